@@ -1,0 +1,48 @@
+# `make help` lists the targets. Every target does its own set-up in .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+KERNELS := $(wildcard qops/_kernels/*.pyx qops/_kernels/*.pxd qops/_kernels/simd/*.h)
+ASAN   = $(shell $(CC) -print-file-name=libasan.so)
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/deps: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "qops needs Python 3.11 or newer, this is " + sys.version)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.1' 'numpy>=2.0'
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+$(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	@touch $@
+
+dev: $(VENV)/built  ## a .venv with the package, editable, and all that tests, lint and analysis need
+
+analysis: dev  ## the main job: error of the quantized ops on real data -> build/analysis/index.html
+	$(BIN)/python -m analysis
+
+test: dev  ## every test; QOPS_GOLDEN=DIR runs other golden vectors of the same form
+	$(BIN)/python -m pytest
+
+lint: dev  ## style (ruff, cython-lint) and types (mypy)
+	$(BIN)/ruff check .
+	$(BIN)/cython-lint qops
+	$(BIN)/mypy
+
+bench: dev  ## check, then time, beside the peers that are installed -> build/bench.json
+	$(BIN)/python -m benchmarks
+
+debug: dev  ## tests on kernels built with bounds checks and sanitizers, in build/debug
+	QOPS_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
+	cd build/debug && QOPS_DEBUG=1 LD_PRELOAD=$(ASAN) ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=lib \
+		../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. ../../tests
+
+clean:  ## remove what was built, .venv too
+	rm -rf $(VENV) build dist *.egg-info qops/_kernels/*.c qops/_kernels/*.so
+
+.PHONY: help dev analysis test lint bench debug clean

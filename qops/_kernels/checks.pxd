@@ -1,0 +1,3 @@
+cimport numpy as cnp
+
+cdef object blocks(tuple arrays)

@@ -1,0 +1,71 @@
+/* The loops of add.pyx, many lanes at a time. */
+#ifdef TIER
+
+TARGET static ptrdiff_t TIER(add_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_u8 p,
+                                          int16_t *lowest, int16_t *highest, int stream)
+{
+    const vec ka = set1_s16((int16_t)p.ka), kb = set1_s16((int16_t)p.kb), offset = set1_s16(p.offset);
+    vec low = set1_s16(INT16_MAX), high = set1_s16(INT16_MIN);
+    int16_t lows[LANES / 2], highs[LANES / 2];
+
+    if (n < LANES)
+        return 0;
+    FOR_VECTORS(i, n, LANES, c) {
+        const vec qa = load(a + i), qb = load(b + i);
+        const vec xl = add_s16(offset, add_s16(mulhi_u16(widen_lo_u8_s16_shl8(qa), ka),
+                                               mulhi_u16(widen_lo_u8_s16_shl8(qb), kb)));
+        const vec xh = add_s16(offset, add_s16(mulhi_u16(widen_hi_u8_s16_shl8(qa), ka),
+                                               mulhi_u16(widen_hi_u8_s16_shl8(qb), kb)));
+        low = min_s16(low, min_s16(xl, xh));
+        high = max_s16(high, max_s16(xl, xh));
+        store(c + i, narrow_s16_u8(sra_s16(xl, 5), sra_s16(xh, 5)), stream);
+    }
+    store(lows, low, 0);
+    store(highs, high, 0);
+    for (int j = 0; j < LANES / 2; j++) {
+        *lowest = lows[j] < *lowest ? lows[j] : *lowest;
+        *highest = highs[j] > *highest ? highs[j] : *highest;
+    }
+    return n;
+}
+
+TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
+                                           int stream)
+{
+    const vec za = set1_s32(p.za), zb = set1_s32(p.zb);
+    const vecf ma = set1_f32(p.ma), mb = set1_f32(p.mb), half = set1_f32(0.5f);
+
+    if (n < LANES / 4)
+        return 0;
+    FOR_VECTORS(i, n, LANES / 4, c) {
+        const vecf x = mul_f32(s32_to_f32(sub_s32(load_u8_s32(a + i), za)), ma);
+        const vecf y = mul_f32(s32_to_f32(sub_s32(load_u8_s32(b + i), zb)), mb);
+        store(c + i, f32_to_s32_trunc(add_f32(add_f32(half, x), y)), stream);
+    }
+    return n;
+}
+
+#else
+#ifndef QOPS_ADD_H
+#define QOPS_ADD_H
+#include <stdint.h>
+
+typedef struct { uint16_t ka, kb; int16_t offset; } add_u8;
+typedef struct { int32_t za, zb; float ma, mb, max; } add_s32;
+
+#define QOPS_BODY "add.h"
+#include "tiers.h"
+
+static inline ptrdiff_t add_u8u8_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n,
+                                          add_u8 p, int16_t *lowest, int16_t *highest, int stream)
+{
+    return RUN_TIER(tier, add_u8u8_u8, a, b, c, n, p, lowest, highest, stream);
+}
+
+static inline ptrdiff_t add_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
+                                           add_s32 p, int stream)
+{
+    return RUN_TIER(tier, add_u8u8_s32, a, b, c, n, p, stream);
+}
+#endif
+#endif

@@ -1,0 +1,247 @@
+"""QuantizedAdd: 8 bit plus 8 bit, to int32 (the seed formula) or to 8 bit (guess, watch, at most once more)."""
+
+from math import isfinite
+from typing import Literal, NamedTuple, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels import add as kernels
+from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, real, span
+
+BOUND_8P8TO8 = 0.6
+"""Largest error of `quantized_add_8p8to8` against the exact sum, in output LSB.
+
+In 1/32 LSB: 16 for the one rounding; for each operand 0.5 for the multiplier (255/256 of half a unit) and 0.5 for the
+truncated product (the offset makes up for the other half); 0.5 for the offset: 18.5 / 32 = 0.578.
+"""
+_TIGHT = 15 / 16  # a range found is worth a second pass when it is narrower than this share of the first
+_NARROWEST = 2.0**-40  # of the full range: a guess narrower than this cannot be measured, so the full range is
+
+Ends: TypeAlias = tuple[float | None, float | None]
+
+
+class AddInfo(NamedTuple):
+    """How `quantized_add_8p8to8` came to its range.
+
+    Attributes
+    ----------
+    passes : int
+        1 or 2.
+    found_min, found_max : float
+        Range of the sums that the first pass watched, rounded outward.
+    """
+
+    passes: int
+    found_min: float
+    found_max: float
+
+
+def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+    """Add two uint8 tensors into int32 codes by the seed's formula, to the bit.
+
+    ``max = 2**17 * max(|a_min|, a_max, |b_min|, b_max)``, ``min = -max``, and with ``level = (max - min) / 2**32``::
+
+        c = trunc(0.5 + (a - za) * (a_step / level) + (b - zb) * (b_step / level))
+
+    in float32, one rounding an operation. 17 of the 32 bits are head room: ``|c| <= 2**15``, one code is 1/64 to 1/128
+    of the coarser input step.
+
+    Parameters
+    ----------
+    a, b : (data, min, max)
+        uint8 tensors of shapes that broadcast.
+    out : ndarray of int32, optional
+        Where the codes are written; of the broadcast shape.
+
+    Returns
+    -------
+    QTensor
+        int32 codes, ``min == -max``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not broadcast,
+        an ``out`` that does not fit or overlaps an input, a range too wide for float32 (beyond about 1.2e33).
+
+    See Also
+    --------
+    error_bound_8p8to32 : how far from the exact sum, in output LSB.
+
+    Notes
+    -----
+    Source: nnlib, ``op_biasadd.c`` (the seed text calls it the reference of QuantizedAdd_8p8to32).
+
+    **Hazards.** Each zero point is rounded to a code, so a range whose 0 lies between two codes is read shifted by up
+    to half an input step, and a range that excludes 0 loses its offset:
+
+    >>> import numpy as np
+    >>> one = np.zeros(1, np.uint8)
+    >>> t = quantized_add_8p8to32((one, 1.0, 2.0), (one, 0.0, 1.0))  # 1 + 0
+    >>> float(t.data[0] * t.scale)
+    0.0
+
+    Examples
+    --------
+    >>> t = quantized_add_8p8to32((np.uint8([255]), -1.0, 1.0), (np.uint8([255]), -1.0, 1.0))
+    >>> t.max, t.data
+    (131072.0, array([32640], dtype=int32))
+    """
+    x, a_min, a_max = operand(a, "a", U8)
+    y, b_min, b_max = operand(b, "b", U8)
+    out = output(out, S32, x, y)
+    c_max = kernels.add_8p8to32(x, a_min, a_max, y, b_min, b_max, out)
+    return QTensor(out, -c_max, c_max)
+
+
+def error_bound_8p8to32(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """Largest error of `quantized_add_8p8to32` for the ranges ``a`` and ``b``, in output LSB.
+
+    What the two integer zero points lose, 1 for the truncation, and 2**-7 for float32 sums of up to 2**15.
+    """
+    integers = kernels.add_8p8to32_integers(*a, *b)
+    level = 2 * integers["max"] / 2**32
+    if level == 0:
+        return 0.0
+    lost = sum(abs(lo + zero * ((hi - lo) / 255)) for (lo, hi), zero in ((a, integers["za"]), (b, integers["zb"])))
+    return lost / level + 1 + 2.0**-7
+
+
+@overload
+def quantized_add_8p8to8(
+    a: TensorLike,
+    b: TensorLike,
+    guess: Ends | None = None,
+    *,
+    out: NDArray[np.uint8] | None = None,
+    return_info: Literal[False] = False,
+) -> QTensor: ...
+@overload
+def quantized_add_8p8to8(
+    a: TensorLike,
+    b: TensorLike,
+    guess: Ends | None = None,
+    *,
+    out: NDArray[np.uint8] | None = None,
+    return_info: Literal[True],
+) -> tuple[QTensor, AddInfo]: ...
+def quantized_add_8p8to8(
+    a: TensorLike,
+    b: TensorLike,
+    guess: Ends | None = None,
+    *,
+    out: NDArray[np.uint8] | None = None,
+    return_info: bool = False,
+) -> QTensor | tuple[QTensor, AddInfo]:
+    """Add two uint8 tensors into uint8 codes, in at most two passes over the data.
+
+    The first pass writes with the guessed output range and watches the extremes of the sums. If every code fitted,
+    that is the result; if not, the second pass writes once more, with the range that the extremes give. An end that is
+    not guessed starts as wide as the ranges of `a` and `b` allow, and is drawn in when the data use less of it.
+
+    With output step ``s`` the 16-bit loop is ::
+
+        c = sat_u8((mulhi(a << 8, ka) + mulhi(b << 8, kb) + offset) >> 5)
+        ka = round(8192 * a_step / s)    kb = round(8192 * b_step / s)
+        offset = round(32 * (a_min + b_min - min) / s) + 17
+
+    and sums of terms in 1/65536 output steps where 16 bits cannot hold it (an output range far narrower than the
+    sum of the input ranges). **Error: at most 0.6 output LSB** (`BOUND_8P8TO8`) against the exact sum of
+    ``min + q * step``, for every pair of finite ranges; nothing saturates.
+
+    Parameters
+    ----------
+    a, b : (data, min, max)
+        uint8 tensors of shapes that broadcast.
+    guess : (float or None, float or None), optional
+        Expected ends of the output range. A good guess saves the second pass; a bad one costs only that.
+    out : ndarray of uint8, optional
+        Where the codes are written; of the broadcast shape.
+    return_info : bool, optional
+        Give an `AddInfo` (passes, range found) as well.
+
+    Returns
+    -------
+    QTensor
+        uint8 codes, with the guessed range where that held, else the range found.
+    AddInfo
+        Only with ``return_info``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range or guess that is not finite or with min > max, shapes that do not
+        broadcast, an ``out`` that does not fit or overlaps an input, ranges whose sum is beyond float32.
+
+    See Also
+    --------
+    qops.nnlib.quantized_add_8p8to8 : what the DSP library computes, wraps and retries included.
+
+    Notes
+    -----
+    Source: the method is that of nnlib's ``op_add.c`` (guess, watch, write again), the integers are not: its 7-bit
+    alpha and 15-bit recip wrap or lose bits for some ranges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a = (np.uint8([0, 128, 255]), 0.0, 2.0)
+    >>> b = (np.uint8([0, 64, 255]), 0.0, 1.0)
+    >>> quantized_add_8p8to8(a, b, guess=(0.0, 3.0))
+    QTensor(data=array([  0, 107, 255], dtype=uint8), min=0.0, max=3.0)
+    >>> t, info = quantized_add_8p8to8(a, b, guess=(0.0, 1.0), return_info=True)
+    >>> info.passes, round(t.max, 2)
+    (2, 3.0)
+    """
+    x, a_min, a_max = operand(a, "a", U8)
+    y, b_min, b_max = operand(b, "b", U8)
+    full = _full_range(a_min + b_min, a_max + b_max)
+    ends = _guessed_ends(guess)
+    out = output(out, U8, x, y)
+    lo, hi = (end if end is not None else limit for end, limit in zip(ends, full, strict=True))
+    if hi - lo <= (full[1] - full[0]) * _NARROWEST:
+        (lo, hi), ends = full, (None, None)
+    if lo == hi or out.size == 0:  # two constants, whose sum is a float32; or nothing
+        out.fill(0)
+        info = AddInfo(1, lo, hi)
+    else:
+        found = kernels.add_8p8to8(x, a_min, a_max, y, b_min, b_max, lo, hi, out)
+        info = AddInfo(1, found.min, found.max)
+        better = _better_range(found, lo, hi, ends)
+        if better is not None:
+            lo, hi = better
+            kernels.add_8p8to8(x, a_min, a_max, y, b_min, b_max, lo, hi, out)
+            info = info._replace(passes=2)
+    result = QTensor(out, lo, hi)
+    return (result, info) if return_info else result
+
+
+def _full_range(lo: float, hi: float) -> tuple[float, float]:
+    """All that the sum of two ranges can span, rounded outward to float32."""
+    full = kernels.outward(lo, hi)
+    if not all(map(isfinite, full)):
+        raise ValueError(f"a, b: the sum of the ranges, ({lo}, {hi}), is beyond float32")
+    return full
+
+
+def _guessed_ends(guess: Ends | None) -> Ends:
+    """Both ends of `guess`, checked; None for an end that is not guessed."""
+    if guess is None:
+        return None, None
+    try:
+        lo, hi = guess
+    except (TypeError, ValueError):
+        raise TypeError(f"guess: expected (min, max), got {guess!r}") from None
+    if lo is not None and hi is not None:
+        return span(lo, hi, "guess")
+    return None if lo is None else real(lo, "guess min"), None if hi is None else real(hi, "guess max")
+
+
+def _better_range(found: kernels.Span, lo: float, hi: float, ends: Ends) -> tuple[float, float] | None:
+    """The range to write with again, or None when (lo, hi) served: a guessed end stays while it holds."""
+    new_min = ends[0] if ends[0] is not None and ends[0] <= found.min else found.min
+    new_max = ends[1] if ends[1] is not None and ends[1] >= found.max else found.max
+    if found.fits and new_max - new_min > _TIGHT * (hi - lo):
+        return None
+    return new_min, new_max

@@ -1,0 +1,31 @@
+"""The extension modules of qops; everything else about the package stands in pyproject.toml."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+DEBUG = os.environ.get("QOPS_DEBUG") == "1"
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+FLAGS = ["-O1", "-g", *SANITIZE] if DEBUG else ["-O3"]
+KERNELS = Path("qops/_kernels")
+
+extensions = [
+    Extension(
+        f"qops._kernels.{source.stem}",
+        [source.as_posix()],
+        include_dirs=[np.get_include(), (KERNELS / "simd").as_posix()],
+        depends=sorted(p.as_posix() for p in KERNELS.rglob("*.[hp]*") if p.suffix in {".h", ".pxd"}),
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        extra_compile_args=[*FLAGS, "-ffp-contract=off"],
+        extra_link_args=SANITIZE if DEBUG else [],
+    )
+    for source in sorted(KERNELS.glob("*.pyx"))
+]
+directives = {"boundscheck": DEBUG, "cdivision": True, "freethreading_compatible": True}
+setup(
+    ext_modules=cythonize(extensions, language_level=3, compiler_directives=directives),
+    options={"build_ext": {"parallel": os.cpu_count() or 1}},
+)
