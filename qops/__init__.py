@@ -1,6 +1,27 @@
-"""qops: DSP-style quantized ops on ``(data, min, max)`` triples."""
+"""qops: DSP-style quantized ops on ``(data, min, max)`` triples, and what real systems compute for them, bit for bit."""
 
-from qops.add import quantized_add_8p8to8, quantized_add_8p8to32
+from qops import affine, fixedpoint
+from qops._kernels.isa import name as isa_tier
+from qops.add import AddInfo, quantized_add_8p8to8, quantized_add_8p8to32
+from qops.error import ErrorReport, error
+from qops.multiply_shift import multiply_shift
 from qops.qtensor import QTensor
+from qops.quantize import dequantize, quantize
+from qops.requantize import requantization_range, requantize_32to8
 
-__all__ = ["QTensor", "quantized_add_8p8to8", "quantized_add_8p8to32"]
+__all__ = [
+    "AddInfo",
+    "ErrorReport",
+    "QTensor",
+    "affine",
+    "dequantize",
+    "error",
+    "fixedpoint",
+    "isa_tier",
+    "multiply_shift",
+    "quantize",
+    "quantized_add_8p8to8",
+    "quantized_add_8p8to32",
+    "requantization_range",
+    "requantize_32to8",
+]

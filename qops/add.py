@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels import add as kernels
+from qops._kernels.range import outward
 from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, real, span
 
 BOUND_8P8TO8 = 0.6
@@ -219,7 +220,7 @@ def quantized_add_8p8to8(
 
 def _full_range(lo: float, hi: float) -> tuple[float, float]:
     """All that the sum of two ranges can span, rounded outward to float32."""
-    full = kernels.outward(lo, hi)
+    full = outward(lo, hi)
     if not all(map(isfinite, full)):
         raise ValueError(f"a, b: the sum of the ranges, ({lo}, {hi}), is beyond float32")
     return full

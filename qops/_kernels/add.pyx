@@ -2,11 +2,12 @@
 
 cimport cython
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabsf, fmaxf, fminf, nextafterf, rint, roundf
+from libc.math cimport fabsf, fmaxf, fminf, rint, roundf
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
-from qops._kernels.checks cimport blocks
+from qops._kernels.checks cimport STREAM, blocks
 from qops._kernels.isa cimport tier
+from qops._kernels.range cimport outward
 
 cnp.import_array()
 
@@ -23,7 +24,6 @@ cdef extern from "add.h":
     Py_ssize_t add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_s32, bint) nogil
 
 cdef enum:
-    STREAM = 8 << 20  # bytes of output from which writing past the caches pays
     SLACK = 3  # the sum of the 8-bit loop is within 2.5/32 output steps of the truth
 
 
@@ -89,12 +89,6 @@ cdef class Span:
     """What one pass over the data found: whether all codes fitted, and a range that holds every sum."""
     cdef readonly bint fits
     cdef readonly float min, max
-
-
-def outward(double lo, double hi):
-    """The narrowest float32 range that holds lo..hi."""
-    cdef float low = <float>lo, high = <float>hi
-    return nextafterf(low, -INFINITY) if low > lo else low, nextafterf(high, INFINITY) if high < hi else high
 
 
 cdef Span found(double lowest, double highest, double unit, double slack, Range c):

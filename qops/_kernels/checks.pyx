@@ -51,25 +51,29 @@ def span(lo, hi, str name):
     return low, high
 
 
-def array(x, str name, int typenum):
-    """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32); TypeError for any other dtype."""
+def array(x, str name, int typenum, int or_typenum=-1):
+    """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32), or the other one; TypeError for any other dtype."""
     cdef cnp.ndarray data
     if type(x) is not np.ndarray:
         x = np.asarray(x)
     data = x
-    if not PyArray_EquivTypenums(cnp.PyArray_TYPE(data), typenum):
-        raise TypeError(f"{name}: expected {np.dtype(cnp.PyArray_DescrFromType(typenum))} data, got {data.dtype}")
+    if not (PyArray_EquivTypenums(cnp.PyArray_TYPE(data), typenum)
+            or or_typenum >= 0 and PyArray_EquivTypenums(cnp.PyArray_TYPE(data), or_typenum)):
+        wanted = " or ".join(str(np.dtype(cnp.PyArray_DescrFromType(t))) for t in (typenum, or_typenum) if t >= 0)
+        raise TypeError(f"{name}: expected {wanted} data, got {data.dtype}")
     return data
 
 
-def operand(t, str name, int typenum):
-    """The triple `t` as (ndarray of dtype `typenum`, min, max), checked."""
+def operand(t, str name, int typenum, int or_typenum=-1):
+    """The triple `t` as (ndarray of dtype `typenum` or the other one, min, max), checked; int32 ranges are symmetric."""
     try:
         data, lo, hi = t
     except (TypeError, ValueError):
         raise TypeError(f"{name}: expected a (data, min, max) triple, got {type(t).__name__}") from None
-    data = array(data, name, typenum)
+    data = array(data, name, typenum, or_typenum)
     lo, hi = span(lo, hi, name)
+    if cnp.PyArray_ITEMSIZE(data) == 4 and lo != -hi:
+        raise ValueError(f"{name}: the range ({lo}, {hi}) of int32 codes is not symmetric, min == -max")
     return data, lo, hi
 
 
@@ -109,7 +113,7 @@ cdef bint overlap(cnp.ndarray a, cnp.ndarray b):
 
 
 cdef object blocks(tuple arrays):
-    """Tuples of contiguous, aligned, native 1-D stretches of `arrays`, broadcast together; the last array is written.
+    """Tuples of contiguous, aligned, native 1-D stretches of `arrays`, broadcast together; the last of several is written.
 
     One stretch, the arrays themselves, when they lie alike; else numpy's iterator copies through small buffers.
     """
@@ -123,8 +127,9 @@ cdef object blocks(tuple arrays):
 def buffered(tuple arrays):
     """`blocks` by way of numpy's buffered iterator."""
     read = ["readonly", "contig", "aligned", "nbo"]
-    write = ["writeonly", "contig", "aligned", "nbo"] if arrays[-1].flags.writeable else read
+    write = ["writeonly", *read[1:]]
     flags = ["external_loop", "buffered", "grow_inner", "zerosize_ok"]
-    with np.nditer(arrays, flags, [read] * (len(arrays) - 1) + [write], buffersize=BLOCK) as steps:
+    modes = [read] * (len(arrays) - 1) + [write] if len(arrays) > 1 else [read]
+    with np.nditer(arrays, flags, modes, buffersize=BLOCK) as steps:
         for step in steps:
             yield step if isinstance(step, tuple) else (step,)

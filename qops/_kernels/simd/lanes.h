@@ -44,10 +44,28 @@
 /* saturating narrow of two vectors of s16 to u8: vsat / vpackus */
 #define narrow_s16_u8(lo, hi) MM(packus_epi16)(lo, hi)
 
+/* the same by a count known only at run time; left shift: bits that leave the lane are lost */
+#define sra_s32_by(a, n) MM(sra_epi32)(a, _mm_cvtsi32_si128(n))
+#define sll_s32(a, n) MM(sll_epi32)(a, _mm_cvtsi32_si128(n))
+
+/* products of the even lanes in 64 bits, and what the odd lanes need to become even */
+#define mul_even_s32(a, b) MM(mul_epi32)(a, b)
+#define odd_to_even(a) MM(srli_epi64)(a, 32)
+#define add_s64(a, b) MM(add_epi64)(a, b)
+#define set1_s64(x) TIER(set1_s64)(x)
+/* logical right shift of 64-bit lanes; left by 32 */
+#define srl_s64(a, n) MM(srl_epi64)(a, _mm_cvtsi32_si128(n))
+#define even_to_odd(a) MM(slli_epi64)(a, 32)
+/* even lanes of a, odd lanes of b */
+#define weave_s32(a, b) TIER(weave_s32)(a, b)
+
 /* float32, one rounding an operation; to s32 half-even (rint) or toward zero */
 #define add_f32(a, b) MM(add_ps)(a, b)
+#define sub_f32(a, b) MM(sub_ps)(a, b)
 #define mul_f32(a, b) MM(mul_ps)(a, b)
+/* the second operand if either is NaN */
 #define min_f32(a, b) MM(min_ps)(a, b)
+#define max_f32(a, b) MM(max_ps)(a, b)
 #define s32_to_f32(a) MM(cvtepi32_ps)(a)
 #define f32_to_s32_rint(a) MM(cvtps_epi32)(a)
 #define f32_to_s32_trunc(a) MM(cvttps_epi32)(a)
@@ -55,16 +73,20 @@
 #define load(p) TIER(load)(p)
 #define store(p, a, stream) TIER(store)(p, a, stream)
 #define load_f32(p) MM(loadu_ps)(p)
-#define store_f32(p, a, stream) TIER(store)(p, MM(TIER_CAST)(a), stream)
+#define store_f32(p, a, stream) TIER(store)(p, TIER(bits)(a), stream)
 /* LANES / 4 codes u8 -> s32 */
 #define load_u8_s32(p) TIER(load_u8_s32)(p)
 /* saturating narrow of four vectors of s32 to one of u8, in order */
 #define narrow_s32_u8(a, b, c, d) TIER(narrow_s32_u8)(a, b, c, d)
-/* floor(a * b / 2^32) of s32 lanes */
-#define mulhi_s32(a, b) TIER(mulhi_s32)(a, b)
+/* floor(a * b / 2^32) of s32 lanes: x86 multiplies the even ones only, so the odd ones are moved there */
+#define mulhi_s32(a, b) \
+    weave_s32(odd_to_even(mul_even_s32(a, b)), mul_even_s32(odd_to_even(a), odd_to_even(b)))
 
 AVX2_FN __m256i avx2_zero(void) { return _mm256_setzero_si256(); }
 AVX512_FN __m512i avx512_zero(void) { return _mm512_setzero_si512(); }
+
+AVX2_FN __m256i avx2_bits(__m256 a) { return _mm256_castps_si256(a); }
+AVX512_FN __m512i avx512_bits(__m512 a) { return _mm512_castps_si512(a); }
 
 AVX2_FN __m256i avx2_load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
 AVX512_FN __m512i avx512_load(const void *p) { return _mm512_loadu_si512(p); }
@@ -108,19 +130,11 @@ AVX512_FN __m512i avx512_narrow_s32_u8(__m512i a, __m512i b, __m512i c, __m512i 
     return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(ab, cd));
 }
 
-/* x86 multiplies the even lanes only: the odd ones are moved down, and the high halves woven together */
-AVX2_FN __m256i avx2_mulhi_s32(__m256i a, __m256i b)
-{
-    const __m256i even = _mm256_mul_epi32(a, b);
-    const __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32));
-    return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA);
-}
-AVX512_FN __m512i avx512_mulhi_s32(__m512i a, __m512i b)
-{
-    const __m512i even = _mm512_mul_epi32(a, b);
-    const __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32));
-    return _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64(even, 32), odd);
-}
+AVX2_FN __m256i avx2_set1_s64(int64_t x) { return _mm256_set1_epi64x(x); }
+AVX512_FN __m512i avx512_set1_s64(int64_t x) { return _mm512_set1_epi64(x); }
+
+AVX2_FN __m256i avx2_weave_s32(__m256i a, __m256i b) { return _mm256_blend_epi32(a, b, 0xAA); }
+AVX512_FN __m512i avx512_weave_s32(__m512i a, __m512i b) { return _mm512_mask_blend_epi32(0xAAAA, a, b); }
 
 /* Where the next vector of `width` elements starts, so that the vectors cover 0..n (n >= width): the first at 0, the
  * next at the first aligned address of `p`, the last one flush with n. Where two overlap, the same result is written

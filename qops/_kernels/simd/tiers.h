@@ -17,7 +17,6 @@
 
 #define TIER(name) avx2_##name
 #define MM(op) _mm256_##op
-#define TIER_CAST castps_si256
 #define vec __m256i
 #define vecf __m256
 #define LANES 32
@@ -25,7 +24,6 @@
 #include QOPS_BODY
 #undef TIER
 #undef MM
-#undef TIER_CAST
 #undef vec
 #undef vecf
 #undef LANES
@@ -33,7 +31,6 @@
 
 #define TIER(name) avx512_##name
 #define MM(op) _mm512_##op
-#define TIER_CAST castps_si512
 #define vec __m512i
 #define vecf __m512
 #define LANES 64
@@ -41,7 +38,6 @@
 #include QOPS_BODY
 #undef TIER
 #undef MM
-#undef TIER_CAST
 #undef vec
 #undef vecf
 #undef LANES

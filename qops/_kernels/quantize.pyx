@@ -1,0 +1,128 @@
+"""quantize and dequantize: float32 <-> codes."""
+
+cimport numpy as cnp
+from libc.math cimport ceil, fabs, floor, fmax, rint, rintf
+from libc.stdint cimport int32_t, uint8_t
+
+from qops._kernels.checks cimport STREAM, blocks
+from qops._kernels.isa cimport tier
+
+cnp.import_array()
+
+cdef extern from "quantize.h":
+    ctypedef struct dequantize_u8:
+        int zero_point
+        float scale, base
+    Py_ssize_t quantize_f32_u8__simd(int, const float*, uint8_t*, Py_ssize_t, float, int, bint) nogil
+    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, dequantize_u8, bint) nogil
+
+cdef enum:
+    EXACT = 1 << 14  # a zero point this close to a code, 1/EXACT of a step, is on it
+
+cdef double NARROWEST = 255 * 2.0**-125  # a narrower range has no finite 1 / scale in float32
+
+
+cdef struct Affine:
+    double scale
+    int zero_point
+
+
+cdef Affine hold_zero(double lo, double hi) noexcept nogil:
+    """The smallest scale whose codes, one of them 0, reach from lo <= 0 to hi >= 0."""
+    cdef double exact = -lo * 255 / (hi - lo), below = fmax(floor(exact), 1 if lo < 0 else 0)
+    cdef double above = below + 1, scale_below, scale_above
+    if exact <= below:  # already on a code, or all but one code above 0
+        above = below
+    if hi > 0 and above > 254:
+        above = below = 254
+    scale_below = fmax(-lo / below if below > 0 else 0, hi / (255 - below) if below < 255 else 0)
+    scale_above = fmax(-lo / above if above > 0 else 0, hi / (255 - above) if above < 255 else 0)
+    if scale_above < scale_below:
+        return Affine(scale_above, <int>above)
+    return Affine(scale_below, <int>below)
+
+
+def range_holding_zero(double lo, double hi):
+    """The range of uint8 codes that holds lo, hi and exactly 0, and its (scale, zero_point)."""
+    cdef Affine p
+    lo, hi = min(0, lo), max(0, hi)
+    if lo == hi:
+        return 0.0, 0.0, 0.0, 0
+    if hi - lo < NARROWEST:
+        lo, hi = (lo, lo + NARROWEST) if hi > -lo else (hi - NARROWEST, hi)
+    p = hold_zero(lo, hi)
+    return <float>(-p.zero_point * p.scale), <float>((255 - p.zero_point) * p.scale), p.scale, p.zero_point
+
+
+cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, float inv_scale, int zero_point) noexcept nogil:
+    """c = sat_u8(round_half_even(x * inv_scale) + zero_point); NaN gives 0."""
+    cdef Py_ssize_t i = quantize_f32_u8__simd(tier(), x, c, n, inv_scale, zero_point, n >= STREAM)
+    cdef float scaled, top = <float>(255 - zero_point), bottom = <float>-zero_point
+    for i in range(i, n):
+        scaled = x[i] * inv_scale
+        if scaled >= top:
+            c[i] = 255
+        elif scaled >= bottom:
+            c[i] = <uint8_t>(<int>rintf(scaled) + zero_point)
+        else:
+            c[i] = 0
+
+
+def quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray out):
+    """out = the codes of x; scale 0 gives zero_point everywhere."""
+    cdef float inv_scale = <float>(1 / scale) if scale else <float>0
+    cdef cnp.ndarray a, c
+    for a, c in blocks((x, out)):
+        with nogil:
+            quantize_f32_u8(<float*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c),
+                            inv_scale, zero_point)
+
+
+cdef dequantize_u8 prepare_dequantize(double lo, double hi) noexcept nogil:
+    """min + q * step as (q - zero_point) * scale + base, base 0 when 0 is on a code: then that code gives exactly 0."""
+    cdef dequantize_u8 p
+    cdef double step = (hi - lo) / 255, zero, base
+    zero = rint(-lo / step) if step > 0 else 0
+    zero = max(0.0, min(255.0, zero))
+    base = lo + zero * step
+    p.zero_point = <int>zero
+    p.scale = <float>step
+    p.base = <float>(0 if fabs(base) * EXACT <= step else base)
+    return p
+
+
+def dequantize_integers(double lo, double hi):
+    """What the dequantize loop uses for this range, as a dict: zero_point, scale, base."""
+    return prepare_dequantize(lo, hi)
+
+
+cdef void dequantize_u8_f32(const uint8_t* c, float* x, Py_ssize_t n, dequantize_u8 p) noexcept nogil:
+    """x = (c - zero_point) * scale + base, in float32, one rounding an operation."""
+    cdef Py_ssize_t i = dequantize_u8_f32__simd(tier(), c, x, n, p, 4 * n >= STREAM)
+    for i in range(i, n):
+        x[i] = <float>(c[i] - p.zero_point) * p.scale + p.base
+
+
+cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float scale) noexcept nogil:
+    """x = c * scale, in float32, one rounding an operation."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        x[i] = <float>c[i] * scale
+
+
+def dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
+    """out = the values of uint8 codes in the range (lo, hi)."""
+    cdef dequantize_u8 p = prepare_dequantize(lo, hi)
+    cdef cnp.ndarray c, x
+    for c, x in blocks((codes, out)):
+        with nogil:
+            dequantize_u8_f32(<uint8_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c), p)
+
+
+def dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
+    """out = the values of int32 codes of this scale."""
+    cdef cnp.ndarray c, x
+    for c, x in blocks((codes, out)):
+        with nogil:
+            dequantize_s32_f32(<int32_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c),
+                               <float>scale)

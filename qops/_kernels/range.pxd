@@ -1,0 +1,1 @@
+cpdef tuple outward(double lo, double hi)

@@ -1,0 +1,57 @@
+"""The extremes of a tensor."""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, nextafterf
+from libc.stdint cimport int32_t
+
+from qops._kernels.checks cimport blocks
+from qops._kernels.isa cimport tier
+
+cnp.import_array()
+
+cdef extern from "range.h":
+    Py_ssize_t range_s32__simd(int, const int32_t*, Py_ssize_t, int32_t*, int32_t*) nogil
+    Py_ssize_t range_f32__simd(int, const float*, Py_ssize_t, float*, float*, float*) nogil
+
+
+cpdef tuple outward(double lo, double hi):
+    """The narrowest float32 range that holds lo..hi."""
+    cdef float low = <float>lo, high = <float>hi
+    return nextafterf(low, -INFINITY) if low > lo else low, nextafterf(high, INFINITY) if high < hi else high
+
+
+cdef void range_s32(const int32_t* x, Py_ssize_t n, int32_t* lowest, int32_t* highest) noexcept nogil:
+    """Widens lowest..highest to hold every x."""
+    cdef Py_ssize_t i = range_s32__simd(tier(), x, n, lowest, highest)
+    for i in range(i, n):
+        lowest[0] = min(lowest[0], x[i])
+        highest[0] = max(highest[0], x[i])
+
+
+cdef void range_f32(const float* x, Py_ssize_t n, float* lowest, float* highest, float* nonfinite) noexcept nogil:
+    """Widens lowest..highest to hold every x; nonfinite becomes NaN if one is infinite or NaN (then x - x is not 0)."""
+    cdef Py_ssize_t i = range_f32__simd(tier(), x, n, lowest, highest, nonfinite)
+    for i in range(i, n):
+        lowest[0] = x[i] if x[i] < lowest[0] else lowest[0]
+        highest[0] = x[i] if x[i] > highest[0] else highest[0]
+        nonfinite[0] += x[i] - x[i]
+
+
+def range_32(cnp.ndarray codes):
+    """Lowest and highest of int32 codes; (2**31 - 1, -2**31) of none."""
+    cdef int32_t lowest = 2147483647, highest = -2147483648
+    cdef cnp.ndarray x
+    for x, in blocks((codes,)):
+        with nogil:
+            range_s32(<int32_t*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x), &lowest, &highest)
+    return lowest, highest
+
+
+def range_float(cnp.ndarray values):
+    """Lowest and highest of float32 values, (inf, -inf) of none, and whether all are finite."""
+    cdef float lowest = INFINITY, highest = -INFINITY, nonfinite = 0
+    cdef cnp.ndarray x
+    for x, in blocks((values,)):
+        with nogil:
+            range_f32(<float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x), &lowest, &highest, &nonfinite)
+    return lowest, highest, nonfinite == 0

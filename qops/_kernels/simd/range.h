@@ -1,0 +1,71 @@
+/* The loops of range.pyx, many lanes at a time: no order among the elements, so the vectors need none either. */
+#ifdef TIER
+
+TARGET static ptrdiff_t TIER(range_s32)(const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest)
+{
+    const ptrdiff_t w = LANES / 4;
+    int32_t lows[LANES / 4], highs[LANES / 4];
+
+    if (n < 4 * w)
+        return 0;
+    vec low = load(x), high = low, low2 = low, high2 = low;
+    FOR_VECTORS(i, n, 4 * w, x) {
+        const vec a = load(x + i), b = load(x + i + w), c = load(x + i + 2 * w), d = load(x + i + 3 * w);
+        low = min_s32(low, min_s32(a, b));
+        high = max_s32(high, max_s32(a, b));
+        low2 = min_s32(low2, min_s32(c, d));
+        high2 = max_s32(high2, max_s32(c, d));
+    }
+    store(lows, min_s32(low, low2), 0);
+    store(highs, max_s32(high, high2), 0);
+    for (int j = 0; j < w; j++) {
+        *lowest = lows[j] < *lowest ? lows[j] : *lowest;
+        *highest = highs[j] > *highest ? highs[j] : *highest;
+    }
+    return n;
+}
+
+TARGET static ptrdiff_t TIER(range_f32)(const float *x, ptrdiff_t n, float *lowest, float *highest, float *nonfinite)
+{
+    const ptrdiff_t w = LANES / 4;
+    float lows[LANES / 4], highs[LANES / 4], odd[LANES / 4];
+
+    if (n < 2 * w)
+        return 0;
+    vecf low = load_f32(x), high = low, strange = sub_f32(low, low);
+    FOR_VECTORS(i, n, 2 * w, x) {
+        const vecf a = load_f32(x + i), b = load_f32(x + i + w);
+        low = min_f32(low, min_f32(a, b));
+        high = max_f32(high, max_f32(a, b));
+        strange = add_f32(strange, add_f32(sub_f32(a, a), sub_f32(b, b)));
+    }
+    store_f32(lows, low, 0);
+    store_f32(highs, high, 0);
+    store_f32(odd, strange, 0);
+    for (int j = 0; j < w; j++) {
+        *lowest = lows[j] < *lowest ? lows[j] : *lowest;
+        *highest = highs[j] > *highest ? highs[j] : *highest;
+        *nonfinite += odd[j];
+    }
+    return n;
+}
+
+#else
+#ifndef QOPS_RANGE_H
+#define QOPS_RANGE_H
+
+#define QOPS_BODY "range.h"
+#include "tiers.h"
+
+static inline ptrdiff_t range_s32__simd(int tier, const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest)
+{
+    return RUN_TIER(tier, range_s32, x, n, lowest, highest);
+}
+
+static inline ptrdiff_t range_f32__simd(int tier, const float *x, ptrdiff_t n, float *lowest, float *highest,
+                                        float *nonfinite)
+{
+    return RUN_TIER(tier, range_f32, x, n, lowest, highest, nonfinite);
+}
+#endif
+#endif

@@ -1,0 +1,127 @@
+"""Ranges <-> (scale, zero_point) for uint8 codes, one named rule each.
+
+A real value is ``scale * (q - zero_point)``. The systems have rules of their own, in their packages:
+`qops.nnlib.adjust_range`, `qops.tensorflow.quantize_v2`, `qops.onednn`.
+"""
+
+from typing import NamedTuple
+
+from qops._kernels.quantize import range_holding_zero
+from qops.qtensor import real, span
+
+
+class Affine(NamedTuple):
+    """Scale and zero point of uint8 codes.
+
+    Attributes
+    ----------
+    scale : float
+        Real size of one code step, > 0; 0 only for the range (0, 0).
+    zero_point : int
+        Code of real 0, 0..255.
+    """
+
+    scale: float
+    zero_point: int
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Real values of the codes 0 and 255: (-zero_point * scale, (255 - zero_point) * scale)."""
+        return (0 - self.zero_point) * self.scale, (255 - self.zero_point) * self.scale
+
+
+def holding_zero(min: float, max: float) -> Affine:
+    """Affine of the smallest range that holds ``min``, ``max`` and, exactly on a code, 0.
+
+    Of the two zero points beside ``-min / step`` the one that needs the smaller scale; neither end is cut off.
+
+    Parameters
+    ----------
+    min, max : float
+        Real values, min <= max. A range without 0 is widened to it; one narrower than 6e-36 to that.
+
+    Returns
+    -------
+    Affine
+
+    Raises
+    ------
+    TypeError, ValueError
+        A value that is no finite float32, or min > max.
+
+    Examples
+    --------
+    >>> holding_zero(-1.0, 1.0)
+    Affine(scale=0.007874015748031496, zero_point=127)
+    >>> holding_zero(0.5, 2.55).range
+    (0.0, 2.549999952316284)
+    """
+    _, _, scale, zero_point = range_holding_zero(*span(min, max, "range"))
+    return Affine(scale, zero_point)
+
+
+def exact(min: float, max: float) -> Affine:
+    """Affine of a range whose 0 is on a code already, within 2**-14 of a step; the inverse of `Affine.range`.
+
+    Raises
+    ------
+    ValueError
+        0 is between two codes, or outside of the range: no (scale, zero_point) means the same.
+
+    Examples
+    --------
+    >>> exact(-2.0, 3.1)
+    Affine(scale=0.01999999962601007, zero_point=100)
+    >>> exact(-1.0, 1.0)
+    Traceback (most recent call last):
+    ValueError: range (-1.0, 1.0): 0 is at code 127.5, not on a code
+    """
+    lo, hi = span(min, max, "range")
+    if lo == hi == 0:
+        return Affine(0.0, 0)
+    if lo == hi:
+        raise ValueError(f"range ({lo}, {hi}): 0 is not in it")
+    scale = (hi - lo) / 255
+    code = -lo / scale
+    zero_point = round(code)
+    if not (abs(code - zero_point) <= 2**-14 and 0 <= zero_point <= 255):
+        raise ValueError(f"range ({lo}, {hi}): 0 is at code {code:.6g}, not on a code")
+    return Affine(scale, zero_point)
+
+
+def max_abs(limit: float) -> Affine:
+    """Affine of non-negative data up to ``limit``, the ``R = max|T|`` rule of DNNL: zero point 0, scale R / 255.
+
+    Raises
+    ------
+    ValueError
+        ``limit`` is negative or no finite float32.
+
+    Examples
+    --------
+    >>> 1 / max_abs(15.0).scale  # the quantization factor Q = 255 / R
+    17.0
+    """
+    value = real(limit, "limit")
+    if value < 0:
+        raise ValueError(f"limit: {limit} < 0")
+    return Affine(value / 255, 0)
+
+
+def symmetric(limit: float) -> Affine:
+    """Affine of data in -limit..limit with 0 in the middle of the codes: zero point 128, scale limit / 127.
+
+    Raises
+    ------
+    ValueError
+        ``limit`` is negative or no finite float32.
+
+    Examples
+    --------
+    >>> symmetric(127.0).range
+    (-128.0, 127.0)
+    """
+    value = real(limit, "limit")
+    if value < 0:
+        raise ValueError(f"limit: {limit} < 0")
+    return Affine(value / 127, 128)

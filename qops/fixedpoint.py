@@ -1,0 +1,173 @@
+"""Fixed-point arithmetic: a real factor as (multiplier, right_shift), and the rounding rules of real systems."""
+
+from math import frexp, isfinite
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels.multiply_shift import multiply_shift as _kernel
+from qops.qtensor import S32, output
+
+SingleRounding: TypeAlias = Literal["truncate", "half_up", "half_away", "half_even"]
+Rounding: TypeAlias = SingleRounding | Literal["gemmlowp", "hvx"]
+SINGLE_ROUNDINGS: tuple[SingleRounding, ...] = get_args(SingleRounding)
+ROUNDINGS: tuple[Rounding, ...] = (*SINGLE_ROUNDINGS, "gemmlowp", "hvx")
+
+
+class Multiplier(NamedTuple):
+    """A real factor in fixed point: ``factor = multiplier / 2**right_shift``.
+
+    Attributes
+    ----------
+    multiplier : int
+        For `quantize_multiplier` of 31 bits, in [2**30, 2**31), or 0; its sign is the factor's.
+    right_shift : int
+        Total shift, 0..62. The convention of TFLite, "Q0.31 and a shift", has ``shift = 31 - right_shift``.
+    """
+
+    multiplier: int
+    right_shift: int
+
+
+def quantize_multiplier(factor: float) -> Multiplier:
+    """The 31-bit fixed-point multiplier nearest to a real factor, half away from zero.
+
+    ``factor = m * 2**e`` with m in [0.5, 1); ``multiplier = round(m * 2**31)``, ``right_shift = 31 - e``; a multiplier
+    that rounds to 2**31 is halved. Factors below 2**-32 become 0, as in TFLite's QuantizeMultiplier.
+
+    Parameters
+    ----------
+    factor : float
+        Any finite number below 2**31 in magnitude.
+
+    Raises
+    ------
+    ValueError
+        `factor` is not finite or too large for 31 bits.
+
+    Notes
+    -----
+    Source: TensorFlow Lite, ``quantization_util.cc``.
+
+    Examples
+    --------
+    >>> quantize_multiplier(0.75)
+    Multiplier(multiplier=1610612736, right_shift=31)
+    >>> quantize_multiplier(-3.0)
+    Multiplier(multiplier=-1610612736, right_shift=29)
+    """
+    if not isfinite(factor) or abs(factor) >= 2**31:
+        raise ValueError(f"factor: {factor} is not a finite number below 2**31")
+    mantissa, exponent = frexp(abs(factor))
+    multiplier = int(mantissa * 2**31 + 0.5)
+    if multiplier == 2**31:
+        multiplier, exponent = 2**30, exponent + 1
+    if multiplier == 0 or exponent < -31:
+        return Multiplier(0, 31)
+    return Multiplier(-multiplier if factor < 0 else multiplier, 31 - exponent)
+
+
+def multiply_shift(
+    x: ArrayLike,
+    multiplier: int,
+    right_shift: int,
+    *,
+    rounding: Rounding = "half_up",
+    out: NDArray[np.int32] | None = None,
+) -> NDArray[np.int32]:
+    """``x * multiplier / 2**right_shift`` on int32, rounded by a named rule.
+
+    =========  ======================================================================  ==========================
+    rounding   ``y``, with ``p = x * multiplier`` exact and ``s = right_shift``        ties
+    =========  ======================================================================  ==========================
+    truncate   ``p >> s``, the low bits dropped: a floor                               -
+    half_up    ``(p + 2**(s-1)) >> s``                                                 toward plus infinity
+    half_away  ``(p + 2**(s-1) - (p < 0)) >> s``                                       away from zero
+    half_even  to the even neighbour                                                   to even
+    gemmlowp   ``h = (x << max(0, 31-s)) * multiplier``, ``h = (h + 2**30) >> 31``,    half up, then half away:
+               then ``h / 2**max(0, s-31)``                                            25 % of results differ at s=32
+    hvx        ``sat_s16((2 * p + 0x8000) >> 16)``, 16-bit operands, ``s == 15``       toward plus infinity
+    =========  ======================================================================  ==========================
+
+    One rounding, except gemmlowp's two. The result saturates to int32 (hvx: to int16), except that gemmlowp's left
+    shift wraps, as in TFLite.
+
+    Parameters
+    ----------
+    x : array_like of int
+        Integers that fit int32 (hvx: int16).
+    multiplier : int
+        ``|multiplier| < 2**31`` (hvx: -2**15 <= multiplier < 2**15).
+    right_shift : int
+        0..62.
+    rounding : str
+        One of `ROUNDINGS`.
+    out : ndarray of int32, optional
+        Where the result is written; of the shape of `x`.
+
+    Returns
+    -------
+    ndarray of int32
+
+    Raises
+    ------
+    TypeError, ValueError
+        `x` not of integers or beyond int32, a multiplier, shift or rounding out of those sets, an ``out`` that does not
+        fit or overlaps `x`.
+
+    Notes
+    -----
+    Sources: gemmlowp ``fixedpoint.h`` (SaturatingRoundingDoublingHighMul, RoundingDivideByPOT), ruy
+    ``apply_multiplier.cc`` (half_up), the Hexagon HVX instruction ``vmpy(.h,.h):<<1:rnd:sat`` (hvx; ARM: VQRDMULH).
+
+    Examples
+    --------
+    >>> x = [-6, -2, 2, 6]  # times 1/4: -1.5, -0.5, 0.5, 1.5
+    >>> for rule in ("truncate", "half_up", "half_away", "half_even"):
+    ...     print(rule, multiply_shift(x, 1, 2, rounding=rule))
+    truncate [-2 -1  0  1]
+    half_up [-1  0  1  2]
+    half_away [-2 -1  1  2]
+    half_even [-2  0  0  2]
+
+    **Hazard.** Two roundings are not one: 3/8 is rounded to 1/2 in the first step, and that to 1 in the second.
+
+    >>> three_eighths = Multiplier(3 << 28, 31)
+    >>> int(multiply_shift(1, *three_eighths)), int(multiply_shift(1, 3 << 28, 31, rounding="gemmlowp"))
+    (0, 0)
+    >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
+    (0, 1)
+    """
+    codes = _int32(x)
+    _check(codes, multiplier, right_shift, rounding)
+    out = output(out, S32, codes)
+    _kernel(codes, multiplier, right_shift, rounding, out)
+    return out
+
+
+def _int32(x: ArrayLike) -> NDArray[np.int32]:
+    codes = np.asarray(x)
+    if codes.dtype == np.int32:
+        return codes
+    if codes.dtype.kind not in "iu":
+        raise TypeError(f"x: expected integers, got {codes.dtype}")
+    if codes.size and not (-(2**31) <= codes.min() and codes.max() < 2**31):
+        raise ValueError("x: has values beyond int32")
+    return codes.astype(np.int32)
+
+
+def _check(codes: NDArray[np.int32], multiplier: int, right_shift: int, rounding: str) -> None:
+    if rounding not in ROUNDINGS:
+        raise ValueError(f"rounding: {rounding!r} is none of {', '.join(ROUNDINGS)}")
+    if not -(2**31) < multiplier < 2**31:
+        raise ValueError(f"multiplier: {multiplier} is not within 31 bits and a sign")
+    if not 0 <= right_shift <= 62:
+        raise ValueError(f"right_shift: {right_shift} is not in 0..62")
+    if rounding == "hvx":
+        if right_shift != 15:
+            raise ValueError(f"right_shift: {right_shift}, hvx shifts by 15")
+        if not -(2**15) <= multiplier < 2**15:
+            raise ValueError(f"multiplier: {multiplier}, hvx takes 16 bits")
+        if codes.size and not (-(2**15) <= codes.min() and codes.max() < 2**15):
+            raise ValueError("x: has values beyond int16, which hvx takes")

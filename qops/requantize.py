@@ -1,0 +1,106 @@
+"""Requantize: int32 codes -> uint8 codes of another range."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels import requantize as kernels
+from qops._kernels.range import outward, range_32
+from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, span
+
+BOUND_32TO8 = 0.5 + 2**-17
+"""Largest error of `requantize_32to8` in LSB, for values within the output range.
+
+0.5 for the one rounding; at most 2**-19 for the truncated product, 2**-20 for the offset and 2**-20 for the multiplier.
+"""
+
+
+def requantization_range(t: TensorLike) -> tuple[float, float]:
+    """Real values that int32 codes really span, the narrowest range that `requantize_32to8` loses nothing with.
+
+    ``(lowest code * scale, highest code * scale)`` with ``scale = (max - min) / 2**32``, rounded outward to float32.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        int32 tensor.
+
+    Returns
+    -------
+    (float, float)
+        (0.0, 0.0) of no codes at all.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range that is not finite or not symmetric.
+
+    Examples
+    --------
+    >>> requantization_range((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0))
+    (-4.0, 2.0)
+    """
+    codes, lo, hi = operand(t, "t", S32)
+    return _spanned(codes, (hi - lo) / 2**32)
+
+
+def _spanned(codes: NDArray[np.int32], step: float) -> tuple[float, float]:
+    if codes.size == 0:
+        return 0.0, 0.0
+    lowest, highest = range_32(codes)
+    return outward(lowest * step, highest * step)
+
+
+def requantize_32to8(
+    t: TensorLike, min: float | None = None, max: float | None = None, *, out: NDArray[np.uint8] | None = None
+) -> QTensor:
+    """Requantize int32 codes into uint8 codes of the range (min, max), rounding once.
+
+    With ``ratio = input step / output step = multiplier * 2**(left_shift - 51)``, a multiplier of 31 bits::
+
+        c = sat_u8((((clamp(x) - centre) << left_shift) * multiplier + offset * 2**32) >> 51)
+
+    half up. Codes that must saturate are clamped first, so that nothing wraps, whatever the ranges.
+    **Error: at most 0.5 + 2**-17 LSB** (`BOUND_32TO8`) for values within (min, max); others saturate.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        int32 tensor, its range symmetric.
+    min, max : float, optional
+        Output range. An end that is not given comes from `requantization_range`.
+    out : ndarray of uint8, optional
+        Where the codes are written; of the shape of the data.
+
+    Returns
+    -------
+    QTensor
+        uint8 codes. Where min == max every code is 0, which stands for that value.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range that is not finite, with min > max or (input) not symmetric, an
+        ``out`` that does not fit or overlaps the data.
+
+    See Also
+    --------
+    qops.nnlib.requantize_32to8, qops.tensorflow.requantize : what those systems compute.
+
+    Examples
+    --------
+    >>> requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
+    QTensor(data=array([  0, 128, 191], dtype=uint8), min=-4.0, max=4.0)
+    """
+    codes, in_min, in_max = operand(t, "t", S32)
+    step = (in_max - in_min) / 2**32
+    if min is None or max is None:
+        found = _spanned(codes, step)
+        min = found[0] if min is None else min
+        max = found[1] if max is None else max
+    lo, hi = span(min, max, "output range")
+    out = output(out, U8, codes)
+    if lo < hi:
+        kernels.requantize_32to8(codes, step, lo, hi, out)
+    else:
+        out.fill(0)
+    return QTensor(out, lo, hi)
