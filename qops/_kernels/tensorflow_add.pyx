@@ -95,7 +95,7 @@ cdef object add_by_tables(tuple arrays, const int32_t* of_x, const int32_t* of_y
 
 def quantized_add(cnp.ndarray x, float min_x, float max_x, cnp.ndarray y, float min_y, float max_y,
                   str single, cnp.ndarray out):
-    """out = the int32 codes of x + y in the range (-max, max); returns max. `single`: "x", "y" or "", a lone element."""
+    """out = the int32 codes of x + y in the range (-max, max); returns max. `single`: which is one element, or ""."""
     cdef AddTerms p = prepare_add(min_x, max_x, min_y, max_y)
     cdef int32_t of_x[256]
     cdef int32_t of_y[256]

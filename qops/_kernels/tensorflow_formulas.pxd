@@ -3,7 +3,7 @@
 Conversions that C leaves undefined give what x86 gives, the lowest integer; every operation on floats rounds once.
 """
 
-from libc.math cimport round, roundf
+from libc.math cimport copysignf, round, truncf
 from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
 
 
@@ -46,6 +46,11 @@ cdef inline int32_t saturate_s32(int64_t v) noexcept nogil:
     return <int32_t>max(<int64_t>-2147483648, min(<int64_t>2147483647, v))
 
 
+cdef inline float half_away(float v) noexcept nogil:
+    # roundf, without its branches; the literal is the float32 before 0.5
+    return truncf(v + copysignf(<float>0.49999997, v))
+
+
 cdef inline double step_of(float lo, float hi, Codes t) noexcept nogil:
     # (hi - lo) / (count - 1), by way of the range that has one more step
     return (hi - lo) * (t.count / (t.count - 1)) / t.count
@@ -80,7 +85,7 @@ cdef inline Line eigen_dequantize(float lo, float hi, Codes t) noexcept nogil:
     # QuantizedToFloatStruct: lo moved to a whole step, less the lowest code
     cdef Line p
     p.scale = (hi - lo) / <float>(t.count - 1)
-    p.base = (lo if lo == hi else roundf(lo / p.scale) * p.scale) - <float>t.lowest * p.scale
+    p.base = (lo if lo == hi else half_away(lo / p.scale) * p.scale) - <float>t.lowest * p.scale
     return p
 
 
@@ -94,9 +99,9 @@ cdef inline Steps eigen_quantize(float lo, float hi, Codes t) noexcept nogil:
     cdef Steps p
     p.scale = <float>0 if lo == hi else <float>(t.count - 1) / (hi - lo)
     p.lowest, p.highest = <float>t.lowest, t.top
-    p.shift = roundf(lo * p.scale) - p.lowest
+    p.shift = half_away(lo * p.scale) - p.lowest
     return p
 
 
 cdef inline int32_t eigen_code(float x, Steps p) noexcept nogil:
-    return to_int32(clamp(roundf(x * p.scale) - p.shift, p.lowest, p.highest))
+    return to_int32(clamp(half_away(x * p.scale) - p.shift, p.lowest, p.highest))

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.float cimport FLT_MAX, FLT_MIN
-from libc.math cimport INFINITY, fabsf, rintf, roundf, truncf
+from libc.math cimport INFINITY, fabsf, rintf, truncf
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
 from qops._kernels.checks cimport blocks
@@ -14,6 +14,7 @@ from qops._kernels.tensorflow_formulas cimport (
     codes_of,
     eigen_dequantize,
     eigen_quantize,
+    half_away,
     larger,
     smaller,
     to_int32,
@@ -125,7 +126,7 @@ cdef float adjusted_max(float a, float lo, float hi, float ensure_minimum_range)
 
 
 def quantize_numbers(float lo, float hi, int typenum, str way, bint narrow, float ensure_minimum_range):
-    """The numbers of the quantize loop, as a dict. `way`: a mode, or one of oneDNN's, with its rounding if it has two."""
+    """The numbers of the quantize loop, as a dict. `way`: a mode, or one of oneDNN's, and a rounding if it has two."""
     cdef Codes t = codes_of_type(typenum)
     cdef float a = smaller(<float>0, lo), b = adjusted_max(a, lo, hi, ensure_minimum_range)
     if way == "MIN_FIRST":
@@ -143,7 +144,7 @@ def quantize_numbers(float lo, float hi, int typenum, str way, bint narrow, floa
 
 cdef inline float rounded(float v, Rounding rounding) noexcept nogil:
     if rounding == HALF_AWAY:
-        return roundf(v)
+        return half_away(v)
     return rintf(v) if rounding == HALF_EVEN else truncf(v)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from qops._kernels import tensorflow_add as kernels
 from qops.qtensor import S32, QTensor, TensorLike, output
-from qops.tensorflow._checks import NORMAL, ends, triple
+from qops.tensorflow._checks import ends, triple
 
 
 def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -97,12 +97,10 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
 
 
 def _rising(lo: Any, hi: Any, name: str) -> tuple[float, float]:
-    """The range (lo, hi), lo < hi by at least 255 normal steps."""
-    low, high = ends(lo, hi, f"{name} min", f"{name} max")
+    """Check the range (lo, hi): lo < hi."""
+    low, high = ends(lo, hi, f"{name} min", f"{name} max", 255)
     if not low < high:
         raise ValueError(f"{name}: max_{name} must be larger than min_{name}, got min {low}, max {high}")
-    if high - low < 255 * NORMAL:
-        raise ValueError(f"{name}: the range ({low}, {high}) has steps too small for float32")
     return low, high
 
 
@@ -111,7 +109,7 @@ def _shape_text(shape: tuple[int, ...]) -> str:
 
 
 def _collapsed(x: tuple[int, ...], y: tuple[int, ...]) -> list[str]:
-    """Who repeats ("x", "y", "") along each axis, once axes of 1 are dropped and neighbours alike are taken together.
+    """Tell who repeats ("x", "y", "") along each axis, axes of 1 dropped and neighbours alike taken together.
 
     ValueError for shapes that TensorFlow refuses, and for those whose sums it leaves uninitialised.
     """
@@ -133,7 +131,7 @@ def _collapsed(x: tuple[int, ...], y: tuple[int, ...]) -> list[str]:
 
 
 def _repeated(small: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """`small`, flat, over and over, in the shape `shape`."""
+    """Repeat `small`, flat, over and over, in the shape `shape`."""
     return np.broadcast_to(small.reshape(-1), (prod(shape) // small.size, small.size)).reshape(shape)
 
 
@@ -165,8 +163,8 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     ------
     TypeError, ValueError
         An argument that is no such tensor (``Input tensor must be at least 2D``, ``Biases must be 1D``, ``Must provide
-        as many biases as the last dimension of the input tensor``); a range that is not finite; an output range beyond
-        float32; an `out` that does not fit.
+        as many biases as the last dimension of the input tensor``); a range that is not finite or whose step is below
+        the normal float32; an output range beyond float32; an `out` that does not fit.
 
     Notes
     -----
@@ -203,11 +201,10 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
         raise ValueError(f"bias: Biases must be 1D: {texts[0]}")
     if b.size != x.shape[-1]:
         raise ValueError(
-            "bias: Must provide as many biases as the last dimension of the input tensor: "
-            f"{texts[0]} vs. {texts[1]}"
+            f"bias: Must provide as many biases as the last dimension of the input tensor: {texts[0]} vs. {texts[1]}"
         )
-    range_x = ends(low, high, "input min", "input max")
-    range_b = ends(low_bias, high_bias, "bias min", "bias max")
+    range_x = ends(low, high, "input min", "input max", 255)
+    range_b = ends(low_bias, high_bias, "bias min", "bias max", 255)
     if not isfinite(np.float32(2 * kernels.quantized_bias_add_max(*range_x, *range_b))):
         raise ValueError(f"input, bias: the output range for {range_x}, {range_b} is beyond float32")
     out = output(out, S32, x, b)

@@ -35,20 +35,21 @@ def quantize_v2(
 
     With L, H the lowest and highest code, in float32, one rounding an operation, x cut to the range:
 
-    =============================  ====================================  ========================================
-    mode                           scale                                 code
-    =============================  ====================================  ========================================
-    MIN_COMBINED, unsigned         (H - L) / (b - a)                     trunc((x - a) * scale + 0.5)
-    MIN_COMBINED, signed           (H - L) / (b - a)                     half_away((x - a) * scale + L)
-    MIN_FIRST                      (H - L) / (b - a)                     half_away(x * scale) - half_away(a * scale) + L
-    SCALED                         min(L / a, H / b), over negative a,   half_away or half_even(x * scale)
-                                   positive b
-    MIN_FIRST, oneDNN, quint8      255 / (b - a)                         half_even(x * scale - a * scale)
-    SCALED, oneDNN, half even      255 or 127.5 / max(\\|a\\|, b)          half_even(x * scale)
-    =============================  ====================================  ========================================
+    ==========================  ==================================  ================================================
+    mode                        scale                               code
+    ==========================  ==================================  ================================================
+    MIN_COMBINED, unsigned      (H - L) / (b - a)                   trunc((x - a) * scale + 0.5)
+    MIN_COMBINED, signed        (H - L) / (b - a)                   half_away((x - a) * scale + L)
+    MIN_FIRST                   (H - L) / (b - a)                   half_away(x * scale) - half_away(a * scale) + L
+    SCALED                      min(L / a, H / b); L / a where      half_away or half_even(x * scale)
+                                L, a < 0, H / b where b > 0
+    MIN_FIRST, oneDNN, quint8   255 / (b - a)                       half_even(x * scale - a * scale)
+    SCALED, oneDNN, half even   255 or 127.5 / max(-a, b)           half_even(x * scale)
+    ==========================  ==================================  ================================================
 
-    and a range of (a, b); with SCALED (L / scale, H / scale), with oneDNN's (0, max(\\|a\\|, b)) for quint8 and
-    (-max(\\|a\\|, b), max(\\|a\\|, b)) for qint8. `narrow_range` makes L one higher, in SCALED only.
+    cut to L..H, which for qint32 is done in MIN_FIRST only and there ends at 2**31 - 128, the last float32. The range
+    returned is (a, b), with SCALED (L / scale, H / scale), with oneDNN's (0, max(-a, b)) for quint8 and
+    (-max(-a, b), max(-a, b)) for qint8. `narrow_range` makes L one higher, in SCALED only.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def quantize_v2(
         Data that is not float32, or holds NaN (TensorFlow's code is undefined); a word that is not in the lists above;
         HALF_TO_EVEN but for SCALED; an axis for MIN_FIRST, beyond the dimensions, of size 0, or of another length than
         the ranges; several ranges without an axis; a range end that is not finite, ``input_max_range must be larger
-        than input_min_range``; a range so narrow that 1 / its width is no float32; an `out` that does not fit. With
+        than input_min_range``; a range too narrow, or widened too far, for float32; an `out` that does not fit. With
         oneDNN: a 0-d `input` for SCALED, or for MIN_FIRST beyond the range (it would not saturate); more than 5 axes.
 
     Notes
@@ -157,7 +158,7 @@ def quantize_v2(
 
 
 def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) -> list[tuple[float, float]]:
-    """The ends of the range of each slice, checked as QuantizeV2 does."""
+    """Give the ends of the range of each slice, checked as QuantizeV2 does."""
     if axis < 0:
         for value, name in ((lo, "min_range"), (hi, "max_range")):
             if np.size(value) != 1:
@@ -183,7 +184,7 @@ def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) ->
 
 
 def _onednn_way(x: NDArray[Any], T: str, way: str, narrow_range: bool) -> str:
-    """The way that oneDNN takes where it takes over, else `way`."""
+    """Tell the way that oneDNN takes where it takes over, else `way`."""
     first = T == "quint8" and way == "MIN_FIRST"
     scaled = T in ("quint8", "qint8") and way == "SCALED HALF_TO_EVEN" and not narrow_range
     if (first or scaled) and x.ndim > 5:
@@ -196,9 +197,10 @@ def _onednn_way(x: NDArray[Any], T: str, way: str, narrow_range: bool) -> str:
 
 
 def _refuse_unusable(x: NDArray[Any], numbers: list[dict[str, Any]], way: str) -> None:
+    """Raise ValueError where TensorFlow's codes would be undefined."""
     for n in numbers:
-        if not isfinite(n["scale"]):
-            raise ValueError(f"min_range, max_range: ({n['min']}, {n['max']}) is too narrow to quantize over")
+        if not (isfinite(n["scale"]) and isfinite(n["max"])):
+            raise ValueError(f"min_range, max_range: ({n['min']}, {n['max']}) is too narrow or wide to quantize over")
         if way == "oneDNN MIN_FIRST 0-d" and not n["min"] <= x <= n["max"]:
             raise ValueError(f"input: {x} is beyond ({n['min']}, {n['max']}), where a 0-d input does not saturate")
 
@@ -215,15 +217,14 @@ def dequantize(
 
     With L, H the lowest and highest code, in float32, one rounding an operation:
 
-    ======================  =======================================  =============================================
-    mode                    step                                     value
-    ======================  =======================================  =============================================
-    MIN_COMBINED            (max - min) / (H - L)                    (q - L) * step + min
-    MIN_FIRST               (max - min) / (H - L)                    (half_away(min / step) * step - L * step)
-                                                                     + q * step
-    SCALED, unsigned        max / H                                  q * step
-    SCALED, signed          max(min / L, max / H)                    q * step
-    ======================  =======================================  =============================================
+    ================  =====================  ====================================================
+    mode              step                   value
+    ================  =====================  ====================================================
+    MIN_COMBINED      (max - min) / (H - L)  (q - L) * step + min
+    MIN_FIRST         (max - min) / (H - L)  (half_away(min / step) * step - L * step) + q * step
+    SCALED, unsigned  max / H                q * step
+    SCALED, signed    max(min / L, max / H)  q * step
+    ================  =====================  ====================================================
 
     Parameters
     ----------
@@ -247,7 +248,7 @@ def dequantize(
     TypeError, ValueError
         An argument that is no such tensor; a mode that is not in the list; an axis for MIN_FIRST, beyond the
         dimensions, of size 0; not ``as many elements as input on the dequantization axis`` in min and max; a range
-        that is not finite; an `out` that does not fit.
+        that is not finite or whose step is below the normal float32; an `out` that does not fit.
 
     Notes
     -----
@@ -260,6 +261,12 @@ def dequantize(
     >>> dequantize((np.int32([2**31 - 1, 2**31 - 65, -(2**31)]), -1.0, 1.0), mode="SCALED")
     array([-1.        ,  0.99999994, -1.        ], dtype=float32)
 
+    MIN_FIRST does not give back what `quantize_v2` was given, not even 0, in the most common of ranges (one divides by
+    the step and finds -127.49999, the other multiplies by its inverse and finds -127.5):
+
+    >>> dequantize(quantize_v2(np.float32([0.0]), -1.0, 1.0, mode="MIN_FIRST"), mode="MIN_FIRST")
+    array([0.00784314], dtype=float32)
+
     Nothing looks at the range, and SCALED of unsigned codes never at min:
 
     >>> dequantize((np.uint8([0, 255]), 5.0, 1.0), mode="SCALED")
@@ -269,8 +276,6 @@ def dequantize(
     --------
     >>> dequantize((np.uint8([0, 128, 255]), -1.0, 1.0))
     array([-1.        ,  0.00392163,  1.        ], dtype=float32)
-    >>> dequantize((np.uint8([0, 128, 255]), -1.0, 1.0), mode="MIN_FIRST")
-    array([-0.9960785 ,  0.00784314,  1.0039215 ], dtype=float32)
     """
     q, lo, hi = triple(input, "input", *TYPES)
     one_of(mode, "mode", MODES)
@@ -286,7 +291,8 @@ def dequantize(
                 f"got {np.size(value)}, expected {count}"
             )
     typenum = q.dtype.num
-    ranges = ends_of_slices(lo, hi, "input min", "input max")
+    info = np.iinfo(q.dtype)
+    ranges = ends_of_slices(lo, hi, "input min", "input max", int(info.max) - int(info.min))
     numbers = [kernels.dequantize_numbers(low, high, typenum, mode, narrow_range) for low, high in ranges]
     out = output(out, F32, q)
     for n, (codes, part) in zip(numbers, slices(axis, q, out), strict=True):

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels import tensorflow_requantize as kernels
+from qops._kernels.range import range_32
 from qops.qtensor import U8, QTensor, TensorLike, output
-from qops.tensorflow._checks import NORMAL, TYPES, ends, one_of, scalar, triple
+from qops.tensorflow._checks import TYPES, ends, one_of, triple
 
 
 def requantize(
@@ -49,7 +50,8 @@ def requantize(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor or type; a range that is not finite; ``requested_output_min must be <= 0``;
+        An argument that is no such tensor or type; a range that is not finite or whose step is below the normal
+        float32; ``requested_output_min must be <= 0``;
         ``requested_output_max must be >= requested_output_min``; an `out` that does not fit.
 
     Notes
@@ -79,10 +81,10 @@ def requantize(
     array([  0, 128, 191], dtype=uint8)
     """
     q, lo, hi = triple(input, "input", "qint32")
-    in_min, in_max = ends(lo, hi, "input min", "input max")
+    in_min, in_max = ends(lo, hi, "input min", "input max", 2**32)
     one_of(out_type, "out_type", ("quint8", "qint8"))
     out_min, out_max = ends(
-        requested_output_min, requested_output_max, "requested_output_min", "requested_output_max"
+        requested_output_min, requested_output_max, "requested_output_min", "requested_output_max", 255
     )
     if out_min > 0:
         raise ValueError(f"requested_output_min: requested_output_min must be <= 0, but got {out_min}")
@@ -140,13 +142,12 @@ def requantization_range(input: TensorLike) -> tuple[float, float]:
     q, lo, hi = triple(input, "input", "qint32")
     if np.size(lo) == 0 or np.size(hi) == 0:
         raise ValueError(f"input: min and max must have an element, got {lo!r} and {hi!r}")
-    return _spanned(q, *ends(np.ravel(lo)[0], np.ravel(hi)[0], "input min", "input max"))
+    return _spanned(q, *ends(np.ravel(lo)[0], np.ravel(hi)[0], "input min", "input max", 2**32))
 
 
 def _spanned(q: NDArray[Any], in_min: float, in_max: float) -> tuple[float, float]:
-    if 0 < abs(in_max - in_min) < 2**32 * NORMAL:
-        raise ValueError(f"input: the range ({in_min}, {in_max}) has steps too small for float32")
-    lowest, highest = (int(q.min()), int(q.max())) if q.size else (2**31 - 1, -(2**31))
+    """Give the range of the lowest, at most 0, and highest code; of none, that of 2**31 - 1 and -2**31."""
+    lowest, highest = range_32(q)
     return kernels.real_range(lowest, highest, in_min, in_max)
 
 
@@ -181,9 +182,9 @@ def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] 
     in `requantize`. Here 0, 128 and 255 would be right:
 
     >>> import numpy as np
-    >>> q = np.int32([0, 2**20, 2**21]) - 2**31
+    >>> q = np.int32([-(2**31), -(2**31) + 2**20, -(2**31) + 2**21])
     >>> quantize_down_and_shrink_range((q, 0.0, 6.0)).data
-    array([  0, 128, 255], dtype=uint8)
+    array([255, 255, 255], dtype=uint8)
 
     One code, repeated and negative, gives a range without width, and code 0:
 
@@ -197,7 +198,7 @@ def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] 
     QTensor(data=array([  0, 128, 255], dtype=uint8), min=-0.5, max=0.5)
     """
     q, lo, hi = triple(input, "input", "qint32")
-    in_min, in_max = ends(lo, hi, "input min", "input max")
+    in_min, in_max = ends(lo, hi, "input min", "input max", 2**32)
     found_min, found_max = _spanned(q, in_min, in_max)
     out = output(out, U8, q)
     kernels.requantize(q, in_min, in_max, found_min, found_max, out)
