@@ -9,6 +9,7 @@ from qops.tensorflow import quantized_add, quantized_bias_add
 
 X, Y = (codes.astype(np.uint8) for codes in np.divmod(np.arange(65536), 256))
 RANGES = [(-1, 1), (-6.5, 6.5), (0, 6), (-3, 0), (0, 1e-6), (-1e6, 1e6), (2.5, 7.25), (-9, -4.5), (-12.625, 3.3)]
+RANGES += [(1e6, 1e6 + 0.0625), (1.0, 1.0 + 2**-23), (0, 1e-34)]
 R, S = (-1.0, 1.0), (-12.625, 3.3)
 
 

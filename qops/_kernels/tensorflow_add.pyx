@@ -19,7 +19,6 @@ from qops._kernels.tensorflow_formulas cimport (
     float_to_quantized,
     larger,
     quantized_to_float,
-    saturate_s32,
     smaller,
 )
 
@@ -27,7 +26,7 @@ cnp.import_array()
 
 
 cdef struct Terms:
-    int64_t first  # output code of code 0
+    int32_t first  # output code of code 0
     int32_t step  # output codes from one code to the next
 
 
@@ -36,17 +35,17 @@ cdef struct AddTerms:
     Terms x, y
 
 
-cdef int64_t in_new_range(int q, float lo, float hi, float out_max) noexcept nogil:
-    """Output code, not cut, of code q of the range (lo, hi)."""
+cdef int32_t in_new_range(int q, float lo, float hi, float out_max) noexcept nogil:
+    """Output code of code q of the range (lo, hi): 2**14 * max |value| is out_max, so it has 17 bits and a sign."""
     cdef float value = quantized_to_float(q, lo, hi, codes_of(0, 255))
-    return float_to_quantized(value, -out_max, out_max, codes_of(-2147483648, 2147483647))
+    return <int32_t>float_to_quantized(value, -out_max, out_max, codes_of(-2147483648, 2147483647))
 
 
 cdef Terms terms(float lo, float hi, float out_max) noexcept nogil:
     """The codes of a whole tensor: those of code 0 and code 1, and so, by whole steps, of all others."""
     cdef Terms t
     t.first = in_new_range(0, lo, hi, out_max)
-    t.step = <int32_t>(in_new_range(1, lo, hi, out_max) - t.first)
+    t.step = in_new_range(1, lo, hi, out_max) - t.first
     return t
 
 
@@ -64,17 +63,17 @@ def quantized_add_integers(float min_x, float max_x, float min_y, float max_y):
 
 
 cdef void by_steps(Terms t, int32_t* table) noexcept nogil:
-    """table[q] = saturate(first + q * step)."""
+    """table[q] = first + q * step."""
     cdef int q
     for q in range(256):
-        table[q] = saturate_s32(t.first + q * <int64_t>t.step)
+        table[q] = t.first + q * t.step
 
 
 cdef void one_by_one(float lo, float hi, float out_max, int32_t* table) noexcept nogil:
     """The table of an operand that is one element: every code converted for itself, so with one rounding."""
     cdef int q
     for q in range(256):
-        table[q] = saturate_s32(in_new_range(q, lo, hi, out_max))
+        table[q] = in_new_range(q, lo, hi, out_max)
 
 
 cdef void add_terms(const uint8_t* x, const uint8_t* y, int32_t* z, Py_ssize_t n,
@@ -133,7 +132,7 @@ def quantized_bias_add(cnp.ndarray x, float min_input, float max_input, cnp.ndar
     cdef float out_max = bias_add_max(min_input, max_input, min_bias, max_bias)
     cdef Codes wide = codes_of(-2147483648, 2147483647)
     cdef Codes narrow = codes_of(-128, 127) if cnp.PyArray_TYPE(x) == cnp.NPY_INT8 else codes_of(0, 255)
-    cdef int32_t zero = saturate_s32(float_to_quantized(0, -out_max, out_max, wide))
+    cdef int32_t zero = <int32_t>float_to_quantized(0, -out_max, out_max, wide)
     cdef int32_t of_x[256]
     cdef int32_t of_bias[256]
     cdef int q

@@ -42,10 +42,6 @@ cdef inline float clamp(float v, float lo, float hi) noexcept nogil:
     return v if v < hi else hi
 
 
-cdef inline int32_t saturate_s32(int64_t v) noexcept nogil:
-    return <int32_t>max(<int64_t>-2147483648, min(<int64_t>2147483647, v))
-
-
 cdef inline float half_away(float v) noexcept nogil:
     # roundf, without its branches; the literal is the float32 before 0.5
     return truncf(v + copysignf(<float>0.49999997, v))

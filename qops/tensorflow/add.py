@@ -18,9 +18,10 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     codes c0 and c1 that codes 0 and 1 of an operand become (each value and each quotient rounded half away from zero)
     stand for all of its codes::
 
-        z = term(x) + term(y)    term(q) = saturate_s32(c0 + q * (c1 - c0))
+        z = term(x) + term(y)    term(q) = c0 + q * (c1 - c0)
 
-    **An operand that is one element goes another way**: its code is converted for itself.
+    A term has 17 bits and a sign, so nothing saturates. **An operand that is one element goes another way**: its code
+    is converted for itself.
 
     Parameters
     ----------

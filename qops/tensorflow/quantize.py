@@ -71,7 +71,7 @@ def quantize_v2(
         Least width of the range, see above.
     onednn : bool
         Whether to give what TensorFlow gives with oneDNN on, its default on x86. It takes over quint8 MIN_FIRST, and
-        quint8 and qint8 SCALED with HALF_TO_EVEN, no narrow_range; never with an axis.
+        quint8 and qint8 SCALED with HALF_TO_EVEN, no narrow_range; never with another axis than -1.
     out : ndarray of the type `T`, optional
         Where the codes are written; of the shape of `input`.
 
