@@ -87,7 +87,7 @@ def session(module, system, name, case):
     return call
 
 
-@pytest.mark.parametrize(("system", "name", "case"), cases())
+@pytest.mark.parametrize(("system", "name", "case"), list(cases()))
 def test_golden(system, name, case):
     assert case is not None, f"no golden cases in {ROOT / system / name}"
     stem = ROOT / system / name.removesuffix(".rejects")
