@@ -20,28 +20,35 @@ from analysis import (
 from analysis.claims import Claim, claims
 from qops import isa_tier
 
-VIEWS = (photograph, add_error, add_ratio_error, add_guess_error, requantize_error, multiply_shift_error, quantize_error)
-TITLE = "qops: how far quantized ops are from float"
-INTRODUCTION = (
-    "The quantized ops of qops, nnlib and TensorFlow, run on real data and on every pair of 8-bit codes, each compared with the "
-    "exact result in float64. nnlib and TensorFlow are qops' models of them, which give the same bits as the originals. "
-    "Errors are in LSB, one step of the output code: rounding alone costs up to half of one. They are drawn blue where the "
-    "result is too low, red where it is too high, on one scale throughout."
+VIEWS = (
+    photograph,
+    add_error,
+    add_ratio_error,
+    add_guess_error,
+    requantize_error,
+    multiply_shift_error,
+    quantize_error,
 )
-
-CLAIMED = "Each sentence of the README about errors, beside what was measured for this page. python -m analysis --check does the same."
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Describe the command line."""
     p = argparse.ArgumentParser(prog="python -m analysis", description=__doc__.split(": ", 1)[1])
-    p.add_argument("--check", action="store_true", help="draw nothing; exit code 1 if a claim of the README no longer holds")
-    p.add_argument("--out", type=Path, default=Path("build/analysis"), metavar="DIR", help="where index.html and the figures go (%(default)s)")
+    p.add_argument(
+        "--check", action="store_true", help="draw nothing; exit code 1 if a claim of the README no longer holds"
+    )
+    p.add_argument(
+        "--out",
+        type=Path,
+        default=Path("build/analysis"),
+        metavar="DIR",
+        help="where index.html and the figures go (%(default)s)",
+    )
     return p
 
 
 def timed(text: str, work: Callable[[], Any]) -> Any:
-    """The result of the work, told on stderr while it is done."""
+    """Do the work, tell on stderr how long it took, return its result."""
     print(f"{text:.<40}", end="", file=sys.stderr, flush=True)
     start = perf_counter()
     result = work()
@@ -55,16 +62,19 @@ def stem(view: Any) -> str:
 
 
 def measure() -> dict[str, Any]:
-    """What each view measures, by its stem."""
-    return {
-        stem(v): timed(f"[{i}/{len(VIEWS)}] measuring {stem(v)} ", v.measure) for i, v in enumerate(VIEWS, 1)
-    }
+    """Measure everything: what each view found, by its stem."""
+    return {stem(v): timed(f"[{i}/{len(VIEWS)}] measuring {stem(v)} ", v.measure) for i, v in enumerate(VIEWS, 1)}
 
 
 def claim_table(found: Sequence[Claim]) -> report.Table:
     """Every claim beside what was measured."""
     rows = [
-        ["held" if c.holds else "BROKEN", c.text, f"{c.measured:.6g}", (">= " if c.at_least else "<= ") + f"{c.limit:.8g}"]
+        [
+            "held" if c.holds else "BROKEN",
+            c.text,
+            f"{c.measured:.6g}",
+            (">= " if c.at_least else "<= ") + f"{c.limit:.8g}",
+        ]
         for c in found
     ]
     return report.Table("What the README claims, measured anew", ("", "claim", "measured", "limit"), rows, words=2)
@@ -73,15 +83,17 @@ def claim_table(found: Sequence[Claim]) -> report.Table:
 def write(out: Path, found: dict[str, Any], checked: report.Table) -> Path:
     """Draw all figures and write the page."""
     out.mkdir(parents=True, exist_ok=True)
-    sections = [v.section(found[stem(v)]) for v in VIEWS]
-    bodies = []
-    for i, view in enumerate(sections, 1):
-        pictures = [timed(f"[{i}/{len(sections)}] drawing {f.stem} ", lambda f=f: report.draw(f, out)) for f in view.figures]
-        bodies.append(report.section(view, pictures))
-    last = report.Section("claims", "What the README claims", CLAIMED, [checked], [])
-    page = report.page(TITLE, INTRODUCTION, [*sections, last], [*bodies, report.section(last, [])])
+    sections = {}
+    for i, view in enumerate(VIEWS, 1):
+        figures = view.figures(found[stem(view)])
+        drawn = [
+            timed(f"[{i}/{len(VIEWS)}] drawing {name} ", lambda name=name, draw=draw: report.drawn(name, draw, out))
+            for name, draw in figures.items()
+        ]
+        sections[stem(view)] = report.section(stem(view), drawn, view.tables(found[stem(view)]))
+    sections["claims"] = report.section("claims", [], [checked])
     file = out / "index.html"
-    file.write_text(page, encoding="utf-8")
+    file.write_text(report.page(sections), encoding="utf-8")
     return file
 
 
@@ -94,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table = claim_table(checked)
     if not options.check:
         for view in VIEWS:
-            print("\n".join(map(report.as_text, view.section(found[stem(view)]).tables)))
+            print("\n".join(map(report.as_text, view.tables(found[stem(view)]))))
         file = write(options.out, found, table)
     print(report.as_text(table))
     broken = [c for c in checked if not c.holds]
@@ -102,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"BROKEN: {c.text}: measured {c.measured:.8g}, limit {c.limit:.8g}", file=sys.stderr)
     if not options.check:
         print(f"Open {file} in a browser.")
-    print(f"{len(checked) - len(broken)} of {len(checked)} claims hold ({perf_counter() - start:.0f} s, {isa_tier()} kernels)")
+    seconds, held = perf_counter() - start, len(checked) - len(broken)
+    print(f"{held} of {len(checked)} claims hold ({seconds:.0f} s, {isa_tier()} kernels)")
     return 1 if broken else 0
 
 

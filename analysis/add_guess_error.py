@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from analysis import style
-from analysis.report import Figure, Section, Table
-from analysis.systems import FUSED, Range, Sum, System, add, all_pairs
+from analysis.report import Figures, Table
+from analysis.systems import FUSED, HEADS, Range, Sum, System, add, all_pairs, cells
 
 A: Range = (-1.0, 1.55)
 B: Range = (-0.5, 0.775)
@@ -32,9 +32,8 @@ def measure() -> list[Curve]:
 
 def row(system: System, guess: str, total: Sum) -> list[str]:
     """One row of the table."""
-    e, t = total.report, total.tensor
-    numbers = f"{e.max:.3f} {e.mean:.3f} {e.bias:+.3f} {e.sqnr:.1f} {total.passes}".split()
-    return [system.name, guess, f"[{t.min:.4g}, {t.max:.4g}]", *numbers]
+    t = total.tensor
+    return [system.name, guess, f"[{t.min:.4g}, {t.max:.4g}]", *cells(total.report), str(total.passes)]
 
 
 def rows(curve: Curve) -> list[list[str]]:
@@ -49,7 +48,9 @@ def draw(curves: list[Curve]) -> Drawing:
     upper, lower = axes[:, 0]
     for i, c in enumerate(curves):
         dashes = ("-", "-", (0, (3, 2)))[i]
-        upper.semilogx(WIDTHS, [s.report.sqnr for s in c.sums], color=c.system.colour, ls=dashes, label=c.system.name, zorder=3 - i)
+        upper.semilogx(
+            WIDTHS, [s.report.sqnr for s in c.sums], color=c.system.colour, ls=dashes, label=c.system.name, zorder=3 - i
+        )
         upper.plot(1, c.free.report.sqnr, "D", color=c.system.colour, mec="white", ms=7, zorder=5)
         lower.semilogx(WIDTHS, [s.passes + 0.05 * (1 - i) for s in c.sums], color=c.system.colour, ls=dashes)
         lower.plot(1, c.free.passes, "D", color=c.system.colour, mec="white", ms=7, zorder=5)
@@ -57,29 +58,30 @@ def draw(curves: list[Curve]) -> Drawing:
     upper.annotate("6 dB a doubling:\nthe codes are spread too wide", (5, 33), (7, 42), fontsize=9, color=style.FAINT)
     upper.annotate("nnlib clips", (0.12, 4), (0.1, 12), fontsize=9, color=style.FAINT)
     upper.legend(loc="center left", bbox_to_anchor=(0.0, 0.62), title="diamond: no guess", alignment="left")
-    lower.set(ylabel="passes", ylim=(0.6, 3.4), yticks=[1, 2, 3], xlabel="width of the guess, as a multiple of the range of the sum")
+    lower.set(
+        ylabel="passes",
+        ylim=(0.6, 3.4),
+        yticks=[1, 2, 3],
+        xlabel="width of the guess, as a multiple of the range of the sum",
+    )
     for ax in (upper, lower):
         ax.axvline(1, color=style.FAINT, lw=0.8)
         ax.set(xlim=(WIDTHS[0], WIDTHS[-1]), xticks=[1 / 32, 1 / 8, 1 / 2, 1, 2, 8, 32])
         ax.set_xticklabels(["1/32", "1/8", "1/2", "1", "2", "8", "32"])
         ax.minorticks_off()
-    style.headline(figure, "A guess too narrow costs qops one pass, never accuracy", f"all pairs of codes of {list(A)} + {list(B)}")
+    style.headline(
+        figure, "A guess too narrow costs qops one pass, never accuracy", f"all pairs of codes of {list(A)} + {list(B)}"
+    )
     return figure
 
 
-TEXT = (
-    "8p8to8 has to know the range of the sums before it has seen them. It writes with a guess and watches the extremes; "
-    "here the guess is from 1/32 to 32 times as wide as the sum really is."
-)
-CAPTION = (
-    "Left of 1 the sums do not fit: qops measures them in the first pass and writes again with the range found, nnlib keeps two "
-    "given ends and clips. Right of 1 they fit and the guess is kept, in one pass, at 6 dB for each doubling: a generous "
-    "guess is cheaper in time and dearer in resolution. Without a guess nnlib starts small, and retries with 15 to 20 % to spare."
-)
+def tables(curves: list[Curve]) -> list[Table]:
+    """Every form with the guesses of `rows`."""
+    head = ("system", "guess", "output range", *HEADS, "passes")
+    title = f"Add 8p8to8 of {list(A)} + {list(B)}, all pairs of codes, by width of the guess"
+    return [Table(title, head, [r for c in curves for r in rows(c)], words=3)]
 
 
-def section(curves: list[Curve]) -> Section:
-    """What the page shows."""
-    head = "system|guess|output range|max LSB|mean LSB|bias LSB|SQNR dB|passes".split("|")
-    table = Table(f"Add 8p8to8 of {list(A)} + {list(B)}, all pairs of codes, by guess", head, [r for c in curves for r in rows(c)], 3)
-    return Section("add_guess_error", "Add 8p8to8: the guess", TEXT, [table], [Figure("add_guess", CAPTION, lambda: draw(curves))])
+def figures(curves: list[Curve]) -> Figures:
+    """How to draw the figure."""
+    return {"add_guess": lambda: draw(curves)}

@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from analysis import style
-from analysis.report import Figure, Section, Table
+from analysis.report import Figures, Table
 from qops import multiply_shift
-from qops.fixedpoint import SINGLE_ROUNDINGS
+from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
 from qops.multiply_shift import error_bound
 
 BITS = tuple(range(17))
@@ -29,12 +29,12 @@ class Measured(NamedTuple):
     factor_alone: Sequence[float]
 
 
-def largest(factor: float, bits: int, rounding: str) -> float:
+def largest(factor: float, bits: int, rounding: SingleRounding) -> float:
     """Largest error over all uint8 codes."""
     return float(np.abs(multiply_shift(CODES, factor, bits, rounding=rounding) - CODES * factor).max())
 
 
-def bias(bits: int, rounding: str) -> float:
+def bias(bits: int, rounding: SingleRounding) -> float:
     """Mean error over all uint8 codes and `FACTORS`."""
     return float(np.mean([multiply_shift(CODES, f, bits, rounding=rounding) - CODES * f for f in FACTORS]))
 
@@ -60,39 +60,47 @@ def draw(found: Measured) -> Drawing:
     left, right = axes[0]
     for r, marker in (("truncate", "o"), ("half_up", "D")):
         left.semilogy(BITS, found.by_bits[r], marker, color=COLOURS[r], ms=5.5, label=f"{r}: measured", base=10)
-        left.plot(BITS, [error_bound(255, b, r) for b in BITS], color=COLOURS[r], ls=(0, (5, 2)), lw=1.3, label=f"{r}: bound")
+        left.plot(
+            BITS, [error_bound(255, b, r) for b in BITS], color=COLOURS[r], ls=(0, (5, 2)), lw=1.3, label=f"{r}: bound"
+        )
         right.plot(FINE * 128, found.by_factor[r], color=COLOURS[r], lw=1.2, label=f"{r}, factor and shift")
         right.axhline(error_bound(255, 7, r), color=COLOURS[r], ls=(0, (5, 2)), lw=1.3)
     right.plot(FINE * 128, found.factor_alone, color=style.INK, lw=1.4, label="the rounded factor alone")
     style.bound_line(right, 255 * 0.5 / 128, "bounds (factor: 255 · 0.5/128 < 1)")
     left.axvline(7, color=style.FAINT, lw=0.8)
-    left.set(title="all codes, by bits", xlabel="bits of the multiplier's fraction", ylabel="largest error in LSB", xticks=BITS[::2])
+    left.set(
+        title="all codes, by bits",
+        xlabel="bits of the multiplier's fraction",
+        ylabel="largest error in LSB",
+        xticks=BITS[::2],
+    )
     left.set(ylim=(0.4, 200), yticks=[0.5, 1, 2, 10, 100])
     left.yaxis.set_major_formatter("{x:g}")
     left.annotate("7 bits", (7, 150), (7.15, 120), color=style.FAINT, fontsize=9)
-    right.set(title="7 bits, by factor", xlabel="factor, in 1/128", ylabel="largest error in LSB", xlim=(0, 12), ylim=(0, 2.7))
+    right.set(
+        title="7 bits, by factor", xlabel="factor, in 1/128", ylabel="largest error in LSB", xlim=(0, 12), ylim=(0, 2.7)
+    )
     left.legend(loc="upper right")
     right.legend(loc="upper left", ncols=2, fontsize=8, handlelength=1.6, columnspacing=1.2)
-    style.headline(figure, "7 bits cost less than one LSB; from 10 bits on only the shift's rounding is left", "y = x · factor, every uint8 x")
+    style.headline(
+        figure,
+        "7 bits cost less than one LSB; from 10 bits on only the shift's rounding is left",
+        "y = x · factor, every uint8 x",
+    )
     return figure
 
 
-TEXT = (
-    "The cheapest way to apply a real factor: multiply by an integer and shift. The factor is off by at most half of its last "
-    "bit, so 255 times it by 255 * 0.5 / 128 < 1 with 7 bits; the shift adds less than 1 when it truncates and 0.5 when it rounds."
-)
-CAPTION = (
-    "Every measured point is under its bound, which is nearly reached where a factor lies midway between two multipliers. "
-    "Truncation also makes the result half an LSB too low on average: the bias that adds up over a network's layers."
-)
+def tables(found: Measured) -> list[Table]:
+    """Largest error and bias of every rounding at some numbers of bits."""
+    picked = (4, 7, 10, 16)
+    head = ["rounding", *(f"{'max / bias, ' * (b == 4)}{b} bits" for b in picked), "bound, 7 bits"]
+    rows = []
+    for r in SINGLE_ROUNDINGS:
+        cells = [f"{found.by_bits[r][b]:.3f} / {found.bias[r][b]:+.3f}" for b in picked]
+        rows.append([r, *cells, f"{error_bound(255, 7, r):.3f}"])
+    return [Table(f"multiply_shift: error in LSB over all uint8 codes and {FACTORS.size} factors in 0..1", head, rows)]
 
 
-def section(found: Measured) -> Section:
-    """What the page shows."""
-    rows = [
-        [r, *(f"{found.by_bits[r][b]:.3f} / {found.bias[r][b]:+.3f}" for b in (4, 7, 10, 16)), f"{error_bound(255, 7, r):.3f}"]
-        for r in SINGLE_ROUNDINGS
-    ]
-    head = "rounding|4 bits: max / bias|7 bits|10 bits|16 bits|bound, 7 bits".split("|")
-    table = Table(f"multiply_shift: error in LSB over all uint8 codes and {FACTORS.size} factors in 0..1", head, rows)
-    return Section("multiply_shift_error", "Multiply and shift", TEXT, [table], [Figure("multiply_shift", CAPTION, lambda: draw(found))])
+def figures(found: Measured) -> Figures:
+    """How to draw the figure."""
+    return {"multiply_shift": lambda: draw(found)}

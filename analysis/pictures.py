@@ -28,7 +28,7 @@ def photograph() -> Picture:
 
 
 def blurred(x: Picture, radius: int = 8) -> Picture:
-    """The mean over a square of 2 * radius + 1 pixels, edges repeated."""
+    """Mean over a square of 2 * radius + 1 pixels, edges repeated."""
     size = 2 * radius + 1
     total = np.pad(x.astype(np.float64), ((radius + 1, radius),) * 2, mode="edge").cumsum(0).cumsum(1)
     box = total[size:, size:] - total[:-size, size:] - total[size:, :-size] + total[:-size, :-size]
@@ -36,18 +36,20 @@ def blurred(x: Picture, radius: int = 8) -> Picture:
 
 
 def exposure(x: Picture, stops: float, seed: int) -> Picture:
-    """The picture so many stops darker, with its own sensor noise: 1 % of its range."""
+    """Darken the picture by so many stops, and add its own sensor noise: 1 % of its range."""
     noise = np.random.default_rng(seed).normal(0, 0.01, x.shape)
     return ((x + noise).clip(0, 1) / 2**stops).astype(np.float32)
 
 
 def scenes() -> list[Scene]:
-    """What is added: two exposures, a picture and its blur, two exposures far apart."""
+    """All that is added: two exposures, a picture and its blur, two exposures far apart."""
     x = photograph()
     centred = x - x.mean()
     long, short, faint = exposure(x, 0, 1), exposure(x, 2, 2), exposure(x, 7.5, 3)
     return [
         Scene("exposures", "Two exposures, 2 stops apart", ("long exposure", "short: 1/4 of the light"), long, short),
         Scene("blur", "The picture and its blur", ("picture, less its mean", "its blur"), centred, blurred(centred)),
-        Scene("stops", "Two exposures, 7.5 stops apart", ("long exposure", "very short: 1/181 of the light"), long, faint),
+        Scene(
+            "stops", "Two exposures, 7.5 stops apart", ("long exposure", "very short: 1/181 of the light"), long, faint
+        ),
     ]

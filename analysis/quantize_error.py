@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from analysis import style
 from analysis.pictures import photograph
-from analysis.report import Figure, Section, Table
+from analysis.report import Figures, Table
+from analysis.systems import HEADS, cells
 from qops import ErrorReport, QTensor, dequantize, error, nnlib, quantize, tensorflow
 from qops.error import values
 from qops.quantize import BOUND_QUANTIZE
@@ -41,7 +42,7 @@ class Measured(NamedTuple):
 
 
 def asked(zero: float) -> tuple[float, float]:
-    """A range from -1 on, with 0 at that code."""
+    """Range from -1 on, with 0 at that code."""
     return -1.0, float(np.float32(255 / zero - 1))
 
 
@@ -77,30 +78,32 @@ def draw(curves: Sequence[Curve]) -> Drawing:
     axes[0, 0].set(title="what 0.0 becomes", ylabel="value of its code, in LSB", ylim=(-0.75, 1.1))
     axes[0, 1].set(title="any value in range", ylabel="largest error in LSB", ylim=(0, 1.25))
     for ax in axes[0]:
-        ax.set(xlabel="code of 0 in the range asked for", xlim=(ZEROS[0], ZEROS[-1]), xticks=[99, 99.5, 100, 100.5, 101, 101.5, 102])
+        ax.set(
+            xlabel="code of 0 in the range asked for",
+            xlim=(ZEROS[0], ZEROS[-1]),
+            xticks=[99, 99.5, 100, 100.5, 101, 101.5, 102],
+        )
         ax.xaxis.set_major_formatter("{x:g}")
     axes[0, 0].legend(loc="upper center", fontsize=8.5, ncols=2)
-    style.headline(figure, "Quantize: qops and nnlib move the range so that 0 stays 0", "ranges from -1 on, with 0 at a code or between two; values read as min + code * step")
+    style.headline(
+        figure,
+        "Quantize: qops and nnlib move the range so that 0 stays 0",
+        "ranges from -1 on, with 0 at a code or between two; values read as min + code * step",
+    )
     return figure
 
 
-TEXT = (
-    "A 0 that is not on a code comes back as something else: padding, ReLU and every zero point in the ops above suffer from it. "
-    "qops and nnlib therefore move an end of the range a little; TensorFlow keeps the range as asked."
-)
-CAPTION = (
-    "Left: between two codes TensorFlow's 0 is up to half an LSB off. Right: MIN_FIRST rounds value and offset apart, which is "
-    "right for its own dequantize, but up to 1 LSB off for a reader who takes the triple at its word, min + q * step."
-)
-
-
-def section(found: Measured) -> Section:
-    """What the page shows."""
+def tables(found: Measured) -> list[Table]:
+    """Sweep in two numbers, and the photograph."""
+    head = ("system", "swept: max LSB", "0 off by", *(f"photograph: {HEADS[0]}", *HEADS[1:]), "worst pixel")
     rows = []
     for c in found.curves:
-        e = c.picture
-        numbers = f"{max(c.largest):.4f} {np.abs(c.zero).max():.4f} {e.max:.4f} {e.mean:.4f} {e.bias:+.4f} {e.sqnr:.1f}".split()
-        rows.append([c.name, *numbers, f"{e.worst.index}: {e.worst.value:.5f} for {e.worst.reference:.5f}"])
-    head = "system|max LSB, swept|0 off by|photograph: max LSB|mean LSB|bias LSB|SQNR dB|worst pixel".split("|")
-    table = Table("Quantize: ranges swept past a code, and the photograph less its mean", head, rows)
-    return Section("quantize_error", "Quantize", TEXT, [table], [Figure("quantize", CAPTION, lambda: draw(found.curves))])
+        worst = c.picture.worst
+        swept = [f"{max(c.largest):.4f}", f"{max(map(abs, c.zero)):.4f}"]
+        rows.append([c.name, *swept, *cells(c.picture), f"{worst.index}: {worst.value:.5f} for {worst.reference:.5f}"])
+    return [Table("Quantize: ranges swept past a code, and the photograph less its mean", head, rows)]
+
+
+def figures(found: Measured) -> Figures:
+    """How to draw the figure."""
+    return {"quantize": lambda: draw(found.curves)}

@@ -5,23 +5,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure as Drawing
-from numpy.typing import NDArray
 
 from analysis import style
-from analysis.report import Figure, Section, Table
+from analysis.report import Figures, Table
 from analysis.systems import Range
 from qops import QTensor, nnlib, requantize_32to8, tensorflow
 from qops.error import values
 from qops.requantize import BOUND_32TO8
 
-SYSTEMS: dict[str, tuple[str, Any, Callable[[QTensor, float, float], QTensor]]] = {
+Op = Callable[[QTensor, float, float], QTensor]
+SYSTEMS: dict[str, tuple[str, Any, Op]] = {
+    "qops requantize_32to8": ("#0072b2", (0, (1, 1.5)), requantize_32to8),
     "nnlib Requantize_32to8": ("#e69f00", "-", nnlib.requantize_32to8),
     "TensorFlow Requantize": ("#009e73", "--", tensorflow.requantize),
-    "qops requantize_32to8": ("#0072b2", (0, (1, 1.5)), requantize_32to8),
 }
 OUT: Range = (-1.0, 1.55)
 RATIOS = tuple(2.0**k for k in np.arange(0, 20.1, 0.5))
-COUNT = 40_001
+COUNT, MANY = 20_001, 60
 
 
 class Curve(NamedTuple):
@@ -32,46 +32,56 @@ class Curve(NamedTuple):
     dashes: Any
     within: Sequence[float]
     beyond: Sequence[float]
-    bias: float
-    off: NDArray[np.float64]  # signed error of the codes within, at a ratio of 1024
+    bias: Sequence[float]
 
 
-def codes(ratio: float) -> tuple[QTensor, NDArray[np.bool_]]:
-    """int32 codes all over a range `ratio` times the output's, as many again within it, and which those are."""
-    top = OUT[1] * ratio
+class Measured(NamedTuple):
+    """The curves of one output range, and the largest errors of qops over `MANY` output ranges and all ratios."""
+
+    curves: Sequence[Curve]
+    within: float
+    beyond: float
+
+
+def codes(ratio: float, out: Range) -> QTensor:
+    """int32 codes all over a range that reaches `ratio` times as far as the output's, and as many within that."""
+    top = float(np.float32(max(map(abs, out)) * ratio))
     step = 2 * top / 2**32
-    everywhere = np.linspace(-(2**31), 2**31 - 1, COUNT).astype(np.int64)
-    inside = np.linspace(OUT[0] / step, OUT[1] / step, COUNT).astype(np.int64).clip(-(2**31), 2**31 - 1)
-    x = np.concatenate([everywhere, inside])
-    fits = (x * step >= OUT[0]) & (x * step <= OUT[1])
-    return QTensor(x.astype(np.int32), -float(np.float32(top)), float(np.float32(top))), fits
+    everywhere = np.linspace(-(2**31), 2**31 - 1, COUNT)
+    inside = np.linspace(out[0] / step, out[1] / step, COUNT).clip(-(2**31), 2**31 - 1)
+    return QTensor(np.concatenate([everywhere, inside]).astype(np.int32), -top, top)
 
 
-def signed_error(result: QTensor, t: QTensor) -> NDArray[np.float64]:
-    """Against the value cut to the output range, in LSB."""
+def errors(requantize: Op, t: QTensor, out: Range) -> tuple[float, float, float]:
+    """Largest error of values within the range of the result and of those beyond it, and bias within, in LSB."""
+    result = requantize(t, *out)
     got, lsb = values(result)
-    return (got - values(t)[0].clip(result.min, result.max)) / lsb
+    true = values(t)[0]
+    off = (got - true.clip(result.min, result.max)) / lsb
+    fits = (true >= result.min) & (true <= result.max)
+    return float(np.abs(off[fits]).max()), float(np.abs(off[~fits]).max(initial=0)), float(off[fits].mean())
 
 
-def measure() -> list[Curve]:
-    """Every system at every ratio of the input range to the output range."""
-    inputs = [codes(r) for r in RATIOS]
+def measure() -> Measured:
+    """Every system at every ratio of the input range to the output range; qops for many output ranges."""
+    inputs = [codes(r, OUT) for r in RATIOS]
     curves = []
     for name, (colour, dashes, requantize) in SYSTEMS.items():
-        errors = [(signed_error(requantize(t, *OUT), t), fits) for t, fits in inputs]
-        within = [float(np.abs(off[fits]).max()) for off, fits in errors]
-        beyond = [float(np.abs(off[~fits]).max()) if not fits.all() else 0.0 for off, fits in errors]
-        off = errors[RATIOS.index(1024)][0][inputs[RATIOS.index(1024)][1]]
-        curves.append(Curve(name, colour, dashes, within, beyond, float(off.mean()), off))
-    return curves
+        found = [errors(requantize, t, OUT) for t in inputs]
+        curves.append(Curve(name, colour, dashes, *map(list, zip(*found, strict=True))))
+    ends = np.sort(np.random.default_rng(5).normal(size=(MANY, 2)) * 10.0 ** np.linspace(-6, 6, MANY)[:, None])
+    outs = [(float(lo), float(hi)) for lo, hi in ends.astype(np.float32)]
+    found = [errors(requantize_32to8, codes(r, out), out)[:2] for out in outs for r in RATIOS[::5]]
+    within, beyond = map(max, zip(*found, strict=True))
+    return Measured(curves, within, beyond)
 
 
-def draw(curves: list[Curve]) -> Drawing:
+def draw(curves: Sequence[Curve]) -> Drawing:
     """Largest error against the ratio: within the output range, and beyond it."""
     figure, axes = style.lines(1, 2, height=3.6)
-    for c in curves:
+    for i, c in enumerate(curves):
         for ax, errors in zip(axes[0], (c.within, c.beyond), strict=True):
-            ax.semilogx(RATIOS, errors, color=c.colour, label=c.name, base=2, ls=c.dashes)
+            ax.semilogx(RATIOS, errors, color=c.colour, label=c.name, base=2, ls=c.dashes, zorder=4 - i)
     style.bound_line(axes[0, 0], BOUND_32TO8, "bound of qops: 0.5 + 2⁻¹⁷ LSB")
     axes[0, 0].set(title="values within the output range", ylabel="largest error in LSB (logarithmic above 1.5)")
     axes[0, 1].set(title="values beyond it, which must saturate")
@@ -79,36 +89,32 @@ def draw(curves: list[Curve]) -> Drawing:
         style.lsb_scale(ax, 400)
         ax.set(xlabel="input range / output range", xlim=(1, RATIOS[-1]), xticks=[2.0**k for k in range(0, 21, 4)])
     axes[0, 0].legend(loc="upper center")
-    style.headline(figure, "Requantize: half an LSB in range; beyond, TensorFlow's product wraps", f"output range {list(OUT)}")
+    style.headline(
+        figure, "Requantize: half an LSB in range; beyond, TensorFlow's product wraps", f"output range {list(OUT)}"
+    )
     return figure
 
 
-def draw_histograms(curves: list[Curve]) -> Drawing:
-    """Spread of the error within the output range."""
-    figure = style.histograms({"input range 1,024 times the output range": {c.name: (c.colour, c.off) for c in curves}}, BOUND_32TO8)
-    style.headline(figure, "All round to nearest: flat over half an LSB each side", f"{COUNT:,} codes; dashed: the bound of qops")
-    return figure
-
-
-TEXT = (
-    "The second half of the chain: int32 codes of a wide range to uint8 codes of a narrow one. Values within the output range "
-    "are rounded; those beyond it must come out as code 0 or 255, whatever the ratio of the ranges."
-)
-CAPTIONS = (
-    "qops cuts codes that must saturate before it multiplies, so nothing can wrap. TensorFlow multiplies first: from a ratio of "
-    "some 257 on the product outgrows 64 bits, and the brightest values come out black.",
-    "Values all over the output range, at a ratio where 22 bits of the int32 codes are left.",
-)
-
-
-def section(curves: list[Curve]) -> Section:
-    """What the page shows."""
+def tables(found: Measured) -> list[Table]:
+    """Largest errors at three ratios, and the bias at one."""
     picked = [RATIOS.index(r) for r in (1, 1024, 2**20)]
-    rows = [[c.name, *(f"{e[i]:.4f}" for e in (c.within, c.beyond) for i in picked), f"{c.bias:+.4f}"] for c in curves]
-    head = "system|in range: max LSB, ratio 1|1024|2**20|beyond: ratio 1|1024|2**20|bias LSB, 1024".split("|")
-    table = Table(f"Requantize 32to8 into {list(OUT)}: largest error in LSB by the ratio of the ranges", head, rows)
-    figures = [
-        Figure("requantize", CAPTIONS[0], lambda: draw(curves)),
-        Figure("requantize_histograms", CAPTIONS[1], lambda: draw_histograms(curves)),
+    head = [
+        "system",
+        "in range: max LSB, ratio 1",
+        "1024",
+        "2**20",
+        "beyond: ratio 1",
+        "1024",
+        "2**20",
+        "bias LSB, 1024",
     ]
-    return Section("requantize_error", "Requantize", TEXT, [table], figures)
+    rows = []
+    for c in found.curves:
+        largest = [f"{e[i]:.4f}" for e in (c.within, c.beyond) for i in picked]
+        rows.append([c.name, *largest, f"{round(c.bias[picked[1]], 4) + 0:+.4f}"])
+    return [Table(f"Requantize 32to8 into {list(OUT)}: largest error in LSB by the ratio of the ranges", head, rows)]
+
+
+def figures(found: Measured) -> Figures:
+    """How to draw the figure."""
+    return {"requantize": lambda: draw(found.curves)}
