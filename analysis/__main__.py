@@ -29,11 +29,13 @@ VIEWS = (
     multiply_shift_error,
     quantize_error,
 )
+DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over ranges,
+and show how far they are from float: tables on stdout, progress on stderr, figures and one index.html in DIR."""
 
 
 def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
-    p = argparse.ArgumentParser(prog="python -m analysis", description=__doc__.split(": ", 1)[1])
+    p = argparse.ArgumentParser(prog="python -m analysis", description=DESCRIPTION)
     p.add_argument(
         "--check", action="store_true", help="draw nothing; exit code 1 if a claim of the README no longer holds"
     )

@@ -49,7 +49,9 @@ def draw_results(m: Measured, guess: str, finding: str) -> Figure:
     for (upper, lower), system in zip(axes.T, FUSED, strict=True):
         total = m.of(system.name, guess)
         t, passes = total.tensor, f"{total.passes} pass" + "es" * (total.passes > 1)
-        show_picture(upper, values(t)[0], 0, white, f"{system.name}\n{passes}, range [{t.min:.2f}, {t.max:.2f}]")
+        show_picture(
+            upper, values(t)[0], 0, white, f"{system.name}\n{passes}, range [{round(t.min, 2) + 0:.2f}, {t.max:.2f}]"
+        )
         shown = error_plots.show_error(lower, total.off, every=2)
         lower.set_title(f"max {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
     error_plots.colour_bar(figure, shown, BOUND_8P8TO8)

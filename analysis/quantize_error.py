@@ -84,6 +84,7 @@ def draw(curves: Sequence[Curve]) -> Drawing:
             xticks=[99, 99.5, 100, 100.5, 101, 101.5, 102],
         )
         ax.xaxis.set_major_formatter("{x:g}")
+    axes[0, 1].legend(*([part[-1]] for part in axes[0, 1].get_legend_handles_labels()), loc="upper left", fontsize=8.5)
     axes[0, 0].legend(loc="upper center", fontsize=8.5, ncols=2)
     style.headline(
         figure,

@@ -90,4 +90,4 @@ def bounds(axes: Axes, value: float, text: str = "") -> None:
 
 def bound_line(axes: Axes, value: float, text: str) -> None:
     """Draw a bound across a line plot and name it in its legend."""
-    axes.axhline(value, color=BOUND, lw=1.6, ls=(0, (5, 2)), label=text, zorder=1.5)
+    axes.axhline(value, color=BOUND, lw=1.4, ls=(0, (5, 3)), label=text, zorder=6)
