@@ -29,8 +29,8 @@ VIEWS = (
     multiply_shift_error,
     quantize_error,
 )
-DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over ranges,
-and show how far they are from float: tables on stdout, progress on stderr, figures and one index.html in DIR."""
+DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over
+ranges, and show how far they are from float: tables on stdout, progress on stderr, figures and one index.html in DIR."""
 
 
 def parser() -> argparse.ArgumentParser:
