@@ -30,7 +30,7 @@ VIEWS = (
     quantize_error,
 )
 DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over
-ranges, and show how far they are from float: tables on stdout, progress on stderr, figures and one index.html in DIR."""
+ranges, and show how far they are from float: tables on stdout, progress on stderr, figures and index.html in DIR."""
 
 
 def parser() -> argparse.ArgumentParser:
