@@ -76,7 +76,7 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
             at_least=True,
         ),
         Claim(
-            "TensorFlow's Requantize wraps from a ratio of 2**9 on, off by 255 LSB",
+            "TensorFlow's Requantize wraps where the input range is 600 times the output range, off by 255 LSB",
             theirs[RATIOS.index(2**9)],
             255,
             at_least=True,

@@ -87,7 +87,7 @@ def draw(curves: Sequence[Curve]) -> Drawing:
     axes[0, 1].set(title="values beyond it, which must saturate")
     for ax in axes[0]:
         style.lsb_scale(ax, 400)
-        ax.set(xlabel="input range / output range", xlim=(1, RATIOS[-1]), xticks=[2.0**k for k in range(0, 21, 4)])
+        ax.set(xlabel="input max / output max", xlim=(1, RATIOS[-1]), xticks=[2.0**k for k in range(0, 21, 4)])
     axes[0, 0].legend(loc="upper center")
     style.headline(
         figure, "Requantize: half an LSB in range; beyond, TensorFlow's product wraps", f"output range {list(OUT)}"
@@ -112,7 +112,7 @@ def tables(found: Measured) -> list[Table]:
     for c in found.curves:
         largest = [f"{e[i]:.4f}" for e in (c.within, c.beyond) for i in picked]
         rows.append([c.name, *largest, f"{round(c.bias[picked[1]], 4) + 0:+.4f}"])
-    return [Table(f"Requantize 32to8 into {list(OUT)}: largest error in LSB by the ratio of the ranges", head, rows)]
+    return [Table(f"Requantize 32to8 into {list(OUT)}: largest error in LSB by input max / output max", head, rows)]
 
 
 def figures(found: Measured) -> Figures:
