@@ -31,10 +31,14 @@ test: dev  ## every test; QOPS_GOLDEN=DIR runs other golden vectors of the same 
 
 lint: dev  ## style (ruff, cython-lint) and types (mypy)
 	$(BIN)/ruff check .
-	$(BIN)/cython-lint qops
+	PATH=$(BIN):$$PATH $(BIN)/cython-lint $(filter %.pyx %.pxd,$(KERNELS))
 	$(BIN)/mypy
 
-bench: dev  ## check, then time, beside the peers that are installed -> build/bench.json
+$(VENV)/bench: $(VENV)/deps
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[bench]'
+	@touch $@
+
+bench: dev $(VENV)/bench  ## check, then time, beside the peers that are installed -> build/bench.json
 	$(BIN)/python -m benchmarks
 
 debug: dev  ## tests on kernels built with bounds checks and sanitizers, in build/debug
@@ -43,6 +47,6 @@ debug: dev  ## tests on kernels built with bounds checks and sanitizers, in buil
 		../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. ../../tests
 
 clean:  ## remove what was built, .venv too
-	rm -rf $(VENV) build dist *.egg-info qops/_kernels/*.c qops/_kernels/*.so
+	rm -rf $(VENV) build dist *.egg-info qops/_kernels/*.so
 
 .PHONY: help dev analysis test lint bench debug clean

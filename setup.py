@@ -9,7 +9,7 @@ from setuptools import Extension, setup
 
 DEBUG = os.environ.get("QOPS_DEBUG") == "1"
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-FLAGS = ["-O1", "-g", *SANITIZE] if DEBUG else ["-O3"]
+FLAGS = ["-O1", "-g", *SANITIZE] if DEBUG else ["-O3", "-g0"]
 KERNELS = Path("qops/_kernels")
 
 extensions = [
@@ -26,6 +26,11 @@ extensions = [
 ]
 directives = {"boundscheck": DEBUG, "cdivision": True, "freethreading_compatible": True}
 setup(
-    ext_modules=cythonize(extensions, language_level=3, compiler_directives=directives),
+    ext_modules=cythonize(
+        extensions,
+        language_level=3,
+        build_dir="build/debug/cython" if DEBUG else "build/cython",
+        compiler_directives=directives,
+    ),
     options={"build_ext": {"parallel": os.cpu_count() or 1}},
 )
