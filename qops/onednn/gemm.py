@@ -45,11 +45,13 @@ def gemm_u8s8s32(
     a : ndarray of uint8, (M, K), or (K, M) if `transa` is "T"
     b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
     transa, transb : {"N", "T"}, optional
-    alpha, beta : float, optional
+    alpha : float, optional
         Used as float32. Anything but alpha 1 with beta 0 or 1 is computed in float64 and rounded half away from zero,
         once a k block.
     ao, bo : int, optional
         Offsets, in the ranges of the matrices' codes.
+    beta : float, optional
+        Used as float32.
     c : ndarray of int32, (M, N), optional
         Needed if `beta` is not 0.
     offsetc : {"F", "R", "C"}, optional
@@ -114,8 +116,23 @@ def gemm_s8s8s32(
 ) -> S32:
     """Multiply an s8 by an s8 matrix into s32 (C API dnnl_gemm_s8s8s32).
 
-    As `gemm_u8s8s32` on A + 128, with the compensation -128*colsum(B) (that is, ao + 128 for ao). Parameters, returns
-    and errors are the same, but for `a`: int8.
+    As `gemm_u8s8s32` on A + 128, with the compensation -128*colsum(B) (that is, ao + 128 for ao).
+
+    Parameters
+    ----------
+    a : ndarray of int8, (M, K), or (K, M) if `transa` is "T"
+    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
+    transa, transb, alpha, ao, bo, beta, c, offsetc, co, isa, version : optional
+        Those of `gemm_u8s8s32`.
+
+    Returns
+    -------
+    ndarray of int32, (M, N)
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `gemm_u8s8s32` refuses.
 
     Notes
     -----

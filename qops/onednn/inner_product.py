@@ -65,7 +65,7 @@ def inner_product(
 
     Notes
     -----
-    Source: src/cpu/x64/gemm_x8s8s32x_inner_product.cpp, jit_brgemm_inner_product.cpp; 3.13: those of matmul.
+    Source: src/cpu/gemm_x8s8s32x_inner_product.cpp, src/cpu/x64/jit_brgemm_inner_product.cpp; 3.13: those of matmul.
 
     **Hazards.** Nothing guards against saturation:
 

@@ -56,7 +56,7 @@ def reorder(
 
     Notes
     -----
-    Source: src/cpu/x64/jit_uni_reorder.cpp, src/cpu/simple_reorder.hpp.
+    Source: src/cpu/x64/jit_uni_reorder.cpp, src/cpu/reorder/simple_reorder.hpp.
 
     **Hazards.** With a scale, s32 passes through float32 and loses what is above 24 bits; without one it does not:
 

@@ -86,6 +86,8 @@ def recommended_weights_scale(weights: ArrayLike) -> float:
 
     Notes
     -----
+    Source: doc/advanced/int8_computations.md, whose int8 LSTM takes 63 for this reason.
+
     **Hazards.** It leaves the weights 7 bits, one less than they have; 127 / Wmax uses all and saturates where there is
     no VNNI, see `lstm`.
 

@@ -50,7 +50,7 @@ def sum(
 
     Notes
     -----
-    Source: src/cpu/ref_sum.cpp.
+    Source: src/cpu/ref_sum.hpp.
 
     **Hazards.** Ties go to even codes, and the order counts, as float32 sums are rounded:
 
