@@ -61,7 +61,7 @@ def holding_zero(min: float, max: float) -> Affine:
 
 
 def exact(min: float, max: float) -> Affine:
-    """Affine of a range whose 0 is on a code already, within 2**-14 of a step; the inverse of `Affine.range`.
+    """Affine of a range whose 0 is on a code already, within 2**-15 of a step; the inverse of `Affine.range`.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def exact(min: float, max: float) -> Affine:
     scale = (hi - lo) / 255
     code = -lo / scale
     zero_point = round(code)
-    if not (abs(code - zero_point) <= 2**-14 and 0 <= zero_point <= 255):
+    if not (abs(code - zero_point) <= 2**-15 and 0 <= zero_point <= 255):
         raise ValueError(f"range ({lo}, {hi}): 0 is at code {code:.6g}, not on a code")
     return Affine(scale, zero_point)
 

@@ -9,9 +9,22 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.checks import F32, S32, U8, array, operand, output, real, span
+from qops._kernels.checks import F32, S32, U8, array, integer, number, operand, output, real, span
 
-__all__ = ["F32", "S32", "U8", "QTensor", "TensorLike", "array", "operand", "output", "real", "span"]
+__all__ = [
+    "F32",
+    "S32",
+    "U8",
+    "QTensor",
+    "TensorLike",
+    "array",
+    "integer",
+    "number",
+    "operand",
+    "output",
+    "real",
+    "span",
+]
 
 
 class QTensor(NamedTuple):

@@ -1,5 +1,7 @@
 """quantize and dequantize: float32 arrays <-> codes."""
 
+from math import isfinite
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,6 +11,7 @@ from qops.qtensor import F32, S32, U8, QTensor, TensorLike, operand, output, spa
 
 BOUND_QUANTIZE = 0.5 + 2**-13
 """Largest error of `quantize` in LSB, for values within the range: one rounding, and float32 products up to 255."""
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def quantize(
@@ -38,8 +41,8 @@ def quantize(
     Raises
     ------
     TypeError, ValueError
-        Data that are not numbers, a range that is not finite or with min > max, an ``out`` that does not fit or overlaps
-        `x`; NaN or infinite data when an end of the range has to come from them. With both ends given infinities
+        Data that are not numbers, a range that is not finite, beyond float32 when widened or with min > max, an ``out``
+        that does not fit or overlaps `x`; NaN or infinite data when an end of the range has to come from them. With both ends given infinities
         saturate and NaN gives code 0.
 
     Examples
@@ -57,6 +60,8 @@ def quantize(
         min = lowest if min is None else min
         max = highest if max is None else max
     lo, hi, scale, zero_point = kernels.range_holding_zero(*span(min, max, "range"))
+    if not isfinite(hi - lo):
+        raise ValueError(f"range: ({min}, {max}), with 0 on a code, is beyond float32")
     out = output(out, U8, values)
     kernels.quantize(values, scale, zero_point, out)
     return QTensor(out, lo, hi)
@@ -66,8 +71,8 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     """Real values of a uint8 or int32 tensor.
 
     uint8: ``min + q * (max - min) / 255``, computed as ``(q - zero_point) * scale + base`` in float32 so that a 0 on a
-    code is exactly 0.0. int32: ``q * (max - min) / 2**32``. **Error: a few float32 roundings**, at most
-    ``2**-21 * max(|min|, |max|)``.
+    code is exactly 0.0. int32: ``q / 2**31 * max``. **Error: a few float32 roundings**, at most
+    ``2**-21 * max(|min|, |max|) + 2**-141``.
 
     Parameters
     ----------
@@ -83,8 +88,8 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max (int32: min != -max), an ``out``
-        that does not fit or overlaps the data.
+        An argument that is no such tensor, a range that is not finite, with min > max (int32: min != -max) or within half
+        a step of float32's end, an ``out`` that does not fit or overlaps the data.
 
     Examples
     --------
@@ -92,11 +97,13 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     array([-1.      ,  0.      ,  0.503937,  1.      ], dtype=float32)
     """
     codes, lo, hi = operand(t, "t", U8, S32)
+    if codes.itemsize == 1 and max(-lo, hi) + (hi - lo) / 510 > _LARGEST:
+        raise ValueError(f"t: the range ({lo}, {hi}) is too near the end of float32")
     out = output(out, F32, codes)
     if codes.itemsize == 1:
         kernels.dequantize_8(codes, lo, hi, out)
     else:
-        kernels.dequantize_32(codes, (hi - lo) / 2**32, out)
+        kernels.dequantize_32(codes, hi, out)
     return out
 
 

@@ -17,7 +17,7 @@ cdef extern from "quantize.h":
     Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, dequantize_u8, bint) nogil
 
 cdef enum:
-    EXACT = 1 << 14  # a zero point this close to a code, 1/EXACT of a step, is on it
+    EXACT = 1 << 15  # a zero point this close to a code, 1/EXACT of a step, is on it
 
 cdef double NARROWEST = 255 * 2.0**-125  # a narrower range has no finite 1 / scale in float32
 
@@ -103,11 +103,11 @@ cdef void dequantize_u8_f32(const uint8_t* c, float* x, Py_ssize_t n, dequantize
         x[i] = <float>(c[i] - p.zero_point) * p.scale + p.base
 
 
-cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float scale) noexcept nogil:
-    """x = c * scale, in float32, one rounding an operation."""
+cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float top) noexcept nogil:
+    """x = c / 2**31 * top, in float32, one rounding an operation; a scale, top / 2**31, might be too small for float32."""
     cdef Py_ssize_t i
     for i in range(n):
-        x[i] = <float>c[i] * scale
+        x[i] = <float>c[i] * <float>4.656612873077393e-10 * top
 
 
 def dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
@@ -119,10 +119,10 @@ def dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
             dequantize_u8_f32(<uint8_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c), p)
 
 
-def dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
-    """out = the values of int32 codes of this scale."""
+def dequantize_32(cnp.ndarray codes, double top, cnp.ndarray out):
+    """out = the values of int32 codes of the range (-top, top)."""
     cdef cnp.ndarray c, x
     for c, x in blocks((codes, out)):
         with nogil:
             dequantize_s32_f32(<int32_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c),
-                               <float>scale)
+                               <float>top)
