@@ -5,7 +5,6 @@ No code of the ops is used here. `twin(name)` finds a twin by the name of its op
 """
 
 import math
-from collections import Counter
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -304,7 +303,7 @@ def multiply_shift(x, factor, bits=7, rounding="truncate"):
 
 
 def error(codes, lo, hi, reference):
-    """The report, every sum exact; `counts` by floor of eighths of an LSB."""
+    """The report, every sum exact."""
     want = [Fraction(float(r)) for r in np.ravel(reference)]
     got = values(codes, lo, hi)
     lsb = (exact32(hi) - exact32(lo)) / (255 if codes.dtype == np.uint8 else 2**32)
@@ -318,5 +317,4 @@ def error(codes, lo, hi, reference):
         sqnr=math.inf if noise == 0 else -math.inf if signal == 0 else 10 * math.log10(signal / noise),
         lsb=float(lsb),
         worst=max(range(count), key=lambda i: abs(off[i])),
-        counts=Counter(math.floor(o * 8) for o in off),
     )
