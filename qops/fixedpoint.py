@@ -1,7 +1,7 @@
 """Fixed-point arithmetic: a real factor as (multiplier, right_shift), and the rounding rules of real systems."""
 
 from math import frexp
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -140,16 +140,16 @@ def multiply_shift(
     >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
     (0, 1)
     """
-    codes = _int32(x)
+    source = np.asarray(x)
+    codes = _int32(source)
     multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
     _check(codes, multiplier, right_shift, rounding)
-    out = output(out, S32, codes)
+    out = output(out, S32, source)
     _kernel(codes, multiplier, right_shift, rounding, out)
     return out
 
 
-def _int32(x: ArrayLike) -> NDArray[np.int32]:
-    codes = np.asarray(x)
+def _int32(codes: NDArray[Any]) -> NDArray[np.int32]:
     if codes.dtype == np.int32:
         return codes
     if codes.dtype.kind not in "iu":

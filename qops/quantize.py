@@ -1,6 +1,7 @@
 """quantize and dequantize: float32 arrays <-> codes."""
 
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,7 +51,8 @@ def quantize(
     >>> quantize([-1.0, 0.0, 0.5, 1.0])
     QTensor(data=array([  0, 127, 191, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
     """
-    values = _float32(x)
+    source = np.asarray(x)
+    values = _float32(source)
     if min is None or max is None:
         lowest, highest, finite = range_float(values)
         if not finite:
@@ -62,7 +64,7 @@ def quantize(
     lo, hi, scale, zero_point = kernels.range_holding_zero(*span(min, max, "range"))
     if not isfinite(hi - lo):
         raise ValueError(f"range: ({min}, {max}), with 0 on a code, is beyond float32")
-    out = output(out, U8, values)
+    out = output(out, U8, source)
     kernels.quantize(values, scale, zero_point, out)
     return QTensor(out, lo, hi)
 
@@ -107,8 +109,7 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     return out
 
 
-def _float32(x: ArrayLike) -> NDArray[np.float32]:
-    values = np.asarray(x)
+def _float32(values: NDArray[Any]) -> NDArray[np.float32]:
     if values.dtype.kind not in "fiu":
         raise TypeError(f"x: expected real numbers, got {values.dtype}")
     with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, and is treated as that
