@@ -102,8 +102,8 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 def error_bound_8p8to32(a: tuple[float, float], b: tuple[float, float]) -> float:
     """Largest error of `quantized_add_8p8to32` for the ranges ``a`` and ``b``, in output LSB.
 
-    What the two integer zero points lose, what float32 makes of the two multipliers, 1.5 for the truncation (upward when
-    the sum is negative), and 2**-6 for float32 sums of up to 2**16.
+    What the two integer zero points lose, what float32 makes of the two multipliers, 1.5 for the truncation (upward
+    when the sum is negative), and 2**-6 for float32 sums of up to 2**16.
 
     Examples
     --------

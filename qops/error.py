@@ -1,5 +1,6 @@
 """How far quantized data are from the truth, in LSB."""
 
+from dataclasses import dataclass
 from math import inf, log10
 from typing import Any, NamedTuple
 
@@ -13,7 +14,8 @@ _MOST_BINS = 4096
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-class Worst(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Worst:
     """The element that is farthest off.
 
     Attributes
@@ -109,8 +111,8 @@ def error(t: TensorLike, reference: ArrayLike) -> ErrorReport:
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, no data, a reference of no real numbers, with values that are NaN, infinite or
-        beyond float32, or of another shape, a range that is zero wide (it has no LSB) around data that are not exact.
+        An argument that is no such tensor, no data, a reference of no real numbers, with values that are NaN, infinite
+        or beyond float32, or of another shape, a range of zero width (it has no LSB) around data that are not exact.
 
     Examples
     --------

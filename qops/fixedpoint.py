@@ -154,7 +154,7 @@ def _int32(codes: NDArray[Any]) -> NDArray[np.int32]:
         return codes
     if codes.dtype.kind not in "iu":
         raise TypeError(f"x: expected integers, got {codes.dtype}")
-    if codes.size and not (-(2**31) <= codes.min() and codes.max() < 2**31):
+    if codes.size and not (codes.min() >= -(2**31) and codes.max() < 2**31):
         raise ValueError(f"x: int32 does not hold its values, {codes.min()} to {codes.max()}")
     return codes.astype(np.int32)
 
@@ -171,5 +171,5 @@ def _check(codes: NDArray[np.int32], multiplier: int, right_shift: int, rounding
             raise ValueError(f"right_shift: {right_shift}, hvx shifts by 15")
         if not -(2**15) <= multiplier < 2**15:
             raise ValueError(f"multiplier: {multiplier}, hvx takes 16 bits")
-        if codes.size and not (-(2**15) <= codes.min() and codes.max() < 2**15):
+        if codes.size and not (codes.min() >= -(2**15) and codes.max() < 2**15):
             raise ValueError(f"x: {codes.min()} to {codes.max()}, hvx takes 16 bits")

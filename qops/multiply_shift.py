@@ -29,7 +29,8 @@ def multiply_shift(
     bits : int
         Fractional bits of the multiplier, 0..30.
     rounding : str
-        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`. The default drops the low bits, as the bare shift does.
+        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`. The default drops the low bits, as the bare shift
+        does.
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
 
@@ -74,4 +75,4 @@ def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding
     >>> error_bound(255, rounding="half_up")  # the seed's 255 * 0.5 / 128 < 1, and the rounding of the shift
     1.49609375
     """
-    return largest * 0.5 / 2**bits + (1.0 if rounding == "truncate" else 0.5)
+    return largest * 0.5 / (1 << bits) + (1.0 if rounding == "truncate" else 0.5)

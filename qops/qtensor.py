@@ -63,7 +63,7 @@ class QTensor(NamedTuple):
 
     @property
     def zero_point(self) -> int:
-        """Code nearest to real 0, cut to the code range; exact when the range holds 0 on a code, as `quantize` makes it."""
+        """Code nearest to real 0, cut to the code range; exact when 0 is on a code, as `quantize` makes it."""
         if self.data.dtype != np.uint8 or self.min == self.max:
             return 0
         return int(min(255, max(0, round(-self.min / self.scale))))

@@ -43,8 +43,8 @@ def quantize(
     ------
     TypeError, ValueError
         Data that are not numbers, a range that is not finite, beyond float32 when widened or with min > max, an ``out``
-        that does not fit or overlaps `x`; NaN or infinite data when an end of the range has to come from them. With both ends given infinities
-        saturate and NaN gives code 0.
+        that does not fit or overlaps `x`; NaN or infinite data when an end of the range has to come from them. With
+        both ends given infinities saturate and NaN gives code 0.
 
     Examples
     --------
@@ -90,8 +90,8 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite, with min > max (int32: min != -max) or within half
-        a step of float32's end, an ``out`` that does not fit or overlaps the data.
+        An argument that is no such tensor, a range that is not finite, with min > max (int32: min != -max) or within
+        half a step of float32's end, an ``out`` that does not fit or overlaps the data.
 
     Examples
     --------

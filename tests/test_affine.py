@@ -12,7 +12,9 @@ from qops import affine
 RANGES = sorted({ends for pair in RANGE_PAIRS.values() for ends in pair})
 
 
-@pytest.mark.parametrize(("lo", "hi"), [*RANGES, (-254.0, 1.0), (-1.0, 254.0), (-255.0, 1e-3), (-1e-3, 255.0), (-TINY, 1.0)])
+@pytest.mark.parametrize(
+    ("lo", "hi"), [*RANGES, (-254.0, 1.0), (-1.0, 254.0), (-255.0, 1e-3), (-1e-3, 255.0), (-TINY, 1.0)]
+)
 def test_holding_zero_matches_twin(lo, hi):
     check_holding_zero(lo, hi)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import qops
+from qops.error import Worst
 
 
 def check(codes, lo, hi, want):
@@ -49,7 +50,7 @@ def test_error_known_answers():
     assert report.bias == (-0.5 + 1.0 - 0.25) / 4
     assert report.rms == math.sqrt((0.25 + 1.0 + 0.0625) / 4)
     assert report.lsb == 1.0
-    assert report.worst == ((1,), 20.0, 19.0)
+    assert report.worst == Worst((1,), 20.0, 19.0)
     assert report.sqnr == pytest.approx(10 * math.log10((10.5**2 + 19**2 + 30**2 + 40.25**2) / (0.25 + 1 + 0.0625)))
     edges = report.histogram.edges
     assert edges.tolist() == (np.arange(-8, 9) / 8).tolist()
@@ -73,7 +74,7 @@ def test_error_broadcasts_the_reference():
     report = qops.error((codes, 0.0, 255.0), [0.0, 1.0, 2.0])
     assert report.max == 3.0
     assert report.worst.index == (1, 0)
-    assert qops.error((np.uint8(4), 0.0, 255.0), 3).worst == ((), 4.0, 3.0)
+    assert qops.error((np.uint8(4), 0.0, 255.0), 3).worst == Worst((), 4.0, 3.0)
 
 
 @pytest.mark.parametrize("reference_value", [HUGE, -HUGE, TINY, 0.0])

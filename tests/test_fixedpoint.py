@@ -25,7 +25,7 @@ def check(x, multiplier, right_shift, rounding):
 @pytest.mark.parametrize("rounding", SINGLE_ROUNDINGS)
 @pytest.mark.parametrize("right_shift", range(63))
 def test_multiply_shift_rounds_ties_on_both_sides_of_zero(rounding, right_shift):
-    """x * multiplier on, one below and one above k + 1/2, for even and odd, negative and positive k."""
+    """X * multiplier on, one below and one above k + 1/2, for even and odd, negative and positive k."""
     xs, factors = {0}, [1, -1, 3]
     for k in (-5, -4, -3, -2, -1, 0, 1, 2, 3, 4):
         tie = (2 * k + 1) * 2 ** max(0, right_shift - 1)
@@ -34,7 +34,9 @@ def test_multiply_shift_rounds_ties_on_both_sides_of_zero(rounding, right_shift)
     if right_shift > 31:  # x alone has no tie there: 2**a * 2**b has
         factors += [2**30, -(2**30), 2**31 - 1]
         half = right_shift - 1 - 30
-        x = np.append(x, [s * (2 * k + 1) * 2**half for s in (1, -1) for k in (0, 1, 2) if (2 * k + 1) * 2**half < 2**31])
+        x = np.append(
+            x, [s * (2 * k + 1) * 2**half for s in (1, -1) for k in (0, 1, 2) if (2 * k + 1) * 2**half < 2**31]
+        )
     for multiplier in factors:
         check(x.astype(np.int32), multiplier, right_shift, rounding)
 
@@ -90,7 +92,9 @@ def test_multiply_shift_saturates_at_both_ends():
         assert got[:2].tolist() == [2**31 - 1, -(2**31)]
 
 
-@pytest.mark.parametrize(("name", "value"), [("multiplier", 2**31), ("multiplier", -(2**31)), ("right_shift", -1), ("right_shift", 63)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("multiplier", 2**31), ("multiplier", -(2**31)), ("right_shift", -1), ("right_shift", 63)]
+)
 def test_multiply_shift_rejects_integers_beyond_its_range(name, value):
     arguments = {"multiplier": 1, "right_shift": 1} | {name: value}
     with pytest.raises(ValueError, match=f"{name}: {value}"):

@@ -42,7 +42,15 @@ def test_qtensor_scale_is_one_step(ends):
 
 @pytest.mark.parametrize(
     ("lo", "hi", "zero_point"),
-    [(-128.0, 127.0, 128), (0.0, 1.0, 0), (-1.0, 0.0, 255), (1.0, 2.0, 0), (-2.0, -1.0, 255), (3.0, 3.0, 0), (-3.0, 1.0, 191)],
+    [
+        (-128.0, 127.0, 128),
+        (0.0, 1.0, 0),
+        (-1.0, 0.0, 255),
+        (1.0, 2.0, 0),
+        (-2.0, -1.0, 255),
+        (3.0, 3.0, 0),
+        (-3.0, 1.0, 191),
+    ],
 )
 def test_qtensor_zero_point_is_the_code_nearest_to_zero(lo, hi, zero_point):
     assert QTensor(np.zeros(1, np.uint8), lo, hi).zero_point == zero_point

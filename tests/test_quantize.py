@@ -13,7 +13,9 @@ from hypothesis.extra import numpy as hnp
 import qops
 from qops.quantize import BOUND_QUANTIZE
 
-RANGES = sorted({ends for pair in RANGE_PAIRS.values() for ends in pair} | {(-3.0, 1.0), (-1e-38, 1e-38), (-254.0, 1.0)})
+RANGES = sorted(
+    {ends for pair in RANGE_PAIRS.values() for ends in pair} | {(-3.0, 1.0), (-1e-38, 1e-38), (-254.0, 1.0)}
+)
 ALL_CODES = np.arange(256, dtype=np.uint8)
 S32_CODES = np.int32([-(2**31), -(2**31) + 1, -12345678, -1, 0, 1, 2, 16777217, 2**30, 2**31 - 1])
 
@@ -24,7 +26,9 @@ def around_ties(lo, hi):
     with np.errstate(over="ignore"):
         ties = np.float32((np.arange(-1, 257) - 0.5 - zero_point) * scale)
     zeros = np.float32([0.0, -0.0, lo, hi])
-    return np.concatenate([ties, np.nextafter(ties, np.float32(np.inf)), np.nextafter(ties, np.float32(-np.inf)), zeros])
+    return np.concatenate(
+        [ties, np.nextafter(ties, np.float32(np.inf)), np.nextafter(ties, np.float32(-np.inf)), zeros]
+    )
 
 
 def check_quantize(x, lo, hi):
@@ -166,7 +170,9 @@ def test_dequantize_any_int32_range_within_bound(top, codes):
 
 
 @pytest.mark.parametrize("zero", [1, 64, 100, 127, 128, 200, 254])
-@pytest.mark.parametrize("off", [2.0**-13, 2.0**-14 * 0.99, 2.0**-15 * 1.01, 2.0**-15 * 0.99, 2.0**-17, 0.0, -(2.0**-15)])
+@pytest.mark.parametrize(
+    "off", [2.0**-13, 2.0**-14 * 0.99, 2.0**-15 * 1.01, 2.0**-15 * 0.99, 2.0**-17, 0.0, -(2.0**-15)]
+)
 def test_dequantize_within_bound_where_zero_is_almost_on_a_code(zero, off):
     lo, hi = float(np.float32(-(zero + off))), float(np.float32(255 - zero - off))
     check_dequantize(ALL_CODES, lo, hi)
@@ -183,7 +189,9 @@ def test_dequantize_rejects_the_last_half_step_of_float32():
 
 
 def test_dequantize_int32_of_a_scale_below_float32():
-    np.testing.assert_array_equal(qops.dequantize((np.int32([2**30, -(2**31)]), -1e-36, 1e-36)), np.float32([5e-37, -1e-36]))
+    np.testing.assert_array_equal(
+        qops.dequantize((np.int32([2**30, -(2**31)]), -1e-36, 1e-36)), np.float32([5e-37, -1e-36])
+    )
     assert qops.dequantize((np.int32([-(2**31)]), -TINY, TINY))[0] == -TINY
 
 

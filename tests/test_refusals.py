@@ -71,10 +71,17 @@ def test_tensors_are_refused(name, key, kind):
 
 @pytest.mark.parametrize("name", ["dequantize", "requantization_range", "requantize_32to8", "error"])
 def test_int32_ranges_that_are_not_symmetric_are_refused(name):
-    refuses(name, {"t": (CODES_32, -4.0, 3.0)}, r"^t: the range \(-4.0, 3.0\) of int32 codes is not symmetric", sentinel(name))
+    refuses(
+        name,
+        {"t": (CODES_32, -4.0, 3.0)},
+        r"^t: the range \(-4.0, 3.0\) of int32 codes is not symmetric",
+        sentinel(name),
+    )
 
 
-@pytest.mark.parametrize(("name", "wrong"), [("quantized_add_8p8to8", "a"), ("quantized_add_8p8to32", "b"), ("requantize_32to8", "t")])
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("quantized_add_8p8to8", "a"), ("quantized_add_8p8to32", "b"), ("requantize_32to8", "t")]
+)
 def test_codes_of_the_other_type_are_refused(name, wrong):
     other = (CODES if name == "requantize_32to8" else CODES_32, -1.0, 1.0)
     refuses(name, {wrong: other}, f"^{wrong}: expected u?int.* data, got u?int", sentinel(name))
@@ -181,8 +188,8 @@ def test_overlapping_outputs_are_refused(name):
     size = 6
     pairs = [
         (memory[: size * source.itemsize].view(source), memory[: size * item.itemsize].view(item)),
-        (memory[bytes_wide :][: size * source.itemsize].view(source), memory[: size * item.itemsize].view(item)),
-        (memory[: size * source.itemsize].view(source), memory[bytes_wide :][: size * item.itemsize].view(item)),
+        (memory[bytes_wide:][: size * source.itemsize].view(source), memory[: size * item.itemsize].view(item)),
+        (memory[: size * source.itemsize].view(source), memory[bytes_wide:][: size * item.itemsize].view(item)),
         (memory[: size * source.itemsize].view(source)[::-1], memory[: size * item.itemsize].view(item)),
         (memory[: 2 * size * source.itemsize].view(source)[::2], memory[: size * item.itemsize].view(item)),
     ]

@@ -71,7 +71,9 @@ def check_32to8(codes, top, lo, hi):
     assert (abs(got * unit - clamped) * 2**17 <= unit * (2**16 + margin)).all(), "0.5 + 2**-17 LSB"
     unlike = got != nearest
     rest = (2 * position[unlike] + unit) % (2 * unit)
-    assert (np.minimum(rest, 2 * unit - rest) * 2**16 <= unit * margin).all(), "another code than the nearest, far from a tie"
+    assert (np.minimum(rest, 2 * unit - rest) * 2**16 <= unit * margin).all(), (
+        "another code than the nearest, far from a tie"
+    )
     integers = kernels.requantize_integers(2 * top / 2**32, lo, hi)
     np.testing.assert_array_equal(t.data.ravel(), reference.requantize_loop(codes, integers))
 
@@ -94,10 +96,10 @@ def test_requantize_32to8_any_ratio(exponent, place, share):
 
 
 def test_requantize_32to8_rounds_ties_up():
-    codes = np.int32([-3, -1, 1, 3, 5]) * 2**30 // 1
-    t = qops.requantize_32to8((np.int32([-3, -1, 1, 3, 5, 7]), -(2.0**30), 2.0**30), -128.0, 127.0)
-    np.testing.assert_array_equal(t.data, [127, 128, 129, 130, 131, 132])  # -1.5, -0.5, 0.5, 1.5, 2.5, 3.5 above code 128
-    assert codes.dtype == np.int32
+    """Two codes make an output step: -1.5, -0.5, 0.5 ... above the code of 0, 128."""
+    codes = np.int32([-3, -1, 1, 3, 5, 7] * 20)
+    t = qops.requantize_32to8((codes, -(2.0**30), 2.0**30), -128.0, 127.0)
+    np.testing.assert_array_equal(t.data, [127, 128, 129, 130, 131, 132] * 20)
 
 
 @given(top=reals(1e38).map(abs), codes=hnp.arrays(np.int32, hnp.array_shapes(min_dims=0, min_side=0)))

@@ -85,7 +85,7 @@ def array(x, str name, int typenum, int or_typenum=-1):
 
 
 def operand(t, str name, int typenum, int or_typenum=-1):
-    """The triple `t` as (ndarray of dtype `typenum` or the other one, min, max), checked; int32 ranges are symmetric."""
+    """The triple `t` as (ndarray of dtype `typenum` or the other, min, max), checked; int32 ranges are symmetric."""
     try:
         data, lo, hi = t
     except (TypeError, ValueError):
@@ -133,7 +133,7 @@ cdef bint overlap(cnp.ndarray a, cnp.ndarray b):
 
 
 cdef object blocks(tuple arrays):
-    """Tuples of contiguous, aligned, native 1-D stretches of `arrays`, broadcast together; the last of several is written.
+    """Tuples of contiguous, aligned, native stretches of `arrays`, broadcast together; the last of several is written.
 
     One stretch, the arrays themselves, when they lie alike; else numpy's iterator copies through small buffers.
     """

@@ -1,7 +1,7 @@
 """quantize and dequantize: float32 <-> codes."""
 
 cimport numpy as cnp
-from libc.math cimport ceil, fabs, floor, fmax, rint, rintf
+from libc.math cimport fabs, floor, fmax, rint, rintf
 from libc.stdint cimport int32_t, uint8_t
 
 from qops._kernels.checks cimport STREAM, blocks
@@ -104,7 +104,7 @@ cdef void dequantize_u8_f32(const uint8_t* c, float* x, Py_ssize_t n, dequantize
 
 
 cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float top) noexcept nogil:
-    """x = c / 2**31 * top, in float32, one rounding an operation; a scale, top / 2**31, might be too small for float32."""
+    """x = c / 2**31 * top, in float32, one rounding an operation: top / 2**31 may be too small for float32."""
     cdef Py_ssize_t i
     for i in range(n):
         x[i] = <float>c[i] * <float>4.656612873077393e-10 * top
