@@ -105,7 +105,7 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     if codes.itemsize == 1:
         kernels.dequantize_8(codes, lo, hi, out)
     else:
-        kernels.dequantize_32(codes, hi, out)
+        kernels.dequantize_32(codes, (hi - lo) / 2**32, out)
     return out
 
 

@@ -104,7 +104,7 @@ cdef void dequantize_u8_f32(const uint8_t* c, float* x, Py_ssize_t n, dequantize
 
 
 cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float top) noexcept nogil:
-    """x = c / 2**31 * top, in float32, one rounding an operation: top / 2**31 may be too small for float32."""
+    """x = c / 2**31 * top, in float32: as c * scale, whose scale, top / 2**31, may be too small for float32."""
     cdef Py_ssize_t i
     for i in range(n):
         x[i] = <float>c[i] * <float>4.656612873077393e-10 * top
@@ -119,10 +119,10 @@ def dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
             dequantize_u8_f32(<uint8_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c), p)
 
 
-def dequantize_32(cnp.ndarray codes, double top, cnp.ndarray out):
-    """out = the values of int32 codes of the range (-top, top)."""
+def dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
+    """out = the values of int32 codes of this scale."""
     cdef cnp.ndarray c, x
     for c, x in blocks((codes, out)):
         with nogil:
             dequantize_s32_f32(<int32_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c),
-                               <float>top)
+                               <float>(scale * 2147483648.0))
