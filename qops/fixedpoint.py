@@ -41,10 +41,14 @@ def quantize_multiplier(factor: float) -> Multiplier:
     factor : float
         Any number below 2**31 - 0.5 in magnitude.
 
+    Returns
+    -------
+    Multiplier
+
     Raises
     ------
-    ValueError
-        `factor` is not finite or too large for 31 bits.
+    TypeError, ValueError
+        `factor` is no finite number, or too large for 31 bits.
 
     Notes
     -----
