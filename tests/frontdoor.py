@@ -6,6 +6,7 @@ import numpy as np
 
 import qops
 from qops import affine, fixedpoint
+from qops._kernels import isa
 
 CODES = np.arange(6, dtype=np.uint8).reshape(2, 3) * 40
 CODES_32 = np.arange(-3, 3, dtype=np.int32).reshape(2, 3) * 300_000_000
@@ -64,3 +65,36 @@ def names():
 def first_array(result):
     """The array of a result: a QTensor's codes, or the array itself."""
     return result.data if isinstance(result, qops.QTensor) else result
+
+
+def same(one, two):
+    """Bit equality of two results."""
+    if type(one) is tuple:
+        assert len(one) == len(two)
+        for left, right in zip(one, two, strict=True):
+            same(left, right)
+    elif isinstance(one, qops.ErrorReport):
+        assert one[:6] == two[:6]
+        assert one.worst == two.worst
+        np.testing.assert_array_equal(one.histogram.counts, two.histogram.counts)
+    elif isinstance(one, qops.QTensor):
+        np.testing.assert_array_equal(one.data, two.data, strict=True)
+        assert one[1:] == two[1:]
+    elif isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, two, strict=True)
+    else:
+        assert one == two
+
+
+def on_every_tier(op, *arguments, **keywords):
+    """The result of a call, the same bits from the plain loop and from every SIMD body that this CPU has."""
+    before, results = isa.name(), []
+    try:
+        for tier in isa.available():
+            isa.use(tier)
+            results.append(op(*arguments, **keywords))
+    finally:
+        isa.use(before)
+    for other in results[1:]:
+        same(other, results[0])
+    return results[0]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference
 from cases import HUGE, RANGE_PAIRS, TINY, A, B, codes, reals, shape_pairs, spans
+from frontdoor import on_every_tier
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ def rounded_range(lo, hi):
 def check_8p8to8(a, b, guess=None):
     """All pairs of codes: twin, bound, at most two passes, nothing saturates, the guess is kept where it holds."""
     a, b = rounded_range(*a), rounded_range(*b)
-    t, info = qops.quantized_add_8p8to8((A, *a), (B, *b), guess, return_info=True)
+    t, info = on_every_tier(qops.quantized_add_8p8to8, (A, *a), (B, *b), guess, return_info=True)
     twin = reference.quantized_add_8p8to8((A, *a), (B, *b), guess)
     assert (t.min, t.max) == twin.range
     assert info == (twin.passes, *twin.found)
@@ -116,7 +117,7 @@ def test_add_8p8to8_of_constant_data_within_bound(pair, value, share):
     width = a[1] - a[0] + b[1] - b[0]
     guess = None if share is None else (a[0] + b[0] + width / 3, a[0] + b[0] + width / 3 + width * share)
     same = np.full(70, value, np.uint8)
-    t, info = qops.quantized_add_8p8to8((same, *a), (same, *b), guess, return_info=True)
+    t, info = on_every_tier(qops.quantized_add_8p8to8, (same, *a), (same, *b), guess, return_info=True)
     twin = reference.quantized_add_8p8to8((same, *a), (same, *b), guess)
     assert (*info, t.min, t.max) == (twin.passes, *twin.found, *twin.range)
     np.testing.assert_array_equal(t.data, twin.codes)
@@ -193,7 +194,7 @@ def test_add_8p8to32_matches_twin_within_bound(pair):
 
 def check_8p8to32(a, b):
     a, b = rounded_range(*a), rounded_range(*b)
-    t = qops.quantized_add_8p8to32((A, *a), (B, *b))
+    t = on_every_tier(qops.quantized_add_8p8to32, (A, *a), (B, *b))
     want, top = reference.quantized_add_8p8to32((A, *a), (B, *b))
     assert (t.min, t.max) == (-top, top)
     np.testing.assert_array_equal(t.data, want)

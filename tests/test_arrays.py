@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cases import OUT_WAYS, WAYS, lay_out
-from frontdoor import ARGUMENTS, CODES, OTHER, OUTPUTS, first_array, function
+from frontdoor import ARGUMENTS, CODES, OTHER, OUTPUTS, first_array, function, same
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -22,21 +22,6 @@ def replaced(name, key, change):
     value = ARGUMENTS[name][key]
     new = (change(value[0]), *value[1:]) if isinstance(value, tuple) else change(value)
     return {**ARGUMENTS[name], key: new}
-
-
-def same(one, two):
-    """Bit equality of two results."""
-    if isinstance(one, qops.ErrorReport):
-        assert one[:6] == two[:6]
-        assert one.worst == two.worst
-        np.testing.assert_array_equal(one.histogram.counts, two.histogram.counts)
-    elif isinstance(one, qops.QTensor):
-        np.testing.assert_array_equal(one.data, two.data, strict=True)
-        assert one[1:] == two[1:]
-    elif isinstance(one, np.ndarray):
-        np.testing.assert_array_equal(one, two, strict=True)
-    else:
-        assert one == two
 
 
 @pytest.mark.parametrize("way", WAYS)

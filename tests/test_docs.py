@@ -7,7 +7,6 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pytest
 from frontdoor import function, names, own_functions
 
@@ -98,8 +97,7 @@ def test_every_public_name_has_a_docstring(module):
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_docstrings_run(name):
     module = import_module(name)
-    with np.printoptions():
-        result = doctest.testmod(module)
+    result = doctest.testmod(module)
     assert not result.failed
     assert module.__doc__, "every module says what it is"
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference
+from frontdoor import on_every_tier
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ EDGES = np.int32([-(2**31), -(2**31) + 1, -(2**30), -65537, -3, -2, -1, 0, 1, 2,
 
 
 def check(x, multiplier, right_shift, rounding):
-    got = multiply_shift(x, multiplier, right_shift, rounding=rounding)
+    got = on_every_tier(multiply_shift, x, multiplier, right_shift, rounding=rounding)
     assert got.dtype == np.int32
     want = [reference.fixedpoint_multiply_shift(v, multiplier, right_shift, rounding) for v in np.ravel(x).tolist()]
     np.testing.assert_array_equal(got.ravel(), want)
@@ -88,7 +89,7 @@ def test_multiply_shift_hvx_saturates_once():
 
 def test_multiply_shift_saturates_at_both_ends():
     for rounding in SINGLE_ROUNDINGS:
-        got = multiply_shift([2**31 - 1, -(2**31), 3, -3] * 9, 2**31 - 1, 1, rounding=rounding)
+        got = on_every_tier(multiply_shift, [2**31 - 1, -(2**31), 3, -3] * 9, 2**31 - 1, 1, rounding=rounding)
         assert got[:2].tolist() == [2**31 - 1, -(2**31)]
 
 

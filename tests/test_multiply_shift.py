@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference
+from frontdoor import on_every_tier
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ CODES = np.arange(256, dtype=np.uint8)
 
 
 def check(x, factor, bits, rounding):
-    got = qops.multiply_shift(x, factor, bits, rounding=rounding)
+    got = on_every_tier(qops.multiply_shift, x, factor, bits, rounding=rounding)
     want = [reference.multiply_shift(v, factor, bits, rounding) for v in x.tolist()]
     np.testing.assert_array_equal(got, want)
     bound = Fraction(error_bound(int(np.abs(x.astype(int)).max()), bits, rounding))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference
 from cases import HUGE, RANGE_PAIRS, TINY, reals, spans
+from frontdoor import on_every_tier
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -32,7 +33,7 @@ def around_ties(lo, hi):
 
 
 def check_quantize(x, lo, hi):
-    t = qops.quantize(x, lo, hi)
+    t = on_every_tier(qops.quantize, x, lo, hi)
     codes, low, high = reference.quantize(x, lo, hi)
     assert (t.min, t.max) == (low, high)
     np.testing.assert_array_equal(t.data.ravel(), codes)
@@ -111,7 +112,7 @@ def test_quantize_saturates_infinities_and_gives_nan_code_zero(size):
     for value, code in values.items():
         x = np.zeros(size)
         x[-1] = value
-        t = qops.quantize(x, -1.0, 1.0)
+        t = on_every_tier(qops.quantize, x, -1.0, 1.0)
         assert t.data[-1] == code
         assert (t.data[:-1] == 127).all()
 
@@ -123,7 +124,7 @@ def test_quantize_rejects_nonfinite_data_without_a_range(value, at):
     x[at] = value
     for ends in ({}, {"min": 0.0}, {"max": 0.0}):
         with pytest.raises(ValueError, match="x: has NaN or infinite values"):
-            qops.quantize(x, **ends)
+            on_every_tier(qops.quantize, x, **ends)
 
 
 def test_quantize_rejects_a_range_that_widens_beyond_float32():
@@ -143,7 +144,7 @@ def test_quantize_takes_every_real_dtype(dtype):
 
 def check_dequantize(codes, lo, hi):
     """Within the bound of the exact value, and 0.0 exactly where that is 0."""
-    got = qops.dequantize((codes, lo, hi))
+    got = on_every_tier(qops.dequantize, (codes, lo, hi))
     assert got.dtype == np.float32
     bound = reference.dequantize_bound(lo, hi)
     for value, exact in zip(got.tolist(), reference.dequantize(codes, lo, hi), strict=True):

@@ -4,8 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
-from frontdoor import ARGUMENTS, function
-from test_arrays import same
+from frontdoor import ARGUMENTS, function, same
 
 import qops
 
