@@ -99,6 +99,22 @@ def test_add_8p8to8_with_bad_guess_matches_twin_within_bound(pair, guess):
     check_8p8to8(*pair, guess)
 
 
+def test_add_8p8to8_writes_again_for_a_range_of_15_16_or_less():
+    """Data that use codes 0 to `last` only: the second pass starts to pay at 15/16 of the full range."""
+    zeros, passes = np.zeros(256, np.uint8), []
+    for last in range(225, 256):
+        used = np.minimum(np.arange(256), last).astype(np.uint8)
+        for guess in (None, (0.0, None), (None, 1.0)):
+            t, info = qops.quantized_add_8p8to8((used, 0.0, 1.0), (zeros, 0.0, 0.0), guess, return_info=True)
+            twin = reference.quantized_add_8p8to8((used, 0.0, 1.0), (zeros, 0.0, 0.0), guess)
+            assert (*info, t.min, t.max) == (twin.passes, *twin.found, *twin.range)
+        passes.append(info.passes)
+    assert passes == [1] * 31, "an end that is guessed, and holds, is kept"
+    for last, kept in ((238, False), (240, True)):
+        t = qops.quantized_add_8p8to8((np.uint8([0, last]), 0.0, 1.0), (zeros[:2], 0.0, 0.0))
+        assert (t.max == 1.0) == kept
+
+
 def test_add_8p8to8_draws_the_range_in_when_the_data_use_less():
     few = np.uint8([100, 101, 102])
     t, info = qops.quantized_add_8p8to8((few, 0.0, 255.0), (few, 0.0, 255.0), return_info=True)
@@ -157,6 +173,35 @@ def test_add_8p8to8_loops_switch_without_overflow():
     assert sides == {True, False}
 
 
+def test_add_8p8to8_narrow_loop_fits_up_to_its_last_value():
+    """Guesses whose ends move over the extremes of the sums by less than 1/32 of a step."""
+    passes = set()
+    for end in np.linspace(0.0, 0.0125, 100):
+        for guess in ((0.0, 2.0 - end), (end, 2.0)):
+            passes.add(check_8p8to8((0.0, 1.0), (0.0, 1.0), guess)[1].passes)
+    assert passes == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "value", "fits"),
+    [
+        (32768, 16744448, 0, True),  # half a step below the guess is rounded up to its first code
+        (32769, 16744449, 0, False),
+        (0, 255 * 65536, 16744447, True),  # half a step above would be rounded up to code 256
+        (0, 255 * 65536, 16744448, False),
+    ],
+)
+def test_add_8p8to8_wide_loop_fits_up_to_its_last_value(lo, hi, value, fits):
+    """All in units of 1/65536 of the guess's step, which is a power of 2."""
+    unit = 2.0**-20
+    same, wide = np.zeros(70, np.uint8), (value * unit, 1e4)
+    a, b, guess = (same, *wide), (same, 0.0, 0.0), (lo * unit, hi * unit)
+    t, info = on_every_tier(qops.quantized_add_8p8to8, a, b, guess, return_info=True)
+    assert reference.quantized_add_8p8to8(a, b, guess).narrow[0] is False
+    assert info.passes == (1 if fits else 2)
+    assert ((t.min, t.max) == guess) == fits
+
+
 def test_add_8p8to8_bound_is_what_is_stated():
     assert BOUND_8P8TO8 == 0.6
     worst = 0.0
@@ -205,6 +250,20 @@ def check_8p8to32(a, b):
     off = np.abs(t.data - exact).max() if max(map(abs, (*a, *b))) > 1e-30 else 0.0
     assert off <= error_bound_8p8to32(a, b)
     return off
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ((-0.8523900508880615, -0.37731674313545227), (0.006783871911466122, 0.07401911914348602)),
+        ((-2.295424222946167, 0.10549947619438171), (-61.5916862487793, -5.22764778137207)),
+        ((-1.574841856956482, -0.608103334903717), (-38.81747817993164, -38.48607635498047)),
+        ((0.1597217619419098, 0.3776719570159912), (-0.1535520702600479, 0.23778143525123596)),
+    ],
+)
+def test_add_8p8to32_adds_the_half_first(a, b):
+    """Ranges where 0.5 + (x + y) gives another code than the formula's (0.5 + x) + y: 4 of some 6,000 drawn."""
+    check_8p8to32(a, b)
 
 
 @given(a=spans(2.0**109), b=spans(2.0**109))
