@@ -93,8 +93,9 @@ def stubbed(name):
                 ast.unparse(d) for d in node.args.defaults
             ]
             found[node.name] = [(a.arg, d) for a, d in zip(node.args.args, defaults, strict=True)]
-        elif isinstance(node, ast.ClassDef):
-            found[node.name] = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+        elif isinstance(node, ast.ClassDef) and "TypedDict" not in map(ast.unparse, node.bases):  # that is a struct
+            items = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+            found[node.name] = {name for name in items if not name.startswith("_")}
         elif isinstance(node, ast.AnnAssign):
             found[node.target.id] = None
     return {key: value for key, value in found.items() if not key.startswith("_")}
