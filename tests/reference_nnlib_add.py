@@ -110,7 +110,7 @@ class Flat(Spec):
         pre = 1 - n if given and n <= 0 else 0
         ka, kb = (rnd(f * (F(2.0**n) * F(256))) for f in (fa, fb))
         zero = (steps[0]["zero"] * ka + steps[1]["zero"] * kb) >> (8 - pre)
-        offset = rnd(-self.lo * scale * F(2.0 if pre else 2.0**n)) - zero
+        offset = wrap(rnd(-self.lo * scale * F(2.0 if pre else 2.0**n)) - zero, 32)
         xs = [(p * ka + q * kb) >> (8 - pre) for p, q in zip(a, b, strict=True)]
         final, offset = (1, offset) if pre else (n, sat16(offset))
         codes = [sat8(sat16(x + offset) + (1 << final >> 1) >> final) for x in xs]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference_nnlib_add as twin
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qops import nnlib
@@ -46,6 +46,7 @@ def compare(node, slow, a_range, b_range, n, seed):
 
 @pytest.mark.parametrize(("form", "slow"), [("spec", twin.Spec), ("flat", twin.Flat), ("d32", twin.D32)])
 @settings(max_examples=150, deadline=None)
+@example(guess=(772.0, None), steps=[((0.0, 2.0**-10), (-(2.0**-9), 0.0), 1, 0)])  # the offset wraps 32 bits
 @given(guess=guesses, steps=st.lists(calls, min_size=1, max_size=3))
 def test_add_matches_twin(form, slow, guess, steps):
     node, slow = nnlib.QuantizedAdd8p8to8(*guess, form=form), slow(*guess)

@@ -8,7 +8,7 @@ from libc.string cimport memset
 from qops._kernels.checks cimport STREAM, blocks
 from qops._kernels.isa cimport tier
 from qops._kernels.nnlib_ranges cimport (
-    Ends, Level, Moved, adjust_minmax, chop, exponent, half_away, level_zero, power2, sat8, sat16, wrap16,
+    Ends, Level, Moved, adjust_minmax, chop, exponent, half_away, level_zero, power2, sat8, sat16, wrap16, wrap32,
 )
 
 cnp.import_array()
@@ -93,7 +93,7 @@ cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given) noexcept nogil:
     p.kb = half_away(fb * (unit * <float>256))
     p.first_shift = 8 - pre
     p.zero = (a.zero * p.ka + b.zero * p.kb) >> p.first_shift
-    p.offset = half_away(out_zero * (<float>2 if pre else unit)) - p.zero
+    p.offset = wrap32(<int64_t>half_away(out_zero * (<float>2 if pre else unit)) - p.zero)
     p.right_shift = 1 if pre else shift
     if not pre:
         p.offset = sat16(p.offset)

@@ -39,6 +39,10 @@ cdef inline int wrap16(int64_t v) noexcept nogil:
     return <int16_t>(v & 0xFFFF)
 
 
+cdef inline int32_t wrap32(int64_t v) noexcept nogil:
+    return <int32_t><uint32_t>(v & 0xFFFFFFFFLL)
+
+
 cdef inline int64_t clamp(int64_t v, int64_t lo, int64_t hi) noexcept nogil:
     return lo if v < lo else hi if v > hi else v
 
