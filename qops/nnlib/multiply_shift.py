@@ -20,6 +20,15 @@ class MultiplierBelowOne(NamedTuple):
 def multiplier_below_one(x: float) -> MultiplierBelowOne:
     """Give a float32 factor in (0, 1) as a 31-bit multiplier, exactly, and a right shift.
 
+    Parameters
+    ----------
+    x : float
+        The factor.
+
+    Returns
+    -------
+    MultiplierBelowOne
+
     Raises
     ------
     TypeError, ValueError
@@ -64,6 +73,10 @@ def mul_by_quantized_multiplier(
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
 
+    Returns
+    -------
+    ndarray of int32
+
     Raises
     ------
     TypeError, ValueError
@@ -104,6 +117,10 @@ def rounding_divide_by_pot(x: ArrayLike, exponent: int, *, out: NDArray[np.int32
         0..62.
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
+
+    Returns
+    -------
+    ndarray of int32
 
     Raises
     ------

@@ -40,6 +40,15 @@ def adjust_range(min: float, max: float) -> AdjustedRange:
     moves; else the end that has to move less does, ``max = min - 255 * min / zi`` or ``min = max * (zi + 1) / (zi -
     254)``; ``min`` if ``zi`` is 0, ``max`` if it is 254. All in float32. The range grows by less than 1/254.
 
+    Parameters
+    ----------
+    min, max : float
+        The range.
+
+    Returns
+    -------
+    AdjustedRange
+
     Raises
     ------
     TypeError, ValueError
@@ -67,6 +76,15 @@ def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
     """As `adjust_range`, but the range need not hold 0: the end nearer to 0 moves.
 
     A range narrower than 1e-6 is left alone and gets code -1.
+
+    Parameters
+    ----------
+    min, max : float
+        The range.
+
+    Returns
+    -------
+    MovedRange
 
     Raises
     ------
@@ -105,6 +123,10 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
     fixed : int
         Bit 0: min is fixed, bit 1: max is.
 
+    Returns
+    -------
+    MovedRange
+
     Raises
     ------
     TypeError, ValueError
@@ -132,6 +154,15 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
 
 def level_zero(min: float, max: float) -> LevelZero:
     """``step = (max - min) / 255``, ``zero = sat_u8(round_half_away(-min / step))``.
+
+    Parameters
+    ----------
+    min, max : float
+        Real values of the codes 0 and 255.
+
+    Returns
+    -------
+    LevelZero
 
     Raises
     ------
@@ -162,6 +193,17 @@ def level_zero(min: float, max: float) -> LevelZero:
 def quantize_int(x: float, min: float, max: float) -> int:
     """``round_half_away((x - min) * (255 / max(1e-18, max - min)))``, not cut to 0..255.
 
+    Parameters
+    ----------
+    x : float
+        The number.
+    min, max : float
+        Real values of the codes 0 and 255.
+
+    Returns
+    -------
+    int
+
     Raises
     ------
     TypeError, ValueError
@@ -183,6 +225,17 @@ def quantize_int(x: float, min: float, max: float) -> int:
 def quantize_uint(x: float, min: float, max: float) -> int:
     """`quantize_int`, cut at 0 only.
 
+    Parameters
+    ----------
+    x : float
+        The number.
+    min, max : float
+        Real values of the codes 0 and 255.
+
+    Returns
+    -------
+    int
+
     Raises
     ------
     TypeError, ValueError
@@ -203,6 +256,17 @@ def quantize_uint(x: float, min: float, max: float) -> int:
 
 def quantize_uint8(x: float, min: float, max: float) -> int:
     """`quantize_int`, cut to 0..255.
+
+    Parameters
+    ----------
+    x : float
+        The number.
+    min, max : float
+        Real values of the codes 0 and 255.
+
+    Returns
+    -------
+    int
 
     Raises
     ------
