@@ -10,7 +10,15 @@ from qops.qtensor import S32, array, output, real
 
 
 class MultiplierBelowOne(NamedTuple):
-    """``factor = multiplier / 2**(31 + right_shift)``; ``code`` is -1 if the factor has none."""
+    """``factor = multiplier / 2**(31 + right_shift)``.
+
+    Attributes
+    ----------
+    code : int
+        0, or -1 if the factor has no such multiplier.
+    multiplier, right_shift : int
+        Of 31 bits; 0 or more.
+    """
 
     code: int
     multiplier: int

@@ -7,7 +7,17 @@ from qops.qtensor import real, span
 
 
 class AdjustedRange(NamedTuple):
-    """A range with 0 on a code, its step, and 255 / range as the original rounds it."""
+    """A range with 0 on a code.
+
+    Attributes
+    ----------
+    min, max : float
+        The range.
+    step : float
+        Real size of one code step.
+    recip_step : float
+        255 / range, as the original rounds it.
+    """
 
     min: float
     max: float
@@ -18,7 +28,12 @@ class AdjustedRange(NamedTuple):
 class MovedRange(NamedTuple):
     """A range with 0 on a code.
 
-    ``code``: -1 no range, left alone; 0 left alone; 1 min moved; 2 max moved; 3 both moved.
+    Attributes
+    ----------
+    code : int
+        -1 no range, left alone; 0 left alone; 1 min moved; 2 max moved; 3 both moved.
+    min, max : float
+        The range.
     """
 
     code: int
@@ -27,7 +42,15 @@ class MovedRange(NamedTuple):
 
 
 class LevelZero(NamedTuple):
-    """Code of real 0, and real size of one code step."""
+    """Where 0 is, and how far apart codes are.
+
+    Attributes
+    ----------
+    zero : int
+        Code of real 0.
+    step : float
+        Real size of one code step.
+    """
 
     zero: int
     step: float
