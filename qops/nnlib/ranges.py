@@ -11,12 +11,8 @@ class AdjustedRange(NamedTuple):
 
     Attributes
     ----------
-    min, max : float
-        The range.
-    step : float
-        Real size of one code step.
-    recip_step : float
-        255 / range, as the original rounds it.
+    min, max, step, recip_step : float
+        The range, one code step, and 255 / range as the original rounds it.
     """
 
     min: float
@@ -218,10 +214,8 @@ def quantize_int(x: float, min: float, max: float) -> int:
 
     Parameters
     ----------
-    x : float
-        The number.
-    min, max : float
-        Real values of the codes 0 and 255.
+    x, min, max : float
+        The number, and the real values of the codes 0 and 255.
 
     Returns
     -------
@@ -250,10 +244,8 @@ def quantize_uint(x: float, min: float, max: float) -> int:
 
     Parameters
     ----------
-    x : float
-        The number.
-    min, max : float
-        Real values of the codes 0 and 255.
+    x, min, max : float
+        The number, and the real values of the codes 0 and 255.
 
     Returns
     -------
@@ -282,10 +274,8 @@ def quantize_uint8(x: float, min: float, max: float) -> int:
 
     Parameters
     ----------
-    x : float
-        The number.
-    min, max : float
-        Real values of the codes 0 and 255.
+    x, min, max : float
+        The number, and the real values of the codes 0 and 255.
 
     Returns
     -------
