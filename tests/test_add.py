@@ -176,9 +176,9 @@ def test_add_8p8to8_loops_switch_without_overflow():
 def test_add_8p8to8_narrow_loop_fits_up_to_its_last_value():
     """Guesses whose ends move over the extremes of the sums by less than 1/32 of a step."""
     passes = set()
-    for end in np.linspace(0.0, 0.0125, 100):
-        for guess in ((0.0, 2.0 - end), (end, 2.0)):
-            passes.add(check_8p8to8((0.0, 1.0), (0.0, 1.0), guess)[1].passes)
+    for end in np.linspace(0.0, 0.00625, 100):
+        for guess in ((0.0, 1.0 - end), (end, 1.0)):
+            passes.add(check_8p8to8((0.0, 1.0), (0.0, 0.0), guess)[1].passes)
     assert passes == {1, 2}
 
 
