@@ -1,7 +1,7 @@
 """Golden vectors: what the real systems returned, bit for bit, one test item a case.
 
-`QOPS_GOLDEN=DIR` takes the vectors from another folder of the same form. An op without an adaptor, a missing file and an
-empty set fail: nothing is skipped.
+`QOPS_GOLDEN=DIR` takes the vectors from another folder of the same form. An op without an adaptor, a missing file and
+an empty set fail: nothing is skipped.
 """
 
 import json
@@ -79,7 +79,9 @@ def adaptor(system, name, case):
 def session(module, system, name, case):
     """Replays the steps of the session before this one on a new object."""
     stem = ROOT / system / name
-    steps = [c for c in json.loads(Path(f"{stem}.json").read_text()) if c["attrs"]["session"] == case["attrs"]["session"]]
+    steps = [
+        c for c in json.loads(Path(f"{stem}.json").read_text()) if c["attrs"]["session"] == case["attrs"]["session"]
+    ]
     steps.sort(key=lambda c: c["attrs"]["step"])
     call = module.SESSIONS[name](looked_up(steps[0]["inputs"], stem))
     for step in steps[: case["attrs"]["step"]]:
