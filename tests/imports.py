@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 RULES = {"qtensor", "affine", "fixedpoint", "isa", "error"}  # modules between the kernels and the ops
+SYSTEMS = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}
 BESIDE_NUMPY = {"numpy", "libc", "cython", "cpython", *sys.stdlib_module_names}
 PYX_IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+c?import\s+(.*)|c?import\s+([\w.]+).*)$", re.M)
 
@@ -42,7 +43,7 @@ def room(name):
         return "_kernels"
     if parts[1] in RULES:
         return "rules"
-    return parts[1] if (ROOT / "qops" / parts[1] / "__init__.py").exists() else "ops"
+    return parts[1] if parts[1] in SYSTEMS else "ops"
 
 
 def uphill(module, names):
@@ -52,7 +53,7 @@ def uphill(module, names):
         barred = [n for n in names if n.startswith("qops") and any(p.startswith("_") for p in n.split("."))]
         barred += [n for n in names if here == "benchmarks" and room(n) == "matplotlib"]
     else:
-        below = {"_kernels": {"_kernels"}, "qops": {"_kernels", "rules", "ops"}, "rules": {"_kernels", "rules"}}
+        below = {"_kernels": {"_kernels"}, "qops": {"_kernels", "rules", "ops", *SYSTEMS}, "rules": {"_kernels", "rules"}}
         allowed = below.get(here, {"_kernels", "rules"} | ({here} - {"ops"})) | BESIDE_NUMPY
         barred = [n for n in names if room(n) not in allowed]
     return [f"{module} imports {name}" for name in barred]
