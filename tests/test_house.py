@@ -52,7 +52,6 @@ def test_imports_of_notebooks_run_downhill():
         ("qops.add", "def f():\n    import scipy.signal", "scipy.signal"),
         ("qops.tensorflow.add", "from qops.add import kernels", "qops.add.kernels"),
         ("qops.tensorflow.add", "from ..nnlib import add", "qops.nnlib.add"),
-        ("qops", "from qops.tensorflow import dequantize", "qops.tensorflow.dequantize"),
         ("qops.affine", "import matplotlib.pyplot as plt", "matplotlib.pyplot"),
         ("analysis.x", "from qops._kernels import isa", "qops._kernels.isa"),
         ("benchmarks.x", "import matplotlib", "matplotlib"),
