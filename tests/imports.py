@@ -53,7 +53,11 @@ def uphill(module, names):
         barred = [n for n in names if n.startswith("qops") and any(p.startswith("_") for p in n.split("."))]
         barred += [n for n in names if here == "benchmarks" and room(n) == "matplotlib"]
     else:
-        below = {"_kernels": {"_kernels"}, "qops": {"_kernels", "rules", "ops", *SYSTEMS}, "rules": {"_kernels", "rules"}}
+        below = {
+            "_kernels": {"_kernels"},
+            "qops": {"_kernels", "rules", "ops", *SYSTEMS},
+            "rules": {"_kernels", "rules"},
+        }
         allowed = below.get(here, {"_kernels", "rules"} | ({here} - {"ops"})) | BESIDE_NUMPY
         barred = [n for n in names if room(n) not in allowed]
     return [f"{module} imports {name}" for name in barred]
