@@ -31,7 +31,7 @@ test: dev  ## every test; QOPS_GOLDEN=DIR runs other golden vectors of the same 
 
 lint: dev  ## style (ruff, cython-lint) and types (mypy)
 	$(BIN)/ruff check .
-	$(BIN)/cython-lint qops
+	PATH=$(BIN):$$PATH $(BIN)/cython-lint $(filter %.pyx %.pxd,$(KERNELS))
 	$(BIN)/mypy
 
 $(VENV)/bench: $(VENV)/deps

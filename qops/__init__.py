@@ -1,4 +1,4 @@
-"""qops: DSP-style quantized ops on ``(data, min, max)`` triples, and what real systems compute for them, bit for bit."""
+"""qops: DSP-style quantized ops on ``(data, min, max)`` triples, and what real systems compute, bit for bit."""
 
 from qops import affine, fixedpoint
 from qops._kernels.isa import name as isa_tier

@@ -9,9 +9,22 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.checks import F32, S32, U8, array, operand, output, real, span
+from qops._kernels.checks import F32, S32, U8, array, integer, number, operand, output, real, span
 
-__all__ = ["F32", "S32", "U8", "QTensor", "TensorLike", "array", "operand", "output", "real", "span"]
+__all__ = [
+    "F32",
+    "S32",
+    "U8",
+    "QTensor",
+    "TensorLike",
+    "array",
+    "integer",
+    "number",
+    "operand",
+    "output",
+    "real",
+    "span",
+]
 
 
 class QTensor(NamedTuple):
@@ -45,13 +58,16 @@ class QTensor(NamedTuple):
     @property
     def scale(self) -> float:
         """Real size of one code step: (max - min) / 255 for uint8, (max - min) / 2**32 for int32."""
-        steps = 255 if self.data.dtype == np.uint8 else 2**32
-        return (self.max - self.min) / steps
+        if self.data.dtype == np.uint8:
+            return (self.max - self.min) / 255
+        if self.data.dtype == np.int32:
+            return (self.max - self.min) / 2**32
+        raise TypeError(f"data: the step of {self.data.dtype} codes depends on the system that made them")
 
     @property
     def zero_point(self) -> int:
-        """Code nearest to real 0, cut to the code range; exact when the range holds 0 on a code, as `quantize` makes it."""
-        if self.data.dtype != np.uint8 or self.min == self.max:
+        """Code nearest to real 0, cut to the code range; exact when 0 is on a code, as `quantize` makes it."""
+        if self.scale == 0 or self.data.dtype == np.int32:
             return 0
         return int(min(255, max(0, round(-self.min / self.scale))))
 

@@ -15,6 +15,12 @@ import pytest
 
 ROOT = Path(os.environ.get("QOPS_GOLDEN") or Path(__file__).parent / "golden")
 SYSTEMS = ("nnlib", "tensorflow")
+UNSPECIFIED = {  # what a set's README says not to compare, as a predicate on the inputs: qops refuses these
+    ("onednn", "reorder"): lambda inputs: np.isnan(inputs["src"]).all(),
+}
+TOLERANCE = {  # what a set's README allows, absolute
+    ("onednn", "lstm", "dst_iter_c"): 1e-6,
+}
 
 
 @cache
@@ -44,9 +50,12 @@ def cases():
                 yield pytest.param(system, file.stem, None, id=f"{file.stem}-empty")
 
 
-def same(got, want, name):
+def same(got, want, name, tolerance):
     got, want = np.asarray(got), np.asarray(want)
-    if want.dtype.kind in "iu" and want.ndim == 0 and got.dtype.kind in "iub":  # a count or a code from the json
+    if tolerance:
+        assert got.dtype == want.dtype, name
+        np.testing.assert_allclose(got, want, rtol=0, atol=tolerance, err_msg=name)
+    elif want.dtype.kind in "iu" and want.ndim == 0 and got.dtype.kind in "iub":  # a count or a code from the json
         assert int(got) == int(want), name
     else:
         want = want.astype(np.float32) if want.dtype == np.float64 else want
@@ -78,21 +87,22 @@ def session(module, system, name, case):
     return call
 
 
-@pytest.mark.parametrize(("system", "name", "case"), cases())
+@pytest.mark.parametrize(("system", "name", "case"), list(cases()))
 def test_golden(system, name, case):
     assert case is not None, f"no golden cases in {ROOT / system / name}"
     stem = ROOT / system / name.removesuffix(".rejects")
     call = adaptor(system, name, case)
     inputs, outputs = looked_up(case["inputs"], stem), looked_up(case.get("outputs", {}), stem)
-    if "error" in case or "error" in outputs:
+    attrs = case["attrs"] | {key: case[key] for key in ("lib", "isa") if key in case}
+    if "error" in case or "error" in outputs or UNSPECIFIED.get((system, name), lambda _: False)(inputs):
         with pytest.raises((ValueError, TypeError)):
-            call(inputs, case["attrs"])
+            call(inputs, attrs)
         return
-    variants = [(case["attrs"], outputs)]
+    variants = [(attrs, outputs)]
     if "outputs_onednn1" in case:
-        variants.append(({**case["attrs"], "onednn": True}, looked_up(case["outputs_onednn1"], stem)))
-    for attrs, wanted in variants:
-        got = call(inputs, attrs)
+        variants.append((attrs | {"onednn": True}, looked_up(case["outputs_onednn1"], stem)))
+    for variant, wanted in variants:
+        got = call(inputs, variant)
         assert wanted, f"{case['id']} expects nothing"
         for key, want in wanted.items():
-            same(got[key], want, f"{case['id']} {key}")
+            same(got[key], want, f"{case['id']} {key}", TOLERANCE.get((system, name, key)))

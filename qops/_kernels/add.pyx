@@ -1,8 +1,7 @@
 """QuantizedAdd: the integers of the loops, made from float ranges, and the loops."""
 
-cimport cython
 cimport numpy as cnp
-from libc.math cimport fabsf, fmaxf, fminf, rint, roundf
+from libc.math cimport fabsf, fmaxf, rint, roundf
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
 from qops._kernels.checks cimport STREAM, blocks
@@ -36,7 +35,7 @@ cdef double step(Range r) noexcept nogil:
 
 
 cdef bint fits_16_bits(Range a, Range b, Range c) noexcept nogil:
-    """Whether no sum can leave int16, whatever the codes: the loop's values run from `offset` on, 8160 an output range."""
+    """Whether no sum can leave int16, whatever the codes: the values run from `offset` on, 8160 an output range."""
     cdef double first = (a.min + b.min - c.min) / step(c) * 32
     cdef double last = (a.max + b.max - c.min) / step(c) * 32
     return first > -32700 and last < 32700 and step(a) < 7.99 * step(c) and step(b) < 7.99 * step(c)
@@ -52,7 +51,7 @@ cdef add_u8 prepare_u8(Range a, Range b, Range c) noexcept nogil:
 
 
 def add_8p8to8_integers(double a_min, double a_max, double b_min, double b_max, double c_min, double c_max):
-    """The integers ka, kb and offset of the 16-bit loop for these ranges, as a dict; ValueError if 16 bits do not do."""
+    """The integers ka, kb and offset of the 16-bit loop for these ranges, a dict; ValueError if 16 bits do not do."""
     cdef Range a = Range(a_min, a_max), b = Range(b_min, b_max), c = Range(c_min, c_max)
     if not (c_max > c_min and fits_16_bits(a, b, c)):
         raise ValueError(f"output range ({c_min}, {c_max}): too narrow for 16 bits")

@@ -8,6 +8,8 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport uintptr_t
 
+from operator import index
+
 import numpy as np
 
 cnp.import_array()
@@ -24,17 +26,35 @@ F32 = cnp.NPY_FLOAT32
 BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
 
 
+def integer(value, str name):
+    """`value` as a Python int; TypeError if it is none."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {value!r:.80}") from None
+
+
+def number(value, str name):
+    """`value` as a float; TypeError if it is no number, ValueError if it is not finite."""
+    cdef double result
+    try:
+        if isinstance(value, (str, bytes, bool)) or getattr(value, "ndim", 0):
+            raise TypeError
+        result = value
+    except OverflowError:  # an integer
+        raise ValueError(f"{name}: an integer of {value.bit_length()} bits is beyond every float") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {value!r:.80}") from None
+    if not isfinite(result):
+        raise ValueError(f"{name}: {value} is not finite")
+    return result
+
+
 def real(value, str name):
     """`value` as a float32 held in a Python float; TypeError if it is no number, ValueError if it is not finite."""
-    cdef float result
-    if type(value) is not float:
-        if isinstance(value, (str, bytes, bool)):
-            raise TypeError(f"{name}: expected a number, got {value!r}")
-        try:
-            value = float(value)
-        except (TypeError, ValueError):
-            raise TypeError(f"{name}: expected a number, got {value!r:.80}") from None
-    result = value
+    cdef float result = value if type(value) is float else number(value, name)
     if not isfinite(result):
         raise ValueError(f"{name}: {value} is not a finite float32")
     return result
@@ -65,7 +85,7 @@ def array(x, str name, int typenum, int or_typenum=-1):
 
 
 def operand(t, str name, int typenum, int or_typenum=-1):
-    """The triple `t` as (ndarray of dtype `typenum` or the other one, min, max), checked; int32 ranges are symmetric."""
+    """The triple `t` as (ndarray of dtype `typenum` or the other, min, max), checked; int32 ranges are symmetric."""
     try:
         data, lo, hi = t
     except (TypeError, ValueError):
@@ -113,7 +133,7 @@ cdef bint overlap(cnp.ndarray a, cnp.ndarray b):
 
 
 cdef object blocks(tuple arrays):
-    """Tuples of contiguous, aligned, native 1-D stretches of `arrays`, broadcast together; the last of several is written.
+    """Tuples of contiguous, aligned, native stretches of `arrays`, broadcast together; the last of several is written.
 
     One stretch, the arrays themselves, when they lie alike; else numpy's iterator copies through small buffers.
     """

@@ -1,7 +1,7 @@
 """quantize and dequantize: float32 <-> codes."""
 
 cimport numpy as cnp
-from libc.math cimport ceil, fabs, floor, fmax, rint, rintf
+from libc.math cimport fabs, floor, fmax, rint, rintf
 from libc.stdint cimport int32_t, uint8_t
 
 from qops._kernels.checks cimport STREAM, blocks
@@ -17,7 +17,7 @@ cdef extern from "quantize.h":
     Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, dequantize_u8, bint) nogil
 
 cdef enum:
-    EXACT = 1 << 14  # a zero point this close to a code, 1/EXACT of a step, is on it
+    EXACT = 1 << 15  # a zero point this close to a code, 1/EXACT of a step, is on it
 
 cdef double NARROWEST = 255 * 2.0**-125  # a narrower range has no finite 1 / scale in float32
 
@@ -103,11 +103,11 @@ cdef void dequantize_u8_f32(const uint8_t* c, float* x, Py_ssize_t n, dequantize
         x[i] = <float>(c[i] - p.zero_point) * p.scale + p.base
 
 
-cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float scale) noexcept nogil:
-    """x = c * scale, in float32, one rounding an operation."""
+cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float top) noexcept nogil:
+    """x = c / 2**31 * top, in float32: as c * scale, whose scale, top / 2**31, may be too small for float32."""
     cdef Py_ssize_t i
     for i in range(n):
-        x[i] = <float>c[i] * scale
+        x[i] = <float>c[i] * <float>4.656612873077393e-10 * top
 
 
 def dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
@@ -125,4 +125,4 @@ def dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
     for c, x in blocks((codes, out)):
         with nogil:
             dequantize_s32_f32(<int32_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c),
-                               <float>scale)
+                               <float>(scale * 2147483648.0))

@@ -31,15 +31,15 @@ TARGET static ptrdiff_t TIER(multiply_shift_once)(const int32_t *x, int32_t *y, 
 TARGET static ptrdiff_t TIER(multiply_shift_gemmlowp)(const int32_t *x, int32_t *y, ptrdiff_t n, int32_t multiplier,
                                                       int left_shift, int right_shift, int stream)
 {
-    const vec m = set1_s32(multiplier), half = set1_s64(1LL << 30), one = set1_s32(1);
+    const vec m = set1_s32(multiplier), half = set1_s64(1LL << 30);
 
     if (n < LANES / 4)
         return 0;
     FOR_VECTORS(i, n, LANES / 4, y) {
         vec high = TIER(scaled_low)(sll_s32(load(x + i), left_shift), m, half, 31);
-        if (right_shift) { /* half away from 0: one less below 0, then half up */
+        if (right_shift) { /* half away from 0: one less below 0, then half up: (h + 1) >> 1, which h = 2^31 - 1 must not wrap */
             high = sra_s32_by(add_s32(high, sra_s32(high, 31)), right_shift - 1);
-            high = sra_s32(add_s32(high, one), 1);
+            high = sub_s32(high, sra_s32(high, 1));
         }
         store(y + i, high, stream);
     }

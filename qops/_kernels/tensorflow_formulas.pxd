@@ -1,0 +1,103 @@
+"""The arithmetic that TensorFlow's quantized kernels share (quantization_utils.h), one small function a formula.
+
+Conversions that C leaves undefined give what x86 gives, the lowest integer; every operation on floats rounds once.
+"""
+
+from libc.math cimport copysignf, round, truncf
+from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
+
+
+cdef struct Codes:
+    # a quantized type: its end codes, its number of codes, and its highest code as the largest float32 that is a code
+    int64_t lowest, highest
+    double count
+    float top
+
+
+cdef inline Codes codes_of(int64_t lowest, int64_t highest) noexcept nogil:
+    cdef Codes t
+    t.lowest, t.highest, t.count = lowest, highest, <double>(highest - lowest + 1)
+    t.top = <float>2147483520 if highest == 2147483647 else <float>highest
+    return t
+
+
+cdef inline int32_t to_int32(float v) noexcept nogil:
+    return <int32_t>v if -<float>2147483648.0 <= v < <float>2147483648.0 else INT32_MIN
+
+
+cdef inline int64_t to_int64(double v) noexcept nogil:
+    return <int64_t>v if -9223372036854775808.0 <= v < 9223372036854775808.0 else INT64_MIN
+
+
+cdef inline float larger(float a, float b) noexcept nogil:
+    return b if a < b else a
+
+
+cdef inline float smaller(float a, float b) noexcept nogil:
+    return b if b < a else a
+
+
+cdef inline float clamp(float v, float lo, float hi) noexcept nogil:
+    v = v if v > lo else lo
+    return v if v < hi else hi
+
+
+cdef inline float half_away(float v) noexcept nogil:
+    # roundf, without its branches; the literal is the float32 before 0.5
+    return truncf(v + copysignf(<float>0.49999997, v))
+
+
+cdef inline double step_of(float lo, float hi, Codes t) noexcept nogil:
+    # (hi - lo) / (count - 1), by way of the range that has one more step
+    return (hi - lo) * (t.count / (t.count - 1)) / t.count
+
+
+cdef inline int64_t float_to_quantized(double x, float lo, float hi, Codes t) noexcept nogil:
+    # FloatToQuantizedUnclamped: round_half_away(x / step) - round_half_away(lo / step) + lowest, in double
+    cdef double per_unit
+    if lo == hi:
+        return t.lowest
+    per_unit = t.count / ((hi - lo) * (t.count / (t.count - 1)))
+    return to_int64(round(x * per_unit) - round(lo * per_unit)) + t.lowest
+
+
+cdef inline float quantized_to_float(double q, float lo, float hi, Codes t) noexcept nogil:
+    # QuantizedToFloat: lo, moved to a whole step, + (q - lowest) * step
+    cdef double step
+    cdef float base
+    if lo == hi:
+        return lo
+    step = step_of(lo, hi, t)
+    base = <float>(round(lo / <float>step) * <float>step)
+    return <float>(base + (q - <double>t.lowest) * step)
+
+
+cdef struct Line:
+    # value = base + q * scale, in float32
+    float scale, base
+
+
+cdef inline Line eigen_dequantize(float lo, float hi, Codes t) noexcept nogil:
+    # QuantizedToFloatStruct: lo moved to a whole step, less the lowest code
+    cdef Line p
+    p.scale = (hi - lo) / <float>(t.count - 1)
+    p.base = (lo if lo == hi else half_away(lo / p.scale) * p.scale) - <float>t.lowest * p.scale
+    return p
+
+
+cdef struct Steps:
+    # q = clamp(round_half_away(x * scale) - shift, lowest, highest), in float32
+    float scale, shift, lowest, highest
+
+
+cdef inline Steps eigen_quantize(float lo, float hi, Codes t) noexcept nogil:
+    # FloatToQuantizedStruct
+    cdef Steps p
+    p.scale = <float>0 if lo == hi else <float>(t.count - 1) / (hi - lo)
+    p.lowest, p.highest = <float>t.lowest, t.top
+    p.shift = half_away(lo * p.scale) - p.lowest
+    return p
+
+
+cdef inline int32_t eigen_code(float x, Steps p) noexcept nogil:
+    return to_int32(clamp(half_away(x * p.scale) - p.shift, p.lowest, p.highest))

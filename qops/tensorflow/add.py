@@ -1,0 +1,213 @@
+"""QuantizedAdd and QuantizedBiasAdd: 8 bit plus 8 bit, to int32."""
+
+from math import isfinite, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels import tensorflow_add as kernels
+from qops.qtensor import S32, QTensor, TensorLike, output
+from qops.tensorflow._checks import ends, triple
+
+
+def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+    """Add two uint8 tensors into int32 codes.
+
+    ``max = 2**14 * max(|min(x_min, y_min)|, |max(x_max, y_max)|)``, ``min = -max``, one code ``2 * max / 2**32``. The
+    codes c0 and c1 that codes 0 and 1 of an operand become (each value and each quotient rounded half away from zero)
+    stand for all of its codes::
+
+        z = term(x) + term(y)    term(q) = c0 + q * (c1 - c0)
+
+    A term has 17 bits and a sign, so nothing saturates. **An operand that is one element goes another way**: its code
+    is converted for itself.
+
+    Parameters
+    ----------
+    x, y : (data, min, max)
+        uint8 tensors, min < max. Shapes: the same; one of them a single element; or such that, with adjacent axes
+        taken together, one operand repeats along one of two axes (see Hazards).
+    out : ndarray of int32, optional
+        Where the codes are written; of the broadcast shape.
+
+    Returns
+    -------
+    QTensor
+        int32 codes, ``min == -max``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor; ``max_x must be larger than min_x``, NaN included; ``Incompatible shapes``;
+        ``Broadcast between ... is not supported``; no elements to repeat (``Must have some elements to add``); a range
+        whose step is below the normal float32 or whose output range is beyond float32; an `out` that does not fit.
+        Shapes that broadcast both ways, such as (3, 1) and (1, 4), where TensorFlow leaves outputs uninitialised.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_add_op.cc``, ``quantization_utils.h``.
+
+    **Hazards.** c1 - c0 is an integer, so an operand some 1028 times narrower than the other vanishes:
+
+    >>> import numpy as np
+    >>> wide, all_codes = (np.zeros(256, np.uint8), 0.0, 1e6), np.arange(256, dtype=np.uint8)
+    >>> quantized_add(wide, (all_codes, 0.0, 1.0)).data.any()
+    np.False_
+
+    and is rounded coarsely before that. A single element is not, so adding 1 element or a tensor full of it differ,
+    here by as much as 92 codes:
+
+    >>> x, y_range = (np.zeros(2, np.uint8), -1.0, 1.0), (-12.625, 3.3)
+    >>> alone = quantized_add(x, (np.uint8(255), *y_range)).data
+    >>> filled = quantized_add(x, (np.full(2, 255, np.uint8), *y_range)).data
+    >>> int(alone[0]), int(filled[0])
+    (24022, 23930)
+
+    The operand that repeats is repeated along the *flat* index, which is wrong but for trailing axes. A column:
+
+    >>> row_of_zeros, column = np.zeros((2, 3), np.uint8), np.array([[0], [255]], np.uint8)
+    >>> z = quantized_add((row_of_zeros, 0.0, 1.0), (column, 0.0, 1.0))
+    >>> np.rint(z.data * z.scale)
+    array([[0., 1., 0.],
+           [1., 0., 1.]])
+
+    Examples
+    --------
+    >>> z = quantized_add((np.uint8([0, 255]), 0.0, 6.0), (np.uint8([255, 255]), -3.0, 0.0))
+    >>> z.max
+    98304.0
+    >>> np.abs(np.round(z.data * z.scale, 3))
+    array([0., 6.])
+    """
+    a, low_x, high_x = triple(x, "x", "quint8")
+    b, low_y, high_y = triple(y, "y", "quint8")
+    axes = _collapsed(a.shape, b.shape)
+    min_x, max_x = _rising(low_x, high_x, "x")
+    min_y, max_y = _rising(low_y, high_y, "y")
+    if max(max_x, max_y, -min_x, -min_y) >= 2.0**113:
+        raise ValueError(f"x, y: the output range for ({min_x}, {max_x}), ({min_y}, {max_y}) is beyond float32")
+    out = output(out, S32, a, b)
+    single = ""
+    if len(axes) == 2:
+        a, b = (_repeated(a, out.shape), b) if a.size < b.size else (a, _repeated(b, out.shape))
+    elif 1 in (a.size, b.size):
+        single = "x" if a.size == 1 else "y"
+    z_max = kernels.quantized_add(a, min_x, max_x, b, min_y, max_y, single, out)
+    return QTensor(out, -z_max, z_max)
+
+
+def _rising(lo: Any, hi: Any, name: str) -> tuple[float, float]:
+    """Check the range (lo, hi): lo < hi."""
+    low, high = ends(lo, hi, f"{name} min", f"{name} max", 255)
+    if not low < high:
+        raise ValueError(f"{name}: max_{name} must be larger than min_{name}, got min {low}, max {high}")
+    return low, high
+
+
+def _shape_text(shape: tuple[int, ...]) -> str:
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _collapsed(x: tuple[int, ...], y: tuple[int, ...]) -> list[str]:
+    """Tell who repeats ("x", "y", "") along each axis, axes of 1 dropped and neighbours alike taken together.
+
+    ValueError for shapes that TensorFlow refuses, and for those whose sums it leaves uninitialised.
+    """
+    if x == y:
+        return [""]
+    rank, texts = max(len(x), len(y)), (_shape_text(x), _shape_text(y))
+    axes: list[str] = []
+    for i, j in zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y, strict=True):
+        if i != j and 1 not in (i, j):
+            raise ValueError(f"x, y: Incompatible shapes: {texts[0]} vs. {texts[1]}")
+        repeats = "" if i == j else "x" if i == 1 else "y"
+        if (i, j) != (1, 1) and axes[-1:] != [repeats]:
+            axes.append(repeats)
+    if len(axes) > 2 or {"x", "y"} <= set(axes):
+        raise ValueError(f"x, y: Broadcast between {texts[0]} and {texts[1]} is not supported")
+    if len(axes) == 2 and 0 in (prod(x), prod(y)):
+        raise ValueError(f"x, y: Must have some elements to add, got shapes {texts[0]} and {texts[1]}")
+    return axes
+
+
+def _repeated(small: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Repeat `small`, flat, over and over, in the shape `shape`."""
+    return np.broadcast_to(small.reshape(-1), (prod(shape) // small.size, small.size)).reshape(shape)
+
+
+def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+    """Add a bias to the last axis, both uint8 or both int8, into int32 codes.
+
+    ``max = 2**17 * max(in_max, -in_min, bias_max, -bias_min)``, ``min = -max``. In float32, one rounding an operation,
+    each operand by itself, with L its lowest code, rounding half away from zero::
+
+        step = (in_max - in_min) / 255    value = (round(in_min / step) * step - L * step) + q * step
+        per_unit = 2**32 / (max - min)    code = clamp(round(value * per_unit) - (round(min * per_unit) + 2**31))
+        output = code(input) + code(bias) + code_of_0
+
+    Parameters
+    ----------
+    input : (data, min, max)
+        uint8 or int8, at least 2-D; the range in any order.
+    bias : (data, min, max)
+        Of the same type, 1-D, as long as the last axis of `input`.
+    out : ndarray of int32, optional
+        Where the codes are written; of the shape of `input`.
+
+    Returns
+    -------
+    QTensor
+        int32 codes, ``min == -max``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor (``Input tensor must be at least 2D``, ``Biases must be 1D``, ``Must provide
+        as many biases as the last dimension of the input tensor``); a range that is not finite or whose step is below
+        the normal float32; an output range beyond float32; an `out` that does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_bias_add_op.cc``, ``quantization_utils.h``.
+
+    **Hazards.** The factor is 2**17 here and 2**14 in `quantized_add`. The sum wraps; it does when all ranges are
+    (0, 0), where each of the three terms is the lowest code:
+
+    >>> import numpy as np
+    >>> zeros = np.zeros((1, 2), np.uint8)
+    >>> quantized_bias_add((zeros, 0.0, 0.0), (zeros[0], 0.0, 0.0))
+    QTensor(data=array([[-2147483648, -2147483648]], dtype=int32), min=-0.0, max=0.0)
+
+    A range whose min is no whole number of steps from 0 is read shifted, by up to half a step. 255.4 + 0:
+
+    >>> t = quantized_bias_add((np.uint8([[255]]), 0.4, 255.4), (np.uint8([0]), 0.0, 1.0))
+    >>> round(float(t.data[0, 0] * t.scale), 1)
+    255.0
+
+    Examples
+    --------
+    >>> t = quantized_bias_add((np.uint8([[0, 255]]), 0.0, 6.0), (np.uint8([0, 255]), -3.0, 0.0))
+    >>> t.max, t.data
+    (786432.0, array([[-8192, 16384]], dtype=int32))
+    """
+    x, low, high = triple(input, "input", "quint8", "qint8")
+    b, low_bias, high_bias = triple(bias, "bias", "quint8", "qint8")
+    texts = _shape_text(b.shape), _shape_text(x.shape)
+    if b.dtype != x.dtype:
+        raise TypeError(f"bias: expected {x.dtype} data like the input, got {b.dtype}")
+    if x.ndim < 2:
+        raise ValueError(f"input: Input tensor must be at least 2D: {texts[1]}")
+    if b.ndim != 1:
+        raise ValueError(f"bias: Biases must be 1D: {texts[0]}")
+    if b.size != x.shape[-1]:
+        raise ValueError(
+            f"bias: Must provide as many biases as the last dimension of the input tensor: {texts[0]} vs. {texts[1]}"
+        )
+    range_x = ends(low, high, "input min", "input max", 255)
+    range_b = ends(low_bias, high_bias, "bias min", "bias max", 255)
+    if not isfinite(np.float32(2 * kernels.quantized_bias_add_max(*range_x, *range_b))):
+        raise ValueError(f"input, bias: the output range for {range_x}, {range_b} is beyond float32")
+    out = output(out, S32, x, b)
+    t_max = kernels.quantized_bias_add(x, *range_x, b, *range_b, out)
+    return QTensor(out, -t_max, t_max)

@@ -1,0 +1,205 @@
+"""Requantize, RequantizationRange, QuantizeDownAndShrinkRange: int32 codes to 8 bit."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels import tensorflow_requantize as kernels
+from qops._kernels.range import range_32
+from qops.qtensor import U8, QTensor, TensorLike, output
+from qops.tensorflow._checks import TYPES, ends, one_of, triple
+
+
+def requantize(
+    input: TensorLike,
+    requested_output_min: float,
+    requested_output_max: float,
+    out_type: str = "quint8",
+    *,
+    out: NDArray[Any] | None = None,
+) -> QTensor:
+    """Turn int32 codes into 8-bit codes of a given range.
+
+    To quint8, in 64-bit integers, in 1/65536 output steps, the code first rounded to float32 (24 bits)::
+
+        range_scale   = trunc(65536 * 255 * (in_max - in_min) / (out_max - out_min))    in double
+        input_offset  = trunc((in_min + in_max) / 2 * (255 / (out_max - out_min)) * 65536)    in float32
+        output_offset = half_away(65536 * 255 * out_min / (out_max - out_min))    in double
+        c = saturate_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16)
+
+    To qint8, in float32, one rounding an operation: the value that `dequantize` gives in mode MIN_FIRST, then the code
+    ``clamp(half_away(value * s) - half_away(out_min * s) - 128)`` with ``s = 255 / (out_max - out_min)``.
+
+    Parameters
+    ----------
+    input : (data, min, max)
+        int32 codes; the range in any order, code -2**31 stands for min.
+    requested_output_min, requested_output_max : float
+        Range of the output: min <= 0, min <= max.
+    out_type : {"quint8", "qint8"}
+        Type of the output.
+    out : ndarray of uint8 or int8, optional
+        Where the codes are written; of the shape of the input.
+
+    Returns
+    -------
+    QTensor
+        8-bit codes and the requested range.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor or type; a range that is not finite or whose step is below the normal
+        float32; ``requested_output_min must be <= 0``;
+        ``requested_output_max must be >= requested_output_min``; an `out` that does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``requantize.cc``, ``quantization_utils.h``.
+
+    **Hazards.** From an input range some 257 times wider than the output's, q * range_scale outgrows 64 bits, and what
+    should saturate comes out as anything:
+
+    >>> import numpy as np
+    >>> q = np.int32([2**28, 2**30, 2**31 - 1])
+    >>> requantize((q, -900.0, 900.0), -1.0, 1.0).data
+    array([255,   0,   0], dtype=uint8)
+    >>> requantize((q, -900.0, 900.0), -1.0, 1.0, "qint8").data
+    array([127, 127, 127], dtype=int8)
+
+    An output range without 0, and with no width, are accepted:
+
+    >>> requantize((q, -1.0, 1.0), -1.0, -0.5)
+    QTensor(data=array([255, 255, 255], dtype=uint8), min=-1.0, max=-0.5)
+    >>> requantize((q, -1.0, 1.0), 0.0, 0.0).data
+    array([0, 0, 0], dtype=uint8)
+
+    Examples
+    --------
+    >>> requantize((np.int32([-(2**31), 0, 2**30]), -1.0, 1.0), -1.0, 1.0).data
+    array([  0, 128, 191], dtype=uint8)
+    """
+    q, lo, hi = triple(input, "input", "qint32")
+    in_min, in_max = ends(lo, hi, "input min", "input max", 2**32)
+    one_of(out_type, "out_type", ("quint8", "qint8"))
+    out_min, out_max = ends(
+        requested_output_min, requested_output_max, "requested_output_min", "requested_output_max", 255
+    )
+    if out_min > 0:
+        raise ValueError(f"requested_output_min: requested_output_min must be <= 0, but got {out_min}")
+    if out_max < out_min:
+        raise ValueError(
+            "requested_output_max: requested_output_max must be >= requested_output_min, "
+            f"but got {out_max} and {out_min}"
+        )
+    out = output(out, np.dtype(TYPES[out_type]).num, q)
+    kernels.requantize(q, in_min, in_max, out_min, out_max, out)
+    return QTensor(out, out_min, out_max)
+
+
+def requantization_range(input: TensorLike) -> tuple[float, float]:
+    """Range that int32 codes really span, from the lowest, but at most 0, to the highest.
+
+    With ``step = (max - min) * 2**32 / (2**32 - 1) / 2**32`` in double, and min moved to a whole step::
+
+        value(q) = half_away(min / step) * step + (q + 2**31) * step
+        (min(0, value(lowest code)), value(highest code))
+
+    Parameters
+    ----------
+    input : (data, min, max)
+        int32 codes; the range in any order. Where min or max is an array, its first element counts.
+
+    Returns
+    -------
+    min, max : float
+        float32 values.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor; a range that is not finite, or whose step is below the normal float32.
+
+    Notes
+    -----
+    Source: TensorFlow, ``requantization_range_op.cc``, ``quantization_utils.h``.
+
+    **Hazards.** Only min is held at 0: codes that are all negative give a max below 0. No codes give the whole range,
+    upside down:
+
+    >>> import numpy as np
+    >>> requantization_range((np.int32([-(2**30), -(2**29)]), -1.0, 1.0))
+    (-0.5, -0.25)
+    >>> requantization_range((np.int32([]), -1.0, 1.0))
+    (0.0, -1.0)
+
+    Examples
+    --------
+    >>> requantization_range((np.int32([2**29, 2**30]), -1.0, 1.0))
+    (0.0, 0.5)
+    """
+    q, lo, hi = triple(input, "input", "qint32")
+    if np.size(lo) == 0 or np.size(hi) == 0:
+        raise ValueError(f"input: min and max must have an element, got {lo!r} and {hi!r}")
+    return _spanned(q, *ends(np.ravel(lo)[0], np.ravel(hi)[0], "input min", "input max", 2**32))
+
+
+def _spanned(q: NDArray[Any], in_min: float, in_max: float) -> tuple[float, float]:
+    """Give the range of the lowest, at most 0, and highest code; of none, that of 2**31 - 1 and -2**31."""
+    lowest, highest = range_32(q)
+    return kernels.real_range(lowest, highest, in_min, in_max)
+
+
+def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
+    """Turn int32 codes into uint8 codes of the range that they really span.
+
+    `requantization_range`, then `requantize` to quint8 with that range.
+
+    Parameters
+    ----------
+    input : (data, min, max)
+        int32 codes; the range in any order.
+    out : ndarray of uint8, optional
+        Where the codes are written; of the shape of the input.
+
+    Returns
+    -------
+    QTensor
+        uint8 codes and the range found.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor; a range that is not finite, that ``must be rank 0``, or whose step is below
+        the normal float32; an `out` that does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantize_down_and_shrink_range.cc``, ``quantization_utils.h``.
+
+    **Hazards.** Where code 0 is not real 0, codes that span less than 1/257 of the input range make the product wrap as
+    in `requantize`. Here 0, 128 and 255 would be right:
+
+    >>> import numpy as np
+    >>> q = np.int32([-(2**31), -(2**31) + 2**20, -(2**31) + 2**21])
+    >>> quantize_down_and_shrink_range((q, 0.0, 6.0)).data
+    array([255, 255, 255], dtype=uint8)
+
+    One code, repeated and negative, gives a range without width, and code 0:
+
+    >>> t = quantize_down_and_shrink_range((np.int32([-5, -5]), -(2.0**31), 2.0**31))
+    >>> t.data, t.min == t.max
+    (array([0, 0], dtype=uint8), True)
+
+    Examples
+    --------
+    >>> quantize_down_and_shrink_range((np.int32([-(2**30), 0, 2**30]), -1.0, 1.0))
+    QTensor(data=array([  0, 128, 255], dtype=uint8), min=-0.5, max=0.5)
+    """
+    q, lo, hi = triple(input, "input", "qint32")
+    in_min, in_max = ends(lo, hi, "input min", "input max", 2**32)
+    found_min, found_max = _spanned(q, in_min, in_max)
+    out = output(out, U8, q)
+    kernels.requantize(q, in_min, in_max, found_min, found_max, out)
+    return QTensor(out, found_min, found_max)
