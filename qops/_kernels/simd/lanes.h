@@ -24,10 +24,13 @@
 /* wrap-around arithmetic, as vadd/vsub without :sat */
 #define add_s16(a, b) MM(add_epi16)(a, b)
 #define add_s32(a, b) MM(add_epi32)(a, b)
+#define sub_s16(a, b) MM(sub_epi16)(a, b)
 #define sub_s32(a, b) MM(sub_epi32)(a, b)
 
 /* high half of a product, truncated (floor) */
 #define mulhi_u16(a, b) MM(mulhi_epu16)(a, b)
+/* (2 * a * b + 0x8000) >> 16: the DSP's vmpy(.h,.h):<<1:rnd:sat, but -32768 * -32768 wraps instead of saturating */
+#define mulhrs_s16(a, b) MM(mulhrs_epi16)(a, b)
 
 /* right shift, arithmetic (floor) */
 #define sra_s16(a, n) MM(srai_epi16)(a, n)
@@ -41,6 +44,9 @@
 /* u8 << 8 in 16-bit lanes; low and high half of each 128-bit block, the order that narrow_s16_u8 undoes */
 #define widen_lo_u8_s16_shl8(a) MM(unpacklo_epi8)(TIER(zero)(), a)
 #define widen_hi_u8_s16_shl8(a) MM(unpackhi_epi8)(TIER(zero)(), a)
+/* u8 in 16-bit lanes, in the same order */
+#define widen_lo_u8_s16(a) MM(unpacklo_epi8)(a, TIER(zero)())
+#define widen_hi_u8_s16(a) MM(unpackhi_epi8)(a, TIER(zero)())
 /* saturating narrow of two vectors of s16 to u8: vsat / vpackus */
 #define narrow_s16_u8(lo, hi) MM(packus_epi16)(lo, hi)
 

@@ -1,0 +1,108 @@
+"""Add, over all 65,536 pairs of codes: a map for some ranges, the largest error for many."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from matplotlib.figure import Figure as Drawing
+
+from analysis import error_plots, style
+from analysis.ranges import holding_zero, many_ranges
+from analysis.report import Figures, Table
+from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, add, all_pairs, cells
+from qops.add import BOUND_8P8TO8
+
+SHOWN: tuple[tuple[Range, Range, str], ...] = (
+    ((-8.0, 12.4), (-1.0, 1.55), "0 on a code"),
+    ((-8.0, 8.0), (-1.0, 1.0), "0 between two codes"),
+    ((8.0, 16.0), (0.0, 1.0), "a range without 0"),
+    ((0.0, 200.0), (0.0, 1.0), "ranges 200 to 1"),
+)
+
+
+class Map(NamedTuple):
+    """One system on one pair of ranges."""
+
+    a: Range
+    b: Range
+    system: System
+    sum: Sum
+
+
+class Measured(NamedTuple):
+    """The maps; and of `many_ranges` with three guesses each the largest errors and the most passes of qops."""
+
+    maps: Sequence[Map]
+    largest: float
+    passes: int
+    chain: float  # largest error of the chain, the ranges moved so that 0 is on a code
+
+
+def measure() -> Measured:
+    """Draw up the maps of all systems, and the largest errors of the front door over many ranges and guesses."""
+    maps = [Map(a, b, s, add(s, *all_pairs(a, b))) for a, b, _ in SHOWN for s in (*FUSED, *CHAIN)]
+    largest, passes, chain = 0.0, 0, 0.0
+    for a, b in many_ranges():
+        x, y = all_pairs(a, b)
+        lo, hi = a[0] + b[0], a[1] + b[1]
+        for guess in (None, (lo, hi), (lo / 4, max(lo / 4, hi / 4))):
+            total = add(FUSED[0], x, y, guess)
+            largest, passes = max(largest, total.report.max), max(passes, total.passes)
+        chain = max(chain, add(CHAIN[0], *all_pairs(holding_zero(a), holding_zero(b))).report.max)
+    return Measured(maps, largest, passes, chain)
+
+
+def row(m: Map) -> list[str]:
+    """One row of the table."""
+    ranges = " + ".join(f"[{lo:g}, {hi:g}]" for lo, hi in (m.a, m.b))
+    e, t = m.sum.report, m.sum.tensor
+    worst = f"{e.worst.index}: {e.worst.value:.4g} for {e.worst.reference:.4g}"
+    return [m.system.name, ranges, f"[{t.min:.4g}, {t.max:.4g}]", *cells(e), str(m.sum.passes), worst]
+
+
+def draw_maps(found: Measured, systems: Sequence[System], finding: str) -> Drawing:
+    """Draw a row of maps a pair of ranges, a column a system."""
+    figure, axes = style.panels(len(SHOWN), len(systems), gap=0.62, left=0.45)
+    for line, (a, b, what) in zip(axes, SHOWN, strict=True):
+        for ax, system in zip(line, systems, strict=True):
+            total = next(m.sum for m in found.maps if (m.a, m.b, m.system) == (a, b, system))
+            shown = error_plots.show_error(ax, total.off)
+            ax.set_title(
+                f"{system.name}\nmax {style.short(total.report.max)} LSB, mean {style.short(total.report.mean)}"
+            )
+        line[0].set_ylabel(f"[{a[0]:g}, {a[1]:g}] + [{b[0]:g}, {b[1]:g}]: {what}\ncode of a, 0 to 255 downward")
+    for ax in axes[-1]:
+        ax.set_xlabel("code of b, 0 to 255")
+    error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
+    style.headline(figure, finding, "error of every pair of codes, no guess; the worst pair ringed")
+    return figure
+
+
+def draw_histograms(found: Measured) -> Drawing:
+    """Spread of the errors of the first two pairs of ranges."""
+    columns = {}
+    for a, b, what in SHOWN[:2]:
+        sums = [m for m in found.maps if (m.a, m.b) == (a, b)]
+        columns[f"[{a[0]:g}, {a[1]:g}] + [{b[0]:g}, {b[1]:g}]: {what}"] = {
+            m.system.name: (m.system.colour, m.sum.off) for m in sums
+        }
+    figure = error_plots.histograms(columns, BOUND_8P8TO8)
+    finding = "Where 0 is not on a code, all but qops 8p8to8 read their inputs shifted"
+    style.headline(figure, finding, "all 65,536 pairs of codes, no guess; dashed: the bound of qops 8p8to8")
+    return figure
+
+
+def tables(found: Measured) -> list[Table]:
+    """All maps as numbers."""
+    head = ("system", "ranges", "output range", *HEADS, "passes", "worst pair")
+    return [Table("Add, all 65,536 pairs of codes, no guess", head, [row(m) for m in found.maps], words=3)]
+
+
+def figures(found: Measured) -> Figures:
+    """How to draw each figure."""
+    fused = "qops stays within 0.6 LSB; nnlib loses zero points, and wraps"
+    chain = "A chain is as good as its zero points"
+    return {
+        "add_maps_fused": lambda: draw_maps(found, FUSED, fused),
+        "add_maps_chain": lambda: draw_maps(found, CHAIN, chain),
+        "add_histograms": lambda: draw_histograms(found),
+    }

@@ -1,0 +1,87 @@
+"""Add 8p8to8: what a good guess of the output range saves, and a bad one costs."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+
+from analysis import style
+from analysis.report import Figures, Table
+from analysis.systems import FUSED, HEADS, Range, Sum, System, add, all_pairs, cells
+
+A: Range = (-1.0, 1.55)
+B: Range = (-0.5, 0.775)
+WIDTHS = np.geomspace(1 / 32, 32, 101)
+
+
+class Curve(NamedTuple):
+    """One system over all widths of the guess, and without one."""
+
+    system: System
+    sums: Sequence[Sum]
+    free: Sum
+
+
+def measure() -> list[Curve]:
+    """Every fused form with guesses from 1/32 to 32 times as wide as the sum."""
+    a, b = all_pairs(A, B)
+    lo, hi = A[0] + B[0], A[1] + B[1]
+    return [Curve(s, [add(s, a, b, (w * lo, w * hi)) for w in WIDTHS], add(s, a, b)) for s in FUSED]
+
+
+def row(system: System, guess: str, total: Sum) -> list[str]:
+    """One row of the table."""
+    t = total.tensor
+    return [system.name, guess, f"[{t.min:.4g}, {t.max:.4g}]", *cells(total.report), str(total.passes)]
+
+
+def rows(curve: Curve) -> list[list[str]]:
+    """Without a guess, and with one a quarter, once and four times as wide as the sum."""
+    chosen = {f"{w:g} x": curve.sums[int(np.abs(WIDTHS - w).argmin())] for w in (0.25, 1, 4)}
+    return [row(curve.system, name, total) for name, total in ({"none": curve.free} | chosen).items()]
+
+
+def draw(curves: list[Curve]) -> Drawing:
+    """SQNR and passes against the width of the guess."""
+    figure, axes = style.lines(2, 1, height=2.6)
+    upper, lower = axes[:, 0]
+    for i, c in enumerate(curves):
+        dashes = ("-", "-", (0, (3, 2)))[i]
+        upper.semilogx(
+            WIDTHS, [s.report.sqnr for s in c.sums], color=c.system.colour, ls=dashes, label=c.system.name, zorder=3 - i
+        )
+        upper.plot(1, c.free.report.sqnr, "D", color=c.system.colour, mec="white", ms=7, zorder=5)
+        lower.semilogx(WIDTHS, [s.passes + 0.05 * (1 - i) for s in c.sums], color=c.system.colour, ls=dashes)
+        lower.plot(1, c.free.passes, "D", color=c.system.colour, mec="white", ms=7, zorder=5)
+    upper.set(ylabel="SQNR in dB", ylim=(0, None))
+    upper.annotate("6 dB a doubling:\nthe codes are spread too wide", (5, 33), (7, 42), fontsize=9, color=style.FAINT)
+    upper.annotate("nnlib clips", (0.12, 4), (0.1, 12), fontsize=9, color=style.FAINT)
+    upper.legend(loc="center left", bbox_to_anchor=(0.0, 0.62), title="diamond: no guess", alignment="left")
+    lower.set(
+        ylabel="passes",
+        ylim=(0.6, 3.4),
+        yticks=[1, 2, 3],
+        xlabel="width of the guess, as a multiple of the range of the sum",
+    )
+    for ax in (upper, lower):
+        ax.axvline(1, color=style.FAINT, lw=0.8)
+        ax.set(xlim=(WIDTHS[0], WIDTHS[-1]), xticks=[1 / 32, 1 / 8, 1 / 2, 1, 2, 8, 32])
+        ax.set_xticklabels(["1/32", "1/8", "1/2", "1", "2", "8", "32"])
+        ax.minorticks_off()
+    style.headline(
+        figure, "A guess too narrow costs qops one pass, never accuracy", f"all pairs of codes of {list(A)} + {list(B)}"
+    )
+    return figure
+
+
+def tables(curves: list[Curve]) -> list[Table]:
+    """Every form with the guesses of `rows`."""
+    head = ("system", "guess", "output range", *HEADS, "passes")
+    title = f"Add 8p8to8 of {list(A)} + {list(B)}, all pairs of codes, by width of the guess"
+    return [Table(title, head, [r for c in curves for r in rows(c)], words=3)]
+
+
+def figures(curves: list[Curve]) -> Figures:
+    """How to draw the figure."""
+    return {"add_guess": lambda: draw(curves)}

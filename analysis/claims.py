@@ -1,0 +1,84 @@
+"""What the README says about errors, word for word, each with the value measured here and its limit."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from analysis.ranges import MANY
+from analysis.requantize_error import RATIOS
+from analysis.systems import CHAIN, FUSED
+
+
+class Claim(NamedTuple):
+    """A sentence of the README; it holds while the value measured is at most (`at_least`: at least) the limit."""
+
+    text: str
+    measured: float
+    limit: float
+    at_least: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the sentence is true of what was measured; NaN is not."""
+        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
+
+
+def claims(found: Mapping[str, Any]) -> list[Claim]:
+    """Every claim, from what each view (by its stem) measured."""
+    pairs, curves, guesses = found["add_error"], found["add_ratio_error"], found["add_guess_error"]
+    near, blur, far = found["photograph"]
+    steps, quantized = found["multiply_shift_error"], found["quantize_error"]
+    requantized = found["requantize_error"]
+    theirs = {c.name: c.beyond for c in requantized.curves}["TensorFlow Requantize"]
+    fused, chain = FUSED[0].name, CHAIN[0].name
+    ratio = {c.system.name: c.largest() for c in curves if c.kind.startswith("one-sided")}
+    ours = quantized.curves[0]
+    narrow = [s for s in guesses[0].sums if s.passes > 1]
+    return [
+        Claim(
+            f"quantized_add_8p8to8: at most 0.6 LSB over all 65,536 pairs of codes of {MANY} pairs of ranges",
+            pairs.largest,
+            0.6,
+        ),
+        Claim("quantized_add_8p8to8: at most 2 passes over the data", pairs.passes, 2),
+        Claim("quantized_add_8p8to8: at most 0.6 LSB for ranges up to 4096 to 1", max(ratio[fused]), 0.6),
+        Claim(
+            "a guess too narrow costs a second pass and less than 0.1 dB",
+            guesses[0].free.report.sqnr - min(s.report.sqnr for s in narrow),
+            0.1,
+        ),
+        Claim("quantized_add_8p8to32, then requantize_32to8: at most 0.53 LSB where 0 is on a code", pairs.chain, 0.53),
+        Claim("requantize_32to8: at most 0.5 + 2**-17 LSB in range", requantized.within, 0.5 + 2**-17),
+        Claim("requantize_32to8: codes beyond the range saturate, at any ratio", requantized.beyond, 0.0),
+        Claim("quantize: at most 0.5 + 2**-13 LSB", max(*ours.largest, ours.picture.max), 0.5 + 2**-13),
+        Claim("quantize: 0 comes back as exactly 0", quantized.zero_back, 0.0),
+        Claim(
+            "multiply_shift, 7 bits: the factor costs at most 255 * 0.5 / 128 < 1 LSB",
+            max(steps.factor_alone),
+            255 * 0.5 / 128,
+        ),
+        Claim("multiply_shift, 7 bits, half_up: at most 1.5 LSB", max(steps.by_factor["half_up"]), 1.5),
+        Claim("multiply_shift, 7 bits, truncate: less than 2 LSB", max(steps.by_factor["truncate"]), 2.0),
+        Claim("two exposures added: SQNR of 51 dB, fused", near.of(fused).report.sqnr, 51.0, at_least=True),
+        Claim("two exposures added: SQNR of 51 dB, as a chain", near.of(chain).report.sqnr, 51.0, at_least=True),
+        Claim("two exposures added with a bad guess: at most 0.6 LSB", near.of(fused, "bad").report.max, 0.6),
+        Claim(
+            "two exposures added with a bad guess: nnlib clips, off by hundreds of LSB",
+            near.of(FUSED[1].name, "bad").report.max,
+            200,
+            at_least=True,
+        ),
+        Claim("picture and blur added: at most 0.6 LSB, fused", blur.of(fused).report.max, 0.6),
+        Claim("exposures 7.5 stops apart: qops at most 0.6 LSB", far.of(fused).report.max, 0.6),
+        Claim(
+            "exposures 7.5 stops apart: nnlib's spec form wraps int16, off by more than 200 LSB",
+            far.of(FUSED[2].name).report.max,
+            200,
+            at_least=True,
+        ),
+        Claim(
+            "TensorFlow's Requantize wraps where the input range is 600 times the output range, off by 255 LSB",
+            theirs[RATIOS.index(2**9)],
+            255,
+            at_least=True,
+        ),
+    ]

@@ -1,0 +1,79 @@
+"""Signed error drawn: maps on one colour scale, and histograms."""
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from numpy.typing import NDArray
+
+from analysis.style import BOUND, INK, bounds, lines
+
+SCALE = 1.25  # LSB: end of the colour scale of every map, and of every histogram
+
+
+def error_map() -> Colormap:
+    """Blue too low, white right, red too high: safe for the colour-blind. Black: beyond the scale."""
+    return mpl.colormaps["RdBu_r"].with_extremes(under="black", over="black")
+
+
+def show_error(axes: Axes, off: NDArray, every: int = 1) -> AxesImage:
+    """Map signed error in LSB, one element in `every` each way; the worst of all is ringed."""
+    cut = off[::every, ::every]
+    shown = axes.imshow(cut, cmap=error_map(), vmin=-SCALE, vmax=SCALE, interpolation="nearest")
+    y, x = (i / every for i in np.unravel_index(np.abs(off).argmax(), off.shape))
+    axes.plot(x, y, "o", mfc="none", mec="white", ms=9, mew=3.4, clip_on=False)
+    axes.plot(x, y, "o", mfc="none", mec=INK, ms=9, mew=1.4, clip_on=False)
+    axes.set(xticks=[], yticks=[])
+    return shown
+
+
+def colour_bar(figure: Figure, shown: AxesImage, bound: float) -> None:
+    """Draw the scale of the error maps at the right, with the bound drawn."""
+    width, tall = figure.get_size_inches()
+    axes = figure.add_axes(((width - 0.9) / width, 0.95 / tall, 0.17 / width, min(4.6, tall - 2.4) / tall))
+    ticks = {-1: "-1", -bound: f"-{bound}", 0: "0", bound: f"+{bound}", 1: "+1"}
+    bar = figure.colorbar(shown, cax=axes, extend="both", ticks=list(ticks))
+    bar.set_ticklabels(list(ticks.values()))
+    bar.outline.set_visible(False)
+    axes.grid(False)
+    axes.set_title("error\nin LSB", fontsize=9.5, pad=14, loc="center")
+    axes.set_xlabel("black:\nbeyond", fontsize=8.5, labelpad=16, loc="center")
+    for end in (-bound, bound):
+        axes.axhline(end, color=BOUND, lw=2.4)
+    for side in (1, 3):
+        axes.get_yticklabels()[side].set(color=BOUND, weight="bold")
+    axes.text(4.6, 0.3, "bound", color=BOUND, rotation=90, ha="center", va="center", fontsize=9)
+
+
+def histograms(columns: dict[str, dict[str, tuple[str, NDArray]]], bound: float) -> Figure:
+    """Spread of signed errors: a column a data set, a row a system, {column: {system: (colour, errors)}}."""
+    rows = max(map(len, columns.values()))
+    figure, axes = lines(rows, len(columns), height=0.8)
+    edges = np.linspace(-SCALE, SCALE, 81)
+    for column, (title, systems) in zip(axes.T, columns.items(), strict=True):
+        for ax, (name, (colour, off)) in zip(column, systems.items(), strict=True):
+            share = 100 * np.histogram(off.clip(-SCALE, SCALE), edges)[0] / off.size
+            ax.stairs(share, edges, fill=True, color=colour, zorder=2)
+            bounds(ax, bound)
+            ax.set(
+                xlim=(-SCALE, SCALE), xticks=np.linspace(-1, 1, 5), ylim=(0, 1.5 * share.max()), yticks=[0, share.max()]
+            )
+            ax.set_yticklabels(["0", f"{share.max():.0f} %"])
+            ax.tick_params(labelbottom=ax is column[-1])
+            ax.text(
+                1,
+                1,
+                f"bias {round(off.mean(), 3) + 0:+.3f}",
+                transform=ax.transAxes,
+                va="top",
+                ha="right",
+                fontsize=8.5,
+            )
+            if column[0] is axes[0, 0]:
+                ax.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
+        column[0].set_title(title)
+        column[-1].xaxis.set_major_formatter("{x:g}")
+        column[-1].set_xlabel("error in LSB")
+    return figure

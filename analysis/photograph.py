@@ -1,0 +1,84 @@
+"""The photograph: its figures; what they show is measured in `photograph_error`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from analysis import error_plots, style
+from analysis.photograph_error import Measured, measure, tables
+from analysis.report import Figures
+from analysis.systems import CHAIN, FUSED, decibels
+from qops.add import BOUND_8P8TO8
+from qops.error import values
+
+__all__ = ["figures", "measure", "tables"]
+
+
+def show_picture(axes: Axes, picture: NDArray[Any], black: float, white: float, title: str) -> None:
+    """Every second pixel each way, so that a pixel of the data is a pixel of the page."""
+    axes.imshow(picture[::2, ::2], cmap="gray", vmin=black, vmax=white, interpolation="nearest")
+    axes.set(xticks=[], yticks=[], title=title)
+
+
+def draw_scene(m: Measured) -> Figure:
+    """Draw the two pictures and their sum; below, the error of every system without a guess."""
+    figure, axes = style.panels(3, 3, height=3.0)
+    ours = m.of("qops 8p8to8")
+    pictures = (*zip(m.scene.names, (m.a, m.b), strict=True), ("their sum, by qops 8p8to8", ours.tensor))
+    for ax, (name, t) in zip(axes[0], pictures, strict=True):
+        show_picture(ax, t.data, 0, 255, f"{name}\n[{t.min:.3g}, {t.max:.3g}]")
+    for ax, system in zip(axes[1:].flat, (*FUSED, *CHAIN), strict=True):
+        total = m.of(system.name)
+        shown = error_plots.show_error(ax, total.off, every=2)
+        ax.set_title(f"{system.name}\nmax {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
+    error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
+    worst = max((m.of(s.name) for s in (*FUSED, *CHAIN) if not s.name.startswith("qops")), key=lambda r: r.report.max)
+    finding = f"{m.scene.title}: qops within {ours.report.max:.2f} LSB, {worst.system.name} {worst.report.max:.2f}"
+    more = "above: what is added, and the sum; below: the error without a guess, magnified 200 times, the worst ringed"
+    style.headline(figure, finding, more)
+    return figure
+
+
+def draw_results(m: Measured, guess: str, finding: str) -> Figure:
+    """Draw the sums of the fused forms and, below, their errors."""
+    figure, axes = style.panels(2, 3, height=3.0)
+    white = m.of("qops 8p8to8").tensor.max
+    for (upper, lower), system in zip(axes.T, FUSED, strict=True):
+        total = m.of(system.name, guess)
+        t, passes = total.tensor, f"{total.passes} pass" + "es" * (total.passes > 1)
+        show_picture(
+            upper, values(t)[0], 0, white, f"{system.name}\n{passes}, range [{round(t.min, 2) + 0:.2f}, {t.max:.2f}]"
+        )
+        shown = error_plots.show_error(lower, total.off, every=2)
+        lower.set_title(f"max {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
+    error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
+    given = "no guess" if guess == "none" else "a guess a quarter as wide as the sum"
+    more = f"{given}; above: the sums; below: their error, magnified 200 times, the worst pixel ringed"
+    style.headline(figure, finding, more)
+    return figure
+
+
+def draw_histograms(found: Sequence[Measured]) -> Figure:
+    """How the errors of all pixels are spread, without a guess."""
+    off = {m.scene.title: {s.name: (s.colour, m.of(s.name).off) for s in (*FUSED, *CHAIN)} for m in found}
+    figure = error_plots.histograms(off, BOUND_8P8TO8)
+    finding = "Rounded once: within half an LSB. Rounded on the way: beyond"
+    style.headline(figure, finding, "all pixels, no guess; dashed: the bound of qops")
+    return figure
+
+
+def figures(found: list[Measured]) -> Figures:
+    """How to draw each figure."""
+    near, blur, far = found
+    clipped = "A bad guess costs qops a second pass, and nnlib the picture"
+    wrapped = "7.5 stops apart: int16 wraps in nnlib's spec form"
+    return {
+        "photograph_exposures": lambda: draw_scene(near),
+        "photograph_bad_guess": lambda: draw_results(near, "bad", clipped),
+        "photograph_stops": lambda: draw_results(far, "none", wrapped),
+        "photograph_blur": lambda: draw_scene(blur),
+        "photograph_histograms": lambda: draw_histograms([near, blur]),
+    }

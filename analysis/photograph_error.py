@@ -1,0 +1,84 @@
+"""The photograph, added by every system with a good guess, a bad one and none."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.pictures import Scene, scenes
+from analysis.report import Table
+from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, add, cells
+from qops import QTensor, error, quantize
+from qops.error import values
+
+
+class Result(NamedTuple):
+    """One system's sum; `to_float` is its SQNR against the float pictures, their quantization included."""
+
+    system: System
+    guess: str
+    sum: Sum
+    to_float: float
+
+
+class Measured(NamedTuple):
+    """A scene, its pictures quantized, and what each system makes of them."""
+
+    scene: Scene
+    a: QTensor
+    b: QTensor
+    results: Sequence[Result]
+
+    def of(self, name: str, guess: str = "none") -> Sum:
+        """Sum of one system."""
+        return next(r.sum for r in self.results if r.system.name == name and r.guess == guess)
+
+
+def guesses(exact: NDArray[np.float64]) -> dict[str, Range | None]:
+    """None; 2 % wider than the sum, as the frame before would give it; a quarter as wide as the sum."""
+    lo, hi = min(0.0, float(exact.min())), float(exact.max())
+    return {"none": None, "good": (1.02 * lo, 1.02 * hi), "bad": (lo / 4, hi / 4)}
+
+
+def measure() -> list[Measured]:
+    """Every scene through every system with every guess."""
+    found = []
+    for scene in scenes():
+        a, b = quantize(scene.a), quantize(scene.b)
+        real = scene.a.astype(np.float64) + scene.b
+        results = []
+        for system in (*FUSED, *CHAIN):
+            for guess, ends in guesses(values(a)[0] + values(b)[0]).items():
+                total = add(system, a, b, ends)
+                results.append(Result(system, guess, total, error(total.tensor, real).sqnr))
+        found.append(Measured(scene, a, b, results))
+    return found
+
+
+def row(r: Result) -> list[str]:
+    """One row of the table."""
+    e, t = r.sum.report, r.sum.tensor
+    y, x = e.worst.index
+    worst = f"({y}, {x}): {e.worst.value:.4f} for {e.worst.reference:.4f}"
+    return [
+        r.system.name,
+        r.guess,
+        f"[{t.min:.3g}, {t.max:.3g}]",
+        *cells(e),
+        f"{r.to_float:.1f}",
+        str(r.sum.passes),
+        worst,
+    ]
+
+
+def table(m: Measured) -> Table:
+    """Table of a scene."""
+    head = ("system", "guess", "output range", *HEADS, "to float dB", "passes", "worst element")
+    ranges = " + ".join(f"[{t.min:.3g}, {t.max:.3g}]" for t in (m.a, m.b))
+    return Table(f"{m.scene.title}: {ranges}, {m.a.data.size:,} pixels", head, [row(r) for r in m.results], words=3)
+
+
+def tables(found: list[Measured]) -> list[Table]:
+    """One table a scene."""
+    return [table(m) for m in found]

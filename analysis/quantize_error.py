@@ -1,0 +1,110 @@
+"""Quantize, float to uint8: the error of values, and of 0, while 0 moves from one code to the next."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+from numpy.typing import NDArray
+
+from analysis import style
+from analysis.pictures import photograph
+from analysis.report import Figures, Table
+from analysis.systems import HEADS, cells
+from qops import ErrorReport, QTensor, dequantize, error, nnlib, quantize, tensorflow
+from qops.error import values
+from qops.quantize import BOUND_QUANTIZE
+
+Op = Callable[[NDArray[np.float32], float, float], QTensor]
+SYSTEMS: dict[str, tuple[str, str, Op]] = {
+    "qops quantize": ("#0072b2", "-", quantize),
+    "nnlib Quantize": ("#e69f00", "-", nnlib.quantize),
+    "TensorFlow MIN_COMBINED": ("#009e73", "-", tensorflow.quantize_v2),
+    "TensorFlow MIN_FIRST": ("#009e73", "--", lambda x, lo, hi: tensorflow.quantize_v2(x, lo, hi, mode="MIN_FIRST")),
+}
+ZEROS = np.linspace(99, 102, 121)  # the code, or the place between two codes, where 0 is in the range asked for
+
+
+class Curve(NamedTuple):
+    """One system: largest error of values in range and error of 0, by where 0 is; and the photograph, less its mean."""
+
+    name: str
+    largest: Sequence[float]
+    zero: Sequence[float]
+    picture: ErrorReport
+
+
+class Measured(NamedTuple):
+    """The curves, and the largest value that 0 comes back as from qops."""
+
+    curves: Sequence[Curve]
+    zero_back: float
+
+
+def asked(zero: float) -> tuple[float, float]:
+    """Range from -1 on, with 0 at that code."""
+    return -1.0, float(np.float32(255 / zero - 1))
+
+
+def measure() -> Measured:
+    """Every system on ranges from 0 on a code to 0 on the next, and on the photograph."""
+    picture = photograph()
+    picture = picture - picture.mean()
+    ends = float(picture.min()), float(picture.max())
+    curves = []
+    for name, (_, _, op) in SYSTEMS.items():
+        largest, zero = [], []
+        for z in ZEROS:
+            lo, hi = asked(z)
+            x = np.append(np.linspace(lo, hi, 20_000), 0).astype(np.float32)
+            t = op(x, lo, hi)
+            got, lsb = values(t)
+            inside = (x >= t.min) & (x <= t.max)
+            largest.append(float(np.abs(got - x)[inside].max() / lsb))
+            zero.append(float(got[-1] / lsb))
+        curves.append(Curve(name, largest, zero, error(op(picture, *ends), picture)))
+    back = max(abs(float(dequantize(quantize([0.0], *asked(z)))[0])) for z in ZEROS)
+    return Measured(curves, back)
+
+
+def draw(curves: Sequence[Curve]) -> Drawing:
+    """Error of 0, and the largest error of any value, by where 0 is."""
+    figure, axes = style.lines(1, 2, height=3.6)
+    for i, c in enumerate(curves):
+        colour, dashes, _ = SYSTEMS[c.name]
+        for ax, errors in zip(axes[0], (c.zero, c.largest), strict=True):
+            ax.plot(ZEROS, errors, color=colour, ls=dashes, label=c.name, zorder=5 - i)
+    style.bound_line(axes[0, 1], BOUND_QUANTIZE, "bound of qops: 0.5 + 2⁻¹³ LSB")
+    axes[0, 0].set(title="what 0.0 becomes", ylabel="value of its code, in LSB", ylim=(-0.75, 1.1))
+    axes[0, 1].set(title="any value in range", ylabel="largest error in LSB", ylim=(0, 1.25))
+    for ax in axes[0]:
+        ax.set(
+            xlabel="code of 0 in the range asked for",
+            xlim=(ZEROS[0], ZEROS[-1]),
+            xticks=[99, 99.5, 100, 100.5, 101, 101.5, 102],
+        )
+        ax.xaxis.set_major_formatter("{x:g}")
+    axes[0, 1].legend(*([part[-1]] for part in axes[0, 1].get_legend_handles_labels()), loc="upper left", fontsize=8.5)
+    axes[0, 0].legend(loc="upper center", fontsize=8.5, ncols=2)
+    style.headline(
+        figure,
+        "Quantize: qops and nnlib move the range so that 0 stays 0",
+        "ranges from -1 on, with 0 at a code or between two; values read as min + code * step",
+    )
+    return figure
+
+
+def tables(found: Measured) -> list[Table]:
+    """Sweep in two numbers, and the photograph."""
+    head = ("system", "swept: max LSB", "0 off by", *(f"photograph: {HEADS[0]}", *HEADS[1:]), "worst pixel")
+    rows = []
+    for c in found.curves:
+        worst = c.picture.worst
+        swept = [f"{max(c.largest):.4f}", f"{max(map(abs, c.zero)):.4f}"]
+        rows.append([c.name, *swept, *cells(c.picture), f"{worst.index}: {worst.value:.5f} for {worst.reference:.5f}"])
+    return [Table("Quantize: ranges swept past a code, and the photograph less its mean", head, rows)]
+
+
+def figures(found: Measured) -> Figures:
+    """How to draw the figure."""
+    return {"quantize": lambda: draw(found.curves)}

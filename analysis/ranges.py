@@ -1,0 +1,36 @@
+"""Pairs of ranges to add: of all kinds, and as quantize would make them."""
+
+import numpy as np
+
+from analysis.systems import Range
+from qops import quantize
+
+MANY = 100
+
+
+def many_ranges() -> list[tuple[Range, Range]]:
+    """Pairs of ranges of all kinds: equal, 1 to a million, tiny, huge, far from 0, and drawn at random."""
+    rng = np.random.default_rng(8)
+    ends = [
+        (-1, 1),
+        (0, 1),
+        (-1, 0),
+        (1, 2),
+        (-1e6, 1e6),
+        (0, 1e-6),
+        (1000, 1001),
+        (-1e30, 1e30),
+        (-3, 1e-3),
+        (5, 5.001),
+    ]
+    pairs = [(a, b) for i, a in enumerate(ends) for b in ends[i:]]
+    while len(pairs) < MANY:
+        (p, q), (r, s) = np.sort(rng.normal(0, 1, (2, 2)) * 10 ** rng.uniform(-3, 3, (2, 1)))
+        pairs.append(((p, q), (r, s)))
+    return [tuple((float(np.float32(lo)), float(np.float32(hi))) for lo, hi in pair) for pair in pairs]
+
+
+def holding_zero(ends: Range) -> Range:
+    """Range that quantize makes of this one."""
+    t = quantize(np.float32(ends))
+    return t.min, t.max

@@ -1,0 +1,120 @@
+"""Requantize, int32 codes to uint8: the error, and what becomes of codes that must saturate."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure as Drawing
+
+from analysis import style
+from analysis.report import Figures, Table
+from analysis.systems import Range
+from qops import QTensor, nnlib, requantize_32to8, tensorflow
+from qops.error import values
+from qops.requantize import BOUND_32TO8
+
+Op = Callable[[QTensor, float, float], QTensor]
+SYSTEMS: dict[str, tuple[str, Any, Op]] = {
+    "qops requantize_32to8": ("#0072b2", (0, (1, 1.5)), requantize_32to8),
+    "nnlib Requantize_32to8": ("#e69f00", "-", nnlib.requantize_32to8),
+    "TensorFlow Requantize": ("#009e73", "--", tensorflow.requantize),
+}
+OUT: Range = (-1.0, 1.55)
+RATIOS = tuple(2.0**k for k in np.arange(0, 20.1, 0.5))
+COUNT, MANY = 20_001, 60
+
+
+class Curve(NamedTuple):
+    """One system at all ratios: the largest error of codes within the output range, and of codes beyond it."""
+
+    name: str
+    colour: str
+    dashes: Any
+    within: Sequence[float]
+    beyond: Sequence[float]
+    bias: Sequence[float]
+
+
+class Measured(NamedTuple):
+    """The curves of one output range, and the largest errors of qops over `MANY` output ranges and all ratios."""
+
+    curves: Sequence[Curve]
+    within: float
+    beyond: float
+
+
+def codes(ratio: float, out: Range) -> QTensor:
+    """int32 codes all over a range that reaches `ratio` times as far as the output's, and as many within that."""
+    top = float(np.float32(max(map(abs, out)) * ratio))
+    step = 2 * top / 2**32
+    everywhere = np.linspace(-(2**31), 2**31 - 1, COUNT)
+    inside = np.linspace(out[0] / step, out[1] / step, COUNT).clip(-(2**31), 2**31 - 1)
+    return QTensor(np.concatenate([everywhere, inside]).astype(np.int32), -top, top)
+
+
+def errors(requantize: Op, t: QTensor, out: Range) -> tuple[float, float, float]:
+    """Largest error of values within the range of the result and of those beyond it, and bias within, in LSB."""
+    result = requantize(t, *out)
+    got, lsb = values(result)
+    true = values(t)[0]
+    off = (got - true.clip(result.min, result.max)) / lsb
+    fits = (true >= result.min) & (true <= result.max)
+    return float(np.abs(off[fits]).max()), float(np.abs(off[~fits]).max(initial=0)), float(off[fits].mean())
+
+
+def measure() -> Measured:
+    """Every system at every ratio of the input range to the output range; qops for many output ranges."""
+    inputs = [codes(r, OUT) for r in RATIOS]
+    curves = []
+    for name, (colour, dashes, requantize) in SYSTEMS.items():
+        found = [errors(requantize, t, OUT) for t in inputs]
+        curves.append(Curve(name, colour, dashes, *map(list, zip(*found, strict=True))))
+    ends = np.sort(np.random.default_rng(5).normal(size=(MANY, 2)) * 10.0 ** np.linspace(-6, 6, MANY)[:, None])
+    outs = [(float(lo), float(hi)) for lo, hi in ends.astype(np.float32)]
+    found = [errors(requantize_32to8, codes(r, out), out)[:2] for out in outs for r in RATIOS[::5]]
+    within, beyond = map(max, zip(*found, strict=True))
+    return Measured(curves, within, beyond)
+
+
+def draw(curves: Sequence[Curve]) -> Drawing:
+    """Largest error against the ratio: within the output range, and beyond it."""
+    figure, axes = style.lines(1, 2, height=3.6)
+    for i, c in enumerate(curves):
+        for ax, errors in zip(axes[0], (c.within, c.beyond), strict=True):
+            ax.semilogx(RATIOS, errors, color=c.colour, label=c.name, base=2, ls=c.dashes, zorder=4 - i)
+    style.bound_line(axes[0, 0], BOUND_32TO8, "bound of qops: 0.5 + 2⁻¹⁷ LSB")
+    axes[0, 0].set(title="values within the output range", ylabel="largest error in LSB (logarithmic above 1.5)")
+    axes[0, 1].set(title="values beyond it, which must saturate")
+    for ax in axes[0]:
+        style.lsb_scale(ax, 400)
+        ax.set(xlabel="input max / output max", xlim=(1, RATIOS[-1]), xticks=[2.0**k for k in range(0, 21, 4)])
+    axes[0, 0].legend(loc="upper center")
+    style.headline(
+        figure, "Requantize: half an LSB in range; beyond, TensorFlow's product wraps", f"output range {list(OUT)}"
+    )
+    return figure
+
+
+def tables(found: Measured) -> list[Table]:
+    """Largest errors at three ratios, and the bias at one."""
+    picked = [RATIOS.index(r) for r in (1, 1024, 2**20)]
+    head = [
+        "system",
+        "in range: max LSB, ratio 1",
+        "1024",
+        "2**20",
+        "beyond: ratio 1",
+        "1024",
+        "2**20",
+        "bias LSB, 1024",
+    ]
+    rows = []
+    for c in found.curves:
+        largest = [f"{e[i]:.4f}" for e in (c.within, c.beyond) for i in picked]
+        rows.append([c.name, *largest, f"{round(c.bias[picked[1]], 4) + 0:+.4f}"])
+    return [Table(f"Requantize 32to8 into {list(OUT)}: largest error in LSB by input max / output max", head, rows)]
+
+
+def figures(found: Measured) -> Figures:
+    """How to draw the figure."""
+    return {"requantize": lambda: draw(found.curves)}

@@ -1,0 +1,125 @@
+"""nnlib's range helpers, in its float32: one rounding an operation."""
+
+from libc.math cimport floorf, ldexpf, roundf
+from libc.string cimport memcpy
+
+cdef enum:
+    MIN_FIXED = 1
+    MAX_FIXED = 2
+
+
+cdef uint32_t bits(float v) noexcept nogil:
+    cdef uint32_t result
+    memcpy(&result, &v, 4)
+    return result
+
+
+cdef int exponent(float v) noexcept nogil:
+    """As frexp's, read from the exponent field: 129 for infinity and NaN, -126 for 0."""
+    return <int>(bits(v) >> 23 & 0xFF) - 126
+
+
+cdef float power2(int n) noexcept nogil:
+    return ldexpf(<float>1, n)
+
+
+cdef int quantize_int(float x, Ends r) noexcept nogil:
+    """round_half_away((x - min) * (255 / range)), not cut to any code range."""
+    cdef float width = r.max - r.min
+    cdef float per_unit = <float>255 / (width if width > <float>1e-18 else <float>1e-18)
+    return chop(roundf((x - r.min) * per_unit))
+
+
+cdef Level level_zero(Ends r) noexcept nogil:
+    """step = range / 255, zero = sat_u8(round_half_away(-min / step))."""
+    cdef Level p
+    p.step = (r.max - r.min) / <float>255
+    p.zero = sat8(half_away(-r.min / p.step))
+    return p
+
+
+cdef bint near_integer(float fraction) noexcept nogil:
+    """Within 2**-14 of 0 or, by a decimal constant of the original, of 1."""
+    return fraction <= <float>6.103515625e-05 or fraction >= <float>0.999938965
+
+
+cdef Adjusted adjust_range(Ends r) noexcept nogil:
+    """The range widened to hold 0, then one end moved outward until 0 is on a code."""
+    cdef Adjusted p
+    cdef float range_, z, zi, zf
+    p.min = r.min if r.min <= 0 else <float>0
+    p.max = r.max if r.max > 0 else <float>0
+    range_ = p.max - p.min
+    if range_ < <float>1e-18:
+        range_ = <float>1e-18
+    p.recip_step = <float>255 / range_
+    z = -p.min * p.recip_step
+    zi = floorf(z)
+    zf = z - zi
+    if p.min < 0 and not near_integer(zf):
+        if zi > 0 and (zi > 253 or (zf - <float>1) * p.min >= zf * p.max):
+            range_ = <float>-255 * p.min / zi
+            p.max = p.min + range_
+        else:
+            p.min = p.max * (zi + <float>1) / (zi - <float>254)
+            range_ = p.max - p.min
+        p.recip_step = <float>255 / range_
+    p.step = range_ / <float>255
+    return p
+
+
+cdef bint max_moves(int fixed, float z, float zi, float min_cost, float max_cost) noexcept nogil:
+    """Which end moves: the cheaper one, or the free one unless that costs 8 times as much."""
+    if fixed == MIN_FIXED:
+        return zi >= 1 and (z >= <float>192.25 or min_cost * <float>8 > max_cost)
+    if fixed == MAX_FIXED:
+        return z >= <float>63.75 and (zi >= 254 or min_cost > max_cost * <float>8)
+    if fixed:
+        return z >= <float>192.25
+    return zi >= 1 and (zi >= 254 or min_cost >= max_cost)
+
+
+cdef Moved adjust_minmax(Ends r, int fixed, float narrowest) noexcept nogil:
+    """Moves an end until 0 is on a code: a free one outward, a fixed one to the nearest code, two fixed ones alike."""
+    cdef Moved p = Moved(-1, r.min, r.max)
+    cdef float width = r.max - r.min, z, zi, zf, nearest, shift
+    if not width > 0 or width < narrowest:
+        return p
+    p.code = 0
+    z = <float>-255 * r.min / width
+    zi = floorf(z)
+    zf = z - zi
+    if r.min == 0 or near_integer(zf):
+        return p
+    nearest = zi + <float>1 if zf >= <float>0.5 else zi
+    if fixed == MIN_FIXED + MAX_FIXED and <float>63.75 < z < <float>192.25:
+        shift = (z - nearest) * width * <float>(1.0 / 255)
+        return Moved(3, r.min + shift, r.max + shift)
+    if max_moves(fixed, z, zi, (zf - <float>1) * r.min, zf * r.max):
+        p.code = 2
+        p.max = r.min - <float>255 * r.min / (nearest if fixed & MAX_FIXED else zi)
+    else:
+        p.code = 1
+        nearest = nearest if fixed & MIN_FIXED else zi + <float>1
+        p.min = r.max * nearest / (nearest - <float>255)
+    return p
+
+
+def quantized(float x, float lo, float hi):
+    """round_half_away((x - min) * (255 / range)) of one number."""
+    return quantize_int(x, Ends(lo, hi))
+
+
+def level(float lo, float hi):
+    """zero and step, as a dict."""
+    return level_zero(Ends(lo, hi))
+
+
+def adjusted(float lo, float hi):
+    """min, max, step and recip_step, as a dict."""
+    return adjust_range(Ends(lo, hi))
+
+
+def moved(float lo, float hi, int fixed, float narrowest):
+    """code, min and max, as a dict."""
+    return adjust_minmax(Ends(lo, hi), fixed, narrowest)

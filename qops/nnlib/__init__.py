@@ -1,0 +1,71 @@
+"""What Qualcomm's hexagon nnlib (0x00021401) computes, bit for bit, quirks included. Names are its op names."""
+
+from qops.nnlib.add import QuantizedAdd8p8to8, quantized_add_8p8to8
+from qops.nnlib.add_8p8to32 import quantized_add_8p8to32, quantized_bias_add_8p8to32
+from qops.nnlib.multiply_shift import (
+    MultiplierBelowOne,
+    mul_by_quantized_multiplier,
+    multiplier_below_one,
+    rounding_divide_by_pot,
+)
+from qops.nnlib.quantize import (
+    auto_quantize,
+    auto_quantize_ref,
+    dequantize,
+    dequantize_qint32_f,
+    quantize,
+    quantize_ref,
+)
+from qops.nnlib.ranges import (
+    AdjustedRange,
+    LevelZero,
+    MovedRange,
+    adjust_minmax_fixed,
+    adjust_minmax_for_zero,
+    adjust_range,
+    level_zero,
+    quantize_int,
+    quantize_uint,
+    quantize_uint8,
+)
+from qops.nnlib.requantize import (
+    quantize_down_and_shrink_range_32to8,
+    requantization_range_32,
+    requantize_8to8,
+    requantize_32to8,
+)
+from qops.nnlib.requantize_codes import requantize_i32, requantize_i32_scalar, requantize_u8
+
+__all__ = [
+    "AdjustedRange",
+    "LevelZero",
+    "MovedRange",
+    "MultiplierBelowOne",
+    "QuantizedAdd8p8to8",
+    "adjust_minmax_fixed",
+    "adjust_minmax_for_zero",
+    "adjust_range",
+    "auto_quantize",
+    "auto_quantize_ref",
+    "dequantize",
+    "dequantize_qint32_f",
+    "level_zero",
+    "mul_by_quantized_multiplier",
+    "multiplier_below_one",
+    "quantize",
+    "quantize_down_and_shrink_range_32to8",
+    "quantize_int",
+    "quantize_ref",
+    "quantize_uint",
+    "quantize_uint8",
+    "quantized_add_8p8to8",
+    "quantized_add_8p8to32",
+    "quantized_bias_add_8p8to32",
+    "requantization_range_32",
+    "requantize_8to8",
+    "requantize_32to8",
+    "requantize_i32",
+    "requantize_i32_scalar",
+    "requantize_u8",
+    "rounding_divide_by_pot",
+]

@@ -1,0 +1,113 @@
+"""nnlib's QuantizedAdd_8p8to32 of today, and its bias add, which is the one of the seed text."""
+
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels import add as seed
+from qops._kernels import nnlib_add_8p8to32 as kernels
+from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output
+
+_WIDEST = 2.0**110  # times 2**18, the width of the output range, this is beyond float32
+
+
+def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+    """QuantizedAdd_8p8to32 of today: ``c = ka * (a - za) + kb * (b - zb)``, exact.
+
+    The coarser step gets ``k = 0x7F80``, the other ``round_half_away(step * 0x7F80 / coarser step)``; the zeros are
+    those of `level_zero`; ``max = float32(2**31 / 0x7F80) * coarser step``, ``min = -max``.
+
+    Parameters
+    ----------
+    a, b : (data, min, max)
+        uint8 tensors of shapes that broadcast.
+    out : ndarray of int32, optional
+        Where the codes are written; of the broadcast shape.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not broadcast,
+        an ``out`` that does not fit or overlaps an input; two ranges 0 wide (the original refuses them too), a range
+        beyond float32.
+
+    See Also
+    --------
+    quantized_bias_add_8p8to32 : the formula of the seed text.
+
+    Notes
+    -----
+    Source: ``addsub_832_execute``, ``op_addsubmul_8to32.c``. Versions of 2017 give other ranges.
+
+    **Hazards.** A zero between two codes is rounded to one, and a range that excludes 0 loses its offset; of two steps
+    below 1e-10 the finer loses its proportion:
+
+    >>> one = np.uint8([1])
+    >>> quantized_add_8p8to32((one, 1.0, 256.0), (one, 0.0, 255.0)).data // 0x7F80  # 2 + 1
+    array([2], dtype=int32)
+    >>> quantized_add_8p8to32((one, 0.0, 255e-12), (one, 0.0, 510e-12)).data  # not 1.5 * 0x7F80
+    array([32966], dtype=int32)
+
+    Examples
+    --------
+    >>> t = quantized_add_8p8to32((np.uint8([255]), 0.0, 255.0), (np.uint8([10]), 0.0, 25.5))
+    >>> t.data, round(t.max, 3)
+    (array([8355840], dtype=int32), 65793.008)
+    """
+    x, a_min, a_max = operand(a, "a", U8)
+    y, b_min, b_max = operand(b, "b", U8)
+    out = output(out, S32, x, y)
+    c_max = kernels.add_8p8to32(x, a_min, a_max, y, b_min, b_max, out)
+    if not (c_max > 0 and isfinite(c_max)):
+        raise ValueError(
+            f"a, b: the ranges ({a_min}, {a_max}) and ({b_min}, {b_max}) are both 0 wide, or beyond float32"
+        )
+    return QTensor(out, -c_max, c_max)
+
+
+def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+    """QuantizedBiasAdd_8p8to32, which is the seed's formula for QuantizedAdd_8p8to32, to the bit.
+
+    See `qops.quantized_add_8p8to32`, the same loop: ``c = trunc(0.5 + (x - zx) * mx + (b - zb) * mb)`` in float32.
+
+    Parameters
+    ----------
+    x : (data, min, max)
+        uint8 tensor.
+    bias : (data, min, max)
+        uint8 tensor that broadcasts to the shape of `x`, in the original along its last axis.
+    out : ndarray of int32, optional
+        Where the codes are written; of the shape of `x`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range that is not finite or with min > max, a bias that does not broadcast
+        to `x`, an ``out`` that does not fit or overlaps an input, a range beyond float32 (about 1.2e33).
+
+    Notes
+    -----
+    Source: ``op_biasadd.c``.
+
+    **Hazards.** The cast truncates: code 0 is twice as wide as the others, and sums below 0 are rounded up.
+
+    >>> t = quantized_bias_add_8p8to32((np.uint8([127, 129]), -128.0, 127.0), (np.uint8([0]), 0.0, 1.0))
+    >>> t.data * t.scale  # -1, 1
+    array([-0.9921875,  1.       ])
+
+    Examples
+    --------
+    >>> t = quantized_bias_add_8p8to32((np.uint8([255]), -1.0, 1.0), (np.uint8([255]), -1.0, 1.0))
+    >>> t.max, t.data
+    (131072.0, array([32640], dtype=int32))
+    """
+    data, lo, hi = operand(x, "x", U8)
+    codes, b_min, b_max = operand(bias, "bias", U8)
+    if max(abs(lo), hi, abs(b_min), b_max) >= _WIDEST:
+        raise ValueError(f"x, bias: the range ({lo}, {hi}) or ({b_min}, {b_max}) is beyond float32")
+    out = output(out, S32, data, codes)
+    if out.shape != data.shape:
+        raise ValueError(f"bias: shape {codes.shape} does not broadcast to {data.shape}")
+    c_max = seed.add_8p8to32(data, lo, hi, codes, b_min, b_max, out)
+    return QTensor(out, -c_max, c_max)

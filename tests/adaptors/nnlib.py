@@ -1,0 +1,90 @@
+"""The golden cases of nnlib in the words of `qops.nnlib`: arguments are renamed, nothing else."""
+
+import numpy as np
+
+from qops import nnlib
+
+
+def tensor(i, data="x", prefix="in"):
+    return i[data], i[f"{prefix}_min"], i[f"{prefix}_max"]
+
+
+def result(t):
+    return {"out": t.data, "out_min": t.min, "out_max": t.max}
+
+
+def add_node(form):
+    def make(i):
+        node = nnlib.QuantizedAdd8p8to8(i.get("guess_min"), i.get("guess_max"), form=form)
+        return lambda i, attrs: result(node(tensor(i, "a", "a"), tensor(i, "b", "b"))) | {"passes": node.passes}
+
+    return make
+
+
+def add(form):
+    return lambda i, attrs: add_node(form)(i)(i, attrs)
+
+
+def add_32(op, x, x_range, y, y_range):
+    return lambda i, attrs: result(op(tensor(i, x, x_range), tensor(i, y, y_range)))
+
+
+def float_op(op):
+    return lambda i, attrs: result(op(i["x"], *(i[end] for end in ("in_min", "in_max") if end in i)))
+
+
+def wanted(op):
+    return lambda i, attrs: result(op(tensor(i), i["want_min"], i["want_max"]))
+
+
+def range_op(op, *attributes):
+    return lambda i, attrs: op(i["min"], i["max"], *(attrs[a] for a in attributes))._asdict()
+
+
+def quantize_scalar(i, attrs):
+    ops = {"u8": nnlib.quantize_uint8, "u": nnlib.quantize_uint, "i": nnlib.quantize_int}
+    return {name: op(i["x"], i["min"], i["max"]) for name, op in ops.items()}
+
+
+ADAPTORS = {
+    "AutoQuantize": float_op(nnlib.auto_quantize),
+    "AutoQuantize_ref": float_op(nnlib.auto_quantize_ref),
+    "Dequantize": lambda i, attrs: {"out": nnlib.dequantize(tensor(i))},
+    "Dequantize_qint32_f": lambda i, attrs: {"out": nnlib.dequantize_qint32_f(tensor(i))},
+    "Quantize": float_op(nnlib.quantize),
+    "Quantize_ref": float_op(nnlib.quantize_ref),
+    "QuantizeDownAndShrinkRange_32to8": lambda i, attrs: result(nnlib.quantize_down_and_shrink_range_32to8(tensor(i))),
+    "QuantizedAdd_8p8to32": add_32(nnlib.quantized_add_8p8to32, "a", "a", "b", "b"),
+    "QuantizedAdd_8p8to32_seed": add_32(nnlib.quantized_bias_add_8p8to32, "a", "a", "b", "b"),
+    "QuantizedBiasAdd_8p8to32": add_32(nnlib.quantized_bias_add_8p8to32, "x", "in", "bias", "bias"),
+    "QuantizedAdd_8p8to8_d32": add("d32"),
+    "QuantizedAdd_8p8to8_flat": add("flat"),
+    "QuantizedAdd_8p8to8_spec": add("spec"),
+    "RequantizationRange_32": lambda i, attrs: dict(
+        zip(("out_min", "out_max"), nnlib.requantization_range_32(tensor(i)), strict=True)
+    ),
+    "Requantize_32to8": wanted(nnlib.requantize_32to8),
+    "Requantize_8to8": wanted(nnlib.requantize_8to8),
+    "fn_adjust_minmax_fixed": range_op(nnlib.adjust_minmax_fixed, "fixed"),
+    "fn_adjust_minmax_for_zero": range_op(nnlib.adjust_minmax_for_zero),
+    "fn_adjust_range": range_op(nnlib.adjust_range),
+    "fn_level_zero": range_op(nnlib.level_zero),
+    "fn_quantize_scalar": quantize_scalar,
+    "fn_mul_by_quantized_multiplier": lambda i, attrs: {
+        "out": nnlib.mul_by_quantized_multiplier(np.int32(i["x"]), i["multiplier"], i["shift"])
+    },
+    "fn_rounding_divide_by_pot": lambda i, attrs: {
+        "out": nnlib.rounding_divide_by_pot(np.int32(i["x"]), i["exponent"])
+    },
+    "fn_multiplier_below_one": lambda i, attrs: nnlib.multiplier_below_one(i["x"])._asdict(),
+    "fn_requantize_i32": lambda i, attrs: {"out": nnlib.requantize_i32(i["x"], i["level"], i["out_min"], i["out_max"])},
+    "fn_requantize_i32_scalar": lambda i, attrs: {
+        "out": nnlib.requantize_i32_scalar(i["x"], i["level"], i["out_min"], i["out_max"])
+    },
+    "fn_requantize_u8": lambda i, attrs: {"out": nnlib.requantize_u8(i["x"], i["gain"], i["in_zero"], i["out_zero"])},
+}
+
+SESSIONS = {
+    "QuantizedAdd_8p8to8_flat_session": add_node("flat"),
+    "QuantizedAdd_8p8to8_spec_session": add_node("spec"),
+}
