@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport fabs, floor, fmax, rint, rintf
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.checks cimport STREAM, blocks
+from qops._kernels.checks cimport STREAM, Ends, blocks
 from qops._kernels.isa cimport tier
 
 cnp.import_array()
@@ -22,11 +22,6 @@ cdef enum:
 cdef double NARROWEST = 255 * 2.0**-125  # a narrower range has no finite 1 / scale in float32
 
 
-cdef struct Affine:
-    double scale
-    int zero_point
-
-
 cdef Affine hold_zero(double lo, double hi) noexcept nogil:
     """The smallest scale whose codes, one of them 0, reach from lo <= 0 to hi >= 0."""
     cdef double exact = -lo * 255 / (hi - lo), below = fmax(floor(exact), 1 if lo < 0 else 0)
@@ -42,16 +37,25 @@ cdef Affine hold_zero(double lo, double hi) noexcept nogil:
     return Affine(scale_below, <int>below)
 
 
-def range_holding_zero(double lo, double hi):
-    """The range of uint8 codes that holds lo, hi and exactly 0, and its (scale, zero_point)."""
+cdef Affine holding_zero(double lo, double hi, Ends* ends) noexcept nogil:
+    """(scale, zero_point) of uint8 codes for a range that holds lo, hi and exactly 0; sets `ends` to it."""
     cdef Affine p
-    lo, hi = min(0, lo), max(0, hi)
+    lo, hi = min(0.0, lo), max(0.0, hi)
     if lo == hi:
-        return 0.0, 0.0, 0.0, 0
+        ends.min = ends.max = 0
+        return Affine(0, 0)
     if hi - lo < NARROWEST:
         lo, hi = (lo, lo + NARROWEST) if hi > -lo else (hi - NARROWEST, hi)
     p = hold_zero(lo, hi)
-    return <float>(-p.zero_point * p.scale), <float>((255 - p.zero_point) * p.scale), p.scale, p.zero_point
+    ends.min, ends.max = <float>(-p.zero_point * p.scale), <float>((255 - p.zero_point) * p.scale)
+    return p
+
+
+def range_holding_zero(double lo, double hi):
+    """The range of uint8 codes that holds lo, hi and exactly 0, and its (scale, zero_point)."""
+    cdef Ends ends
+    cdef Affine p = holding_zero(lo, hi, &ends)
+    return ends.min, ends.max, p.scale, p.zero_point
 
 
 cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, float inv_scale, int zero_point) noexcept nogil:
@@ -68,7 +72,7 @@ cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, float inv_sc
             c[i] = 0
 
 
-def quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray out):
+cpdef object quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray out):
     """out = the codes of x; scale 0 gives zero_point everywhere."""
     cdef float inv_scale = <float>(1 / scale) if scale else <float>0
     cdef cnp.ndarray a, c
@@ -110,7 +114,7 @@ cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float top
         x[i] = <float>c[i] * <float>4.656612873077393e-10 * top
 
 
-def dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
+cpdef object dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
     """out = the values of uint8 codes in the range (lo, hi)."""
     cdef dequantize_u8 p = prepare_dequantize(lo, hi)
     cdef cnp.ndarray c, x
@@ -119,7 +123,7 @@ def dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
             dequantize_u8_f32(<uint8_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c), p)
 
 
-def dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
+cpdef object dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
     """out = the values of int32 codes of this scale."""
     cdef cnp.ndarray c, x
     for c, x in blocks((codes, out)):

@@ -1,7 +1,7 @@
 """The extremes of a tensor."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, nextafterf
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from qops._kernels.checks cimport blocks
@@ -16,8 +16,7 @@ cdef extern from "range.h":
 
 cpdef tuple outward(double lo, double hi):
     """The narrowest float32 range that holds lo..hi."""
-    cdef float low = <float>lo, high = <float>hi
-    return nextafterf(low, -INFINITY) if low > lo else low, nextafterf(high, INFINITY) if high < hi else high
+    return below(lo), above(hi)
 
 
 cdef void range_s32(const int32_t* x, Py_ssize_t n, int32_t* lowest, int32_t* highest) noexcept nogil:
@@ -37,17 +36,24 @@ cdef void range_f32(const float* x, Py_ssize_t n, float* lowest, float* highest,
         nonfinite[0] += x[i] - x[i]
 
 
-def range_32(cnp.ndarray codes):
-    """Lowest and highest of int32 codes; (2**31 - 1, -2**31) of none."""
-    cdef int32_t lowest = 2147483647, highest = -2147483648
+cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1:
+    """Sets the lowest and highest of int32 codes; 2**31 - 1 and -2**31 of none."""
     cdef cnp.ndarray x
+    lowest[0], highest[0] = 2147483647, -2147483648
     for x, in blocks((codes,)):
         with nogil:
-            range_s32(<int32_t*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x), &lowest, &highest)
+            range_s32(<int32_t*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x), lowest, highest)
+    return 0
+
+
+def range_32(cnp.ndarray codes):
+    """Lowest and highest of int32 codes; (2**31 - 1, -2**31) of none."""
+    cdef int32_t lowest, highest
+    range_32_into(codes, &lowest, &highest)
     return lowest, highest
 
 
-def range_float(cnp.ndarray values):
+cpdef tuple range_float(cnp.ndarray values):
     """Lowest and highest of float32 values, (inf, -inf) of none, and whether all are finite."""
     cdef float lowest = INFINITY, highest = -INFINITY, nonfinite = 0
     cdef cnp.ndarray x
