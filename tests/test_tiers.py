@@ -106,7 +106,8 @@ def quantized(rng, n):
 def dequantized(rng, n):
     """Ranges with and without 0 on a code, and of no width."""
     codes, out, (lo, hi) = drawn(rng, n, np.uint8), unaligned(rng, n, np.float32), ends(rng)
-    lo, hi = [(lo, hi), quantize.range_holding_zero(min(lo, 0), max(hi, 0))[:2], (lo, lo), (0, 0)][rng.integers(0, 4)]
+    on_code, tiny = quantize.range_holding_zero(min(lo, 0), max(hi, 0))[:2], 2.0**-149
+    lo, hi = [(lo, hi), on_code, (lo, lo), (0, 0), (-tiny, tiny)][rng.integers(0, 5)]
     return lambda: (out, quantize.dequantize_8(codes, lo, hi, out))
 
 

@@ -58,13 +58,15 @@ cdef void add_u8u8_u8(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ssize_t
                       int16_t* lowest, int16_t* highest) noexcept nogil:
     """c = sat_u8((mulhi(a << 8, ka) + mulhi(b << 8, kb) + offset) >> 5), watching the extremes before saturation."""
     cdef Py_ssize_t i = add_u8u8_u8__simd(tier(), a, b, c, n, p, lowest, highest, n >= STREAM)
-    cdef int x, code
+    cdef int16_t x, code, low = lowest[0], high = highest[0]
     for i in range(i, n):
-        x = ((a[i] << 8) * <unsigned int>p.ka >> 16) + ((b[i] << 8) * <unsigned int>p.kb >> 16) + p.offset
-        lowest[0] = min(lowest[0], <int16_t>x)
-        highest[0] = max(highest[0], <int16_t>x)
+        x = <int16_t>(((a[i] << 8) * <unsigned int>p.ka >> 16) + ((b[i] << 8) * <unsigned int>p.kb >> 16) + p.offset)
+        low = min(low, x)
+        high = max(high, x)
         code = x >> 5
-        c[i] = <uint8_t>max(0, min(255, code))
+        code = min(<int16_t>255, code)
+        c[i] = <uint8_t>max(<int16_t>0, code)
+    lowest[0], highest[0] = low, high
 
 
 cdef void add_u8u8_u8_wide(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ssize_t n,

@@ -1,7 +1,7 @@
 """quantize and dequantize: float32 <-> codes."""
 
 cimport numpy as cnp
-from libc.math cimport fabs, floor, fmax, rint, rintf
+from libc.math cimport fabs, floor, fmax, rint
 from libc.stdint cimport int32_t, uint8_t
 
 from qops._kernels.checks cimport STREAM, Ends, blocks
@@ -19,6 +19,7 @@ cdef extern from "quantize.h":
 cdef enum:
     EXACT = 1 << 15  # a zero point this close to a code, 1/EXACT of a step, is on it
 
+cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, so it is rounded half to even
 cdef double NARROWEST = 255 * 2.0**-125  # a narrower range has no finite 1 / scale in float32
 
 
@@ -61,15 +62,13 @@ def range_holding_zero(double lo, double hi):
 cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, float inv_scale, int zero_point) noexcept nogil:
     """c = sat_u8(round_half_even(x * inv_scale) + zero_point); NaN gives 0."""
     cdef Py_ssize_t i = quantize_f32_u8__simd(tier(), x, c, n, inv_scale, zero_point, n >= STREAM)
-    cdef float scaled, top = <float>(255 - zero_point), bottom = <float>-zero_point
+    cdef float scaled, near, whole, top = <float>(255 - zero_point), bottom = <float>-zero_point
     for i in range(i, n):
         scaled = x[i] * inv_scale
-        if scaled >= top:
-            c[i] = 255
-        elif scaled >= bottom:
-            c[i] = <uint8_t>(<int>rintf(scaled) + zero_point)
-        else:
-            c[i] = 0
+        near = scaled if scaled > bottom else bottom  # NaN is not
+        near = near if near < top else top
+        whole = (near + WHOLE) - WHOLE
+        c[i] = <uint8_t>(<int>whole + zero_point)
 
 
 cpdef object quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray out):

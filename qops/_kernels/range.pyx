@@ -22,18 +22,22 @@ cpdef tuple outward(double lo, double hi):
 cdef void range_s32(const int32_t* x, Py_ssize_t n, int32_t* lowest, int32_t* highest) noexcept nogil:
     """Widens lowest..highest to hold every x."""
     cdef Py_ssize_t i = range_s32__simd(tier(), x, n, lowest, highest)
+    cdef int32_t low = lowest[0], high = highest[0]
     for i in range(i, n):
-        lowest[0] = min(lowest[0], x[i])
-        highest[0] = max(highest[0], x[i])
+        low = min(low, x[i])
+        high = max(high, x[i])
+    lowest[0], highest[0] = low, high
 
 
 cdef void range_f32(const float* x, Py_ssize_t n, float* lowest, float* highest, float* nonfinite) noexcept nogil:
     """Widens lowest..highest to hold every x; nonfinite becomes NaN if one is infinite or NaN (then x - x is not 0)."""
     cdef Py_ssize_t i = range_f32__simd(tier(), x, n, lowest, highest, nonfinite)
+    cdef float low = lowest[0], high = highest[0], strange = nonfinite[0]
     for i in range(i, n):
-        lowest[0] = x[i] if x[i] < lowest[0] else lowest[0]
-        highest[0] = x[i] if x[i] > highest[0] else highest[0]
-        nonfinite[0] += x[i] - x[i]
+        low = x[i] if x[i] < low else low
+        high = x[i] if x[i] > high else high
+        strange += x[i] - x[i]
+    lowest[0], highest[0], nonfinite[0] = low, high, strange
 
 
 cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1:
