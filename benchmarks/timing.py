@@ -1,7 +1,8 @@
 """Medians of interleaved samples, on one CPU."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from random import Random
 from statistics import median
 from time import perf_counter_ns
 
@@ -35,17 +36,14 @@ def calls_per_sample(run: Callable[[], object]) -> int:
 
 
 def microseconds(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median time of a call of each: every round takes one sample of each, starting one further on."""
+    """Median time of a call of each: every round takes one sample of each, in an order of its own.
+
+    Whoever comes first leaves the caches, and more so the last-level one, as the next one finds them.
+    """
     calls = {name: calls_per_sample(run) for name, run in runs.items()}
     samples: dict[str, list[float]] = {name: [] for name in runs}
-    names = list(runs)
-    for turn in range(rounds):
-        for name in rotated(names, turn):
+    shuffled = Random(0)
+    for _ in range(rounds):
+        for name in shuffled.sample(list(runs), len(runs)):
             samples[name].append(sample(runs[name], calls[name]))
     return {name: median(found) / 1000 for name, found in samples.items()}
-
-
-def rotated(names: list[str], by: int) -> Iterable[str]:
-    """`names`, starting at the one of index `by`."""
-    start = by % len(names)
-    return names[start:] + names[:start]

@@ -97,6 +97,6 @@ def test_peer_that_is_missing_is_told():
 
 def test_samples_are_interleaved():
     order = []
-    microseconds({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, rounds=4)
-    runs = [letter for i, letter in enumerate(order) if i == 0 or order[i - 1] != letter]
-    assert len(runs) >= 5
+    microseconds({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, rounds=8)
+    turns = [letter for i, letter in enumerate(order) if i == 0 or order[i - 1] != letter]
+    assert len(turns) >= 8
