@@ -1,14 +1,13 @@
 """QuantizedAdd: 8 bit plus 8 bit, to int32 (the seed formula) or to 8 bit (guess, watch, at most once more)."""
 
-from math import inf, isfinite, nextafter
 from typing import Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels import add as kernels
-from qops._kernels.range import outward
-from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, real, span
+from qops._kernels import frontdoor
+from qops._kernels.add import add_8p8to32_integers
+from qops.qtensor import QTensor, TensorLike
 
 BOUND_8P8TO8 = 0.6
 """Largest error of `quantized_add_8p8to8` against the exact sum, in output LSB.
@@ -16,10 +15,6 @@ BOUND_8P8TO8 = 0.6
 In 1/32 LSB: 16 for the one rounding; for each operand 0.5 for the multiplier (255/256 of half a unit) and 0.5 for the
 truncated product (the offset makes up for the other half); 0.5 for the offset: 18.5 / 32 = 0.578.
 """
-_TIGHT = 15 / 16  # a range found is worth a second pass when it is narrower than this share of the first
-_NARROWEST = 2.0**-32  # of all that the sums may span: what is narrower than this cannot be measured
-_WIDEST_8P8TO32 = 2.0**110  # for the float32 width of the output range, 2**18 times as much
-
 Ends: TypeAlias = tuple[float | None, float | None]
 
 
@@ -90,13 +85,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.max, t.data
     (131072.0, array([32640], dtype=int32))
     """
-    x, a_min, a_max = operand(a, "a", U8)
-    y, b_min, b_max = operand(b, "b", U8)
-    if max(-a_min, a_max, -b_min, b_max) >= _WIDEST_8P8TO32:
-        raise ValueError(f"a, b: the ranges ({a_min}, {a_max}), ({b_min}, {b_max}) make an output beyond float32")
-    out = output(out, S32, x, y)
-    c_max = kernels.add_8p8to32(x, a_min, a_max, y, b_min, b_max, out)
-    return QTensor(out, -c_max, c_max)
+    return frontdoor.quantized_add_8p8to32(a, b, out, QTensor)
 
 
 def error_bound_8p8to32(a: tuple[float, float], b: tuple[float, float]) -> float:
@@ -112,7 +101,7 @@ def error_bound_8p8to32(a: tuple[float, float], b: tuple[float, float]) -> float
     >>> round(error_bound_8p8to32((-1.0, 1.0), (0.0, 255.0)), 2)  # 0 is between two
     1.77
     """
-    p = kernels.add_8p8to32_integers(*a, *b)
+    p = add_8p8to32_integers(*a, *b)
     level = 2 * p["max"] / 2**32
     if level == 0:
         return 0.0
@@ -209,56 +198,6 @@ def quantized_add_8p8to8(
     >>> info.passes, round(t.max, 2)
     (2, 3.0)
     """
-    x, a_min, a_max = operand(a, "a", U8)
-    y, b_min, b_max = operand(b, "b", U8)
-    full = _full_range(a_min, a_max, b_min, b_max)
-    ends = _guessed_ends(guess)
-    out = output(out, U8, x, y)
-    lo, hi = (end if end is not None else limit for end, limit in zip(ends, full, strict=True))
-    if hi - lo <= (max(hi, full[1]) - min(lo, full[0])) * _NARROWEST:
-        (lo, hi), ends = full, (None, None)
-    if lo == hi or out.size == 0:  # two constants, whose sum is a float32; or nothing
-        out.fill(0)
-        info = AddInfo(1, lo, hi)
-    else:
-        found = kernels.add_8p8to8(x, a_min, a_max, y, b_min, b_max, lo, hi, out)
-        info = AddInfo(1, max(found.min, full[0]), min(found.max, full[1]))
-        better = _better_range(info, ends, full)
-        if not found.fits or better[1] - better[0] <= _TIGHT * (hi - lo):
-            lo, hi = better
-            kernels.add_8p8to8(x, a_min, a_max, y, b_min, b_max, lo, hi, out)
-            info = info._replace(passes=2)
-    result = QTensor(out, lo, hi)
-    return (result, info) if return_info else result
-
-
-def _full_range(a_min: float, a_max: float, b_min: float, b_max: float) -> tuple[float, float]:
-    """All that the sum of two ranges can span, rounded outward to float32; zero wide only where that is exact."""
-    lo, hi = a_min + b_min, a_max + b_max
-    if lo == hi and not (lo - a_min == b_min and lo - b_min == a_min and hi - a_max == b_max and hi - b_max == a_max):
-        lo, hi = nextafter(lo, -inf), nextafter(hi, inf)  # float64 has lost the smaller one
-    full = outward(lo, hi)
-    if not all(map(isfinite, full)):
-        raise ValueError(f"a, b: the sum of the ranges, ({lo}, {hi}), is beyond float32")
-    return full
-
-
-def _guessed_ends(guess: Ends | None) -> Ends:
-    """Both ends of `guess`, checked; None for an end that is not guessed."""
-    if guess is None:
-        return None, None
-    try:
-        lo, hi = guess
-    except (TypeError, ValueError):
-        raise TypeError(f"guess: expected (min, max), got {guess!r}") from None
-    if lo is not None and hi is not None:
-        return span(lo, hi, "guess")
-    return None if lo is None else real(lo, "guess min"), None if hi is None else real(hi, "guess max")
-
-
-def _better_range(info: AddInfo, ends: Ends, full: tuple[float, float]) -> tuple[float, float]:
-    """The range to write with again: a guessed end stays where it holds; never too narrow to be measured."""
-    lo = ends[0] if ends[0] is not None and ends[0] <= info.found_min else info.found_min
-    hi = ends[1] if ends[1] is not None and ends[1] >= info.found_max else info.found_max
-    least = 2 * _NARROWEST * (full[1] - full[0])
-    return (lo, hi) if hi - lo >= least else outward(lo, lo + least)
+    if return_info:
+        return frontdoor.quantized_add_8p8to8(a, b, guess, out, QTensor, AddInfo)
+    return frontdoor.quantized_add_8p8to8(a, b, guess, out, QTensor, None)

@@ -1,13 +1,13 @@
 """Fixed-point arithmetic: a real factor as (multiplier, right_shift), and the rounding rules of real systems."""
 
 from math import frexp
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.multiply_shift import multiply_shift as _kernel
-from qops.qtensor import S32, integer, number, output
+from qops.qtensor import S32, int32s, integer, number, output
 
 SingleRounding: TypeAlias = Literal["truncate", "half_up", "half_away", "half_even"]
 Rounding: TypeAlias = SingleRounding | Literal["gemmlowp", "hvx"]
@@ -144,23 +144,12 @@ def multiply_shift(
     >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
     (0, 1)
     """
-    source = np.asarray(x)
-    codes = _int32(source)
+    source, codes = int32s(x, "x")
     multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
     _check(codes, multiplier, right_shift, rounding)
     out = output(out, S32, source)
     _kernel(codes, multiplier, right_shift, rounding, out)
     return out
-
-
-def _int32(codes: NDArray[Any]) -> NDArray[np.int32]:
-    if codes.dtype == np.int32:
-        return codes
-    if codes.dtype.kind not in "iu":
-        raise TypeError(f"x: expected integers, got {codes.dtype}")
-    if codes.size and not (codes.min() >= -(2**31) and codes.max() < 2**31):
-        raise ValueError(f"x: int32 does not hold its values, {codes.min()} to {codes.max()}")
-    return codes.astype(np.int32)
 
 
 def _check(codes: NDArray[np.int32], multiplier: int, right_shift: int, rounding: str) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import fixedpoint
-from qops.qtensor import integer, number
+from qops._kernels import frontdoor
 
 
 def multiply_shift(
@@ -55,14 +55,9 @@ def multiply_shift(
     >>> multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
     array([ 0, 29, 75], dtype=int32)
     """
-    factor, bits = number(factor, "factor"), integer(bits, "bits")
-    if not 0 <= bits <= 30:
-        raise ValueError(f"bits: {bits} is not in 0..30")
     if rounding not in fixedpoint.SINGLE_ROUNDINGS:
         raise ValueError(f"rounding: {rounding!r} is none of {', '.join(fixedpoint.SINGLE_ROUNDINGS)}")
-    if not abs(factor) * 2**bits < 2**31 - 0.5:
-        raise ValueError(f"factor: {factor} is not below 2**{31 - bits}")
-    return fixedpoint.multiply_shift(x, round(factor * 2**bits), bits, rounding=rounding, out=out)
+    return frontdoor.multiply_shift(x, factor, bits, rounding, out)
 
 
 def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding = "truncate") -> float:

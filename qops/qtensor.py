@@ -9,7 +9,20 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.checks import F32, S32, U8, array, integer, number, operand, output, real, span
+from qops._kernels.checks import (
+    F32,
+    S32,
+    U8,
+    array,
+    float32s,
+    int32s,
+    integer,
+    number,
+    operand,
+    output,
+    real,
+    span,
+)
 
 __all__ = [
     "F32",
@@ -18,6 +31,8 @@ __all__ = [
     "QTensor",
     "TensorLike",
     "array",
+    "float32s",
+    "int32s",
     "integer",
     "number",
     "operand",

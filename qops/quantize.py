@@ -1,18 +1,13 @@
 """quantize and dequantize: float32 arrays <-> codes."""
 
-from math import isfinite
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels import quantize as kernels
-from qops._kernels.range import range_float
-from qops.qtensor import F32, S32, U8, QTensor, TensorLike, operand, output, span
+from qops._kernels import frontdoor
+from qops.qtensor import QTensor, TensorLike
 
 BOUND_QUANTIZE = 0.5 + 2**-13
 """Largest error of `quantize` in LSB, for values within the range: one rounding, and float32 products up to 255."""
-_LARGEST = float(np.finfo(np.float32).max)
 
 
 def quantize(
@@ -51,22 +46,7 @@ def quantize(
     >>> quantize([-1.0, 0.0, 0.5, 1.0])
     QTensor(data=array([  0, 127, 191, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
     """
-    source = np.asarray(x)
-    values = _float32(source)
-    if min is None or max is None:
-        lowest, highest, finite = range_float(values)
-        if not finite:
-            raise ValueError("x: has NaN or infinite values, so the range cannot come from the data")
-        if values.size == 0:
-            lowest = highest = 0.0
-        min = lowest if min is None else min
-        max = highest if max is None else max
-    lo, hi, scale, zero_point = kernels.range_holding_zero(*span(min, max, "range"))
-    if not isfinite(hi - lo):
-        raise ValueError(f"range: ({min}, {max}), with 0 on a code, is beyond float32")
-    out = output(out, U8, source)
-    kernels.quantize(values, scale, zero_point, out)
-    return QTensor(out, lo, hi)
+    return frontdoor.quantize(x, min, max, out, QTensor)
 
 
 def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
@@ -98,19 +78,4 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     >>> dequantize(quantize([-1.0, 0.0, 0.5, 1.0]))
     array([-1.      ,  0.      ,  0.503937,  1.      ], dtype=float32)
     """
-    codes, lo, hi = operand(t, "t", U8, S32)
-    if codes.itemsize == 1 and max(-lo, hi) + (hi - lo) / 510 > _LARGEST:
-        raise ValueError(f"t: the range ({lo}, {hi}) is too near the end of float32")
-    out = output(out, F32, codes)
-    if codes.itemsize == 1:
-        kernels.dequantize_8(codes, lo, hi, out)
-    else:
-        kernels.dequantize_32(codes, (hi - lo) / 2**32, out)
-    return out
-
-
-def _float32(values: NDArray[Any]) -> NDArray[np.float32]:
-    if values.dtype.kind not in "fiu":
-        raise TypeError(f"x: expected real numbers, got {values.dtype}")
-    with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, and is treated as that
-        return values if values.dtype.itemsize == 4 and values.dtype.kind == "f" else values.astype(np.float32)
+    return frontdoor.dequantize(t, out)
