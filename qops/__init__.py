@@ -1,6 +1,6 @@
-"""qops: DSP-style quantized ops on ``(data, min, max)`` triples, and what real systems compute for them, bit for bit."""
+"""qops: DSP-style quantized ops on ``(data, min, max)`` triples, and what real systems compute, bit for bit."""
 
-from qops import affine, fixedpoint
+from qops import affine, fixedpoint, isa, nnlib, onednn, tensorflow
 from qops._kernels.isa import name as isa_tier
 from qops.add import AddInfo, quantized_add_8p8to8, quantized_add_8p8to32
 from qops.error import ErrorReport, error
@@ -17,11 +17,15 @@ __all__ = [
     "dequantize",
     "error",
     "fixedpoint",
+    "isa",
     "isa_tier",
     "multiply_shift",
+    "nnlib",
+    "onednn",
     "quantize",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
     "requantization_range",
     "requantize_32to8",
+    "tensorflow",
 ]

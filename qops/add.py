@@ -1,14 +1,13 @@
 """QuantizedAdd: 8 bit plus 8 bit, to int32 (the seed formula) or to 8 bit (guess, watch, at most once more)."""
 
-from math import isfinite
 from typing import Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels import add as kernels
-from qops._kernels.range import outward
-from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, real, span
+from qops._kernels import frontdoor
+from qops._kernels.add import add_8p8to32_integers
+from qops.qtensor import QTensor, TensorLike
 
 BOUND_8P8TO8 = 0.6
 """Largest error of `quantized_add_8p8to8` against the exact sum, in output LSB.
@@ -16,9 +15,6 @@ BOUND_8P8TO8 = 0.6
 In 1/32 LSB: 16 for the one rounding; for each operand 0.5 for the multiplier (255/256 of half a unit) and 0.5 for the
 truncated product (the offset makes up for the other half); 0.5 for the offset: 18.5 / 32 = 0.578.
 """
-_TIGHT = 15 / 16  # a range found is worth a second pass when it is narrower than this share of the first
-_NARROWEST = 2.0**-40  # of the full range: a guess narrower than this cannot be measured, so the full range is
-
 Ends: TypeAlias = tuple[float | None, float | None]
 
 
@@ -64,7 +60,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     ------
     TypeError, ValueError
         An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not broadcast,
-        an ``out`` that does not fit or overlaps an input, a range too wide for float32 (beyond about 1.2e33).
+        an ``out`` that does not fit or overlaps an input, a range with an end of 2**110 (1.3e33) or more.
 
     See Also
     --------
@@ -89,24 +85,31 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.max, t.data
     (131072.0, array([32640], dtype=int32))
     """
-    x, a_min, a_max = operand(a, "a", U8)
-    y, b_min, b_max = operand(b, "b", U8)
-    out = output(out, S32, x, y)
-    c_max = kernels.add_8p8to32(x, a_min, a_max, y, b_min, b_max, out)
-    return QTensor(out, -c_max, c_max)
+    return frontdoor.quantized_add_8p8to32(a, b, out, QTensor)
 
 
 def error_bound_8p8to32(a: tuple[float, float], b: tuple[float, float]) -> float:
     """Largest error of `quantized_add_8p8to32` for the ranges ``a`` and ``b``, in output LSB.
 
-    What the two integer zero points lose, 1 for the truncation, and 2**-7 for float32 sums of up to 2**15.
+    What the two integer zero points lose, what float32 makes of the two multipliers, 1.5 for the truncation (upward
+    when the sum is negative), and 2**-6 for float32 sums of up to 2**16.
+
+    Examples
+    --------
+    >>> round(error_bound_8p8to32((-128.0, 127.0), (0.0, 255.0)), 2)  # 0 is on a code
+    1.52
+    >>> round(error_bound_8p8to32((-1.0, 1.0), (0.0, 255.0)), 2)  # 0 is between two
+    1.77
     """
-    integers = kernels.add_8p8to32_integers(*a, *b)
-    level = 2 * integers["max"] / 2**32
+    p = add_8p8to32_integers(*a, *b)
+    level = 2 * p["max"] / 2**32
     if level == 0:
         return 0.0
-    lost = sum(abs(lo + zero * ((hi - lo) / 255)) for (lo, hi), zero in ((a, integers["za"]), (b, integers["zb"])))
-    return lost / level + 1 + 2.0**-7
+    bound = 1.5 + 2.0**-6
+    for (lo, hi), zero, multiplier in ((a, p["za"], p["ma"]), (b, p["zb"], p["mb"])):
+        step = (hi - lo) / 255
+        bound += abs(lo + zero * step) / level + max(zero, 255 - zero) * abs(multiplier - step / level)
+    return bound
 
 
 @overload
@@ -195,54 +198,6 @@ def quantized_add_8p8to8(
     >>> info.passes, round(t.max, 2)
     (2, 3.0)
     """
-    x, a_min, a_max = operand(a, "a", U8)
-    y, b_min, b_max = operand(b, "b", U8)
-    full = _full_range(a_min + b_min, a_max + b_max)
-    ends = _guessed_ends(guess)
-    out = output(out, U8, x, y)
-    lo, hi = (end if end is not None else limit for end, limit in zip(ends, full, strict=True))
-    if hi - lo <= (full[1] - full[0]) * _NARROWEST:
-        (lo, hi), ends = full, (None, None)
-    if lo == hi or out.size == 0:  # two constants, whose sum is a float32; or nothing
-        out.fill(0)
-        info = AddInfo(1, lo, hi)
-    else:
-        found = kernels.add_8p8to8(x, a_min, a_max, y, b_min, b_max, lo, hi, out)
-        info = AddInfo(1, found.min, found.max)
-        better = _better_range(found, lo, hi, ends)
-        if better is not None:
-            lo, hi = better
-            kernels.add_8p8to8(x, a_min, a_max, y, b_min, b_max, lo, hi, out)
-            info = info._replace(passes=2)
-    result = QTensor(out, lo, hi)
-    return (result, info) if return_info else result
-
-
-def _full_range(lo: float, hi: float) -> tuple[float, float]:
-    """All that the sum of two ranges can span, rounded outward to float32."""
-    full = outward(lo, hi)
-    if not all(map(isfinite, full)):
-        raise ValueError(f"a, b: the sum of the ranges, ({lo}, {hi}), is beyond float32")
-    return full
-
-
-def _guessed_ends(guess: Ends | None) -> Ends:
-    """Both ends of `guess`, checked; None for an end that is not guessed."""
-    if guess is None:
-        return None, None
-    try:
-        lo, hi = guess
-    except (TypeError, ValueError):
-        raise TypeError(f"guess: expected (min, max), got {guess!r}") from None
-    if lo is not None and hi is not None:
-        return span(lo, hi, "guess")
-    return None if lo is None else real(lo, "guess min"), None if hi is None else real(hi, "guess max")
-
-
-def _better_range(found: kernels.Span, lo: float, hi: float, ends: Ends) -> tuple[float, float] | None:
-    """The range to write with again, or None when (lo, hi) served: a guessed end stays while it holds."""
-    new_min = ends[0] if ends[0] is not None and ends[0] <= found.min else found.min
-    new_max = ends[1] if ends[1] is not None and ends[1] >= found.max else found.max
-    if found.fits and new_max - new_min > _TIGHT * (hi - lo):
-        return None
-    return new_min, new_max
+    if return_info:
+        return frontdoor.quantized_add_8p8to8(a, b, guess, out, QTensor, AddInfo)
+    return frontdoor.quantized_add_8p8to8(a, b, guess, out, QTensor, None)

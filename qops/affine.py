@@ -61,12 +61,22 @@ def holding_zero(min: float, max: float) -> Affine:
 
 
 def exact(min: float, max: float) -> Affine:
-    """Affine of a range whose 0 is on a code already, within 2**-14 of a step; the inverse of `Affine.range`.
+    """Affine of a range whose 0 is on a code already, within 2**-15 of a step; the inverse of `Affine.range`.
+
+    Parameters
+    ----------
+    min, max : float
+        Real values of the codes 0 and 255.
+
+    Returns
+    -------
+    Affine
 
     Raises
     ------
-    ValueError
-        0 is between two codes, or outside of the range: no (scale, zero_point) means the same.
+    TypeError, ValueError
+        A value that is no finite float32, min > max, or a 0 between two codes or outside of the range: no
+        (scale, zero_point) means the same.
 
     Examples
     --------
@@ -84,7 +94,7 @@ def exact(min: float, max: float) -> Affine:
     scale = (hi - lo) / 255
     code = -lo / scale
     zero_point = round(code)
-    if not (abs(code - zero_point) <= 2**-14 and 0 <= zero_point <= 255):
+    if not (abs(code - zero_point) <= 2**-15 and 0 <= zero_point <= 255):
         raise ValueError(f"range ({lo}, {hi}): 0 is at code {code:.6g}, not on a code")
     return Affine(scale, zero_point)
 
@@ -92,9 +102,18 @@ def exact(min: float, max: float) -> Affine:
 def max_abs(limit: float) -> Affine:
     """Affine of non-negative data up to ``limit``, the ``R = max|T|`` rule of DNNL: zero point 0, scale R / 255.
 
+    Parameters
+    ----------
+    limit : float
+        Largest real value, >= 0.
+
+    Returns
+    -------
+    Affine
+
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         ``limit`` is negative or no finite float32.
 
     Examples
@@ -111,9 +130,18 @@ def max_abs(limit: float) -> Affine:
 def symmetric(limit: float) -> Affine:
     """Affine of data in -limit..limit with 0 in the middle of the codes: zero point 128, scale limit / 127.
 
+    Parameters
+    ----------
+    limit : float
+        Largest absolute value, >= 0.
+
+    Returns
+    -------
+    Affine
+
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         ``limit`` is negative or no finite float32.
 
     Examples

@@ -1,5 +1,6 @@
 """How far quantized data are from the truth, in LSB."""
 
+from dataclasses import dataclass
 from math import inf, log10
 from typing import Any, NamedTuple
 
@@ -10,9 +11,11 @@ from qops.qtensor import S32, U8, TensorLike, operand
 
 _BINS_PER_LSB = 8
 _MOST_BINS = 4096
+_LARGEST = float(np.finfo(np.float32).max)
 
 
-class Worst(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Worst:
     """The element that is farthest off.
 
     Attributes
@@ -108,8 +111,8 @@ def error(t: TensorLike, reference: ArrayLike) -> ErrorReport:
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, no data, a reference with NaN or infinite values or of another shape, a range
-        that is zero wide (it has no LSB) around data that are not exact.
+        An argument that is no such tensor, no data, a reference of no real numbers, with values that are NaN, infinite
+        or beyond float32, or of another shape, a range of zero width (it has no LSB) around data that are not exact.
 
     Examples
     --------
@@ -119,11 +122,14 @@ def error(t: TensorLike, reference: ArrayLike) -> ErrorReport:
     (0.5, (1,))
     """
     got, lsb = values(t)
-    want = np.asarray(reference, np.float64)
+    want = np.asarray(reference)
+    if want.dtype.kind not in "fiu":
+        raise TypeError(f"reference: expected real numbers, got {want.dtype}")
+    want = want.astype(np.float64)
     if got.size == 0:
-        raise ValueError("t: has no elements")
-    if not np.isfinite(want).all():
-        raise ValueError("reference: has NaN or infinite values")
+        raise ValueError(f"t: has no elements, shape {got.shape}")
+    if not (np.abs(want) <= _LARGEST).all():
+        raise ValueError("reference: has values that are NaN, infinite or beyond float32")
     try:
         want = np.broadcast_to(want, got.shape)
     except ValueError:
@@ -155,6 +161,6 @@ def _decibels(signal: NDArray[Any], noise: NDArray[Any]) -> float:
 
 def _histogram(off: NDArray[np.float64]) -> Histogram:
     """Bins of 1/8 LSB from -limit to limit, coarser where that would be more than 4096."""
-    limit = int(np.ceil(np.abs(off).max())) or 1
-    counts, edges = np.histogram(off, bins=min(2 * limit * _BINS_PER_LSB, _MOST_BINS), range=(-limit, limit))
+    limit = max(1.0, float(np.ceil(np.abs(off).max())))
+    counts, edges = np.histogram(off, bins=int(min(2 * limit * _BINS_PER_LSB, _MOST_BINS)), range=(-limit, limit))
     return Histogram(counts, edges)

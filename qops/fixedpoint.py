@@ -1,13 +1,13 @@
 """Fixed-point arithmetic: a real factor as (multiplier, right_shift), and the rounding rules of real systems."""
 
-from math import frexp, isfinite
+from math import frexp
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.multiply_shift import multiply_shift as _kernel
-from qops.qtensor import S32, output
+from qops.qtensor import S32, int32s, integer, number, output
 
 SingleRounding: TypeAlias = Literal["truncate", "half_up", "half_away", "half_even"]
 Rounding: TypeAlias = SingleRounding | Literal["gemmlowp", "hvx"]
@@ -39,12 +39,16 @@ def quantize_multiplier(factor: float) -> Multiplier:
     Parameters
     ----------
     factor : float
-        Any finite number below 2**31 in magnitude.
+        Any number below 2**31 - 0.5 in magnitude.
+
+    Returns
+    -------
+    Multiplier
 
     Raises
     ------
-    ValueError
-        `factor` is not finite or too large for 31 bits.
+    TypeError, ValueError
+        `factor` is no finite number, or too large for 31 bits.
 
     Notes
     -----
@@ -57,8 +61,9 @@ def quantize_multiplier(factor: float) -> Multiplier:
     >>> quantize_multiplier(-3.0)
     Multiplier(multiplier=-1610612736, right_shift=29)
     """
-    if not isfinite(factor) or abs(factor) >= 2**31:
-        raise ValueError(f"factor: {factor} is not a finite number below 2**31")
+    factor = number(factor, "factor")
+    if abs(factor) >= 2**31 - 0.5:
+        raise ValueError(f"factor: {factor} does not round to 31 bits and a sign")
     mantissa, exponent = frexp(abs(factor))
     multiplier = int(mantissa * 2**31 + 0.5)
     if multiplier == 2**31:
@@ -139,22 +144,12 @@ def multiply_shift(
     >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
     (0, 1)
     """
-    codes = _int32(x)
+    source, codes = int32s(x, "x")
+    multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
     _check(codes, multiplier, right_shift, rounding)
-    out = output(out, S32, codes)
+    out = output(out, S32, source)
     _kernel(codes, multiplier, right_shift, rounding, out)
     return out
-
-
-def _int32(x: ArrayLike) -> NDArray[np.int32]:
-    codes = np.asarray(x)
-    if codes.dtype == np.int32:
-        return codes
-    if codes.dtype.kind not in "iu":
-        raise TypeError(f"x: expected integers, got {codes.dtype}")
-    if codes.size and not (-(2**31) <= codes.min() and codes.max() < 2**31):
-        raise ValueError("x: has values beyond int32")
-    return codes.astype(np.int32)
 
 
 def _check(codes: NDArray[np.int32], multiplier: int, right_shift: int, rounding: str) -> None:
@@ -169,5 +164,5 @@ def _check(codes: NDArray[np.int32], multiplier: int, right_shift: int, rounding
             raise ValueError(f"right_shift: {right_shift}, hvx shifts by 15")
         if not -(2**15) <= multiplier < 2**15:
             raise ValueError(f"multiplier: {multiplier}, hvx takes 16 bits")
-        if codes.size and not (-(2**15) <= codes.min() and codes.max() < 2**15):
-            raise ValueError("x: has values beyond int16, which hvx takes")
+        if codes.size and not (codes.min() >= -(2**15) and codes.max() < 2**15):
+            raise ValueError(f"x: {codes.min()} to {codes.max()}, hvx takes 16 bits")

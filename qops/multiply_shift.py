@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import fixedpoint
+from qops._kernels import frontdoor
 
 
 def multiply_shift(
@@ -28,7 +29,8 @@ def multiply_shift(
     bits : int
         Fractional bits of the multiplier, 0..30.
     rounding : str
-        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`. The default drops the low bits, as the bare shift does.
+        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`. The default drops the low bits, as the bare shift
+        does.
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
 
@@ -53,13 +55,9 @@ def multiply_shift(
     >>> multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
     array([ 0, 29, 75], dtype=int32)
     """
-    if not 0 <= bits <= 30:
-        raise ValueError(f"bits: {bits} is not in 0..30")
     if rounding not in fixedpoint.SINGLE_ROUNDINGS:
         raise ValueError(f"rounding: {rounding!r} is none of {', '.join(fixedpoint.SINGLE_ROUNDINGS)}")
-    if not abs(factor) * 2**bits < 2**31 - 0.5:
-        raise ValueError(f"factor: {factor} is not a finite number below 2**{31 - bits}")
-    return fixedpoint.multiply_shift(x, round(factor * 2**bits), bits, rounding=rounding, out=out)
+    return frontdoor.multiply_shift(x, factor, bits, rounding, out)
 
 
 def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding = "truncate") -> float:
@@ -72,4 +70,4 @@ def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding
     >>> error_bound(255, rounding="half_up")  # the seed's 255 * 0.5 / 128 < 1, and the rounding of the shift
     1.49609375
     """
-    return largest * 0.5 / 2**bits + (1.0 if rounding == "truncate" else 0.5)
+    return largest * 0.5 / (1 << bits) + (1.0 if rounding == "truncate" else 0.5)

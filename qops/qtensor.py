@@ -9,9 +9,37 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.checks import F32, S32, U8, array, operand, output, real, span
+from qops._kernels.checks import (
+    F32,
+    S32,
+    U8,
+    array,
+    float32s,
+    int32s,
+    integer,
+    number,
+    operand,
+    output,
+    real,
+    span,
+)
 
-__all__ = ["F32", "S32", "U8", "QTensor", "TensorLike", "array", "operand", "output", "real", "span"]
+__all__ = [
+    "F32",
+    "S32",
+    "U8",
+    "QTensor",
+    "TensorLike",
+    "array",
+    "float32s",
+    "int32s",
+    "integer",
+    "number",
+    "operand",
+    "output",
+    "real",
+    "span",
+]
 
 
 class QTensor(NamedTuple):
@@ -53,7 +81,7 @@ class QTensor(NamedTuple):
 
     @property
     def zero_point(self) -> int:
-        """Code nearest to real 0, cut to the code range; exact when the range holds 0 on a code, as `quantize` makes it."""
+        """Code nearest to real 0, cut to the code range; exact when 0 is on a code, as `quantize` makes it."""
         if self.scale == 0 or self.data.dtype == np.int32:
             return 0
         return int(min(255, max(0, round(-self.min / self.scale))))

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels import quantize as kernels
-from qops._kernels.range import range_float
-from qops.qtensor import F32, S32, U8, QTensor, TensorLike, operand, output, span
+from qops._kernels import frontdoor
+from qops.qtensor import QTensor, TensorLike
 
 BOUND_QUANTIZE = 0.5 + 2**-13
 """Largest error of `quantize` in LSB, for values within the range: one rounding, and float32 products up to 255."""
@@ -38,36 +37,24 @@ def quantize(
     Raises
     ------
     TypeError, ValueError
-        Data that are not numbers, a range that is not finite or with min > max, an ``out`` that does not fit or overlaps
-        `x`; NaN or infinite data when an end of the range has to come from them. With both ends given infinities
-        saturate and NaN gives code 0.
+        Data that are not numbers, a range that is not finite, beyond float32 when widened or with min > max, an ``out``
+        that does not fit or overlaps `x`; NaN or infinite data when an end of the range has to come from them. With
+        both ends given infinities saturate and NaN gives code 0.
 
     Examples
     --------
     >>> quantize([-1.0, 0.0, 0.5, 1.0])
     QTensor(data=array([  0, 127, 191, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
     """
-    values = _float32(x)
-    if min is None or max is None:
-        lowest, highest, finite = range_float(values)
-        if not finite:
-            raise ValueError("x: has NaN or infinite values, so the range cannot come from the data")
-        if values.size == 0:
-            lowest = highest = 0.0
-        min = lowest if min is None else min
-        max = highest if max is None else max
-    lo, hi, scale, zero_point = kernels.range_holding_zero(*span(min, max, "range"))
-    out = output(out, U8, values)
-    kernels.quantize(values, scale, zero_point, out)
-    return QTensor(out, lo, hi)
+    return frontdoor.quantize(x, min, max, out, QTensor)
 
 
 def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
     """Real values of a uint8 or int32 tensor.
 
     uint8: ``min + q * (max - min) / 255``, computed as ``(q - zero_point) * scale + base`` in float32 so that a 0 on a
-    code is exactly 0.0. int32: ``q * (max - min) / 2**32``. **Error: a few float32 roundings**, at most
-    ``2**-21 * max(|min|, |max|)``.
+    code is exactly 0.0. int32: ``q / 2**31 * max``. **Error: a few float32 roundings**, at most
+    ``2**-21 * max(|min|, |max|) + 2**-141``.
 
     Parameters
     ----------
@@ -83,26 +70,12 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max (int32: min != -max), an ``out``
-        that does not fit or overlaps the data.
+        An argument that is no such tensor, a range that is not finite, with min > max (int32: min != -max) or within
+        half a step of float32's end, an ``out`` that does not fit or overlaps the data.
 
     Examples
     --------
     >>> dequantize(quantize([-1.0, 0.0, 0.5, 1.0]))
     array([-1.      ,  0.      ,  0.503937,  1.      ], dtype=float32)
     """
-    codes, lo, hi = operand(t, "t", U8, S32)
-    out = output(out, F32, codes)
-    if codes.itemsize == 1:
-        kernels.dequantize_8(codes, lo, hi, out)
-    else:
-        kernels.dequantize_32(codes, (hi - lo) / 2**32, out)
-    return out
-
-
-def _float32(x: ArrayLike) -> NDArray[np.float32]:
-    values = np.asarray(x)
-    if values.dtype.kind not in "fiu":
-        raise TypeError(f"x: expected real numbers, got {values.dtype}")
-    with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, and is treated as that
-        return values if values.dtype.itemsize == 4 and values.dtype.kind == "f" else values.astype(np.float32)
+    return frontdoor.dequantize(t, out)

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels import requantize as kernels
-from qops._kernels.range import outward, range_32
-from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, span
+from qops._kernels import frontdoor
+from qops.qtensor import QTensor, TensorLike
 
 BOUND_32TO8 = 0.5 + 2**-17
 """Largest error of `requantize_32to8` in LSB, for values within the output range.
@@ -39,15 +38,7 @@ def requantization_range(t: TensorLike) -> tuple[float, float]:
     >>> requantization_range((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0))
     (-4.0, 2.0)
     """
-    codes, lo, hi = operand(t, "t", S32)
-    return _spanned(codes, (hi - lo) / 2**32)
-
-
-def _spanned(codes: NDArray[np.int32], step: float) -> tuple[float, float]:
-    if codes.size == 0:
-        return 0.0, 0.0
-    lowest, highest = range_32(codes)
-    return outward(lowest * step, highest * step)
+    return frontdoor.requantization_range(t)
 
 
 def requantize_32to8(
@@ -91,16 +82,4 @@ def requantize_32to8(
     >>> requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
     QTensor(data=array([  0, 128, 191], dtype=uint8), min=-4.0, max=4.0)
     """
-    codes, in_min, in_max = operand(t, "t", S32)
-    step = (in_max - in_min) / 2**32
-    if min is None or max is None:
-        found = _spanned(codes, step)
-        min = found[0] if min is None else min
-        max = found[1] if max is None else max
-    lo, hi = span(min, max, "output range")
-    out = output(out, U8, codes)
-    if lo < hi:
-        kernels.requantize_32to8(codes, step, lo, hi, out)
-    else:
-        out.fill(0)
-    return QTensor(out, lo, hi)
+    return frontdoor.requantize_32to8(t, min, max, out, QTensor)

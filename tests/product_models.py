@@ -41,7 +41,7 @@ def uniform(rng, shape, dtype):
 
 
 def convolution_model(x, w, stride, dilation, padding, pad_value, groups, saturating):
-    """Of an NHWC source. One output pixel at a time: the window, tap by tap, as a row of k, channels filled up to even."""
+    """Make one pixel of NHWC at a time: the window, tap by tap, as a row of k, channels filled up to even."""
     ic, oc = w.shape[1], w.shape[0] // groups
     x = np.pad(x, ((0, 0), *padding, (0, 0)), constant_values=pad_value)
     kh, kw = w.shape[2:]

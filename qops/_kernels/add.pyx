@@ -1,13 +1,12 @@
 """QuantizedAdd: the integers of the loops, made from float ranges, and the loops."""
 
-cimport cython
 cimport numpy as cnp
-from libc.math cimport fabsf, fmaxf, fminf, rint, roundf
+from libc.math cimport fabsf, fmaxf, rint, roundf
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
-from qops._kernels.checks cimport STREAM, blocks
+from qops._kernels.checks cimport STREAM, Ends, blocks
 from qops._kernels.isa cimport tier
-from qops._kernels.range cimport outward
+from qops._kernels.range cimport above, below
 
 cnp.import_array()
 
@@ -27,22 +26,18 @@ cdef enum:
     SLACK = 3  # the sum of the 8-bit loop is within 2.5/32 output steps of the truth
 
 
-cdef struct Range:
-    double min, max
-
-
-cdef double step(Range r) noexcept nogil:
+cdef double step(Ends r) noexcept nogil:
     return (r.max - r.min) / 255
 
 
-cdef bint fits_16_bits(Range a, Range b, Range c) noexcept nogil:
-    """Whether no sum can leave int16, whatever the codes: the loop's values run from `offset` on, 8160 an output range."""
+cdef bint fits_16_bits(Ends a, Ends b, Ends c) noexcept nogil:
+    """Whether no sum can leave int16, whatever the codes: the values run from `offset` on, 8160 an output range."""
     cdef double first = (a.min + b.min - c.min) / step(c) * 32
     cdef double last = (a.max + b.max - c.min) / step(c) * 32
     return first > -32700 and last < 32700 and step(a) < 7.99 * step(c) and step(b) < 7.99 * step(c)
 
 
-cdef add_u8 prepare_u8(Range a, Range b, Range c) noexcept nogil:
+cdef add_u8 prepare_u8(Ends a, Ends b, Ends c) noexcept nogil:
     cdef add_u8 p
     p.ka = <unsigned short>rint(8192 * step(a) / step(c))
     p.kb = <unsigned short>rint(8192 * step(b) / step(c))
@@ -52,8 +47,8 @@ cdef add_u8 prepare_u8(Range a, Range b, Range c) noexcept nogil:
 
 
 def add_8p8to8_integers(double a_min, double a_max, double b_min, double b_max, double c_min, double c_max):
-    """The integers ka, kb and offset of the 16-bit loop for these ranges, as a dict; ValueError if 16 bits do not do."""
-    cdef Range a = Range(a_min, a_max), b = Range(b_min, b_max), c = Range(c_min, c_max)
+    """The integers ka, kb and offset of the 16-bit loop for these ranges, a dict; ValueError if 16 bits do not do."""
+    cdef Ends a = Ends(a_min, a_max), b = Ends(b_min, b_max), c = Ends(c_min, c_max)
     if not (c_max > c_min and fits_16_bits(a, b, c)):
         raise ValueError(f"output range ({c_min}, {c_max}): too narrow for 16 bits")
     return prepare_u8(a, b, c)
@@ -63,13 +58,15 @@ cdef void add_u8u8_u8(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ssize_t
                       int16_t* lowest, int16_t* highest) noexcept nogil:
     """c = sat_u8((mulhi(a << 8, ka) + mulhi(b << 8, kb) + offset) >> 5), watching the extremes before saturation."""
     cdef Py_ssize_t i = add_u8u8_u8__simd(tier(), a, b, c, n, p, lowest, highest, n >= STREAM)
-    cdef int x, code
+    cdef int16_t x, code, low = lowest[0], high = highest[0]
     for i in range(i, n):
-        x = ((a[i] << 8) * <unsigned int>p.ka >> 16) + ((b[i] << 8) * <unsigned int>p.kb >> 16) + p.offset
-        lowest[0] = min(lowest[0], <int16_t>x)
-        highest[0] = max(highest[0], <int16_t>x)
+        x = <int16_t>(((a[i] << 8) * <unsigned int>p.ka >> 16) + ((b[i] << 8) * <unsigned int>p.kb >> 16) + p.offset)
+        low = min(low, x)
+        high = max(high, x)
         code = x >> 5
-        c[i] = <uint8_t>max(0, min(255, code))
+        code = min(<int16_t>255, code)
+        c[i] = <uint8_t>max(<int16_t>0, code)
+    lowest[0], highest[0] = low, high
 
 
 cdef void add_u8u8_u8_wide(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ssize_t n,
@@ -87,18 +84,16 @@ cdef void add_u8u8_u8_wide(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ss
 
 cdef class Span:
     """What one pass over the data found: whether all codes fitted, and a range that holds every sum."""
-    cdef readonly bint fits
-    cdef readonly float min, max
 
 
-cdef Span found(double lowest, double highest, double unit, double slack, Range c):
+cdef Span found(double lowest, double highest, double unit, double slack, Ends c):
     """The Span of sums that lie `lowest` to `highest` units above c.min, known within `slack` units."""
     cdef Span s = Span()
-    s.min, s.max = outward(c.min + (lowest - slack) * unit, c.min + (highest + slack) * unit)
+    s.min, s.max = below(c.min + (lowest - slack) * unit), above(c.min + (highest + slack) * unit)
     return s
 
 
-cdef Span add_narrow(tuple arrays, Range a, Range b, Range c):
+cdef Span add_narrow(tuple arrays, Ends a, Ends b, Ends c):
     cdef add_u8 p = prepare_u8(a, b, c)
     cdef int16_t lowest = 32767, highest = -32768
     cdef cnp.ndarray x, y, z
@@ -112,7 +107,7 @@ cdef Span add_narrow(tuple arrays, Range a, Range b, Range c):
     return s
 
 
-cdef Span add_wide(tuple arrays, Range a, Range b, Range c):
+cdef Span add_wide(tuple arrays, Ends a, Ends b, Ends c):
     cdef int64_t ta[256]
     cdef int64_t tb[256]
     cdef int64_t lowest = 1LL << 62, highest = -(1LL << 62)
@@ -132,10 +127,10 @@ cdef Span add_wide(tuple arrays, Range a, Range b, Range c):
     return s
 
 
-def add_8p8to8(cnp.ndarray x, double a_min, double a_max, cnp.ndarray y, double b_min, double b_max,
-               double c_min, double c_max, cnp.ndarray out):
+cpdef Span add_8p8to8(cnp.ndarray x, double a_min, double a_max, cnp.ndarray y, double b_min, double b_max,
+                      double c_min, double c_max, cnp.ndarray out):
     """One pass: out = the codes of x + y in the range (c_min, c_max), c_min < c_max; returns the Span it found."""
-    cdef Range a = Range(a_min, a_max), b = Range(b_min, b_max), c = Range(c_min, c_max)
+    cdef Ends a = Ends(a_min, a_max), b = Ends(b_min, b_max), c = Ends(c_min, c_max)
     if fits_16_bits(a, b, c):
         return add_narrow((x, y, out), a, b, c)
     return add_wide((x, y, out), a, b, c)
@@ -178,7 +173,8 @@ cdef void add_u8u8_s32(const uint8_t* a, const uint8_t* b, int32_t* c, Py_ssize_
         c[i] = <int32_t>((<float>0.5 + x) + y)
 
 
-def add_8p8to32(cnp.ndarray x, float a_min, float a_max, cnp.ndarray y, float b_min, float b_max, cnp.ndarray out):
+cpdef double add_8p8to32(cnp.ndarray x, float a_min, float a_max, cnp.ndarray y, float b_min, float b_max,
+                         cnp.ndarray out) except? -1:
     """out = the codes of x + y in the range (-max, max); returns max."""
     cdef add_s32 p = prepare_s32(a_min, a_max, b_min, b_max)
     cdef cnp.ndarray a, b, c

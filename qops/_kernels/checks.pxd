@@ -4,4 +4,18 @@ cdef enum:
     STREAM = 8 << 20  # bytes of output from which writing past the caches pays
 
 cdef object blocks(tuple arrays)
+
+cdef struct Ends:  # of a range, float32 values
+    double min, max
+
+cdef int span_of(lo, hi, str name, Ends* ends) except -1
+cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
+cpdef object integer(value, str name)
+cpdef double number(value, str name) except? -1
+cpdef double real(value, str name) except? -1
+cpdef tuple float32s(x, str name)
+cpdef tuple int32s(x, str name)
+cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*)
+cdef object named(type kind, tuple parts)
+cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=*)
 cdef bint overlap(cnp.ndarray a, cnp.ndarray b)

@@ -8,6 +8,8 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport uintptr_t
 
+from operator import index
+
 import numpy as np
 
 cnp.import_array()
@@ -18,66 +20,135 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISNOTSWAPPED(cnp.ndarray a)
     bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
 
+cdef extern from *:
+    """
+    #define NEW_TUPLE(kind, args) PyTuple_Type.tp_new((PyTypeObject *)(kind), args, NULL)
+    """
+    object NEW_TUPLE(type kind, tuple args)
+
 U8 = cnp.NPY_UINT8
 S32 = cnp.NPY_INT32
 F32 = cnp.NPY_FLOAT32
 BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
 
 
-def real(value, str name):
+cpdef object integer(value, str name):
+    """`value` as a Python int; TypeError if it is none."""
+    if type(value) is int:
+        return value
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {value!r:.80}") from None
+
+
+cpdef double number(value, str name) except? -1:
+    """`value` as a float; TypeError if it is no number, ValueError if it is not finite."""
+    cdef double result
+    try:
+        if type(value) is not float and (isinstance(value, (str, bytes, bool)) or getattr(value, "ndim", 0)):
+            raise TypeError
+        result = value
+    except OverflowError:  # an integer
+        raise ValueError(f"{name}: an integer of {value.bit_length()} bits is beyond every float") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {value!r:.80}") from None
+    if not isfinite(result):
+        raise ValueError(f"{name}: {value} is not finite")
+    return result
+
+
+cpdef double real(value, str name) except? -1:
     """`value` as a float32 held in a Python float; TypeError if it is no number, ValueError if it is not finite."""
-    cdef float result
-    if type(value) is not float:
-        if isinstance(value, (str, bytes, bool)):
-            raise TypeError(f"{name}: expected a number, got {value!r}")
-        try:
-            value = float(value)
-        except (TypeError, ValueError):
-            raise TypeError(f"{name}: expected a number, got {value!r:.80}") from None
-    result = value
+    cdef float result = value if type(value) is float else number(value, name)
     if not isfinite(result):
         raise ValueError(f"{name}: {value} is not a finite float32")
     return result
 
 
+cdef int span_of(lo, hi, str name, Ends* ends) except -1:
+    """Sets `ends` to the range (lo, hi) as float32 values; ValueError if lo > hi."""
+    ends.min = <float>lo if type(lo) is float else real(lo, name + " min")
+    ends.max = <float>hi if type(hi) is float else real(hi, name + " max")
+    if not (isfinite(ends.min) and isfinite(ends.max)):
+        raise ValueError(f"{name}: the range ({lo}, {hi}) is not finite in float32")
+    if ends.min > ends.max:
+        raise ValueError(f"{name}: min {lo} > max {hi}")
+    return 0
+
+
 def span(lo, hi, str name):
     """The range (lo, hi) as float32 values; ValueError if lo > hi."""
-    cdef double low = real(lo, name + " min") if type(lo) is not float else <float>lo
-    cdef double high = real(hi, name + " max") if type(hi) is not float else <float>hi
-    if not (isfinite(low) and isfinite(high)):
-        raise ValueError(f"{name}: the range ({lo}, {hi}) is not finite in float32")
-    if low > high:
-        raise ValueError(f"{name}: min {lo} > max {hi}")
-    return low, high
+    cdef Ends ends
+    span_of(lo, hi, name, &ends)
+    return ends.min, ends.max
 
 
-def array(x, str name, int typenum, int or_typenum=-1):
+cdef inline bint has_type(cnp.ndarray data, int typenum):
+    """Whether the dtype is `typenum`, under any of its names; -1 is none."""
+    return cnp.PyArray_TYPE(data) == typenum or typenum >= 0 and PyArray_EquivTypenums(cnp.PyArray_TYPE(data), typenum)
+
+
+cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
     """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32), or the other one; TypeError for any other dtype."""
+    cdef cnp.ndarray data = x if cnp.PyArray_CheckExact(x) else np.asarray(x)
+    if not (has_type(data, typenum) or has_type(data, or_typenum)):
+        raise TypeError(f"{name}: expected {dtype_names(typenum, or_typenum)} data, got {(<object>data).dtype}")
+    return data
+
+
+def dtype_names(int typenum, int or_typenum=-1):
+    """The dtypes in words; -1 is none."""
+    return " or ".join(str(np.dtype(cnp.PyArray_DescrFromType(t))) for t in (typenum, or_typenum) if t >= 0)
+
+
+cpdef tuple float32s(x, str name):
+    """`x` as an array, and that as float32; TypeError if it is not of real numbers."""
+    source = x if cnp.PyArray_CheckExact(x) else np.asarray(x)
+    if has_type(source, cnp.NPY_FLOAT32):
+        return source, source
+    if source.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected real numbers, got {source.dtype}")
+    with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, and is treated as that
+        return source, source.astype(np.float32)
+
+
+cpdef tuple int32s(x, str name):
+    """`x` as an array, and that as int32; TypeError if not of integers, ValueError if int32 does not hold them."""
+    source = x if cnp.PyArray_CheckExact(x) else np.asarray(x)
+    if has_type(source, cnp.NPY_INT32):
+        return source, source
+    if source.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected integers, got {source.dtype}")
+    if source.size and not (source.min() >= -(2**31) and source.max() < 2**31):
+        raise ValueError(f"{name}: int32 does not hold its values, {source.min()} to {source.max()}")
+    return source, source.astype(np.int32)
+
+
+cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
+    """The data of the triple `t`, checked; sets `ends` to its range."""
     cdef cnp.ndarray data
-    if type(x) is not np.ndarray:
-        x = np.asarray(x)
-    data = x
-    if not (PyArray_EquivTypenums(cnp.PyArray_TYPE(data), typenum)
-            or or_typenum >= 0 and PyArray_EquivTypenums(cnp.PyArray_TYPE(data), or_typenum)):
-        wanted = " or ".join(str(np.dtype(cnp.PyArray_DescrFromType(t))) for t in (typenum, or_typenum) if t >= 0)
-        raise TypeError(f"{name}: expected {wanted} data, got {data.dtype}")
+    try:
+        values, lo, hi = t
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a (data, min, max) triple, got {type(t).__name__}") from None
+    data = array(values, name, typenum, or_typenum)
+    span_of(lo, hi, name, ends)
+    if cnp.PyArray_ITEMSIZE(data) == 4 and ends.min != -ends.max:
+        raise ValueError(f"{name}: the range ({lo}, {hi}) of int32 codes is not symmetric, min == -max")
     return data
 
 
 def operand(t, str name, int typenum, int or_typenum=-1):
-    """The triple `t` as (ndarray of dtype `typenum` or the other one, min, max), checked; int32 ranges are symmetric."""
-    try:
-        data, lo, hi = t
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected a (data, min, max) triple, got {type(t).__name__}") from None
-    data = array(data, name, typenum, or_typenum)
-    lo, hi = span(lo, hi, name)
-    if cnp.PyArray_ITEMSIZE(data) == 4 and lo != -hi:
-        raise ValueError(f"{name}: the range ({lo}, {hi}) of int32 codes is not symmetric, min == -max")
-    return data, lo, hi
+    """The triple `t` as (ndarray of dtype `typenum` or the other, min, max), checked; int32 ranges are symmetric."""
+    cdef Ends ends
+    data = operand_of(t, name, typenum, or_typenum, &ends)
+    return data, ends.min, ends.max
 
 
-def output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
+cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
     """`out`, checked, or a new array: of dtype `typenum` and the broadcast shape of `x` and `y`."""
     cdef cnp.ndarray result
     if y is None or PyArray_SAMESHAPE(x, y):
@@ -91,11 +162,11 @@ def output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
             raise ValueError(f"shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast") from None
         if out is None:
             return np.empty(shape, cnp.PyArray_DescrFromType(typenum))
-    if not isinstance(out, np.ndarray):
+    if not cnp.PyArray_Check(out):
         raise TypeError(f"out: expected an ndarray, got {type(out).__name__}")
     result = out
-    if not PyArray_EquivTypenums(cnp.PyArray_TYPE(result), typenum) or not PyArray_ISNOTSWAPPED(result):
-        raise TypeError(f"out: expected native {np.dtype(cnp.PyArray_DescrFromType(typenum))}, got {result.dtype!r}")
+    if not has_type(result, typenum) or not PyArray_ISNOTSWAPPED(result):
+        raise TypeError(f"out: expected native {dtype_names(typenum)}, got {out.dtype!r}")
     if not (PyArray_SAMESHAPE(result, x) if shape is None else out.shape == shape):
         raise ValueError(f"out: shape {out.shape}, expected {shape or (<object>x).shape}")
     if not cnp.PyArray_ISWRITEABLE(result):
@@ -103,6 +174,11 @@ def output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
     if overlap(result, x) or (y is not None and overlap(result, y)):
         raise ValueError("out: shares memory with an input")
     return result
+
+
+cdef object named(type kind, tuple parts):
+    """`parts` as a named tuple of the class `kind`: as kind(*parts), in a third of the time."""
+    return NEW_TUPLE(kind, (parts,))
 
 
 cdef bint overlap(cnp.ndarray a, cnp.ndarray b):
@@ -113,7 +189,7 @@ cdef bint overlap(cnp.ndarray a, cnp.ndarray b):
 
 
 cdef object blocks(tuple arrays):
-    """Tuples of contiguous, aligned, native 1-D stretches of `arrays`, broadcast together; the last of several is written.
+    """Tuples of contiguous, aligned, native stretches of `arrays`, broadcast together; the last of several is written.
 
     One stretch, the arrays themselves, when they lie alike; else numpy's iterator copies through small buffers.
     """

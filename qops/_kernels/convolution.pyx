@@ -9,7 +9,7 @@ out a group) has no pairs and is always exact.
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
-from qops._kernels.checks cimport overlap
+from qops._kernels.checks cimport array, overlap
 from qops._kernels.convolution_image cimport Image
 from qops._kernels.convolution_walk cimport Convolution, run_convolution
 from qops._kernels.gemm_tile cimport (
@@ -19,7 +19,6 @@ from qops._kernels.gemm_tile cimport (
 import numpy as np
 
 from qops._kernels import isa
-from qops._kernels.checks import array
 
 cnp.import_array()
 

@@ -10,7 +10,7 @@ what lacks a partner is paired with 0.
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
-from qops._kernels.checks cimport overlap
+from qops._kernels.checks cimport array, overlap
 from qops._kernels.gemm_product cimport Product, run_product
 from qops._kernels.gemm_tile cimport (
     Run, aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
@@ -19,7 +19,6 @@ from qops._kernels.gemm_tile cimport (
 import numpy as np
 
 from qops._kernels import isa
-from qops._kernels.checks import array
 
 cnp.import_array()
 

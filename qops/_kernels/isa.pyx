@@ -20,7 +20,7 @@ def available():
 
 
 def name():
-    """Name of the tier in use."""
+    """Name of the tier of SIMD lanes in use: "plain", "avx2", "avx512" or "vnni"."""
     return TIERS[current]
 
 

@@ -67,7 +67,7 @@ cdef void multiply_shift_hvx(const int32_t* x, int32_t* y, Py_ssize_t n, int mul
         y[i] = max(-32768, min(32767, <int>((2 * <int64_t><int16_t>x[i] * multiplier + 0x8000) >> 16)))
 
 
-def multiply_shift(cnp.ndarray x, int multiplier, int right_shift, str rounding, cnp.ndarray out):
+cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, str rounding, cnp.ndarray out):
     """out = x * multiplier / 2**right_shift on int32, rounded by the rule; |multiplier| < 2**31, shift 0..62."""
     cdef Rounding rule = <Rounding><int>ROUNDINGS.index(rounding)
     cdef cnp.ndarray a, c

@@ -1,10 +1,10 @@
 """quantize and dequantize: float32 <-> codes."""
 
 cimport numpy as cnp
-from libc.math cimport ceil, fabs, floor, fmax, rint, rintf
+from libc.math cimport fabs, floor, fmax, rint
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.checks cimport STREAM, blocks
+from qops._kernels.checks cimport STREAM, Ends, blocks
 from qops._kernels.isa cimport tier
 
 cnp.import_array()
@@ -17,14 +17,10 @@ cdef extern from "quantize.h":
     Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, dequantize_u8, bint) nogil
 
 cdef enum:
-    EXACT = 1 << 14  # a zero point this close to a code, 1/EXACT of a step, is on it
+    EXACT = 1 << 15  # a zero point this close to a code, 1/EXACT of a step, is on it
 
+cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, so it is rounded half to even
 cdef double NARROWEST = 255 * 2.0**-125  # a narrower range has no finite 1 / scale in float32
-
-
-cdef struct Affine:
-    double scale
-    int zero_point
 
 
 cdef Affine hold_zero(double lo, double hi) noexcept nogil:
@@ -42,33 +38,40 @@ cdef Affine hold_zero(double lo, double hi) noexcept nogil:
     return Affine(scale_below, <int>below)
 
 
-def range_holding_zero(double lo, double hi):
-    """The range of uint8 codes that holds lo, hi and exactly 0, and its (scale, zero_point)."""
+cdef Affine holding_zero(double lo, double hi, Ends* ends) noexcept nogil:
+    """(scale, zero_point) of uint8 codes for a range that holds lo, hi and exactly 0; sets `ends` to it."""
     cdef Affine p
-    lo, hi = min(0, lo), max(0, hi)
+    lo, hi = min(0.0, lo), max(0.0, hi)
     if lo == hi:
-        return 0.0, 0.0, 0.0, 0
+        ends.min = ends.max = 0
+        return Affine(0, 0)
     if hi - lo < NARROWEST:
         lo, hi = (lo, lo + NARROWEST) if hi > -lo else (hi - NARROWEST, hi)
     p = hold_zero(lo, hi)
-    return <float>(-p.zero_point * p.scale), <float>((255 - p.zero_point) * p.scale), p.scale, p.zero_point
+    ends.min, ends.max = <float>(-p.zero_point * p.scale), <float>((255 - p.zero_point) * p.scale)
+    return p
+
+
+def range_holding_zero(double lo, double hi):
+    """The range of uint8 codes that holds lo, hi and exactly 0, and its (scale, zero_point)."""
+    cdef Ends ends
+    cdef Affine p = holding_zero(lo, hi, &ends)
+    return ends.min, ends.max, p.scale, p.zero_point
 
 
 cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, float inv_scale, int zero_point) noexcept nogil:
     """c = sat_u8(round_half_even(x * inv_scale) + zero_point); NaN gives 0."""
     cdef Py_ssize_t i = quantize_f32_u8__simd(tier(), x, c, n, inv_scale, zero_point, n >= STREAM)
-    cdef float scaled, top = <float>(255 - zero_point), bottom = <float>-zero_point
+    cdef float scaled, near, whole, top = <float>(255 - zero_point), bottom = <float>-zero_point
     for i in range(i, n):
         scaled = x[i] * inv_scale
-        if scaled >= top:
-            c[i] = 255
-        elif scaled >= bottom:
-            c[i] = <uint8_t>(<int>rintf(scaled) + zero_point)
-        else:
-            c[i] = 0
+        near = scaled if scaled > bottom else bottom  # NaN is not
+        near = near if near < top else top
+        whole = (near + WHOLE) - WHOLE
+        c[i] = <uint8_t>(<int>whole + zero_point)
 
 
-def quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray out):
+cpdef object quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray out):
     """out = the codes of x; scale 0 gives zero_point everywhere."""
     cdef float inv_scale = <float>(1 / scale) if scale else <float>0
     cdef cnp.ndarray a, c
@@ -103,14 +106,14 @@ cdef void dequantize_u8_f32(const uint8_t* c, float* x, Py_ssize_t n, dequantize
         x[i] = <float>(c[i] - p.zero_point) * p.scale + p.base
 
 
-cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float scale) noexcept nogil:
-    """x = c * scale, in float32, one rounding an operation."""
+cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float top) noexcept nogil:
+    """x = c / 2**31 * top, in float32: as c * scale, whose scale, top / 2**31, may be too small for float32."""
     cdef Py_ssize_t i
     for i in range(n):
-        x[i] = <float>c[i] * scale
+        x[i] = <float>c[i] * <float>4.656612873077393e-10 * top
 
 
-def dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
+cpdef object dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
     """out = the values of uint8 codes in the range (lo, hi)."""
     cdef dequantize_u8 p = prepare_dequantize(lo, hi)
     cdef cnp.ndarray c, x
@@ -119,10 +122,10 @@ def dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
             dequantize_u8_f32(<uint8_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c), p)
 
 
-def dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
+cpdef object dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
     """out = the values of int32 codes of this scale."""
     cdef cnp.ndarray c, x
     for c, x in blocks((codes, out)):
         with nogil:
             dequantize_s32_f32(<int32_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c),
-                               <float>scale)
+                               <float>(scale * 2147483648.0))

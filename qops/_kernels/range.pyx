@@ -1,7 +1,7 @@
 """The extremes of a tensor."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, nextafterf
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
 from qops._kernels.checks cimport blocks
@@ -16,38 +16,48 @@ cdef extern from "range.h":
 
 cpdef tuple outward(double lo, double hi):
     """The narrowest float32 range that holds lo..hi."""
-    cdef float low = <float>lo, high = <float>hi
-    return nextafterf(low, -INFINITY) if low > lo else low, nextafterf(high, INFINITY) if high < hi else high
+    return below(lo), above(hi)
 
 
 cdef void range_s32(const int32_t* x, Py_ssize_t n, int32_t* lowest, int32_t* highest) noexcept nogil:
     """Widens lowest..highest to hold every x."""
     cdef Py_ssize_t i = range_s32__simd(tier(), x, n, lowest, highest)
+    cdef int32_t low = lowest[0], high = highest[0]
     for i in range(i, n):
-        lowest[0] = min(lowest[0], x[i])
-        highest[0] = max(highest[0], x[i])
+        low = min(low, x[i])
+        high = max(high, x[i])
+    lowest[0], highest[0] = low, high
 
 
 cdef void range_f32(const float* x, Py_ssize_t n, float* lowest, float* highest, float* nonfinite) noexcept nogil:
     """Widens lowest..highest to hold every x; nonfinite becomes NaN if one is infinite or NaN (then x - x is not 0)."""
     cdef Py_ssize_t i = range_f32__simd(tier(), x, n, lowest, highest, nonfinite)
+    cdef float low = lowest[0], high = highest[0], strange = nonfinite[0]
     for i in range(i, n):
-        lowest[0] = x[i] if x[i] < lowest[0] else lowest[0]
-        highest[0] = x[i] if x[i] > highest[0] else highest[0]
-        nonfinite[0] += x[i] - x[i]
+        low = x[i] if x[i] < low else low
+        high = x[i] if x[i] > high else high
+        strange += x[i] - x[i]
+    lowest[0], highest[0], nonfinite[0] = low, high, strange
+
+
+cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1:
+    """Sets the lowest and highest of int32 codes; 2**31 - 1 and -2**31 of none."""
+    cdef cnp.ndarray x
+    lowest[0], highest[0] = 2147483647, -2147483648
+    for x, in blocks((codes,)):
+        with nogil:
+            range_s32(<int32_t*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x), lowest, highest)
+    return 0
 
 
 def range_32(cnp.ndarray codes):
     """Lowest and highest of int32 codes; (2**31 - 1, -2**31) of none."""
-    cdef int32_t lowest = 2147483647, highest = -2147483648
-    cdef cnp.ndarray x
-    for x, in blocks((codes,)):
-        with nogil:
-            range_s32(<int32_t*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x), &lowest, &highest)
+    cdef int32_t lowest, highest
+    range_32_into(codes, &lowest, &highest)
     return lowest, highest
 
 
-def range_float(cnp.ndarray values):
+cpdef tuple range_float(cnp.ndarray values):
     """Lowest and highest of float32 values, (inf, -inf) of none, and whether all are finite."""
     cdef float lowest = INFINITY, highest = -INFINITY, nonfinite = 0
     cdef cnp.ndarray x

@@ -61,7 +61,7 @@ cdef void requantize_s32_u8(const int32_t* x, uint8_t* c, Py_ssize_t n, requanti
         c[i] = <uint8_t>max(<int64_t>0, min(<int64_t>255, code))
 
 
-def requantize_32to8(cnp.ndarray x, double step, double lo, double hi, cnp.ndarray out):
+cpdef object requantize_32to8(cnp.ndarray x, double step, double lo, double hi, cnp.ndarray out):
     """out = the uint8 codes, in the range (lo, hi), lo < hi, of int32 codes of this step."""
     cdef requantize_32 p = prepare(step, lo, hi)
     cdef cnp.ndarray a, c

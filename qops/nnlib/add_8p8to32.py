@@ -25,6 +25,11 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     out : ndarray of int32, optional
         Where the codes are written; of the broadcast shape.
 
+    Returns
+    -------
+    QTensor
+        int32 codes, ``min == -max``.
+
     Raises
     ------
     TypeError, ValueError
@@ -79,6 +84,11 @@ def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[
         uint8 tensor that broadcasts to the shape of `x`, in the original along its last axis.
     out : ndarray of int32, optional
         Where the codes are written; of the shape of `x`.
+
+    Returns
+    -------
+    QTensor
+        int32 codes, ``min == -max``.
 
     Raises
     ------

@@ -10,7 +10,15 @@ from qops.qtensor import S32, array, output, real
 
 
 class MultiplierBelowOne(NamedTuple):
-    """``factor = multiplier / 2**(31 + right_shift)``; ``code`` is -1 if the factor has none."""
+    """``factor = multiplier / 2**(31 + right_shift)``.
+
+    Attributes
+    ----------
+    code : int
+        0, or -1 if the factor has no such multiplier.
+    multiplier, right_shift : int
+        Of 31 bits; 0 or more.
+    """
 
     code: int
     multiplier: int
@@ -19,6 +27,15 @@ class MultiplierBelowOne(NamedTuple):
 
 def multiplier_below_one(x: float) -> MultiplierBelowOne:
     """Give a float32 factor in (0, 1) as a 31-bit multiplier, exactly, and a right shift.
+
+    Parameters
+    ----------
+    x : float
+        The factor.
+
+    Returns
+    -------
+    MultiplierBelowOne
 
     Raises
     ------
@@ -64,6 +81,10 @@ def mul_by_quantized_multiplier(
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
 
+    Returns
+    -------
+    ndarray of int32
+
     Raises
     ------
     TypeError, ValueError
@@ -104,6 +125,10 @@ def rounding_divide_by_pot(x: ArrayLike, exponent: int, *, out: NDArray[np.int32
         0..62.
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
+
+    Returns
+    -------
+    ndarray of int32
 
     Raises
     ------

@@ -219,6 +219,10 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     out : ndarray of float32, optional
         Where the values are written; of the shape of the data.
 
+    Returns
+    -------
+    ndarray of float32
+
     Raises
     ------
     TypeError, ValueError
@@ -258,6 +262,10 @@ def dequantize_qint32_f(t: TensorLike, *, out: NDArray[np.float32] | None = None
         int32 tensor.
     out : ndarray of float32, optional
         Where the values are written; of the shape of the data.
+
+    Returns
+    -------
+    ndarray of float32
 
     Raises
     ------

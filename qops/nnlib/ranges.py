@@ -7,7 +7,13 @@ from qops.qtensor import real, span
 
 
 class AdjustedRange(NamedTuple):
-    """A range with 0 on a code, its step, and 255 / range as the original rounds it."""
+    """A range with 0 on a code.
+
+    Attributes
+    ----------
+    min, max, step, recip_step : float
+        The range, one code step, and 255 / range as the original rounds it.
+    """
 
     min: float
     max: float
@@ -18,7 +24,12 @@ class AdjustedRange(NamedTuple):
 class MovedRange(NamedTuple):
     """A range with 0 on a code.
 
-    ``code``: -1 no range, left alone; 0 left alone; 1 min moved; 2 max moved; 3 both moved.
+    Attributes
+    ----------
+    code : int
+        -1 no range, left alone; 0 left alone; 1 min moved; 2 max moved; 3 both moved.
+    min, max : float
+        The range.
     """
 
     code: int
@@ -27,7 +38,15 @@ class MovedRange(NamedTuple):
 
 
 class LevelZero(NamedTuple):
-    """Code of real 0, and real size of one code step."""
+    """Where 0 is, and how far apart codes are.
+
+    Attributes
+    ----------
+    zero : int
+        Code of real 0.
+    step : float
+        Real size of one code step.
+    """
 
     zero: int
     step: float
@@ -39,6 +58,15 @@ def adjust_range(min: float, max: float) -> AdjustedRange:
     With ``z = -min * (255 / (max - min))``, its floor ``zi`` and fraction ``zf``: within 2**-14 of an integer nothing
     moves; else the end that has to move less does, ``max = min - 255 * min / zi`` or ``min = max * (zi + 1) / (zi -
     254)``; ``min`` if ``zi`` is 0, ``max`` if it is 254. All in float32. The range grows by less than 1/254.
+
+    Parameters
+    ----------
+    min, max : float
+        The range.
+
+    Returns
+    -------
+    AdjustedRange
 
     Raises
     ------
@@ -67,6 +95,15 @@ def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
     """As `adjust_range`, but the range need not hold 0: the end nearer to 0 moves.
 
     A range narrower than 1e-6 is left alone and gets code -1.
+
+    Parameters
+    ----------
+    min, max : float
+        The range.
+
+    Returns
+    -------
+    MovedRange
 
     Raises
     ------
@@ -105,6 +142,10 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
     fixed : int
         Bit 0: min is fixed, bit 1: max is.
 
+    Returns
+    -------
+    MovedRange
+
     Raises
     ------
     TypeError, ValueError
@@ -132,6 +173,15 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
 
 def level_zero(min: float, max: float) -> LevelZero:
     """``step = (max - min) / 255``, ``zero = sat_u8(round_half_away(-min / step))``.
+
+    Parameters
+    ----------
+    min, max : float
+        Real values of the codes 0 and 255.
+
+    Returns
+    -------
+    LevelZero
 
     Raises
     ------
@@ -162,6 +212,15 @@ def level_zero(min: float, max: float) -> LevelZero:
 def quantize_int(x: float, min: float, max: float) -> int:
     """``round_half_away((x - min) * (255 / max(1e-18, max - min)))``, not cut to 0..255.
 
+    Parameters
+    ----------
+    x, min, max : float
+        The number, and the real values of the codes 0 and 255.
+
+    Returns
+    -------
+    int
+
     Raises
     ------
     TypeError, ValueError
@@ -183,6 +242,15 @@ def quantize_int(x: float, min: float, max: float) -> int:
 def quantize_uint(x: float, min: float, max: float) -> int:
     """`quantize_int`, cut at 0 only.
 
+    Parameters
+    ----------
+    x, min, max : float
+        The number, and the real values of the codes 0 and 255.
+
+    Returns
+    -------
+    int
+
     Raises
     ------
     TypeError, ValueError
@@ -203,6 +271,15 @@ def quantize_uint(x: float, min: float, max: float) -> int:
 
 def quantize_uint8(x: float, min: float, max: float) -> int:
     """`quantize_int`, cut to 0..255.
+
+    Parameters
+    ----------
+    x, min, max : float
+        The number, and the real values of the codes 0 and 255.
+
+    Returns
+    -------
+    int
 
     Raises
     ------

@@ -16,6 +16,15 @@ def requantization_range_32(t: TensorLike) -> tuple[float, float]:
 
     ``level = (max - min) * 2**-32``; in float32, one rounding an operation.
 
+    Parameters
+    ----------
+    t : (data, min, max)
+        int32 tensor.
+
+    Returns
+    -------
+    (float, float)
+
     Raises
     ------
     TypeError, ValueError
@@ -141,6 +150,11 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
         Output range; one that `adjust_range` leaves as it is.
     out : ndarray of uint8, optional
         Where the codes are written; of the shape of the data.
+
+    Returns
+    -------
+    QTensor
+        uint8 codes.
 
     Raises
     ------

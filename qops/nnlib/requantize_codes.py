@@ -30,6 +30,10 @@ def requantize_i32(
     out : ndarray of uint8, optional
         Where the codes are written; of the shape of `x`.
 
+    Returns
+    -------
+    ndarray of uint8
+
     Raises
     ------
     TypeError, ValueError
@@ -68,6 +72,10 @@ def requantize_i32_scalar(
         Output range.
     out : ndarray of uint8, optional
         Where the codes are written; of the shape of `x`.
+
+    Returns
+    -------
+    ndarray of uint8
 
     Raises
     ------
@@ -123,6 +131,10 @@ def requantize_u8(
         Codes of 0; they saturate to 16 bits.
     out : ndarray of uint8, optional
         Where the codes are written; of the shape of `x`.
+
+    Returns
+    -------
+    ndarray of uint8
 
     Raises
     ------

@@ -9,7 +9,7 @@ enum { QOPS_PLAIN = 0, QOPS_AVX2 = 1, QOPS_AVX512 = 2, QOPS_VNNI = 3 };
 static inline int qops_best_tier(void)
 {
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2"))
+    if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
         return QOPS_PLAIN;
     if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")))

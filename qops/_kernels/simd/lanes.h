@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AVX2_FN __attribute__((target("avx2"), always_inline)) static inline
+#define AVX2_FN __attribute__((target("avx2,fma"), always_inline)) static inline
 #define AVX512_FN __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"), always_inline)) static inline
 
 /* broadcast */
@@ -23,6 +23,7 @@
 
 /* wrap-around arithmetic, as vadd/vsub without :sat */
 #define add_s16(a, b) MM(add_epi16)(a, b)
+#define add_sat_s16(a, b) MM(adds_epi16)(a, b)
 #define add_s32(a, b) MM(add_epi32)(a, b)
 #define sub_s16(a, b) MM(sub_epi16)(a, b)
 #define sub_s32(a, b) MM(sub_epi32)(a, b)
@@ -36,6 +37,9 @@
 #define sra_s16(a, n) MM(srai_epi16)(a, n)
 #define sra_s32(a, n) MM(srai_epi32)(a, n)
 
+#define or_bits(a, b) TIER(or_bits)(a, b)
+#define xor_bits(a, b) TIER(xor_bits)(a, b)
+
 #define min_s16(a, b) MM(min_epi16)(a, b)
 #define max_s16(a, b) MM(max_epi16)(a, b)
 #define min_s32(a, b) MM(min_epi32)(a, b)
@@ -47,28 +51,34 @@
 /* u8 in 16-bit lanes, in the same order */
 #define widen_lo_u8_s16(a) MM(unpacklo_epi8)(a, TIER(zero)())
 #define widen_hi_u8_s16(a) MM(unpackhi_epi8)(a, TIER(zero)())
-/* saturating narrow of two vectors of s16 to u8: vsat / vpackus */
+/* saturating narrow of two vectors of s16 to u8, of s32 to s16: vsat / vpackus, vpackss; within each 128-bit block */
 #define narrow_s16_u8(lo, hi) MM(packus_epi16)(lo, hi)
+#define narrow_s32_s16(lo, hi) MM(packs_epi32)(lo, hi)
+/* what two rounds of narrowing within 128-bit blocks left, in order */
+#define in_order(a) TIER(in_order)(a)
 
-/* the same by a count known only at run time; left shift: bits that leave the lane are lost */
+/* right shift by a count known only at run time; left shift: bits that leave the lane are lost */
 #define sra_s32_by(a, n) MM(sra_epi32)(a, _mm_cvtsi32_si128(n))
 #define sll_s32(a, n) MM(sll_epi32)(a, _mm_cvtsi32_si128(n))
 
 /* products of the even lanes in 64 bits, and what the odd lanes need to become even */
 #define mul_even_s32(a, b) MM(mul_epi32)(a, b)
-#define odd_to_even(a) MM(srli_epi64)(a, 32)
+#define odd_to_even(a) TIER(bits)(MM(movehdup_ps)(TIER(floats)(a)))
 #define add_s64(a, b) MM(add_epi64)(a, b)
 #define set1_s64(x) TIER(set1_s64)(x)
-/* logical right shift of 64-bit lanes; left by 32 */
+/* logical shifts of 64-bit lanes */
 #define srl_s64(a, n) MM(srl_epi64)(a, _mm_cvtsi32_si128(n))
-#define even_to_odd(a) MM(slli_epi64)(a, 32)
-/* even lanes of a, odd lanes of b */
+#define sll_s64(a, n) MM(sll_epi64)(a, _mm_cvtsi32_si128(n))
+/* even lanes of a, odd lanes of b; the high halves of 64-bit lanes of a in the even lanes, those of b in the odd ones */
 #define weave_s32(a, b) TIER(weave_s32)(a, b)
+#define weave_high_s32(a, b) TIER(weave_high_s32)(a, b)
 
 /* float32, one rounding an operation; to s32 half-even (rint) or toward zero */
 #define add_f32(a, b) MM(add_ps)(a, b)
 #define sub_f32(a, b) MM(sub_ps)(a, b)
 #define mul_f32(a, b) MM(mul_ps)(a, b)
+/* a * b + c, rounded once */
+#define fma_f32(a, b, c) MM(fmadd_ps)(a, b, c)
 /* the second operand if either is NaN */
 #define min_f32(a, b) MM(min_ps)(a, b)
 #define max_f32(a, b) MM(max_ps)(a, b)
@@ -82,17 +92,21 @@
 #define store_f32(p, a, stream) TIER(store)(p, TIER(bits)(a), stream)
 /* LANES / 4 codes u8 -> s32 */
 #define load_u8_s32(p) TIER(load_u8_s32)(p)
-/* saturating narrow of four vectors of s32 to one of u8, in order */
-#define narrow_s32_u8(a, b, c, d) TIER(narrow_s32_u8)(a, b, c, d)
-/* floor(a * b / 2^32) of s32 lanes: x86 multiplies the even ones only, so the odd ones are moved there */
-#define mulhi_s32(a, b) \
-    weave_s32(odd_to_even(mul_even_s32(a, b)), mul_even_s32(odd_to_even(a), odd_to_even(b)))
+/* floor(a * b / 2^32) of s32 lanes, b the same in all: x86 multiplies the even ones only, so the odd ones are moved there */
+#define mulhi_s32(a, b) weave_high_s32(mul_even_s32(a, b), mul_even_s32(odd_to_even(a), b))
 
 AVX2_FN __m256i avx2_zero(void) { return _mm256_setzero_si256(); }
 AVX512_FN __m512i avx512_zero(void) { return _mm512_setzero_si512(); }
 
+AVX2_FN __m256i avx2_or_bits(__m256i a, __m256i b) { return _mm256_or_si256(a, b); }
+AVX512_FN __m512i avx512_or_bits(__m512i a, __m512i b) { return _mm512_or_si512(a, b); }
+AVX2_FN __m256i avx2_xor_bits(__m256i a, __m256i b) { return _mm256_xor_si256(a, b); }
+AVX512_FN __m512i avx512_xor_bits(__m512i a, __m512i b) { return _mm512_xor_si512(a, b); }
+
 AVX2_FN __m256i avx2_bits(__m256 a) { return _mm256_castps_si256(a); }
 AVX512_FN __m512i avx512_bits(__m512 a) { return _mm512_castps_si512(a); }
+AVX2_FN __m256 avx2_floats(__m256i a) { return _mm256_castsi256_ps(a); }
+AVX512_FN __m512 avx512_floats(__m512i a) { return _mm512_castsi512_ps(a); }
 
 AVX2_FN __m256i avx2_load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
 AVX512_FN __m512i avx512_load(const void *p) { return _mm512_loadu_si512(p); }
@@ -122,18 +136,13 @@ AVX512_FN __m512i avx512_load_u8_s32(const uint8_t *p)
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
 }
 
-/* the packs work within 128-bit blocks; the last step puts the 32-bit groups back in order */
-AVX2_FN __m256i avx2_narrow_s32_u8(__m256i a, __m256i b, __m256i c, __m256i d)
+AVX2_FN __m256i avx2_in_order(__m256i a)
 {
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    const __m256i ab = _mm256_packs_epi32(a, b), cd = _mm256_packs_epi32(c, d);
-    return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(ab, cd), order);
+    return _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
-AVX512_FN __m512i avx512_narrow_s32_u8(__m512i a, __m512i b, __m512i c, __m512i d)
+AVX512_FN __m512i avx512_in_order(__m512i a)
 {
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    const __m512i ab = _mm512_packs_epi32(a, b), cd = _mm512_packs_epi32(c, d);
-    return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(ab, cd));
+    return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), a);
 }
 
 AVX2_FN __m256i avx2_set1_s64(int64_t x) { return _mm256_set1_epi64x(x); }
@@ -141,17 +150,37 @@ AVX512_FN __m512i avx512_set1_s64(int64_t x) { return _mm512_set1_epi64(x); }
 
 AVX2_FN __m256i avx2_weave_s32(__m256i a, __m256i b) { return _mm256_blend_epi32(a, b, 0xAA); }
 AVX512_FN __m512i avx512_weave_s32(__m512i a, __m512i b) { return _mm512_mask_blend_epi32(0xAAAA, a, b); }
+AVX2_FN __m256i avx2_weave_high_s32(__m256i a, __m256i b)
+{
+    return _mm256_blend_epi32(_mm256_srli_epi64(a, 32), b, 0xAA);
+}
+AVX512_FN __m512i avx512_weave_high_s32(__m512i a, __m512i b)
+{
+    return avx512_bits(_mm512_mask_movehdup_ps(avx512_floats(b), 0x5555, avx512_floats(a)));
+}
 
-/* Where the next vector of `width` elements starts, so that the vectors cover 0..n (n >= width): the first at 0, the
- * next at the first aligned address of `p`, the last one flush with n. Where two overlap, the same result is written
- * twice. */
-static inline ptrdiff_t next_start(ptrdiff_t i, ptrdiff_t n, ptrdiff_t width, const void *p, ptrdiff_t itemsize)
+/* Vectors of `width` elements that cover 0..n (n >= width) in three parts: one vector at 0, those from the first aligned
+ * address of `p` on, one flush with n. Where they overlap, the same result is written twice. */
+typedef struct { ptrdiff_t start, end; } part;
+
+static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *p, ptrdiff_t itemsize)
 {
     const ptrdiff_t past = ((uintptr_t)p & 63) / itemsize; /* elements past the last aligned address */
-    const ptrdiff_t next = i == 0 ? width - past % width : i + width;
-    return i + width >= n ? n : next + width > n ? n - width : next;
+    const ptrdiff_t start = width - past % width, end = start > n ? start : n - (n - start) % width;
+    const part parts[] = {{0, width}, {start, end}, {end < n ? n - width : n, n}};
+    return parts[which];
 }
-#define FOR_VECTORS(i, n, width, p) \
-    for (ptrdiff_t i = 0; i < (n); i = next_start(i, n, width, p, sizeof *(p)))
+#define FOR_VECTORS(i, n, width, p)                                                               \
+    for (int which = 0; which < 3; which++)                                                       \
+        for (part s = part_of(which, n, width, p, sizeof *(p)); s.start < s.end; s.end = s.start) \
+            for (ptrdiff_t i = s.start; i < s.end; i += (width))
+
+/* n, the number of elements done; behind the fence other threads see what was streamed */
+static inline ptrdiff_t done(ptrdiff_t n, int stream)
+{
+    if (stream)
+        _mm_sfence();
+    return n;
+}
 
 #endif

@@ -5,8 +5,8 @@
 TARGET static inline vec TIER(scaled_low)(vec x, vec multiplier, vec half, int shift)
 {
     const vec even = srl_s64(add_s64(mul_even_s32(x, multiplier), half), shift);
-    const vec odd = srl_s64(add_s64(mul_even_s32(odd_to_even(x), multiplier), half), shift);
-    return weave_s32(even, even_to_odd(odd));
+    const vec odd = sll_s64(add_s64(mul_even_s32(odd_to_even(x), multiplier), half), 32 - shift);
+    return weave_s32(even, odd);
 }
 
 TARGET static ptrdiff_t TIER(multiply_shift_once)(const int32_t *x, int32_t *y, ptrdiff_t n, int32_t multiplier,
@@ -25,25 +25,25 @@ TARGET static ptrdiff_t TIER(multiply_shift_once)(const int32_t *x, int32_t *y, 
         FOR_VECTORS(i, n, LANES / 4, y)
             store(y + i, sra_s32_by(add_s32(mulhi_s32(load(x + i), m), half), right_shift - 32), stream);
     }
-    return n;
+    return done(n, stream);
 }
 
 TARGET static ptrdiff_t TIER(multiply_shift_gemmlowp)(const int32_t *x, int32_t *y, ptrdiff_t n, int32_t multiplier,
                                                       int left_shift, int right_shift, int stream)
 {
-    const vec m = set1_s32(multiplier), half = set1_s64(1LL << 30), one = set1_s32(1);
+    const vec m = set1_s32(multiplier), half = set1_s64(1LL << 30);
 
     if (n < LANES / 4)
         return 0;
     FOR_VECTORS(i, n, LANES / 4, y) {
         vec high = TIER(scaled_low)(sll_s32(load(x + i), left_shift), m, half, 31);
-        if (right_shift) { /* half away from 0: one less below 0, then half up */
+        if (right_shift) { /* half away from 0: one less below 0, then half up: (h + 1) >> 1, which h = 2^31 - 1 must not wrap */
             high = sra_s32_by(add_s32(high, sra_s32(high, 31)), right_shift - 1);
-            high = sra_s32(add_s32(high, one), 1);
+            high = sub_s32(high, sra_s32(high, 1));
         }
         store(y + i, high, stream);
     }
-    return n;
+    return done(n, stream);
 }
 
 #else

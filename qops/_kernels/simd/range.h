@@ -1,4 +1,5 @@
-/* The loops of range.pyx, many lanes at a time: no order among the elements, so the vectors need none either. */
+/* The loops of range.pyx, many lanes at a time: no order among the elements, so the vectors need none either. They do
+ * little but load, and 32 bytes at a time load as fast as 64 from the caches, and faster from memory: AVX2 at most. */
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(range_s32)(const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest)
@@ -59,13 +60,13 @@ TARGET static ptrdiff_t TIER(range_f32)(const float *x, ptrdiff_t n, float *lowe
 
 static inline ptrdiff_t range_s32__simd(int tier, const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest)
 {
-    return RUN_TIER(tier, range_s32, x, n, lowest, highest);
+    return RUN_TIER(tier < QOPS_AVX2 ? tier : QOPS_AVX2, range_s32, x, n, lowest, highest);
 }
 
 static inline ptrdiff_t range_f32__simd(int tier, const float *x, ptrdiff_t n, float *lowest, float *highest,
                                         float *nonfinite)
 {
-    return RUN_TIER(tier, range_f32, x, n, lowest, highest, nonfinite);
+    return RUN_TIER(tier < QOPS_AVX2 ? tier : QOPS_AVX2, range_f32, x, n, lowest, highest, nonfinite);
 }
 #endif
 #endif

@@ -20,7 +20,7 @@
 #define vec __m256i
 #define vecf __m256
 #define LANES 32
-#define TARGET __attribute__((target("avx2")))
+#define TARGET __attribute__((target("avx2,fma")))
 #include QOPS_BODY
 #undef TIER
 #undef MM

@@ -1,0 +1,96 @@
+"""What is timed, and the check that everything passes before it is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+
+class WrongResult(ValueError):
+    """A result is further from the reference than its maker documents."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to compute an op, ready to be called again and again.
+
+    Attributes
+    ----------
+    run : callable
+        One call, arguments bound, into buffers made beforehand where the maker allows that.
+    result : callable
+        What the last `run` made, in the units of the reference.
+    within : float
+        Largest difference from the reference that its maker documents; 0: equal.
+    """
+
+    run: Callable[[], object]
+    result: Callable[[], ArrayLike]
+    within: float
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How the work of an op is counted, and which candidate does nothing but that work.
+
+    Attributes
+    ----------
+    column, share : str
+        Names of the columns: work per second, and that as a share of the ceiling's.
+    scale : float
+        Units of work in one of the column.
+    ceiling : callable
+        Gives a candidate that does the same amount of work, as fast as the machine can.
+    """
+
+    column: str
+    share: str
+    scale: float
+    ceiling: Callable[[int], Candidate]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An op of qops.
+
+    Attributes
+    ----------
+    name : str
+        Name in the table, and in the `FORMS` of each peer.
+    inputs : callable
+        ``inputs(rng, n)`` gives the keyword arguments of `reference`, `qops` and each peer's forms.
+    reference : callable
+        The exact result, straight from the formula.
+    qops : callable
+        Gives the candidate that is judged.
+    work : callable
+        ``work(n)`` in the units of `rate`, such as bytes read and written.
+    rate : Rate
+    """
+
+    name: str
+    inputs: Callable[[np.random.Generator, int], dict[str, Any]]
+    reference: Callable[..., NDArray[Any]]
+    qops: Callable[..., Candidate]
+    work: Callable[[int], int]
+    rate: Rate
+
+
+def blank(n: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Make a buffer for results, its pages touched, full of bytes 0xA5: no op has done its work by chance."""
+    buffer = np.empty(n, dtype)
+    buffer.view(np.uint8).fill(0xA5)
+    return buffer
+
+
+def check(name: str, candidate: Candidate, reference: NDArray[Any]) -> None:
+    """Run the candidate once; WrongResult if it is not within what it documents."""
+    candidate.run()
+    got = np.asarray(candidate.result())
+    if got.shape != reference.shape:
+        raise WrongResult(f"{name}: shape {got.shape}, expected {reference.shape}")
+    off = np.abs(np.subtract(got, reference, dtype=np.float64)).max()
+    if not off <= candidate.within:  # NaN is not
+        raise WrongResult(f"{name}: off by {off:.6g}, documented {candidate.within:.6g}")

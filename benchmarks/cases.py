@@ -1,0 +1,177 @@
+"""The ops of qops: inputs, the reference straight from the formula, the public call that is timed."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import qops
+from benchmarks.case import Candidate, Case, blank
+from benchmarks.memcpy import BYTES
+from qops import fixedpoint
+from qops.add import BOUND_8P8TO8
+from qops.affine import Affine
+from qops.quantize import BOUND_QUANTIZE
+from qops.requantize import BOUND_32TO8
+
+Array = NDArray[Any]
+A, B, C = Affine(5 / 256, 100), Affine(6 / 256, 128), Affine(12 / 256, 110)  # exact in float32; C holds all of A + B
+WIDE = 8.0  # the int32 codes stand for -8..8
+STEP = 2 * WIDE / 2**32
+
+
+def codes(rng: np.random.Generator, n: int) -> Array:
+    """All uint8 codes alike."""
+    return rng.integers(0, 256, n, dtype=np.uint8)
+
+
+def pair(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """Two uint8 tensors."""
+    return {"a": codes(rng, n), "b": codes(rng, n)}
+
+
+def add_8(a: Array, b: Array) -> Array:
+    """Real-valued code of the exact sum."""
+    real = A.scale * (a.astype(float) - A.zero_point) + B.scale * (b.astype(float) - B.zero_point)
+    return real / C.scale + C.zero_point
+
+
+def qops_add_8(a: Array, b: Array) -> Candidate:
+    """Call qops."""
+    ta, tb, guess, out = (a, *A.range), (b, *B.range), C.range, blank(a.size, np.uint8)
+    return Candidate(lambda: qops.quantized_add_8p8to8(ta, tb, guess, out=out), lambda: out, BOUND_8P8TO8)
+
+
+def factors() -> tuple[np.float32, np.float32]:
+    """Input steps in output steps of the seed's add into int32: its range is 2**17 times the widest end."""
+    level = np.float32(2 * 2**17 * max(map(abs, A.range + B.range)) / 2**32)
+    return np.float32(A.scale) / level, np.float32(B.scale) / level
+
+
+def add_32(a: Array, b: Array) -> Array:
+    """Follow the seed's formula in float32, to the bit."""
+    ma, mb = factors()
+    x = (a.astype(np.float32) - A.zero_point) * ma
+    return np.trunc(np.float32(0.5) + x + (b.astype(np.float32) - B.zero_point) * mb)
+
+
+def qops_add_32(a: Array, b: Array) -> Candidate:
+    """Call qops."""
+    ta, tb, out = (a, *A.range), (b, *B.range), blank(a.size, np.int32)
+    return Candidate(lambda: qops.quantized_add_8p8to32(ta, tb, out=out), lambda: out, 0)
+
+
+def reals(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """Reals, some of them beyond the range of A."""
+    return {"x": rng.normal(0, 1.2, n).astype(np.float32)}
+
+
+def quantized(x: Array) -> Array:
+    """Real-valued code, cut to the codes."""
+    return np.clip(x / A.scale + A.zero_point, 0, 255)
+
+
+def qops_quantize(x: Array) -> Candidate:
+    """Call qops."""
+    (lo, hi), out = A.range, blank(x.size, np.uint8)
+    return Candidate(lambda: qops.quantize(x, lo, hi, out=out), lambda: out, BOUND_QUANTIZE)
+
+
+def dequantized(a: Array) -> Array:
+    """Exact real values."""
+    return A.scale * (a.astype(float) - A.zero_point)
+
+
+def qops_dequantize(a: Array) -> Candidate:
+    """Call qops."""
+    t, out = (a, *A.range), blank(a.size, np.float32)
+    return Candidate(lambda: qops.dequantize(t, out=out), lambda: out, 2**-21 * max(map(abs, A.range)))
+
+
+def integers(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """int32 codes of -2..2, some of them beyond the range of A."""
+    return {"x": rng.integers(-(2**29), 2**29, n, dtype=np.int32)}
+
+
+def requantized(x: Array) -> Array:
+    """Real-valued code, cut to the codes."""
+    return np.clip(x * (STEP / A.scale) + A.zero_point, 0, 255)
+
+
+def qops_requantize(x: Array) -> Candidate:
+    """Call qops."""
+    t, (lo, hi), out = (x, -WIDE, WIDE), A.range, blank(x.size, np.uint8)
+    return Candidate(lambda: qops.requantize_32to8(t, lo, hi, out=out), lambda: out, BOUND_32TO8)
+
+
+def spanned(x: Array) -> Array:
+    """Lowest and highest code."""
+    return np.array([x.min(), x.max()], float)
+
+
+def qops_range(x: Array) -> Candidate:
+    """Call qops."""
+    t, found = (x, -WIDE, WIDE), []
+
+    def run() -> None:
+        found[:] = qops.requantization_range(t)
+
+    return Candidate(run, lambda: np.array(found) / STEP, 2.0**-23 * 2**29)  # ends are rounded outward to float32
+
+
+FACTOR = 0.3
+MULTIPLIER, RIGHT_SHIFT = fixedpoint.quantize_multiplier(FACTOR)
+
+
+def shifted(x: Array) -> Array:
+    """7 fractional bits, the low bits dropped."""
+    return x.astype(np.int64) * round(FACTOR * 2**7) >> 7
+
+
+def qops_multiply_shift(x: Array) -> Candidate:
+    """Call qops."""
+    out = blank(x.size, np.int32)
+    return Candidate(lambda: qops.multiply_shift(x, FACTOR, out=out), lambda: out, 0)
+
+
+def half_up(x: Array) -> Array:
+    """31 bits, rounded once, half up."""
+    return (x.astype(np.int64) * MULTIPLIER + (1 << (RIGHT_SHIFT - 1))) >> RIGHT_SHIFT
+
+
+def qops_half_up(x: Array) -> Candidate:
+    """Call qops."""
+    out = blank(x.size, np.int32)
+    return Candidate(lambda: fixedpoint.multiply_shift(x, MULTIPLIER, RIGHT_SHIFT, out=out), lambda: out, 0)
+
+
+def gemmlowp(x: Array) -> Array:
+    """31 bits, rounded half up, then shifted right, rounded half away from 0."""
+    high = (x.astype(np.int64) * MULTIPLIER + 2**30) >> 31
+    right = RIGHT_SHIFT - 31
+    return (high + (1 << right >> 1) - (high < 0)) >> right
+
+
+def qops_gemmlowp(x: Array) -> Candidate:
+    """Call qops."""
+    out = blank(x.size, np.int32)
+    call = fixedpoint.multiply_shift
+    return Candidate(lambda: call(x, MULTIPLIER, RIGHT_SHIFT, rounding="gemmlowp", out=out), lambda: out, 0)
+
+
+def bytes_per_element(count: int):
+    """Bytes read and written for n elements."""
+    return lambda n: count * n
+
+
+CASES = [
+    Case("quantized_add_8p8to8", pair, add_8, qops_add_8, bytes_per_element(3), BYTES),
+    Case("quantized_add_8p8to32", pair, add_32, qops_add_32, bytes_per_element(6), BYTES),
+    Case("quantize", reals, quantized, qops_quantize, bytes_per_element(5), BYTES),
+    Case("dequantize", lambda rng, n: {"a": codes(rng, n)}, dequantized, qops_dequantize, bytes_per_element(5), BYTES),
+    Case("requantize_32to8", integers, requantized, qops_requantize, bytes_per_element(5), BYTES),
+    Case("requantization_range", integers, spanned, qops_range, bytes_per_element(4), BYTES),
+    Case("multiply_shift", integers, shifted, qops_multiply_shift, bytes_per_element(8), BYTES),
+    Case("multiply_shift_half_up", integers, half_up, qops_half_up, bytes_per_element(8), BYTES),
+    Case("multiply_shift_gemmlowp", integers, gemmlowp, qops_gemmlowp, bytes_per_element(8), BYTES),
+]

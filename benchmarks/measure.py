@@ -1,0 +1,64 @@
+"""One row of the table: an op at a size, checked, then timed."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from benchmarks.case import Candidate, Case, WrongResult, check
+from benchmarks.peers import Forms
+from benchmarks.timing import microseconds
+
+SEED = 20
+
+
+def measure(case: Case, n: int, peers: dict[str, Forms], rounds: int) -> dict[str, Any]:
+    """Make a row; WrongResult, before anything is timed, if qops is not within its bound.
+
+    A peer that is not within its own is named on stderr and in ``left_out``, and not timed.
+    """
+    inputs = case.inputs(np.random.default_rng(SEED), n)
+    reference = case.reference(**inputs)
+    judged, ceiling = case.qops(**inputs), case.rate.ceiling(case.work(n))
+    check(f"qops {case.name}, n = {n}", judged, reference)
+    check("ceiling", ceiling, np.zeros(np.shape(ceiling.result())))
+    right, left_out = checked_peers(case, n, peers, inputs, reference)
+    runs = {"qops": judged.run, "ceiling": ceiling.run, **{name: one.run for name, one in right.items()}}
+    return row(case, n, microseconds(runs, rounds), left_out)
+
+
+def checked_peers(
+    case: Case, n: int, peers: dict[str, Forms], inputs: dict[str, Any], reference: Any
+) -> tuple[dict[str, Candidate], dict[str, str]]:
+    """Every form of every peer that gives the right result, and why the others do not."""
+    right, left_out = {}, {}
+    for peer, forms in peers.items():
+        for form, make in forms.get(case.name, {}).items():
+            name = f"{peer} {form}"
+            try:
+                candidate = make(**inputs)
+                check(name, candidate, reference)
+            except (WrongResult, RuntimeError, NotImplementedError) as why:
+                left_out[name] = str(why)
+                print(f"left out of {case.name}, n = {n}: {why}", file=sys.stderr)
+            else:
+                right[name] = candidate
+    return right, left_out
+
+
+def row(case: Case, n: int, times: dict[str, float], left_out: dict[str, str]) -> dict[str, Any]:
+    """Collect the columns of the table, and all that was timed."""
+    qops_us, ceiling_us = times.pop("qops"), times.pop("ceiling")
+    best = min(times, key=times.__getitem__, default=None)
+    return {
+        "op": case.name,
+        "n": n,
+        "qops_us": qops_us,
+        "best_peer": best,
+        "best_peer_us": times[best] if best else None,
+        case.rate.column: case.work(n) / (qops_us * 1e-6) / case.rate.scale,
+        case.rate.share: ceiling_us / qops_us,
+        "ceiling_us": ceiling_us,
+        "peers_us": times,
+        "left_out": left_out,
+    }

@@ -1,0 +1,30 @@
+"""The ceiling of everything that reads and writes memory: libc's memmove."""
+
+import ctypes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.case import Candidate, Rate, blank
+
+LINE = 64
+
+
+def line_aligned(n: int) -> NDArray[np.uint8]:
+    """Make n bytes that start at a cache line, where copies are fastest."""
+    buffer = blank(n + LINE, np.uint8)
+    start = -buffer.ctypes.data % LINE
+    return buffer[start : start + n]
+
+
+def memcpy(moved: int) -> Candidate:
+    """Copy so much that `moved` bytes are read and written together."""
+    n = max(1, moved // 2)
+    source, target = line_aligned(n), line_aligned(n)
+    source[:] = np.arange(n) % 251
+    to, start, size = ctypes.c_void_p(target.ctypes.data), ctypes.c_void_p(source.ctypes.data), ctypes.c_size_t(n)
+    move = ctypes.memmove
+    return Candidate(lambda: move(to, start, size), lambda: target - source, 0)
+
+
+BYTES = Rate("gb_per_s", "share_of_memcpy", 1e9, memcpy)

@@ -1,0 +1,98 @@
+"""LiteRT (TensorFlow Lite): one-op models, invoked on tensors set beforehand, int8 as its kernels prefer."""
+
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter
+
+from benchmarks.case import Candidate
+from benchmarks.cases import STEP, A, B, C
+
+S8, S32, F32 = schema.TensorType.INT8, schema.TensorType.INT32, schema.TensorType.FLOAT32
+TO_S8 = 128  # an int8 code is the uint8 code less this
+ONE_STEP = 1.01  # its kernels work in fixed point, or round in float32 elsewhere
+
+
+def tensor(n, dtype, scale=None, zero_point=0):
+    """Declare a tensor of n elements, quantized if it has a scale."""
+    made = schema.TensorT()
+    made.shape, made.type, made.buffer = [n], dtype, 0
+    if scale is not None:
+        made.quantization = schema.QuantizationParametersT()
+        made.quantization.scale, made.quantization.zeroPoint = [scale], [zero_point]
+    return made
+
+
+def s8(n, quantized):
+    """Declare an int8 tensor of the steps of `quantized`."""
+    return tensor(n, S8, quantized.scale, quantized.zero_point - TO_S8)
+
+
+def model(op, tensors, options=None):
+    """Write a model of one op; the last of the tensors is its output."""
+    last = len(tensors) - 1
+    code, one, graph, whole = schema.OperatorCodeT(), schema.OperatorT(), schema.SubGraphT(), schema.ModelT()
+    code.builtinCode, code.deprecatedBuiltinCode, code.version = op, op, 2
+    one.opcodeIndex, one.inputs, one.outputs = 0, list(range(last)), [last]
+    if options is not None:
+        one.builtinOptionsType, one.builtinOptions = options
+    graph.tensors, graph.inputs, graph.outputs, graph.operators = tensors, one.inputs, one.outputs, [one]
+    whole.version, whole.operatorCodes, whole.subgraphs, whole.buffers = 3, [code], [graph], [schema.BufferT()]
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(whole.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def invoked(content, inputs, result, within):
+    """Make a candidate that invokes the model on `inputs`; `result` of what it wrote."""
+    interpreter = Interpreter(model_content=content, num_threads=1)
+    interpreter.allocate_tensors()
+    for detail, x in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(detail["index"], x)
+    output = interpreter.get_output_details()[0]["index"]
+    return Candidate(interpreter.invoke, lambda: result(interpreter.get_tensor(output)), within)
+
+
+def codes_s8(x):
+    """uint8 codes as int8 ones."""
+    return (x.astype(np.int16) - TO_S8).astype(np.int8)
+
+
+def codes_u8(x):
+    """int8 codes as uint8 ones."""
+    return x.astype(np.int16) + TO_S8
+
+
+def add_8(a, b):
+    """ADD."""
+    n, options = a.size, schema.AddOptionsT()
+    content = model(
+        schema.BuiltinOperator.ADD, [s8(n, A), s8(n, B), s8(n, C)], (schema.BuiltinOptions.AddOptions, options)
+    )
+    return invoked(content, [codes_s8(a), codes_s8(b)], codes_u8, ONE_STEP)
+
+
+def quantize(x):
+    """QUANTIZE."""
+    content = model(schema.BuiltinOperator.QUANTIZE, [tensor(x.size, F32), s8(x.size, A)])
+    return invoked(content, [x], codes_u8, 0.51)
+
+
+def dequantize(a):
+    """DEQUANTIZE."""
+    content = model(schema.BuiltinOperator.DEQUANTIZE, [s8(a.size, A), tensor(a.size, F32)])
+    return invoked(content, [codes_s8(a)], np.asarray, 2**-20)
+
+
+def requantize(x):
+    """QUANTIZE of int32."""
+    content = model(schema.BuiltinOperator.QUANTIZE, [tensor(x.size, S32, STEP), s8(x.size, A)])
+    return invoked(content, [x], codes_u8, ONE_STEP)
+
+
+FORMS = {
+    "quantized_add_8p8to8": {"ADD": add_8},
+    "quantize": {"QUANTIZE": quantize},
+    "dequantize": {"DEQUANTIZE": dequantize},
+    "requantize_32to8": {"QUANTIZE": requantize},
+}

@@ -1,0 +1,157 @@
+"""numba: the loop one would write, compiled for this CPU; plain and with fastmath, in integers and in float32."""
+
+import numba
+import numpy as np
+
+from benchmarks.case import Candidate, blank
+from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C, factors
+
+f32 = np.float32
+EXACT = 0.5 + 2**-13  # one rounding of a float32
+EITHER = 1 + 2**-8  # a truncated float32 sum, which fastmath may round otherwise
+
+
+def loops(function):
+    """Compile the loop strictly and with fastmath."""
+    return {"strict": numba.njit(function, error_model="numpy"), "fastmath": numba.njit(function, fastmath=True)}
+
+
+def add_8(a, b, out, ka, kb, offset):
+    """Add, clamp, truncate; the offset holds the half that rounds."""
+    for i in range(out.size):
+        out[i] = np.uint8(np.int32(min(max(f32(a[i]) * ka + f32(b[i]) * kb + offset, f32(0)), f32(255))))
+
+
+def add_32(a, b, out, za, zb, ma, mb):
+    """Follow the seed's formula."""
+    for i in range(out.size):
+        out[i] = np.int32(f32(0.5) + (f32(a[i]) - za) * ma + (f32(b[i]) - zb) * mb)
+
+
+def add_32_offset(a, b, out, offset, ma, mb):
+    """Fold zero points and half into one offset."""
+    for i in range(out.size):
+        out[i] = np.int32(f32(a[i]) * ma + f32(b[i]) * mb + offset)
+
+
+def quantize(x, out, inverse, zero):
+    """Rint of a float32, clamped."""
+    for i in range(out.size):
+        out[i] = np.uint8(np.int32(min(max(np.rint(x[i] * inverse) + zero, f32(0)), f32(255))))
+
+
+def quantize_half_up(x, out, inverse, zero):
+    """Clamped, then truncated after adding a half."""
+    for i in range(out.size):
+        out[i] = np.uint8(np.int32(min(max(x[i] * inverse + zero, f32(0)), f32(255)) + f32(0.5)))
+
+
+def dequantize(a, out, zero, scale):
+    """Subtract, multiply."""
+    for i in range(out.size):
+        out[i] = (f32(a[i]) - zero) * scale
+
+
+def dequantize_offset(a, out, offset, scale):
+    """Multiply, add."""
+    for i in range(out.size):
+        out[i] = f32(a[i]) * scale + offset
+
+
+def requantize(x, out, multiplier, offset):
+    """32 fractional bits, in int64."""
+    for i in range(out.size):
+        out[i] = np.uint8(min(max((np.int64(x[i]) * multiplier + offset) >> 32, 0), 255))
+
+
+def requantize_float(x, out, factor, zero):
+    """In float32."""
+    for i in range(out.size):
+        out[i] = np.uint8(np.int32(min(max(f32(x[i]) * factor + zero, f32(0)), f32(255))))
+
+
+def min_max(x):
+    """One pass."""
+    low = high = x[0]
+    for i in range(x.size):
+        if x[i] < low:
+            low = x[i]
+        if x[i] > high:
+            high = x[i]
+    return low, high
+
+
+def multiply_shift(x, out, multiplier, term, shift):
+    """In int64."""
+    for i in range(out.size):
+        out[i] = np.int32((np.int64(x[i]) * multiplier + term) >> shift)
+
+
+def gemmlowp(x, out, multiplier, right):
+    """Both roundings, in int64."""
+    half = (1 << right) >> 1
+    for i in range(out.size):
+        high = (np.int64(x[i]) * multiplier + 2**30) >> 31
+        out[i] = np.int32((high + half - (high < 0)) >> right)
+
+
+def writer(loop, arguments, dtype, within):
+    """Give a maker of candidates that call the loop with the inputs, an output of `dtype` and the arguments."""
+
+    def make(**inputs):
+        arrays = tuple(inputs.values())
+        out = blank(arrays[0].size, dtype)
+        bound = (*arrays, out, *arguments)
+        return Candidate(lambda: loop(*bound), lambda: out, within)
+
+    return make
+
+
+def forms(function, arguments, dtype, within):
+    """Both compilations of a loop."""
+    return {f"{function.__name__} {how}": writer(f, arguments, dtype, within) for how, f in loops(function).items()}
+
+
+def ranges(loop):
+    """Give a maker of candidates for the loop that returns its result."""
+
+    def make(x):
+        found = [0, 0]
+
+        def run():
+            found[:] = loop(x)
+
+        return Candidate(run, lambda: np.array(found), 0)
+
+    return make
+
+
+INVERSE, ZERO = f32(1 / A.scale), f32(A.zero_point)
+RATIO = STEP / A.scale
+HALF = 1 << (RIGHT_SHIFT - 1)
+KA, KB, (MA, MB) = f32(A.scale / C.scale), f32(B.scale / C.scale), factors()
+OFFSET_8 = f32(C.zero_point + 0.5 - A.zero_point * KA - B.zero_point * KB)
+OFFSET_32 = f32(0.5 - A.zero_point * MA - B.zero_point * MB)
+FORMS = {
+    "quantized_add_8p8to8": forms(add_8, (KA, KB, OFFSET_8), np.uint8, EXACT),
+    "quantized_add_8p8to32": {
+        **forms(add_32, (ZERO, f32(B.zero_point), MA, MB), np.int32, EITHER),
+        **forms(add_32_offset, (OFFSET_32, MA, MB), np.int32, EITHER),
+    },
+    "quantize": {
+        **forms(quantize, (INVERSE, ZERO), np.uint8, EXACT),
+        **forms(quantize_half_up, (INVERSE, ZERO), np.uint8, EXACT),
+    },
+    "dequantize": {
+        **forms(dequantize, (ZERO, f32(A.scale)), np.float32, 2**-20),
+        **forms(dequantize_offset, (f32(-A.zero_point * A.scale), f32(A.scale)), np.float32, 2**-20),
+    },
+    "requantize_32to8": {
+        **forms(requantize, (round(RATIO * 2**32), (A.zero_point << 32) + (1 << 31)), np.uint8, 0.51 + 2**29 / 2**33),
+        **forms(requantize_float, (f32(RATIO), f32(A.zero_point + 0.5)), np.uint8, EXACT),
+    },
+    "requantization_range": {how: ranges(loop) for how, loop in loops(min_max).items()},
+    "multiply_shift": forms(multiply_shift, (round(FACTOR * 2**7), 0, 7), np.int32, 0),
+    "multiply_shift_half_up": forms(multiply_shift, (MULTIPLIER, HALF, RIGHT_SHIFT), np.int32, 0),
+    "multiply_shift_gemmlowp": forms(gemmlowp, (MULTIPLIER, RIGHT_SHIFT - 31), np.int32, 0),
+}

@@ -1,0 +1,144 @@
+"""numpy: every step with ``out=``, into buffers made beforehand."""
+
+import numpy as np
+
+from benchmarks.case import Candidate, blank
+from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C, factors
+
+EXACT = 0.5 + 2**-13  # one rounding of a float32
+HALF = np.float32(0.5)
+
+
+def add_8(a, b):
+    """In float32: two products, one sum, rint, clip."""
+    x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), blank(a.size, np.uint8)
+    ka, kb = np.float32(A.scale / C.scale), np.float32(B.scale / C.scale)
+    offset = np.float32(C.zero_point - A.zero_point * ka - B.zero_point * kb)
+
+    def run():
+        np.multiply(a, ka, out=x)
+        np.multiply(b, kb, out=y)
+        np.add(x, y, out=x)
+        np.add(x, offset, out=x)
+        np.rint(x, out=x)
+        np.clip(x, 0, 255, out=x)
+        np.copyto(out, x, casting="unsafe")
+
+    return Candidate(run, lambda: out, EXACT)
+
+
+def add_32(a, b):
+    """Follow the seed's formula, step by step."""
+    x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), blank(a.size, np.int32)
+    ma, mb = factors()
+    za, zb = np.float32(A.zero_point), np.float32(B.zero_point)
+
+    def run():
+        np.subtract(a, za, out=x)
+        np.multiply(x, ma, out=x)
+        np.subtract(b, zb, out=y)
+        np.multiply(y, mb, out=y)
+        np.add(x, HALF, out=x)
+        np.add(x, y, out=x)
+        np.copyto(out, x, casting="unsafe")
+
+    return Candidate(run, lambda: out, 0)
+
+
+def quantize(x):
+    """Multiply, rint, add, clip."""
+    t, out, inverse = blank(x.size, np.float32), blank(x.size, np.uint8), np.float32(1 / A.scale)
+
+    def run():
+        np.multiply(x, inverse, out=t)
+        np.rint(t, out=t)
+        np.add(t, np.float32(A.zero_point), out=t)
+        np.clip(t, 0, 255, out=t)
+        np.copyto(out, t, casting="unsafe")
+
+    return Candidate(run, lambda: out, EXACT)
+
+
+def dequantize(a):
+    """Subtract, multiply."""
+    out, scale, zero = blank(a.size, np.float32), np.float32(A.scale), np.float32(A.zero_point)
+
+    def run():
+        np.subtract(a, zero, out=out)
+        np.multiply(out, scale, out=out)
+
+    return Candidate(run, lambda: out, 2**-20)
+
+
+def requantize(x):
+    """In float32."""
+    t, out, factor = blank(x.size, np.float32), blank(x.size, np.uint8), np.float32(STEP / A.scale)
+
+    def run():
+        np.copyto(t, x, casting="unsafe")
+        np.multiply(t, factor, out=t)
+        np.add(t, np.float32(A.zero_point), out=t)
+        np.rint(t, out=t)
+        np.clip(t, 0, 255, out=t)
+        np.copyto(out, t, casting="unsafe")
+
+    return Candidate(run, lambda: out, EXACT)
+
+
+def min_max(x):
+    """Two reductions."""
+    found = [0, 0]
+
+    def run():
+        found[:] = np.minimum.reduce(x), np.maximum.reduce(x)
+
+    return Candidate(run, lambda: np.array(found), 0)
+
+
+def shifter(multiplier, shift, term):
+    """Give a maker for x * multiplier + term >> shift, in int64."""
+
+    def make(x):
+        t, out = blank(x.size, np.int64), blank(x.size, np.int32)
+
+        def run():
+            np.multiply(x, multiplier, out=t)
+            if term:
+                np.add(t, term, out=t)
+            np.right_shift(t, shift, out=t)
+            np.copyto(out, t, casting="unsafe")
+
+        return Candidate(run, lambda: out, 0)
+
+    return make
+
+
+def gemmlowp(x):
+    """Both roundings, in int64."""
+    t, sign, out = blank(x.size, np.int64), blank(x.size, np.int64), blank(x.size, np.int32)
+    right, multiplier = RIGHT_SHIFT - 31, np.int64(MULTIPLIER)
+
+    def run():
+        np.multiply(x, multiplier, out=t)
+        np.add(t, 1 << 30, out=t)
+        np.right_shift(t, 31, out=t)
+        np.right_shift(t, 63, out=sign)
+        np.add(t, sign, out=t)
+        np.add(t, 1 << right >> 1, out=t)
+        np.right_shift(t, right, out=t)
+        np.copyto(out, t, casting="unsafe")
+
+    return Candidate(run, lambda: out, 0)
+
+
+FORMS = {
+    "quantized_add_8p8to8": {"float32": add_8},
+    "quantized_add_8p8to32": {"float32": add_32},
+    "quantize": {"float32": quantize},
+    "dequantize": {"float32": dequantize},
+    "requantize_32to8": {"float32": requantize},
+    "requantization_range": {"reduce": min_max},
+    "multiply_shift": {"int64": shifter(np.int64(round(FACTOR * 2**7)), 7, 0)},
+    "multiply_shift_half_up": {"int64": shifter(np.int64(MULTIPLIER), RIGHT_SHIFT, 1 << (RIGHT_SHIFT - 1))},
+    "multiply_shift_gemmlowp": {"int64": gemmlowp},
+}

@@ -1,0 +1,86 @@
+"""onnxruntime: one-op models, run through io_binding on arrays that it does not copy."""
+
+from itertools import chain
+
+import numpy as np
+import onnxruntime as ort
+
+from benchmarks.case import Candidate, blank
+from benchmarks.cases import STEP, A, B, C
+from benchmarks.peers.onnx_model import model
+
+ONE_STEP = 1.01  # its QLinearAdd dequantizes and rounds in float32; one step where a tie falls otherwise
+
+
+def bound(nodes, constants, inputs, outputs):
+    """Make a call of the model with the arrays `inputs` and `outputs`, by name."""
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    proto = model(nodes, constants, inputs, outputs)
+    session = ort.InferenceSession(proto, options, providers=["CPUExecutionProvider"])
+    binding = session.io_binding()
+    kept = {name: ort.OrtValue.ortvalue_from_numpy(x) for name, x in chain(inputs.items(), outputs.items())}
+    for name in inputs:
+        binding.bind_ortvalue_input(name, kept[name])
+    for name in outputs:
+        binding.bind_ortvalue_output(name, kept[name])
+    call = session.run_with_iobinding
+
+    def run(kept=kept):  # the values alias the arrays, which must stay
+        call(binding)
+
+    return run
+
+
+def parameters(letter, quantized, dtype=np.uint8):
+    """Scale and zero point as constants of the model."""
+    scale, zero = np.array(quantized.scale, np.float32), np.array(quantized.zero_point, dtype)
+    return {f"{letter}_scale": scale, f"{letter}_zero": zero}
+
+
+def add_8(a, b):
+    """QLinearAdd."""
+    out = blank(a.size, np.uint8)
+    node = ("QLinearAdd", ["a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "c_scale", "c_zero"], ["c"])
+    constants = parameters("a", A) | parameters("b", B) | parameters("c", C)
+    return Candidate(bound([node], constants, {"a": a, "b": b}, {"c": out}), lambda: out, ONE_STEP)
+
+
+def quantize(x):
+    """QuantizeLinear."""
+    out = blank(x.size, np.uint8)
+    node = ("QuantizeLinear", ["x", "c_scale", "c_zero"], ["c"])
+    return Candidate(bound([node], parameters("c", A), {"x": x}, {"c": out}), lambda: out, 0.51)
+
+
+def dequantize(a):
+    """DequantizeLinear."""
+    out = blank(a.size, np.float32)
+    node = ("DequantizeLinear", ["a", "a_scale", "a_zero"], ["y"])
+    return Candidate(bound([node], parameters("a", A), {"a": a}, {"y": out}), lambda: out, 2**-20)
+
+
+def requantize(x):
+    """DequantizeLinear, QuantizeLinear."""
+    out = blank(x.size, np.uint8)
+    nodes = [("DequantizeLinear", ["x", "x_scale"], ["y"]), ("QuantizeLinear", ["y", "c_scale", "c_zero"], ["c"])]
+    constants = {"x_scale": np.array(STEP, np.float32)} | parameters("c", A)
+    return Candidate(bound(nodes, constants, {"x": x}, {"c": out}), lambda: out, 0.51)
+
+
+def min_max(x):
+    """ReduceMin and ReduceMax."""
+    low, high = blank(1, np.int32), blank(1, np.int32)
+    nodes = [("ReduceMin", ["x"], ["low"]), ("ReduceMax", ["x"], ["high"])]
+    run = bound(nodes, {}, {"x": x}, {"low": low, "high": high})
+    return Candidate(run, lambda: np.concatenate([low, high]), 0)
+
+
+FORMS = {
+    "quantized_add_8p8to8": {"QLinearAdd": add_8},
+    "quantize": {"QuantizeLinear": quantize},
+    "dequantize": {"DequantizeLinear": dequantize},
+    "requantize_32to8": {"DequantizeLinear, QuantizeLinear": requantize},
+    "requantization_range": {"ReduceMin, ReduceMax": min_max},
+}

@@ -1,0 +1,140 @@
+"""TensorFlow: the raw ops, eager, on tensors made beforehand; it has no out=."""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+import numpy as np
+import tensorflow as tf
+
+from benchmarks.case import Candidate
+from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, WIDE, A, B, factors
+
+tf.config.threading.set_intra_op_parallelism_threads(1)
+tf.config.threading.set_inter_op_parallelism_threads(1)
+raw = tf.raw_ops
+HALF_STEP = 0.51  # rounded once, in float32
+
+
+def kept(call, result, within):
+    """Make a candidate that keeps what the last call returned."""
+    found = []
+
+    def run():
+        found[:] = (call(),)
+
+    return Candidate(run, lambda: result(found[0]), within)
+
+
+def quantized(x, dtype):
+    """Make a tensor of a quantized type that holds the codes x."""
+    return tf.bitcast(tf.constant(x), dtype)
+
+
+def plain(x, dtype):
+    """Take the codes of a tensor of a quantized type."""
+    return tf.bitcast(x, dtype).numpy()
+
+
+def ends(lo, hi):
+    """Give a range as two scalar tensors."""
+    return tf.constant(lo, tf.float32), tf.constant(hi, tf.float32)
+
+
+def add_32(op, within):
+    """Give a maker for one of the ops that add into int32; the check wants its codes in the seed's steps."""
+
+    def make(a, b):
+        qa, qb = quantized(a[None], tf.quint8), quantized(b, tf.quint8)
+        bound, level = (qa, qb, *ends(*A.range), *ends(*B.range), tf.qint32), A.scale / float(factors()[0])
+
+        def result(got):
+            codes, lo, hi = got
+            return plain(codes, tf.int32)[0] * ((float(hi) - float(lo)) / 2**32 / level)
+
+        return kept(lambda: op(*bound), result, within)
+
+    return make
+
+
+def quantized_add(x, y, min_x, max_x, min_y, max_y, dtype):
+    """QuantizedAdd."""
+    return raw.QuantizedAdd(x=x, y=y, min_x=min_x, max_x=max_x, min_y=min_y, max_y=max_y, Toutput=dtype)
+
+
+def quantized_bias_add(x, y, min_x, max_x, min_y, max_y, dtype):
+    """QuantizedBiasAdd."""
+    return raw.QuantizedBiasAdd(
+        input=x, bias=y, min_input=min_x, max_input=max_x, min_bias=min_y, max_bias=max_y, out_type=dtype
+    )
+
+
+def quantize(x):
+    """QuantizeV2, MIN_FIRST."""
+    values, (lo, hi) = tf.constant(x), ends(*A.range)
+
+    def call():
+        return raw.QuantizeV2(input=values, min_range=lo, max_range=hi, T=tf.quint8, mode="MIN_FIRST")
+
+    return kept(call, lambda got: plain(got.output, tf.uint8), HALF_STEP)
+
+
+def dequantize(a):
+    """Dequantize, MIN_FIRST."""
+    codes, (lo, hi) = quantized(a, tf.quint8), ends(*A.range)
+
+    def call():
+        return raw.Dequantize(input=codes, min_range=lo, max_range=hi, mode="MIN_FIRST")
+
+    return kept(call, lambda got: got.numpy(), 2**-20)
+
+
+def requantize(x):
+    """Requantize; one step off where its float32 factor falls short."""
+    codes, (lo, hi), (to_lo, to_hi) = quantized(x, tf.qint32), ends(-WIDE, WIDE), ends(*A.range)
+
+    def call():
+        return raw.Requantize(
+            input=codes,
+            input_min=lo,
+            input_max=hi,
+            requested_output_min=to_lo,
+            requested_output_max=to_hi,
+            out_type=tf.quint8,
+        )
+
+    return kept(call, lambda got: plain(got.output, tf.uint8), 1.01)
+
+
+def min_max(x):
+    """Min and Max."""
+    codes, axis = tf.constant(x), tf.constant([0])
+    return kept(lambda: (raw.Min(input=codes, axis=axis), raw.Max(input=codes, axis=axis)), np.array, 0)
+
+
+def shifter(multiplier, shift, term):
+    """Give a maker for x * multiplier + term >> shift, in int64."""
+
+    def make(x):
+        codes, factor, half, right = tf.constant(x), *(tf.constant(v, tf.int64) for v in (multiplier, term, shift))
+
+        def call():
+            product = tf.cast(codes, tf.int64) * factor
+            return tf.cast(raw.RightShift(x=product + half if term else product, y=right), tf.int32)
+
+        return kept(call, lambda got: got.numpy(), 0)
+
+    return make
+
+
+FORMS = {
+    "quantized_add_8p8to32": {
+        "QuantizedAdd": add_32(quantized_add, 25.5),  # its steps are whole codes, which unequal ranges feel
+        "QuantizedBiasAdd": add_32(quantized_bias_add, 2.01),
+    },
+    "quantize": {"QuantizeV2": quantize},
+    "dequantize": {"Dequantize": dequantize},
+    "requantize_32to8": {"Requantize": requantize},
+    "requantization_range": {"Min, Max": min_max},
+    "multiply_shift": {"int64": shifter(round(FACTOR * 2**7), 7, 0)},
+    "multiply_shift_half_up": {"int64": shifter(MULTIPLIER, RIGHT_SHIFT, 1 << (RIGHT_SHIFT - 1))},
+}

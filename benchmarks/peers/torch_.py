@@ -1,0 +1,134 @@
+"""torch: the ATen ops themselves, their out= forms where they have them."""
+
+import numpy as np
+import torch
+
+from benchmarks.case import Candidate, blank
+from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C, factors
+
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)
+as_quantized = torch._make_per_tensor_quantized_tensor
+HALF_STEP = 0.51  # rounded once, in float32
+
+
+def add_8(a, b):
+    """quantized.add, with the engine that is torch's default."""
+    qa = as_quantized(torch.from_numpy(a), A.scale, A.zero_point)
+    qb = as_quantized(torch.from_numpy(b), B.scale, B.zero_point)
+    call, scale, zero, found = torch.ops.quantized.add.default, C.scale, C.zero_point, []
+
+    def run():
+        found[:] = (call(qa, qb, scale, zero),)
+
+    return Candidate(run, lambda: found[0].int_repr().numpy(), 1.01)
+
+
+def add_8_out(a, b):
+    """quantized.add.out."""
+    qa = as_quantized(torch.from_numpy(a), A.scale, A.zero_point)
+    qb = as_quantized(torch.from_numpy(b), B.scale, B.zero_point)
+    qc = as_quantized(torch.zeros(a.size, dtype=torch.uint8), C.scale, C.zero_point)
+    call = torch.ops.quantized.add.out
+    return Candidate(lambda: call(qa, qb, qc), lambda: qc.int_repr().numpy(), 1.01)
+
+
+def add_32(a, b):
+    """Follow the seed's formula, step by step."""
+    ta, tb, out = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(blank(a.size, np.int32))
+    x, y = torch.empty(a.size), torch.empty(a.size)
+    (ma, mb), za, zb = map(float, factors()), float(A.zero_point), float(B.zero_point)
+
+    def run():
+        torch.sub(ta, za, out=x).mul_(ma)
+        torch.sub(tb, zb, out=y).mul_(mb)
+        out.copy_(x.add_(0.5).add_(y))
+
+    return Candidate(run, out.numpy, 1.01)
+
+
+def quantize(x):
+    """quantize_per_tensor; it allocates, its out= form takes longer."""
+    values, found = torch.from_numpy(x), []
+    call, dtype, scale, zero = torch.quantize_per_tensor, torch.quint8, A.scale, A.zero_point
+
+    def run():
+        found[:] = (call(values, scale, zero, dtype),)
+
+    return Candidate(run, lambda: found[0].int_repr().numpy(), HALF_STEP)
+
+
+def dequantize(a):
+    """Tensor.dequantize."""
+    codes, found = as_quantized(torch.from_numpy(a), A.scale, A.zero_point), []
+    call = codes.dequantize
+
+    def run():
+        found[:] = (call(),)
+
+    return Candidate(run, lambda: found[0].numpy(), 2**-20)
+
+
+def requantize(x):
+    """Dequantize from qint32, quantize to quint8."""
+    codes, found = as_quantized(torch.from_numpy(x), STEP, 0), []
+    call, dtype, scale, zero = torch.quantize_per_tensor, torch.quint8, A.scale, A.zero_point
+
+    def run():
+        found[:] = (call(codes.dequantize(), scale, zero, dtype),)
+
+    return Candidate(run, lambda: found[0].int_repr().numpy(), HALF_STEP)
+
+
+def min_max(x):
+    """aminmax; it allocates its two numbers."""
+    codes, found, call = torch.from_numpy(x), [], torch.aminmax
+
+    def run():
+        found[:] = call(codes)
+
+    return Candidate(run, lambda: np.array([int(end) for end in found]), 0)
+
+
+def shifter(multiplier, shift, term):
+    """Give a maker for x * multiplier + term >> shift, in int64."""
+
+    def make(x):
+        codes, wide = torch.from_numpy(x), torch.empty(x.size, dtype=torch.int64)
+        out = torch.from_numpy(blank(x.size, np.int32))
+
+        def run():
+            wide.copy_(codes).mul_(multiplier)
+            if term:
+                wide.add_(term)
+            out.copy_(wide.bitwise_right_shift_(shift))
+
+        return Candidate(run, out.numpy, 0)
+
+    return make
+
+
+def gemmlowp(x):
+    """Both roundings, in int64."""
+    codes, wide, sign = torch.from_numpy(x), *(torch.empty(x.size, dtype=torch.int64) for _ in "ws")
+    out, right = torch.from_numpy(blank(x.size, np.int32)), RIGHT_SHIFT - 31
+
+    def run():
+        wide.copy_(codes).mul_(MULTIPLIER).add_(1 << 30).bitwise_right_shift_(31)
+        torch.bitwise_right_shift(wide, 63, out=sign)
+        out.copy_(wide.add_(sign).add_(1 << right >> 1).bitwise_right_shift_(right))
+
+    return Candidate(run, out.numpy, 0)
+
+
+FORMS = {
+    "quantized_add_8p8to8": {"add": add_8, "add.out": add_8_out},
+    "quantized_add_8p8to32": {"float32": add_32},
+    "quantize": {"quantize_per_tensor": quantize},
+    "dequantize": {"dequantize": dequantize},
+    "requantize_32to8": {"dequantize, quantize_per_tensor": requantize},
+    "requantization_range": {"aminmax": min_max},
+    "multiply_shift": {"int64": shifter(round(FACTOR * 2**7), 7, 0)},
+    "multiply_shift_half_up": {"int64": shifter(MULTIPLIER, RIGHT_SHIFT, 1 << (RIGHT_SHIFT - 1))},
+    "multiply_shift_gemmlowp": {"int64": gemmlowp},
+}

@@ -1,0 +1,49 @@
+"""Medians of interleaved samples, on one CPU."""
+
+import os
+from collections.abc import Callable, Mapping
+from random import Random
+from statistics import median
+from time import perf_counter_ns
+
+SAMPLE_NS = 200_000
+"""A sample is as many calls as take about this long: far above the clock's step, far below the machine's moods."""
+
+
+def pin(cpu: int | None = None) -> int | None:
+    """Keep this process on one CPU, by default the last it may use; None where the system cannot."""
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    chosen = max(os.sched_getaffinity(0)) if cpu is None else cpu
+    os.sched_setaffinity(0, {chosen})
+    return chosen
+
+
+def sample(run: Callable[[], object], calls: int) -> float:
+    """Nanoseconds a call, after one untimed call that brings the candidate's own data back into the caches."""
+    repeat = range(calls)
+    run()
+    start = perf_counter_ns()
+    for _ in repeat:
+        run()
+    return (perf_counter_ns() - start) / calls
+
+
+def calls_per_sample(run: Callable[[], object]) -> int:
+    """So that a sample takes about SAMPLE_NS."""
+    once = min(sample(run, 1) for _ in range(3))
+    return max(1, int(SAMPLE_NS / max(once, 1)))
+
+
+def microseconds(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Median time of a call of each: every round takes one sample of each, in an order of its own.
+
+    Whoever comes first leaves the caches, and more so the last-level one, as the next one finds them.
+    """
+    calls = {name: calls_per_sample(run) for name, run in runs.items()}
+    samples: dict[str, list[float]] = {name: [] for name in runs}
+    shuffled = Random(0)
+    for _ in range(rounds):
+        for name in shuffled.sample(list(runs), len(runs)):
+            samples[name].append(sample(runs[name], calls[name]))
+    return {name: median(found) / 1000 for name, found in samples.items()}

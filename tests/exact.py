@@ -1,0 +1,45 @@
+"""Exact numbers, for the twins: values, ranges and roundings in fractions."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+F32 = np.float32
+
+
+def exact32(value):
+    """The float32 next to a number, as a fraction: what every end of a range is."""
+    return Fraction(float(F32(value)))
+
+
+def values(codes, lo, hi):
+    """Exact real values: min + q * (max - min) / 255 of uint8 codes, q * (max - min) / 2**32 of int32 codes."""
+    lo, hi = exact32(lo), exact32(hi)
+    steps, base = (255, lo) if codes.dtype == np.uint8 else (2**32, 0)
+    return [base + int(q) * (hi - lo) / steps for q in codes.flat]
+
+
+def outward(lo, hi):
+    """The narrowest float32 range that holds lo..hi."""
+    with np.errstate(over="ignore"):
+        low, high = F32(lo), F32(hi)
+        low = np.nextafter(low, F32(-np.inf)) if float(low) > lo else low
+        high = np.nextafter(high, F32(np.inf)) if float(high) < hi else high
+    return float(low), float(high)
+
+
+def rounded(value, rounding):
+    """An exact fraction rounded to an integer by a named rule."""
+    floor = math.floor(value)
+    if rounding == "truncate":
+        return floor
+    rest = value - floor
+    if rest != Fraction(1, 2):
+        return floor + (rest > Fraction(1, 2))
+    up = {"half_up": True, "half_away": value > 0, "half_even": floor % 2 == 1}[rounding]
+    return floor + up
+
+
+def clamp(value, lowest, highest):
+    return max(lowest, min(highest, value))

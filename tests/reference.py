@@ -1,0 +1,178 @@
+"""The slow twin of every front-door op: the formulas of the docstrings, in integers, fractions and numpy float32.
+
+No code of the ops is used here. `twin(name)` finds a twin by the name of its op, "fixedpoint.multiply_shift" being
+`fixedpoint_multiply_shift`. Codes come as flat integer arrays, real values as fractions.
+"""
+
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+from exact import F32, clamp, exact32, outward, rounded, values
+from reference_add import add_full_range, positions, quantized_add_8p8to8, quantized_add_8p8to32
+
+__all__ = ["add_full_range", "positions", "quantized_add_8p8to8", "quantized_add_8p8to32", "twin", "values"]
+
+
+def twin(name):
+    return globals()[name.replace(".", "_")]
+
+
+# --- affine ----------------------------------------------------------------------------------------------------------
+
+
+def affine_holding_zero(lo, hi):
+    """(scale, zero_point): of all zero points the one that needs the smallest scale, the lowest of equals."""
+    lo, hi = min(Fraction(0), exact32(lo)), max(Fraction(0), exact32(hi))
+    if lo == hi:
+        return 0.0, 0
+    narrowest = Fraction(255, 2**125)
+    if hi - lo < narrowest:
+        lo, hi = (lo, lo + narrowest) if hi > -lo else (hi - narrowest, hi)
+
+    def scale(zero):
+        below = -lo / zero if zero else (math.inf if lo < 0 else 0)
+        above = hi / (255 - zero) if zero < 255 else (math.inf if hi > 0 else 0)
+        return max(below, above)
+
+    zero_point = min(range(256), key=scale)
+    return float(scale(zero_point)), zero_point
+
+
+def affine_exact(lo, hi):
+    """(scale, zero_point), or None where no zero point within 2**-15 means the same."""
+    lo, hi = exact32(lo), exact32(hi)
+    if lo == hi:
+        return (0.0, 0) if lo == 0 else None
+    code = -lo * 255 / (hi - lo)
+    zero_point = rounded(code, "half_even")
+    fits = abs(code - zero_point) <= Fraction(1, 2**15) and 0 <= zero_point <= 255
+    return (float((hi - lo) / 255), zero_point) if fits else None
+
+
+def affine_max_abs(limit):
+    return float(exact32(limit) / 255), 0
+
+
+def affine_symmetric(limit):
+    return float(exact32(limit) / 127), 128
+
+
+# --- quantize --------------------------------------------------------------------------------------------------------
+
+
+def quantize(x, lo=None, hi=None):
+    """(codes, min, max) of float32 values."""
+    x = np.asarray(x, F32).ravel()
+    lo = float(min(x, default=0)) if lo is None else lo
+    hi = float(max(x, default=0)) if hi is None else hi
+    scale, zero_point = affine_holding_zero(lo, hi)
+    inverse = F32(1 / scale) if scale else F32(0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = x * inverse  # one float32 rounding; what overflows saturates
+    codes = [
+        0 if math.isnan(v) else clamp(round(clamp(v, -999.0, 999.0)) + zero_point, 0, 255) for v in scaled.tolist()
+    ]
+    return np.uint8(codes), float(F32(-zero_point * scale)), float(F32((255 - zero_point) * scale))
+
+
+def dequantize(codes, lo, hi):
+    """Exact values; the op is within `dequantize_bound` of them."""
+    return values(codes, lo, hi)
+
+
+def dequantize_bound(lo, hi):
+    return max(abs(Fraction(lo)), abs(Fraction(hi))) / 2**21 + Fraction(1, 2**141)
+
+
+# --- requantize ------------------------------------------------------------------------------------------------------
+
+
+def requantization_range(codes, top):
+    if codes.size == 0:
+        return 0.0, 0.0
+    scale = 2 * float(F32(top)) / 2**32
+    return outward(int(min(codes.flat)) * scale, int(max(codes.flat)) * scale)
+
+
+def requantize_32to8(codes, top, lo, hi):
+    """(codes rounded half up once, exact positions times `unit`, `unit`): big integers, one output step is `unit`."""
+    step = 2 * Fraction(top) / 2**32
+    lo, hi = Fraction(lo), Fraction(hi)
+    unit = math.lcm(step.denominator, lo.denominator, hi.denominator)
+    step, lo, hi = int(step * unit), int(lo * unit), int(hi * unit)
+    position = (codes.ravel().astype(object) * step - lo) * 255  # over hi - lo
+    nearest = (2 * position + (hi - lo)) // (2 * (hi - lo))
+    return np.clip(nearest, 0, 255).astype(np.uint8), position, hi - lo
+
+
+def requantize_loop(codes, p):
+    """The loop with the integers `p` of prepare: 32 bits of fraction, then 19."""
+    near = np.clip(codes.ravel().astype(object), p["lowest"], p["highest"])
+    acc = ((near - p["centre"]) * 2 ** p["left_shift"]) * p["multiplier"] + p["offset"] * 2**32
+    return np.clip(acc // 2**51, 0, 255).astype(np.uint8)
+
+
+# --- multiply_shift --------------------------------------------------------------------------------------------------
+
+
+def fixedpoint_quantize_multiplier(factor):
+    """(multiplier, right_shift): 31 bits, half away from zero; 0 for what needs a shift of more than 62."""
+    exact = abs(Fraction(factor))
+    if rounded(exact * 2**63, "half_up") < 2**31:
+        return 0, 31
+    right_shift = 62
+    while right_shift > 0 and rounded(exact * 2**right_shift, "half_up") >= 2**31:
+        right_shift -= 1
+    return int(math.copysign(rounded(exact * 2**right_shift, "half_up"), factor)), right_shift
+
+
+def rounding_doubling_high_mul(a, b):
+    """Gemmlowp's SaturatingRoundingDoublingHighMul: nudge by sign, then a division that truncates toward zero."""
+    if a == b == -(2**31):
+        return 2**31 - 1
+    nudged = a * b + (2**30 if a * b >= 0 else 1 - 2**30)
+    return abs(nudged) // 2**31 * (1 if nudged >= 0 else -1)
+
+
+def rounding_divide_by_pot(x, exponent):
+    """Gemmlowp's RoundingDivideByPOT: the remainder against a threshold, one higher below 0."""
+    remainder, threshold = x % 2**exponent, (2**exponent - 1) // 2 + (x < 0)
+    return x // 2**exponent + (remainder > threshold)
+
+
+def fixedpoint_multiply_shift(x, multiplier, right_shift, rounding):
+    x = int(x)
+    if rounding == "gemmlowp":
+        shifted = (x * 2 ** max(0, 31 - right_shift) + 2**31) % 2**32 - 2**31
+        return rounding_divide_by_pot(rounding_doubling_high_mul(shifted, multiplier), max(0, right_shift - 31))
+    if rounding == "hvx":  # vmpy(.h,.h):<<1:rnd:sat: the high half of the doubled product in 32 bits
+        return clamp(clamp(2 * x * multiplier + 2**15, -(2**31), 2**31 - 1) // 2**16, -(2**15), 2**15 - 1)
+    return clamp(rounded(Fraction(x * multiplier, 2**right_shift), rounding), -(2**31), 2**31 - 1)
+
+
+def multiply_shift(x, factor, bits=7, rounding="truncate"):
+    multiplier = rounded(Fraction(factor) * 2**bits, "half_even")
+    return fixedpoint_multiply_shift(x, multiplier, bits, rounding)
+
+
+# --- error -----------------------------------------------------------------------------------------------------------
+
+
+def error(codes, lo, hi, reference):
+    """The report, every sum exact."""
+    want = [Fraction(float(r)) for r in np.ravel(reference)]
+    got = values(codes, lo, hi)
+    lsb = (exact32(hi) - exact32(lo)) / (255 if codes.dtype == np.uint8 else 2**32)
+    off = [(g - w) / (lsb or 1) for g, w in zip(got, want, strict=True)]
+    count, noise, signal = len(off), sum((g - w) ** 2 for g, w in zip(got, want, strict=True)), sum(w**2 for w in want)
+    return SimpleNamespace(
+        max=float(max(map(abs, off))),
+        mean=float(sum(map(abs, off)) / count),
+        rms=math.sqrt(sum(o * o for o in off) / count),
+        bias=float(sum(off) / count),
+        sqnr=math.inf if noise == 0 else -math.inf if signal == 0 else 10 * math.log10(signal / noise),
+        lsb=float(lsb),
+        worst=max(range(count), key=lambda i: abs(off[i])),
+    )

@@ -1,0 +1,114 @@
+"""The slow twins of the adds; see `reference`."""
+
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+from exact import F32, outward
+
+
+def zero_code(lo, hi):
+    """Code of 0 in float32, half away, cut at 0 and at the highest float32 below 2**31: nnlib's quantize_uint."""
+    with np.errstate(over="ignore"):
+        scaled = float((F32(0) - lo) * (F32(255) / max(F32(1e-18), hi - lo)))
+    return 0 if scaled < 0 else math.floor(Fraction(min(scaled, 2.0**31 - 128)) + Fraction(1, 2))
+
+
+def quantized_add_8p8to32(a, b):
+    """(codes, max), float32 arithmetic step by step."""
+    (qa, a_min, a_max), (qb, b_min, b_max) = ((np.ravel(q), F32(lo), F32(hi)) for q, lo, hi in (a, b))
+    top = max(abs(a_min), a_max, abs(b_min), b_max) * F32(2**17)
+    if top == 0:
+        return np.zeros(qa.shape, np.int32), 0.0
+    level = (top + top) / F32(2**32)
+    za, zb = min(255, zero_code(a_min, a_max)), zero_code(b_min, b_max)
+    ma, mb = ((hi - lo) / F32(255) / level if level > 0 else F32(0) for lo, hi in ((a_min, a_max), (b_min, b_max)))
+    x = (qa.astype(np.int64) - za).astype(F32) * ma
+    y = (qb.astype(np.int64) - zb).astype(F32) * mb
+    return np.trunc((F32(0.5) + x) + y).astype(np.int32), float(top)
+
+
+def positions(a, b, c):
+    """256 x 256 exact sums of the ranges a and b, in steps of the range c above c's min (float64, good to 1e-12)."""
+    (a_min, a_max), (b_min, b_max), (c_min, c_max) = ((Fraction(lo), Fraction(hi)) for lo, hi in (a, b, c))
+    step = (c_max - c_min) / 255
+    x = [float((a_min + b_min - c_min + q * (a_max - a_min) / 255) / step) for q in range(256)]
+    y = [float(q * (b_max - b_min) / 255 / step) for q in range(256)]
+    return np.add.outer(x, y)
+
+
+def add_narrow(a, b, c):
+    """One pass of the 16-bit loop: (values before the shift, code of each, lowest and highest sum in output steps)."""
+    (qa, a_step, a_min), (qb, b_step, b_min), (c_step, c_min) = a, b, c
+    ka, kb = round(8192 * a_step / c_step), round(8192 * b_step / c_step)
+    offset = round((a_min + b_min - c_min) / c_step * 32) + 17
+    x = ((qa << 8) * ka >> 16) + ((qb << 8) * kb >> 16) + offset
+    assert 0 <= ka < 2**16
+    assert 0 <= kb < 2**16
+    assert x.min() >= -(2**15)
+    assert x.max() < 2**15
+    return x >> 5, (int(x.min()) - 16 - 3, int(x.max()) - 16 + 3), c_step / 32
+
+
+def add_wide(a, b, c):
+    """One pass with every term in 1/65536 output steps."""
+    (qa, a_step, a_min), (qb, b_step, b_min), (c_step, c_min) = a, b, c
+    unit = c_step / 65536
+    ta = np.array([round(q * (a_step / unit)) for q in range(256)])
+    tb = np.array([round(q * (b_step / unit) + (a_min + b_min - c_min) / unit) + 32768 for q in range(256)])
+    x = ta[qa] + tb[qb]
+    return x >> 16, (int(x.min()) - 32768 - 2, int(x.max()) - 32768 + 2), unit
+
+
+def add_is_narrow(a, b, c):
+    """Whether the 16-bit loop can hold it: multipliers of 16 bits, sums of 15 bits and a sign."""
+    (a_min, a_max), (b_min, b_max), (c_min, c_max) = a, b, c
+    step = (c_max - c_min) / 255
+    ends = [(a_min + b_min - c_min) / step * 32, (a_max + b_max - c_min) / step * 32]
+    slopes = [(a_max - a_min) / 255, (b_max - b_min) / 255]
+    return ends[0] > -32700 and ends[1] < 32700 and all(slope < 7.99 * step for slope in slopes)
+
+
+def add_pass(a, b, c):
+    """One pass: codes, whether all fitted, the range found, which loop."""
+    narrow = add_is_narrow(a[1:], b[1:], c)
+    operands = [(np.ravel(q).astype(np.int64), (hi - lo) / 255, lo) for q, lo, hi in (a, b)]
+    step = (c[1] - c[0]) / 255
+    codes, extremes, unit = (add_narrow if narrow else add_wide)(*operands, (step, c[0]))
+    found = outward(c[0] + extremes[0] * unit, c[0] + extremes[1] * unit)
+    fits = codes.min() >= 0 and codes.max() <= 255
+    return SimpleNamespace(codes=np.clip(codes, 0, 255).astype(np.uint8), fits=fits, found=found, narrow=narrow)
+
+
+def add_full_range(a, b):
+    lo, hi = a[1] + b[1], a[2] + b[2]
+    exact = [Fraction(x) + Fraction(y) for x, y in zip(a[1:], b[1:], strict=True)]
+    if lo == hi and (lo, hi) != tuple(exact):
+        lo, hi = math.nextafter(lo, -math.inf), math.nextafter(hi, math.inf)
+    return outward(lo, hi)
+
+
+def quantized_add_8p8to8(a, b, guess=None):
+    """Codes, range, passes, range found, and which loop each pass took."""
+    a, b = ((q, float(F32(lo)), float(F32(hi))) for q, lo, hi in (a, b))
+    full = add_full_range(a, b)
+    ends = [None if end is None else float(F32(end)) for end in guess or (None, None)]
+    lo, hi = (limit if end is None else end for end, limit in zip(ends, full, strict=True))
+    if hi - lo <= (max(hi, full[1]) - min(lo, full[0])) / 2**32:
+        (lo, hi), ends = full, (None, None)
+    if lo == hi:
+        return SimpleNamespace(codes=np.zeros(a[0].size, np.uint8), range=full, passes=1, found=full, narrow=[])
+    first = add_pass(a, b, (lo, hi))
+    found = max(first.found[0], full[0]), min(first.found[1], full[1])
+    better_lo = ends[0] if ends[0] is not None and ends[0] <= found[0] else found[0]
+    better_hi = ends[1] if ends[1] is not None and ends[1] >= found[1] else found[1]
+    least = (full[1] - full[0]) / 2**31
+    if better_hi - better_lo < least:
+        better_lo, better_hi = outward(better_lo, better_lo + least)
+    if first.fits and better_hi - better_lo > (hi - lo) * 15 / 16:
+        return SimpleNamespace(codes=first.codes, range=(lo, hi), passes=1, found=found, narrow=[first.narrow])
+    second = add_pass(a, b, (better_lo, better_hi))
+    return SimpleNamespace(
+        codes=second.codes, range=(better_lo, better_hi), passes=2, found=found, narrow=[first.narrow, second.narrow]
+    )

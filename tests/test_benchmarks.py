@@ -1,0 +1,102 @@
+"""The benchmarks run, give the columns that they name, and refuse to time what is wrong."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as bench
+from benchmarks.case import Candidate, WrongResult
+from benchmarks.cases import CASES
+from benchmarks.measure import measure
+from benchmarks.peers import installed
+from benchmarks.timing import microseconds
+
+NAMED = {"op", "n", "qops_us", "best_peer", "best_peer_us", "gb_per_s", "share_of_memcpy"}
+BY_NAME = {case.name: case for case in CASES}
+
+
+@pytest.fixture(autouse=True)
+def leaves_the_process_alone(monkeypatch):
+    monkeypatch.setattr(bench, "pin", lambda cpu: cpu)
+    monkeypatch.setattr("os.environ", {})
+
+
+def wrong(a, b):
+    """A candidate whose only fault is one code, one step off."""
+    right = BY_NAME["quantized_add_8p8to32"].qops(a, b)
+
+    def result():
+        codes = np.array(right.result())
+        codes[-1] += 1
+        return codes
+
+    return Candidate(right.run, result, right.within)
+
+
+def no_timing(*arguments):
+    pytest.fail("a wrong result was timed")
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_quick_run_writes_the_named_columns(name, tmp_path, capsys):
+    target = tmp_path / "build" / "bench.json"
+    status = bench.main(
+        ["--ops", name, "--sizes", "16", "1000", "--rounds", "2", "--peers", "numpy", "--json", str(target)]
+    )
+    rows = json.loads(target.read_text())
+    assert status == 0
+    assert [(row["op"], row["n"]) for row in rows] == [(name, 16), (name, 1000)]
+    for row in rows:
+        assert row.keys() >= NAMED
+        assert row["best_peer"].startswith("numpy ")
+        assert not row["left_out"]
+        assert min(row["qops_us"], row["best_peer_us"], row["gb_per_s"], row["share_of_memcpy"]) > 0
+    assert capsys.readouterr().out.count(name) == 2
+
+
+def test_wrong_op_is_refused(monkeypatch):
+    monkeypatch.setattr("benchmarks.measure.microseconds", no_timing)
+    with pytest.raises(WrongResult, match="off by 1, documented 0"):
+        measure(replace(BY_NAME["quantized_add_8p8to32"], qops=wrong), 100, {}, 1)
+
+
+def test_wrong_op_ends_the_run_without_a_file(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(bench, "CASES", [replace(BY_NAME["quantized_add_8p8to32"], qops=wrong)])
+    target = tmp_path / "bench.json"
+    assert bench.main(["--sizes", "100", "--peers", "--json", str(target)]) == 1
+    assert not target.exists()
+    assert "not timed: qops quantized_add_8p8to32" in capsys.readouterr().err
+
+
+def test_wrong_peer_is_left_out_and_named(capsys):
+    numpy_forms = installed(("numpy",))[0]["numpy"]["quantized_add_8p8to32"]
+    peers = {"numpy": {"quantized_add_8p8to32": {**numpy_forms, "wrong": wrong}}}
+    row = measure(BY_NAME["quantized_add_8p8to32"], 100, peers, 1)
+    assert list(row["peers_us"]) == ["numpy float32"]
+    assert list(row["left_out"]) == ["numpy wrong"]
+    assert "off by 1" in capsys.readouterr().err
+
+
+def test_nan_is_never_within_a_bound():
+    case = BY_NAME["dequantize"]
+
+    def nan(a):
+        return Candidate(lambda: None, lambda: np.full(a.size, np.nan, np.float32), np.inf)
+
+    with pytest.raises(WrongResult, match="nan"):
+        measure(replace(case, qops=nan), 10, {}, 1)
+
+
+def test_peer_that_is_missing_is_told():
+    found, missing = installed(("numpy", "nonexistent"))
+    assert list(found) == ["numpy"]
+    assert list(missing) == ["nonexistent"]
+
+
+def test_samples_are_interleaved():
+    order = []
+    microseconds({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, rounds=8)
+    turns = [letter for i, letter in enumerate(order) if i == 0 or order[i - 1] != letter]
+    assert len(turns) >= 8

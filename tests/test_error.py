@@ -1,0 +1,116 @@
+"""qops.error: the report against exact sums."""
+
+import math
+
+import numpy as np
+import pytest
+import reference
+from cases import HUGE, TINY, reals, spans
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import qops
+from qops.error import Worst
+
+
+def check(codes, lo, hi, want):
+    """Equal but for float64 roundings: of values up to 2**31 LSB."""
+    got = qops.error((codes, lo, hi), want)
+    twin = reference.error(codes, lo, hi, want)
+    slack = 1e-12 * (twin.max + max(abs(lo), abs(hi)) / twin.lsb)
+    for name in ("max", "mean", "rms", "bias"):
+        assert getattr(got, name) == pytest.approx(getattr(twin, name), rel=0, abs=slack)
+    assert got.lsb == pytest.approx(twin.lsb, rel=1e-15, abs=0)
+    return got, twin
+
+
+@given(
+    codes=hnp.arrays(np.uint8, st.integers(1, 50)) | hnp.arrays(np.int32, st.integers(1, 50)),
+    ends=spans(100),
+    data=st.data(),
+)
+def test_error_matches_twin(codes, ends, data):
+    assume(ends[1] - ends[0] > 1e-3)
+    lo, hi = ends if codes.dtype == np.uint8 else (-max(map(abs, ends)), max(map(abs, ends)))
+    steps = data.draw(hnp.arrays(np.float64, codes.shape, elements=st.floats(-3, 3)))
+    exact = np.array([float(v) for v in reference.values(codes, lo, hi)])
+    got, twin = check(codes, lo, hi, exact + steps * reference.error(codes, lo, hi, exact).lsb)
+    assert got.histogram.counts.sum() == codes.size
+    assert got.max == abs(got.worst.value - got.worst.reference) / got.lsb
+    assert got.sqnr == pytest.approx(twin.sqnr, rel=1e-6) or twin.max < 1e-3
+    assert twin.max <= 3.01
+
+
+def test_error_known_answers():
+    codes = np.uint8([10, 20, 30, 40])
+    report = qops.error((codes, 0.0, 255.0), [10.5, 19.0, 30.0, 40.25])
+    assert report.max == 1.0
+    assert report.mean == (0.5 + 1.0 + 0.25) / 4
+    assert report.bias == (-0.5 + 1.0 - 0.25) / 4
+    assert report.rms == math.sqrt((0.25 + 1.0 + 0.0625) / 4)
+    assert report.lsb == 1.0
+    assert report.worst == Worst((1,), 20.0, 19.0)
+    assert report.sqnr == pytest.approx(10 * math.log10((10.5**2 + 19**2 + 30**2 + 40.25**2) / (0.25 + 1 + 0.0625)))
+    edges = report.histogram.edges
+    assert edges.tolist() == (np.arange(-8, 9) / 8).tolist()
+    assert {edges[i]: n for i, n in enumerate(report.histogram.counts) if n} == {-0.5: 1, -0.25: 1, 0.0: 1, 0.875: 1}
+
+
+def test_error_of_exact_data_is_nothing():
+    report = qops.error((np.uint8([0, 128, 255]), -128.0, 127.0), [-128.0, 0.0, 127.0])
+    assert report[:4] == (0.0, 0.0, 0.0, 0.0)
+    assert report.sqnr == math.inf
+    assert report.histogram.counts.sum() == 3
+    assert qops.error((np.uint8([0, 7]), 2.5, 2.5), [2.5, 2.5]).max == 0.0
+
+
+def test_error_of_a_reference_without_signal():
+    assert qops.error((np.uint8([0, 1]), 0.0, 255.0), [0.0, 0.0]).sqnr == -math.inf
+
+
+def test_error_broadcasts_the_reference():
+    codes = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    report = qops.error((codes, 0.0, 255.0), [0.0, 1.0, 2.0])
+    assert report.max == 3.0
+    assert report.worst.index == (1, 0)
+    assert qops.error((np.uint8(4), 0.0, 255.0), 3).worst == Worst((), 4.0, 3.0)
+
+
+@pytest.mark.parametrize("reference_value", [HUGE, -HUGE, TINY, 0.0])
+@pytest.mark.parametrize("hi", [TINY, 1e-30, 1.0, HUGE])
+def test_error_of_extremes_neither_warns_nor_overflows(reference_value, hi):
+    report = qops.error((np.uint8([0, 255]), 0.0, hi), [reference_value, 0.0])
+    assert math.isfinite(report.max)
+    assert math.isfinite(report.rms)
+    assert report.histogram.counts.sum() == 2
+    assert len(report.histogram.counts) <= 4096
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e39, 1e300])
+def test_error_rejects_references_beyond_float32(value):
+    with pytest.raises(ValueError, match="reference: has values that are NaN, infinite or beyond float32"):
+        qops.error((np.uint8([0, 1]), 0.0, 1.0), [0.0, value])
+
+
+@pytest.mark.parametrize("wrong", ["text", [None], [1j], [True], np.array(["a"])])
+def test_error_rejects_references_that_are_no_real_numbers(wrong):
+    with pytest.raises(TypeError, match="reference: expected real numbers, got"):
+        qops.error((np.uint8([0]), 0.0, 1.0), wrong)
+
+
+def test_error_rejects_what_it_cannot_measure():
+    with pytest.raises(ValueError, match=r"t: has no elements, shape \(0, 2\)"):
+        qops.error((np.zeros((0, 2), np.uint8), 0.0, 1.0), 0.0)
+    with pytest.raises(ValueError, match=r"reference: shape \(3,\) does not fit the data's \(2,\)"):
+        qops.error((np.zeros(2, np.uint8), 0.0, 1.0), [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="t: its range is zero wide"):
+        qops.error((np.zeros(2, np.uint8), 1.0, 1.0), 0.0)
+
+
+@given(ends=spans(), reference_value=reals())
+def test_error_of_one_element_is_its_distance(ends, reference_value):
+    assume(ends[0] < ends[1])
+    got, twin = check(np.uint8([77]), *ends, [reference_value])
+    assert got.max == got.mean == pytest.approx(got.rms, rel=1e-12)
+    assert twin.worst == 0
