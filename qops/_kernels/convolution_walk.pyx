@@ -120,7 +120,7 @@ cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) n
 
 
 @cython.final
-cdef class Part:
+cdef class _Part:
     """The rows of the output that one thread makes."""
     cdef Convolution convolution
     cdef Py_ssize_t first, end
@@ -137,10 +137,10 @@ cdef class Part:
 cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays):
     """All rows of all images, in as many parts as threads."""
     cdef Py_ssize_t i
-    cdef Part part
+    cdef _Part part
     parts = []
     for i in range(num_threads):
-        part = Part()
+        part = _Part()
         part.convolution = p[0]
         part.arrays = arrays
         part.first = images * p.oh * i // num_threads

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 class PackedB:
     @property
@@ -21,9 +21,10 @@ class PackedB:
     def nbytes(self) -> int: ...
 
 def pack_b(b: NDArray[np.int8], *, saturating: bool = False, block_starts: Sequence[int] = ()) -> PackedB: ...
+def check_out(out: NDArray[np.int32], a: NDArray[Any], b: NDArray[np.int8]) -> None: ...
 def product(
-    a: NDArray[Any],
-    b: NDArray[np.int8] | PackedB,
+    a: ArrayLike,
+    b: ArrayLike | PackedB,
     out: NDArray[np.int32] | None = None,
     *,
     accumulate: bool = False,

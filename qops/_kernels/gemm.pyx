@@ -30,7 +30,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef cnp.ndarray matrix(x, str name, bint unsigned_too):
     """x as a matrix of bytes."""
-    cdef cnp.ndarray a = array(x, name, cnp.NPY_UINT8 if unsigned_too else cnp.NPY_INT8, cnp.NPY_INT8)
+    cdef cnp.ndarray a = array(x, name, cnp.NPY_INT8, cnp.NPY_UINT8 if unsigned_too else -1)
     if cnp.PyArray_NDIM(a) != 2:
         raise ValueError(f"{name}: expected 2 dimensions, got shape {(<object>a).shape}")
     return a
@@ -211,3 +211,8 @@ def product(a, b, out=None, *, bint accumulate=False, bint saturating=False, blo
     set_runs(&p, runs)
     run_product(&p, num_threads, (left, right, b, runs, c) if num_threads > 1 else None)
     return c
+
+
+def check_out(out, cnp.ndarray a, cnp.ndarray b):
+    """Raise what `product` would."""
+    result(out, cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(b, 1), a, b)

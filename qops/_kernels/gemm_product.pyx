@@ -249,7 +249,7 @@ cdef int product(const Product *p) noexcept nogil:
 # ---------------------------------------------------------------- threads
 
 @cython.final
-cdef class Part:
+cdef class _Part:
     """The part of a product that one thread does."""
     cdef Product product
     cdef object arrays  # what it reads and writes lives as long as it does, even if its caller is interrupted
@@ -270,12 +270,12 @@ cdef list parts_of(const Product *p, Py_ssize_t num_threads, arrays):
     cdef Py_ssize_t size = p.m if by_rows else p.n
     cdef Py_ssize_t units = (size + unit - 1) // unit
     cdef Py_ssize_t i, first, end
-    cdef Part part
+    cdef _Part part
     parts = []
     for i in range(num_threads):
         first = min(size, units * i // num_threads * unit)
         end = min(size, units * (i + 1) // num_threads * unit)
-        part = Part()
+        part = _Part()
         part.arrays = arrays
         if by_rows:
             part.product = p[0]

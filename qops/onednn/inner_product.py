@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr
-from qops.onednn.gemm import Update, gemm
+from qops.onednn.gemm_driver import Update, gemm
 from qops.onednn.machine import DEFAULT_VERSION, machine
 
 __all__ = ["inner_product"]

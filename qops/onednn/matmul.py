@@ -9,7 +9,7 @@ from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.dot import S8, S32
-from qops.onednn.gemm import Update, gemm
+from qops.onednn.gemm_driver import Update, gemm
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
 
 __all__ = ["matmul"]
