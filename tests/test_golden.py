@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(os.environ.get("QOPS_GOLDEN") or Path(__file__).parent / "golden")
-SYSTEMS = ("nnlib", "tensorflow")
+SYSTEMS = ("nnlib", "onednn", "tensorflow")
 UNSPECIFIED = {  # what a set's README says not to compare, as a predicate on the inputs: qops refuses these
     ("onednn", "reorder"): lambda inputs: np.isnan(inputs["src"]).all(),
 }

@@ -1,0 +1,50 @@
+"""oneDNN's int8 primitives, bit for bit: versions 2.6, 3.2 and 3.13 on AVX2, AVX-512 and AVX-512 VNNI.
+
+Each primitive is a pure function of arrays, with scales and zero points as oneDNN has them (`Attr`); `isa` and
+`version` name the machine to be reproduced (`qops.onednn.machine`, one table of facts). The default is VNNI, where
+products are exact. Without it pairs of products saturate:
+
+>>> import numpy as np
+>>> a, b = np.uint8([[255, 255]]), np.int8([[127], [127]])
+>>> int(gemm_u8s8s32(a, b).item()), int(gemm_u8s8s32(a, b, isa="avx2").item())
+(64770, 32767)
+"""
+
+from qops.onednn import workflow
+from qops.onednn.attr import Attr, Eltwise, Scales, Sum
+from qops.onednn.binary import binary
+from qops.onednn.convolution import convolution
+from qops.onednn.eltwise import eltwise
+from qops.onednn.gemm import gemm_s8s8s32, gemm_u8s8s32
+from qops.onednn.gru import gru
+from qops.onednn.inner_product import inner_product
+from qops.onednn.lstm import lstm
+from qops.onednn.matmul import matmul
+from qops.onednn.pooling import pooling
+from qops.onednn.reorder import reorder
+from qops.onednn.rnn import StateQuant, recommended_weights_scale
+from qops.onednn.sum import sum
+from qops.onednn.window import Window
+
+__all__ = [
+    "Attr",
+    "Eltwise",
+    "Scales",
+    "StateQuant",
+    "Sum",
+    "Window",
+    "binary",
+    "convolution",
+    "eltwise",
+    "gemm_s8s8s32",
+    "gemm_u8s8s32",
+    "gru",
+    "inner_product",
+    "lstm",
+    "matmul",
+    "pooling",
+    "recommended_weights_scale",
+    "reorder",
+    "sum",
+    "workflow",
+]

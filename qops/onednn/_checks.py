@@ -1,0 +1,114 @@
+"""What oneDNN's primitives take: arrays, names, numbers. Each error names the argument and its value."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.onednn.cast import DTYPES
+from qops.qtensor import real
+
+__all__ = [
+    "array",
+    "bias",
+    "choice",
+    "dst_dt",
+    "dst_in",
+    "instance",
+    "integer",
+    "no_nan",
+    "pair",
+    "real",
+    "sequence",
+    "shape",
+]
+
+S32 = np.iinfo(np.int32)
+
+
+def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None = None) -> NDArray[Any]:
+    """Give `x` as an array of one of `dtypes`, in native byte order, with `ndim` dimensions."""
+    data = np.asarray(x)
+    native = data.dtype.newbyteorder("=")
+    if native not in [np.dtype(d) for d in dtypes]:
+        wanted = " or ".join(np.dtype(d).name for d in dtypes)
+        raise TypeError(f"{name}: expected {wanted} data, got {data.dtype}")
+    if ndim is not None and data.ndim != ndim:
+        raise ValueError(f"{name}: expected {ndim} dimensions, got shape {data.shape}")
+    return data.astype(native, copy=False)
+
+
+def shape(x: NDArray[Any], name: str, wanted: tuple[int, ...]) -> NDArray[Any]:
+    """Give `x`, if its shape is `wanted`."""
+    if x.shape != wanted:
+        raise ValueError(f"{name}: expected shape {wanted}, got {x.shape}")
+    return x
+
+
+def instance(x: object, name: str, kind: type) -> None:
+    """Raise TypeError if `x` is not a `kind`."""
+    if not isinstance(x, kind):
+        raise TypeError(f"{name}: expected a qops.onednn.{kind.__name__}, got {x!r}")
+
+
+def sequence(x: Any, name: str) -> list[Any]:
+    """Give the members of a sequence or array."""
+    if isinstance(x, str) or not isinstance(x, (Sequence, np.ndarray)):
+        raise TypeError(f"{name}: expected a sequence, got {x!r}")
+    return list(x)
+
+
+def choice(x: str, name: str, allowed: Iterable[str]) -> str:
+    """Give `x`, if it is one of `allowed`."""
+    names = list(allowed)
+    if not isinstance(x, str) or x not in names:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, names))}, got {x!r}")
+    return x
+
+
+def integer(x: int, name: str, low: int = S32.min, high: int = S32.max) -> int:
+    """Give `x` as an int in [low, high]."""
+    if isinstance(x, (bool, np.bool_)) or not isinstance(x, (int, np.integer)):
+        raise TypeError(f"{name}: expected an integer, got {x!r}")
+    if not low <= x <= high:
+        raise ValueError(f"{name}: expected an integer in [{low}, {high}], got {x}")
+    return int(x)
+
+
+def pair(x: Sequence[int], name: str, low: int) -> tuple[int, int]:
+    """Give `x` as two ints (vertical, horizontal), each at least `low`."""
+    if isinstance(x, str) or not isinstance(x, Sequence) or len(x) != 2:
+        raise ValueError(f"{name}: expected two integers (vertical, horizontal), got {x!r}")
+    return integer(x[0], name, low), integer(x[1], name, low)
+
+
+def dst_dt(x: str, allowed: Sequence[str] = tuple(DTYPES)) -> str:
+    """Give `x`, if it is oneDNN's name of a data type that the destination can have."""
+    return choice(x, "dst_dt", allowed)
+
+
+def dst_in(x: ArrayLike | None, wanted: tuple[int, ...], dt: str, needed: bool) -> NDArray[Any] | None:
+    """Give the destination as it was before the call; a sum post-op needs it, nothing else reads it."""
+    if x is not None:
+        return shape(array(x, "dst_in", [DTYPES[dt]]), "dst_in", wanted)
+    if needed:
+        raise ValueError("dst_in: expected the destination before the call, for the Sum in post_ops, got None")
+    return None
+
+
+def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:
+    """Give the bias as one value a channel; it comes in any shape with the channels last and 1s before them."""
+    if x is None:
+        return None
+    data = array(x, "bias", [np.float32, np.int32, np.int8, np.uint8])
+    if data.ndim == 0 or data.size != channels or data.shape[-1] != channels:
+        raise ValueError(f"bias: expected {channels} values, one a channel, got shape {data.shape}")
+    return data.reshape(channels)
+
+
+def no_nan(x: NDArray[Any], name: str) -> NDArray[Any]:
+    """Give `x`, if it holds no NaN."""
+    if x.dtype.kind == "f" and np.isnan(x).any():
+        raise ValueError(f"{name}: expected numbers, got nan")
+    return x

@@ -1,0 +1,181 @@
+"""Quantization attributes: what oneDNN calls primitive attributes, as small frozen nouns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qops.onednn import _checks as check
+from qops.onednn.cast import F32
+
+__all__ = ["NO_ATTR", "Attr", "Eltwise", "PostOp", "Scales", "Sum"]
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Scales:
+    """Float32 scales along the dimensions that a mask names.
+
+    Parameters
+    ----------
+    values : array_like of float
+        Finite and above zero.
+    mask : int, optional
+        Bit i stands for logical dimension i; 0 is one value for all.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A scale that is no number, not finite or not above zero; no scale; several scales with mask 0.
+
+    Examples
+    --------
+    >>> Scales([0.5, 0.25], mask=1 << 1).along((3, 2), "wei_scale", masks=(0, 2)).shape
+    (1, 2)
+    """
+
+    values: F32
+    mask: int
+
+    def __init__(self, values: ArrayLike, mask: int = 0) -> None:
+        scales = _positive(values, "values")
+        if check.integer(mask, "mask", 0) == 0 and scales.size != 1:
+            raise ValueError(f"values: expected one with mask 0, got {scales.size}")
+        object.__setattr__(self, "values", scales)
+        object.__setattr__(self, "mask", mask)
+
+    def along(self, dims: tuple[int, ...], name: str, masks: Sequence[int]) -> F32:
+        """Give the scales shaped to broadcast over a tensor of `dims`; ValueError if the mask is not one of `masks`."""
+        if self.mask not in masks:
+            raise ValueError(f"{name}: expected a mask of {sorted(masks)}, got {self.mask}")
+        shape = tuple(d if self.mask >> i & 1 else 1 for i, d in enumerate(dims))
+        count = int(np.prod(shape, dtype=int))
+        if self.values.size != count:
+            raise ValueError(f"{name}: expected {count} values with mask {self.mask}, got {self.values.size}")
+        return self.values.reshape(shape)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Post-op: add `scale` times the destination as it was before the call."""
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check.real(self.scale, "sum scale"))
+
+
+@dataclass(frozen=True)
+class Eltwise:
+    """Post-op: ``scale * relu(x)``, where ``relu(x) = x > 0 ? x : alpha*x``. oneDNN knows other curves too."""
+
+    alg: str = "relu"
+    alpha: float = 0.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        check.choice(self.alg, "eltwise alg", ["relu"])
+        object.__setattr__(self, "alpha", check.real(self.alpha, "eltwise alpha"))
+        object.__setattr__(self, "scale", check.real(self.scale, "eltwise scale"))
+
+
+PostOp: TypeAlias = Sum | Eltwise
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Attr:
+    """Quantization attributes of one primitive.
+
+    2.6 has one `oscale` (it multiplies, after the bias); 3.x has `src_scale` and `wei_scale` (they multiply, before
+    the bias) and `dst_scale` (it divides, at the end). A zero point of None is one that was not given.
+
+    Parameters
+    ----------
+    oscale, src_scale, wei_scale, dst_scale : Scales or float, optional
+    src_zp, wei_zp, dst_zp : int, optional
+        Codes of real zero, any s32.
+    post_ops : sequence of Sum and Eltwise, optional
+        Applied in this order: sum-then-relu and relu-then-sum differ.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `Scales` refuses; a zero point outside s32; a post-op that is neither Sum nor Eltwise.
+
+    Examples
+    --------
+    >>> Attr(src_scale=0.5, src_zp=3).given
+    ['src_scale', 'src_zp']
+    >>> Attr(src_zp=2**31)
+    Traceback (most recent call last):
+    ValueError: src_zp: expected an integer in [-2147483648, 2147483647], got 2147483648
+    """
+
+    oscale: Scales | None
+    src_scale: Scales | None
+    wei_scale: Scales | None
+    dst_scale: Scales | None
+    src_zp: int | None
+    wei_zp: int | None
+    dst_zp: int | None
+    post_ops: tuple[PostOp, ...]
+
+    def __init__(
+        self,
+        *,
+        oscale: Scales | float | None = None,
+        src_scale: Scales | float | None = None,
+        wei_scale: Scales | float | None = None,
+        dst_scale: Scales | float | None = None,
+        src_zp: int | None = None,
+        wei_zp: int | None = None,
+        dst_zp: int | None = None,
+        post_ops: Sequence[PostOp] = (),
+    ) -> None:
+        scales = {"oscale": oscale, "src_scale": src_scale, "wei_scale": wei_scale, "dst_scale": dst_scale}
+        for name, scale in scales.items():
+            object.__setattr__(self, name, None if scale is None else as_scales(scale, name))
+        for name, zero in {"src_zp": src_zp, "wei_zp": wei_zp, "dst_zp": dst_zp}.items():
+            object.__setattr__(self, name, None if zero is None else check.integer(zero, name))
+        ops = check.sequence(post_ops, "post_ops")
+        for op in ops:
+            if not isinstance(op, (Sum, Eltwise)):
+                raise TypeError(f"post_ops: expected Sum or Eltwise, got {op!r}")
+        object.__setattr__(self, "post_ops", tuple(ops))
+
+    @property
+    def has_sum(self) -> bool:
+        """True if a post-op reads the destination."""
+        return any(isinstance(op, Sum) for op in self.post_ops)
+
+    @property
+    def given(self) -> list[str]:
+        """The names of what was given."""
+        return [field.name for field in fields(self) if getattr(self, field.name) not in (None, ())]
+
+    def only(self, *names: str) -> None:
+        """Raise ValueError if anything else than `names` was given."""
+        for name in self.given:
+            if name not in names:
+                raise ValueError(f"{name}: not supported here, got {getattr(self, name)!r}")
+
+
+def as_scales(scale: Scales | float, name: str) -> Scales:
+    """Give `scale`, the argument `name`, as Scales."""
+    return scale if isinstance(scale, Scales) else Scales(_positive(scale, name))
+
+
+def _positive(values: ArrayLike, name: str) -> F32:
+    given = np.asarray(values)
+    if given.dtype.kind not in "iuf":
+        raise TypeError(f"{name}: expected numbers, got {values!r}")
+    with np.errstate(over="ignore"):
+        scales = given.astype(np.float32).reshape(-1)
+    if scales.size == 0 or not (np.isfinite(scales) & (scales > 0)).all():
+        raise ValueError(f"{name}: expected finite values above zero, got {values!r}")
+    return scales
+
+
+NO_ATTR = Attr()
+"""No attributes: codes in, codes out."""

@@ -1,0 +1,87 @@
+"""Binary: add, sub, mul, max, min of two tensors, each with a scale."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onednn import _checks as check
+from qops.onednn.attr import Attr, PostOp, as_scales
+from qops.onednn.cast import DTYPES, ieee, store, to_f32
+from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.onednn.output import apply_post_ops
+
+__all__ = ["binary"]
+
+CURVES = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+@ieee
+def binary(
+    src0: ArrayLike,
+    src1: ArrayLike,
+    alg: str,
+    *,
+    scale0: float = 1.0,
+    scale1: float = 1.0,
+    dst_dt: str = "u8",
+    post_ops: Sequence[PostOp] = (),
+    dst_in: ArrayLike | None = None,
+    isa: str = "vnni",
+    version: str = DEFAULT_VERSION,
+) -> NDArray[Any]:
+    """Combine two tensors through float32.
+
+    Every operation is one float32 rounding, also where nothing is scaled::
+
+        dst = q(post_ops(f32(x * scale0) op f32(y * scale1)))    q: saturate, then half to even
+
+    Parameters
+    ----------
+    src0 : ndarray of uint8 or int8
+    src1 : ndarray of uint8 or int8
+        Of the shape of `src0`, or with 1s to repeat.
+    alg : {"add", "sub", "mul", "max", "min"}
+    scale0, scale1 : float, optional
+        Above zero; they multiply, in every version.
+    dst_dt : {"u8", "s8"}, optional
+    post_ops : sequence of Sum and Eltwise, optional
+    dst_in : ndarray of the dtype and shape of the destination, optional
+        Needed by a Sum.
+    isa, version : str, optional
+        All machines agree; see `gemm_u8s8s32`.
+
+    Returns
+    -------
+    ndarray of `dst_dt`, shape of `src0`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other dtypes, shapes that do not fit, an unknown `alg`, `dst_dt`, `isa` or `version`, scales that are not finite
+        or not above zero, a missing `dst_in`.
+
+    Notes
+    -----
+    Source: src/cpu/x64/jit_uni_binary.cpp; a Sum into another dtype than that of `src0` goes to src/cpu/ref_binary.cpp,
+    which rounds the product and the sum of that post-op apart (one fma otherwise).
+
+    **Hazards.** Ties go to even codes, and the ends saturate:
+
+    >>> x, y = np.uint8([1, 3, 250]), np.uint8([0, 0, 250])
+    >>> binary(x, y, "add", scale0=0.5), binary(x, y, "add", dst_dt="s8")
+    (array([  0,   2, 255], dtype=uint8), array([  1,   3, 127], dtype=int8))
+    """
+    left, right = (check.array(x, name, [np.uint8, np.int8]) for x, name in ((src0, "src0"), (src1, "src1")))
+    check.choice(alg, "alg", CURVES)
+    check.dst_dt(dst_dt, ("u8", "s8"))
+    machine(version, isa)
+    if left.ndim != right.ndim or any(y not in (1, x) for x, y in zip(left.shape, right.shape, strict=True)):
+        raise ValueError(f"src1: expected the shape of src0, {left.shape}, or 1s, got {right.shape}")
+    factors = as_scales(scale0, "scale0").values, as_scales(scale1, "scale1").values
+    attr = Attr(post_ops=post_ops)
+    old = check.dst_in(dst_in, left.shape, dst_dt, attr.has_sum)
+    combined = CURVES[alg](to_f32(left) * factors[0], to_f32(right) * factors[1])
+    fused_sum = left.dtype == DTYPES[dst_dt]
+    return store(apply_post_ops(combined, attr.post_ops, old, fused_sum), dst_dt)

@@ -1,0 +1,218 @@
+"""Convolution: src NCHW, weights OIHW or GOIHW, dst NCHW. Shapes are logical, whatever the order in memory."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onednn import _checks as check
+from qops.onednn import dot, output
+from qops.onednn.attr import NO_ATTR, Attr, Scales, as_scales
+from qops.onednn.cast import ieee, store, to_f32
+from qops.onednn.dot import S8, S32
+from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
+from qops.onednn.window import DENSE, Window
+
+__all__ = ["HALF", "ConvWeights", "convolution", "reorder_weights"]
+
+HALF = np.float32(0.5)
+"""What s8 convolution scales its weights by where pairs saturate: 2*255*64 = 32640 fits s16."""
+
+
+def convolution(
+    src: ArrayLike,
+    weights: ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    window: Window = DENSE,
+    dst_dt: str = "s32",
+    attr: Attr = NO_ATTR,
+    dst_in: ArrayLike | None = None,
+    wq_scale: Scales | float | None = None,
+    layout: str = "nhwc",
+    isa: str = "vnni",
+    version: str = DEFAULT_VERSION,
+) -> NDArray[Any]:
+    """Convolve u8 or s8 images with s8 weights.
+
+    ``acc = sum over taps and channels of x*w - src_zp*sum(w)``, padding counting as real zero (x = src_zp). Then, with
+    one float32 rounding an operation::
+
+        2.6:  f = (f32(acc) + bias)*oscale
+        3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
+        all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
+
+    Products are paired along the channels of one tap, (0,1), (2,3), ... An s8 source is shifted by 128 and compensated
+    by -128*sum(w). Where pairs saturate, its weights are halved first, ``w' = rne(w*0.5)``, and the scale is doubled:
+    that cannot saturate, and costs the lowest bit of the weights. Depthwise products never saturate.
+
+    Parameters
+    ----------
+    src : ndarray of uint8 or int8, (N, C, H, W)
+    weights : ndarray of int8 or float32, (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
+    bias : ndarray of float32, int32, int8 or uint8, O values, optional
+    window : Window, optional
+        Stride, dilation, padding.
+    dst_dt : {"s32", "f32", "u8", "s8"}, optional
+    attr : Attr, optional
+        2.6: oscale, mask 0 or 2; 3.x: src_scale, dst_scale, mask 0, wei_scale, mask 0 or 1 (3 with groups);
+        src_zp, dst_zp; post_ops.
+    dst_in : ndarray of the dtype and shape of the destination, optional
+        Needed by a Sum.
+    wq_scale : Scales or float, optional
+        Needed by float32 weights: the reorder quantizes them, times it in 2.6, divided by it in 3.x; mask 0 or 1
+        (3 with groups).
+    layout : {"nhwc", "nchw"}, optional
+        Order of the images in memory; nchw goes to the reference kernel, which is exact.
+    isa, version : str, optional
+        See `gemm_u8s8s32`.
+
+    Returns
+    -------
+    ndarray of `dst_dt`, (N, O, OH, OW)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other dtypes, shapes or masks that do not fit, scales of another version, a kernel that does not fit in the
+        image, a missing `dst_in` or `wq_scale`, NaN weights, an unknown name.
+
+    Notes
+    -----
+    Source: src/cpu/x64/jit_uni_x8s8s32x_conv_kernel.cpp, jit_avx512_core_x8s8s32x_conv_kernel.cpp, jit_brgemm_conv.cpp,
+    src/cpu/ref_convolution_int8.cpp. Not modelled: group sizes for which oneDNN falls back to the reference kernel.
+
+    **Hazards.** All weights 1, all sources 1: 75 where 5x5x3 are summed, and 0 where the weights are halved.
+
+    >>> src, weights = np.ones((1, 3, 5, 5), np.int8), np.ones((1, 3, 5, 5), np.int8)
+    >>> [int(convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
+    [75, 0]
+
+    A u8 source saturates there instead:
+
+    >>> src, weights = np.full((1, 2, 1, 1), 255, np.uint8), np.full((1, 2, 1, 1), 127, np.int8)
+    >>> [int(convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
+    [64770, 32767]
+
+    So does padding with a zero point, though it stands for 0 (a zero point that is no code of the source is applied to
+    the image alone, and the padding is 0):
+
+    >>> window, attr = Window(pad_l=(0, 1)), Attr(src_zp=255)
+    >>> [convolution(src, weights, window=window, attr=attr, isa=isa).ravel().tolist() for isa in ("vnni", "avx2")]
+    [[0, 0], [-32003, -32003]]
+
+    The accumulator wraps, from channels*taps = 65794 on at full range.
+    """
+    m = machine(version, isa)
+    image = check.array(src, "src", [np.uint8, np.int8], 4)
+    grouped, mask = _grouped(weights, image.shape[1])
+    check.choice(layout, "layout", ["nhwc", "nchw"])
+    check.instance(window, "window", Window)
+    check.instance(attr, "attr", Attr)
+    attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
+    batch, _, height, width = image.shape
+    groups, outputs, _, kh, kw = grouped.shape
+    dims = (batch, groups * outputs, *window.out_size((height, width), (kh, kw)))
+    out = output.prepare(attr, m, dims, 1, mask, bias, dst_in, dst_dt)
+    kernel = CONV_KERNELS["ref" if layout == "nchw" else _kind(image, grouped, attr, m)]
+    halved = kernel.halves_s8 and m.saturates and image.dtype == np.int8
+    packed = reorder_weights(grouped, wq_scale, m, halved=halved, mask=mask)
+    pairs = zip(np.split(image, groups, axis=1), packed.codes, strict=True)
+    acc = np.concatenate([_accumulate(x, w, window, attr.src_zp or 0, kernel, m) for x, w in pairs], axis=1)
+    return out.finish(acc, kernel.s32_via_f32, kernel.fused_sum, packed.halved)
+
+
+class ConvWeights(NamedTuple):
+    """Weights as the kernel reads them."""
+
+    codes: S8
+    """(G, O, I, KH, KW)."""
+    halved: bool
+    """The codes are half of the weights; the accumulator must be doubled."""
+
+
+@ieee
+def reorder_weights(
+    weights: NDArray[Any], wq_scale: Scales | float | None, m: Machine, *, halved: bool, mask: int = 1
+) -> ConvWeights:
+    """Reorder convolution weights (G, O, I, KH, KW): float32 to s8 if need be, and halved where pairs saturate.
+
+    s8: ``w' = rne(w*0.5)``; float32: ``w' = rne(w*(s*0.5))``, s = wq_scale (2.6) or f32(1/wq_scale) (3.x).
+
+    Notes
+    -----
+    **Hazards.** ``2*w' = w + d``, with d = 0 for even w, -1 where w mod 4 = 1, +1 where w mod 4 = 3:
+
+    >>> w = np.int8([1, 2, 3, 127, -128]).reshape(1, 1, 5, 1, 1)
+    >>> reorder_weights(w, None, machine("2.6", "avx2"), halved=True).codes.ravel()
+    array([  0,   1,   2,  64, -64], dtype=int8)
+    """
+    factor = HALF if halved else np.float32(1)
+    if weights.dtype == np.int8:
+        if wq_scale is not None:
+            raise ValueError(f"wq_scale: expected None for int8 weights, got {wq_scale!r}")
+        return ConvWeights(store(to_f32(weights) * factor, "s8"), halved)
+    if wq_scale is None:
+        raise ValueError("wq_scale: expected the scale of float32 weights, got None")
+    scale = output.per_channel("wq_scale", as_scales(wq_scale, "wq_scale"), weights.shape[0] * weights.shape[1], mask)
+    if scale.size > 1:
+        scale = scale.reshape(*weights.shape[:2], 1, 1, 1)
+    scale = output.reciprocal(scale) if m.divides else scale
+    return ConvWeights(store(weights * (scale * factor), "s8"), halved)
+
+
+def _grouped(weights: ArrayLike, channels: int) -> tuple[NDArray[Any], int]:
+    """Weights as (G, O, I, KH, KW), and the mask of scales that run along the output channels."""
+    w = check.no_nan(check.array(weights, "weights", [np.int8, np.float32]), "weights")
+    if w.ndim not in (4, 5):
+        raise ValueError(f"weights: expected shape (O, I, KH, KW) or (G, O, I, KH, KW), got {w.shape}")
+    mask = 1 if w.ndim == 4 else 3
+    w = w[None] if w.ndim == 4 else w
+    groups, _, inputs, kh, kw = w.shape
+    if groups * inputs != channels or kh * kw == 0 or groups == 0:
+        raise ValueError(f"weights: expected taps on the {channels} channels of src, got shape {w.shape}")
+    return w, mask
+
+
+def _kind(src: NDArray[Any], weights: NDArray[Any], attr: Attr, m: Machine) -> str:
+    """Which kernel oneDNN picks for images stored nhwc."""
+    groups, outputs, inputs, kh, kw = weights.shape
+    if groups > 1:
+        return "depthwise" if outputs == inputs == 1 else m.conv_groups
+    if kh == kw == 1:
+        return m.conv_1x1
+    if src.dtype == np.int8:
+        return m.conv_s8
+    return m.conv_u8 if attr.src_zp is None else m.conv_u8_zp
+
+
+def _accumulate(
+    src: NDArray[Any], codes: S8, window: Window, src_zp: int, kernel: ConvKernel, m: Machine
+) -> NDArray[Any]:
+    """One group: src (N, I, H, W), codes (O, I, KH, KW) -> (N, O, OH, OW), s32, or f32 after an f32 compensation."""
+    batch, channels, height, width = src.shape
+    taps = codes.shape[2], codes.shape[3]
+    matrix = codes.transpose(2, 3, 1, 0).reshape(-1, len(codes))
+    is_code = np.iinfo(src.dtype).min <= src_zp <= np.iinfo(src.dtype).max
+    shift = dot.SHIFT if src.dtype == np.int8 else 0
+    columns = window.columns(dot.shifted(src), taps, fill=shift + (src_zp if is_code else 0))
+    tap_starts = tuple(range(0, len(matrix), channels)) or (0,)
+    acc: NDArray[Any] = dot.multiply(columns, matrix, m.saturates and not kernel.exact, tap_starts)
+    if src_zp:
+        acc = dot.wrap_s32(acc - src_zp * _weight_sums(src, matrix, window, taps, is_code))
+    if shift:
+        compensation = dot.compensation(matrix)
+        if kernel.compensates_in_f32 and m.saturates:
+            acc = to_f32(acc) + to_f32(compensation)
+        else:
+            acc = dot.wrap_s32(acc + compensation)
+    size = window.out_size((height, width), taps)
+    return acc.reshape(batch, *size, len(codes)).transpose(0, 3, 1, 2)
+
+
+def _weight_sums(src: NDArray[Any], matrix: S8, window: Window, taps: tuple[int, int], whole: bool) -> NDArray[Any]:
+    """Sum of the weights: of the whole window, or (N*OH*OW, O) of the part that lies on the image."""
+    if whole:
+        return np.asarray(matrix.sum(axis=0, dtype=np.int64))
+    on_image: S32 = dot.exact(window.columns(np.ones(src.shape, np.uint8), taps, fill=0), matrix)
+    return on_image.astype(np.int64)

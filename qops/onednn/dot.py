@@ -1,0 +1,179 @@
+"""Dot products of u8 by s8 into s32: the only place where oneDNN's int8 machines differ.
+
+Every product of this package is `exact` or `saturating`. Both take the left matrix as u8 codes; s8 codes are `shifted`
+first, and the `compensation` is added after.
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "SHIFT",
+    "compensated",
+    "compensation",
+    "exact",
+    "lost_to_saturation",
+    "multiply",
+    "saturating",
+    "shifted",
+    "wrap_s32",
+]
+
+U8: TypeAlias = NDArray[np.uint8]
+S8: TypeAlias = NDArray[np.int8]
+S32: TypeAlias = NDArray[np.int32]
+S64: TypeAlias = NDArray[np.int64]
+
+SHIFT = 128
+"""What makes s8 codes u8 codes; 128 * (sum of the weights) takes it back."""
+
+S16_MIN, S16_MAX = -32768, 32767
+
+
+def wrap_s32(x: NDArray[Any]) -> S32:
+    """Keep the low 32 bits, as an s32 register does.
+
+    Examples
+    --------
+    >>> wrap_s32(np.array([2**31, -2**31 - 1]))
+    array([-2147483648,  2147483647], dtype=int32)
+    """
+    return x.astype(np.int64).astype(np.int32)
+
+
+def shifted(a: NDArray[Any]) -> U8:
+    """Move s8 codes to u8 by adding 128; u8 codes stay as they are.
+
+    Examples
+    --------
+    >>> shifted(np.int8([-128, 0, 127]))
+    array([  0, 128, 255], dtype=uint8)
+    """
+    return a if a.dtype == np.uint8 else a.view(np.uint8) ^ np.uint8(SHIFT)
+
+
+def compensation(b: S8, axis: int = 0) -> S64:
+    """Give -128 * (sum of the weights) for each output: it takes away what a shifted source has added."""
+    return np.asarray(-SHIFT * b.sum(axis=axis, dtype=np.int64))
+
+
+def exact(a: U8, b: S8) -> S32:
+    """Multiply as VNNI does: the sum over k of ``a[m, k] * b[k, n]``, modulo 2**32.
+
+    Parameters
+    ----------
+    a : ndarray of uint8, (M, K)
+    b : ndarray of int8, (K, N)
+
+    Returns
+    -------
+    ndarray of int32, (M, N)
+
+    Notes
+    -----
+    Source: the instruction VPDPBUSD.
+
+    **Hazards.** The accumulator wraps, at full range from K = 65794 on (2**31 / (255*128)):
+
+    >>> [exact(np.full((1, k), 255, np.uint8), np.full((k, 1), -128, np.int8)).item() for k in (65793, 65794)]
+    [-2147483520, 2147451136]
+
+    Examples
+    --------
+    >>> exact(np.uint8([[255, 255]]), np.int8([[127], [127]]))
+    array([[64770]], dtype=int32)
+    """
+    return wrap_s32(_product(a, b))
+
+
+def saturating(a: U8, b: S8, k_starts: Sequence[int] = (0,)) -> S32:
+    """Multiply as VPMADDUBSW does: pairs along k saturate to s16 before they are added up.
+
+    The sum over pairs (k, k+1) of ``sat16(a[m, k]*b[k, n] + a[m, k+1]*b[k+1, n])``, modulo 2**32.
+
+    Parameters
+    ----------
+    a : ndarray of uint8, (M, K)
+    b : ndarray of int8, (K, N)
+    k_starts : sequence of int, optional
+        Where pairing starts anew, ascending, the first 0: a block of odd length ends in a pair with 0.
+
+    Returns
+    -------
+    ndarray of int32, (M, N)
+
+    Notes
+    -----
+    Source: the instructions VPMADDUBSW, VPMADDWD by ones, VPADDD.
+
+    **Hazards.** 32767 comes out where 64770 is due, and the same data, paired otherwise, give another result:
+
+    >>> saturating(np.uint8([[255, 255]]), np.int8([[127], [127]]))
+    array([[32767]], dtype=int32)
+    >>> a, b = np.uint8([[255, 255, 255, 255]]), np.int8([[-1], [127], [127], [-1]])
+    >>> saturating(a, b), saturating(a, b, (0, 1))
+    (array([[64260]], dtype=int32), array([[32257]], dtype=int32))
+    """
+    return wrap_s32(_product(a, b) - lost_to_saturation(a, b, k_starts))
+
+
+def lost_to_saturation(a: U8, b: S8, k_starts: Sequence[int] = (0,)) -> S64:
+    """Give what `saturating` cuts off: the sum over pairs of ``x - sat16(x)``.
+
+    Examples
+    --------
+    >>> lost_to_saturation(np.uint8([[255, 255]]), np.int8([[127, 64], [127, 64]]))
+    array([[32003,     0]])
+    """
+    a0, a1, b0, b1 = _pairs(a, b, k_starts)
+    lost = np.zeros((a.shape[0], b.shape[1]), np.int64)
+    for p in np.flatnonzero(_may_saturate(a0, a1, b0, b1)):
+        pair = np.outer(a0[:, p], b0[p]) + np.outer(a1[:, p], b1[p])
+        lost += pair - np.clip(pair, S16_MIN, S16_MAX)
+    return lost
+
+
+def multiply(a: U8, b: S8, saturates: bool, k_starts: Sequence[int] = (0,)) -> S32:
+    """`saturating` or `exact`, as the machine does it."""
+    return saturating(a, b, k_starts) if saturates else exact(a, b)
+
+
+def compensated(a: NDArray[Any], b: S8, saturates: bool, k_starts: Sequence[int] = (0,)) -> S32:
+    """Multiply a u8 source; or an s8 source: shifted, multiplied, compensated.
+
+    Examples
+    --------
+    >>> a, b = np.int8([[127, 127]]), np.int8([[127], [127]])
+    >>> compensated(a, b, saturates=False), compensated(a, b, saturates=True)
+    (array([[32258]], dtype=int32), array([[255]], dtype=int32))
+    """
+    product = multiply(shifted(a), b, saturates, k_starts)
+    return product if a.dtype == np.uint8 else wrap_s32(product + compensation(b))
+
+
+def _product(a: U8, b: S8) -> S64:
+    # float64 holds every partial sum exactly up to K = 2**53 / (255*128).
+    return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
+
+
+def _pairs(a: U8, b: S8, k_starts: Sequence[int]) -> tuple[S32, S32, S32, S32]:
+    """First and second members of all pairs: (M, P), (M, P), (P, N), (P, N); a missing second member is 0."""
+    k = a.shape[1]
+    blocks = list(zip(k_starts, [*k_starts[1:], k], strict=True))
+    first = np.concatenate([np.arange(lo, hi, 2) for lo, hi in blocks]).astype(np.intp)
+    ends = np.concatenate([np.full((hi - lo + 1) // 2, hi) for lo, hi in blocks])
+    second = np.where(first + 1 < ends, first + 1, k)
+    a32 = np.pad(a, ((0, 0), (0, 1))).astype(np.int32)
+    b32 = np.pad(b, ((0, 1), (0, 0))).astype(np.int32)
+    return a32[:, first], a32[:, second], b32[first], b32[second]
+
+
+def _may_saturate(a0: S32, a1: S32, b0: S32, b1: S32) -> NDArray[np.bool_]:
+    """For each pair: can any row with any column leave s16? Decided from the largest codes alone."""
+    top0, top1 = (x.max(axis=0, initial=0)[:, None] for x in (a0, a1))
+    high = top0 * np.maximum(b0, 0) + top1 * np.maximum(b1, 0)
+    low = top0 * np.minimum(b0, 0) + top1 * np.minimum(b1, 0)
+    return np.asarray(((high > S16_MAX) | (low < S16_MIN)).any(axis=1))

@@ -1,0 +1,76 @@
+"""Element-wise curves: relu, linear, clip."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onednn import _checks as check
+from qops.onednn.cast import cvtps2dq, fma, ieee, store, to_f32
+from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.onednn.output import relu
+
+__all__ = ["eltwise"]
+
+DST_DT = {np.dtype(np.uint8): "u8", np.dtype(np.int8): "s8", np.dtype(np.int32): "s32"}
+
+
+@ieee
+def eltwise(
+    src: ArrayLike,
+    alg: str,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    *,
+    isa: str = "vnni",
+    version: str = DEFAULT_VERSION,
+) -> NDArray[Any]:
+    """Apply a curve to codes, through float32, into the dtype of the source.
+
+    ``dst = q(curve(f32(x)))``, q: saturate, then half to even, with ::
+
+        relu:    x > 0 ? x : alpha * x
+        linear:  fma(x, alpha, beta)
+        clip:    min(max(x, alpha), beta)
+
+    Parameters
+    ----------
+    src : ndarray of uint8, int8 or int32
+    alg : {"relu", "linear", "clip"}
+    alpha, beta : float, optional
+        Used as float32.
+    isa, version : str, optional
+        All machines agree; see `gemm_u8s8s32`.
+
+    Returns
+    -------
+    ndarray of the dtype and shape of `src`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another dtype, an unknown `alg`, `isa` or `version`, `alpha` or `beta` that is not finite, clip with `alpha`
+        above `beta`.
+
+    Notes
+    -----
+    Source: src/cpu/x64/jit_uni_eltwise_int.cpp.
+
+    **Hazards.** s32 passes through float32 too, and relu has no upper clamp:
+
+    >>> eltwise(np.int32([16777217, 2147483647]), "relu")
+    array([   16777216, -2147483648], dtype=int32)
+    >>> eltwise(np.int32([16777217, 2147483647]), "linear", 1.0)
+    array([  16777216, 2147483520], dtype=int32)
+    """
+    codes = check.array(src, "src", [np.uint8, np.int8, np.int32])
+    check.choice(alg, "alg", ["relu", "linear", "clip"])
+    a, b = check.real(alpha, "alpha"), check.real(beta, "beta")
+    machine(version, isa)
+    if alg == "clip" and a > b:
+        raise ValueError(f"alpha, beta: expected alpha <= beta for a clip, got {a} and {b}")
+    x = to_f32(codes)
+    if alg == "relu":
+        x = relu(x, a)
+        return cvtps2dq(x) if codes.dtype == np.int32 else store(x, DST_DT[codes.dtype])
+    return store(fma(x, a, b) if alg == "linear" else np.clip(x, a, b), DST_DT[codes.dtype])

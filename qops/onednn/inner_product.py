@@ -1,0 +1,94 @@
+"""Inner product: src (N, IC) times weights (OC, IC), transposed."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onednn import _checks as check
+from qops.onednn import dot, output
+from qops.onednn.attr import NO_ATTR, Attr
+from qops.onednn.gemm import Update, gemm
+from qops.onednn.machine import DEFAULT_VERSION, machine
+
+__all__ = ["inner_product"]
+
+
+def inner_product(
+    src: ArrayLike,
+    weights: ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    dst_dt: str = "s32",
+    attr: Attr = NO_ATTR,
+    dst_in: ArrayLike | None = None,
+    weights_format: str = "any",
+    isa: str = "vnni",
+    version: str = DEFAULT_VERSION,
+) -> NDArray[Any]:
+    """Multiply rows of u8 or s8 codes by s8 weights (a fully connected layer).
+
+    ``acc = sum over ic of x[n, ic]*w[oc, ic]``, by GEMM (k blocks) or BRGEMM (one block), as the machine has it. Then,
+    with one float32 rounding an operation::
+
+        2.6:  f = (f32(acc) + bias)*oscale
+        3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
+        all:  post-ops; 3.x: f * f32(1/dst_scale); saturate, round half to even
+
+    s32 without scale, bias and post-op is stored as it is, but on 3.13 with AVX2, where it passes through float32.
+
+    Parameters
+    ----------
+    src : ndarray of uint8 or int8, (N, IC)
+    weights : ndarray of int8, (OC, IC)
+    bias : ndarray of float32, int32, int8 or uint8, OC values, optional
+    dst_dt : {"s32", "f32", "u8", "s8"}, optional
+    attr : Attr, optional
+        2.6: oscale, mask 0 or 2; 3.x: src_scale, dst_scale, mask 0, wei_scale, mask 0 or 1; post_ops. oneDNN knows
+        no zero points here.
+    dst_in : ndarray of the dtype and shape of the destination, optional
+        Needed by a Sum.
+    weights_format : {"any", "oi"}, optional
+        Weights in the layout that oneDNN likes best, or stored as given; decides between GEMM and BRGEMM.
+    isa, version : str, optional
+        See `gemm_u8s8s32`.
+
+    Returns
+    -------
+    ndarray of `dst_dt`, (N, OC)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other dtypes, shapes or masks that do not fit, scales of another version, zero points, a missing `dst_in`, an
+        unknown name.
+
+    Notes
+    -----
+    Source: src/cpu/x64/gemm_x8s8s32x_inner_product.cpp, jit_brgemm_inner_product.cpp; 3.13: those of matmul.
+
+    **Hazards.** Nothing guards against saturation:
+
+    >>> src, weights = np.int8([[127, 127, 0, 0]]), np.int8([[127, 127, 0, 0]])
+    >>> inner_product(src, weights), inner_product(src, weights, isa="avx2")
+    (array([[32258]], dtype=int32), array([[255]], dtype=int32))
+
+    The accumulator wraps, from IC = 65794 on at full range:
+
+    >>> k = 65794
+    >>> inner_product(np.full((1, k), 255, np.uint8), np.full((1, k), -128, np.int8)).item()
+    2147451136
+    """
+    m = machine(version, isa)
+    left = check.array(src, "src", [np.uint8, np.int8], 2)
+    right = check.array(weights, "weights", [np.int8], 2)
+    check.shape(right, "weights", (right.shape[0], left.shape[1]))
+    check.choice(weights_format, "weights_format", ["oi", "any"])
+    check.instance(attr, "attr", Attr)
+    attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
+    rows, columns = left.shape[0], right.shape[0]
+    out = output.prepare(attr, m, (rows, columns), 1, 1 << 0, bias, dst_in, dst_dt)
+    if (m.ip_oi if weights_format == "oi" else m.ip_any) == "brgemm":
+        return out.finish(dot.compensated(left, right.T, m.saturates))
+    vector = "b" if columns == 1 else "a" if rows == 1 and weights_format == "oi" else ""
+    return out.finish(gemm(left, right.T, 0, 0, Update(), m, vector), m.s32_via_f32)

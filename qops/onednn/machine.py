@@ -1,0 +1,147 @@
+"""What differs between CPUs and versions of oneDNN, as one table of facts: a machine is a column of it.
+
+The arithmetic reads the facts; it never asks for a version or an instruction set by name.
+"""
+
+from typing import Any, NamedTuple
+
+from qops.onednn import _checks as check
+
+__all__ = ["CONV_KERNELS", "DEFAULT_VERSION", "MACHINES", "ConvKernel", "Machine", "machine"]
+
+DEFAULT_VERSION = "3.13"
+
+
+class Machine(NamedTuple):
+    """One version of oneDNN on one instruction set."""
+
+    version: str
+    isa: str
+    saturates: bool
+    """VPMADDUBSW: pairs saturate to s16. Else VPDPBUSD: exact."""
+    k_block: int
+    """GEMM cuts k into blocks of this length, and pairing starts anew in each ..."""
+    k_single: int
+    """... but k up to this is one block, and k below 2*k_block is two halves."""
+    gemv: bool
+    """A matrix times a vector has a kernel of its own, without k blocks."""
+    s8_gemm: str
+    """gemm_s8s8s32 shifts and compensates "inside"; or "around" gemm_u8s8s32, with an f64 reference for offsets."""
+    zp_rowsum_s8: bool
+    """The row sums that compensate a weights zero point read a u8 source as s8: a bug."""
+    s32_via_f32: bool
+    """GEMM's result passes through f32 even on its way to an s32 destination."""
+    ip_oi: str
+    """Inner product of weights stored (OC, IC): "gemm" or "brgemm" (one k block, always)."""
+    ip_any: str
+    """Inner product of weights in the layout that oneDNN likes best."""
+    matmul: str
+    scaling: str
+    """Order of scale and bias.
+
+    "old": (f + bias)*oscale; "merged": f*(src_scale*wei_scale) + bias; "split": (f*src_scale)*wei_scale + bias.
+    """
+    conv_1x1: str
+    """Convolutions by kind; the names are rows of CONV_KERNELS."""
+    conv_u8: str
+    conv_u8_zp: str
+    conv_s8: str
+    conv_groups: str
+    pool_global: str
+    """Pooling of an image into one value: "jit" multiplies by 1/n, "ref" divides by n."""
+    pool_min: int
+    """Pooling of a tensor with fewer elements than this is "ref"."""
+
+    def k_starts(self, k: int) -> tuple[int, ...]:
+        """Where the k blocks of GEMM start, for a product of length `k`.
+
+        Examples
+        --------
+        >>> machine("2.6", "avx2").k_starts(257), machine("2.6", "avx512").k_starts(257)
+        ((0, 129), (0,))
+        """
+        if k <= self.k_single:
+            return (0,)
+        step = (k + 1) // 2 if k < 2 * self.k_block else self.k_block
+        return tuple(range(0, k, step))
+
+    @property
+    def divides(self) -> bool:
+        """3.x has src_scale, wei_scale and dst_scale, which divides; 2.6 has oscale."""
+        return self.scaling != "old"
+
+
+_COLUMNS = [(version, isa) for version in ("2.6", "3.2", "3.13") for isa in ("avx2", "avx512", "vnni")]
+
+# fmt: off
+_FACTS: dict[str, tuple[Any, ...]] = {
+    # version        2.6       2.6       2.6       3.2       3.2       3.2       3.13      3.13      3.13
+    # isa            avx2      avx512    vnni      avx2      avx512    vnni      avx2      avx512    vnni
+    "saturates":    (True,     True,     False,    True,     True,     False,    True,     True,     False),
+    "k_block":      (384,      768,      768,      384,      768,      768,      384,      768,      768),
+    "k_single":     (256,      384,      384,      256,      384,      384,      256,      384,      384),
+    "gemv":         (False,    True,     True,     False,    True,     True,     False,    True,     True),
+    "s8_gemm":      ("around", "inside", "inside", "around", "inside", "inside", "around", "inside", "inside"),
+    "zp_rowsum_s8": (True,     True,     False,    False,    False,    False,    False,    False,    False),
+    "s32_via_f32":  (False,    False,    False,    False,    False,    False,    True,     False,    False),
+    "ip_oi":        ("gemm",   "gemm",   "gemm",   "gemm",   "gemm",   "gemm",   "gemm",   "brgemm", "brgemm"),
+    "ip_any":       ("gemm",   "gemm",   "brgemm", "gemm",   "brgemm", "brgemm", "gemm",   "brgemm", "brgemm"),
+    "matmul":       ("gemm",   "gemm",   "brgemm", "gemm",   "brgemm", "brgemm", "gemm",   "brgemm", "brgemm"),
+    "scaling":      ("old",    "old",    "old",    "merged", "merged", "merged", "merged", "split",  "split"),
+    "conv_1x1":     ("jit",    "jit",    "brg",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
+    "conv_u8":      ("jit",    "jit",    "brg",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
+    "conv_u8_zp":   ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
+    "conv_s8":      ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
+    "conv_groups":  ("jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit"),
+    "pool_global":  ("ref",    "ref",    "ref",    "ref",    "ref",    "ref",    "jit",    "jit",    "jit"),
+    "pool_min":     (32,       0,        0,        32,       0,        0,        32,       0,        0),
+}
+# fmt: on
+
+MACHINES = {
+    column: Machine(*column, **{fact: cells[i] for fact, cells in _FACTS.items()}) for i, column in enumerate(_COLUMNS)
+}
+"""All machines, by (version, isa)."""
+
+
+class ConvKernel(NamedTuple):
+    """What one kind of convolution kernel does."""
+
+    exact: bool
+    """Products are exact on every machine."""
+    halves_s8: bool
+    """On a machine that saturates, the weights of an s8 source are stored halved and the result is doubled."""
+    compensates_in_f32: bool
+    """On a machine that saturates, -128*sum(w) is added after the accumulator became f32."""
+    s32_via_f32: bool
+    """The accumulator passes through f32 even on its way to an s32 destination."""
+    fused_sum: bool
+    """The sum post-op is one fma; else a product and a sum."""
+
+
+# fmt: off
+CONV_KERNELS = {
+    #                        exact  halves_s8  comp_f32  via_f32  fused_sum
+    "jit":       ConvKernel(False, True,      True,     True,    True),
+    "depthwise": ConvKernel(True,  True,      True,     True,    True),
+    "brg":       ConvKernel(False, True,      False,    False,   True),
+    "ref":       ConvKernel(True,  False,     False,    True,    False),
+}
+# fmt: on
+"""jit: generated directly. brg: built on BRGEMM. ref: plain C++, for images stored nchw."""
+
+
+def machine(version: str, isa: str) -> Machine:
+    """Give the facts of a version on an instruction set; ValueError if there is no such column.
+
+    Examples
+    --------
+    >>> machine("3.2", "vnni").saturates
+    False
+    >>> machine("2.6", "sse41")
+    Traceback (most recent call last):
+    ValueError: isa: expected one of 'avx2', 'avx512', 'vnni', got 'sse41'
+    """
+    check.choice(version, "version", dict.fromkeys(v for v, _ in _COLUMNS))
+    check.choice(isa, "isa", dict.fromkeys(i for _, i in _COLUMNS))
+    return MACHINES[version, isa]

@@ -1,0 +1,123 @@
+"""Matrix product: src (..., M, K) times weights (..., K, N), with zero points."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onednn import _checks as check
+from qops.onednn import dot, output
+from qops.onednn.attr import NO_ATTR, Attr
+from qops.onednn.dot import S8, S32
+from qops.onednn.gemm import Update, gemm
+from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
+
+__all__ = ["matmul"]
+
+
+def matmul(
+    src: ArrayLike,
+    weights: ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    dst_dt: str = "s32",
+    attr: Attr = NO_ATTR,
+    dst_in: ArrayLike | None = None,
+    isa: str = "vnni",
+    version: str = DEFAULT_VERSION,
+) -> NDArray[Any]:
+    """Multiply matrices of u8 or s8 codes by s8 matrices.
+
+    ``acc = dot(X, W) - zs*colsum(W) - zw*rowsum(X) + K*zs*zw``, zs = src_zp, zw = wei_zp, by GEMM (k blocks) or BRGEMM
+    (one block), as the machine has it. Then, with one float32 rounding an operation::
+
+        2.6:  f = (f32(acc) + bias)*oscale
+        3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
+        all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
+
+    s32 without scale, bias, post-op and dst_zp is stored as it is, but on 3.13 with AVX2, where it passes through
+    float32.
+
+    Parameters
+    ----------
+    src : ndarray of uint8 or int8, (..., M, K)
+    weights : ndarray of int8, (..., K, N)
+        Batches are equal or 1.
+    bias : ndarray of float32, int32, int8 or uint8, N values, optional
+    dst_dt : {"s32", "f32", "u8", "s8"}, optional
+    attr : Attr, optional
+        2.6: oscale; 3.x: wei_scale, both with mask 0 or 1 << (ndims - 1); src_scale, dst_scale, mask 0; src_zp,
+        wei_zp, dst_zp; post_ops.
+    dst_in : ndarray of the dtype and shape of the destination, optional
+        Needed by a Sum.
+    isa, version : str, optional
+        See `gemm_u8s8s32`.
+
+    Returns
+    -------
+    ndarray of `dst_dt`, (..., M, N)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other dtypes, shapes or masks that do not fit, scales of another version, a missing `dst_in`, an unknown name.
+
+    Notes
+    -----
+    Source: src/cpu/matmul/gemm_x8s8s32x_matmul.cpp, src/cpu/x64/matmul/brgemm_matmul.cpp.
+
+    **Hazards.** Under GEMM, zero points that fit the codes become GEMM's offsets; on AVX2 an s8 source is exact with
+    a zero point, however small, and saturates without:
+
+    >>> src, weights = np.int8([[127, 127]]), np.int8([[127], [127]])
+    >>> [int(matmul(src, weights, attr=Attr(src_zp=zp), isa="avx2").item()) for zp in (0, 1)]
+    [255, 32004]
+
+    Zero points that do not fit are compensated apart; 2.6 then reads the row sums of a u8 source as s8 codes, and
+    is off by 256*zw for each source code above 127:
+
+    >>> src, weights, attr = np.uint8([[200]]), np.int8([[5]]), Attr(src_zp=-1, wei_zp=2)
+    >>> [int(matmul(src, weights, attr=attr, isa="avx2", version=v).item()) for v in ("3.2", "2.6")]
+    [603, 1115]
+    """
+    m = machine(version, isa)
+    left, right = check.array(src, "src", [np.uint8, np.int8]), check.array(weights, "weights", [np.int8])
+    check.instance(attr, "attr", Attr)
+    dims = _dst_dims(left, right)
+    axis = len(dims) - 1
+    out = output.prepare(attr, m, dims, axis, 1 << axis, bias, dst_in, dst_dt)
+    acc = np.empty(dims, np.int32)
+    left, right = (np.broadcast_to(x, dims[:-2] + x.shape[-2:]) for x in (left, right))
+    for batch in np.ndindex(dims[:-2]):
+        acc[batch] = _product(left[batch], right[batch], attr.src_zp or 0, attr.wei_zp or 0, m)
+    return out.finish(acc, m.s32_via_f32)
+
+
+def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
+    if src.ndim < 2 or src.ndim != weights.ndim or src.shape[-1] != weights.shape[-2]:
+        shapes = f"{src.shape} and {weights.shape}"
+        raise ValueError(f"src, weights: expected shapes (..., M, K) and (..., K, N), got {shapes}")
+    try:
+        batch = np.broadcast_shapes(src.shape[:-2], weights.shape[:-2])
+    except ValueError:
+        raise ValueError(f"src, weights: expected equal batches or 1, got {src.shape} and {weights.shape}") from None
+    return (*batch, src.shape[-2], weights.shape[-1])
+
+
+def _product(a: NDArray[Any], b: S8, src_zp: int, wei_zp: int, m: Machine) -> S32:
+    codes = np.iinfo(a.dtype)
+    vector = "b" if b.shape[1] == 1 else ""
+    if m.matmul == "brgemm":
+        return _zero_points(dot.compensated(a, b, m.saturates), a, b, src_zp, wei_zp)
+    if codes.min <= src_zp <= codes.max and -128 <= wei_zp <= 127:
+        return gemm(a, b, src_zp, wei_zp, Update(), m, vector)
+    summed = a.view(np.int8) if m.zp_rowsum_s8 else a
+    return _zero_points(gemm(a, b, 0, 0, Update(), m, vector), summed, b, src_zp, wei_zp)
+
+
+def _zero_points(product: S32, a: NDArray[Any], b: S8, src_zp: int, wei_zp: int) -> S32:
+    """Give product - zs*colsum(W) - zw*rowsum(X) + K*zs*zw."""
+    columns = b.sum(axis=0, dtype=np.int64)
+    rows = a.sum(axis=1, dtype=np.int64)[:, None]
+    constant = (a.shape[1] * src_zp * wei_zp) % 2**32
+    return dot.wrap_s32(product - src_zp * columns - wei_zp * rows + constant)

@@ -1,0 +1,204 @@
+"""What LSTM and GRU share: u8 states with scale and shift, s8 weights, gate inputs in float32."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qops.onednn import _checks as check
+from qops.onednn import dot
+from qops.onednn.attr import Scales, as_scales
+from qops.onednn.cast import F32, fma, ieee, store, to_f32
+from qops.onednn.dot import S8, S64, U8
+from qops.onednn.machine import Machine
+
+__all__ = [
+    "DATA_SCALE",
+    "DATA_SHIFT",
+    "RECOMMENDED",
+    "WEIGHTS_PEAK",
+    "Cell",
+    "StateQuant",
+    "dequantize_state",
+    "quantize_state",
+    "recommended_weights_scale",
+    "sigmoid",
+    "tanh",
+]
+
+DATA_SCALE, DATA_SHIFT = 127.0, 128.0
+"""The recommended quantization of states in [-1, 1]: codes 1..255."""
+
+WEIGHTS_PEAK = 63
+"""The recommended code of the largest weight: two products cannot saturate, 2*255*63 = 32130 <= 32767."""
+
+
+@dataclass(frozen=True)
+class StateQuant:
+    """How states are held in u8: ``code = q(x*scale + shift)``, ``x = (code - shift)/scale``.
+
+    Parameters
+    ----------
+    scale : float, optional
+        Above zero.
+    shift : float, optional
+        A whole number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What is not such a number.
+    """
+
+    scale: float = DATA_SCALE
+    shift: float = DATA_SHIFT
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check.real(self.scale, "scale"))
+        object.__setattr__(self, "shift", check.real(self.shift, "shift"))
+        if not self.scale > 0:
+            raise ValueError(f"scale: expected a number above zero, got {self.scale}")
+        if self.shift % 1 != 0:
+            raise ValueError(f"shift: expected a whole number, got {self.shift}")
+
+
+RECOMMENDED = StateQuant()
+"""Scale 127, shift 128."""
+
+EVERY = slice(None)
+
+
+def recommended_weights_scale(weights: ArrayLike) -> float:
+    """63 / Wmax, Wmax = max|W|: with it no pair saturates.
+
+    Parameters
+    ----------
+    weights : ndarray of float32
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another dtype, weights that are not finite or all zero.
+
+    Notes
+    -----
+    **Hazards.** It leaves the weights 7 bits, one less than they have; 127 / Wmax uses all and saturates where there is
+    no VNNI, see `lstm`.
+
+    Examples
+    --------
+    >>> recommended_weights_scale(np.float32([0.5, -2.0]))
+    31.5
+    """
+    peak = float(np.abs(check.array(weights, "weights", [np.float32])).max(initial=0))
+    if not 0 < peak < np.inf:
+        raise ValueError(f"weights: expected finite values, not all zero, got a largest magnitude of {peak}")
+    return WEIGHTS_PEAK / peak
+
+
+def quantize_state(x: F32, quant: StateQuant = RECOMMENDED) -> U8:
+    """Store a state: ``q(fma(x, scale, shift))``: saturate, then half to even.
+
+    Examples
+    --------
+    >>> quantize_state(np.float32([-1, 0, 1]))
+    array([  1, 128, 255], dtype=uint8)
+    """
+    return store(fma(x, np.float32(quant.scale), np.float32(quant.shift)), "u8")
+
+
+def dequantize_state(code: U8, quant: StateQuant = RECOMMENDED) -> F32:
+    """Read a state: ``(code - shift) / scale``.
+
+    Examples
+    --------
+    >>> dequantize_state(np.uint8([1, 128, 255]))
+    array([-1.,  0.,  1.], dtype=float32)
+    """
+    return (to_f32(code) - np.float32(quant.shift)) / np.float32(quant.scale)
+
+
+def sigmoid(x: F32) -> F32:
+    """``1 / (1 + exp(-x))``, rounded once; oneDNN's own is a few float32 steps away."""
+    return to_f32(0.5 + 0.5 * np.tanh(0.5 * x.astype(np.float64)))
+
+
+def tanh(x: F32) -> F32:
+    """``tanh(x)``, rounded once; oneDNN's own is a few float32 steps away."""
+    return to_f32(np.tanh(x.astype(np.float64)))
+
+
+class Cell:
+    """One cell's weights in s8, checked against its inputs, and its gate inputs.
+
+    Parameters
+    ----------
+    gates : int
+        4 (LSTM) or 3 (GRU).
+    src_layer : ndarray of uint8, (T, N, C)
+    src_iter : ndarray of uint8, (1, 1, N, O)
+    weights_layer, weights_iter : ndarray of float32 or int8, (1, 1, C, G, O) and (1, 1, O, G, O)
+        float32 is quantized.
+    bias : ndarray of float32, (1, 1, G, O)
+    weights_scale : Scales or float
+        Mask 0, or 24 = per gate and output.
+    quant : StateQuant
+    m : Machine
+    """
+
+    def __init__(
+        self,
+        gates: int,
+        src_layer: ArrayLike,
+        src_iter: ArrayLike,
+        weights_layer: ArrayLike,
+        weights_iter: ArrayLike,
+        bias: ArrayLike,
+        weights_scale: Scales | float,
+        quant: StateQuant,
+        m: Machine,
+    ) -> None:
+        check.instance(quant, "quant", StateQuant)
+        self.src_layer: U8 = check.array(src_layer, "src_layer", [np.uint8], 3)
+        state = check.array(src_iter, "src_iter", [np.uint8], 4)
+        batch, inputs = self.src_layer.shape[1:]
+        outputs = state.shape[3]
+        self.src_iter: U8 = check.shape(state, "src_iter", (1, 1, batch, outputs))[0, 0]
+        scale = as_scales(weights_scale, "weights_scale").along((1, 1, 1, gates, outputs), "weights_scale", (0, 24))[
+            0, 0, 0
+        ]
+        self.layer = _quantized(weights_layer, "weights_layer", (1, 1, inputs, gates, outputs), scale)
+        self.iter = _quantized(weights_iter, "weights_iter", (1, 1, outputs, gates, outputs), scale)
+        self.bias = state_f32(bias, "bias", (1, 1, gates, outputs))
+        self.divisor: F32 = np.broadcast_to(scale * np.float32(quant.scale), (gates, outputs))
+        self.quant, self.saturates = quant, m.saturates
+
+    @ieee
+    def gates(self, x: U8, h: U8, which: slice = EVERY) -> F32:
+        """Give some gates' inputs, (N, G, O): ``f32(acc - shift*(sum wx + sum wh)) / f32(wscale*scale) + bias``."""
+        wx, wh = self.layer[:, which], self.iter[:, which]
+        acc = self._dot(x, wx) + self._dot(h, wh)
+        weight_sum = wx.sum(axis=0, dtype=np.int64) + wh.sum(axis=0, dtype=np.int64)
+        total = dot.wrap_s32(acc - int(self.quant.shift) * weight_sum)
+        return to_f32(total) / self.divisor[which] + self.bias[which]
+
+    def _dot(self, states: U8, weights: S8) -> S64:
+        inputs, gates, outputs = weights.shape
+        product = dot.multiply(states, weights.reshape(inputs, gates * outputs), self.saturates)
+        return product.reshape(-1, gates, outputs).astype(np.int64)
+
+
+def state_f32(x: ArrayLike, name: str, wanted: tuple[int, ...]) -> F32:
+    """Give float32 data of shape (1, 1, ...) without the 1s; NaN would have no code in the states."""
+    data = check.no_nan(check.array(x, name, [np.float32]), name)
+    return np.asarray(check.shape(data, name, wanted)[0, 0], np.float32)
+
+
+@ieee
+def _quantized(weights: ArrayLike, name: str, wanted: tuple[int, ...], scale: F32) -> S8:
+    w = check.no_nan(check.shape(check.array(weights, name, [np.float32, np.int8]), name, wanted), name)[0, 0]
+    return w if w.dtype == np.int8 else store(w * scale, "s8")

@@ -1,0 +1,74 @@
+"""Sum: a weighted sum of tensors."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onednn import _checks as check
+from qops.onednn.cast import ieee, store, to_f32
+from qops.onednn.machine import DEFAULT_VERSION, machine
+
+__all__ = ["sum"]
+
+
+@ieee
+def sum(
+    srcs: Sequence[ArrayLike],
+    scales: Sequence[float],
+    *,
+    dst_dt: str = "u8",
+    isa: str = "vnni",
+    version: str = DEFAULT_VERSION,
+) -> NDArray[Any]:
+    """Add tensors with weights, in order and without fma.
+
+    Every operation is one float32 rounding::
+
+        f = x0 * s0;  f = f + f32(xi * si), i = 1, 2, ...;  dst = q(f)    q: saturate, then half to even
+
+    Parameters
+    ----------
+    srcs : sequence of ndarray of uint8 or int8
+        At least one; all of one shape.
+    scales : sequence of float
+        One a source; any sign.
+    dst_dt : {"u8", "s8", "s32", "f32"}, optional
+    isa, version : str, optional
+        All machines agree; see `gemm_u8s8s32`.
+
+    Returns
+    -------
+    ndarray of `dst_dt`, shape of the sources
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other dtypes, shapes that differ, another number of scales, a scale that is not finite, an unknown `dst_dt`,
+        `isa` or `version`.
+
+    Notes
+    -----
+    Source: src/cpu/ref_sum.cpp.
+
+    **Hazards.** Ties go to even codes, and the order counts, as float32 sums are rounded:
+
+    >>> sum([np.uint8([1, 3]), np.uint8([2, 2])], [0.5, 1.0])
+    array([2, 4], dtype=uint8)
+    >>> x = np.uint8([1])
+    >>> [sum([x, x, x], s, dst_dt="f32").item() for s in ([2.0**24, 1, -(2.0**24)], [2.0**24, -(2.0**24), 1])]
+    [0.0, 1.0]
+    """
+    codes = [check.array(x, f"srcs[{i}]", [np.uint8, np.int8]) for i, x in enumerate(check.sequence(srcs, "srcs"))]
+    weights = [check.real(s, f"scales[{i}]") for i, s in enumerate(check.sequence(scales, "scales"))]
+    if not codes or len(codes) != len(weights):
+        raise ValueError(f"scales: expected one a source, got {len(codes)} sources and {len(weights)} scales")
+    for i, x in enumerate(codes):
+        check.shape(x, f"srcs[{i}]", codes[0].shape)
+    check.dst_dt(dst_dt)
+    machine(version, isa)
+    total = to_f32(codes[0]) * weights[0]
+    for x, weight in zip(codes[1:], weights[1:], strict=True):
+        total = total + to_f32(x) * weight
+    return store(total, dst_dt)

@@ -1,0 +1,166 @@
+"""The int8 workflow of DNNL 1.2: from sampled float32 tensors to codes, through an s32 result, and back.
+
+R = max|T|, Q_a = 255/R_a, Q_w = 127/R_w;  a_u8 = [Q_a*a], W_s8 = [Q_w*W], b_s32 = [Q_a*Q_w*b];
+X_s32 = W_s8*a_u8 + b_s32 is about Q_a*Q_w*X_f32.
+
+**Hazards.** [ ] rounds half to even by the text's rule, while its worked example truncates: each function here takes
+the `rounding`, "half_even" or "truncate".
+
+>>> q_w = weights_factor(np.float32([-5.1, 6.8, -1.2, 9.8]))
+>>> [quantize_weights(np.float32([-5.1, 6.8, -1.2, 9.8]), q_w, rounding=r).tolist() for r in ROUNDINGS]
+[[-66, 88, -16, 127], [-66, 88, -15, 127]]
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onednn import _checks as check
+from qops.onednn.attr import Scales
+from qops.onednn.cast import F32
+from qops.onednn.dot import S8, S32, U8
+
+__all__ = [
+    "ACTIVATION_TOP",
+    "ROUNDINGS",
+    "WEIGHT_TOP",
+    "activations_factor",
+    "dequantize",
+    "output_scale",
+    "quantize_activations",
+    "quantize_bias",
+    "quantize_weights",
+    "weights_factor",
+]
+
+ROUNDINGS = {"half_even": np.rint, "truncate": np.trunc}
+
+ACTIVATION_TOP, WEIGHT_TOP = 255, 127
+"""The codes of R: activations are not negative and fill u8, weights are symmetric."""
+
+
+def activations_factor(activations: ArrayLike) -> Scales:
+    """Q_a = 255/R of float32 activations, which must be finite, not negative, not all zero (ValueError).
+
+    Examples
+    --------
+    >>> activations_factor(np.float32([15, 14, 15, 8, 11])).values
+    array([17.], dtype=float32)
+    """
+    return Scales(ACTIVATION_TOP / _peak(_activations(activations), "activations", 0))
+
+
+def weights_factor(weights: ArrayLike, mask: int = 0) -> Scales:
+    """Q_w = 127/R_w of float32 weights: one, or one for each channel that `mask` names (bit i = dimension i).
+
+    ValueError for weights that are not finite, or all zero in a channel.
+
+    Examples
+    --------
+    >>> weights_factor(np.float32([[1, 2], [-4, 0]]), mask=1 << 0).values
+    array([63.5 , 31.75], dtype=float32)
+    """
+    return Scales((WEIGHT_TOP / _peak(_finite(weights, "weights"), "weights", mask)).ravel(), mask)
+
+
+def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "half_even") -> U8:
+    """a_u8 = [Q_a*a], saturated to [0, 255]."""
+    return _codes(activations, "activations", q_a, rounding, 0, ACTIVATION_TOP).astype(np.uint8)
+
+
+def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even") -> S8:
+    """W_s8 = [Q_w*W], saturated to [-127, 127]."""
+    return _codes(weights, "weights", q_w, rounding, -WEIGHT_TOP, WEIGHT_TOP).astype(np.int8)
+
+
+def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "half_even") -> S32:
+    """b_s32 = [Q_a*Q_w*b], one a channel, saturated to s32.
+
+    Examples
+    --------
+    >>> quantize_bias(np.float32([2.4, -5.2, -8]), Scales(17.0), Scales(127 / 9.8), "truncate")
+    array([  528, -1145, -1762], dtype=int32)
+    """
+    factor = _product(q_a, q_w)
+    values = _finite(bias, "bias", 1)
+    if factor.size not in (1, values.size):
+        raise ValueError(f"bias: expected {factor.size} values, one a channel, got {values.size}")
+    check.choice(rounding, "rounding", ROUNDINGS)
+    codes = ROUNDINGS[rounding](values.astype(np.float64) * factor)
+    return np.clip(codes, -(2.0**31), 2.0**31 - 1).astype(np.int32)
+
+
+def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
+    """X_f32 = X_s32 / (Q_a*Q_w), channels along `axis`.
+
+    Examples
+    --------
+    >>> dequantize(np.int32([[220, 220]]), Scales(10.0), Scales([2.0, 4.0], mask=1))
+    array([[11. ,  5.5]], dtype=float32)
+    """
+    acc = check.array(x, "x", [np.int32])
+    factor = _product(q_a, q_w)
+    if factor.size > 1:
+        check.integer(axis, "axis", -acc.ndim, acc.ndim - 1)
+        if acc.shape[axis] != factor.size:
+            raise ValueError(f"x: expected {factor.size} channels along axis {axis}, got shape {acc.shape}")
+        factor = factor.reshape([-1 if i == axis % acc.ndim else 1 for i in range(acc.ndim)])
+    return (acc / factor).astype(np.float32)
+
+
+def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: int = 1 << 1) -> Scales:
+    """Q_dst / (Q_a*Q_w): the oscale that takes X_s32 to float32, or to codes of a destination with factor `q_dst`.
+
+    Examples
+    --------
+    >>> output_scale(Scales(10.0), Scales([2.0, 4.0], mask=1))
+    Scales(values=array([0.05 , 0.025], dtype=float32), mask=2)
+    """
+    top = 1.0 if q_dst is None else _one(q_dst, "q_dst")
+    scale = top / _product(q_a, q_w)
+    return Scales(scale, mask if scale.size > 1 else 0)
+
+
+def _one(q: Scales, name: str) -> float:
+    check.instance(q, name, Scales)
+    if q.mask != 0:
+        raise ValueError(f"{name}: expected mask 0, got {q.mask}")
+    return float(q.values[0])
+
+
+def _product(q_a: Scales, q_w: Scales) -> NDArray[np.float64]:
+    check.instance(q_w, "q_w", Scales)
+    return _one(q_a, "q_a") * q_w.values.astype(np.float64)
+
+
+def _finite(x: ArrayLike, name: str, ndim: int | None = None) -> F32:
+    data = check.array(x, name, [np.float32], ndim)
+    if not np.isfinite(data).all():
+        raise ValueError(f"{name}: expected finite values, got {data[~np.isfinite(data)][0]}")
+    return data
+
+
+def _activations(x: ArrayLike) -> F32:
+    data = _finite(x, "activations")
+    if (data < 0).any():
+        raise ValueError(f"activations: expected no negative values, got {data.min()}")
+    return data
+
+
+def _peak(x: F32, name: str, mask: int) -> NDArray[np.float64]:
+    """R = max|T| of the whole tensor, or of each slice along the dimensions in `mask`."""
+    check.integer(mask, "mask", 0, (1 << x.ndim) - 1)
+    rest = tuple(i for i in range(x.ndim) if not mask >> i & 1)
+    peak = np.asarray(np.abs(x).max(axis=rest, initial=0), np.float64)
+    if not (peak > 0).all():
+        raise ValueError(f"{name}: expected a nonzero value in every channel, got a peak of 0")
+    return peak
+
+
+def _codes(x: ArrayLike, name: str, q: Scales, rounding: str, low: int, top: int) -> NDArray[Any]:
+    check.instance(q, f"factor of {name}", Scales)
+    check.choice(rounding, "rounding", ROUNDINGS)
+    data = _finite(x, name)
+    factor = q.along(data.shape, name, range(1 << data.ndim)).astype(np.float64)
+    return np.asarray(np.clip(ROUNDINGS[rounding](data * factor), low, top))

@@ -1,0 +1,52 @@
+import numpy as np
+import onednn_twins as twins
+import pytest
+
+from qops.onednn import cast
+
+RNG = np.random.default_rng(3)
+
+
+def test_store_rounds_half_to_even_on_each_side_of_every_tie():
+    for code in range(-130, 260):
+        tie = np.float32(code + 0.5)
+        x = np.array([np.nextafter(tie, np.float32(-1000)), tie, np.nextafter(tie, np.float32(1000))])
+        for dt in ("u8", "s8"):
+            assert cast.store(x, dt).tolist() == [twins.store(v, dt) for v in x]
+
+
+def test_store_saturates_infinities_and_s32():
+    inf = np.float32([-np.inf, np.inf])
+    assert cast.store(inf, "u8").tolist() == [0, 255]
+    assert cast.store(inf, "s8").tolist() == [-128, 127]
+    assert cast.store(inf, "s32").tolist() == [-(2**31), 2147483520]
+
+
+@pytest.mark.parametrize("dt", ["u8", "s8", "s32"])
+def test_store_refuses_nan(dt):
+    with pytest.raises(ValueError, match=f"dst: nan has no code in {dt}, got 1"):
+        cast.store(np.float32([0, np.nan]), dt)
+
+
+def test_fma_rounds_once():
+    a, b, c = (RNG.standard_normal(3000).astype(np.float32) for _ in range(3))
+    c[::3] = -(a * b)[::3]  # what is left is the rounding error of the product
+    c[1::3] *= np.float32(2) ** RNG.integers(-30, 30, c[1::3].size).astype(np.float32)
+    got = cast.fma(a, b, c)
+    assert got.tolist() == [twins.fma(*v) for v in zip(a, b, c, strict=True)]
+    assert (got != a * b + c).any()
+
+
+def test_fma_survives_a_tie_that_double_rounding_would_lose():
+    # 1 + 2^-24 is a tie in f32; the last bit, 2^-60 below or above it, is beyond f64.
+    one = np.float32(1)
+    for sign in (-1, 1):
+        a, b, c = np.float32(2**-24), one + np.float32(sign * 2.0**-23), one
+        assert cast.fma(a, b, c) == twins.fma(a, b, c)
+    assert cast.fma(np.float32(3e38), np.float32(10), one) == np.inf
+
+
+def test_round_half_away_and_cvtps2dq():
+    x = np.array([2.5, -2.5, 2.4999999, -3e9, 3e9])
+    assert cast.round_half_away_s32(x).tolist() == [3, -3, 2, -(2**31), 2**31 - 1]
+    assert cast.cvtps2dq(np.float32([2.5, -3e9, 3e9, np.inf])).tolist() == [2, -(2**31), -(2**31), -(2**31)]

@@ -1,0 +1,187 @@
+import itertools
+
+import numpy as np
+import onednn_twins as twins
+import pytest
+
+from qops import onednn
+from qops.onednn import Attr, Eltwise, Scales, Sum, Window
+from qops.onednn.convolution import reorder_weights
+from qops.onednn.machine import MACHINES, machine
+
+RNG = np.random.default_rng(7)
+F = np.float32
+WIN = Window(stride=(2, 1), dilation=(0, 1), pad_l=(1, 2), pad_r=(1, 2))
+
+
+def full_range(dtype, *shape):
+    info = np.iinfo(dtype)
+    return RNG.choice(np.arange(info.min, info.max + 1), shape).astype(dtype)
+
+
+def twin(src, weights, m, kernel, src_zp=0):
+    grouped = weights if weights.ndim == 5 else weights[None]
+    halved = m.saturates and src.dtype == np.int8 and kernel != "ref"
+    saturates = m.saturates and kernel not in ("ref", "depthwise")
+    acc = twins.convolution(src, grouped, WIN.stride, WIN.dilation, WIN.pad_l, src_zp, saturates, halved)
+    return acc * (2 if halved else 1)
+
+
+ZERO_POINTS = [(np.uint8, zp) for zp in (None, 200, 255, 256, -1)]
+ZERO_POINTS += [(np.int8, zp) for zp in (None, -77, -128, 127, 128)]
+
+
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+@pytest.mark.parametrize(("dtype", "src_zp"), ZERO_POINTS)
+def test_accumulator_matches_the_twin(version, isa, dtype, src_zp):
+    src, weights = full_range(dtype, 1, 3, 5, 6), full_range(np.int8, 2, 3, 3, 2)
+    m = machine(version, isa)
+    for layout, kernel in (("nhwc", "direct"), ("nchw", "ref")):
+        got = onednn.convolution(
+            src, weights, window=WIN, attr=Attr(src_zp=src_zp), layout=layout, isa=isa, version=version
+        )
+        assert np.array_equal(got, twin(src, weights, m, kernel, src_zp or 0))
+
+
+@pytest.mark.parametrize("isa", ["avx2", "vnni"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_groups_and_depthwise_match_the_twin(isa, dtype):
+    src = full_range(dtype, 2, 4, 4, 4)
+    for kernel, shape in (("direct", (2, 3, 2, 3, 2)), ("depthwise", (4, 1, 1, 3, 2))):
+        weights = full_range(np.int8, *shape)
+        got = onednn.convolution(src, weights, window=WIN, isa=isa)
+        assert np.array_equal(got, twin(src, weights, machine("3.13", isa), kernel))
+
+
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+def test_padding_is_the_zero_point_and_saturates(version, isa):
+    src, weights = np.full((1, 2, 1, 1), 255, np.uint8), np.full((1, 2, 1, 1), 127, np.int8)
+    beside = Window(pad_l=(0, 1))
+
+    def run(zp, **options):
+        options = {"window": beside, "isa": isa, "version": version} | options
+        return onednn.convolution(src, weights, attr=Attr(src_zp=zp), **options).ravel().tolist()
+
+    saturates = machine(version, isa).saturates
+    lost = 255 * 254 - 32767 if saturates else 0
+    assert run(255) == [-lost, -lost]
+    assert run(255, layout="nchw") == [0, 0]
+    assert run(129) == [0, (255 - 129) * 254 - lost]  # 2*129*127 = 32766 is the last that fits
+    assert run(130) == [32767 - 130 * 254 if saturates else 0, (255 - 130) * 254 - lost]
+    assert run(256) == [0, -254 - lost]  # no code of the source: the padding is 0
+
+
+def test_halved_weights_never_saturate_and_err_by_at_most_one():
+    w = np.arange(-128, 128).astype(np.int8).reshape(1, 1, -1, 1, 1)
+    packed = reorder_weights(w, None, machine("2.6", "avx2"), halved=True)
+    error = 2 * packed.codes.astype(int) - w
+    assert packed.halved
+    assert np.abs(packed.codes).max() <= 64
+    assert np.array_equal(error, np.select([w % 2 == 0, w % 4 == 1], [0, -1], 1))
+
+
+@pytest.mark.parametrize("version", ["2.6", "3.2"])
+def test_f32_weights_are_multiplied_in_2_6_and_divided_in_3(version):
+    weights = RNG.standard_normal((2, 3, 1, 1)).astype(F)
+    scale = F([40, 50]) if version == "2.6" else F([1 / 40, 1 / 50])
+    factor = scale if version == "2.6" else F(1) / scale
+    codes = np.array([[twins.store(v * s, "s8") for v in row.ravel()] for row, s in zip(weights, factor, strict=True)])
+    src = full_range(np.uint8, 1, 3, 2, 2)
+    got = onednn.convolution(src, weights, wq_scale=Scales(scale, 1), version=version)
+    assert np.array_equal(got, np.einsum("nchw,oc->nohw", src.astype(int), codes))
+
+
+def test_compensation_in_f32_loses_low_bits_of_large_sums():
+    k = 1300
+    src = np.full((1, k, 1, 1), 127, np.int8)
+    weights = np.full((1, k, 1, 1), 126, np.int8)
+    weights[0, 0] = 4
+    halves = 63 * (k - 1) + 2
+    shifted, comp = F(255 * halves), F(-128 * halves)
+    got = {isa: int(onednn.convolution(src, weights, isa=isa, version="3.2").item()) for isa in ("avx2", "vnni")}
+    assert got["vnni"] == 127 * 2 * halves
+    assert got["avx2"] == int((shifted + comp) * F(2))
+    assert int(shifted) != 255 * halves
+
+
+def test_which_kernels_keep_large_s32_sums_on_vnni():
+    src, weights = np.full((1, 64, 3, 3), 255, np.uint8), np.full((1, 64, 3, 3), 127, np.int8)
+    src[0, 0, 0, 0] = 254
+    exact = 255 * 127 * 576 - 127
+    rounded = int(F(exact))
+
+    def run(version, **options):
+        return int(onednn.convolution(src, weights, version=version, **options).ravel()[0])
+
+    assert rounded != exact
+    assert [run(v) for v in ("2.6", "3.2", "3.13")] == [exact] * 3
+    with_zp = [run(v, attr=Attr(src_zp=0)) for v in ("2.6", "3.2", "3.13")]
+    assert with_zp == [rounded, exact, exact]
+    assert run("3.13", layout="nchw") == rounded
+    grouped = onednn.convolution(np.tile(src, (1, 2, 1, 1)), np.stack([weights, weights]))
+    assert grouped.ravel().tolist() == [rounded, rounded]
+
+
+def test_bias_is_not_degraded_by_halving():
+    src, weights = np.zeros((1, 2, 1, 1), np.int8), np.ones((1, 2, 1, 1), np.int8)
+    for version, attr in (("2.6", Attr(oscale=0.5)), ("3.2", Attr(src_scale=0.5))):
+        got = {
+            i: onednn.convolution(src, weights, F([7]), dst_dt="f32", attr=attr, isa=i, version=version).item()
+            for i in ("avx2", "vnni")
+        }
+        assert got["avx2"] == got["vnni"] == (3.5 if version == "2.6" else 7)
+
+
+def test_sum_is_fused_but_in_the_reference_kernel():
+    src, weights = full_range(np.uint8, 1, 2, 4, 4), full_range(np.int8, 3, 2, 1, 1)
+    old = RNG.standard_normal((1, 3, 4, 4)).astype(F) * F(1000)
+    attr = Attr(src_scale=0.1, post_ops=[Sum(0.3), Eltwise(alpha=0.1)])
+    x = np.einsum("nchw,oc->nohw", src.astype(int), weights[..., 0, 0].astype(int)).astype(F) * F(0.1)
+    for layout, fused in (("nhwc", True), ("nchw", False)):
+        total = [
+            twins.fma(o, F(0.3), v) if fused else v + F(0.3) * o for o, v in zip(old.ravel(), x.ravel(), strict=True)
+        ]
+        want = [t if t > 0 else F(0.1) * t for t in total]
+        got = onednn.convolution(src, weights, dst_dt="f32", attr=attr, dst_in=old, layout=layout)
+        assert got.ravel().tolist() == want
+
+
+def test_versions_and_isas_differ_where_they_should():
+    src, weights = full_range(np.int8, 1, 8, 5, 5), full_range(np.int8, 4, 8, 3, 3)
+    got = {
+        (version, isa): onednn.convolution(src, weights, isa=isa, version=version)
+        for version, isa in itertools.product(("2.6", "3.13"), ("avx2", "vnni"))
+    }
+    assert np.array_equal(got["2.6", "vnni"], got["3.13", "vnni"])
+    assert not np.array_equal(got["2.6", "avx2"], got["2.6", "vnni"])
+
+
+def test_empty_batch_and_strided_input():
+    weights = full_range(np.int8, 2, 3, 1, 1)
+    assert onednn.convolution(np.zeros((0, 3, 4, 4), np.uint8), weights).shape == (0, 2, 4, 4)
+    src = full_range(np.uint8, 1, 6, 4, 4)
+    assert np.array_equal(onednn.convolution(src[:, ::2], weights), onednn.convolution(src[:, ::2].copy(), weights))
+
+
+SRC, WEIGHTS = np.zeros((1, 4, 5, 5), np.uint8), np.zeros((2, 4, 3, 3), np.int8)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        (dict(src=SRC[0]), ValueError, "src: expected 4 dimensions"),
+        (dict(src=SRC.astype(np.int32)), TypeError, "src: expected uint8 or int8 data, got int32"),
+        (dict(weights=WEIGHTS[:, :3]), ValueError, "weights: expected taps on the 4 channels of src"),
+        (dict(weights=WEIGHTS[0]), ValueError, "weights: expected shape .* got"),
+        (dict(weights=np.zeros((2, 4, 6, 6), np.int8)), ValueError, r"kernel: expected one that fits .*got \(6, 6\)"),
+        (dict(weights=WEIGHTS.astype(F)), ValueError, "wq_scale: expected the scale of float32 weights"),
+        (dict(wq_scale=1.0), ValueError, "wq_scale: expected None for int8 weights, got 1.0"),
+        (dict(weights=WEIGHTS.astype(F), wq_scale=Scales(np.ones(2), 3)), ValueError, "wq_scale: expected mask 0 or 1"),
+        (dict(window=(1, 1)), TypeError, "window: expected a qops.onednn.Window"),
+        (dict(attr=Attr(wei_zp=1)), ValueError, "wei_zp: not supported here, got 1"),
+        (dict(layout="NHWC"), ValueError, "layout: expected one of"),
+    ],
+)
+def test_rejects_bad_input(options, error, words):
+    with pytest.raises(error, match=words):
+        onednn.convolution(**{"src": SRC, "weights": WEIGHTS, **options})

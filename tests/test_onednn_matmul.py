@@ -1,0 +1,70 @@
+import numpy as np
+import onednn_twins as twins
+import pytest
+
+from qops import onednn
+from qops.onednn import Attr, Scales
+from qops.onednn.machine import MACHINES
+
+RNG = np.random.default_rng(6)
+S8 = RNG.integers(-128, 128, (2, 4, 19)).astype(np.int8)
+U8 = RNG.integers(0, 256, (2, 4, 19)).astype(np.uint8)
+WEIGHTS = RNG.integers(-128, 128, (2, 19, 3)).astype(np.int8)
+
+
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+@pytest.mark.parametrize(("src_zp", "wei_zp"), [(0, 0), (5, -3), (300, 2), (-200, 0), (7, 200)])
+def test_zero_points_are_exact_but_for_the_product(version, isa, src_zp, wei_zp):
+    m = MACHINES[version, isa]
+    got = onednn.matmul(U8, WEIGHTS, attr=Attr(src_zp=src_zp, wei_zp=wei_zp), isa=isa, version=version)
+    fits = 0 <= src_zp <= 255 and -128 <= wei_zp <= 127
+    for x, w, y in zip(U8, WEIGHTS, got, strict=True):
+        rows = x.view(np.int8) if m.zp_rowsum_s8 and not fits else x
+        want = twins.matrix(x, w, m.saturates).astype(int) - src_zp * w.sum(0, dtype=int)
+        want = want - wei_zp * rows.sum(1, dtype=int)[:, None] + 19 * src_zp * wei_zp
+        assert np.array_equal(y, want)
+
+
+def test_avx2_gemm_is_exact_for_s8_with_a_small_zero_point_and_saturates_with_a_large_one():
+    exact = S8.astype(int) @ WEIGHTS.astype(int)
+    columns = WEIGHTS.sum(1, dtype=int, keepdims=True)
+    small, large = (onednn.matmul(S8, WEIGHTS, attr=Attr(src_zp=zp), isa="avx2") for zp in (1, 200))
+    assert np.array_equal(small, exact - columns)
+    saturated = np.stack([twins.matrix(x, w, True) for x, w in zip(S8, WEIGHTS, strict=True)])
+    assert np.array_equal(large, saturated - 200 * columns)
+    assert (saturated != exact).any()
+
+
+def test_batches_broadcast():
+    one = onednn.matmul(U8, WEIGHTS[:1])
+    assert np.array_equal(one[1], onednn.matmul(U8[1], WEIGHTS[0]))
+
+
+def test_extreme_zero_points_wrap():
+    top = 2**31 - 1
+    got = onednn.matmul(U8, WEIGHTS, attr=Attr(src_zp=top, wei_zp=-top))
+    want = (U8.astype(object) - top) @ (WEIGHTS.astype(object) + top)
+    assert np.array_equal(got, np.vectorize(twins.wrap32)(want))
+
+
+def test_destination_scale_and_zero_point_come_last():
+    attr = Attr(src_scale=0.06, wei_scale=Scales(np.float32([0.1, 0.2, 0.3]), 1 << 2), dst_scale=0.7, dst_zp=-9)
+    got = onednn.matmul(S8, WEIGHTS, dst_dt="s8", attr=attr, version="3.2")
+    f = (S8.astype(int) @ WEIGHTS.astype(int)).astype(np.float32)
+    f = f * (np.float32(0.06) * np.float32([0.1, 0.2, 0.3])) * (np.float32(1) / np.float32(0.7)) + np.float32(-9)
+    assert got.ravel().tolist() == [twins.store(v, "s8") for v in f.ravel()]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        (dict(src=U8[0, 0]), ValueError, r"src, weights: expected shapes .* got"),
+        (dict(weights=WEIGHTS[:, :5]), ValueError, r"src, weights: expected shapes .* got"),
+        (dict(weights=np.zeros((3, 19, 3), np.int8)), ValueError, "src, weights: expected equal batches or 1"),
+        (dict(weights=WEIGHTS.view(np.uint8)), TypeError, "weights: expected int8 data, got uint8"),
+        (dict(attr=Attr(wei_scale=Scales(np.ones(3), 2))), ValueError, "wei_scale: expected mask 0 or 4, got 2"),
+    ],
+)
+def test_rejects_bad_input(options, error, words):
+    with pytest.raises(error, match=words):
+        onednn.matmul(**{"src": U8, "weights": WEIGHTS, **options})

@@ -1,0 +1,63 @@
+import numpy as np
+import onednn_twins as twins
+import pytest
+
+from qops import onednn
+from qops.onednn import Window
+
+RNG = np.random.default_rng(8)
+
+
+@pytest.mark.parametrize(("layout", "divide"), [("nhwc", False), ("nchw", True)])
+@pytest.mark.parametrize("alg", ["max", "avg_inc", "avg_exc"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_matches_the_twin(dtype, alg, layout, divide):
+    info = np.iinfo(dtype)
+    src = RNG.integers(info.min, info.max + 1, (2, 9, 8, 21)).astype(dtype)
+    for kernel, stride, pad in (((2, 7), (2, 7), (0, 0)), ((3, 2), (2, 1), (1, 1)), ((4, 7), (1, 5), (2, 3))):
+        got = onednn.pooling(src, alg, kernel, window=Window(stride, (0, 0), pad, pad), layout=layout)
+        assert np.array_equal(got, twins.pool(src, alg, kernel, stride, pad, divide))
+
+
+def test_the_reciprocal_matters_for_49_window_sizes_below_400():
+    one, sizes = np.float32(1), []
+    for n in range(1, 400):
+        total = np.arange(255 * n + 1).astype(np.float32)
+        product, quotient = np.rint(total * (one / np.float32(n))), np.rint(total / np.float32(n))
+        ties = product != quotient
+        assert ((2 * total[ties] % n) == 0).all()  # exact halves, nothing else
+        sizes += [n] if ties.any() else []
+    assert len(sizes) == 49
+    assert sizes[:7] == [14, 26, 28, 30, 52, 56, 60]
+
+
+def test_where_oneDNN_falls_back_to_division():
+    def first(channels, width, **machine):
+        src = np.full((1, channels, 2, width), 0, np.uint8)
+        src[0, 0, 0, 0] = 91
+        return onednn.pooling(src, "avg_inc", (2, 7), window=Window((2, 7)), **machine)[0, 0, 0, 0]
+
+    assert first(64, 14) == 7
+    assert first(64, 14, layout="nchw") == 6
+    assert [first(64, 7, version=v) for v in ("2.6", "3.2", "3.13")] == [6, 6, 7]  # pooled into one value
+    assert [first(8, 14, isa=isa) for isa in ("avx2", "avx512")] == [6, 7]  # a small tensor
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        (dict(src=np.zeros((1, 1, 4, 4), np.int32)), TypeError, "src: expected uint8 or int8 data, got int32"),
+        (dict(alg="avg"), ValueError, "alg: expected one of .*got 'avg'"),
+        (dict(kernel=(5, 1)), ValueError, "kernel: expected one that fits in the image"),
+        (dict(kernel=(0, 1)), ValueError, "kernel: expected an integer in"),
+        (
+            dict(window=Window(pad_l=(2, 0))),
+            ValueError,
+            r"window: expected padding smaller than the kernel \(2, 2\), got \(2, 0\)",
+        ),
+        (dict(isa="neon"), ValueError, "isa: expected one of"),
+    ],
+)
+def test_rejects_bad_input(options, error, words):
+    with pytest.raises(error, match=words):
+        onednn.pooling(**{"src": np.zeros((1, 1, 4, 4), np.uint8), "alg": "max", "kernel": (2, 2), **options})
