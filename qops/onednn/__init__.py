@@ -23,12 +23,14 @@ from qops.onednn.matmul import matmul
 from qops.onednn.pooling import pooling
 from qops.onednn.reorder import reorder
 from qops.onednn.rnn import StateQuant, recommended_weights_scale
+from qops.onednn.saturation import Saturation, saturated_pairs, unsafe_pairs
 from qops.onednn.sum import sum
 from qops.onednn.window import Window
 
 __all__ = [
     "Attr",
     "Eltwise",
+    "Saturation",
     "Scales",
     "StateQuant",
     "Sum",
@@ -45,6 +47,8 @@ __all__ = [
     "pooling",
     "recommended_weights_scale",
     "reorder",
+    "saturated_pairs",
     "sum",
+    "unsafe_pairs",
     "workflow",
 ]
