@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64decode
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,11 @@ def test_check_passes_and_draws_nothing(tmp_path, capsys):
     told = capsys.readouterr()
     assert "BROKEN" not in told.out + told.err
     assert not (tmp_path / "out").exists()
+
+
+def test_readme_makes_the_claims_that_are_checked(found):
+    promised = (Path(__file__).parent.parent / "README.md").read_text().split("## What it promises")[1].split("## ")[0]
+    assert re.findall(r"^- (.+)$", promised, flags=re.M) == [claim.text for claim in claims.claims(found)]
 
 
 @pytest.mark.parametrize("at_least", [False, True])

@@ -22,12 +22,18 @@ S16_MIN, S16_MAX = -32768, 32767
 
 
 class Saturation(NamedTuple):
-    """How often pairs of weights left s16."""
+    """How often pairs of weights left s16.
+
+    Attributes
+    ----------
+    counts : ndarray of int64
+        For each pair of weights, in how many places; shape as of `unsafe_pairs`.
+    places : int
+        What each pair of weights was multiplied with: the rows of the source, or the places of the window.
+    """
 
     counts: NDArray[np.int64]
-    """For each pair of weights, in how many places; shape as of `unsafe_pairs`."""
     places: int
-    """What each pair of weights was multiplied with: the rows of the source, or the places of the window."""
 
     @property
     def share(self) -> float:
@@ -66,6 +72,8 @@ def saturated_pairs(
 
     Notes
     -----
+    Source: the instruction VPMADDUBSW; the pairing of oneDNN's kernels, as in `qops.onednn.dot`.
+
     **Hazards.** The same s8 codes may saturate in an inner product and cannot in a convolution, which halves its
     weights first (`reorder_weights`):
 
@@ -124,6 +132,8 @@ def unsafe_pairs(weights: ArrayLike, top: int = 255) -> NDArray[np.bool_]:
 
     Notes
     -----
+    Source: the instruction VPMADDUBSW.
+
     **Hazards.** 7-bit codes are safe only with a source that really stays at or below 127; nothing but its scale
     keeps it there:
 
