@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 KERNELS := $(wildcard qops/_kernels/*.pyx qops/_kernels/*.pxd qops/_kernels/simd/*.h)
-ASAN   = $(shell $(CC) -print-file-name=libasan.so)
+SANITIZERS = $(foreach lib,asan stdc++,$(shell $(CC) -print-file-name=lib$(lib).so))
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -43,7 +43,7 @@ bench: dev $(VENV)/bench  ## check, then time, beside the peers that are install
 
 debug: dev  ## tests on kernels built with bounds checks and sanitizers, in build/debug
 	QOPS_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
-	cd build/debug && QOPS_DEBUG=1 LD_PRELOAD=$(ASAN) ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=lib:../.. \
+	cd build/debug && QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=lib:../.. \
 		../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. ../../tests
 
 clean:  ## remove what was built, .venv too

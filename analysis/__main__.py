@@ -12,6 +12,7 @@ from analysis import (
     add_guess_error,
     add_ratio_error,
     multiply_shift_error,
+    network_error,
     photograph,
     quantize_error,
     report,
@@ -28,9 +29,11 @@ VIEWS = (
     requantize_error,
     multiply_shift_error,
     quantize_error,
+    network_error,
 )
 DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over
-ranges, and show how far they are from float: tables on stdout, progress on stderr, figures and index.html in DIR."""
+ranges, and a network on oneDNN's, and show how far they are from float: tables on stdout, progress on stderr, figures
+and index.html in DIR."""
 
 
 def parser() -> argparse.ArgumentParser:

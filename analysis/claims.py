@@ -1,8 +1,12 @@
 """What the README says about errors, word for word, each with the value measured here and its limit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from analysis.network_error import Measured
+from analysis.network_int8 import EXACT, SATURATING, VARIANTS
 from analysis.ranges import MANY
 from analysis.requantize_error import RATIOS
 from analysis.systems import CHAIN, FUSED
@@ -80,5 +84,47 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
             theirs[RATIOS.index(2**9)],
             255,
             at_least=True,
+        ),
+        *network_claims(found["network_error"]),
+    ]
+
+
+def network_claims(networks: Sequence[Measured]) -> list[Claim]:
+    """Every claim about the network that reads digits."""
+    plain, contrast = networks
+    exact = [m.of(EXACT.name) for m in networks]
+    saturating = plain.of(SATURATING.name)
+    remedied = [s for m in networks for v in VARIANTS[2:] for s in m.of(v.name).shares()[:2]]
+    moved = {r.variant.name: np.abs(r.moved).mean() for r in contrast.results}
+    return [
+        Claim(
+            "digits in exact int8: at most 0.5 points of accuracy lost to float",
+            max(m.lost(r) for m, r in zip(networks, exact, strict=True)),
+            0.5,
+        ),
+        Claim("digits in exact int8: logits at most 2 LSB off", max(np.abs(r.off).max() for r in exact), 2.0),
+        Claim(
+            "digits, plain filters: saturation moves logits by more than 5 LSB",
+            np.abs(saturating.moved).max(),
+            5.0,
+            at_least=True,
+        ),
+        Claim(
+            "digits, plain filters: less than 0.2 % of the pairs of any layer saturate", max(saturating.shares()), 0.002
+        ),
+        Claim(
+            "digits, plain filters: saturation loses less than 1 point of accuracy to float",
+            plain.lost(saturating),
+            1.0,
+        ),
+        Claim(
+            "digits, halved weights, 7-bit weights or activations: no pair of a convolution saturates",
+            max(remedied),
+            0.0,
+        ),
+        Claim(
+            "digits, contrast filters: saturation moves logits less, on average, than 7-bit weights do",
+            moved[SATURATING.name] / moved["7-bit weights"],
+            1.0,
         ),
     ]

@@ -24,6 +24,7 @@ from qops.onednn.packed import PackedWeights, pack_weights
 from qops.onednn.pooling import pooling
 from qops.onednn.reorder import reorder
 from qops.onednn.rnn import StateQuant, recommended_weights_scale
+from qops.onednn.saturation import Saturation, saturated_pairs, unsafe_pairs
 from qops.onednn.sum import sum
 from qops.onednn.window import Window
 
@@ -31,6 +32,7 @@ __all__ = [
     "Attr",
     "Eltwise",
     "PackedWeights",
+    "Saturation",
     "Scales",
     "StateQuant",
     "Sum",
@@ -48,6 +50,8 @@ __all__ = [
     "pooling",
     "recommended_weights_scale",
     "reorder",
+    "saturated_pairs",
     "sum",
+    "unsafe_pairs",
     "workflow",
 ]

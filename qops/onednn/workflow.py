@@ -40,28 +40,36 @@ ACTIVATION_TOP, WEIGHT_TOP = 255, 127
 """The codes of R: activations are not negative and fill u8, weights are symmetric."""
 
 
-def activations_factor(activations: ArrayLike) -> Scales:
+def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
     """Q_a = 255/R of float32 activations, which must be finite, not negative, not all zero (ValueError).
+
+    With `bits` = 7, 127/R, no pair saturates while the activations stay at or below R: it is a scale, not a clamp.
 
     Examples
     --------
     >>> activations_factor(np.float32([15, 14, 15, 8, 11])).values
     array([17.], dtype=float32)
+    >>> q_a = activations_factor(np.float32([15]), bits=7)
+    >>> quantize_activations(np.float32([15, 18]), q_a)
+    array([127, 152], dtype=uint8)
     """
-    return Scales(ACTIVATION_TOP / _peak(_activations(activations), "activations", 0))
+    top = _top(bits, ACTIVATION_TOP)
+    return Scales(top / _peak(_activations(activations), "activations", 0))
 
 
-def weights_factor(weights: ArrayLike, mask: int = 0) -> Scales:
+def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
     """Q_w = 127/R_w of float32 weights: one, or one for each channel that `mask` names (bit i = dimension i).
 
-    ValueError for weights that are not finite, or all zero in a channel.
+    With `bits` = 7, 63/R_w, no pair saturates with any source. ValueError for weights that are not finite, or all
+    zero in a channel.
 
     Examples
     --------
     >>> weights_factor(np.float32([[1, 2], [-4, 0]]), mask=1 << 0).values
     array([63.5 , 31.75], dtype=float32)
     """
-    return Scales((WEIGHT_TOP / _peak(_finite(weights, "weights"), "weights", mask)).ravel(), mask)
+    top = _top(bits, WEIGHT_TOP)
+    return Scales((top / _peak(_finite(weights, "weights"), "weights", mask)).ravel(), mask)
 
 
 def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "half_even") -> U8:
@@ -120,6 +128,11 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
     top = 1.0 if q_dst is None else _one(q_dst, "q_dst")
     scale = top / _product(q_a, q_w)
     return Scales(scale, mask if scale.size > 1 else 0)
+
+
+def _top(bits: int, top: int) -> int:
+    """Give the code of R in so many bits; `top` is that in 8."""
+    return top >> (8 - check.integer(bits, "bits", 2, 8))
 
 
 def _one(q: Scales, name: str) -> float:

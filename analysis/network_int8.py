@@ -1,0 +1,87 @@
+"""The network in int8, by the workflow of DNNL 1.2, on qops' model of oneDNN: a variant is a machine and its codes."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.network import F32, HALVES, POOL, SAME, Layer, features
+from qops import onednn
+from qops.onednn import Attr, Eltwise, Saturation, Scales, saturated_pairs, workflow
+
+VERSION = "2.6"  # scales as in DNNL 1.2: oscale = Q_dst / (Q_a * Q_w), after a bias in s32
+ZERO = -128  # the s8 code of 0, where the source of a convolution is s8
+
+
+class Variant(NamedTuple):
+    """A machine, and how weights and activations are made int8 for it."""
+
+    name: str
+    colour: str
+    isa: str
+    activation_bits: int = 8
+    weight_bits: int = 8
+    signed: bool = False  # convolutions read s8 codes, zero point -128: the same activations, in the same 8 bits
+
+
+EXACT = Variant("exact", "#0072b2", "vnni")
+SATURATING = Variant("saturating", "#cc3311", "avx2")
+VARIANTS = (
+    EXACT,
+    SATURATING,
+    Variant("halved weights", "#cc79a7", "avx2", signed=True),
+    Variant("7-bit weights", "#e69f00", "avx2", weight_bits=7),
+    Variant("7-bit activations", "#009e73", "avx2", activation_bits=7),
+)
+
+
+class Quantized(NamedTuple):
+    """A layer in int8: codes, bias in steps of the accumulator, and what takes the accumulator to the next codes."""
+
+    name: str
+    weights: NDArray[np.int8]
+    bias: NDArray[np.int32]
+    scale: Scales
+
+
+class Run(NamedTuple):
+    """What a variant makes of images, and the pairs that saturated on the way, by layer; None where none can."""
+
+    logits: F32
+    saturated: Sequence[Saturation | None]
+
+
+def quantize(layers: Sequence[Layer], seen: Sequence[F32], v: Variant) -> tuple[Scales, list[Quantized]]:
+    """Quantize by R = max|T|: Q_a of the images, and all layers; `seen` is what each layer read in float."""
+    factors = [workflow.activations_factor(x, v.activation_bits) for x in seen[: len(layers)]]
+    quantized = []
+    for layer, q_a, q_next in zip(layers, factors, [*factors[1:], None], strict=True):
+        q_w = workflow.weights_factor(layer.weights, 1 << 0, v.weight_bits)
+        bias = workflow.quantize_bias(layer.bias, q_a, q_w)
+        scale = workflow.output_scale(q_a, q_w, q_next)
+        quantized.append(Quantized(layer.name, workflow.quantize_weights(layer.weights, q_w), bias, scale))
+    return factors[0], quantized
+
+
+def run_int8(q_a: Scales, layers: Sequence[Quantized], images: F32, v: Variant) -> Run:
+    """Run images through the convolutions, the pooling and the inner product; logits in float32."""
+    x = workflow.quantize_activations(images, q_a)
+    zero = ZERO if v.signed else None
+    if v.signed:
+        x = (x ^ 128).view(np.int8)
+    saturated = []
+    for i, layer in enumerate(layers[:-1]):
+        saturated.append(saturated_pairs(x, layer.weights, window=SAME, src_zp=zero) if v.isa != "vnni" else None)
+        signed = v.signed and i < len(layers) - 2  # an inner product knows no zero point: it reads u8
+        attr = Attr(oscale=layer.scale, src_zp=zero, dst_zp=ZERO if signed else None, post_ops=[Eltwise("relu")])
+        dst_dt = "s8" if signed else "u8"
+        x = onednn.convolution(
+            x, layer.weights, layer.bias, window=SAME, dst_dt=dst_dt, attr=attr, isa=v.isa, version=VERSION
+        )
+    last, x = layers[-1], features(onednn.pooling(x, "max", POOL, window=HALVES, isa=v.isa, version=VERSION))
+    saturated.append(saturated_pairs(x, last.weights) if v.isa != "vnni" else None)
+    attr = Attr(oscale=last.scale)
+    return Run(
+        onednn.inner_product(x, last.weights, last.bias, dst_dt="f32", attr=attr, isa=v.isa, version=VERSION), saturated
+    )

@@ -1,0 +1,208 @@
+"""Which pairs saturate: against Python integers, against what the primitives lose, and against all data there is."""
+
+import itertools
+
+import numpy as np
+import onednn_twins as twins
+import pytest
+
+from qops import isa, onednn
+from qops.onednn import Saturation, Window, saturated_pairs, unsafe_pairs, workflow
+
+VERSIONS = ("2.6", "3.2", "3.13")
+PADDED = Window(stride=(2, 1), dilation=(0, 1), pad_l=(1, 2), pad_r=(2, 0))
+
+
+def codes(rng, shape, dtype):
+    info = np.iinfo(dtype)
+    uniform = rng.integers(info.min, info.max + 1, shape).astype(dtype)
+    return np.where(rng.random(shape) < 0.3, rng.choice(np.array([info.min, info.max], dtype), shape), uniform)
+
+
+def counted(rows, weights, starts):
+    """Count in Python integers, over rows (M, K) of u8 codes and weights (O, K)."""
+    blocks = itertools.pairwise([*starts, weights.shape[1]])
+    pairs = [range(i, min(i + 2, hi)) for lo, hi in blocks for i in range(lo, hi, 2)]
+    out = np.zeros((len(weights), len(pairs)), int)
+    for o, w in enumerate(weights.tolist()):
+        for p, members in enumerate(pairs):
+            sums = [sum(row[k] * w[k] for k in members) for row in rows.tolist()]
+            out[o, p] = sum(twins.sat16(x) != x for x in sums)
+    return out
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("k", [0, 1, 2, 5, 8, 256, 257, 258, 300, 770])
+def test_counts_of_an_inner_product_match_python_integers(k, dtype):
+    rng = np.random.default_rng(k)
+    x, w = codes(rng, (4, k), dtype), codes(rng, (3, k), np.int8)
+    found = saturated_pairs(x, w)
+    shifted = x.astype(int) - np.iinfo(dtype).min
+    want = counted(shifted, w, twins.k_starts(k, 384, 256))
+    assert found.counts.dtype == np.int64
+    assert np.array_equal(found.counts, want)
+    assert found.places == 4
+    assert k < 2 or 0 < want.sum() < 4 * want.size
+    assert found.share == (want.sum() / (4 * want.size) if k else 0)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("zero", [None, 0, 255, 300])
+def test_counts_of_a_u8_convolution_match_python_integers(channels, zero):
+    rng = np.random.default_rng(channels)
+    x, w = codes(rng, (2, channels, 5, 4), np.uint8), codes(rng, (3, channels, 2, 3), np.int8)
+    found = saturated_pairs(x, w, window=PADDED, src_zp=zero)
+    fill = 255 if zero == 255 else 0
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 2), (2, 0)), constant_values=fill).astype(int)
+    want = np.zeros((3, (channels + 1) // 2, 2, 3), int)
+    places = [(i, 2 * y, x0) for i in range(2) for y in range(4) for x0 in range(2)]
+    for ky, kx in np.ndindex(2, 3):
+        rows = np.array([padded[i, :, y + ky, x0 + 2 * kx] for i, y, x0 in places])
+        want[:, :, ky, kx] = counted(rows, w[:, :, ky, kx], (0,))
+    assert np.array_equal(found.counts, want)
+    assert found.places == len(places)
+    assert (want.sum() > 0) == (channels > 1)
+
+
+def test_one_pair_of_every_kind_of_code_is_counted_as_vpmaddubsw_does_it():
+    rng = np.random.default_rng(3)
+    a, w = codes(rng, (5000, 2), np.uint8), codes(rng, (40, 2), np.int8)
+    sums = a.astype(int) @ w.astype(int).T
+    lost = np.stack([isa.vpmaddubsw(a, row)[:, 0] for row in w], axis=1) != sums
+    assert np.array_equal(saturated_pairs(a, w).counts[:, 0], lost.sum(axis=0))
+    assert 0 < lost.sum() < lost.size
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("k", [6, 261, 900])
+def test_primitives_of_every_version_lose_something_only_where_pairs_saturate(version, dtype, k):
+    rng = np.random.default_rng(k)
+    x, w = codes(rng, (6, k), dtype), codes(rng, (30, k), np.int8)
+    w[:, rng.permutation(k)[: k - 3]] //= 16  # few pairs can saturate, and those of few rows do
+    exact, lossy = (onednn.inner_product(x, w, isa=machine, version=version) for machine in ("vnni", "avx2"))
+    lost = np.array([[saturated_pairs(row[None], column[None]).counts.sum() for column in w] for row in x])
+    assert np.array_equal(exact != lossy, lost > 0)
+    assert 0 < (lost > 0).sum() < lost.size
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_convolution_loses_something_where_pairs_saturate(version):
+    rng = np.random.default_rng(6)
+    x, w = codes(rng, (1, 2, 3, 3), np.uint8), codes(rng, (60, 2, 1, 1), np.int8)
+    exact, lossy = (onednn.convolution(x, w, isa=machine, version=version) for machine in ("vnni", "avx2"))
+    found = saturated_pairs(x, w)
+    assert np.array_equal((exact != lossy).sum(axis=(0, 2, 3)), found.counts[:, 0, 0, 0])
+    assert 0 < found.share < 1
+
+
+def test_halved_weights_never_saturate_but_a_u8_source_with_the_same_codes_does():
+    rng = np.random.default_rng(7)
+    x, w = codes(rng, (1, 4, 6, 6), np.int8), codes(rng, (8, 4, 3, 3), np.int8)
+    assert saturated_pairs(x, w, src_zp=-128).counts.sum() == 0
+    assert saturated_pairs(x.view(np.uint8) ^ 128, w).counts.sum() > 0
+
+
+@pytest.mark.parametrize("top", [0, 1, 127, 128, 129, 200, 254, 255])
+def test_weights_only_test_is_necessary_and_sufficient_for_all_pairs_of_weights(top):
+    w = np.indices((256, 256)).reshape(2, -1).T.astype(np.uint8).view(np.int8)
+    corners = np.uint8([[0, 0], [top, 0], [0, top], [top, top]])
+    by_data = saturated_pairs(corners, w).counts[:, 0] > 0
+    assert np.array_equal(unsafe_pairs(w, top)[:, 0], by_data)
+    assert by_data.any() == (top > 128)  # 2 * 128 * -128 = -32768 is still s16
+
+
+@pytest.mark.parametrize("top", [127, 128, 200, 255])
+def test_no_codes_at_all_saturate_a_safe_pair_and_some_saturate_an_unsafe_one(top):
+    rng = np.random.default_rng(top)
+    every = np.indices((top + 1, top + 1)).reshape(2, -1).T.astype(np.uint8)
+    near = [[64, 64], [65, 64], [-64, -64], [-64, -65], [127, 1], [127, 2], [-128, 127], [-128, 0], [-128, -1]]
+    w = np.int8([*near, *codes(rng, (30, 2), np.int8)])
+    assert np.array_equal(unsafe_pairs(w, top)[:, 0], saturated_pairs(every, w).counts[:, 0] > 0)
+
+
+def test_for_u8_positive_parts_may_sum_to_128_and_negative_parts_to_minus_128():
+    w = np.indices((256, 256)).reshape(2, -1).T - 128
+    positive, negative = w.clip(0).sum(axis=1), w.clip(None, 0).sum(axis=1)
+    assert np.array_equal(unsafe_pairs(w.astype(np.int8))[:, 0], (positive > 128) | (negative < -128))
+
+
+def test_shape_is_that_of_the_weights_with_channels_in_pairs():
+    w = np.zeros((2, 3, 1, 2), np.int8)
+    w[1, 0, 0, 1] = w[1, 1, 0, 1] = 100
+    assert np.argwhere(unsafe_pairs(w)).tolist() == [[1, 0, 0, 1]]
+    assert unsafe_pairs(w).shape == (2, 2, 1, 2)
+    assert unsafe_pairs(np.zeros((2, 257), np.int8)).shape == (2, 65 + 64)
+
+
+def test_share_of_pairs_as_measured_on_uniform_and_gaussian_codes():
+    rng = np.random.default_rng(576)
+    x, w = rng.integers(0, 256, (128, 576), np.uint8), rng.integers(-128, 128, (64, 576)).astype(np.int8)
+    assert round(saturated_pairs(x, w).share, 3) == 0.036
+    for sigmas, unsafe in ((3, 0.031), (4.5, 0.001)):
+        gauss = np.rint(rng.standard_normal((2000, 576)) * 127 / sigmas).clip(-128, 127).astype(np.int8)
+        assert round(unsafe_pairs(gauss).mean(), 3) == unsafe
+
+
+def test_seven_bits_of_either_operand_are_enough():
+    rng = np.random.default_rng(8)
+    x, w = rng.uniform(0, 3, (50, 64)).astype(np.float32), rng.standard_normal((10, 64)).astype(np.float32)
+    w[:, :8] = 4.0
+    found = {}
+    for a_bits, w_bits in ((8, 8), (7, 8), (8, 7)):
+        q_a, q_w = workflow.activations_factor(x, a_bits), workflow.weights_factor(w, 1, w_bits)
+        x_u8, w_s8 = workflow.quantize_activations(x, q_a), workflow.quantize_weights(w, q_w)
+        assert (x_u8.max(), w_s8.max()) == (2**a_bits - 1, 2 ** (w_bits - 1) - 1)
+        assert saturated_pairs(x_u8, w_s8).counts.sum() <= unsafe_pairs(w_s8, 2**a_bits - 1).sum() * 50
+        found[a_bits, w_bits] = saturated_pairs(x_u8, w_s8).share
+    assert found[8, 8] > 0
+    assert found[7, 8] == found[8, 7] == 0
+
+
+def test_nothing_gives_nothing():
+    assert saturated_pairs(np.zeros((0, 4), np.uint8), np.full((3, 4), 127, np.int8)).share == 0
+    empty = saturated_pairs(np.zeros((3, 4), np.uint8), np.zeros((0, 4), np.int8))
+    assert empty.share == 0
+    assert empty.counts.shape == (0, 2)
+
+
+def test_inputs_are_taken_as_they_are():
+    rng = np.random.default_rng(9)
+    x, w = codes(rng, (1, 4, 5, 5), np.uint8), codes(rng, (3, 4, 3, 3), np.int8)
+    want = saturated_pairs(x, w)
+    assert isinstance(want, Saturation)
+    turned = np.ascontiguousarray(x[..., ::-1])[..., ::-1]
+    turned.flags.writeable = False
+    assert np.array_equal(
+        saturated_pairs(turned, w.transpose(3, 1, 2, 0).copy().transpose(3, 1, 2, 0)).counts, want.counts
+    )
+
+
+U8, S8 = np.zeros((2, 4), np.uint8), np.zeros((3, 4), np.int8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "call", "message"),
+    [
+        (TypeError, lambda: saturated_pairs(U8.astype(np.int32), S8), "src: expected uint8 or int8 data, got int32"),
+        (TypeError, lambda: saturated_pairs(U8, U8), "weights: expected int8 data, got uint8"),
+        (ValueError, lambda: saturated_pairs(U8, S8[:, :2]), r"weights: expected shape \(3, 4\), got \(3, 2\)"),
+        (ValueError, lambda: saturated_pairs(U8, S8[None]), r"weights: expected shape .*, got \(1, 3, 4\)"),
+        (ValueError, lambda: saturated_pairs(U8, S8, src_zp=1), "window, src_zp: expected none for an inner product"),
+        (ValueError, lambda: saturated_pairs(U8, S8, window=Window((2, 2))), "window, src_zp: expected none"),
+        (
+            ValueError,
+            lambda: saturated_pairs(U8, S8[..., None, None]),
+            r"src: expected 4 dimensions, got shape \(2, 4\)",
+        ),
+        (TypeError, lambda: saturated_pairs(U8, S8, window=(1, 1)), "window: expected a qops.onednn.Window"),
+        (TypeError, lambda: saturated_pairs(U8[..., None, None], S8[..., None, None], src_zp=0.5), "src_zp: .* 0.5"),
+        (ValueError, lambda: unsafe_pairs(S8, 256), r"top: expected an integer in \[0, 255\], got 256"),
+        (TypeError, lambda: unsafe_pairs(U8), "weights: expected int8 data, got uint8"),
+        (ValueError, lambda: workflow.weights_factor(np.ones(2, np.float32), bits=9), "bits: .* got 9"),
+        (TypeError, lambda: workflow.activations_factor(np.ones(2, np.float32), bits=7.0), "bits: .* got 7.0"),
+    ],
+)
+def test_what_does_not_fit_is_refused(kind, call, message):
+    with pytest.raises(kind, match=message):
+        call()
