@@ -88,10 +88,10 @@ def stubbed(name):
     found = {}
     for node in ast.parse((ROOT / f"qops/_kernels/{name}.pyi").read_text()).body:
         if isinstance(node, ast.FunctionDef):
-            defaults = [None] * (len(node.args.args) - len(node.args.defaults)) + [
-                ast.unparse(d) for d in node.args.defaults
-            ]
-            found[node.name] = [(a.arg, d) for a, d in zip(node.args.args, defaults, strict=True)]
+            args = node.args
+            defaults = [None] * (len(args.args) - len(args.defaults)) + args.defaults + args.kw_defaults
+            texts = [d and ast.unparse(d) for d in defaults]
+            found[node.name] = [(a.arg, d) for a, d in zip(args.args + args.kwonlyargs, texts, strict=True)]
         elif isinstance(node, ast.ClassDef) and "TypedDict" not in map(ast.unparse, node.bases):  # that is a struct
             items = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
             found[node.name] = {name for name in items if not name.startswith("_")}

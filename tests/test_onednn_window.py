@@ -14,11 +14,6 @@ def test_taps_are_the_padded_dilated_strided_windows():
         assert np.array_equal(taps[:, :, y, x, ky, kx], padded[:, :, 2 * y + 2 * ky, x + kx])
 
 
-def test_columns_hold_the_channels_of_a_tap_side_by_side():
-    image = np.arange(1 * 2 * 2 * 2).reshape(1, 2, 2, 2)
-    assert Window().columns(image, (2, 1), fill=0).tolist() == [[0, 4, 2, 6], [1, 5, 3, 7]]
-
-
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [

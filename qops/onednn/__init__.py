@@ -20,6 +20,7 @@ from qops.onednn.gru import gru
 from qops.onednn.inner_product import inner_product
 from qops.onednn.lstm import lstm
 from qops.onednn.matmul import matmul
+from qops.onednn.packed import PackedWeights, pack_weights
 from qops.onednn.pooling import pooling
 from qops.onednn.reorder import reorder
 from qops.onednn.rnn import StateQuant, recommended_weights_scale
@@ -30,6 +31,7 @@ from qops.onednn.window import Window
 __all__ = [
     "Attr",
     "Eltwise",
+    "PackedWeights",
     "Saturation",
     "Scales",
     "StateQuant",
@@ -44,6 +46,7 @@ __all__ = [
     "inner_product",
     "lstm",
     "matmul",
+    "pack_weights",
     "pooling",
     "recommended_weights_scale",
     "reorder",

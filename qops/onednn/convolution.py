@@ -1,15 +1,17 @@
 """Convolution: src NCHW, weights OIHW or GOIHW, dst NCHW. Shapes are logical, whatever the order in memory."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels import convolution as kernels
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr, Scales, as_scales
 from qops.onednn.cast import ieee, store, to_f32
-from qops.onednn.dot import S8, S32
+from qops.onednn.dot import S8, S32, S64
 from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
 from qops.onednn.window import DENSE, Window
 
@@ -32,6 +34,7 @@ def convolution(
     layout: str = "nhwc",
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    num_threads: int = 1,
 ) -> NDArray[Any]:
     """Convolve u8 or s8 images with s8 weights.
 
@@ -64,7 +67,7 @@ def convolution(
         (3 with groups).
     layout : {"nhwc", "nchw"}, optional
         Order of the images in memory; nchw goes to the reference kernel, which is exact.
-    isa, version : str, optional
+    isa, version, num_threads : optional
         See `gemm_u8s8s32`.
 
     Returns
@@ -106,6 +109,7 @@ def convolution(
     m = machine(version, isa)
     image = check.array(src, "src", [np.uint8, np.int8], 4)
     grouped, mask = _grouped(weights, image.shape[1])
+    check.integer(num_threads, "num_threads", 1)
     check.choice(layout, "layout", ["nhwc", "nchw"])
     check.instance(window, "window", Window)
     check.instance(attr, "attr", Attr)
@@ -117,8 +121,7 @@ def convolution(
     kernel = CONV_KERNELS["ref" if layout == "nchw" else _kind(image, grouped, attr, m)]
     halved = kernel.halves_s8 and m.saturates and image.dtype == np.int8
     packed = reorder_weights(grouped, wq_scale, m, halved=halved, mask=mask)
-    pairs = zip(np.split(image, groups, axis=1), packed.codes, strict=True)
-    acc = np.concatenate([_accumulate(x, w, window, attr.src_zp or 0, kernel, m) for x, w in pairs], axis=1)
+    acc = _accumulate(image, packed.codes, window, attr.src_zp or 0, kernel, m, num_threads)
     return out.finish(acc, kernel.s32_via_f32, kernel.fused_sum, packed.halved)
 
 
@@ -151,7 +154,7 @@ def reorder_weights(
     if weights.dtype == np.int8:
         if wq_scale is not None:
             raise ValueError(f"wq_scale: expected None for int8 weights, got {wq_scale!r}")
-        return ConvWeights(store(to_f32(weights) * factor, "s8"), halved)
+        return ConvWeights(store(to_f32(weights) * factor, "s8") if halved else weights, halved)
     if wq_scale is None:
         raise ValueError("wq_scale: expected the scale of float32 weights, got None")
     scale = output.per_channel("wq_scale", as_scales(wq_scale, "wq_scale"), weights.shape[0] * weights.shape[1], mask)
@@ -187,32 +190,47 @@ def _kind(src: NDArray[Any], weights: NDArray[Any], attr: Attr, m: Machine) -> s
 
 
 def _accumulate(
-    src: NDArray[Any], codes: S8, window: Window, src_zp: int, kernel: ConvKernel, m: Machine
+    src: NDArray[Any], codes: S8, window: Window, src_zp: int, kernel: ConvKernel, m: Machine, num_threads: int
 ) -> NDArray[Any]:
-    """One group: src (N, I, H, W), codes (O, I, KH, KW) -> (N, O, OH, OW), s32, or f32 after an f32 compensation."""
-    batch, channels, height, width = src.shape
-    taps = codes.shape[2], codes.shape[3]
-    matrix = codes.transpose(2, 3, 1, 0).reshape(-1, len(codes))
+    """Images (N, G*I, H, W), codes (G, O, I, KH, KW) -> (N, G*O, OH, OW), s32, or f32 after an f32 compensation."""
+    weights = codes.reshape(-1, *codes.shape[2:])
     is_code = np.iinfo(src.dtype).min <= src_zp <= np.iinfo(src.dtype).max
-    shift = dot.SHIFT if src.dtype == np.int8 else 0
-    columns = window.columns(dot.shifted(src), taps, fill=shift + (src_zp if is_code else 0))
-    tap_starts = tuple(range(0, len(matrix), channels)) or (0,)
-    acc: NDArray[Any] = dot.multiply(columns, matrix, m.saturates and not kernel.exact, tap_starts)
+    padding = src_zp if is_code else 0
+    apart = src.dtype == np.int8 and kernel.compensates_in_f32 and m.saturates
+    convolve = partial(_convolve, weights=weights, groups=len(codes), window=window, num_threads=num_threads)
+    # An s8 image that is not shifted here is shifted, and compensated in s32, by the kernel.
+    image, pad_value = (dot.shifted(src), padding + dot.SHIFT) if apart else (src, padding)
+    acc: NDArray[Any] = convolve(image, pad_value=pad_value, saturating=m.saturates and not kernel.exact)
     if src_zp:
-        acc = dot.wrap_s32(acc - src_zp * _weight_sums(src, matrix, window, taps, is_code))
-    if shift:
-        compensation = dot.compensation(matrix)
-        if kernel.compensates_in_f32 and m.saturates:
-            acc = to_f32(acc) + to_f32(compensation)
-        else:
-            acc = dot.wrap_s32(acc + compensation)
-    size = window.out_size((height, width), taps)
-    return acc.reshape(batch, *size, len(codes)).transpose(0, 3, 1, 2)
+        sums: S64 = weights.sum(axis=(1, 2, 3), dtype=np.int64)
+        if not is_code:  # only the part of the window that lies on the image
+            sums = convolve(np.ones((1, *src.shape[1:]), np.uint8)).astype(np.int64)
+        acc = dot.wrap_s32(acc - src_zp * sums)
+    if apart:
+        acc = to_f32(acc) + to_f32(dot.compensation(weights, axis=(1, 2, 3)))
+    return acc.transpose(0, 3, 1, 2)
 
 
-def _weight_sums(src: NDArray[Any], matrix: S8, window: Window, taps: tuple[int, int], whole: bool) -> NDArray[Any]:
-    """Sum of the weights: of the whole window, or (N*OH*OW, O) of the part that lies on the image."""
-    if whole:
-        return np.asarray(matrix.sum(axis=0, dtype=np.int64))
-    on_image: S32 = dot.exact(window.columns(np.ones(src.shape, np.uint8), taps, fill=0), matrix)
-    return on_image.astype(np.int64)
+def _convolve(
+    image: NDArray[Any],
+    weights: S8,
+    groups: int,
+    window: Window,
+    pad_value: int = 0,
+    saturating: bool = False,
+    num_threads: int = 1,
+) -> S32:
+    """Give the kernel's sums, (N, OH, OW, O), of an image (N, C, H, W) and weights (O, I, KH, KW)."""
+    (top, left), (bottom, right), (dy, dx) = window.pad_l, window.pad_r, window.dilation
+    return kernels.convolve(
+        image,
+        weights,
+        stride=window.stride,
+        dilation=(dy + 1, dx + 1),
+        padding=((top, bottom), (left, right)),
+        pad_value=pad_value,
+        layout="nchw",
+        groups=groups,
+        saturating=saturating,
+        num_threads=num_threads,
+    )

@@ -1,7 +1,7 @@
 """Dot products of u8 by s8 into s32: the only place where oneDNN's int8 machines differ.
 
 Every product of this package is `exact` or `saturating`. Both take the left matrix as u8 codes; s8 codes are `shifted`
-first, and the `compensation` is added after.
+first, and the `compensation` is added after: `compensated` does all three at once.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from qops._kernels import gemm as kernels
+from qops.onednn.packed import PackedWeights
 
 __all__ = [
     "SHIFT",
@@ -55,7 +58,7 @@ def shifted(a: NDArray[Any]) -> U8:
     return a if a.dtype == np.uint8 else a.view(np.uint8) ^ np.uint8(SHIFT)
 
 
-def compensation(b: S8, axis: int = 0) -> S64:
+def compensation(b: S8, axis: int | tuple[int, ...] = 0) -> S64:
     """Give -128 * (sum of the weights) for each output: it takes away what a shifted source has added."""
     return np.asarray(-SHIFT * b.sum(axis=axis, dtype=np.int64))
 
@@ -86,7 +89,7 @@ def exact(a: U8, b: S8) -> S32:
     >>> exact(np.uint8([[255, 255]]), np.int8([[127], [127]]))
     array([[64770]], dtype=int32)
     """
-    return wrap_s32(_product(a, b))
+    return kernels.product(a, b)
 
 
 def saturating(a: U8, b: S8, k_starts: Sequence[int] = (0,)) -> S32:
@@ -117,11 +120,13 @@ def saturating(a: U8, b: S8, k_starts: Sequence[int] = (0,)) -> S32:
     >>> saturating(a, b), saturating(a, b, (0, 1))
     (array([[64260]], dtype=int32), array([[32257]], dtype=int32))
     """
-    return wrap_s32(_product(a, b) - lost_to_saturation(a, b, k_starts))
+    return kernels.product(a, b, saturating=True, block_starts=k_starts[1:])
 
 
 def lost_to_saturation(a: U8, b: S8, k_starts: Sequence[int] = (0,)) -> S64:
     """Give what `saturating` cuts off: the sum over pairs of ``x - sat16(x)``.
+
+    It is written without the kernels, and so is an audit of them: ``saturating == exact - lost_to_saturation``.
 
     Examples
     --------
@@ -141,22 +146,52 @@ def multiply(a: U8, b: S8, saturates: bool, k_starts: Sequence[int] = (0,)) -> S
     return saturating(a, b, k_starts) if saturates else exact(a, b)
 
 
-def compensated(a: NDArray[Any], b: S8, saturates: bool, k_starts: Sequence[int] = (0,)) -> S32:
-    """Multiply a u8 source; or an s8 source: shifted, multiplied, compensated.
+def compensated(
+    a: NDArray[Any],
+    b: S8 | PackedWeights,
+    saturates: bool,
+    k_starts: Sequence[int] = (0,),
+    *,
+    num_threads: int = 1,
+    out: S32 | None = None,
+    accumulate: bool = False,
+) -> S32:
+    """Multiply a u8 source; or an s8 source: shifted, multiplied, compensated, in one kernel.
+
+    Parameters
+    ----------
+    a : ndarray of uint8 or int8, (M, K)
+    b : ndarray of int8, (K, N), or PackedWeights of a machine that `saturates` or not
+    saturates : bool
+    k_starts : sequence of int, optional
+        See `saturating`.
+    num_threads : int, optional
+        The result has the same bits for every number.
+    out : ndarray of int32, (M, N), optional
+    accumulate : bool, optional
+        Add to `out`, modulo 2**32.
+
+    Returns
+    -------
+    ndarray of int32, (M, N)
 
     Examples
     --------
     >>> a, b = np.int8([[127, 127]]), np.int8([[127], [127]])
     >>> compensated(a, b, saturates=False), compensated(a, b, saturates=True)
     (array([[32258]], dtype=int32), array([[255]], dtype=int32))
+
+    Step by step:
+
+    >>> shifted(a), multiply(shifted(a), b, saturates=True), compensation(b)
+    (array([[255, 255]], dtype=uint8), array([[32767]], dtype=int32), array([-32512]))
     """
-    product = multiply(shifted(a), b, saturates, k_starts)
-    return product if a.dtype == np.uint8 else wrap_s32(product + compensation(b))
-
-
-def _product(a: U8, b: S8) -> S64:
-    # float64 holds every partial sum exactly up to K = 2**53 / (255*128).
-    return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
+    if isinstance(b, PackedWeights):
+        return kernels.product(a, b.panels(k_starts), out, accumulate=accumulate, num_threads=num_threads)
+    blocks = k_starts[1:] if saturates else ()
+    return kernels.product(
+        a, b, out, accumulate=accumulate, saturating=saturates, block_starts=blocks, num_threads=num_threads
+    )
 
 
 def _pairs(a: U8, b: S8, k_starts: Sequence[int]) -> tuple[S32, S32, S32, S32]:

@@ -1,24 +1,25 @@
 """gemm_u8s8s32 and gemm_s8s8s32: C = alpha*(op(A) - ao)*(op(B) - bo) + beta*C + co, row-major."""
 
-from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels import gemm as kernels
 from qops.onednn import _checks as check
-from qops.onednn import dot
-from qops.onednn.cast import round_half_away_s32, store, to_f32
-from qops.onednn.dot import S8, S32, S64, U8
+from qops.onednn.dot import S32
+from qops.onednn.gemm_driver import Update, Weights, gemm
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
+from qops.onednn.packed import PackedWeights, codes_of, packed_for
 
-__all__ = ["Update", "gemm", "gemm_s8s8s32", "gemm_u8s8s32"]
+__all__ = ["gemm_s8s8s32", "gemm_u8s8s32"]
+
+U8_DTYPE, S8_DTYPE = np.dtype(np.uint8), np.dtype(np.int8)
 
 
 def gemm_u8s8s32(
     a: ArrayLike,
-    b: ArrayLike,
+    b: ArrayLike | PackedWeights,
     *,
     transa: str = "N",
     transb: str = "N",
@@ -31,6 +32,8 @@ def gemm_u8s8s32(
     co: ArrayLike = 0,
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    num_threads: int = 1,
+    out: S32 | None = None,
 ) -> S32:
     """Multiply a u8 by an s8 matrix into s32 (C API dnnl_gemm_u8s8s32).
 
@@ -43,7 +46,8 @@ def gemm_u8s8s32(
     Parameters
     ----------
     a : ndarray of uint8, (M, K), or (K, M) if `transa` is "T"
-    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
+    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"; or PackedWeights
+        What `pack_weights` made is packed once for many products, and goes with `transb` "N".
     transa, transb : {"N", "T"}, optional
     alpha : float, optional
         Used as float32. Anything but alpha 1 with beta 0 or 1 is computed in float64 and rounded half away from zero,
@@ -59,6 +63,10 @@ def gemm_u8s8s32(
     co : int or ndarray of int32, optional
     isa : {"vnni", "avx512", "avx2"}, optional
     version : {"2.6", "3.2", "3.13"}, optional
+    num_threads : int, optional
+        Of qops, for speed alone: the result has the same bits for every number.
+    out : ndarray of int32, (M, N), optional
+        Where the result is written; may be `c`, not share memory with `a` or `b`.
 
     Returns
     -------
@@ -68,7 +76,7 @@ def gemm_u8s8s32(
     ------
     TypeError, ValueError
         Other dtypes, shapes that do not fit, an offset out of range, `alpha` or `beta` that is not finite, a missing
-        `c`, an unknown `isa` or `version`.
+        `c`, an unknown `isa` or `version`, weights packed for another one, an `out` that does not fit.
 
     Notes
     -----
@@ -94,13 +102,16 @@ def gemm_u8s8s32(
     >>> gemm_u8s8s32(a, b, beta=1.0, c=c), gemm_u8s8s32(a, b, alpha=2.0, beta=1.0, c=c)
     (array([[-2147483648]], dtype=int32), array([[2147483647]], dtype=int32))
     """
+    m = machine(version, isa)
+    if _is_bare(transa, transb, alpha, ao, bo, beta, offsetc, co) and not m.saturates and num_threads == 1:
+        return _product(a, b, U8_DTYPE, m, out)
     update = _update(alpha, beta, c, offsetc, co)
-    return _checked(np.uint8, a, b, transa, transb, ao, bo, update, machine(version, isa))
+    return _checked(U8_DTYPE, a, b, transa, transb, ao, bo, update, m, num_threads, out)
 
 
 def gemm_s8s8s32(
     a: ArrayLike,
-    b: ArrayLike,
+    b: ArrayLike | PackedWeights,
     *,
     transa: str = "N",
     transb: str = "N",
@@ -113,6 +124,8 @@ def gemm_s8s8s32(
     co: ArrayLike = 0,
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    num_threads: int = 1,
+    out: S32 | None = None,
 ) -> S32:
     """Multiply an s8 by an s8 matrix into s32 (C API dnnl_gemm_s8s8s32).
 
@@ -121,8 +134,8 @@ def gemm_s8s8s32(
     Parameters
     ----------
     a : ndarray of int8, (M, K), or (K, M) if `transa` is "T"
-    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
-    transa, transb, alpha, ao, bo, beta, c, offsetc, co, isa, version : optional
+    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"; or PackedWeights
+    transa, transb, alpha, ao, bo, beta, c, offsetc, co, isa, version, num_threads, out : optional
         Those of `gemm_u8s8s32`.
 
     Returns
@@ -151,97 +164,48 @@ def gemm_s8s8s32(
     >>> [int(gemm_s8s8s32(a, b, ao=1, isa=isa)[0, 0]) for isa in ("vnni", "avx2", "avx512")]
     [32004, 32004, 1]
     """
+    m = machine(version, isa)
+    if _is_bare(transa, transb, alpha, ao, bo, beta, offsetc, co) and not m.saturates and num_threads == 1:
+        return _product(a, b, S8_DTYPE, m, out)
     update = _update(alpha, beta, c, offsetc, co)
-    return _checked(np.int8, a, b, transa, transb, ao, bo, update, machine(version, isa))
+    return _checked(S8_DTYPE, a, b, transa, transb, ao, bo, update, m, num_threads, out)
 
 
-@dataclass(frozen=True)
-class Update:
-    """What happens to the product: C = alpha*product + beta*C + co."""
-
-    alpha: float = 1.0
-    beta: float = 0.0
-    c: S32 | None = None
-    offsetc: str = "F"
-    co: S64 = field(default_factory=lambda: np.zeros((1, 1), np.int64))
-
-    @property
-    def is_exact(self) -> bool:
-        """True if nothing is rounded: alpha 1, beta 0 or 1."""
-        return self.alpha == 1 and self.beta in (0, 1)
-
-    @property
-    def has_co(self) -> bool:
-        """True if something may be added at the end: a row, a column, or a number that is not 0."""
-        return self.offsetc != "F" or bool(self.co.any())
-
-    @property
-    def old(self) -> S64:
-        """C as it was before the call; 0 where beta is 0."""
-        return np.zeros((1, 1), np.int64) if self.c is None else self.c.astype(np.int64)
+def _is_bare(
+    transa: str, transb: str, alpha: float, ao: int, bo: int, beta: float, offsetc: str, co: ArrayLike
+) -> bool:
+    """Tell, fast, that C is the product alone, all arguments being right; False proves nothing."""
+    return (
+        type(ao) is type(bo) is type(co) is int
+        and not (ao or bo or co)
+        and type(alpha) is type(beta) is float
+        and alpha == 1
+        and beta == 0
+        and transa == transb == "N"
+        and offsetc == "F"
+    )
 
 
-def gemm(a: NDArray[Any], b: S8, ao: int, bo: int, update: Update, m: Machine, vector: str = "") -> S32:
-    """Multiply checked matrices a (M, K), u8 or s8, and b (K, N); `vector` names the one a GEMV kernel takes."""
-    if m.gemv and vector and update.is_exact and not update.has_co and ao == bo == 0:
-        return dot.wrap_s32(_gemv(a, b, vector, m) + update.old)
-    if a.dtype == np.uint8 or m.s8_gemm == "inside":
-        shift = 0 if a.dtype == np.uint8 else dot.SHIFT
-        return _driver(dot.shifted(a), b, ao + shift, bo, update, m)
-    if ao or bo:
-        return _reference(a, b, ao, bo, update)
-    compensation: NDArray[Any] = dot.compensation(b)
-    if update.alpha != 1:
-        compensation = store(to_f32(update.alpha * compensation), "s32")
-    return dot.wrap_s32(_driver(dot.shifted(a), b, 0, 0, update, m).astype(np.int64) + compensation)
-
-
-def _driver(a: U8, b: S8, ao: int, bo: int, update: Update, m: Machine) -> S32:
-    starts = m.k_starts(a.shape[1])
-    if update.is_exact:
-        return dot.wrap_s32(_offset_product(a, b, ao, bo, m, starts) + update.old + update.co)
-    c: NDArray[Any] = update.old
-    beta = update.beta
-    for lo, hi in pairwise((*starts, a.shape[1])):
-        acc = dot.wrap_s32(_offset_product(a[:, lo:hi], b[lo:hi], ao, bo, m))
-        c = round_half_away_s32(update.alpha * acc.astype(np.float64) + beta * c.astype(np.float64))
-        beta = 1.0
-    return dot.wrap_s32(c + update.co)
-
-
-def _offset_product(a: U8, b: S8, ao: int, bo: int, m: Machine, starts: tuple[int, ...] = (0,)) -> S64:
-    """dot(A, B) - ao*colsum(B) - bo*rowsum(A) + K*ao*bo."""
-    columns = b.sum(axis=0, dtype=np.int64)
-    rows = a.sum(axis=1, dtype=np.int64)[:, None]
-    product = dot.multiply(a, b, m.saturates, starts).astype(np.int64)
-    return np.asarray(product - ao * columns - bo * rows + a.shape[1] * ao * bo)
-
-
-def _gemv(a: NDArray[Any], b: S8, vector: str, m: Machine) -> S64:
-    """Matrix times vector: k is one block, and of two s8 operands the vector is the shifted one."""
-    if a.dtype == np.int8 and vector == "b":
-        product = dot.multiply(dot.shifted(b).T, a.T, m.saturates)
-        return (product + dot.compensation(a, axis=1)).T
-    return dot.compensated(a, b, m.saturates).astype(np.int64)
-
-
-def _reference(a: S8, b: S8, ao: int, bo: int, update: Update) -> S32:
-    acc = (a.astype(np.float64) - ao) @ (b.astype(np.float64) - bo)
-    return store(to_f32(update.alpha * acc + update.beta * update.old + update.co), "s32")
+def _product(a: ArrayLike, b: ArrayLike | PackedWeights, a_dtype: np.dtype[Any], m: Machine, out: S32 | None) -> S32:
+    """Multiply on a machine that is exact, with no other work: the kernel checks b and out."""
+    left = a if type(a) is np.ndarray and a.dtype is a_dtype else check.array(a, "a", [a_dtype])
+    return kernels.product(left, packed_for(b, "b", m).whole if isinstance(b, PackedWeights) else b, out)
 
 
 def _checked(
     a_dtype: DTypeLike,
     a: ArrayLike,
-    b: ArrayLike,
+    b: ArrayLike | PackedWeights,
     transa: str,
     transb: str,
     ao: int,
     bo: int,
     update: Update,
     m: Machine,
+    num_threads: int,
+    out: S32 | None,
 ) -> S32:
-    left, right = _operand(a, "a", a_dtype, transa), _operand(b, "b", np.int8, transb)
+    left, right = _operand(a, "a", a_dtype, transa), _weights(b, transb, m)
     (rows, k), cols = left.shape, right.shape[1]
     if right.shape[0] != k:
         raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {left.shape} and {right.shape}")
@@ -253,8 +217,19 @@ def _checked(
     info = np.iinfo(np.dtype(a_dtype))
     check.integer(ao, "ao", info.min, info.max)
     check.integer(bo, "bo", -128, 127)
+    check.integer(num_threads, "num_threads", 1)
+    if out is not None:
+        kernels.check_out(out, left, codes_of(right))
     vector = "b" if cols == 1 and transa == "N" else "a" if rows == 1 and transb == "T" else ""
-    return gemm(left, right, int(ao), int(bo), update, m, vector)
+    return gemm(left, right, int(ao), int(bo), update, m, vector, num_threads, out)
+
+
+def _weights(b: ArrayLike | PackedWeights, transb: str, m: Machine) -> Weights:
+    if not isinstance(b, PackedWeights):
+        return _operand(b, "b", np.int8, transb)
+    if check.choice(transb, "transb", ["N", "T"]) == "T":
+        raise ValueError("transb: expected 'N', as b is packed, got 'T'")
+    return packed_for(b, "b", m)
 
 
 def _operand(x: ArrayLike, name: str, dtype: DTypeLike, trans: str) -> NDArray[Any]:

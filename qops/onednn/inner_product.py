@@ -8,15 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr
-from qops.onednn.gemm import Update, gemm
-from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.onednn.gemm_driver import Update, Weights, gemm
+from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
+from qops.onednn.packed import PackedWeights, packed_for
 
 __all__ = ["inner_product"]
 
 
 def inner_product(
     src: ArrayLike,
-    weights: ArrayLike,
+    weights: ArrayLike | PackedWeights,
     bias: ArrayLike | None = None,
     *,
     dst_dt: str = "s32",
@@ -25,6 +26,7 @@ def inner_product(
     weights_format: str = "any",
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    num_threads: int = 1,
 ) -> NDArray[Any]:
     """Multiply rows of u8 or s8 codes by s8 weights (a fully connected layer).
 
@@ -40,7 +42,7 @@ def inner_product(
     Parameters
     ----------
     src : ndarray of uint8 or int8, (N, IC)
-    weights : ndarray of int8, (OC, IC)
+    weights : ndarray of int8, (OC, IC); or PackedWeights of its transpose, (IC, OC)
     bias : ndarray of float32, int32, int8 or uint8, OC values, optional
     dst_dt : {"s32", "f32", "u8", "s8"}, optional
     attr : Attr, optional
@@ -50,7 +52,7 @@ def inner_product(
         Needed by a Sum.
     weights_format : {"any", "oi"}, optional
         Weights in the layout that oneDNN likes best, or stored as given; decides between GEMM and BRGEMM.
-    isa, version : str, optional
+    isa, version, num_threads : optional
         See `gemm_u8s8s32`.
 
     Returns
@@ -61,7 +63,7 @@ def inner_product(
     ------
     TypeError, ValueError
         Other dtypes, shapes or masks that do not fit, scales of another version, zero points, a missing `dst_in`, an
-        unknown name.
+        unknown name, weights packed for another machine.
 
     Notes
     -----
@@ -81,14 +83,24 @@ def inner_product(
     """
     m = machine(version, isa)
     left = check.array(src, "src", [np.uint8, np.int8], 2)
-    right = check.array(weights, "weights", [np.int8], 2)
-    check.shape(right, "weights", (right.shape[0], left.shape[1]))
+    right = _transposed(weights, left.shape[1], m)
     check.choice(weights_format, "weights_format", ["oi", "any"])
     check.instance(attr, "attr", Attr)
     attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
-    rows, columns = left.shape[0], right.shape[0]
+    check.integer(num_threads, "num_threads", 1)
+    rows, columns = left.shape[0], right.shape[1]
     out = output.prepare(attr, m, (rows, columns), 1, 1 << 0, bias, dst_in, dst_dt)
     if (m.ip_oi if weights_format == "oi" else m.ip_any) == "brgemm":
-        return out.finish(dot.compensated(left, right.T, m.saturates))
+        return out.finish(dot.compensated(left, right, m.saturates, num_threads=num_threads))
     vector = "b" if columns == 1 else "a" if rows == 1 and weights_format == "oi" else ""
-    return out.finish(gemm(left, right.T, 0, 0, Update(), m, vector), m.s32_via_f32)
+    return out.finish(gemm(left, right, 0, 0, Update(), m, vector, num_threads), m.s32_via_f32)
+
+
+def _transposed(weights: ArrayLike | PackedWeights, inputs: int, m: Machine) -> Weights:
+    """Give the weights as (IC, OC)."""
+    if isinstance(weights, PackedWeights):
+        if weights.shape[0] != inputs:
+            raise ValueError(f"weights: expected ({inputs}, OC) packed, got {weights!r}")
+        return packed_for(weights, "weights", m)
+    codes = check.array(weights, "weights", [np.int8], 2)
+    return check.shape(codes, "weights", (codes.shape[0], inputs)).T

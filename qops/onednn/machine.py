@@ -142,6 +142,9 @@ def machine(version: str, isa: str) -> Machine:
     Traceback (most recent call last):
     ValueError: isa: expected one of 'avx2', 'avx512', 'vnni', got 'sse41'
     """
-    check.choice(version, "version", dict.fromkeys(v for v, _ in _COLUMNS))
-    check.choice(isa, "isa", dict.fromkeys(i for _, i in _COLUMNS))
-    return MACHINES[version, isa]
+    try:
+        return MACHINES[version, isa]
+    except (KeyError, TypeError):
+        check.choice(version, "version", dict.fromkeys(v for v, _ in _COLUMNS))
+        check.choice(isa, "isa", dict.fromkeys(i for _, i in _COLUMNS))
+        raise

@@ -9,15 +9,16 @@ from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.dot import S8, S32
-from qops.onednn.gemm import Update, gemm
+from qops.onednn.gemm_driver import Update, Weights, gemm
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
+from qops.onednn.packed import PackedWeights, codes_of, packed_for
 
 __all__ = ["matmul"]
 
 
 def matmul(
     src: ArrayLike,
-    weights: ArrayLike,
+    weights: ArrayLike | PackedWeights,
     bias: ArrayLike | None = None,
     *,
     dst_dt: str = "s32",
@@ -25,6 +26,7 @@ def matmul(
     dst_in: ArrayLike | None = None,
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    num_threads: int = 1,
 ) -> NDArray[Any]:
     """Multiply matrices of u8 or s8 codes by s8 matrices.
 
@@ -41,7 +43,7 @@ def matmul(
     Parameters
     ----------
     src : ndarray of uint8 or int8, (..., M, K)
-    weights : ndarray of int8, (..., K, N)
+    weights : ndarray of int8, (..., K, N); or PackedWeights, (K, N)
         Batches are equal or 1.
     bias : ndarray of float32, int32, int8 or uint8, N values, optional
     dst_dt : {"s32", "f32", "u8", "s8"}, optional
@@ -50,7 +52,7 @@ def matmul(
         wei_zp, dst_zp; post_ops.
     dst_in : ndarray of the dtype and shape of the destination, optional
         Needed by a Sum.
-    isa, version : str, optional
+    isa, version, num_threads : optional
         See `gemm_u8s8s32`.
 
     Returns
@@ -81,15 +83,19 @@ def matmul(
     [603, 1115]
     """
     m = machine(version, isa)
-    left, right = check.array(src, "src", [np.uint8, np.int8]), check.array(weights, "weights", [np.int8])
+    packed = packed_for(weights, "weights", m) if isinstance(weights, PackedWeights) else None
+    left = check.array(src, "src", [np.uint8, np.int8])
+    right = weights.codes if isinstance(weights, PackedWeights) else check.array(weights, "weights", [np.int8])
     check.instance(attr, "attr", Attr)
+    check.integer(num_threads, "num_threads", 1)
     dims = _dst_dims(left, right)
     axis = len(dims) - 1
     out = output.prepare(attr, m, dims, axis, 1 << axis, bias, dst_in, dst_dt)
     acc = np.empty(dims, np.int32)
     left, right = (np.broadcast_to(x, dims[:-2] + x.shape[-2:]) for x in (left, right))
     for batch in np.ndindex(dims[:-2]):
-        acc[batch] = _product(left[batch], right[batch], attr.src_zp or 0, attr.wei_zp or 0, m)
+        b = right[batch] if packed is None else packed
+        acc[batch] = _product(left[batch], b, attr.src_zp or 0, attr.wei_zp or 0, m, num_threads)
     return out.finish(acc, m.s32_via_f32)
 
 
@@ -104,20 +110,22 @@ def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
     return (*batch, src.shape[-2], weights.shape[-1])
 
 
-def _product(a: NDArray[Any], b: S8, src_zp: int, wei_zp: int, m: Machine) -> S32:
+def _product(a: NDArray[Any], b: Weights, src_zp: int, wei_zp: int, m: Machine, num_threads: int) -> S32:
     codes = np.iinfo(a.dtype)
     vector = "b" if b.shape[1] == 1 else ""
     if m.matmul == "brgemm":
-        return _zero_points(dot.compensated(a, b, m.saturates), a, b, src_zp, wei_zp)
+        return _zero_points(dot.compensated(a, b, m.saturates, num_threads=num_threads), a, b, src_zp, wei_zp)
     if codes.min <= src_zp <= codes.max and -128 <= wei_zp <= 127:
-        return gemm(a, b, src_zp, wei_zp, Update(), m, vector)
+        return gemm(a, b, src_zp, wei_zp, Update(), m, vector, num_threads)
     summed = a.view(np.int8) if m.zp_rowsum_s8 else a
-    return _zero_points(gemm(a, b, 0, 0, Update(), m, vector), summed, b, src_zp, wei_zp)
+    return _zero_points(gemm(a, b, 0, 0, Update(), m, vector, num_threads), summed, b, src_zp, wei_zp)
 
 
-def _zero_points(product: S32, a: NDArray[Any], b: S8, src_zp: int, wei_zp: int) -> S32:
+def _zero_points(product: S32, a: NDArray[Any], b: Weights, src_zp: int, wei_zp: int) -> S32:
     """Give product - zs*colsum(W) - zw*rowsum(X) + K*zs*zw."""
-    columns = b.sum(axis=0, dtype=np.int64)
+    if src_zp == wei_zp == 0:
+        return product
+    columns = codes_of(b).sum(axis=0, dtype=np.int64)
     rows = a.sum(axis=1, dtype=np.int64)[:, None]
     constant = (a.shape[1] * src_zp * wei_zp) % 2**32
     return dot.wrap_s32(product - src_zp * columns - wei_zp * rows + constant)

@@ -75,18 +75,6 @@ class Window:
         (sy, sx), (dy, dx) = self.stride, self.dilation
         return every[:, :, ::sy, ::sx, :: dy + 1, :: dx + 1]
 
-    def columns(self, image: NDArray[Any], kernel: Pair, fill: int) -> NDArray[Any]:
-        """Give the windows as rows of a matrix, (N*OH*OW, KH*KW*C): the channels of one tap are neighbours.
-
-        Examples
-        --------
-        >>> Window().columns(np.arange(4).reshape(1, 2, 1, 2), (1, 2), fill=0).tolist()
-        [[0, 2, 1, 3]]
-        """
-        taps = self.taps(image, kernel, fill)
-        n, c, oh, ow = taps.shape[:4]
-        return taps.transpose(0, 2, 3, 4, 5, 1).reshape(n * oh * ow, kernel[0] * kernel[1] * c)
-
 
 DENSE = Window()
 """Every place of the image, without padding."""

@@ -1,0 +1,175 @@
+"""Integer convolution: s32 NHWC from a u8 or s8 source (NHWC or NCHW) and s8 weights (OIHW), exact or saturating.
+
+    y[n][oh][ow][oc] = sum over kh, kw, ic of x[n][oh*sh + kh*dh - top][ow*sw + kw*dw - left][ic] * w[oc][ic][kh][kw]
+
+The pairs that saturate are input channels (0, 1), (2, 3).. of one tap (kh, kw). As in gemm a signed source, its
+padding too, is shifted by 128 and 128 times the sums of w are taken off. Depthwise convolution (one channel in, one
+out a group) has no pairs and is always exact.
+"""
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int32_t, uint8_t
+
+from qops._kernels.checks cimport array, overlap
+from qops._kernels.convolution_image cimport Image
+from qops._kernels.convolution_walk cimport Convolution, run_convolution
+from qops._kernels.gemm_tile cimport (
+    aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
+)
+
+import numpy as np
+
+from qops._kernels import isa
+
+cnp.import_array()
+
+cdef class PackedWeights:
+    """Convolution weights laid out for one tier's kernel. Made by ``pack_weights``."""
+    cdef readonly tuple shape  # OIHW
+    cdef readonly Py_ssize_t groups
+    cdef readonly bint saturating
+    cdef readonly str tier
+    cdef readonly cnp.ndarray sums  # int32, of each output channel; wraps mod 2^32
+    cdef const gemm_kernel *kernel
+    cdef bint depthwise
+    cdef cnp.ndarray memory, zeros, shift  # what y begins with if the source is unsigned, signed
+    cdef uint8_t *panels
+
+    @property
+    def nbytes(self):
+        return self.memory.nbytes
+
+
+def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
+    """Pack the weights (int8, OIHW) of a convolution once for many sources."""
+    cdef PackedWeights packed = PackedWeights.__new__(PackedWeights)
+    w = array(w, "w", cnp.NPY_INT8)
+    if w.ndim != 4:
+        raise ValueError(f"w: expected 4 dimensions, OIHW, got shape {w.shape}")
+    if groups < 1 or w.shape[0] % groups:
+        raise ValueError(f"groups: expected a divisor of the {w.shape[0]} output channels, got {groups}")
+    packed.shape = w.shape
+    packed.groups = groups
+    packed.saturating = saturating
+    packed.tier = isa.name()
+    packed.depthwise = w.shape[1] == 1 and w.shape[0] == groups and groups > 1
+    packed.kernel = find_kernel(saturating or packed.depthwise)  # which widens nothing
+    if packed.depthwise:
+        packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
+        packed.sums = w.sum((1, 2, 3), np.int32)
+        packed.shift = packed.sums * np.int32(-128)
+    else:
+        pack_dense(packed, w)
+    packed.zeros = np.zeros_like(packed.shift)
+    packed.sums.flags.writeable = False
+    return packed
+
+
+cdef pack_dense(PackedWeights packed, w):
+    """Each group is a matrix B of k = (kh, kw, ic) rows, ic filled up to whole quads."""
+    cdef Py_ssize_t ic = w.shape[1], kh = w.shape[2], kw = w.shape[3], oc = w.shape[0] // packed.groups
+    cdef Py_ssize_t quads = quads_of(packed.kernel, ic) * kh * kw, padded = padded_columns(packed.kernel, oc)
+    cdef Py_ssize_t depth = 2 if packed.kernel.widens else 4
+    cdef Py_ssize_t g
+    cdef cnp.ndarray sums = np.zeros((packed.groups, padded), np.int32)
+    cdef cnp.ndarray b = np.zeros((packed.groups, kh, kw, depth * quads_of(packed.kernel, ic), oc), np.int8)
+    b[:, :, :, :ic] = w.reshape(packed.groups, oc, ic, kh, kw).transpose(0, 3, 4, 2, 1)
+    packed.memory = np.empty(4 * packed.groups * padded * quads + 64, np.uint8)
+    packed.panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
+    for g in range(packed.groups):
+        pack_columns(packed.kernel, <const int8_t *>cnp.PyArray_DATA(b) + g * depth * quads * oc, oc, depth * quads,
+                     oc, packed.panels + 4 * g * padded * quads, 0, quads)
+        sum_columns(packed.kernel, packed.panels + 4 * g * padded * quads, quads, oc,
+                    <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
+    packed.sums = sums[:, :oc].reshape(-1)
+    packed.shift = sums * np.int32(0 if packed.kernel.widens else -128)
+
+
+cdef Py_ssize_t output_size(str name, Py_ssize_t size, Py_ssize_t before, Py_ssize_t after, Py_ssize_t kernel,
+                            Py_ssize_t stride, Py_ssize_t dilation) except -1:
+    cdef Py_ssize_t room = size + before + after - (kernel - 1) * dilation - 1
+    if min(before, after) < 0 or stride < 1 or dilation < 1:
+        raise ValueError(f"{name}: padding {before}, {after}, stride {stride} or dilation {dilation} is too small")
+    if kernel < 1 or room < 0:
+        raise ValueError(f"{name}: a kernel of {kernel}, dilation {dilation}, does not fit {size} padded by {before}, "
+                         f"{after}")
+    return room // stride + 1
+
+
+cdef set_image(Image *image, cnp.ndarray x, str layout, Py_ssize_t pad_value):
+    """The image of x, all but what depends on the weights."""
+    cdef Py_ssize_t h = 2 if layout == "nchw" else 1
+    cdef Py_ssize_t c = 1 if layout == "nchw" else 3
+    if layout not in ("nhwc", "nchw"):
+        raise ValueError(f"layout: expected 'nhwc' or 'nchw', got {layout!r}")
+    if cnp.PyArray_NDIM(x) != 4:
+        raise ValueError(f"x: expected 4 dimensions, got shape {(<object>x).shape}")
+    image.x = <const uint8_t *>cnp.PyArray_DATA(x)
+    image.x_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
+    image.height = cnp.PyArray_DIM(x, h)
+    image.width = cnp.PyArray_DIM(x, h + 1)
+    image.image = cnp.PyArray_STRIDE(x, 0)
+    image.row = cnp.PyArray_STRIDE(x, h)
+    image.column = cnp.PyArray_STRIDE(x, h + 1)
+    image.channel = cnp.PyArray_STRIDE(x, c)
+    if not (-128 if image.x_signed else 0) <= pad_value <= (127 if image.x_signed else 255):
+        raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
+    image.pad = <uint8_t>pad_value
+
+
+cdef cnp.ndarray result(cnp.ndarray out, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
+                        cnp.npy_intp channels):
+    """out checked, or a new array."""
+    cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
+    if out is None:
+        return cnp.PyArray_EMPTY(4, shape, cnp.NPY_INT32, 0)
+    if (cnp.PyArray_TYPE(out) != cnp.NPY_INT32 or not cnp.PyArray_ISCARRAY(out)
+            or (<object>out).shape != (images, oh, ow, channels) or overlap(out, x)):
+        raise ValueError(f"out: expected a contiguous int32 array of shape {(images, oh, ow, channels)}, apart from x")
+    return out
+
+
+def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
+             padding=((0, 0), (0, 0)), Py_ssize_t pad_value=0, str layout="nhwc", Py_ssize_t groups=1,
+             bint saturating=False, Py_ssize_t num_threads=1):
+    """Convolution of x (uint8 or int8, of the given layout) with w (int8, OIHW), as int32 NHWC.
+
+    w may be what ``pack_weights`` made, which then knows groups and whether it saturates. padding is ((top, bottom),
+    (left, right)) and holds pad_value, a value of x. The result has the same bits for any ``num_threads``.
+    """
+    cdef cnp.ndarray image = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8)
+    cdef Convolution p
+    cdef PackedWeights packed
+    cdef Py_ssize_t images, channels, bottom, right
+    packed = w if isinstance(w, PackedWeights) else pack_weights(w, groups=groups, saturating=saturating)
+    if packed is w and (groups != 1 or saturating):
+        raise ValueError("groups, saturating: expected with pack_weights, got with what it made")
+    if num_threads < 1:
+        raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
+    set_image(&p.image, image, layout, pad_value)
+    p.kernel = p.image.kernel = packed.kernel
+    p.sh, p.sw = stride
+    p.dh, p.dw = dilation
+    (p.image.top, bottom), (p.image.left, right) = padding
+    p.groups = packed.groups
+    p.oc = packed.shape[0] // p.groups
+    p.kh = packed.shape[2]
+    p.kw = packed.shape[3]
+    p.oh = output_size("height", p.image.height, p.image.top, bottom, p.kh, p.sh, p.dh)
+    p.ow = output_size("width", p.image.width, p.image.left, right, p.kw, p.sw, p.dw)
+    images = cnp.PyArray_DIM(image, 0)
+    channels = cnp.PyArray_DIM(image, 1 if layout == "nchw" else 3)
+    if channels != packed.shape[1] * p.groups:
+        raise ValueError(f"x has {channels} channels, w is for {packed.shape[1]} in each of {p.groups} groups")
+    p.image.groups = 1 if packed.depthwise else p.groups
+    p.image.channels = channels // p.image.groups
+    p.image.pixels = (p.ow - 1) * p.sw + (p.kw - 1) * p.dw + 1
+    p.image.in_place = (not p.image.x_signed and not p.kernel.widens and p.image.top == bottom == 0
+                        and p.image.left == right == 0 and (p.image.channel == 1 or channels == 1)
+                        and (packed.depthwise or p.image.channels % 4 == 0))
+    out = result(out, image, images, p.oh, p.ow, packed.shape[0])
+    p.start = <const int32_t *>cnp.PyArray_DATA(packed.shift if p.image.x_signed else packed.zeros)
+    p.panels = packed.panels
+    p.depthwise = <const int32_t *>cnp.PyArray_DATA(packed.memory) if packed.depthwise else NULL
+    p.y = <int32_t *>cnp.PyArray_DATA(out)
+    run_convolution(&p, images, num_threads, (image, packed, out))
+    return out

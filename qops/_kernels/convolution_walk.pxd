@@ -1,0 +1,16 @@
+from libc.stdint cimport int32_t, uint8_t
+
+from qops._kernels.convolution_image cimport Image
+from qops._kernels.gemm_tile cimport gemm_kernel
+
+ctypedef struct Convolution:
+    Image image
+    const gemm_kernel *kernel
+    Py_ssize_t groups, oc, kh, kw, oh, ow  # oc of one group
+    Py_ssize_t sh, sw, dh, dw
+    const uint8_t *panels  # of each group
+    const int32_t *depthwise  # or weights [tap][channel], if it is depthwise
+    const int32_t *start  # what y begins with, padded_columns(oc) a group
+    int32_t *y
+
+cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays)

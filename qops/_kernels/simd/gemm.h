@@ -1,0 +1,121 @@
+/* The product kernels of this CPU.
+ *
+ *   exact, vnni             VPDPBUSD                            acc += a0*b0 + a1*b1 + a2*b2 + a3*b3
+ *   exact, avx2 and avx512  VPMADDWD on int16, VPADDD           acc += a0*b0 + a1*b1
+ *   saturating              VPMADDUBSW, VPMADDWD by 1, VPADDD   acc += sat16(a0*b0 + a1*b1) + sat16(a2*b2 + a3*b3) */
+#ifndef QOPS_GEMM_H
+#define QOPS_GEMM_H
+
+#include "cpu.h"
+#include "gemm_types.h"
+
+#if QOPS_X86
+#include <immintrin.h>
+
+#define GEMM_AVX2 __attribute__((target("avx2")))
+#define GEMM_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+#define GEMM_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
+
+#include "gemm_pack.h"
+
+typedef uint32_t gemm_u32x8 __attribute__((vector_size(32)));
+typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
+
+#define FOR_ROWS(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v)
+
+/* ---- 8 lanes */
+#define V gemm_u32x8
+#define LANES 8
+#define LOAD(p) ((V)_mm256_loadu_si256((const __m256i *)(p)))
+#define STORE(p, v) _mm256_storeu_si256((__m256i *)(p), (__m256i)(v))
+#define BROADCAST(p) ((V)_mm256_castps_si256(_mm256_broadcast_ss((const float *)(const void *)(p))))
+#define WIDEN(p) ((V)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(p))))
+#define MADD(a, b) ((V)_mm256_madd_epi16((__m256i)(a), (__m256i)(b)))
+#define SHAPES(X) FOR_ROWS(X, 1) FOR_ROWS(X, 2)
+#define TARGET GEMM_AVX2
+
+#define NAME(f) gemm_exact_avx2_##f
+#define DOT(acc, a, b) ((acc) + MADD(a, b))
+#include "gemm_tile.h"
+
+#define NAME(f) gemm_saturating_avx2_##f
+#define DOT(acc, a, b) \
+    ((acc) + MADD(_mm256_maddubs_epi16((__m256i)(a), (__m256i)(b)), _mm256_set1_epi16(1)))
+#include "gemm_depthwise.h"
+#include "gemm_tile.h"
+
+#undef V
+#undef LANES
+#undef LOAD
+#undef STORE
+#undef BROADCAST
+#undef WIDEN
+#undef MADD
+#undef SHAPES
+#undef TARGET
+
+/* ---- 16 lanes */
+#define V gemm_u32x16
+#define LANES 16
+#define LOAD(p) ((V)_mm512_loadu_si512(p))
+#define STORE(p, v) _mm512_storeu_si512(p, (__m512i)(v))
+#define BROADCAST(p) ((V)_mm512_broadcastss_ps(_mm_load_ss((const float *)(const void *)(p))))
+#define WIDEN(p) ((V)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(p))))
+#define MADD(a, b) ((V)_mm512_madd_epi16((__m512i)(a), (__m512i)(b)))
+#define SHAPES(X) FOR_ROWS(X, 1) FOR_ROWS(X, 2) FOR_ROWS(X, 3) FOR_ROWS(X, 4)
+#define TARGET GEMM_AVX512
+
+#define NAME(f) gemm_exact_avx512_##f
+#define DOT(acc, a, b) ((acc) + MADD(a, b))
+#include "gemm_tile.h"
+
+#define NAME(f) gemm_saturating_avx512_##f
+#define DOT(acc, a, b) \
+    ((acc) + MADD(_mm512_maddubs_epi16((__m512i)(a), (__m512i)(b)), _mm512_set1_epi16(1)))
+#include "gemm_depthwise.h"
+#include "gemm_stream.h"
+#include "gemm_tile.h"
+
+#undef TARGET
+#define TARGET GEMM_VNNI
+#define NAME(f) gemm_exact_vnni_##f
+#define DOT(acc, a, b) ((V)_mm512_dpbusd_epi32((__m512i)(acc), (__m512i)(a), (__m512i)(b)))
+#include "gemm_stream.h"
+#include "gemm_tile.h"
+
+#undef V
+#undef LANES
+#undef LOAD
+#undef STORE
+#undef BROADCAST
+#undef WIDEN
+#undef MADD
+#undef SHAPES
+#undef TARGET
+#undef FOR_ROWS
+
+static const gemm_kernel *gemm_find(int tier, int saturating)
+{
+    static const gemm_kernel exact_avx2 = {8, 2, 1, gemm_exact_avx2_tile, gemm_pack_words, NULL, NULL};
+    static const gemm_kernel exact_avx512 = {16, 4, 1, gemm_exact_avx512_tile, gemm_pack_words, NULL, NULL};
+    static const gemm_kernel exact_vnni =
+        {16, 4, 0, gemm_exact_vnni_tile, gemm_pack_bytes_avx512, gemm_exact_vnni_stream, NULL};
+    static const gemm_kernel saturating_avx2 =
+        {8, 2, 0, gemm_saturating_avx2_tile, gemm_pack_bytes, NULL, gemm_saturating_avx2_depthwise};
+    static const gemm_kernel saturating_avx512 =
+        {16, 4, 0, gemm_saturating_avx512_tile, gemm_pack_bytes_avx512, gemm_saturating_avx512_stream,
+         gemm_saturating_avx512_depthwise};
+    switch (tier) {
+    case QOPS_AVX2: return saturating ? &saturating_avx2 : &exact_avx2;
+    case QOPS_AVX512: return saturating ? &saturating_avx512 : &exact_avx512;
+    case QOPS_VNNI: return saturating ? &saturating_avx512 : &exact_vnni;
+    default: return NULL;
+    }
+}
+
+#else
+
+static const gemm_kernel *gemm_find(int tier, int saturating) { (void)tier; (void)saturating; return NULL; }
+
+#endif
+#endif

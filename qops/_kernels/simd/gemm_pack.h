@@ -1,0 +1,67 @@
+/* Packing B: whole quads of row-major B into panels [quad][column][4 bytes]. SSE2 is part of x86-64. */
+
+/* 4 rows of 8 columns -> 8 quads */
+static inline void gemm_pack_8(const int8_t *b, ptrdiff_t ldb, uint8_t *quads)
+{
+    const __m128i r0 = _mm_loadl_epi64((const __m128i *)b);
+    const __m128i r1 = _mm_loadl_epi64((const __m128i *)(b + ldb));
+    const __m128i r2 = _mm_loadl_epi64((const __m128i *)(b + 2 * ldb));
+    const __m128i r3 = _mm_loadl_epi64((const __m128i *)(b + 3 * ldb));
+    const __m128i r01 = _mm_unpacklo_epi8(r0, r1);
+    const __m128i r23 = _mm_unpacklo_epi8(r2, r3);
+    _mm_storeu_si128((__m128i *)quads, _mm_unpacklo_epi16(r01, r23));
+    _mm_storeu_si128((__m128i *)(quads + 16), _mm_unpackhi_epi16(r01, r23));
+}
+
+static void gemm_pack_bytes(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
+{
+    for (ptrdiff_t q = 0; q < quads; ++q, b += 4 * ldb)
+        for (ptrdiff_t j = 0; j < columns; j += 8, panel += 32)
+            gemm_pack_8(b + j, ldb, panel);
+}
+
+/* 2 rows of 8 columns, widened to int16 -> 8 quads */
+static inline void gemm_widen_8(const int8_t *b, ptrdiff_t ldb, uint8_t *quads)
+{
+    const __m128i r0 = _mm_loadl_epi64((const __m128i *)b);
+    const __m128i r1 = _mm_loadl_epi64((const __m128i *)(b + ldb));
+    const __m128i r01 = _mm_unpacklo_epi8(r0, r1);
+    /* a byte in the high half of its word, then shifted down with its sign */
+    _mm_storeu_si128((__m128i *)quads, _mm_srai_epi16(_mm_unpacklo_epi8(r01, r01), 8));
+    _mm_storeu_si128((__m128i *)(quads + 16), _mm_srai_epi16(_mm_unpackhi_epi8(r01, r01), 8));
+}
+
+static void gemm_pack_words(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
+{
+    for (ptrdiff_t q = 0; q < quads; ++q, b += 2 * ldb)
+        for (ptrdiff_t j = 0; j < columns; j += 8, panel += 32)
+            gemm_widen_8(b + j, ldb, panel);
+}
+
+/* 4 rows of 64 columns -> 64 quads. Unpacking works inside 128-bit lanes: it leaves quads 16 L + 4 v .. + 3 in lane L
+ * of vector v. Reading the dwords of each row transposed (4 x 4) beforehand puts every column in its place. */
+static inline GEMM_AVX512 void gemm_pack_64(const int8_t *b, ptrdiff_t ldb, uint8_t *quads)
+{
+    const __m512i transpose = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i r0 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b));
+    const __m512i r1 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + ldb));
+    const __m512i r2 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + 2 * ldb));
+    const __m512i r3 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + 3 * ldb));
+    const __m512i low01 = _mm512_unpacklo_epi8(r0, r1), high01 = _mm512_unpackhi_epi8(r0, r1);
+    const __m512i low23 = _mm512_unpacklo_epi8(r2, r3), high23 = _mm512_unpackhi_epi8(r2, r3);
+    _mm512_storeu_si512(quads, _mm512_unpacklo_epi16(low01, low23));
+    _mm512_storeu_si512(quads + 64, _mm512_unpackhi_epi16(low01, low23));
+    _mm512_storeu_si512(quads + 128, _mm512_unpacklo_epi16(high01, high23));
+    _mm512_storeu_si512(quads + 192, _mm512_unpackhi_epi16(high01, high23));
+}
+
+static GEMM_AVX512 void gemm_pack_bytes_avx512(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns,
+                                               uint8_t *panel)
+{
+    if (columns != 64) {
+        gemm_pack_bytes(b, ldb, quads, columns, panel);
+        return;
+    }
+    for (ptrdiff_t q = 0; q < quads; ++q)
+        gemm_pack_64(b + 4 * q * ldb, ldb, panel + 256 * q);
+}

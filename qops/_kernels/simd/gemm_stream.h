@@ -1,0 +1,64 @@
+/* Few rows of A and a B that is used once: B is not packed but read row by row, `quads` quads (a block) at a time,
+ * and made into quads in registers. Included once a kernel, as gemm_tile.h is; for 16 lanes.
+ *
+ * Unpacking works inside 128-bit lanes, so of each 64 columns acc holds column 16 L + 4 v + i at 16 v + 4 L + i; the
+ * caller puts the columns back in order, once, when the last block is done. */
+
+#define DOT_ONE(r, v) c##r##v = DOT(c##r##v, x, b##v);
+#define DOT_ROW(r) if (rows > r) { \
+        const V x = BROADCAST(a + r * lda + 4 * q); \
+        DOT_ONE(r, 0) DOT_ONE(r, 1) DOT_ONE(r, 2) DOT_ONE(r, 3) \
+    }
+#define LOAD_ONE(r, v) V c##r##v = LOAD(acc + (rows > r ? r : 0) * ldacc + 16 * v);
+#define LOAD_ROW(r) LOAD_ONE(r, 0) LOAD_ONE(r, 1) LOAD_ONE(r, 2) LOAD_ONE(r, 3)
+#define STORE_ONE(r, v) STORE(acc + r * ldacc + 16 * v, c##r##v);
+#define STORE_ROW(r) if (rows > r) { STORE_ONE(r, 0) STORE_ONE(r, 1) STORE_ONE(r, 2) STORE_ONE(r, 3) }
+
+/* 4 * quads rows x 64 columns of B against `rows` rows of A */
+static inline __attribute__((always_inline)) TARGET
+void NAME(stream_64)(const uint8_t *a, ptrdiff_t lda, const int rows, const int8_t *b, ptrdiff_t ldb,
+                     ptrdiff_t quads, int32_t *acc, ptrdiff_t ldacc)
+{
+    LOAD_ROW(0) LOAD_ROW(1) LOAD_ROW(2) LOAD_ROW(3)
+    for (ptrdiff_t q = 0; q < quads; ++q, b += 4 * ldb) {
+        const __m512i r0 = _mm512_loadu_si512(b), r1 = _mm512_loadu_si512(b + ldb);
+        const __m512i r2 = _mm512_loadu_si512(b + 2 * ldb), r3 = _mm512_loadu_si512(b + 3 * ldb);
+        const __m512i low01 = _mm512_unpacklo_epi8(r0, r1), high01 = _mm512_unpackhi_epi8(r0, r1);
+        const __m512i low23 = _mm512_unpacklo_epi8(r2, r3), high23 = _mm512_unpackhi_epi8(r2, r3);
+        const V b0 = (V)_mm512_unpacklo_epi16(low01, low23), b1 = (V)_mm512_unpackhi_epi16(low01, low23);
+        const V b2 = (V)_mm512_unpacklo_epi16(high01, high23), b3 = (V)_mm512_unpackhi_epi16(high01, high23);
+        DOT_ROW(0) DOT_ROW(1) DOT_ROW(2) DOT_ROW(3)
+    }
+    STORE_ROW(0) STORE_ROW(1) STORE_ROW(2) STORE_ROW(3)
+}
+
+#define ROWS(n) \
+    static TARGET void NAME(stream_##n)(const uint8_t *a, ptrdiff_t lda, const int8_t *b, ptrdiff_t ldb, \
+                                        ptrdiff_t blocks, ptrdiff_t quads, ptrdiff_t groups, int32_t *acc) \
+    { \
+        for (ptrdiff_t i = 0; i < blocks; ++i) \
+            for (ptrdiff_t j = 0; j < groups; ++j) \
+                NAME(stream_64)(a + 4 * quads * i, lda, n, b + 4 * quads * i * ldb + 64 * j, ldb, quads, \
+                                acc + 64 * j, 64 * groups); \
+    }
+ROWS(1)
+ROWS(2)
+ROWS(3)
+ROWS(4)
+#undef ROWS
+
+static void NAME(stream)(const uint8_t *a, ptrdiff_t lda, ptrdiff_t rows, const int8_t *b, ptrdiff_t ldb,
+                         ptrdiff_t blocks, ptrdiff_t quads, ptrdiff_t groups, int32_t *acc)
+{
+    static void (*const of[GEMM_STREAM_ROWS])(const uint8_t *, ptrdiff_t, const int8_t *, ptrdiff_t,
+                                              ptrdiff_t, ptrdiff_t, ptrdiff_t, int32_t *) =
+        { NAME(stream_1), NAME(stream_2), NAME(stream_3), NAME(stream_4) };
+    of[rows - 1](a, lda, b, ldb, blocks, quads, groups, acc);
+}
+
+#undef DOT_ONE
+#undef DOT_ROW
+#undef LOAD_ONE
+#undef LOAD_ROW
+#undef STORE_ONE
+#undef STORE_ROW

@@ -1,0 +1,42 @@
+/* What the loops of gemm_product.pyx and convolution_walk.pyx hand to a kernel.
+ *
+ * A quad is 4 bytes that lie together along k: four 8-bit elements, or two 16-bit ones for the kernels that widen.
+ * B is packed in panels of up to vectors * lanes columns, [quad][column][4 bytes], so one vector holds one quad of
+ * `lanes` columns and is multiplied by one quad of A, broadcast. */
+#ifndef QOPS_GEMM_TYPES_H
+#define QOPS_GEMM_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { GEMM_ROWS = 6 };       /* most rows a tile: 6 x 4 vectors fill 24 of 32 registers, 6 x 2 fill 12 of 16 */
+enum { GEMM_STREAM_ROWS = 4 };
+
+typedef struct {
+    const uint8_t *a;         /* quads of row 0 */
+    ptrdiff_t lda;            /* bytes between rows of A */
+    const ptrdiff_t *tap;     /* where in A each run of quads begins, in bytes: {0}, or one a convolution tap */
+    ptrdiff_t taps, quads;    /* number of runs, quads a run */
+    const uint8_t *b;         /* panel: taps * quads quads */
+    const int32_t *start;     /* first value of the accumulators, one a column */
+    int32_t *c;
+    ptrdiff_t ldc;            /* elements between rows of C */
+    int accumulate;           /* add to C instead of replacing it */
+} gemm_tile;
+
+typedef struct {
+    ptrdiff_t lanes, vectors; /* columns a vector, vectors a whole panel */
+    int widens;               /* A and B are packed as int16 */
+    /* C tile of `rows` rows and `vectors` vectors */
+    void (*tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
+    /* packs whole quads of `columns` columns (a multiple of lanes) of row-major B */
+    void (*pack)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel);
+    /* few rows, B not packed: acc[rows][64 * groups], columns shuffled as gemm_stream.h says; NULL if there is none */
+    void (*stream)(const uint8_t *a, ptrdiff_t lda, ptrdiff_t rows, const int8_t *b, ptrdiff_t ldb,
+                   ptrdiff_t blocks, ptrdiff_t quads, ptrdiff_t groups, int32_t *acc);
+    /* a row of pixels, exact, as gemm_depthwise.h says; NULL if there is none, as for kernels that widen */
+    ptrdiff_t (*depthwise)(const uint8_t *x, ptrdiff_t step, ptrdiff_t pixels, const ptrdiff_t *tap, ptrdiff_t taps,
+                           const int32_t *w, const int32_t *start, ptrdiff_t channels, int32_t *y);
+} gemm_kernel;
+
+#endif

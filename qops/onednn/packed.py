@@ -1,0 +1,106 @@
+"""Weights packed once, for products with many sources."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels import gemm as kernels
+from qops.onednn import _checks as check
+from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
+
+__all__ = ["PackedWeights", "codes_of", "pack_weights", "packed_for"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedWeights:
+    """An s8 matrix (K, N) as the kernels read it; `pack_weights` makes it.
+
+    Attributes
+    ----------
+    codes : ndarray of int8, (K, N)
+        A copy of what was packed, read-only.
+    machine : Machine
+        The only one whose products it may take part in.
+    whole, in_blocks : PackedB
+        Paired along all of k, and anew in each k block of GEMM; the same thing unless that changes a pair.
+    """
+
+    codes: NDArray[np.int8]
+    machine: Machine
+    whole: kernels.PackedB
+    in_blocks: kernels.PackedB
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(K, N)."""
+        return self.whole.shape
+
+    def panels(self, k_starts: Sequence[int]) -> kernels.PackedB:
+        """Give what is paired anew at each of `k_starts`: at 0 alone, or where the k blocks of GEMM start."""
+        return self.whole if len(k_starts) == 1 else self.in_blocks
+
+    def __repr__(self) -> str:
+        return f"PackedWeights({self.shape}, isa={self.machine.isa!r}, version={self.machine.version!r})"
+
+
+def pack_weights(b: ArrayLike, *, isa: str = "vnni", version: str = DEFAULT_VERSION) -> PackedWeights:
+    """Pack an s8 matrix once, for products with many sources.
+
+    `gemm_u8s8s32` and `gemm_s8s8s32` take it in place of ``b`` (``transb="N"``), `matmul` in place of ``weights``, and
+    `inner_product` that of the transposed weights. Results are the same, to the bit.
+
+    Parameters
+    ----------
+    b : ndarray of int8, (K, N)
+        Copied: later changes to it change nothing.
+    isa, version : str, optional
+        See `gemm_u8s8s32`. They decide where pairs are formed, so products have to name the same.
+
+    Returns
+    -------
+    PackedWeights
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other dtypes or dimensions, an unknown `isa` or `version`.
+
+    Notes
+    -----
+    Source: none; oneDNN's own packed matrices (src/cpu/gemm/gemm_pack.hpp) are not modelled.
+
+    **Hazards.** What is packed for one machine is refused by another:
+
+    >>> packed = pack_weights(np.int8([[127], [127]]), isa="avx2")
+    >>> packed
+    PackedWeights((2, 1), isa='avx2', version='3.13')
+    >>> from qops.onednn import gemm_u8s8s32
+    >>> gemm_u8s8s32(np.uint8([[255, 255]]), packed, isa="avx2")
+    array([[32767]], dtype=int32)
+    >>> gemm_u8s8s32(np.uint8([[255, 255]]), packed)
+    Traceback (most recent call last):
+    ValueError: b: packed for isa 'avx2' of version '3.13', expected isa 'vnni' of version '3.13'
+    """
+    m = machine(version, isa)
+    codes = check.array(b, "b", [np.int8], 2).copy()
+    codes.flags.writeable = False
+    whole = in_blocks = kernels.pack_b(codes, saturating=m.saturates)
+    starts = m.k_starts(len(codes))
+    if m.saturates and any(start % 2 for start in starts):
+        in_blocks = kernels.pack_b(codes, saturating=True, block_starts=starts)
+    return PackedWeights(codes, m, whole, in_blocks)
+
+
+def codes_of(b: NDArray[np.int8] | PackedWeights) -> NDArray[np.int8]:
+    """Give the matrix itself."""
+    return b.codes if isinstance(b, PackedWeights) else b
+
+
+def packed_for(b: PackedWeights, name: str, m: Machine) -> PackedWeights:
+    """Give `b`, if it is packed for this machine."""
+    if b.machine != m:
+        packed, wanted = (f"isa {x.isa!r} of version {x.version!r}" for x in (b.machine, m))
+        raise ValueError(f"{name}: packed for {packed}, expected {wanted}")
+    return b
