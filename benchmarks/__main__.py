@@ -10,39 +10,38 @@ from pathlib import Path
 from typing import Any
 
 import qops
-from benchmarks.case import WrongResult
+from benchmarks import peak
+from benchmarks.case import Rate, WrongResult
 from benchmarks.cases import CASES
 from benchmarks.measure import measure
 from benchmarks.peers import NAMES, installed
 from benchmarks.timing import pin
 
-SIZES = (16, 10_000, 100_000, 1_000_000, 10_000_000)
-QUICK = (16, 100_000)
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
-HEADER = f"{'op':<24}{'n':>9}{'qops us':>11}{'best us':>11}  {'ahead':>6}{'per s':>11}{'share':>7}  best peer"
+HEADER = f"{'op':<24}{'n':>9}{'qops us':>11}{'best us':>11}  {'ahead':>6}{'per s':>13}{'share':>7}  best peer"
 
 
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     """Of the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--ops", nargs="+", choices=[case.name for case in CASES], help="these only")
-    parser.add_argument("--sizes", nargs="+", type=int, help=f"elements, default {' '.join(map(str, SIZES))}")
+    parser.add_argument("--sizes", nargs="+", type=int, help="n, default: those of each op")
     parser.add_argument("--peers", nargs="*", choices=NAMES, default=NAMES, help="default: all that are installed")
-    parser.add_argument("--quick", action="store_true", help=f"few rounds, sizes {' '.join(map(str, QUICK))}")
+    parser.add_argument("--quick", action="store_true", help="few rounds, few sizes")
     parser.add_argument("--rounds", type=int, help="samples of each, default 31, quick 5")
     parser.add_argument("--cpu", type=int, help="which to run on, default the last one allowed")
     parser.add_argument("--json", type=Path, default=Path("build/bench.json"), help="default %(default)s")
     return parser.parse_args(words)
 
 
-def table_line(row: dict[str, Any], column: str, share: str) -> str:
+def table_line(row: dict[str, Any], rate: Rate) -> str:
     """Format a row as text."""
     best, ahead = row["best_peer_us"], ""
     if best is not None:
         ahead = f"{best / row['qops_us']:.2f}x"
     figures = f"{row['qops_us']:11.3f}{best if best is not None else float('nan'):11.3f}  {ahead:>6}"
-    rate = f"{row[column]:6.1f} {column.removesuffix('_per_s').upper()}/s"
-    return f"{row['op']:<24}{row['n']:>9}{figures}{rate:>11}{row[share]:>7.2f}  {row['best_peer'] or '-'}"
+    per_s = f"{row[rate.column]:6.1f} {rate.unit}"
+    return f"{row['op']:<24}{row['n']:>9}{figures}{per_s:>13}{row[rate.share]:>7.2f}  {row['best_peer'] or '-'}"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -54,11 +53,12 @@ def main(words: Sequence[str] | None = None) -> int:
     peers, missing = installed(tuple(args.peers))
     for name, why in missing.items():
         print(f"without {name}: {why}", file=sys.stderr)
-    print(f"one thread, CPU {'not pinned' if cpu is None else cpu}, qops tier {qops.isa_tier()}, share: of memcpy")
+    where = "not pinned" if cpu is None else cpu
+    print(f"one thread, CPU {where}, qops tier {qops.isa_tier()}, share: of memcpy, or of {peak.name()}")
     print(HEADER)
     rows = []
     for case in (case for case in CASES if not args.ops or case.name in args.ops):
-        for n in args.sizes or (QUICK if args.quick else SIZES):
+        for n in args.sizes or (case.quick if args.quick else case.sizes):
             print(f"{case.name}, n = {n}", end="\r", file=sys.stderr)
             try:
                 found = measure(case, n, peers, args.rounds or (5 if args.quick else 31))
@@ -66,7 +66,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 print(f"not timed: {why}", file=sys.stderr)
                 return 1
             rows.append(found)
-            print(table_line(found, case.rate.column, case.rate.share), flush=True)
+            print(table_line(found, case.rate), flush=True)
     args.json.parent.mkdir(parents=True, exist_ok=True)
     args.json.write_text(json.dumps(rows, indent=1) + "\n")
     return 0

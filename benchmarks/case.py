@@ -24,11 +24,14 @@ class Candidate:
         What the last `run` made, in the units of the reference.
     within : float
         Largest difference from the reference that its maker documents; 0: equal.
+    times : int
+        How often one run does the work; only a ceiling does it more than once.
     """
 
     run: Callable[[], object]
     result: Callable[[], ArrayLike]
     within: float
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Rate:
         Names of the columns: work per second, and that as a share of the ceiling's.
     scale : float
         Units of work in one of the column.
+    unit : str
+        Name of the column's unit.
     ceiling : callable
         Gives a candidate that does the same amount of work, as fast as the machine can.
     """
@@ -48,6 +53,7 @@ class Rate:
     column: str
     share: str
     scale: float
+    unit: str
     ceiling: Callable[[int], Candidate]
 
 
@@ -68,6 +74,8 @@ class Case:
     work : callable
         ``work(n)`` in the units of `rate`, such as bytes read and written.
     rate : Rate
+    sizes, quick : tuple of int
+        Values of n, all of them and few.
     """
 
     name: str
@@ -76,6 +84,8 @@ class Case:
     qops: Callable[..., Candidate]
     work: Callable[[int], int]
     rate: Rate
+    sizes: tuple[int, ...] = (16, 10_000, 100_000, 1_000_000, 10_000_000)
+    quick: tuple[int, ...] = (16, 100_000)
 
 
 def blank(n: int, dtype: DTypeLike) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 import qops
 from benchmarks.case import Candidate, Case, blank
 from benchmarks.memcpy import BYTES
+from benchmarks.products import PRODUCTS
 from qops import fixedpoint
 from qops.add import BOUND_8P8TO8
 from qops.affine import Affine
@@ -174,4 +175,5 @@ CASES = [
     Case("multiply_shift", integers, shifted, qops_multiply_shift, bytes_per_element(8), BYTES),
     Case("multiply_shift_half_up", integers, half_up, qops_half_up, bytes_per_element(8), BYTES),
     Case("multiply_shift_gemmlowp", integers, gemmlowp, qops_gemmlowp, bytes_per_element(8), BYTES),
+    *PRODUCTS,
 ]

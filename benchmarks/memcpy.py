@@ -27,4 +27,4 @@ def memcpy(moved: int) -> Candidate:
     return Candidate(lambda: move(to, start, size), lambda: target - source, 0)
 
 
-BYTES = Rate("gb_per_s", "share_of_memcpy", 1e9, memcpy)
+BYTES = Rate("gb_per_s", "share_of_memcpy", 1e9, "GB/s", memcpy)

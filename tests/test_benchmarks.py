@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as bench
+from benchmarks import peak
 from benchmarks.case import Candidate, WrongResult
 from benchmarks.cases import CASES
 from benchmarks.measure import measure
+from benchmarks.memcpy import BYTES
 from benchmarks.peers import installed
 from benchmarks.timing import microseconds
 
-NAMED = {"op", "n", "qops_us", "best_peer", "best_peer_us", "gb_per_s", "share_of_memcpy"}
+NAMED = {"op", "n", "qops_us", "best_peer", "best_peer_us"}
 BY_NAME = {case.name: case for case in CASES}
 
 
@@ -41,18 +43,20 @@ def no_timing(*arguments):
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_quick_run_writes_the_named_columns(name, tmp_path, capsys):
-    target = tmp_path / "build" / "bench.json"
-    status = bench.main(
-        ["--ops", name, "--sizes", "16", "1000", "--rounds", "2", "--peers", "numpy", "--json", str(target)]
-    )
+    target, rate = tmp_path / "build" / "bench.json", BY_NAME[name].rate
+    columns = {rate.column, rate.share}
+    assert columns in ({"gb_per_s", "share_of_memcpy"}, {"gops", "share_of_peak"})
+    sizes = (16, 1000) if rate is BYTES else (8, 34)
+    options = ["--rounds", "2", "--peers", "numpy", "--json", str(target)]
+    status = bench.main(["--ops", name, "--sizes", *map(str, sizes), *options])
     rows = json.loads(target.read_text())
     assert status == 0
-    assert [(row["op"], row["n"]) for row in rows] == [(name, 16), (name, 1000)]
+    assert [(row["op"], row["n"]) for row in rows] == [(name, n) for n in sizes]
     for row in rows:
-        assert row.keys() >= NAMED
+        assert row.keys() >= NAMED | columns
         assert row["best_peer"].startswith("numpy ")
         assert not row["left_out"]
-        assert min(row["qops_us"], row["best_peer_us"], row["gb_per_s"], row["share_of_memcpy"]) > 0
+        assert min(row["qops_us"], row["best_peer_us"], *(row[column] for column in columns)) > 0
     assert capsys.readouterr().out.count(name) == 2
 
 
@@ -100,3 +104,19 @@ def test_samples_are_interleaved():
     microseconds({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, rounds=8)
     turns = [letter for i, letter in enumerate(order) if i == 0 or order[i - 1] != letter]
     assert len(turns) >= 8
+
+
+@pytest.mark.parametrize("rate", [peak.EXACT, peak.SATURATING], ids=["exact", "saturating"])
+def test_peak_of_little_work_is_many_times_that(rate):
+    for operations in (2, 1000, 2 * peak.AT_LEAST):
+        ceiling = rate.ceiling(operations)
+        assert ceiling.times == max(1, -(-peak.AT_LEAST // operations))
+        ceiling.run()
+    assert peak.name()
+
+
+def test_ceiling_that_repeats_the_work_counts_once(monkeypatch):
+    times = {"qops": 8.0, "ceiling": 2.0 * BY_NAME["gemm_u8s8s32"].rate.ceiling(2 * 8**3).times}
+    monkeypatch.setattr("benchmarks.measure.microseconds", lambda runs, rounds: times)
+    row = measure(BY_NAME["gemm_u8s8s32"], 8, {}, 1)
+    assert (row["ceiling_us"], row["share_of_peak"]) == (2, 0.25)

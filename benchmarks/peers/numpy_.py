@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from benchmarks import products
 from benchmarks.case import Candidate, blank
 from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C, factors
 
@@ -131,6 +132,32 @@ def gemmlowp(x):
     return Candidate(run, lambda: out, 0)
 
 
+def product(a, b):
+    """Multiply in float64, as its products of integers do not use BLAS."""
+    x, y, z = a.astype(float), b.astype(float), blank(len(a) * b.shape[1], float).reshape(len(a), -1)
+    return Candidate(lambda: np.matmul(x, y, out=z), lambda: z, 0)
+
+
+def saturating(a, b):
+    """Pair by pair, in int32."""
+    found = []
+
+    def run():
+        found[:] = (products.saturated(a, b),)
+
+    return Candidate(run, lambda: found[0], 0)
+
+
+def convolution(x, w):
+    """Windows and weights in float64."""
+    found = []
+
+    def run():
+        found[:] = (products.convolved(x, w),)
+
+    return Candidate(run, lambda: found[0], 0)
+
+
 FORMS = {
     "quantized_add_8p8to8": {"float32": add_8},
     "quantized_add_8p8to32": {"float32": add_32},
@@ -141,4 +168,7 @@ FORMS = {
     "multiply_shift": {"int64": shifter(np.int64(round(FACTOR * 2**7)), 7, 0)},
     "multiply_shift_half_up": {"int64": shifter(np.int64(MULTIPLIER), RIGHT_SHIFT, 1 << (RIGHT_SHIFT - 1))},
     "multiply_shift_gemmlowp": {"int64": gemmlowp},
+    **{key: {"float64": product} for key in products.UNPACKED + products.PACKED},
+    products.SATURATING.name: {"int32": saturating},
+    products.CONVOLUTION.name: {"float64": convolution},
 }

@@ -5,6 +5,7 @@ from itertools import chain
 import numpy as np
 import onnxruntime as ort
 
+from benchmarks import products
 from benchmarks.case import Candidate, blank
 from benchmarks.cases import STEP, A, B, C
 from benchmarks.peers.onnx_model import model
@@ -77,10 +78,34 @@ def min_max(x):
     return Candidate(run, lambda: np.concatenate([low, high]), 0)
 
 
+def product(a, b):
+    """MatMulInteger, both factors as inputs."""
+    out = blank(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
+    run = bound([("MatMulInteger", ["a", "b"], ["c"])], {}, {"a": a, "b": b}, {"c": out})
+    return Candidate(run, lambda: out, 0)
+
+
+def packed_product(a, b):
+    """MatMulInteger with a constant, which it packs beforehand."""
+    out = blank(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
+    run = bound([("MatMulInteger", ["a", "b"], ["c"])], {"b": b}, {"a": a}, {"c": out})
+    return Candidate(run, lambda: out, 0)
+
+
+def convolution(x, w):
+    """ConvInteger, the image as it likes it, planes one after the other."""
+    image, size = np.ascontiguousarray(x), x.shape[2] - w.shape[2] + 1
+    out = blank(len(w) * size * size, np.int32).reshape(1, len(w), size, size)
+    return Candidate(bound([("ConvInteger", ["x", "w"], ["y"])], {"w": w}, {"x": image}, {"y": out}), lambda: out, 0)
+
+
 FORMS = {
     "quantized_add_8p8to8": {"QLinearAdd": add_8},
     "quantize": {"QuantizeLinear": quantize},
     "dequantize": {"DequantizeLinear": dequantize},
     "requantize_32to8": {"DequantizeLinear, QuantizeLinear": requantize},
     "requantization_range": {"ReduceMin, ReduceMax": min_max},
+    **{key: {"MatMulInteger": product} for key in products.UNPACKED},
+    **{key: {"MatMulInteger": packed_product} for key in products.PACKED},
+    products.CONVOLUTION.name: {"ConvInteger": convolution},
 }

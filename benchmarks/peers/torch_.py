@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from benchmarks import products
 from benchmarks.case import Candidate, blank
 from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C, factors
 
@@ -121,6 +122,14 @@ def gemmlowp(x):
     return Candidate(run, out.numpy, 0)
 
 
+def product(a, b):
+    """_int_mm on the same memory; it has no packed form."""
+    x, y = torch.from_numpy(a), torch.from_numpy(b)
+    out = torch.from_numpy(blank(len(a) * b.shape[1], np.int32).reshape(len(a), -1))
+    call = torch._int_mm
+    return Candidate(lambda: call(x, y, out=out), out.numpy, 0)
+
+
 FORMS = {
     "quantized_add_8p8to8": {"add": add_8, "add.out": add_8_out},
     "quantized_add_8p8to32": {"float32": add_32},
@@ -131,4 +140,5 @@ FORMS = {
     "multiply_shift": {"int64": shifter(round(FACTOR * 2**7), 7, 0)},
     "multiply_shift_half_up": {"int64": shifter(MULTIPLIER, RIGHT_SHIFT, 1 << (RIGHT_SHIFT - 1))},
     "multiply_shift_gemmlowp": {"int64": gemmlowp},
+    **{key: {"_int_mm": product} for key in products.UNPACKED + products.PACKED},
 }

@@ -1,0 +1,113 @@
+"""The integer products of qops.onednn: n columns, n terms a sum, and n rows, or as many as the name tells."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from benchmarks import peak
+from benchmarks.case import Candidate, Case, blank
+from qops import onednn
+
+Array = NDArray[Any]
+SQUARE, FEW_ROWS, QUICK = (64, 128, 256, 512, 1024, 2048), (256, 1024, 4096), (64, 256)
+CHANNELS, TAPS = 64, 3
+
+
+def any_codes(rng: np.random.Generator, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+    """All codes alike."""
+    info = np.iinfo(np.dtype(dtype))
+    return rng.integers(info.min, info.max, shape, dtype, endpoint=True)
+
+
+def matrices(rows: int | None, dtype: DTypeLike, rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Two factors; as many rows as columns if `rows` is None."""
+    return {"a": any_codes(rng, (rows or n, n), dtype), "b": any_codes(rng, (n, n), np.int8)}
+
+
+def exact(a: Array, b: Array) -> Array:
+    """Multiply in float64, which holds these sums."""
+    return a.astype(float) @ b.astype(float)
+
+
+def saturated(a: Array, b: Array) -> Array:
+    """Saturate each pair of products to 16 bits, then add up: the numpy form is this as well."""
+    left, right = a.astype(np.int32), b.astype(np.int32)
+    acc = np.zeros((len(a), b.shape[1]), np.int32)
+    for k in range(0, a.shape[1], 2):
+        pair = left[:, k : k + 2] @ right[k : k + 2]
+        acc += np.clip(pair, -32768, 32767, out=pair)
+    return acc
+
+
+def qops_product(call: Callable[..., Array], packs: bool, isa: str, a: Array, b: Array) -> Candidate:
+    """Call qops, packing beforehand or in each call."""
+    out = blank(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
+    weights = onednn.pack_weights(b, isa=isa) if packs else b
+    return Candidate(lambda: call(a, weights, isa=isa, out=out), lambda: out, 0)
+
+
+def operations(rows: int | None, n: int) -> int:
+    """Two a multiplication."""
+    return 2 * (rows or n) * n * n
+
+
+def product(call: Callable[..., Array], dtype: DTypeLike, rows: int | None, packs: bool) -> Case:
+    """One row of the table of products."""
+    name = call.__name__ + (f"_{rows}" if rows else "") + ("_packed" if packs else "")
+    judged = partial(qops_product, call, packs, "vnni")
+    inputs, sizes = partial(matrices, rows, dtype), FEW_ROWS if rows else SQUARE
+    return Case(name, inputs, exact, judged, partial(operations, rows), peak.EXACT, sizes, QUICK)
+
+
+def image(rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Make an image that gives n x n pixels, its channels side by side in memory, and weights."""
+    x = any_codes(rng, (1, n + TAPS - 1, n + TAPS - 1, CHANNELS), np.uint8).transpose(0, 3, 1, 2)
+    return {"x": x, "w": any_codes(rng, (CHANNELS, CHANNELS, TAPS, TAPS), np.int8)}
+
+
+def convolved(x: Array, w: Array) -> Array:
+    """Multiply windows by weights in float64."""
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(float), w.shape[2:], axis=(2, 3))
+    return np.tensordot(windows, w.astype(float), ((1, 4, 5), (1, 2, 3))).transpose(0, 3, 1, 2)
+
+
+def qops_convolution(x: Array, w: Array) -> Candidate:
+    """Call qops, which packs the weights in each call, and makes a new result."""
+    found: list[Array] = []
+
+    def run() -> None:
+        found[:] = (onednn.convolution(x, w),)
+
+    return Candidate(run, lambda: found[0], 0)
+
+
+def convolution_operations(n: int) -> int:
+    """Two a multiplication."""
+    return 2 * n * n * CHANNELS * CHANNELS * TAPS * TAPS
+
+
+GEMMS = [
+    product(call, dtype, rows, packs)
+    for call, dtype in ((onednn.gemm_u8s8s32, np.uint8), (onednn.gemm_s8s8s32, np.int8))
+    for rows in (None, 1, 16)
+    for packs in (False, True)
+]
+CONVOLUTION = Case(
+    "convolution_3x3", image, convolved, qops_convolution, convolution_operations, peak.EXACT, (14, 56), (14,)
+)
+SATURATING = Case(
+    "gemm_u8s8s32_saturating",
+    partial(matrices, None, np.uint8),
+    saturated,
+    partial(qops_product, onednn.gemm_u8s8s32, False, "avx512"),
+    partial(operations, None),
+    peak.SATURATING,
+    (64, 256, 512),  # where no k block starts at an odd place
+    QUICK,
+)
+PRODUCTS = [*GEMMS, CONVOLUTION, SATURATING]
+UNPACKED = [case.name for case in GEMMS if not case.name.endswith("_packed")]
+PACKED = [case.name for case in GEMMS if case.name.endswith("_packed")]
