@@ -100,7 +100,9 @@ def saturated_pairs(
     zero = 0 if src_zp is None else check.integer(src_zp, "src_zp")
     info = np.iinfo(x.dtype)
     fill = (zero if info.min <= zero <= info.max else 0) - int(info.min)
-    places = window.columns(dot.shifted(x), (w.shape[2], w.shape[3]), fill)
+    taps = window.taps(dot.shifted(x), (w.shape[2], w.shape[3]), fill)
+    n, c, oh, ow, kh, kw = taps.shape
+    places = taps.transpose(0, 2, 3, 4, 5, 1).reshape(n * oh * ow, kh * kw * c)  # channels of a tap are neighbours
     if x.dtype == np.int8:
         w = reorder_weights(w[None], None, machine(DEFAULT_VERSION, "avx2"), halved=True).codes[0]
     return Saturation(_like(w, _counts(places, _matrix(w), _k_starts(w))), len(places))
