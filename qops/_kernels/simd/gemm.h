@@ -18,6 +18,7 @@
 
 #include "gemm_pack.h"
 
+typedef float gemm_quad __attribute__((aligned(1), may_alias)); /* 4 bytes, anywhere */
 typedef uint32_t gemm_u32x8 __attribute__((vector_size(32)));
 typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 
@@ -28,7 +29,7 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #define LANES 8
 #define LOAD(p) ((V)_mm256_loadu_si256((const __m256i *)(p)))
 #define STORE(p, v) _mm256_storeu_si256((__m256i *)(p), (__m256i)(v))
-#define BROADCAST(p) ((V)_mm256_castps_si256(_mm256_broadcast_ss((const float *)(const void *)(p))))
+#define BROADCAST(p) ((V)_mm256_castps_si256(_mm256_broadcastss_ps(_mm_set_ss(*(const gemm_quad *)(p)))))
 #define WIDEN(p) ((V)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(p))))
 #define MADD(a, b) ((V)_mm256_madd_epi16((__m256i)(a), (__m256i)(b)))
 #define SHAPES(X) FOR_ROWS(X, 1) FOR_ROWS(X, 2)
@@ -59,7 +60,7 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #define LANES 16
 #define LOAD(p) ((V)_mm512_loadu_si512(p))
 #define STORE(p, v) _mm512_storeu_si512(p, (__m512i)(v))
-#define BROADCAST(p) ((V)_mm512_broadcastss_ps(_mm_load_ss((const float *)(const void *)(p))))
+#define BROADCAST(p) ((V)_mm512_broadcastss_ps(_mm_set_ss(*(const gemm_quad *)(p))))
 #define WIDEN(p) ((V)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(p))))
 #define MADD(a, b) ((V)_mm512_madd_epi16((__m512i)(a), (__m512i)(b)))
 #define SHAPES(X) FOR_ROWS(X, 1) FOR_ROWS(X, 2) FOR_ROWS(X, 3) FOR_ROWS(X, 4)
