@@ -15,6 +15,5 @@ cdef inline float above(double v) noexcept nogil:
     return nextafterf(near, INFINITY) if near < v else near
 
 
-cpdef tuple outward(double lo, double hi)
 cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1
 cpdef tuple range_float(cnp.ndarray values)

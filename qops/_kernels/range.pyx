@@ -14,11 +14,6 @@ cdef extern from "range.h":
     Py_ssize_t range_f32__simd(int, const float*, Py_ssize_t, float*, float*, float*) nogil
 
 
-cpdef tuple outward(double lo, double hi):
-    """The narrowest float32 range that holds lo..hi."""
-    return below(lo), above(hi)
-
-
 cdef void range_s32(const int32_t* x, Py_ssize_t n, int32_t* lowest, int32_t* highest) noexcept nogil:
     """Widens lowest..highest to hold every x."""
     cdef Py_ssize_t i = range_s32__simd(tier(), x, n, lowest, highest)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels import gemm as kernels
 from qops.onednn.packed import PackedWeights
@@ -18,8 +18,10 @@ __all__ = [
     "compensated",
     "compensation",
     "exact",
+    "leaves_s16",
     "lost_to_saturation",
     "multiply",
+    "paired",
     "saturating",
     "shifted",
     "wrap_s32",
@@ -133,12 +135,39 @@ def lost_to_saturation(a: U8, b: S8, k_starts: Sequence[int] = (0,)) -> S64:
     >>> lost_to_saturation(np.uint8([[255, 255]]), np.int8([[127, 64], [127, 64]]))
     array([[32003,     0]])
     """
-    a0, a1, b0, b1 = _pairs(a, b, k_starts)
+    left, right = paired(a, k_starts), paired(b.T, k_starts)
+    top = left.max(axis=0, initial=0)
     lost = np.zeros((a.shape[0], b.shape[1]), np.int64)
-    for p in np.flatnonzero(_may_saturate(a0, a1, b0, b1)):
-        pair = np.outer(a0[:, p], b0[p]) + np.outer(a1[:, p], b1[p])
+    for p in np.flatnonzero(leaves_s16(right, top).any(axis=0)):
+        pair = left[:, p] @ right[:, p].T
         lost += pair - np.clip(pair, S16_MIN, S16_MAX)
     return lost
+
+
+def paired(rows: NDArray[Any], k_starts: Sequence[int]) -> S32:
+    """Split rows (M, K) into pairs (M, P, 2), a missing partner 0.
+
+    Examples
+    --------
+    >>> paired(np.uint8([[1, 2, 3]]), (0,)).tolist(), paired(np.uint8([[1, 2, 3]]), (0, 1)).tolist()
+    ([[[1, 2], [3, 0]]], [[[1, 0], [2, 3]]])
+    """
+    blocks = np.split(rows.astype(np.int32), list(k_starts[1:]), axis=1)
+    even = np.concatenate([np.pad(block, ((0, 0), (0, block.shape[1] % 2))) for block in blocks], axis=1)
+    return even.reshape(len(rows), even.shape[1] // 2, 2)
+
+
+def leaves_s16(pairs: S32, top: ArrayLike) -> NDArray[np.bool_]:
+    """Tell which pairs of weights (..., 2) codes in [0, top] can take out of s16; `top` is one, or one a member.
+
+    Examples
+    --------
+    >>> leaves_s16(np.int32([[127, 127], [127, -127]]), 255)
+    array([ True, False])
+    """
+    high = (np.maximum(pairs, 0) * top).sum(axis=-1)
+    low = (np.minimum(pairs, 0) * top).sum(axis=-1)
+    return np.asarray((high > S16_MAX) | (low < S16_MIN))
 
 
 def multiply(a: U8, b: S8, saturates: bool, k_starts: Sequence[int] = (0,)) -> S32:
@@ -192,23 +221,3 @@ def compensated(
     return kernels.product(
         a, b, out, accumulate=accumulate, saturating=saturates, block_starts=blocks, num_threads=num_threads
     )
-
-
-def _pairs(a: U8, b: S8, k_starts: Sequence[int]) -> tuple[S32, S32, S32, S32]:
-    """First and second members of all pairs: (M, P), (M, P), (P, N), (P, N); a missing second member is 0."""
-    k = a.shape[1]
-    blocks = list(zip(k_starts, [*k_starts[1:], k], strict=True))
-    first = np.concatenate([np.arange(lo, hi, 2) for lo, hi in blocks]).astype(np.intp)
-    ends = np.concatenate([np.full((hi - lo + 1) // 2, hi) for lo, hi in blocks])
-    second = np.where(first + 1 < ends, first + 1, k)
-    a32 = np.pad(a, ((0, 0), (0, 1))).astype(np.int32)
-    b32 = np.pad(b, ((0, 1), (0, 0))).astype(np.int32)
-    return a32[:, first], a32[:, second], b32[first], b32[second]
-
-
-def _may_saturate(a0: S32, a1: S32, b0: S32, b1: S32) -> NDArray[np.bool_]:
-    """For each pair: can any row with any column leave s16? Decided from the largest codes alone."""
-    top0, top1 = (x.max(axis=0, initial=0)[:, None] for x in (a0, a1))
-    high = top0 * np.maximum(b0, 0) + top1 * np.maximum(b1, 0)
-    low = top0 * np.minimum(b0, 0) + top1 * np.minimum(b1, 0)
-    return np.asarray(((high > S16_MAX) | (low < S16_MIN)).any(axis=1))

@@ -12,13 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from qops.onednn import _checks as check
 from qops.onednn import dot
 from qops.onednn.convolution import reorder_weights
-from qops.onednn.dot import S8, U8
+from qops.onednn.dot import S8, S16_MAX, S16_MIN, U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.window import DENSE, Window
 
 __all__ = ["Saturation", "saturated_pairs", "unsafe_pairs"]
-
-S16_MIN, S16_MAX = -32768, 32767
 
 
 class Saturation(NamedTuple):
@@ -145,8 +143,7 @@ def unsafe_pairs(weights: ArrayLike, top: int = 255) -> NDArray[np.bool_]:
     """
     w = _weights(weights)
     check.integer(top, "top", 0, 255)
-    w0, w1 = np.moveaxis(_paired(_matrix(w), _k_starts(w)), -1, 0)
-    return _like(w, _reachable(w0, w1, top, top))
+    return _like(w, dot.leaves_s16(dot.paired(_matrix(w), _k_starts(w)), top))
 
 
 def _weights(x: ArrayLike) -> S8:
@@ -175,26 +172,11 @@ def _like(w: S8, pairs: NDArray[Any]) -> NDArray[Any]:
     return pairs.reshape(len(w), *w.shape[2:], (w.shape[1] + 1) // 2).transpose(0, 3, 1, 2)
 
 
-def _paired(rows: NDArray[Any], starts: Sequence[int]) -> NDArray[np.int32]:
-    """Split rows (M, K) into pairs (M, P, 2), a missing partner 0."""
-    blocks = np.split(rows.astype(np.int32), starts[1:], axis=1)
-    even = np.concatenate([np.pad(b, ((0, 0), (0, b.shape[1] % 2))) for b in blocks], axis=1)
-    return even.reshape(len(rows), even.shape[1] // 2, 2)
-
-
-def _reachable(w0: NDArray[Any], w1: NDArray[Any], top0: Any, top1: Any) -> NDArray[np.bool_]:
-    """Tell whether codes in [0, top0] and [0, top1] can take the pair out of s16."""
-    high = top0 * np.maximum(w0, 0) + top1 * np.maximum(w1, 0)
-    low = top0 * np.minimum(w0, 0) + top1 * np.minimum(w1, 0)
-    return np.asarray((high > S16_MAX) | (low < S16_MIN))
-
-
 def _counts(rows: U8, weights: S8, starts: Sequence[int]) -> NDArray[np.int64]:
     """For each pair of weights (O, P): how many rows it saturates with. Only pairs that can are tried."""
-    a, w = _paired(rows, starts).transpose(2, 1, 0).copy(), _paired(weights, starts)
-    top = a.max(axis=2, initial=0)
+    a, w = dot.paired(rows, starts), dot.paired(weights, starts)
     counts = np.zeros(w.shape[:2], np.int64)
-    for o, p in np.argwhere(_reachable(w[..., 0], w[..., 1], *top)):
-        pair = a[0, p] * w[o, p, 0] + a[1, p] * w[o, p, 1]
+    for o, p in np.argwhere(dot.leaves_s16(w, a.max(axis=0, initial=0))):
+        pair = a[:, p] @ w[o, p]
         counts[o, p] = np.count_nonzero((pair > S16_MAX) | (pair < S16_MIN))
     return counts
