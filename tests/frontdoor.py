@@ -52,7 +52,7 @@ def own_functions(module):
     """The public functions that a module defines, or that a package exports."""
     names = getattr(module, "__all__", None) or vars(module)
     found = {name: getattr(module, name) for name in names if not name.startswith("_")}
-    own = {name: f for name, f in found.items() if inspect.isfunction(f)}
+    own = {name: f for name, f in found.items() if inspect.isfunction(inspect.unwrap(f))}
     return own if hasattr(module, "__all__") else {n: f for n, f in own.items() if f.__module__ == module.__name__}
 
 

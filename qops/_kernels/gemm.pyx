@@ -49,7 +49,7 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
     cdef cnp.ndarray c
     if out is None:
         return cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
-    if not isinstance(out, np.ndarray):
+    if not cnp.PyArray_Check(out):
         raise TypeError(f"out: expected an ndarray, got {type(out).__name__}")
     c = out
     if cnp.PyArray_TYPE(c) != cnp.NPY_INT32 or not PyArray_ISNOTSWAPPED(c):
@@ -82,14 +82,6 @@ cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, bint saturatin
 
 cdef class PackedB:
     """B laid out for one tier's kernel, for products with many A. Made by ``pack_b``."""
-    cdef readonly Py_ssize_t k, n
-    cdef readonly bint saturating
-    cdef readonly str tier
-    cdef readonly cnp.ndarray colsum  # int32, one a column; wraps mod 2^32
-    cdef const gemm_kernel *kernel
-    cdef cnp.ndarray runs, memory, sums
-    cdef Py_ssize_t quads
-    cdef uint8_t *panels
 
     @property
     def shape(self):
@@ -132,7 +124,7 @@ def pack_b(b, *, bint saturating=False, block_starts=()):
     return packed
 
 
-cdef set_packed(Product *p, PackedB packed):
+cdef void set_packed(Product *p, PackedB packed) noexcept:
     p.kernel = packed.kernel
     p.n = packed.n
     p.b = NULL
@@ -142,7 +134,7 @@ cdef set_packed(Product *p, PackedB packed):
     p.quads = packed.quads
 
 
-cdef set_row_major(Product *p, cnp.ndarray b, bint saturating):
+cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating) noexcept:
     p.kernel = find_kernel(saturating)
     p.n = cnp.PyArray_DIM(b, 1)
     p.b = <const int8_t *>cnp.PyArray_DATA(b)
@@ -152,12 +144,13 @@ cdef set_row_major(Product *p, cnp.ndarray b, bint saturating):
     p.quads = quads_of(p.kernel, p.k)
 
 
-cdef set_runs(Product *p, cnp.ndarray runs):
+cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
     p.n_runs = 1 if runs is None else cnp.PyArray_DIM(runs, 0)
     p.runs = NULL
     if p.n_runs > 1:
         p.runs = <const Run *>cnp.PyArray_DATA(runs)
         p.quads = runs[:, 2].sum()
+    return 0
 
 
 cdef void set_a(Product *p, cnp.ndarray a) noexcept:

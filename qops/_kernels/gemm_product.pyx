@@ -18,6 +18,8 @@ from qops._kernels.gemm_threads import run_parts
 cdef enum:
     BLOCK_ROWS = 96  # rows of A between two visits of a panel
     MIN_DEPTH = 256  # rows of B in a block, at least
+    NEAR_BYTES = 1 << 14  # packed on the stack
+    BRIEF = 1 << 18  # multiplications: a microsecond with vectors, in which nobody misses the GIL
 
 ctypedef struct Blocks:  # sizes and memory of what is packed at a time
     Py_ssize_t m, n, k, quads
@@ -52,6 +54,9 @@ cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
 cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t *packed) noexcept nogil:
     cdef Py_ssize_t i, j
     cdef Run run
+    if p.runs == NULL and p.lda == p.k and p.k % 4 == 0:  # quads follow on one another from row to row
+        pack_quads(p.kernel, p.a + first * p.lda, rows * p.k, p.a_signed, packed)
+        return
     for i in range(first, first + rows):
         for j in range(p.n_runs):
             run = run_of(p, j)
@@ -70,7 +75,7 @@ cdef void set_start(const Product *p, int32_t *start) noexcept nogil:
     else:
         memcpy(start, p.sums, padded * sizeof(int32_t))
     for j in range(padded):
-        start[j] = <int32_t>(<uint32_t>start[j] * <uint32_t>-128)
+        start[j] = <int32_t>(0 - (<uint32_t>start[j] << 7))
 
 
 cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int32_t *start,
@@ -138,12 +143,14 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     along whole rows of B; when they are many it is C that should not be read and written for one more block. They are
     as wide as stays near from packing to use, and with more blocks of rows, which each use all, wider."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    cdef Py_ssize_t tiles = (p.m + GEMM_ROWS - 1) // GEMM_ROWS
-    cdef Py_ssize_t most, row_blocks
-    blocks.k, blocks.quads, blocks.n = p.k, p.quads, p.n
+    cdef Py_ssize_t tiles, most, row_blocks
+    blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
+    if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
+        return
     if p.panels == NULL and p.runs == NULL and p.k > max(MIN_DEPTH, p.m):
         blocks.k = min(4 * DEPTH, max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
+    tiles = (p.m + GEMM_ROWS - 1) // GEMM_ROWS
     most = max(1, min(BLOCK_ROWS, BLOCK_BYTES // (4 * max(blocks.quads, 1))) // GEMM_ROWS)
     row_blocks = (tiles + most - 1) // most
     blocks.m = GEMM_ROWS * ((tiles + row_blocks - 1) // row_blocks)
@@ -165,11 +172,15 @@ cdef int blocked_product(const Product *p) noexcept nogil:
     cdef Blocks blocks
     cdef Product part
     cdef Py_ssize_t j, padded
-    cdef void *memory
+    cdef Py_ssize_t bytes
+    cdef uint8_t near[NEAR_BYTES]
+    cdef void *memory = near
     choose_blocks(p, &blocks)
     padded = padded_columns(p.kernel, blocks.n)
-    memory = PyMem_RawMalloc(64 + (4 * padded * blocks.quads if p.panels == NULL else 0)
-                             + (0 if in_place(p) else 4 * blocks.m * blocks.quads) + 4 * padded)
+    bytes = (64 + (4 * padded * blocks.quads if p.panels == NULL else 0)
+             + (0 if in_place(p) else 4 * blocks.m * blocks.quads) + 4 * padded)
+    if bytes > NEAR_BYTES:
+        memory = PyMem_RawMalloc(bytes)
     if memory == NULL:
         return -1
     blocks.b = <uint8_t *>aligned(memory)
@@ -181,7 +192,8 @@ cdef int blocked_product(const Product *p) noexcept nogil:
             multiply_unpacked(&part, &blocks)
         else:
             multiply_packed(&part, &blocks)
-    PyMem_RawFree(memory)
+    if memory != <void *>near:
+        PyMem_RawFree(memory)
     return 0
 
 
@@ -293,7 +305,10 @@ cdef run_product(const Product *p, Py_ssize_t num_threads, arrays):
     if num_threads > 1:
         run_parts(parts_of(p, num_threads, arrays))
         return
-    with nogil:
+    if p.m * p.n * p.k <= BRIEF:
         failed = product(p)
+    else:
+        with nogil:
+            failed = product(p)
     if failed:
         raise MemoryError

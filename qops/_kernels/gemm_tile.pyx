@@ -75,6 +75,13 @@ cdef void plain_pack(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize
                 panel[4 * (q * columns + j) + i] = <uint8_t>b[(4 * q + i) * ldb + j]
 
 
+cdef void plain_shift(const uint8_t *a, Py_ssize_t n, uint8_t *shifted) noexcept nogil:
+    # shifted[i] = a[i] + 128
+    cdef Py_ssize_t i
+    for i in range(n):
+        shifted[i] = a[i] ^ 0x80
+
+
 # ---------------------------------------------------------------- tiers
 
 cdef gemm_kernel plain[2]
@@ -85,6 +92,7 @@ for saturating in range(2):
     plain[saturating].widens = False
     plain[saturating].tile = plain_saturating if saturating else plain_exact
     plain[saturating].pack = plain_pack
+    plain[saturating].shift = plain_shift
     plain[saturating].stream = NULL
     plain[saturating].depthwise = NULL
 
@@ -158,14 +166,14 @@ cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_
 
     What is left of the last quad becomes zero.
     """
-    cdef uint8_t shift = 0x80 if is_signed else 0
     cdef int16_t *wide = <int16_t *>quads
     cdef Py_ssize_t i, end = quads_of(kernel, length)
     if not kernel.widens:
-        for i in range(length):
-            quads[i] = source[i] ^ shift
-        for i in range(length, 4 * end):
-            quads[i] = 0
+        if is_signed:
+            kernel.shift(source, length, quads)
+        else:
+            memcpy(quads, source, length)
+        memset(quads + length, 0, 4 * end - length)
         return
     if is_signed:
         for i in range(length):
@@ -189,8 +197,10 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
     cdef Py_ssize_t width = kernel.lanes * kernel.vectors
     cdef Py_ssize_t i, j, q, columns
     cdef gemm_tile t
-    for i in range(4 * ONES):
-        ones[i] = 0 if kernel.widens and i % 2 else 1
+    memset(ones, 1, 4 * min(quads, ONES))
+    if kernel.widens:
+        for i from 1 <= i < 4 * ONES by 2:
+            ones[i] = 0
     t.a = ones
     t.lda = 0
     t.tap = ONE_TAP

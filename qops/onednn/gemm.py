@@ -6,17 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels import gemm as kernels
+from qops._kernels.gemm_short import short_way
 from qops.onednn import _checks as check
 from qops.onednn.dot import S32
 from qops.onednn.gemm_driver import Update, Weights, gemm
-from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
+from qops.onednn.machine import DEFAULT_VERSION, MACHINES, Machine, machine
 from qops.onednn.packed import PackedWeights, codes_of, packed_for
 
 __all__ = ["gemm_s8s8s32", "gemm_u8s8s32"]
 
-U8_DTYPE, S8_DTYPE = np.dtype(np.uint8), np.dtype(np.int8)
+U8, S8 = np.dtype(np.uint8).num, np.dtype(np.int8).num
 
 
+@short_way(U8, MACHINES, PackedWeights)
 def gemm_u8s8s32(
     a: ArrayLike,
     b: ArrayLike | PackedWeights,
@@ -102,13 +104,11 @@ def gemm_u8s8s32(
     >>> gemm_u8s8s32(a, b, beta=1.0, c=c), gemm_u8s8s32(a, b, alpha=2.0, beta=1.0, c=c)
     (array([[-2147483648]], dtype=int32), array([[2147483647]], dtype=int32))
     """
-    m = machine(version, isa)
-    if _is_bare(transa, transb, alpha, ao, bo, beta, offsetc, co) and not m.saturates and num_threads == 1:
-        return _product(a, b, U8_DTYPE, m, out)
     update = _update(alpha, beta, c, offsetc, co)
-    return _checked(U8_DTYPE, a, b, transa, transb, ao, bo, update, m, num_threads, out)
+    return _checked(np.uint8, a, b, transa, transb, ao, bo, update, machine(version, isa), num_threads, out)
 
 
+@short_way(S8, MACHINES, PackedWeights)
 def gemm_s8s8s32(
     a: ArrayLike,
     b: ArrayLike | PackedWeights,
@@ -164,32 +164,8 @@ def gemm_s8s8s32(
     >>> [int(gemm_s8s8s32(a, b, ao=1, isa=isa)[0, 0]) for isa in ("vnni", "avx2", "avx512")]
     [32004, 32004, 1]
     """
-    m = machine(version, isa)
-    if _is_bare(transa, transb, alpha, ao, bo, beta, offsetc, co) and not m.saturates and num_threads == 1:
-        return _product(a, b, S8_DTYPE, m, out)
     update = _update(alpha, beta, c, offsetc, co)
-    return _checked(S8_DTYPE, a, b, transa, transb, ao, bo, update, m, num_threads, out)
-
-
-def _is_bare(
-    transa: str, transb: str, alpha: float, ao: int, bo: int, beta: float, offsetc: str, co: ArrayLike
-) -> bool:
-    """Tell, fast, that C is the product alone, all arguments being right; False proves nothing."""
-    return (
-        type(ao) is type(bo) is type(co) is int
-        and not (ao or bo or co)
-        and type(alpha) is type(beta) is float
-        and alpha == 1
-        and beta == 0
-        and transa == transb == "N"
-        and offsetc == "F"
-    )
-
-
-def _product(a: ArrayLike, b: ArrayLike | PackedWeights, a_dtype: np.dtype[Any], m: Machine, out: S32 | None) -> S32:
-    """Multiply on a machine that is exact, with no other work: the kernel checks b and out."""
-    left = a if type(a) is np.ndarray and a.dtype is a_dtype else check.array(a, "a", [a_dtype])
-    return kernels.product(left, packed_for(b, "b", m).whole if isinstance(b, PackedWeights) else b, out)
+    return _checked(np.int8, a, b, transa, transb, ao, bo, update, machine(version, isa), num_threads, out)
 
 
 def _checked(

@@ -31,6 +31,8 @@ typedef struct {
     void (*tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
     /* packs whole quads of `columns` columns (a multiple of lanes) of row-major B */
     void (*pack)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel);
+    /* n signed bytes as unsigned ones, 128 more each; NULL for kernels that widen */
+    void (*shift)(const uint8_t *a, ptrdiff_t n, uint8_t *shifted);
     /* few rows, B not packed: acc[rows][64 * groups], columns shuffled as gemm_stream.h says; NULL if there is none */
     void (*stream)(const uint8_t *a, ptrdiff_t lda, ptrdiff_t rows, const int8_t *b, ptrdiff_t ldb,
                    ptrdiff_t blocks, ptrdiff_t quads, ptrdiff_t groups, int32_t *acc);
