@@ -58,7 +58,7 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
         raise ValueError(f"out: shape {out.shape}, expected ({m}, {n})")
     if not cnp.PyArray_ISWRITEABLE(c):
         raise ValueError("out: is read-only")
-    if not cnp.PyArray_ISALIGNED(c) or cnp.PyArray_STRIDE(c, 1) != 4 and n > 1:
+    if not cnp.PyArray_ISALIGNED(c) or cnp.PyArray_STRIDE(c, 1) != 4 and n > 1 and m:
         raise ValueError(f"out: expected aligned rows, contiguous each, got strides {out.strides}")
     if overlap(c, a) or b is not None and overlap(c, b):
         raise ValueError("out: shares memory with an input")

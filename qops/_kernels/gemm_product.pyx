@@ -18,6 +18,8 @@ from qops._kernels.gemm_threads import run_parts
 cdef enum:
     BLOCK_ROWS = 96  # rows of A between two visits of a panel
     MIN_DEPTH = 256  # rows of B in a block, at least
+    FAR = 1 << 19  # elements of C, beyond which L2 does not hold it
+    MIN_FETCH = 64  # quads multiplied meanwhile
     NEAR_BYTES = 1 << 14  # packed on the stack
     BRIEF = 1 << 18  # multiplications: a microsecond with vectors, in which nobody misses the GIL
 
@@ -35,7 +37,7 @@ cdef inline bint shifted(const Product *p) noexcept nogil:
 
 cdef inline bint in_place(const Product *p) noexcept nogil:
     """Whether rows of A are quads as they are."""
-    return not p.a_signed and not p.kernel.widens and p.runs == NULL and p.k % 4 == 0
+    return not p.kernel.widens and p.runs == NULL and p.k % 4 == 0
 
 
 cdef inline Run run_of(const Product *p, Py_ssize_t i) noexcept nogil:
@@ -54,9 +56,6 @@ cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
 cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t *packed) noexcept nogil:
     cdef Py_ssize_t i, j
     cdef Run run
-    if p.runs == NULL and p.lda == p.k and p.k % 4 == 0:  # quads follow on one another from row to row
-        pack_quads(p.kernel, p.a + first * p.lda, rows * p.k, p.a_signed, packed)
-        return
     for i in range(first, first + rows):
         for j in range(p.n_runs):
             run = run_of(p, j)
@@ -88,6 +87,8 @@ cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_s
     t.tap = ONE_TAP
     t.taps = 1
     t.ldc = p.ldc
+    t.shift = p.a_signed and in_place(p)
+    t.fetch = p.quads >= MIN_FETCH and p.m * p.ldc >= FAR
     for q from 0 <= q < max(p.quads, 1) by DEPTH:
         t.a = a + 4 * q
         t.quads = min(DEPTH, p.quads - q)

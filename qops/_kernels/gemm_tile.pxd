@@ -15,6 +15,8 @@ cdef extern from "gemm_types.h" nogil:
         int32_t *c
         Py_ssize_t ldc
         int accumulate
+        int fetch
+        int shift
 
     ctypedef struct gemm_kernel:
         Py_ssize_t lanes, vectors
@@ -22,7 +24,6 @@ cdef extern from "gemm_types.h" nogil:
         void (*tile)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
         void (*pack)(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
                      uint8_t *panel) noexcept nogil
-        void (*shift)(const uint8_t *a, Py_ssize_t n, uint8_t *shifted) noexcept nogil
         void (*stream)(const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int8_t *b, Py_ssize_t ldb,
                        Py_ssize_t blocks, Py_ssize_t quads, Py_ssize_t groups,
                        int32_t *acc) noexcept nogil

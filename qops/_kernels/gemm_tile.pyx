@@ -36,18 +36,22 @@ cdef inline uint32_t dot_saturating(const uint8_t *a, const int8_t *b) noexcept 
 cdef inline void plain_row(const gemm_tile *t, Py_ssize_t row, Py_ssize_t columns, bint saturating) noexcept nogil:
     # c[j] (+)= start[j] + sum over quads q of dot(a[q], b[q][j])        mod 2^32
     cdef uint32_t acc[PLAIN_COLUMNS]
-    cdef const uint8_t *a
+    cdef uint8_t shift = 0x80 if t.shift else 0
+    cdef uint8_t[4] a
+    cdef const uint8_t *x
     cdef const int8_t *b = <const int8_t *>t.b
     cdef uint32_t *c = <uint32_t *>t.c + row * t.ldc
     cdef Py_ssize_t i, _q, j
     for j in range(columns):
         acc[j] = <uint32_t>t.start[j]
     for i in range(t.taps):
-        a = t.a + row * t.lda + t.tap[i]
+        x = t.a + row * t.lda + t.tap[i]
         for _q in range(t.quads):
+            for j in range(4):
+                a[j] = x[j] ^ shift
             for j in range(columns):
                 acc[j] += dot_saturating(a, b + 4 * j) if saturating else dot_exact(a, b + 4 * j)
-            a += 4
+            x += 4
             b += 4 * columns
     for j in range(columns):
         c[j] = c[j] + acc[j] if t.accumulate else acc[j]
@@ -75,13 +79,6 @@ cdef void plain_pack(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize
                 panel[4 * (q * columns + j) + i] = <uint8_t>b[(4 * q + i) * ldb + j]
 
 
-cdef void plain_shift(const uint8_t *a, Py_ssize_t n, uint8_t *shifted) noexcept nogil:
-    # shifted[i] = a[i] + 128
-    cdef Py_ssize_t i
-    for i in range(n):
-        shifted[i] = a[i] ^ 0x80
-
-
 # ---------------------------------------------------------------- tiers
 
 cdef gemm_kernel plain[2]
@@ -92,7 +89,6 @@ for saturating in range(2):
     plain[saturating].widens = False
     plain[saturating].tile = plain_saturating if saturating else plain_exact
     plain[saturating].pack = plain_pack
-    plain[saturating].shift = plain_shift
     plain[saturating].stream = NULL
     plain[saturating].depthwise = NULL
 
@@ -166,14 +162,14 @@ cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_
 
     What is left of the last quad becomes zero.
     """
+    cdef uint8_t shift = 0x80 if is_signed else 0
     cdef int16_t *wide = <int16_t *>quads
     cdef Py_ssize_t i, end = quads_of(kernel, length)
     if not kernel.widens:
-        if is_signed:
-            kernel.shift(source, length, quads)
-        else:
-            memcpy(quads, source, length)
-        memset(quads + length, 0, 4 * end - length)
+        for i in range(length):
+            quads[i] = source[i] ^ shift
+        for i in range(length, 4 * end):
+            quads[i] = 0
         return
     if is_signed:
         for i in range(length):
@@ -207,6 +203,7 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
     t.taps = 1
     t.start = ZEROS
     t.ldc = 0
+    t.fetch = t.shift = False
     for j from 0 <= j < n by width:
         columns = padded_columns(kernel, min(width, n - j))
         t.c = sums + j

@@ -22,6 +22,17 @@ typedef float gemm_quad __attribute__((aligned(1), may_alias)); /* 4 bytes, anyw
 typedef uint32_t gemm_u32x8 __attribute__((vector_size(32)));
 typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 
+/* lines of C, which come near while the products are made */
+static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t columns)
+{
+    for (ptrdiff_t i = 0; i < rows; ++i) {
+        const int32_t *c = t->c + i * t->ldc;
+        for (ptrdiff_t j = 0; j < columns; j += 16)
+            __builtin_prefetch(c + j, 1);
+        __builtin_prefetch(c + columns - 1, 1);
+    }
+}
+
 #define FOR_ROWS(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v)
 
 /* ---- 8 lanes */
@@ -97,15 +108,15 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 
 static const gemm_kernel *gemm_find(int tier, int saturating)
 {
-    static const gemm_kernel exact_avx2 = {8, 2, 1, gemm_exact_avx2_tile, gemm_pack_words, NULL, NULL, NULL};
-    static const gemm_kernel exact_avx512 = {16, 4, 1, gemm_exact_avx512_tile, gemm_pack_words, NULL, NULL, NULL};
+    static const gemm_kernel exact_avx2 = {8, 2, 1, gemm_exact_avx2_tile, gemm_pack_words, NULL, NULL};
+    static const gemm_kernel exact_avx512 = {16, 4, 1, gemm_exact_avx512_tile, gemm_pack_words, NULL, NULL};
     static const gemm_kernel exact_vnni =
-        {16, 4, 0, gemm_exact_vnni_tile, gemm_pack_bytes_avx512, gemm_shift_avx512, gemm_exact_vnni_stream, NULL};
+        {16, 4, 0, gemm_exact_vnni_tile, gemm_pack_bytes_avx512, gemm_exact_vnni_stream, NULL};
     static const gemm_kernel saturating_avx2 =
-        {8, 2, 0, gemm_saturating_avx2_tile, gemm_pack_bytes, gemm_shift_avx2, NULL, gemm_saturating_avx2_depthwise};
+        {8, 2, 0, gemm_saturating_avx2_tile, gemm_pack_bytes, NULL, gemm_saturating_avx2_depthwise};
     static const gemm_kernel saturating_avx512 =
-        {16, 4, 0, gemm_saturating_avx512_tile, gemm_pack_bytes_avx512, gemm_shift_avx512,
-         gemm_saturating_avx512_stream, gemm_saturating_avx512_depthwise};
+        {16, 4, 0, gemm_saturating_avx512_tile, gemm_pack_bytes_avx512, gemm_saturating_avx512_stream,
+         gemm_saturating_avx512_depthwise};
     switch (tier) {
     case QOPS_AVX2: return saturating ? &saturating_avx2 : &exact_avx2;
     case QOPS_AVX512: return saturating ? &saturating_avx512 : &exact_avx512;

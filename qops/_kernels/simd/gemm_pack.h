@@ -65,14 +65,3 @@ static GEMM_AVX512 void gemm_pack_bytes_avx512(const int8_t *b, ptrdiff_t ldb, p
     for (ptrdiff_t q = 0; q < quads; ++q)
         gemm_pack_64(b + 4 * q * ldb, ldb, panel + 256 * q);
 }
-
-/* s8 + 128 as u8: for the compiler to make vectors of */
-#define SHIFT(name, target) \
-    static target void name(const uint8_t *restrict a, ptrdiff_t n, uint8_t *restrict shifted) \
-    { \
-        for (ptrdiff_t i = 0; i < n; ++i) \
-            shifted[i] = a[i] ^ 0x80; \
-    }
-SHIFT(gemm_shift_avx2, GEMM_AVX2)
-SHIFT(gemm_shift_avx512, GEMM_AVX512)
-#undef SHIFT

@@ -18,9 +18,10 @@
 #define DECLARE(r) V c##r##0 = s0, c##r##1 = s1, c##r##2 = s2, c##r##3 = s3;
 #define ROW_OF_A(r) ((r < 3 ? a0 : a3) + r % 3 * lda)
 #define DOT_ONE(r, v) c##r##v = DOT(c##r##v, x, b##v);
-#define DOT_ROW(r) const V x = BROADCAST(ROW_OF_A(r)); ALL_VECTORS(DOT_ONE, r)
+#define QUAD(p) (shift ? BROADCAST(p) ^ 0x80808080u : BROADCAST(p))
+#define DOT_ROW(r) const V x = QUAD(ROW_OF_A(r)); ALL_VECTORS(DOT_ONE, r)
 #define LAST_ONE(r, q, v) c##r##v = DOT(c##r##v, x, LOAD(b + 4 * LANES * (vectors * q + v)));
-#define LAST_QUAD(r, q) { const V x = BROADCAST(ROW_OF_A(r) + 4 * q); ALL_VECTORS(LAST_ONE, r, q) }
+#define LAST_QUAD(r, q) { const V x = QUAD(ROW_OF_A(r) + 4 * q); ALL_VECTORS(LAST_ONE, r, q) }
 #define STORE_ONE(r, v) \
     if (accumulate) c##r##v += LOAD(c + r * ldc + v * LANES); \
     STORE(c + r * ldc + v * LANES, c##r##v);
@@ -29,7 +30,7 @@
     ALL_VECTORS(STORE_ONE, r)
 
 static inline __attribute__((always_inline)) TARGET
-void NAME(body)(const gemm_tile *t, const int rows, const int vectors)
+void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int shift)
 {
     const ptrdiff_t lda = t->lda, ldc = t->ldc;
     const ptrdiff_t last = rows * vectors > 12 && t->taps && t->quads >= 4 ? 4 : 0;
@@ -59,16 +60,20 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors)
     ALL_ROWS(LAST_ROW)
 }
 
-#define SHAPE(r, v) static TARGET void NAME(r##x##v)(const gemm_tile *t) { NAME(body)(t, r, v); }
+#define SHAPE(r, v) \
+    static TARGET void NAME(r##x##v)(const gemm_tile *t) { NAME(body)(t, r, v, 0); } \
+    static TARGET void NAME(r##x##v##_shift)(const gemm_tile *t) { NAME(body)(t, r, v, 1); }
 SHAPES(SHAPE)
 #undef SHAPE
 
 static void NAME(tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors)
 {
-#define SHAPE(r, v) [v - 1][r - 1] = NAME(r##x##v),
-    static void (*const shapes[4][GEMM_ROWS])(const gemm_tile *) = { SHAPES(SHAPE) };
+#define SHAPE(r, v) [v - 1][r - 1] = { NAME(r##x##v), NAME(r##x##v##_shift) },
+    static void (*const shapes[4][GEMM_ROWS][2])(const gemm_tile *) = { SHAPES(SHAPE) };
 #undef SHAPE
-    shapes[vectors - 1][rows - 1](t);
+    if (t->fetch)
+        gemm_fetch(t, rows, vectors * LANES);
+    shapes[vectors - 1][rows - 1][t->shift](t);
 }
 
 #undef IF_ROW
@@ -76,6 +81,7 @@ static void NAME(tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors)
 #undef ALL_VECTORS
 #undef DECLARE
 #undef ROW_OF_A
+#undef QUAD
 #undef DOT_ONE
 #undef DOT_ROW
 #undef LAST_ONE

@@ -22,6 +22,8 @@ typedef struct {
     int32_t *c;
     ptrdiff_t ldc;            /* elements between rows of C */
     int accumulate;           /* add to C instead of replacing it */
+    int fetch;                /* C lies far away */
+    int shift;                /* A is s8: take a + 128, which is u8; not for kernels that widen */
 } gemm_tile;
 
 typedef struct {
@@ -31,8 +33,6 @@ typedef struct {
     void (*tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
     /* packs whole quads of `columns` columns (a multiple of lanes) of row-major B */
     void (*pack)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel);
-    /* n signed bytes as unsigned ones, 128 more each; NULL for kernels that widen */
-    void (*shift)(const uint8_t *a, ptrdiff_t n, uint8_t *shifted);
     /* few rows, B not packed: acc[rows][64 * groups], columns shuffled as gemm_stream.h says; NULL if there is none */
     void (*stream)(const uint8_t *a, ptrdiff_t lda, ptrdiff_t rows, const int8_t *b, ptrdiff_t ldb,
                    ptrdiff_t blocks, ptrdiff_t quads, ptrdiff_t groups, int32_t *acc);
