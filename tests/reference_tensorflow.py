@@ -58,14 +58,14 @@ def quantized_to_float(code, lo, hi, dtype):
 
 def eigen_value(q, lo, hi, dtype):
     lowest, _, count = ends_of(dtype)
-    step = f32(f32(hi - lo) / f32(count - 1))
+    step = f32(float(f32(hi - lo)) / (count - 1))
     start = lo if lo == hi else f32(half_away(f32(lo / step)) * step)
     return f32(start - f32(f32(lowest) * step)) + np.asarray(q).astype(f32) * step
 
 
 def eigen_code(x, lo, hi, dtype):
     lowest, highest, count = ends_of(dtype)
-    scale = f32(0) if lo == hi else f32(f32(count - 1) / f32(hi - lo))
+    scale = f32(0) if lo == hi else f32((count - 1) / float(f32(hi - lo)))
     shift = f32(half_away(f32(lo * scale)) - f32(lowest))
     top = f32(2147483520) if count == 2**32 else f32(highest)
     with np.errstate(over="ignore"):
@@ -85,7 +85,7 @@ def quantize(x, lo, hi, dtype, mode, half_even=False, narrow=False, least=0.01):
     if mode == "MIN_FIRST":
         return eigen_code(x, a, b, dtype), a, b
     if mode == "MIN_COMBINED":
-        steps = (np.clip(x, a, b) - a) * f32(f32(highest - lowest) / f32(b - a))
+        steps = (np.clip(x, a, b) - a) * f32((highest - lowest) / float(f32(b - a)))
         rounded = np.trunc(steps + f32(0.5)) if lowest == 0 else half_away(steps + f32(lowest))
         return codes(rounded, dtype), a, b
     bottom, top = f32(lowest + narrow), f32(highest)

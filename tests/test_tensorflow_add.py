@@ -121,6 +121,8 @@ def test_bias_add_matches_twin(dtype):
 
 
 def test_bias_add_known_answers():
+    far = (np.int8([[-128]]), -441.57788, -168.16493), (np.int8([1]), 117.35851, 436.27783)
+    assert quantized_bias_add(*far).data == -6298  # TensorFlow 2.21, with 2**32 - 1 steps; 2**32 would give -6042
     t = quantized_bias_add((np.uint8([[0, 255]]), 0.0, 6.0), (np.uint8([0, 255]), -3.0, 0.0))
     assert (t.min, t.max) == (-6.0 * 2**17, 6.0 * 2**17)
     assert t.data.tolist() == [[-8192, 16384]]

@@ -119,6 +119,13 @@ def test_dequantize_matches_twin(T, mode, narrow):
 def test_dequantize_reads_qint32_through_float32():
     q = np.int32([2**31 - 1, 2**31 - 64, 2**31 - 65, -(2**31)])
     assert dequantize((q, -1.0, 1.0), "SCALED").tolist() == [-1, -1, 1 - 2.0**-24, -1]
+    assert dequantize((q, [-1.0] * 4, [1.0] * 4), "SCALED", axis=0).tolist() == [1, 1, 1 - 2.0**-24, -1]
+    assert dequantize((q[:1], [-1.0], [1.0]), "SCALED", axis=0).tolist() == [-1]
+
+
+def test_steps_of_qint32_are_one_less_than_a_float32_says():
+    """What TensorFlow 2.21 gave where 2**32 - 1 and 2**32 steps differ."""
+    assert quantize_v2(np.float32(130366.13), 0.0, 344490.8, "qint32").data == -522133376
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

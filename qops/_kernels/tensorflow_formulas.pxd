@@ -78,9 +78,9 @@ cdef struct Line:
 
 
 cdef inline Line eigen_dequantize(float lo, float hi, Codes t) noexcept nogil:
-    # QuantizedToFloatStruct: lo moved to a whole step, less the lowest code
+    # QuantizedToFloatStruct: lo moved to a whole step, less the lowest code; 2**32 - 1 steps are no float32
     cdef Line p
-    p.scale = (hi - lo) / <float>(t.count - 1)
+    p.scale = <float>(<double>(hi - lo) / (t.count - 1))
     p.base = (lo if lo == hi else half_away(lo / p.scale) * p.scale) - <float>t.lowest * p.scale
     return p
 
@@ -91,9 +91,9 @@ cdef struct Steps:
 
 
 cdef inline Steps eigen_quantize(float lo, float hi, Codes t) noexcept nogil:
-    # FloatToQuantizedStruct
+    # FloatToQuantizedStruct; 2**32 - 1 steps are no float32
     cdef Steps p
-    p.scale = <float>0 if lo == hi else <float>(t.count - 1) / (hi - lo)
+    p.scale = <float>0 if lo == hi else <float>((t.count - 1) / <double>(hi - lo))
     p.lowest, p.highest = <float>t.lowest, t.top
     p.shift = half_away(lo * p.scale) - p.lowest
     return p

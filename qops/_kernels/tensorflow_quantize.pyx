@@ -60,7 +60,7 @@ cdef Quantizer min_combined(float a, float b, Codes t) noexcept nogil:
     """Unsigned: half up; signed: half away from zero, once the lowest code is added."""
     cdef Quantizer p = reporting(a, b)
     p.lowest_x, p.highest_x, p.minus = a, b, a
-    p.scale = <float>(t.highest - t.lowest) / (b - a)
+    p.scale = <float>((t.count - 1) / <double>(b - a))
     p.rounding = HALF_AWAY if t.lowest else TRUNCATE
     p.plus = <float>t.lowest if t.lowest else <float>0.5
     return p
@@ -185,8 +185,8 @@ cdef struct Dequantizer:
     bint through_int32  # codes beyond 2**31 - 64 go the way float32 -> int32, which makes them -2**31
 
 
-def dequantize_numbers(float lo, float hi, int typenum, str mode, bint narrow):
-    """The numbers of the dequantize loop, as a dict."""
+def dequantize_numbers(float lo, float hi, int typenum, str mode, bint narrow, bint is_slice):
+    """The numbers of the dequantize loop, as a dict; `is_slice`: one of several slices."""
     cdef Codes t = codes_of_type(typenum)
     cdef Dequantizer p = Dequantizer(0, 0, -0.0, False)
     cdef Line line
@@ -199,7 +199,7 @@ def dequantize_numbers(float lo, float hi, int typenum, str mode, bint narrow):
         p.scale = hi / <float>t.highest
         if t.lowest:
             p.scale = larger(lo / <float>(t.lowest + narrow), p.scale)
-        p.through_int32 = typenum == cnp.NPY_INT32
+        p.through_int32 = typenum == cnp.NPY_INT32 and not is_slice
     return p
 
 

@@ -33,7 +33,8 @@ def quantize_v2(
 
         a = min(0, min_range)    b = max(0, max_range, a + ensure_minimum_range * max(1, |min_range|, |max_range|))
 
-    With L, H the lowest and highest code, in float32, one rounding an operation, x cut to the range:
+    With L, H the lowest and highest code, in float32, one rounding an operation (H - L of qint32, which is no float32,
+    is a float64 until it is divided), x cut to the range:
 
     ==========================  ==================================  ================================================
     mode                        scale                               code
@@ -255,11 +256,15 @@ def dequantize(
     Source: TensorFlow, ``dequantize_op.cc``, ``quantization_utils.h``. oneDNN, where it is on, gives the same values
     but does not do SCALED of 0-d or qint32 codes, and aborts the process on SCALED of none.
 
-    **Hazards.** qint32 codes go through float32, which has 24 bits, and in SCALED back to int32, which wraps:
+    **Hazards.** qint32 codes go through float32, which has 24 bits, and in SCALED, unless several slices have
+    ranges of their own, back to int32, which wraps:
 
     >>> import numpy as np
-    >>> dequantize((np.int32([2**31 - 1, 2**31 - 65, -(2**31)]), -1.0, 1.0), mode="SCALED")
+    >>> codes = np.int32([2**31 - 1, 2**31 - 65, -(2**31)])
+    >>> dequantize((codes, -1.0, 1.0), mode="SCALED")
     array([-1.        ,  0.99999994, -1.        ], dtype=float32)
+    >>> dequantize((codes, [-1.0] * 3, [1.0] * 3), mode="SCALED", axis=0)
+    array([ 1.        ,  0.99999994, -1.        ], dtype=float32)
 
     MIN_FIRST does not give back what `quantize_v2` was given, not even 0, in the most common of ranges (one divides by
     the step and finds -127.49999, the other multiplies by its inverse and finds -127.5):
@@ -293,7 +298,7 @@ def dequantize(
     typenum = q.dtype.num
     info = np.iinfo(q.dtype)
     ranges = ends_of_slices(lo, hi, "input min", "input max", int(info.max) - int(info.min))
-    numbers = [kernels.dequantize_numbers(low, high, typenum, mode, narrow_range) for low, high in ranges]
+    numbers = [kernels.dequantize_numbers(low, high, typenum, mode, narrow_range, count > 1) for low, high in ranges]
     out = output(out, F32, q)
     for n, (codes, part) in zip(numbers, slices(axis, q, out), strict=True):
         kernels.dequantize(codes, n, part)
