@@ -59,6 +59,17 @@ def test_convolution(tier, rng, case, dtype, saturating):
             np.testing.assert_array_equal(out, want)
 
 
+def test_zero_point_takes_off_the_sums_of_the_weights(tier, rng):
+    for groups, shape in ((1, (20, 6, 3, 2)), (2, (34, 3, 3, 2)), (6, (6, 1, 3, 2))):
+        w = uniform(rng, shape, np.int8)
+        sums = w.sum((1, 2, 3), np.int64)
+        for dtype, zero_point in ((np.uint8, 255), (np.int8, -7), (np.uint8, -(2**31))):
+            x = uniform(rng, (1, 5, 6, 6), dtype)
+            got = convolution.convolve(x, w, groups=groups, zero_point=zero_point)
+            want = convolution.convolve(x, w, groups=groups) - zero_point * sums
+            np.testing.assert_array_equal(got, want.astype(np.int32))
+
+
 def test_convolution_in_blocks(tier, rng):
     """An image of more rows than are copied at a time."""
     x, w = uniform(rng, (1, 40, 40, 200), np.uint8), uniform(rng, (6, 200, 3, 3), np.int8)

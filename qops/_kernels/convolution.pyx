@@ -31,7 +31,7 @@ cdef class PackedWeights:
     cdef readonly cnp.ndarray sums  # int32, of each output channel; wraps mod 2^32
     cdef const gemm_kernel *kernel
     cdef bint depthwise
-    cdef cnp.ndarray memory, zeros, shift  # what y begins with if the source is unsigned, signed
+    cdef cnp.ndarray memory, padded_sums, zeros, shift  # what y begins with if the source is unsigned, signed
     cdef uint8_t *panels
 
     @property
@@ -55,33 +55,44 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     packed.kernel = find_kernel(saturating or packed.depthwise)  # which widens nothing
     if packed.depthwise:
         packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
-        packed.sums = w.sum((1, 2, 3), np.int32)
-        packed.shift = packed.sums * np.int32(-128)
+        packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
     else:
-        pack_dense(packed, w)
-    packed.zeros = np.zeros_like(packed.shift)
+        pack_dense(packed, np.ascontiguousarray(w))
+    packed.zeros = np.zeros_like(packed.padded_sums)
+    packed.shift = packed.padded_sums * np.int32(0 if packed.kernel.widens else -128)
     packed.sums.flags.writeable = False
     return packed
 
 
-cdef pack_dense(PackedWeights packed, w):
+cdef void transpose(const int8_t *w, Py_ssize_t rows, Py_ssize_t columns, int8_t *b) noexcept nogil:
+    # b[j][i] = w[i][j], some columns of w at a time: their lines stay in the first cache from one i to the next
+    cdef Py_ssize_t i, j, first, end
+    for first from 0 <= first < columns by 64:
+        end = min(first + 64, columns)
+        for j in range(first, end):
+            for i in range(rows):
+                b[j * rows + i] = w[i * columns + j]
+
+
+cdef pack_dense(PackedWeights packed, cnp.ndarray w):
     """Each group is a matrix B of k = (kh, kw, ic) rows, ic filled up to whole quads."""
-    cdef Py_ssize_t ic = w.shape[1], kh = w.shape[2], kw = w.shape[3], oc = w.shape[0] // packed.groups
-    cdef Py_ssize_t quads = quads_of(packed.kernel, ic) * kh * kw, padded = padded_columns(packed.kernel, oc)
-    cdef Py_ssize_t depth = 2 if packed.kernel.widens else 4
-    cdef Py_ssize_t g
+    cdef Py_ssize_t ic = w.shape[1], taps = w.shape[2] * w.shape[3], oc = w.shape[0] // packed.groups
+    cdef Py_ssize_t quads = quads_of(packed.kernel, ic), padded = padded_columns(packed.kernel, oc)
+    cdef Py_ssize_t g, tap
     cdef cnp.ndarray sums = np.zeros((packed.groups, padded), np.int32)
-    cdef cnp.ndarray b = np.zeros((packed.groups, kh, kw, depth * quads_of(packed.kernel, ic), oc), np.int8)
-    b[:, :, :, :ic] = w.reshape(packed.groups, oc, ic, kh, kw).transpose(0, 3, 4, 2, 1)
-    packed.memory = np.empty(4 * packed.groups * padded * quads + 64, np.uint8)
+    cdef cnp.ndarray rows = np.empty(oc * ic * taps, np.int8)
+    cdef int8_t *b = <int8_t *>cnp.PyArray_DATA(rows)  # (ic, kh, kw) rows of oc columns
+    cdef uint8_t *panels
+    packed.memory = np.empty(4 * packed.groups * padded * quads * taps + 64, np.uint8)
     packed.panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
     for g in range(packed.groups):
-        pack_columns(packed.kernel, <const int8_t *>cnp.PyArray_DATA(b) + g * depth * quads * oc, oc, depth * quads,
-                     oc, packed.panels + 4 * g * padded * quads, 0, quads)
-        sum_columns(packed.kernel, packed.panels + 4 * g * padded * quads, quads, oc,
-                    <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
+        panels = packed.panels + 4 * g * padded * quads * taps
+        transpose(<const int8_t *>cnp.PyArray_DATA(w) + g * oc * ic * taps, oc, ic * taps, b)
+        for tap in range(taps):
+            pack_columns(packed.kernel, b + tap * oc, taps * oc, ic, oc, panels, tap * quads, taps * quads)
+        sum_columns(packed.kernel, panels, taps * quads, oc, <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
+    packed.padded_sums = sums.reshape(-1)
     packed.sums = sums[:, :oc].reshape(-1)
-    packed.shift = sums * np.int32(0 if packed.kernel.widens else -128)
 
 
 cdef Py_ssize_t output_size(str name, Py_ssize_t size, Py_ssize_t before, Py_ssize_t after, Py_ssize_t kernel,
@@ -129,14 +140,16 @@ cdef cnp.ndarray result(cnp.ndarray out, cnp.ndarray x, cnp.npy_intp images, cnp
 
 
 def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
-             padding=((0, 0), (0, 0)), Py_ssize_t pad_value=0, str layout="nhwc", Py_ssize_t groups=1,
-             bint saturating=False, Py_ssize_t num_threads=1):
+             padding=((0, 0), (0, 0)), Py_ssize_t pad_value=0, int32_t zero_point=0, str layout="nhwc",
+             Py_ssize_t groups=1, bint saturating=False, Py_ssize_t num_threads=1):
     """Convolution of x (uint8 or int8, of the given layout) with w (int8, OIHW), as int32 NHWC.
 
     w may be what ``pack_weights`` made, which then knows groups and whether it saturates. padding is ((top, bottom),
-    (left, right)) and holds pad_value, a value of x. The result has the same bits for any ``num_threads``.
+    (left, right)) and holds pad_value, a value of x. zero_point times the sums of w is taken off. The result has the
+    same bits for any ``num_threads``.
     """
     cdef cnp.ndarray image = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8)
+    cdef cnp.ndarray start
     cdef Convolution p
     cdef PackedWeights packed
     cdef Py_ssize_t images, channels, bottom, right
@@ -167,9 +180,12 @@ def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
                         and p.image.left == right == 0 and (p.image.channel == 1 or channels == 1)
                         and (packed.depthwise or p.image.channels % 4 == 0))
     out = result(out, image, images, p.oh, p.ow, packed.shape[0])
-    p.start = <const int32_t *>cnp.PyArray_DATA(packed.shift if p.image.x_signed else packed.zeros)
+    start = packed.shift if p.image.x_signed else packed.zeros
+    if zero_point:
+        start = start - packed.padded_sums * np.int32(zero_point)
+    p.start = <const int32_t *>cnp.PyArray_DATA(start)
     p.panels = packed.panels
     p.depthwise = <const int32_t *>cnp.PyArray_DATA(packed.memory) if packed.depthwise else NULL
     p.y = <int32_t *>cnp.PyArray_DATA(out)
-    run_convolution(&p, images, num_threads, (image, packed, out))
+    run_convolution(&p, images, num_threads, (image, packed, start, out))
     return out

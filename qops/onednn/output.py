@@ -30,13 +30,13 @@ SCALINGS: dict[str, Callable[[F32, F32, F32, np.float32], F32]] = {
 
 @dataclass(frozen=True)
 class Output:
-    """What is done to the accumulator of a product. Arrays broadcast over the destination."""
+    """What is done to the accumulator of a product. All arrays have the channels last."""
 
     attr: Attr
     dst_dt: str
     scaling: str
     scale: F32
-    """oscale in 2.6, wei_scale in 3.x."""
+    """oscale in 2.6, wei_scale in 3.x; one, or one a channel."""
     bias: NDArray[Any] | None
     dst_in: NDArray[Any] | None
 
@@ -48,38 +48,55 @@ class Output:
 
     @ieee
     def finish(
-        self, acc: NDArray[Any], s32_via_f32: bool = False, fused_sum: bool = True, doubled: bool = False
+        self,
+        acc: NDArray[Any],
+        s32_via_f32: bool = False,
+        fused_sum: bool = True,
+        doubled: bool = False,
+        compensation: F32 | None = None,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """Give the destination.
 
         Parameters
         ----------
-        acc : ndarray of int32, or of float32 where the kernel has left s32 already
+        acc : ndarray of int32
         s32_via_f32 : bool, optional
             Even a plain s32 result passes through float32.
         fused_sum : bool, optional
             The sum post-op rounds once.
         doubled : bool, optional
             Weights were halved: the scale is twice what was given, and 2.6 halves the bias.
+        compensation : ndarray of float32, optional
+            One a channel, added to the accumulator in float32.
+        out : ndarray of `dst_dt`, optional
+            Where to write it; may be `acc`, if that is stored as it is.
 
         Returns
         -------
         ndarray of `dst_dt`
         """
-        if self.is_plain and not (s32_via_f32 or doubled):
-            return acc
-        twice = np.float32(2 if doubled else 1)
+        dst = acc
+        if not self.is_plain or s32_via_f32 or doubled:
+            x = to_f32(acc) if compensation is None else to_f32(acc) + compensation
+            dst = store(self._scaled(x, np.float32(2 if doubled else 1), fused_sum), self.dst_dt)
+        if out is None or out is dst:
+            return dst
+        np.copyto(out, dst)
+        return out
+
+    def _scaled(self, x: F32, twice: np.float32, fused_sum: bool) -> F32:
         bias = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
         if self.scaling == "old":
             bias = bias / twice
         src_scale = ONE if self.attr.src_scale is None else self.attr.src_scale.values[0]
-        x = SCALINGS[self.scaling](to_f32(acc), bias, self.scale * twice, src_scale)
+        x = SCALINGS[self.scaling](x, bias, self.scale * twice, src_scale)
         x = apply_post_ops(x, self.attr.post_ops, self.dst_in, fused_sum)
         if self.attr.dst_scale is not None:
             x = x * reciprocal(self.attr.dst_scale.values)
         if self.attr.dst_zp is not None:
             x = x + np.float32(self.attr.dst_zp)
-        return store(x, self.dst_dt)
+        return x
 
 
 def prepare(
@@ -103,7 +120,6 @@ def prepare(
         if scales is not None and scales.mask != 0:
             raise ValueError(f"{name}: expected mask 0, got {scales.mask}")
     channels = dims[axis]
-    along = (-1,) + (1,) * (len(dims) - 1 - axis)
     if m.divides:
         scale = per_channel("wei_scale", attr.wei_scale, channels, wei_mask)
     else:
@@ -113,8 +129,8 @@ def prepare(
     if checked_bias is not None and dst_dt != "f32":
         check.no_nan(checked_bias, "bias")
     old = check.dst_in(dst_in, dims, dst_dt, attr.has_sum)
-    shaped_bias = None if checked_bias is None else checked_bias.reshape(along)
-    return Output(attr, dst_dt, m.scaling, scale.reshape(along), shaped_bias, old)
+    last = None if old is None else np.moveaxis(old, axis, -1)
+    return Output(attr, dst_dt, m.scaling, scale, checked_bias, last)
 
 
 def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F32:
