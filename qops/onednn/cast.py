@@ -6,6 +6,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels import onednn_output as kernels
+
 __all__ = ["DTYPES", "F32", "cvtps2dq", "fma", "ieee", "round_half_away_s32", "store", "to_f32"]
 
 F32: TypeAlias = NDArray[np.float32]
@@ -17,12 +19,6 @@ S32_TOP = np.float32(2147483520.0)
 """The largest float32 below 2**31: where s32 destinations saturate."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_LIMITS = {
-    "u8": (np.float32(0), np.float32(255)),
-    "s8": (np.float32(-128), np.float32(127)),
-    "s32": (np.float32(-(2.0**31)), S32_TOP),
-}
 
 
 def ieee(function: _Function) -> _Function:
@@ -73,9 +69,13 @@ def store(x: F32, dst_dt: str) -> NDArray[Any]:
     """
     if dst_dt == "f32":
         return np.asarray(x)
-    if np.isnan(x).any():
-        raise ValueError(f"dst: nan has no code in {dst_dt}, got {np.isnan(x).sum()} of them")
-    return np.asarray(np.rint(np.clip(x, *_LIMITS[dst_dt])), DTYPES[dst_dt])
+    values = np.asarray(x, np.float32, order="C")
+    nans = kernels.count_nan(values)
+    if nans:
+        raise ValueError(f"dst: nan has no code in {dst_dt}, got {nans} of them")
+    codes = np.empty(values.shape, DTYPES[dst_dt])
+    kernels.store(values, codes)
+    return codes
 
 
 def cvtps2dq(x: F32) -> NDArray[np.int32]:

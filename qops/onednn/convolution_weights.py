@@ -34,6 +34,7 @@ class Way(NamedTuple):
     """How a kernel reads weights."""
 
     saturating: bool
+    """Pairs do saturate: those of halved weights cannot, and exact products are no slower."""
     halved: bool
     """The codes are half of the weights; the accumulator must be doubled."""
 
@@ -62,7 +63,8 @@ class Filters:
     def way(self, kernel: ConvKernel, src_dtype: DTypeLike) -> Way:
         """Tell how `kernel` reads them for such a source."""
         saturates = self.machine.saturates
-        return Way(saturates and not kernel.exact, saturates and kernel.halves_s8 and src_dtype == np.int8)
+        halved = saturates and kernel.halves_s8 and src_dtype == np.int8
+        return Way(saturates and not (kernel.exact or halved), halved)
 
     def packed(self, way: Way) -> kernels.PackedWeights:
         """Give what the kernel reads."""

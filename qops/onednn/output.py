@@ -5,25 +5,29 @@ Every step is float32 with one rounding an operation; nothing is fused but the s
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels import onednn_output as kernels
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
-from qops.onednn.cast import F32, fma, ieee, store, to_f32
+from qops.onednn.cast import F32, ieee, store, to_f32
 from qops.onednn.machine import Machine
 
 __all__ = ["Output", "apply_post_ops", "per_channel", "prepare", "reciprocal", "relu"]
 
 ONE = np.float32(1)
 
-SCALINGS: dict[str, Callable[[F32, F32, F32, np.float32], F32]] = {
-    # f, bias, oscale or wei_scale, src_scale
-    "old": lambda f, bias, oscale, _: (f + bias) * oscale,
-    "merged": lambda f, bias, wei, src: f * (src * wei) + bias,
-    "split": lambda f, bias, wei, src: (f * src) * wei + bias,
+Step: TypeAlias = tuple[str, F32 | float]
+"""A step of the kernel, with its operand."""
+
+SCALINGS: dict[str, Callable[[F32, F32, F32], list[Step]]] = {
+    # bias, oscale or wei_scale, src_scale
+    "old": lambda bias, oscale, _: [("add", bias), ("multiply", oscale)],
+    "merged": lambda bias, wei, src: [("multiply", src * wei), ("add", bias)],
+    "split": lambda bias, wei, src: [("multiply", src), ("multiply", wei), ("add", bias)],
 }
 """The order of scale and bias, see `Machine.scaling`."""
 
@@ -61,6 +65,7 @@ class Output:
         Parameters
         ----------
         acc : ndarray of int32
+            Its memory is worked in.
         s32_via_f32 : bool, optional
             Even a plain s32 result passes through float32.
         fused_sum : bool, optional
@@ -76,27 +81,28 @@ class Output:
         -------
         ndarray of `dst_dt`
         """
-        dst = acc
+        dst: NDArray[Any] = acc
         if not self.is_plain or s32_via_f32 or doubled:
-            x = to_f32(acc) if compensation is None else to_f32(acc) + compensation
-            dst = store(self._scaled(x, np.float32(2 if doubled else 1), fused_sum), self.dst_dt)
+            steps = self._steps(np.float32(2 if doubled else 1), fused_sum, compensation)
+            dst = store(_made(acc, steps, self.dst_in), self.dst_dt)
         if out is None or out is dst:
             return dst
         np.copyto(out, dst)
         return out
 
-    def _scaled(self, x: F32, twice: np.float32, fused_sum: bool) -> F32:
+    def _steps(self, twice: np.float32, fused_sum: bool, compensation: F32 | None) -> list[Step]:
         bias = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
         if self.scaling == "old":
             bias = bias / twice
-        src_scale = ONE if self.attr.src_scale is None else self.attr.src_scale.values[0]
-        x = SCALINGS[self.scaling](x, bias, self.scale * twice, src_scale)
-        x = apply_post_ops(x, self.attr.post_ops, self.dst_in, fused_sum)
+        src_scale = np.ones(1, np.float32) if self.attr.src_scale is None else self.attr.src_scale.values
+        steps: list[Step] = [] if compensation is None else [("add", compensation)]
+        steps += SCALINGS[self.scaling](bias, self.scale * twice, src_scale)
+        steps += _post_steps(self.attr.post_ops, fused_sum)
         if self.attr.dst_scale is not None:
-            x = x * reciprocal(self.attr.dst_scale.values)
+            steps.append(("multiply", reciprocal(self.attr.dst_scale.values)))
         if self.attr.dst_zp is not None:
-            x = x + np.float32(self.attr.dst_zp)
-        return x
+            steps.append(("add", to_f32(self.attr.dst_zp)))
+        return steps
 
 
 def prepare(
@@ -179,13 +185,20 @@ def apply_post_ops(x: F32, ops: Sequence[PostOp], dst_in: NDArray[Any] | None, f
     >>> apply_post_ops(x, [Sum(), Eltwise()], old), apply_post_ops(x, [Eltwise(), Sum()], old)
     (array([0.], dtype=float32), array([3.], dtype=float32))
     """
-    old = np.zeros((), np.float32) if dst_in is None else to_f32(dst_in)
+    return _made(np.array(x, np.float32, order="C"), _post_steps(ops, fused_sum), dst_in)
+
+
+def _post_steps(ops: Sequence[PostOp], fused_sum: bool) -> list[Step]:
+    steps: list[Step] = []
     for op in ops:
-        scale = np.float32(op.scale)
         if isinstance(op, Eltwise):
-            x = scale * relu(x, op.alpha)
-        elif fused_sum and op.scale != 1:
-            x = fma(old, scale, x)
+            steps += [("relu", op.alpha), ("multiply", to_f32(op.scale))]
         else:
-            x = x + scale * old
-    return x
+            steps.append(("fma" if fused_sum and op.scale != 1 else "sum", op.scale))
+    return steps
+
+
+def _made(x: NDArray[Any], steps: list[Step], dst_in: NDArray[Any] | None) -> F32:
+    """Make the steps on `x`, channels last, in its memory."""
+    old = None if dst_in is None else np.ascontiguousarray(to_f32(dst_in))
+    return kernels.finish(x, steps, old)
