@@ -74,7 +74,25 @@ def convolved(x: Array, w: Array) -> Array:
     return np.tensordot(windows, w.astype(float), ((1, 4, 5), (1, 2, 3))).transpose(0, 3, 1, 2)
 
 
-def qops_convolution(x: Array, w: Array) -> Candidate:
+def columns(x: Array, w: Array) -> dict[str, Array]:
+    """Write the convolution as a product of matrices: a row a pixel, the channels of one tap neighbours."""
+    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(2, 3))
+    rows = windows.transpose(0, 2, 3, 4, 5, 1).reshape(-1, w[0].size)
+    return {"a": rows, "b": w.transpose(2, 3, 1, 0).reshape(-1, len(w))}
+
+
+def image_columns(rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Make the matrices of the same convolution."""
+    return columns(**image(rng, n))
+
+
+def convolved_saturated(x: Array, w: Array) -> Array:
+    """Saturate each pair of products to 16 bits, then add up: the numpy form is this as well."""
+    sums = saturated(**columns(x, w))
+    return sums.reshape(len(x), *(size - TAPS + 1 for size in x.shape[2:]), len(w)).transpose(0, 3, 1, 2)
+
+
+def fresh_convolution(x: Array, w: Array) -> Candidate:
     """Call qops, which packs the weights in each call, and makes a new result."""
     found: list[Array] = []
 
@@ -82,6 +100,14 @@ def qops_convolution(x: Array, w: Array) -> Candidate:
         found[:] = (onednn.convolution(x, w),)
 
     return Candidate(run, lambda: found[0], 0)
+
+
+def qops_convolution(packs: bool, isa: str, x: Array, w: Array) -> Candidate:
+    """Call qops, packing beforehand or in each call, into the result of an earlier one."""
+    out = onednn.convolution(x, w, isa=isa)
+    out[...] = 0
+    weights = onednn.pack_convolution_weights(w, isa=isa) if packs else w
+    return Candidate(lambda: onednn.convolution(x, weights, isa=isa, out=out), lambda: out, 0)
 
 
 def convolution_operations(n: int) -> int:
@@ -95,8 +121,33 @@ GEMMS = [
     for rows in (None, 1, 16)
     for packs in (False, True)
 ]
-CONVOLUTION = Case(
-    "convolution_3x3", image, convolved, qops_convolution, convolution_operations, peak.EXACT, (14, 56), (14,)
+CONVOLUTIONS = [
+    Case(name, image, convolved, judged, convolution_operations, peak.EXACT, (14, 56), (14,))
+    for name, judged in (
+        ("convolution_3x3", fresh_convolution),
+        ("convolution_3x3_out", partial(qops_convolution, False, "vnni")),
+        ("convolution_3x3_packed", partial(qops_convolution, True, "vnni")),
+    )
+]
+AS_PRODUCT = Case(
+    "convolution_3x3_product",
+    image_columns,
+    exact,
+    partial(qops_product, onednn.gemm_u8s8s32, True, "vnni"),
+    convolution_operations,
+    peak.EXACT,
+    (14, 56),
+    (14,),
+)
+SATURATING_CONVOLUTION = Case(
+    "convolution_saturating",
+    image,
+    convolved_saturated,
+    partial(qops_convolution, False, "avx512"),
+    convolution_operations,
+    peak.SATURATING,
+    (14, 56),
+    (14,),
 )
 SATURATING = Case(
     "gemm_u8s8s32_saturating",
@@ -108,6 +159,6 @@ SATURATING = Case(
     (64, 256, 512),  # where no k block starts at an odd place
     QUICK,
 )
-PRODUCTS = [*GEMMS, CONVOLUTION, SATURATING]
+PRODUCTS = [*GEMMS, AS_PRODUCT, *CONVOLUTIONS, SATURATING, SATURATING_CONVOLUTION]
 UNPACKED = [case.name for case in GEMMS if not case.name.endswith("_packed")]
-PACKED = [case.name for case in GEMMS if case.name.endswith("_packed")]
+PACKED = [case.name for case in GEMMS if case.name.endswith("_packed")] + [AS_PRODUCT.name]

@@ -158,6 +158,16 @@ def convolution(x, w):
     return Candidate(run, lambda: found[0], 0)
 
 
+def saturating_convolution(x, w):
+    """Saturate pair by pair."""
+    found = []
+
+    def run():
+        found[:] = (products.convolved_saturated(x, w),)
+
+    return Candidate(run, lambda: found[0], 0)
+
+
 FORMS = {
     "quantized_add_8p8to8": {"float32": add_8},
     "quantized_add_8p8to32": {"float32": add_32},
@@ -170,5 +180,6 @@ FORMS = {
     "multiply_shift_gemmlowp": {"int64": gemmlowp},
     **{key: {"float64": product} for key in products.UNPACKED + products.PACKED},
     products.SATURATING.name: {"int32": saturating},
-    products.CONVOLUTION.name: {"float64": convolution},
+    **{case.name: {"float64": convolution} for case in products.CONVOLUTIONS},
+    products.SATURATING_CONVOLUTION.name: {"int32": saturating_convolution},
 }

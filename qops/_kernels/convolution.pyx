@@ -7,7 +7,8 @@ padding too, is shifted by 128 and 128 times the sums of w are taken off. Depthw
 out a group) has no pairs and is always exact.
 """
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 from qops._kernels.checks cimport array, overlap
 from qops._kernels.convolution_image cimport Image
@@ -16,11 +17,18 @@ from qops._kernels.gemm_tile cimport (
     aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
 
+import sys
+
 import numpy as np
 
 from qops._kernels import isa
 
 cnp.import_array()
+
+cdef enum:
+    CHANNELS = 16  # packed at a time: whole quads, and what they are transposed to stays near
+
+cdef bint LITTLE = sys.byteorder == "little"
 
 cdef class PackedWeights:
     """Convolution weights laid out for one tier's kernel. Made by ``pack_weights``."""
@@ -64,33 +72,81 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     return packed
 
 
-cdef void transpose(const int8_t *w, Py_ssize_t rows, Py_ssize_t columns, int8_t *b) noexcept nogil:
-    # b[j][i] = w[i][j], some columns of w at a time: their lines stay in the first cache from one i to the next
-    cdef Py_ssize_t i, j, first, end
-    for first from 0 <= first < columns by 64:
-        end = min(first + 64, columns)
-        for j in range(first, end):
-            for i in range(rows):
-                b[j * rows + i] = w[i * columns + j]
+cdef inline void swap(uint64_t *r, int other, int shift, uint64_t mask) noexcept nogil:
+    # the fields of `mask`, `shift` bits apart, of r[0] and r[other]
+    cdef uint64_t x = (r[0] >> shift ^ r[other]) & mask
+    r[other] ^= x
+    r[0] ^= x << shift
+
+
+cdef void transpose_8(const int8_t *w, Py_ssize_t ldw, int8_t *b, const Py_ssize_t *row) noexcept nogil:
+    # 8 x 8 bytes, the lowest first: blocks of 4 x 4 change places, then of 2 x 2 in each, then single ones
+    cdef uint64_t[8] r
+    cdef int i
+    for i in range(8):
+        memcpy(&r[i], w + i * ldw, 8)
+    for i in range(4):
+        swap(&r[i], 4, 32, 0x00000000FFFFFFFF)
+    for i in range(4):
+        swap(&r[i // 2 * 4 + i % 2], 2, 16, 0x0000FFFF0000FFFF)
+    for i in range(4):
+        swap(&r[2 * i], 1, 8, 0x00FF00FF00FF00FF)
+    for i in range(8):
+        memcpy(b + row[i], &r[i], 8)
+
+
+cdef void transpose_some(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t columns, int8_t *b,
+                         const Py_ssize_t *row) noexcept nogil:
+    # b[row[j] + i] = w[i][j] for some columns j of w, 8 x 8 at a time where they fill that
+    cdef Py_ssize_t whole_i = oc // 8 * 8 if LITTLE else 0, whole_j = columns // 8 * 8 if LITTLE else 0
+    cdef Py_ssize_t i, j
+    for i from 0 <= i < whole_i by 8:
+        for j from 0 <= j < whole_j by 8:
+            transpose_8(w + i * ldw + j, ldw, b + i, row + j)
+    for i in range(oc):
+        for j in range(whole_j if i < whole_i else 0, columns):
+            b[row[j] + i] = w[i * ldw + j]
+
+
+cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
+                    int8_t *b) noexcept nogil:
+    # b[tap][c][i] = w[i][c][tap]; 64 columns of w lie in lines that are not left before they are used
+    cdef Py_ssize_t[64] row
+    cdef Py_ssize_t j, first, columns
+    for first from 0 <= first < ic * taps by 64:
+        columns = min(64, ic * taps - first)
+        for j in range(columns):
+            row[j] = ((first + j) % taps * ic + (first + j) // taps) * oc
+        transpose_some(w + first, ldw, oc, columns, b, row)
+
+
+cdef void pack_group(const gemm_kernel *kernel, const int8_t *w, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
+                     int8_t *rows, uint8_t *panels) noexcept nogil:
+    """w (oc, ic, taps) as a matrix B of k = (taps, ic) rows, ic filled up to whole quads; some channels at a time."""
+    cdef Py_ssize_t quads = quads_of(kernel, ic)
+    cdef Py_ssize_t first, some, tap
+    for first from 0 <= first < ic by CHANNELS:
+        some = min(CHANNELS, ic - first)
+        transpose(w + first * taps, ic * taps, oc, some, taps, rows)
+        for tap in range(taps):
+            pack_columns(kernel, rows + tap * some * oc, oc, some, oc, panels, tap * quads + quads_of(kernel, first),
+                         taps * quads)
 
 
 cdef pack_dense(PackedWeights packed, cnp.ndarray w):
-    """Each group is a matrix B of k = (kh, kw, ic) rows, ic filled up to whole quads."""
     cdef Py_ssize_t ic = w.shape[1], taps = w.shape[2] * w.shape[3], oc = w.shape[0] // packed.groups
-    cdef Py_ssize_t quads = quads_of(packed.kernel, ic), padded = padded_columns(packed.kernel, oc)
-    cdef Py_ssize_t g, tap
+    cdef Py_ssize_t quads = quads_of(packed.kernel, ic) * taps, padded = padded_columns(packed.kernel, oc)
+    cdef Py_ssize_t g
     cdef cnp.ndarray sums = np.zeros((packed.groups, padded), np.int32)
-    cdef cnp.ndarray rows = np.empty(oc * ic * taps, np.int8)
-    cdef int8_t *b = <int8_t *>cnp.PyArray_DATA(rows)  # (ic, kh, kw) rows of oc columns
+    cdef cnp.ndarray rows = np.empty(min(CHANNELS, ic) * taps * oc, np.int8)
     cdef uint8_t *panels
-    packed.memory = np.empty(4 * packed.groups * padded * quads * taps + 64, np.uint8)
-    packed.panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
+    packed.memory = np.empty(4 * packed.groups * padded * quads + 64, np.uint8)
+    packed.panels = panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
     for g in range(packed.groups):
-        panels = packed.panels + 4 * g * padded * quads * taps
-        transpose(<const int8_t *>cnp.PyArray_DATA(w) + g * oc * ic * taps, oc, ic * taps, b)
-        for tap in range(taps):
-            pack_columns(packed.kernel, b + tap * oc, taps * oc, ic, oc, panels, tap * quads, taps * quads)
-        sum_columns(packed.kernel, panels, taps * quads, oc, <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
+        pack_group(packed.kernel, <const int8_t *>cnp.PyArray_DATA(w) + g * oc * ic * taps, oc, ic, taps,
+                   <int8_t *>cnp.PyArray_DATA(rows), panels)
+        sum_columns(packed.kernel, panels, quads, oc, <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
+        panels += 4 * padded * quads
     packed.padded_sums = sums.reshape(-1)
     packed.sums = sums[:, :oc].reshape(-1)
 

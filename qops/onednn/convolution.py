@@ -132,6 +132,8 @@ def convolution(
     bare = end.is_plain and not (kernel.s32_via_f32 or way.halved)
     direct = room if bare and room is not None and room.flags.carray else None
     acc = _accumulate(image, packed, window, attr.src_zp or 0, apart, num_threads, direct)
+    if out is not None and direct is not None:
+        return out
     compensation = to_f32(-dot.SHIFT * packed.sums.astype(np.int64)) if apart else None
     dst = end.finish(acc, kernel.s32_via_f32, kernel.fused_sum, way.halved, compensation, room)
     return dst.transpose(0, 3, 1, 2) if out is None else out

@@ -75,7 +75,7 @@ class Output:
         compensation : ndarray of float32, optional
             One a channel, added to the accumulator in float32.
         out : ndarray of `dst_dt`, optional
-            Where to write it; may be `acc`, if that is stored as it is.
+            Where to write it.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class Output:
         if not self.is_plain or s32_via_f32 or doubled:
             steps = self._steps(np.float32(2 if doubled else 1), fused_sum, compensation)
             dst = store(_made(acc, steps, self.dst_in), self.dst_dt)
-        if out is None or out is dst:
+        if out is None:
             return dst
         np.copyto(out, dst)
         return out
