@@ -110,9 +110,20 @@ def qops_convolution(packs: bool, isa: str, x: Array, w: Array) -> Candidate:
     return Candidate(lambda: onednn.convolution(x, weights, isa=isa, out=out), lambda: out, 0)
 
 
-def convolution_operations(n: int) -> int:
-    """Two a multiplication."""
-    return 2 * n * n * CHANNELS * CHANNELS * TAPS * TAPS
+def convolution_operations(inputs: int, n: int) -> int:
+    """Two a multiplication; so many input channels for each output channel."""
+    return 2 * n * n * CHANNELS * inputs * TAPS * TAPS
+
+
+def depthwise_image(rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Make weights of one input channel for each output channel."""
+    return {**image(rng, n), "w": any_codes(rng, (CHANNELS, 1, 1, TAPS, TAPS), np.int8)}
+
+
+def convolved_by_channel(x: Array, w: Array) -> Array:
+    """Multiply windows by weights in float64."""
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(float), w.shape[3:], axis=(2, 3))
+    return np.einsum("ncyxij,cij->ncyx", windows, w[:, 0, 0].astype(float))
 
 
 GEMMS = [
@@ -122,7 +133,7 @@ GEMMS = [
     for packs in (False, True)
 ]
 CONVOLUTIONS = [
-    Case(name, image, convolved, judged, convolution_operations, peak.EXACT, (14, 56), (14,))
+    Case(name, image, convolved, judged, partial(convolution_operations, CHANNELS), peak.EXACT, (14, 56), (14,))
     for name, judged in (
         ("convolution_3x3", fresh_convolution),
         ("convolution_3x3_out", partial(qops_convolution, False, "vnni")),
@@ -134,7 +145,17 @@ AS_PRODUCT = Case(
     image_columns,
     exact,
     partial(qops_product, onednn.gemm_u8s8s32, True, "vnni"),
-    convolution_operations,
+    partial(convolution_operations, CHANNELS),
+    peak.EXACT,
+    (14, 56),
+    (14,),
+)
+DEPTHWISE = Case(
+    "convolution_depthwise",
+    depthwise_image,
+    convolved_by_channel,
+    partial(qops_convolution, True, "vnni"),
+    partial(convolution_operations, 1),
     peak.EXACT,
     (14, 56),
     (14,),
@@ -144,7 +165,7 @@ SATURATING_CONVOLUTION = Case(
     image,
     convolved_saturated,
     partial(qops_convolution, False, "avx512"),
-    convolution_operations,
+    partial(convolution_operations, CHANNELS),
     peak.SATURATING,
     (14, 56),
     (14,),
@@ -159,6 +180,6 @@ SATURATING = Case(
     (64, 256, 512),  # where no k block starts at an odd place
     QUICK,
 )
-PRODUCTS = [*GEMMS, AS_PRODUCT, *CONVOLUTIONS, SATURATING, SATURATING_CONVOLUTION]
+PRODUCTS = [*GEMMS, AS_PRODUCT, *CONVOLUTIONS, DEPTHWISE, SATURATING, SATURATING_CONVOLUTION]
 UNPACKED = [case.name for case in GEMMS if not case.name.endswith("_packed")]
 PACKED = [case.name for case in GEMMS if case.name.endswith("_packed")] + [AS_PRODUCT.name]

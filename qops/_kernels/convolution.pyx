@@ -13,6 +13,7 @@ from libc.string cimport memcpy
 from qops._kernels.checks cimport array, overlap
 from qops._kernels.convolution_image cimport Image
 from qops._kernels.convolution_walk cimport Convolution, run_convolution
+from qops._kernels.isa cimport VNNI, tier
 from qops._kernels.gemm_tile cimport (
     aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
@@ -39,6 +40,7 @@ cdef class PackedWeights:
     cdef readonly cnp.ndarray sums  # int32, of each output channel; wraps mod 2^32
     cdef const gemm_kernel *kernel
     cdef bint depthwise
+    cdef cnp.ndarray quads  # of depthwise weights, or None
     cdef cnp.ndarray memory, padded_sums, zeros, shift  # what y begins with if the source is unsigned, signed
     cdef uint8_t *panels
 
@@ -63,6 +65,7 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     packed.kernel = find_kernel(saturating or packed.depthwise)  # which widens nothing
     if packed.depthwise:
         packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
+        packed.quads = depthwise_quads(w) if tier() == VNNI else None
         packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
     else:
         pack_dense(packed, np.ascontiguousarray(w))
@@ -70,6 +73,14 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     packed.shift = packed.padded_sums * np.int32(0 if packed.kernel.widens else -128)
     packed.sums.flags.writeable = False
     return packed
+
+
+cdef depthwise_quads(w):
+    """Weights (channels, 1, kh, kw) in the order that simd/convolution_depthwise.h wants."""
+    cdef Py_ssize_t channels = w.shape[0], taps = w.shape[2] * w.shape[3], blocks = (channels + 63) // 64
+    padded = np.zeros(((taps + 3) // 4 * 4, 64 * blocks), np.int8)
+    padded[:taps, :channels] = w.reshape(channels, taps).T
+    return np.ascontiguousarray(padded.reshape(-1, 4, blocks, 4, 4, 4).transpose(2, 0, 4, 3, 5, 1))
 
 
 cdef inline void swap(uint64_t *r, int other, int shift, uint64_t mask) noexcept nogil:
@@ -242,6 +253,9 @@ def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
     p.start = <const int32_t *>cnp.PyArray_DATA(start)
     p.panels = packed.panels
     p.depthwise = <const int32_t *>cnp.PyArray_DATA(packed.memory) if packed.depthwise else NULL
+    p.depthwise_quads = NULL
+    if packed.quads is not None:
+        p.depthwise_quads = <const int8_t *>cnp.PyArray_DATA(packed.quads)
     p.y = <int32_t *>cnp.PyArray_DATA(out)
     run_convolution(&p, images, num_threads, (image, packed, start, out))
     return out
