@@ -164,7 +164,7 @@ SATURATING_CONVOLUTION = Case(
     "convolution_saturating",
     image,
     convolved_saturated,
-    partial(qops_convolution, False, "avx512"),
+    partial(qops_convolution, True, "avx512"),
     partial(convolution_operations, CHANNELS),
     peak.SATURATING,
     (14, 56),

@@ -21,6 +21,7 @@ cdef extern from "onednn_output.h" nogil:
     Py_ssize_t leak__simd(int, float*, float, Py_ssize_t)
     Py_ssize_t sum__simd(int, float*, const float*, float, Py_ssize_t)
     Py_ssize_t fma__simd(int, float*, const float*, float, Py_ssize_t)
+    Py_ssize_t nans__simd(int, const float*, Py_ssize_t *, Py_ssize_t)
     Py_ssize_t to_u8__simd(int, const float*, uint8_t*, Py_ssize_t)
     Py_ssize_t to_s8__simd(int, const float*, int8_t*, Py_ssize_t)
     Py_ssize_t to_s32__simd(int, const float*, int32_t*, Py_ssize_t)
@@ -81,6 +82,14 @@ cdef void fuse_old(float *x, const float *old, float scale, Py_ssize_t n) noexce
     cdef Py_ssize_t i = fma__simd(tier(), x, old, scale, n)
     for i in range(i, n):
         x[i] = fmaf(old[i], scale, x[i])
+
+
+cdef Py_ssize_t nans(const float *x, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t found = 0
+    cdef Py_ssize_t i = nans__simd(tier(), x, &found, n)
+    for i in range(i, n):
+        found += x[i] != x[i]
+    return found
 
 
 cdef inline float clamp(float x, float lo, float hi) noexcept nogil:
@@ -181,15 +190,15 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
 def count_nan(cnp.ndarray x):
     """How many of the floats of x (C order) are NaN."""
     cdef const float *values = <const float *>cnp.PyArray_DATA(x)
-    cdef Py_ssize_t i, found = 0
+    cdef Py_ssize_t first, n = cnp.PyArray_SIZE(x), found = 0
     with nogil:
-        for i in range(cnp.PyArray_SIZE(x)):
-            found += values[i] != values[i]
+        for first from 0 <= first < n by BLOCK:
+            found += nans(values + first, min(BLOCK, n - first))
     return found
 
 
 def store(cnp.ndarray x, cnp.ndarray y):
-    """y (uint8, int8 or int32) = rint(clamp(x)), half to even; both in C order. x holds no NaN."""
+    """y (uint8, int8 or int32) = rint(clamp(x)), half to even; both in C order, y may be x. No NaN."""
     cdef const float *values = <const float *>cnp.PyArray_DATA(x)
     cdef void *codes = cnp.PyArray_DATA(y)
     cdef int typenum = cnp.PyArray_TYPE(y)

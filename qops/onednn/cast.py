@@ -37,13 +37,15 @@ def to_f32(x: ArrayLike) -> F32:
     return np.asarray(x).astype(np.float32)
 
 
-def store(x: F32, dst_dt: str) -> NDArray[Any]:
+def store(x: F32, dst_dt: str, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Saturate, then round half to even: ``q(x) = rne(clamp(x, lo, hi))``; f32 is stored as it is.
 
     Parameters
     ----------
     x : ndarray of float32
     dst_dt : {"u8", "s8", "s32", "f32"}
+    out : ndarray of `dst_dt` in C order, optional
+        Where codes are written; may be the memory of `x`.
 
     Returns
     -------
@@ -73,7 +75,7 @@ def store(x: F32, dst_dt: str) -> NDArray[Any]:
     nans = kernels.count_nan(values)
     if nans:
         raise ValueError(f"dst: nan has no code in {dst_dt}, got {nans} of them")
-    codes = np.empty(values.shape, DTYPES[dst_dt])
+    codes = np.empty(values.shape, DTYPES[dst_dt]) if out is None else out
     kernels.store(values, codes)
     return codes
 

@@ -50,6 +50,10 @@ class Output:
         touched = set(self.attr.given) - {"src_zp", "wei_zp"}
         return self.dst_dt == "s32" and self.bias is None and not touched
 
+    @property
+    def _is_scaled(self) -> bool:
+        return any(scale is not None for scale in (self.attr.oscale, self.attr.src_scale, self.attr.wei_scale))
+
     @ieee
     def finish(
         self,
@@ -84,8 +88,9 @@ class Output:
         dst: NDArray[Any] = acc
         if not self.is_plain or s32_via_f32 or doubled:
             steps = self._steps(np.float32(2 if doubled else 1), fused_sum, compensation)
-            dst = store(_made(acc, steps, self.dst_in), self.dst_dt)
-        if out is None:
+            room = out if out is not None and out.flags.carray else acc if self.dst_dt == "s32" else None
+            dst = store(_made(acc, steps, self.dst_in), self.dst_dt, room)
+        if out is None or out is dst:
             return dst
         np.copyto(out, dst)
         return out
@@ -96,7 +101,8 @@ class Output:
             bias = bias / twice
         src_scale = np.ones(1, np.float32) if self.attr.src_scale is None else self.attr.src_scale.values
         steps: list[Step] = [] if compensation is None else [("add", compensation)]
-        steps += SCALINGS[self.scaling](bias, self.scale * twice, src_scale)
+        if self.bias is not None or self._is_scaled or twice != 1:
+            steps += SCALINGS[self.scaling](bias, self.scale * twice, src_scale)
         steps += _post_steps(self.attr.post_ops, fused_sum)
         if self.attr.dst_scale is not None:
             steps.append(("multiply", reciprocal(self.attr.dst_scale.values)))

@@ -25,6 +25,15 @@ LOOP(steps_to_s8, y[i] = (int8_t)(int32_t)__builtin_rintf(CLAMP(-128.0f, 127.0f)
      const float *restrict x, int8_t *restrict y)
 LOOP(steps_to_s32, y[i] = (int32_t)__builtin_rintf(CLAMP(-2147483648.0f, 2147483520.0f)), const float *x, int32_t *y)
 
+TARGET static ptrdiff_t TIER(steps_nans)(const float *x, ptrdiff_t *found, ptrdiff_t n)
+{
+    int32_t nans = 0;
+    for (ptrdiff_t i = 0; i < n; i++)
+        nans += x[i] != x[i];
+    *found = nans;
+    return n;
+}
+
 #undef CLAMP
 #undef LOOP
 
@@ -43,6 +52,7 @@ LOOP(steps_to_s32, y[i] = (int32_t)__builtin_rintf(CLAMP(-2147483648.0f, 2147483
 #define leak__simd(tier, x, alpha, n) RUN_TIER(tier, steps_leak, x, alpha, n)
 #define sum__simd(tier, x, old, scale, n) RUN_TIER(tier, steps_sum, x, old, scale, n)
 #define fma__simd(tier, x, old, scale, n) RUN_TIER(tier, steps_fma, x, old, scale, n)
+#define nans__simd(tier, x, found, n) RUN_TIER(tier, steps_nans, x, found, n)
 #define to_u8__simd(tier, x, y, n) RUN_TIER(tier, steps_to_u8, x, y, n)
 #define to_s8__simd(tier, x, y, n) RUN_TIER(tier, steps_to_s8, x, y, n)
 #define to_s32__simd(tier, x, y, n) RUN_TIER(tier, steps_to_s32, x, y, n)
