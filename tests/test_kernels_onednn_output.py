@@ -76,3 +76,18 @@ def test_nans_are_counted():
     assert onednn_output.count_nan(x) == 0
     x[[0, 500, 999]] = np.nan
     assert onednn_output.count_nan(x) == 3
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    x = np.zeros((4, 6), F)
+    for steps, work, old in (
+        ([], x.T, None),
+        ([("sum", 1.0)], x, x.T),
+        ([("fma", 2.0)], x, None),
+        ([("sum", 1.0)], x, x[1:]),
+    ):
+        with pytest.raises(ValueError, match="old: expected"):
+            onednn_output.finish(work, steps, old)
+    with pytest.raises(KeyError, match="divide"):
+        onednn_output.finish(x, [("divide", 2.0)])
+    assert not x.any()

@@ -13,10 +13,10 @@ from libc.string cimport memcpy
 from qops._kernels.checks cimport array, overlap
 from qops._kernels.convolution_image cimport Image
 from qops._kernels.convolution_walk cimport Convolution, run_convolution
-from qops._kernels.isa cimport VNNI, tier
 from qops._kernels.gemm_tile cimport (
     aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
+from qops._kernels.isa cimport VNNI, tier
 
 import sys
 

@@ -13,6 +13,9 @@ import numpy as np
 
 cnp.import_array()
 
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISCARRAY_RO(cnp.ndarray a)
+
 cdef extern from "onednn_output.h" nogil:
     Py_ssize_t convert__simd(int, const int32_t*, float*, Py_ssize_t)
     Py_ssize_t add__simd(int, float*, const float*, Py_ssize_t)
@@ -165,7 +168,7 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
 def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
     """Make `steps` on x, an int32 or float32 array (C order, channels last), in its own memory; gives that as float32.
 
-    `old` is a float32 array of the same shape, in C order, for the steps that need one.
+    `old` is a float32 array of as many elements, in C order, for the steps that need one.
     """
     cdef Py_ssize_t channels = x.shape[x.ndim - 1] if x.ndim else 1
     cdef Py_ssize_t block = channels * max(1, BLOCK // max(1, channels))
@@ -174,6 +177,10 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
     cdef Py_ssize_t count = len(steps)
     cdef cnp.ndarray memory = np.empty(count * sizeof(Step), np.uint8)
     cdef Step *c_steps = <Step *>cnp.PyArray_DATA(memory)
+    if not cnp.PyArray_ISCARRAY(x) or old is not None and not PyArray_ISCARRAY_RO(old):
+        raise ValueError("x, old: expected arrays in C order")
+    if any(name in ("sum", "fma") for name, _ in steps) and (old is None or old.size != x.size):
+        raise ValueError("old: expected as many elements as x has, for a step that adds them")
     if cnp.PyArray_SIZE(x) == 0:
         return x.view(np.float32)
     if cnp.PyArray_TYPE(x) == cnp.NPY_INT32:

@@ -206,5 +206,5 @@ def _post_steps(ops: Sequence[PostOp], fused_sum: bool) -> list[Step]:
 
 def _made(x: NDArray[Any], steps: list[Step], dst_in: NDArray[Any] | None) -> F32:
     """Make the steps on `x`, channels last, in its memory."""
-    old = None if dst_in is None else np.ascontiguousarray(to_f32(dst_in))
+    old = None if dst_in is None else np.asarray(dst_in, np.float32, order="C")
     return kernels.finish(x, steps, old)
