@@ -85,6 +85,8 @@ def test_what_is_packed_is_a_copy():
     weights[:] = 0
     assert want.any()
     assert packed.shape == (1, 2, 4, 3, 3)
+    assert packed.weights.any()
+    assert not packed.weights.flags.writeable
     assert np.array_equal(onednn.convolution(src, packed), want)
 
 

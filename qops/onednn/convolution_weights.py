@@ -78,8 +78,8 @@ class PackedConvolutionWeights(Filters):
 
     Attributes
     ----------
-    shape : tuple of int
-        (G, O/G, C/G, KH, KW), G = 1 without groups.
+    weights : ndarray of int8 or float32, (G, O/G, C/G, KH, KW), G = 1 without groups
+        A copy of what was packed, read-only.
     machine : Machine
         The only one whose convolutions it may take part in.
     panels : mapping
