@@ -76,7 +76,25 @@ def convolved(x: Array, w: Array) -> Array:
     return np.tensordot(windows, w.astype(float), ((1, 4, 5), (1, 2, 3))).transpose(0, 3, 1, 2)
 
 
-def qops_convolution(x: Array, w: Array) -> Candidate:
+def columns(x: Array, w: Array) -> dict[str, Array]:
+    """Write the convolution as a product of matrices: a row a pixel, the channels of one tap neighbours."""
+    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(2, 3))
+    rows = windows.transpose(0, 2, 3, 4, 5, 1).reshape(-1, w[0].size)
+    return {"a": rows, "b": w.transpose(2, 3, 1, 0).reshape(-1, len(w))}
+
+
+def image_columns(rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Make the matrices of the same convolution."""
+    return columns(**image(rng, n))
+
+
+def convolved_saturated(x: Array, w: Array) -> Array:
+    """Saturate each pair of products to 16 bits, then add up: the numpy form is this as well."""
+    sums = saturated(**columns(x, w))
+    return sums.reshape(len(x), *(size - TAPS + 1 for size in x.shape[2:]), len(w)).transpose(0, 3, 1, 2)
+
+
+def fresh_convolution(x: Array, w: Array) -> Candidate:
     """Call qops, which packs the weights in each call, and makes a new result."""
     found: list[Array] = []
 
@@ -86,9 +104,28 @@ def qops_convolution(x: Array, w: Array) -> Candidate:
     return Candidate(run, lambda: found[0], 0)
 
 
-def convolution_operations(n: int) -> int:
-    """Two a multiplication."""
-    return 2 * n * n * CHANNELS * CHANNELS * TAPS * TAPS
+def qops_convolution(packs: bool, isa: str, x: Array, w: Array) -> Candidate:
+    """Call qops, packing beforehand or in each call, into the result of an earlier one."""
+    out = onednn.convolution(x, w, isa=isa)
+    out[...] = 0
+    weights = onednn.pack_convolution_weights(w, isa=isa) if packs else w
+    return Candidate(lambda: onednn.convolution(x, weights, isa=isa, out=out), lambda: out, 0)
+
+
+def convolution_operations(inputs: int, n: int) -> int:
+    """Two a multiplication; so many input channels for each output channel."""
+    return 2 * n * n * CHANNELS * inputs * TAPS * TAPS
+
+
+def depthwise_image(rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Make weights of one input channel for each output channel."""
+    return {**image(rng, n), "w": any_codes(rng, (CHANNELS, 1, 1, TAPS, TAPS), np.int8)}
+
+
+def convolved_by_channel(x: Array, w: Array) -> Array:
+    """Multiply windows by weights in float64."""
+    windows = np.lib.stride_tricks.sliding_window_view(x.astype(float), w.shape[3:], axis=(2, 3))
+    return np.einsum("ncyxij,cij->ncyx", windows, w[:, 0, 0].astype(float))
 
 
 GEMMS = [
@@ -97,8 +134,43 @@ GEMMS = [
     for rows in (None, 1, 16)
     for packs in (False, True)
 ]
-CONVOLUTION = Case(
-    "convolution_3x3", image, convolved, qops_convolution, convolution_operations, peak.EXACT, (14, 56), (14,)
+CONVOLUTIONS = [
+    Case(name, image, convolved, judged, partial(convolution_operations, CHANNELS), peak.EXACT, (14, 56), (14,))
+    for name, judged in (
+        ("convolution_3x3", fresh_convolution),
+        ("convolution_3x3_out", partial(qops_convolution, False, "vnni")),
+        ("convolution_3x3_packed", partial(qops_convolution, True, "vnni")),
+    )
+]
+AS_PRODUCT = Case(
+    "convolution_3x3_product",
+    image_columns,
+    exact,
+    partial(qops_product, onednn.gemm_u8s8s32, True, "vnni"),
+    partial(convolution_operations, CHANNELS),
+    peak.EXACT,
+    (14, 56),
+    (14,),
+)
+DEPTHWISE = Case(
+    "convolution_depthwise",
+    depthwise_image,
+    convolved_by_channel,
+    partial(qops_convolution, True, "vnni"),
+    partial(convolution_operations, 1),
+    peak.EXACT,
+    (14, 56),
+    (14,),
+)
+SATURATING_CONVOLUTION = Case(
+    "convolution_saturating",
+    image,
+    convolved_saturated,
+    partial(qops_convolution, True, "avx512"),
+    partial(convolution_operations, CHANNELS),
+    peak.SATURATING,
+    (14, 56),
+    (14,),
 )
 SATURATING = Case(
     "gemm_u8s8s32_saturating",
@@ -110,6 +182,6 @@ SATURATING = Case(
     (64, 256, 512),  # where no k block starts at an odd place
     QUICK,
 )
-PRODUCTS = [*GEMMS, CONVOLUTION, SATURATING]
+PRODUCTS = [*GEMMS, AS_PRODUCT, *CONVOLUTIONS, DEPTHWISE, SATURATING, SATURATING_CONVOLUTION]
 UNPACKED = [case.name for case in GEMMS if not case.name.endswith("_packed")]
-PACKED = [case.name for case in GEMMS if case.name.endswith("_packed")]
+PACKED = [case.name for case in GEMMS if case.name.endswith("_packed")] + [AS_PRODUCT.name]

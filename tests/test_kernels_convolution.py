@@ -29,6 +29,7 @@ CONVOLUTIONS = [  # ic, oc of a group, groups, height, width, kh, kw, stride, di
     (5, 3, 3, 8, 8, 3, 3, (1, 2), (2, 1), ((2, 2), (1, 1))),
     (4, 9, 2, 8, 8, 3, 3, (2, 1), (1, 2), ((0, 0), (0, 0))),
     (1, 1, 21, 9, 9, 3, 3, (1, 1), (1, 1), ((1, 1), (1, 1))),
+    (1, 1, 64, 5, 5, 2, 2, (1, 1), (1, 1), ((0, 0), (0, 0))),
     (1, 1, 130, 6, 7, 3, 2, (2, 2), (1, 2), ((0, 0), (0, 0))),
     (1, 4, 3, 6, 7, 3, 3, (1, 1), (1, 1), ((1, 1), (1, 1))),
     (2, 2, 1, 1, 1, 1, 1, (1, 1), (1, 1), ((3, 2), (1, 4))),
@@ -57,6 +58,17 @@ def test_convolution(tier, rng, case, dtype, saturating):
             out = np.zeros_like(want)
             convolution.convolve(source, packed, out, layout=layout, num_threads=num_threads, **how)
             np.testing.assert_array_equal(out, want)
+
+
+def test_zero_point_takes_off_the_sums_of_the_weights(tier, rng):
+    for groups, shape in ((1, (20, 6, 3, 2)), (2, (34, 3, 3, 2)), (6, (6, 1, 3, 2))):
+        w = uniform(rng, shape, np.int8)
+        sums = w.sum((1, 2, 3), np.int64)
+        for dtype, zero_point in ((np.uint8, 255), (np.int8, -7), (np.uint8, -(2**31))):
+            x = uniform(rng, (1, 5, 6, 6), dtype)
+            got = convolution.convolve(x, w, groups=groups, zero_point=zero_point)
+            want = convolution.convolve(x, w, groups=groups) - zero_point * sums
+            np.testing.assert_array_equal(got, want.astype(np.int32))
 
 
 def test_convolution_in_blocks(tier, rng):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qops._kernels import add, isa, multiply_shift, quantize, requantize
+from qops._kernels import add, isa, multiply_shift, onednn_output, quantize, requantize
 from qops._kernels import range as extremes
 
 LENGTHS = range(201)
@@ -154,9 +154,41 @@ def shifted(rounding):
     return case
 
 
+def step(name, dtype=np.float32, operand=None):
+    """A case of one of oneDNN's float32 steps, in place; of the conversion alone if it has no name."""
+
+    def case(rng, n):
+        x, old = drawn(rng, n, dtype, finite=True), drawn(rng, n, np.float32, finite=True)
+        given = drawn(rng, n, np.float32, finite=True) if name in ("add", "multiply") else float(rng.normal())
+        out, steps = unaligned(rng, n, dtype), [(name, given if operand is None else operand)] if name else []
+
+        def run():
+            out[:] = x
+            onednn_output.finish(out, steps, old)
+            return (out,)
+
+        return run
+
+    return case
+
+
+def stored(dtype):
+    """A case of oneDNN's saturating stores."""
+
+    def case(rng, n):
+        x, out = drawn(rng, n, np.float32, finite=True), unaligned(rng, n, dtype)
+        return lambda: (out, onednn_output.store(x, out))
+
+    return case
+
+
 CASES = [add_8, add_32, add_32_on_codes, quantized, dequantized, requantized, spanned, spanned_float, finite]
 NAMED = {case.__name__: case for case in CASES} | {
-    f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS
+    **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
+    **{f"step_{name}": step(name) for name in ("add", "multiply", "relu", "sum", "fma")},
+    **{f"stored_{dtype.__name__}": stored(dtype) for dtype in (np.uint8, np.int8, np.int32)},
+    "step_relu_0": step("relu", operand=0.0),
+    "step_convert": step("", np.int32),
 }
 
 

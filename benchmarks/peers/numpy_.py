@@ -148,14 +148,18 @@ def saturating(a, b):
     return Candidate(run, lambda: found[0], 0)
 
 
-def convolution(x, w):
-    """Windows and weights in float64."""
-    found = []
+def by_window(model):
+    """Windows and weights, as a model has them, into a new result."""
 
-    def run():
-        found[:] = (products.convolved(x, w),)
+    def make(x, w):
+        found = []
 
-    return Candidate(run, lambda: found[0], 0)
+        def run():
+            found[:] = (model(x, w),)
+
+        return Candidate(run, lambda: found[0], 0)
+
+    return make
 
 
 FORMS = {
@@ -170,5 +174,7 @@ FORMS = {
     "multiply_shift_gemmlowp": {"int64": gemmlowp},
     **{key: {"float64": product} for key in products.UNPACKED + products.PACKED},
     products.SATURATING.name: {"int32": saturating},
-    products.CONVOLUTION.name: {"float64": convolution},
+    **{case.name: {"float64": by_window(products.convolved)} for case in products.CONVOLUTIONS},
+    products.SATURATING_CONVOLUTION.name: {"int32": by_window(products.convolved_saturated)},
+    products.DEPTHWISE.name: {"float64": by_window(products.convolved_by_channel)},
 }

@@ -107,5 +107,5 @@ FORMS = {
     "requantization_range": {"ReduceMin, ReduceMax": min_max},
     **{key: {"MatMulInteger": product} for key in products.UNPACKED},
     **{key: {"MatMulInteger": packed_product} for key in products.PACKED},
-    products.CONVOLUTION.name: {"ConvInteger": convolution},
+    **{case.name: {"ConvInteger": convolution} for case in products.CONVOLUTIONS},
 }

@@ -29,6 +29,7 @@ def convolve(
     dilation: Pair = (1, 1),
     padding: tuple[Pair, Pair] = ((0, 0), (0, 0)),
     pad_value: int = 0,
+    zero_point: int = 0,
     layout: str = "nhwc",
     groups: int = 1,
     saturating: bool = False,

@@ -7,7 +7,8 @@ padding too, is shifted by 128 and 128 times the sums of w are taken off. Depthw
 out a group) has no pairs and is always exact.
 """
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 from qops._kernels.checks cimport array, overlap
 from qops._kernels.convolution_image cimport Image
@@ -15,12 +16,20 @@ from qops._kernels.convolution_walk cimport Convolution, run_convolution
 from qops._kernels.gemm_tile cimport (
     aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
+from qops._kernels.isa cimport VNNI, tier
+
+import sys
 
 import numpy as np
 
 from qops._kernels import isa
 
 cnp.import_array()
+
+cdef enum:
+    CHANNELS = 16  # packed at a time: whole quads, and what they are transposed to stays near
+
+cdef bint LITTLE = sys.byteorder == "little"
 
 cdef class PackedWeights:
     """Convolution weights laid out for one tier's kernel. Made by ``pack_weights``."""
@@ -31,7 +40,8 @@ cdef class PackedWeights:
     cdef readonly cnp.ndarray sums  # int32, of each output channel; wraps mod 2^32
     cdef const gemm_kernel *kernel
     cdef bint depthwise
-    cdef cnp.ndarray memory, zeros, shift  # what y begins with if the source is unsigned, signed
+    cdef cnp.ndarray quads  # of depthwise weights, or None
+    cdef cnp.ndarray memory, padded_sums, zeros, shift  # what y begins with if the source is unsigned, signed
     cdef uint8_t *panels
 
     @property
@@ -55,33 +65,101 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     packed.kernel = find_kernel(saturating or packed.depthwise)  # which widens nothing
     if packed.depthwise:
         packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
-        packed.sums = w.sum((1, 2, 3), np.int32)
-        packed.shift = packed.sums * np.int32(-128)
+        packed.quads = depthwise_quads(w) if tier() == VNNI else None
+        packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
     else:
-        pack_dense(packed, w)
-    packed.zeros = np.zeros_like(packed.shift)
+        pack_dense(packed, np.ascontiguousarray(w))
+    packed.zeros = np.zeros_like(packed.padded_sums)
+    packed.shift = packed.padded_sums * np.int32(0 if packed.kernel.widens else -128)
     packed.sums.flags.writeable = False
     return packed
 
 
-cdef pack_dense(PackedWeights packed, w):
-    """Each group is a matrix B of k = (kh, kw, ic) rows, ic filled up to whole quads."""
-    cdef Py_ssize_t ic = w.shape[1], kh = w.shape[2], kw = w.shape[3], oc = w.shape[0] // packed.groups
-    cdef Py_ssize_t quads = quads_of(packed.kernel, ic) * kh * kw, padded = padded_columns(packed.kernel, oc)
-    cdef Py_ssize_t depth = 2 if packed.kernel.widens else 4
+cdef depthwise_quads(w):
+    """Weights (channels, 1, kh, kw) in the order that simd/convolution_depthwise.h wants."""
+    cdef Py_ssize_t channels = w.shape[0], taps = w.shape[2] * w.shape[3], blocks = (channels + 63) // 64
+    padded = np.zeros(((taps + 3) // 4 * 4, 64 * blocks), np.int8)
+    padded[:taps, :channels] = w.reshape(channels, taps).T
+    return np.ascontiguousarray(padded.reshape(-1, 4, blocks, 4, 4, 4).transpose(2, 0, 4, 3, 5, 1))
+
+
+cdef inline void swap(uint64_t *r, int other, int shift, uint64_t mask) noexcept nogil:
+    # the fields of `mask`, `shift` bits apart, of r[0] and r[other]
+    cdef uint64_t x = (r[0] >> shift ^ r[other]) & mask
+    r[other] ^= x
+    r[0] ^= x << shift
+
+
+cdef void transpose_8(const int8_t *w, Py_ssize_t ldw, int8_t *b, const Py_ssize_t *row) noexcept nogil:
+    # 8 x 8 bytes, the lowest first: blocks of 4 x 4 change places, then of 2 x 2 in each, then single ones
+    cdef uint64_t[8] r
+    cdef int i
+    for i in range(8):
+        memcpy(&r[i], w + i * ldw, 8)
+    for i in range(4):
+        swap(&r[i], 4, 32, 0x00000000FFFFFFFF)
+    for i in range(4):
+        swap(&r[i // 2 * 4 + i % 2], 2, 16, 0x0000FFFF0000FFFF)
+    for i in range(4):
+        swap(&r[2 * i], 1, 8, 0x00FF00FF00FF00FF)
+    for i in range(8):
+        memcpy(b + row[i], &r[i], 8)
+
+
+cdef void transpose_some(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t columns, int8_t *b,
+                         const Py_ssize_t *row) noexcept nogil:
+    # b[row[j] + i] = w[i][j] for some columns j of w, 8 x 8 at a time where they fill that
+    cdef Py_ssize_t whole_i = oc // 8 * 8 if LITTLE else 0, whole_j = columns // 8 * 8 if LITTLE else 0
+    cdef Py_ssize_t i, j
+    for i from 0 <= i < whole_i by 8:
+        for j from 0 <= j < whole_j by 8:
+            transpose_8(w + i * ldw + j, ldw, b + i, row + j)
+    for i in range(oc):
+        for j in range(whole_j if i < whole_i else 0, columns):
+            b[row[j] + i] = w[i * ldw + j]
+
+
+cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
+                    int8_t *b) noexcept nogil:
+    # b[tap][c][i] = w[i][c][tap]; 64 columns of w lie in lines that are not left before they are used
+    cdef Py_ssize_t[64] row
+    cdef Py_ssize_t j, first, columns
+    for first from 0 <= first < ic * taps by 64:
+        columns = min(64, ic * taps - first)
+        for j in range(columns):
+            row[j] = ((first + j) % taps * ic + (first + j) // taps) * oc
+        transpose_some(w + first, ldw, oc, columns, b, row)
+
+
+cdef void pack_group(const gemm_kernel *kernel, const int8_t *w, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
+                     int8_t *rows, uint8_t *panels) noexcept nogil:
+    """w (oc, ic, taps) as a matrix B of k = (taps, ic) rows, ic filled up to whole quads; some channels at a time."""
+    cdef Py_ssize_t quads = quads_of(kernel, ic)
+    cdef Py_ssize_t first, some, tap
+    for first from 0 <= first < ic by CHANNELS:
+        some = min(CHANNELS, ic - first)
+        transpose(w + first * taps, ic * taps, oc, some, taps, rows)
+        for tap in range(taps):
+            pack_columns(kernel, rows + tap * some * oc, oc, some, oc, panels, tap * quads + quads_of(kernel, first),
+                         taps * quads)
+
+
+cdef pack_dense(PackedWeights packed, cnp.ndarray w):
+    cdef Py_ssize_t ic = w.shape[1], taps = w.shape[2] * w.shape[3], oc = w.shape[0] // packed.groups
+    cdef Py_ssize_t quads = quads_of(packed.kernel, ic) * taps, padded = padded_columns(packed.kernel, oc)
     cdef Py_ssize_t g
     cdef cnp.ndarray sums = np.zeros((packed.groups, padded), np.int32)
-    cdef cnp.ndarray b = np.zeros((packed.groups, kh, kw, depth * quads_of(packed.kernel, ic), oc), np.int8)
-    b[:, :, :, :ic] = w.reshape(packed.groups, oc, ic, kh, kw).transpose(0, 3, 4, 2, 1)
+    cdef cnp.ndarray rows = np.empty(min(CHANNELS, ic) * taps * oc, np.int8)
+    cdef uint8_t *panels
     packed.memory = np.empty(4 * packed.groups * padded * quads + 64, np.uint8)
-    packed.panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
+    packed.panels = panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
     for g in range(packed.groups):
-        pack_columns(packed.kernel, <const int8_t *>cnp.PyArray_DATA(b) + g * depth * quads * oc, oc, depth * quads,
-                     oc, packed.panels + 4 * g * padded * quads, 0, quads)
-        sum_columns(packed.kernel, packed.panels + 4 * g * padded * quads, quads, oc,
-                    <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
+        pack_group(packed.kernel, <const int8_t *>cnp.PyArray_DATA(w) + g * oc * ic * taps, oc, ic, taps,
+                   <int8_t *>cnp.PyArray_DATA(rows), panels)
+        sum_columns(packed.kernel, panels, quads, oc, <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
+        panels += 4 * padded * quads
+    packed.padded_sums = sums.reshape(-1)
     packed.sums = sums[:, :oc].reshape(-1)
-    packed.shift = sums * np.int32(0 if packed.kernel.widens else -128)
 
 
 cdef Py_ssize_t output_size(str name, Py_ssize_t size, Py_ssize_t before, Py_ssize_t after, Py_ssize_t kernel,
@@ -129,14 +207,16 @@ cdef cnp.ndarray result(cnp.ndarray out, cnp.ndarray x, cnp.npy_intp images, cnp
 
 
 def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
-             padding=((0, 0), (0, 0)), Py_ssize_t pad_value=0, str layout="nhwc", Py_ssize_t groups=1,
-             bint saturating=False, Py_ssize_t num_threads=1):
+             padding=((0, 0), (0, 0)), Py_ssize_t pad_value=0, int32_t zero_point=0, str layout="nhwc",
+             Py_ssize_t groups=1, bint saturating=False, Py_ssize_t num_threads=1):
     """Convolution of x (uint8 or int8, of the given layout) with w (int8, OIHW), as int32 NHWC.
 
     w may be what ``pack_weights`` made, which then knows groups and whether it saturates. padding is ((top, bottom),
-    (left, right)) and holds pad_value, a value of x. The result has the same bits for any ``num_threads``.
+    (left, right)) and holds pad_value, a value of x. zero_point times the sums of w is taken off. The result has the
+    same bits for any ``num_threads``.
     """
     cdef cnp.ndarray image = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8)
+    cdef cnp.ndarray start
     cdef Convolution p
     cdef PackedWeights packed
     cdef Py_ssize_t images, channels, bottom, right
@@ -167,9 +247,15 @@ def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
                         and p.image.left == right == 0 and (p.image.channel == 1 or channels == 1)
                         and (packed.depthwise or p.image.channels % 4 == 0))
     out = result(out, image, images, p.oh, p.ow, packed.shape[0])
-    p.start = <const int32_t *>cnp.PyArray_DATA(packed.shift if p.image.x_signed else packed.zeros)
+    start = packed.shift if p.image.x_signed else packed.zeros
+    if zero_point:
+        start = start - packed.padded_sums * np.int32(zero_point)
+    p.start = <const int32_t *>cnp.PyArray_DATA(start)
     p.panels = packed.panels
     p.depthwise = <const int32_t *>cnp.PyArray_DATA(packed.memory) if packed.depthwise else NULL
+    p.depthwise_quads = NULL
+    if packed.quads is not None:
+        p.depthwise_quads = <const int8_t *>cnp.PyArray_DATA(packed.quads)
     p.y = <int32_t *>cnp.PyArray_DATA(out)
-    run_convolution(&p, images, num_threads, (image, packed, out))
+    run_convolution(&p, images, num_threads, (image, packed, start, out))
     return out

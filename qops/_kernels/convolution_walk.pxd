@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from qops._kernels.convolution_image cimport Image
 from qops._kernels.gemm_tile cimport gemm_kernel
@@ -10,6 +10,7 @@ ctypedef struct Convolution:
     Py_ssize_t sh, sw, dh, dw
     const uint8_t *panels  # of each group
     const int32_t *depthwise  # or weights [tap][channel], if it is depthwise
+    const int8_t *depthwise_quads  # the same in quads, if the tier takes them
     const int32_t *start  # what y begins with, padded_columns(oc) a group
     int32_t *y
 

@@ -5,7 +5,7 @@ the image itself, once for each tap (kh, kw).
 """
 cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.convolution_image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.gemm_tile cimport (
@@ -13,6 +13,10 @@ from qops._kernels.gemm_tile cimport (
 )
 
 from qops._kernels.gemm_threads import run_parts
+
+cdef extern from "convolution_depthwise.h" nogil:
+    void depthwise_vnni(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap, Py_ssize_t taps,
+                        const int8_t *w, const int32_t *start, Py_ssize_t channels, int32_t *y)
 
 # ---------------------------------------------------------------- rows of the output
 
@@ -67,7 +71,10 @@ cdef void depthwise_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t
     cdef Py_ssize_t step = p.sw * pixel_bytes(&p.image)
     cdef Py_ssize_t _i, j, done = 0
     for _i in range(rows):
-        if p.kernel.depthwise != NULL:
+        if p.depthwise_quads != NULL:
+            depthwise_vnni(x, step, p.ow, tap, p.kh * p.kw, p.depthwise_quads, p.start, p.groups, y)
+            done = p.groups
+        elif p.kernel.depthwise != NULL:
             done = p.kernel.depthwise(x, step, p.ow, tap, p.kh * p.kw, p.depthwise, p.start, p.groups, y)
         for j in range(p.ow):
             depthwise_pixel(p, tap, done, x + j * step, y + j * p.groups)
@@ -102,16 +109,17 @@ cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t
 
 cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
     """Rows first .. end of the output, all images counted as one."""
-    cdef Py_ssize_t most = block_rows(p), taps = p.kh * p.kw
+    cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # whole quads, the last tap repeated
     cdef Py_ssize_t size = 0 if p.image.in_place else rows_read(p, most) * row_bytes(&p.image)
     cdef void *memory = PyMem_RawMalloc(64 + size + taps * sizeof(Py_ssize_t))
     cdef Py_ssize_t *tap = <Py_ssize_t *>memory
     cdef uint8_t *buffer = <uint8_t *>aligned(tap + taps)
-    cdef Py_ssize_t i, rows
+    cdef Py_ssize_t i, j, rows
     if memory == NULL:
         return -1
     for i in range(taps):
-        tap[i] = i // p.kw * p.dh * row_bytes(&p.image) + i % p.kw * p.dw * pixel_bytes(&p.image)
+        j = min(i, p.kh * p.kw - 1)
+        tap[i] = j // p.kw * p.dh * row_bytes(&p.image) + j % p.kw * p.dw * pixel_bytes(&p.image)
     while first < end:
         rows = min(most, min(end - first, p.oh - first % p.oh))
         convolve_block(p, tap, first // p.oh, first % p.oh, rows, buffer)

@@ -14,6 +14,7 @@ from qops.onednn import workflow
 from qops.onednn.attr import Attr, Eltwise, Scales, Sum
 from qops.onednn.binary import binary
 from qops.onednn.convolution import convolution
+from qops.onednn.convolution_weights import PackedConvolutionWeights, pack_convolution_weights
 from qops.onednn.eltwise import eltwise
 from qops.onednn.gemm import gemm_s8s8s32, gemm_u8s8s32
 from qops.onednn.gru import gru
@@ -31,6 +32,7 @@ from qops.onednn.window import Window
 __all__ = [
     "Attr",
     "Eltwise",
+    "PackedConvolutionWeights",
     "PackedWeights",
     "Saturation",
     "Scales",
@@ -46,6 +48,7 @@ __all__ = [
     "inner_product",
     "lstm",
     "matmul",
+    "pack_convolution_weights",
     "pack_weights",
     "pooling",
     "recommended_weights_scale",

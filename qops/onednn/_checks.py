@@ -18,6 +18,7 @@ __all__ = [
     "instance",
     "integer",
     "no_nan",
+    "out",
     "pair",
     "real",
     "sequence",
@@ -95,6 +96,22 @@ def dst_in(x: ArrayLike | None, wanted: tuple[int, ...], dt: str, needed: bool) 
     if needed:
         raise ValueError("dst_in: expected the destination before the call, for the Sum in post_ops, got None")
     return None
+
+
+def out(x: NDArray[Any] | None, wanted: tuple[int, ...], dt: str, inputs: Iterable[ArrayLike]) -> None:
+    """Raise if `x` is given and is not where a result of this shape and type can be written."""
+    if x is None:
+        return
+    if not isinstance(x, np.ndarray):
+        raise TypeError(f"out: expected an ndarray, got {type(x).__name__}")
+    if x.dtype != np.dtype(DTYPES[dt]):
+        raise TypeError(f"out: expected native {np.dtype(DTYPES[dt])}, got {x.dtype!r}")
+    if x.shape != wanted:
+        raise ValueError(f"out: shape {x.shape}, expected {wanted}")
+    if not x.flags.writeable:
+        raise ValueError("out: is read-only")
+    if any(np.shares_memory(x, np.asarray(data)) for data in inputs):
+        raise ValueError("out: shares memory with an input")
 
 
 def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:

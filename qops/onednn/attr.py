@@ -1,7 +1,7 @@
 """Quantization attributes: what oneDNN calls primitive attributes, as small frozen nouns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -152,7 +152,7 @@ class Attr:
     @property
     def given(self) -> list[str]:
         """The names of what was given."""
-        return [field.name for field in fields(self) if getattr(self, field.name) not in (None, ())]
+        return [name for name, value in vars(self).items() if value not in (None, ())]
 
     def only(self, *names: str) -> None:
         """Raise ValueError if anything else than `names` was given."""

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels import onednn_output as kernels
+
 __all__ = ["DTYPES", "F32", "cvtps2dq", "fma", "ieee", "round_half_away_s32", "store", "to_f32"]
 
 F32: TypeAlias = NDArray[np.float32]
@@ -17,12 +19,6 @@ S32_TOP = np.float32(2147483520.0)
 """The largest float32 below 2**31: where s32 destinations saturate."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_LIMITS = {
-    "u8": (np.float32(0), np.float32(255)),
-    "s8": (np.float32(-128), np.float32(127)),
-    "s32": (np.float32(-(2.0**31)), S32_TOP),
-}
 
 
 def ieee(function: _Function) -> _Function:
@@ -41,13 +37,15 @@ def to_f32(x: ArrayLike) -> F32:
     return np.asarray(x).astype(np.float32)
 
 
-def store(x: F32, dst_dt: str) -> NDArray[Any]:
+def store(x: F32, dst_dt: str, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Saturate, then round half to even: ``q(x) = rne(clamp(x, lo, hi))``; f32 is stored as it is.
 
     Parameters
     ----------
     x : ndarray of float32
     dst_dt : {"u8", "s8", "s32", "f32"}
+    out : ndarray of `dst_dt` in C order, optional
+        Where codes are written; may be the memory of `x`.
 
     Returns
     -------
@@ -73,9 +71,13 @@ def store(x: F32, dst_dt: str) -> NDArray[Any]:
     """
     if dst_dt == "f32":
         return np.asarray(x)
-    if np.isnan(x).any():
-        raise ValueError(f"dst: nan has no code in {dst_dt}, got {np.isnan(x).sum()} of them")
-    return np.asarray(np.rint(np.clip(x, *_LIMITS[dst_dt])), DTYPES[dst_dt])
+    values = np.asarray(x, np.float32, order="C")
+    nans = kernels.count_nan(values)
+    if nans:
+        raise ValueError(f"dst: nan has no code in {dst_dt}, got {nans} of them")
+    codes = np.empty(values.shape, DTYPES[dst_dt]) if out is None else out
+    kernels.store(values, codes)
+    return codes
 
 
 def cvtps2dq(x: F32) -> NDArray[np.int32]:

@@ -1,7 +1,7 @@
 """Convolution: src NCHW, weights OIHW or GOIHW, dst NCHW. Shapes are logical, whatever the order in memory."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,21 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels import convolution as kernels
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
-from qops.onednn.attr import NO_ATTR, Attr, Scales, as_scales
-from qops.onednn.cast import ieee, store, to_f32
-from qops.onednn.dot import S8, S32, S64
-from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
+from qops.onednn.attr import NO_ATTR, Attr, Scales
+from qops.onednn.cast import to_f32
+from qops.onednn.convolution_weights import Filters, PackedConvolutionWeights, filters_of
+from qops.onednn.dot import S32
+from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, Machine, machine
 from qops.onednn.window import DENSE, Window
 
-__all__ = ["HALF", "ConvWeights", "convolution", "reorder_weights"]
-
-HALF = np.float32(0.5)
-"""What s8 convolution scales its weights by where pairs saturate: 2*255*64 = 32640 fits s16."""
+__all__ = ["convolution"]
 
 
 def convolution(
     src: ArrayLike,
-    weights: ArrayLike,
+    weights: ArrayLike | PackedConvolutionWeights,
     bias: ArrayLike | None = None,
     *,
     window: Window = DENSE,
@@ -35,6 +33,7 @@ def convolution(
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
     num_threads: int = 1,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Convolve u8 or s8 images with s8 weights.
 
@@ -52,7 +51,8 @@ def convolution(
     Parameters
     ----------
     src : ndarray of uint8 or int8, (N, C, H, W)
-    weights : ndarray of int8 or float32, (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
+    weights : ndarray of int8 or float32, (O, C, KH, KW) or (G, O/G, C/G, KH, KW); or PackedConvolutionWeights
+        What `pack_convolution_weights` made is packed once for many images, and knows its `wq_scale`.
     bias : ndarray of float32, int32, int8 or uint8, O values, optional
     window : Window, optional
         Stride, dilation, padding.
@@ -69,16 +69,21 @@ def convolution(
         Order of the images in memory; nchw goes to the reference kernel, which is exact.
     isa, version, num_threads : optional
         See `gemm_u8s8s32`.
+    out : ndarray of `dst_dt`, (N, O, OH, OW), optional
+        Where the result is written; may be `dst_in`, not share memory with another input. Any order in memory will do;
+        quickest is that of results, one of which can be given again.
 
     Returns
     -------
     ndarray of `dst_dt`, (N, O, OH, OW)
+        Stored as (N, OH, OW, O): the channels of a pixel lie together.
 
     Raises
     ------
     TypeError, ValueError
         Other dtypes, shapes or masks that do not fit, scales of another version, a kernel that does not fit in the
-        image, a missing `dst_in` or `wq_scale`, NaN weights, an unknown name.
+        image, a missing `dst_in` or `wq_scale`, NaN weights, an unknown name, weights packed for another machine, an
+        `out` that does not fit.
 
     Notes
     -----
@@ -108,81 +113,37 @@ def convolution(
     """
     m = machine(version, isa)
     image = check.array(src, "src", [np.uint8, np.int8], 4)
-    grouped, mask = _grouped(weights, image.shape[1])
+    filters = filters_of(weights, wq_scale, image.shape[1], m)
     check.integer(num_threads, "num_threads", 1)
     check.choice(layout, "layout", ["nhwc", "nchw"])
     check.instance(window, "window", Window)
     check.instance(attr, "attr", Attr)
     attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
     batch, _, height, width = image.shape
-    groups, outputs, _, kh, kw = grouped.shape
+    groups, outputs, _, kh, kw = filters.shape
     dims = (batch, groups * outputs, *window.out_size((height, width), (kh, kw)))
-    out = output.prepare(attr, m, dims, 1, mask, bias, dst_in, dst_dt)
-    kernel = CONV_KERNELS["ref" if layout == "nchw" else _kind(image, grouped, attr, m)]
-    halved = kernel.halves_s8 and m.saturates and image.dtype == np.int8
-    packed = reorder_weights(grouped, wq_scale, m, halved=halved, mask=mask)
-    acc = _accumulate(image, packed.codes, window, attr.src_zp or 0, kernel, m, num_threads)
-    return out.finish(acc, kernel.s32_via_f32, kernel.fused_sum, packed.halved)
+    end = output.prepare(attr, m, dims, 1, filters.mask, bias, dst_in, dst_dt)
+    check.out(out, dims, dst_dt, [x for x in (image, filters.weights, bias, dst_in) if x is not None and x is not out])
+    kernel = CONV_KERNELS["ref" if layout == "nchw" else _kind(image, filters, attr, m)]
+    way = filters.way(kernel, image.dtype)
+    packed = filters.packed(way)
+    apart = way.halved and kernel.compensates_in_f32
+    room = None if out is None else out.transpose(0, 2, 3, 1)
+    bare = end.is_plain and not (kernel.s32_via_f32 or way.halved)
+    direct = room if bare and room is not None and room.flags.carray else None
+    acc = _accumulate(image, packed, window, attr.src_zp or 0, apart, num_threads, direct)
+    if out is not None and direct is not None:
+        return out
+    compensation = to_f32(-dot.SHIFT * packed.sums.astype(np.int64)) if apart else None
+    dst = end.finish(acc, kernel.s32_via_f32, kernel.fused_sum, way.halved, compensation, room)
+    return dst.transpose(0, 3, 1, 2) if out is None else out
 
 
-class ConvWeights(NamedTuple):
-    """Weights as the kernel reads them."""
-
-    codes: S8
-    """(G, O, I, KH, KW)."""
-    halved: bool
-    """The codes are half of the weights; the accumulator must be doubled."""
-
-
-@ieee
-def reorder_weights(
-    weights: NDArray[Any], wq_scale: Scales | float | None, m: Machine, *, halved: bool, mask: int = 1
-) -> ConvWeights:
-    """Reorder convolution weights (G, O, I, KH, KW): float32 to s8 if need be, and halved where pairs saturate.
-
-    s8: ``w' = rne(w*0.5)``; float32: ``w' = rne(w*(s*0.5))``, s = wq_scale (2.6) or f32(1/wq_scale) (3.x).
-
-    Notes
-    -----
-    **Hazards.** ``2*w' = w + d``, with d = 0 for even w, -1 where w mod 4 = 1, +1 where w mod 4 = 3:
-
-    >>> w = np.int8([1, 2, 3, 127, -128]).reshape(1, 1, 5, 1, 1)
-    >>> reorder_weights(w, None, machine("2.6", "avx2"), halved=True).codes.ravel()
-    array([  0,   1,   2,  64, -64], dtype=int8)
-    """
-    factor = HALF if halved else np.float32(1)
-    if weights.dtype == np.int8:
-        if wq_scale is not None:
-            raise ValueError(f"wq_scale: expected None for int8 weights, got {wq_scale!r}")
-        return ConvWeights(store(to_f32(weights) * factor, "s8") if halved else weights, halved)
-    if wq_scale is None:
-        raise ValueError("wq_scale: expected the scale of float32 weights, got None")
-    scale = output.per_channel("wq_scale", as_scales(wq_scale, "wq_scale"), weights.shape[0] * weights.shape[1], mask)
-    if scale.size > 1:
-        scale = scale.reshape(*weights.shape[:2], 1, 1, 1)
-    scale = output.reciprocal(scale) if m.divides else scale
-    return ConvWeights(store(weights * (scale * factor), "s8"), halved)
-
-
-def _grouped(weights: ArrayLike, channels: int) -> tuple[NDArray[Any], int]:
-    """Weights as (G, O, I, KH, KW), and the mask of scales that run along the output channels."""
-    w = check.no_nan(check.array(weights, "weights", [np.int8, np.float32]), "weights")
-    if w.ndim not in (4, 5):
-        raise ValueError(f"weights: expected shape (O, I, KH, KW) or (G, O, I, KH, KW), got {w.shape}")
-    mask = 1 if w.ndim == 4 else 3
-    w = w[None] if w.ndim == 4 else w
-    groups, _, inputs, kh, kw = w.shape
-    if groups * inputs != channels or kh * kw == 0 or groups == 0:
-        raise ValueError(f"weights: expected taps on the {channels} channels of src, got shape {w.shape}")
-    return w, mask
-
-
-def _kind(src: NDArray[Any], weights: NDArray[Any], attr: Attr, m: Machine) -> str:
+def _kind(src: NDArray[Any], filters: Filters, attr: Attr, m: Machine) -> str:
     """Which kernel oneDNN picks for images stored nhwc."""
-    groups, outputs, inputs, kh, kw = weights.shape
-    if groups > 1:
-        return "depthwise" if outputs == inputs == 1 else m.conv_groups
-    if kh == kw == 1:
+    if filters.shape[0] > 1:
+        return "depthwise" if filters.is_depthwise else m.conv_groups
+    if filters.shape[3:] == (1, 1):
         return m.conv_1x1
     if src.dtype == np.int8:
         return m.conv_s8
@@ -190,47 +151,50 @@ def _kind(src: NDArray[Any], weights: NDArray[Any], attr: Attr, m: Machine) -> s
 
 
 def _accumulate(
-    src: NDArray[Any], codes: S8, window: Window, src_zp: int, kernel: ConvKernel, m: Machine, num_threads: int
-) -> NDArray[Any]:
-    """Images (N, G*I, H, W), codes (G, O, I, KH, KW) -> (N, G*O, OH, OW), s32, or f32 after an f32 compensation."""
-    weights = codes.reshape(-1, *codes.shape[2:])
-    is_code = np.iinfo(src.dtype).min <= src_zp <= np.iinfo(src.dtype).max
-    padding = src_zp if is_code else 0
-    apart = src.dtype == np.int8 and kernel.compensates_in_f32 and m.saturates
-    convolve = partial(_convolve, weights=weights, groups=len(codes), window=window, num_threads=num_threads)
-    # An s8 image that is not shifted here is shifted, and compensated in s32, by the kernel.
-    image, pad_value = (dot.shifted(src), padding + dot.SHIFT) if apart else (src, padding)
-    acc: NDArray[Any] = convolve(image, pad_value=pad_value, saturating=m.saturates and not kernel.exact)
-    if src_zp:
-        sums: S64 = weights.sum(axis=(1, 2, 3), dtype=np.int64)
-        if not is_code:  # only the part of the window that lies on the image
-            sums = convolve(np.ones((1, *src.shape[1:]), np.uint8)).astype(np.int64)
-        acc = dot.wrap_s32(acc - src_zp * sums)
-    if apart:
-        acc = to_f32(acc) + to_f32(dot.compensation(weights, axis=(1, 2, 3)))
-    return acc.transpose(0, 3, 1, 2)
+    src: NDArray[Any],
+    packed: kernels.PackedWeights,
+    window: Window,
+    src_zp: int,
+    apart: bool,
+    num_threads: int,
+    out: S32 | None,
+) -> S32:
+    """Images (N, C, H, W) -> (N, OH, OW, O), in `out` if it is given; an s8 source compensated, but if `apart`."""
+    info = np.iinfo(src.dtype)
+    is_code = info.min <= src_zp <= info.max
+    convolve = partial(_convolve, weights=packed, window=window, num_threads=num_threads)
+    acc = convolve(
+        dot.shifted(src) if apart else src,
+        pad_value=(src_zp if is_code else 0) + (dot.SHIFT if apart else 0),
+        zero_point=src_zp if is_code else 0,
+        out=out,
+    )
+    if not is_code:  # only the part of the window that lies on the image
+        sums = convolve(np.ones((1, *src.shape[1:]), np.uint8))
+        acc -= sums * np.int32(src_zp)
+    return acc
 
 
 def _convolve(
     image: NDArray[Any],
-    weights: S8,
-    groups: int,
+    weights: kernels.PackedWeights,
     window: Window,
+    num_threads: int,
     pad_value: int = 0,
-    saturating: bool = False,
-    num_threads: int = 1,
+    zero_point: int = 0,
+    out: S32 | None = None,
 ) -> S32:
-    """Give the kernel's sums, (N, OH, OW, O), of an image (N, C, H, W) and weights (O, I, KH, KW)."""
+    """Give the kernel's sums, (N, OH, OW, O), of an image (N, C, H, W)."""
     (top, left), (bottom, right), (dy, dx) = window.pad_l, window.pad_r, window.dilation
     return kernels.convolve(
         image,
         weights,
+        out,
         stride=window.stride,
         dilation=(dy + 1, dx + 1),
         padding=((top, bottom), (left, right)),
         pad_value=pad_value,
+        zero_point=zero_point,
         layout="nchw",
-        groups=groups,
-        saturating=saturating,
         num_threads=num_threads,
     )

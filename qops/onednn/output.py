@@ -5,38 +5,42 @@ Every step is float32 with one rounding an operation; nothing is fused but the s
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels import onednn_output as kernels
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
-from qops.onednn.cast import F32, fma, ieee, store, to_f32
+from qops.onednn.cast import F32, ieee, store, to_f32
 from qops.onednn.machine import Machine
 
 __all__ = ["Output", "apply_post_ops", "per_channel", "prepare", "reciprocal", "relu"]
 
 ONE = np.float32(1)
 
-SCALINGS: dict[str, Callable[[F32, F32, F32, np.float32], F32]] = {
-    # f, bias, oscale or wei_scale, src_scale
-    "old": lambda f, bias, oscale, _: (f + bias) * oscale,
-    "merged": lambda f, bias, wei, src: f * (src * wei) + bias,
-    "split": lambda f, bias, wei, src: (f * src) * wei + bias,
+Step: TypeAlias = tuple[str, F32 | float]
+"""A step of the kernel, with its operand."""
+
+SCALINGS: dict[str, Callable[[F32, F32, F32], list[Step]]] = {
+    # bias, oscale or wei_scale, src_scale
+    "old": lambda bias, oscale, _: [("add", bias), ("multiply", oscale)],
+    "merged": lambda bias, wei, src: [("multiply", src * wei), ("add", bias)],
+    "split": lambda bias, wei, src: [("multiply", src), ("multiply", wei), ("add", bias)],
 }
 """The order of scale and bias, see `Machine.scaling`."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What is done to the accumulator of a product. Arrays broadcast over the destination."""
+    """What is done to the accumulator of a product. All arrays have the channels last."""
 
     attr: Attr
     dst_dt: str
     scaling: str
     scale: F32
-    """oscale in 2.6, wei_scale in 3.x."""
+    """oscale in 2.6, wei_scale in 3.x; one, or one a channel."""
     bias: NDArray[Any] | None
     dst_in: NDArray[Any] | None
 
@@ -46,40 +50,65 @@ class Output:
         touched = set(self.attr.given) - {"src_zp", "wei_zp"}
         return self.dst_dt == "s32" and self.bias is None and not touched
 
+    @property
+    def _is_scaled(self) -> bool:
+        return any(scale is not None for scale in (self.attr.oscale, self.attr.src_scale, self.attr.wei_scale))
+
     @ieee
     def finish(
-        self, acc: NDArray[Any], s32_via_f32: bool = False, fused_sum: bool = True, doubled: bool = False
+        self,
+        acc: NDArray[Any],
+        s32_via_f32: bool = False,
+        fused_sum: bool = True,
+        doubled: bool = False,
+        compensation: F32 | None = None,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """Give the destination.
 
         Parameters
         ----------
-        acc : ndarray of int32, or of float32 where the kernel has left s32 already
+        acc : ndarray of int32
+            Its memory is worked in.
         s32_via_f32 : bool, optional
             Even a plain s32 result passes through float32.
         fused_sum : bool, optional
             The sum post-op rounds once.
         doubled : bool, optional
             Weights were halved: the scale is twice what was given, and 2.6 halves the bias.
+        compensation : ndarray of float32, optional
+            One a channel, added to the accumulator in float32.
+        out : ndarray of `dst_dt`, optional
+            Where to write it.
 
         Returns
         -------
         ndarray of `dst_dt`
         """
-        if self.is_plain and not (s32_via_f32 or doubled):
-            return acc
-        twice = np.float32(2 if doubled else 1)
+        dst: NDArray[Any] = acc
+        if not self.is_plain or s32_via_f32 or doubled:
+            steps = self._steps(np.float32(2 if doubled else 1), fused_sum, compensation)
+            room = out if out is not None and out.flags.carray else acc if self.dst_dt == "s32" else None
+            dst = store(_made(acc, steps, self.dst_in), self.dst_dt, room)
+        if out is None or out is dst:
+            return dst
+        np.copyto(out, dst)
+        return out
+
+    def _steps(self, twice: np.float32, fused_sum: bool, compensation: F32 | None) -> list[Step]:
         bias = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
         if self.scaling == "old":
             bias = bias / twice
-        src_scale = ONE if self.attr.src_scale is None else self.attr.src_scale.values[0]
-        x = SCALINGS[self.scaling](to_f32(acc), bias, self.scale * twice, src_scale)
-        x = apply_post_ops(x, self.attr.post_ops, self.dst_in, fused_sum)
+        src_scale = np.ones(1, np.float32) if self.attr.src_scale is None else self.attr.src_scale.values
+        steps: list[Step] = [] if compensation is None else [("add", compensation)]
+        if self.bias is not None or self._is_scaled or twice != 1:
+            steps += SCALINGS[self.scaling](bias, self.scale * twice, src_scale)
+        steps += _post_steps(self.attr.post_ops, fused_sum)
         if self.attr.dst_scale is not None:
-            x = x * reciprocal(self.attr.dst_scale.values)
+            steps.append(("multiply", reciprocal(self.attr.dst_scale.values)))
         if self.attr.dst_zp is not None:
-            x = x + np.float32(self.attr.dst_zp)
-        return store(x, self.dst_dt)
+            steps.append(("add", to_f32(self.attr.dst_zp)))
+        return steps
 
 
 def prepare(
@@ -103,7 +132,6 @@ def prepare(
         if scales is not None and scales.mask != 0:
             raise ValueError(f"{name}: expected mask 0, got {scales.mask}")
     channels = dims[axis]
-    along = (-1,) + (1,) * (len(dims) - 1 - axis)
     if m.divides:
         scale = per_channel("wei_scale", attr.wei_scale, channels, wei_mask)
     else:
@@ -113,8 +141,8 @@ def prepare(
     if checked_bias is not None and dst_dt != "f32":
         check.no_nan(checked_bias, "bias")
     old = check.dst_in(dst_in, dims, dst_dt, attr.has_sum)
-    shaped_bias = None if checked_bias is None else checked_bias.reshape(along)
-    return Output(attr, dst_dt, m.scaling, scale.reshape(along), shaped_bias, old)
+    last = None if old is None else np.moveaxis(old, axis, -1)
+    return Output(attr, dst_dt, m.scaling, scale, checked_bias, last)
 
 
 def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F32:
@@ -163,13 +191,20 @@ def apply_post_ops(x: F32, ops: Sequence[PostOp], dst_in: NDArray[Any] | None, f
     >>> apply_post_ops(x, [Sum(), Eltwise()], old), apply_post_ops(x, [Eltwise(), Sum()], old)
     (array([0.], dtype=float32), array([3.], dtype=float32))
     """
-    old = np.zeros((), np.float32) if dst_in is None else to_f32(dst_in)
+    return _made(np.array(x, np.float32, order="C"), _post_steps(ops, fused_sum), dst_in)
+
+
+def _post_steps(ops: Sequence[PostOp], fused_sum: bool) -> list[Step]:
+    steps: list[Step] = []
     for op in ops:
-        scale = np.float32(op.scale)
         if isinstance(op, Eltwise):
-            x = scale * relu(x, op.alpha)
-        elif fused_sum and op.scale != 1:
-            x = fma(old, scale, x)
+            steps += [("relu", op.alpha), ("multiply", to_f32(op.scale))]
         else:
-            x = x + scale * old
-    return x
+            steps.append(("fma" if fused_sum and op.scale != 1 else "sum", op.scale))
+    return steps
+
+
+def _made(x: NDArray[Any], steps: list[Step], dst_in: NDArray[Any] | None) -> F32:
+    """Make the steps on `x`, channels last, in its memory."""
+    old = None if dst_in is None else np.asarray(dst_in, np.float32, order="C")
+    return kernels.finish(x, steps, old)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,14 @@ from qops.onednn import _checks as check
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
 
 __all__ = ["PackedWeights", "codes_of", "pack_weights", "packed_for"]
+
+
+class _ForMachine(Protocol):
+    @property
+    def machine(self) -> Machine: ...
+
+
+_Packed = TypeVar("_Packed", bound=_ForMachine)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +107,7 @@ def codes_of(b: NDArray[np.int8] | PackedWeights) -> NDArray[np.int8]:
     return b.codes if isinstance(b, PackedWeights) else b
 
 
-def packed_for(b: PackedWeights, name: str, m: Machine) -> PackedWeights:
+def packed_for(b: _Packed, name: str, m: Machine) -> _Packed:
     """Give `b`, if it is packed for this machine."""
     if b.machine != m:
         packed, wanted = (f"isa {x.isa!r} of version {x.version!r}" for x in (b.machine, m))

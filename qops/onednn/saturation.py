@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn import dot
-from qops.onednn.convolution import reorder_weights
+from qops.onednn.convolution_weights import reorder_weights
 from qops.onednn.dot import S8, S16_MAX, S16_MIN, U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.window import DENSE, Window
@@ -102,7 +102,7 @@ def saturated_pairs(
     n, c, oh, ow, kh, kw = taps.shape
     places = taps.transpose(0, 2, 3, 4, 5, 1).reshape(n * oh * ow, kh * kw * c)  # channels of a tap are neighbours
     if x.dtype == np.int8:
-        w = reorder_weights(w[None], None, machine(DEFAULT_VERSION, "avx2"), halved=True).codes[0]
+        w = reorder_weights(w[None], None, machine(DEFAULT_VERSION, "avx2"), halved=True)[0]
     return Saturation(_like(w, _counts(places, _matrix(w), _k_starts(w))), len(places))
 
 

@@ -1,0 +1,12 @@
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+def finish(
+    x: NDArray[np.int32] | NDArray[np.float32],
+    steps: Sequence[tuple[str, ArrayLike]],
+    old: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]: ...
+def count_nan(x: NDArray[np.float32]) -> int: ...
+def store(x: NDArray[np.float32], y: NDArray[np.uint8] | NDArray[np.int8] | NDArray[np.int32]) -> None: ...

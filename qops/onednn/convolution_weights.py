@@ -1,0 +1,212 @@
+"""Weights of convolutions: reordered as oneDNN does it, and packed once for many images."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops._kernels import convolution as kernels
+from qops.onednn import _checks as check
+from qops.onednn import output
+from qops.onednn.attr import Scales, as_scales
+from qops.onednn.cast import ieee, store, to_f32
+from qops.onednn.dot import S8
+from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
+from qops.onednn.packed import packed_for
+
+__all__ = [
+    "HALF",
+    "Filters",
+    "PackedConvolutionWeights",
+    "Way",
+    "filters_of",
+    "pack_convolution_weights",
+    "reorder_weights",
+]
+
+HALF = np.float32(0.5)
+"""What s8 convolution scales its weights by where pairs saturate: 2*255*64 = 32640 fits s16."""
+
+
+class Way(NamedTuple):
+    """How a kernel reads weights."""
+
+    saturating: bool
+    """Pairs do saturate: those of halved weights cannot, and exact products are no slower."""
+    halved: bool
+    """The codes are half of the weights; the accumulator must be doubled."""
+
+
+@dataclass(frozen=True, eq=False)
+class Filters:
+    """Checked weights of a convolution, packed anew each time they are asked for."""
+
+    weights: NDArray[Any]
+    """s8 or f32, (G, O, I, KH, KW)."""
+    mask: int
+    """Of scales that run along the output channels."""
+    wq_scale: Scales | float | None
+    machine: Machine
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(G, O, I, KH, KW)."""
+        return self.weights.shape
+
+    @property
+    def is_depthwise(self) -> bool:
+        """True if each channel has weights of its own."""
+        return self.shape[0] > 1 and self.shape[1] == self.shape[2] == 1
+
+    def way(self, kernel: ConvKernel, src_dtype: DTypeLike) -> Way:
+        """Tell how `kernel` reads them for such a source."""
+        saturates = self.machine.saturates
+        halved = saturates and kernel.halves_s8 and src_dtype == np.int8
+        return Way(saturates and not (kernel.exact or halved), halved)
+
+    def packed(self, way: Way) -> kernels.PackedWeights:
+        """Give what the kernel reads."""
+        codes = reorder_weights(self.weights, self.wq_scale, self.machine, halved=way.halved, mask=self.mask)
+        return kernels.pack_weights(codes.reshape(-1, *codes.shape[2:]), groups=len(codes), saturating=way.saturating)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedConvolutionWeights(Filters):
+    """Convolution weights as the kernels read them; `pack_convolution_weights` makes it.
+
+    Attributes
+    ----------
+    weights : ndarray of int8 or float32, (G, O/G, C/G, KH, KW), G = 1 without groups
+        A copy of what was packed, read-only.
+    machine : Machine
+        The only one whose convolutions it may take part in.
+    panels : mapping
+        What each kernel of the machine reads: they differ where pairs saturate, and the same thing elsewhere.
+    """
+
+    panels: Mapping[Way, kernels.PackedWeights]
+
+    def packed(self, way: Way) -> kernels.PackedWeights:
+        """Give what the kernel reads."""
+        return self.panels[way]
+
+    def __repr__(self) -> str:
+        m = self.machine
+        return f"PackedConvolutionWeights({self.shape}, isa={m.isa!r}, version={m.version!r})"
+
+
+def pack_convolution_weights(
+    weights: ArrayLike,
+    *,
+    wq_scale: Scales | float | None = None,
+    isa: str = "vnni",
+    version: str = DEFAULT_VERSION,
+) -> PackedConvolutionWeights:
+    """Pack the weights of a convolution once, for many images.
+
+    `convolution` takes the result in place of ``weights`` and ``wq_scale``. Results are the same, to the bit, whatever
+    the source, window, layout and attributes.
+
+    Parameters
+    ----------
+    weights : ndarray of int8 or float32, (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
+        Copied: later changes to it change nothing.
+    wq_scale : Scales or float, optional
+        Needed by float32 weights, see `convolution`.
+    isa, version : str, optional
+        See `gemm_u8s8s32`. They decide what is done to weights, so convolutions have to name the same. Where pairs
+        saturate, three forms are kept: for sources of u8, for those of s8, and for the reference kernel.
+
+    Returns
+    -------
+    PackedConvolutionWeights
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other dtypes or dimensions, no taps, a missing `wq_scale`, NaN weights, an unknown `isa` or `version`.
+
+    Notes
+    -----
+    Source: none; it saves the reorder of src/cpu/reorder/cpu_reorder_comp.cpp and qops' own packing.
+
+    **Hazards.** What is packed for one machine is refused by another:
+
+    >>> packed = pack_convolution_weights(np.ones((1, 3, 5, 5), np.int8), isa="avx2")
+    >>> packed
+    PackedConvolutionWeights((1, 1, 3, 5, 5), isa='avx2', version='3.13')
+    >>> from qops.onednn import convolution
+    >>> src = np.ones((1, 3, 5, 5), np.int8)
+    >>> convolution(src, packed, isa="avx2").item()
+    0
+    >>> convolution(src, packed)
+    Traceback (most recent call last):
+    ValueError: weights: packed for isa 'avx2' of version '3.13', expected isa 'vnni' of version '3.13'
+    """
+    m = machine(version, isa)
+    grouped, mask = _grouped(weights)
+    copy = grouped.copy()
+    copy.flags.writeable = False
+    given = Filters(copy, mask, wq_scale, m)
+    used = ["depthwise" if given.is_depthwise else "jit", "ref"]
+    ways = {given.way(CONV_KERNELS[name], dtype) for name in used for dtype in (np.uint8, np.int8)}
+    return PackedConvolutionWeights(copy, mask, wq_scale, m, {way: given.packed(way) for way in ways})
+
+
+def filters_of(
+    weights: ArrayLike | PackedConvolutionWeights, wq_scale: Scales | float | None, channels: int, m: Machine
+) -> Filters:
+    """Check the weights of a convolution of images with so many channels."""
+    if isinstance(weights, PackedConvolutionWeights):
+        if wq_scale is not None:
+            raise ValueError(f"wq_scale: expected None for packed weights, got {wq_scale!r}")
+        filters: Filters = packed_for(weights, "weights", m)
+    else:
+        filters = Filters(*_grouped(weights), wq_scale, m)
+    if filters.shape[0] * filters.shape[2] != channels:
+        raise ValueError(f"weights: expected taps on the {channels} channels of src, got shape {filters.shape}")
+    return filters
+
+
+def _grouped(weights: ArrayLike) -> tuple[NDArray[Any], int]:
+    """Weights as (G, O, I, KH, KW), and the mask of scales that run along the output channels."""
+    w = check.no_nan(check.array(weights, "weights", [np.int8, np.float32]), "weights")
+    if w.ndim not in (4, 5):
+        raise ValueError(f"weights: expected shape (O, I, KH, KW) or (G, O, I, KH, KW), got {w.shape}")
+    mask = 1 if w.ndim == 4 else 3
+    w = w[None] if w.ndim == 4 else w
+    if 0 in (w.shape[0], *w.shape[3:]):
+        raise ValueError(f"weights: expected at least one group and one tap, got shape {w.shape}")
+    return w, mask
+
+
+@ieee
+def reorder_weights(
+    weights: NDArray[Any], wq_scale: Scales | float | None, m: Machine, *, halved: bool, mask: int = 1
+) -> S8:
+    """Reorder convolution weights (G, O, I, KH, KW): float32 to s8 if need be, and halved where pairs saturate.
+
+    s8: ``w' = rne(w*0.5)``; float32: ``w' = rne(w*(s*0.5))``, s = wq_scale (2.6) or f32(1/wq_scale) (3.x).
+
+    Notes
+    -----
+    **Hazards.** ``2*w' = w + d``, with d = 0 for even w, -1 where w mod 4 = 1, +1 where w mod 4 = 3:
+
+    >>> w = np.int8([1, 2, 3, 127, -128]).reshape(1, 1, 5, 1, 1)
+    >>> reorder_weights(w, None, machine("2.6", "avx2"), halved=True).ravel()
+    array([  0,   1,   2,  64, -64], dtype=int8)
+    """
+    factor = HALF if halved else np.float32(1)
+    if weights.dtype == np.int8:
+        if wq_scale is not None:
+            raise ValueError(f"wq_scale: expected None for int8 weights, got {wq_scale!r}")
+        return store(to_f32(weights) * factor, "s8") if halved else weights
+    if wq_scale is None:
+        raise ValueError("wq_scale: expected the scale of float32 weights, got None")
+    scale = output.per_channel("wq_scale", as_scales(wq_scale, "wq_scale"), weights.shape[0] * weights.shape[1], mask)
+    if scale.size > 1:
+        scale = scale.reshape(*weights.shape[:2], 1, 1, 1)
+    scale = output.reciprocal(scale) if m.divides else scale
+    return store(weights * (scale * factor), "s8")

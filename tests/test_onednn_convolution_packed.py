@@ -1,0 +1,183 @@
+"""Packed weights and `out` of convolutions: other ways to the same bits, which other tests hold to a twin."""
+
+import numpy as np
+import pytest
+
+from qops import onednn
+from qops.onednn import Attr, Eltwise, Scales, Sum, Window, pack_convolution_weights
+from qops.onednn.machine import MACHINES
+
+RNG = np.random.default_rng(17)
+WINDOW = Window(stride=(1, 2), pad_l=(1, 0), pad_r=(0, 1))
+SHAPES = {"dense": (5, 6, 3, 2), "1x1": (5, 6, 1, 1), "groups": (3, 4, 2, 3, 2), "depthwise": (6, 1, 1, 3, 2)}
+
+
+def codes(dtype, *shape):
+    info = np.iinfo(dtype)
+    return RNG.choice(np.array([info.min, info.min + 1, 0, 1, info.max - 1, info.max], dtype), shape)
+
+
+def scaled(version, outputs, mask):
+    """Scales and post-ops, and the other arguments that go with them."""
+    per_channel = Scales(RNG.uniform(0.001, 0.01, outputs), 2 if version == "2.6" else mask)
+    scale = (
+        {"oscale": per_channel} if version == "2.6" else {"src_scale": 0.5, "wei_scale": per_channel, "dst_scale": 3}
+    )
+    attr = Attr(**scale, src_zp=4, dst_zp=3, post_ops=[Sum(0.5), Eltwise(alpha=0.25)])
+    return {"attr": attr, "bias": RNG.normal(0, 9, outputs).astype(np.float32), "dst_dt": "s8"}
+
+
+def outs(want):
+    """Arrays for a result: as results lie in memory, by planes, and with gaps."""
+    n, c, h, w = want.shape
+    yield np.zeros((n, h, w, c), want.dtype).transpose(0, 3, 1, 2)
+    yield np.zeros(want.shape, want.dtype)
+    yield np.zeros((n, h + 1, w, c + 3), want.dtype)[:, 1:, :, 2:-1].transpose(0, 3, 1, 2)
+
+
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_packed_weights_and_out_change_no_bit(version, isa, dtype, kind):
+    shape = SHAPES[kind]
+    src, weights = codes(dtype, 2, 6, 5, 7), codes(np.int8, *shape)
+    packed = pack_convolution_weights(weights, isa=isa, version=version)
+    outputs, mask = int(np.prod(shape[:-3])), 1 if len(shape) == 4 else 3
+    ways = [
+        {},
+        {"dst_dt": "f32"},
+        {"attr": Attr(src_zp=100)},
+        {"attr": Attr(src_zp=-200)},
+        scaled(version, outputs, mask),
+    ]
+    for way in ways:
+        for layout in ("nhwc", "nchw"):
+            how = {"window": WINDOW, "isa": isa, "version": version, "layout": layout, **way}
+            if "bias" in way:
+                how["dst_in"] = codes(np.int8, 2, outputs, *WINDOW.out_size((5, 7), shape[-2:]))
+            want = onednn.convolution(src, weights, **how)
+            assert want.any()
+            assert np.array_equal(onednn.convolution(src, packed, **how), want)
+            assert np.array_equal(onednn.convolution(src, packed, num_threads=2, **how), want)
+            for out in outs(want):
+                for given in (weights, packed):
+                    out[...] = 77
+                    assert onednn.convolution(src, given, out=out, **how) is out
+                    assert np.array_equal(out, want)
+
+
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_float32_weights_are_packed_with_their_scale(version, isa, dtype):
+    src, weights = codes(dtype, 1, 6, 4, 4), RNG.normal(0, 1, (4, 6, 3, 3)).astype(np.float32)
+    scale = RNG.uniform(20, 60, 4) if version == "2.6" else 1 / RNG.uniform(20, 60, 4)
+    for wq_scale in (float(scale[0]), Scales(scale, 1)):
+        packed = pack_convolution_weights(weights, wq_scale=wq_scale, isa=isa, version=version)
+        for layout in ("nhwc", "nchw"):
+            how = {"isa": isa, "version": version, "layout": layout}
+            want = onednn.convolution(src, weights, wq_scale=wq_scale, **how)
+            assert np.array_equal(onednn.convolution(src, packed, **how), want)
+
+
+def test_what_is_packed_is_a_copy():
+    src, weights = codes(np.uint8, 1, 4, 3, 3), codes(np.int8, 2, 4, 3, 3)
+    want, packed = onednn.convolution(src, weights), pack_convolution_weights(weights)
+    weights[:] = 0
+    assert want.any()
+    assert packed.shape == (1, 2, 4, 3, 3)
+    assert packed.weights.any()
+    assert not packed.weights.flags.writeable
+    assert np.array_equal(onednn.convolution(src, packed), want)
+
+
+@pytest.mark.parametrize("isa", ["avx2", "vnni"])
+def test_a_result_can_be_given_again_and_may_be_what_the_sum_reads(isa):
+    src, weights = codes(np.int8, 1, 4, 5, 5), codes(np.int8, 3, 4, 3, 3)
+    for dst_dt in ("s32", "f32", "u8"):
+        first = onednn.convolution(src, weights, dst_dt=dst_dt, isa=isa)
+        assert first.transpose(0, 2, 3, 1).flags.c_contiguous
+        assert onednn.convolution(src[:, ::-1], weights, dst_dt=dst_dt, isa=isa, out=first) is first
+        assert np.array_equal(first, onednn.convolution(src[:, ::-1], weights, dst_dt=dst_dt, isa=isa))
+        how = {"dst_dt": dst_dt, "isa": isa, "attr": Attr(post_ops=[Sum(0.5)])}
+        want = onednn.convolution(src, weights, dst_in=first.copy(), **how)
+        assert onednn.convolution(src, weights, dst_in=first, out=first, **how) is first
+        assert np.array_equal(first, want)
+
+
+SRC, WEIGHTS = np.zeros((1, 4, 5, 5), np.uint8), np.ones((2, 4, 3, 3), np.int8)
+PACKED, ROOM = pack_convolution_weights(WEIGHTS), np.full(300, 7, np.int32)
+OUT = ROOM[:18].reshape(1, 2, 3, 3)
+READ_ONLY = OUT[:]
+READ_ONLY.flags.writeable = False
+BIAS_IN_OUT = OUT.reshape(-1)[:2]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        (
+            dict(weights=PACKED, isa="avx2"),
+            ValueError,
+            "weights: packed for isa 'vnni' of version '3.13', expected isa",
+        ),
+        (dict(weights=PACKED, version="2.6"), ValueError, "weights: packed for .* isa 'vnni' of version '2.6'"),
+        (dict(weights=PACKED, wq_scale=1.0), ValueError, "wq_scale: expected None for packed weights, got 1.0"),
+        (
+            dict(weights=PACKED, src=SRC[:, :3]),
+            ValueError,
+            r"weights: expected taps on the 3 channels .*\(1, 2, 4, 3, 3\)",
+        ),
+        (dict(weights=PACKED, src=SRC[..., :2]), ValueError, "kernel: expected one that fits"),
+        (
+            dict(weights=onednn.pack_weights(WEIGHTS[0, 0])),
+            TypeError,
+            "weights: expected int8 or float32 data, got object",
+        ),
+        (dict(out=[[0]]), TypeError, "out: expected an ndarray, got list"),
+        (dict(out=OUT.view(np.float32)), TypeError, "out: expected native int32, got dtype"),
+        (dict(out=OUT.view(">i4")), TypeError, "out: expected native int32, got dtype"),
+        (dict(out=OUT, dst_dt="f32"), TypeError, "out: expected native float32, got dtype"),
+        (dict(out=OUT.reshape(1, 3, 3, 2)), ValueError, r"out: shape \(1, 3, 3, 2\), expected \(1, 2, 3, 3\)"),
+        (dict(out=READ_ONLY), ValueError, "out: is read-only"),
+        (dict(out=OUT, src=ROOM.view(np.uint8)[:100].reshape(SRC.shape)), ValueError, "out: shares memory"),
+        (dict(out=OUT, weights=ROOM.view(np.int8)[:72].reshape(WEIGHTS.shape)), ValueError, "out: shares memory"),
+        (dict(out=OUT, bias=BIAS_IN_OUT), ValueError, "out: shares memory"),
+        (dict(out=OUT, dst_in=ROOM[1:19].reshape(1, 2, 3, 3)), ValueError, "out: shares memory"),
+        (
+            dict(out=OUT, weights=WEIGHTS.astype(np.float32)),
+            ValueError,
+            "wq_scale: expected the scale of float32 weights",
+        ),
+        (dict(out=OUT, num_threads=0), ValueError, "num_threads: expected an integer in .*, got 0"),
+    ],
+)
+def test_rejects_bad_input_and_changes_nothing(options, error, words):
+    with pytest.raises(error, match=words):
+        onednn.convolution(**{"src": SRC, "weights": WEIGHTS, **options})
+    assert (ROOM == 7).all()
+
+
+def test_nan_on_its_way_to_codes_leaves_out_as_it_was():
+    bias, out = np.float32([0, -np.inf]), np.full((1, 2, 3, 3), 7, np.uint8)
+    how = {"attr": Attr(post_ops=[Sum(3e38)]), "layout": "nchw", "dst_dt": "u8"}
+    with pytest.raises(ValueError, match="dst: nan has no code in u8, got 9 of them"):
+        onednn.convolution(SRC, WEIGHTS, bias, dst_in=np.full_like(out, 255), out=out, **how)
+    assert (out == 7).all()
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "error", "words"),
+    [
+        (SRC, {}, TypeError, "weights: expected int8 or float32 data, got uint8"),
+        (WEIGHTS[0], {}, ValueError, "weights: expected shape .* got"),
+        (WEIGHTS[..., :0], {}, ValueError, "weights: expected at least one group and one tap"),
+        (WEIGHTS, {"wq_scale": 2.0}, ValueError, "wq_scale: expected None for int8 weights"),
+        (WEIGHTS.astype(np.float32), {}, ValueError, "wq_scale: expected the scale of float32 weights"),
+        (WEIGHTS * np.float32(np.nan), {"wq_scale": 1.0}, ValueError, "weights: expected numbers, got nan"),
+        (WEIGHTS, {"isa": "amx"}, ValueError, "isa: expected one of"),
+        (WEIGHTS, {"version": "1.0"}, ValueError, "version: expected one of"),
+    ],
+)
+def test_rejects_what_cannot_be_packed(weights, options, error, words):
+    with pytest.raises(error, match=words):
+        pack_convolution_weights(weights, **options)
