@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from qops import onednn
-from qops.onednn import Attr, Window, dot
+from qops.onednn import Attr, Sum, Window, dot
+from qops.onednn.cast import DTYPES
 from qops.onednn.machine import MACHINES
 
 RNG = np.random.default_rng(12)
@@ -60,6 +61,22 @@ def test_packed_weights_and_threads_change_no_bit_of_inner_product_and_matmul(ve
                 assert np.array_equal(onednn.matmul(a, packed, attr=attr, num_threads=2, **machine), want)
 
 
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+@pytest.mark.parametrize("dst_dt", ["s32", "f32", "u8"])
+def test_out_changes_no_bit_of_inner_product_and_matmul(version, isa, dst_dt):
+    a, b, bias = codes(np.uint8, 4, 30), codes(np.int8, 30, 6), codes(np.int32, 6) // 2**20
+    for call, weights in ((onednn.inner_product, b.T), (onednn.matmul, b), (onednn.matmul, onednn.pack_weights(b))):
+        for options in ({}, {"bias": bias}, {"attr": Attr(post_ops=[Sum()])}):
+            how = {"isa": "vnni", "dst_dt": dst_dt, **options}
+            how |= {} if isinstance(weights, onednn.PackedWeights) else {"isa": isa, "version": version}
+            old = codes(np.int8, 4, 6).astype(DTYPES[dst_dt])
+            how["dst_in"] = old if "attr" in how else None
+            want = call(a, weights, **how)
+            for out in (np.full_like(want, 77), np.full((6, 8), 77, want.dtype).T[::2], old):
+                assert call(a, weights, out=out, **how) is out
+                assert np.array_equal(out, want)
+
+
 @pytest.mark.parametrize("isa", ["avx2", "vnni"])
 def test_threads_change_no_bit_of_convolution(isa):
     src, weights = codes(np.int8, 2, 6, 9, 8), codes(np.int8, 10, 6, 3, 3)
@@ -93,6 +110,7 @@ A, B = np.zeros((2, 3), np.uint8), np.zeros((3, 4), np.int8)
 PACKED, ROOM = onednn.pack_weights(B), np.zeros(11, np.int32)
 READ_ONLY = np.zeros((2, 4), np.int32)
 READ_ONLY.flags.writeable = False
+IN_ROOM, OUT = ROOM.view(np.int8)[:12].reshape(3, 4), ROOM[2:10].reshape(2, 4)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 2.0], ids=["the short way", "the long way"])
@@ -116,7 +134,7 @@ READ_ONLY.flags.writeable = False
         (dict(out=np.zeros((4, 2), np.int32).T), ValueError, "out: expected aligned rows, contiguous each"),
         (dict(out=READ_ONLY), ValueError, "out: is read-only"),
         (dict(a=ROOM.view(np.uint8)[:6].reshape(2, 3), out=ROOM[:8].reshape(2, 4)), ValueError, "out: shares memory"),
-        (dict(b=ROOM.view(np.int8)[:12].reshape(3, 4), out=ROOM[2:10].reshape(2, 4)), ValueError, "out: shares memory"),
+        (dict(b=IN_ROOM, out=OUT), ValueError, "out: shares memory"),
     ],
 )
 def test_rejects_bad_input_on_both_ways(options, error, words, alpha):
@@ -136,6 +154,12 @@ def test_rejects_bad_input_on_both_ways(options, error, words, alpha):
         (lambda: onednn.inner_product(A, PACKED, isa="avx2"), ValueError, "weights: packed for isa 'vnni'"),
         (lambda: onednn.inner_product(A, B.T, num_threads=0), ValueError, "num_threads: expected"),
         (lambda: onednn.matmul(A, B, num_threads=0), ValueError, "num_threads: expected"),
+        (lambda: onednn.matmul(A, B, out=[[0]]), TypeError, "out: expected an ndarray, got list"),
+        (lambda: onednn.matmul(A, PACKED, out=READ_ONLY), ValueError, "out: is read-only"),
+        (lambda: onednn.matmul(A, B, dst_dt="u8", out=READ_ONLY), TypeError, "out: expected native uint8"),
+        (lambda: onednn.inner_product(A, B.T, out=READ_ONLY.T), ValueError, r"out: shape \(4, 2\), expected \(2, 4\)"),
+        (lambda: onednn.inner_product(A, IN_ROOM.T, out=OUT), ValueError, "out: shares memory"),
+        (lambda: onednn.matmul(A, IN_ROOM, out=OUT), ValueError, "out: shares memory"),
     ],
 )
 def test_rejects_what_cannot_be_packed_or_used_packed(call, error, words):

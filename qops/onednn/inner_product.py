@@ -10,7 +10,7 @@ from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.gemm_driver import Update, Weights, gemm
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
-from qops.onednn.packed import PackedWeights, packed_for
+from qops.onednn.packed import PackedWeights, codes_of, packed_for
 
 __all__ = ["inner_product"]
 
@@ -27,6 +27,7 @@ def inner_product(
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
     num_threads: int = 1,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Multiply rows of u8 or s8 codes by s8 weights (a fully connected layer).
 
@@ -54,6 +55,8 @@ def inner_product(
         Weights in the layout that oneDNN likes best, or stored as given; decides between GEMM and BRGEMM.
     isa, version, num_threads : optional
         See `gemm_u8s8s32`.
+    out : ndarray of `dst_dt`, (N, OC), optional
+        Where the result is written; may be `dst_in`, not share memory with another input.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def inner_product(
     ------
     TypeError, ValueError
         Other dtypes, shapes or masks that do not fit, scales of another version, zero points, a missing `dst_in`, an
-        unknown name, weights packed for another machine.
+        unknown name, weights packed for another machine, an `out` that does not fit.
 
     Notes
     -----
@@ -89,11 +92,13 @@ def inner_product(
     attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
     check.integer(num_threads, "num_threads", 1)
     rows, columns = left.shape[0], right.shape[1]
-    out = output.prepare(attr, m, (rows, columns), 1, 1 << 0, bias, dst_in, dst_dt)
+    end = output.prepare(attr, m, (rows, columns), 1, 1 << 0, bias, dst_in, dst_dt)
+    read = (left, codes_of(right), bias, dst_in)
+    check.out(out, (rows, columns), dst_dt, [x for x in read if x is not None and x is not out])
     if (m.ip_oi if weights_format == "oi" else m.ip_any) == "brgemm":
-        return out.finish(dot.compensated(left, right, m.saturates, num_threads=num_threads))
+        return end.finish(dot.compensated(left, right, m.saturates, num_threads=num_threads), out=out)
     vector = "b" if columns == 1 else "a" if rows == 1 and weights_format == "oi" else ""
-    return out.finish(gemm(left, right, 0, 0, Update(), m, vector, num_threads), m.s32_via_f32)
+    return end.finish(gemm(left, right, 0, 0, Update(), m, vector, num_threads), m.s32_via_f32, out=out)
 
 
 def _transposed(weights: ArrayLike | PackedWeights, inputs: int, m: Machine) -> Weights:

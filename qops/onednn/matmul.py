@@ -27,6 +27,7 @@ def matmul(
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
     num_threads: int = 1,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Multiply matrices of u8 or s8 codes by s8 matrices.
 
@@ -54,6 +55,8 @@ def matmul(
         Needed by a Sum.
     isa, version, num_threads : optional
         See `gemm_u8s8s32`.
+    out : ndarray of `dst_dt`, (..., M, N), optional
+        Where the result is written; may be `dst_in`, not share memory with another input.
 
     Returns
     -------
@@ -62,7 +65,8 @@ def matmul(
     Raises
     ------
     TypeError, ValueError
-        Other dtypes, shapes or masks that do not fit, scales of another version, a missing `dst_in`, an unknown name.
+        Other dtypes, shapes or masks that do not fit, scales of another version, a missing `dst_in`, an unknown name,
+        weights packed for another machine, an `out` that does not fit.
 
     Notes
     -----
@@ -90,13 +94,14 @@ def matmul(
     check.integer(num_threads, "num_threads", 1)
     dims = _dst_dims(left, right)
     axis = len(dims) - 1
-    out = output.prepare(attr, m, dims, axis, 1 << axis, bias, dst_in, dst_dt)
+    end = output.prepare(attr, m, dims, axis, 1 << axis, bias, dst_in, dst_dt)
+    check.out(out, dims, dst_dt, [x for x in (left, right, bias, dst_in) if x is not None and x is not out])
     acc = np.empty(dims, np.int32)
     left, right = (np.broadcast_to(x, dims[:-2] + x.shape[-2:]) for x in (left, right))
     for batch in np.ndindex(dims[:-2]):
         b = right[batch] if packed is None else packed
         acc[batch] = _product(left[batch], b, attr.src_zp or 0, attr.wei_zp or 0, m, num_threads)
-    return out.finish(acc, m.s32_via_f32)
+    return end.finish(acc, m.s32_via_f32, out=out)
 
 
 def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
