@@ -46,7 +46,8 @@ cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t row
                      int32_t *y) noexcept nogil:
     cdef Py_ssize_t group
     cdef gemm_tile t
-    t.fetch = t.shift = False
+    t.fetch = False
+    t.shift = p.image.x_signed and p.image.in_place
     t.lda = p.sw * pixel_bytes(&p.image)
     t.ldc = p.groups * p.oc
     t.quads = quads_of(p.kernel, p.image.channels)
