@@ -9,12 +9,12 @@ TARGET static inline vec TIER(clamped)(const int32_t *x, requantize_32 p)
     return sra_s32(add_s32(mulhi_s32(shifted, set1_s32(p.multiplier)), set1_s32(p.offset)), 19);
 }
 
-/* (x * multiplier + term) >> (51 - left_shift): the same before saturation, all in 64 bits */
+/* (x * multiplier + term) >> (51 - left_shift): the same before saturation, all in 64 bits. Loaded from one further on, the
+ * odd elements lie in the even lanes, so x has one element more than the vector: a load is cheaper than a move. */
 TARGET static inline vec TIER(unclamped)(const int32_t *x, vec multiplier, vec term, int right_shift)
 {
-    const vec q = load(x);
-    const vec even = add_s64(mul_even_s32(q, multiplier), term);
-    const vec odd = add_s64(mul_even_s32(odd_to_even(q), multiplier), term);
+    const vec even = add_s64(mul_even_s32(load(x), multiplier), term);
+    const vec odd = add_s64(mul_even_s32(load(x + 1), multiplier), term);
     return sra_s32_by(weave_high_s32(even, odd), right_shift - 32);
 }
 
@@ -28,7 +28,7 @@ TARGET static ptrdiff_t TIER(requantize_s32_u8)(const int32_t *x, uint8_t *c, pt
     const ptrdiff_t w = LANES / 4;
     const vec m = set1_s32(p.multiplier);
 
-    if (n < LANES)
+    if (--n < LANES) /* the last element is left to the plain loop */
         return 0;
     if (p.left_shift <= 19 && -(1 << 30) <= p.centre && p.centre <= 1 << 30) { /* every sum below 2^63, code below 2^31 */
         const vec term = set1_s64((int64_t)p.offset * (1LL << (32 - p.left_shift)) - (int64_t)p.centre * p.multiplier);
