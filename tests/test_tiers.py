@@ -95,6 +95,14 @@ def add_32_on_codes(rng, n):
     return lambda: (out, add.add_8p8to32(*operands, out))
 
 
+def add_32_far(rng, n):
+    """The same, with a b so far below 0 that its zero point is around 2**23, or beyond, and sums next to integers."""
+    lo = -(2.0 ** rng.integers(0, 20))
+    a, b = (0, -255 * lo / 2**15), (lo, lo * (1 - rng.uniform(1, 2) * 2.0 ** -rng.integers(13, 20)))
+    operands, out = (drawn(rng, n, np.uint8), *a, drawn(rng, n, np.uint8), *b), unaligned(rng, n, np.int32)
+    return lambda: (out, add.add_8p8to32(*operands, out))
+
+
 def quantized(rng, n):
     """Also with steps so small that all is infinite, and scale 0."""
     x, out = drawn(rng, n, np.float32), unaligned(rng, n, np.uint8)
@@ -154,7 +162,8 @@ def shifted(rounding):
     return case
 
 
-CASES = [add_8, add_32, add_32_on_codes, quantized, dequantized, requantized, spanned, spanned_float, finite]
+ADDS = [add_8, add_32, add_32_on_codes, add_32_far]
+CASES = [*ADDS, quantized, dequantized, requantized, spanned, spanned_float, finite]
 NAMED = {case.__name__: case for case in CASES} | {
     f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS
 }

@@ -14,12 +14,14 @@ cdef extern from "add.h":
     ctypedef struct add_u8:
         unsigned short ka, kb  # step of a, of b, in 1/8192 output steps
         short offset  # in 1/32 output steps
+    Py_ssize_t add_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_u8,
+                                 int16_t*, int16_t*, bint) nogil
+
+cdef extern from "add_8p8to32.h":
     ctypedef struct add_s32:
         int za, zb  # codes of 0
         float ma, mb  # steps of a, of b, in output steps
         float max
-    Py_ssize_t add_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_u8,
-                                 int16_t*, int16_t*, bint) nogil
     Py_ssize_t add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_s32, bint) nogil
 
 cdef enum:
