@@ -51,7 +51,8 @@ TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, i
 
     if (n < LANES)
         return 0;
-    if (check && TIER(fuses)(p.za, p.ma, 0.5f, 0, fused.ca) && TIER(fuses)(p.zb, p.mb, 0, 0, fused.cb)) {
+    if (check && fused.ca == 0.5 - (double)p.za * p.ma && fused.cb == 0 - (double)p.zb * p.mb &&
+        TIER(fuses)(p.za, p.ma, 0.5f, 0, fused.ca) && TIER(fuses)(p.zb, p.mb, 0, 0, fused.cb)) {
         ADD_ALL(fused, 1, 1)
     } else if (check && TIER(fuses)(p.za, p.ma, 0.5f, p.za, 0.5f)) {
         ADD_ALL(apart, 1, 0)
