@@ -127,6 +127,15 @@ def requantized(rng, n):
     return lambda: (out, requantize.requantize_32to8(x, step, lo, hi, out))
 
 
+def requantized_at_steps(rng, n):
+    """Codes on both sides of where the result changes, or far beyond it."""
+    x, out, (lo, hi) = unaligned(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
+    ratio = 2.0 ** -rng.uniform(16, 26)
+    changes = (lo / (hi - lo) * 255 + rng.integers(-1, 257, n) + 0.5) / ratio + rng.integers(-3, 4, n)
+    x[:] = np.clip(np.where(rng.random(n) < 1 / 8, changes * 8, changes), INT32.min, INT32.max)
+    return lambda: (out, requantize.requantize_32to8(x, (hi - lo) / 255 * ratio, lo, hi, out))
+
+
 def spanned(rng, n):
     """The extremes of int32."""
     x = drawn(rng, n, np.int32)
@@ -163,7 +172,7 @@ def shifted(rounding):
 
 
 ADDS = [add_8, add_32, add_32_on_codes, add_32_far]
-CASES = [*ADDS, quantized, dequantized, requantized, spanned, spanned_float, finite]
+CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, spanned, spanned_float, finite]
 NAMED = {case.__name__: case for case in CASES} | {
     f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS
 }

@@ -56,6 +56,8 @@
 /* saturating narrow of two vectors of s16 to u8, of s32 to s16: vsat / vpackus, vpackss; within each 128-bit block */
 #define narrow_s16_u8(lo, hi) MM(packus_epi16)(lo, hi)
 #define narrow_s32_s16(lo, hi) MM(packs_epi32)(lo, hi)
+/* the high halves of two vectors of s32, in the order of narrow_s32_s16 */
+#define narrow_high_s32_s16(lo, hi) LANE(narrow_high_s32_s16)(lo, hi)
 /* what two rounds of narrowing within 128-bit blocks left, in order */
 #define in_order(a) LANE(in_order)(a)
 
@@ -71,6 +73,8 @@
 /* logical shifts of 64-bit lanes */
 #define srl_s64(a, n) MM(srl_epi64)(a, _mm_cvtsi32_si128(n))
 #define sll_s64(a, n) MM(sll_epi64)(a, _mm_cvtsi32_si128(n))
+/* whether some lane has none of these bits */
+#define any_lacks_s32(a, bits) LANE(any_lacks_s32)(a, bits)
 /* even lanes of a, odd lanes of b; the high halves of 64-bit lanes of a in the even lanes, those of b in the odd ones */
 #define weave_s32(a, b) LANE(weave_s32)(a, b)
 #define weave_high_s32(a, b) LANE(weave_high_s32)(a, b)
@@ -165,6 +169,24 @@ AVX512_FN __m512i avx512_in_order(__m512i a)
 {
     return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), a);
 }
+
+AVX2_FN __m256i avx2_narrow_high_s32_s16(__m256i lo, __m256i hi)
+{
+    return _mm256_packs_epi32(_mm256_srai_epi32(lo, 16), _mm256_srai_epi32(hi, 16));
+}
+AVX512_FN __m512i avx512_narrow_high_s32_s16(__m512i lo, __m512i hi)
+{
+    const int64_t odd = 0x0007000500030001, block = 0x0008000800080008, other = odd + 0x0020002000200020;
+    const __m512i from = _mm512_setr_epi64(odd, other, odd + block, other + block, odd + 2 * block, other + 2 * block,
+                                           odd + 3 * block, other + 3 * block);
+    return _mm512_permutex2var_epi16(lo, from, hi);
+}
+
+AVX2_FN int avx2_any_lacks_s32(__m256i a, __m256i bits)
+{
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_and_si256(a, bits), _mm256_setzero_si256()));
+}
+AVX512_FN int avx512_any_lacks_s32(__m512i a, __m512i bits) { return _mm512_testn_epi32_mask(a, bits); }
 
 AVX2_FN __m256i avx2_set1_s64(int64_t x) { return _mm256_set1_epi64x(x); }
 AVX512_FN __m512i avx512_set1_s64(int64_t x) { return _mm512_set1_epi64(x); }
