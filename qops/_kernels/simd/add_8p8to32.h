@@ -1,7 +1,7 @@
 /* The 8p8to32 loop of add.pyx, many lanes at a time. */
 #ifdef TIER
 
-/* Whether start + (q - zero) * m, one rounding an operation, is constant + (q - left) * m rounded once, for every code q. */
+/* Whether start + (q - zero) * m, one rounding an operation, is constant + (q - left) * m rounded once for every code q. */
 TARGET static int TIER(fuses)(int32_t zero, float m, float start, int32_t left, float constant)
 {
     static const uint8_t first[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -20,7 +20,7 @@ TARGET static int TIER(fuses)(int32_t zero, float m, float start, int32_t left, 
     return !any;
 }
 
-/* x and y: codes less their zero points. 1 * u + v: the units that multiply have less to do here than those that add. */
+/* x and y: codes less their zero points. 1 * u + v: the units that multiply have less to do than those that add. */
 TARGET static inline vec TIER(sum)(vecf x, vecf y, add_terms p, int fused_a, int fused_b)
 {
     const vecf ma = set1_f32(p.ma), mb = set1_f32(p.mb), ca = set1_f32(p.ca), cb = set1_f32(p.cb);

@@ -152,7 +152,7 @@ AVX512_FN __m512 avx512_load_u8_f32_less(const uint8_t *p, int k, int32_t zero)
 {
     return _mm512_cvtepi32_ps(_mm512_sub_epi32(avx512_load_u8_s32(p + 16 * k), _mm512_set1_epi32(zero)));
 }
-/* a code in the low byte of the float 2^23 makes 2^23 + code: one byte permutation widens and converts, one load does all */
+/* a code in the low byte of the float 2^23 makes 2^23 + code: one permutation widens and converts, one load does all */
 VBMI_FN __m512 vbmi_load_u8_f32_less(const uint8_t *p, int k, int32_t zero)
 {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

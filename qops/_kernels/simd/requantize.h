@@ -9,8 +9,8 @@ TARGET static inline vec TIER(clamped)(const int32_t *x, requantize_32 p)
     return sra_s32(add_s32(mulhi_s32(shifted, set1_s32(p.multiplier)), set1_s32(p.offset)), 19);
 }
 
-/* (x * multiplier + term) >> (51 - left_shift): the same before saturation, all in 64 bits. Loaded from one further on, the
- * odd elements lie in the even lanes, so x has one element more than the vector: a load is cheaper than a move. */
+/* (x * multiplier + term) >> (51 - left_shift): the same before saturation, all in 64 bits. Loaded from one further on,
+ * the odd elements lie in the even lanes: cheaper than a move, but x must have one element more than the vector. */
 TARGET static inline vec TIER(unclamped)(const int32_t *x, vec multiplier, vec term, int right_shift)
 {
     const vec even = add_s64(mul_even_s32(load(x), multiplier), term);

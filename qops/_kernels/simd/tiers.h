@@ -50,7 +50,8 @@
 #include QOPS_BODY
 #undef TIER
 #undef TARGET
-#define RUN_VBMI(tier, kernel, ...) ((tier) >= QOPS_VBMI ? vbmi_##kernel(__VA_ARGS__) : RUN_TIER(tier, kernel, __VA_ARGS__))
+#define RUN_VBMI(tier, kernel, ...) \
+    ((tier) >= QOPS_VBMI ? vbmi_##kernel(__VA_ARGS__) : RUN_TIER(tier, kernel, __VA_ARGS__))
 #undef QOPS_BODY_VBMI
 #endif
 #undef LANE
