@@ -95,6 +95,14 @@ def add_32_on_codes(rng, n):
     return lambda: (out, add.add_8p8to32(*operands, out))
 
 
+def add_32_far(rng, n):
+    """The same, with a b so far below 0 that its zero point is around 2**23, or beyond, and sums next to integers."""
+    lo = -(2.0 ** rng.integers(0, 20))
+    a, b = (0, -255 * lo / 2**15), (lo, lo * (1 - rng.uniform(1, 2) * 2.0 ** -rng.integers(13, 20)))
+    operands, out = (drawn(rng, n, np.uint8), *a, drawn(rng, n, np.uint8), *b), unaligned(rng, n, np.int32)
+    return lambda: (out, add.add_8p8to32(*operands, out))
+
+
 def quantized(rng, n):
     """Also with steps so small that all is infinite, and scale 0."""
     x, out = drawn(rng, n, np.float32), unaligned(rng, n, np.uint8)
@@ -117,6 +125,15 @@ def requantized(rng, n):
     widest = float(np.abs(x, dtype=np.float64).mean()) + 1 if n else 1.0
     step = (hi - lo) * [0.0, 2.0 ** rng.uniform(-40, 6), 2.0 ** rng.uniform(-2, 2) / widest][rng.integers(0, 3)]
     return lambda: (out, requantize.requantize_32to8(x, step, lo, hi, out))
+
+
+def requantized_at_steps(rng, n):
+    """Codes on both sides of where the result changes, or far beyond it."""
+    x, out, (lo, hi) = unaligned(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
+    ratio = 2.0 ** -rng.uniform(16, 26)
+    changes = (lo / (hi - lo) * 255 + rng.integers(-1, 257, n) + 0.5) / ratio + rng.integers(-3, 4, n)
+    x[:] = np.clip(np.where(rng.random(n) < 1 / 8, changes * 8, changes), INT32.min, INT32.max)
+    return lambda: (out, requantize.requantize_32to8(x, (hi - lo) / 255 * ratio, lo, hi, out))
 
 
 def spanned(rng, n):
@@ -182,7 +199,8 @@ def stored(dtype):
     return case
 
 
-CASES = [add_8, add_32, add_32_on_codes, quantized, dequantized, requantized, spanned, spanned_float, finite]
+ADDS = [add_8, add_32, add_32_on_codes, add_32_far]
+CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, spanned, spanned_float, finite]
 NAMED = {case.__name__: case for case in CASES} | {
     **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
     **{f"step_{name}": step(name) for name in ("add", "multiply", "relu", "sum", "fma")},

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport fabsf, fmaxf, rint, roundf
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
-from qops._kernels.checks cimport STREAM, Ends, blocks
+from qops._kernels.checks cimport STREAM, Ends, walk
 from qops._kernels.isa cimport tier
 from qops._kernels.range cimport above, below
 
@@ -14,12 +14,14 @@ cdef extern from "add.h":
     ctypedef struct add_u8:
         unsigned short ka, kb  # step of a, of b, in 1/8192 output steps
         short offset  # in 1/32 output steps
+    Py_ssize_t add_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_u8,
+                                 int16_t*, int16_t*, bint) nogil
+
+cdef extern from "add_8p8to32.h":
     ctypedef struct add_s32:
         int za, zb  # codes of 0
         float ma, mb  # steps of a, of b, in output steps
         float max
-    Py_ssize_t add_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_u8,
-                                 int16_t*, int16_t*, bint) nogil
     Py_ssize_t add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_s32, bint) nogil
 
 cdef enum:
@@ -69,6 +71,16 @@ cdef void add_u8u8_u8(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ssize_t
     lowest[0], highest[0] = low, high
 
 
+cdef struct Narrow:
+    add_u8 p
+    int16_t lowest, highest
+
+
+cdef void add_u8u8_u8_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Narrow* s = <Narrow*>using
+    add_u8u8_u8(<uint8_t*>data[0], <uint8_t*>data[1], <uint8_t*>data[2], n, s.p, &s.lowest, &s.highest)
+
+
 cdef void add_u8u8_u8_wide(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ssize_t n,
                            const int64_t* ta, const int64_t* tb, int64_t* lowest, int64_t* highest) noexcept nogil:
     """c = sat_u8((ta[a] + tb[b]) >> 16): every term in 1/65536 output steps, for ranges that 16 bits cannot hold."""
@@ -82,6 +94,17 @@ cdef void add_u8u8_u8_wide(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ss
         c[i] = <uint8_t>max(<int64_t>0, min(<int64_t>255, code))
 
 
+cdef struct Wide:
+    int64_t ta[256]
+    int64_t tb[256]
+    int64_t lowest, highest
+
+
+cdef void add_u8u8_u8_wide_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Wide* s = <Wide*>using
+    add_u8u8_u8_wide(<uint8_t*>data[0], <uint8_t*>data[1], <uint8_t*>data[2], n, s.ta, s.tb, &s.lowest, &s.highest)
+
+
 cdef class Span:
     """What one pass over the data found: whether all codes fitted, and a range that holds every sum."""
 
@@ -93,37 +116,27 @@ cdef Span found(double lowest, double highest, double unit, double slack, Ends c
     return s
 
 
-cdef Span add_narrow(tuple arrays, Ends a, Ends b, Ends c):
-    cdef add_u8 p = prepare_u8(a, b, c)
-    cdef int16_t lowest = 32767, highest = -32768
-    cdef cnp.ndarray x, y, z
+cdef Span add_narrow(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out):
+    cdef Narrow n = Narrow(prepare_u8(a, b, c), 32767, -32768)
     cdef Span s
-    for x, y, z in blocks(arrays):
-        with nogil:
-            add_u8u8_u8(<uint8_t*>cnp.PyArray_DATA(x), <uint8_t*>cnp.PyArray_DATA(y), <uint8_t*>cnp.PyArray_DATA(z),
-                        cnp.PyArray_SIZE(z), p, &lowest, &highest)
-    s = found(lowest - 16, highest - 16, step(c) / 32, SLACK, c)
-    s.fits = lowest >= 0 and highest < 256 * 32
+    walk(add_u8u8_u8_loop, &n, x, y, out)
+    s = found(n.lowest - 16, n.highest - 16, step(c) / 32, SLACK, c)
+    s.fits = n.lowest >= 0 and n.highest < 256 * 32
     return s
 
 
-cdef Span add_wide(tuple arrays, Ends a, Ends b, Ends c):
-    cdef int64_t ta[256]
-    cdef int64_t tb[256]
-    cdef int64_t lowest = 1LL << 62, highest = -(1LL << 62)
+cdef Span add_wide(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out):
+    cdef Wide w
     cdef double unit = step(c) / 65536
-    cdef cnp.ndarray x, y, z
     cdef Span s
     cdef int q
+    w.lowest, w.highest = 1LL << 62, -(1LL << 62)
     for q in range(256):
-        ta[q] = <int64_t>rint(q * (step(a) / unit))
-        tb[q] = <int64_t>rint(q * (step(b) / unit) + (a.min + b.min - c.min) / unit) + 32768
-    for x, y, z in blocks(arrays):
-        with nogil:
-            add_u8u8_u8_wide(<uint8_t*>cnp.PyArray_DATA(x), <uint8_t*>cnp.PyArray_DATA(y),
-                             <uint8_t*>cnp.PyArray_DATA(z), cnp.PyArray_SIZE(z), ta, tb, &lowest, &highest)
-    s = found(<double>lowest - 32768, <double>highest - 32768, unit, 2, c)
-    s.fits = lowest >= 0 and highest < 256 * 65536
+        w.ta[q] = <int64_t>rint(q * (step(a) / unit))
+        w.tb[q] = <int64_t>rint(q * (step(b) / unit) + (a.min + b.min - c.min) / unit) + 32768
+    walk(add_u8u8_u8_wide_loop, &w, x, y, out)
+    s = found(<double>w.lowest - 32768, <double>w.highest - 32768, unit, 2, c)
+    s.fits = w.lowest >= 0 and w.highest < 256 * 65536
     return s
 
 
@@ -132,8 +145,8 @@ cpdef Span add_8p8to8(cnp.ndarray x, double a_min, double a_max, cnp.ndarray y, 
     """One pass: out = the codes of x + y in the range (c_min, c_max), c_min < c_max; returns the Span it found."""
     cdef Ends a = Ends(a_min, a_max), b = Ends(b_min, b_max), c = Ends(c_min, c_max)
     if fits_16_bits(a, b, c):
-        return add_narrow((x, y, out), a, b, c)
-    return add_wide((x, y, out), a, b, c)
+        return add_narrow(x, a, y, b, c, out)
+    return add_wide(x, a, y, b, c, out)
 
 
 cdef int quantize_uint(float lo, float hi) noexcept nogil:
@@ -173,13 +186,13 @@ cdef void add_u8u8_s32(const uint8_t* a, const uint8_t* b, int32_t* c, Py_ssize_
         c[i] = <int32_t>((<float>0.5 + x) + y)
 
 
+cdef void add_u8u8_s32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    add_u8u8_s32(<uint8_t*>data[0], <uint8_t*>data[1], <int32_t*>data[2], n, (<add_s32*>using)[0])
+
+
 cpdef double add_8p8to32(cnp.ndarray x, float a_min, float a_max, cnp.ndarray y, float b_min, float b_max,
                          cnp.ndarray out) except? -1:
     """out = the codes of x + y in the range (-max, max); returns max."""
     cdef add_s32 p = prepare_s32(a_min, a_max, b_min, b_max)
-    cdef cnp.ndarray a, b, c
-    for a, b, c in blocks((x, y, out)):
-        with nogil:
-            add_u8u8_s32(<uint8_t*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(b), <int32_t*>cnp.PyArray_DATA(c),
-                         cnp.PyArray_SIZE(c), p)
+    walk(add_u8u8_s32_loop, &p, x, y, out)
     return p.max

@@ -29,6 +29,8 @@ cdef extern from *:
 U8 = cnp.NPY_UINT8
 S32 = cnp.NPY_INT32
 F32 = cnp.NPY_FLOAT32
+cdef enum:
+    WORTH_RELEASING = 1 << 14  # elements, for which a loop lets other threads run: that costs as much as some hundreds
 BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
 
 
@@ -186,6 +188,32 @@ cdef bint overlap(cnp.ndarray a, cnp.ndarray b):
     if PyArray_ISCARRAY_RO(a) and PyArray_ISCARRAY_RO(b):
         return a_start < b_start + cnp.PyArray_NBYTES(b) and b_start < a_start + cnp.PyArray_NBYTES(a)
     return np.shares_memory(a, b)
+
+
+cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):
+    if n < WORTH_RELEASING:
+        loop(data, n, using)
+    else:
+        with nogil:
+            loop(data, n, using)
+
+
+cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.ndarray c=None):
+    """Runs a loop over the data of up to three arrays, as `blocks` lays them; at once when they lie alike."""
+    cdef char* data[3]
+    cdef cnp.ndarray part
+    cdef int i
+    if (PyArray_ISCARRAY_RO(a) and (b is None or PyArray_ISCARRAY_RO(b) and PyArray_SAMESHAPE(a, b))
+            and (c is None or PyArray_ISCARRAY_RO(c) and PyArray_SAMESHAPE(a, c))):
+        data[0] = cnp.PyArray_BYTES(a)
+        data[1] = NULL if b is None else cnp.PyArray_BYTES(b)
+        data[2] = NULL if c is None else cnp.PyArray_BYTES(c)
+        run(loop, data, cnp.PyArray_SIZE(a), using)
+        return
+    for parts in buffered(tuple([x for x in (a, b, c) if x is not None])):
+        for i, part in enumerate(parts):
+            data[i] = cnp.PyArray_BYTES(part)
+        run(loop, data, cnp.PyArray_SIZE(part), using)
 
 
 cdef object blocks(tuple arrays):

@@ -65,7 +65,7 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     packed.kernel = find_kernel(saturating or packed.depthwise)  # which widens nothing
     if packed.depthwise:
         packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
-        packed.quads = depthwise_quads(w) if tier() == VNNI else None
+        packed.quads = depthwise_quads(w) if tier() >= VNNI else None
         packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
     else:
         pack_dense(packed, np.ascontiguousarray(w))

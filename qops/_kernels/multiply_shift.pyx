@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int16_t, int32_t, int64_t
 
-from qops._kernels.checks cimport STREAM, blocks
+from qops._kernels.checks cimport STREAM, walk
 from qops._kernels.isa cimport tier
 
 cnp.import_array()
@@ -67,20 +67,24 @@ cdef void multiply_shift_hvx(const int32_t* x, int32_t* y, Py_ssize_t n, int mul
         y[i] = max(-32768, min(32767, <int>((2 * <int64_t><int16_t>x[i] * multiplier + 0x8000) >> 16)))
 
 
+cdef struct Factor:
+    int multiplier, right_shift
+    Rounding rounding
+
+
+cdef void multiply_shift_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Factor* f = <Factor*>using
+    cdef const int32_t* x = <int32_t*>data[0]
+    cdef int32_t* y = <int32_t*>data[1]
+    if f.rounding == GEMMLOWP:
+        multiply_shift_gemmlowp(x, y, n, f.multiplier, max(0, 31 - f.right_shift), max(0, f.right_shift - 31))
+    elif f.rounding == HVX:
+        multiply_shift_hvx(x, y, n, f.multiplier)
+    else:
+        multiply_shift_once(x, y, n, f.multiplier, f.right_shift, f.rounding)
+
+
 cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, str rounding, cnp.ndarray out):
     """out = x * multiplier / 2**right_shift on int32, rounded by the rule; |multiplier| < 2**31, shift 0..62."""
-    cdef Rounding rule = <Rounding><int>ROUNDINGS.index(rounding)
-    cdef cnp.ndarray a, c
-    cdef const int32_t* source
-    cdef int32_t* target
-    for a, c in blocks((x, out)):
-        source = <int32_t*>cnp.PyArray_DATA(a)
-        target = <int32_t*>cnp.PyArray_DATA(c)
-        with nogil:
-            if rule == GEMMLOWP:
-                multiply_shift_gemmlowp(source, target, cnp.PyArray_SIZE(c), multiplier, max(0, 31 - right_shift),
-                                        max(0, right_shift - 31))
-            elif rule == HVX:
-                multiply_shift_hvx(source, target, cnp.PyArray_SIZE(c), multiplier)
-            else:
-                multiply_shift_once(source, target, cnp.PyArray_SIZE(c), multiplier, right_shift, rule)
+    cdef Factor f = Factor(multiplier, right_shift, <Rounding><int>ROUNDINGS.index(rounding))
+    walk(multiply_shift_loop, &f, x, out)

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport fabs, floor, fmax, rint
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.checks cimport STREAM, Ends, blocks
+from qops._kernels.checks cimport STREAM, Ends, walk
 from qops._kernels.isa cimport tier
 
 cnp.import_array()
@@ -71,14 +71,20 @@ cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, float inv_sc
         c[i] = <uint8_t>(<int>whole + zero_point)
 
 
+cdef struct quantize_u8:
+    float inv_scale
+    int zero_point
+
+
+cdef void quantize_f32_u8_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef quantize_u8* p = <quantize_u8*>using
+    quantize_f32_u8(<float*>data[0], <uint8_t*>data[1], n, p.inv_scale, p.zero_point)
+
+
 cpdef object quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray out):
     """out = the codes of x; scale 0 gives zero_point everywhere."""
-    cdef float inv_scale = <float>(1 / scale) if scale else <float>0
-    cdef cnp.ndarray a, c
-    for a, c in blocks((x, out)):
-        with nogil:
-            quantize_f32_u8(<float*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c),
-                            inv_scale, zero_point)
+    cdef quantize_u8 p = quantize_u8(<float>(1 / scale) if scale else <float>0, zero_point)
+    walk(quantize_f32_u8_loop, &p, x, out)
 
 
 cdef dequantize_u8 prepare_dequantize(double lo, double hi) noexcept nogil:
@@ -113,19 +119,21 @@ cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float top
         x[i] = <float>c[i] * <float>4.656612873077393e-10 * top
 
 
+cdef void dequantize_u8_f32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    dequantize_u8_f32(<uint8_t*>data[0], <float*>data[1], n, (<dequantize_u8*>using)[0])
+
+
+cdef void dequantize_s32_f32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    dequantize_s32_f32(<int32_t*>data[0], <float*>data[1], n, (<float*>using)[0])
+
+
 cpdef object dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
     """out = the values of uint8 codes in the range (lo, hi)."""
     cdef dequantize_u8 p = prepare_dequantize(lo, hi)
-    cdef cnp.ndarray c, x
-    for c, x in blocks((codes, out)):
-        with nogil:
-            dequantize_u8_f32(<uint8_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c), p)
+    walk(dequantize_u8_f32_loop, &p, codes, out)
 
 
 cpdef object dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
     """out = the values of int32 codes of this scale."""
-    cdef cnp.ndarray c, x
-    for c, x in blocks((codes, out)):
-        with nogil:
-            dequantize_s32_f32(<int32_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c),
-                               <float>(scale * 2147483648.0))
+    cdef float top = <float>(scale * 2147483648.0)
+    walk(dequantize_s32_f32_loop, &top, codes, out)

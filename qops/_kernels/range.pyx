@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from qops._kernels.checks cimport blocks
+from qops._kernels.checks cimport walk
 from qops._kernels.isa cimport tier
 
 cnp.import_array()
@@ -35,13 +35,28 @@ cdef void range_f32(const float* x, Py_ssize_t n, float* lowest, float* highest,
     lowest[0], highest[0], nonfinite[0] = low, high, strange
 
 
+cdef struct Ends32:
+    int32_t lowest, highest
+
+
+cdef struct EndsF:
+    float lowest, highest, nonfinite
+
+
+cdef void range_s32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    range_s32(<int32_t*>data[0], n, &(<Ends32*>using).lowest, &(<Ends32*>using).highest)
+
+
+cdef void range_f32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef EndsF* r = <EndsF*>using
+    range_f32(<float*>data[0], n, &r.lowest, &r.highest, &r.nonfinite)
+
+
 cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1:
     """Sets the lowest and highest of int32 codes; 2**31 - 1 and -2**31 of none."""
-    cdef cnp.ndarray x
-    lowest[0], highest[0] = 2147483647, -2147483648
-    for x, in blocks((codes,)):
-        with nogil:
-            range_s32(<int32_t*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x), lowest, highest)
+    cdef Ends32 r = Ends32(2147483647, -2147483648)
+    walk(range_s32_loop, &r, codes)
+    lowest[0], highest[0] = r.lowest, r.highest
     return 0
 
 
@@ -54,9 +69,6 @@ def range_32(cnp.ndarray codes):
 
 cpdef tuple range_float(cnp.ndarray values):
     """Lowest and highest of float32 values, (inf, -inf) of none, and whether all are finite."""
-    cdef float lowest = INFINITY, highest = -INFINITY, nonfinite = 0
-    cdef cnp.ndarray x
-    for x, in blocks((values,)):
-        with nogil:
-            range_f32(<float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(x), &lowest, &highest, &nonfinite)
-    return lowest, highest, nonfinite == 0
+    cdef EndsF r = EndsF(INFINITY, -INFINITY, 0)
+    walk(range_f32_loop, &r, values)
+    return r.lowest, r.highest, r.nonfinite == 0

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport ceil, floor, ldexp, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from qops._kernels.checks cimport STREAM, blocks
+from qops._kernels.checks cimport STREAM, walk
 from qops._kernels.isa cimport tier
 
 cnp.import_array()
@@ -61,10 +61,11 @@ cdef void requantize_s32_u8(const int32_t* x, uint8_t* c, Py_ssize_t n, requanti
         c[i] = <uint8_t>max(<int64_t>0, min(<int64_t>255, code))
 
 
+cdef void requantize_s32_u8_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    requantize_s32_u8(<int32_t*>data[0], <uint8_t*>data[1], n, (<requantize_32*>using)[0])
+
+
 cpdef object requantize_32to8(cnp.ndarray x, double step, double lo, double hi, cnp.ndarray out):
     """out = the uint8 codes, in the range (lo, hi), lo < hi, of int32 codes of this step."""
     cdef requantize_32 p = prepare(step, lo, hi)
-    cdef cnp.ndarray a, c
-    for a, c in blocks((x, out)):
-        with nogil:
-            requantize_s32_u8(<int32_t*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c), p)
+    walk(requantize_s32_u8_loop, &p, x, out)
