@@ -78,7 +78,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     # version        2.6       2.6       2.6       3.2       3.2       3.2       3.13      3.13      3.13
     # isa            avx2      avx512    vnni      avx2      avx512    vnni      avx2      avx512    vnni
     "saturates":    (True,     True,     False,    True,     True,     False,    True,     True,     False),
-    "k_block":      (384,      768,      768,      384,      768,      768,      384,      768,      768),
+    "k_block":      (384,      768,      1536,     384,      768,      1536,     384,      768,      1536),
     "k_single":     (256,      384,      384,      256,      384,      384,      256,      384,      384),
     "gemv":         (False,    True,     True,     False,    True,     True,     False,    True,     True),
     "s8_gemm":      ("around", "inside", "inside", "around", "inside", "inside", "around", "inside", "inside"),
