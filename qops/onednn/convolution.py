@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels import convolution as kernels
 from qops.onednn import _checks as check
-from qops.onednn import dot, output
+from qops.onednn import dot, output, reference
 from qops.onednn.attr import NO_ATTR, Attr, Scales, as_scales
 from qops.onednn.cast import ieee, store, to_f32
 from qops.onednn.dot import S8, S32, S64
@@ -42,7 +42,8 @@ def convolution(
     one float32 rounding an operation::
 
         2.6:  f = (f32(acc) + bias)*oscale
-        3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
+        3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 or the reference kernel
+              (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
 
     Products are paired along the channels of one tap, (0,1), (2,3), ... An s8 source is shifted by 128 and compensated
@@ -66,7 +67,8 @@ def convolution(
         Needed by float32 weights: the reorder quantizes them, times it in 2.6, divided by it in 3.x; mask 0 or 1
         (3 with groups).
     layout : {"nhwc", "nchw"}, optional
-        Order of the images in memory; nchw goes to the reference kernel, which is exact.
+        Order of the images in memory; nchw goes to the reference kernel, which is exact, and on 3.13 really divides
+        by dst_scale.
     isa, version, num_threads : optional
         See `gemm_u8s8s32`.
 
@@ -83,7 +85,8 @@ def convolution(
     Notes
     -----
     Source: src/cpu/x64/jit_uni_x8s8s32x_conv_kernel.cpp, jit_avx512_core_x8s8s32x_conv_kernel.cpp, jit_brgemm_conv.cpp,
-    src/cpu/ref_convolution_int8.cpp. Not modelled: group sizes for which oneDNN falls back to the reference kernel.
+    src/cpu/ref_convolution_int8.cpp. Without AVX-512 groups whose inputs or outputs are no multiple of 4 go to the
+    reference kernel. Not modelled: odd groups on 2.6 with AVX-512, which go to GEMM and pair across taps there.
 
     **Hazards.** All weights 1, all sources 1: 75 where 5x5x3 are summed, and 0 where the weights are halved.
 
@@ -97,12 +100,11 @@ def convolution(
     >>> [int(convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
     [64770, 32767]
 
-    So does padding with a zero point, though it stands for 0 (a zero point that is no code of the source is applied to
-    the image alone, and the padding is 0):
+    Padding never does, but the image does though its codes stand for 0, and looks darker than the padding:
 
     >>> window, attr = Window(pad_l=(0, 1)), Attr(src_zp=255)
     >>> [convolution(src, weights, window=window, attr=attr, isa=isa).ravel().tolist() for isa in ("vnni", "avx2")]
-    [[0, 0], [-32003, -32003]]
+    [[0, 0], [0, -32003]]
 
     The accumulator wraps, from channels*taps = 65794 on at full range.
     """
@@ -122,7 +124,9 @@ def convolution(
     halved = kernel.halves_s8 and m.saturates and image.dtype == np.int8
     packed = reorder_weights(grouped, wq_scale, m, halved=halved, mask=mask)
     acc = _accumulate(image, packed.codes, window, attr.src_zp or 0, kernel, m, num_threads)
-    return out.finish(acc, kernel.s32_via_f32, kernel.fused_sum, packed.halved)
+    if kernel.is_ref:
+        return reference.finish(acc, out, m, m.ref_scaling)
+    return out.finish(acc, kernel.s32_via_f32, packed.halved)
 
 
 class ConvWeights(NamedTuple):
@@ -181,7 +185,9 @@ def _kind(src: NDArray[Any], weights: NDArray[Any], attr: Attr, m: Machine) -> s
     """Which kernel oneDNN picks for images stored nhwc."""
     groups, outputs, inputs, kh, kw = weights.shape
     if groups > 1:
-        return "depthwise" if outputs == inputs == 1 else m.conv_groups
+        if outputs == inputs == 1:
+            return "depthwise"
+        return "ref" if outputs % m.group_block or inputs % m.group_block else m.conv_groups
     if kh == kw == 1:
         return m.conv_1x1
     if src.dtype == np.int8:
@@ -194,8 +200,9 @@ def _accumulate(
 ) -> NDArray[Any]:
     """Images (N, G*I, H, W), codes (G, O, I, KH, KW) -> (N, G*O, OH, OW), s32, or f32 after an f32 compensation."""
     weights = codes.reshape(-1, *codes.shape[2:])
-    is_code = np.iinfo(src.dtype).min <= src_zp <= np.iinfo(src.dtype).max
-    padding = src_zp if is_code else 0
+    # Padding never saturates: it may stand in the products where 2*128*128 fits s16.
+    is_safe = np.iinfo(src.dtype).min <= src_zp <= min(128, np.iinfo(src.dtype).max)
+    padding = src_zp if is_safe else 0
     apart = src.dtype == np.int8 and kernel.compensates_in_f32 and m.saturates
     convolve = partial(_convolve, weights=weights, groups=len(codes), window=window, num_threads=num_threads)
     # An s8 image that is not shifted here is shifted, and compensated in s32, by the kernel.
@@ -203,7 +210,7 @@ def _accumulate(
     acc: NDArray[Any] = convolve(image, pad_value=pad_value, saturating=m.saturates and not kernel.exact)
     if src_zp:
         sums: S64 = weights.sum(axis=(1, 2, 3), dtype=np.int64)
-        if not is_code:  # only the part of the window that lies on the image
+        if not is_safe:  # only the part of the window that lies on the image
             sums = convolve(np.ones((1, *src.shape[1:]), np.uint8)).astype(np.int64)
         acc = dot.wrap_s32(acc - src_zp * sums)
     if apart:

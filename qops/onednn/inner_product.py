@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn import dot, output
+from qops.onednn import dot, output, reference
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.gemm_driver import Update, Weights, gemm
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
-from qops.onednn.packed import PackedWeights, packed_for
+from qops.onednn.packed import PackedWeights, codes_of, packed_for
 
 __all__ = ["inner_product"]
 
@@ -36,6 +36,9 @@ def inner_product(
         2.6:  f = (f32(acc) + bias)*oscale
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); saturate, round half to even
+
+    A Sum after another post-op takes GEMM to the reference kernel, which is exact, and on 3.13 scales as BRGEMM does and
+    really divides by dst_scale.
 
     s32 without scale, bias and post-op is stored as it is, but on 3.13 with AVX2, where it passes through float32.
 
@@ -92,7 +95,9 @@ def inner_product(
     out = output.prepare(attr, m, (rows, columns), 1, 1 << 0, bias, dst_in, dst_dt)
     if (m.ip_oi if weights_format == "oi" else m.ip_any) == "brgemm":
         return out.finish(dot.compensated(left, right, m.saturates, num_threads=num_threads))
-    vector = "b" if columns == 1 else "a" if rows == 1 and weights_format == "oi" else ""
+    if attr.has_late_sum:
+        return reference.finish(dot.compensated(left, codes_of(right), saturates=False), out, m, m.ref_scaling)
+    vector = "a" if rows == 1 else "b" if columns == 1 else ""
     return out.finish(gemm(left, right, 0, 0, Update(), m, vector, num_threads), m.s32_via_f32)
 
 

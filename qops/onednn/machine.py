@@ -47,6 +47,16 @@ class Machine(NamedTuple):
     conv_u8_zp: str
     conv_s8: str
     conv_groups: str
+    group_block: int
+    """Groups whose inputs or outputs are no multiple of this go to "ref"."""
+    ref_scaling: str
+    """Order of scale and bias in the reference kernels of convolution and inner product, see `scaling`."""
+    ref_matmul: str
+    """The same for matmul."""
+    ref_divides: bool
+    """The reference kernels divide by dst_scale; all others multiply by f32(1/dst_scale)."""
+    ref_minus_0: bool
+    """In the reference kernels, relu of alpha 0 makes -0 of negative numbers."""
     pool_global: str
     """Pooling of an image into one value: "jit" multiplies by 1/n, "ref" divides by n."""
     pool_min: int
@@ -93,6 +103,11 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "conv_u8_zp":   ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
     "conv_s8":      ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
     "conv_groups":  ("jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit"),
+    "group_block":  (4,        1,        1,        4,        1,        1,        4,        1,        1),
+    "ref_scaling":  ("old",    "old",    "old",    "merged", "merged", "merged", "split",  "split",  "split"),
+    "ref_matmul":   ("old",    "old",    "old",    "split",  "split",  "split",  "split",  "split",  "split"),
+    "ref_divides":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
+    "ref_minus_0":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
     "pool_global":  ("ref",    "ref",    "ref",    "ref",    "ref",    "ref",    "jit",    "jit",    "jit"),
     "pool_min":     (32,       0,        0,        32,       0,        0,        32,       0,        0),
 }
@@ -115,20 +130,20 @@ class ConvKernel(NamedTuple):
     """On a machine that saturates, -128*sum(w) is added after the accumulator became f32."""
     s32_via_f32: bool
     """The accumulator passes through f32 even on its way to an s32 destination."""
-    fused_sum: bool
-    """The sum post-op is one fma; else a product and a sum."""
+    is_ref: bool
+    """The float steps are those of `qops.onednn.reference`."""
 
 
 # fmt: off
 CONV_KERNELS = {
-    #                        exact  halves_s8  comp_f32  via_f32  fused_sum
-    "jit":       ConvKernel(False, True,      True,     True,    True),
-    "depthwise": ConvKernel(True,  True,      True,     True,    True),
-    "brg":       ConvKernel(False, True,      False,    False,   True),
-    "ref":       ConvKernel(True,  False,     False,    True,    False),
+    #                        exact  halves_s8  comp_f32  via_f32  is_ref
+    "jit":       ConvKernel(False, True,      True,     True,    False),
+    "depthwise": ConvKernel(True,  True,      True,     True,    False),
+    "brg":       ConvKernel(False, True,      False,    False,   False),
+    "ref":       ConvKernel(True,  False,     False,    True,    True),
 }
 # fmt: on
-"""jit: generated directly. brg: built on BRGEMM. ref: plain C++, for images stored nchw."""
+"""jit: generated directly. brg: built on BRGEMM. ref: plain C++, for images stored nchw and odd groups on AVX2."""
 
 
 def machine(version: str, isa: str) -> Machine:

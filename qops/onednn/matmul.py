@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn import dot, output
+from qops.onednn import dot, output, reference
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.dot import S8, S32
 from qops.onednn.gemm_driver import Update, Weights, gemm
@@ -36,6 +36,9 @@ def matmul(
         2.6:  f = (f32(acc) + bias)*oscale
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
+
+    A Sum after another post-op takes GEMM to the reference kernel, which is exact and on 3.x multiplies by both scales
+    one after the other; on 3.13 it really divides by dst_scale.
 
     s32 without scale, bias, post-op and dst_zp is stored as it is, but on 3.13 with AVX2, where it passes through
     float32.
@@ -91,12 +94,13 @@ def matmul(
     dims = _dst_dims(left, right)
     axis = len(dims) - 1
     out = output.prepare(attr, m, dims, axis, 1 << axis, bias, dst_in, dst_dt)
+    is_ref = m.matmul == "gemm" and attr.has_late_sum
     acc = np.empty(dims, np.int32)
     left, right = (np.broadcast_to(x, dims[:-2] + x.shape[-2:]) for x in (left, right))
     for batch in np.ndindex(dims[:-2]):
         b = right[batch] if packed is None else packed
-        acc[batch] = _product(left[batch], b, attr.src_zp or 0, attr.wei_zp or 0, m, num_threads)
-    return out.finish(acc, m.s32_via_f32)
+        acc[batch] = _product(left[batch], b, attr.src_zp or 0, attr.wei_zp or 0, m, is_ref, num_threads)
+    return reference.finish(acc, out, m, m.ref_matmul) if is_ref else out.finish(acc, m.s32_via_f32)
 
 
 def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
@@ -110,9 +114,11 @@ def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
     return (*batch, src.shape[-2], weights.shape[-1])
 
 
-def _product(a: NDArray[Any], b: Weights, src_zp: int, wei_zp: int, m: Machine, num_threads: int) -> S32:
+def _product(a: NDArray[Any], b: Weights, src_zp: int, wei_zp: int, m: Machine, is_ref: bool, num_threads: int) -> S32:
     codes = np.iinfo(a.dtype)
     vector = "b" if b.shape[1] == 1 else ""
+    if is_ref:
+        return _zero_points(dot.compensated(a, codes_of(b), False, num_threads=num_threads), a, b, src_zp, wei_zp)
     if m.matmul == "brgemm":
         return _zero_points(dot.compensated(a, b, m.saturates, num_threads=num_threads), a, b, src_zp, wei_zp)
     if codes.min <= src_zp <= codes.max and -128 <= wei_zp <= 127:

@@ -1,6 +1,7 @@
 """From the s32 accumulator to the destination: scale and bias, post-ops, destination scale and zero point, store.
 
-Every step is float32 with one rounding an operation; nothing is fused but the sum post-op.
+Every step is float32 with one rounding an operation; nothing is fused but the sum post-op. The reference kernels have
+steps of their own, see `qops.onednn.reference`.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,9 +48,7 @@ class Output:
         return self.dst_dt == "s32" and self.bias is None and not touched
 
     @ieee
-    def finish(
-        self, acc: NDArray[Any], s32_via_f32: bool = False, fused_sum: bool = True, doubled: bool = False
-    ) -> NDArray[Any]:
+    def finish(self, acc: NDArray[Any], s32_via_f32: bool = False, doubled: bool = False) -> NDArray[Any]:
         """Give the destination.
 
         Parameters
@@ -57,8 +56,6 @@ class Output:
         acc : ndarray of int32, or of float32 where the kernel has left s32 already
         s32_via_f32 : bool, optional
             Even a plain s32 result passes through float32.
-        fused_sum : bool, optional
-            The sum post-op rounds once.
         doubled : bool, optional
             Weights were halved: the scale is twice what was given, and 2.6 halves the bias.
 
@@ -74,7 +71,7 @@ class Output:
             bias = bias / twice
         src_scale = ONE if self.attr.src_scale is None else self.attr.src_scale.values[0]
         x = SCALINGS[self.scaling](to_f32(acc), bias, self.scale * twice, src_scale)
-        x = apply_post_ops(x, self.attr.post_ops, self.dst_in, fused_sum)
+        x = apply_post_ops(x, self.attr.post_ops, self.dst_in)
         if self.attr.dst_scale is not None:
             x = x * reciprocal(self.attr.dst_scale.values)
         if self.attr.dst_zp is not None:
