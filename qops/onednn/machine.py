@@ -57,6 +57,8 @@ class Machine(NamedTuple):
     """The reference kernels divide by dst_scale; all others multiply by f32(1/dst_scale)."""
     ref_minus_0: bool
     """In the reference kernels, relu of alpha 0 makes -0 of negative numbers."""
+    s32_overflow: bool
+    """A reorder to s32 of 4, 8, 12, ... values, neither scaled nor added to, makes INT_MIN of what is too large."""
     pool_global: str
     """Pooling of an image into one value: "jit" multiplies by 1/n, "ref" divides by n."""
     pool_min: int
@@ -108,6 +110,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "ref_matmul":   ("old",    "old",    "old",    "split",  "split",  "split",  "split",  "split",  "split"),
     "ref_divides":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
     "ref_minus_0":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
+    "s32_overflow": (True,     True,     True,     False,    False,    False,    False,    False,    False),
     "pool_global":  ("ref",    "ref",    "ref",    "ref",    "ref",    "ref",    "jit",    "jit",    "jit"),
     "pool_min":     (32,       0,        0,        32,       0,        0,        32,       0,        0),
 }
