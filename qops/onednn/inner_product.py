@@ -37,8 +37,8 @@ def inner_product(
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); saturate, round half to even
 
-    A Sum after another post-op takes GEMM to the reference kernel, which is exact, and on 3.13 scales as BRGEMM does and
-    really divides by dst_scale.
+    A Sum after another post-op takes GEMM to the reference kernel, which is exact, and on 3.13 multiplies by the two
+    scales one after the other and really divides by dst_scale.
 
     s32 without scale, bias and post-op is stored as it is, but on 3.13 with AVX2, where it passes through float32.
 

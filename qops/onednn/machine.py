@@ -112,7 +112,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "ref_minus_0":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
     "s32_overflow": (True,     True,     True,     False,    False,    False,    False,    False,    False),
     "pool_global":  ("ref",    "ref",    "ref",    "ref",    "ref",    "ref",    "jit",    "jit",    "jit"),
-    "pool_min":     (32,       0,        0,        32,       0,        0,        32,       0,        0),
+    "pool_min":     (16,       0,        0,        16,       0,        0,        16,       0,        0),
 }
 # fmt: on
 
