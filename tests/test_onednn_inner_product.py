@@ -71,6 +71,17 @@ def test_s32_via_f32_on_3_13_avx2_only():
     assert exact != int(F(exact))
 
 
+@pytest.mark.parametrize("version", ["2.6", "3.2", "3.13"])
+def test_brgemm_of_an_s8_source_passes_through_f32(version):
+    """Bits of all three libraries."""
+    src, weights = np.full((2, 1300), 127, np.int8), np.full((2, 1300), -127, np.int8)
+    weights[:, 0] = -126
+    got = [onednn.inner_product(src, weights, weights_format=f, version=version)[0, 0] for f in ("any", "oi")]
+    assert got == [-20967572, -20967572 if version == "3.13" else -20967573]
+    unsigned = onednn.inner_product(src.view(np.uint8), -weights, version=version)
+    assert set(unsigned.ravel().tolist()) == {20967573}
+
+
 def test_post_ops_keep_their_order():
     old = np.full((3, 5), 100, np.int32)
     first = onednn.inner_product(SRC, WEIGHTS, attr=Attr(post_ops=[Sum(), Eltwise()]), dst_in=old)

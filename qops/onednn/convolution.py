@@ -86,7 +86,9 @@ def convolution(
     -----
     Source: src/cpu/x64/jit_uni_x8s8s32x_conv_kernel.cpp, jit_avx512_core_x8s8s32x_conv_kernel.cpp, jit_brgemm_conv.cpp,
     src/cpu/ref_convolution_int8.cpp. Without AVX-512 groups whose inputs or outputs are no multiple of 4 go to the
-    reference kernel. Not modelled: odd groups on 2.6 with AVX-512, which go to GEMM and pair across taps there.
+    reference kernel. Sums above 2**24: kernels of one tap compensate in float32 where pairs saturate; plain s32 is
+    stored as it is only by kernels built on BRGEMM, for a u8 source without zero point. Not modelled: odd groups on
+    2.6 with AVX-512, which go to GEMM and pair across taps there.
 
     **Hazards.** All weights 1, all sources 1: 75 where 5x5x3 are summed, and 0 where the weights are halved.
 
@@ -126,7 +128,8 @@ def convolution(
     acc = _accumulate(image, packed.codes, window, attr.src_zp or 0, kernel, m, num_threads)
     if kernel.is_ref:
         return reference.finish(acc, out, m, m.ref_scaling)
-    return out.finish(acc, kernel.s32_via_f32, packed.halved)
+    is_compensated = image.dtype == np.int8 or attr.src_zp is not None
+    return out.finish(acc, kernel.s32_via_f32 or is_compensated, packed.halved)
 
 
 class ConvWeights(NamedTuple):
@@ -203,18 +206,20 @@ def _accumulate(
     # Padding never saturates: it may stand in the products where 2*128*128 fits s16.
     is_safe = np.iinfo(src.dtype).min <= src_zp <= min(128, np.iinfo(src.dtype).max)
     padding = src_zp if is_safe else 0
-    apart = src.dtype == np.int8 and kernel.compensates_in_f32 and m.saturates
+    apart = src.dtype == np.int8 and kernel.compensates_in_f32
     convolve = partial(_convolve, weights=weights, groups=len(codes), window=window, num_threads=num_threads)
     # An s8 image that is not shifted here is shifted, and compensated in s32, by the kernel.
     image, pad_value = (dot.shifted(src), padding + dot.SHIFT) if apart else (src, padding)
     acc: NDArray[Any] = convolve(image, pad_value=pad_value, saturating=m.saturates and not kernel.exact)
+    if kernel.compensates_in_f32:
+        acc = to_f32(acc)
+    if apart:
+        acc = acc + to_f32(dot.compensation(weights, axis=(1, 2, 3)))
     if src_zp:
         sums: S64 = weights.sum(axis=(1, 2, 3), dtype=np.int64)
         if not is_safe:  # only the part of the window that lies on the image
             sums = convolve(np.ones((1, *src.shape[1:]), np.uint8)).astype(np.int64)
-        acc = dot.wrap_s32(acc - src_zp * sums)
-    if apart:
-        acc = to_f32(acc) + to_f32(dot.compensation(weights, axis=(1, 2, 3)))
+        acc = acc - to_f32(src_zp * sums) if kernel.compensates_in_f32 else dot.wrap_s32(acc - src_zp * sums)
     return acc.transpose(0, 3, 1, 2)
 
 

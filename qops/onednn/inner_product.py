@@ -40,7 +40,8 @@ def inner_product(
     A Sum after another post-op takes GEMM to the reference kernel, which is exact, and on 3.13 multiplies by the two
     scales one after the other and really divides by dst_scale.
 
-    s32 without scale, bias and post-op is stored as it is, but on 3.13 with AVX2, where it passes through float32.
+    s32 without scale, bias and post-op passes through float32 under GEMM on 3.13, and under BRGEMM if the source is s8;
+    else it is stored as it is.
 
     Parameters
     ----------
@@ -94,7 +95,8 @@ def inner_product(
     rows, columns = left.shape[0], right.shape[1]
     out = output.prepare(attr, m, (rows, columns), 1, 1 << 0, bias, dst_in, dst_dt)
     if (m.ip_oi if weights_format == "oi" else m.ip_any) == "brgemm":
-        return out.finish(dot.compensated(left, right, m.saturates, num_threads=num_threads))
+        acc = dot.compensated(left, right, m.saturates, num_threads=num_threads)
+        return out.finish(acc, s32_via_f32=left.dtype == np.int8)
     if attr.has_late_sum:
         return reference.finish(dot.compensated(left, codes_of(right), saturates=False), out, m, m.ref_scaling)
     vector = "a" if rows == 1 else "b" if columns == 1 else ""

@@ -30,7 +30,9 @@ class Machine(NamedTuple):
     zp_rowsum_s8: bool
     """The row sums that compensate a weights zero point read a u8 source as s8: a bug."""
     s32_via_f32: bool
-    """GEMM's result passes through f32 even on its way to an s32 destination."""
+    """GEMM's result in an inner product passes through f32 even on its way to an s32 destination."""
+    matmul_f32: bool
+    """The same in matmul."""
     ip_oi: str
     """Inner product of weights stored (OC, IC): "gemm" or "brgemm" (one k block, always)."""
     ip_any: str
@@ -96,11 +98,12 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "s8_gemm":      ("around", "inside", "inside", "around", "inside", "inside", "around", "inside", "inside"),
     "zp_rowsum_s8": (True,     True,     False,    False,    False,    False,    False,    False,    False),
     "s32_via_f32":  (False,    False,    False,    False,    False,    False,    True,     False,    False),
+    "matmul_f32":   (False,    False,    False,    True,     False,    False,    True,     False,    False),
     "ip_oi":        ("gemm",   "gemm",   "gemm",   "gemm",   "gemm",   "gemm",   "gemm",   "brgemm", "brgemm"),
     "ip_any":       ("gemm",   "gemm",   "brgemm", "gemm",   "brgemm", "brgemm", "gemm",   "brgemm", "brgemm"),
     "matmul":       ("gemm",   "gemm",   "brgemm", "gemm",   "brgemm", "brgemm", "gemm",   "brgemm", "brgemm"),
     "scaling":      ("old",    "old",    "old",    "merged", "merged", "merged", "merged", "split",  "split"),
-    "conv_1x1":     ("jit",    "jit",    "brg",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
+    "conv_1x1":     ("jit1x1", "jit1x1", "brg",    "jit1x1", "jit1x1", "brg",    "jit1x1", "brg",    "brg"),
     "conv_u8":      ("jit",    "jit",    "brg",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
     "conv_u8_zp":   ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
     "conv_s8":      ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
@@ -130,9 +133,9 @@ class ConvKernel(NamedTuple):
     halves_s8: bool
     """On a machine that saturates, the weights of an s8 source are stored halved and the result is doubled."""
     compensates_in_f32: bool
-    """On a machine that saturates, -128*sum(w) is added after the accumulator became f32."""
+    """-128*sum(w) and -src_zp*sum(w) are added, in this order, after the accumulator became f32."""
     s32_via_f32: bool
-    """The accumulator passes through f32 even on its way to an s32 destination."""
+    """The accumulator passes through f32 even on its way to an s32 destination; else only where it is compensated."""
     is_ref: bool
     """The float steps are those of `qops.onednn.reference`."""
 
@@ -140,13 +143,15 @@ class ConvKernel(NamedTuple):
 # fmt: off
 CONV_KERNELS = {
     #                        exact  halves_s8  comp_f32  via_f32  is_ref
-    "jit":       ConvKernel(False, True,      True,     True,    False),
-    "depthwise": ConvKernel(True,  True,      True,     True,    False),
+    "jit":       ConvKernel(False, True,      False,    True,    False),
+    "jit1x1":    ConvKernel(False, True,      True,     True,    False),
+    "depthwise": ConvKernel(True,  True,      False,    True,    False),
     "brg":       ConvKernel(False, True,      False,    False,   False),
     "ref":       ConvKernel(True,  False,     False,    True,    True),
 }
 # fmt: on
-"""jit: generated directly. brg: built on BRGEMM. ref: plain C++, for images stored nchw and odd groups on AVX2."""
+"""jit, jit1x1: generated directly, the latter for one tap. brg: built on BRGEMM. ref: plain C++, for images stored nchw
+and, on AVX2, odd groups."""
 
 
 def machine(version: str, isa: str) -> Machine:

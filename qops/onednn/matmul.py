@@ -40,8 +40,8 @@ def matmul(
     A Sum after another post-op takes GEMM to the reference kernel, which is exact and on 3.x multiplies by both scales
     one after the other; on 3.13 it really divides by dst_scale.
 
-    s32 without scale, bias, post-op and dst_zp is stored as it is, but on 3.13 with AVX2, where it passes through
-    float32.
+    s32 without scale, bias, post-op and dst_zp passes through float32 under GEMM on 3.x, and under BRGEMM if the source
+    is s8 or a src_zp or wei_zp is given, be it 0; else it is stored as it is.
 
     Parameters
     ----------
@@ -100,7 +100,10 @@ def matmul(
     for batch in np.ndindex(dims[:-2]):
         b = right[batch] if packed is None else packed
         acc[batch] = _product(left[batch], b, attr.src_zp or 0, attr.wei_zp or 0, m, is_ref, num_threads)
-    return reference.finish(acc, out, m, m.ref_matmul) if is_ref else out.finish(acc, m.s32_via_f32)
+    if is_ref:
+        return reference.finish(acc, out, m, m.ref_matmul)
+    is_compensated = left.dtype == np.int8 or attr.src_zp is not None or attr.wei_zp is not None
+    return out.finish(acc, is_compensated if m.matmul == "brgemm" else m.matmul_f32)
 
 
 def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:

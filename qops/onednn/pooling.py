@@ -33,8 +33,8 @@ def pooling(
         avg_inc:  dst = rne(f32(f32(s) * f32(1/n))), s = sum over the valid taps, n = number of taps
         avg_exc:  the same with n = number of valid taps
 
-    Images stored nchw, those of fewer than 16 elements on AVX2, and in 2.6 and 3.2 those that are pooled into one value go to plain C++
-    ("ref"), which divides: ``rne(f32(s) / f32(n))``.
+    Images stored nchw, those of fewer than 16 elements on AVX2, and in 2.6 and 3.2 those that are pooled into one value
+    go to plain C++ ("ref"), which divides: ``rne(f32(s) / f32(n))``.
 
     Parameters
     ----------
