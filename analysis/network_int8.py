@@ -72,7 +72,7 @@ def run_int8(q_a: Scales, layers: Sequence[Quantized], images: F32, v: Variant) 
         x = (x ^ 128).view(np.int8)
     saturated = []
     for i, layer in enumerate(layers[:-1]):
-        saturated.append(saturated_pairs(x, layer.weights, window=SAME, src_zp=zero) if v.isa != "vnni" else None)
+        saturated.append(saturated_pairs(x, layer.weights, window=SAME) if v.isa != "vnni" else None)
         signed = v.signed and i < len(layers) - 2  # an inner product knows no zero point: it reads u8
         attr = Attr(oscale=layer.scale, src_zp=zero, dst_zp=ZERO if signed else None, post_ops=[Eltwise("relu")])
         dst_dt = "s8" if signed else "u8"

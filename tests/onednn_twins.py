@@ -71,7 +71,7 @@ def store(x, dt):
 def convolution(src, weights, stride, dilation, pad, src_zp, saturates, halved):
     """Accumulate in Python integers, weights (G, O, I, KH, KW) halved if asked; before doubling.
 
-    Padding is the zero point, if that is a code of the source; else 0, and no zero point is subtracted there.
+    Padding is 0, and no zero point is subtracted there.
     """
     shift = 128 if src.dtype == np.int8 else 0
     w = weights.astype(int)
@@ -79,7 +79,6 @@ def convolution(src, weights, stride, dilation, pad, src_zp, saturates, halved):
         w = np.array([round(Fraction(int(v), 2)) for v in w.ravel()]).reshape(w.shape)
     n, _, h, width = src.shape
     groups, outs, ins, kh, kw = w.shape
-    padding = src_zp if -shift <= src_zp <= 255 - shift else 0
     size = [
         (x + 2 * p - ((k - 1) * (d + 1) + 1)) // s + 1
         for x, p, k, d, s in zip((h, width), pad, (kh, kw), dilation, stride, strict=True)
@@ -91,10 +90,10 @@ def convolution(src, weights, stride, dilation, pad, src_zp, saturates, halved):
             row = y * stride[0] - pad[0] + ky * (dilation[0] + 1)
             col = x * stride[1] - pad[1] + kx * (dilation[1] + 1)
             inside = 0 <= row < h and 0 <= col < width
-            codes = src[i, g * ins : (g + 1) * ins, row, col].tolist() if inside else [padding] * ins
+            codes = src[i, g * ins : (g + 1) * ins, row, col].tolist() if inside else [0] * ins
             tap = w[g, o, :, ky, kx].tolist()
             shifted = [code + shift for code in codes]
-            total += dot(shifted, tap, saturates) - (shift + (src_zp if inside else padding)) * sum(tap)
+            total += dot(shifted, tap, saturates) - (shift + (src_zp if inside else 0)) * sum(tap)
         acc[i, g * outs + o, y, x] = wrap32(total)
     return acc
 

@@ -43,32 +43,58 @@ def test_accumulator_matches_the_twin(version, isa, dtype, src_zp):
         assert np.array_equal(got, twin(src, weights, m, kernel, src_zp or 0))
 
 
-@pytest.mark.parametrize("isa", ["avx2", "vnni"])
+@pytest.mark.parametrize("isa", ["avx2", "avx512", "vnni"])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_groups_and_depthwise_match_the_twin(isa, dtype):
-    src = full_range(dtype, 2, 4, 4, 4)
-    for kernel, shape in (("direct", (2, 3, 2, 3, 2)), ("depthwise", (4, 1, 1, 3, 2))):
+    src = full_range(dtype, 2, 8, 4, 4)
+    odd = "ref" if isa == "avx2" else "direct"
+    shapes = [((2, 4, 4), "direct"), ((2, 3, 4), odd), ((4, 4, 2), odd), ((8, 1, 1), "depthwise")]
+    for shape, kernel in [((*dims, 3, 2), kernel) for dims, kernel in shapes]:
         weights = full_range(np.int8, *shape)
         got = onednn.convolution(src, weights, window=WIN, isa=isa)
         assert np.array_equal(got, twin(src, weights, machine("3.13", isa), kernel))
 
 
 @pytest.mark.parametrize(("version", "isa"), MACHINES)
-def test_padding_is_the_zero_point_and_saturates(version, isa):
-    src, weights = np.full((1, 2, 1, 1), 255, np.uint8), np.full((1, 2, 1, 1), 127, np.int8)
-    beside = Window(pad_l=(0, 1))
+def test_padding_does_not_saturate(version, isa):
+    """Bits of all three libraries, for the zero point 255."""
+    src, beside = np.full((1, 2, 1, 1), 255, np.uint8), Window(pad_l=(0, 1))
 
-    def run(zp, **options):
+    def run(code, zp, **options):
         options = {"window": beside, "isa": isa, "version": version} | options
+        weights = np.full((1, 2, 1, 1), code, np.int8)
         return onednn.convolution(src, weights, attr=Attr(src_zp=zp), **options).ravel().tolist()
 
     saturates = machine(version, isa).saturates
-    lost = 255 * 254 - 32767 if saturates else 0
-    assert run(255) == [-lost, -lost]
-    assert run(255, layout="nchw") == [0, 0]
-    assert run(129) == [0, (255 - 129) * 254 - lost]  # 2*129*127 = 32766 is the last that fits
-    assert run(130) == [32767 - 130 * 254 if saturates else 0, (255 - 130) * 254 - lost]
-    assert run(256) == [0, -254 - lost]  # no code of the source: the padding is 0
+    low, high = (32003, 32512) if saturates else (0, 0)
+    assert run(127, 255) == [0, -low]
+    assert run(-128, 255) == [0, high]
+    assert run(127, 255, layout="nchw") == [0, 0]
+    for zp in (127, 128, 129, 130, 256):
+        assert run(-128, zp) == [0, (zp - 255) * 256 + high]
+
+
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+def test_odd_groups_are_exact_on_avx2(version, isa):
+    """Bits of all three libraries, for groups of 2 and of 4 channels."""
+    for channels, exact, lossy in ((2, 64770, 64770 if isa == "avx2" else 32767), (4, 129540, 65534)):
+        src, weights = np.full((1, 2 * channels, 2, 1), 255, np.uint8), np.full((2, 4, channels, 1, 1), 127, np.int8)
+        got = onednn.convolution(src, weights, isa=isa, version=version)
+        assert set(got.ravel().tolist()) == {exact if isa == "vnni" else lossy}
+
+
+def test_the_reference_kernel_scales_divides_and_leaves_minus_zero_in_3_13():
+    """Bits of 3.2.0 and 3.13.2."""
+    src, weights = np.full((1, 2, 1, 1), 50, np.uint8), np.int8([[50, 50], [-1, -1]]).reshape(2, 2, 1, 1)
+    attr = Attr(src_scale=0.76, wei_scale=0.59, dst_scale=0.57, post_ops=[Eltwise()])
+
+    def run(layout, version):
+        got = onednn.convolution(src, weights, attr=attr, dst_dt="f32", layout=layout, version=version).ravel()
+        return got[0].item(), str(got[1])
+
+    assert [run(layout, "3.2") for layout in ("nhwc", "nchw")] == [(3933.332763671875, "0.0")] * 2
+    assert run("nhwc", "3.13") == (3933.333251953125, "0.0")
+    assert run("nchw", "3.13") == (3933.33349609375, "-0.0")
 
 
 def test_halved_weights_never_saturate_and_err_by_at_most_one():
@@ -103,20 +129,35 @@ def test_compensation_in_f32_loses_low_bits_of_large_sums():
     assert int(shifted) != 255 * halves
 
 
-def test_which_kernels_keep_large_s32_sums_on_vnni():
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+def test_which_kernels_keep_large_s32_sums(version, isa):
+    """Bits of all three libraries: the sum 20967573 has 25 bits, and half of those of s8 sources."""
+
+    def run(dtype, code, zp):
+        src, weights = np.full((1, 1300, 1, 1), 127, dtype), np.full((1, 1300, 1, 1), code, np.int8)
+        weights[0, 0] -= np.sign(code)
+        attr = Attr(src_zp=zp)
+        return onednn.convolution(src, weights, attr=attr, isa=isa, version=version).item()
+
+    brg = machine(version, isa).conv_1x1 == "brg"
+    assert run(np.uint8, 127, None) == (20967573 if brg else 20967572)
+    assert run(np.uint8, 127, 1) == (20802474 if brg else 20802472)
+    if isa == "vnni":
+        assert [run(np.int8, -127, zp) for zp in (None, 1)] == [-20967572, -20802474]
+    else:
+        assert [run(np.int8, -127, zp) for zp in (None, 1)] == (
+            [-21132546, -20966148] if brg else [-21132544, -20966146]
+        )
+
+
+def test_direct_kernels_compensate_in_s32_and_groups_pass_through_f32():
     src, weights = np.full((1, 64, 3, 3), 255, np.uint8), np.full((1, 64, 3, 3), 127, np.int8)
     src[0, 0, 0, 0] = 254
     exact = 255 * 127 * 576 - 127
     rounded = int(F(exact))
-
-    def run(version, **options):
-        return int(onednn.convolution(src, weights, version=version, **options).ravel()[0])
-
     assert rounded != exact
-    assert [run(v) for v in ("2.6", "3.2", "3.13")] == [exact] * 3
-    with_zp = [run(v, attr=Attr(src_zp=0)) for v in ("2.6", "3.2", "3.13")]
-    assert with_zp == [rounded, exact, exact]
-    assert run("3.13", layout="nchw") == rounded
+    assert onednn.convolution(src, weights).item() == exact
+    assert onednn.convolution(src, weights, layout="nchw").item() == rounded
     grouped = onednn.convolution(np.tile(src, (1, 2, 1, 1)), np.stack([weights, weights]))
     assert grouped.ravel().tolist() == [rounded, rounded]
 

@@ -3,7 +3,7 @@ import onednn_twins as twins
 import pytest
 
 from qops import onednn
-from qops.onednn.machine import machine
+from qops.onednn.machine import MACHINES, machine
 
 RNG = np.random.default_rng(4)
 ISAS = ("avx2", "avx512", "vnni")
@@ -86,6 +86,33 @@ def test_avx2_reference_passes_through_f32():
     b[1] = 0
     odd = exact - 128 * 127 + 1
     assert run(a, b, ao=-1, co=1, isa="avx2")[0, 0] == int(np.float32(odd)) != odd
+
+
+def test_vnni_cuts_long_k_in_two_where_avx512_cuts_it_in_three():
+    """Bits of all three libraries: each block rounds 0.5*1 up to 1."""
+    a, b = np.zeros((2, 1600), np.uint8), np.ones((1600, 2), np.int8)
+    a[:, [0, 790]] = 1
+    for version, isa in MACHINES:
+        got = onednn.gemm_u8s8s32(a, b, alpha=0.5, isa=isa, version=version)
+        assert set(got.ravel().tolist()) == {1 if isa == "vnni" else 2}
+
+
+def test_of_two_vectors_the_transposed_b_decides():
+    """Bits of all three libraries."""
+    a, b = np.zeros((1, 8), np.int8), np.zeros((8, 1), np.int8)
+    a[0, :2], b[:2, 0] = 127, (127, 100)
+    for version, isa in MACHINES:
+        options = {"isa": isa, "version": version}
+        got = [onednn.gemm_s8s8s32(a, b, **options).item(), onednn.gemm_s8s8s32(a, b.T, transb="T", **options).item()]
+        assert got == {"avx2": [3711, 3711], "avx512": [255, 3711], "vnni": [28829, 28829]}[isa]
+
+
+def test_avx2_reference_overflows_to_int_min():
+    """Bits of all three libraries."""
+    one, c = np.ones((1, 1), np.int8), np.int32([[2**31 - 1]])
+    for version, isa in MACHINES:
+        got = onednn.gemm_s8s8s32(one, one, ao=2, beta=1.5, c=c, isa=isa, version=version).item()
+        assert got == (-(2**31) if isa == "avx2" else 2**31 - 1)
 
 
 def test_inputs_are_untouched_and_layout_does_not_matter():

@@ -4,6 +4,7 @@ import pytest
 
 from qops import onednn
 from qops.onednn import Attr, Eltwise, Scales, Sum
+from qops.onednn.machine import MACHINES, machine
 
 RNG = np.random.default_rng(5)
 F = np.float32
@@ -39,6 +40,28 @@ def test_weights_format_decides_between_blocks_and_none_on_avx512():
     assert set(run["oi"].ravel()) == {64770}
 
 
+@pytest.mark.parametrize(("rows", "want"), [(1, 32767), (2, 64770)])
+def test_one_row_is_a_vector_in_any_format(rows, want):
+    """Bits of 2.6.3: GEMM's second block of 386 starts between the two codes, a vector has no blocks."""
+    src = np.zeros((rows, 386), np.uint8)
+    src[:, 192:194] = 255
+    got = onednn.inner_product(src, np.full((3, 386), 127, np.int8), isa="avx512", version="2.6")
+    assert set(got.ravel().tolist()) == {want}
+
+
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+def test_a_sum_after_another_post_op_takes_gemm_to_the_exact_reference(version, isa):
+    """Bits of all three libraries."""
+    src, weights, old = np.full((2, 4), 255, np.uint8), np.full((3, 4), 127, np.int8), np.full((2, 3), 5, np.int32)
+    m = machine(version, isa)
+    for multiply, w, kind in ((onednn.inner_product, weights, m.ip_any), (onednn.matmul, weights.T, m.matmul)):
+        for weights_given in (w, onednn.pack_weights(weights.T, isa=isa, version=version)):
+            for ops, ref in (([Eltwise(), Sum()], kind == "gemm"), ([Sum(), Eltwise()], False)):
+                attr = Attr(post_ops=ops)
+                got = multiply(src, weights_given, attr=attr, dst_in=old, isa=isa, version=version)
+                assert set(got.ravel().tolist()) == {65539 if m.saturates and not ref else 129545}
+
+
 def test_s32_via_f32_on_3_13_avx2_only():
     src, weights = np.full((1, 1300), 255, np.uint8), np.full((1, 1300), 63, np.int8)
     weights[0, 0] = 62
@@ -46,6 +69,17 @@ def test_s32_via_f32_on_3_13_avx2_only():
     run = {v: int(onednn.inner_product(src, weights, isa="avx2", version=v)[0, 0]) for v in ("3.2", "3.13")}
     assert run == {"3.2": exact, "3.13": int(F(exact))}
     assert exact != int(F(exact))
+
+
+@pytest.mark.parametrize("version", ["2.6", "3.2", "3.13"])
+def test_brgemm_of_an_s8_source_passes_through_f32(version):
+    """Bits of all three libraries."""
+    src, weights = np.full((2, 1300), 127, np.int8), np.full((2, 1300), -127, np.int8)
+    weights[:, 0] = -126
+    got = [onednn.inner_product(src, weights, weights_format=f, version=version)[0, 0] for f in ("any", "oi")]
+    assert got == [-20967572, -20967572 if version == "3.13" else -20967573]
+    unsigned = onednn.inner_product(src.view(np.uint8), -weights, version=version)
+    assert set(unsigned.ravel().tolist()) == {20967573}
 
 
 def test_post_ops_keep_their_order():

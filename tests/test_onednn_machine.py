@@ -13,9 +13,9 @@ def test_nine_machines_and_every_kernel_named_exists():
         assert m.divides == (m.version != "2.6")
 
 
-@pytest.mark.parametrize(("isa", "block", "single"), [("avx2", 384, 256), ("avx512", 768, 384)])
+@pytest.mark.parametrize(("isa", "block", "single"), [("avx2", 384, 256), ("avx512", 768, 384), ("vnni", 1536, 384)])
 def test_k_blocks(isa, block, single):
-    for k in (0, 1, single, single + 1, 2 * block - 1, 2 * block, 2 * block + 1, 3000):
+    for k in (0, 1, single, single + 1, 2 * block - 1, 2 * block, 2 * block + 1, 5000):
         assert list(machine("3.2", isa).k_starts(k)) == twins.k_starts(k, block, single)
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from qops import onednn
 from qops.onednn import Attr, Scales
-from qops.onednn.machine import MACHINES
+from qops.onednn.cast import store, to_f32
+from qops.onednn.machine import MACHINES, machine
 
 RNG = np.random.default_rng(6)
 S8 = RNG.integers(-128, 128, (2, 4, 19)).astype(np.int8)
@@ -44,7 +45,24 @@ def test_extreme_zero_points_wrap():
     top = 2**31 - 1
     got = onednn.matmul(U8, WEIGHTS, attr=Attr(src_zp=top, wei_zp=-top))
     want = (U8.astype(object) - top) @ (WEIGHTS.astype(object) + top)
-    assert np.array_equal(got, np.vectorize(twins.wrap32)(want))
+    assert np.array_equal(got, store(to_f32(np.vectorize(twins.wrap32)(want)), "s32"))
+
+
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+def test_s32_passes_through_f32_where_it_is_compensated_and_under_gemm_of_3(version, isa):
+    """Bits of all three libraries: the sum has 25 bits."""
+    src, weights = np.full((2, 1300), 127, np.uint8), np.full((1300, 2), 127, np.int8)
+    weights[0] = 126
+
+    def run(x, w, **attr):
+        return set(onednn.matmul(x, w, attr=Attr(**attr), isa=isa, version=version).ravel().tolist())
+
+    m = machine(version, isa)
+    gemm = m.matmul == "gemm"
+    assert run(src, weights) == {20967572 if gemm and version != "2.6" else 20967573}
+    for zero in ({"src_zp": 0}, {"wei_zp": 0}):
+        assert run(src, weights, **zero) == {20967573 if gemm and version == "2.6" else 20967572}
+    assert run(src.view(np.int8), -weights) == {-166528 if m.saturates else -20967572}
 
 
 def test_destination_scale_and_zero_point_come_last():

@@ -65,6 +65,32 @@ def test_scales_run_along_their_mask_and_sum_is_not_fused():
     assert np.array_equal(got, x.astype(F) * scales + F(0.7) * old)
 
 
+@pytest.mark.parametrize(("version", "quotient"), [("3.2", 0.9999999403953552), ("3.13", 1.0)])
+def test_sum_comes_before_dst_scale_which_plain_code_of_3_13_divides_by(version, quotient):
+    """Bits of 3.2.0 and 3.13.2."""
+
+    def run(src, old=None, **attr):
+        return onednn.reorder(np.int8(src), "f32", attr=Attr(**attr), dst_in=old, version=version).tolist()
+
+    got = run([2, 80], F([40, 0]), src_scale=0.5, dst_scale=41.0, post_ops=[Sum()])
+    assert got == [0.9999999403953552, 0.9756097197532654]
+    assert run([41], F([0]), dst_scale=41.0, post_ops=[Sum(0.5)]) == [quotient]
+    assert run([41, 41], src_scale=1.0, dst_scale=Scales([41.0, 1.0], 1)) == [quotient, 41.0]
+
+
+def test_s32_overflows_in_vectors_of_2_6():
+    """Bits of all three libraries."""
+
+    def run(n, version, dst_in=None, **attr):
+        src = np.full(n, 3e9, F)
+        return set(onednn.reorder(src, "s32", attr=Attr(**attr), dst_in=dst_in, version=version).tolist())
+
+    for n in (3, 4, 75, 116, 126):
+        assert run(n, "2.6") == {-(2**31) if n % 4 == 0 else 2147483520}
+        assert run(n, "2.6", oscale=2.0) == run(n, "3.2") == run(n, "3.13") == {2147483520}
+        assert run(n, "2.6", post_ops=[Sum()], dst_in=np.zeros(n, np.int32)) == {2147483520}
+
+
 def test_nan_passes_to_f32_only():
     assert np.isnan(onednn.reorder(F([np.nan]), "f32")).all()
 

@@ -150,6 +150,11 @@ class Attr:
         return any(isinstance(op, Sum) for op in self.post_ops)
 
     @property
+    def has_late_sum(self) -> bool:
+        """True if a Sum follows another post-op: GEMM refuses it, and the reference kernel takes over."""
+        return any(isinstance(op, Sum) for op in self.post_ops[1:])
+
+    @property
     def given(self) -> list[str]:
         """The names of what was given."""
         return [name for name, value in vars(self).items() if value not in (None, ())]

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels import convolution as kernels
 from qops.onednn import _checks as check
-from qops.onednn import dot, output
+from qops.onednn import dot, output, reference
 from qops.onednn.attr import NO_ATTR, Attr, Scales
 from qops.onednn.cast import to_f32
 from qops.onednn.convolution_weights import Filters, PackedConvolutionWeights, filters_of
 from qops.onednn.dot import S32
-from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, Machine, machine
+from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
 from qops.onednn.window import DENSE, Window
 
 __all__ = ["convolution"]
@@ -41,7 +41,8 @@ def convolution(
     one float32 rounding an operation::
 
         2.6:  f = (f32(acc) + bias)*oscale
-        3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
+        3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 or the reference kernel
+              (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
 
     Products are paired along the channels of one tap, (0,1), (2,3), ... An s8 source is shifted by 128 and compensated
@@ -66,7 +67,8 @@ def convolution(
         Needed by float32 weights: the reorder quantizes them, times it in 2.6, divided by it in 3.x; mask 0 or 1
         (3 with groups).
     layout : {"nhwc", "nchw"}, optional
-        Order of the images in memory; nchw goes to the reference kernel, which is exact.
+        Order of the images in memory; nchw goes to the reference kernel, which is exact, and on 3.13 really divides
+        by dst_scale.
     isa, version, num_threads : optional
         See `gemm_u8s8s32`.
     out : ndarray of `dst_dt`, (N, O, OH, OW), optional
@@ -88,7 +90,10 @@ def convolution(
     Notes
     -----
     Source: src/cpu/x64/jit_uni_x8s8s32x_conv_kernel.cpp, jit_avx512_core_x8s8s32x_conv_kernel.cpp, jit_brgemm_conv.cpp,
-    src/cpu/ref_convolution_int8.cpp. Not modelled: group sizes for which oneDNN falls back to the reference kernel.
+    src/cpu/ref_convolution_int8.cpp. Without AVX-512 groups whose inputs or outputs are no multiple of 4 go to the
+    reference kernel. Sums above 2**24: kernels of one tap compensate in float32 where pairs saturate; plain s32 is
+    stored as it is only by kernels built on BRGEMM, for a u8 source without zero point. Not modelled: odd groups on
+    2.6 with AVX-512, which go to GEMM and pair across taps there.
 
     **Hazards.** All weights 1, all sources 1: 75 where 5x5x3 are summed, and 0 where the weights are halved.
 
@@ -102,12 +107,11 @@ def convolution(
     >>> [int(convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
     [64770, 32767]
 
-    So does padding with a zero point, though it stands for 0 (a zero point that is no code of the source is applied to
-    the image alone, and the padding is 0):
+    Padding never does, but the image does though its codes stand for 0, and looks darker than the padding:
 
     >>> window, attr = Window(pad_l=(0, 1)), Attr(src_zp=255)
     >>> [convolution(src, weights, window=window, attr=attr, isa=isa).ravel().tolist() for isa in ("vnni", "avx2")]
-    [[0, 0], [-32003, -32003]]
+    [[0, 0], [0, -32003]]
 
     The accumulator wraps, from channels*taps = 65794 on at full range.
     """
@@ -127,23 +131,29 @@ def convolution(
     kernel = CONV_KERNELS["ref" if layout == "nchw" else _kind(image, filters, attr, m)]
     way = filters.way(kernel, image.dtype)
     packed = filters.packed(way)
-    apart = way.halved and kernel.compensates_in_f32
+    is_compensated = image.dtype == np.int8 or attr.src_zp is not None
+    via_f32 = kernel.s32_via_f32 or is_compensated
     room = None if out is None else out.transpose(0, 2, 3, 1)
-    bare = end.is_plain and not (kernel.s32_via_f32 or way.halved)
+    bare = end.is_plain and not (via_f32 or way.halved)
     direct = room if bare and room is not None and room.flags.carray else None
-    acc = _accumulate(image, packed, window, attr.src_zp or 0, apart, num_threads, direct)
+    acc = _accumulate(image, packed, window, attr.src_zp or 0, kernel, num_threads, direct)
     if out is not None and direct is not None:
         return out
-    compensation = to_f32(-dot.SHIFT * packed.sums.astype(np.int64)) if apart else None
-    dst = end.finish(acc, kernel.s32_via_f32, kernel.fused_sum, way.halved, compensation, room)
+    if kernel.is_ref:
+        dst = reference.finish(acc, end, m, m.ref_scaling, room)
+    else:
+        dst = end.finish(acc, via_f32, way.halved, room)
     return dst.transpose(0, 3, 1, 2) if out is None else out
 
 
 def _kind(src: NDArray[Any], filters: Filters, attr: Attr, m: Machine) -> str:
     """Which kernel oneDNN picks for images stored nhwc."""
-    if filters.shape[0] > 1:
-        return "depthwise" if filters.is_depthwise else m.conv_groups
-    if filters.shape[3:] == (1, 1):
+    groups, outputs, inputs, *taps = filters.shape
+    if groups > 1:
+        if filters.is_depthwise:
+            return "depthwise"
+        return "ref" if outputs % m.group_block or inputs % m.group_block else m.conv_groups
+    if taps == [1, 1]:
         return m.conv_1x1
     if src.dtype == np.int8:
         return m.conv_s8
@@ -155,23 +165,31 @@ def _accumulate(
     packed: kernels.PackedWeights,
     window: Window,
     src_zp: int,
-    apart: bool,
+    kernel: ConvKernel,
     num_threads: int,
     out: S32 | None,
-) -> S32:
-    """Images (N, C, H, W) -> (N, OH, OW, O), in `out` if it is given; an s8 source compensated, but if `apart`."""
-    info = np.iinfo(src.dtype)
-    is_code = info.min <= src_zp <= info.max
+) -> NDArray[Any]:
+    """Images (N, C, H, W) -> compensated sums (N, OH, OW, O): s32, in `out` if it is given, or f32."""
+    in_f32 = kernel.compensates_in_f32
+    apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
+    # Padding never saturates: it may stand in the products where 2*128*128 fits s16.
+    is_safe = np.iinfo(src.dtype).min <= src_zp <= min(128, np.iinfo(src.dtype).max)
     convolve = partial(_convolve, weights=packed, window=window, num_threads=num_threads)
-    acc = convolve(
+    acc: NDArray[Any] = convolve(
         dot.shifted(src) if apart else src,
-        pad_value=(src_zp if is_code else 0) + (dot.SHIFT if apart else 0),
-        zero_point=src_zp if is_code else 0,
+        pad_value=(src_zp if is_safe else 0) + (dot.SHIFT if apart else 0),
+        zero_point=src_zp if is_safe and not in_f32 else 0,
         out=out,
     )
-    if not is_code:  # only the part of the window that lies on the image
-        sums = convolve(np.ones((1, *src.shape[1:]), np.uint8))
-        acc -= sums * np.int32(src_zp)
+    sums = packed.sums.astype(np.int64)
+    if in_f32:
+        acc = to_f32(acc)
+    if apart:
+        acc += to_f32(-dot.SHIFT * sums)
+    if src_zp and (in_f32 or not is_safe):
+        if not is_safe:  # only the part of the window that lies on the image
+            sums = convolve(np.ones((1, *src.shape[1:]), np.uint8)).astype(np.int64)
+        acc = acc - to_f32(src_zp * sums) if in_f32 else dot.wrap_s32(acc - src_zp * sums)
     return acc
 
 

@@ -151,7 +151,7 @@ def gemm_s8s8s32(
     -----
     Source: src/cpu/x64/gemm/gemm_driver.cpp, src/cpu/gemm/gemm.cpp. On AVX2 the compensation is added apart, and
     rounded apart if alpha is not 1; and with ao or bo the product comes from the float64 reference: it is exact, but
-    passes through float32 (the low bits of ``|C| > 2**24`` are lost).
+    passes through float32: the low bits of ``|C| > 2**24`` are lost, and what is too large becomes INT_MIN.
 
     **Hazards.** The saturation error survives the compensation:
 
@@ -196,7 +196,7 @@ def _checked(
     check.integer(num_threads, "num_threads", 1)
     if out is not None:
         kernels.check_out(out, left, codes_of(right))
-    vector = "b" if cols == 1 and transa == "N" else "a" if rows == 1 and transb == "T" else ""
+    vector = "a" if rows == 1 and transb == "T" else "b" if cols == 1 and transa == "N" else ""
     return gemm(left, right, int(ao), int(bo), update, m, vector, num_threads, out)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.onednn import dot
-from qops.onednn.cast import round_half_away_s32, store, to_f32
+from qops.onednn.cast import cvtps2dq, round_half_away_s32, store, to_f32
 from qops.onednn.dot import S8, S32, S64
 from qops.onednn.machine import Machine
 from qops.onednn.packed import PackedWeights, codes_of
@@ -125,4 +125,4 @@ def _without_offsets(product: S32, a: NDArray[Any], b: S8, ao: int, bo: int) -> 
 
 def _reference(a: S8, b: S8, ao: int, bo: int, update: Update) -> S32:
     acc = (a.astype(np.float64) - ao) @ (b.astype(np.float64) - bo)
-    return store(to_f32(update.alpha * acc + update.beta * update.old + update.co), "s32")
+    return cvtps2dq(to_f32(update.alpha * acc + update.beta * update.old + update.co))

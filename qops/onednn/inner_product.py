@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn import dot, output
+from qops.onednn import dot, output, reference
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.gemm_driver import Update, Weights, gemm
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
@@ -38,7 +38,11 @@ def inner_product(
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); saturate, round half to even
 
-    s32 without scale, bias and post-op is stored as it is, but on 3.13 with AVX2, where it passes through float32.
+    A Sum after another post-op takes GEMM to the reference kernel, which is exact, and on 3.13 multiplies by the two
+    scales one after the other and really divides by dst_scale.
+
+    s32 without scale, bias and post-op passes through float32 under GEMM on 3.13, and under BRGEMM if the source is s8;
+    else it is stored as it is.
 
     Parameters
     ----------
@@ -96,8 +100,12 @@ def inner_product(
     read = (left, codes_of(right), bias, dst_in)
     check.out(out, (rows, columns), dst_dt, [x for x in read if x is not None and x is not out])
     if (m.ip_oi if weights_format == "oi" else m.ip_any) == "brgemm":
-        return end.finish(dot.compensated(left, right, m.saturates, num_threads=num_threads), out=out)
-    vector = "b" if columns == 1 else "a" if rows == 1 and weights_format == "oi" else ""
+        acc = dot.compensated(left, right, m.saturates, num_threads=num_threads)
+        return end.finish(acc, s32_via_f32=left.dtype == np.int8, out=out)
+    if attr.has_late_sum:
+        acc = dot.compensated(left, codes_of(right), saturates=False, num_threads=num_threads)
+        return reference.finish(acc, end, m, m.ref_scaling, out)
+    vector = "a" if rows == 1 else "b" if columns == 1 else ""
     return end.finish(gemm(left, right, 0, 0, Update(), m, vector, num_threads), m.s32_via_f32, out=out)
 
 

@@ -30,7 +30,9 @@ class Machine(NamedTuple):
     zp_rowsum_s8: bool
     """The row sums that compensate a weights zero point read a u8 source as s8: a bug."""
     s32_via_f32: bool
-    """GEMM's result passes through f32 even on its way to an s32 destination."""
+    """GEMM's result in an inner product passes through f32 even on its way to an s32 destination."""
+    matmul_f32: bool
+    """The same in matmul."""
     ip_oi: str
     """Inner product of weights stored (OC, IC): "gemm" or "brgemm" (one k block, always)."""
     ip_any: str
@@ -47,6 +49,18 @@ class Machine(NamedTuple):
     conv_u8_zp: str
     conv_s8: str
     conv_groups: str
+    group_block: int
+    """Groups whose inputs or outputs are no multiple of this go to "ref"."""
+    ref_scaling: str
+    """Order of scale and bias in the reference kernels of convolution and inner product, see `scaling`."""
+    ref_matmul: str
+    """The same for matmul."""
+    ref_divides: bool
+    """The reference kernels divide by dst_scale; all others multiply by f32(1/dst_scale)."""
+    ref_minus_0: bool
+    """In the reference kernels, relu of alpha 0 makes -0 of negative numbers."""
+    s32_overflow: bool
+    """A reorder to s32 of 4, 8, 12, ... values, neither scaled nor added to, makes INT_MIN of what is too large."""
     pool_global: str
     """Pooling of an image into one value: "jit" multiplies by 1/n, "ref" divides by n."""
     pool_min: int
@@ -78,23 +92,30 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     # version        2.6       2.6       2.6       3.2       3.2       3.2       3.13      3.13      3.13
     # isa            avx2      avx512    vnni      avx2      avx512    vnni      avx2      avx512    vnni
     "saturates":    (True,     True,     False,    True,     True,     False,    True,     True,     False),
-    "k_block":      (384,      768,      768,      384,      768,      768,      384,      768,      768),
+    "k_block":      (384,      768,      1536,     384,      768,      1536,     384,      768,      1536),
     "k_single":     (256,      384,      384,      256,      384,      384,      256,      384,      384),
     "gemv":         (False,    True,     True,     False,    True,     True,     False,    True,     True),
     "s8_gemm":      ("around", "inside", "inside", "around", "inside", "inside", "around", "inside", "inside"),
     "zp_rowsum_s8": (True,     True,     False,    False,    False,    False,    False,    False,    False),
     "s32_via_f32":  (False,    False,    False,    False,    False,    False,    True,     False,    False),
+    "matmul_f32":   (False,    False,    False,    True,     False,    False,    True,     False,    False),
     "ip_oi":        ("gemm",   "gemm",   "gemm",   "gemm",   "gemm",   "gemm",   "gemm",   "brgemm", "brgemm"),
     "ip_any":       ("gemm",   "gemm",   "brgemm", "gemm",   "brgemm", "brgemm", "gemm",   "brgemm", "brgemm"),
     "matmul":       ("gemm",   "gemm",   "brgemm", "gemm",   "brgemm", "brgemm", "gemm",   "brgemm", "brgemm"),
     "scaling":      ("old",    "old",    "old",    "merged", "merged", "merged", "merged", "split",  "split"),
-    "conv_1x1":     ("jit",    "jit",    "brg",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
+    "conv_1x1":     ("jit1x1", "jit1x1", "brg",    "jit1x1", "jit1x1", "brg",    "jit1x1", "brg",    "brg"),
     "conv_u8":      ("jit",    "jit",    "brg",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
     "conv_u8_zp":   ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
     "conv_s8":      ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
     "conv_groups":  ("jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit"),
+    "group_block":  (4,        1,        1,        4,        1,        1,        4,        1,        1),
+    "ref_scaling":  ("old",    "old",    "old",    "merged", "merged", "merged", "split",  "split",  "split"),
+    "ref_matmul":   ("old",    "old",    "old",    "split",  "split",  "split",  "split",  "split",  "split"),
+    "ref_divides":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
+    "ref_minus_0":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
+    "s32_overflow": (True,     True,     True,     False,    False,    False,    False,    False,    False),
     "pool_global":  ("ref",    "ref",    "ref",    "ref",    "ref",    "ref",    "jit",    "jit",    "jit"),
-    "pool_min":     (32,       0,        0,        32,       0,        0,        32,       0,        0),
+    "pool_min":     (16,       0,        0,        16,       0,        0,        16,       0,        0),
 }
 # fmt: on
 
@@ -112,23 +133,25 @@ class ConvKernel(NamedTuple):
     halves_s8: bool
     """On a machine that saturates, the weights of an s8 source are stored halved and the result is doubled."""
     compensates_in_f32: bool
-    """On a machine that saturates, -128*sum(w) is added after the accumulator became f32."""
+    """-128*sum(w) and -src_zp*sum(w) are added, in this order, after the accumulator became f32."""
     s32_via_f32: bool
-    """The accumulator passes through f32 even on its way to an s32 destination."""
-    fused_sum: bool
-    """The sum post-op is one fma; else a product and a sum."""
+    """The accumulator passes through f32 even on its way to an s32 destination; else only where it is compensated."""
+    is_ref: bool
+    """The float steps are those of `qops.onednn.reference`."""
 
 
 # fmt: off
 CONV_KERNELS = {
-    #                        exact  halves_s8  comp_f32  via_f32  fused_sum
-    "jit":       ConvKernel(False, True,      True,     True,    True),
-    "depthwise": ConvKernel(True,  True,      True,     True,    True),
-    "brg":       ConvKernel(False, True,      False,    False,   True),
-    "ref":       ConvKernel(True,  False,     False,    True,    False),
+    #                        exact  halves_s8  comp_f32  via_f32  is_ref
+    "jit":       ConvKernel(False, True,      False,    True,    False),
+    "jit1x1":    ConvKernel(False, True,      True,     True,    False),
+    "depthwise": ConvKernel(True,  True,      False,    True,    False),
+    "brg":       ConvKernel(False, True,      False,    False,   False),
+    "ref":       ConvKernel(True,  False,     False,    True,    True),
 }
 # fmt: on
-"""jit: generated directly. brg: built on BRGEMM. ref: plain C++, for images stored nchw."""
+"""jit, jit1x1: generated directly, the latter for one tap. brg: built on BRGEMM. ref: plain C++, for images stored nchw
+and, on AVX2, odd groups."""
 
 
 def machine(version: str, isa: str) -> Machine:

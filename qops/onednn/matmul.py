@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn import dot, output
+from qops.onednn import dot, output, reference
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.dot import S8, S32
 from qops.onednn.gemm_driver import Update, Weights, gemm
@@ -38,8 +38,11 @@ def matmul(
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
 
-    s32 without scale, bias, post-op and dst_zp is stored as it is, but on 3.13 with AVX2, where it passes through
-    float32.
+    A Sum after another post-op takes GEMM to the reference kernel, which is exact and on 3.x multiplies by both scales
+    one after the other; on 3.13 it really divides by dst_scale.
+
+    s32 without scale, bias, post-op and dst_zp passes through float32 under GEMM on 3.x, and under BRGEMM if the source
+    is s8 or a src_zp or wei_zp is given, be it 0; else it is stored as it is.
 
     Parameters
     ----------
@@ -96,12 +99,16 @@ def matmul(
     axis = len(dims) - 1
     end = output.prepare(attr, m, dims, axis, 1 << axis, bias, dst_in, dst_dt)
     check.out(out, dims, dst_dt, [x for x in (left, right, bias, dst_in) if x is not None and x is not out])
+    is_ref = m.matmul == "gemm" and attr.has_late_sum
     acc = np.empty(dims, np.int32)
     left, right = (np.broadcast_to(x, dims[:-2] + x.shape[-2:]) for x in (left, right))
     for batch in np.ndindex(dims[:-2]):
         b = right[batch] if packed is None else packed
-        acc[batch] = _product(left[batch], b, attr.src_zp or 0, attr.wei_zp or 0, m, num_threads)
-    return end.finish(acc, m.s32_via_f32, out=out)
+        acc[batch] = _product(left[batch], b, attr.src_zp or 0, attr.wei_zp or 0, m, is_ref, num_threads)
+    if is_ref:
+        return reference.finish(acc, end, m, m.ref_matmul, out)
+    is_compensated = left.dtype == np.int8 or attr.src_zp is not None or attr.wei_zp is not None
+    return end.finish(acc, is_compensated if m.matmul == "brgemm" else m.matmul_f32, out=out)
 
 
 def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
@@ -115,9 +122,11 @@ def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
     return (*batch, src.shape[-2], weights.shape[-1])
 
 
-def _product(a: NDArray[Any], b: Weights, src_zp: int, wei_zp: int, m: Machine, num_threads: int) -> S32:
+def _product(a: NDArray[Any], b: Weights, src_zp: int, wei_zp: int, m: Machine, is_ref: bool, num_threads: int) -> S32:
     codes = np.iinfo(a.dtype)
     vector = "b" if b.shape[1] == 1 else ""
+    if is_ref:
+        return _zero_points(dot.compensated(a, codes_of(b), False, num_threads=num_threads), a, b, src_zp, wei_zp)
     if m.matmul == "brgemm":
         return _zero_points(dot.compensated(a, b, m.saturates, num_threads=num_threads), a, b, src_zp, wei_zp)
     if codes.min <= src_zp <= codes.max and -128 <= wei_zp <= 127:

@@ -1,6 +1,7 @@
 """From the s32 accumulator to the destination: scale and bias, post-ops, destination scale and zero point, store.
 
-Every step is float32 with one rounding an operation; nothing is fused but the sum post-op.
+Every step is float32 with one rounding an operation; nothing is fused but the sum post-op. The reference kernels have
+steps of their own, see `qops.onednn.reference`.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels import onednn_output as kernels
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
-from qops.onednn.cast import F32, ieee, store, to_f32
+from qops.onednn.cast import DTYPES, F32, ieee, store, to_f32
 from qops.onednn.machine import Machine
 
 __all__ = ["Output", "apply_post_ops", "per_channel", "prepare", "reciprocal", "relu"]
@@ -59,25 +60,19 @@ class Output:
         self,
         acc: NDArray[Any],
         s32_via_f32: bool = False,
-        fused_sum: bool = True,
         doubled: bool = False,
-        compensation: F32 | None = None,
         out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """Give the destination.
 
         Parameters
         ----------
-        acc : ndarray of int32
+        acc : ndarray of int32, or of float32 where the kernel has left s32 already
             Its memory is worked in.
         s32_via_f32 : bool, optional
             Even a plain s32 result passes through float32.
-        fused_sum : bool, optional
-            The sum post-op rounds once.
         doubled : bool, optional
             Weights were halved: the scale is twice what was given, and 2.6 halves the bias.
-        compensation : ndarray of float32, optional
-            One a channel, added to the accumulator in float32.
         out : ndarray of `dst_dt`, optional
             Where to write it.
 
@@ -87,23 +82,23 @@ class Output:
         """
         dst: NDArray[Any] = acc
         if not self.is_plain or s32_via_f32 or doubled:
-            steps = self._steps(np.float32(2 if doubled else 1), fused_sum, compensation)
-            room = out if out is not None and out.flags.carray else acc if self.dst_dt == "s32" else None
+            steps = self._steps(np.float32(2 if doubled else 1))
+            room = out if out is not None and out.flags.carray else acc if acc.dtype == DTYPES[self.dst_dt] else None
             dst = store(_made(acc, steps, self.dst_in), self.dst_dt, room)
         if out is None or out is dst:
             return dst
         np.copyto(out, dst)
         return out
 
-    def _steps(self, twice: np.float32, fused_sum: bool, compensation: F32 | None) -> list[Step]:
+    def _steps(self, twice: np.float32) -> list[Step]:
         bias = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
         if self.scaling == "old":
             bias = bias / twice
         src_scale = np.ones(1, np.float32) if self.attr.src_scale is None else self.attr.src_scale.values
-        steps: list[Step] = [] if compensation is None else [("add", compensation)]
+        steps: list[Step] = []
         if self.bias is not None or self._is_scaled or twice != 1:
             steps += SCALINGS[self.scaling](bias, self.scale * twice, src_scale)
-        steps += _post_steps(self.attr.post_ops, fused_sum)
+        steps += _post_steps(self.attr.post_ops)
         if self.attr.dst_scale is not None:
             steps.append(("multiply", reciprocal(self.attr.dst_scale.values)))
         if self.attr.dst_zp is not None:
@@ -194,7 +189,7 @@ def apply_post_ops(x: F32, ops: Sequence[PostOp], dst_in: NDArray[Any] | None, f
     return _made(np.array(x, np.float32, order="C"), _post_steps(ops, fused_sum), dst_in)
 
 
-def _post_steps(ops: Sequence[PostOp], fused_sum: bool) -> list[Step]:
+def _post_steps(ops: Sequence[PostOp], fused_sum: bool = True) -> list[Step]:
     steps: list[Step] = []
     for op in ops:
         if isinstance(op, Eltwise):

@@ -33,8 +33,8 @@ def pooling(
         avg_inc:  dst = rne(f32(f32(s) * f32(1/n))), s = sum over the valid taps, n = number of taps
         avg_exc:  the same with n = number of valid taps
 
-    Images stored nchw, small ones on AVX2, and in 2.6 and 3.2 those that are pooled into one value go to plain C++
-    ("ref"), which divides: ``rne(f32(s) / f32(n))``.
+    Images stored nchw, those of fewer than 16 elements on AVX2, and in 2.6 and 3.2 those that are pooled into one value
+    go to plain C++ ("ref"), which divides: ``rne(f32(s) / f32(n))``.
 
     Parameters
     ----------
@@ -61,7 +61,8 @@ def pooling(
 
     Notes
     -----
-    Source: src/cpu/x64/jit_uni_i8i8_pooling.cpp, src/cpu/ref_pooling.cpp. Nothing saturates. Sums are exact.
+    Source: src/cpu/x64/jit_uni_i8i8_pooling.cpp, src/cpu/ref_pooling.cpp. Nothing saturates. Sums are exact. One value
+    a channel lies in memory alike in both orders: 2.6 and 3.2 go by the strides given, taken to be those of nchw here.
 
     **Hazards.** "jit" and "ref" differ on exact ties (here 91/14 = 6.5), for 49 of the n below 400, first 14, 26, 28:
 

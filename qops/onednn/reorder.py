@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum
-from qops.onednn.cast import DTYPES, F32, ieee, store, to_f32
-from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
+from qops.onednn.cast import DTYPES, F32, cvtps2dq, ieee, store, to_f32
+from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.output import apply_post_ops, reciprocal
 
 __all__ = ["reorder"]
@@ -29,8 +29,11 @@ def reorder(
     Integers without attributes are clamped. Else, with one float32 rounding an operation::
 
         2.6:  f = oscale*(f32(x) - src_zp) [+ sum_scale*dst_in] + dst_zp
-        3.x:  f = (f32(x) - src_zp)*src_scale * f32(1/dst_scale) [+ sum_scale*dst_in] + dst_zp
+        3.x:  f = ((f32(x) - src_zp)*src_scale [+ sum_scale*dst_in]) * f32(1/dst_scale) + dst_zp
         all:  saturate, round half to even
+
+    3.13 divides by dst_scale where plain C++ takes over: for a Sum of a scale other than 1, and for src_scale and
+    dst_scale of different masks.
 
     Parameters
     ----------
@@ -41,7 +44,7 @@ def reorder(
     dst_in : ndarray of the dtype and shape of the destination, optional
         Needed by a Sum.
     isa, version : str, optional
-        All machines agree; the version says which scales there are. See `gemm_u8s8s32`.
+        The version alone counts. See `gemm_u8s8s32`.
 
     Returns
     -------
@@ -69,6 +72,11 @@ def reorder(
     >>> reorder(np.float32([3e9]), "s32")
     array([2147483520], dtype=int32)
 
+    But 2.6, of 4, 8, 12, ... values that are neither scaled nor added to, makes INT_MIN of those that are too large:
+
+    >>> [int(reorder(np.full(n, 3e9, np.float32), "s32", version="2.6")[0]) for n in (3, 4)]
+    [2147483520, -2147483648]
+
     A division by dst_scale is a product with its reciprocal:
 
     >>> reorder(np.float32([20.5]) * np.float32(0.7), "s8", attr=Attr(dst_scale=0.7))
@@ -84,26 +92,27 @@ def reorder(
     old = check.dst_in(dst_in, data.shape, dst_dt, attr.has_sum)
     if dst_dt != "f32":
         check.no_nan(data, "src")
-    factors = _factors(attr, m, data.shape)
+    factor = _along(attr.src_scale if m.divides else attr.oscale, data.shape, "src_scale" if m.divides else "oscale")
+    divisor = _along(attr.dst_scale, data.shape, "dst_scale")
     if not attr.given and data.dtype != np.float32 and dst_dt != "f32":
         info = np.iinfo(np.dtype(DTYPES[dst_dt]))
         return np.clip(data.astype(np.int64), info.min, info.max).astype(info.dtype)
     x = to_f32(data)
     if attr.src_zp is not None:
         x = x - np.float32(attr.src_zp)
-    for factor in factors:
-        x = x * factor
-    x = apply_post_ops(x, attr.post_ops, old, fused_sum=False)
+    x = apply_post_ops(x * factor, attr.post_ops, old, fused_sum=False)
+    x = x / divisor if m.ref_divides and _is_plain_code(attr) else x * reciprocal(divisor)
     if attr.dst_zp is not None:
         x = x + np.float32(attr.dst_zp)
+    if dst_dt == "s32" and m.s32_overflow and data.size % 4 == 0 and (factor == 1).all() and not attr.has_sum:
+        return cvtps2dq(x)
     return store(x, dst_dt)
 
 
-def _factors(attr: Attr, m: Machine, dims: tuple[int, ...]) -> list[F32]:
-    """Give what the source is multiplied by, in order."""
-    if not m.divides:
-        return [_along(attr.oscale, dims, "oscale")]
-    return [_along(attr.src_scale, dims, "src_scale"), reciprocal(_along(attr.dst_scale, dims, "dst_scale"))]
+def _is_plain_code(attr: Attr) -> bool:
+    """True if oneDNN has no generated code for it."""
+    scales = attr.src_scale, attr.dst_scale
+    return any(op.scale != 1 for op in attr.post_ops) or len({scale.mask for scale in scales if scale is not None}) > 1
 
 
 def _along(scales: Scales | None, dims: tuple[int, ...], name: str) -> F32:

@@ -39,9 +39,7 @@ class Saturation(NamedTuple):
         return int(self.counts.sum()) / max(1, self.counts.size * self.places)
 
 
-def saturated_pairs(
-    src: ArrayLike, weights: ArrayLike, *, window: Window = DENSE, src_zp: int | None = None
-) -> Saturation:
+def saturated_pairs(src: ArrayLike, weights: ArrayLike, *, window: Window = DENSE) -> Saturation:
     """Count the pairs of products that saturate in `convolution` or `inner_product` on AVX2.
 
     A pair is lost where ``a0*w0 + a1*w1`` is outside [-32768, 32767], a being the u8 codes that the kernel reads: an
@@ -55,8 +53,6 @@ def saturated_pairs(
     weights : ndarray of int8, (OC, IC) or (O, C, KH, KW)
     window : Window, optional
         Stride, dilation and padding of a convolution.
-    src_zp : int, optional
-        Zero point of a convolution's source: padding has this code, where it is one.
 
     Returns
     -------
@@ -66,7 +62,7 @@ def saturated_pairs(
     Raises
     ------
     TypeError, ValueError
-        Other dtypes or numbers of dimensions, shapes that do not fit, a window or zero point for an inner product.
+        Other dtypes or numbers of dimensions, shapes that do not fit, a window for an inner product.
 
     Notes
     -----
@@ -90,15 +86,12 @@ def saturated_pairs(
     x = check.array(src, "src", [np.uint8, np.int8], w.ndim)
     check.instance(window, "window", Window)
     if w.ndim == 2:
-        if window != DENSE or src_zp is not None:
-            raise ValueError(f"window, src_zp: expected none for an inner product, got {window!r} and {src_zp!r}")
+        if window != DENSE:
+            raise ValueError(f"window: expected none for an inner product, got {window!r}")
         check.shape(w, "weights", (w.shape[0], x.shape[1]))
         return Saturation(_counts(dot.shifted(x), w, _k_starts(w)), len(x))
     check.shape(w, "weights", (w.shape[0], x.shape[1], *w.shape[2:]))
-    zero = 0 if src_zp is None else check.integer(src_zp, "src_zp")
-    info = np.iinfo(x.dtype)
-    fill = (zero if info.min <= zero <= info.max else 0) - int(info.min)
-    taps = window.taps(dot.shifted(x), (w.shape[2], w.shape[3]), fill)
+    taps = window.taps(dot.shifted(x), (w.shape[2], w.shape[3]), fill=0)  # padding never saturates
     n, c, oh, ow, kh, kw = taps.shape
     places = taps.transpose(0, 2, 3, 4, 5, 1).reshape(n * oh * ow, kh * kw * c)  # channels of a tap are neighbours
     if x.dtype == np.int8:
