@@ -91,6 +91,19 @@ def test_s32_overflows_in_vectors_of_2_6():
         assert run(n, "2.6", post_ops=[Sum()], dst_in=np.zeros(n, np.int32)) == {2147483520}
 
 
+def test_float32_to_float32_of_32_merges_its_scales_before_a_sum():
+    """What oneDNN 3.2.0 and 3.13.2 gave."""
+    src, old = F([1.1, -123.456]), F([4, 6])
+    merged, summed = Attr(src_scale=0.37, dst_scale=0.87), Attr(dst_scale=0.87, post_ops=[Sum(0.3)])
+    gave = {
+        "3.2": ([0.4678161144256592, -52.504276275634766], [2.4643678665161133, -140.1034393310547]),
+        "3.13": ([0.4678160846233368, -52.504276275634766], [2.6436784267425537, -139.83447265625]),
+    }
+    for version, (one, two) in gave.items():
+        assert onednn.reorder(src, "f32", attr=merged, version=version).tolist() == one
+        assert onednn.reorder(src, "f32", attr=summed, dst_in=old, version=version).tolist() == two
+
+
 def test_nan_passes_to_f32_only():
     assert np.isnan(onednn.reorder(F([np.nan]), "f32")).all()
 

@@ -61,6 +61,8 @@ class Machine(NamedTuple):
     """In the reference kernels, relu of alpha 0 makes -0 of negative numbers."""
     s32_overflow: bool
     """A reorder to s32 of 4, 8, 12, ... values, neither scaled nor added to, makes INT_MIN of what is too large."""
+    f32_merged: bool
+    """A reorder of f32 to f32 multiplies by src_scale*f32(1/dst_scale), before a Sum."""
     pool_global: str
     """Pooling of an image into one value: "jit" multiplies by 1/n, "ref" divides by n."""
     pool_min: int
@@ -114,6 +116,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "ref_divides":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
     "ref_minus_0":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
     "s32_overflow": (True,     True,     True,     False,    False,    False,    False,    False,    False),
+    "f32_merged":   (False,    False,    False,    True,     True,     True,     False,    False,    False),
     "pool_global":  ("ref",    "ref",    "ref",    "ref",    "ref",    "ref",    "jit",    "jit",    "jit"),
     "pool_min":     (16,       0,        0,        16,       0,        0,        16,       0,        0),
 }

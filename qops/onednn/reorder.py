@@ -32,8 +32,9 @@ def reorder(
         3.x:  f = ((f32(x) - src_zp)*src_scale [+ sum_scale*dst_in]) * f32(1/dst_scale) + dst_zp
         all:  saturate, round half to even
 
-    3.13 divides by dst_scale where plain C++ takes over: for a Sum of a scale other than 1, and for src_scale and
-    dst_scale of different masks.
+    3.2 makes one product of src_scale and f32(1/dst_scale) from float32 to float32, if both are one number. 3.13
+    divides by dst_scale where plain C++ takes over: for a Sum of a scale other than 1, and for src_scale and dst_scale
+    of different masks.
 
     Parameters
     ----------
@@ -97,6 +98,8 @@ def reorder(
     if not attr.given and data.dtype != np.float32 and dst_dt != "f32":
         info = np.iinfo(np.dtype(DTYPES[dst_dt]))
         return np.clip(data.astype(np.int64), info.min, info.max).astype(info.dtype)
+    if m.f32_merged and data.dtype == np.float32 and dst_dt == "f32" and factor.size == divisor.size == 1:
+        factor, divisor = factor * reciprocal(divisor), np.ones(1, np.float32)
     x = to_f32(data)
     if attr.src_zp is not None:
         x = x - np.float32(attr.src_zp)
