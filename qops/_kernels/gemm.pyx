@@ -11,7 +11,8 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from qops._kernels.checks cimport array, overlap
-from qops._kernels.gemm_product cimport Product, run_product
+from qops._kernels.gemm_product cimport Product
+from qops._kernels.gemm_run cimport run_product
 from qops._kernels.gemm_tile cimport (
     Run, aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )

@@ -19,4 +19,5 @@ ctypedef struct Product:
     Py_ssize_t ldc  # in elements; lda and ldb are in bytes
     bint accumulate
 
-cdef run_product(const Product *p, Py_ssize_t num_threads, arrays)
+cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef int product(const Product *p) noexcept nogil

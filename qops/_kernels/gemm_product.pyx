@@ -1,9 +1,8 @@
-"""The walk of an integer product over blocks, packing as it goes, and over threads. No arrays here: see gemm.
+"""The walk of an integer product over blocks, packing as it goes. No arrays here: see gemm.
 
 B is packed a strip of panels at a time and A a block of rows, unless they are packed or need not be; then every tile
 of C is made once for each DEPTH quads of k. A product of few rows reads its B once and does not pack it.
 """
-cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -13,15 +12,12 @@ from qops._kernels.gemm_tile cimport (
     padded_columns, panel_rows, quads_of, sum_columns,
 )
 
-from qops._kernels.gemm_threads import run_parts
-
 cdef enum:
     BLOCK_ROWS = 96  # rows of A between two visits of a panel
     MIN_DEPTH = 256  # rows of B in a block, at least
     FAR = 1 << 19  # elements of C, beyond which L2 does not hold it
     MIN_FETCH = 64  # quads multiplied meanwhile
     NEAR_BYTES = 1 << 14  # packed on the stack
-    BRIEF = 1 << 18  # multiplications: a microsecond with vectors, in which nobody misses the GIL
 
 ctypedef struct Blocks:  # sizes and memory of what is packed at a time
     Py_ssize_t m, n, k, quads
@@ -257,59 +253,3 @@ cdef int product(const Product *p) noexcept nogil:
     if p.m == 0 or p.n == 0:
         return 0
     return streamed_product(p) if streams(p) else blocked_product(p)
-
-
-# ---------------------------------------------------------------- threads
-
-@cython.final
-cdef class _Part:
-    """The part of a product that one thread does."""
-    cdef Product product
-    cdef object arrays  # what it reads and writes lives as long as it does, even if its caller is interrupted
-
-    def __call__(self):
-        cdef int failed
-        with nogil:
-            failed = product(&self.product)
-        if failed:
-            raise MemoryError
-
-
-cdef list parts_of(const Product *p, Py_ssize_t num_threads, arrays):
-    """Splits rows, or columns if there are more of them; columns at panels, so that none is packed twice."""
-    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    cdef bint by_rows = p.m >= p.n
-    cdef Py_ssize_t unit = GEMM_ROWS if by_rows else width
-    cdef Py_ssize_t size = p.m if by_rows else p.n
-    cdef Py_ssize_t units = (size + unit - 1) // unit
-    cdef Py_ssize_t i, first, end
-    cdef _Part part
-    parts = []
-    for i in range(num_threads):
-        first = min(size, units * i // num_threads * unit)
-        end = min(size, units * (i + 1) // num_threads * unit)
-        part = _Part()
-        part.arrays = arrays
-        if by_rows:
-            part.product = p[0]
-            part.product.a += first * p.lda
-            part.product.c += first * p.ldc
-            part.product.m = end - first
-        else:
-            part.product = some_columns(p, first, end - first)
-        parts.append(part)
-    return parts
-
-
-cdef run_product(const Product *p, Py_ssize_t num_threads, arrays):
-    cdef int failed
-    if num_threads > 1:
-        run_parts(parts_of(p, num_threads, arrays))
-        return
-    if p.m * p.n * p.k <= BRIEF:
-        failed = product(p)
-    else:
-        with nogil:
-            failed = product(p)
-    if failed:
-        raise MemoryError

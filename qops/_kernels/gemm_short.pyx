@@ -6,7 +6,8 @@ cimport cython
 cimport numpy as cnp
 
 from qops._kernels.gemm cimport PackedB, result, set_a, set_c, set_packed, set_row_major, set_runs
-from qops._kernels.gemm_product cimport Product, run_product
+from qops._kernels.gemm_product cimport Product
+from qops._kernels.gemm_run cimport run_product
 
 import functools
 
