@@ -116,6 +116,15 @@ def test_f32_weights_are_multiplied_in_2_6_and_divided_in_3(version):
     assert np.array_equal(got, np.einsum("nchw,oc->nohw", src.astype(int), codes))
 
 
+@pytest.mark.parametrize("isa", ["avx2", "avx512"])
+def test_halved_float_weights_saturate_beyond_64(isa):
+    src, weights = np.full((1, 2, 1, 1), 127, np.int8), np.full((1, 2, 1, 1), 254, F)
+    packed = onednn.pack_convolution_weights(weights, wq_scale=1.0, isa=isa)
+    for given, how in ((weights, {"wq_scale": 1.0}), (packed, {})):  # the halves are 127
+        assert onednn.convolution(src, given, isa=isa, **how).item() == 2 * (32767 - 128 * 254)
+    assert onednn.convolution(src, (weights / 2).astype(np.int8), isa=isa).item() == 2 * 2 * 127 * 64
+
+
 def test_compensation_in_f32_loses_low_bits_of_large_sums():
     k = 1300
     src = np.full((1, k, 1, 1), 127, np.int8)

@@ -34,7 +34,7 @@ class Way(NamedTuple):
     """How a kernel reads weights."""
 
     saturating: bool
-    """Pairs do saturate: those of halved weights cannot, and exact products are no slower."""
+    """Pairs do saturate: those of halved s8 weights cannot, and exact products are no slower."""
     halved: bool
     """The codes are half of the weights; the accumulator must be doubled."""
 
@@ -64,7 +64,8 @@ class Filters:
         """Tell how `kernel` reads them for such a source."""
         saturates = self.machine.saturates
         halved = saturates and kernel.halves_s8 and src_dtype == np.int8
-        return Way(saturates and not (kernel.exact or halved), halved)
+        is_safe = halved and self.weights.dtype == np.int8  # float32 weights can exceed 64 after the halving too
+        return Way(saturates and not (kernel.exact or is_safe), halved)
 
     def packed(self, way: Way) -> kernels.PackedWeights:
         """Give what the kernel reads."""
