@@ -1,4 +1,4 @@
-"""Settings of hypothesis, and a guard: no test may leave another SIMD tier behind."""
+"""Settings of hypothesis, each SIMD tier in turn, and a guard: no test may leave another tier behind."""
 
 import pytest
 from hypothesis import settings
@@ -17,3 +17,12 @@ def _same_tier_afterwards():
     after = isa.name()
     isa.use(before)
     assert after == before, f"the test left the tier {after} behind, not {before}"
+
+
+@pytest.fixture(params=isa.available())
+def tier(request):
+    """Each tier of this CPU in turn, by its name."""
+    before = isa.name()
+    isa.use(request.param)
+    yield request.param
+    isa.use(before)

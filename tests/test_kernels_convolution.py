@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 from product_models import convolution_model, extreme, uniform
 
-from qops._kernels import convolution, isa
-
-
-@pytest.fixture(params=isa.available())
-def tier(request):
-    before = isa.name()
-    isa.use(request.param)
-    yield request.param
-    isa.use(before)
+from qops._kernels import convolution
 
 
 @pytest.fixture

@@ -11,14 +11,6 @@ from qops._kernels import gemm, isa
 EDGES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 70)
 
 
-@pytest.fixture(params=isa.available())
-def tier(request):
-    before = isa.name()
-    isa.use(request.param)
-    yield request.param
-    isa.use(before)
-
-
 @pytest.fixture
 def rng():
     return np.random.default_rng(20261120)

@@ -4,18 +4,10 @@ import numpy as np
 import onednn_twins as twins
 import pytest
 
-from qops._kernels import isa, onednn_output
+from qops._kernels import onednn_output
 
 RNG = np.random.default_rng(23)
 F = np.float32
-
-
-@pytest.fixture(params=isa.available())
-def tier(request):
-    before = isa.name()
-    isa.use(request.param)
-    yield request.param
-    isa.use(before)
 
 
 def model(x, steps, old):

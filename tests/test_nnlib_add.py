@@ -7,7 +7,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qops import nnlib
-from qops._kernels import isa
 from qops._kernels.nnlib_add import add_flat_integers, add_spec_integers
 
 magnitudes = st.floats(2.0**-10, 2.0**10, width=32)
@@ -16,14 +15,6 @@ ranges = st.tuples(ends, ends).map(sorted).map(tuple).filter(lambda r: r[0] < r[
 guesses = st.tuples(st.one_of(st.none(), ends), st.one_of(st.none(), ends)).filter(lambda g: None in g or g[0] <= g[1])
 lengths = st.one_of(st.integers(1, 40), st.sampled_from([127, 128, 129, 200]))
 calls = st.tuples(ranges, ranges, lengths, st.integers(0, 2**32 - 1))
-
-
-@pytest.fixture(params=isa.available())
-def tier(request):
-    before = isa.name()
-    isa.use(request.param)
-    yield request.param
-    isa.use(before)
 
 
 def codes(n, seed):
