@@ -7,14 +7,14 @@ padding too, is shifted by 128 and 128 times the sums of w are taken off. Depthw
 out a group) has no pairs and is always exact.
 """
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from qops._kernels.checks cimport array, overlap
 from qops._kernels.convolution_image cimport Image
 from qops._kernels.convolution_walk cimport Convolution, run_convolution
 from qops._kernels.gemm_tile cimport (
-    aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
+    SHIFTED, aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
 from qops._kernels.isa cimport VNNI, tier
 
@@ -41,7 +41,7 @@ cdef class PackedWeights:
     cdef const gemm_kernel *kernel
     cdef bint depthwise
     cdef cnp.ndarray quads  # of depthwise weights, or None
-    cdef cnp.ndarray memory, padded_sums, zeros, shift  # what y begins with if the source is unsigned, signed
+    cdef cnp.ndarray memory, padded_sums
     cdef uint8_t *panels
 
     @property
@@ -69,8 +69,6 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
         packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
     else:
         pack_dense(packed, np.ascontiguousarray(w))
-    packed.zeros = np.zeros_like(packed.padded_sums)
-    packed.shift = packed.padded_sums * np.int32(0 if packed.kernel.widens else -128)
     packed.sums.flags.writeable = False
     return packed
 
@@ -216,7 +214,6 @@ def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
     same bits for any ``num_threads``.
     """
     cdef cnp.ndarray image = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8)
-    cdef cnp.ndarray start
     cdef Convolution p
     cdef PackedWeights packed
     cdef Py_ssize_t images, channels, bottom, right
@@ -247,15 +244,13 @@ def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
                         and p.image.left == right == 0 and (p.image.channel == 1 or channels == 1)
                         and (packed.depthwise or p.image.channels % 4 == 0))
     out = result(out, image, images, p.oh, p.ow, packed.shape[0])
-    start = packed.shift if p.image.x_signed else packed.zeros
-    if zero_point:
-        start = start - packed.padded_sums * np.int32(zero_point)
-    p.start = <const int32_t *>cnp.PyArray_DATA(start)
+    p.sums = <const int32_t *>cnp.PyArray_DATA(packed.padded_sums)
+    p.times = <int32_t>((SHIFTED if p.image.x_signed and not p.kernel.widens else 0) - <uint32_t>zero_point)
     p.panels = packed.panels
     p.depthwise = <const int32_t *>cnp.PyArray_DATA(packed.memory) if packed.depthwise else NULL
     p.depthwise_quads = NULL
     if packed.quads is not None:
         p.depthwise_quads = <const int8_t *>cnp.PyArray_DATA(packed.quads)
     p.y = <int32_t *>cnp.PyArray_DATA(out)
-    run_convolution(&p, images, num_threads, (image, packed, start, out))
+    run_convolution(&p, images, num_threads, (image, packed, out))
     return out

@@ -11,7 +11,8 @@ ctypedef struct Convolution:
     const uint8_t *panels  # of each group
     const int32_t *depthwise  # or weights [tap][channel], if it is depthwise
     const int8_t *depthwise_quads  # the same in quads, if the tier takes them
-    const int32_t *start  # what y begins with, padded_columns(oc) a group
+    const int32_t *sums  # of the weights of each output, padded_columns(oc) a group
+    int32_t times  # y begins with times * sums
     int32_t *y
 
 cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays)

@@ -9,14 +9,14 @@ from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.convolution_image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.gemm_tile cimport (
-    BLOCK_BYTES, DEPTH, ZEROS, aligned, gemm_tile, padded_columns, panel_rows, quads_of,
+    BLOCK_BYTES, DEPTH, aligned, gemm_tile, padded_columns, panel_rows, quads_of,
 )
 
 from qops._kernels.gemm_threads import run_parts
 
 cdef extern from "convolution_depthwise.h" nogil:
     void depthwise_vnni(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap, Py_ssize_t taps,
-                        const int8_t *w, const int32_t *start, Py_ssize_t channels, int32_t *y)
+                        const int8_t *w, const int32_t *sums, int32_t times, Py_ssize_t channels, int32_t *y)
 
 # ---------------------------------------------------------------- rows of the output
 
@@ -34,7 +34,8 @@ cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, 
             t.tap = tap + i
             t.taps = min(at_once, p.kh * p.kw - i)
             t.b = panel + 4 * t.quads * i * padded_columns(p.kernel, used)
-            t.start = ZEROS if i else p.start + group * padded_columns(p.kernel, p.oc) + j
+            t.sums = p.sums + group * padded_columns(p.kernel, p.oc) + j
+            t.times = 0 if i else p.times
             t.accumulate = i > 0
             for row in range(rows):
                 t.a = x + row * p.sh * row_bytes(&p.image)
@@ -57,11 +58,11 @@ cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t row
 
 cdef void depthwise_pixel(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t first, const uint8_t *x,
                           int32_t *y) noexcept nogil:
-    # y[c] = start[c] + sum over taps of x[tap + c] * w[tap][c]        for channels c from first on
+    # y[c] = times * sums[c] + sum over taps of x[tap + c] * w[tap][c]        for channels c from first on
     cdef uint32_t acc
     cdef Py_ssize_t c, i
     for c in range(first, p.groups):
-        acc = <uint32_t>p.start[c]
+        acc = <uint32_t>p.times * <uint32_t>p.sums[c]
         for i in range(p.kh * p.kw):
             acc += <uint32_t>(x[tap[i] + c] * p.depthwise[i * p.groups + c])
         y[c] = <int32_t>acc
@@ -73,10 +74,10 @@ cdef void depthwise_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t
     cdef Py_ssize_t _i, j, done = 0
     for _i in range(rows):
         if p.depthwise_quads != NULL:
-            depthwise_vnni(x, step, p.ow, tap, p.kh * p.kw, p.depthwise_quads, p.start, p.groups, y)
+            depthwise_vnni(x, step, p.ow, tap, p.kh * p.kw, p.depthwise_quads, p.sums, p.times, p.groups, y)
             done = p.groups
         elif p.kernel.depthwise != NULL:
-            done = p.kernel.depthwise(x, step, p.ow, tap, p.kh * p.kw, p.depthwise, p.start, p.groups, y)
+            done = p.kernel.depthwise(x, step, p.ow, tap, p.kh * p.kw, p.depthwise, p.sums, p.times, p.groups, y)
         for j in range(p.ow):
             depthwise_pixel(p, tap, done, x + j * step, y + j * p.groups)
         x += p.sh * row_bytes(&p.image)

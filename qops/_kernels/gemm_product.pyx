@@ -5,11 +5,11 @@ of C is made once for each DEPTH quads of k. A product of few rows reads its B o
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from qops._kernels.gemm_tile cimport (
-    BLOCK_BYTES, DEPTH, GEMM_ROWS, GEMM_STREAM_ROWS, ONE_TAP, ZEROS, Run, aligned, gemm_tile, pack_columns, pack_quads,
-    padded_columns, panel_rows, quads_of, sum_columns,
+    BLOCK_BYTES, DEPTH, GEMM_ROWS, GEMM_STREAM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_tile, pack_columns,
+    pack_quads, padded_columns, panel_rows, quads_of, sum_columns,
 )
 
 cdef enum:
@@ -23,7 +23,7 @@ ctypedef struct Blocks:  # sizes and memory of what is packed at a time
     Py_ssize_t m, n, k, quads
     uint8_t *a
     uint8_t *b
-    int32_t *start
+    int32_t *sums
 
 # ---------------------------------------------------------------- one block of B
 
@@ -59,21 +59,7 @@ cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t
             packed += 4 * run.quads
 
 
-cdef void set_start(const Product *p, int32_t *start) noexcept nogil:
-    """What C begins with: 0, or -128 times the column sums if A is shifted by 128."""
-    cdef Py_ssize_t j, padded = padded_columns(p.kernel, p.n)
-    if not shifted(p):
-        memset(start, 0, padded * sizeof(int32_t))
-        return
-    if p.sums == NULL:
-        sum_columns(p.kernel, p.panels, p.quads, p.n, start)
-    else:
-        memcpy(start, p.sums, padded * sizeof(int32_t))
-    for j in range(padded):
-        start[j] = <int32_t>(0 - (<uint32_t>start[j] << 7))
-
-
-cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int32_t *start,
+cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int32_t *sums,
                         int32_t *c) noexcept nogil:
     """A block of rows times packed B; a panel is used for all rows while it is near."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
@@ -92,21 +78,25 @@ cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_s
         for j from 0 <= j < p.n by width:
             used = min(width, p.n - j)
             t.b = p.panels + 4 * (p.quads * j + q * padded_columns(p.kernel, used))
-            t.start = start + j if q == 0 else ZEROS
+            t.times = SHIFTED if shifted(p) and q == 0 else 0
+            t.sums = sums + j if t.times else NULL
             t.c = c + j
             panel_rows(p.kernel, &t, rows, used)
 
 
 cdef void multiply_packed(const Product *p, const Blocks *blocks) noexcept nogil:
     cdef Py_ssize_t i, rows
-    set_start(p, blocks.start)
+    cdef const int32_t *sums = p.sums
+    if shifted(p) and sums == NULL:
+        sum_columns(p.kernel, p.panels, p.quads, p.n, blocks.sums)
+        sums = blocks.sums
     for i from 0 <= i < p.m by blocks.m:
         rows = min(blocks.m, p.m - i)
         if in_place(p):
-            multiply_rows(p, p.a + i * p.lda, p.lda, rows, blocks.start, p.c + i * p.ldc)
+            multiply_rows(p, p.a + i * p.lda, p.lda, rows, sums, p.c + i * p.ldc)
         else:
             pack_rows(p, i, rows, blocks.a)
-            multiply_rows(p, blocks.a, 4 * p.quads, rows, blocks.start, p.c + i * p.ldc)
+            multiply_rows(p, blocks.a, 4 * p.quads, rows, sums, p.c + i * p.ldc)
 
 
 # ---------------------------------------------------------------- the walk over blocks
@@ -182,7 +172,7 @@ cdef int blocked_product(const Product *p) noexcept nogil:
         return -1
     blocks.b = <uint8_t *>aligned(memory)
     blocks.a = blocks.b + (4 * padded * blocks.quads if p.panels == NULL else 0)
-    blocks.start = <int32_t *>blocks.a + (0 if in_place(p) else blocks.m * blocks.quads)
+    blocks.sums = <int32_t *>blocks.a + (0 if in_place(p) else blocks.m * blocks.quads)
     for j from 0 <= j < p.n by blocks.n:
         part = some_columns(p, j, min(blocks.n, p.n - j))
         if p.panels == NULL:

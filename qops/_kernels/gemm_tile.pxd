@@ -11,7 +11,8 @@ cdef extern from "gemm_types.h" nogil:
         const Py_ssize_t *tap
         Py_ssize_t taps, quads
         const uint8_t *b
-        const int32_t *start
+        const int32_t *sums
+        int32_t times
         int32_t *c
         Py_ssize_t ldc
         int accumulate
@@ -28,8 +29,8 @@ cdef extern from "gemm_types.h" nogil:
                        Py_ssize_t blocks, Py_ssize_t quads, Py_ssize_t groups,
                        int32_t *acc) noexcept nogil
         Py_ssize_t (*depthwise)(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap,
-                                Py_ssize_t taps, const int32_t *w, const int32_t *start, Py_ssize_t channels,
-                                int32_t *y) noexcept nogil
+                                Py_ssize_t taps, const int32_t *w, const int32_t *sums, int32_t times,
+                                Py_ssize_t channels, int32_t *y) noexcept nogil
 
 
 ctypedef struct Run:
@@ -40,9 +41,9 @@ ctypedef struct Run:
 cdef enum:
     DEPTH = 1024  # quads multiplied before C is touched again: a panel is 256 KB, a quarter of L2
     BLOCK_BYTES = 1 << 18  # packed at a time and soon read again
+    SHIFTED = -128  # times the sums of B make up for the shift of a signed A by 128
 
 cdef const Py_ssize_t *ONE_TAP
-cdef const int32_t *ZEROS
 
 cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil
 cdef void *aligned(void *block) noexcept nogil

@@ -34,7 +34,7 @@ cdef inline uint32_t dot_saturating(const uint8_t *a, const int8_t *b) noexcept 
 
 
 cdef inline void plain_row(const gemm_tile *t, Py_ssize_t row, Py_ssize_t columns, bint saturating) noexcept nogil:
-    # c[j] (+)= start[j] + sum over quads q of dot(a[q], b[q][j])        mod 2^32
+    # c[j] (+)= times * sums[j] + sum over quads q of dot(a[q], b[q][j])        mod 2^32
     cdef uint32_t acc[PLAIN_COLUMNS]
     cdef uint8_t shift = 0x80 if t.shift else 0
     cdef uint8_t[4] a
@@ -43,7 +43,7 @@ cdef inline void plain_row(const gemm_tile *t, Py_ssize_t row, Py_ssize_t column
     cdef uint32_t *c = <uint32_t *>t.c + row * t.ldc
     cdef Py_ssize_t i, _q, j
     for j in range(columns):
-        acc[j] = <uint32_t>t.start[j]
+        acc[j] = <uint32_t>t.times * <uint32_t>t.sums[j] if t.times else 0
     for i in range(t.taps):
         x = t.a + row * t.lda + t.tap[i]
         for _q in range(t.quads):
@@ -103,10 +103,7 @@ cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil:
 # ---------------------------------------------------------------- packing
 
 cdef Py_ssize_t no_offset = 0
-cdef int32_t no_start[MAX_COLUMNS]
-memset(no_start, 0, sizeof(no_start))
 ONE_TAP = &no_offset
-ZEROS = no_start
 
 
 cdef void *aligned(void *block) noexcept nogil:
@@ -201,7 +198,7 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
     t.lda = 0
     t.tap = ONE_TAP
     t.taps = 1
-    t.start = ZEROS
+    t.times = 0
     t.ldc = 0
     t.fetch = t.shift = False
     for j from 0 <= j < n by width:

@@ -116,6 +116,11 @@ def convolution(
     The accumulator wraps, from channels*taps = 65794 on at full range.
     """
     m = machine(version, isa)
+    is_bare = attr is NO_ATTR and bias is None and dst_in is None and wq_scale is None
+    if is_bare and str(dst_dt) == "s32" and str(layout) == "nhwc":
+        sums = _bare_sums(src, weights, window, m, num_threads, out)
+        if sums is not None:
+            return sums
     image = check.array(src, "src", [np.uint8, np.int8], 4)
     filters = filters_of(weights, wq_scale, image.shape[1], m)
     check.integer(num_threads, "num_threads", 1)
@@ -128,7 +133,7 @@ def convolution(
     dims = (batch, groups * outputs, *window.out_size((height, width), (kh, kw)))
     end = output.prepare(attr, m, dims, 1, filters.mask, bias, dst_in, dst_dt)
     check.out(out, dims, dst_dt, [x for x in (image, filters.weights, bias, dst_in) if x is not None and x is not out])
-    kernel = CONV_KERNELS["ref" if layout == "nchw" else _kind(image, filters, attr, m)]
+    kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image.dtype, attr.src_zp is not None)
     way = filters.way(kernel, image.dtype)
     packed = filters.packed(way)
     is_compensated = image.dtype == np.int8 or attr.src_zp is not None
@@ -146,18 +151,36 @@ def convolution(
     return dst.transpose(0, 3, 1, 2) if out is None else out
 
 
-def _kind(src: NDArray[Any], filters: Filters, attr: Attr, m: Machine) -> str:
-    """Which kernel oneDNN picks for images stored nhwc."""
-    groups, outputs, inputs, *taps = filters.shape
-    if groups > 1:
-        if filters.is_depthwise:
-            return "depthwise"
-        return "ref" if outputs % m.group_block or inputs % m.group_block else m.conv_groups
-    if taps == [1, 1]:
-        return m.conv_1x1
-    if src.dtype == np.int8:
-        return m.conv_s8
-    return m.conv_u8 if attr.src_zp is None else m.conv_u8_zp
+def _bare_sums(
+    src: ArrayLike,
+    weights: ArrayLike | PackedConvolutionWeights,
+    window: Window,
+    m: Machine,
+    num_threads: int,
+    out: S32 | None,
+) -> S32 | None:
+    """Give the sums of a u8 source that are the result as they are; None if that needs, or is, a closer look.
+
+    A short way: all that can be asked for takes as long to check as a small image to convolve.
+    """
+    if type(src) is not np.ndarray or src.dtype != np.uint8 or (type(window), type(num_threads)) != (Window, int):
+        return None
+    if isinstance(weights, PackedConvolutionWeights) and weights.machine is m:
+        filters: Filters = weights
+    elif type(weights) is np.ndarray and weights.dtype == np.int8 and weights.ndim == 4 and weights.size:
+        filters = Filters(weights[None], 1, None, m)
+    else:
+        return None
+    kernel = filters.kernel(src.dtype, has_zp=False)
+    apart = type(out) is np.ndarray and out.ndim == 4 and not np.may_share_memory(out, filters.weights)
+    if kernel.s32_via_f32 or not (out is None or apart):
+        return None
+    room = None if out is None else out.transpose(0, 2, 3, 1)
+    try:
+        sums = _convolve(src, filters.packed(filters.way(kernel, src.dtype)), window, num_threads, out=room)
+    except ValueError:
+        return None
+    return sums.transpose(0, 3, 1, 2) if out is None else out
 
 
 def _accumulate(
@@ -173,7 +196,7 @@ def _accumulate(
     in_f32 = kernel.compensates_in_f32
     apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
     # Padding never saturates: it may stand in the products where 2*128*128 fits s16.
-    is_safe = np.iinfo(src.dtype).min <= src_zp <= min(128, np.iinfo(src.dtype).max)
+    is_safe = -128 <= src_zp <= 127 if src.dtype == np.int8 else 0 <= src_zp <= 128
     convolve = partial(_convolve, weights=packed, window=window, num_threads=num_threads)
     acc: NDArray[Any] = convolve(
         dot.shifted(src) if apart else src,
@@ -181,12 +204,14 @@ def _accumulate(
         zero_point=src_zp if is_safe and not in_f32 else 0,
         out=out,
     )
+    if not in_f32 and is_safe:
+        return acc
     sums = packed.sums.astype(np.int64)
     if in_f32:
         acc = to_f32(acc)
     if apart:
         acc += to_f32(-dot.SHIFT * sums)
-    if src_zp and (in_f32 or not is_safe):
+    if src_zp:
         if not is_safe:  # only the part of the window that lies on the image
             sums = convolve(np.ones((1, *src.shape[1:]), np.uint8)).astype(np.int64)
         acc = acc - to_f32(src_zp * sums) if in_f32 else dot.wrap_s32(acc - src_zp * sums)

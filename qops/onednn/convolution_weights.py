@@ -60,6 +60,20 @@ class Filters:
         """True if each channel has weights of its own."""
         return self.shape[0] > 1 and self.shape[1] == self.shape[2] == 1
 
+    def kernel(self, src_dtype: DTypeLike, has_zp: bool) -> ConvKernel:
+        """Tell which kernel oneDNN picks for images of such a source stored nhwc, and a zero point of it or none."""
+        groups, outputs, inputs, *taps = self.shape
+        m = self.machine
+        if self.is_depthwise:
+            return CONV_KERNELS["depthwise"]
+        if groups > 1:
+            return CONV_KERNELS["ref" if outputs % m.group_block or inputs % m.group_block else m.conv_groups]
+        if taps == [1, 1]:
+            return CONV_KERNELS[m.conv_1x1]
+        if src_dtype == np.int8:
+            return CONV_KERNELS[m.conv_s8]
+        return CONV_KERNELS[m.conv_u8_zp if has_zp else m.conv_u8]
+
     def way(self, kernel: ConvKernel, src_dtype: DTypeLike) -> Way:
         """Tell how `kernel` reads them for such a source."""
         saturates = self.machine.saturates

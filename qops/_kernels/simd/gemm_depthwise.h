@@ -1,15 +1,15 @@
-/* Depthwise convolution of a row of pixels: y[c] = start[c] + sum over taps of x[tap + c] * w[tap][c]. Included once a
- * kernel as gemm_tile.h is, with WIDEN(p), LANES bytes as uint32, and MADD, VPMADDWD of two V: with the high half of
+/* Depthwise convolution of a row of pixels: y[c] = times * sums[c] + sum over taps of x[tap + c] * w[tap][c]. Included
+ * once a kernel as gemm_tile.h is, with WIDEN(p), LANES bytes as uint32, and MADD, VPMADDWD of two V: with the high half of
  * every lane of x zero it multiplies x by the low half of w, which is faster than a 32-bit multiplication.
  * Does four vectors of channels at a time and returns how many channels that makes. */
 
-#define LOAD_ONE(v) V y##v = LOAD(start + c + v * LANES);
+#define LOAD_ONE(v) V y##v = LOAD(sums + c + v * LANES) * (uint32_t)times;
 #define STEP_ONE(v) y##v += MADD(WIDEN(x + tap[i] + c + v * LANES), LOAD(w + i * channels + c + v * LANES));
 #define STORE_ONE(v) STORE(y + c + v * LANES, y##v);
 
 static TARGET ptrdiff_t NAME(depthwise)(const uint8_t *x, ptrdiff_t step, ptrdiff_t pixels, const ptrdiff_t *tap,
-                                        ptrdiff_t taps, const int32_t *w, const int32_t *start, ptrdiff_t channels,
-                                        int32_t *y)
+                                        ptrdiff_t taps, const int32_t *w, const int32_t *sums, int32_t times,
+                                        ptrdiff_t channels, int32_t *y)
 {
     const ptrdiff_t whole = channels / (4 * LANES) * (4 * LANES);
     for (ptrdiff_t p = 0; p < pixels; ++p, x += step, y += channels)

@@ -15,6 +15,7 @@
 #define ALL_VECTORS(X, ...) X(__VA_ARGS__, 0) if (vectors > 1) { X(__VA_ARGS__, 1) } \
     if (vectors > 2) { X(__VA_ARGS__, 2) } if (vectors > 3) { X(__VA_ARGS__, 3) }
 
+#define FIRST(v) (times && vectors > v ? LOAD(sums + v * LANES) * times : (V){0})
 #define DECLARE(r) V c##r##0 = s0, c##r##1 = s1, c##r##2 = s2, c##r##3 = s3;
 #define ROW_OF_A(r) ((r < 3 ? a0 : a3) + r % 3 * lda)
 #define DOT_ONE(r, v) c##r##v = DOT(c##r##v, x, b##v);
@@ -35,12 +36,10 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
     const ptrdiff_t lda = t->lda, ldc = t->ldc;
     const ptrdiff_t last = rows * vectors > 12 && t->taps && t->quads >= 4 ? 4 : 0;
     const int accumulate = t->accumulate;
-    const int32_t *s = t->start;
+    const int32_t *sums = t->sums;
+    const uint32_t times = t->times;
     int32_t *c = t->c;
-    const V s0 = LOAD(s);
-    const V s1 = vectors > 1 ? LOAD(s + LANES) : s0;
-    const V s2 = vectors > 2 ? LOAD(s + 2 * LANES) : s0;
-    const V s3 = vectors > 3 ? LOAD(s + 3 * LANES) : s0;
+    const V s0 = FIRST(0), s1 = FIRST(1), s2 = FIRST(2), s3 = FIRST(3);
     DECLARE(0) DECLARE(1) DECLARE(2) DECLARE(3) DECLARE(4) DECLARE(5)
     const uint8_t *a0 = t->a, *a3 = a0, *b = t->b;
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
@@ -86,6 +85,7 @@ static void NAME(tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors)
 #undef DOT_ROW
 #undef LAST_ONE
 #undef LAST_QUAD
+#undef FIRST
 #undef STORE_ONE
 #undef LAST_ROW
 #undef NAME

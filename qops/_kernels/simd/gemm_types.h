@@ -18,7 +18,8 @@ typedef struct {
     const ptrdiff_t *tap;     /* where in A each run of quads begins, in bytes: {0}, or one a convolution tap */
     ptrdiff_t taps, quads;    /* number of runs, quads a run */
     const uint8_t *b;         /* panel: taps * quads quads */
-    const int32_t *start;     /* first value of the accumulators, one a column */
+    const int32_t *sums;      /* of the columns of B, for */
+    int32_t times;            /* ... what accumulators begin with: times * sums, 0 without sums */
     int32_t *c;
     ptrdiff_t ldc;            /* elements between rows of C */
     int accumulate;           /* add to C instead of replacing it */
@@ -38,7 +39,7 @@ typedef struct {
                    ptrdiff_t blocks, ptrdiff_t quads, ptrdiff_t groups, int32_t *acc);
     /* a row of pixels, exact, as gemm_depthwise.h says; NULL if there is none, as for kernels that widen */
     ptrdiff_t (*depthwise)(const uint8_t *x, ptrdiff_t step, ptrdiff_t pixels, const ptrdiff_t *tap, ptrdiff_t taps,
-                           const int32_t *w, const int32_t *start, ptrdiff_t channels, int32_t *y);
+                           const int32_t *w, const int32_t *sums, int32_t times, ptrdiff_t channels, int32_t *y);
 } gemm_kernel;
 
 #endif
