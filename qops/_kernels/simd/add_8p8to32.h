@@ -12,7 +12,7 @@ TARGET static int TIER(fuses)(int32_t zero, float m, float start, int32_t left, 
         const vec q = add_s32(load_u8_s32(first), set1_s32(code));
         const vecf a = add_f32(set1_f32(start), mul_f32(s32_to_f32(sub_s32(q, set1_s32(zero))), set1_f32(m)));
         const vecf b = fma_f32(s32_to_f32(sub_s32(q, set1_s32(left))), set1_f32(m), set1_f32(constant));
-        differ = or_bits(differ, xor_bits(LANE(bits)(a), LANE(bits)(b)));
+        differ = or_bits(differ, xor_bits(TIER(bits)(a), TIER(bits)(b)));
     }
     store(off, differ, 0);
     for (int j = 0; j < LANES / 4; j++)
@@ -20,7 +20,26 @@ TARGET static int TIER(fuses)(int32_t zero, float m, float start, int32_t left, 
     return !any;
 }
 
-/* x and y: codes less their zero points. 1 * u + v: the units that multiply have less to do than those that add. */
+/* What an array long enough to try all codes first is added with. */
+TARGET static add_fusion TIER(fusion)(add_s32 p, add_terms *t)
+{
+    const add_terms apart = {p.za, p.zb, p.ma, p.mb, 0.5f, 0};
+    const add_terms fused = {0, 0, p.ma, p.mb, (float)(0.5 - (double)p.za * p.ma), (float)(0 - (double)p.zb * p.mb)};
+
+    *t = fused;
+    if (fused.ca == 0.5 - (double)p.za * p.ma && fused.cb == 0 - (double)p.zb * p.mb &&
+        TIER(fuses)(p.za, p.ma, 0.5f, 0, fused.ca) && TIER(fuses)(p.zb, p.mb, 0, 0, fused.cb))
+        return FUSED_BOTH;
+    *t = apart;
+    return TIER(fuses)(p.za, p.ma, 0.5f, p.za, 0.5f) ? FUSED_A : FUSED_NONE;
+}
+
+TARGET static inline vecf TIER(less)(const uint8_t *p, int32_t zero)
+{
+    return s32_to_f32(sub_s32(load_u8_s32(p), set1_s32(zero)));
+}
+
+/* x, y: codes less their zero points. 1 * u + v: the units that multiply have less to do than those that add. */
 TARGET static inline vec TIER(sum)(vecf x, vecf y, add_terms p, int fused_a, int fused_b)
 {
     const vecf ma = set1_f32(p.ma), mb = set1_f32(p.mb), ca = set1_f32(p.ca), cb = set1_f32(p.cb);
@@ -30,37 +49,37 @@ TARGET static inline vec TIER(sum)(vecf x, vecf y, add_terms p, int fused_a, int
 }
 
 /* All codes first: what a sum waits for is then under way for four of them. */
-#define ADD_ALL(p, fused_a, fused_b)                                                                        \
+#define ADD_ALL(fused_a, fused_b)                                                                           \
     FOR_VECTORS(i, n, LANES, c) {                                                                           \
-        const vecf x0 = load_u8_f32_less(a + i, 0, p.za), x1 = load_u8_f32_less(a + i, 1, p.za);            \
-        const vecf x2 = load_u8_f32_less(a + i, 2, p.za), x3 = load_u8_f32_less(a + i, 3, p.za);            \
-        const vecf y0 = load_u8_f32_less(b + i, 0, p.zb), y1 = load_u8_f32_less(b + i, 1, p.zb);            \
-        const vecf y2 = load_u8_f32_less(b + i, 2, p.zb), y3 = load_u8_f32_less(b + i, 3, p.zb);            \
-        store(c + i, TIER(sum)(x0, y0, p, fused_a, fused_b), stream);                                       \
-        store(c + i + LANES / 4, TIER(sum)(x1, y1, p, fused_a, fused_b), stream);                           \
-        store(c + i + LANES / 2, TIER(sum)(x2, y2, p, fused_a, fused_b), stream);                           \
-        store(c + i + LANES / 4 * 3, TIER(sum)(x3, y3, p, fused_a, fused_b), stream);                       \
+        const vecf x0 = TIER(less)(a + i, t.za), x1 = TIER(less)(a + i + w, t.za);                          \
+        const vecf x2 = TIER(less)(a + i + 2 * w, t.za), x3 = TIER(less)(a + i + 3 * w, t.za);              \
+        const vecf y0 = TIER(less)(b + i, t.zb), y1 = TIER(less)(b + i + w, t.zb);                          \
+        const vecf y2 = TIER(less)(b + i + 2 * w, t.zb), y3 = TIER(less)(b + i + 3 * w, t.zb);              \
+        store(c + i, TIER(sum)(x0, y0, t, fused_a, fused_b), stream);                                       \
+        store(c + i + w, TIER(sum)(x1, y1, t, fused_a, fused_b), stream);                                   \
+        store(c + i + 2 * w, TIER(sum)(x2, y2, t, fused_a, fused_b), stream);                               \
+        store(c + i + 3 * w, TIER(sum)(x3, y3, t, fused_a, fused_b), stream);                               \
     }
 
 TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
                                            int stream)
 {
-    const add_terms apart = {p.za, p.zb, p.ma, p.mb, 0.5f, 0};
-    const add_terms fused = {0, 0, p.ma, p.mb, (float)(0.5 - (double)p.za * p.ma), (float)(0 - (double)p.zb * p.mb)};
-    const int check = n >= WORTH_CHECKING;
+    add_terms t = {p.za, p.zb, p.ma, p.mb, 0.5f, 0};
+    const ptrdiff_t w = LANES / 4;
+    const add_fusion fusion = n >= WORTH_CHECKING ? TIER(fusion)(p, &t) : FUSED_NONE;
 
     if (n < LANES)
         return 0;
-    if (check && fused.ca == 0.5 - (double)p.za * p.ma && fused.cb == 0 - (double)p.zb * p.mb &&
-        TIER(fuses)(p.za, p.ma, 0.5f, 0, fused.ca) && TIER(fuses)(p.zb, p.mb, 0, 0, fused.cb)) {
-        ADD_ALL(fused, 1, 1)
-    } else if (check && TIER(fuses)(p.za, p.ma, 0.5f, p.za, 0.5f)) {
-        ADD_ALL(apart, 1, 0)
+    if (fusion == FUSED_BOTH) {
+        ADD_ALL(1, 1)
+    } else if (fusion == FUSED_A) {
+        ADD_ALL(1, 0)
     } else {
-        ADD_ALL(apart, 0, 0)
+        ADD_ALL(0, 0)
     }
     return done(n, stream);
 }
+#undef ADD_ALL
 
 #else
 #ifndef QOPS_ADD_8P8TO32_H
@@ -68,19 +87,24 @@ TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, i
 #include <stdint.h>
 
 enum { WORTH_CHECKING = 4096 }; /* elements, for which all codes are tried first */
+typedef enum { FUSED_NONE, FUSED_A, FUSED_BOTH } add_fusion; /* whose product and sum are rounded once */
 typedef struct { int32_t za, zb; float ma, mb, max; } add_s32;
 typedef struct { int32_t za, zb; float ma, mb, ca, cb; } add_terms; /* ca + (a - za) * ma, cb + (b - zb) * mb */
 
 #define QOPS_BODY "add_8p8to32.h"
-#define QOPS_BODY_VBMI
 #include "tiers.h"
+#if QOPS_X86
+#include "add_8p8to32_vbmi.h"
+#else
+#define vbmi_add_u8u8_s32(...) 0
+#endif
 
 static inline ptrdiff_t add_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
                                            add_s32 p, int stream)
 {
-    if (p.zb > 1 << 23) /* a has all its zero points below 256 */
-        return RUN_TIER(tier, add_u8u8_s32, a, b, c, n, p, stream);
-    return RUN_VBMI(tier, add_u8u8_s32, a, b, c, n, p, stream);
+    if (tier >= QOPS_VBMI && n >= WORTH_CHECKING && p.zb <= 1 << 23) /* za is never above 255 */
+        return vbmi_add_u8u8_s32(a, b, c, n, p, stream);
+    return RUN_TIER(tier, add_u8u8_s32, a, b, c, n, p, stream);
 }
 #endif
 #endif

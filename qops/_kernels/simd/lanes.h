@@ -1,8 +1,7 @@
 /* The lane operations that the SIMD bodies are written in. Each is one DSP instruction, or what x86 needs for one.
  *
  * A body is compiled once a tier (see tiers.h), which sets
- *     TIER(name)  the tier's own function of that name: avx2_name, avx512_name, vbmi_name
- *     LANE(name)  the same of a function that tiers with equal vectors share: avx2_name, avx512_name
+ *     TIER(name)  the tier's own function of that name: avx2_name, avx512_name
  *     MM(op)      the intrinsic of the tier's width:    _mm256_op, _mm512_op
  *     vec, vecf   a vector of integers, of floats
  *     LANES       bytes in a vector
@@ -16,7 +15,6 @@
 
 #define AVX2_FN __attribute__((target("avx2,fma"), always_inline)) static inline
 #define AVX512_FN __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"), always_inline)) static inline
-#define VBMI_FN __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"), always_inline)) static inline
 
 /* broadcast */
 #define set1_s16(x) MM(set1_epi16)(x)
@@ -39,8 +37,8 @@
 #define sra_s16(a, n) MM(srai_epi16)(a, n)
 #define sra_s32(a, n) MM(srai_epi32)(a, n)
 
-#define or_bits(a, b) LANE(or_bits)(a, b)
-#define xor_bits(a, b) LANE(xor_bits)(a, b)
+#define or_bits(a, b) TIER(or_bits)(a, b)
+#define xor_bits(a, b) TIER(xor_bits)(a, b)
 
 #define min_s16(a, b) MM(min_epi16)(a, b)
 #define max_s16(a, b) MM(max_epi16)(a, b)
@@ -48,18 +46,18 @@
 #define max_s32(a, b) MM(max_epi32)(a, b)
 
 /* u8 << 8 in 16-bit lanes; low and high half of each 128-bit block, the order that narrow_s16_u8 undoes */
-#define widen_lo_u8_s16_shl8(a) MM(unpacklo_epi8)(LANE(zero)(), a)
-#define widen_hi_u8_s16_shl8(a) MM(unpackhi_epi8)(LANE(zero)(), a)
+#define widen_lo_u8_s16_shl8(a) MM(unpacklo_epi8)(TIER(zero)(), a)
+#define widen_hi_u8_s16_shl8(a) MM(unpackhi_epi8)(TIER(zero)(), a)
 /* u8 in 16-bit lanes, in the same order */
-#define widen_lo_u8_s16(a) MM(unpacklo_epi8)(a, LANE(zero)())
-#define widen_hi_u8_s16(a) MM(unpackhi_epi8)(a, LANE(zero)())
+#define widen_lo_u8_s16(a) MM(unpacklo_epi8)(a, TIER(zero)())
+#define widen_hi_u8_s16(a) MM(unpackhi_epi8)(a, TIER(zero)())
 /* saturating narrow of two vectors of s16 to u8, of s32 to s16: vsat / vpackus, vpackss; within each 128-bit block */
 #define narrow_s16_u8(lo, hi) MM(packus_epi16)(lo, hi)
 #define narrow_s32_s16(lo, hi) MM(packs_epi32)(lo, hi)
 /* the high halves of two vectors of s32, in the order of narrow_s32_s16 */
-#define narrow_high_s32_s16(lo, hi) LANE(narrow_high_s32_s16)(lo, hi)
+#define narrow_high_s32_s16(lo, hi) TIER(narrow_high_s32_s16)(lo, hi)
 /* what two rounds of narrowing within 128-bit blocks left, in order */
-#define in_order(a) LANE(in_order)(a)
+#define in_order(a) TIER(in_order)(a)
 
 /* right shift by a count known only at run time; left shift: bits that leave the lane are lost */
 #define sra_s32_by(a, n) MM(sra_epi32)(a, _mm_cvtsi32_si128(n))
@@ -67,17 +65,17 @@
 
 /* products of the even lanes in 64 bits, and what the odd lanes need to become even */
 #define mul_even_s32(a, b) MM(mul_epi32)(a, b)
-#define odd_to_even(a) LANE(bits)(MM(movehdup_ps)(LANE(floats)(a)))
+#define odd_to_even(a) TIER(bits)(MM(movehdup_ps)(TIER(floats)(a)))
 #define add_s64(a, b) MM(add_epi64)(a, b)
-#define set1_s64(x) LANE(set1_s64)(x)
+#define set1_s64(x) TIER(set1_s64)(x)
 /* logical shifts of 64-bit lanes */
 #define srl_s64(a, n) MM(srl_epi64)(a, _mm_cvtsi32_si128(n))
 #define sll_s64(a, n) MM(sll_epi64)(a, _mm_cvtsi32_si128(n))
 /* whether some lane has none of these bits */
-#define any_lacks_s32(a, bits) LANE(any_lacks_s32)(a, bits)
+#define any_lacks_s32(a, bits) TIER(any_lacks_s32)(a, bits)
 /* even lanes of a, odd lanes of b; the high halves of 64-bit lanes of a in the even lanes, those of b in the odd ones */
-#define weave_s32(a, b) LANE(weave_s32)(a, b)
-#define weave_high_s32(a, b) LANE(weave_high_s32)(a, b)
+#define weave_s32(a, b) TIER(weave_s32)(a, b)
+#define weave_high_s32(a, b) TIER(weave_high_s32)(a, b)
 
 /* float32, one rounding an operation; to s32 half-even (rint) or toward zero */
 #define add_f32(a, b) MM(add_ps)(a, b)
@@ -92,14 +90,12 @@
 #define f32_to_s32_rint(a) MM(cvtps_epi32)(a)
 #define f32_to_s32_trunc(a) MM(cvttps_epi32)(a)
 
-#define load(p) LANE(load)(p)
-#define store(p, a, stream) LANE(store)(p, a, stream)
+#define load(p) TIER(load)(p)
+#define store(p, a, stream) TIER(store)(p, a, stream)
 #define load_f32(p) MM(loadu_ps)(p)
-#define store_f32(p, a, stream) LANE(store)(p, LANE(bits)(a), stream)
+#define store_f32(p, a, stream) TIER(store)(p, TIER(bits)(a), stream)
 /* LANES / 4 codes u8 -> s32 */
-#define load_u8_s32(p) LANE(load_u8_s32)(p)
-/* quarter k of LANES codes, as float32(code - zero); zero <= 2^23 */
-#define load_u8_f32_less(p, k, zero) TIER(load_u8_f32_less)(p, k, zero)
+#define load_u8_s32(p) TIER(load_u8_s32)(p)
 /* floor(a * b / 2^32) of s32 lanes, b the same in all: x86 multiplies the even ones only, so the odd ones are moved there */
 #define mulhi_s32(a, b) weave_high_s32(mul_even_s32(a, b), mul_even_s32(odd_to_even(a), b))
 
@@ -142,23 +138,6 @@ AVX2_FN __m256i avx2_load_u8_s32(const uint8_t *p)
 AVX512_FN __m512i avx512_load_u8_s32(const uint8_t *p)
 {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
-}
-
-AVX2_FN __m256 avx2_load_u8_f32_less(const uint8_t *p, int k, int32_t zero)
-{
-    return _mm256_cvtepi32_ps(_mm256_sub_epi32(avx2_load_u8_s32(p + 8 * k), _mm256_set1_epi32(zero)));
-}
-AVX512_FN __m512 avx512_load_u8_f32_less(const uint8_t *p, int k, int32_t zero)
-{
-    return _mm512_cvtepi32_ps(_mm512_sub_epi32(avx512_load_u8_s32(p + 16 * k), _mm512_set1_epi32(zero)));
-}
-/* a code in the low byte of the float 2^23 makes 2^23 + code: one permutation widens and converts, one load does all */
-VBMI_FN __m512 vbmi_load_u8_f32_less(const uint8_t *p, int k, int32_t zero)
-{
-    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m512i from = _mm512_add_epi32(lanes, _mm512_set1_epi32(16 * k)), exponent = _mm512_set1_epi32(0x4B000000);
-    const __m512i biased = _mm512_mask_permutexvar_epi8(exponent, 0x1111111111111111, from, avx512_load(p));
-    return _mm512_sub_ps(avx512_floats(biased), _mm512_set1_ps(8388608.0f + (float)zero));
 }
 
 AVX2_FN __m256i avx2_in_order(__m256i a)

@@ -7,8 +7,6 @@
  *         #include "tiers.h"
  *         ... static inline ptrdiff_t kernel__simd(int tier, ...) { return RUN_TIER(tier, kernel, ...); }
  *     #endif
- *
- * With QOPS_BODY_VBMI defined too, once more for AVX-512 VBMI, and RUN_VBMI takes that where it can.
  */
 #include "cpu.h"
 #include <stddef.h>
@@ -18,7 +16,6 @@
 #include "lanes.h"
 
 #define TIER(name) avx2_##name
-#define LANE(name) avx2_##name
 #define MM(op) _mm256_##op
 #define vec __m256i
 #define vecf __m256
@@ -26,7 +23,6 @@
 #define TARGET __attribute__((target("avx2,fma")))
 #include QOPS_BODY
 #undef TIER
-#undef LANE
 #undef MM
 #undef vec
 #undef vecf
@@ -34,7 +30,6 @@
 #undef TARGET
 
 #define TIER(name) avx512_##name
-#define LANE(name) avx512_##name
 #define MM(op) _mm512_##op
 #define vec __m512i
 #define vecf __m512
@@ -42,29 +37,16 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 #include QOPS_BODY
 #undef TIER
-#undef TARGET
-
-#ifdef QOPS_BODY_VBMI
-#define TIER(name) vbmi_##name
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")))
-#include QOPS_BODY
-#undef TIER
-#undef TARGET
-#define RUN_VBMI(tier, kernel, ...) \
-    ((tier) >= QOPS_VBMI ? vbmi_##kernel(__VA_ARGS__) : RUN_TIER(tier, kernel, __VA_ARGS__))
-#undef QOPS_BODY_VBMI
-#endif
-#undef LANE
 #undef MM
 #undef vec
 #undef vecf
 #undef LANES
+#undef TARGET
 
 #define RUN_TIER(tier, kernel, ...)                             \
     ((tier) >= QOPS_AVX512 ? avx512_##kernel(__VA_ARGS__)       \
      : (tier) == QOPS_AVX2 ? avx2_##kernel(__VA_ARGS__) : 0)
 #else
 #define RUN_TIER(tier, kernel, ...) 0
-#define RUN_VBMI(tier, kernel, ...) 0
 #endif
 #undef QOPS_BODY
