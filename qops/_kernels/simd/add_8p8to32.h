@@ -48,24 +48,28 @@ TARGET static inline vec TIER(sum)(vecf x, vecf y, add_terms p, int fused_a, int
     return f32_to_s32_trunc(fma_f32(u, set1_f32(1), v));
 }
 
-/* All codes first: what a sum waits for is then under way for four of them. */
-#define ADD_ALL(fused_a, fused_b)                                                                           \
-    FOR_VECTORS(i, n, LANES, c) {                                                                           \
-        const vecf x0 = TIER(less)(a + i, t.za), x1 = TIER(less)(a + i + w, t.za);                          \
-        const vecf x2 = TIER(less)(a + i + 2 * w, t.za), x3 = TIER(less)(a + i + 3 * w, t.za);              \
-        const vecf y0 = TIER(less)(b + i, t.zb), y1 = TIER(less)(b + i + w, t.zb);                          \
-        const vecf y2 = TIER(less)(b + i + 2 * w, t.zb), y3 = TIER(less)(b + i + 3 * w, t.zb);              \
-        store(c + i, TIER(sum)(x0, y0, t, fused_a, fused_b), stream);                                       \
-        store(c + i + w, TIER(sum)(x1, y1, t, fused_a, fused_b), stream);                                   \
-        store(c + i + 2 * w, TIER(sum)(x2, y2, t, fused_a, fused_b), stream);                               \
-        store(c + i + 3 * w, TIER(sum)(x3, y3, t, fused_a, fused_b), stream);                               \
-    }
+/* LANES codes. All are widened first: what a sum waits for is then under way for four of them. */
+TARGET static inline void TIER(add_once)(const uint8_t *a, const uint8_t *b, int32_t *c, add_terms p, int fused_a,
+                                         int fused_b, int stream)
+{
+    const ptrdiff_t w = LANES / 4;
+    const vecf x0 = TIER(less)(a, p.za), x1 = TIER(less)(a + w, p.za);
+    const vecf x2 = TIER(less)(a + 2 * w, p.za), x3 = TIER(less)(a + 3 * w, p.za);
+    const vecf y0 = TIER(less)(b, p.zb), y1 = TIER(less)(b + w, p.zb);
+    const vecf y2 = TIER(less)(b + 2 * w, p.zb), y3 = TIER(less)(b + 3 * w, p.zb);
+    store(c, TIER(sum)(x0, y0, p, fused_a, fused_b), stream);
+    store(c + w, TIER(sum)(x1, y1, p, fused_a, fused_b), stream);
+    store(c + 2 * w, TIER(sum)(x2, y2, p, fused_a, fused_b), stream);
+    store(c + 3 * w, TIER(sum)(x3, y3, p, fused_a, fused_b), stream);
+}
+
+#define ADD_ALL(fused_a, fused_b) \
+    FOR_VECTORS(i, n, LANES, c) TIER(add_once)(a + i, b + i, c + i, t, fused_a, fused_b, stream);
 
 TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
                                            int stream)
 {
     add_terms t = {p.za, p.zb, p.ma, p.mb, 0.5f, 0};
-    const ptrdiff_t w = LANES / 4;
     const add_fusion fusion = n >= WORTH_CHECKING ? TIER(fusion)(p, &t) : FUSED_NONE;
 
     if (n < LANES)

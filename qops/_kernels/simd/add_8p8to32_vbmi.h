@@ -73,7 +73,7 @@ VBMI_STAGE void vbmi_put(int32_t *c, vbmi_sums s, const int stream)
     avx512_store(c + 48, _mm512_cvttps_epi32(s.w3), stream);
 }
 
-/* n: a multiple of 64. Rounds that have nothing more to load take the last 64 again. */
+/* n: a multiple of 64, not 0. Rounds that have nothing more to load take the last 64 again. */
 VBMI_STAGE void vbmi_add_all(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_terms p,
                              const int fused_a, const int fused_b, const int stream)
 {
@@ -91,14 +91,15 @@ VBMI_STAGE void vbmi_add_all(const uint8_t *a, const uint8_t *b, int32_t *c, ptr
 #undef LOAD
 }
 
+/* n: 192 and more */
 VBMI_STAGE void vbmi_add_parts(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_terms p,
                                const int fused_a, const int fused_b, const int stream)
 {
-    for (int which = 0; which < 3; which++) {
-        const part s = part_of(which, n, 64, c, sizeof *c);
-        if (s.start < s.end)
-            vbmi_add_all(a + s.start, b + s.start, c + s.start, s.end - s.start, p, fused_a, fused_b, stream);
-    }
+    const part middle = part_of(1, n, 64, c, sizeof *c);
+
+    avx512_add_once(a, b, c, p, fused_a, fused_b, stream);
+    vbmi_add_all(a + middle.start, b + middle.start, c + middle.start, middle.end - middle.start, p, fused_a, fused_b, stream);
+    avx512_add_once(a + n - 64, b + n - 64, c + n - 64, p, fused_a, fused_b, stream);
 }
 
 VBMI static ptrdiff_t vbmi_add_u8u8_s32(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p, int stream)
