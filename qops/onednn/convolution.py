@@ -135,19 +135,13 @@ def convolution(
     check.out(out, dims, dst_dt, [x for x in (image, filters.weights, bias, dst_in) if x is not None and x is not out])
     kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image.dtype, attr.src_zp is not None)
     way = filters.way(kernel, image.dtype)
-    packed = filters.packed(way)
-    is_compensated = image.dtype == np.int8 or attr.src_zp is not None
-    via_f32 = kernel.s32_via_f32 or is_compensated
+    acc = _accumulate(image, filters.packed(way), window, attr.src_zp or 0, kernel, num_threads)
     room = None if out is None else out.transpose(0, 2, 3, 1)
-    bare = end.is_plain and not (via_f32 or way.halved)
-    direct = room if bare and room is not None and room.flags.carray else None
-    acc = _accumulate(image, packed, window, attr.src_zp or 0, kernel, num_threads, direct)
-    if out is not None and direct is not None:
-        return out
     if kernel.is_ref:
         dst = reference.finish(acc, end, m, m.ref_scaling, room)
     else:
-        dst = end.finish(acc, via_f32, way.halved, room)
+        is_compensated = image.dtype == np.int8 or attr.src_zp is not None
+        dst = end.finish(acc, kernel.s32_via_f32 or is_compensated, way.halved, room)
     return dst.transpose(0, 3, 1, 2) if out is None else out
 
 
@@ -190,9 +184,8 @@ def _accumulate(
     src_zp: int,
     kernel: ConvKernel,
     num_threads: int,
-    out: S32 | None,
 ) -> NDArray[Any]:
-    """Images (N, C, H, W) -> compensated sums (N, OH, OW, O): s32, in `out` if it is given, or f32."""
+    """Images (N, C, H, W) -> compensated sums (N, OH, OW, O), s32 or f32."""
     in_f32 = kernel.compensates_in_f32
     apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
     # Padding never saturates: it may stand in the products where 2*128*128 fits s16.
@@ -202,7 +195,6 @@ def _accumulate(
         dot.shifted(src) if apart else src,
         pad_value=(src_zp if is_safe else 0) + (dot.SHIFT if apart else 0),
         zero_point=src_zp if is_safe and not in_f32 else 0,
-        out=out,
     )
     if not in_f32 and is_safe:
         return acc
