@@ -106,7 +106,7 @@ typedef struct { int32_t za, zb; float ma, mb, ca, cb; } add_terms; /* ca + (a -
 static inline ptrdiff_t add_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
                                            add_s32 p, int stream)
 {
-    if (tier >= QOPS_VBMI && n >= WORTH_CHECKING && p.zb <= 1 << 23) /* za is never above 255 */
+    if (tier >= QOPS_VBMI && n >= WORTH_CHECKING && p.zb <= 255) /* as za always is */
         return vbmi_add_u8u8_s32(a, b, c, n, p, stream);
     return RUN_TIER(tier, add_u8u8_s32, a, b, c, n, p, stream);
 }
