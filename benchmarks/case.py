@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -89,8 +90,24 @@ class Case:
 
 
 def blank(n: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Make a buffer for results, its pages touched, full of bytes 0xA5: no op has done its work by chance."""
-    buffer = np.empty(n, dtype)
+    """Make a buffer, its pages touched, full of bytes 0xA5: no op has done its work by chance."""
+    return _refilled(np.empty(n, dtype))
+
+
+def shared(n: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Give the buffer that all candidates of a row write their results into, blank again.
+
+    Where an array lies in memory changes the speed of writing it by up to a quarter at 4 MB.
+    """
+    return _refilled(_shared(n, dtype))
+
+
+@lru_cache(maxsize=1)
+def _shared(n: int, dtype: DTypeLike) -> NDArray[Any]:
+    return np.empty(n, dtype)
+
+
+def _refilled(buffer: NDArray[Any]) -> NDArray[Any]:
     buffer.view(np.uint8).fill(0xA5)
     return buffer
 

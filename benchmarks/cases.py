@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import qops
-from benchmarks.case import Candidate, Case, blank
+from benchmarks.case import Candidate, Case, shared
 from benchmarks.memcpy import BYTES
 from benchmarks.products import PRODUCTS
 from qops import fixedpoint
@@ -39,7 +39,7 @@ def add_8(a: Array, b: Array) -> Array:
 
 def qops_add_8(a: Array, b: Array) -> Candidate:
     """Call qops."""
-    ta, tb, guess, out = (a, *A.range), (b, *B.range), C.range, blank(a.size, np.uint8)
+    ta, tb, guess, out = (a, *A.range), (b, *B.range), C.range, shared(a.size, np.uint8)
     return Candidate(lambda: qops.quantized_add_8p8to8(ta, tb, guess, out=out), lambda: out, BOUND_8P8TO8)
 
 
@@ -58,7 +58,7 @@ def add_32(a: Array, b: Array) -> Array:
 
 def qops_add_32(a: Array, b: Array) -> Candidate:
     """Call qops."""
-    ta, tb, out = (a, *A.range), (b, *B.range), blank(a.size, np.int32)
+    ta, tb, out = (a, *A.range), (b, *B.range), shared(a.size, np.int32)
     return Candidate(lambda: qops.quantized_add_8p8to32(ta, tb, out=out), lambda: out, 0)
 
 
@@ -74,7 +74,7 @@ def quantized(x: Array) -> Array:
 
 def qops_quantize(x: Array) -> Candidate:
     """Call qops."""
-    (lo, hi), out = A.range, blank(x.size, np.uint8)
+    (lo, hi), out = A.range, shared(x.size, np.uint8)
     return Candidate(lambda: qops.quantize(x, lo, hi, out=out), lambda: out, BOUND_QUANTIZE)
 
 
@@ -85,7 +85,7 @@ def dequantized(a: Array) -> Array:
 
 def qops_dequantize(a: Array) -> Candidate:
     """Call qops."""
-    t, out = (a, *A.range), blank(a.size, np.float32)
+    t, out = (a, *A.range), shared(a.size, np.float32)
     return Candidate(lambda: qops.dequantize(t, out=out), lambda: out, 2**-21 * max(map(abs, A.range)))
 
 
@@ -101,7 +101,7 @@ def requantized(x: Array) -> Array:
 
 def qops_requantize(x: Array) -> Candidate:
     """Call qops."""
-    t, (lo, hi), out = (x, -WIDE, WIDE), A.range, blank(x.size, np.uint8)
+    t, (lo, hi), out = (x, -WIDE, WIDE), A.range, shared(x.size, np.uint8)
     return Candidate(lambda: qops.requantize_32to8(t, lo, hi, out=out), lambda: out, BOUND_32TO8)
 
 
@@ -131,7 +131,7 @@ def shifted(x: Array) -> Array:
 
 def qops_multiply_shift(x: Array) -> Candidate:
     """Call qops."""
-    out = blank(x.size, np.int32)
+    out = shared(x.size, np.int32)
     return Candidate(lambda: qops.multiply_shift(x, FACTOR, out=out), lambda: out, 0)
 
 
@@ -142,7 +142,7 @@ def half_up(x: Array) -> Array:
 
 def qops_half_up(x: Array) -> Candidate:
     """Call qops."""
-    out = blank(x.size, np.int32)
+    out = shared(x.size, np.int32)
     return Candidate(lambda: fixedpoint.multiply_shift(x, MULTIPLIER, RIGHT_SHIFT, out=out), lambda: out, 0)
 
 
@@ -155,7 +155,7 @@ def gemmlowp(x: Array) -> Array:
 
 def qops_gemmlowp(x: Array) -> Candidate:
     """Call qops."""
-    out = blank(x.size, np.int32)
+    out = shared(x.size, np.int32)
     call = fixedpoint.multiply_shift
     return Candidate(lambda: call(x, MULTIPLIER, RIGHT_SHIFT, rounding="gemmlowp", out=out), lambda: out, 0)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from benchmarks import peak
-from benchmarks.case import Candidate, Case, blank
+from benchmarks.case import Candidate, Case, shared
 from qops import onednn
 
 Array = NDArray[Any]
@@ -44,7 +44,7 @@ def saturated(a: Array, b: Array) -> Array:
 
 def qops_product(call: Callable[..., Array], packs: bool, isa: str, a: Array, b: Array) -> Candidate:
     """Call qops, packing beforehand or in each call."""
-    out = blank(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
+    out = shared(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
     weights = onednn.pack_weights(b, isa=isa) if packs else b
     if isa == "vnni":
         return Candidate(lambda: call(a, weights, out=out), lambda: out, 0)

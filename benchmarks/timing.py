@@ -20,9 +20,10 @@ def pin(cpu: int | None = None) -> int | None:
 
 
 def sample(run: Callable[[], object], calls: int) -> float:
-    """Nanoseconds a call, after one untimed call that brings the candidate's own data back into the caches."""
+    """Nanoseconds a call, after as many untimed calls, which bring the candidate's own data back into the caches."""
     repeat = range(calls)
-    run()
+    for _ in range(max(2, calls)):
+        run()
     start = perf_counter_ns()
     for _ in repeat:
         run()

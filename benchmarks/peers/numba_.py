@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 
-from benchmarks.case import Candidate, blank
+from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C, factors
 
 f32 = np.float32
@@ -100,7 +100,7 @@ def writer(loop, arguments, dtype, within):
 
     def make(**inputs):
         arrays = tuple(inputs.values())
-        out = blank(arrays[0].size, dtype)
+        out = shared(arrays[0].size, dtype)
         bound = (*arrays, out, *arguments)
         return Candidate(lambda: loop(*bound), lambda: out, within)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks import products
-from benchmarks.case import Candidate, blank
+from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C, factors
 
 EXACT = 0.5 + 2**-13  # one rounding of a float32
@@ -12,7 +12,7 @@ HALF = np.float32(0.5)
 
 def add_8(a, b):
     """In float32: two products, one sum, rint, clip."""
-    x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), blank(a.size, np.uint8)
+    x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), shared(a.size, np.uint8)
     ka, kb = np.float32(A.scale / C.scale), np.float32(B.scale / C.scale)
     offset = np.float32(C.zero_point - A.zero_point * ka - B.zero_point * kb)
 
@@ -30,7 +30,7 @@ def add_8(a, b):
 
 def add_32(a, b):
     """Follow the seed's formula, step by step."""
-    x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), blank(a.size, np.int32)
+    x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), shared(a.size, np.int32)
     ma, mb = factors()
     za, zb = np.float32(A.zero_point), np.float32(B.zero_point)
 
@@ -48,7 +48,7 @@ def add_32(a, b):
 
 def quantize(x):
     """Multiply, rint, add, clip."""
-    t, out, inverse = blank(x.size, np.float32), blank(x.size, np.uint8), np.float32(1 / A.scale)
+    t, out, inverse = blank(x.size, np.float32), shared(x.size, np.uint8), np.float32(1 / A.scale)
 
     def run():
         np.multiply(x, inverse, out=t)
@@ -62,7 +62,7 @@ def quantize(x):
 
 def dequantize(a):
     """Subtract, multiply."""
-    out, scale, zero = blank(a.size, np.float32), np.float32(A.scale), np.float32(A.zero_point)
+    out, scale, zero = shared(a.size, np.float32), np.float32(A.scale), np.float32(A.zero_point)
 
     def run():
         np.subtract(a, zero, out=out)
@@ -73,7 +73,7 @@ def dequantize(a):
 
 def requantize(x):
     """In float32."""
-    t, out, factor = blank(x.size, np.float32), blank(x.size, np.uint8), np.float32(STEP / A.scale)
+    t, out, factor = blank(x.size, np.float32), shared(x.size, np.uint8), np.float32(STEP / A.scale)
 
     def run():
         np.copyto(t, x, casting="unsafe")
@@ -100,7 +100,7 @@ def shifter(multiplier, shift, term):
     """Give a maker for x * multiplier + term >> shift, in int64."""
 
     def make(x):
-        t, out = blank(x.size, np.int64), blank(x.size, np.int32)
+        t, out = blank(x.size, np.int64), shared(x.size, np.int32)
 
         def run():
             np.multiply(x, multiplier, out=t)
@@ -116,7 +116,7 @@ def shifter(multiplier, shift, term):
 
 def gemmlowp(x):
     """Both roundings, in int64."""
-    t, sign, out = blank(x.size, np.int64), blank(x.size, np.int64), blank(x.size, np.int32)
+    t, sign, out = blank(x.size, np.int64), blank(x.size, np.int64), shared(x.size, np.int32)
     right, multiplier = RIGHT_SHIFT - 31, np.int64(MULTIPLIER)
 
     def run():

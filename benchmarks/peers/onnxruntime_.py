@@ -6,7 +6,7 @@ import numpy as np
 import onnxruntime as ort
 
 from benchmarks import products
-from benchmarks.case import Candidate, blank
+from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import STEP, A, B, C
 from benchmarks.peers.onnx_model import model
 
@@ -42,7 +42,7 @@ def parameters(letter, quantized, dtype=np.uint8):
 
 def add_8(a, b):
     """QLinearAdd."""
-    out = blank(a.size, np.uint8)
+    out = shared(a.size, np.uint8)
     node = ("QLinearAdd", ["a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "c_scale", "c_zero"], ["c"])
     constants = parameters("a", A) | parameters("b", B) | parameters("c", C)
     return Candidate(bound([node], constants, {"a": a, "b": b}, {"c": out}), lambda: out, ONE_STEP)
@@ -50,21 +50,21 @@ def add_8(a, b):
 
 def quantize(x):
     """QuantizeLinear."""
-    out = blank(x.size, np.uint8)
+    out = shared(x.size, np.uint8)
     node = ("QuantizeLinear", ["x", "c_scale", "c_zero"], ["c"])
     return Candidate(bound([node], parameters("c", A), {"x": x}, {"c": out}), lambda: out, 0.51)
 
 
 def dequantize(a):
     """DequantizeLinear."""
-    out = blank(a.size, np.float32)
+    out = shared(a.size, np.float32)
     node = ("DequantizeLinear", ["a", "a_scale", "a_zero"], ["y"])
     return Candidate(bound([node], parameters("a", A), {"a": a}, {"y": out}), lambda: out, 2**-20)
 
 
 def requantize(x):
     """DequantizeLinear, QuantizeLinear."""
-    out = blank(x.size, np.uint8)
+    out = shared(x.size, np.uint8)
     nodes = [("DequantizeLinear", ["x", "x_scale"], ["y"]), ("QuantizeLinear", ["y", "c_scale", "c_zero"], ["c"])]
     constants = {"x_scale": np.array(STEP, np.float32)} | parameters("c", A)
     return Candidate(bound(nodes, constants, {"x": x}, {"c": out}), lambda: out, 0.51)
@@ -80,14 +80,14 @@ def min_max(x):
 
 def product(a, b):
     """MatMulInteger, both factors as inputs."""
-    out = blank(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
+    out = shared(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
     run = bound([("MatMulInteger", ["a", "b"], ["c"])], {}, {"a": a, "b": b}, {"c": out})
     return Candidate(run, lambda: out, 0)
 
 
 def packed_product(a, b):
     """MatMulInteger with a constant, which it packs beforehand."""
-    out = blank(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
+    out = shared(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
     run = bound([("MatMulInteger", ["a", "b"], ["c"])], {"b": b}, {"a": a}, {"c": out})
     return Candidate(run, lambda: out, 0)
 
@@ -95,7 +95,7 @@ def packed_product(a, b):
 def convolution(x, w):
     """ConvInteger, the image as it likes it, planes one after the other."""
     image, size = np.ascontiguousarray(x), x.shape[2] - w.shape[2] + 1
-    out = blank(len(w) * size * size, np.int32).reshape(1, len(w), size, size)
+    out = shared(len(w) * size * size, np.int32).reshape(1, len(w), size, size)
     return Candidate(bound([("ConvInteger", ["x", "w"], ["y"])], {"w": w}, {"x": image}, {"y": out}), lambda: out, 0)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from benchmarks import products
-from benchmarks.case import Candidate, blank
+from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C, factors
 
 torch.set_num_threads(1)
@@ -36,7 +36,7 @@ def add_8_out(a, b):
 
 def add_32(a, b):
     """Follow the seed's formula, step by step."""
-    ta, tb, out = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(blank(a.size, np.int32))
+    ta, tb, out = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(shared(a.size, np.int32))
     x, y = torch.empty(a.size), torch.empty(a.size)
     (ma, mb), za, zb = map(float, factors()), float(A.zero_point), float(B.zero_point)
 
@@ -96,7 +96,7 @@ def shifter(multiplier, shift, term):
 
     def make(x):
         codes, wide = torch.from_numpy(x), torch.empty(x.size, dtype=torch.int64)
-        out = torch.from_numpy(blank(x.size, np.int32))
+        out = torch.from_numpy(shared(x.size, np.int32))
 
         def run():
             wide.copy_(codes).mul_(multiplier)
@@ -112,7 +112,7 @@ def shifter(multiplier, shift, term):
 def gemmlowp(x):
     """Both roundings, in int64."""
     codes, wide, sign = torch.from_numpy(x), *(torch.empty(x.size, dtype=torch.int64) for _ in "ws")
-    out, right = torch.from_numpy(blank(x.size, np.int32)), RIGHT_SHIFT - 31
+    out, right = torch.from_numpy(shared(x.size, np.int32)), RIGHT_SHIFT - 31
 
     def run():
         wide.copy_(codes).mul_(MULTIPLIER).add_(1 << 30).bitwise_right_shift_(31)
@@ -125,7 +125,7 @@ def gemmlowp(x):
 def product(a, b):
     """_int_mm on the same memory; it has no packed form."""
     x, y = torch.from_numpy(a), torch.from_numpy(b)
-    out = torch.from_numpy(blank(len(a) * b.shape[1], np.int32).reshape(len(a), -1))
+    out = torch.from_numpy(shared(len(a) * b.shape[1], np.int32).reshape(len(a), -1))
     call = torch._int_mm
     return Candidate(lambda: call(x, y, out=out), out.numpy, 0)
 
