@@ -14,7 +14,7 @@ from qops._kernels.gemm_tile cimport (
 
 cdef enum:
     BLOCK_ROWS = 96  # rows of A between two visits of a panel
-    MIN_DEPTH = 256  # rows of B in a block, at least
+    MIN_DEPTH = 512  # rows of B in a block, at least
     FAR = 1 << 19  # elements of C, beyond which L2 does not hold it
     MIN_FETCH = 64  # quads multiplied meanwhile
     NEAR_BYTES = 1 << 14  # packed on the stack
