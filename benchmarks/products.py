@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from benchmarks import peak
-from benchmarks.case import Candidate, Case, shared
+from benchmarks.case import Candidate, Case, Rate, shared
 from qops import onednn
 
 Array = NDArray[Any]
@@ -134,43 +134,35 @@ GEMMS = [
     for rows in (None, 1, 16)
     for packs in (False, True)
 ]
+def of_images(
+    name: str,
+    inputs: Callable[[np.random.Generator, int], dict[str, Array]],
+    reference: Callable[..., Array],
+    judged: Callable[..., Candidate],
+    channels: int = CHANNELS,
+    rate: Rate = peak.EXACT,
+) -> Case:
+    """One row of the table of convolutions, with so many input channels for each output channel."""
+    return Case(name, inputs, reference, judged, partial(convolution_operations, channels), rate, (14, 56), (14,))
+
+
+AS_PRODUCT = of_images(
+    "convolution_3x3_product", image_columns, exact, partial(qops_product, onednn.gemm_u8s8s32, True, "vnni")
+)
 CONVOLUTIONS = [
-    Case(name, image, convolved, judged, partial(convolution_operations, CHANNELS), peak.EXACT, (14, 56), (14,))
-    for name, judged in (
-        ("convolution_3x3", fresh_convolution),
-        ("convolution_3x3_out", partial(qops_convolution, False, "vnni")),
-        ("convolution_3x3_packed", partial(qops_convolution, True, "vnni")),
-    )
+    of_images("convolution_3x3", image, convolved, fresh_convolution),
+    of_images("convolution_3x3_out", image, convolved, partial(qops_convolution, False, "vnni")),
+    of_images("convolution_3x3_packed", image, convolved, partial(qops_convolution, True, "vnni")),
 ]
-AS_PRODUCT = Case(
-    "convolution_3x3_product",
-    image_columns,
-    exact,
-    partial(qops_product, onednn.gemm_u8s8s32, True, "vnni"),
-    partial(convolution_operations, CHANNELS),
-    peak.EXACT,
-    (14, 56),
-    (14,),
+DEPTHWISE = of_images(
+    "convolution_depthwise", depthwise_image, convolved_by_channel, partial(qops_convolution, True, "vnni"), channels=1
 )
-DEPTHWISE = Case(
-    "convolution_depthwise",
-    depthwise_image,
-    convolved_by_channel,
-    partial(qops_convolution, True, "vnni"),
-    partial(convolution_operations, 1),
-    peak.EXACT,
-    (14, 56),
-    (14,),
-)
-SATURATING_CONVOLUTION = Case(
+SATURATING_CONVOLUTION = of_images(
     "convolution_saturating",
     image,
     convolved_saturated,
     partial(qops_convolution, True, "avx512"),
-    partial(convolution_operations, CHANNELS),
-    peak.SATURATING,
-    (14, 56),
-    (14,),
+    rate=peak.SATURATING,
 )
 SATURATING = Case(
     "gemm_u8s8s32_saturating",

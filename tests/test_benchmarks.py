@@ -8,12 +8,12 @@ import pytest
 
 from benchmarks import __main__ as bench
 from benchmarks import peak
-from benchmarks.case import Candidate, WrongResult
+from benchmarks.case import Candidate, WrongResult, shared
 from benchmarks.cases import CASES
 from benchmarks.measure import measure
 from benchmarks.memcpy import BYTES
 from benchmarks.peers import installed
-from benchmarks.timing import microseconds
+from benchmarks.timing import microseconds, sample
 
 NAMED = {"op", "n", "qops_us", "best_peer", "best_peer_us"}
 BY_NAME = {case.name: case for case in CASES}
@@ -97,6 +97,22 @@ def test_peer_that_is_missing_is_told():
     found, missing = installed(("numpy", "nonexistent"))
     assert list(found) == ["numpy"]
     assert list(missing) == ["nonexistent"]
+
+
+def test_results_share_a_buffer_that_is_blank_for_each_candidate():
+    first = shared(100, np.int32)
+    assert (first == np.uint32(0xA5A5A5A5).astype(np.int32)).all()
+    first[:] = 0
+    again = shared(100, np.int32)
+    assert np.shares_memory(first, again)
+    assert first.all()
+
+
+@pytest.mark.parametrize(("timed", "untimed"), [(1, 2), (2, 2), (7, 7)])
+def test_as_many_calls_as_are_timed_come_before(timed, untimed):
+    calls = []
+    sample(lambda: calls.append(1), timed)
+    assert len(calls) == timed + untimed
 
 
 def test_samples_are_interleaved():

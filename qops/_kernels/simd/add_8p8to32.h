@@ -74,13 +74,7 @@ TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, i
 
     if (n < LANES)
         return 0;
-    if (fusion == FUSED_BOTH) {
-        ADD_ALL(1, 1)
-    } else if (fusion == FUSED_A) {
-        ADD_ALL(1, 0)
-    } else {
-        ADD_ALL(0, 0)
-    }
+    BY_FUSION(fusion, ADD_ALL)
     return done(n, stream);
 }
 #undef ADD_ALL
@@ -92,6 +86,14 @@ TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, i
 
 enum { WORTH_CHECKING = 4096 }; /* elements, for which all codes are tried first */
 typedef enum { FUSED_NONE, FUSED_A, FUSED_BOTH } add_fusion; /* whose product and sum are rounded once */
+#define BY_FUSION(fusion, ADD)          \
+    if ((fusion) == FUSED_BOTH) {       \
+        ADD(1, 1)                       \
+    } else if ((fusion) == FUSED_A) {   \
+        ADD(1, 0)                       \
+    } else {                            \
+        ADD(0, 0)                       \
+    }
 typedef struct { int32_t za, zb; float ma, mb, max; } add_s32;
 typedef struct { int32_t za, zb; float ma, mb, ca, cb; } add_terms; /* ca + (a - za) * ma, cb + (b - zb) * mb */
 

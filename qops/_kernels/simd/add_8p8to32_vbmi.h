@@ -1,6 +1,6 @@
 /* The 8p8to32 loop for long arrays on AVX-512 VBMI, 32 codes a round in six stages, each of which works on another 32:
- * nothing waits for what the same round has begun. On Zen 4 a vector takes 4.55 cycles so, 5.3 in one go, and 4 are what
- * its 8 operations need that go to 2 units at a time. */
+ * nothing waits for what the same round has begun. On Zen 4 a vector takes 4.55 cycles, of which 4 are the least for its 8
+ * operations. */
 #ifndef QOPS_ADD_8P8TO32_VBMI_H
 #define QOPS_ADD_8P8TO32_VBMI_H
 
@@ -8,9 +8,9 @@
 #define VBMI_STAGE VBMI static inline __attribute__((always_inline))
 
 /* Two vectors of a and two of b, on their way: of each pair, lane i stands for the codes i and 16 + i. */
-typedef struct { __m512 a, b; } vbmi_codes;            /* 2^23 + 256 * second + first */
+typedef struct { __m512 a, b; } vbmi_codes;                 /* 2^23 + 256 * second + first */
 typedef struct { __m512 a, b, a_zero, b_zero; } vbmi_split; /* and the same with the zero point as first */
-typedef struct { __m512 a0, a1, b0, b1; } vbmi_terms;  /* first - zero, 256 * (second - zero); then their products */
+typedef struct { __m512 a0, a1, b0, b1; } vbmi_terms;       /* first - zero, 256 * (second - zero); then their products */
 typedef struct { __m512 c0, c1; } vbmi_sums;
 
 /* the bytes of two codes, of 0 and of the exponent of 2^23: a permutation widens, converts and pairs */
@@ -126,13 +126,7 @@ VBMI static ptrdiff_t vbmi_add_u8u8_s32(const uint8_t *a, const uint8_t *b, int3
         vbmi_add_parts(a, b, c, n, t, fused_a, fused_b, 1);       \
     else                                                          \
         vbmi_add_parts(a, b, c, n, t, fused_a, fused_b, 0);
-    if (fusion == FUSED_BOTH) {
-        ADD_PARTS(1, 1)
-    } else if (fusion == FUSED_A) {
-        ADD_PARTS(1, 0)
-    } else {
-        ADD_PARTS(0, 0)
-    }
+    BY_FUSION(fusion, ADD_PARTS)
 #undef ADD_PARTS
     return done(n, stream);
 }
