@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.case import Candidate, Case, WrongResult, check
+from benchmarks.case import Candidate, Case, WrongResult, check, from_line
 from benchmarks.peers import Forms
 from benchmarks.timing import microseconds
 
@@ -17,7 +17,7 @@ def measure(case: Case, n: int, peers: dict[str, Forms], rounds: int) -> dict[st
 
     A peer that is not within its own is named on stderr and in ``left_out``, and not timed.
     """
-    inputs = case.inputs(np.random.default_rng(SEED), n)
+    inputs = {name: placed(x) for name, x in case.inputs(np.random.default_rng(SEED), n).items()}
     reference = case.reference(**inputs)
     judged, ceiling = case.qops(**inputs), case.rate.ceiling(case.work(n))
     check(f"qops {case.name}, n = {n}", judged, reference)
@@ -25,6 +25,15 @@ def measure(case: Case, n: int, peers: dict[str, Forms], rounds: int) -> dict[st
     right, left_out = checked_peers(case, n, peers, inputs, reference)
     runs = {"qops": judged.run, "ceiling": ceiling.run, **{name: one.run for name, one in right.items()}}
     return row(case, n, microseconds(runs, rounds), ceiling.times, left_out)
+
+
+def placed(x: Any) -> Any:
+    """Begin an input with a cache line, as results do."""
+    if not isinstance(x, np.ndarray):
+        return x
+    y = from_line(x.size, x.dtype).reshape(x.shape)
+    y[...] = x
+    return y
 
 
 def checked_peers(

@@ -3,24 +3,14 @@
 import ctypes
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.case import Candidate, Rate, blank
-
-LINE = 64
-
-
-def line_aligned(n: int) -> NDArray[np.uint8]:
-    """Make n bytes that start at a cache line, where copies are fastest."""
-    buffer = blank(n + LINE, np.uint8)
-    start = -buffer.ctypes.data % LINE
-    return buffer[start : start + n]
 
 
 def memcpy(moved: int) -> Candidate:
     """Copy so much that `moved` bytes are read and written together."""
     n = max(1, moved // 2)
-    source, target = line_aligned(n), line_aligned(n)
+    source, target = blank(n, np.uint8), blank(n, np.uint8)
     source[:] = np.arange(n) % 251
     to, start, size = ctypes.c_void_p(target.ctypes.data), ctypes.c_void_p(source.ctypes.data), ctypes.c_size_t(n)
     move = ctypes.memmove

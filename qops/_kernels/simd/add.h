@@ -6,7 +6,6 @@ TARGET static ptrdiff_t TIER(add_u8u8_u8)(const uint8_t *a, const uint8_t *b, ui
 {
     const vec ka = set1_s16((int16_t)p.ka), kb = set1_s16((int16_t)p.kb), offset = set1_s16(p.offset);
     vec low = set1_s16(INT16_MAX), high = set1_s16(INT16_MIN);
-    int16_t lows[LANES / 2], highs[LANES / 2];
 
     if (n < LANES)
         return 0;
@@ -20,12 +19,7 @@ TARGET static ptrdiff_t TIER(add_u8u8_u8)(const uint8_t *a, const uint8_t *b, ui
         high = max_s16(high, max_s16(xl, xh));
         store(c + i, narrow_s16_u8(sra_s16(xl, 5), sra_s16(xh, 5)), stream);
     }
-    store(lows, low, 0);
-    store(highs, high, 0);
-    for (int j = 0; j < LANES / 2; j++) {
-        *lowest = lows[j] < *lowest ? lows[j] : *lowest;
-        *highest = highs[j] > *highest ? highs[j] : *highest;
-    }
+    DRAW_OUT(int16_t, low, high, lowest, highest);
     return done(n, stream);
 }
 

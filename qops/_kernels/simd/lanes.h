@@ -12,6 +12,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define AVX2_FN __attribute__((target("avx2,fma"), always_inline)) static inline
 #define AVX512_FN __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"), always_inline)) static inline
@@ -196,6 +197,22 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
     for (int which = 0; which < 3; which++)                                                       \
         for (part s = part_of(which, n, width, p, sizeof *(p)); s.start < s.end; s.end = s.start) \
             for (ptrdiff_t i = s.start; i < s.end; i += (width))
+
+/* Draws *lowest and *highest out to the lanes of two vectors. In variables: by the pointers each lane would wait for the
+ * store of the one before. */
+#define DRAW_OUT(type, low, high, lowest, highest)                            \
+    do {                                                                      \
+        enum { lanes = sizeof(low) / sizeof(type) };                          \
+        type lows[lanes], highs[lanes], least = *(lowest), most = *(highest); \
+        memcpy(lows, &(low), sizeof(low));                                    \
+        memcpy(highs, &(high), sizeof(high));                                 \
+        for (int j = 0; j < lanes; j++) {                                     \
+            least = lows[j] < least ? lows[j] : least;                        \
+            most = highs[j] > most ? highs[j] : most;                         \
+        }                                                                     \
+        *(lowest) = least;                                                    \
+        *(highest) = most;                                                    \
+    } while (0)
 
 /* n, the number of elements done; behind the fence other threads see what was streamed */
 static inline ptrdiff_t done(ptrdiff_t n, int stream)

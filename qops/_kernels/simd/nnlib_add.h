@@ -7,7 +7,6 @@ TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8
     const vec ialpha = set1_s16(p.ialpha), ikappa = set1_s16(p.ikappa), centre = set1_s16(INT16_MIN);
     const vec recip = set1_s16(p.recip), offset = set1_s16(p.offset);
     vec low = set1_s16(INT16_MAX), high = set1_s16(INT16_MIN);
-    int16_t lows[LANES / 2], highs[LANES / 2];
 
     if (n < LANES)
         return 0;
@@ -22,12 +21,7 @@ TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8
         store(c + i, narrow_s16_u8(sub_s16(mulhrs_s16(xl, recip), offset), sub_s16(mulhrs_s16(xh, recip), offset)),
               stream);
     }
-    store(lows, low, 0);
-    store(highs, high, 0);
-    for (int j = 0; j < LANES / 2; j++) {
-        *lowest = lows[j] < *lowest ? lows[j] : *lowest;
-        *highest = highs[j] > *highest ? highs[j] : *highest;
-    }
+    DRAW_OUT(int16_t, low, high, lowest, highest);
     return n;
 }
 

@@ -6,7 +6,6 @@
 TARGET static ptrdiff_t TIER(range_s32)(const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest)
 {
     const ptrdiff_t w = LANES / 4;
-    int32_t lows[LANES / 4], highs[LANES / 4];
 
     if (n < 4 * w)
         return 0;
@@ -18,19 +17,16 @@ TARGET static ptrdiff_t TIER(range_s32)(const int32_t *x, ptrdiff_t n, int32_t *
         low2 = min_s32(low2, min_s32(c, d));
         high2 = max_s32(high2, max_s32(c, d));
     }
-    store(lows, min_s32(low, low2), 0);
-    store(highs, max_s32(high, high2), 0);
-    for (int j = 0; j < w; j++) {
-        *lowest = lows[j] < *lowest ? lows[j] : *lowest;
-        *highest = highs[j] > *highest ? highs[j] : *highest;
-    }
+    low = min_s32(low, low2);
+    high = max_s32(high, high2);
+    DRAW_OUT(int32_t, low, high, lowest, highest);
     return n;
 }
 
 TARGET static ptrdiff_t TIER(range_f32)(const float *x, ptrdiff_t n, float *lowest, float *highest, float *nonfinite)
 {
     const ptrdiff_t w = LANES / 4;
-    float lows[LANES / 4], highs[LANES / 4], odd[LANES / 4];
+    float odd[LANES / 4], some = 0;
 
     if (n < 2 * w)
         return 0;
@@ -41,14 +37,11 @@ TARGET static ptrdiff_t TIER(range_f32)(const float *x, ptrdiff_t n, float *lowe
         high = max_f32(high, max_f32(a, b));
         strange = add_f32(strange, add_f32(sub_f32(a, a), sub_f32(b, b)));
     }
-    store_f32(lows, low, 0);
-    store_f32(highs, high, 0);
+    DRAW_OUT(float, low, high, lowest, highest);
     store_f32(odd, strange, 0);
-    for (int j = 0; j < w; j++) {
-        *lowest = lows[j] < *lowest ? lows[j] : *lowest;
-        *highest = highs[j] > *highest ? highs[j] : *highest;
-        *nonfinite += odd[j];
-    }
+    for (int j = 0; j < w; j++)
+        some += odd[j];
+    *nonfinite += some;
     return n;
 }
 
