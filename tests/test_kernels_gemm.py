@@ -54,6 +54,11 @@ def test_every_edge(tier, rng, dtype, saturating):
         (300, 520, 129),
         (17, 4100, 65),
         (6, 9001, 20),
+        (16, 1024, 192),
+        (7, 2056, 130),
+        (200, 1100, 330),
+        (5, 4104, 64),
+        (6, 64, 127),
     ],
 )
 def test_big(tier, rng, size, dtype, saturating):
@@ -98,7 +103,7 @@ def test_strides(tier, rng, saturating):
 
 @pytest.mark.parametrize("saturating", [False, True])
 def test_accumulate(tier, rng, saturating):
-    sizes = [(1, 100, 130), (4, 64, 64), (13, 45, 70), (3, 0, 4)]
+    sizes = [(1, 100, 130), (4, 64, 64), (13, 45, 70), (3, 0, 4), (16, 1400, 129)]
     for dtype, (m, k, n) in itertools.product((np.uint8, np.int8), sizes):
         a, b = uniform(rng, (m, k), dtype), uniform(rng, (k, n), np.int8)
         out = rng.integers(-(2**31), 2**31, (m, n)).astype(np.int32)

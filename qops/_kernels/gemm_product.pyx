@@ -1,23 +1,26 @@
 """The walk of an integer product over blocks, packing as it goes. No arrays here: see gemm.
 
-B is packed a strip of panels at a time and A a block of rows, unless they are packed or need not be; then every tile
-of C is made once for each DEPTH quads of k. A product of few rows reads its B once and does not pack it.
+B is packed a strip of panels at a time, by the first tile of each panel where there is one that can, and A a block of
+rows, unless they are packed or need not be; then every tile of C is made once for each DEPTH quads of k. A product of
+few rows reads its B once and does not pack it.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from qops._kernels.gemm_tile cimport (
-    BLOCK_BYTES, DEPTH, GEMM_ROWS, GEMM_STREAM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_tile, pack_columns,
+    BLOCK_BYTES, DEPTH, GEMM_ROWS, GEMM_STREAM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_raw, gemm_tile, pack_columns,
     pack_quads, padded_columns, panel_rows, quads_of, sum_columns,
 )
 
 cdef enum:
     BLOCK_ROWS = 96  # rows of A between two visits of a panel
-    MIN_DEPTH = 512  # rows of B in a block, at least
+    MIN_DEPTH = 1024  # rows of B in a block, at least
     FAR = 1 << 19  # elements of C, beyond which L2 does not hold it
     MIN_FETCH = 64  # quads multiplied meanwhile
     NEAR_BYTES = 1 << 14  # packed on the stack
+    NEAR_B = 1 << 23  # bytes of B, which the caches may hold
+    NEAR_ROWS = 3  # up to which such a B is better streamed than packed on the way
 
 ctypedef struct Blocks:  # sizes and memory of what is packed at a time
     Py_ssize_t m, n, k, quads
@@ -49,6 +52,15 @@ cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
         quads += run.quads
 
 
+cdef void pack_strip(Product *p, const Blocks *blocks, Py_ssize_t column) noexcept nogil:
+    """Packs B, which begins with this column of the strip, and sums its columns if that is needed."""
+    cdef uint8_t *panels = blocks.b + 4 * p.quads * column
+    pack_block(p, panels)
+    if shifted(p):
+        sum_columns(p.kernel, panels, p.quads, p.n, blocks.sums + column)
+    p.panels, p.sums = panels, blocks.sums + column
+
+
 cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t *packed) noexcept nogil:
     cdef Py_ssize_t i, j
     cdef Run run
@@ -59,18 +71,22 @@ cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t
             packed += 4 * run.quads
 
 
-cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int32_t *sums,
-                        int32_t *c) noexcept nogil:
-    """A block of rows times packed B; a panel is used for all rows while it is near."""
-    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    cdef Py_ssize_t q, j, used
-    cdef gemm_tile t
+cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept nogil:
+    """Sets what all tiles of a block have in common."""
     t.lda = lda
     t.tap = ONE_TAP
     t.taps = 1
     t.ldc = p.ldc
     t.shift = p.a_signed and in_place(p)
     t.fetch = p.quads >= MIN_FETCH and p.m * p.ldc >= FAR
+
+
+cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, int32_t *c) noexcept nogil:
+    """A block of rows times packed B; a panel is used for all rows while it is near."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t q, j, used
+    cdef gemm_tile t
+    prepare_tiles(p, lda, &t)
     for q from 0 <= q < max(p.quads, 1) by DEPTH:
         t.a = a + 4 * q
         t.quads = min(DEPTH, p.quads - q)
@@ -79,24 +95,49 @@ cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_s
             used = min(width, p.n - j)
             t.b = p.panels + 4 * (p.quads * j + q * padded_columns(p.kernel, used))
             t.times = SHIFTED if shifted(p) and q == 0 else 0
-            t.sums = sums + j if t.times else NULL
+            t.sums = p.sums + j if t.times else NULL
             t.c = c + j
             panel_rows(p.kernel, &t, rows, used)
 
 
-cdef void multiply_packed(const Product *p, const Blocks *blocks) noexcept nogil:
+cdef void multiply_packed(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
+    """The rows from `first` on."""
     cdef Py_ssize_t i, rows
-    cdef const int32_t *sums = p.sums
-    if shifted(p) and sums == NULL:
-        sum_columns(p.kernel, p.panels, p.quads, p.n, blocks.sums)
-        sums = blocks.sums
-    for i from 0 <= i < p.m by blocks.m:
+    for i from first <= i < p.m by blocks.m:
         rows = min(blocks.m, p.m - i)
         if in_place(p):
-            multiply_rows(p, p.a + i * p.lda, p.lda, rows, sums, p.c + i * p.ldc)
+            multiply_rows(p, p.a + i * p.lda, p.lda, rows, p.c + i * p.ldc)
         else:
             pack_rows(p, i, rows, blocks.a)
-            multiply_rows(p, blocks.a, 4 * p.quads, rows, sums, p.c + i * p.ldc)
+            multiply_rows(p, blocks.a, 4 * p.quads, rows, p.c + i * p.ldc)
+
+
+cdef bint packs_on_the_way(const Product *p) noexcept nogil:
+    return p.kernel.pack_tile != NULL and in_place(p)
+
+
+cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) noexcept nogil:
+    """A block of rows times B, which is packed then and, if A is shifted, its columns summed."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
+    cdef Py_ssize_t j, whole = p.n // width * width
+    cdef Product rest = some_columns(p, whole, p.n - whole)
+    cdef gemm_raw raw
+    cdef gemm_tile t
+    prepare_tiles(p, p.lda, &t)
+    t.quads, t.accumulate, t.times = p.quads, p.accumulate, SHIFTED if shifted(p) else 0
+    raw.ldb = p.ldb
+    for j from 0 <= j < whole by width:
+        t.a, t.c = p.a, p.c + j
+        raw.b, raw.panel, raw.sums = p.b + j, blocks.b + 4 * p.quads * j, blocks.sums + j
+        p.kernel.pack_tile(&t, &raw, first)
+        t.a, t.c = p.a + first * p.lda, p.c + first * p.ldc + j
+        t.b, t.sums = raw.panel, raw.sums
+        panel_rows(p.kernel, &t, rows - first, width)
+    if rest.n:
+        pack_strip(&rest, blocks, whole)
+        multiply_rows(&rest, p.a, p.lda, rows, rest.c)
+    p.panels, p.sums = blocks.b, blocks.sums
 
 
 # ---------------------------------------------------------------- the walk over blocks
@@ -134,8 +175,8 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
     if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
         return
-    if p.panels == NULL and p.runs == NULL and p.k > max(MIN_DEPTH, p.m):
-        blocks.k = min(4 * DEPTH, max(MIN_DEPTH, p.m // 16 * 16))
+    if p.panels == NULL and p.runs == NULL:
+        blocks.k = min(p.k, 4 * DEPTH, max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
     tiles = (p.m + GEMM_ROWS - 1) // GEMM_ROWS
     most = max(1, min(BLOCK_ROWS, BLOCK_BYTES // (4 * max(blocks.quads, 1))) // GEMM_ROWS)
@@ -147,12 +188,16 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
 
 cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nogil:
     cdef Product part
-    cdef Py_ssize_t first
+    cdef Py_ssize_t first, done
     for first from 0 <= first < max(p.k, 1) by max(blocks.k, 1):
         part = p[0] if blocks.k == p.k else some_terms(p, first, min(blocks.k, p.k - first))
-        pack_block(&part, blocks.b)
-        part.panels = blocks.b
-        multiply_packed(&part, blocks)
+        if packs_on_the_way(&part):
+            done = min(blocks.m, part.m)
+            pack_and_multiply(&part, blocks, done)
+        else:
+            done = 0
+            pack_strip(&part, blocks, 0)
+        multiply_packed(&part, blocks, done)
 
 
 cdef int blocked_product(const Product *p) noexcept nogil:
@@ -178,7 +223,7 @@ cdef int blocked_product(const Product *p) noexcept nogil:
         if p.panels == NULL:
             multiply_unpacked(&part, &blocks)
         else:
-            multiply_packed(&part, &blocks)
+            multiply_packed(&part, &blocks, 0)
     if memory != <void *>near:
         PyMem_RawFree(memory)
     return 0
@@ -187,8 +232,9 @@ cdef int blocked_product(const Product *p) noexcept nogil:
 # ---------------------------------------------------------------- few rows, B not packed
 
 cdef bint streams(const Product *p) noexcept nogil:
-    return (p.kernel.stream != NULL and p.panels == NULL and p.runs == NULL and p.m + shifted(p) <= GEMM_STREAM_ROWS
-            and p.n >= 64 and p.k >= 32)
+    cdef bint better_packed = packs_on_the_way(p) and p.k * p.ldb <= NEAR_B
+    return (p.kernel.stream != NULL and p.panels == NULL and p.runs == NULL and p.n >= 64 and p.k >= 32
+            and p.m + shifted(p) <= (NEAR_ROWS if better_packed else GEMM_STREAM_ROWS))
 
 
 cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p, Py_ssize_t row,

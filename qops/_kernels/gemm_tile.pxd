@@ -19,12 +19,19 @@ cdef extern from "gemm_types.h" nogil:
         int fetch
         int shift
 
+    ctypedef struct gemm_raw:
+        const int8_t *b
+        Py_ssize_t ldb
+        uint8_t *panel
+        int32_t *sums
+
     ctypedef struct gemm_kernel:
         Py_ssize_t lanes, vectors
         int widens
         void (*tile)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
         void (*pack)(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
                      uint8_t *panel) noexcept nogil
+        void (*pack_tile)(const gemm_tile *, const gemm_raw *, Py_ssize_t rows) noexcept nogil
         void (*stream)(const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int8_t *b, Py_ssize_t ldb,
                        Py_ssize_t blocks, Py_ssize_t quads, Py_ssize_t groups,
                        int32_t *acc) noexcept nogil

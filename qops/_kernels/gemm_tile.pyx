@@ -89,6 +89,7 @@ for saturating in range(2):
     plain[saturating].widens = False
     plain[saturating].tile = plain_saturating if saturating else plain_exact
     plain[saturating].pack = plain_pack
+    plain[saturating].pack_tile = NULL
     plain[saturating].stream = NULL
     plain[saturating].depthwise = NULL
 

@@ -86,6 +86,7 @@ static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t colu
     ((acc) + MADD(_mm512_maddubs_epi16((__m512i)(a), (__m512i)(b)), _mm512_set1_epi16(1)))
 #include "gemm_depthwise.h"
 #include "gemm_stream.h"
+#include "gemm_pack_tile.h"
 #include "gemm_tile.h"
 
 #undef TARGET
@@ -93,6 +94,7 @@ static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t colu
 #define NAME(f) gemm_exact_vnni_##f
 #define DOT(acc, a, b) ((V)_mm512_dpbusd_epi32((__m512i)(acc), (__m512i)(a), (__m512i)(b)))
 #include "gemm_stream.h"
+#include "gemm_pack_tile.h"
 #include "gemm_tile.h"
 
 #undef V
@@ -108,15 +110,16 @@ static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t colu
 
 static const gemm_kernel *gemm_find(int tier, int saturating)
 {
-    static const gemm_kernel exact_avx2 = {8, 2, 1, gemm_exact_avx2_tile, gemm_pack_words, NULL, NULL};
-    static const gemm_kernel exact_avx512 = {16, 4, 1, gemm_exact_avx512_tile, gemm_pack_words, NULL, NULL};
+    static const gemm_kernel exact_avx2 = {8, 2, 1, gemm_exact_avx2_tile, gemm_pack_words, NULL, NULL, NULL};
+    static const gemm_kernel exact_avx512 = {16, 4, 1, gemm_exact_avx512_tile, gemm_pack_words, NULL, NULL, NULL};
     static const gemm_kernel exact_vnni =
-        {16, 4, 0, gemm_exact_vnni_tile, gemm_pack_bytes_avx512, gemm_exact_vnni_stream, NULL};
+        {16, 4, 0, gemm_exact_vnni_tile, gemm_pack_bytes_avx512, gemm_exact_vnni_pack_tile,
+         gemm_exact_vnni_stream, NULL};
     static const gemm_kernel saturating_avx2 =
-        {8, 2, 0, gemm_saturating_avx2_tile, gemm_pack_bytes, NULL, gemm_saturating_avx2_depthwise};
+        {8, 2, 0, gemm_saturating_avx2_tile, gemm_pack_bytes, NULL, NULL, gemm_saturating_avx2_depthwise};
     static const gemm_kernel saturating_avx512 =
-        {16, 4, 0, gemm_saturating_avx512_tile, gemm_pack_bytes_avx512, gemm_saturating_avx512_stream,
-         gemm_saturating_avx512_depthwise};
+        {16, 4, 0, gemm_saturating_avx512_tile, gemm_pack_bytes_avx512, gemm_saturating_avx512_pack_tile,
+         gemm_saturating_avx512_stream, gemm_saturating_avx512_depthwise};
     switch (tier) {
     case QOPS_AVX2: return saturating ? &saturating_avx2 : &exact_avx2;
     case QOPS_AVX512: return saturating ? &saturating_avx512 : &exact_avx512;

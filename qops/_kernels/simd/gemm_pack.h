@@ -38,9 +38,11 @@ static void gemm_pack_words(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptr
             gemm_widen_8(b + j, ldb, panel);
 }
 
+typedef struct { __m512i v0, v1, v2, v3; } gemm_quads; /* 64, by columns */
+
 /* 4 rows of 64 columns -> 64 quads. Unpacking works inside 128-bit lanes: it leaves quads 16 L + 4 v .. + 3 in lane L
  * of vector v. Reading the dwords of each row transposed (4 x 4) beforehand puts every column in its place. */
-static inline GEMM_AVX512 void gemm_pack_64(const int8_t *b, ptrdiff_t ldb, uint8_t *quads)
+static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_quads_of(const int8_t *b, ptrdiff_t ldb)
 {
     const __m512i transpose = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m512i r0 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b));
@@ -49,10 +51,16 @@ static inline GEMM_AVX512 void gemm_pack_64(const int8_t *b, ptrdiff_t ldb, uint
     const __m512i r3 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + 3 * ldb));
     const __m512i low01 = _mm512_unpacklo_epi8(r0, r1), high01 = _mm512_unpackhi_epi8(r0, r1);
     const __m512i low23 = _mm512_unpacklo_epi8(r2, r3), high23 = _mm512_unpackhi_epi8(r2, r3);
-    _mm512_storeu_si512(quads, _mm512_unpacklo_epi16(low01, low23));
-    _mm512_storeu_si512(quads + 64, _mm512_unpackhi_epi16(low01, low23));
-    _mm512_storeu_si512(quads + 128, _mm512_unpacklo_epi16(high01, high23));
-    _mm512_storeu_si512(quads + 192, _mm512_unpackhi_epi16(high01, high23));
+    return (gemm_quads){_mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
+                        _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
+}
+
+static inline __attribute__((always_inline)) GEMM_AVX512 void gemm_put_quads(gemm_quads quads, uint8_t *panel)
+{
+    _mm512_storeu_si512(panel, quads.v0);
+    _mm512_storeu_si512(panel + 64, quads.v1);
+    _mm512_storeu_si512(panel + 128, quads.v2);
+    _mm512_storeu_si512(panel + 192, quads.v3);
 }
 
 static GEMM_AVX512 void gemm_pack_bytes_avx512(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns,
@@ -63,5 +71,5 @@ static GEMM_AVX512 void gemm_pack_bytes_avx512(const int8_t *b, ptrdiff_t ldb, p
         return;
     }
     for (ptrdiff_t q = 0; q < quads; ++q)
-        gemm_pack_64(b + 4 * q * ldb, ldb, panel + 256 * q);
+        gemm_put_quads(gemm_quads_of(b + 4 * q * ldb, ldb), panel + 256 * q);
 }

@@ -27,6 +27,14 @@ typedef struct {
     int shift;                /* A is s8: take a + 128, which is u8; not for kernels that widen */
 } gemm_tile;
 
+/* A panel that its first tile packs on the way; its b and sums are written then, so they are here. */
+typedef struct {
+    const int8_t *b;          /* row-major */
+    ptrdiff_t ldb;            /* bytes between rows */
+    uint8_t *panel;
+    int32_t *sums;            /* of the columns, if A is s8 */
+} gemm_raw;
+
 typedef struct {
     ptrdiff_t lanes, vectors; /* columns a vector, vectors a whole panel */
     int widens;               /* A and B are packed as int16 */
@@ -34,6 +42,8 @@ typedef struct {
     void (*tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
     /* packs whole quads of `columns` columns (a multiple of lanes) of row-major B */
     void (*pack)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel);
+    /* the same of up to GEMM_ROWS rows, one fewer if A is s8, and packs a whole panel; NULL if there is none */
+    void (*pack_tile)(const gemm_tile *t, const gemm_raw *raw, ptrdiff_t rows);
     /* few rows, B not packed: acc[rows][64 * groups], columns shuffled as gemm_stream.h says; NULL if there is none */
     void (*stream)(const uint8_t *a, ptrdiff_t lda, ptrdiff_t rows, const int8_t *b, ptrdiff_t ldb,
                    ptrdiff_t blocks, ptrdiff_t quads, ptrdiff_t groups, int32_t *acc);
