@@ -70,6 +70,12 @@ def image(rng: np.random.Generator, n: int) -> dict[str, Array]:
     return {"x": x, "w": any_codes(rng, (CHANNELS, CHANNELS, TAPS, TAPS), np.int8)}
 
 
+def planes(rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Make the same image in planes, one a channel, as numpy lays out an array of NCHW."""
+    made = image(rng, n)
+    return {**made, "x": np.ascontiguousarray(made["x"])}
+
+
 def convolved(x: Array, w: Array) -> Array:
     """Multiply windows by weights in float64."""
     windows = np.lib.stride_tricks.sliding_window_view(x.astype(float), w.shape[2:], axis=(2, 3))
@@ -151,6 +157,7 @@ AS_PRODUCT = of_images(
 )
 CONVOLUTIONS = [
     of_images("convolution_3x3", image, convolved, fresh_convolution),
+    of_images("convolution_3x3_planes", planes, convolved, fresh_convolution),
     of_images("convolution_3x3_out", image, convolved, partial(qops_convolution, False, "vnni")),
     of_images("convolution_3x3_packed", image, convolved, partial(qops_convolution, True, "vnni")),
 ]

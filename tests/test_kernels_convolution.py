@@ -25,8 +25,17 @@ CONVOLUTIONS = [  # ic, oc of a group, groups, height, width, kh, kw, stride, di
     (1, 1, 130, 6, 7, 3, 2, (2, 2), (1, 2), ((0, 0), (0, 0))),
     (1, 4, 3, 6, 7, 3, 3, (1, 1), (1, 1), ((1, 1), (1, 1))),
     (2, 2, 1, 1, 1, 1, 1, (1, 1), (1, 1), ((3, 2), (1, 4))),
+    (9, 5, 2, 3, 75, 1, 3, (1, 1), (1, 1), ((0, 0), (1, 2))),
     (140, 8, 1, 9, 8, 6, 6, (1, 1), (1, 1), ((2, 2), (2, 2))),
 ]
+
+
+def orders(shape):
+    """Results that lie in memory as NHWC, as NCHW, and apart."""
+    n, h, w, c = shape
+    yield np.zeros(shape, np.int32)
+    yield np.zeros((n, c, h, w), np.int32).transpose(0, 2, 3, 1)
+    yield np.zeros((n, 3 * h, w + 1, c + 2), np.int32)[:, ::3, 1:, :c]
 
 
 @pytest.mark.parametrize("case", CONVOLUTIONS, ids=str)
@@ -47,9 +56,9 @@ def test_convolution(tier, rng, case, dtype, saturating):
         wide = np.zeros((2, 2 * height, width + 3, x.shape[3] + 5), dtype)[:, ::2, 1 : width + 1, 2:-3]
         wide[:] = x
         for source, layout, num_threads in ((x, "nhwc", 3), (planes, "nchw", 1), (wide, "nhwc", 2)):
-            out = np.zeros_like(want)
-            convolution.convolve(source, packed, out, layout=layout, num_threads=num_threads, **how)
-            np.testing.assert_array_equal(out, want)
+            for out in orders(want.shape):
+                convolution.convolve(source, packed, out, layout=layout, num_threads=num_threads, **how)
+                np.testing.assert_array_equal(out, want)
 
 
 def test_zero_point_takes_off_the_sums_of_the_weights(tier, rng):
@@ -67,8 +76,9 @@ def test_convolution_in_blocks(tier, rng):
     """An image of more rows than are copied at a time."""
     x, w = uniform(rng, (1, 40, 40, 200), np.uint8), uniform(rng, (6, 200, 3, 3), np.int8)
     padding = ((1, 1), (1, 1))
-    got = convolution.convolve(x, w, padding=padding)
-    np.testing.assert_array_equal(got, convolution_model(x, w, (1, 1), (1, 1), padding, 0, 1, False))
+    want = convolution_model(x, w, (1, 1), (1, 1), padding, 0, 1, False)
+    for out in orders(want.shape):
+        np.testing.assert_array_equal(convolution.convolve(x, w, out, padding=padding), want)
 
 
 def test_convolution_bad_input():

@@ -7,8 +7,7 @@ padding too, is shifted by 128 and 128 times the sums of w are taken off. Depthw
 out a group) has no pairs and is always exact.
 """
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.checks cimport array, overlap
 from qops._kernels.convolution_image cimport Image
@@ -17,8 +16,7 @@ from qops._kernels.gemm_tile cimport (
     SHIFTED, aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
 from qops._kernels.isa cimport VNNI, tier
-
-import sys
+from qops._kernels.transpose cimport transpose_bytes
 
 import numpy as np
 
@@ -29,7 +27,6 @@ cnp.import_array()
 cdef enum:
     CHANNELS = 16  # packed at a time: whole quads, and what they are transposed to stays near
 
-cdef bint LITTLE = sys.byteorder == "little"
 
 cdef class PackedWeights:
     """Convolution weights laid out for one tier's kernel. Made by ``pack_weights``."""
@@ -81,42 +78,6 @@ cdef depthwise_quads(w):
     return np.ascontiguousarray(padded.reshape(-1, 4, blocks, 4, 4, 4).transpose(2, 0, 4, 3, 5, 1))
 
 
-cdef inline void swap(uint64_t *r, int other, int shift, uint64_t mask) noexcept nogil:
-    # the fields of `mask`, `shift` bits apart, of r[0] and r[other]
-    cdef uint64_t x = (r[0] >> shift ^ r[other]) & mask
-    r[other] ^= x
-    r[0] ^= x << shift
-
-
-cdef void transpose_8(const int8_t *w, Py_ssize_t ldw, int8_t *b, const Py_ssize_t *row) noexcept nogil:
-    # 8 x 8 bytes, the lowest first: blocks of 4 x 4 change places, then of 2 x 2 in each, then single ones
-    cdef uint64_t[8] r
-    cdef int i
-    for i in range(8):
-        memcpy(&r[i], w + i * ldw, 8)
-    for i in range(4):
-        swap(&r[i], 4, 32, 0x00000000FFFFFFFF)
-    for i in range(4):
-        swap(&r[i // 2 * 4 + i % 2], 2, 16, 0x0000FFFF0000FFFF)
-    for i in range(4):
-        swap(&r[2 * i], 1, 8, 0x00FF00FF00FF00FF)
-    for i in range(8):
-        memcpy(b + row[i], &r[i], 8)
-
-
-cdef void transpose_some(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t columns, int8_t *b,
-                         const Py_ssize_t *row) noexcept nogil:
-    # b[row[j] + i] = w[i][j] for some columns j of w, 8 x 8 at a time where they fill that
-    cdef Py_ssize_t whole_i = oc // 8 * 8 if LITTLE else 0, whole_j = columns // 8 * 8 if LITTLE else 0
-    cdef Py_ssize_t i, j
-    for i from 0 <= i < whole_i by 8:
-        for j from 0 <= j < whole_j by 8:
-            transpose_8(w + i * ldw + j, ldw, b + i, row + j)
-    for i in range(oc):
-        for j in range(whole_j if i < whole_i else 0, columns):
-            b[row[j] + i] = w[i * ldw + j]
-
-
 cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
                     int8_t *b) noexcept nogil:
     # b[tap][c][i] = w[i][c][tap]; 64 columns of w lie in lines that are not left before they are used
@@ -126,7 +87,7 @@ cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t i
         columns = min(64, ic * taps - first)
         for j in range(columns):
             row[j] = ((first + j) % taps * ic + (first + j) // taps) * oc
-        transpose_some(w + first, ldw, oc, columns, b, row)
+        transpose_bytes(w + first, ldw, oc, columns, b, row)
 
 
 cdef void pack_group(const gemm_kernel *kernel, const int8_t *w, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
@@ -198,16 +159,22 @@ cdef cnp.ndarray result(cnp.ndarray out, cnp.ndarray x, cnp.npy_intp images, cnp
     cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
     if out is None:
         return cnp.PyArray_EMPTY(4, shape, cnp.NPY_INT32, 0)
-    if (cnp.PyArray_TYPE(out) != cnp.NPY_INT32 or not cnp.PyArray_ISCARRAY(out)
+    if (cnp.PyArray_TYPE(out) != cnp.NPY_INT32 or not cnp.PyArray_ISBEHAVED(out)
             or (<object>out).shape != (images, oh, ow, channels) or overlap(out, x)):
-        raise ValueError(f"out: expected a contiguous int32 array of shape {(images, oh, ow, channels)}, apart from x")
+        raise ValueError(f"out: expected an aligned int32 array of shape {(images, oh, ow, channels)}, apart from x")
     return out
+
+
+cdef set_result(Convolution *p, cnp.ndarray y):
+    p.y = <int32_t *>cnp.PyArray_DATA(y)
+    p.y_image, p.y_row, p.y_column, p.y_channel = [cnp.PyArray_STRIDE(y, i) // 4 for i in range(4)]
+    p.y_elsewhere = not cnp.PyArray_IS_C_CONTIGUOUS(y)
 
 
 def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
              padding=((0, 0), (0, 0)), Py_ssize_t pad_value=0, int32_t zero_point=0, str layout="nhwc",
              Py_ssize_t groups=1, bint saturating=False, Py_ssize_t num_threads=1):
-    """Convolution of x (uint8 or int8, of the given layout) with w (int8, OIHW), as int32 NHWC.
+    """Convolution of x (uint8 or int8, of the given layout) with w (int8, OIHW), as int32 NHWC, any order in memory.
 
     w may be what ``pack_weights`` made, which then knows groups and whether it saturates. padding is ((top, bottom),
     (left, right)) and holds pad_value, a value of x. zero_point times the sums of w is taken off. The result has the
@@ -251,6 +218,6 @@ def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
     p.depthwise_quads = NULL
     if packed.quads is not None:
         p.depthwise_quads = <const int8_t *>cnp.PyArray_DATA(packed.quads)
-    p.y = <int32_t *>cnp.PyArray_DATA(out)
+    set_result(&p, out)
     run_convolution(&p, images, num_threads, (image, packed, out))
     return out

@@ -7,6 +7,10 @@ from libc.stdint cimport int8_t, int16_t, uint8_t
 from libc.string cimport memset
 
 from qops._kernels.gemm_tile cimport pack_quads, quads_of
+from qops._kernels.transpose cimport transpose_bytes
+
+cdef enum:
+    PIXELS = 64  # transposed at a time: a line of each plane
 
 
 cdef Py_ssize_t group_bytes(const Image *p) noexcept nogil:
@@ -66,6 +70,23 @@ cdef void copy_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8
         out += group_bytes(p)
 
 
+cdef void transpose_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8_t *out) noexcept nogil:
+    """A row of which the pixels of each channel lie together; not for kernels that widen."""
+    cdef Py_ssize_t[PIXELS] to
+    cdef Py_ssize_t i, j, pixel = pixel_bytes(p), group = group_bytes(p)
+    if group != p.channels:
+        memset(out, 0, pixels * pixel)
+    for i in range(PIXELS):
+        to[i] = i * pixel
+    for i from 0 <= i < pixels by PIXELS:
+        for j in range(p.groups):
+            transpose_bytes(<const int8_t *>x + j * p.channels * p.channel + i, p.channel, p.channels,
+                            min(PIXELS, pixels - i), <int8_t *>out + i * pixel + j * group, to)
+    if p.x_signed:
+        for i in range(pixels * pixel):
+            out[i] = shifted(p, out[i])
+
+
 cdef void copy_pixels(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8_t *out) noexcept nogil:
     """A row of which the channels of each pixel lie together, and perhaps the pixels too."""
     cdef Py_ssize_t i, j, group = group_bytes(p), size = 2 if p.kernel.widens else 1
@@ -85,6 +106,8 @@ cdef void copy_row(const Image *p, const uint8_t *x, uint8_t *out) noexcept nogi
     out += left * pixel_bytes(p)
     if p.channel == 1 and p.channels >= 8:
         copy_pixels(p, x, inside, out)
+    elif p.column == 1 and p.channels >= 8 and not p.kernel.widens:
+        transpose_planes(p, x, inside, out)
     else:
         copy_planes(p, x, inside, out)
     pad_pixels(p, p.pixels - left - inside, out + inside * pixel_bytes(p))

@@ -14,5 +14,7 @@ ctypedef struct Convolution:
     const int32_t *sums  # of the weights of each output, padded_columns(oc) a group
     int32_t times  # y begins with times * sums
     int32_t *y
+    Py_ssize_t y_image, y_row, y_column, y_channel  # elements from one to the next
+    bint y_elsewhere  # y is not NHWC: rows are made apart and then put there
 
 cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays)

@@ -18,6 +18,9 @@ cdef extern from "convolution_depthwise.h" nogil:
     void depthwise_vnni(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap, Py_ssize_t taps,
                         const int8_t *w, const int32_t *sums, int32_t times, Py_ssize_t channels, int32_t *y)
 
+cdef enum:
+    ROOM = 1 << 14  # sums made before they are put elsewhere
+
 # ---------------------------------------------------------------- rows of the output
 
 cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
@@ -99,21 +102,51 @@ cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
     return (p.oh + blocks - 1) // blocks
 
 
-cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t number, Py_ssize_t first,
-                         Py_ssize_t rows, uint8_t *buffer) noexcept nogil:
-    cdef const uint8_t *x = image_rows(&p.image, number, first * p.sh, rows_read(p, rows), buffer)
-    cdef int32_t *y = p.y + (number * p.oh + first) * p.ow * p.groups * p.oc
+cdef void put_rows(const Convolution *p, const int32_t *made, Py_ssize_t rows, int32_t *y) noexcept nogil:
+    """Rows, made NHWC, to where y wants them; a row stays near while its channels are picked."""
+    cdef Py_ssize_t channels = p.groups * p.oc
+    cdef Py_ssize_t _i, j, c
+    for _i in range(rows):
+        for c in range(channels):
+            for j in range(p.ow):
+                y[c * p.y_channel + j * p.y_column] = made[j * channels + c]
+        made += p.ow * channels
+        y += p.y_row
+
+
+cdef Py_ssize_t rows_apart(const Convolution *p) noexcept nogil:
+    """Rows made before they are put where y wants them: none, or as many as stay near."""
+    return max(1, ROOM // max(1, p.ow * p.groups * p.oc)) if p.y_elsewhere else 0
+
+
+cdef void convolve_some(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
+                        int32_t *y) noexcept nogil:
     if p.depthwise != NULL:
         depthwise_rows(p, tap, rows, x, y)
     else:
         dense_rows(p, tap, rows, x, y)
 
 
+cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t number, Py_ssize_t first,
+                         Py_ssize_t rows, uint8_t *buffer, int32_t *room) noexcept nogil:
+    cdef const uint8_t *x = image_rows(&p.image, number, first * p.sh, rows_read(p, rows), buffer)
+    cdef int32_t *y = p.y + number * p.y_image + first * p.y_row
+    cdef Py_ssize_t i, some, most = rows_apart(p)
+    if most == 0:
+        convolve_some(p, tap, rows, x, y)
+        return
+    for i from 0 <= i < rows by most:
+        some = min(most, rows - i)
+        convolve_some(p, tap, some, x + i * p.sh * row_bytes(&p.image), room)
+        put_rows(p, room, some, y + i * p.y_row)
+
+
 cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
     """Rows first .. end of the output, all images counted as one."""
     cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # whole quads, the last tap repeated
     cdef Py_ssize_t size = 0 if p.image.in_place else rows_read(p, most) * row_bytes(&p.image)
-    cdef void *memory = PyMem_RawMalloc(64 + size + taps * sizeof(Py_ssize_t))
+    cdef Py_ssize_t room = rows_apart(p) * p.ow * p.groups * p.oc
+    cdef void *memory = PyMem_RawMalloc(128 + size + taps * sizeof(Py_ssize_t) + room * sizeof(int32_t))
     cdef Py_ssize_t *tap = <Py_ssize_t *>memory
     cdef uint8_t *buffer = <uint8_t *>aligned(tap + taps)
     cdef Py_ssize_t i, j, rows
@@ -124,7 +157,7 @@ cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) n
         tap[i] = j // p.kw * p.dh * row_bytes(&p.image) + j % p.kw * p.dw * pixel_bytes(&p.image)
     while first < end:
         rows = min(most, min(end - first, p.oh - first % p.oh))
-        convolve_block(p, tap, first // p.oh, first % p.oh, rows, buffer)
+        convolve_block(p, tap, first // p.oh, first % p.oh, rows, buffer, <int32_t *>aligned(buffer + size))
         first += rows
     PyMem_RawFree(memory)
     return 0

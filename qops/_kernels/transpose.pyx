@@ -1,0 +1,43 @@
+"""Bytes of a matrix, transposed: weights on their way into panels, images whose channels lie apart."""
+from libc.stdint cimport int8_t, uint64_t
+from libc.string cimport memcpy
+
+import sys
+
+cdef bint LITTLE = sys.byteorder == "little"
+
+
+cdef inline void swap(uint64_t *r, int other, int shift, uint64_t mask) noexcept nogil:
+    # the fields of `mask`, `shift` bits apart, of r[0] and r[other]
+    cdef uint64_t x = (r[0] >> shift ^ r[other]) & mask
+    r[other] ^= x
+    r[0] ^= x << shift
+
+
+cdef void transpose_8(const int8_t *x, Py_ssize_t ldx, int8_t *y, const Py_ssize_t *row) noexcept nogil:
+    # 8 x 8 bytes, the lowest first: blocks of 4 x 4 change places, then of 2 x 2 in each, then single ones
+    cdef uint64_t[8] r
+    cdef int i
+    for i in range(8):
+        memcpy(&r[i], x + i * ldx, 8)
+    for i in range(4):
+        swap(&r[i], 4, 32, 0x00000000FFFFFFFF)
+    for i in range(4):
+        swap(&r[i // 2 * 4 + i % 2], 2, 16, 0x0000FFFF0000FFFF)
+    for i in range(4):
+        swap(&r[2 * i], 1, 8, 0x00FF00FF00FF00FF)
+    for i in range(8):
+        memcpy(y + row[i], &r[i], 8)
+
+
+cdef void transpose_bytes(const int8_t *x, Py_ssize_t ldx, Py_ssize_t rows, Py_ssize_t columns, int8_t *y,
+                          const Py_ssize_t *row) noexcept nogil:
+    """y[row[j] + i] = x[i][j] for i < rows, j < columns; 8 x 8 at a time where they fill that."""
+    cdef Py_ssize_t whole_rows = rows // 8 * 8 if LITTLE else 0, whole_columns = columns // 8 * 8 if LITTLE else 0
+    cdef Py_ssize_t i, j
+    for i from 0 <= i < whole_rows by 8:
+        for j from 0 <= j < whole_columns by 8:
+            transpose_8(x + i * ldx + j, ldx, y + i, row + j)
+    for i in range(rows):
+        for j in range(whole_columns if i < whole_rows else 0, columns):
+            y[row[j] + i] = x[i * ldx + j]
