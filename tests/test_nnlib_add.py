@@ -47,21 +47,34 @@ def test_add_matches_twin(form, slow, guess, steps):
 
 
 @pytest.mark.parametrize("offset", [0, 1, 31])
-def test_spec_is_the_same_on_every_tier(tier, offset):
+@pytest.mark.parametrize(
+    ("form", "slow", "guess"),
+    [
+        ("spec", twin.Spec, ()),
+        ("flat", twin.Flat, ()),
+        ("flat", twin.Flat, (-64.0, 61.0)),
+        ("flat", twin.Flat, (-2.0, 0.5)),  # far too narrow: codes saturate, the first shift is coarser
+        ("flat", twin.Flat, (-9e3, 9e4)),
+    ],
+)
+def test_same_on_every_tier(tier, form, slow, guess, offset):
     rng = np.random.default_rng(offset)
     memory = rng.integers(0, 256, (3, 300), np.uint8)
+    ran = 0
     for n in range(1, 201):
         a_range, b_range = (-rng.uniform(0, 90), rng.uniform(0, 90)), (-rng.uniform(0, 2), rng.uniform(0.1, 2))
         a, b, out = (row[offset : offset + n] for row in memory)
-        node = nnlib.QuantizedAdd8p8to8(form="spec")
+        node = nnlib.QuantizedAdd8p8to8(*guess, form=form)
         try:
-            want = twin.Spec()(a.tolist(), *a_range, b.tolist(), *b_range)
+            want = slow(*guess)(a.tolist(), *a_range, b.tolist(), *b_range)
         except ValueError:
             continue
         t = node((a, *a_range), (b, *b_range), out=out)
         assert t.data is out
         assert out.tolist() == want["out"], (tier, n)
         assert (t.min, t.max, node.passes) == (want["out_min"], want["out_max"], want["passes"])
+        ran += 1
+    assert ran > 100
 
 
 def test_spec_saturates_the_one_product_that_can(tier):

@@ -8,7 +8,7 @@ from libc.string cimport memset
 from qops._kernels.checks cimport STREAM, blocks
 from qops._kernels.isa cimport tier
 from qops._kernels.nnlib_ranges cimport (
-    Ends, Level, Moved, adjust_minmax, chop, exponent, half_away, level_zero, power2, sat8, sat16, wrap16, wrap32,
+    Ends, Level, Moved, adjust_minmax, chop, clamp, exponent, half_away, level_zero, power2, sat8, sat16, wrap16, wrap32,
 )
 
 cnp.import_array()
@@ -18,21 +18,21 @@ cdef extern from "nnlib_add.h":
         short ialpha  # 128 * alpha, alpha = range of the coarse operand / range of the fine one
         short ikappa  # what x is at code 128 of the coarse operand and code 0 of the fine one, in fine steps
         short recip, offset  # 32768 fine steps in output steps; output min in output steps
+    ctypedef struct add_flat:
+        int ka, kb  # steps of a and b in 2**-(8 + right_shift) output steps, below 2**14
+        int zero  # what x is for 0 + 0
+        int offset  # from x to 2**right_shift output steps; x is below 2**24, so beyond 2**30 it says no more
+        int first_shift, right_shift
+        float unit  # real size of 1 in x
+        int feasible
     Py_ssize_t add_spec__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_spec,
                               int16_t*, int16_t*, bint) nogil
+    Py_ssize_t add_flat__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_flat,
+                              int*, int*, bint) nogil
 
 cdef enum:
     COPIED = 256  # alpha from which the fine operand is ignored
     MOST_PASSES = 64  # then the retry rules of the speculative add never settle
-
-
-cdef struct add_flat:
-    int ka, kb  # steps of a and b in 2**-(8 + right_shift) output steps
-    int zero  # what x is for 0 + 0
-    int offset  # from x to 2**right_shift output steps
-    int first_shift, right_shift
-    float unit  # real size of 1 in x
-    int feasible
 
 
 cdef float width(Ends r) noexcept nogil:
@@ -95,8 +95,7 @@ cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given) noexcept nogil:
     p.zero = (a.zero * p.ka + b.zero * p.kb) >> p.first_shift
     p.offset = wrap32(<int64_t>half_away(out_zero * (<float>2 if pre else unit)) - p.zero)
     p.right_shift = 1 if pre else shift
-    if not pre:
-        p.offset = sat16(p.offset)
+    p.offset = <int>clamp(p.offset, -(1 << 30), 1 << 30) if pre else sat16(p.offset)
     p.unit = <float>1 / (scale * unit)
     return p
 
@@ -109,13 +108,13 @@ def add_flat_integers(float a_min, float a_max, float b_min, float b_max, float 
 cdef void add_u8u8_u8_flat(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ssize_t n, add_flat p,
                            int* lowest, int* highest) noexcept nogil:
     """c = sat_u8(sat_s16(x + offset) >> right_shift, half up), x = (a * ka + b * kb) >> first_shift, watched."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = add_flat__simd(tier(), a, b, c, n, p, lowest, highest, n >= STREAM)
     cdef int x, half = 1 << p.right_shift >> 1
-    for i in range(n):
+    for i in range(i, n):
         x = (a[i] * p.ka + b[i] * p.kb) >> p.first_shift
         lowest[0] = min(lowest[0], x)
         highest[0] = max(highest[0], x)
-        c[i] = sat8((sat16(<int64_t>x + p.offset) + half) >> p.right_shift)
+        c[i] = sat8((sat16(x + p.offset) + half) >> p.right_shift)
 
 
 cdef class Node:

@@ -52,6 +52,10 @@
 /* u8 in 16-bit lanes, in the same order */
 #define widen_lo_u8_s16(a) MM(unpacklo_epi8)(a, TIER(zero)())
 #define widen_hi_u8_s16(a) MM(unpackhi_epi8)(a, TIER(zero)())
+/* two vectors of s16 in turns, low and high half of each 128-bit block; a0*b0 + a1*b1 of such pairs, in s32 */
+#define pair_lo_s16(a, b) MM(unpacklo_epi16)(a, b)
+#define pair_hi_s16(a, b) MM(unpackhi_epi16)(a, b)
+#define dot2_s16(a, b) MM(madd_epi16)(a, b)
 /* saturating narrow of two vectors of s16 to u8, of s32 to s16: vsat / vpackus, vpackss; within each 128-bit block */
 #define narrow_s16_u8(lo, hi) MM(packus_epi16)(lo, hi)
 #define narrow_s32_s16(lo, hi) MM(packs_epi32)(lo, hi)
@@ -61,6 +65,7 @@
 #define in_order(a) TIER(in_order)(a)
 
 /* right shift by a count known only at run time; left shift: bits that leave the lane are lost */
+#define sra_s16_by(a, n) MM(sra_epi16)(a, _mm_cvtsi32_si128(n))
 #define sra_s32_by(a, n) MM(sra_epi32)(a, _mm_cvtsi32_si128(n))
 #define sll_s32(a, n) MM(sll_epi32)(a, _mm_cvtsi32_si128(n))
 
