@@ -8,7 +8,8 @@ from libc.string cimport memset
 from qops._kernels.checks cimport STREAM, blocks
 from qops._kernels.isa cimport tier
 from qops._kernels.nnlib_ranges cimport (
-    Ends, Level, Moved, adjust_minmax, chop, clamp, exponent, half_away, level_zero, power2, sat8, sat16, wrap16, wrap32,
+    Ends, Level, Moved, adjust_minmax, chop, clamp, exponent, half_away, level_zero, power2, sat8, sat16, wrap16,
+    wrap32,
 )
 
 cnp.import_array()

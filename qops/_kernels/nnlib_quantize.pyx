@@ -4,22 +4,24 @@ cimport numpy as cnp
 from libc.math cimport frexpf, isfinite, ldexp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.checks cimport blocks
+from qops._kernels.checks cimport STREAM, blocks
+from qops._kernels.isa cimport tier
 from qops._kernels.nnlib_ranges cimport (
     Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits, clamp, half_away, sat8,
 )
 
 cnp.import_array()
 
+cdef extern from "nnlib_quantize.h":
+    ctypedef struct quantize_f32:
+        int32_t common_exponent  # mantissas are shifted to it
+        int32_t offset  # of min, and half an output step for the rounding
+        int32_t scaling  # 2**32 / range, 4096 to 8192
+        float min, max
+    Py_ssize_t quantize_mantissas__simd(int, const float*, uint8_t*, Py_ssize_t, quantize_f32, bint) nogil
+
 cdef enum:
     HIDDEN = 1 << 23  # the leading 1 of a float32 mantissa, which is not stored
-
-
-cdef struct quantize_f32:
-    int32_t common_exponent  # mantissas are shifted to it
-    int32_t offset  # of min, and half an output step for the rounding
-    int32_t scaling  # 2**32 / range
-    float min, max
 
 
 cdef inline uint32_t mantissa(uint32_t b) noexcept nogil:
@@ -56,11 +58,11 @@ def quantize_integers(float lo, float hi):
 
 cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, quantize_f32 p) noexcept nogil:
     """c = sat_u16((mantissa of x + offset) * scaling >> 16) >> 8; nothing but the last step saturates."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = quantize_mantissas__simd(tier(), x, c, n, p, n >= STREAM)
     cdef uint32_t b, aligned
     cdef int shift
     cdef int32_t acc
-    for i in range(n):
+    for i in range(i, n):
         b = bits(x[i])
         shift = min(p.common_exponent - exponent_field(b), 31)
         shift = ((shift & 63) ^ 32) - 32  # the DSP's shifter looks at 6 bits; a negative count shifts left

@@ -4,10 +4,18 @@ cimport numpy as cnp
 from libc.math cimport fabsf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.checks cimport blocks
+from qops._kernels.checks cimport STREAM, blocks
+from qops._kernels.isa cimport tier
 from qops._kernels.nnlib_ranges cimport bits, chop, exponent, half_away, power2, sat8, sat16, sat32, wrap16
 
 cnp.import_array()
+
+cdef extern from "nnlib_requantize.h":
+    ctypedef struct requantize_vmpy:
+        int32_t start, multiplier
+        short offset
+    Py_ssize_t requantize_vmpy__simd(int, const int32_t*, uint8_t*, Py_ssize_t, requantize_vmpy, bint) nogil
+    Py_ssize_t requantize_real__simd(int, const int32_t*, uint8_t*, Py_ssize_t, float, float, bint) nogil
 
 cdef enum Rule:
     REAL  # gain >= 1: float32
@@ -74,16 +82,19 @@ cdef void requantize_s32_u8(const int32_t* x, uint8_t* c, Py_ssize_t n, requanti
     cdef Py_ssize_t i
     cdef int short_offset = sat16(p.offset)
     if p.rule == REAL:
-        for i in range(n):
+        i = requantize_real__simd(tier(), x, c, n, p.gain, p.bias, n >= STREAM)
+        for i in range(i, n):
             c[i] = sat8(chop(<float>x[i] * p.gain + p.bias))
     elif p.rule == SCALAR:
         for i in range(n):
             c[i] = sat8(((<int64_t>x[i] * p.multiplier >> 30) + 1 >> 1) + p.offset)
     elif p.rule == WHOLE_VECTORS:
-        for i in range(n):
+        i = requantize_vmpy__simd(tier(), x, c, n, requantize_vmpy(p.start, p.multiplier, 0), n >= STREAM)
+        for i in range(i, n):
             c[i] = sat8(fractional(sat32(<int64_t>x[i] - p.start), p.multiplier))
     else:
-        for i in range(n):
+        i = requantize_vmpy__simd(tier(), x, c, n, requantize_vmpy(0, p.multiplier, <short>short_offset), n >= STREAM)
+        for i in range(i, n):
             c[i] = sat8(sat16(fractional(x[i], p.multiplier)) + short_offset)
 
 

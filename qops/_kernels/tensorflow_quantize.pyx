@@ -5,7 +5,8 @@ from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport INFINITY, fabsf, rintf, truncf
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
-from qops._kernels.checks cimport blocks
+from qops._kernels.checks cimport STREAM, blocks
+from qops._kernels.isa cimport tier
 from qops._kernels.tensorflow_formulas cimport (
     Codes,
     Line,
@@ -30,18 +31,19 @@ ctypedef fused code:
     int32_t
 
 
-cdef enum Rounding:
-    HALF_AWAY
-    HALF_EVEN
-    TRUNCATE
-
-
-cdef struct Quantizer:
-    float min, max  # the range that is reported
-    float lowest_x, highest_x  # x is cut to these first
-    float minus, scale, plus, shift
-    float lowest, highest  # the code is cut to these last
-    Rounding rounding
+cdef extern from "tensorflow_quantize.h":
+    ctypedef enum Rounding "tf_rounding":
+        HALF_AWAY "TF_HALF_AWAY"
+        HALF_EVEN "TF_HALF_EVEN"
+        TRUNCATE "TF_TRUNCATE"
+    ctypedef struct Quantizer "tf_quantizer":
+        float min, max  # the range that is reported
+        float lowest_x, highest_x  # x is cut to these first
+        float minus, scale, plus, shift
+        float lowest, highest  # the code is cut to these last
+        Rounding rounding
+    Py_ssize_t tf_quantize_8__simd(int, const float*, void*, Py_ssize_t, Quantizer, bint) nogil
+    Py_ssize_t tf_quantize_32__simd(int, const float*, void*, Py_ssize_t, Quantizer, bint) nogil
 
 
 cdef Quantizer reporting(float lo, float hi) noexcept nogil:
@@ -150,9 +152,13 @@ cdef inline float rounded(float v, Rounding rounding) noexcept nogil:
 
 cdef void quantize_f32(const float* x, code* q, Py_ssize_t n, Quantizer p) noexcept nogil:
     """q = clamp(round((cut(x) - minus) * scale + plus) + shift), in float32, one rounding an operation."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
     cdef float near, steps
-    for i in range(n):
+    if code is uint8_t or code is int8_t:
+        i = tf_quantize_8__simd(tier(), x, q, n, p, n >= STREAM)
+    elif code is int32_t:
+        i = tf_quantize_32__simd(tier(), x, q, n, p, n >= STREAM)
+    for i in range(i, n):
         near = clamp(x[i], p.lowest_x, p.highest_x)
         steps = rounded((near - p.minus) * p.scale + p.plus, p.rounding)
         q[i] = <code>to_int32(clamp(steps + p.shift, p.lowest, p.highest))

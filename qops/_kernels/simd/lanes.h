@@ -38,6 +38,7 @@
 #define sra_s16(a, n) MM(srai_epi16)(a, n)
 #define sra_s32(a, n) MM(srai_epi32)(a, n)
 
+#define and_bits(a, b) TIER(and_bits)(a, b)
 #define or_bits(a, b) TIER(or_bits)(a, b)
 #define xor_bits(a, b) TIER(xor_bits)(a, b)
 
@@ -69,6 +70,10 @@
 #define sra_s32_by(a, n) MM(sra_epi32)(a, _mm_cvtsi32_si128(n))
 #define sll_s32(a, n) MM(sll_epi32)(a, _mm_cvtsi32_si128(n))
 
+/* logical shifts by a count for each lane: 0 from 32 on, and below 0 */
+#define srl_s32_lanes(a, n) MM(srlv_epi32)(a, n)
+#define sll_s32_lanes(a, n) MM(sllv_epi32)(a, n)
+
 /* products of the even lanes in 64 bits, and what the odd lanes need to become even */
 #define mul_even_s32(a, b) MM(mul_epi32)(a, b)
 #define odd_to_even(a) TIER(bits)(MM(movehdup_ps)(TIER(floats)(a)))
@@ -87,6 +92,9 @@
 #define add_f32(a, b) MM(add_ps)(a, b)
 #define sub_f32(a, b) MM(sub_ps)(a, b)
 #define mul_f32(a, b) MM(mul_ps)(a, b)
+/* to an integer that stays float32: half-even, toward zero */
+#define rint_f32(a) TIER(rint_f32)(a)
+#define trunc_f32(a) TIER(trunc_f32)(a)
 /* a * b + c, rounded once */
 #define fma_f32(a, b, c) MM(fmadd_ps)(a, b, c)
 /* the second operand if either is NaN */
@@ -108,6 +116,8 @@
 AVX2_FN __m256i avx2_zero(void) { return _mm256_setzero_si256(); }
 AVX512_FN __m512i avx512_zero(void) { return _mm512_setzero_si512(); }
 
+AVX2_FN __m256i avx2_and_bits(__m256i a, __m256i b) { return _mm256_and_si256(a, b); }
+AVX512_FN __m512i avx512_and_bits(__m512i a, __m512i b) { return _mm512_and_si512(a, b); }
 AVX2_FN __m256i avx2_or_bits(__m256i a, __m256i b) { return _mm256_or_si256(a, b); }
 AVX512_FN __m512i avx512_or_bits(__m512i a, __m512i b) { return _mm512_or_si512(a, b); }
 AVX2_FN __m256i avx2_xor_bits(__m256i a, __m256i b) { return _mm256_xor_si256(a, b); }
@@ -117,6 +127,11 @@ AVX2_FN __m256i avx2_bits(__m256 a) { return _mm256_castps_si256(a); }
 AVX512_FN __m512i avx512_bits(__m512 a) { return _mm512_castps_si512(a); }
 AVX2_FN __m256 avx2_floats(__m256i a) { return _mm256_castsi256_ps(a); }
 AVX512_FN __m512 avx512_floats(__m512i a) { return _mm512_castsi512_ps(a); }
+
+AVX2_FN __m256 avx2_rint_f32(__m256 a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+AVX512_FN __m512 avx512_rint_f32(__m512 a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+AVX2_FN __m256 avx2_trunc_f32(__m256 a) { return _mm256_round_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+AVX512_FN __m512 avx512_trunc_f32(__m512 a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 
 AVX2_FN __m256i avx2_load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
 AVX512_FN __m512i avx512_load(const void *p) { return _mm512_loadu_si512(p); }
