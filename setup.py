@@ -8,10 +8,11 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 DEBUG = os.environ.get("QOPS_DEBUG") == "1"
+# Python's own -fwrapv would hide what overflows
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-FLAGS = ["-O1", "-g", *SANITIZE] if DEBUG else ["-O3", "-g0"]
-# every float operation rounds once: no fused ones, and no vectors of single statements, which gcc 12 gets wrong: of two
-# doubles made from integers, cut to float and stored as doubles, it forgets the cut
+FLAGS = ["-O1", "-g", "-fno-wrapv", *SANITIZE] if DEBUG else ["-O3", "-g0"]
+# every float operation rounds once: no fused ones, and no vectors made of single statements, in which gcc 12 drops the
+# rounding of (double)(float)i
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
 KERNELS = Path("qops/_kernels")
 

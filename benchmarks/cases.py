@@ -44,13 +44,13 @@ def qops_add_8(a: Array, b: Array) -> Candidate:
 
 
 def factors() -> tuple[np.float32, np.float32]:
-    """Input steps in output steps of the seed's add into int32: its range is 2**17 times the widest end."""
+    """Input steps in output steps of the add into int32, whose range is 2**17 times the widest end."""
     level = np.float32(2 * 2**17 * max(map(abs, A.range + B.range)) / 2**32)
     return np.float32(A.scale) / level, np.float32(B.scale) / level
 
 
 def add_32(a: Array, b: Array) -> Array:
-    """Follow the seed's formula in float32, to the bit."""
+    """Follow the formula in float32, to the bit."""
     ma, mb = factors()
     x = (a.astype(np.float32) - A.zero_point) * ma
     return np.trunc(np.float32(0.5) + x + (b.astype(np.float32) - B.zero_point) * mb)

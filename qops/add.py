@@ -1,4 +1,4 @@
-"""QuantizedAdd: 8 bit plus 8 bit, to int32 (the seed formula) or to 8 bit (guess, watch, at most once more)."""
+"""QuantizedAdd: 8 bit plus 8 bit, to int32 (nnlib's float formula) or to 8 bit (guess, watch, at most once more)."""
 
 from typing import Literal, NamedTuple, TypeAlias, overload
 
@@ -35,7 +35,7 @@ class AddInfo(NamedTuple):
 
 
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """Add two uint8 tensors into int32 codes by the seed's formula, to the bit.
+    """Add two uint8 tensors into int32 codes by the formula of nnlib's bias add, to the bit.
 
     ``max = 2**17 * max(|a_min|, a_max, |b_min|, b_max)``, ``min = -max``, and with ``level = (max - min) / 2**32``::
 
@@ -68,7 +68,8 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     Notes
     -----
-    Source: nnlib, ``op_biasadd.c`` (the seed text calls it the reference of QuantizedAdd_8p8to32).
+    Source: nnlib, ``op_biasadd.c``: the reference that QuantizedAdd_8p8to32 is explained by; its own kernel is
+    `nnlib.quantized_add_8p8to32`.
 
     **Hazards.** Each zero point is rounded to a code, so a range whose 0 lies between two codes is read shifted by up
     to half an input step, and a range that excludes 0 loses its offset:

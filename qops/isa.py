@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.qtensor import array
+from qops.qtensor import array, integer
 
 __all__ = [
     "dot4_maddubs",
@@ -221,9 +221,7 @@ def hvx_vmpa(a: ArrayLike, b: ArrayLike, scale_a: int, scale_b: int) -> S16:
     >>> hvx_vmpa(np.uint8([255]), np.uint8([255]), 127, 127)
     array([-766], dtype=int16)
     """
-    for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
-        if not -128 <= scale <= 127:
-            raise ValueError(f"{name}: expected a signed byte, got {scale}")
+    scale_a, scale_b = integer(scale_a, "scale_a", -128, 127), integer(scale_b, "scale_b", -128, 127)
     total = _lanes(a, "a", np.uint8, np.int32) * scale_a + _lanes(b, "b", np.uint8, np.int32) * scale_b
     return np.asarray(total).astype(np.int16)
 
@@ -240,7 +238,7 @@ def hvx_vasr_rnd_sat(x: ArrayLike, shift: int, dtype: DTypeLike) -> NDArray[Any]
     if np.dtype(dtype) not in (np.uint8, np.int16):
         raise ValueError(f"dtype: expected uint8 or int16, got {dtype}")
     source, low_bits = (np.int16, 7) if np.dtype(dtype) == np.uint8 else (np.int32, 15)
-    lanes = _lanes(x, "x", source, np.int64)
+    lanes, shift = _lanes(x, "x", source, np.int64), integer(shift, "shift")
     half = (1 << (shift & low_bits)) >> 1
     return saturate((lanes + half) >> (shift & low_bits), dtype)
 

@@ -67,7 +67,7 @@ def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding
 
     Examples
     --------
-    >>> error_bound(255, rounding="half_up")  # the seed's 255 * 0.5 / 128 < 1, and the rounding of the shift
+    >>> error_bound(255, rounding="half_up")  # 255 * 0.5 / 128 < 1, and the rounding of the shift
     1.49609375
     """
     return largest * 0.5 / (1 << bits) + (1.0 if rounding == "truncate" else 0.5)

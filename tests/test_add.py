@@ -271,7 +271,7 @@ def test_add_8p8to32_any_ranges_match_twin_within_bound(a, b):
     check_8p8to32(a, b)
 
 
-def test_add_8p8to32_range_is_the_seeds():
+def test_add_8p8to32_range_is_2_17_times_the_widest_end():
     """c_max = max(|a_min|, a_max, |b_min|, b_max) * 2**17, c_min = -c_max."""
     for a, b, largest in (
         ((-3.0, 1.0), (0.0, 2.0), 3.0),

@@ -81,6 +81,12 @@ def test_convolution_in_blocks(tier, rng):
         np.testing.assert_array_equal(convolution.convolve(x, w, out, padding=padding), want)
 
 
+def test_padding_beyond_all_memory_is_refused():
+    x, w, far = np.ones((1, 1, 1, 1), np.uint8), np.ones((1, 1, 2, 2), np.int8), 2**31 - 1
+    with pytest.raises(MemoryError):
+        convolution.convolve(x, w, padding=((far, 0), (far, 0)), dilation=(far - 1, far - 1))
+
+
 def test_convolution_bad_input():
     x, w = np.zeros((1, 5, 5, 4), np.uint8), np.zeros((8, 4, 3, 3), np.int8)
     for error, call in [

@@ -68,6 +68,8 @@ def test_same_on_every_tier(tier, form, slow, guess, offset):
         try:
             want = slow(*guess)(a.tolist(), *a_range, b.tolist(), *b_range)
         except ValueError:
+            with pytest.raises(ValueError, match="output range"):
+                node((a, *a_range), (b, *b_range))
             continue
         t = node((a, *a_range), (b, *b_range), out=out)
         assert t.data is out
@@ -117,7 +119,7 @@ def test_add_8p8to32_matches_twin(call):
     assert (t.min, t.max) == (-c_max, c_max)
 
 
-def test_bias_add_is_the_seed_formula():
+def test_bias_add_is_the_front_doors_formula():
     a, b = codes(24, 3)
     x, bias = (a.reshape(1, 2, 3, 4), -1.5, 2.0), (b[:4], -0.25, 0.5)
     t = nnlib.quantized_bias_add_8p8to32(x, bias)
@@ -149,6 +151,8 @@ BAD = [
     (lambda: nnlib.quantized_add_8p8to8(T, T, None, "1"), "guess_max"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="fast"), "form: 'fast'"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1, 256)), "padding"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1.5, 2)), "padding: expected an integer"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=5), "padding: expected two codes"),
     (lambda: nnlib.quantized_add_8p8to8((T[0][:0], -1, 1), (T[0][:0], -1, 1), form="spec"), "no elements"),
     (lambda: nnlib.quantized_add_8p8to8((T[0], -3e38, 3e38), (T[0], -3e38, 3e38), form="flat"), "beyond float32"),
     (lambda: nnlib.quantized_add_8p8to8((T[0], -3e38, 3e38), T, form="spec"), "beyond float32"),

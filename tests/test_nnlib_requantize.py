@@ -126,6 +126,7 @@ BAD = [
     (lambda: nnlib.requantize_u8(U[0], 2**15, 0, 0), "gain"),
     (lambda: nnlib.requantize_u8(U[0], -1, 0, 0), "gain"),
     (lambda: nnlib.requantize_u8(U[0], 1, 2**31, 0), "in_zero"),
+    (lambda: nnlib.requantize_u8(U[0], 1, 0, 1.5), "out_zero: expected an integer"),
     (lambda: nnlib.requantize_u8(U[0], 1, 0, 0, out=U[0]), "out: shares memory"),
 ]
 

@@ -141,7 +141,7 @@ def test_requantization_range_of_each_extreme_alone():
 
 
 def test_requantize_after_add_8p8to32_equals_the_sum():
-    """The road of the seed text: add to 32 bit, find the range, requantize to 8."""
+    """The long road: add to 32 bit, find the range, requantize to 8."""
     a, b = (np.arange(256, dtype=np.uint8), -128.0, 127.0), (np.arange(256, dtype=np.uint8)[::-1].copy(), 0.0, 510.0)
     total = qops.requantize_32to8(qops.quantized_add_8p8to32(a, b))
     exact = np.arange(256) - 128.0 + 2.0 * np.arange(256)[::-1]

@@ -85,7 +85,7 @@ def add_8(rng, n):
 
 
 def add_32(rng, n):
-    """The seed's add."""
+    """The add into int32."""
     operands, out = (
         (drawn(rng, n, np.uint8), *ends(rng), drawn(rng, n, np.uint8), *ends(rng)),
         unaligned(rng, n, np.int32),

@@ -23,7 +23,7 @@ def add_8(a, b, out, ka, kb, offset):
 
 
 def add_32(a, b, out, za, zb, ma, mb):
-    """Follow the seed's formula."""
+    """Follow the formula."""
     for i in range(out.size):
         out[i] = np.int32(f32(0.5) + (f32(a[i]) - za) * ma + (f32(b[i]) - zb) * mb)
 

@@ -29,7 +29,7 @@ def add_8(a, b):
 
 
 def add_32(a, b):
-    """Follow the seed's formula, step by step."""
+    """Follow the formula, step by step."""
     x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), shared(a.size, np.int32)
     ma, mb = factors()
     za, zb = np.float32(A.zero_point), np.float32(B.zero_point)

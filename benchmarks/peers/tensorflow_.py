@@ -41,7 +41,7 @@ def ends(lo, hi):
 
 
 def add_32(op, within):
-    """Give a maker for one of the ops that add into int32; the check wants its codes in the seed's steps."""
+    """Give a maker for one of the ops that add into int32; the check wants its codes in the steps of qops."""
 
     def make(a, b):
         qa, qb = quantized(a[None], tf.quint8), quantized(b, tf.quint8)

@@ -35,7 +35,7 @@ def add_8_out(a, b):
 
 
 def add_32(a, b):
-    """Follow the seed's formula, step by step."""
+    """Follow the formula, step by step."""
     ta, tb, out = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(shared(a.size, np.int32))
     x, y = torch.empty(a.size), torch.empty(a.size)
     (ma, mb), za, zb = map(float, factors()), float(A.zero_point), float(B.zero_point)

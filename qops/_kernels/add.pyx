@@ -152,11 +152,7 @@ cpdef Span add_8p8to8(cnp.ndarray x, double a_min, double a_max, cnp.ndarray y, 
 cdef int quantize_uint(float lo, float hi) noexcept nogil:
     """Code of 0 in the range (lo, hi), cut at 0 only, as nnlib's quantize_uint."""
     cdef float code = roundf((<float>0 - lo) * (<float>255 / fmaxf(<float>1e-18, hi - lo)))
-    return <int>fmaxf(<float>0, fminf_int32(code))
-
-
-cdef float fminf_int32(float v) noexcept nogil:
-    return v if v < <float>2147483520 else <float>2147483520
+    return <int>max(<float>0, min(code, <float>2147483520))  # the largest float32 below 2**31
 
 
 cdef add_s32 prepare_s32(float a_min, float a_max, float b_min, float b_max) noexcept nogil:

@@ -14,7 +14,7 @@ cdef struct Ends:  # of a range, float32 values
 
 cdef int span_of(lo, hi, str name, Ends* ends) except -1
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
-cpdef object integer(value, str name)
+cpdef object integer(value, str name, low=*, high=*)
 cpdef double number(value, str name) except? -1
 cpdef double real(value, str name) except? -1
 cpdef tuple float32s(x, str name)

@@ -31,26 +31,35 @@ S32 = cnp.NPY_INT32
 F32 = cnp.NPY_FLOAT32
 cdef enum:
     WORTH_RELEASING = 1 << 14  # elements, for which a loop lets other threads run: that costs as much as some hundreds
+BOOLS = bool, np.bool_
+NO_NUMBERS = *BOOLS, str, bytes, complex, np.complexfloating
 BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
 
 
-cpdef object integer(value, str name):
-    """`value` as a Python int; TypeError if it is none."""
-    if type(value) is int:
-        return value
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        return index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected an integer, got {value!r:.80}") from None
+cpdef object integer(value, str name, low=None, high=None):
+    """`value` as a Python int; TypeError if it is none, ValueError if it is not in low..high, where these are given."""
+    if type(value) is not int:
+        try:
+            if isinstance(value, BOOLS):
+                raise TypeError
+            value = index(value)
+        except TypeError:
+            raise TypeError(f"{name}: expected an integer, got {value!r:.80}") from None
+    if low is not None and not low <= value <= high:
+        raise ValueError(f"{name}: {value} is not in {low}..{high}")
+    return value
+
+
+cdef bint is_real(value):
+    """False of arrays, but those of one real number without dimensions."""
+    return not cnp.PyArray_Check(value) or value.ndim == 0 and value.dtype.kind in "fiu"
 
 
 cpdef double number(value, str name) except? -1:
     """`value` as a float; TypeError if it is no number, ValueError if it is not finite."""
     cdef double result
     try:
-        if type(value) is not float and (isinstance(value, (str, bytes, bool)) or getattr(value, "ndim", 0)):
+        if type(value) is not float and (isinstance(value, NO_NUMBERS) or not is_real(value)):
             raise TypeError
         result = value
     except OverflowError:  # an integer

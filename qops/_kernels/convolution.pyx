@@ -208,7 +208,7 @@ def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
     p.image.channels = channels // p.image.groups
     p.image.pixels = (p.ow - 1) * p.sw + (p.kw - 1) * p.dw + 1
     p.image.in_place = (not (p.image.x_signed and packed.depthwise or p.kernel.widens) and p.image.top == bottom == 0
-                        and p.image.left == right == 0 and (p.image.channel == 1 or channels == 1)
+                        and p.image.left == right == 0 and p.image.channel == 1
                         and (packed.depthwise or p.image.channels % 4 == 0))
     out = result(out, image, images, p.oh, p.ow, packed.shape[0])
     p.sums = <const int32_t *>cnp.PyArray_DATA(packed.padded_sums)

@@ -93,6 +93,12 @@ cdef Py_ssize_t rows_read(const Convolution *p, Py_ssize_t rows) noexcept nogil:
     return (rows - 1) * p.sh + (p.kh - 1) * p.dh + 1
 
 
+cdef bint beyond_memory(const Convolution *p) noexcept nogil:
+    """Whether what one row of the output reads, padding too, has more bytes than can be counted."""
+    cdef double bytes = <double>rows_read(p, 1) * p.image.pixels * pixel_bytes(&p.image)
+    return not p.image.in_place and bytes > <double>(1LL << 48)
+
+
 cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
     """Rows of the output at a time: what they read stays within BLOCK_BYTES if it can."""
     cdef Py_ssize_t most = (BLOCK_BYTES // max(1, p.image.pixels * pixel_bytes(&p.image)) - rows_read(p, 1)) // p.sh + 1
@@ -142,7 +148,9 @@ cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t
 
 
 cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    """Rows first .. end of the output, all images counted as one."""
+    """Rows first .. end of the output, all images counted as one; -1 if there is no memory for it."""
+    if beyond_memory(p):
+        return -1
     cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # whole quads, the last tap repeated
     cdef Py_ssize_t size = 0 if p.image.in_place else rows_read(p, most) * row_bytes(&p.image)
     cdef Py_ssize_t room = rows_apart(p) * p.ow * p.groups * p.oc

@@ -110,7 +110,7 @@ def multiply_shift(x, factor, bits, str rounding, out):
 
 
 def quantized_add_8p8to32(a, b, out, type kind):
-    """int32 codes of the sum by the seed's formula."""
+    """int32 codes of the sum by nnlib's float formula."""
     cdef Ends p, s
     cdef cnp.ndarray x = operand_of(a, "a", cnp.NPY_UINT8, -1, &p), y = operand_of(b, "b", cnp.NPY_UINT8, -1, &s), codes
     cdef double top

@@ -1,4 +1,7 @@
-"""nnlib's QuantizedAdd_8p8to8: the speculative one of the seed and today's flat one, with the range they remember."""
+"""nnlib's QuantizedAdd_8p8to8: the speculative one, all there was before 2019, and today's flat one.
+
+Both remember their output range.
+"""
 
 cimport numpy as cnp
 from libc.math cimport isfinite

@@ -56,8 +56,8 @@ cdef void requantize_s32_u8(const int32_t* x, uint8_t* c, Py_ssize_t n, requanti
     cdef int64_t near, scaled, code
     for i in range(i, n):
         near = max(p.lowest, min(p.highest, x[i]))
-        scaled = ((near - p.centre) << p.left_shift) * p.multiplier
-        code = (scaled + (<int64_t>p.offset << 32)) >> 51
+        scaled = (near - p.centre) * (<int64_t>1 << p.left_shift) * p.multiplier
+        code = (scaled + p.offset * (<int64_t>1 << 32)) >> 51
         c[i] = <uint8_t>max(<int64_t>0, min(<int64_t>255, code))
 
 

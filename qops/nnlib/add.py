@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels import nnlib_add as kernels
-from qops.qtensor import U8, QTensor, TensorLike, operand, output, real, span
+from qops.qtensor import U8, QTensor, TensorLike, integer, operand, output, real, span
 
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
 
@@ -22,7 +22,7 @@ class QuantizedAdd8p8to8:
         with ka + kb < 2**14 the steps in 2**-(8 + right_shift) output steps. Where the sums leave the range and the
         upper end is free, the free ends they are beyond move out, with 15 % to spare, and everything is written again.
         The range never narrows. Ends that are given move by up to half a step, to put 0 on a code.
-    ``spec`` (unequal shapes, and before 2019 all; the kernel of the seed text)
+    ``spec`` (unequal shapes, and before 2019 all)
         Starts with (0, 0.5) and, with a the coarse operand, Ra and Rb the ranges, alpha = Ra / Rb, computes in 16 bits
         that wrap::
 
@@ -211,5 +211,9 @@ def _check_spec(both_flat: bool, padding: tuple[int, int] | None, size: int) -> 
         raise ValueError("a, b: both ranges are 0 wide, of which spec makes NaN")
     if size == 0:
         raise ValueError("a, b: no elements, with which spec never ends")
-    if padding is not None and (len(padding) != 2 or not all(0 <= code <= 255 for code in padding)):
-        raise ValueError(f"padding: expected two codes in 0..255, got {padding!r}")
+    if padding is None:
+        return
+    if not isinstance(padding, tuple | list) or len(padding) != 2:
+        raise TypeError(f"padding: expected two codes, got {padding!r:.80}")
+    for code in padding:
+        integer(code, "padding", 0, 255)

@@ -1,11 +1,11 @@
-"""nnlib's QuantizedAdd_8p8to32 of today, and its bias add, which is the one of the seed text."""
+"""nnlib's QuantizedAdd_8p8to32 of today, and its bias add, in float32."""
 
 from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels import add as seed
+from qops._kernels import add as bias_add
 from qops._kernels import nnlib_add_8p8to32 as kernels
 from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output
 
@@ -39,7 +39,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     See Also
     --------
-    quantized_bias_add_8p8to32 : the formula of the seed text.
+    quantized_bias_add_8p8to32 : the same in float32.
 
     Notes
     -----
@@ -72,7 +72,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
 
 def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """QuantizedBiasAdd_8p8to32, which is the seed's formula for QuantizedAdd_8p8to32, to the bit.
+    """QuantizedBiasAdd_8p8to32, in float32: the formula of `qops.quantized_add_8p8to32`, to the bit.
 
     See `qops.quantized_add_8p8to32`, the same loop: ``c = trunc(0.5 + (x - zx) * mx + (b - zb) * mb)`` in float32.
 
@@ -119,5 +119,5 @@ def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[
     out = output(out, S32, data, codes)
     if out.shape != data.shape:
         raise ValueError(f"bias: shape {codes.shape} does not broadcast to {data.shape}")
-    c_max = seed.add_8p8to32(data, lo, hi, codes, b_min, b_max, out)
+    c_max = bias_add.add_8p8to32(data, lo, hi, codes, b_min, b_max, out)
     return QTensor(out, -c_max, c_max)

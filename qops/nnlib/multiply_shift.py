@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels import nnlib_requantize as kernels
-from qops.qtensor import S32, array, output, real
+from qops.qtensor import S32, array, integer, output, real
 
 
 class MultiplierBelowOne(NamedTuple):
@@ -105,10 +105,8 @@ def mul_by_quantized_multiplier(
     array([ 0, 25], dtype=int32)
     """
     codes = array(x, "x", S32)
-    if not -(2**31) <= multiplier < 2**31:
-        raise ValueError(f"multiplier: {multiplier} is not an int32")
-    if not -62 <= shift <= 31:
-        raise ValueError(f"shift: {shift} is not in -62..31")
+    multiplier = integer(multiplier, "multiplier", -(2**31), 2**31 - 1)
+    shift = integer(shift, "shift", -62, 31)
     out = output(out, S32, codes)
     kernels.multiply(codes, multiplier, max(shift, 0), max(-shift, 0), out)
     return out
@@ -145,8 +143,7 @@ def rounding_divide_by_pot(x: ArrayLike, exponent: int, *, out: NDArray[np.int32
     array([-1,  0,  1,  2], dtype=int32)
     """
     codes = array(x, "x", S32)
-    if not 0 <= exponent <= 62:
-        raise ValueError(f"exponent: {exponent} is not in 0..62")
+    exponent = integer(exponent, "exponent", 0, 62)
     out = output(out, S32, codes)
     kernels.divide(codes, exponent, out)
     return out

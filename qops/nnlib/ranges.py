@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from qops._kernels import nnlib_ranges as kernels
-from qops.qtensor import real, span
+from qops.qtensor import integer, real, span
 
 
 class AdjustedRange(NamedTuple):
@@ -165,8 +165,7 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
     >>> adjust_minmax_fixed(-1.0, 1.0, 1)
     MovedRange(code=2, min=-1.0, max=1.0078740119934082)
     """
-    if fixed not in (0, 1, 2, 3):
-        raise ValueError(f"fixed: {fixed!r} is not in 0..3")
+    fixed = integer(fixed, "fixed", 0, 3)
     lo, hi = span(min, max, "range")
     return MovedRange(**kernels.moved(lo, hi, fixed, 0))
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels import nnlib_requantize as kernels
-from qops.qtensor import S32, U8, array, output, real, span
+from qops.qtensor import S32, U8, array, integer, output, real, span
 
 
 def requantize_i32(
@@ -155,9 +155,8 @@ def requantize_u8(
     gain = real(gain, "gain")
     if not 0 <= gain < 2**15:
         raise ValueError(f"gain: {gain} is not in 0..2**15")
-    for name, zero in (("in_zero", in_zero), ("out_zero", out_zero)):
-        if not -(2**31) <= zero < 2**31:
-            raise ValueError(f"{name}: {zero} is not an int32")
+    in_zero = integer(in_zero, "in_zero", -(2**31), 2**31 - 1)
+    out_zero = integer(out_zero, "out_zero", -(2**31), 2**31 - 1)
     out = output(out, U8, codes)
     kernels.requantize_8to8(codes, gain, in_zero, out_zero, out)
     return out

@@ -117,7 +117,7 @@ def convolution(
     """
     m = machine(version, isa)
     is_bare = attr is NO_ATTR and bias is None and dst_in is None and wq_scale is None
-    if is_bare and str(dst_dt) == "s32" and str(layout) == "nhwc":
+    if is_bare and type(dst_dt) is type(layout) is str and (dst_dt, layout) == ("s32", "nhwc"):
         sums = _bare_sums(src, weights, window, m, num_threads, out)
         if sums is not None:
             return sums
