@@ -139,6 +139,12 @@ def test_prepare_gives_the_integers():
     assert add_flat_integers(0, 2, 0, 1, 0, 1e-9, True)["feasible"] == 0
 
 
+def test_integers_are_those_of_the_loops():
+    a, b, out = (0.0, 2.0), (-1.0, 0.5), (-1.0, 2.5)
+    assert nnlib.quantized_add_8p8to8_integers(a, b, out, form="spec") == add_spec_integers(*a, *b, *out)
+    assert nnlib.quantized_add_8p8to8_integers(a, b, out) == add_flat_integers(*a, *b, *out, True)
+
+
 T = (np.zeros(3, np.uint8), -1.0, 1.0)
 BAD = [
     (lambda: nnlib.quantized_add_8p8to8((T[0], np.nan, 1), T), "a: the range .nan"),
@@ -158,6 +164,10 @@ BAD = [
     (lambda: nnlib.quantized_add_8p8to8((T[0], -3e38, 3e38), T, form="spec"), "beyond float32"),
     (lambda: nnlib.quantized_add_8p8to8((np.zeros((1,) * 5, np.uint8), 0, 1), T), "at most 4 axes"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, out=T[0]), "out: shares memory"),
+    (lambda: nnlib.quantized_add_8p8to8_integers((1, 0), (0, 1), (0, 2)), "a: min 1"),
+    (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (2, 2)), "0 wide"),
+    (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (1, 1), (0, 2), form="spec"), "0 wide"),
+    (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (0, 2), form="op"), "form: 'op'"),
     (lambda: nnlib.quantized_add_8p8to32((T[0], 1, 1), (T[0], 2, 2)), "0 wide"),
     (lambda: nnlib.quantized_bias_add_8p8to32((T[0], 0, 1e34), T), "beyond float32"),
 ]

@@ -32,6 +32,12 @@ def test_notebook_runs_afresh(path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_reaches_no_kernel(path):
+    """Not even through a module that imports them."""
+    assert not [cell.source for cell in code_cells(path) if ".kernels" in cell.source]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_is_stored_with_asserts_and_outputs(path):
     cells = code_cells(path)
     assert any(line.startswith("assert ") for cell in cells for line in cell.source.splitlines())

@@ -31,8 +31,8 @@ S32 = cnp.NPY_INT32
 F32 = cnp.NPY_FLOAT32
 cdef enum:
     WORTH_RELEASING = 1 << 14  # elements, for which a loop lets other threads run: that costs as much as some hundreds
-BOOLS = bool, np.bool_
-NO_NUMBERS = *BOOLS, str, bytes, complex, np.complexfloating
+cdef tuple BOOLS = (bool, np.bool_)
+cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
 BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
 
 

@@ -1,6 +1,6 @@
 """What Qualcomm's hexagon nnlib (0x00021401) computes, bit for bit, quirks included. Names are its op names."""
 
-from qops.nnlib.add import QuantizedAdd8p8to8, quantized_add_8p8to8
+from qops.nnlib.add import QuantizedAdd8p8to8, quantized_add_8p8to8, quantized_add_8p8to8_integers
 from qops.nnlib.add_8p8to32 import quantized_add_8p8to32, quantized_bias_add_8p8to32
 from qops.nnlib.multiply_shift import (
     MultiplierBelowOne,
@@ -59,6 +59,7 @@ __all__ = [
     "quantize_uint",
     "quantize_uint8",
     "quantized_add_8p8to8",
+    "quantized_add_8p8to8_integers",
     "quantized_add_8p8to32",
     "quantized_bias_add_8p8to32",
     "requantization_range_32",

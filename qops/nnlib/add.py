@@ -197,6 +197,50 @@ def quantized_add_8p8to8(
     return QuantizedAdd8p8to8(guess_min, guess_max, form=form)(a, b, padding=padding, out=out)
 
 
+def quantized_add_8p8to8_integers(
+    a: tuple[float, float], b: tuple[float, float], out: tuple[float, float], *, form: Literal["flat", "spec"] = "flat"
+) -> dict[str, int | float]:
+    """Give the integers that `quantized_add_8p8to8` computes with, as a port has them in its registers.
+
+    Parameters
+    ----------
+    a, b, out : (min, max)
+        Ranges of the operands and of the output. For ``spec`` the op puts the coarser operand first; here they are
+        taken as they come.
+    form : {"flat", "spec"}, optional
+        See `QuantizedAdd8p8to8`. For ``flat``, both ends of `out` are given.
+
+    Returns
+    -------
+    dict
+        ``flat``: ka, kb, zero (x of 0 + 0), offset, first_shift, right_shift, unit (real size of 1 in x), feasible.
+        ``spec``: ialpha, ikappa, recip, offset; cut to 16 bits, not saturated.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A range that is not finite or with min > max; an operand 0 wide for ``spec``, an `out` 0 wide; another form.
+
+    Notes
+    -----
+    Source: ``op_add.c``, ``quant_add_spec_h.S``.
+
+    Examples
+    --------
+    >>> quantized_add_8p8to8_integers((0, 2), (0, 1), (0, 3), form="spec")
+    {'ialpha': 256, 'ikappa': 256, 'recip': 10922, 'offset': 0}
+    """
+    ends = [span(*r, name) for name, r in (("a", a), ("b", b), ("out", out))]
+    widths = [hi - lo for lo, hi in ends]
+    if form not in ("flat", "spec"):
+        raise ValueError(f"form: {form!r} is none of flat, spec")
+    if widths[2] == 0 or (form == "spec" and 0 in widths):
+        raise ValueError(f"a, b, out: a range of {ends} is 0 wide")
+    if form == "flat":
+        return kernels.add_flat_integers(*ends[0], *ends[1], *ends[2], True)
+    return kernels.add_spec_integers(*ends[0], *ends[1], *ends[2])
+
+
 def _check_expansion(a: tuple[int, ...], b: tuple[int, ...], whole: tuple[int, ...]) -> None:
     """Refuse what the op, which takes four axes, expands along others than the last: there it reads beyond the end."""
     if len(whole) > 4:
