@@ -140,6 +140,8 @@ GEMMS = [
     for rows in (None, 1, 16)
     for packs in (False, True)
 ]
+
+
 def of_images(
     name: str,
     inputs: Callable[[np.random.Generator, int], dict[str, Array]],

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from qops._kernels import frontdoor
 from qops._kernels.add import add_8p8to32_integers
-from qops.qtensor import QTensor, TensorLike
+from qops.qtensor import QTensor, TensorLike, span
 
 BOUND_8P8TO8 = 0.6
 """Largest error of `quantized_add_8p8to8` against the exact sum, in output LSB.
@@ -102,6 +102,7 @@ def error_bound_8p8to32(a: tuple[float, float], b: tuple[float, float]) -> float
     >>> round(error_bound_8p8to32((-1.0, 1.0), (0.0, 255.0)), 2)  # 0 is between two
     1.77
     """
+    a, b = span(*a, "a"), span(*b, "b")
     p = add_8p8to32_integers(*a, *b)
     level = 2 * p["max"] / 2**32
     if level == 0:

@@ -56,6 +56,8 @@ def saturate(x: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     array([-32768,      5,  32767], dtype=int16)
     """
     info = np.iinfo(np.dtype(dtype))
+    if np.asarray(x).dtype.kind not in "iu":
+        raise TypeError(f"x: expected integers, got {np.asarray(x).dtype}")
     clamped: NDArray[Any] = np.clip(x, info.min, info.max)
     return clamped.astype(info.dtype)
 

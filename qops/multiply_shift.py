@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops import fixedpoint
 from qops._kernels import frontdoor
+from qops.qtensor import integer
 
 
 def multiply_shift(
@@ -55,9 +56,13 @@ def multiply_shift(
     >>> multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
     array([ 0, 29, 75], dtype=int32)
     """
+    _check(rounding)
+    return frontdoor.multiply_shift(x, factor, bits, rounding, out)
+
+
+def _check(rounding: str) -> None:
     if rounding not in fixedpoint.SINGLE_ROUNDINGS:
         raise ValueError(f"rounding: {rounding!r} is none of {', '.join(fixedpoint.SINGLE_ROUNDINGS)}")
-    return frontdoor.multiply_shift(x, factor, bits, rounding, out)
 
 
 def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding = "truncate") -> float:
@@ -70,4 +75,6 @@ def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding
     >>> error_bound(255, rounding="half_up")  # 255 * 0.5 / 128 < 1, and the rounding of the shift
     1.49609375
     """
+    largest, bits = integer(largest, "largest", 0, 2**31), integer(bits, "bits", 0, 30)
+    _check(rounding)
     return largest * 0.5 / (1 << bits) + (1.0 if rounding == "truncate" else 0.5)

@@ -3,7 +3,6 @@
 The checks are compiled (`qops._kernels.checks`), because they run on every call.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,6 +13,7 @@ from qops._kernels.checks import (
     S32,
     U8,
     array,
+    as_array,
     float32s,
     int32s,
     integer,
@@ -31,6 +31,7 @@ __all__ = [
     "QTensor",
     "TensorLike",
     "array",
+    "as_array",
     "float32s",
     "int32s",
     "integer",
@@ -87,4 +88,4 @@ class QTensor(NamedTuple):
         return int(min(255, max(0, round(-self.min / self.scale))))
 
 
-TensorLike: TypeAlias = QTensor | tuple[Any, float, float] | Sequence[Any]
+TensorLike: TypeAlias = QTensor | tuple[Any, float, float] | list[Any]

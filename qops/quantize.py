@@ -23,8 +23,8 @@ def quantize(
     x : array_like of float
         Real values. float64 and integers are rounded to float32 first.
     min, max : float, optional
-        Ends of the range; what is not given comes from the data. Values beyond saturate. The range is widened to hold
-        0; one narrower than 6e-36 is widened to that.
+        Ends of the range; what is not given comes from the data and 0. Values beyond saturate. The range is widened to
+        hold 0; one narrower than 6e-36 is widened to that.
     out : ndarray of uint8, optional
         Where the codes are written; of the shape of `x`.
 

@@ -58,7 +58,8 @@ def requantize_32to8(
     t : (data, min, max)
         int32 tensor, its range symmetric.
     min, max : float, optional
-        Output range. An end that is not given comes from `requantization_range`.
+        Output range. What is not given comes from `requantization_range`; a single end not below (min: above) 0, so
+        that a given 0 does for a relu.
     out : ndarray of uint8, optional
         Where the codes are written; of the shape of the data.
 

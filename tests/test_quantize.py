@@ -124,8 +124,15 @@ def test_quantize_rejects_nonfinite_data_without_a_range(value, at):
     x = np.zeros(100, np.float32)
     x[at] = value
     for ends in ({}, {"min": 0.0}, {"max": 0.0}):
-        with pytest.raises(ValueError, match="x: has NaN or infinite values"):
+        with pytest.raises(ValueError, match="x: has NaN, infinite values or some beyond float32"):
             on_every_tier(qops.quantize, x, **ends)
+
+
+def test_quantize_an_end_that_is_given_holds_where_all_data_lie_beyond_it():
+    """As after a relu, or a relu6."""
+    assert qops.quantize([-1.0, -2.0], 0.0)[1:] == (0.0, 0.0)
+    assert qops.quantize([7.0, 8.0], None, 6.0)[1:] == (0.0, 6.0)
+    assert qops.quantize([7.0, 8.0], None, 6.0).data.tolist() == [255, 255]
 
 
 def test_quantize_rejects_a_range_that_widens_beyond_float32():

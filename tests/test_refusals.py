@@ -31,6 +31,7 @@ BAD_TRIPLES = {
     "array_max": (lambda q, lo, hi: (q, lo, np.ones(1)), r"max: expected a number, got array\(\[1.\]\)"),
     "huge_integer": (lambda q, lo, hi: (q, lo, 10**5000), r"max: an integer of 16610 bits is beyond every float"),
     "pair": (lambda q, lo, hi: (q, lo), r"expected a \(data, min, max\) triple, got tuple"),
+    "bare_vector": (lambda q, lo, hi: q[0], r"expected a \(data, min, max\) triple, got ndarray"),
     "bare_array": (lambda q, lo, hi: q, r"expected a \(data, min, max\) triple, got ndarray"),
     "number": (lambda q, lo, hi: 5, r"expected a \(data, min, max\) triple, got int"),
     "none": (lambda q, lo, hi: None, r"expected a \(data, min, max\) triple, got NoneType"),

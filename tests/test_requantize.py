@@ -146,3 +146,9 @@ def test_requantize_after_add_8p8to32_equals_the_sum():
     total = qops.requantize_32to8(qops.quantized_add_8p8to32(a, b))
     exact = np.arange(256) - 128.0 + 2.0 * np.arange(256)[::-1]
     assert qops.error(total, exact).max <= BOUND_32TO8 + 1.6 * total.scale**-1 / 64
+
+
+def test_a_given_end_holds_where_all_codes_lie_beyond_it():
+    below, above = (np.int32([-(2**30), -1]), -1.0, 1.0), (np.int32([2**30, 1]), -1.0, 1.0)
+    assert qops.requantize_32to8(below, 0.0)[1:] == qops.requantize_32to8(above, None, 0.0)[1:] == (0.0, 0.0)
+    assert qops.requantize_32to8(above, 0.0).data.tolist() == [255, 0]

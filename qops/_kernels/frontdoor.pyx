@@ -21,24 +21,38 @@ cdef double TIGHT = 15 / 16.  # a range found is worth a second pass when it is 
 cdef double NARROWEST = 2.0**-32  # of all that the sums may span: what is narrower than this cannot be measured
 
 
+cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1:
+    """Sets `ends` to the range (lo, hi), an end that is None from the data; if only one is, it is on its side of 0."""
+    if lo is None and hi is None:
+        ends.min, ends.max = lowest, highest
+    elif lo is None:
+        ends.min, ends.max = min(lowest, 0.0), real(hi, name + " max")
+    elif hi is None:
+        ends.min, ends.max = real(lo, name + " min"), max(highest, 0.0)
+    else:
+        return span_of(lo, hi, name, ends)
+    if ends.min > ends.max:
+        raise ValueError(f"{name}: min {ends.min} > max {ends.max}, of which the data gave one")
+    return 0
+
+
 def quantize(x, lo, hi, out, type kind):
     """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
     cdef cnp.ndarray source, values, codes
+    cdef double lowest = 0, highest = 0
     cdef Ends given, ends
     cdef q.Affine p
     source, values = float32s(x, "x")
     if lo is None or hi is None:
         lowest, highest, finite = range_float(values)
         if not finite:
-            raise ValueError("x: has NaN or infinite values, so the range cannot come from the data")
+            raise ValueError("x: has NaN, infinite values or some beyond float32, so it cannot give the range")
         if cnp.PyArray_SIZE(values) == 0:
             lowest = highest = 0.0
-        lo = lowest if lo is None else lo
-        hi = highest if hi is None else hi
-    span_of(lo, hi, "range", &given)
+    completed(lo, hi, lowest, highest, "range", &given)
     p = q.holding_zero(given.min, given.max, &ends)
     if not isfinite(ends.max - ends.min):
-        raise ValueError(f"range: ({lo}, {hi}), with 0 on a code, is beyond float32")
+        raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
     codes = output(out, cnp.NPY_UINT8, source)
     q.quantize(values, p.scale, p.zero_point, codes)
     return named(kind, (codes, ends.min, ends.max))
@@ -80,11 +94,10 @@ def requantize_32to8(t, lo, hi, out, type kind):
     """uint8 codes of int32 codes in the range (lo, hi), None for what the codes span."""
     cdef Ends ends, found, wanted
     cdef cnp.ndarray codes = operand_of(t, "t", cnp.NPY_INT32, -1, &ends), result
+    found.min = found.max = 0
     if lo is None or hi is None:
         spanned(codes, ends, &found)
-        lo = found.min if lo is None else lo
-        hi = found.max if hi is None else hi
-    span_of(lo, hi, "output range", &wanted)
+    completed(lo, hi, found.min, found.max, "output range", &wanted)
     result = output(out, cnp.NPY_UINT8, codes)
     if wanted.min < wanted.max:
         r.requantize_32to8(codes, ldexp(ends.max - ends.min, -32), wanted.min, wanted.max, result)
@@ -102,7 +115,7 @@ def multiply_shift(x, factor, bits, str rounding, out):
         raise ValueError(f"bits: {bits} is not in 0..30")
     scaled = ldexp(real_factor, bits)
     if not -2147483647.5 < scaled < 2147483647.5:
-        raise ValueError(f"factor: {factor} is not below 2**{31 - bits}")
+        raise ValueError(f"factor: {factor} in {bits} bits is 2**31 or more")
     source, codes = int32s(x, "x")
     result = output(out, cnp.NPY_INT32, source)
     shift.multiply_shift(codes, <int>rint(scaled), bits, rounding, result)

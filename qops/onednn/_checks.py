@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.onednn.cast import DTYPES
-from qops.qtensor import real
+from qops.qtensor import as_array, real
 
 __all__ = [
     "array",
@@ -30,7 +30,7 @@ S32 = np.iinfo(np.int32)
 
 def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None = None) -> NDArray[Any]:
     """Give `x` as an array of one of `dtypes`, in native byte order, with `ndim` dimensions."""
-    data = np.asarray(x)
+    data = as_array(x, name)
     native = data.dtype.newbyteorder("=")
     if native not in [np.dtype(d) for d in dtypes]:
         wanted = " or ".join(np.dtype(d).name for d in dtypes)

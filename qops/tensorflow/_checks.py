@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.qtensor import real
+from qops.qtensor import as_array, real
 
 TYPES = {"quint8": np.uint8, "qint8": np.int8, "quint16": np.uint16, "qint16": np.int16, "qint32": np.int32}
 """numpy's name of each of TensorFlow's quantized types."""
@@ -17,10 +17,12 @@ WIDEST = 2.0**128 - 2.0**103  # from here on, float32 is infinite
 def triple(t: Any, name: str, *allowed: str) -> tuple[NDArray[Any], Any, Any]:
     """Take the triple `t` apart: the data of one of the types `allowed`, the range ends as they came."""
     try:
+        if isinstance(t, np.ndarray):
+            raise TypeError
         data, lo, hi = t
     except (TypeError, ValueError):
         raise TypeError(f"{name}: expected a (data, min, max) triple, got {type(t).__name__}") from None
-    data = np.asarray(data)
+    data = as_array(data, name)
     if data.dtype.type not in [TYPES[kind] for kind in allowed]:
         wanted = " or ".join(TYPES[kind].__name__ for kind in allowed)
         raise TypeError(f"{name}: expected {wanted} data, got {data.dtype}")
@@ -77,13 +79,6 @@ def slices(axis: int, *arrays: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
 
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """Give `value`, if it is one of the words `allowed`; ValueError if not."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}: {value!r} is not in the list of allowed values: {', '.join(allowed)}")
     return str(value)
-
-
-def integer(value: Any, name: str) -> int:
-    """Give `value` as an int; TypeError if it is none."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: expected an integer, got {value!r}")
-    return int(value)

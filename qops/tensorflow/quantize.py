@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels import tensorflow_quantize as kernels
-from qops.qtensor import F32, QTensor, TensorLike, array, output
-from qops.tensorflow._checks import MODES, TYPES, check_axis, ends_of_slices, integer, one_of, scalar, slices, triple
+from qops.qtensor import F32, QTensor, TensorLike, array, integer, output
+from qops.tensorflow._checks import MODES, TYPES, check_axis, ends_of_slices, one_of, scalar, slices, triple
 
 ROUND_MODES = ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")
 
