@@ -191,6 +191,7 @@ cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_thr
     cdef Py_ssize_t i
     cdef _Part part
     parts = []
+    num_threads = max(1, min(num_threads, images * p.oh))
     for i in range(num_threads):
         part = _Part()
         part.convolution = p[0]

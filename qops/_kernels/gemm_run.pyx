@@ -34,6 +34,7 @@ cdef list parts_of(const Product *p, Py_ssize_t num_threads, arrays):
     cdef Py_ssize_t i, first, end
     cdef _Part part
     parts = []
+    num_threads = max(1, min(num_threads, units))
     for i in range(num_threads):
         first = min(size, units * i // num_threads * unit)
         end = min(size, units * (i + 1) // num_threads * unit)

@@ -110,16 +110,25 @@ static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t colu
 
 static const gemm_kernel *gemm_find(int tier, int saturating)
 {
-    static const gemm_kernel exact_avx2 = {8, 2, 1, gemm_exact_avx2_tile, gemm_pack_words, NULL, NULL, NULL};
-    static const gemm_kernel exact_avx512 = {16, 4, 1, gemm_exact_avx512_tile, gemm_pack_words, NULL, NULL, NULL};
-    static const gemm_kernel exact_vnni =
-        {16, 4, 0, gemm_exact_vnni_tile, gemm_pack_bytes_avx512, gemm_exact_vnni_pack_tile,
-         gemm_exact_vnni_stream, NULL};
-    static const gemm_kernel saturating_avx2 =
-        {8, 2, 0, gemm_saturating_avx2_tile, gemm_pack_bytes, NULL, NULL, gemm_saturating_avx2_depthwise};
-    static const gemm_kernel saturating_avx512 =
-        {16, 4, 0, gemm_saturating_avx512_tile, gemm_pack_bytes_avx512, gemm_saturating_avx512_pack_tile,
-         gemm_saturating_avx512_stream, gemm_saturating_avx512_depthwise};
+    static const gemm_kernel exact_avx2 = {
+        .lanes = 8, .vectors = 2, .widens = 1, .tile = gemm_exact_avx2_tile, .pack = gemm_pack_words,
+    };
+    static const gemm_kernel exact_avx512 = {
+        .lanes = 16, .vectors = 4, .widens = 1, .tile = gemm_exact_avx512_tile, .pack = gemm_pack_words,
+    };
+    static const gemm_kernel exact_vnni = {
+        .lanes = 16, .vectors = 4, .tile = gemm_exact_vnni_tile, .pack = gemm_pack_bytes_avx512,
+        .pack_tile = gemm_exact_vnni_pack_tile, .stream = gemm_exact_vnni_stream,
+    };
+    static const gemm_kernel saturating_avx2 = {
+        .lanes = 8, .vectors = 2, .tile = gemm_saturating_avx2_tile, .pack = gemm_pack_bytes,
+        .depthwise = gemm_saturating_avx2_depthwise,
+    };
+    static const gemm_kernel saturating_avx512 = {
+        .lanes = 16, .vectors = 4, .tile = gemm_saturating_avx512_tile, .pack = gemm_pack_bytes_avx512,
+        .pack_tile = gemm_saturating_avx512_pack_tile, .stream = gemm_saturating_avx512_stream,
+        .depthwise = gemm_saturating_avx512_depthwise,
+    };
     switch (tier) {
     case QOPS_AVX2: return saturating ? &saturating_avx2 : &exact_avx2;
     case QOPS_AVX512: return saturating ? &saturating_avx512 : &exact_avx512;

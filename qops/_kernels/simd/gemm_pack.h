@@ -40,19 +40,24 @@ static void gemm_pack_words(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptr
 
 typedef struct { __m512i v0, v1, v2, v3; } gemm_quads; /* 64, by columns */
 
-/* 4 rows of 64 columns -> 64 quads. Unpacking works inside 128-bit lanes: it leaves quads 16 L + 4 v .. + 3 in lane L
- * of vector v. Reading the dwords of each row transposed (4 x 4) beforehand puts every column in its place. */
-static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_quads_of(const int8_t *b, ptrdiff_t ldb)
+/* 4 rows -> quads. Unpacking works inside 128-bit lanes: it leaves quads 16 L + 4 v .. + 3 in lane L of vector v. */
+static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_unpacked(__m512i r0, __m512i r1, __m512i r2,
+                                                                                  __m512i r3)
 {
-    const __m512i transpose = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    const __m512i r0 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b));
-    const __m512i r1 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + ldb));
-    const __m512i r2 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + 2 * ldb));
-    const __m512i r3 = _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + 3 * ldb));
     const __m512i low01 = _mm512_unpacklo_epi8(r0, r1), high01 = _mm512_unpackhi_epi8(r0, r1);
     const __m512i low23 = _mm512_unpacklo_epi8(r2, r3), high23 = _mm512_unpackhi_epi8(r2, r3);
     return (gemm_quads){_mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
                         _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
+}
+
+/* The same of row-major B, by columns: the dwords of each row are transposed (4 x 4) beforehand. */
+static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_quads_of(const int8_t *b, ptrdiff_t ldb)
+{
+    const __m512i transpose = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return gemm_unpacked(_mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b)),
+                         _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + ldb)),
+                         _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + 2 * ldb)),
+                         _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + 3 * ldb)));
 }
 
 static inline __attribute__((always_inline)) GEMM_AVX512 void gemm_put_quads(gemm_quads quads, uint8_t *panel)

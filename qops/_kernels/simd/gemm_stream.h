@@ -21,12 +21,9 @@ void NAME(stream_64)(const uint8_t *a, ptrdiff_t lda, const int rows, const int8
 {
     LOAD_ROW(0) LOAD_ROW(1) LOAD_ROW(2) LOAD_ROW(3)
     for (ptrdiff_t q = 0; q < quads; ++q, b += 4 * ldb) {
-        const __m512i r0 = _mm512_loadu_si512(b), r1 = _mm512_loadu_si512(b + ldb);
-        const __m512i r2 = _mm512_loadu_si512(b + 2 * ldb), r3 = _mm512_loadu_si512(b + 3 * ldb);
-        const __m512i low01 = _mm512_unpacklo_epi8(r0, r1), high01 = _mm512_unpackhi_epi8(r0, r1);
-        const __m512i low23 = _mm512_unpacklo_epi8(r2, r3), high23 = _mm512_unpackhi_epi8(r2, r3);
-        const V b0 = (V)_mm512_unpacklo_epi16(low01, low23), b1 = (V)_mm512_unpackhi_epi16(low01, low23);
-        const V b2 = (V)_mm512_unpacklo_epi16(high01, high23), b3 = (V)_mm512_unpackhi_epi16(high01, high23);
+        const gemm_quads r = gemm_unpacked(_mm512_loadu_si512(b), _mm512_loadu_si512(b + ldb),
+                                           _mm512_loadu_si512(b + 2 * ldb), _mm512_loadu_si512(b + 3 * ldb));
+        const V b0 = (V)r.v0, b1 = (V)r.v1, b2 = (V)r.v2, b3 = (V)r.v3;
         DOT_ROW(0) DOT_ROW(1) DOT_ROW(2) DOT_ROW(3)
     }
     STORE_ROW(0) STORE_ROW(1) STORE_ROW(2) STORE_ROW(3)
