@@ -11,11 +11,12 @@ help:  ## list the targets
 
 $(VENV)/deps: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "qops needs Python 3.11 or newer, this is " + sys.version)'
+	@echo "setting up $(VENV) and compiling the kernels: a minute or two, once"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.1' 'numpy>=2.0'
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
-	@touch $@
+	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
 
 $(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
 	$(BIN)/python setup.py --quiet build_ext --inplace

@@ -86,7 +86,7 @@ def draw_histograms(found: Measured) -> Drawing:
             m.system.name: (m.system.colour, m.sum.off) for m in sums
         }
     figure = error_plots.histograms(columns, BOUND_8P8TO8)
-    finding = "Where 0 is not on a code, all but qops 8p8to8 read their inputs shifted"
+    finding = "Where 0 is not on a code, all but qops 8p8to8 lose up to half a step"
     style.headline(figure, finding, "all 65,536 pairs of codes, no guess; dashed: the bound of qops 8p8to8")
     return figure
 

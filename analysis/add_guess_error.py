@@ -13,6 +13,7 @@ from analysis.systems import FUSED, HEADS, Range, Sum, System, add, all_pairs, c
 A: Range = (-1.0, 1.55)
 B: Range = (-0.5, 0.775)
 WIDTHS = np.geomspace(1 / 32, 32, 101)
+NESTED = (6.5, 4.0, 1.5)  # widths of lines, so that those that coincide are seen one inside the other
 
 
 class Curve(NamedTuple):
@@ -46,13 +47,11 @@ def draw(curves: list[Curve]) -> Drawing:
     """SQNR and passes against the width of the guess."""
     figure, axes = style.lines(2, 1, height=2.6)
     upper, lower = axes[:, 0]
-    for i, c in enumerate(curves):
-        dashes = ("-", "-", (0, (3, 2)))[i]
-        upper.semilogx(
-            WIDTHS, [s.report.sqnr for s in c.sums], color=c.system.colour, ls=dashes, label=c.system.name, zorder=3 - i
-        )
+    for c, width in zip(curves, NESTED, strict=True):
+        look = {"color": c.system.colour, "lw": width, "label": c.system.name}
+        upper.semilogx(WIDTHS, [s.report.sqnr for s in c.sums], **look)
         upper.plot(1, c.free.report.sqnr, "D", color=c.system.colour, mec="white", ms=7, zorder=5)
-        lower.semilogx(WIDTHS, [s.passes + 0.05 * (1 - i) for s in c.sums], color=c.system.colour, ls=dashes)
+        lower.semilogx(WIDTHS, [s.passes for s in c.sums], drawstyle="steps-mid", **look)
         lower.plot(1, c.free.passes, "D", color=c.system.colour, mec="white", ms=7, zorder=5)
     upper.set(ylabel="SQNR in dB", ylim=(0, None))
     upper.annotate("6 dB a doubling:\nthe codes are spread too wide", (5, 33), (7, 42), fontsize=9, color=style.FAINT)

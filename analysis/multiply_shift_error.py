@@ -84,7 +84,7 @@ def draw(found: Measured) -> Drawing:
     right.legend(loc="upper left", ncols=2, fontsize=8, handlelength=1.6, columnspacing=1.2)
     style.headline(
         figure,
-        "7 bits cost less than one LSB; from 12 bits on only the shift's rounding is left",
+        "A factor in 7 bits costs less than one LSB; from 12 bits on only the shift's rounding is left",
         "y = x · factor, every uint8 x",
     )
     return figure

@@ -16,12 +16,13 @@ from qops.error import values
 from qops.quantize import BOUND_QUANTIZE
 
 Op = Callable[[NDArray[np.float32], float, float], QTensor]
-SYSTEMS: dict[str, tuple[str, str, Op]] = {
-    "qops quantize": ("#0072b2", "-", quantize),
-    "nnlib Quantize": ("#e69f00", "-", nnlib.quantize),
-    "TensorFlow MIN_COMBINED": ("#009e73", "-", tensorflow.quantize_v2),
-    "TensorFlow MIN_FIRST": ("#009e73", "--", lambda x, lo, hi: tensorflow.quantize_v2(x, lo, hi, mode="MIN_FIRST")),
+SYSTEMS: dict[str, tuple[str, Op]] = {
+    "qops quantize": ("#0072b2", quantize),
+    "nnlib Quantize": ("#e69f00", nnlib.quantize),
+    "TensorFlow MIN_COMBINED": ("#7fd8bb", tensorflow.quantize_v2),
+    "TensorFlow MIN_FIRST": ("#00664b", lambda x, lo, hi: tensorflow.quantize_v2(x, lo, hi, mode="MIN_FIRST")),
 }
+NESTED = (6.5, 2.0, 5.0, 1.5)  # widths of lines, so that those that coincide are seen one inside the other
 ZEROS = np.linspace(99, 102, 121)  # the code, or the place between two codes, where 0 is in the range asked for
 
 
@@ -52,7 +53,7 @@ def measure() -> Measured:
     picture = picture - picture.mean()
     ends = float(picture.min()), float(picture.max())
     curves = []
-    for name, (_, _, op) in SYSTEMS.items():
+    for name, (_, op) in SYSTEMS.items():
         largest, zero = [], []
         for z in ZEROS:
             lo, hi = asked(z)
@@ -70,10 +71,9 @@ def measure() -> Measured:
 def draw(curves: Sequence[Curve]) -> Drawing:
     """Error of 0, and the largest error of any value, by where 0 is."""
     figure, axes = style.lines(1, 2, height=3.6)
-    for i, c in enumerate(curves):
-        colour, dashes, _ = SYSTEMS[c.name]
+    for c, width in zip(curves, NESTED, strict=True):
         for ax, errors in zip(axes[0], (c.zero, c.largest), strict=True):
-            ax.plot(ZEROS, errors, color=colour, ls=dashes, label=c.name, zorder=5 - i)
+            ax.plot(ZEROS, errors, color=SYSTEMS[c.name][0], lw=width, label=c.name)
     style.bound_line(axes[0, 1], BOUND_QUANTIZE, "bound of qops: 0.5 + 2⁻¹³ LSB")
     axes[0, 0].set(title="what 0.0 becomes", ylabel="value of its code, in LSB", ylim=(-0.75, 1.1))
     axes[0, 1].set(title="any value in range", ylabel="largest error in LSB", ylim=(0, 1.25))

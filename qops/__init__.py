@@ -1,7 +1,15 @@
 """qops: DSP-style quantized ops on ``(data, min, max)`` triples, and what real systems compute, bit for bit."""
 
+from typing import Any
+
+try:
+    from qops._kernels.isa import name as isa_tier
+except ModuleNotFoundError as missing:
+    raise ImportError(
+        f"{__path__[0]} is the source of qops, whose kernels are not compiled: run `make dev` there and use "
+        ".venv/bin/python, or start Python in another folder to use a qops that is installed"
+    ) from missing
 from qops import affine, fixedpoint, isa, nnlib, onednn, tensorflow
-from qops._kernels.isa import name as isa_tier
 from qops.add import AddInfo, quantized_add_8p8to8, quantized_add_8p8to32
 from qops.error import ErrorReport, error
 from qops.multiply_shift import multiply_shift
@@ -29,3 +37,11 @@ __all__ = [
     "requantize_32to8",
     "tensorflow",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version  # slow to import, seldom asked for
+
+        return version("qops")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

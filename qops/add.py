@@ -161,7 +161,8 @@ def quantized_add_8p8to8(
     a, b : (data, min, max)
         uint8 tensors of shapes that broadcast.
     guess : (float or None, float or None), optional
-        Expected ends of the output range. A good guess saves the second pass; a bad one costs only that.
+        Expected ends of the output range. An end that the sums pass costs a second pass; one that they do not reach
+        is kept, as it may be wanted so, and costs 6 dB for each doubling of the range.
     out : ndarray of uint8, optional
         Where the codes are written; of the broadcast shape.
     return_info : bool, optional
@@ -170,7 +171,7 @@ def quantized_add_8p8to8(
     Returns
     -------
     QTensor
-        uint8 codes, with the guessed range where that held, else the range found.
+        uint8 codes, each end of the range the guessed one where that held, else the one found.
     AddInfo
         Only with ``return_info``.
 

@@ -67,8 +67,9 @@ def mul_by_quantized_multiplier(
     """``x * multiplier / 2**31 * 2**shift`` on int32 codes.
 
     ``y = x << max(0, shift)``, wrapping; ``h = (((y * lo16 >> 16) + y * hi16 >> 14) + 1) >> 1``, saturating, with the
-    unsigned low and the signed high half of the multiplier: two floors, so not always ``round(y * multiplier /
-    2**31)``; then `rounding_divide_by_pot` by ``max(0, -shift)``.
+    unsigned low and the signed high half of the multiplier, which is ``floor(y * multiplier / 2**31 + 1/2)``: ties go
+    up; then `rounding_divide_by_pot` by ``max(0, -shift)``. Of `multiplier_below_one` it takes the multiplier and, as
+    the shift, minus its right_shift.
 
     Parameters
     ----------

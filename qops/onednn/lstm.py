@@ -57,7 +57,7 @@ def lstm(
     dst_layer : ndarray of uint8, (T, N, O)
     dst_iter : ndarray of uint8, (1, 1, N, O)
     dst_iter_c : ndarray of float32, (1, 1, N, O)
-        Within 4e-7 of oneDNN's, whose exp and tanh are its own; a code could differ near a tie of its rounding.
+        Within 1e-6 of oneDNN's, whose exp and tanh are its own; a code could differ near a tie of its rounding.
 
     Raises
     ------
