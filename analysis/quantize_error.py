@@ -73,7 +73,7 @@ def draw(curves: Sequence[Curve]) -> Drawing:
     figure, axes = style.lines(1, 2, height=3.6)
     for c, width in zip(curves, NESTED, strict=True):
         for ax, errors in zip(axes[0], (c.zero, c.largest), strict=True):
-            ax.plot(ZEROS, errors, color=SYSTEMS[c.name][0], lw=width, label=c.name)
+            ax.plot(ZEROS, errors, color=SYSTEMS[c.name][0], lw=width, zorder=3 - width / 10, label=c.name)
     style.bound_line(axes[0, 1], BOUND_QUANTIZE, "bound of qops: 0.5 + 2⁻¹³ LSB")
     axes[0, 0].set(title="what 0.0 becomes", ylabel="value of its code, in LSB", ylim=(-0.75, 1.1))
     axes[0, 1].set(title="any value in range", ylabel="largest error in LSB", ylim=(0, 1.25))

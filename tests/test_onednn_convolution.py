@@ -159,16 +159,41 @@ def test_which_kernels_keep_large_s32_sums(version, isa):
         )
 
 
-def test_direct_kernels_compensate_in_s32_and_groups_pass_through_f32():
-    src, weights = np.full((1, 64, 3, 3), 255, np.uint8), np.full((1, 64, 3, 3), 127, np.int8)
+def test_small_even_groups_and_the_reference_pass_through_f32():
+    src, weights = np.full((1, 16, 7, 7), 255, np.uint8), np.full((4, 16, 7, 7), 127, np.int8)
     src[0, 0, 0, 0] = 254
-    exact = 255 * 127 * 576 - 127
+    exact = 255 * 127 * 784 - 127
     rounded = int(F(exact))
     assert rounded != exact
-    assert onednn.convolution(src, weights).item() == exact
-    assert onednn.convolution(src, weights, layout="nchw").item() == rounded
-    grouped = onednn.convolution(np.tile(src, (1, 2, 1, 1)), np.stack([weights, weights]))
-    assert grouped.ravel().tolist() == [rounded, rounded]
+    assert set(onednn.convolution(src, weights).ravel()) == {exact}
+    assert set(onednn.convolution(src, weights, layout="nchw").ravel()) == {rounded}
+    for outputs, inputs, want in ((4, 16, rounded), (3, 16, exact), (4, 20, exact)):
+        x, w = np.zeros((1, 2 * inputs, 7, 7), np.uint8), np.zeros((2, outputs, inputs, 7, 7), np.int8)
+        x[:, :16] = x[:, inputs : inputs + 16] = src
+        w[:, :, :16] = weights[:outputs]
+        assert set(onednn.convolution(x, w).ravel()) == {want}
+
+
+@pytest.mark.parametrize("isa", ["avx2", "avx512"])
+def test_padded_images_are_compensated_in_s32_even_with_one_tap(isa):
+    """Of s8 sums beyond 2**24 one tap without padding loses more bits than with it: bits of 3.2.0."""
+    x, w = np.full((1, 2048, 2, 2), 127, np.int8), np.full((1, 2048, 1, 1), 126, np.int8)
+    x[0, 0], w[0, 1] = 124, 2
+    half = 127 * 63 * 2046 + 124 * 63 + 127
+    bare = onednn.convolution(x, w, isa=isa, version="3.2")
+    padded = onednn.convolution(x, w, window=Window(pad_l=(1, 1)), isa=isa, version="3.2")[:, :, 1:, 1:]
+    shift = F(half + 128 * (63 * 2047 + 1)) - F(128 * (63 * 2047 + 1))
+    assert set(padded.ravel()) == {int(F(half) * 2)}
+    assert set(bare.ravel()) == {int(shift * 2)}
+    assert int(shift) != half
+
+
+def test_the_product_of_a_zero_point_wraps():
+    """Bits of 3.2.0: 2**20 times the sum 64512 is taken modulo 2**32 before it becomes float32."""
+    x, w = np.full((1, 1024, 1, 1), 200, np.uint8), np.full((1, 1024, 1, 1), 63, np.int8)
+    got = onednn.convolution(x, w, attr=Attr(src_zp=2**20), isa="avx2", version="3.2").item()
+    product = (2**20 * 63 * 1024 + 2**31) % 2**32 - 2**31
+    assert got == int(F(200 * 63 * 1024) - F(product))
 
 
 def test_bias_is_not_degraded_by_halving():

@@ -133,7 +133,7 @@ def convolution(
     dims = (batch, groups * outputs, *window.out_size((height, width), (kh, kw)))
     end = output.prepare(attr, m, dims, 1, filters.mask, bias, dst_in, dst_dt)
     check.out(out, dims, dst_dt, [x for x in (image, filters.weights, bias, dst_in) if x is not None and x is not out])
-    kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image.dtype, attr.src_zp is not None)
+    kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image, attr.src_zp is not None, window)
     way = filters.way(kernel, image.dtype)
     acc = _accumulate(image, filters.packed(way), window, attr.src_zp or 0, kernel, num_threads)
     room = None if out is None else out.transpose(0, 2, 3, 1)
@@ -157,7 +157,11 @@ def _bare_sums(
 
     A short way: all that can be asked for takes as long to check as a small image to convolve.
     """
-    if type(src) is not np.ndarray or src.dtype != np.uint8 or (type(window), type(num_threads)) != (Window, int):
+    if (
+        type(src) is not np.ndarray
+        or (src.dtype, src.ndim) != (np.uint8, 4)
+        or (type(window), type(num_threads)) != (Window, int)
+    ):
         return None
     if isinstance(weights, PackedConvolutionWeights) and weights.machine is m:
         filters: Filters = weights
@@ -165,7 +169,7 @@ def _bare_sums(
         filters = Filters(weights[None], 1, None, m)
     else:
         return None
-    kernel = filters.kernel(src.dtype, has_zp=False)
+    kernel = filters.kernel(src, has_zp=False, window=window)
     apart = type(out) is np.ndarray and out.ndim == 4 and not np.may_share_memory(out, filters.weights)
     if kernel.s32_via_f32 or not (out is None or apart):
         return None
@@ -206,7 +210,7 @@ def _accumulate(
     if src_zp:
         if not is_safe:  # only the part of the window that lies on the image
             sums = convolve(np.ones((1, *src.shape[1:]), np.uint8)).astype(np.int64)
-        acc = acc - to_f32(src_zp * sums) if in_f32 else dot.wrap_s32(acc - src_zp * sums)
+        acc = acc - to_f32(dot.wrap_s32(src_zp * sums)) if in_f32 else dot.wrap_s32(acc - src_zp * sums)
     return acc
 
 

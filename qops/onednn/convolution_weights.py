@@ -15,6 +15,7 @@ from qops.onednn.cast import ieee, store, to_f32
 from qops.onednn.dot import S8
 from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
 from qops.onednn.packed import packed_for
+from qops.onednn.window import Window
 
 __all__ = [
     "HALF",
@@ -60,17 +61,22 @@ class Filters:
         """True if each channel has weights of its own."""
         return self.shape[0] > 1 and self.shape[1] == self.shape[2] == 1
 
-    def kernel(self, src_dtype: DTypeLike, has_zp: bool) -> ConvKernel:
-        """Tell which kernel oneDNN picks for images of such a source stored nhwc, and a zero point of it or none."""
+    def kernel(self, src: NDArray[Any], has_zp: bool, window: Window) -> ConvKernel:
+        """Tell which kernel oneDNN picks for images (N, C, H, W) stored nhwc, and a zero point of them or none."""
         groups, outputs, inputs, *taps = self.shape
         m = self.machine
         if self.is_depthwise:
             return CONV_KERNELS["depthwise"]
-        if groups > 1:
-            return CONV_KERNELS["ref" if outputs % m.group_block or inputs % m.group_block else m.conv_groups]
-        if taps == [1, 1]:
-            return CONV_KERNELS[m.conv_1x1]
-        if src_dtype == np.int8:
+        if groups > 1 and (outputs % 4 or inputs % 4 or inputs > m.group_inputs):
+            return CONV_KERNELS[m.conv_groups]
+        if taps == [1, 1] and not any((*window.pad_l, *window.pad_r)):
+            single = CONV_KERNELS[m.conv_groups_1x1 if groups > 1 else m.conv_1x1]
+            is_whole = not any(size % stride for size, stride in zip(src.shape[2:], window.stride, strict=True))
+            if is_whole or not single.whole_strides:
+                return single
+        if groups > 1 or inputs < m.conv_inputs:
+            return CONV_KERNELS["jit"]
+        if src.dtype == np.int8:
             return CONV_KERNELS[m.conv_s8]
         return CONV_KERNELS[m.conv_u8_zp if has_zp else m.conv_u8]
 

@@ -3,6 +3,7 @@
 The arithmetic reads the facts; it never asks for a version or an instruction set by name.
 """
 
+from math import inf
 from typing import Any, NamedTuple
 
 from qops.onednn import _checks as check
@@ -44,13 +45,18 @@ class Machine(NamedTuple):
     "old": (f + bias)*oscale; "merged": f*(src_scale*wei_scale) + bias; "split": (f*src_scale)*wei_scale + bias.
     """
     conv_1x1: str
-    """Convolutions by kind; the names are rows of CONV_KERNELS."""
+    """Convolutions by kind; the names are rows of CONV_KERNELS. This one: of one tap and without padding."""
     conv_u8: str
     conv_u8_zp: str
     conv_s8: str
+    conv_inputs: int
+    """Images with fewer channels than this are "jit" if they have more than one tap."""
+    conv_groups_1x1: str
+    """Groups of one tap whose inputs and outputs are multiples of 4; with more taps they are "jit"."""
     conv_groups: str
-    group_block: int
-    """Groups whose inputs or outputs are no multiple of this go to "ref"."""
+    """Other groups (2.6 has a GEMM there, which is not modelled), ..."""
+    group_inputs: float
+    """... and groups of more inputs than this."""
     ref_scaling: str
     """Order of scale and bias in the reference kernels of convolution and inner product, see `scaling`."""
     ref_matmul: str
@@ -109,8 +115,10 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "conv_u8":      ("jit",    "jit",    "brg",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
     "conv_u8_zp":   ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
     "conv_s8":      ("jit",    "jit",    "jit",    "jit",    "jit",    "brg",    "jit",    "brg",    "brg"),
-    "conv_groups":  ("jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit",    "jit"),
-    "group_block":  (4,        1,        1,        4,        1,        1,        4,        1,        1),
+    "conv_inputs":  (1,        1,        1,        1,        1,        5,        1,        1,        1),
+    "conv_groups_1x1": ("jit", "jit1x1", "jit1x1", "jit",    "jit1x1", "jit1x1", "jit",    "jit1x1", "jit1x1"),
+    "conv_groups":  ("ref",    "jit",    "brg",    "ref",    "brg",    "brg",    "ref",    "brg",    "brg"),
+    "group_inputs": (inf,      inf,      16,       inf,      inf,      16,       inf,      16,       16),
     "ref_scaling":  ("old",    "old",    "old",    "merged", "merged", "merged", "split",  "split",  "split"),
     "ref_matmul":   ("old",    "old",    "old",    "split",  "split",  "split",  "split",  "split",  "split"),
     "ref_divides":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
@@ -141,20 +149,22 @@ class ConvKernel(NamedTuple):
     """The accumulator passes through f32 even on its way to an s32 destination; else only where it is compensated."""
     is_ref: bool
     """The float steps are those of `qops.onednn.reference`."""
+    whole_strides: bool
+    """Only for images whose height and width are multiples of the strides."""
 
 
 # fmt: off
 CONV_KERNELS = {
-    #                        exact  halves_s8  comp_f32  via_f32  is_ref
-    "jit":       ConvKernel(False, True,      False,    True,    False),
-    "jit1x1":    ConvKernel(False, True,      True,     True,    False),
-    "depthwise": ConvKernel(True,  True,      False,    True,    False),
-    "brg":       ConvKernel(False, True,      False,    False,   False),
-    "ref":       ConvKernel(True,  False,     False,    True,    True),
+    #                        exact  halves_s8  comp_f32  via_f32  is_ref  whole_strides
+    "jit":       ConvKernel(False, True,      False,    True,    False,  False),
+    "jit1x1":    ConvKernel(False, True,      True,     True,    False,  True),
+    "depthwise": ConvKernel(True,  True,      False,    True,    False,  False),
+    "brg":       ConvKernel(False, True,      False,    False,   False,  False),
+    "ref":       ConvKernel(True,  False,     False,    True,    True,   False),
 }
 # fmt: on
-"""jit, jit1x1: generated directly, the latter for one tap. brg: built on BRGEMM. ref: plain C++, for images stored nchw
-and, on AVX2, odd groups."""
+"""jit, jit1x1: generated directly, the latter for one tap without padding. brg: built on BRGEMM. ref: plain C++, for
+images stored nchw and, on AVX2, odd groups. Which is picked, the names that 2.6.3, 3.2.0 and 3.13.2 report tell."""
 
 
 def machine(version: str, isa: str) -> Machine:
