@@ -3,7 +3,7 @@ import onednn_twins as twins
 import pytest
 
 from qops import onednn
-from qops.onednn import Eltwise, Sum
+from qops.onednn import Eltwise, Scales, Sum
 
 F = np.float32
 X, Y = (g.astype(np.uint8) for g in np.meshgrid(np.arange(256), np.arange(256)))
@@ -48,7 +48,8 @@ def test_src1_repeats_and_post_ops_keep_their_order():
         (dict(src1=X[:3]), ValueError, "src1: expected the shape of src0"),
         (dict(src0=X.astype(F)), TypeError, "src0: expected uint8 or int8 data, got float32"),
         (dict(alg="div"), ValueError, "alg: expected one of .*got 'div'"),
-        (dict(scale0=0.0), ValueError, "scale0: expected finite values above zero, got 0.0"),
+        (dict(scale1=Scales([2.0, 5.0], 1)), TypeError, "scale1: expected a number, got Scales"),
+        (dict(scale0=0.0), ValueError, "scale0: expected a number above zero, got 0.0"),
         (dict(dst_dt="f32"), ValueError, "dst_dt: expected one of 'u8', 's8', got 'f32'"),
         (dict(post_ops=[Sum()]), ValueError, "dst_in: expected the destination"),
         (dict(post_ops=[Sum()], dst_in=X[:3]), ValueError, "dst_in: expected shape"),

@@ -7,7 +7,8 @@ from qops.onednn import Window
 from qops.onednn.convolution_weights import filters_of
 from qops.onednn.machine import CONV_KERNELS, machine
 
-PICKED = [  # groups, outputs, inputs, taps a side, padding, stride; for images of 6 x 6; what 2.6.3, 3.2.0, 3.13.2 picked
+# groups, outputs, inputs, taps a side, padding, stride; images of 6 x 6; what 2.6.3, 3.2.0 and 3.13.2 pick
+PICKED = [
     ((1, 16, 8, 1, 0, 1), "avx2", ["jit1x1", "jit1x1", "jit1x1"]),
     ((1, 16, 8, 1, 0, 2), "avx2", ["jit1x1", "jit1x1", "jit1x1"]),
     ((1, 16, 8, 1, 0, 4), "avx2", ["jit", "jit", "jit"]),

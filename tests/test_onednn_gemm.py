@@ -155,3 +155,9 @@ A, B = np.zeros((2, 3), np.uint8), np.zeros((3, 4), np.int8)
 def test_rejects_bad_input(options, error, words):
     with pytest.raises(error, match=words):
         onednn.gemm_u8s8s32(**{"a": A, "b": B, **options})
+
+
+def test_s8_sums_wrap_from_131072_terms_on():
+    a, b = np.full((1, 131072), -128, np.int8), np.full((131072, 1), -128, np.int8)
+    assert onednn.gemm_s8s8s32(a, b).item() == -(2**31)
+    assert onednn.gemm_s8s8s32(a[:, 1:], b[1:]).item() == 2**31 - 16384

@@ -64,6 +64,11 @@ def test_avx2_divides_on_fewer_than_16_elements(version):
             ValueError,
             r"window: expected padding smaller than the kernel \(2, 2\), got \(2, 0\)",
         ),
+        (
+            dict(src=np.ones((1, 1, 1, 4), np.uint8), window=Window(dilation=(3, 0), pad_l=(2, 0), pad_r=(2, 0))),
+            ValueError,
+            r"window: some of it lies on padding only, of an image of \(1, 4\)",
+        ),
         (dict(isa="neon"), ValueError, "isa: expected one of"),
     ],
 )

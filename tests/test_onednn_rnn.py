@@ -150,7 +150,7 @@ def test_gru_rejects_bad_input(options, error, words):
             "src_iter_c: expected shape",
         ),
         (lambda: StateQuant(scale=0), ValueError, "scale: expected a number above zero, got 0"),
-        (lambda: StateQuant(shift=0.5), ValueError, "shift: expected a whole number, got 0.5"),
+        (lambda: StateQuant(shift=0.5), ValueError, r"shift: expected a whole number up to 2\*\*24, got 0.5"),
         (lambda: recommended_weights_scale(np.zeros(3, F)), ValueError, "not all zero, got a largest magnitude of 0.0"),
     ],
 )

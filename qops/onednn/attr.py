@@ -42,6 +42,7 @@ class Scales:
         scales = _positive(values, "values")
         if check.integer(mask, "mask", 0) == 0 and scales.size != 1:
             raise ValueError(f"values: expected one with mask 0, got {scales.size}")
+        scales.flags.writeable = False
         object.__setattr__(self, "values", scales)
         object.__setattr__(self, "mask", mask)
 

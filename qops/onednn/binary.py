@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn.attr import Attr, PostOp, as_scales
+from qops.onednn.attr import Attr, PostOp
 from qops.onednn.cast import DTYPES, ieee, store, to_f32
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.output import apply_post_ops
@@ -79,9 +79,12 @@ def binary(
     machine(version, isa)
     if left.ndim != right.ndim or any(y not in (1, x) for x, y in zip(left.shape, right.shape, strict=True)):
         raise ValueError(f"src1: expected the shape of src0, {left.shape}, or 1s, got {right.shape}")
-    factors = as_scales(scale0, "scale0").values, as_scales(scale1, "scale1").values
+    factors = check.real(scale0, "scale0"), check.real(scale1, "scale1")
+    for name, factor in zip(("scale0", "scale1"), factors, strict=True):
+        if not factor > 0:
+            raise ValueError(f"{name}: expected a number above zero, got {factor}")
     attr = Attr(post_ops=post_ops)
     old = check.dst_in(dst_in, left.shape, dst_dt, attr.has_sum)
-    combined = CURVES[alg](to_f32(left) * factors[0], to_f32(right) * factors[1])
+    combined = CURVES[alg](to_f32(left) * np.float32(factors[0]), to_f32(right) * np.float32(factors[1]))
     fused_sum = left.dtype == DTYPES[dst_dt]
     return store(apply_post_ops(combined, attr.post_ops, old, fused_sum), dst_dt)

@@ -90,7 +90,9 @@ class Filters:
     def packed(self, way: Way) -> kernels.PackedWeights:
         """Give what the kernel reads."""
         codes = reorder_weights(self.weights, self.wq_scale, self.machine, halved=way.halved, mask=self.mask)
-        return kernels.pack_weights(codes.reshape(-1, *codes.shape[2:]), groups=len(codes), saturating=way.saturating)
+        return kernels.pack_weights(
+            codes.reshape(len(codes) * codes.shape[1], *codes.shape[2:]), groups=len(codes), saturating=way.saturating
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -68,7 +68,9 @@ def lstm(
     -----
     Source: src/cpu/rnn/ref_rnn.cpp, src/cpu/x64/rnn. Not modelled: packed GEMM's k blocks for long inputs.
 
-    **Hazards.** Without VNNI layer and iter products saturate, each for itself, if weights use all of s8 (127), and not
+    **Hazards.** The accumulator of a gate wraps, from C + O = 65794 on at full range.
+
+    Without VNNI layer and iter products saturate, each for itself, if weights use all of s8 (127), and not
     if they keep to 63:
 
     >>> x, h, c = np.full((1, 1, 2), 255, np.uint8), np.full((1, 1, 1, 1), 128, np.uint8), np.zeros((1, 1, 1, 1))

@@ -164,7 +164,7 @@ CONV_KERNELS = {
 }
 # fmt: on
 """jit, jit1x1: generated directly, the latter for one tap without padding. brg: built on BRGEMM. ref: plain C++, for
-images stored nchw and, on AVX2, odd groups. Which is picked, the names that 2.6.3, 3.2.0 and 3.13.2 report tell."""
+images stored nchw and, on AVX2, odd groups. The names that 2.6.3, 3.2.0 and 3.13.2 report tell which is picked."""
 
 
 def machine(version: str, isa: str) -> Machine:

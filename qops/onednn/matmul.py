@@ -75,7 +75,9 @@ def matmul(
     -----
     Source: src/cpu/matmul/gemm_x8s8s32x_matmul.cpp, src/cpu/x64/matmul/brgemm_matmul.cpp.
 
-    **Hazards.** Under GEMM, zero points that fit the codes become GEMM's offsets; on AVX2 an s8 source is exact with
+    **Hazards.** The accumulator wraps, from K = 65794 on at full range, with an s8 source from 131072 on.
+
+    Under GEMM, zero points that fit the codes become GEMM's offsets; on AVX2 an s8 source is exact with
     a zero point, however small, and saturates without:
 
     >>> src, weights = np.int8([[127, 127]]), np.int8([[127], [127]])

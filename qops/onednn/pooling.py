@@ -81,6 +81,8 @@ def pooling(
     if any(p >= s for pad in (window.pad_l, window.pad_r) for p, s in zip(pad, window.span(taps), strict=True)):
         raise ValueError(f"window: expected padding smaller than the kernel {taps}, got {window.pad_l}, {window.pad_r}")
     out = window.out_size((image.shape[2], image.shape[3]), taps)
+    if not _count(image, "avg_exc", taps, window).all():
+        raise ValueError(f"window: some of it lies on padding only, of an image of {image.shape[2:]}")
     if alg == "max":
         return np.asarray(window.taps(image, taps, np.iinfo(image.dtype).min).max(axis=(4, 5)))
     total = to_f32(window.taps(image.astype(np.int32), taps, 0).sum(axis=(4, 5), dtype=np.int32))

@@ -108,8 +108,8 @@ def reorder(
     if attr.dst_zp is not None:
         x = x + np.float32(attr.dst_zp)
     if dst_dt == "s32" and m.s32_overflow and data.size % 4 == 0 and (factor == 1).all() and not attr.has_sum:
-        return cvtps2dq(x)
-    return store(x, dst_dt)
+        return cvtps2dq(x.reshape(data.shape))
+    return store(x.reshape(data.shape), dst_dt)
 
 
 def _is_plain_code(attr: Attr) -> bool:

@@ -58,8 +58,8 @@ class StateQuant:
         object.__setattr__(self, "shift", check.real(self.shift, "shift"))
         if not self.scale > 0:
             raise ValueError(f"scale: expected a number above zero, got {self.scale}")
-        if self.shift % 1 != 0:
-            raise ValueError(f"shift: expected a whole number, got {self.shift}")
+        if self.shift % 1 != 0 or abs(self.shift) > 2**24:
+            raise ValueError(f"shift: expected a whole number up to 2**24, got {self.shift}")
 
 
 RECOMMENDED = StateQuant()
@@ -191,7 +191,7 @@ class Cell:
     def _dot(self, states: U8, weights: S8) -> S64:
         inputs, gates, outputs = weights.shape
         product = dot.multiply(states, weights.reshape(inputs, gates * outputs), self.saturates)
-        return product.reshape(-1, gates, outputs).astype(np.int64)
+        return product.reshape(len(states), gates, outputs).astype(np.int64)
 
 
 def state_f32(x: ArrayLike, name: str, wanted: tuple[int, ...]) -> F32:

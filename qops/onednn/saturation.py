@@ -148,7 +148,7 @@ def _weights(x: ArrayLike) -> S8:
 
 def _matrix(w: S8) -> S8:
     """Weights as rows, the channels of one tap neighbours."""
-    return w if w.ndim == 2 else w.transpose(0, 2, 3, 1).reshape(len(w), -1)
+    return w if w.ndim == 2 else w.transpose(0, 2, 3, 1).reshape(len(w), np.prod(w.shape[1:], dtype=int))
 
 
 def _k_starts(w: S8) -> Sequence[int]:
