@@ -90,3 +90,7 @@ def lay_out(x, way):
 
 WAYS = ("plain", "fortran", "reversed", "transposed", "strided", "swapped", "misaligned", "read_only")
 OUT_WAYS = ("plain", "fortran", "reversed", "transposed", "strided", "misaligned")
+
+
+def rounded(lo, hi):
+    return float(np.float32(lo)), float(np.float32(hi))

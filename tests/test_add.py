@@ -1,21 +1,20 @@
-"""quantized_add_8p8to32 and quantized_add_8p8to8: the twin on all pairs of codes, the bounds, passes and ranges."""
+"""quantized_add_8p8to8: the twin on all pairs of codes, the bounds, passes and ranges."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import reference
-from cases import HUGE, RANGE_PAIRS, TINY, A, B, codes, reals, shape_pairs, spans
+from cases import HUGE, RANGE_PAIRS, TINY, A, B, codes, reals, rounded, shape_pairs, spans
 from frontdoor import on_every_tier
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import qops
 from qops._kernels import add as kernels
-from qops.add import BOUND_8P8TO8, error_bound_8p8to32
+from qops.add import BOUND_8P8TO8
 
 PAIRS = pytest.mark.parametrize("pair", RANGE_PAIRS.values(), ids=RANGE_PAIRS)
-CHECKED_32 = {name: pair for name, pair in RANGE_PAIRS.items() if max(map(abs, sum(pair, ()))) < 2.0**110}
 
 
 def exact_positions(a, b, lo, hi):
@@ -26,13 +25,9 @@ def exact_positions(a, b, lo, hi):
     return reference.positions(a, b, (lo, hi)).ravel()
 
 
-def rounded_range(lo, hi):
-    return float(np.float32(lo)), float(np.float32(hi))
-
-
 def check_8p8to8(a, b, guess=None):
     """All pairs of codes: twin, bound, at most two passes, nothing saturates, the guess is kept where it holds."""
-    a, b = rounded_range(*a), rounded_range(*b)
+    a, b = rounded(*a), rounded(*b)
     t, info = on_every_tier(qops.quantized_add_8p8to8, (A, *a), (B, *b), guess, return_info=True)
     twin = reference.quantized_add_8p8to8((A, *a), (B, *b), guess)
     assert (t.min, t.max) == twin.range
@@ -70,9 +65,9 @@ def test_add_8p8to8_with_narrow_guess_matches_twin_within_bound(pair, share):
 @pytest.mark.parametrize("factor", [1.0, 1.0625, 1.2, 2.0, 10.0, 1000.0])
 def test_add_8p8to8_keeps_a_guess_that_holds(pair, factor):
     (a_min, a_max), (b_min, b_max) = pair
-    lo, hi = reference.add_full_range((None, *rounded_range(a_min, a_max)), (None, *rounded_range(b_min, b_max)))
+    lo, hi = reference.add_full_range((None, *rounded(a_min, a_max)), (None, *rounded(b_min, b_max)))
     more = (factor - 1) * (hi - lo) / 3
-    guess = rounded_range(max(-HUGE, lo - more), min(HUGE, hi + more))
+    guess = rounded(max(-HUGE, lo - more), min(HUGE, hi + more))
     t, info, _ = check_8p8to8(*pair, guess)
     assert info.passes == 1
     assert (t.min, t.max) == guess
@@ -129,7 +124,7 @@ def test_add_8p8to8_draws_the_range_in_when_the_data_use_less():
 @pytest.mark.parametrize("share", [None, 1e-3, 1e-6, 1e-9, 2.0**-31])
 def test_add_8p8to8_of_constant_data_within_bound(pair, value, share):
     """The range found is then as narrow as can be."""
-    a, b = (rounded_range(*ends) for ends in pair)
+    a, b = (rounded(*ends) for ends in pair)
     width = a[1] - a[0] + b[1] - b[0]
     guess = None if share is None else (a[0] + b[0] + width / 3, a[0] + b[0] + width / 3 + width * share)
     same = np.full(70, value, np.uint8)
@@ -164,7 +159,7 @@ def test_add_8p8to8_takes_both_loops():
 
 def test_add_8p8to8_loops_switch_without_overflow():
     """Output ranges on both sides of where 16 bits stop, in width and in place."""
-    a, b = rounded_range(0.0, 0.3), rounded_range(-0.3, 0.3)
+    a, b = rounded(0.0, 0.3), rounded(-0.3, 0.3)
     sides = set()
     for width in np.linspace(0.033, 0.24, 12):
         for place in np.linspace(-1.0, 0.4, 12):
@@ -206,7 +201,7 @@ def test_add_8p8to8_bound_is_what_is_stated():
     assert BOUND_8P8TO8 == 0.6
     worst = 0.0
     for ratio in np.linspace(0.3, 1.0, 15):
-        pair = rounded_range(-1.0, 0.7), rounded_range(-ratio, ratio)
+        pair = rounded(-1.0, 0.7), rounded(-ratio, ratio)
         t, _, _ = check_8p8to8(*pair)
         worst = max(worst, np.abs(t.data - exact_positions(*pair, t.min, t.max)).max())
     assert worst > 0.5, "more than one rounding: a bound of 0.5 would be a lie, and a twin that never errs no twin"
@@ -227,71 +222,6 @@ def test_add_broadcasts_as_numpy_does(data, shapes, a, b):
         assert got.data.shape == wide_x.shape
         np.testing.assert_array_equal(got.data, want.data)
         assert got[1:] == want[1:]
-
-
-# --- 8p8to32 ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("pair", CHECKED_32.values(), ids=CHECKED_32)
-def test_add_8p8to32_matches_twin_within_bound(pair):
-    check_8p8to32(*pair)
-
-
-def check_8p8to32(a, b):
-    a, b = rounded_range(*a), rounded_range(*b)
-    t = on_every_tier(qops.quantized_add_8p8to32, (A, *a), (B, *b))
-    want, top = reference.quantized_add_8p8to32((A, *a), (B, *b))
-    assert (t.min, t.max) == (-top, top)
-    np.testing.assert_array_equal(t.data, want)
-    if top == 0:
-        assert error_bound_8p8to32(a, b) == 0
-        return 0.0
-    exact = reference.positions(a, b, (-top, top)).ravel() * (2**32 / 255) - 2**31
-    off = np.abs(t.data - exact).max() if max(map(abs, (*a, *b))) > 1e-30 else 0.0
-    assert off <= error_bound_8p8to32(a, b)
-    return off
-
-
-@pytest.mark.parametrize(
-    ("a", "b"),
-    [
-        ((-0.8523900508880615, -0.37731674313545227), (0.006783871911466122, 0.07401911914348602)),
-        ((-2.295424222946167, 0.10549947619438171), (-61.5916862487793, -5.22764778137207)),
-        ((-1.574841856956482, -0.608103334903717), (-38.81747817993164, -38.48607635498047)),
-        ((0.1597217619419098, 0.3776719570159912), (-0.1535520702600479, 0.23778143525123596)),
-    ],
-)
-def test_add_8p8to32_adds_the_half_first(a, b):
-    """Ranges where 0.5 + (x + y) gives another code than the formula's (0.5 + x) + y: 4 of some 6,000 drawn."""
-    check_8p8to32(a, b)
-
-
-@given(a=spans(2.0**109), b=spans(2.0**109))
-def test_add_8p8to32_any_ranges_match_twin_within_bound(a, b):
-    check_8p8to32(a, b)
-
-
-def test_add_8p8to32_range_is_2_17_times_the_widest_end():
-    """c_max = max(|a_min|, a_max, |b_min|, b_max) * 2**17, c_min = -c_max."""
-    for a, b, largest in (
-        ((-3.0, 1.0), (0.0, 2.0), 3.0),
-        ((0.0, 1.0), (-2.0, 5.0), 5.0),
-        ((-4.0, -3.0), (1.0, 2.0), 4.0),
-    ):
-        t = qops.quantized_add_8p8to32((A, *a), (B, *b))
-        assert (t.min, t.max) == (-largest * 2**17, largest * 2**17)
-
-
-def test_add_8p8to32_codes_leave_the_head_room():
-    for pair in CHECKED_32.values():
-        assert np.abs(qops.quantized_add_8p8to32((A, *pair[0]), (B, *pair[1])).data.astype(int)).max() <= 2**16
-
-
-def test_add_8p8to32_bound_is_near_what_happens():
-    """With 0 on a code of both ranges only the truncation is left: 1.5 for negative sums."""
-    off = check_8p8to32((-128.0, 127.0), (-100 * 1.7, 155 * 1.7))
-    bound = error_bound_8p8to32((-128.0, 127.0), rounded_range(-100 * 1.7, 155 * 1.7))
-    assert 1.4 < off <= bound < 1.6
 
 
 @given(a=spans(1e3), b=spans(1e3))

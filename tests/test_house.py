@@ -209,3 +209,9 @@ def test_no_file_names_a_path_of_a_machine():
     read = {path.relative_to(ROOT).as_posix(): path.read_bytes().decode("utf-8", "replace") for path in sources()}
     assert {"README.md", "qops/add.py", "tests/test_house.py", ".ci/run"} <= set(read)
     assert not [name for name, text in read.items() if MACHINE.search(text)]
+
+
+def test_rooms_are_small():
+    code = [path for path in sources() if path.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h", ".c"}]
+    assert len(code) > 100
+    assert not [path.name for path in code if len(path.read_text("utf-8").splitlines()) > 300]

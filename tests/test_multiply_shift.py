@@ -83,3 +83,9 @@ def test_multiply_shift_rejects_what_int32_does_not_hold(arguments, text):
 def test_multiply_shift_rejects_other_roundings(rounding):
     with pytest.raises(ValueError, match=f"rounding: {rounding!r} is none of truncate, half_up, half_away, half_even"):
         qops.multiply_shift([1], 0.5, rounding=rounding)
+
+
+@pytest.mark.parametrize("arguments", [(255, -3), (-5, 7), (255, 7, "nope")])
+def test_bound_of_what_cannot_be_is_refused(arguments):
+    with pytest.raises(ValueError, match=r"(bits|largest|rounding): "):
+        error_bound(*arguments)

@@ -285,20 +285,15 @@ def dequantize(
     q, lo, hi = triple(input, "input", *TYPES)
     one_of(mode, "mode", MODES)
     axis = integer(axis, "axis")
-    count = 1
     if axis >= 0:
         check_axis(q, axis, mode, "Dequantize")
-        count = q.shape[axis]
-    for value, name in ((lo, "min"), (hi, "max")):
-        if np.size(value) != count:
-            raise ValueError(
-                f"input {name}: must have as many elements as input on the dequantization axis ({axis}), "
-                f"got {np.size(value)}, expected {count}"
-            )
-    typenum = q.dtype.num
-    info = np.iinfo(q.dtype)
-    ranges = ends_of_slices(lo, hi, "input min", "input max", int(info.max) - int(info.min))
-    numbers = [kernels.dequantize_numbers(low, high, typenum, mode, narrow_range, count > 1) for low, high in ranges]
+    count = q.shape[axis] if axis >= 0 else 1
+    for value, name in ((np.size(lo), "min"), (np.size(hi), "max")):
+        if value != count:
+            where = f"as many elements as input on the dequantization axis ({axis})"
+            raise ValueError(f"input {name}: must have {where}, got {value}, expected {count}")
+    ranges = ends_of_slices(lo, hi, "input min", "input max", 256**q.itemsize - 1)
+    numbers = [kernels.dequantize_numbers(*ends, q.dtype.num, mode, narrow_range, count > 1) for ends in ranges]
     out = output(out, F32, q)
     for n, (codes, part) in zip(numbers, slices(axis, q, out), strict=True):
         kernels.dequantize(codes, n, part)
