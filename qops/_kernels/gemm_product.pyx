@@ -167,9 +167,9 @@ cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexce
 
 
 cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
-    """Blocks of B are as deep as there are rows of A: when these are few packing takes the time, which is fastest
-    along whole rows of B; when they are many it is C that should not be read and written for one more block. They are
-    as wide as stays near from packing to use, and with more blocks of rows, which each use all, wider."""
+    """Blocks of B are as deep as there are rows of A, within limits: with many rows, C should not be read and written
+    for one more block; with few, B is read along its rows for longer. They are as wide as stays near from packing to
+    use; where several blocks of rows use all of them, wider."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t tiles, most, row_blocks
     blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
