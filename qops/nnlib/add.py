@@ -58,7 +58,7 @@ class QuantizedAdd8p8to8:
 
     Notes
     -----
-    Source: ``op_add.c``, ``op_add_d32.c``, ``quant_add_spec_h.S``. One node must not be called from two threads at once.
+    Source: ``op_add.c``, ``op_add_d32.c``, ``quant_add_spec_h.S``. A node is not for two threads at once.
 
     Examples
     --------

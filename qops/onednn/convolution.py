@@ -1,6 +1,6 @@
 """Convolution: src NCHW, weights OIHW or GOIHW, dst NCHW. Shapes are logical, whatever the order in memory."""
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from qops.onednn import _checks as check
 from qops.onednn import dot, output, reference
 from qops.onednn.attr import NO_ATTR, Attr, Scales
 from qops.onednn.cast import to_f32
-from qops.onednn.convolution_weights import Filters, PackedConvolutionWeights, filters_of
+from qops.onednn.convolution_weights import Filters, PackedConvolutionWeights, Way, filters_of
 from qops.onednn.dot import S32
 from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
+from qops.onednn.unrolled import unrolled_window
 from qops.onednn.window import DENSE, Window
 
 __all__ = ["convolution"]
@@ -107,6 +108,14 @@ def convolution(
     >>> [int(convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
     [64770, 32767]
 
+    One channel alone makes no pairs, so cannot saturate; but 3.13 unrolls taps into channels without VNNI, and can:
+
+    >>> src, weights = np.full((1, 1, 7, 7), 255, np.uint8), np.zeros((1, 1, 3, 3), np.int8)
+    >>> weights[0, 0, :2, 0] = 127
+    >>> [int(convolution(src, weights, isa=isa)[0, 0, 0, 0]) for isa in ("vnni", "avx2", "avx512")]
+    [64770, 64770, 32767]
+    >>> src, weights = np.full((1, 2, 1, 1), 255, np.uint8), np.full((1, 2, 1, 1), 127, np.int8)
+
     Padding never does, but the image does though its codes stand for 0, and looks darker than the padding:
 
     >>> window, attr = Window(pad_l=(0, 1)), Attr(src_zp=255)
@@ -134,8 +143,8 @@ def convolution(
     end = output.prepare(attr, m, dims, 1, filters.mask, bias, dst_in, dst_dt)
     check.out(out, dims, dst_dt, [x for x in (image, filters.weights, bias, dst_in) if x is not None and x is not out])
     kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image, attr.src_zp is not None, window)
-    way = filters.way(kernel, image.dtype)
-    acc = _accumulate(image, filters.packed(way), window, attr.src_zp or 0, kernel, num_threads)
+    way = filters.way(kernel, image, window)
+    acc = _accumulate(image, filters, way, window, attr.src_zp or 0, kernel, num_threads)
     room = None if out is None else out.transpose(0, 2, 3, 1)
     if kernel.is_ref:
         dst = reference.finish(acc, end, m, m.ref_scaling, room)
@@ -175,7 +184,8 @@ def _bare_sums(
         return None
     room = None if out is None else out.transpose(0, 2, 3, 1)
     try:
-        sums = _convolve(src, filters.packed(filters.way(kernel, src.dtype)), window, num_threads, out=room)
+        way = filters.way(kernel, src, window)
+        sums = _convolver(filters, way, window, num_threads)[0](src, out=room)
     except ValueError:
         return None
     return sums.transpose(0, 3, 1, 2) if out is None else out
@@ -183,7 +193,8 @@ def _bare_sums(
 
 def _accumulate(
     src: NDArray[Any],
-    packed: kernels.PackedWeights,
+    filters: Filters,
+    way: Way,
     window: Window,
     src_zp: int,
     kernel: ConvKernel,
@@ -192,9 +203,9 @@ def _accumulate(
     """Images (N, C, H, W) -> compensated sums (N, OH, OW, O), s32 or f32."""
     in_f32 = kernel.compensates_in_f32
     apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
-    # Padding never saturates: it may stand in the products where 2*128*128 fits s16.
-    is_safe = -128 <= src_zp <= 127 if src.dtype == np.int8 else 0 <= src_zp <= 128
-    convolve = partial(_convolve, weights=packed, window=window, num_threads=num_threads)
+    # Padding never saturates: it may stand in the products where 2*128*128 fits s16, but not beside a tap of the image.
+    is_safe = not way.order and (-128 <= src_zp <= 127 if src.dtype == np.int8 else 0 <= src_zp <= 128)
+    convolve, packed = _convolver(filters, way, window, num_threads)
     acc: NDArray[Any] = convolve(
         dot.shifted(src) if apart else src,
         pad_value=(src_zp if is_safe else 0) + (dot.SHIFT if apart else 0),
@@ -214,26 +225,26 @@ def _accumulate(
     return acc
 
 
-def _convolve(
-    image: NDArray[Any],
-    weights: kernels.PackedWeights,
-    window: Window,
-    num_threads: int,
-    pad_value: int = 0,
-    zero_point: int = 0,
-    out: S32 | None = None,
-) -> S32:
-    """Give the kernel's sums, (N, OH, OW, O), of an image (N, C, H, W)."""
-    (top, left), (bottom, right), (dy, dx) = window.pad_l, window.pad_r, window.dilation
-    return kernels.convolve(
-        image,
-        weights,
-        out,
-        stride=window.stride,
-        dilation=(dy + 1, dx + 1),
-        padding=((top, bottom), (left, right)),
-        pad_value=pad_value,
-        zero_point=zero_point,
-        layout="nchw",
-        num_threads=num_threads,
-    )
+def _convolver(
+    filters: Filters, way: Way, window: Window, num_threads: int
+) -> tuple[Callable[..., S32], kernels.PackedWeights]:
+    """Give what makes the kernel's sums, (N, OH, OW, O), of an image (N, C, H, W); and the weights that it packed."""
+    packed = filters.packed(way)
+    left = unrolled_window(window, way.order) if way.order else window
+    (top, before), (bottom, after), (dy, dx) = left.pad_l, left.pad_r, left.dilation
+
+    def convolve(image: NDArray[Any], out: S32 | None = None, pad_value: int = 0, zero_point: int = 0) -> S32:
+        return kernels.convolve(
+            filters.view(image, window, way),
+            packed,
+            out,
+            stride=left.stride,
+            dilation=(dy + 1, dx + 1),
+            padding=((top, bottom), (before, after)),
+            layout="nchw",
+            num_threads=num_threads,
+            pad_value=pad_value,
+            zero_point=zero_point,
+        )
+
+    return convolve, packed

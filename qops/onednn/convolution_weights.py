@@ -15,6 +15,7 @@ from qops.onednn.cast import ieee, store, to_f32
 from qops.onednn.dot import S8
 from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
 from qops.onednn.packed import packed_for
+from qops.onednn.unrolled import Order, order_of, unrolled_image, unrolled_weights
 from qops.onednn.window import Window
 
 __all__ = [
@@ -38,6 +39,8 @@ class Way(NamedTuple):
     """Pairs do saturate: those of halved s8 weights cannot, and exact products are no slower."""
     halved: bool
     """The codes are half of the weights; the accumulator must be doubled."""
+    order: Order = ""
+    """How taps take the place of channels, see `qops.onednn.unrolled`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +83,35 @@ class Filters:
             return CONV_KERNELS[m.conv_s8]
         return CONV_KERNELS[m.conv_u8_zp if has_zp else m.conv_u8]
 
-    def way(self, kernel: ConvKernel, src_dtype: DTypeLike) -> Way:
-        """Tell how `kernel` reads them for such a source."""
+    def way(self, kernel: ConvKernel, src: NDArray[Any], window: Window) -> Way:
+        """Tell how `kernel` reads them for such images."""
+        way = self._way(kernel, src.dtype)
+        if not (way.saturating and self._unrolls and kernel is CONV_KERNELS["brg"]):
+            return way
+        return way._replace(order=order_of(self._taps, window, (src.shape[2], src.shape[3])))
+
+    def _way(self, kernel: ConvKernel, src_dtype: DTypeLike) -> Way:
         saturates = self.machine.saturates
         halved = saturates and kernel.halves_s8 and src_dtype == np.int8
         is_safe = halved and self.weights.dtype == np.int8  # float32 weights can exceed 64 after the halving too
         return Way(saturates and not (kernel.exact or is_safe), halved)
 
+    @property
+    def _taps(self) -> tuple[int, int]:
+        return self.shape[3], self.shape[4]
+
+    @property
+    def _unrolls(self) -> bool:
+        return self.machine.conv_unrolls and self.shape[2] == 1
+
+    def view(self, src: NDArray[Any], window: Window, way: Way) -> NDArray[Any]:
+        """Give images as `way` reads them."""
+        return unrolled_image(src, self._taps, window, way.order) if way.order else src
+
     def packed(self, way: Way) -> kernels.PackedWeights:
         """Give what the kernel reads."""
         codes = reorder_weights(self.weights, self.wq_scale, self.machine, halved=way.halved, mask=self.mask)
+        codes = unrolled_weights(codes, way.order) if way.order else codes
         return kernels.pack_weights(
             codes.reshape(len(codes) * codes.shape[1], *codes.shape[2:]), groups=len(codes), saturating=way.saturating
         )
@@ -174,7 +196,9 @@ def pack_convolution_weights(
     copy.flags.writeable = False
     given = Filters(copy, mask, wq_scale, m)
     used = ["depthwise" if given.is_depthwise else "jit", "ref"]
-    ways = {given.way(CONV_KERNELS[name], dtype) for name in used for dtype in (np.uint8, np.int8)}
+    ways = {given._way(CONV_KERNELS[name], dtype) for name in used for dtype in (np.uint8, np.int8)}
+    if given._unrolls:
+        ways |= {way._replace(order=order) for way in ways if way.saturating for order in ("rows", "columns")}
     return PackedConvolutionWeights(copy, mask, wq_scale, m, {way: given.packed(way) for way in ways})
 
 

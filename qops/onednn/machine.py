@@ -57,6 +57,8 @@ class Machine(NamedTuple):
     """Other groups (2.6 has a GEMM there, which is not modelled), ..."""
     group_inputs: float
     """... and groups of more inputs than this."""
+    conv_unrolls: bool
+    """Of images of one channel "brg" makes pairs of taps, see `qops.onednn.unrolled`."""
     ref_scaling: str
     """Order of scale and bias in the reference kernels of convolution and inner product, see `scaling`."""
     ref_matmul: str
@@ -119,6 +121,7 @@ _FACTS: dict[str, tuple[Any, ...]] = {
     "conv_groups_1x1": ("jit", "jit1x1", "jit1x1", "jit",    "jit1x1", "jit1x1", "jit",    "jit1x1", "jit1x1"),
     "conv_groups":  ("ref",    "jit",    "brg",    "ref",    "brg",    "brg",    "ref",    "brg",    "brg"),
     "group_inputs": (inf,      inf,      16,       inf,      inf,      16,       inf,      16,       16),
+    "conv_unrolls": (False,    False,    False,    False,    False,    False,    False,    True,     False),
     "ref_scaling":  ("old",    "old",    "old",    "merged", "merged", "merged", "split",  "split",  "split"),
     "ref_matmul":   ("old",    "old",    "old",    "split",  "split",  "split",  "split",  "split",  "split"),
     "ref_divides":  (False,    False,    False,    False,    False,    False,    True,     True,     True),
