@@ -19,7 +19,7 @@ $(VENV)/deps: pyproject.toml
 	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
 
 $(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
-	$(BIN)/python setup.py --quiet build_ext --inplace
+	@test -z "$$(find setup.py $(KERNELS) -newer $@ 2>&1)" || $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 
 dev: $(VENV)/built  ## a .venv with the package, editable, and all that tests, lint and analysis need
