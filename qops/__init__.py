@@ -1,7 +1,5 @@
 """qops: DSP-style quantized ops on ``(data, min, max)`` triples, and what real systems compute, bit for bit."""
 
-from typing import Any
-
 try:
     from qops._kernels.isa import name as isa_tier
 except ModuleNotFoundError as missing:
@@ -16,6 +14,8 @@ from qops.multiply_shift import multiply_shift
 from qops.qtensor import QTensor
 from qops.quantize import dequantize, quantize
 from qops.requantize import requantization_range, requantize_32to8
+
+__version__ = "0.1.0"
 
 __all__ = [
     "AddInfo",
@@ -37,11 +37,3 @@ __all__ = [
     "requantize_32to8",
     "tensorflow",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version  # slow to import, seldom asked for
-
-        return version("qops")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -105,14 +105,14 @@ cdef inline bint has_type(cnp.ndarray data, int typenum):
 cpdef cnp.ndarray as_array(x, str name):
     """`x` as an ndarray; TypeError if its parts are of different shapes, as those of a triple are."""
     try:
-        return x if cnp.PyArray_CheckExact(x) else np.asarray(x)
+        return np.asarray(x)
     except ValueError:
         raise TypeError(f"{name}: expected an array, got {type(x).__name__} of parts of different shapes") from None
 
 
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
     """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32), or the other one; TypeError for any other dtype."""
-    cdef cnp.ndarray data = as_array(x, name)
+    cdef cnp.ndarray data = x if cnp.PyArray_CheckExact(x) else as_array(x, name)
     if not (has_type(data, typenum) or has_type(data, or_typenum)):
         raise TypeError(f"{name}: expected {dtype_names(typenum, or_typenum)} data, got {(<object>data).dtype}")
     return data
@@ -125,7 +125,7 @@ def dtype_names(int typenum, int or_typenum=-1):
 
 cpdef tuple float32s(x, str name):
     """`x` as an array, and that as float32; TypeError if it is not of real numbers."""
-    source = as_array(x, name)
+    source = x if cnp.PyArray_CheckExact(x) else as_array(x, name)
     if has_type(source, cnp.NPY_FLOAT32):
         return source, source
     if source.dtype.kind not in "fiu":
@@ -136,7 +136,7 @@ cpdef tuple float32s(x, str name):
 
 cpdef tuple int32s(x, str name):
     """`x` as an array, and that as int32; TypeError if not of integers, ValueError if int32 does not hold them."""
-    source = as_array(x, name)
+    source = x if cnp.PyArray_CheckExact(x) else as_array(x, name)
     if has_type(source, cnp.NPY_INT32):
         return source, source
     if source.dtype.kind not in "iu":
@@ -150,7 +150,7 @@ cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends
     """The data of the triple `t`, checked; sets `ends` to its range."""
     cdef cnp.ndarray data
     try:
-        if cnp.PyArray_Check(t):
+        if not isinstance(t, tuple) and cnp.PyArray_Check(t):  # three codes are no triple
             raise TypeError
         values, lo, hi = t
     except (TypeError, ValueError):
