@@ -123,6 +123,15 @@ def convolution(
     [[0, 0], [0, -32003]]
 
     The accumulator wraps, from channels*taps = 65794 on at full range.
+
+    Examples
+    --------
+    >>> image = np.uint8([[0, 0, 9], [0, 5, 0], [1, 0, 0]]).reshape(1, 1, 3, 3)
+    >>> edges = np.int8([[0, 1, 0], [1, -4, 1], [0, 1, 0]]).reshape(1, 1, 3, 3)
+    >>> convolution(image, edges, window=Window(pad_l=(1, 1), pad_r=(1, 1)))[0, 0]
+    array([[  0,  14, -36],
+           [  6, -20,  14],
+           [ -4,   6,   0]], dtype=int32)
     """
     m = machine(version, isa)
     is_bare = attr is NO_ATTR and bias is None and dst_in is None and wq_scale is None

@@ -105,6 +105,16 @@ def gemm_u8s8s32(
     >>> a, b, c = np.uint8([[1]]), np.int8([[1]]), np.int32([[2**31 - 1]])
     >>> gemm_u8s8s32(a, b, beta=1.0, c=c), gemm_u8s8s32(a, b, alpha=2.0, beta=1.0, c=c)
     (array([[-2147483648]], dtype=int32), array([[2147483647]], dtype=int32))
+
+    Examples
+    --------
+    >>> a, b = np.uint8([[1, 2], [3, 4]]), np.int8([[1, -1], [0, 2]])
+    >>> gemm_u8s8s32(a, b)
+    array([[1, 3],
+           [3, 5]], dtype=int32)
+    >>> gemm_u8s8s32(a, b, ao=1)  # codes that stand for themselves less 1
+    array([[0, 2],
+           [2, 4]], dtype=int32)
     """
     update = _update(alpha, beta, c, offsetc, co)
     return _checked(np.uint8, a, b, transa, transb, ao, bo, update, machine(version, isa), num_threads, out)
@@ -165,6 +175,12 @@ def gemm_s8s8s32(
 
     >>> [int(gemm_s8s8s32(a, b, ao=1, isa=isa)[0, 0]) for isa in ("vnni", "avx2", "avx512")]
     [32004, 32004, 1]
+
+    Examples
+    --------
+    >>> gemm_s8s8s32(np.int8([[1, -2], [3, 4]]), np.int8([[1, -1], [0, 2]]))
+    array([[ 1, -5],
+           [ 3,  5]], dtype=int32)
     """
     update = _update(alpha, beta, c, offsetc, co)
     return _checked(np.int8, a, b, transa, transb, ao, bo, update, machine(version, isa), num_threads, out)

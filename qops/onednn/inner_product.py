@@ -87,6 +87,18 @@ def inner_product(
     >>> k = 65794
     >>> inner_product(np.full((1, k), 255, np.uint8), np.full((1, k), -128, np.int8)).item()
     2147451136
+
+    Examples
+    --------
+    A layer: codes and weights in hundredths, the bias as it is, in float32 and as codes of 0.02, after a relu.
+
+    >>> from qops.onednn import Eltwise
+    >>> x, w, bias = np.uint8([[50, 100, 200]]), np.int8([[100, -50, 25], [10, 20, -40]]), np.float32([0.1, -0.2])
+    >>> inner_product(x, w, bias, dst_dt="f32", attr=Attr(src_scale=0.01, wei_scale=0.01))
+    array([[ 0.6 , -0.75]], dtype=float32)
+    >>> attr = Attr(src_scale=0.01, wei_scale=0.01, dst_scale=0.02, post_ops=[Eltwise()])
+    >>> inner_product(x, w, bias, dst_dt="u8", attr=attr)
+    array([[30,  0]], dtype=uint8)
     """
     m = machine(version, isa)
     left = check.array(src, "src", [np.uint8, np.int8], 2)

@@ -90,6 +90,14 @@ def matmul(
     >>> src, weights, attr = np.uint8([[200]]), np.int8([[5]]), Attr(src_zp=-1, wei_zp=2)
     >>> [int(matmul(src, weights, attr=attr, isa="avx2", version=v).item()) for v in ("3.2", "2.6")]
     [603, 1115]
+
+    Examples
+    --------
+    Codes with a zero point of 128, both sides in hundredths: -1, 0 and 1 times a matrix.
+
+    >>> src, weights = np.uint8([[28, 128, 228]]), np.int8([[100, 10], [-50, 20], [25, -40]])
+    >>> matmul(src, weights, dst_dt="f32", attr=Attr(src_scale=0.01, wei_scale=0.01, src_zp=128))
+    array([[-0.75, -0.5 ]], dtype=float32)
     """
     m = machine(version, isa)
     packed = packed_for(weights, "weights", m) if isinstance(weights, PackedWeights) else None

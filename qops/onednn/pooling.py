@@ -71,6 +71,12 @@ def pooling(
     >>> [int(pooling(image, "avg_inc", (2, 7), window=Window(stride=(2, 7)), layout=layout)[0, 0, 0, 0])
     ...  for layout in ("nhwc", "nchw")]
     [7, 6]
+
+    Examples
+    --------
+    >>> image, window = np.uint8([[1, 2], [3, 5]]).reshape(1, 1, 2, 2), Window(stride=(2, 2))
+    >>> [int(pooling(image, alg, (2, 2), window=window).item()) for alg in ("max", "avg_inc")]
+    [5, 3]
     """
     m = machine(version, isa)
     image = check.array(src, "src", [np.uint8, np.int8], 4)
