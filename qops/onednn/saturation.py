@@ -45,7 +45,8 @@ def saturated_pairs(src: ArrayLike, weights: ArrayLike, *, window: Window = DENS
     A pair is lost where ``a0*w0 + a1*w1`` is outside [-32768, 32767], a being the u8 codes that the kernel reads: an
     s8 source + 128. Pairs are (0,1), (2,3), ... along the channels of one tap, or along the inner product, where
     they start anew in each k block; a missing partner is 0. All versions agree; AVX-512 without VNNI does the same
-    but for other k blocks, from an inner product of 257 on.
+    but for other k blocks, from an inner product of 257 on, and for convolutions of one channel in 3.13, where taps
+    form pairs (`convolution`).
 
     Parameters
     ----------
