@@ -92,9 +92,10 @@ def convolution(
     -----
     Source: src/cpu/x64/jit_uni_x8s8s32x_conv_kernel.cpp, jit_avx512_core_x8s8s32x_conv_kernel.cpp, jit_brgemm_conv.cpp,
     src/cpu/ref_convolution_int8.cpp. Without AVX-512 groups whose inputs or outputs are no multiple of 4 go to the
-    reference kernel. Sums above 2**24: kernels of one tap compensate in float32 where pairs saturate; plain s32 is
-    stored as it is only by kernels built on BRGEMM, for a u8 source without zero point. Not modelled: odd groups on
-    2.6 with AVX-512, which go to GEMM and pair across taps there.
+    reference kernel. Sums above 2**24: kernels of one tap, without padding, compensate in float32 where pairs saturate;
+    plain s32 is stored as it is only by kernels built on BRGEMM, for a u8 source without zero point. Not modelled: odd
+    groups on 2.6 with AVX-512, which go to GEMM and pair across taps there; s8 sums above 2**24 of padded images that
+    3.13 keeps exact with VNNI; an image stored nchw of one channel, and a zero point, in 3.13.
 
     **Hazards.** All weights 1, all sources 1: 75 where 5x5x3 are summed, and 0 where the weights are halved.
 
