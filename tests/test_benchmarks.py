@@ -10,7 +10,7 @@ from benchmarks import __main__ as bench
 from benchmarks import peak
 from benchmarks.case import Candidate, WrongResult, shared
 from benchmarks.cases import CASES
-from benchmarks.measure import measure
+from benchmarks.measure import measure, placed
 from benchmarks.memcpy import BYTES
 from benchmarks.peers import installed
 from benchmarks.timing import microseconds, sample
@@ -136,3 +136,13 @@ def test_ceiling_that_repeats_the_work_counts_once(monkeypatch):
     monkeypatch.setattr("benchmarks.measure.microseconds", lambda runs, rounds: times)
     row = measure(BY_NAME["gemm_u8s8s32"], 8, {}, 1)
     assert (row["ceiling_us"], row["share_of_peak"]) == (2, 0.25)
+
+
+def test_inputs_begin_with_a_line_and_keep_the_order_of_their_axes():
+    x = np.arange(2 * 3 * 5 * 7, dtype=np.uint8).reshape(2, 5, 7, 3).transpose(0, 3, 1, 2)
+    for given in (x, np.ascontiguousarray(x), x[0, 0, 0]):
+        got = placed(given)
+        assert got.ctypes.data % 64 == 0
+        assert np.argsort(got.strides).tolist() == np.argsort(given.strides).tolist()
+        np.testing.assert_array_equal(got, given)
+    assert placed("SAME") == "SAME"

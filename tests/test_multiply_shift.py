@@ -66,8 +66,8 @@ def test_multiply_shift_takes_every_integer_dtype(dtype):
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (([1], 0.5, -1), "bits: -1 is not in 0..30"),
-        (([1], 0.5, 31), "bits: 31 is not in 0..30"),
+        (([1], 0.5, -1), "bits: expected .*got -1"),
+        (([1], 0.5, 31), "bits: expected .*got 31"),
         (([1], 2.0**24, 7), r"factor: 16777216.0 in 7 bits is 2\*\*31 or more"),
         (([1], -(2.0**31), 0), r"factor: -2147483648.0 in 0 bits is 2\*\*31 or more"),
         (([2**31], 0.5), "x: int32 does not hold its values, 2147483648 to 2147483648"),

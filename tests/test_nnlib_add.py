@@ -79,6 +79,18 @@ def test_same_on_every_tier(tier, form, slow, guess, offset):
     assert ran > 100
 
 
+@pytest.mark.parametrize("lo", [-(2.0**30), 2.0**30])
+def test_flat_offset_beyond_2_30_is_reported_and_used_as_it_is(tier, lo):
+    a_range, b_range, out = (0.0, 10200.0), (0.0, 255.0), (lo, lo + 256)
+    found = nnlib.quantized_add_8p8to8_integers(a_range, b_range, out)
+    assert found["feasible"] == 1
+    assert 2**30 < abs(found["offset"]) <= 2**31
+    a, b = codes(100, 1)
+    want = twin.Flat(*out)(a.tolist(), *a_range, b.tolist(), *b_range)
+    t = nnlib.quantized_add_8p8to8((a, *a_range), (b, *b_range), *out, form="flat")
+    assert t.data.tolist() == want["out"] == [255 if lo < 0 else 0] * 100, tier
+
+
 def test_spec_saturates_the_one_product_that_can(tier):
     found = add_spec_integers(-128, 127, -1, 254, 0, -255)
     assert found["recip"] == -32768

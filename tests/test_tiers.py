@@ -9,7 +9,7 @@ from qops._kernels import isa
 LENGTHS = [*range(201), *range(4096, 4096 + 66)]  # the latter where other bodies start
 BIG = (70_001, 2 * 2**20 + 77, 8 * 2**20 + 33)  # outputs on both sides of 8 MiB
 BEST = isa.name()
-TIERS = [tier for tier in isa.available() if tier != "plain"]
+TIERS = isa.available()[1:] or isa.available()  # on a CPU without lanes: that the plain loop repeats itself
 
 
 def results(tier, call):

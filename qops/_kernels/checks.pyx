@@ -46,7 +46,7 @@ cpdef object integer(value, str name, low=None, high=None):
         except TypeError:
             raise TypeError(f"{name}: expected an integer, got {value!r:.80}") from None
     if low is not None and not low <= value <= high:
-        raise ValueError(f"{name}: {value} is not in {low}..{high}")
+        raise ValueError(f"{name}: expected an integer in [{low}, {high}], got {value}")
     return value
 
 

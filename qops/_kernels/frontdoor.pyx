@@ -110,9 +110,7 @@ def multiply_shift(x, factor, bits, str rounding, out):
     """x * round(factor * 2**bits) / 2**bits."""
     cdef cnp.ndarray source, codes, result
     cdef double scaled, real_factor = number(factor, "factor")
-    bits = integer(bits, "bits")
-    if not 0 <= bits <= 30:
-        raise ValueError(f"bits: {bits} is not in 0..30")
+    bits = integer(bits, "bits", 0, 30)
     scaled = ldexp(real_factor, bits)
     if not -2147483647.5 < scaled < 2147483647.5:
         raise ValueError(f"factor: {factor} in {bits} bits is 2**31 or more")

@@ -11,8 +11,7 @@ from libc.string cimport memset
 from qops._kernels.checks cimport STREAM, blocks
 from qops._kernels.isa cimport tier
 from qops._kernels.nnlib_ranges cimport (
-    Ends, Level, Moved, adjust_minmax, chop, clamp, exponent, half_away, level_zero, power2, sat8, sat16, wrap16,
-    wrap32,
+    Ends, Level, Moved, adjust_minmax, chop, exponent, half_away, level_zero, power2, sat8, sat16, wrap16, wrap32,
 )
 
 cnp.import_array()
@@ -25,7 +24,7 @@ cdef extern from "nnlib_add.h":
     ctypedef struct add_flat:
         int ka, kb  # steps of a and b in 2**-(8 + right_shift) output steps, below 2**14
         int zero  # what x is for 0 + 0
-        int offset  # from x to 2**right_shift output steps; x is below 2**24, so beyond 2**30 it says no more
+        int offset  # from x to 2**right_shift output steps
         int first_shift, right_shift
         float unit  # real size of 1 in x
         int feasible
@@ -99,7 +98,8 @@ cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given) noexcept nogil:
     p.zero = (a.zero * p.ka + b.zero * p.kb) >> p.first_shift
     p.offset = wrap32(<int64_t>half_away(out_zero * (<float>2 if pre else unit)) - p.zero)
     p.right_shift = 1 if pre else shift
-    p.offset = <int>clamp(p.offset, -(1 << 30), 1 << 30) if pre else sat16(p.offset)
+    if not pre:
+        p.offset = sat16(p.offset)
     p.unit = <float>1 / (scale * unit)
     return p
 
@@ -118,7 +118,7 @@ cdef void add_u8u8_u8_flat(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ss
         x = (a[i] * p.ka + b[i] * p.kb) >> p.first_shift
         lowest[0] = min(lowest[0], x)
         highest[0] = max(highest[0], x)
-        c[i] = sat8((sat16(x + p.offset) + half) >> p.right_shift)
+        c[i] = sat8((sat16(<int64_t>x + p.offset) + half) >> p.right_shift)
 
 
 cdef class Node:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops import qtensor
 from qops.onednn.cast import DTYPES
 from qops.qtensor import as_array, real
 
@@ -69,12 +70,8 @@ def choice(x: str, name: str, allowed: Iterable[str]) -> str:
 
 
 def integer(x: int, name: str, low: int = S32.min, high: int = S32.max) -> int:
-    """Give `x` as an int in [low, high]."""
-    if isinstance(x, (bool, np.bool_)) or not isinstance(x, (int, np.integer)):
-        raise TypeError(f"{name}: expected an integer, got {x!r}")
-    if not low <= x <= high:
-        raise ValueError(f"{name}: expected an integer in [{low}, {high}], got {x}")
-    return int(x)
+    """Give `x` as an int in [low, high], those of int32 if nothing else is said."""
+    return qtensor.integer(x, name, low, high)
 
 
 def pair(x: Sequence[int], name: str, low: int) -> tuple[int, int]:

@@ -111,11 +111,10 @@ def convolution(
 
     One channel alone makes no pairs, so cannot saturate; but 3.13 unrolls taps into channels without VNNI, and can:
 
-    >>> src, weights = np.full((1, 1, 7, 7), 255, np.uint8), np.zeros((1, 1, 3, 3), np.int8)
-    >>> weights[0, 0, :2, 0] = 127
-    >>> [int(convolution(src, weights, isa=isa)[0, 0, 0, 0]) for isa in ("vnni", "avx2", "avx512")]
+    >>> grey, taps = np.full((1, 1, 7, 7), 255, np.uint8), np.zeros((1, 1, 3, 3), np.int8)
+    >>> taps[0, 0, :2, 0] = 127
+    >>> [int(convolution(grey, taps, isa=isa)[0, 0, 0, 0]) for isa in ("vnni", "avx2", "avx512")]
     [64770, 64770, 32767]
-    >>> src, weights = np.full((1, 2, 1, 1), 255, np.uint8), np.full((1, 2, 1, 1), 127, np.int8)
 
     Padding never does, but the image does though its codes stand for 0, and looks darker than the padding:
 
@@ -195,7 +194,7 @@ def _bare_sums(
     room = None if out is None else out.transpose(0, 2, 3, 1)
     try:
         way = filters.way(kernel, src, window)
-        sums = _convolver(filters, way, window, num_threads)[0](src, out=room)
+        sums = _convolver(filters, filters.packed(way), way, window, num_threads)(src, out=room)
     except ValueError:
         return None
     return sums.transpose(0, 3, 1, 2) if out is None else out
@@ -215,7 +214,8 @@ def _accumulate(
     apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
     # Padding never saturates: it may stand in the products where 2*128*128 fits s16, but not beside a tap of the image.
     is_safe = not way.order and (-128 <= src_zp <= 127 if src.dtype == np.int8 else 0 <= src_zp <= 128)
-    convolve, packed = _convolver(filters, way, window, num_threads)
+    packed = filters.packed(way)
+    convolve = _convolver(filters, packed, way, window, num_threads)
     acc: NDArray[Any] = convolve(
         dot.shifted(src) if apart else src,
         pad_value=(src_zp if is_safe else 0) + (dot.SHIFT if apart else 0),
@@ -236,10 +236,9 @@ def _accumulate(
 
 
 def _convolver(
-    filters: Filters, way: Way, window: Window, num_threads: int
-) -> tuple[Callable[..., S32], kernels.PackedWeights]:
-    """Give what makes the kernel's sums, (N, OH, OW, O), of an image (N, C, H, W); and the weights that it packed."""
-    packed = filters.packed(way)
+    filters: Filters, packed: kernels.PackedWeights, way: Way, window: Window, num_threads: int
+) -> Callable[..., S32]:
+    """Give what makes the kernel's sums, (N, OH, OW, O), of an image (N, C, H, W)."""
     left = unrolled_window(window, way.order) if way.order else window
     (top, before), (bottom, after), (dy, dx) = left.pad_l, left.pad_r, left.dilation
 
@@ -257,4 +256,4 @@ def _convolver(
             zero_point=zero_point,
         )
 
-    return convolve, packed
+    return convolve

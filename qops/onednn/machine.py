@@ -50,7 +50,7 @@ class Machine(NamedTuple):
     conv_u8_zp: str
     conv_s8: str
     conv_inputs: int
-    """Images with fewer channels than this are "jit" if they have more than one tap."""
+    """Images with fewer channels than this are "jit", but for those of `conv_1x1`."""
     conv_groups_1x1: str
     """Groups of one tap whose inputs and outputs are multiples of 4; with more taps they are "jit"."""
     conv_groups: str

@@ -65,6 +65,9 @@
 /* what two rounds of narrowing within 128-bit blocks left, in order */
 #define in_order(a) TIER(in_order)(a)
 
+/* four vectors of s32, saturated to u8, in order */
+#define narrow_s32_u8(a, b, c, d) in_order(narrow_s16_u8(narrow_s32_s16(a, b), narrow_s32_s16(c, d)))
+
 /* right shift by a count known only at run time; left shift: bits that leave the lane are lost */
 #define sra_s16_by(a, n) MM(sra_epi16)(a, _mm_cvtsi32_si128(n))
 #define sra_s32_by(a, n) MM(sra_epi32)(a, _mm_cvtsi32_si128(n))

@@ -25,12 +25,13 @@ TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8
     return done(n, stream);
 }
 
-/* ka and kb are below 2^14, so a product of pairs holds both; sums that saturate 16 bits are beyond any code, so half may
- * saturate them again */
+/* ka and kb are below 2^14, so a product of pairs holds both, and x is below 2^24: an offset beyond 2^30 does what 2^30
+ * does. Sums that saturate 16 bits are beyond any code, so half may saturate them again. */
 TARGET static ptrdiff_t TIER(add_flat)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_flat p,
                                        int32_t *lowest, int32_t *highest, int stream)
 {
-    const vec k = set1_s32(p.ka + p.kb * 65536), offset = set1_s32(p.offset);
+    const int32_t most = 1 << 30, near = p.offset > most ? most : p.offset < -most ? -most : p.offset;
+    const vec k = set1_s32(p.ka + p.kb * 65536), offset = set1_s32(near);
     const vec half = set1_s16((int16_t)(1 << p.right_shift >> 1));
     vec low = set1_s32(INT32_MAX), high = set1_s32(INT32_MIN);
 

@@ -24,13 +24,11 @@ TARGET static ptrdiff_t TIER(quantize_mantissas)(const float *x, uint8_t *c, ptr
 
     if (n < LANES)
         return 0;
-    FOR_VECTORS(i, n, LANES, c) {
-        const vec lo = narrow_s32_s16(TIER(mantissa_code)(x + i, common, offset, scaling),
-                                      TIER(mantissa_code)(x + i + w, common, offset, scaling));
-        const vec hi = narrow_s32_s16(TIER(mantissa_code)(x + i + 2 * w, common, offset, scaling),
-                                      TIER(mantissa_code)(x + i + 3 * w, common, offset, scaling));
-        store(c + i, in_order(narrow_s16_u8(lo, hi)), stream);
-    }
+    FOR_VECTORS(i, n, LANES, c)
+        store(c + i, narrow_s32_u8(TIER(mantissa_code)(x + i, common, offset, scaling),
+                                   TIER(mantissa_code)(x + i + w, common, offset, scaling),
+                                   TIER(mantissa_code)(x + i + 2 * w, common, offset, scaling),
+                                   TIER(mantissa_code)(x + i + 3 * w, common, offset, scaling)), stream);
     return done(n, stream);
 }
 

@@ -42,11 +42,9 @@ TARGET static ptrdiff_t TIER(requantize_real)(const int32_t *x, uint8_t *c, ptrd
 
     if (n < LANES)
         return 0;
-    FOR_VECTORS(i, n, LANES, c) {
-        const vec lo = narrow_s32_s16(TIER(real_code)(x + i, g, b), TIER(real_code)(x + i + w, g, b));
-        const vec hi = narrow_s32_s16(TIER(real_code)(x + i + 2 * w, g, b), TIER(real_code)(x + i + 3 * w, g, b));
-        store(c + i, in_order(narrow_s16_u8(lo, hi)), stream);
-    }
+    FOR_VECTORS(i, n, LANES, c)
+        store(c + i, narrow_s32_u8(TIER(real_code)(x + i, g, b), TIER(real_code)(x + i + w, g, b),
+                                   TIER(real_code)(x + i + 2 * w, g, b), TIER(real_code)(x + i + 3 * w, g, b)), stream);
     return done(n, stream);
 }
 

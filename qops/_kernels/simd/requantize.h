@@ -18,11 +18,6 @@ TARGET static inline vec TIER(unclamped)(const int32_t *x, vec multiplier, vec t
     return sra_s32_by(weave_high_s32(even, odd), right_shift - 32);
 }
 
-TARGET static inline vec TIER(saturated)(vec a, vec b, vec c, vec d)
-{
-    return in_order(narrow_s16_u8(narrow_s32_s16(a, b), narrow_s32_s16(c, d)));
-}
-
 /* x * m + term in float32, rounded to an integer */
 TARGET static inline vec TIER(near)(const int32_t *x, vecf m, vecf term)
 {
@@ -32,10 +27,10 @@ TARGET static inline vec TIER(near)(const int32_t *x, vecf m, vecf term)
 TARGET static inline vec TIER(exact)(const int32_t *x, vec multiplier, vec term, int right_shift)
 {
     const ptrdiff_t w = LANES / 4;
-    return TIER(saturated)(TIER(unclamped)(x, multiplier, term, right_shift),
-                           TIER(unclamped)(x + w, multiplier, term, right_shift),
-                           TIER(unclamped)(x + 2 * w, multiplier, term, right_shift),
-                           TIER(unclamped)(x + 3 * w, multiplier, term, right_shift));
+    return narrow_s32_u8(TIER(unclamped)(x, multiplier, term, right_shift),
+                         TIER(unclamped)(x + w, multiplier, term, right_shift),
+                         TIER(unclamped)(x + 2 * w, multiplier, term, right_shift),
+                         TIER(unclamped)(x + 3 * w, multiplier, term, right_shift));
 }
 
 /* In 2^-16 output steps float32 is off by less than 8: where the code does not saturate, the rounding of x and that of m
@@ -77,8 +72,8 @@ TARGET static ptrdiff_t TIER(requantize_s32_u8)(const int32_t *x, uint8_t *c, pt
             store(c + i, TIER(exact)(x + i, multiplier, term, shift), stream);
     } else {
         FOR_VECTORS(i, n, LANES, c)
-            store(c + i, TIER(saturated)(TIER(clamped)(x + i, p), TIER(clamped)(x + i + w, p),
-                                         TIER(clamped)(x + i + 2 * w, p), TIER(clamped)(x + i + 3 * w, p)), stream);
+            store(c + i, narrow_s32_u8(TIER(clamped)(x + i, p), TIER(clamped)(x + i + w, p),
+                                       TIER(clamped)(x + i + 2 * w, p), TIER(clamped)(x + i + 3 * w, p)), stream);
     }
     return done(n, stream);
 }

@@ -19,20 +19,21 @@ TARGET static inline vec TIER(code)(const float *x, tf_quantizer p)
     return f32_to_s32_trunc(min_f32(max_f32(code, set1_f32(p.lowest)), set1_f32(p.highest)));
 }
 
-/* The low bytes, as C cuts an int32: not every mode cuts its codes itself. */
+/* as C cuts an int32: not every mode cuts its codes itself */
+TARGET static inline vec TIER(low_byte)(const float *x, tf_quantizer p)
+{
+    return and_bits(TIER(code)(x, p), set1_s32(0xFF));
+}
+
 TARGET static ptrdiff_t TIER(tf_quantize_8)(const float *x, uint8_t *c, ptrdiff_t n, tf_quantizer p, int stream)
 {
-    const vec byte = set1_s32(0xFF);
     const ptrdiff_t w = LANES / 4;
 
     if (n < LANES)
         return 0;
-    FOR_VECTORS(i, n, LANES, c) {
-        const vec lo = narrow_s32_s16(and_bits(TIER(code)(x + i, p), byte), and_bits(TIER(code)(x + i + w, p), byte));
-        const vec hi = narrow_s32_s16(and_bits(TIER(code)(x + i + 2 * w, p), byte),
-                                      and_bits(TIER(code)(x + i + 3 * w, p), byte));
-        store(c + i, in_order(narrow_s16_u8(lo, hi)), stream);
-    }
+    FOR_VECTORS(i, n, LANES, c)
+        store(c + i, narrow_s32_u8(TIER(low_byte)(x + i, p), TIER(low_byte)(x + i + w, p),
+                                   TIER(low_byte)(x + i + 2 * w, p), TIER(low_byte)(x + i + 3 * w, p)), stream);
     return done(n, stream);
 }
 
