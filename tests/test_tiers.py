@@ -6,7 +6,7 @@ from tier_cases import NAMED, RANGES
 
 from qops._kernels import isa
 
-LENGTHS = [*range(201), *range(4096, 4096 + 66)]  # the latter where other bodies start
+LENGTHS = [*range(201), *range(4096, 4096 + 66), *range(4177, 4340, 3)]  # the latter where other bodies start, and end
 BIG = (70_001, 2 * 2**20 + 77, 8 * 2**20 + 33)  # outputs on both sides of 8 MiB
 BEST = isa.name()
 TIERS = isa.available()[1:] or isa.available()  # on a CPU without lanes: that the plain loop repeats itself
