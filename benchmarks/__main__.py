@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import qops
@@ -21,11 +22,21 @@ THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "TF_NUM_IN
 HEADER = f"{'op':<24}{'n':>9}{'qops us':>11}{'best us':>11}  {'ahead':>6}{'per s':>13}{'share':>7}  best peer"
 
 
+def size(text: str) -> int:
+    """Read a size, such as 1000 or 1e3."""
+    if float(text) < 1 or not float(text).is_integer():
+        raise ValueError
+    return int(float(text))
+
+
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     """Of the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--ops", nargs="+", choices=[case.name for case in CASES], help="these only")
-    parser.add_argument("--sizes", nargs="+", type=int, help="n, default: those of each op")
+    names = [case.name for case in CASES]
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, epilog=fill("OP: " + ", ".join(names), 79)
+    )
+    parser.add_argument("--ops", nargs="+", choices=names, metavar="OP", help="these only")
+    parser.add_argument("--sizes", nargs="+", type=size, metavar="N", help="such as 1e5; default: those of each op")
     parser.add_argument("--peers", nargs="*", choices=NAMES, default=NAMES, help="default: all that are installed")
     parser.add_argument("--quick", action="store_true", help="few rounds, few sizes")
     parser.add_argument("--rounds", type=int, help="samples of each, default 31, quick 5")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.multiply_shift import multiply_shift as _kernel
-from qops.qtensor import S32, int32s, integer, number, output
+from qops.qtensor import S32, as_array, int32s, integer, number, output
 
 SingleRounding: TypeAlias = Literal["truncate", "half_up", "half_away", "half_even"]
 Rounding: TypeAlias = SingleRounding | Literal["gemmlowp", "hvx"]
@@ -144,7 +144,8 @@ def multiply_shift(
     >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
     (0, 1)
     """
-    source, codes = int32s(x, "x")
+    source = as_array(x, "x")
+    codes = int32s(source, "x")
     multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
     _check(codes, multiplier, right_shift, rounding)
     out = output(out, S32, source)

@@ -17,10 +17,10 @@ cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends
 cpdef object integer(value, str name, low=*, high=*)
 cpdef double number(value, str name) except? -1
 cpdef double real(value, str name) except? -1
-cpdef tuple float32s(x, str name)
-cpdef tuple int32s(x, str name)
+cpdef cnp.ndarray float32s(cnp.ndarray x, str name)
+cpdef cnp.ndarray int32s(cnp.ndarray x, str name)
 cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*)
-cdef object named(type kind, tuple parts)
+cdef object named(type kind, a, b, c)
 cpdef cnp.ndarray as_array(x, str name)
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=*)
 cdef bint overlap(cnp.ndarray a, cnp.ndarray b)

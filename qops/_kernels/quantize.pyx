@@ -1,7 +1,7 @@
 """quantize and dequantize: float32 <-> codes."""
 
 cimport numpy as cnp
-from libc.math cimport fabs, floor, fmax, rint
+from libc.math cimport fabs, floor, rint
 from libc.stdint cimport int32_t, uint8_t
 
 from qops._kernels.checks cimport STREAM, Ends, walk
@@ -25,14 +25,14 @@ cdef double NARROWEST = 255 * 2.0**-125  # a narrower range has no finite 1 / sc
 
 cdef Affine hold_zero(double lo, double hi) noexcept nogil:
     """The smallest scale whose codes, one of them 0, reach from lo <= 0 to hi >= 0."""
-    cdef double exact = -lo * 255 / (hi - lo), below = fmax(floor(exact), 1 if lo < 0 else 0)
+    cdef double exact = -lo * 255 / (hi - lo), below = max(floor(exact), 1.0 if lo < 0 else 0.0)
     cdef double above = below + 1, scale_below, scale_above
     if exact <= below:  # already on a code, or all but one code above 0
         above = below
     if hi > 0 and above > 254:
         above = below = 254
-    scale_below = fmax(-lo / below if below > 0 else 0, hi / (255 - below) if below < 255 else 0)
-    scale_above = fmax(-lo / above if above > 0 else 0, hi / (255 - above) if above < 255 else 0)
+    scale_below = max(-lo / below if below > 0 else 0.0, hi / (255 - below) if below < 255 else 0.0)
+    scale_above = max(-lo / above if above > 0 else 0.0, hi / (255 - above) if above < 255 else 0.0)
     if scale_above < scale_below:
         return Affine(scale_above, <int>above)
     return Affine(scale_below, <int>below)
