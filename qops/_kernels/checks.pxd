@@ -19,8 +19,9 @@ cpdef double number(value, str name) except? -1
 cpdef double real(value, str name) except? -1
 cpdef cnp.ndarray float32s(cnp.ndarray x, str name)
 cpdef cnp.ndarray int32s(cnp.ndarray x, str name)
+cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1
+cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1
 cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*)
 cdef object named(type kind, a, b, c)
 cpdef cnp.ndarray as_array(x, str name)
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=*)
-cdef bint overlap(cnp.ndarray a, cnp.ndarray b)

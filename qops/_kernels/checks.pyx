@@ -39,6 +39,7 @@ U8 = cnp.NPY_UINT8
 S32 = cnp.NPY_INT32
 F32 = cnp.NPY_FLOAT32
 cdef enum:
+    MAX_DIMS = 64  # numpy's
     WORTH_RELEASING = 1 << 14  # elements, for which a loop lets other threads run: that costs as much as some hundreds
 cdef tuple BOOLS = (bool, np.bool_)
 cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
@@ -180,44 +181,69 @@ def operand(t, str name, int typenum, int or_typenum=-1):
     return data, ends.min, ends.max
 
 
-cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
-    """`out`, checked, or a new array: of dtype `typenum` and the broadcast shape of `x` and `y`."""
-    cdef cnp.ndarray result
-    if y is None or PyArray_SAMESHAPE(x, y):
-        if out is None:
-            return cnp.PyArray_EMPTY(x.ndim, x.shape, typenum, 0)
-        shape = None
-    else:
-        try:
-            shape = np.broadcast_shapes((<object>x).shape, (<object>y).shape)
-        except ValueError:
-            raise ValueError(f"shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast") from None
-        if out is None:
-            return np.empty(shape, cnp.PyArray_DescrFromType(typenum))
+cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
+    """TypeError or ValueError if `out` is no array of this native dtype and this shape that can be written to."""
+    cdef cnp.ndarray a
     if not cnp.PyArray_Check(out):
         raise TypeError(f"out: expected an ndarray, got {type(out).__name__}")
-    result = out
-    if not has_type(result, typenum) or not PyArray_ISNOTSWAPPED(result):
+    a = out
+    if not has_type(a, typenum) or not PyArray_ISNOTSWAPPED(a):
         raise TypeError(f"out: expected native {dtype_names(typenum)}, got {out.dtype!r}")
-    if not (PyArray_SAMESHAPE(result, x) if shape is None else out.shape == shape):
-        raise ValueError(f"out: shape {out.shape}, expected {shape or (<object>x).shape}")
-    if not cnp.PyArray_ISWRITEABLE(result):
+    if a.ndim != ndim or not cnp.PyArray_CompareLists(a.shape, shape, ndim):
+        raise ValueError(f"out: shape {out.shape}, expected {tuple([shape[i] for i in range(ndim)])}")
+    if not cnp.PyArray_ISWRITEABLE(a):
         raise ValueError("out: is read-only")
-    if overlap(result, x) or (y is not None and overlap(result, y)):
+    return 0
+
+
+cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1:
+    """ValueError if they share memory."""
+    cdef bint shared
+    cdef uintptr_t start = <uintptr_t>cnp.PyArray_DATA(out), x_start = <uintptr_t>cnp.PyArray_DATA(x)
+    if PyArray_ISCARRAY_RO(out) and PyArray_ISCARRAY_RO(x):
+        shared = start < x_start + cnp.PyArray_NBYTES(x) and x_start < start + cnp.PyArray_NBYTES(out)
+    else:
+        shared = np.shares_memory(out, x)
+    if shared:
         raise ValueError("out: shares memory with an input")
-    return result
+    return 0
+
+
+def check_out(out, int typenum, tuple shape, inputs):
+    """TypeError or ValueError if a result of this dtype and shape cannot be written to `out`, apart from `inputs`."""
+    cdef cnp.npy_intp[MAX_DIMS] lengths
+    for i, length in enumerate(shape):
+        lengths[i] = length
+    writable(out, typenum, len(shape), lengths)
+    for x in inputs:
+        apart(out, x)
+
+
+cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
+    """`out`, checked, or a new array: of dtype `typenum` and the broadcast shape of `x` and `y`."""
+    cdef int ndim = x.ndim
+    cdef cnp.npy_intp* shape = x.shape
+    cdef cnp.npy_intp[MAX_DIMS] lengths
+    if y is not None and not PyArray_SAMESHAPE(x, y):
+        try:
+            broadcast = np.broadcast_shapes((<object>x).shape, (<object>y).shape)
+        except ValueError:
+            raise ValueError(f"shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast") from None
+        ndim, shape = len(broadcast), lengths
+        for i, length in enumerate(broadcast):
+            lengths[i] = length
+    if out is None:
+        return cnp.PyArray_EMPTY(ndim, shape, typenum, 0)
+    writable(out, typenum, ndim, shape)
+    apart(out, x)
+    if y is not None:
+        apart(out, y)
+    return out
 
 
 cdef object named(type kind, a, b, c):
     """The named tuple kind(a, b, c), in a fifth of the time."""
     return new_triple(kind, a, b, c)
-
-
-cdef bint overlap(cnp.ndarray a, cnp.ndarray b):
-    cdef uintptr_t a_start = <uintptr_t>cnp.PyArray_DATA(a), b_start = <uintptr_t>cnp.PyArray_DATA(b)
-    if PyArray_ISCARRAY_RO(a) and PyArray_ISCARRAY_RO(b):
-        return a_start < b_start + cnp.PyArray_NBYTES(b) and b_start < a_start + cnp.PyArray_NBYTES(a)
-    return np.shares_memory(a, b)
 
 
 cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):

@@ -9,7 +9,7 @@ out a group) has no pairs and is always exact.
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
-from qops._kernels.checks cimport array, overlap
+from qops._kernels.checks cimport apart, array, writable
 from qops._kernels.convolution_image cimport Image
 from qops._kernels.convolution_walk cimport Convolution, run_convolution
 from qops._kernels.gemm_tile cimport (
@@ -153,15 +153,16 @@ cdef set_image(Image *image, cnp.ndarray x, str layout, Py_ssize_t pad_value):
     image.pad = <uint8_t>pad_value
 
 
-cdef cnp.ndarray result(cnp.ndarray out, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
+cdef cnp.ndarray result(out, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
                         cnp.npy_intp channels):
     """out checked, or a new array."""
     cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
     if out is None:
         return cnp.PyArray_EMPTY(4, shape, cnp.NPY_INT32, 0)
-    if (cnp.PyArray_TYPE(out) != cnp.NPY_INT32 or not cnp.PyArray_ISBEHAVED(out)
-            or (<object>out).shape != (images, oh, ow, channels) or overlap(out, x)):
-        raise ValueError(f"out: expected an aligned int32 array of shape {(images, oh, ow, channels)}, apart from x")
+    writable(out, cnp.NPY_INT32, 4, shape)
+    if not cnp.PyArray_ISALIGNED(out):
+        raise ValueError("out: expected aligned memory")
+    apart(out, x)
     return out
 
 
@@ -171,7 +172,7 @@ cdef set_result(Convolution *p, cnp.ndarray y):
     p.y_elsewhere = not cnp.PyArray_IS_C_CONTIGUOUS(y)
 
 
-def convolve(x, w, cnp.ndarray out=None, *, stride=(1, 1), dilation=(1, 1),
+def convolve(x, w, out=None, *, stride=(1, 1), dilation=(1, 1),
              padding=((0, 0), (0, 0)), Py_ssize_t pad_value=0, int32_t zero_point=0, str layout="nhwc",
              Py_ssize_t groups=1, bint saturating=False, Py_ssize_t num_threads=1):
     """Convolution of x (uint8 or int8, of the given layout) with w (int8, OIHW), as int32 NHWC, any order in memory.

@@ -10,7 +10,7 @@ what lacks a partner is paired with 0.
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
-from qops._kernels.checks cimport array, overlap
+from qops._kernels.checks cimport apart, array, writable
 from qops._kernels.gemm_product cimport Product
 from qops._kernels.gemm_run cimport run_product
 from qops._kernels.gemm_tile cimport (
@@ -22,9 +22,6 @@ import numpy as np
 from qops._kernels import isa
 
 cnp.import_array()
-
-cdef extern from "numpy/arrayobject.h":
-    bint PyArray_ISNOTSWAPPED(cnp.ndarray a)
 
 # ---------------------------------------------------------------- what is given
 
@@ -50,19 +47,13 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
     cdef cnp.ndarray c
     if out is None:
         return cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
-    if not cnp.PyArray_Check(out):
-        raise TypeError(f"out: expected an ndarray, got {type(out).__name__}")
+    writable(out, cnp.NPY_INT32, 2, shape)
     c = out
-    if cnp.PyArray_TYPE(c) != cnp.NPY_INT32 or not PyArray_ISNOTSWAPPED(c):
-        raise TypeError(f"out: expected native int32, got {out.dtype!r}")
-    if cnp.PyArray_NDIM(c) != 2 or cnp.PyArray_DIM(c, 0) != m or cnp.PyArray_DIM(c, 1) != n:
-        raise ValueError(f"out: shape {out.shape}, expected ({m}, {n})")
-    if not cnp.PyArray_ISWRITEABLE(c):
-        raise ValueError("out: is read-only")
     if not cnp.PyArray_ISALIGNED(c) or cnp.PyArray_STRIDE(c, 1) != 4 and n > 1 and m:
         raise ValueError(f"out: expected aligned rows, contiguous each, got strides {out.strides}")
-    if overlap(c, a) or b is not None and overlap(c, b):
-        raise ValueError("out: shares memory with an input")
+    apart(c, a)
+    if b is not None:
+        apart(c, b)
     return c
 
 

@@ -97,18 +97,8 @@ def dst_in(x: ArrayLike | None, wanted: tuple[int, ...], dt: str, needed: bool) 
 
 def out(x: NDArray[Any] | None, wanted: tuple[int, ...], dt: str, inputs: Iterable[ArrayLike]) -> None:
     """Raise if `x` is given and is not where a result of this shape and type can be written."""
-    if x is None:
-        return
-    if not isinstance(x, np.ndarray):
-        raise TypeError(f"out: expected an ndarray, got {type(x).__name__}")
-    if x.dtype != np.dtype(DTYPES[dt]):
-        raise TypeError(f"out: expected native {np.dtype(DTYPES[dt])}, got {x.dtype!r}")
-    if x.shape != wanted:
-        raise ValueError(f"out: shape {x.shape}, expected {wanted}")
-    if not x.flags.writeable:
-        raise ValueError("out: is read-only")
-    if any(np.shares_memory(x, np.asarray(data)) for data in inputs):
-        raise ValueError("out: shares memory with an input")
+    if x is not None:
+        qtensor.check_out(x, np.dtype(DTYPES[dt]).num, wanted, [np.asarray(data) for data in inputs])
 
 
 def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:
