@@ -65,7 +65,7 @@ def draw_histograms(found: Sequence[Measured]) -> Figure:
     """How the errors of all pixels are spread, without a guess."""
     off = {m.scene.title: {s.name: (s.colour, m.of(s.name).off) for s in (*FUSED, *CHAIN)} for m in found}
     figure = error_plots.histograms(off, BOUND_8P8TO8)
-    finding = "Rounded once: within half an LSB. Rounded on the way: beyond"
+    finding = "Rounded once: half an LSB and a little. Rounded on the way: beyond"
     style.headline(figure, finding, "all pixels, no guess; dashed: the bound of qops")
     return figure
 

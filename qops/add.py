@@ -41,8 +41,8 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
         c = trunc(0.5 + (a - za) * (a_step / level) + (b - zb) * (b_step / level))
 
-    in float32, one rounding an operation. 17 of the 32 bits are head room: ``|c| <= 2**15``, one code is 1/64 to 1/128
-    of the coarser input step.
+    in float32, one rounding an operation. 17 of the 32 bits are head room: ``|c| <= 2**15 + 2**7``. One code is 1/64 to
+    1/128 of the step of the operand with the widest end, if its range holds 0.
 
     Parameters
     ----------
@@ -92,8 +92,24 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 def error_bound_8p8to32(a: tuple[float, float], b: tuple[float, float]) -> float:
     """Largest error of `quantized_add_8p8to32` for the ranges ``a`` and ``b``, in output LSB.
 
-    What the two integer zero points lose, what float32 makes of the two multipliers, 1.5 for the truncation (upward
-    when the sum is negative), and 2**-6 for float32 sums of up to 2**16.
+    What the two integer zero points lose, what float32 makes of the two multipliers (much where all ends are below
+    2**-112, so that a level is denormal), 1.5 for the truncation (upward when the sum is negative), and 2**-6 for
+    float32 sums of up to 2**16.
+
+    Parameters
+    ----------
+    a, b : (min, max)
+        The ranges of the operands.
+
+    Returns
+    -------
+    float
+        In LSB of the int32 output, ``(max - min) / 2**32``; 0 if both ranges are 0 wide at 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A range that is not finite or with min > max.
 
     Examples
     --------
@@ -154,7 +170,7 @@ def quantized_add_8p8to8(
 
     and sums of terms in 1/65536 output steps where 16 bits cannot hold it (an output range far narrower than the
     sum of the input ranges). **Error: at most 0.6 output LSB** (`BOUND_8P8TO8`) against the exact sum of
-    ``min + q * step``, for every pair of finite ranges; nothing saturates.
+    ``min + q * step``, for every pair of ranges whose sum float32 holds; nothing saturates.
 
     Parameters
     ----------

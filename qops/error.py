@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.qtensor import S32, U8, TensorLike, operand
+from qops._kernels.quantize import zero_and_base
+from qops.qtensor import S32, U8, TensorLike, as_array, operand
 
 _BINS_PER_LSB = 8
 _MOST_BINS = 4096
@@ -78,7 +79,23 @@ class ErrorReport(NamedTuple):
 def values(t: TensorLike) -> tuple[NDArray[np.float64], float]:
     """Exact real values of a tensor, in float64, and the size of its LSB.
 
-    uint8: ``min + q * (max - min) / 255``; int32: ``q * (max - min) / 2**32``.
+    uint8: ``min + q * (max - min) / 255``, exactly 0 for a code that 0 is on, as `dequantize` has it; int32:
+    ``q * (max - min) / 2**32``.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        uint8 or int32 tensor.
+
+    Returns
+    -------
+    (ndarray of float64, float)
+        The values, of the data's shape, and the size of an LSB.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor.
 
     Examples
     --------
@@ -88,7 +105,8 @@ def values(t: TensorLike) -> tuple[NDArray[np.float64], float]:
     codes, lo, hi = operand(t, "t", U8, S32)
     if codes.itemsize == 1:
         lsb = (hi - lo) / 255
-        return lo + codes * lsb, lsb
+        zero, base = zero_and_base(lo, hi)
+        return (lo + codes * lsb if base else (codes.astype(np.float64) - zero) * lsb), lsb
     lsb = (hi - lo) / 2**32
     return codes * lsb, lsb
 
@@ -122,7 +140,7 @@ def error(t: TensorLike, reference: ArrayLike) -> ErrorReport:
     (0.5, (1,))
     """
     got, lsb = values(t)
-    want = np.asarray(reference)
+    want = as_array(reference, "reference")
     if want.dtype.kind not in "fiu":
         raise TypeError(f"reference: expected real numbers, got {want.dtype}")
     want = want.astype(np.float64)

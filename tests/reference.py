@@ -161,10 +161,13 @@ def multiply_shift(x, factor, bits=7, rounding="truncate"):
 
 
 def error(codes, lo, hi, reference):
-    """The report, every sum exact."""
+    """The report, every sum exact; a 0 that is next to a code is on it."""
     want = [Fraction(float(r)) for r in np.ravel(reference)]
     got = values(codes, lo, hi)
     lsb = (exact32(hi) - exact32(lo)) / (255 if codes.dtype == np.uint8 else 2**32)
+    if codes.dtype == np.uint8 and lsb:
+        base = min((exact32(lo) + q * lsb for q in range(256)), key=abs)
+        got = [g - base for g in got] if abs(base) * 2**15 <= lsb else got
     off = [(g - w) / (lsb or 1) for g, w in zip(got, want, strict=True)]
     count, noise, signal = len(off), sum((g - w) ** 2 for g, w in zip(got, want, strict=True)), sum(w**2 for w in want)
     return SimpleNamespace(

@@ -139,6 +139,8 @@ def test_subclasses_and_buffers_are_taken_as_arrays():
     want = qops.dequantize((CODES, -1.0, 2.0))
     same(qops.dequantize((np.ma.masked_array(CODES), -1.0, 2.0)), want)
     same(qops.dequantize((memoryview(CODES), -1.0, 2.0)), want)
+    with pytest.raises(TypeError, match="t: has masked elements"):
+        qops.dequantize((np.ma.masked_equal(CODES, CODES.flat[0]), -1.0, 2.0))
 
 
 @pytest.mark.parametrize("name", TAKES_ARRAYS)

@@ -42,6 +42,14 @@ def test_error_matches_twin(codes, ends, data):
     assert twin.max <= 3.01
 
 
+@pytest.mark.parametrize("ends", [(-1.0, 1.0), (-0.1, 0.7), (-3.0, 0.001), (0.0, 1e-30)])
+def test_the_zero_of_quantized_data_has_no_error(ends):
+    t = qops.quantize([0.0, 0.0], *ends)
+    report = qops.error(t, 0.0)
+    assert (report.max, report.sqnr) == (0.0, math.inf)
+    check(np.arange(256, dtype=np.uint8), t.min, t.max, np.linspace(*ends, 256))
+
+
 def test_error_known_answers():
     codes = np.uint8([10, 20, 30, 40])
     report = qops.error((codes, 0.0, 255.0), [10.5, 19.0, 30.0, 40.25])

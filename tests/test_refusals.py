@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from frontdoor import ARGUMENTS, CODES, CODES_32, OTHER, OUTPUTS, REALS, function
+from numpy.lib.stride_tricks import as_strided
 
 import qops
 
@@ -30,7 +31,7 @@ BAD_TRIPLES = {
     "complex_max": (lambda q, lo, hi: (q, lo, 1j), r"max: expected a number, got 1j"),
     "array_max": (lambda q, lo, hi: (q, lo, np.ones(1)), r"max: expected a number, got array\(\[1.\]\)"),
     "huge_integer": (lambda q, lo, hi: (q, lo, 10**5000), r"max: an integer of 16610 bits is beyond every float"),
-    "pair": (lambda q, lo, hi: (q, lo), r"expected a \(data, min, max\) triple, got tuple"),
+    "pair": (lambda q, lo, hi: (q, lo), r"expected a \(data, min, max\) triple, got 2 parts"),
     "bare_vector": (lambda q, lo, hi: q[0], r"expected a \(data, min, max\) triple, got ndarray"),
     "bare_array": (lambda q, lo, hi: q, r"expected a \(data, min, max\) triple, got ndarray"),
     "number": (lambda q, lo, hi: 5, r"expected a \(data, min, max\) triple, got int"),
@@ -167,6 +168,8 @@ def test_outputs_are_refused(name):
         (good.ravel(), r"out: shape \(6,\), expected \(2, 3\)"),
         (np.full((1, 2, 3), 77, dtype), r"out: shape \(1, 2, 3\), expected \(2, 3\)"),
         (read_only, "out: is read-only"),
+        (as_strided(good, strides=(0, good.itemsize)), "out: elements share memory"),
+        (as_strided(good, strides=(good.itemsize, good.itemsize)), "out: elements share memory"),
     ):
         refuses(name, {}, text, out)
     if dtype.itemsize > 1:

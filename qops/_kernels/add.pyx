@@ -4,9 +4,10 @@ cimport numpy as cnp
 from libc.math cimport fabsf, fmaxf, rint, roundf
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
-from qops._kernels.checks cimport STREAM, Ends, walk
+from qops._kernels.checks cimport Ends
 from qops._kernels.isa cimport tier
 from qops._kernels.range cimport above, below
+from qops._kernels.walk cimport STREAM, walk
 
 cnp.import_array()
 

@@ -1,4 +1,4 @@
-"""Every check of what a user passes, with its error text, and the walk over arrays that do not lie alike.
+"""Every check of what a user passes, with its error text.
 
 Compiled because it runs on every call: in Python the checks of one add would take longer than the add of ten thousand
 elements.
@@ -40,10 +40,8 @@ S32 = cnp.NPY_INT32
 F32 = cnp.NPY_FLOAT32
 cdef enum:
     MAX_DIMS = 64  # numpy's
-    WORTH_RELEASING = 1 << 14  # elements, for which a loop lets other threads run: that costs as much as some hundreds
 cdef tuple BOOLS = (bool, np.bool_)
 cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
-BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
 
 
 cpdef object integer(value, str name, low=None, high=None):
@@ -116,6 +114,8 @@ cpdef cnp.ndarray as_array(x, str name):
     """`x` as an ndarray; TypeError if its parts are of different shapes, as those of a triple are."""
     if cnp.PyArray_CheckExact(x):
         return x
+    if cnp.PyArray_Check(x) and np.ma.is_masked(x):
+        raise TypeError(f"{name}: has masked elements, which no op leaves out; fill them first")
     try:
         return np.asarray(x)
     except ValueError:
@@ -166,7 +166,8 @@ cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends
             raise TypeError
         values, lo, hi = t
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected a (data, min, max) triple, got {type(t).__name__}") from None
+        got = f"{len(t)} parts" if isinstance(t, (tuple, list)) else type(t).__name__
+        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}") from None
     data = array(values, name, typenum, or_typenum)
     span_of(lo, hi, name, ends)
     if cnp.PyArray_ITEMSIZE(data) == 4 and ends.min != -ends.max:
@@ -193,7 +194,22 @@ cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
         raise ValueError(f"out: shape {out.shape}, expected {tuple([shape[i] for i in range(ndim)])}")
     if not cnp.PyArray_ISWRITEABLE(a):
         raise ValueError("out: is read-only")
+    if not (cnp.PyArray_ISONESEGMENT(a) or lies_apart(a)):
+        raise ValueError(f"out: elements share memory, strides {out.strides} of shape {out.shape}")
     return 0
+
+
+cdef bint lies_apart(cnp.ndarray a):
+    """Whether no two elements of `a` share memory: false also of layouts with axes that mesh, which nobody makes."""
+    cdef Py_ssize_t reach = cnp.PyArray_ITEMSIZE(a)
+    if cnp.PyArray_SIZE(a) == 0:
+        return True
+    for stride, length in sorted((abs(a.strides[i]), a.shape[i]) for i in range(a.ndim)):
+        if length > 1:
+            if stride < reach:
+                return False
+            reach += stride * (length - 1)
+    return True
 
 
 cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1:
@@ -228,7 +244,7 @@ cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
         try:
             broadcast = np.broadcast_shapes((<object>x).shape, (<object>y).shape)
         except ValueError:
-            raise ValueError(f"shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast") from None
+            raise ValueError(f"a, b: shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast") from None
         ndim, shape = len(broadcast), lengths
         for i, length in enumerate(broadcast):
             lengths[i] = length
@@ -244,52 +260,3 @@ cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
 cdef object named(type kind, a, b, c):
     """The named tuple kind(a, b, c), in a fifth of the time."""
     return new_triple(kind, a, b, c)
-
-
-cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):
-    if n < WORTH_RELEASING:
-        loop(data, n, using)
-    else:
-        with nogil:
-            loop(data, n, using)
-
-
-cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.ndarray c=None):
-    """Runs a loop over the data of up to three arrays, as `blocks` lays them; at once when they lie alike."""
-    cdef char* data[3]
-    cdef cnp.ndarray part
-    cdef int i
-    if (PyArray_ISCARRAY_RO(a) and (b is None or PyArray_ISCARRAY_RO(b) and PyArray_SAMESHAPE(a, b))
-            and (c is None or PyArray_ISCARRAY_RO(c) and PyArray_SAMESHAPE(a, c))):
-        data[0] = cnp.PyArray_BYTES(a)
-        data[1] = NULL if b is None else cnp.PyArray_BYTES(b)
-        data[2] = NULL if c is None else cnp.PyArray_BYTES(c)
-        run(loop, data, cnp.PyArray_SIZE(a), using)
-        return
-    for parts in buffered(tuple([x for x in (a, b, c) if x is not None])):
-        for i, part in enumerate(parts):
-            data[i] = cnp.PyArray_BYTES(part)
-        run(loop, data, cnp.PyArray_SIZE(part), using)
-
-
-cdef object blocks(tuple arrays):
-    """Tuples of contiguous, aligned, native stretches of `arrays`, broadcast together; the last of several is written.
-
-    One stretch, the arrays themselves, when they lie alike; else numpy's iterator copies through small buffers.
-    """
-    cdef cnp.ndarray last = arrays[len(arrays) - 1], a
-    for a in arrays:
-        if not (PyArray_ISCARRAY_RO(a) and PyArray_SAMESHAPE(a, last)):
-            return buffered(arrays)
-    return (arrays,)
-
-
-def buffered(tuple arrays):
-    """`blocks` by way of numpy's buffered iterator."""
-    read = ["readonly", "contig", "aligned", "nbo"]
-    write = ["writeonly", *read[1:]]
-    flags = ["external_loop", "buffered", "grow_inner", "zerosize_ok"]
-    modes = [read] * (len(arrays) - 1) + [write] if len(arrays) > 1 else [read]
-    with np.nditer(arrays, flags, modes, buffersize=BLOCK) as steps:
-        for step in steps:
-            yield step if isinstance(step, tuple) else (step,)

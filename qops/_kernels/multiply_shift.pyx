@@ -3,8 +3,8 @@
 cimport numpy as cnp
 from libc.stdint cimport int16_t, int32_t, int64_t
 
-from qops._kernels.checks cimport STREAM, walk
 from qops._kernels.isa cimport tier
+from qops._kernels.walk cimport STREAM, walk
 
 cnp.import_array()
 

@@ -8,11 +8,11 @@ from libc.math cimport isfinite
 from libc.stdint cimport int16_t, int64_t, uint8_t
 from libc.string cimport memset
 
-from qops._kernels.checks cimport STREAM, blocks
 from qops._kernels.isa cimport tier
 from qops._kernels.nnlib_ranges cimport (
     Ends, Level, Moved, adjust_minmax, chop, exponent, half_away, level_zero, power2, sat8, sat16, wrap16, wrap32,
 )
+from qops._kernels.walk cimport STREAM, blocks
 
 cnp.import_array()
 

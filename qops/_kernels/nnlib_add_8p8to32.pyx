@@ -4,8 +4,8 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.checks cimport blocks
 from qops._kernels.nnlib_ranges cimport Ends, Level, half_away, level_zero
+from qops._kernels.walk cimport blocks
 
 cnp.import_array()
 

@@ -4,11 +4,11 @@ cimport numpy as cnp
 from libc.math cimport frexpf, isfinite, ldexp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.checks cimport STREAM, blocks
 from qops._kernels.isa cimport tier
 from qops._kernels.nnlib_ranges cimport (
     Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits, clamp, half_away, sat8,
 )
+from qops._kernels.walk cimport STREAM, blocks
 
 cnp.import_array()
 

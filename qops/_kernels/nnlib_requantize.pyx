@@ -4,9 +4,9 @@ cimport numpy as cnp
 from libc.math cimport fabsf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.checks cimport STREAM, blocks
 from qops._kernels.isa cimport tier
 from qops._kernels.nnlib_ranges cimport bits, chop, exponent, half_away, power2, sat8, sat16, sat32, wrap16
+from qops._kernels.walk cimport STREAM, blocks
 
 cnp.import_array()
 

@@ -4,8 +4,9 @@ cimport numpy as cnp
 from libc.math cimport fabs, floor, rint
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.checks cimport STREAM, Ends, walk
+from qops._kernels.checks cimport Ends
 from qops._kernels.isa cimport tier
+from qops._kernels.walk cimport STREAM, walk
 
 cnp.import_array()
 
@@ -87,16 +88,29 @@ cpdef object quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray o
     walk(quantize_f32_u8_loop, &p, x, out)
 
 
+cdef int nearest_zero(double lo, double step, double* base) noexcept nogil:
+    """The code nearest to 0 of codes from lo on; sets `base` to its value: 0, if it is on the code."""
+    cdef double zero = max(0.0, min(255.0, rint(-lo / step))) if step > 0 else 0
+    base[0] = lo + zero * step
+    if fabs(base[0]) * EXACT <= step:
+        base[0] = 0
+    return <int>zero
+
+
+def zero_and_base(double lo, double hi):
+    """The code nearest to 0 of uint8 codes in the range (lo, hi), and its value: exactly 0, if 0 is on the code."""
+    cdef double base
+    zero = nearest_zero(lo, (hi - lo) / 255, &base)
+    return zero, base
+
+
 cdef dequantize_u8 prepare_dequantize(double lo, double hi) noexcept nogil:
     """min + q * step as (q - zero_point) * scale + base, base 0 when 0 is on a code: then that code gives exactly 0."""
     cdef dequantize_u8 p
-    cdef double step = (hi - lo) / 255, zero, base
-    zero = rint(-lo / step) if step > 0 else 0
-    zero = max(0.0, min(255.0, zero))
-    base = lo + zero * step
-    p.zero_point = <int>zero
+    cdef double step = (hi - lo) / 255, base
+    p.zero_point = nearest_zero(lo, step, &base)
     p.scale = <float>step
-    p.base = <float>(0 if fabs(base) * EXACT <= step else base)
+    p.base = <float>base
     return p
 
 

@@ -4,8 +4,8 @@ cimport numpy as cnp
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from qops._kernels.checks cimport walk
 from qops._kernels.isa cimport tier
+from qops._kernels.walk cimport walk
 
 cnp.import_array()
 

@@ -4,8 +4,8 @@ cimport numpy as cnp
 from libc.math cimport ceil, floor, ldexp, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from qops._kernels.checks cimport STREAM, walk
 from qops._kernels.isa cimport tier
+from qops._kernels.walk cimport STREAM, walk
 
 cnp.import_array()
 

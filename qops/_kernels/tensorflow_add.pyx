@@ -7,7 +7,6 @@ cimport numpy as cnp
 from libc.math cimport fabsf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.checks cimport blocks
 from qops._kernels.tensorflow_formulas cimport (
     Codes,
     Line,
@@ -21,6 +20,7 @@ from qops._kernels.tensorflow_formulas cimport (
     quantized_to_float,
     smaller,
 )
+from qops._kernels.walk cimport blocks
 
 cnp.import_array()
 

@@ -5,7 +5,6 @@ from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport INFINITY, fabsf, rintf, truncf
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
-from qops._kernels.checks cimport STREAM, blocks
 from qops._kernels.isa cimport tier
 from qops._kernels.tensorflow_formulas cimport (
     Codes,
@@ -20,6 +19,7 @@ from qops._kernels.tensorflow_formulas cimport (
     smaller,
     to_int32,
 )
+from qops._kernels.walk cimport STREAM, blocks
 
 cnp.import_array()
 

@@ -4,7 +4,6 @@ cimport numpy as cnp
 from libc.math cimport round
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
-from qops._kernels.checks cimport blocks
 from qops._kernels.tensorflow_formulas cimport (
     Line,
     Steps,
@@ -15,6 +14,7 @@ from qops._kernels.tensorflow_formulas cimport (
     quantized_to_float,
     to_int64,
 )
+from qops._kernels.walk cimport blocks
 
 cnp.import_array()
 

@@ -75,7 +75,7 @@ class QuantizedAdd8p8to8:
         hi = None if guess_max is None else real(guess_max, "guess_max")
         if lo is not None and hi is not None:
             span(lo, hi, "guess")
-        self._form = form
+        self._form, self._guess = form, (lo, hi)
         self._looks = not (lo is not None and hi is not None) if form == "d32" else hi is None
         self._node = kernels.Node(lo, hi, form == "d32")
         self.passes = 0
@@ -96,21 +96,25 @@ class QuantizedAdd8p8to8:
             form = "flat" if x.shape == y.shape else "spec"
         if form != "spec" and x.shape != y.shape:
             raise ValueError(f"a, b: shapes {x.shape} and {y.shape} differ, which {form} does not take")
-        out = output(out, U8, x, y)
+        result = output(out, U8, x, y)
+        codes = result if out is None else np.empty(result.shape, np.uint8)  # `out` stays as it is if this raises
         if form == "spec":
             if self._form == "op":
-                _check_expansion(x.shape, y.shape, out.shape)
-            _check_spec(a_max == a_min and b_max == b_min, padding, out.size)
-            passes = self._node.spec(x, a_min, a_max, y, b_min, b_max, padding if out.size % 128 else None, out)
+                _check_expansion(x.shape, y.shape, codes.shape)
+            _check_spec(a_max == a_min and b_max == b_min, padding, codes.size)
+            passes = self._node.spec(x, a_min, a_max, y, b_min, b_max, padding if codes.size % 128 else None, codes)
         else:
-            passes = self._node.flat(x, a_min, a_max, y, b_min, b_max, self._looks, out)
+            passes = self._node.flat(x, a_min, a_max, y, b_min, b_max, self._looks, codes)
         if passes == 0:
             why = "never settles" if form == "spec" else "is too narrow for the inputs"
             raise ValueError(
-                f"a, b: for ({a_min}, {a_max}) and ({b_min}, {b_max}) the output range {why}, or is beyond float32"
+                f"a, b: for ({a_min}, {a_max}) and ({b_min}, {b_max}), with guess_min {self._guess[0]} and guess_max "
+                f"{self._guess[1]}, the output range {why}, or is beyond float32"
             )
+        if codes is not result:
+            result[...] = codes
         self.passes = passes
-        return QTensor(out, *self._node.ends)
+        return QTensor(result, *self._node.ends)
 
 
 def quantized_add_8p8to8(
@@ -137,7 +141,7 @@ def quantized_add_8p8to8(
         ``spec``: codes of a and of b that lie in memory behind data whose size is no multiple of 128; the original
         takes them for sums too. Without it, as if the last element of each were repeated.
     out : ndarray of uint8, optional
-        Where the codes are written; of the broadcast shape. Its content is undefined when the call raises.
+        Where the codes are written; of the broadcast shape.
 
     Returns
     -------
@@ -168,17 +172,32 @@ def quantized_add_8p8to8(
     >>> quantized_add_8p8to8((top, 0.0, 200.0), (top, 0.0, 1.0), 0.0, 201.0, form="spec").data
     array([0], dtype=uint8)
 
+    So do kappa, for ranges far from 0, and the offset, where 255 is stored as 0; a range narrower than that of b clips
+    recip (0.51 should be 255 there), and one 0 wide is taken.
+
+    >>> ends, mid = np.uint8([0, 255]), np.uint8([160])
+    >>> quantized_add_8p8to8((ends, 1000.0, 1001.0), (ends, 0.0, 1.0), form="spec").max
+    0.5
+    >>> quantized_add_8p8to8((top, 0.0, 127.0), (top, 0.0, 1.0), -1.0, 0.0, form="spec").data
+    array([0], dtype=uint8)
+    >>> quantized_add_8p8to8((mid, -1.0, 1.0), (mid, -1.0, 1.0), -0.5, 0.5, form="spec").data
+    array([193], dtype=uint8)
+    >>> quantized_add_8p8to8((ends, -1.0, 1.0), (ends, -1.0, 1.0), 0.0, 0.0, form="spec").data
+    array([  0, 255], dtype=uint8)
+
     The retry rules of ``spec`` need not end: the third can ask for a width that float32 rounds away.
 
     >>> a, b = (np.uint8([128]), -24.254631, 20.347172), (np.uint8([255]), -0.9, 0.1)
     >>> quantized_add_8p8to8(a, b, form="spec")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: a, b: for (-24.25463104248047, 20.347171783447266) and (-0.8999999761581421, 0.10000000149011612) ...
+    ValueError: a, b: for (-24.25463104248047, 20.347171783447266) and (-0.8999999761581421, 0.10000000149011612), ...
 
     Beyond alpha = 256, ``spec`` copies the codes of a and calls them codes of a wider range.
 
     >>> quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), form="spec")
     QTensor(data=array([255], dtype=uint8), min=-360.0, max=360.0)
+    >>> quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), -302.0, 300.0, form="spec").min
+    -302.1803894042969
 
     ``flat`` loses the offset of a range that excludes 0, and an upper end that is given stops it from looking at the
     lower one.

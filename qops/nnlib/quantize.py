@@ -103,6 +103,10 @@ def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8]
 
     **Hazards.** The vector op of the same graph takes ranges that this one refuses (`quantize`).
 
+    >>> quantize_ref(np.float32([1, 2]), 1.0, 2.0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: range: (1.0, 2.0) does not hold 0 ...
+
     Examples
     --------
     >>> quantize_ref(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)

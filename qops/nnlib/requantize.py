@@ -46,7 +46,7 @@ def requantization_range_32(t: TensorLike) -> tuple[float, float]:
     """
     codes, lo, hi = operand(t, "t", S32)
     _, lowest, highest = kernels.spanned(lo, hi, *range_32(codes))
-    return _finite(lowest, highest, lo, hi)
+    return _finite(lowest, highest, "t: the range", lo, hi)
 
 
 def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
@@ -92,7 +92,8 @@ def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.u
     codes, in_min, in_max = operand(t, "t", S32)
     level = kernels.spanned(in_min, in_max, 0, 0)[0]
     lo, hi = adjust_range(min, max)[:2]
-    _finite(level, kernels.spanned(lo, hi, 0, 0)[0], in_min, in_max)
+    _finite(level, 0.0, "t: the range", in_min, in_max)
+    _finite(kernels.spanned(lo, hi, 0, 0)[0], 0.0, "min, max: the range", lo, hi)
     out = output(out, U8, codes)
     kernels.requantize_32to8(codes, level, lo, hi, False, out)
     return QTensor(out, lo, hi)
@@ -194,7 +195,7 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
     return QTensor(out, lo, hi)
 
 
-def _finite(a: float, b: float, lo: float, hi: float) -> tuple[float, float]:
+def _finite(a: float, b: float, name: str, lo: float, hi: float) -> tuple[float, float]:
     if not (isfinite(a) and isfinite(b)):
-        raise ValueError(f"range: ({lo}, {hi}) is wider than float32")
+        raise ValueError(f"{name} ({lo}, {hi}) is wider than float32")
     return a, b

@@ -47,6 +47,9 @@ def requantize_i32(
 
     **Hazards.** Two rules, by the number of elements (`requantize_32to8`).
 
+    >>> [int(requantize_i32(np.full(n, -258, np.int32), 0.25, -64.5, 190.5)[0]) for n in (127, 128)]
+    [1, 0]
+
     Examples
     --------
     >>> requantize_i32(np.int32([-100, 0, 100]), 0.5, -64.0, 191.0)

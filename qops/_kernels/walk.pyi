@@ -1,0 +1,8 @@
+from collections.abc import Iterator
+from typing import Any
+
+from numpy.typing import NDArray
+
+BLOCK: int
+
+def buffered(arrays: tuple[NDArray[Any], ...]) -> Iterator[tuple[NDArray[Any], ...]]: ...

@@ -1,0 +1,64 @@
+"""The walk of a loop over arrays, in stretches where they do not lie alike."""
+
+cimport numpy as cnp
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISCARRAY_RO(cnp.ndarray a)
+    bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
+
+cdef enum:
+    WORTH_RELEASING = 1 << 14  # elements, for which a loop lets other threads run: that costs as much as some hundreds
+BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
+
+
+cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):
+    if n < WORTH_RELEASING:
+        loop(data, n, using)
+    else:
+        with nogil:
+            loop(data, n, using)
+
+
+cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.ndarray c=None):
+    """Runs a loop over the data of up to three arrays, as `blocks` lays them; at once when they lie alike."""
+    cdef char* data[3]
+    cdef cnp.ndarray part
+    cdef int i
+    if (PyArray_ISCARRAY_RO(a) and (b is None or PyArray_ISCARRAY_RO(b) and PyArray_SAMESHAPE(a, b))
+            and (c is None or PyArray_ISCARRAY_RO(c) and PyArray_SAMESHAPE(a, c))):
+        data[0] = cnp.PyArray_BYTES(a)
+        data[1] = NULL if b is None else cnp.PyArray_BYTES(b)
+        data[2] = NULL if c is None else cnp.PyArray_BYTES(c)
+        run(loop, data, cnp.PyArray_SIZE(a), using)
+        return
+    for parts in buffered(tuple([x for x in (a, b, c) if x is not None])):
+        for i, part in enumerate(parts):
+            data[i] = cnp.PyArray_BYTES(part)
+        run(loop, data, cnp.PyArray_SIZE(part), using)
+
+
+cdef object blocks(tuple arrays):
+    """Tuples of contiguous, aligned, native stretches of `arrays`, broadcast together; the last of several is written.
+
+    One stretch, the arrays themselves, when they lie alike; else numpy's iterator copies through small buffers.
+    """
+    cdef cnp.ndarray last = arrays[len(arrays) - 1], a
+    for a in arrays:
+        if not (PyArray_ISCARRAY_RO(a) and PyArray_SAMESHAPE(a, last)):
+            return buffered(arrays)
+    return (arrays,)
+
+
+def buffered(tuple arrays):
+    """`blocks` by way of numpy's buffered iterator."""
+    read = ["readonly", "contig", "aligned", "nbo"]
+    write = ["writeonly", *read[1:]]
+    flags = ["external_loop", "buffered", "grow_inner", "zerosize_ok"]
+    modes = [read] * (len(arrays) - 1) + [write] if len(arrays) > 1 else [read]
+    with np.nditer(arrays, flags, modes, buffersize=BLOCK) as steps:
+        for step in steps:
+            yield step if isinstance(step, tuple) else (step,)
