@@ -28,8 +28,9 @@ def draw_scene(m: Measured) -> Figure:
     figure, axes = style.panels(3, 3, height=3.0)
     ours = m.of("qops 8p8to8")
     pictures = (*zip(m.scene.names, (m.a, m.b), strict=True), ("their sum, by qops 8p8to8", ours.tensor))
+    black, white = min(t.min for _, t in pictures), max(t.max for _, t in pictures)
     for ax, (name, t) in zip(axes[0], pictures, strict=True):
-        show_picture(ax, t.data, 0, 255, f"{name}\n[{t.min:.3g}, {t.max:.3g}]")
+        show_picture(ax, values(t)[0], black, white, f"{name}\n[{t.min:.3g}, {t.max:.3g}]")
     for ax, system in zip(axes[1:].flat, (*FUSED, *CHAIN), strict=True):
         total = m.of(system.name)
         shown = error_plots.show_error(ax, total.off, every=2)
@@ -37,7 +38,7 @@ def draw_scene(m: Measured) -> Figure:
     error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
     worst = max((m.of(s.name) for s in (*FUSED, *CHAIN) if not s.name.startswith("qops")), key=lambda r: r.report.max)
     finding = f"{m.scene.title}: qops within {ours.report.max:.2f} LSB, {worst.system.name} {worst.report.max:.2f}"
-    more = "above: what is added, and the sum; below: the error without a guess, magnified 200 times, the worst ringed"
+    more = "above: what is added, and the sum; below: the error without a guess, magnified to LSB, the worst ringed"
     style.headline(figure, finding, more)
     return figure
 
@@ -56,7 +57,7 @@ def draw_results(m: Measured, guess: str, finding: str) -> Figure:
         lower.set_title(f"max {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
     error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
     given = "no guess" if guess == "none" else "a guess a quarter as wide as the sum"
-    more = f"{given}; above: the sums; below: their error, magnified 200 times, the worst pixel ringed"
+    more = f"{given}; above: the sums; below: their error, magnified to LSB, the worst ringed"
     style.headline(figure, finding, more)
     return figure
 
