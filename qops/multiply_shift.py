@@ -68,7 +68,27 @@ def _check(rounding: str) -> None:
 def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding = "truncate") -> float:
     """Largest error of `multiply_shift` for ``|x| <= largest``, while the result fits int32.
 
-    ``largest * 0.5 / 2**bits`` for the rounded factor, and for the shift: less than 1 dropped, or 0.5 rounded.
+    ``largest * 0.5 / 2**bits`` for the rounded factor, and for the shift: less than 1 dropped, or 0.5 rounded. To be
+    had by ``from qops.multiply_shift import error_bound``.
+
+    Parameters
+    ----------
+    largest : int
+        Largest absolute value of x, up to 2**31.
+    bits : int
+        Fraction bits of the multiplier, 0 to 30.
+    rounding : {"truncate", "half_up", "half_away", "half_even"}
+        How the shift rounds.
+
+    Returns
+    -------
+    float
+        In units of the result.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A number that is no integer or out of its range, another rounding.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from frontdoor import function, names, own_functions
 import qops
 
 README = Path(__file__).parent.parent / "README.md"
+PACKAGE = Path(qops.__file__).parent
 MODULES = ["qops", *(found.name for found in pkgutil.walk_packages(qops.__path__, "qops."))]
 SYSTEMS = [
     found.name for found in pkgutil.iter_modules(qops.__path__) if found.ispkg and not found.name.startswith("_")
@@ -56,6 +57,13 @@ def complaints(f):
 @pytest.mark.parametrize("name", [*names(), *SYSTEM_OPS])
 def test_docstrings_are_complete(name):
     assert not complaints(public(name))
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in PACKAGE.glob("[a-z]*.py") if path.stem != "isa"))
+def test_docstrings_of_helpers_are_complete(name):
+    """Of `isa` the module's docstring says what is taken and raised."""
+    module = import_module(f"qops.{name}")
+    assert not {helper: lacking for helper in own_functions(module) if (lacking := complaints(vars(module)[helper]))}
 
 
 @pytest.mark.parametrize("name", SYSTEM_OPS)
