@@ -158,16 +158,24 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
     return source.astype(np.int32)
 
 
+cdef tuple parts_of(t):
+    """The parts of what is no tuple; None if there are none: three codes in an array are no triple."""
+    if cnp.PyArray_Check(t):
+        return None
+    try:
+        return tuple(t)
+    except TypeError:
+        return None
+
+
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
     """The data of the triple `t`, checked; sets `ends` to its range."""
     cdef cnp.ndarray data
-    try:
-        if not isinstance(t, tuple) and cnp.PyArray_Check(t):  # three codes are no triple
-            raise TypeError
-        values, lo, hi = t
-    except (TypeError, ValueError):
-        got = f"{len(t)} parts" if isinstance(t, (tuple, list)) else type(t).__name__
-        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}") from None
+    cdef tuple parts = <tuple>t if isinstance(t, tuple) else parts_of(t)
+    if parts is None or len(parts) != 3:
+        got = type(t).__name__ if parts is None else f"{len(parts)} parts"
+        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
+    values, lo, hi = parts[0], parts[1], parts[2]
     data = array(values, name, typenum, or_typenum)
     span_of(lo, hi, name, ends)
     if cnp.PyArray_ITEMSIZE(data) == 4 and ends.min != -ends.max:
