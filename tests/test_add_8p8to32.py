@@ -47,6 +47,19 @@ def test_add_8p8to32_adds_the_half_first(a, b):
     check_8p8to32(a, b)
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ((-0.6973447, -0.50233954), (-0.00270243, 0.0034645)),
+        ((-3.9801424, 4.062732), (-74.66378, -70.84052)),
+        ((1.5033487, 3.5755045), (-0.20697238, 0.10157102)),
+    ],
+)
+def test_add_8p8to32_rounds_the_product_before_the_half_is_added(a, b):
+    """Ranges where 0.5 + x rounded once gives another code."""
+    check_8p8to32(a, b)
+
+
 @given(a=spans(2.0**109), b=spans(2.0**109))
 def test_add_8p8to32_any_ranges_match_twin_within_bound(a, b):
     check_8p8to32(a, b)

@@ -1,18 +1,17 @@
 /* The 8p8to32 loop of add.pyx, many lanes at a time. */
 #ifdef TIER
 
-/* Whether start + (q - zero) * m, one rounding an operation, is constant + (q - left) * m rounded once for every code q. */
-TARGET static int TIER(fuses)(int32_t zero, float m, float start, int32_t left, float constant)
+/* Whether 0.5 + (q - zero) * m, one rounding an operation, is that rounded once for every code q. */
+TARGET static int TIER(fuses)(int32_t zero, float m)
 {
     static const uint8_t first[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     int32_t off[LANES / 4], any = 0;
     vec differ = set1_s32(0);
 
     for (int code = 0; code < 256; code += LANES / 4) {
-        const vec q = add_s32(load_u8_s32(first), set1_s32(code));
-        const vecf a = add_f32(set1_f32(start), mul_f32(s32_to_f32(sub_s32(q, set1_s32(zero))), set1_f32(m)));
-        const vecf b = fma_f32(s32_to_f32(sub_s32(q, set1_s32(left))), set1_f32(m), set1_f32(constant));
-        differ = or_bits(differ, xor_bits(TIER(bits)(a), TIER(bits)(b)));
+        const vecf x = s32_to_f32(sub_s32(add_s32(load_u8_s32(first), set1_s32(code)), set1_s32(zero)));
+        const vecf apart = add_f32(set1_f32(0.5f), mul_f32(x, set1_f32(m))), fused = fma_f32(x, set1_f32(m), set1_f32(0.5f));
+        differ = or_bits(differ, xor_bits(TIER(bits)(apart), TIER(bits)(fused)));
     }
     store(off, differ, 0);
     for (int j = 0; j < LANES / 4; j++)
@@ -20,18 +19,18 @@ TARGET static int TIER(fuses)(int32_t zero, float m, float start, int32_t left, 
     return !any;
 }
 
-/* What an array long enough to try all codes first is added with. */
+/* What an array long enough to try all codes first is added with: where float32 holds both constants, the codes need not
+ * lose their zero points before they are multiplied. */
 TARGET static add_fusion TIER(fusion)(add_s32 p, add_terms *t)
 {
-    const add_terms apart = {p.za, p.zb, p.ma, p.mb, 0.5f, 0};
-    const add_terms fused = {0, 0, p.ma, p.mb, (float)(0.5 - (double)p.za * p.ma), (float)(0 - (double)p.zb * p.mb)};
+    const double ca = 0.5 - (double)p.za * p.ma, cb = 0 - (double)p.zb * p.mb;
 
-    *t = fused;
-    if (fused.ca == 0.5 - (double)p.za * p.ma && fused.cb == 0 - (double)p.zb * p.mb &&
-        TIER(fuses)(p.za, p.ma, 0.5f, 0, fused.ca) && TIER(fuses)(p.zb, p.mb, 0, 0, fused.cb))
-        return FUSED_BOTH;
-    *t = apart;
-    return TIER(fuses)(p.za, p.ma, 0.5f, p.za, 0.5f) ? FUSED_A : FUSED_NONE;
+    if (!TIER(fuses)(p.za, p.ma))
+        return FUSED_NONE;
+    if ((float)ca != ca || (float)cb != cb)
+        return FUSED_A;
+    *t = (add_terms){0, 0, p.ma, p.mb, (float)ca, (float)cb};
+    return FUSED_BOTH;
 }
 
 TARGET static inline vecf TIER(less)(const uint8_t *p, int32_t zero)

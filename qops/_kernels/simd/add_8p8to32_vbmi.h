@@ -155,7 +155,7 @@ VBMI_STAGE void vbmi_add_parts(const uint8_t *a, const uint8_t *b, int32_t *c, p
 VBMI static ptrdiff_t vbmi_add_u8u8_s32(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p, int stream)
 {
     const add_terms t = {p.za, p.zb, p.ma, p.mb, 0.5f, 0};
-    const int fused = avx512_fuses(p.za, p.ma, 0.5f, p.za, 0.5f);
+    const int fused = avx512_fuses(p.za, p.ma);
 
 #define ADD_PARTS(fused, stream) vbmi_add_parts(a, b, c, n, t, fused, stream)
     if (fused)
