@@ -107,7 +107,8 @@ def span(lo, hi, str name):
 
 cdef inline bint has_type(cnp.ndarray data, int typenum):
     """Whether the dtype is `typenum`, under any of its names; -1 is none."""
-    return cnp.PyArray_TYPE(data) == typenum or typenum >= 0 and PyArray_EquivTypenums(cnp.PyArray_TYPE(data), typenum)
+    cdef int own = cnp.PyArray_TYPE(data)  # -1: of a user, which is none of numpy's
+    return typenum >= 0 and (own == typenum or own >= 0 and PyArray_EquivTypenums(own, typenum))
 
 
 cpdef cnp.ndarray as_array(x, str name):

@@ -188,7 +188,8 @@ def _bare_sums(
     else:
         return None
     kernel = filters.kernel(src, has_zp=False, window=window)
-    apart = type(out) is np.ndarray and out.ndim == 4 and not np.may_share_memory(out, filters.weights)
+    apart = type(out) is np.ndarray and out.ndim == 4
+    apart = apart and not any(np.may_share_memory(out, x) for x in (src, filters.weights))
     if kernel.s32_via_f32 or not (out is None or apart):
         return None
     room = None if out is None else out.transpose(0, 2, 3, 1)
