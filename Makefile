@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-KERNELS := $(wildcard qops/_kernels/*.pyx qops/_kernels/*.pxd qops/_kernels/simd/*.h)
+KERNELS := $(shell find qops/_kernels -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
 SANITIZERS = $(foreach lib,asan stdc++,$(shell $(CC) -print-file-name=lib$(lib).so))
 .DEFAULT_GOAL := help
 
@@ -48,6 +48,7 @@ debug: dev  ## tests on kernels built with bounds checks and sanitizers, in buil
 		../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. ../../tests
 
 clean:  ## remove what was built, .venv too
-	rm -rf $(VENV) build dist *.egg-info qops/_kernels/*.so
+	rm -rf $(VENV) build dist *.egg-info
+	find qops/_kernels -name '*.so' -delete
 
 .PHONY: help dev analysis test lint bench debug clean

@@ -14,19 +14,20 @@ FLAGS = ["-O1", "-g", "-fno-wrapv", *SANITIZE] if DEBUG else ["-O3", "-g0"]
 # every float operation rounds once: no fused ones, and no vectors made of single statements, in which gcc 12 drops the
 # rounding of (double)(float)i
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
-KERNELS = Path("qops/_kernels")
+SIMD = Path("qops/_kernels/simd")
 
 extensions = [
     Extension(
-        f"qops._kernels.{source.stem}",
+        ".".join(source.with_suffix("").parts),
         [source.as_posix()],
-        include_dirs=[np.get_include(), (KERNELS / "simd").as_posix()],
-        depends=sorted(p.as_posix() for p in KERNELS.rglob("*.[hp]*") if p.suffix in {".h", ".pxd"}),
+        include_dirs=[np.get_include(), SIMD.as_posix()],
+        # a room's kernels include the headers of their room and of the core; Cython itself follows the .pxd files
+        depends=[h.as_posix() for room in sorted({"core", source.parent.name}) for h in (SIMD / room).glob("*.h")],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=[*FLAGS, *EXACT],
         extra_link_args=SANITIZE if DEBUG else [],
     )
-    for source in sorted(KERNELS.glob("*.pyx"))
+    for source in sorted(SIMD.parent.rglob("*.pyx"))
 ]
 directives = {"boundscheck": DEBUG, "cdivision": True, "freethreading_compatible": True}
 setup(

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Drawing
 from analysis import style
 from analysis.report import Figures, Table
 from analysis.systems import CHAIN, FUSED, Sum, System, add, all_pairs
-from qops.add import BOUND_8P8TO8
+from qops.frontdoor.add import BOUND_8P8TO8
 
 RATIOS = tuple(float(np.float32(r)) for r in np.geomspace(1, 4096, 61))
 KINDS = {"one-sided: [0, r] + [0, 1]": (0.0, 1.0), "two-sided: [-r, 1.55 r] + [-1, 1.55]": (-1.0, 1.55)}

@@ -10,7 +10,7 @@ from analysis import style
 from analysis.report import Figures, Table
 from qops import multiply_shift
 from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
-from qops.multiply_shift import error_bound
+from qops.frontdoor.multiply_shift import error_bound
 
 BITS = tuple(range(17))
 COLOURS = {"truncate": "#cc3311", "half_up": "#0072b2", "half_away": "#009e73", "half_even": "#e69f00"}

@@ -11,7 +11,7 @@ from analysis.report import Figures, Table
 from analysis.systems import Range
 from qops import QTensor, nnlib, requantize_32to8, tensorflow
 from qops.error import values
-from qops.requantize import BOUND_32TO8
+from qops.frontdoor.requantize import BOUND_32TO8
 
 Op = Callable[[QTensor, float, float], QTensor]
 SYSTEMS: dict[str, tuple[str, Any, Op]] = {

@@ -10,10 +10,10 @@ from benchmarks.case import Candidate, Case, shared
 from benchmarks.memcpy import BYTES
 from benchmarks.products import PRODUCTS
 from qops import fixedpoint
-from qops.add import BOUND_8P8TO8
 from qops.affine import Affine
-from qops.quantize import BOUND_QUANTIZE
-from qops.requantize import BOUND_32TO8
+from qops.frontdoor.add import BOUND_8P8TO8
+from qops.frontdoor.quantize import BOUND_QUANTIZE
+from qops.frontdoor.requantize import BOUND_32TO8
 
 Array = NDArray[Any]
 A, B, C = Affine(5 / 256, 100), Affine(6 / 256, 128), Affine(12 / 256, 110)  # exact in float32; C holds all of A + B

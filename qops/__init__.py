@@ -1,19 +1,25 @@
 """qops: DSP-style quantized ops on ``(data, min, max)`` triples, and what real systems compute, bit for bit."""
 
 try:
-    from qops._kernels.isa import name as isa_tier
+    from qops._kernels.core.tiers import name as isa_tier
 except ModuleNotFoundError as missing:
     raise ImportError(
         f"{__path__[0]} is the source of qops, whose kernels are not compiled: run `make dev` there and use "
         ".venv/bin/python, or start Python in another folder to use a qops that is installed"
     ) from missing
-from qops import affine, fixedpoint, isa, nnlib, onednn, tensorflow
-from qops.add import AddInfo, quantized_add_8p8to8, quantized_add_8p8to32
+from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, tensorflow
 from qops.error import ErrorReport, error
-from qops.multiply_shift import multiply_shift
+from qops.frontdoor import (
+    AddInfo,
+    dequantize,
+    multiply_shift,
+    quantize,
+    quantized_add_8p8to8,
+    quantized_add_8p8to32,
+    requantization_range,
+    requantize_32to8,
+)
 from qops.qtensor import QTensor
-from qops.quantize import dequantize, quantize
-from qops.requantize import requantization_range, requantize_32to8
 
 __version__ = "0.1.0"
 
@@ -25,6 +31,7 @@ __all__ = [
     "dequantize",
     "error",
     "fixedpoint",
+    "frontdoor",
     "isa",
     "isa_tier",
     "multiply_shift",

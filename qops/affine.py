@@ -6,7 +6,7 @@ A real value is ``scale * (q - zero_point)``. The systems have rules of their ow
 
 from typing import NamedTuple
 
-from qops._kernels.quantize import range_holding_zero
+from qops._kernels.frontdoor.quantize import range_holding_zero
 from qops.qtensor import real, span
 
 

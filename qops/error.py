@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.quantize import zero_and_base
+from qops._kernels.frontdoor.quantize import zero_and_base
 from qops.qtensor import S32, U8, TensorLike, as_array, operand
 
 _BINS_PER_LSB = 8

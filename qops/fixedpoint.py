@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.multiply_shift import multiply_shift as _kernel
+from qops._kernels.core.multiply_shift import multiply_shift as _kernel
 from qops.qtensor import S32, as_array, int32s, integer, number, output
 
 SingleRounding: TypeAlias = Literal["truncate", "half_up", "half_away", "half_even"]

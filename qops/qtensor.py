@@ -1,6 +1,6 @@
 """`QTensor`, the triple that every op takes and gives, and the checks that every op makes.
 
-The checks are compiled (`qops._kernels.checks`), because they run on every call.
+The checks are compiled (`qops._kernels.core.checks`), because they run on every call.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.checks import (
+from qops._kernels.core.checks import (
     F32,
     S32,
     U8,

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-from qops._kernels import isa
+from qops._kernels.core import tiers as isa
 
 # no clock decides a test, and every run draws the same examples
 settings.register_profile("qops", deadline=None, max_examples=60, derandomize=True)

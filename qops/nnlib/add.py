@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels import nnlib_add as kernels
+from qops._kernels.nnlib import add as kernels
 from qops.qtensor import U8, QTensor, TensorLike, integer, operand, output, real, span
 
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]

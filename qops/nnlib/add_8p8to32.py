@@ -5,8 +5,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels import add as bias_add
-from qops._kernels import nnlib_add_8p8to32 as kernels
+from qops._kernels.frontdoor import add as bias_add
+from qops._kernels.nnlib import add_8p8to32 as kernels
 from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output
 
 _WIDEST = 2.0**110  # times 2**18, the width of the output range, this is beyond float32

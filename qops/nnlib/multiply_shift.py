@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels import nnlib_requantize as kernels
+from qops._kernels.nnlib import requantize as kernels
 from qops.qtensor import S32, array, integer, output, real
 
 

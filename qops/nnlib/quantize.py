@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels import nnlib_quantize as kernels
-from qops._kernels.quantize import dequantize_32
-from qops._kernels.range import range_float
+from qops._kernels.core.range import range_float
+from qops._kernels.frontdoor.quantize import dequantize_32
+from qops._kernels.nnlib import quantize as kernels
 from qops.qtensor import F32, S32, U8, QTensor, TensorLike, array, operand, output, span
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from qops._kernels import nnlib_ranges as kernels
+from qops._kernels.nnlib import ranges as kernels
 from qops.qtensor import integer, real, span
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels import onednn_output as kernels
+from qops._kernels.onednn import output as kernels
 
 __all__ = ["DTYPES", "F32", "cvtps2dq", "fma", "ieee", "round_half_away_s32", "store", "to_f32"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels import convolution as kernels
+from qops._kernels.product import convolution as kernels
 from qops.onednn import _checks as check
 from qops.onednn import dot, output, reference
 from qops.onednn.attr import NO_ATTR, Attr, Scales

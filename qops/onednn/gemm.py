@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels import gemm as kernels
-from qops._kernels.gemm_short import short_way
+from qops._kernels.onednn.short import short_way
+from qops._kernels.product import gemm as kernels
 from qops.onednn import _checks as check
 from qops.onednn.dot import S32
 from qops.onednn.gemm_driver import Update, Weights, gemm

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels import onednn_output as kernels
+from qops._kernels.onednn import output as kernels
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
 from qops.onednn.cast import DTYPES, F32, ieee, store, to_f32

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels import gemm as kernels
+from qops._kernels.product import gemm as kernels
 from qops.onednn import _checks as check
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels import tensorflow_add as kernels
+from qops._kernels.tensorflow import add as kernels
 from qops.qtensor import S32, QTensor, TensorLike, output
 from qops.tensorflow._checks import ends, triple
 

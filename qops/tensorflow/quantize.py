@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels import tensorflow_quantize as kernels
+from qops._kernels.tensorflow import quantize as kernels
 from qops.qtensor import F32, QTensor, TensorLike, array, integer, output
 from qops.tensorflow._checks import MODES, TYPES, check_axis, ends_of_slices, one_of, scalar, slices, triple
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels import tensorflow_requantize as kernels
-from qops._kernels.range import range_32
+from qops._kernels.core.range import range_32
+from qops._kernels.tensorflow import requantize as kernels
 from qops.qtensor import U8, QTensor, TensorLike, output
 from qops.tensorflow._checks import TYPES, ends, one_of, triple
 

@@ -1,0 +1,274 @@
+"""Every check of what a user passes, with its error text.
+
+Compiled because it runs on every call: in Python the checks of one add would take longer than the add of ten thousand
+elements.
+"""
+
+cimport numpy as cnp
+from libc.math cimport isfinite
+from libc.stdint cimport uintptr_t
+
+from operator import index
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_EquivTypenums(int a, int b)
+    bint PyArray_ISCARRAY_RO(cnp.ndarray a)
+    bint PyArray_ISNOTSWAPPED(cnp.ndarray a)
+    bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
+
+cdef extern from *:
+    """
+    static PyObject *new_triple(PyTypeObject *kind, PyObject *a, PyObject *b, PyObject *c)
+    {
+        PyObject *const triple = kind->tp_alloc(kind, 3);
+        if (triple) {
+    #if PY_VERSION_HEX >= 0x030E0000
+            ((PyTupleObject *)triple)->ob_hash = -1; /* not known yet */
+    #endif
+            PyTuple_SET_ITEM(triple, 0, Py_NewRef(a));
+            PyTuple_SET_ITEM(triple, 1, Py_NewRef(b));
+            PyTuple_SET_ITEM(triple, 2, Py_NewRef(c));
+        }
+        return triple;
+    }
+    """
+    object new_triple(type kind, object a, object b, object c)
+
+U8 = cnp.NPY_UINT8
+S32 = cnp.NPY_INT32
+F32 = cnp.NPY_FLOAT32
+cdef enum:
+    MAX_DIMS = 64  # numpy's
+cdef tuple BOOLS = (bool, np.bool_)
+cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
+
+
+cpdef object integer(value, str name, low=None, high=None):
+    """`value` as a Python int; TypeError if it is none, ValueError if it is not in low..high, where these are given."""
+    if type(value) is not int:
+        try:
+            if isinstance(value, BOOLS):
+                raise TypeError
+            value = index(value)
+        except TypeError:
+            raise TypeError(f"{name}: expected an integer, got {value!r:.80}") from None
+    if low is not None and not low <= value <= high:
+        raise ValueError(f"{name}: expected an integer in [{low}, {high}], got {value}")
+    return value
+
+
+cdef bint is_real(value):
+    """False of arrays, but those of one real number without dimensions."""
+    return not cnp.PyArray_Check(value) or value.ndim == 0 and value.dtype.kind in "fiu"
+
+
+cpdef double number(value, str name) except? -1:
+    """`value` as a float; TypeError if it is no number, ValueError if it is not finite."""
+    cdef double result
+    try:
+        if type(value) is not float and (isinstance(value, NO_NUMBERS) or not is_real(value)):
+            raise TypeError
+        result = value
+    except OverflowError:  # an integer
+        raise ValueError(f"{name}: an integer of {value.bit_length()} bits is beyond every float") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {value!r:.80}") from None
+    if not isfinite(result):
+        raise ValueError(f"{name}: {value} is not finite")
+    return result
+
+
+cpdef double real(value, str name) except? -1:
+    """`value` as a float32 held in a Python float; TypeError if it is no number, ValueError if it is not finite."""
+    cdef float result = value if type(value) is float else number(value, name)
+    if not isfinite(result):
+        raise ValueError(f"{name}: {value} is not a finite float32")
+    return result
+
+
+cdef int span_of(lo, hi, str name, Ends* ends) except -1:
+    """Sets `ends` to the range (lo, hi) as float32 values; ValueError if lo > hi."""
+    ends.min = <float>lo if type(lo) is float else real(lo, name + " min")
+    ends.max = <float>hi if type(hi) is float else real(hi, name + " max")
+    if not (isfinite(ends.min) and isfinite(ends.max)):
+        raise ValueError(f"{name}: the range ({lo}, {hi}) is not finite in float32")
+    if ends.min > ends.max:
+        raise ValueError(f"{name}: min {lo} > max {hi}")
+    return 0
+
+
+def span(lo, hi, str name):
+    """The range (lo, hi) as float32 values; ValueError if lo > hi."""
+    cdef Ends ends
+    span_of(lo, hi, name, &ends)
+    return ends.min, ends.max
+
+
+cdef inline bint has_type(cnp.ndarray data, int typenum):
+    """Whether the dtype is `typenum`, under any of its names; -1 is none."""
+    cdef int own = cnp.PyArray_TYPE(data)  # -1: of a user, which is none of numpy's
+    return typenum >= 0 and (own == typenum or own >= 0 and PyArray_EquivTypenums(own, typenum))
+
+
+cpdef cnp.ndarray as_array(x, str name):
+    """`x` as an ndarray; TypeError if its parts are of different shapes, as those of a triple are."""
+    if cnp.PyArray_CheckExact(x):
+        return x
+    if cnp.PyArray_Check(x) and np.ma.is_masked(x):
+        raise TypeError(f"{name}: has masked elements, which no op leaves out; fill them first")
+    try:
+        return np.asarray(x)
+    except ValueError:
+        raise TypeError(f"{name}: expected an array, got {type(x).__name__} of parts of different shapes") from None
+
+
+cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
+    """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32), or the other one; TypeError for any other dtype."""
+    cdef cnp.ndarray data = as_array(x, name)
+    if not (has_type(data, typenum) or has_type(data, or_typenum)):
+        raise TypeError(f"{name}: expected {dtype_names(typenum, or_typenum)} data, got {(<object>data).dtype}")
+    return data
+
+
+def dtype_names(int typenum, int or_typenum=-1):
+    """The dtypes in words; -1 is none."""
+    return " or ".join(str(np.dtype(cnp.PyArray_DescrFromType(t))) for t in (typenum, or_typenum) if t >= 0)
+
+
+cpdef cnp.ndarray float32s(cnp.ndarray x, str name):
+    """`x` as float32; TypeError if it is not of real numbers."""
+    cdef object source = x
+    if has_type(x, cnp.NPY_FLOAT32):
+        return x
+    if source.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected real numbers, got {source.dtype}")
+    with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, and is treated as that
+        return source.astype(np.float32)
+
+
+cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
+    """`x` as int32; TypeError if it is not of integers, ValueError if int32 does not hold them."""
+    cdef object source = x
+    if has_type(x, cnp.NPY_INT32):
+        return x
+    if source.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected integers, got {source.dtype}")
+    if source.size and not (source.min() >= -(2**31) and source.max() < 2**31):
+        raise ValueError(f"{name}: int32 does not hold its values, {source.min()} to {source.max()}")
+    return source.astype(np.int32)
+
+
+cdef tuple parts_of(t):
+    """The parts of what is no tuple; None if there are none: three codes in an array are no triple."""
+    if cnp.PyArray_Check(t):
+        return None
+    try:
+        return tuple(t)
+    except TypeError:
+        return None
+
+
+cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
+    """The data of the triple `t`, checked; sets `ends` to its range."""
+    cdef cnp.ndarray data
+    cdef tuple parts = <tuple>t if isinstance(t, tuple) else parts_of(t)
+    if parts is None or len(parts) != 3:
+        got = type(t).__name__ if parts is None else f"{len(parts)} parts"
+        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
+    values, lo, hi = parts[0], parts[1], parts[2]
+    data = array(values, name, typenum, or_typenum)
+    span_of(lo, hi, name, ends)
+    if cnp.PyArray_ITEMSIZE(data) == 4 and ends.min != -ends.max:
+        raise ValueError(f"{name}: the range ({lo}, {hi}) of int32 codes is not symmetric, min == -max")
+    return data
+
+
+def operand(t, str name, int typenum, int or_typenum=-1):
+    """The triple `t` as (ndarray of dtype `typenum` or the other, min, max), checked; int32 ranges are symmetric."""
+    cdef Ends ends
+    data = operand_of(t, name, typenum, or_typenum, &ends)
+    return data, ends.min, ends.max
+
+
+cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
+    """TypeError or ValueError if `out` is no array of this native dtype and this shape that can be written to."""
+    cdef cnp.ndarray a
+    if not cnp.PyArray_Check(out):
+        raise TypeError(f"out: expected an ndarray, got {type(out).__name__}")
+    a = out
+    if not has_type(a, typenum) or not PyArray_ISNOTSWAPPED(a):
+        raise TypeError(f"out: expected native {dtype_names(typenum)}, got {out.dtype!r}")
+    if a.ndim != ndim or not cnp.PyArray_CompareLists(a.shape, shape, ndim):
+        raise ValueError(f"out: shape {out.shape}, expected {tuple([shape[i] for i in range(ndim)])}")
+    if not cnp.PyArray_ISWRITEABLE(a):
+        raise ValueError("out: is read-only")
+    if not (cnp.PyArray_ISONESEGMENT(a) or lies_apart(a)):
+        raise ValueError(f"out: elements share memory, strides {out.strides} of shape {out.shape}")
+    return 0
+
+
+cdef bint lies_apart(cnp.ndarray a):
+    """Whether no two elements of `a` share memory: false also of layouts with axes that mesh, which nobody makes."""
+    cdef Py_ssize_t reach = cnp.PyArray_ITEMSIZE(a)
+    if cnp.PyArray_SIZE(a) == 0:
+        return True
+    for stride, length in sorted((abs(a.strides[i]), a.shape[i]) for i in range(a.ndim)):
+        if length > 1:
+            if stride < reach:
+                return False
+            reach += stride * (length - 1)
+    return True
+
+
+cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1:
+    """ValueError if they share memory."""
+    cdef bint shared
+    cdef uintptr_t start = <uintptr_t>cnp.PyArray_DATA(out), x_start = <uintptr_t>cnp.PyArray_DATA(x)
+    if PyArray_ISCARRAY_RO(out) and PyArray_ISCARRAY_RO(x):
+        shared = start < x_start + cnp.PyArray_NBYTES(x) and x_start < start + cnp.PyArray_NBYTES(out)
+    else:
+        shared = np.shares_memory(out, x)
+    if shared:
+        raise ValueError("out: shares memory with an input")
+    return 0
+
+
+def check_out(out, int typenum, tuple shape, inputs):
+    """TypeError or ValueError if a result of this dtype and shape cannot be written to `out`, apart from `inputs`."""
+    cdef cnp.npy_intp[MAX_DIMS] lengths
+    for i, length in enumerate(shape):
+        lengths[i] = length
+    writable(out, typenum, len(shape), lengths)
+    for x in inputs:
+        apart(out, x)
+
+
+cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
+    """`out`, checked, or a new array: of dtype `typenum` and the broadcast shape of `x` and `y`."""
+    cdef int ndim = x.ndim
+    cdef cnp.npy_intp* shape = x.shape
+    cdef cnp.npy_intp[MAX_DIMS] lengths
+    if y is not None and not PyArray_SAMESHAPE(x, y):
+        try:
+            broadcast = np.broadcast_shapes((<object>x).shape, (<object>y).shape)
+        except ValueError:
+            raise ValueError(f"a, b: shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast") from None
+        ndim, shape = len(broadcast), lengths
+        for i, length in enumerate(broadcast):
+            lengths[i] = length
+    if out is None:
+        return cnp.PyArray_EMPTY(ndim, shape, typenum, 0)
+    writable(out, typenum, ndim, shape)
+    apart(out, x)
+    if y is not None:
+        apart(out, y)
+    return out
+
+
+cdef object named(type kind, a, b, c):
+    """The named tuple kind(a, b, c), in a fifth of the time."""
+    return new_triple(kind, a, b, c)

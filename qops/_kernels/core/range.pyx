@@ -1,0 +1,74 @@
+"""The extremes of a tensor."""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport walk
+
+cnp.import_array()
+
+cdef extern from "core/range.h":
+    Py_ssize_t range_s32__simd(int, const int32_t*, Py_ssize_t, int32_t*, int32_t*) nogil
+    Py_ssize_t range_f32__simd(int, const float*, Py_ssize_t, float*, float*, float*) nogil
+
+
+cdef void range_s32(const int32_t* x, Py_ssize_t n, int32_t* lowest, int32_t* highest) noexcept nogil:
+    """Widens lowest..highest to hold every x."""
+    cdef Py_ssize_t i = range_s32__simd(tier(), x, n, lowest, highest)
+    cdef int32_t low = lowest[0], high = highest[0]
+    for i in range(i, n):
+        low = min(low, x[i])
+        high = max(high, x[i])
+    lowest[0], highest[0] = low, high
+
+
+cdef void range_f32(const float* x, Py_ssize_t n, float* lowest, float* highest, float* nonfinite) noexcept nogil:
+    """Widens lowest..highest to hold every x; nonfinite becomes NaN if one is infinite or NaN (then x - x is not 0)."""
+    cdef Py_ssize_t i = range_f32__simd(tier(), x, n, lowest, highest, nonfinite)
+    cdef float low = lowest[0], high = highest[0], strange = nonfinite[0]
+    for i in range(i, n):
+        low = x[i] if x[i] < low else low
+        high = x[i] if x[i] > high else high
+        strange += x[i] - x[i]
+    lowest[0], highest[0], nonfinite[0] = low, high, strange
+
+
+cdef struct Ends32:
+    int32_t lowest, highest
+
+
+cdef struct EndsF:
+    float lowest, highest, nonfinite
+
+
+cdef void range_s32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    range_s32(<int32_t*>data[0], n, &(<Ends32*>using).lowest, &(<Ends32*>using).highest)
+
+
+cdef void range_f32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef EndsF* r = <EndsF*>using
+    range_f32(<float*>data[0], n, &r.lowest, &r.highest, &r.nonfinite)
+
+
+cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1:
+    """Sets the lowest and highest of int32 codes; 2**31 - 1 and -2**31 of none."""
+    cdef Ends32 r = Ends32(2147483647, -2147483648)
+    walk(range_s32_loop, &r, codes)
+    lowest[0], highest[0] = r.lowest, r.highest
+    return 0
+
+
+def range_32(cnp.ndarray codes):
+    """Lowest and highest of int32 codes; (2**31 - 1, -2**31) of none."""
+    cdef int32_t lowest, highest
+    range_32_into(codes, &lowest, &highest)
+    return lowest, highest
+
+
+cpdef tuple range_float(cnp.ndarray values):
+    """Lowest and highest of float32 values, (inf, -inf) of none, and whether all are finite."""
+    cdef EndsF r = EndsF(INFINITY, -INFINITY, 0)
+    walk(range_f32_loop, &r, values)
+    return r.lowest, r.highest, r.nonfinite == 0

@@ -1,0 +1,36 @@
+"""The tier of SIMD lanes in use: the best that the CPU has, or the one that the environment variable QOPS_ISA names."""
+
+import os
+
+cdef extern from "core/cpu.h":
+    int qops_best_tier() nogil
+
+TIERS = ("plain", "avx2", "avx512", "vnni", "vbmi")
+cdef int best = qops_best_tier()
+cdef int current = best
+
+
+cdef int tier() noexcept nogil:
+    return current
+
+
+def available():
+    """Names of the tiers that this CPU can run, slowest first."""
+    return TIERS[:best + 1]
+
+
+def name():
+    """Name of the tier of SIMD lanes in use: "plain", "avx2", "avx512", "vnni" or "vbmi"."""
+    return TIERS[current]
+
+
+def use(str wanted):
+    """Use the tier `wanted` from now on, in the whole process; ValueError if the CPU lacks it."""
+    global current
+    if wanted not in available():
+        raise ValueError(f"QOPS_ISA: {wanted!r} is not one of the tiers of this CPU, {', '.join(available())}")
+    current = TIERS.index(wanted)
+
+
+if os.environ.get("QOPS_ISA"):
+    use(os.environ["QOPS_ISA"])

@@ -1,0 +1,1 @@
+"""Kernels and prepare steps of the front-door ops."""

@@ -1,0 +1,204 @@
+"""The way from a public op to its kernel: check, prepare, `out` or a new array, run.
+
+Compiled, because for a small array it is all that a call does. `kind` is the class of the (codes, min, max) to give.
+"""
+
+cimport numpy as cnp
+from libc.float cimport FLT_MAX
+from libc.math cimport INFINITY, isfinite, ldexp, nextafter, rint
+from libc.stdint cimport int32_t
+
+from qops._kernels.frontdoor cimport add
+from qops._kernels.core cimport multiply_shift as shift
+from qops._kernels.frontdoor cimport quantize as q
+from qops._kernels.frontdoor cimport requantize as r
+from qops._kernels.core.checks cimport (
+    Ends, as_array, float32s, int32s, integer, named, number, operand_of, output, real, span_of
+)
+from qops._kernels.core.range cimport above, below, range_32_into, range_float
+
+cnp.import_array()
+
+cdef enum:
+    WIDEST_8P8TO32 = 110  # exponent of the range ends whose output range, 2**18 times as wide, float32 cannot hold
+
+cdef double TIGHT = 15 / 16.  # a range found is worth a second pass when it is narrower than this share of the first
+cdef double NARROWEST = 2.0**-32  # of all that the sums may span: what is narrower than this cannot be measured
+
+
+cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1:
+    """Sets `ends` to the range (lo, hi), an end that is None from the data; if only one is, it is on its side of 0."""
+    if lo is None and hi is None:
+        ends.min, ends.max = lowest, highest
+    elif lo is None:
+        ends.min, ends.max = min(lowest, 0.0), real(hi, name + " max")
+    elif hi is None:
+        ends.min, ends.max = real(lo, name + " min"), max(highest, 0.0)
+    else:
+        return span_of(lo, hi, name, ends)
+    if ends.min > ends.max:
+        raise ValueError(f"{name}: min {ends.min} > max {ends.max}, of which the data gave one")
+    return 0
+
+
+def quantize(x, lo, hi, out, type kind):
+    """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
+    cdef cnp.ndarray source, values, codes
+    cdef double lowest = 0, highest = 0
+    cdef Ends given, ends
+    cdef q.Affine p
+    source = as_array(x, "x")
+    values = float32s(source, "x")
+    if lo is None or hi is None:
+        lowest, highest, finite = range_float(values)
+        if not finite:
+            raise ValueError("x: has NaN, infinite values or some beyond float32, so it cannot give the range")
+        if cnp.PyArray_SIZE(values) == 0:
+            lowest = highest = 0.0
+    completed(lo, hi, lowest, highest, "range", &given)
+    p = q.holding_zero(given.min, given.max, &ends)
+    if not isfinite(ends.max - ends.min):
+        raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
+    codes = output(out, cnp.NPY_UINT8, source)
+    q.quantize(values, p.scale, p.zero_point, codes)
+    return named(kind, codes, ends.min, ends.max)
+
+
+def dequantize(t, out):
+    """The values of uint8 or int32 codes."""
+    cdef Ends ends
+    cdef cnp.ndarray codes = operand_of(t, "t", cnp.NPY_UINT8, cnp.NPY_INT32, &ends), values
+    if cnp.PyArray_ITEMSIZE(codes) == 1 and max(-ends.min, ends.max) + (ends.max - ends.min) / 510 > FLT_MAX:
+        raise ValueError(f"t: the range ({ends.min}, {ends.max}) is too near the end of float32")
+    values = output(out, cnp.NPY_FLOAT32, codes)
+    if cnp.PyArray_ITEMSIZE(codes) == 1:
+        q.dequantize_8(codes, ends.min, ends.max, values)
+    else:
+        q.dequantize_32(codes, ldexp(ends.max - ends.min, -32), values)
+    return values
+
+
+cdef int spanned(cnp.ndarray codes, Ends ends, Ends* found) except -1:
+    """Sets `found` to the values that int32 codes of the range `ends` span; to 0 if there are none."""
+    cdef int32_t lowest, highest
+    cdef double step = ldexp(ends.max - ends.min, -32)
+    found.min = found.max = 0
+    if cnp.PyArray_SIZE(codes):
+        range_32_into(codes, &lowest, &highest)
+        found.min, found.max = below(lowest * step), above(highest * step)
+    return 0
+
+
+def requantization_range(t):
+    """(min, max) of the values that int32 codes span."""
+    cdef Ends ends, found
+    spanned(operand_of(t, "t", cnp.NPY_INT32, -1, &ends), ends, &found)
+    return found.min, found.max
+
+
+def requantize_32to8(t, lo, hi, out, type kind):
+    """uint8 codes of int32 codes in the range (lo, hi), None for what the codes span."""
+    cdef Ends ends, found, wanted
+    cdef cnp.ndarray codes = operand_of(t, "t", cnp.NPY_INT32, -1, &ends), result
+    found.min = found.max = 0
+    if lo is None or hi is None:
+        spanned(codes, ends, &found)
+    completed(lo, hi, found.min, found.max, "output range", &wanted)
+    result = output(out, cnp.NPY_UINT8, codes)
+    if wanted.min < wanted.max:
+        r.requantize_32to8(codes, ldexp(ends.max - ends.min, -32), wanted.min, wanted.max, result)
+    else:
+        (<object>result).fill(0)
+    return named(kind, result, wanted.min, wanted.max)
+
+
+def multiply_shift(x, factor, bits, str rounding, out):
+    """x * round(factor * 2**bits) / 2**bits."""
+    cdef cnp.ndarray source, codes, result
+    cdef double scaled, real_factor = number(factor, "factor")
+    bits = integer(bits, "bits", 0, 30)
+    scaled = ldexp(real_factor, bits)
+    if not -2147483647.5 < scaled < 2147483647.5:
+        raise ValueError(f"factor: {factor} in {bits} bits is 2**31 or more")
+    source = as_array(x, "x")
+    codes = int32s(source, "x")
+    result = output(out, cnp.NPY_INT32, source)
+    shift.multiply_shift(codes, <int>rint(scaled), bits, rounding, result)
+    return result
+
+
+def quantized_add_8p8to32(a, b, out, type kind):
+    """int32 codes of the sum by nnlib's float formula."""
+    cdef Ends p, s
+    cdef cnp.ndarray x = operand_of(a, "a", cnp.NPY_UINT8, -1, &p), y = operand_of(b, "b", cnp.NPY_UINT8, -1, &s), codes
+    cdef double top
+    if max(max(-p.min, p.max), max(-s.min, s.max)) >= ldexp(1, WIDEST_8P8TO32):
+        raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
+    codes = output(out, cnp.NPY_INT32, x, y)
+    top = add.add_8p8to32(x, p.min, p.max, y, s.min, s.max, codes)
+    return named(kind, codes, -top, top)
+
+
+cdef Ends full_range(Ends a, Ends b):
+    """All that the sum of two ranges can span, rounded outward to float32; zero wide only where that is exact."""
+    cdef double lo = a.min + b.min, hi = a.max + b.max
+    if lo == hi and not (lo - a.min == b.min and lo - b.min == a.min and hi - a.max == b.max and hi - b.max == a.max):
+        lo, hi = nextafter(lo, -INFINITY), nextafter(hi, INFINITY)  # float64 has lost the smaller one
+    if not isfinite(<double>above(hi) - below(lo)):
+        raise ValueError(f"a, b: the sum of the ranges, ({lo}, {hi}), is beyond float32")
+    return Ends(below(lo), above(hi))
+
+
+cdef Ends guessed_ends(guess, bint* has_min, bint* has_max):
+    """Both ends of `guess`, checked, and whether each is guessed."""
+    cdef Ends ends = Ends(0, 0)
+    has_min[0] = has_max[0] = False
+    if guess is None:
+        return ends
+    try:
+        lo, hi = guess
+    except (TypeError, ValueError):
+        raise TypeError(f"guess: expected (min, max), got {guess!r}") from None
+    has_min[0], has_max[0] = lo is not None, hi is not None
+    if has_min[0] and has_max[0]:
+        span_of(lo, hi, "guess", &ends)
+    elif has_min[0]:
+        ends.min = real(lo, "guess min")
+    elif has_max[0]:
+        ends.max = real(hi, "guess max")
+    return ends
+
+
+cdef Ends better_range(Ends found, Ends guess, bint has_min, bint has_max, Ends full):
+    """The range to write with again: a guessed end stays where it holds; never too narrow to be measured."""
+    cdef double lo = guess.min if has_min and guess.min <= found.min else found.min
+    cdef double hi = guess.max if has_max and guess.max >= found.max else found.max
+    cdef double least = 2 * NARROWEST * (full.max - full.min)
+    return Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least))
+
+
+def quantized_add_8p8to8(a, b, guess, out, type kind, type info_kind):
+    """Codes of the sum, in the guessed range where that serves; and (passes, lowest, highest) if it has a class."""
+    cdef Ends p, s, ends, better, full, guessed, seen
+    cdef bint has_min, has_max
+    cdef cnp.ndarray x = operand_of(a, "a", cnp.NPY_UINT8, -1, &p), y = operand_of(b, "b", cnp.NPY_UINT8, -1, &s), codes
+    cdef add.Span found
+    cdef int passes = 1
+    full = full_range(p, s)
+    guessed = guessed_ends(guess, &has_min, &has_max)
+    codes = output(out, cnp.NPY_UINT8, x, y)
+    ends = Ends(guessed.min if has_min else full.min, guessed.max if has_max else full.max)
+    if ends.max - ends.min <= (max(ends.max, full.max) - min(ends.min, full.min)) * NARROWEST:
+        ends, has_min, has_max = full, False, False
+    seen = ends
+    if ends.min == ends.max or cnp.PyArray_SIZE(codes) == 0:  # two constants, whose sum is a float32; or nothing
+        (<object>codes).fill(0)
+    else:
+        found = add.add_8p8to8(x, p.min, p.max, y, s.min, s.max, ends.min, ends.max, codes)
+        seen = Ends(max(found.min, full.min), min(found.max, full.max))
+        better = better_range(seen, guessed, has_min, has_max, full)
+        if not found.fits or better.max - better.min <= TIGHT * (ends.max - ends.min):
+            ends, passes = better, 2
+            add.add_8p8to8(x, p.min, p.max, y, s.min, s.max, ends.min, ends.max, codes)
+    tensor = named(kind, codes, ends.min, ends.max)
+    return tensor if info_kind is None else (tensor, named(info_kind, passes, seen.min, seen.max))

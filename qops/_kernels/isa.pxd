@@ -1,5 +1,0 @@
-cdef extern from "cpu.h":
-    int PLAIN "QOPS_PLAIN"
-    int VNNI "QOPS_VNNI"
-
-cdef int tier() noexcept nogil

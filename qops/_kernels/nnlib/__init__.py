@@ -1,0 +1,1 @@
+"""Kernels and prepare steps of nnlib's ops."""

@@ -1,0 +1,164 @@
+"""nnlib's Quantize (by mantissas), its reference (by float32) and its Dequantize."""
+
+cimport numpy as cnp
+from libc.math cimport frexpf, isfinite, ldexp
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.nnlib.ranges cimport (
+    Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits, clamp, half_away, sat8,
+)
+from qops._kernels.core.walk cimport STREAM, blocks
+
+cnp.import_array()
+
+cdef extern from "nnlib/quantize.h":
+    ctypedef struct quantize_f32:
+        int32_t common_exponent  # mantissas are shifted to it
+        int32_t offset  # of min, and half an output step for the rounding
+        int32_t scaling  # 2**32 / range, 4096 to 8192
+        float min, max
+    Py_ssize_t quantize_mantissas__simd(int, const float*, uint8_t*, Py_ssize_t, quantize_f32, bint) nogil
+
+cdef enum:
+    HIDDEN = 1 << 23  # the leading 1 of a float32 mantissa, which is not stored
+
+
+cdef inline uint32_t mantissa(uint32_t b) noexcept nogil:
+    return (b & (HIDDEN - 1)) | HIDDEN
+
+
+cdef inline int exponent_field(uint32_t b) noexcept nogil:
+    return b >> 23 & 0xFF
+
+
+cdef quantize_f32 prepare(float lo, float hi) noexcept nogil:
+    cdef quantize_f32 p
+    cdef Moved r = Moved(0, lo, lo + <float>1e-18)
+    cdef uint32_t lowest, width
+    cdef int shift
+    if hi > r.max:
+        r.max = hi
+    if lo < 0:
+        r = adjust_minmax(Ends(lo, r.max), 0, <float>1e-6)
+    p.min, p.max = r.min, r.max
+    lowest, width = bits(p.min), bits((p.max - p.min) * <float>1.003921569)  # 256 / 255
+    p.common_exponent = exponent_field(width) + 4
+    width = mantissa(width) >> 4
+    shift = p.common_exponent - exponent_field(lowest)
+    p.offset = (mantissa(lowest) >> shift if 0 <= shift < 24 else 0) + (width >> 9)
+    p.scaling = 0xFFFFFFFFU // width
+    return p
+
+
+def quantize_integers(float lo, float hi):
+    """What the loop uses for this range, and the range it makes of it, as a dict."""
+    return prepare(lo, hi)
+
+
+cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, quantize_f32 p) noexcept nogil:
+    """c = sat_u16((mantissa of x + offset) * scaling >> 16) >> 8; nothing but the last step saturates."""
+    cdef Py_ssize_t i = quantize_mantissas__simd(tier(), x, c, n, p, n >= STREAM)
+    cdef uint32_t b, aligned
+    cdef int shift
+    cdef int32_t acc
+    for i in range(i, n):
+        b = bits(x[i])
+        shift = min(p.common_exponent - exponent_field(b), 31)
+        shift = ((shift & 63) ^ 32) - 32  # the DSP's shifter looks at 6 bits; a negative count shifts left
+        aligned = mantissa(b) >> shift if shift >= 0 else <uint32_t>(<int64_t>mantissa(b) << -shift)
+        acc = <int32_t>((0 - aligned if b >> 31 else aligned) + <uint32_t>p.offset)
+        c[i] = <uint8_t>(clamp(<int64_t>acc * p.scaling >> 16, 0, 0xFFFF) >> 8)
+
+
+cdef void quantize_f32_u8__ref(const float* x, uint8_t* c, Py_ssize_t n, Adjusted r) noexcept nogil:
+    """c = sat_u8(round_half_away((x - min) * (255 / range)))."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        c[i] = sat8(half_away((x[i] - r.min) * r.recip_step))
+
+
+def quantize(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
+    """out = the codes of x by mantissas; returns the range, None if it is beyond float32."""
+    cdef quantize_f32 p = prepare(lo, hi)
+    cdef cnp.ndarray a, c
+    if not isfinite((p.max - p.min) * <float>1.003921569):
+        return None
+    for a, c in blocks((x, out)):
+        with nogil:
+            quantize_f32_u8(<float*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c), p)
+    return p.min, p.max
+
+
+def refused(float lo, float hi):
+    """Whether Quantize_ref refuses the range (lo, hi)."""
+    return lo > 0 or hi < 0 or hi - lo < <float>1e-8
+
+
+def quantize_ref(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
+    """out = the codes of x in float32; returns the range, None if it is beyond float32."""
+    cdef Adjusted r = adjust_range(Ends(lo, hi))
+    cdef cnp.ndarray a, c
+    if not isfinite(r.max - r.min):
+        return None
+    for a, c in blocks((x, out)):
+        with nogil:
+            quantize_f32_u8__ref(<float*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c), r)
+    return r.min, r.max
+
+
+def range_of_data(float lowest, float highest, float narrowest):
+    """The range of data with 0, at least `narrowest` wide."""
+    cdef float lo = lowest if lowest < 0 else <float>-0.0, hi = highest if highest > 0 else <float>0
+    return lo, max(hi, <float>(lo + narrowest))
+
+
+cdef double product(int q, float step) noexcept nogil:
+    """q * step, its 32 bits cut to 24: half away from zero."""
+    cdef int e, drop = 0
+    cdef int64_t acc = abs(q) * <int64_t>(frexpf(step, &e) * <float>16777216.0)
+    while acc >> drop >= 1 << 24:
+        drop += 1
+    acc = ((acc + (1 << drop >> 1)) >> drop) << drop
+    return ldexp(<double>(-acc if q < 0 else acc), e - 24)
+
+
+cdef Level prepare_dequantize(float lo, float hi) noexcept nogil:
+    cdef float width = hi - lo
+    cdef Level p
+    p.step = (width if width > <float>1e-18 else <float>1e-18) / <float>255
+    p.zero = sat8(half_away(-lo / p.step))
+    return p
+
+
+def dequantize_integers(float lo, float hi):
+    """zero and step of this range, as a dict."""
+    return prepare_dequantize(lo, hi)
+
+
+cdef void look_up(const uint8_t* c, float* x, Py_ssize_t n, const float* table) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        x[i] = table[c[i]]
+
+
+def dequantize(cnp.ndarray codes, float lo, float hi, cnp.ndarray out):
+    """out = (q - zero) * step of uint8 codes; False if the step is too large for the original's exponents."""
+    cdef Level p = prepare_dequantize(lo, hi)
+    cdef float table[256]
+    cdef cnp.ndarray c, x
+    cdef int q
+    if not p.step < <float>2.658455991569832e+36:  # 2**121
+        return False
+    for q in range(256):
+        table[q] = <float>product(q - p.zero, p.step)
+    for c, x in blocks((codes, out)):
+        with nogil:
+            look_up(<uint8_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c), table)
+    return True
+
+
+def step_32(float lo, float hi):
+    """The step of int32 codes: range / 2**32."""
+    cdef float width = hi - lo
+    return (width if width > <float>1e-18 else <float>1e-18) / <float>4294967296.0

@@ -1,0 +1,1 @@
+"""Kernels of oneDNN's primitives."""

@@ -1,0 +1,1 @@
+"""Exact and saturating integer products: matrices, convolutions, packing."""

@@ -1,0 +1,23 @@
+from libc.stdint cimport int8_t, int32_t, uint8_t
+
+from qops._kernels.product.tile cimport Run, gemm_kernel
+
+ctypedef struct Product:
+    const gemm_kernel *kernel
+    Py_ssize_t m, n, k
+    const uint8_t *a  # u8 or s8, row-major
+    Py_ssize_t lda
+    bint a_signed
+    const int8_t *b  # row-major B, or NULL and
+    Py_ssize_t ldb
+    const uint8_t *panels  # packed B
+    const int32_t *sums  # and its column sums
+    const Run *runs  # of k, or NULL if it is one
+    Py_ssize_t n_runs
+    Py_ssize_t quads  # of all runs
+    int32_t *c
+    Py_ssize_t ldc  # in elements; lda and ldb are in bytes
+    bint accumulate
+
+cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef int product(const Product *p) noexcept nogil

@@ -1,0 +1,291 @@
+"""The walk of an integer product over blocks, packing as it goes. No arrays here: see gemm.
+
+B is packed a strip of panels at a time, by the first tile of each panel where there is one that can, and A a block of
+rows, unless they are packed or need not be; then every tile of C is made once for each DEPTH quads of k. A product of
+few rows reads its B once and does not pack it.
+"""
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.string cimport memset
+
+from qops._kernels.product.tile cimport (
+    BLOCK_BYTES, DEPTH, GEMM_ROWS, GEMM_STREAM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_raw, gemm_tile, pack_columns,
+    pack_quads, padded_columns, panel_rows, quads_of, sum_columns,
+)
+
+cdef enum:
+    BLOCK_ROWS = 96  # rows of A between two visits of a panel
+    MIN_DEPTH = 1024  # rows of B in a block, at least
+    FAR = 1 << 19  # elements of C, beyond which L2 does not hold it
+    MIN_FETCH = 64  # quads multiplied meanwhile
+    NEAR_BYTES = 1 << 14  # packed on the stack
+    NEAR_B = 1 << 23  # bytes of B, which the caches may hold
+    NEAR_ROWS = 3  # up to which such a B is better streamed than packed on the way
+
+ctypedef struct Blocks:  # sizes and memory of what is packed at a time
+    Py_ssize_t m, n, k, quads
+    uint8_t *a
+    uint8_t *b
+    int32_t *sums
+
+# ---------------------------------------------------------------- one block of B
+
+cdef inline bint shifted(const Product *p) noexcept nogil:
+    return p.a_signed and not p.kernel.widens
+
+
+cdef inline bint in_place(const Product *p) noexcept nogil:
+    """Whether rows of A are quads as they are."""
+    return not p.kernel.widens and p.runs == NULL and p.k % 4 == 0
+
+
+cdef inline Run run_of(const Product *p, Py_ssize_t i) noexcept nogil:
+    return Run(0, p.k, p.quads) if p.runs == NULL else p.runs[i]
+
+
+cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
+    cdef Py_ssize_t i, quads = 0
+    cdef Run run
+    for i in range(p.n_runs):
+        run = run_of(p, i)
+        pack_columns(p.kernel, p.b + run.first * p.ldb, p.ldb, run.length, p.n, panels, quads, p.quads)
+        quads += run.quads
+
+
+cdef void pack_strip(Product *p, const Blocks *blocks, Py_ssize_t column) noexcept nogil:
+    """Packs B, which begins with this column of the strip, and sums its columns if that is needed."""
+    cdef uint8_t *panels = blocks.b + 4 * p.quads * column
+    pack_block(p, panels)
+    if shifted(p):
+        sum_columns(p.kernel, panels, p.quads, p.n, blocks.sums + column)
+    p.panels, p.sums = panels, blocks.sums + column
+
+
+cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t *packed) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef Run run
+    for i in range(first, first + rows):
+        for j in range(p.n_runs):
+            run = run_of(p, j)
+            pack_quads(p.kernel, p.a + i * p.lda + run.first, run.length, p.a_signed, packed)
+            packed += 4 * run.quads
+
+
+cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept nogil:
+    """Sets what all tiles of a block have in common."""
+    t.lda = lda
+    t.tap = ONE_TAP
+    t.taps = 1
+    t.ldc = p.ldc
+    t.shift = p.a_signed and in_place(p)
+    t.fetch = p.quads >= MIN_FETCH and p.m * p.ldc >= FAR
+
+
+cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, int32_t *c) noexcept nogil:
+    """A block of rows times packed B; a panel is used for all rows while it is near."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t q, j, used
+    cdef gemm_tile t
+    prepare_tiles(p, lda, &t)
+    for q from 0 <= q < max(p.quads, 1) by DEPTH:
+        t.a = a + 4 * q
+        t.quads = min(DEPTH, p.quads - q)
+        t.accumulate = p.accumulate or q > 0
+        for j from 0 <= j < p.n by width:
+            used = min(width, p.n - j)
+            t.b = p.panels + 4 * (p.quads * j + q * padded_columns(p.kernel, used))
+            t.times = SHIFTED if shifted(p) and q == 0 else 0
+            t.sums = p.sums + j if t.times else NULL
+            t.c = c + j
+            panel_rows(p.kernel, &t, rows, used)
+
+
+cdef void multiply_packed(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
+    """The rows from `first` on."""
+    cdef Py_ssize_t i, rows
+    for i from first <= i < p.m by blocks.m:
+        rows = min(blocks.m, p.m - i)
+        if in_place(p):
+            multiply_rows(p, p.a + i * p.lda, p.lda, rows, p.c + i * p.ldc)
+        else:
+            pack_rows(p, i, rows, blocks.a)
+            multiply_rows(p, blocks.a, 4 * p.quads, rows, p.c + i * p.ldc)
+
+
+cdef bint packs_on_the_way(const Product *p) noexcept nogil:
+    return p.kernel.pack_tile != NULL and in_place(p)
+
+
+cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) noexcept nogil:
+    """A block of rows times B, which is packed then and, if A is shifted, its columns summed."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
+    cdef Py_ssize_t j, whole = p.n // width * width
+    cdef Product rest = some_columns(p, whole, p.n - whole)
+    cdef gemm_raw raw
+    cdef gemm_tile t
+    prepare_tiles(p, p.lda, &t)
+    t.quads, t.accumulate, t.times = p.quads, p.accumulate, SHIFTED if shifted(p) else 0
+    raw.ldb = p.ldb
+    for j from 0 <= j < whole by width:
+        t.a, t.c = p.a, p.c + j
+        raw.b, raw.panel, raw.sums = p.b + j, blocks.b + 4 * p.quads * j, blocks.sums + j
+        p.kernel.pack_tile(&t, &raw, first)
+        t.a, t.c = p.a + first * p.lda, p.c + first * p.ldc + j
+        t.b, t.sums = raw.panel, raw.sums
+        panel_rows(p.kernel, &t, rows - first, width)
+    if rest.n:
+        pack_strip(&rest, blocks, whole)
+        multiply_rows(&rest, p.a, p.lda, rows, rest.c)
+    p.panels, p.sums = blocks.b, blocks.sums
+
+
+# ---------------------------------------------------------------- the walk over blocks
+
+cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """The same for n columns from `first` on, where a panel begins if B is packed."""
+    cdef Product part = p[0]
+    part.n = n
+    part.c += first
+    if p.panels == NULL:
+        part.b += first
+    else:
+        part.panels += 4 * p.quads * first
+        part.sums += first
+    return part
+
+
+cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexcept nogil:
+    """The k terms of the sums from `first` on, of a B that is not packed and one run."""
+    cdef Product part = p[0]
+    part.k = k
+    part.quads = quads_of(p.kernel, k)
+    part.a += first
+    part.b += first * p.ldb
+    part.accumulate = p.accumulate or first > 0
+    return part
+
+
+cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
+    """Blocks of B are as deep as there are rows of A, within limits: with many rows, C should not be read and written
+    for one more block; with few, B is read along its rows for longer. They are as wide as stays near from packing to
+    use; where several blocks of rows use all of them, wider."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t tiles, most, row_blocks
+    blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
+    if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
+        return
+    if p.panels == NULL and p.runs == NULL:
+        blocks.k = min(p.k, 4 * DEPTH, max(MIN_DEPTH, p.m // 16 * 16))
+        blocks.quads = quads_of(p.kernel, blocks.k)
+    tiles = (p.m + GEMM_ROWS - 1) // GEMM_ROWS
+    most = max(1, min(BLOCK_ROWS, BLOCK_BYTES // (4 * max(blocks.quads, 1))) // GEMM_ROWS)
+    row_blocks = (tiles + most - 1) // most
+    blocks.m = GEMM_ROWS * ((tiles + row_blocks - 1) // row_blocks)
+    if p.panels == NULL:
+        blocks.n = min(p.n, width * max(1, BLOCK_BYTES * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
+
+
+cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nogil:
+    cdef Product part
+    cdef Py_ssize_t first, done
+    for first from 0 <= first < max(p.k, 1) by max(blocks.k, 1):
+        part = p[0] if blocks.k == p.k else some_terms(p, first, min(blocks.k, p.k - first))
+        if packs_on_the_way(&part):
+            done = min(blocks.m, part.m)
+            pack_and_multiply(&part, blocks, done)
+        else:
+            done = 0
+            pack_strip(&part, blocks, 0)
+        multiply_packed(&part, blocks, done)
+
+
+cdef int blocked_product(const Product *p) noexcept nogil:
+    cdef Blocks blocks
+    cdef Product part
+    cdef Py_ssize_t j, padded
+    cdef Py_ssize_t bytes
+    cdef uint8_t near[NEAR_BYTES]
+    cdef void *memory = near
+    choose_blocks(p, &blocks)
+    padded = padded_columns(p.kernel, blocks.n)
+    bytes = (64 + (4 * padded * blocks.quads if p.panels == NULL else 0)
+             + (0 if in_place(p) else 4 * blocks.m * blocks.quads) + 4 * padded)
+    if bytes > NEAR_BYTES:
+        memory = PyMem_RawMalloc(bytes)
+    if memory == NULL:
+        return -1
+    blocks.b = <uint8_t *>aligned(memory)
+    blocks.a = blocks.b + (4 * padded * blocks.quads if p.panels == NULL else 0)
+    blocks.sums = <int32_t *>blocks.a + (0 if in_place(p) else blocks.m * blocks.quads)
+    for j from 0 <= j < p.n by blocks.n:
+        part = some_columns(p, j, min(blocks.n, p.n - j))
+        if p.panels == NULL:
+            multiply_unpacked(&part, &blocks)
+        else:
+            multiply_packed(&part, &blocks, 0)
+    if memory != <void *>near:
+        PyMem_RawFree(memory)
+    return 0
+
+
+# ---------------------------------------------------------------- few rows, B not packed
+
+cdef bint streams(const Product *p) noexcept nogil:
+    cdef bint better_packed = packs_on_the_way(p) and p.k * p.ldb <= NEAR_B
+    return (p.kernel.stream != NULL and p.panels == NULL and p.runs == NULL and p.n >= 64 and p.k >= 32
+            and p.m + shifted(p) <= (NEAR_ROWS if better_packed else GEMM_STREAM_ROWS))
+
+
+cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p, Py_ssize_t row,
+                      Py_ssize_t groups) noexcept nogil:
+    """acc to its row of C, its columns back in order (simd/gemm_stream.h), 128 times their sums taken off."""
+    cdef uint32_t *c = <uint32_t *>p.c + row * p.ldc
+    cdef uint32_t x
+    cdef Py_ssize_t g, vector, lane, i, j
+    for g in range(0, 64 * groups, 64):
+        for vector in range(4):
+            for lane in range(4):
+                for i in range(4):
+                    j = g + 16 * vector + 4 * lane + i
+                    x = <uint32_t>acc[j]
+                    if sums != NULL:
+                        x -= 128 * <uint32_t>sums[j]
+                    j = g + 16 * lane + 4 * vector + i
+                    c[j] = c[j] + x if p.accumulate else x
+
+
+cdef void stream_whole(const Product *p, Py_ssize_t quads, uint8_t *a, int32_t *acc) noexcept nogil:
+    """Whole blocks of B; if A is shifted a row of ones gives the column sums."""
+    cdef Py_ssize_t i, groups = p.n // 64, rows = p.m + shifted(p)
+    cdef const int32_t *sums = acc + 64 * groups * p.m if shifted(p) else NULL
+    memset(acc, 0, 4 * 64 * groups * rows)
+    for i in range(p.m):
+        pack_quads(p.kernel, p.a + i * p.lda, p.k, p.a_signed, a + p.k * i)
+    if shifted(p):
+        memset(a + p.k * p.m, 1, p.k)
+    p.kernel.stream(a, p.k, rows, p.b, p.ldb, p.k // (4 * quads), quads, groups, acc)
+    for i in range(p.m):
+        put_columns(acc + 64 * groups * i, sums, p, i, groups)
+
+
+cdef int streamed_product(const Product *p) noexcept nogil:
+    cdef Py_ssize_t rows = p.m + shifted(p)
+    cdef Py_ssize_t quads = 2 if p.ldb >= 2048 else 4 if rows <= 2 else 8  # measured
+    cdef Py_ssize_t k = p.k // (4 * quads) * (4 * quads), n = p.n // 64 * 64
+    cdef Product whole = some_terms(p, 0, k), below = some_terms(p, k, p.k - k)
+    cdef Product right = some_columns(p, n, p.n - n)
+    cdef void *memory = PyMem_RawMalloc(rows * (k + 4 * n) + 64)
+    cdef int32_t *acc = <int32_t *>aligned(memory)
+    if memory == NULL:
+        return -1
+    whole.n = below.n = n
+    stream_whole(&whole, quads, <uint8_t *>(acc + n * rows), acc)
+    PyMem_RawFree(memory)
+    return (blocked_product(&below) if below.k else 0) | (blocked_product(&right) if right.n else 0)
+
+
+cdef int product(const Product *p) noexcept nogil:
+    if p.m == 0 or p.n == 0:
+        return 0
+    return streamed_product(p) if streams(p) else blocked_product(p)

@@ -1,0 +1,202 @@
+"""The walk of an integer convolution over rows of the output, and over threads. No arrays here: see convolution.
+
+It is a product whose k is (kh, kw, ic), and no matrix of image columns is ever made: a tile takes its rows of A from
+the image itself, once for each tap (kh, kw).
+"""
+cimport cython
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
+
+from qops._kernels.product.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
+from qops._kernels.product.tile cimport (
+    BLOCK_BYTES, DEPTH, aligned, gemm_tile, padded_columns, panel_rows, quads_of,
+)
+
+from qops._kernels.core.threads import run_parts
+
+cdef extern from "product/depthwise.h" nogil:
+    void depthwise_vnni(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap, Py_ssize_t taps,
+                        const int8_t *w, const int32_t *sums, int32_t times, Py_ssize_t channels, int32_t *y)
+
+cdef enum:
+    ROOM = 1 << 14  # sums made before they are put elsewhere
+
+# ---------------------------------------------------------------- rows of the output
+
+cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
+                     const uint8_t *x, int32_t *y) noexcept nogil:
+    """Some rows of the output, of one group: panel by panel, DEPTH quads of k at a time."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t at_once = max(1, DEPTH // max(1, t.quads))
+    cdef Py_ssize_t j, i, row, used
+    cdef const uint8_t *panel
+    for j from 0 <= j < p.oc by width:
+        used = min(width, p.oc - j)
+        panel = p.panels + 4 * t.quads * p.kh * p.kw * (group * padded_columns(p.kernel, p.oc) + j)
+        for i from 0 <= i < p.kh * p.kw by at_once:
+            t.tap = tap + i
+            t.taps = min(at_once, p.kh * p.kw - i)
+            t.b = panel + 4 * t.quads * i * padded_columns(p.kernel, used)
+            t.sums = p.sums + group * padded_columns(p.kernel, p.oc) + j
+            t.times = 0 if i else p.times
+            t.accumulate = i > 0
+            for row in range(rows):
+                t.a = x + row * p.sh * row_bytes(&p.image)
+                t.c = y + row * p.ow * t.ldc + j
+                panel_rows(p.kernel, t, p.ow, used)
+
+
+cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
+                     int32_t *y) noexcept nogil:
+    cdef Py_ssize_t group
+    cdef gemm_tile t
+    t.fetch = False
+    t.shift = p.image.x_signed and p.image.in_place
+    t.lda = p.sw * pixel_bytes(&p.image)
+    t.ldc = p.groups * p.oc
+    t.quads = quads_of(p.kernel, p.image.channels)
+    for group in range(p.groups):
+        group_rows(p, &t, tap, group, rows, x + group * group_bytes(&p.image), y + group * p.oc)
+
+
+cdef void depthwise_pixel(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t first, const uint8_t *x,
+                          int32_t *y) noexcept nogil:
+    # y[c] = times * sums[c] + sum over taps of x[tap + c] * w[tap][c]        for channels c from first on
+    cdef uint32_t acc
+    cdef Py_ssize_t c, i
+    for c in range(first, p.groups):
+        acc = <uint32_t>p.times * <uint32_t>p.sums[c]
+        for i in range(p.kh * p.kw):
+            acc += <uint32_t>(x[tap[i] + c] * p.depthwise[i * p.groups + c])
+        y[c] = <int32_t>acc
+
+
+cdef void depthwise_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
+                         int32_t *y) noexcept nogil:
+    cdef Py_ssize_t step = p.sw * pixel_bytes(&p.image)
+    cdef Py_ssize_t _i, j, done = 0
+    for _i in range(rows):
+        if p.depthwise_quads != NULL:
+            depthwise_vnni(x, step, p.ow, tap, p.kh * p.kw, p.depthwise_quads, p.sums, p.times, p.groups, y)
+            done = p.groups
+        elif p.kernel.depthwise != NULL:
+            done = p.kernel.depthwise(x, step, p.ow, tap, p.kh * p.kw, p.depthwise, p.sums, p.times, p.groups, y)
+        for j in range(p.ow):
+            depthwise_pixel(p, tap, done, x + j * step, y + j * p.groups)
+        x += p.sh * row_bytes(&p.image)
+        y += p.ow * p.groups
+
+
+# ---------------------------------------------------------------- the walk over images and their rows
+
+cdef Py_ssize_t rows_read(const Convolution *p, Py_ssize_t rows) noexcept nogil:
+    return (rows - 1) * p.sh + (p.kh - 1) * p.dh + 1
+
+
+cdef bint beyond_memory(const Convolution *p) noexcept nogil:
+    """Whether what one row of the output reads, padding too, has more bytes than can be counted."""
+    cdef double bytes = <double>rows_read(p, 1) * p.image.pixels * pixel_bytes(&p.image)
+    return not p.image.in_place and bytes > <double>(1LL << 48)
+
+
+cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
+    """Rows of the output at a time: what they read stays within BLOCK_BYTES if it can."""
+    cdef Py_ssize_t most = (BLOCK_BYTES // max(1, p.image.pixels * pixel_bytes(&p.image)) - rows_read(p, 1)) // p.sh + 1
+    cdef Py_ssize_t blocks
+    most = max(1, most)
+    blocks = (p.oh + most - 1) // most
+    return (p.oh + blocks - 1) // blocks
+
+
+cdef void put_rows(const Convolution *p, const int32_t *made, Py_ssize_t rows, int32_t *y) noexcept nogil:
+    """Rows, made NHWC, to where y wants them; a row stays near while its channels are picked."""
+    cdef Py_ssize_t channels = p.groups * p.oc
+    cdef Py_ssize_t _i, j, c
+    for _i in range(rows):
+        for c in range(channels):
+            for j in range(p.ow):
+                y[c * p.y_channel + j * p.y_column] = made[j * channels + c]
+        made += p.ow * channels
+        y += p.y_row
+
+
+cdef Py_ssize_t rows_apart(const Convolution *p) noexcept nogil:
+    """Rows made before they are put where y wants them: none, or as many as stay near."""
+    return max(1, ROOM // max(1, p.ow * p.groups * p.oc)) if p.y_elsewhere else 0
+
+
+cdef void convolve_some(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
+                        int32_t *y) noexcept nogil:
+    if p.depthwise != NULL:
+        depthwise_rows(p, tap, rows, x, y)
+    else:
+        dense_rows(p, tap, rows, x, y)
+
+
+cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t number, Py_ssize_t first,
+                         Py_ssize_t rows, uint8_t *buffer, int32_t *room) noexcept nogil:
+    cdef const uint8_t *x = image_rows(&p.image, number, first * p.sh, rows_read(p, rows), buffer)
+    cdef int32_t *y = p.y + number * p.y_image + first * p.y_row
+    cdef Py_ssize_t i, some, most = rows_apart(p)
+    if most == 0:
+        convolve_some(p, tap, rows, x, y)
+        return
+    for i from 0 <= i < rows by most:
+        some = min(most, rows - i)
+        convolve_some(p, tap, some, x + i * p.sh * row_bytes(&p.image), room)
+        put_rows(p, room, some, y + i * p.y_row)
+
+
+cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """Rows first .. end of the output, all images counted as one; -1 if there is no memory for it."""
+    if beyond_memory(p):
+        return -1
+    cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # whole quads, the last tap repeated
+    cdef Py_ssize_t size = 0 if p.image.in_place else rows_read(p, most) * row_bytes(&p.image)
+    cdef Py_ssize_t room = rows_apart(p) * p.ow * p.groups * p.oc
+    cdef void *memory = PyMem_RawMalloc(128 + size + taps * sizeof(Py_ssize_t) + room * sizeof(int32_t))
+    cdef Py_ssize_t *tap = <Py_ssize_t *>memory
+    cdef uint8_t *buffer = <uint8_t *>aligned(tap + taps)
+    cdef Py_ssize_t i, j, rows
+    if memory == NULL:
+        return -1
+    for i in range(taps):
+        j = min(i, p.kh * p.kw - 1)
+        tap[i] = j // p.kw * p.dh * row_bytes(&p.image) + j % p.kw * p.dw * pixel_bytes(&p.image)
+    while first < end:
+        rows = min(most, min(end - first, p.oh - first % p.oh))
+        convolve_block(p, tap, first // p.oh, first % p.oh, rows, buffer, <int32_t *>aligned(buffer + size))
+        first += rows
+    PyMem_RawFree(memory)
+    return 0
+
+
+@cython.final
+cdef class _Part:
+    """The rows of the output that one thread makes."""
+    cdef Convolution convolution
+    cdef Py_ssize_t first, end
+    cdef object arrays      # what it reads and writes lives as long as it does, even if its caller is interrupted
+
+    def __call__(self):
+        cdef int failed
+        with nogil:
+            failed = convolve_rows(&self.convolution, self.first, self.end)
+        if failed:
+            raise MemoryError
+
+
+cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays):
+    """All rows of all images, in as many parts as threads."""
+    cdef Py_ssize_t i
+    cdef _Part part
+    parts = []
+    num_threads = max(1, min(num_threads, images * p.oh))
+    for i in range(num_threads):
+        part = _Part()
+        part.convolution = p[0]
+        part.arrays = arrays
+        part.first = images * p.oh * i // num_threads
+        part.end = images * p.oh * (i + 1) // num_threads
+        parts.append(part)
+    run_parts(parts)

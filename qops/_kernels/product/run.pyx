@@ -1,0 +1,65 @@
+"""An integer product on this thread or on several, without the GIL unless it is brief."""
+cimport cython
+
+from qops._kernels.product.blocks cimport Product, product, some_columns
+from qops._kernels.product.tile cimport GEMM_ROWS
+
+from qops._kernels.core.threads import run_parts
+
+cdef enum:
+    BRIEF = 1 << 18  # multiplications: a microsecond with vectors, in which nobody misses the GIL
+
+
+@cython.final
+cdef class _Part:
+    """The part of a product that one thread does."""
+    cdef Product product
+    cdef object arrays  # what it reads and writes lives as long as it does, even if its caller is interrupted
+
+    def __call__(self):
+        cdef int failed
+        with nogil:
+            failed = product(&self.product)
+        if failed:
+            raise MemoryError
+
+
+cdef list parts_of(const Product *p, Py_ssize_t num_threads, arrays):
+    """Splits rows, or columns if there are more of them; columns at panels, so that none is packed twice."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef bint by_rows = p.m >= p.n
+    cdef Py_ssize_t unit = GEMM_ROWS if by_rows else width
+    cdef Py_ssize_t size = p.m if by_rows else p.n
+    cdef Py_ssize_t units = (size + unit - 1) // unit
+    cdef Py_ssize_t i, first, end
+    cdef _Part part
+    parts = []
+    num_threads = max(1, min(num_threads, units))
+    for i in range(num_threads):
+        first = min(size, units * i // num_threads * unit)
+        end = min(size, units * (i + 1) // num_threads * unit)
+        part = _Part()
+        part.arrays = arrays
+        if by_rows:
+            part.product = p[0]
+            part.product.a += first * p.lda
+            part.product.c += first * p.ldc
+            part.product.m = end - first
+        else:
+            part.product = some_columns(p, first, end - first)
+        parts.append(part)
+    return parts
+
+
+cdef run_product(const Product *p, Py_ssize_t num_threads, arrays):
+    cdef int failed
+    if num_threads > 1:
+        run_parts(parts_of(p, num_threads, arrays))
+        return
+    if p.m * p.n * p.k <= BRIEF:
+        failed = product(p)
+    else:
+        with nogil:
+            failed = product(p)
+    if failed:
+        raise MemoryError

@@ -1,0 +1,65 @@
+from libc.stdint cimport int8_t, int32_t, uint8_t
+
+cdef extern from "product/types.h" nogil:
+    enum:
+        GEMM_ROWS
+        GEMM_STREAM_ROWS
+
+    ctypedef struct gemm_tile:
+        const uint8_t *a
+        Py_ssize_t lda
+        const Py_ssize_t *tap
+        Py_ssize_t taps, quads
+        const uint8_t *b
+        const int32_t *sums
+        int32_t times
+        int32_t *c
+        Py_ssize_t ldc
+        int accumulate
+        int fetch
+        int shift
+
+    ctypedef struct gemm_raw:
+        const int8_t *b
+        Py_ssize_t ldb
+        uint8_t *panel
+        int32_t *sums
+
+    ctypedef struct gemm_kernel:
+        Py_ssize_t lanes, vectors
+        int widens
+        void (*tile)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
+        void (*pack)(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
+                     uint8_t *panel) noexcept nogil
+        void (*pack_tile)(const gemm_tile *, const gemm_raw *, Py_ssize_t rows) noexcept nogil
+        void (*stream)(const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int8_t *b, Py_ssize_t ldb,
+                       Py_ssize_t blocks, Py_ssize_t quads, Py_ssize_t groups,
+                       int32_t *acc) noexcept nogil
+        Py_ssize_t (*depthwise)(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap,
+                                Py_ssize_t taps, const int32_t *w, const int32_t *sums, int32_t times,
+                                Py_ssize_t channels, int32_t *y) noexcept nogil
+
+
+ctypedef struct Run:
+    # Rows of B that pairs are formed in: the first, how many, and how many quads they are packed to.
+    Py_ssize_t first, length, quads
+
+
+cdef enum:
+    DEPTH = 1024  # quads multiplied before C is touched again: a panel is 256 KB, a quarter of L2
+    BLOCK_BYTES = 1 << 18  # packed at a time and soon read again
+    SHIFTED = -128  # times the sums of B make up for the shift of a signed A by 128
+
+cdef const Py_ssize_t *ONE_TAP
+
+cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil
+cdef void *aligned(void *block) noexcept nogil
+cdef Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil
+cdef Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept nogil
+cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
+                       uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil
+cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
+                     uint8_t *quads) noexcept nogil
+cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize_t quads, Py_ssize_t n,
+                      int32_t *sums) noexcept nogil
+cdef void panel_rows(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil

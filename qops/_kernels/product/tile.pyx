@@ -1,0 +1,250 @@
+"""Tiles and panels: what the integer product (gemm) and the convolution are made of.
+
+A *quad* is 4 bytes that lie together along k. B is packed in *panels* of some columns, ``[quad][column][4 bytes]``;
+a *tile* is a few rows of A times one panel. The plain tile below is the definition; simd/gemm_tile.h does the same
+with vectors, and everything else here (packing, edges, the walk over rows) is common to all of them.
+"""
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uintptr_t
+from libc.string cimport memcpy, memset
+
+from qops._kernels.core.tiers cimport PLAIN, tier
+
+cdef extern from "product/gemm.h" nogil:
+    const gemm_kernel *gemm_find(int tier, int saturating)
+
+cdef enum:
+    MAX_COLUMNS = 64  # of a panel of any kernel
+    PLAIN_COLUMNS = 16
+    ONES = 256  # quads of ones that columns are summed with
+
+# ---------------------------------------------------------------- the definition
+
+cdef inline int32_t sat16(int32_t x) noexcept nogil:
+    return 32767 if x > 32767 else -32768 if x < -32768 else x
+
+
+cdef inline uint32_t dot_exact(const uint8_t *a, const int8_t *b) noexcept nogil:
+    # a0*b0 + a1*b1 + a2*b2 + a3*b3                              VPDPBUSD
+    return <uint32_t>(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3])
+
+
+cdef inline uint32_t dot_saturating(const uint8_t *a, const int8_t *b) noexcept nogil:
+    # sat16(a0*b0 + a1*b1) + sat16(a2*b2 + a3*b3)                VPMADDUBSW, VPMADDWD by 1
+    return <uint32_t>(sat16(a[0] * b[0] + a[1] * b[1]) + sat16(a[2] * b[2] + a[3] * b[3]))
+
+
+cdef inline void plain_row(const gemm_tile *t, Py_ssize_t row, Py_ssize_t columns, bint saturating) noexcept nogil:
+    # c[j] (+)= times * sums[j] + sum over quads q of dot(a[q], b[q][j])        mod 2^32
+    cdef uint32_t acc[PLAIN_COLUMNS]
+    cdef uint8_t shift = 0x80 if t.shift else 0
+    cdef uint8_t[4] a
+    cdef const uint8_t *x
+    cdef const int8_t *b = <const int8_t *>t.b
+    cdef uint32_t *c = <uint32_t *>t.c + row * t.ldc
+    cdef Py_ssize_t i, _q, j
+    for j in range(columns):
+        acc[j] = <uint32_t>t.times * <uint32_t>t.sums[j] if t.times else 0
+    for i in range(t.taps):
+        x = t.a + row * t.lda + t.tap[i]
+        for _q in range(t.quads):
+            for j in range(4):
+                a[j] = x[j] ^ shift
+            for j in range(columns):
+                acc[j] += dot_saturating(a, b + 4 * j) if saturating else dot_exact(a, b + 4 * j)
+            x += 4
+            b += 4 * columns
+    for j in range(columns):
+        c[j] = c[j] + acc[j] if t.accumulate else acc[j]
+
+
+cdef void plain_exact(const gemm_tile *t, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in range(rows):
+        plain_row(t, row, vectors, False)
+
+
+cdef void plain_saturating(const gemm_tile *t, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in range(rows):
+        plain_row(t, row, vectors, True)
+
+
+cdef void plain_pack(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
+                     uint8_t *panel) noexcept nogil:
+    # panel[q][j][i] = b[4 q + i][j]
+    cdef Py_ssize_t q, j, i
+    for q in range(quads):
+        for j in range(columns):
+            for i in range(4):
+                panel[4 * (q * columns + j) + i] = <uint8_t>b[(4 * q + i) * ldb + j]
+
+
+# ---------------------------------------------------------------- tiers
+
+cdef gemm_kernel plain[2]
+cdef int saturating
+for saturating in range(2):
+    plain[saturating].lanes = 1
+    plain[saturating].vectors = PLAIN_COLUMNS
+    plain[saturating].widens = False
+    plain[saturating].tile = plain_saturating if saturating else plain_exact
+    plain[saturating].pack = plain_pack
+    plain[saturating].pack_tile = NULL
+    plain[saturating].stream = NULL
+    plain[saturating].depthwise = NULL
+
+
+cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil:
+    """The kernel of the tier in use."""
+    if tier() == PLAIN:
+        return &plain[saturating]
+    return gemm_find(tier(), saturating)
+
+
+# ---------------------------------------------------------------- packing
+
+cdef Py_ssize_t no_offset = 0
+ONE_TAP = &no_offset
+
+
+cdef void *aligned(void *block) noexcept nogil:
+    # first 64-byte line that begins in a block; vectors that straddle lines cost a quarter of the speed
+    return <void *>((<uintptr_t>block + 63) & ~<uintptr_t>63)
+
+
+cdef Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil:
+    return (length + 1) // 2 if kernel.widens else (length + 3) // 4
+
+
+cdef Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept nogil:
+    return (n + kernel.lanes - 1) // kernel.lanes * kernel.lanes
+
+
+cdef void pack_chunk(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t rows,
+                     Py_ssize_t columns, uint8_t *panel) noexcept nogil:
+    """Packs some rows of one panel; missing rows of the last quad and missing columns become zeros."""
+    cdef int8_t edge[4 * MAX_COLUMNS]
+    cdef Py_ssize_t depth = 2 if kernel.widens else 4
+    cdef Py_ssize_t padded = padded_columns(kernel, columns)
+    cdef Py_ssize_t whole = rows // depth if columns == padded else 0
+    cdef Py_ssize_t q, i
+    kernel.pack(b, ldb, whole, padded, panel)
+    for q in range(whole, quads_of(kernel, rows)):
+        memset(edge, 0, sizeof(edge))
+        for i in range(min(depth, rows - depth * q)):
+            memcpy(edge + padded * i, b + (depth * q + i) * ldb, columns)
+        kernel.pack(edge, padded, 1, padded, panel + 4 * padded * q)
+
+
+cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
+                       uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil:
+    """Packs k rows of n columns as quads `first` and following of panels of `quads` quads.
+
+    It goes along B a few rows at a time, as they lie in memory, unless there is but one panel. Long rows are often
+    4096 bytes apart, and of those the first cache has room for no more than 8.
+    """
+    cdef Py_ssize_t width = kernel.lanes * kernel.vectors
+    cdef Py_ssize_t chunk = max(k, 1) if n <= width else 8 if ldb >= 2048 else 16
+    cdef Py_ssize_t i, j, used, padded
+    for i from 0 <= i < k by chunk:
+        for j from 0 <= j < n by width:
+            used = min(width, n - j)
+            padded = padded_columns(kernel, used)
+            pack_chunk(kernel, b + i * ldb + j, ldb, min(chunk, k - i), used,
+                       panels + 4 * (quads * j + (first + quads_of(kernel, i)) * padded))
+
+
+cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
+                     uint8_t *quads) noexcept nogil:
+    """Packs elements of A along k: widened, or as bytes of which signed ones are shifted by 128 to be unsigned.
+
+    What is left of the last quad becomes zero.
+    """
+    cdef uint8_t shift = 0x80 if is_signed else 0
+    cdef int16_t *wide = <int16_t *>quads
+    cdef Py_ssize_t i, end = quads_of(kernel, length)
+    if not kernel.widens:
+        for i in range(length):
+            quads[i] = source[i] ^ shift
+        for i in range(length, 4 * end):
+            quads[i] = 0
+        return
+    if is_signed:
+        for i in range(length):
+            wide[i] = (<const int8_t *>source)[i]
+    else:
+        for i in range(length):
+            wide[i] = source[i]
+    for i in range(length, 2 * end):
+        wide[i] = 0
+
+
+# ---------------------------------------------------------------- panels times rows
+
+cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize_t quads, Py_ssize_t n,
+                      int32_t *sums) noexcept nogil:
+    """sums[j] = sum of column j of packed B, for padded_columns(n) columns: a row of ones times B.
+
+    No pair of it can saturate.
+    """
+    cdef uint8_t ones[4 * ONES]
+    cdef Py_ssize_t width = kernel.lanes * kernel.vectors
+    cdef Py_ssize_t i, j, q, columns
+    cdef gemm_tile t
+    memset(ones, 1, 4 * min(quads, ONES))
+    if kernel.widens:
+        for i from 1 <= i < 4 * ONES by 2:
+            ones[i] = 0
+    t.a = ones
+    t.lda = 0
+    t.tap = ONE_TAP
+    t.taps = 1
+    t.times = 0
+    t.ldc = 0
+    t.fetch = t.shift = False
+    for j from 0 <= j < n by width:
+        columns = padded_columns(kernel, min(width, n - j))
+        t.c = sums + j
+        for q from 0 <= q < max(quads, 1) by ONES:
+            t.b = panels + 4 * (quads * j + q * columns)
+            t.quads = min(ONES, quads - q)
+            t.accumulate = q > 0
+            kernel.tile(&t, 1, columns // kernel.lanes)
+
+
+cdef void add_edge(const int32_t *part, Py_ssize_t width, const gemm_tile *t, Py_ssize_t rows,
+                   Py_ssize_t columns) noexcept nogil:
+    cdef uint32_t *c
+    cdef Py_ssize_t i, j
+    for i in range(rows):
+        c = <uint32_t *>t.c + i * t.ldc
+        for j in range(columns):
+            c[j] = (c[j] if t.accumulate else 0) + <uint32_t>part[i * width + j]
+
+
+cdef void edge_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows,
+                    Py_ssize_t columns) noexcept nogil:
+    """A tile whose last vector has more lanes than C has columns."""
+    cdef int32_t part[GEMM_ROWS * MAX_COLUMNS]
+    cdef gemm_tile whole = t[0]
+    whole.c = part
+    whole.ldc = padded_columns(kernel, columns)
+    whole.accumulate = False
+    kernel.tile(&whole, rows, whole.ldc // kernel.lanes)
+    add_edge(part, whole.ldc, t, rows, columns)
+
+
+cdef void panel_rows(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
+    """Rows of A times one panel, in tiles of about equal height. t is that of the first row."""
+    cdef gemm_tile part = t[0]
+    cdef Py_ssize_t tiles = (rows + GEMM_ROWS - 1) // GEMM_ROWS
+    cdef Py_ssize_t i, first = 0, end
+    for i in range(tiles):
+        end = rows * (i + 1) // tiles
+        part.a = t.a + first * t.lda
+        part.c = t.c + first * t.ldc
+        if columns % kernel.lanes:
+            edge_tile(kernel, &part, end - first, columns)
+        else:
+            kernel.tile(&part, end - first, columns // kernel.lanes)
+        first = end

@@ -1,0 +1,17 @@
+"""The front door: ops on ``(data, min, max)`` triples that are right, within a stated bound, for every valid input."""
+
+from qops.frontdoor.add import AddInfo, quantized_add_8p8to8, quantized_add_8p8to32
+from qops.frontdoor.multiply_shift import multiply_shift
+from qops.frontdoor.quantize import dequantize, quantize
+from qops.frontdoor.requantize import requantization_range, requantize_32to8
+
+__all__ = [
+    "AddInfo",
+    "dequantize",
+    "multiply_shift",
+    "quantize",
+    "quantized_add_8p8to8",
+    "quantized_add_8p8to32",
+    "requantization_range",
+    "requantize_32to8",
+]

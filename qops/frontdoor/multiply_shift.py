@@ -1,0 +1,100 @@
+"""multiply_shift: a real factor applied with one integer multiplication and one shift."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops import fixedpoint
+from qops._kernels.frontdoor import calls as frontdoor
+from qops.qtensor import integer
+
+
+def multiply_shift(
+    x: ArrayLike,
+    factor: float,
+    bits: int = 7,
+    *,
+    rounding: fixedpoint.SingleRounding = "truncate",
+    out: NDArray[np.int32] | None = None,
+) -> NDArray[np.int32]:
+    """Multiply integers by a real factor in fixed point: ``y = (x * round(factor * 2**bits)) >> bits``.
+
+    **Error: at most** ``error_bound(max|x|, bits, rounding)`` against ``x * factor``: for uint8 codes, 7 bits and a
+    rounding to nearest, ``255 * 0.5 / 128 + 0.5``.
+
+    Parameters
+    ----------
+    x : array_like of int
+        Integers that fit int32, such as uint8 codes.
+    factor : float
+        Real factor; ``|factor| * 2**bits`` below 2**31.
+    bits : int
+        Fractional bits of the multiplier, 0..30.
+    rounding : str
+        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`. The default drops the low bits, as the bare shift
+        does.
+    out : ndarray of int32, optional
+        Where the result is written; of the shape of `x`.
+
+    Returns
+    -------
+    ndarray of int32
+        Saturated to int32.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `x` not of integers or beyond int32, a factor that is not finite or too large, bits or rounding out of those
+        sets, an ``out`` that does not fit or overlaps `x`.
+
+    See Also
+    --------
+    qops.fixedpoint.multiply_shift : the same with the integers given.
+    qops.fixedpoint.quantize_multiplier : 31 bits for any factor.
+
+    Examples
+    --------
+    >>> multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
+    array([ 0, 29, 75], dtype=int32)
+    """
+    _check(rounding)
+    return frontdoor.multiply_shift(x, factor, bits, rounding, out)
+
+
+def _check(rounding: str) -> None:
+    if rounding not in fixedpoint.SINGLE_ROUNDINGS:
+        raise ValueError(f"rounding: {rounding!r} is none of {', '.join(fixedpoint.SINGLE_ROUNDINGS)}")
+
+
+def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding = "truncate") -> float:
+    """Largest error of `multiply_shift` for ``|x| <= largest``, while the result fits int32.
+
+    ``largest * 0.5 / 2**bits`` for the rounded factor, and for the shift: less than 1 dropped, or 0.5 rounded. To be
+    had by ``from qops.frontdoor.multiply_shift import error_bound``.
+
+    Parameters
+    ----------
+    largest : int
+        Largest absolute value of x, up to 2**31.
+    bits : int
+        Fraction bits of the multiplier, 0 to 30.
+    rounding : {"truncate", "half_up", "half_away", "half_even"}
+        How the shift rounds.
+
+    Returns
+    -------
+    float
+        In units of the result.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A number that is no integer or out of its range, another rounding.
+
+    Examples
+    --------
+    >>> error_bound(255, rounding="half_up")  # 255 * 0.5 / 128 < 1, and the rounding of the shift
+    1.49609375
+    """
+    largest, bits = integer(largest, "largest", 0, 2**31), integer(bits, "bits", 0, 30)
+    _check(rounding)
+    return largest * 0.5 / (1 << bits) + (1.0 if rounding == "truncate" else 0.5)

@@ -1,0 +1,154 @@
+"""requantize_32to8 and requantization_range: the exact result but for ties, on codes around every code boundary."""
+
+import numpy as np
+import pytest
+import reference
+from cases import HUGE, TINY, reals, spans
+from frontdoor import on_every_tier
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import qops
+from qops._kernels.frontdoor import requantize as kernels
+from qops.frontdoor.requantize import BOUND_32TO8
+
+ENDS = np.array([-(2**31), -(2**31) + 1, -(2**30), -1, 0, 1, 2**30, 2**31 - 2, 2**31 - 1])
+EDGES = {
+    "same": (1.0, -1.0, 1.0),
+    "half": (1.0, -0.5, 0.5),
+    "one_sided": (6.0, 0.0, 6.0),
+    "negative": (6.0, -6.0, 0.0),
+    "without_zero": (10.0, 2.0, 3.0),
+    "far_above_zero": (1e6, 9e5, 9.01e5),
+    "far_below_zero": (1e6, -9.00001e5, -9e5),
+    "beyond_what_codes_reach": (1.0, 2.0, 3.0),
+    "below_what_codes_reach": (1.0, -1e6, -2.0),
+    "half_beyond": (1.0, 0.9, 1.9),
+    "wide": (1.0, -1e6, 1e6),
+    "extremely_wide": (1e-30, -1e30, 1e30),
+    "one_code_wide": (2.0**31, 99.5, 100.5),
+    "ratio_100": (2.0**31, -1.0, 1.55),
+    "ratio_256": (2.0**31, 7.0, 7.9970703125),
+    "ratio_300": (2.0**31, -0.4, 0.45),
+    "ratio_511": (2.0**31, 0.0, 255 / 511),
+    "ratio_512": (2.0**31, -0.25, 255 / 512 - 0.25),
+    "ratio_513": (2.0**31, -0.25, 255 / 513 - 0.25),
+    "ratio_10000": (2.0**31, 4.99, 5.0155),
+    "extremely_narrow": (1e30, -1e-6, 1e-6),
+    "between_two_codes": (2.0**31, 0.25, 0.5),
+    "denormal": (100 * TINY, -50 * TINY, 70 * TINY),
+    "denormal_output": (1.0, -TINY, TINY),
+    "huge": (HUGE, -HUGE, HUGE),
+    "zero_input_range": (0.0, -1.0, 3.0),
+    "power_of_two": (2.0**31, -128.0, 127.0),
+    "power_of_two_ties": (2.0**30, -128.0, 127.0),
+}
+
+
+def boundary_codes(top, lo, hi):
+    """int32 codes on both sides of every boundary between two output codes, around both ends, and random ones."""
+    step, out_step = 2 * top / 2**32, (hi - lo) / 255
+    centres = [(lo + (np.arange(-2, 259) - 0.5) * out_step) / step] if step else []
+    centres = np.concatenate([*centres, [lo / step, hi / step] if step else [], ENDS])
+    near = np.clip(np.round(centres), -(2**31), 2**31 - 1)[:, None] + np.arange(-2, 3)
+    drawn = np.random.default_rng(1).integers(-(2**31), 2**31, 300)
+    return np.clip(np.concatenate([near.ravel(), drawn]), -(2**31), 2**31 - 1).astype(np.int64).astype(np.int32)
+
+
+def check_32to8(codes, top, lo, hi):
+    """Within the bound everywhere in the range, saturated elsewhere, and exactly the nearest code but for ties."""
+    top, lo, hi = (float(np.float32(v)) for v in (top, lo, hi))
+    t = on_every_tier(qops.requantize_32to8, (codes, -top, top), lo, hi)
+    assert (t.min, t.max) == (lo, hi)
+    if lo == hi:
+        assert not t.data.any()
+        return
+    nearest, position, unit = reference.requantize_32to8(codes, top, lo, hi)
+    margin = round((BOUND_32TO8 - 0.5) * 2**17)
+    assert margin == 1
+    got = t.data.ravel().astype(int).astype(object)
+    clamped = np.clip(position, 0, 255 * unit)
+    assert (abs(got * unit - clamped) * 2**17 <= unit * (2**16 + margin)).all(), "0.5 + 2**-17 LSB"
+    unlike = got != nearest
+    rest = (2 * position[unlike] + unit) % (2 * unit)
+    assert (np.minimum(rest, 2 * unit - rest) * 2**16 <= unit * margin).all(), (
+        "another code than the nearest, far from a tie"
+    )
+    integers = kernels.requantize_integers(2 * top / 2**32, lo, hi)
+    np.testing.assert_array_equal(t.data.ravel(), reference.requantize_loop(codes, integers))
+
+
+@pytest.mark.parametrize(("top", "lo", "hi"), EDGES.values(), ids=EDGES)
+def test_requantize_32to8_around_every_boundary(top, lo, hi):
+    check_32to8(boundary_codes(top, lo, hi), top, lo, hi)
+
+
+@given(top=reals(1e38).map(abs), ends=spans(1e38))
+def test_requantize_32to8_any_ranges(top, ends):
+    check_32to8(boundary_codes(top, *ends) if ends[0] < ends[1] else ENDS.astype(np.int32), top, *ends)
+
+
+@given(exponent=st.integers(-12, 40), place=st.floats(-1.2, 1.2), share=st.floats(0, 1))
+def test_requantize_32to8_any_ratio(exponent, place, share):
+    """Output ranges of every width within what the codes reach."""
+    width = 2.0 * 2.0 ** -(exponent + share)
+    check_32to8(boundary_codes(1.0, place, place + width), 1.0, place, place + width)
+
+
+def test_requantize_32to8_rounds_ties_up():
+    """Two codes make an output step: -1.5, -0.5, 0.5 ... above the code of 0, 128."""
+    codes = np.int32([-3, -1, 1, 3, 5, 7] * 20)
+    t = qops.requantize_32to8((codes, -(2.0**30), 2.0**30), -128.0, 127.0)
+    np.testing.assert_array_equal(t.data, [127, 128, 129, 130, 131, 132] * 20)
+
+
+@given(top=reals(1e38).map(abs), codes=hnp.arrays(np.int32, hnp.array_shapes(min_dims=0, min_side=0)))
+def test_requantization_range_matches_twin(top, codes):
+    found = on_every_tier(qops.requantization_range, (codes, -top, top))
+    assert found == reference.requantization_range(codes, top)
+
+
+@given(top=reals(1e38).map(abs), codes=hnp.arrays(np.int32, st.integers(1, 90)))
+def test_requantize_32to8_range_from_the_codes_loses_nothing(top, codes):
+    t = qops.requantize_32to8((codes, -top, top))
+    assert t[1:] == reference.requantization_range(codes, top)
+    check_32to8(codes, top, *t[1:])
+    if t.min < t.max:
+        _, position, unit = reference.requantize_32to8(codes, top, *t[1:])
+        assert -unit < 2**20 * position.min()
+        assert 2**20 * (position.max() - 255 * unit) < unit
+
+
+def test_requantize_32to8_one_end_from_the_codes():
+    t = (np.int32([-(2**30), 2**30]), -8.0, 8.0)
+    assert qops.requantize_32to8(t, min=-1.0)[1:] == (-1.0, 4.0)
+    assert qops.requantize_32to8(t, max=2.5)[1:] == (-4.0, 2.5)
+    with pytest.raises(ValueError, match=r"output range: min 5.0 > max 4.0"):
+        qops.requantize_32to8(t, min=5.0)
+
+
+def test_requantization_range_of_each_extreme_alone():
+    """The extreme may sit at any place of a vector, or beyond the last whole one."""
+    for size in (1, 15, 64, 130):
+        for at in range(size):
+            codes = np.zeros(size, np.int32)
+            codes[at] = 2**31 - 1
+            assert on_every_tier(qops.requantization_range, (codes, -1.0, 1.0))[1] == 1.0
+            codes[at] = -(2**31)
+            lowest = on_every_tier(qops.requantization_range, (codes, -1.0, 1.0))
+            assert lowest == (-1.0, -1.0 if size == 1 else 0.0)
+
+
+def test_requantize_after_add_8p8to32_equals_the_sum():
+    """The long road: add to 32 bit, find the range, requantize to 8."""
+    a, b = (np.arange(256, dtype=np.uint8), -128.0, 127.0), (np.arange(256, dtype=np.uint8)[::-1].copy(), 0.0, 510.0)
+    total = qops.requantize_32to8(qops.quantized_add_8p8to32(a, b))
+    exact = np.arange(256) - 128.0 + 2.0 * np.arange(256)[::-1]
+    assert qops.error(total, exact).max <= BOUND_32TO8 + 1.6 * total.scale**-1 / 64
+
+
+def test_a_given_end_holds_where_all_codes_lie_beyond_it():
+    below, above = (np.int32([-(2**30), -1]), -1.0, 1.0), (np.int32([2**30, 1]), -1.0, 1.0)
+    assert qops.requantize_32to8(below, 0.0)[1:] == qops.requantize_32to8(above, None, 0.0)[1:] == (0.0, 0.0)
+    assert qops.requantize_32to8(above, 0.0).data.tolist() == [255, 0]

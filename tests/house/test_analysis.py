@@ -1,0 +1,182 @@
+"""The main job: every claim holds, a broken one is told, and the page shows everything and needs nothing beside it."""
+
+import re
+from base64 import b64decode
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import analysis.__main__ as main
+from analysis import claims, network, network_error, report
+from analysis.network_int8 import EXACT, SATURATING, VARIANTS, quantize, run_int8
+
+
+@pytest.fixture(scope="module")
+def found():
+    return main.measure()
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory, found):
+    folder = tmp_path_factory.mktemp("analysis") / "new" / "folder"
+    main.write(folder, found, main.claim_table(claims.claims(found)))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def measured_once(monkeypatch, found):
+    monkeypatch.setattr(main, "measure", lambda: found)
+
+
+def test_check_passes_and_draws_nothing(tmp_path, capsys):
+    assert main.main(["--check", "--out", str(tmp_path / "out")]) == 0
+    told = capsys.readouterr()
+    assert "BROKEN" not in told.out + told.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_readme_makes_the_claims_that_are_checked(found):
+    promised = (Path(__file__).parents[2] / "README.md").read_text().split("## What it promises")[1].split("## ")[0]
+    assert re.findall(r"^- (.+)$", promised, flags=re.M) == [claim.text for claim in claims.claims(found)]
+
+
+@pytest.mark.parametrize("at_least", [False, True])
+def test_check_fails_on_every_claim_once_it_is_broken(monkeypatch, capsys, found, at_least):
+    true = [c for c in claims.claims(found) if c.at_least is at_least]
+    beyond = 1e-9 if at_least else -1e-9
+    broken = [c._replace(limit=c.measured + beyond) for c in true]
+    assert broken
+    for one in broken:
+        monkeypatch.setattr(main, "claims", lambda _, one=one: [one])
+        assert main.main(["--check"]) == 1
+        assert f"BROKEN: {one.text}" in capsys.readouterr().err
+
+
+def test_check_fails_when_an_op_is_worse(monkeypatch, capsys, found):
+    worse = found["add_error"]._replace(largest=0.61, passes=3)
+    monkeypatch.setattr(main, "measure", lambda: {**found, "add_error": worse})
+    assert main.main(["--check"]) == 1
+    assert capsys.readouterr().err.count("BROKEN") == 2
+
+
+def test_check_fails_when_the_network_is_worse(monkeypatch, capsys, found):
+    plain, contrast = found["network_error"]
+    exact = plain.of(EXACT.name)
+    blind = exact._replace(off=exact.off + 3, run=exact.run._replace(logits=np.roll(exact.run.logits, 1, axis=1)))
+    worse = plain._replace(results=[blind, *plain.results[1:]])
+    monkeypatch.setattr(main, "measure", lambda: {**found, "network_error": [worse, contrast]})
+    assert main.main(["--check"]) == 1
+    assert capsys.readouterr().err.count("BROKEN") == 2
+
+
+def test_nothing_measured_is_not_a_claim_that_holds():
+    assert not claims.Claim("", float("nan"), 1.0).holds
+    assert not claims.Claim("", float("nan"), 1.0, at_least=True).holds
+
+
+def test_page_holds_every_figure_and_table(out, found):
+    page = (out / "index.html").read_text(encoding="utf-8")
+    stems = [name for view in main.VIEWS for name in view.figures(found[main.stem(view)])]
+    tables = [table for view in main.VIEWS for table in view.tables(found[main.stem(view)])]
+    pictures = re.findall(r'<figure id="(\w+)"><img [^>]*src="data:image/png;base64,([^"]+)"', page)
+    assert [name for name, _ in pictures] == stems
+    for name, data in pictures:
+        assert b64decode(data) == (out / f"{name}.png").read_bytes()
+        assert (out / f"{name}.png").stat().st_size > 30_000
+    assert page.count("<table>") == len(tables) + 1
+    assert {f"{name}.png" for name in stems} | {"index.html"} == {file.name for file in out.iterdir()}
+
+
+def test_page_refers_to_nothing_outside(out):
+    page = (out / "index.html").read_text(encoding="utf-8")
+    links = re.findall(r"""(?:src|href|action|poster|srcset)\s*=\s*["']?([^"'>\s]+)""", page)
+    assert links
+    assert all(link.startswith(("#", "data:image/png;base64,")) for link in links)
+    assert not re.search(r"https?:|//\w|url\(|@import|<script|<link|<iframe", re.sub(r"base64,[^\"]+", "", page))
+    for target in re.findall(r'href="#(\w+)"', page):
+        assert f'id="{target}"' in page
+
+
+def test_tables_say_the_same_on_the_terminal_and_the_page():
+    table = report.Table("Title <&>", ("op", "max"), [["qops add", "0.5"], ["other", "12.25"]])
+    assert report.as_text(table).splitlines() == [
+        "Title <&>",
+        "op          max",
+        "--------  -----",
+        "qops add    0.5",
+        "other     12.25",
+    ]
+    html = report.as_html(table)
+    assert "Title &lt;&amp;&gt;" in html
+    assert '<tr class="front"><td class="words">qops add</td><td>0.5</td></tr>' in html
+    assert '<tr><td class="words">other</td><td>12.25</td></tr>' in html
+
+
+def test_every_word_of_the_page_has_its_place(found):
+    for view in main.VIEWS:
+        written = set(report.WORDS[main.stem(view)]) - {"title", "text"}
+        assert written == set(view.figures(found[main.stem(view)]))
+    assert set(report.WORDS) == {"page", "claims", *map(main.stem, main.VIEWS)}
+
+
+@pytest.fixture(scope="module", params=[0, 1], ids=["plain", "contrast"])
+def learned(request, found):
+    """Give what was measured of a network, what its layers read of the training images, and the test images."""
+    m = found["network_error"][request.param]
+    return m, network.run_float(m.layers, network.digits()[0].images), m.test.images
+
+
+def test_network_is_learned_again_bit_for_bit(found):
+    for m, contrast in zip(found["network_error"], (False, True), strict=True):
+        for layer, again in zip(m.layers, network.learn(network.digits()[0], contrast), strict=True):
+            assert np.array_equal(layer.weights, again.weights)
+            assert np.array_equal(layer.bias, again.bias)
+
+
+def test_network_in_float_is_what_the_formulas_say(learned):
+    m, _, images = learned
+    x = images[:2].astype(np.float64)
+    for layer in m.layers[:2]:
+        padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = [padded[:, :, y : y + 8, z : z + 8] for y in range(3) for z in range(3)]
+        taps = layer.weights.reshape(len(layer.bias), x.shape[1], 9)
+        total = sum(np.einsum("nchw,oc->nohw", w, taps[..., i]) for i, w in enumerate(windows))
+        x = np.maximum(total + layer.bias[:, None, None], 0)
+    x = np.maximum.reduce([x[..., y::2, z::2] for y in (0, 1) for z in (0, 1)])
+    logits = x.transpose(0, 2, 3, 1).reshape(2, -1) @ m.layers[2].weights.T + m.layers[2].bias
+    assert np.abs(logits - m.logits[:2]).max() < 1e-4
+
+
+def test_exact_network_is_the_same_with_s8_sources(learned):
+    m, seen, images = learned
+    signed = EXACT._replace(signed=True)
+    logits = run_int8(*quantize(m.layers, seen, signed), images, signed).logits
+    assert np.array_equal(logits, m.of(EXACT.name).run.logits)
+
+
+def test_logits_move_only_where_pairs_saturate(learned):
+    m, seen, images = learned
+    coded, moved = quantize(m.layers, seen, SATURATING), np.abs(m.of(SATURATING.name).moved).max(axis=1)
+    order = np.argsort(moved)
+    for i in order[[*range(8), *range(-8, 0)]]:
+        one = run_int8(*coded, images[i : i + 1], SATURATING)
+        assert sum(s.counts.sum() for s in one.saturated) > 0 or moved[i] == 0
+    assert moved[order[0]] == 0 < moved[order[-1]]
+
+
+def test_codes_of_the_variants_have_the_bits_they_are_named_for(learned):
+    m, seen, _ = learned
+    for v in VARIANTS:
+        q_a, layers = quantize(m.layers, seen, v)
+        tops = {int(np.abs(row).max()) for layer in layers for row in layer.weights.astype(int)}
+        assert tops == {63 if v.name == "7-bit weights" else 127}
+        assert q_a.values == (127 if v.name == "7-bit activations" else 255)  # images reach 1.0
+
+
+def test_digits_read_differently_are_shown_first(learned):
+    m, *_ = learned
+    reads = np.stack([m.logits.argmax(axis=1), *(r.read for r in m.results)])
+    unlike = (reads != reads[0]).any(axis=0)[network_error.disputed(m)]
+    assert not (unlike[1:] & ~unlike[:-1]).any()
+    assert sorted(network_error.disputed(m)) == list(range(len(m.test.labels)))

@@ -1,0 +1,142 @@
+"""Docstrings are complete, their examples and README's run, and README's table is the list of ops."""
+
+import doctest
+import inspect
+import pkgutil
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from frontdoor import function, names, own_functions
+
+import qops
+
+README = Path(__file__).parents[2] / "README.md"
+PACKAGE = Path(qops.__file__).parent
+MODULES = ["qops", *(found.name for found in pkgutil.walk_packages(qops.__path__, "qops."))]
+SYSTEMS = [
+    found.name
+    for found in pkgutil.iter_modules(qops.__path__)
+    if found.ispkg and not found.name.startswith("_") and found.name != "frontdoor"
+]
+SYSTEM_OPS = [f"{system}.{name}" for system in SYSTEMS for name in own_functions(import_module(f"qops.{system}"))]
+
+
+def public(name):
+    """A front-door op, or "system.op"."""
+    system, _, op = name.partition(".")
+    return getattr(import_module(f"qops.{system}"), op) if system in SYSTEMS else function(name)
+
+
+def sections(doc):
+    """Heading -> body of a numpydoc docstring; the summary under ""."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.cleandoc(doc), flags=re.M)
+    return dict(zip(["", *parts[1::2]], parts[::2], strict=True))
+
+
+def documented(body):
+    """Names that a Parameters or Attributes section lists."""
+    heads = [line.split(":")[0] for line in body.splitlines() if line and not line.startswith(" ")]
+    return [name.strip(" *") for head in heads for name in head.split(",")]
+
+
+def complaints(f):
+    """What the docstring of a function lacks."""
+    if not f.__doc__:
+        return ["a docstring"]
+    found, parameters = sections(f.__doc__), [p for p in inspect.signature(f).parameters if p != "self"]
+    lacking = [] if found[""].split("\n\n")[0].rstrip().endswith(".") else ["a summary that is a sentence"]
+    wanted = (["Parameters", "Raises"] if parameters else []) + ["Returns"]
+    lacking += [section for section in wanted if section not in found]
+    if "Parameters" in found and documented(found["Parameters"]) != parameters:
+        lacking.append(f"parameters {parameters}, has {documented(found['Parameters'])}")
+    if ">>>" not in f.__doc__:
+        lacking.append("an example")
+    return lacking
+
+
+@pytest.mark.parametrize("name", [*names(), *SYSTEM_OPS])
+def test_docstrings_are_complete(name):
+    assert not complaints(public(name))
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in PACKAGE.glob("[a-z]*.py") if path.stem != "isa"))
+def test_docstrings_of_helpers_are_complete(name):
+    """Of `isa` the module's docstring says what is taken and raised."""
+    module = import_module(f"qops.{name}")
+    assert not {helper: lacking for helper in own_functions(module) if (lacking := complaints(vars(module)[helper]))}
+
+
+@pytest.mark.parametrize("name", SYSTEM_OPS)
+def test_docstrings_of_systems_name_their_source(name):
+    assert re.search(r"\bSources?:", public(name).__doc__)
+
+
+def test_docstrings_that_lack_something_are_found():
+    """The checker on made-up functions."""
+
+    def bare(x):
+        return x
+
+    def half(x, y):
+        """Add.
+
+        Parameters
+        ----------
+        x : int
+            One.
+        """
+        return x + y
+
+    assert complaints(bare) == ["a docstring"]
+    assert complaints(half) == ["Raises", "Returns", "parameters ['x', 'y'], has ['x']", "an example"]
+
+
+@pytest.mark.parametrize("module", ["qops", *(f"qops.{system}" for system in SYSTEMS)])
+def test_every_public_name_has_a_docstring(module):
+    package = import_module(module)
+    assert package.__all__
+    for name in package.__all__:
+        value = getattr(package, name)
+        assert inspect.getdoc(value), f"{module}.{name}"
+        if inspect.isclass(value) and hasattr(value, "_fields"):
+            assert documented(sections(value.__doc__)["Attributes"]) == list(value._fields), name
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings_run(name):
+    module = import_module(name)
+    result = doctest.testmod(module)
+    assert not result.failed
+    assert module.__doc__, "every module says what it is"
+
+
+def test_examples_are_found_at_all():
+    counts = {name: sum(len(t.examples) for t in doctest.DocTestFinder().find(import_module(name))) for name in MODULES}
+    assert counts["qops.frontdoor.add"] >= 8
+    assert counts["qops.fixedpoint"] >= 5
+
+
+def test_examples_of_readme_run():
+    result = doctest.testfile(str(README), module_relative=False)
+    assert result.attempted > 0
+    assert not result.failed
+
+
+def table_of_ops(text):
+    """Names in the first column of the tables under the heading "## Ops"."""
+    part = re.split(r"^## ", text, flags=re.M)
+    rows = [line for chapter in part if chapter.startswith("Ops\n") for line in chapter.splitlines()]
+    return re.findall(r"^\| *`([\w.]+)` *\|", "\n".join(rows), flags=re.M)
+
+
+def test_readme_lists_every_op_once():
+    listed = table_of_ops(README.read_text())
+    assert sorted(listed) == sorted([*own_functions(qops), *SYSTEM_OPS])
+
+
+def test_readme_table_is_read():
+    other = "## Other\n| `no` | x |\n"
+    ops = "## Ops\n| op | bound |\n| --- | --- |\n| `quantize` | 0.5 |\n| `nnlib.add` | 0 |\n"
+    assert table_of_ops(f"# x\n{other}{ops}## Next\n| `no` | x |\n") == ["quantize", "nnlib.add"]

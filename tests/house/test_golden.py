@@ -1,0 +1,136 @@
+"""Golden vectors: what the real systems returned, bit for bit, one test item a case.
+
+`QOPS_GOLDEN=DIR` takes the vectors from another folder of the same form, of all the systems that it has. An op without
+an adaptor, a missing file and an empty set fail: nothing is skipped.
+"""
+
+import json
+import os
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+OWN = Path(__file__).parents[1] / "golden"
+ROOT = Path(os.environ.get("QOPS_GOLDEN") or OWN)
+SYSTEMS = ("nnlib", "onednn", "tensorflow")
+UNSPECIFIED = {  # what a set's README says not to compare, as a predicate on the inputs: qops refuses these
+    ("onednn", "reorder"): lambda inputs: np.isnan(inputs["src"]).all(),
+}
+TOLERANCE = {  # what a set's README allows, absolute
+    ("onednn", "lstm", "dst_iter_c"): 1e-6,
+}
+
+
+@cache
+def arrays(path):
+    return np.load(f"{path}.npz", allow_pickle=False)
+
+
+def looked_up(values, path):
+    """`values` with the keys of the npz replaced by its arrays."""
+    if isinstance(values, dict):
+        return {name: looked_up(value, path) for name, value in values.items()}
+    if isinstance(values, list):
+        return [looked_up(value, path) for value in values]
+    return arrays(path)[values] if isinstance(values, str) else values
+
+
+def stem(file):
+    """The op's name in the name of one of its files: OP.json, OP.npz, OP.rejects.json."""
+    return file.name.removesuffix(file.suffix).removesuffix(".rejects")
+
+
+def missing(folder):
+    """The names of files that belong to one that is there."""
+    files = [file for file in folder.glob("*") if file.suffix in (".json", ".npz")]
+    wanted = {stem(file) + suffix for file in files for suffix in (".json", ".npz")}
+    return sorted(wanted - {file.name for file in files})
+
+
+def cases():
+    systems = SYSTEMS if ROOT == OWN else [folder.name for folder in sorted(ROOT.glob("*/"))]
+    if not systems:
+        yield pytest.param("", "", None, id="no-golden-folders")
+    for system in systems:
+        files = sorted((ROOT / system).glob("*.json"))
+        if not files:
+            yield pytest.param(system, "", None, id=f"{system}-no-golden-files")
+        for name in missing(ROOT / system):
+            yield pytest.param(system, name, None, id=f"{name}-missing")
+        for file in files:
+            found = json.loads(file.read_text())
+            for case in found:
+                yield pytest.param(system, file.name.removesuffix(".json"), case, id=f"{file.stem}-{case['id']}")
+            if not found:
+                yield pytest.param(system, file.stem, None, id=f"{file.stem}-empty")
+
+
+def same(got, want, name, tolerance):
+    got, want = np.asarray(got), np.asarray(want)
+    if tolerance:
+        assert got.dtype == want.dtype, name
+        np.testing.assert_allclose(got, want, rtol=0, atol=tolerance, err_msg=name)
+    elif want.dtype.kind in "iu" and want.ndim == 0 and got.dtype.kind in "iub":  # a count or a code from the json
+        assert int(got) == int(want), name
+    else:
+        want = want.astype(np.float32) if want.dtype == np.float64 else want
+        got = got.astype(np.float32) if got.dtype == np.float64 else got
+        assert got.dtype == want.dtype, name
+        assert got.shape == want.shape, name
+        np.testing.assert_array_equal(got, want, err_msg=name)
+        signs = np.signbit(got) == np.signbit(want) if want.dtype.kind == "f" else True
+        assert np.all(signs | np.isnan(want)), f"{name}: sign of zero"
+
+
+def adaptor(system, name, case):
+    module = import_module(f"adaptors.{system}")
+    if "session" in case["attrs"]:
+        return session(module, system, name, case)
+    call = module.ADAPTORS.get(name.removesuffix(".rejects")) or module.ADAPTORS.get(case["op"])
+    assert call, f"no adaptor for {system} {name}"
+    return call
+
+
+def session(module, system, name, case):
+    """Replays the steps of the session before this one on a new object."""
+    path = ROOT / system / name
+    steps = [
+        c for c in json.loads(Path(f"{path}.json").read_text()) if c["attrs"]["session"] == case["attrs"]["session"]
+    ]
+    steps.sort(key=lambda c: c["attrs"]["step"])
+    call = module.SESSIONS[name](looked_up(steps[0]["inputs"], path))
+    for step in steps[: case["attrs"]["step"]]:
+        call(looked_up(step["inputs"], path), step["attrs"])
+    return call
+
+
+@pytest.mark.parametrize(("system", "name", "case"), list(cases()))
+def test_golden(system, name, case):
+    assert case is not None, f"no golden cases in {ROOT / system / name}"
+    path = ROOT / system / name.removesuffix(".rejects")
+    call = adaptor(system, name, case)
+    inputs = looked_up(case["inputs"], path)
+    attrs = case["attrs"] | {key: case[key] for key in ("lib", "isa") if key in case}
+    if "error" in case or "error" in case["outputs"] or UNSPECIFIED.get((system, name), lambda _: False)(inputs):
+        with pytest.raises((ValueError, TypeError)):
+            call(inputs, attrs)
+        return
+    variants = [(attrs, looked_up(case["outputs"], path))]
+    if "outputs_onednn1" in case:
+        variants.append((attrs | {"onednn": True}, looked_up(case["outputs_onednn1"], path)))
+    for variant, wanted in variants:
+        got = call(inputs, variant)
+        assert wanted, f"{case['id']} expects nothing"
+        for key, want in wanted.items():
+            same(got[key], want, f"{case['id']} {key}", TOLERANCE.get((system, name, key)))
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_adaptor_has_golden_vectors(system):
+    module = import_module(f"adaptors.{system}")
+    files = [file for file in (OWN / system).glob("*.json") if not file.name.endswith(".rejects.json")]
+    found = {file.stem for file in files} | {case["op"] for file in files for case in json.loads(file.read_text())}
+    assert {*module.ADAPTORS, *getattr(module, "SESSIONS", {})} <= found

@@ -1,0 +1,222 @@
+"""The house itself: who imports whom, stubs, tiers, twins, and what must not stand in any file."""
+
+import ast
+import inspect
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import frontdoor
+import imports
+import nbformat
+import pytest
+import reference
+
+import qops
+from qops._kernels.core import tiers as isa
+
+ROOT = imports.ROOT
+KERNELS = imports.modules("pyx")
+
+
+# --- imports ---------------------------------------------------------------------------------------------------------
+
+
+def test_imports_run_downhill():
+    arrows = {}
+    for module, names in imports.arrows():  # a kernel's .pxd, .pyi and .pyx are one module
+        arrows.setdefault(module, []).extend(names)
+    assert {"qops", "qops.frontdoor.add", "qops._kernels.frontdoor.add", "qops.qtensor"} <= set(arrows)
+    assert "qops._kernels.core.walk.walk" in arrows["qops._kernels.frontdoor.add"], "the kernels' imports are read"
+    assert "qops.qtensor.QTensor" in arrows["qops.frontdoor.add"]
+    assert not [text for module, names in arrows.items() for text in imports.uphill(module, names)]
+
+
+def test_imports_of_notebooks_run_downhill():
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        for cell in (c for c in cells if c.cell_type == "code"):
+            source = re.sub(r"^\s*[%!].*$", "", cell.source, flags=re.M)
+            assert not imports.uphill("notebooks", list(imports.imported(source, "notebooks"))), path.name
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "name"),
+    [
+        ("qops.qtensor", "from qops.frontdoor.add import x", "qops.frontdoor.add.x"),
+        ("qops.qtensor", "import qops", "qops"),
+        ("qops.qtensor", "from . import frontdoor", "qops.frontdoor"),
+        ("qops.frontdoor.add", "from ..tensorflow.add import x", "qops.tensorflow.add.x"),
+        ("qops.frontdoor.add", "from qops._kernels.nnlib.add import x", "qops._kernels.nnlib.add.x"),
+        ("qops.frontdoor.add", "def f():\n    import scipy.signal", "scipy.signal"),
+        ("qops.tensorflow.add", "from qops.frontdoor.add import kernels", "qops.frontdoor.add.kernels"),
+        ("qops.tensorflow.add", "from ..nnlib import add", "qops.nnlib.add"),
+        ("qops.affine", "import matplotlib.pyplot as plt", "matplotlib.pyplot"),
+        ("analysis.x", "from qops._kernels.core import tiers", "qops._kernels.core.tiers"),
+        ("benchmarks.x", "import matplotlib", "matplotlib"),
+        ("notebooks", "import qops._kernels.frontdoor.add", "qops._kernels.frontdoor.add"),
+    ],
+)
+def test_imports_that_run_uphill_are_found(module, source, name):
+    """The checker on made-up sources: each of these must be found."""
+    assert imports.uphill(module, list(imports.imported(source, module))) == [f"{module} imports {name}"]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("from qops.qtensor cimport operand", "qops.qtensor.operand"),
+        ("cimport qops.affine", "qops.affine"),
+        ("import qops.affine as affine  # why not", "qops.affine"),
+        ("def f():\n    from qops.affine import (\n        exact)", "qops.affine"),
+        ("from qops._kernels.tensorflow.formulas cimport clamp", "qops._kernels.tensorflow.formulas.clamp"),
+        ("from qops._kernels.frontdoor.quantize cimport quantize", "qops._kernels.frontdoor.quantize.quantize"),
+        ("import matplotlib", "matplotlib"),
+    ],
+)
+def test_imports_of_kernels_that_run_uphill_are_found(source, name):
+    module = "qops._kernels.nnlib.x"
+    assert imports.uphill(module, list(imports.imported_by_pyx(source))) == [f"{module} imports {name}"]
+    core, product = "qops._kernels.core.tiers.tier", "qops._kernels.product.gemm.product"
+    assert not imports.uphill(module, ["numpy", "libc.math.rint", "os", core, product])
+    assert imports.uphill("qops._kernels.core.x", [core, product]) == [f"qops._kernels.core.x imports {product}"]
+
+
+# --- stubs -----------------------------------------------------------------------------------------------------------
+
+
+def stubbed(name):
+    """Public names of a kernel's stub: function -> arguments with defaults, class -> attributes, constant -> None."""
+    found = {}
+    for node in ast.parse((ROOT / f"qops/_kernels/{name.replace('.', '/')}.pyi").read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            args = node.args
+            defaults = [None] * (len(args.args) - len(args.defaults)) + args.defaults + args.kw_defaults
+            texts = [d and ast.unparse(d) for d in defaults]
+            found[node.name] = [(a.arg, d) for a, d in zip(args.args + args.kwonlyargs, texts, strict=True)]
+        elif isinstance(node, ast.ClassDef) and "TypedDict" not in map(ast.unparse, node.bases):  # that is a struct
+            items = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+            found[node.name] = {name for name in items if not name.startswith("_")}
+        elif isinstance(node, ast.AnnAssign):
+            found[node.target.id] = None
+    return {key: value for key, value in found.items() if not key.startswith("_")}
+
+
+def compiled(name):
+    """The same, of the compiled module; what it has imported is not its own."""
+    module = import_module(f"qops._kernels.{name}")
+    assert module.__file__.endswith((".so", ".pyd"))
+    found = {}
+    for key, value in vars(module).items():
+        if (
+            key.startswith("_")
+            or inspect.ismodule(value)
+            or getattr(value, "__module__", module.__name__) != module.__name__
+        ):
+            continue
+        if inspect.isclass(value):
+            found[key] = {name for name in vars(value) if not name.startswith("_")}
+        elif callable(value):
+            found[key] = [
+                (p.name, None if p.default is p.empty else repr(p.default))
+                for p in inspect.signature(value).parameters.values()
+            ]
+        else:
+            found[key] = None
+    return found
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_stubs_agree_with_their_compiled_modules(name):
+    assert stubbed(name) == compiled(name)
+
+
+def test_every_kernel_has_a_stub_and_every_stub_a_kernel():
+    assert imports.modules("pyi") == KERNELS
+    assert "frontdoor.add" in KERNELS
+
+
+# --- tiers -----------------------------------------------------------------------------------------------------------
+
+
+def in_a_new_process(tier, code):
+    environment = {**os.environ, "QOPS_ISA": tier, "PYTHONPATH": str(Path(qops.__file__).parent.parent)}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("tier", ["", *isa.available()])
+def test_tier_is_taken_from_the_environment(tier):
+    done = in_a_new_process(tier, "import qops; print(qops.isa_tier())")
+    assert done.stdout.strip() == (tier or isa.available()[-1]), done.stderr
+
+
+@pytest.mark.parametrize("tier", ["sse9", "AVX2", " "])
+def test_wrong_tier_in_the_environment_is_named(tier):
+    done = in_a_new_process(tier, "import qops")
+    assert done.returncode != 0
+    assert f"ValueError: QOPS_ISA: {tier!r} is not one of the tiers of this CPU, plain" in done.stderr
+
+
+def test_tier_can_be_asked_for_and_set():
+    before = qops.isa_tier()
+    assert isa.available()[0] == "plain"
+    assert set(isa.available()) <= set(isa.TIERS)
+    for tier in isa.available():
+        isa.use(tier)
+        assert qops.isa_tier() == tier
+    isa.use(before)
+    with pytest.raises(ValueError, match="'none' is not one of the tiers"):
+        isa.use("none")
+    assert qops.isa_tier() == before
+
+
+# --- twins -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", frontdoor.names())
+def test_every_op_has_a_twin_that_tests_use(name):
+    assert callable(reference.twin(name))
+    used = f"reference.{name.replace('.', '_')}("
+    assert any(used in path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    assert name in frontdoor.ARGUMENTS, "and the tests of layout, threads and bad input know a good call of it"
+
+
+def test_an_op_without_a_twin_is_found():
+    with pytest.raises(KeyError):
+        reference.twin("quantized_sub_8p8to8")
+    assert set(frontdoor.names()) == set(frontdoor.ARGUMENTS)
+    assert "quantized_add_8p8to8" in frontdoor.names()
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+NOT_SOURCE = {".git", ".venv", "build", "dist", "__pycache__", ".hypothesis"}
+MACHINE = re.compile(
+    "|".join(
+        ["/ho" + r"me/\w", "/ro" + "ot/", "/Use" + r"rs/\w", "/wo" + "rk/", "/tm" + "p/", r"\b[A-Z]:\\" + r"\\?Users"]
+    )
+)
+
+
+def sources():
+    for path in ROOT.rglob("*"):
+        parts = path.relative_to(ROOT).parts
+        skip = any(p in NOT_SOURCE or p.endswith(("_cache", ".egg-info", "_checkpoints")) for p in parts)
+        if path.is_file() and not skip and path.suffix not in {".so", ".npz", ".png", ".jpg"}:
+            yield path
+
+
+def test_no_file_names_a_path_of_a_machine():
+    assert MACHINE.search('open("/ho' + 'me/ada/x")')
+    read = {path.relative_to(ROOT).as_posix(): path.read_bytes().decode("utf-8", "replace") for path in sources()}
+    assert {"README.md", "qops/frontdoor/add.py", "tests/house/test_house.py", ".ci/run"} <= set(read)
+    assert not [name for name, text in read.items() if MACHINE.search(text)]
+
+
+def test_rooms_are_small():
+    code = [path for path in sources() if path.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h", ".c"}]
+    assert len(code) > 100
+    assert not [path.name for path in code if len(path.read_text("utf-8").splitlines()) > 300]

@@ -1,0 +1,201 @@
+"""`qops.nnlib` adds: the integer twins on random ranges, sessions and lengths, every tier, bad input."""
+
+import numpy as np
+import pytest
+import reference_nnlib_add as twin
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from qops import nnlib
+from qops._kernels.nnlib.add import add_flat_integers, add_spec_integers
+
+magnitudes = st.floats(2.0**-10, 2.0**10, width=32)
+ends = st.one_of(st.just(0.0), magnitudes, magnitudes.map(lambda v: -v))
+ranges = st.tuples(ends, ends).map(sorted).map(tuple).filter(lambda r: r[0] < r[1])
+guesses = st.tuples(st.one_of(st.none(), ends), st.one_of(st.none(), ends)).filter(lambda g: None in g or g[0] <= g[1])
+lengths = st.one_of(st.integers(1, 40), st.sampled_from([127, 128, 129, 200]))
+calls = st.tuples(ranges, ranges, lengths, st.integers(0, 2**32 - 1))
+
+
+def codes(n, seed):
+    return np.random.default_rng(seed).integers(0, 256, (2, n), np.uint8)
+
+
+def compare(node, slow, a_range, b_range, n, seed):
+    a, b = codes(n, seed)
+    try:
+        want = slow(a.tolist(), *a_range, b.tolist(), *b_range)
+    except ValueError:
+        with pytest.raises(ValueError, match="output range"):
+            node((a, *a_range), (b, *b_range))
+        return False
+    t = node((a, *a_range), (b, *b_range))
+    assert t.data.tolist() == want["out"]
+    assert (t.min, t.max, node.passes) == (want["out_min"], want["out_max"], want["passes"])
+    return True
+
+
+@pytest.mark.parametrize(("form", "slow"), [("spec", twin.Spec), ("flat", twin.Flat), ("d32", twin.D32)])
+@settings(max_examples=150, deadline=None)
+@example(guess=(772.0, None), steps=[((0.0, 2.0**-10), (-(2.0**-9), 0.0), 1, 0)])  # the offset wraps 32 bits
+@given(guess=guesses, steps=st.lists(calls, min_size=1, max_size=3))
+def test_add_matches_twin(form, slow, guess, steps):
+    node, slow = nnlib.QuantizedAdd8p8to8(*guess, form=form), slow(*guess)
+    for step in steps:
+        if not compare(node, slow, *step):
+            break
+
+
+@pytest.mark.parametrize("offset", [0, 1, 31])
+@pytest.mark.parametrize(
+    ("form", "slow", "guess"),
+    [
+        ("spec", twin.Spec, ()),
+        ("flat", twin.Flat, ()),
+        ("flat", twin.Flat, (-64.0, 61.0)),
+        ("flat", twin.Flat, (-2.0, 0.5)),  # far too narrow: codes saturate, the first shift is coarser
+        ("flat", twin.Flat, (-9e3, 9e4)),
+    ],
+)
+def test_same_on_every_tier(tier, form, slow, guess, offset):
+    rng = np.random.default_rng(offset)
+    memory = rng.integers(0, 256, (3, 300), np.uint8)
+    ran = 0
+    for n in range(1, 201):
+        a_range, b_range = (-rng.uniform(0, 90), rng.uniform(0, 90)), (-rng.uniform(0, 2), rng.uniform(0.1, 2))
+        a, b, out = (row[offset : offset + n] for row in memory)
+        node = nnlib.QuantizedAdd8p8to8(*guess, form=form)
+        try:
+            want = slow(*guess)(a.tolist(), *a_range, b.tolist(), *b_range)
+        except ValueError:
+            with pytest.raises(ValueError, match="output range"):
+                node((a, *a_range), (b, *b_range))
+            continue
+        t = node((a, *a_range), (b, *b_range), out=out)
+        assert t.data is out
+        assert out.tolist() == want["out"], (tier, n)
+        assert (t.min, t.max, node.passes) == (want["out_min"], want["out_max"], want["passes"])
+        ran += 1
+    assert ran > 100
+
+
+@pytest.mark.parametrize("lo", [-(2.0**30), 2.0**30])
+def test_flat_offset_beyond_2_30_is_reported_and_used_as_it_is(tier, lo):
+    a_range, b_range, out = (0.0, 10200.0), (0.0, 255.0), (lo, lo + 256)
+    found = nnlib.quantized_add_8p8to8_integers(a_range, b_range, out)
+    assert found["feasible"] == 1
+    assert 2**30 < abs(found["offset"]) <= 2**31
+    a, b = codes(100, 1)
+    want = twin.Flat(*out)(a.tolist(), *a_range, b.tolist(), *b_range)
+    t = nnlib.quantized_add_8p8to8((a, *a_range), (b, *b_range), *out, form="flat")
+    assert t.data.tolist() == want["out"] == [255 if lo < 0 else 0] * 100, tier
+
+
+def test_spec_saturates_the_one_product_that_can(tier):
+    found = add_spec_integers(-128, 127, -1, 254, 0, -255)
+    assert found["recip"] == -32768
+    a, b = (np.array(c, np.uint8) for c in (np.zeros(64), np.arange(64)))
+    t = nnlib.quantized_add_8p8to8((a, -128, 127), (b, -1, 254), guess_max=-255, form="spec")
+    assert t.data.tolist() == twin.Spec(hi=-255)(a.tolist(), -128, 127, b.tolist(), -1, 254)["out"], tier
+
+
+def test_spec_is_the_same_for_strided_and_broadcast_operands(tier):
+    a, b = codes(3 * 5 * 64, 7)
+    a, b = a.reshape(3, 5, 64), b.reshape(3, 5, 64)[:, ::5, ::-2]
+    t = nnlib.quantized_add_8p8to8((a[..., ::2], -1, 1), (b, 0, 3), form="spec")
+    whole = nnlib.quantized_add_8p8to8(
+        (a[..., ::2].copy(), -1, 1), (np.broadcast_to(b, t.data.shape).copy(), 0, 3), form="spec"
+    )
+    np.testing.assert_array_equal(t.data, whole.data, err_msg=tier)
+    assert t[1:] == whole[1:]
+
+
+def test_padding_lanes_count():
+    a, b = (np.full(100, 100, np.uint8), 0, 1), (np.full(100, 50, np.uint8), 0, 1)
+    plain, node = nnlib.QuantizedAdd8p8to8(form="spec"), nnlib.QuantizedAdd8p8to8(form="spec")
+    assert plain(a, b).max == 1.0
+    assert node(a, b, padding=(255, 255)).max == np.float32(2) * np.float32(1.2)
+    assert nnlib.quantized_add_8p8to8(a, b, form="spec", padding=(100, 50)).max == 1.0
+    full = (np.full(128, 100, np.uint8), 0, 1)
+    assert nnlib.quantized_add_8p8to8(full, full, form="spec", padding=(255, 255)).max == 1.0
+
+
+@settings(max_examples=100, deadline=None)
+@given(call=calls)
+def test_add_8p8to32_matches_twin(call):
+    a_range, b_range, n, seed = call
+    a, b = codes(n, seed)
+    t = nnlib.quantized_add_8p8to32((a, *a_range), (b, *b_range))
+    want, c_max = twin.add_8p8to32(a.tolist(), *a_range, b.tolist(), *b_range)
+    assert t.data.tolist() == want
+    assert (t.min, t.max) == (-c_max, c_max)
+
+
+def test_bias_add_is_the_front_doors_formula():
+    a, b = codes(24, 3)
+    x, bias = (a.reshape(1, 2, 3, 4), -1.5, 2.0), (b[:4], -0.25, 0.5)
+    t = nnlib.quantized_bias_add_8p8to32(x, bias)
+    f = np.float32
+    level = f(2) * f(2.0 * 2**17) / f(2**32)
+    za, zb = (int(np.rint(-lo * 255 / (hi - lo))) for _, lo, hi in (x, bias))
+    terms = [(d.astype(f) - f(z)) * ((f(hi) - f(lo)) / f(255) / level) for (d, lo, hi), z in ((x, za), (bias, zb))]
+    np.testing.assert_array_equal(t.data, np.trunc((f(0.5) + terms[0]) + terms[1]).astype(np.int32))
+    with pytest.raises(ValueError, match="bias"):
+        nnlib.quantized_bias_add_8p8to32((a[:1], 0, 1), (b, 0, 1))
+
+
+def test_prepare_gives_the_integers():
+    assert add_spec_integers(0, 2, 0, 1, 0, 3) == {"ialpha": 256, "ikappa": 256, "recip": 10922, "offset": 0}
+    found = add_flat_integers(0, 2, 0, 1, 0, 3, True)
+    assert (found["ka"], found["kb"], found["feasible"]) == (5461, 2731, 1)
+    assert add_flat_integers(0, 2, 0, 1, 0, 1e-9, True)["feasible"] == 0
+
+
+def test_integers_are_those_of_the_loops():
+    a, b, out = (0.0, 2.0), (-1.0, 0.5), (-1.0, 2.5)
+    assert nnlib.quantized_add_8p8to8_integers(a, b, out, form="spec") == add_spec_integers(*a, *b, *out)
+    assert nnlib.quantized_add_8p8to8_integers(a, b, out) == add_flat_integers(*a, *b, *out, True)
+
+
+T = (np.zeros(3, np.uint8), -1.0, 1.0)
+BAD = [
+    (lambda: nnlib.quantized_add_8p8to8((T[0], np.nan, 1), T), "a: the range .nan"),
+    (lambda: nnlib.quantized_add_8p8to8(T, (T[0], 1, -1)), "b: min"),
+    (lambda: nnlib.quantized_add_8p8to8(T, (np.zeros(3, np.int8), -1, 1)), "b: expected uint8"),
+    (lambda: nnlib.quantized_add_8p8to8(T, (np.zeros(2, np.uint8), -1, 1)), "do not broadcast"),
+    (lambda: nnlib.quantized_add_8p8to8(T, (T[0][:1], -1, 1), form="flat"), "shapes"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, 1, 0), "guess: min 1"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, np.inf), "guess_min"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, None, "1"), "guess_max"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, form="fast"), "form: 'fast'"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1, 256)), "padding"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1.5, 2)), "padding: expected an integer"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=5), "padding: expected two codes"),
+    (lambda: nnlib.quantized_add_8p8to8((T[0][:0], -1, 1), (T[0][:0], -1, 1), form="spec"), "no elements"),
+    (lambda: nnlib.quantized_add_8p8to8((T[0], -3e38, 3e38), (T[0], -3e38, 3e38), form="flat"), "beyond float32"),
+    (lambda: nnlib.quantized_add_8p8to8((T[0], -3e38, 3e38), T, form="spec"), "beyond float32"),
+    (lambda: nnlib.quantized_add_8p8to8((np.zeros((1,) * 5, np.uint8), 0, 1), T), "at most 4 axes"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, out=T[0]), "out: shares memory"),
+    (lambda: nnlib.quantized_add_8p8to8_integers((1, 0), (0, 1), (0, 2)), "a: min 1"),
+    (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (2, 2)), "0 wide"),
+    (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (1, 1), (0, 2), form="spec"), "0 wide"),
+    (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (0, 2), form="op"), "form: 'op'"),
+    (lambda: nnlib.quantized_add_8p8to32((T[0], 1, 1), (T[0], 2, 2)), "0 wide"),
+    (lambda: nnlib.quantized_bias_add_8p8to32((T[0], 0, 1e34), T), "beyond float32"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD, ids=[message for _, message in BAD])
+def test_bad_input_is_refused(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()
+
+
+def test_a_call_that_raises_leaves_the_range():
+    node = nnlib.QuantizedAdd8p8to8(form="flat")
+    first = node(T, T)
+    wide = (T[0], -1e6, 1e6)
+    with pytest.raises(ValueError, match="beyond float32"):
+        node((T[0], -3e38, 3e38), (T[0], -3e38, 3e38))
+    assert node(T, T)[1:] == first[1:]
+    assert node(wide, wide).max > first.max

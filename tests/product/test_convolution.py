@@ -1,0 +1,108 @@
+"""The convolution on every tier against a model that makes one output pixel at a time."""
+
+import numpy as np
+import pytest
+from product_models import convolution_model, extreme, uniform
+
+from qops._kernels.product import convolution
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20261120)
+
+
+CONVOLUTIONS = [  # ic, oc of a group, groups, height, width, kh, kw, stride, dilation, padding
+    (4, 16, 1, 7, 9, 3, 3, (1, 1), (1, 1), ((1, 1), (1, 1))),
+    (4, 5, 1, 7, 9, 3, 3, (1, 1), (1, 1), ((0, 0), (0, 0))),
+    (3, 7, 1, 12, 11, 5, 3, (2, 3), (1, 1), ((2, 1), (0, 3))),
+    (1, 1, 1, 6, 6, 2, 2, (1, 1), (2, 2), ((0, 0), (1, 0))),
+    (8, 70, 1, 5, 14, 1, 1, (1, 1), (1, 1), ((0, 0), (0, 0))),
+    (5, 3, 3, 8, 8, 3, 3, (1, 2), (2, 1), ((2, 2), (1, 1))),
+    (4, 9, 2, 8, 8, 3, 3, (2, 1), (1, 2), ((0, 0), (0, 0))),
+    (1, 1, 21, 9, 9, 3, 3, (1, 1), (1, 1), ((1, 1), (1, 1))),
+    (1, 1, 64, 5, 5, 2, 2, (1, 1), (1, 1), ((0, 0), (0, 0))),
+    (1, 1, 130, 6, 7, 3, 2, (2, 2), (1, 2), ((0, 0), (0, 0))),
+    (1, 4, 3, 6, 7, 3, 3, (1, 1), (1, 1), ((1, 1), (1, 1))),
+    (2, 2, 1, 1, 1, 1, 1, (1, 1), (1, 1), ((3, 2), (1, 4))),
+    (9, 5, 2, 3, 75, 1, 3, (1, 1), (1, 1), ((0, 0), (1, 2))),
+    (140, 8, 1, 9, 8, 6, 6, (1, 1), (1, 1), ((2, 2), (2, 2))),
+]
+
+
+def orders(shape):
+    """Results that lie in memory as NHWC, as NCHW, and apart."""
+    n, h, w, c = shape
+    yield np.zeros(shape, np.int32)
+    yield np.zeros((n, c, h, w), np.int32).transpose(0, 2, 3, 1)
+    yield np.zeros((n, 3 * h, w + 1, c + 2), np.int32)[:, ::3, 1:, :c]
+
+
+@pytest.mark.parametrize("case", CONVOLUTIONS, ids=str)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("saturating", [False, True])
+def test_convolution(tier, rng, case, dtype, saturating):
+    ic, oc, groups, height, width, kh, kw, stride, dilation, padding = case
+    for data, pad_value in ((uniform, 0), (extreme, 100)):
+        x = data(rng, (2, height, width, ic * groups), dtype)
+        w = data(rng, (oc * groups, ic, kh, kw), np.int8)
+        want = convolution_model(x, w, stride, dilation, padding, pad_value, groups, saturating)
+        how = dict(stride=stride, dilation=dilation, padding=padding, pad_value=pad_value)
+        got = convolution.convolve(x, w, groups=groups, saturating=saturating, **how)
+        np.testing.assert_array_equal(got, want)
+        packed = convolution.pack_weights(w, groups=groups, saturating=saturating)
+        np.testing.assert_array_equal(packed.sums, w.sum((1, 2, 3), np.int32))
+        planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+        wide = np.zeros((2, 2 * height, width + 3, x.shape[3] + 5), dtype)[:, ::2, 1 : width + 1, 2:-3]
+        wide[:] = x
+        for source, layout, num_threads in ((x, "nhwc", 3), (planes, "nchw", 1), (wide, "nhwc", 2)):
+            for out in orders(want.shape):
+                convolution.convolve(source, packed, out, layout=layout, num_threads=num_threads, **how)
+                np.testing.assert_array_equal(out, want)
+
+
+def test_zero_point_takes_off_the_sums_of_the_weights(tier, rng):
+    for groups, shape in ((1, (20, 6, 3, 2)), (2, (34, 3, 3, 2)), (6, (6, 1, 3, 2))):
+        w = uniform(rng, shape, np.int8)
+        sums = w.sum((1, 2, 3), np.int64)
+        for dtype, zero_point in ((np.uint8, 255), (np.int8, -7), (np.uint8, -(2**31))):
+            x = uniform(rng, (1, 5, 6, 6), dtype)
+            got = convolution.convolve(x, w, groups=groups, zero_point=zero_point)
+            want = convolution.convolve(x, w, groups=groups) - zero_point * sums
+            np.testing.assert_array_equal(got, want.astype(np.int32))
+
+
+def test_convolution_in_blocks(tier, rng):
+    """An image of more rows than are copied at a time."""
+    x, w = uniform(rng, (1, 40, 40, 200), np.uint8), uniform(rng, (6, 200, 3, 3), np.int8)
+    padding = ((1, 1), (1, 1))
+    want = convolution_model(x, w, (1, 1), (1, 1), padding, 0, 1, False)
+    for out in orders(want.shape):
+        np.testing.assert_array_equal(convolution.convolve(x, w, out, padding=padding), want)
+
+
+def test_padding_beyond_all_memory_is_refused():
+    x, w, far = np.ones((1, 1, 1, 1), np.uint8), np.ones((1, 1, 2, 2), np.int8), 2**31 - 1
+    with pytest.raises(MemoryError):
+        convolution.convolve(x, w, padding=((far, 0), (far, 0)), dilation=(far - 1, far - 1))
+
+
+def test_convolution_bad_input():
+    x, w = np.zeros((1, 5, 5, 4), np.uint8), np.zeros((8, 4, 3, 3), np.int8)
+    for error, call in [
+        (TypeError, lambda: convolution.convolve(x.astype(np.int32), w)),
+        (TypeError, lambda: convolution.convolve(x, w.astype(np.uint8))),
+        (ValueError, lambda: convolution.convolve(x[0], w)),
+        (ValueError, lambda: convolution.convolve(x, w, groups=3)),
+        (ValueError, lambda: convolution.convolve(x, w, groups=2)),
+        (ValueError, lambda: convolution.convolve(x, w, layout="nwhc")),
+        (ValueError, lambda: convolution.convolve(x, w, stride=(0, 1))),
+        (ValueError, lambda: convolution.convolve(x, w, padding=((-1, 0), (0, 0)))),
+        (ValueError, lambda: convolution.convolve(x, w, dilation=(3, 1))),
+        (ValueError, lambda: convolution.convolve(x, w, pad_value=-1)),
+        (ValueError, lambda: convolution.convolve(x, w, np.zeros((1, 3, 3, 9), np.int32))),
+        (ValueError, lambda: convolution.convolve(x, w, num_threads=0)),
+        (ValueError, lambda: convolution.convolve(x, convolution.pack_weights(w), saturating=True)),
+    ]:
+        with pytest.raises(error):
+            call()

@@ -1,0 +1,166 @@
+"""The product on every tier against models written with numpy int64."""
+
+import itertools
+
+import numpy as np
+import pytest
+from product_models import exact_model, extreme, model, saturating_model, uniform, wrap32
+
+from qops._kernels.core import tiers as isa
+from qops._kernels.product import gemm
+
+EDGES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 70)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20261120)
+
+
+def check(a, b, saturating, **how):
+    want = model(a, b, saturating, how.get("block_starts", ()))
+    np.testing.assert_array_equal(gemm.product(a, b, saturating=saturating, **how), want)
+    packed = gemm.pack_b(b, saturating=saturating, block_starts=how.pop("block_starts", ()))
+    np.testing.assert_array_equal(gemm.product(a, packed, **how), want)
+
+
+@pytest.mark.parametrize("saturating", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_every_edge(tier, rng, dtype, saturating):
+    """Each of m, n, k over 0 .. 70 where tiles, vectors, panels and quads begin and end."""
+    pairs = list(itertools.product(EDGES, EDGES))
+    sizes = [(m, 13, n) for m, n in pairs] + [(7, k, n) for k, n in pairs] + [(m, k, 65) for m, k in pairs]
+    for m, k, n in sizes:
+        data = extreme if (m + n + k) % 2 else uniform
+        a, b = data(rng, (m, k), dtype), data(rng, (k, n), np.int8)
+        got = gemm.product(a, b, saturating=saturating)
+        np.testing.assert_array_equal(got, model(a, b, saturating), err_msg=f"{m} x {k} x {n}")
+
+
+@pytest.mark.parametrize("saturating", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    "size",
+    [
+        (1, 1024, 256),
+        (2, 300, 130),
+        (3, 97, 200),
+        (4, 64, 64),
+        (5, 33, 64),
+        (1, 2050, 2100),
+        (4, 100, 2049),
+        (8, 64, 3000),
+        (100, 300, 200),
+        (97, 1500, 70),
+        (300, 520, 129),
+        (17, 4100, 65),
+        (6, 9001, 20),
+        (16, 1024, 192),
+        (7, 2056, 130),
+        (200, 1100, 330),
+        (5, 4104, 64),
+        (6, 64, 127),
+    ],
+)
+def test_big(tier, rng, size, dtype, saturating):
+    m, k, n = size
+    check(uniform(rng, (m, k), dtype), uniform(rng, (k, n), np.int8), saturating)
+
+
+def test_worst_sums_wrap(tier):
+    """255 * -128 * k passes -2^31 at k = 65794."""
+    a, b = np.full((2, 66000), 255, np.uint8), np.full((66000, 17), -128, np.int8)
+    for saturating in (False, True):
+        check(a, b, saturating)
+    assert gemm.product(a, b)[0, 0] == 255 * -128 * 66000 + 2**32
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    "starts", [(129,), (1, 2, 3), (2, 4), (64, 193), (0, 5), (50, 50, 257), (257,), np.array([3, 100])]
+)
+def test_odd_blocks(tier, rng, dtype, starts):
+    a, b = extreme(rng, (9, 257), dtype), extreme(rng, (257, 83), np.int8)
+    check(a, b, True, block_starts=starts)
+    changes = any(s % 2 and s < 257 for s in starts)
+    assert (saturating_model(a, b, starts) != saturating_model(a, b)).any() == changes
+
+
+@pytest.mark.parametrize("saturating", [False, True])
+def test_strides(tier, rng, saturating):
+    for dtype, m in itertools.product((np.uint8, np.int8), (1, 3, 20)):
+        big_a, big_b = uniform(rng, (2 * m, 150), dtype), uniform(rng, (300, 260), np.int8)
+        views_a = big_a[::2, 3:103], big_a[::-2, :100], big_a[m - 1 :: -1, 7:107], uniform(rng, (100, m), dtype).T
+        views_b = big_b[::3, 1:80], big_b[::-3, 5:200], big_b[99::-1, :70], uniform(rng, (66, 100), np.int8).T
+        for a, b in itertools.product(views_a, views_b):
+            check(a, b, saturating)
+            out = np.zeros((2 * m, b.shape[1] + 9), np.int32)
+            view = out[::2, 2 : 2 + b.shape[1]]
+            assert gemm.product(a, b, view, saturating=saturating) is view
+            np.testing.assert_array_equal(view, model(a, b, saturating))
+            view[:] = 0
+            assert not out.any()
+
+
+@pytest.mark.parametrize("saturating", [False, True])
+def test_accumulate(tier, rng, saturating):
+    sizes = [(1, 100, 130), (4, 64, 64), (13, 45, 70), (3, 0, 4), (16, 1400, 129)]
+    for dtype, (m, k, n) in itertools.product((np.uint8, np.int8), sizes):
+        a, b = uniform(rng, (m, k), dtype), uniform(rng, (k, n), np.int8)
+        out = rng.integers(-(2**31), 2**31, (m, n)).astype(np.int32)
+        want = wrap32(out.astype(np.int64) + model(a, b, saturating))
+        for weights, how in ((b, {"saturating": saturating}), (gemm.pack_b(b, saturating=saturating), {})):
+            got = out.copy()
+            gemm.product(a, weights, got, accumulate=True, **how)
+            np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("saturating", [False, True])
+@pytest.mark.parametrize("size", [(200, 77, 30), (3, 130, 700), (1, 64, 64), (5, 4, 1), (64, 64, 64)])
+def test_threads_give_the_same_bits(tier, rng, size, saturating):
+    m, k, n = size
+    for dtype in (np.uint8, np.int8):
+        a, b = uniform(rng, (m, k), dtype), uniform(rng, (k, n), np.int8)
+        for num_threads in (1, 2, 3, 5):
+            check(a, b, saturating, num_threads=num_threads)
+
+
+def test_colsum(tier, rng):
+    b = uniform(rng, (1300, 150), np.int8)
+    for saturating in (False, True):
+        packed = gemm.pack_b(b, saturating=saturating, block_starts=(3,))
+        np.testing.assert_array_equal(packed.colsum, b.sum(0, np.int32))
+        assert (packed.shape, packed.tier) == (b.shape, tier)
+
+
+def test_packed_outlives_its_tier_and_its_source(tier, rng):
+    a, b = uniform(rng, (7, 50), np.uint8), uniform(rng, (50, 70), np.int8)
+    packed, want = gemm.pack_b(b), exact_model(a, b)
+    b[:] = 0
+    isa.use("plain")
+    np.testing.assert_array_equal(gemm.product(a, packed), want)
+
+
+def test_bad_input():
+    a, b = np.ones((2, 3), np.uint8), np.ones((3, 4), np.int8)
+    memory = np.zeros(64, np.int32)
+    for error, call in [
+        (ValueError, lambda: gemm.product(a, b.T)),
+        (TypeError, lambda: gemm.product(a.astype(np.int16), b)),
+        (TypeError, lambda: gemm.product(a, b.astype(np.uint8))),
+        (TypeError, lambda: gemm.product([[1]], b)),
+        (ValueError, lambda: gemm.product(a[0], b)),
+        (TypeError, lambda: gemm.product(a, b, np.zeros((2, 4)))),
+        (ValueError, lambda: gemm.product(a, b, np.zeros((2, 5), np.int32))),
+        (ValueError, lambda: gemm.product(a, b, np.zeros((4, 2), np.int32).T)),
+        (TypeError, lambda: gemm.product(a, b, np.zeros((2, 4), ">i4"))),
+        (ValueError, lambda: gemm.product(a, b, accumulate=True)),
+        (ValueError, lambda: gemm.product(a, b, num_threads=0)),
+        (ValueError, lambda: gemm.product(a, b, saturating=True, block_starts=(2, 1))),
+        (ValueError, lambda: gemm.product(a, b, saturating=True, block_starts=(4,))),
+        (ValueError, lambda: gemm.product(a, gemm.pack_b(b), saturating=True)),
+        (ValueError, lambda: gemm.product(memory.view(np.uint8)[:6].reshape(2, 3), b, memory[1:9].reshape(2, 4))),
+        (ValueError, lambda: isa.use("sse9")),
+    ]:
+        with pytest.raises(error):
+            call()

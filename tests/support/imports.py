@@ -1,0 +1,85 @@
+"""Which module imports which, read from the source, and which arrows run uphill."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+NOUNS = {"qtensor", "affine", "fixedpoint", "isa", "error"}  # modules between the kernels and the ops
+PACKAGES = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}  # front door and systems
+KERNELS = {folder.parent.name for folder in (ROOT / "qops/_kernels").glob("[a-z]*/__init__.py")}
+BESIDE_NUMPY = {"numpy", "libc", "cython", "cpython", *sys.stdlib_module_names}
+PYX_IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+c?import\s+(.*)|c?import\s+([\w.]+).*)$", re.M)
+
+
+def modules(suffix):
+    """The kernels that have a file with this suffix, as "room.stem"."""
+    return sorted(f"{path.parent.name}.{path.stem}" for path in (ROOT / "qops/_kernels").rglob(f"*.{suffix}"))
+
+
+def imported(source, module, is_package=False):
+    """Absolute names that a Python module imports: "qops.add.name" for `from qops.add import name`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = module.split(".")[: len(module.split(".")) - node.level + is_package] if node.level else []
+            start = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{start}.{alias.name}" for alias in node.names)
+
+
+def imported_by_pyx(source):
+    """The same of a Cython module, whose import statements are those of Python, or with a c in front."""
+    for start, names, alone in PYX_IMPORT.findall(source):
+        if alone:
+            yield alone
+        for name in re.findall(r"[\w*]+", names.split("#")[0].replace("(", "")) or ([""] if start else []):
+            yield f"{start}.{name}".rstrip(".")
+
+
+def room(name):
+    """The room that a dotted name is in: "qops", "nouns", a package such as "nnlib", or "_kernels.nnlib" below it."""
+    parts = name.split(".")
+    if parts[0] != "qops":
+        return parts[0]
+    if len(parts) == 1:
+        return "qops"
+    if parts[1] == "_kernels":
+        return ".".join(parts[1:3] if len(parts) > 2 and parts[2] in KERNELS else parts[1:2])
+    return "nouns" if parts[1] in NOUNS else parts[1]
+
+
+def below(here):
+    """The rooms of qops that modules of the room `here` may import."""
+    kernels = {"_kernels", *(f"_kernels.{name}" for name in KERNELS)}
+    if here == "qops":
+        return {*kernels, "nouns", *PACKAGES}
+    if here == "nouns":
+        return {*kernels, "nouns"}
+    if here.startswith("_kernels"):
+        return {here, "_kernels.core"} | ({"_kernels.product"} if here.removeprefix("_kernels.") in PACKAGES else set())
+    return {here, "nouns", "_kernels.core", "_kernels.product", f"_kernels.{here}"}
+
+
+def uphill(module, names):
+    """The arrows among `names` that `module` must not draw, as text."""
+    here = room(module)
+    if here in {"analysis", "benchmarks", "notebooks"}:
+        barred = [n for n in names if n.startswith("qops") and any(p.startswith("_") for p in n.split("."))]
+        barred += [n for n in names if here == "benchmarks" and room(n) == "matplotlib"]
+    else:
+        barred = [n for n in names if room(n) not in below(here) | BESIDE_NUMPY]
+    return [f"{module} imports {name}" for name in barred]
+
+
+def arrows():
+    """(module, names that it imports) of every module of the tree."""
+    for folder in ("qops", "analysis", "benchmarks"):
+        for path in sorted((ROOT / folder).rglob("*.p*")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            if path.suffix in {".py", ".pyi"}:
+                yield module, list(imported(path.read_text(), module, parts[-1] == "__init__"))
+            elif path.suffix in {".pyx", ".pxd"}:
+                yield module, list(imported_by_pyx(path.read_text()))

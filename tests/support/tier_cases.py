@@ -1,0 +1,261 @@
+"""A case for every kernel with SIMD lanes: random arguments, extremes among them, as a call ready to be made."""
+
+import numpy as np
+
+from qops._kernels.core import multiply_shift
+from qops._kernels.core import range as extremes
+from qops._kernels.frontdoor import add, quantize, requantize
+from qops._kernels.nnlib import add as nnlib_add
+from qops._kernels.nnlib import quantize as nnlib_quantize
+from qops._kernels.nnlib import requantize as nnlib_requantize
+from qops._kernels.onednn import output as onednn_output
+from qops._kernels.tensorflow import quantize as tensorflow_quantize
+
+INT32 = np.iinfo(np.int32)
+EDGES = {
+    np.uint8: np.uint8([0, 1, 127, 128, 254, 255]),
+    np.int32: np.int32([INT32.min, INT32.min + 1, -1, 0, 1, INT32.max - 1, INT32.max, 2**30, -(2**30)]),
+    np.float32: np.float32(
+        [
+            0.0,
+            -0.0,
+            0.5,
+            1.5,
+            -0.5,
+            2.5,
+            1e-45,
+            -1e-45,
+            3.4e38,
+            -3.4e38,
+            np.inf,
+            -np.inf,
+            np.nan,
+            2**31,
+            -(2**31),
+            254.5,
+        ]
+    ),
+}
+
+
+def unaligned(rng, n, dtype):
+    """N elements that start at any element of a bigger buffer."""
+    buffer = np.zeros(n + 80, dtype)
+    start = rng.integers(0, 80)
+    return buffer[start : start + n]
+
+
+def drawn(rng, n, dtype, finite=False):
+    """Random values, one in eight extreme."""
+    values = unaligned(rng, n, dtype)
+    if dtype == np.float32:
+        values[:] = rng.normal(0, 2.0 ** rng.integers(-4, 9), n)
+        edges = EDGES[dtype][np.isfinite(EDGES[dtype])] if finite else EDGES[dtype]
+    else:
+        info, edges = np.iinfo(dtype), EDGES[dtype]
+        values[:] = rng.integers(info.min >> rng.integers(0, 20), (info.max >> rng.integers(0, 2)) + 1, n)
+    extreme = rng.random(n) < 1 / 8
+    values[extreme] = rng.choice(edges, int(extreme.sum()))
+    return values
+
+
+def ends(rng):
+    """A range: around 0, from 0 on, to 0, or anywhere; as float32 values."""
+    lo, hi = np.sort(rng.normal(0, 2.0 ** rng.integers(-6, 7), 2))
+    lo, hi = [(-abs(lo), abs(hi)), (0, abs(hi)), (-abs(lo), 0), (lo, hi), (-abs(hi), abs(hi))][rng.integers(0, 5)]
+    return float(np.float32(lo)), float(np.float32(hi)) + 2.0**-10
+
+
+def add_8(rng, n):
+    """The 8-bit add, its output range anything from far too narrow to too wide, and what it found."""
+    (a_lo, a_hi), (b_lo, b_hi) = ends(rng), ends(rng)
+    share = rng.uniform(0.02, 1.2)
+    operands = drawn(rng, n, np.uint8), a_lo, a_hi, drawn(rng, n, np.uint8), b_lo, b_hi
+    out = unaligned(rng, n, np.uint8)
+
+    def run():
+        found = add.add_8p8to8(*operands, (a_lo + b_lo) * share, (a_hi + b_hi) * share + 2.0**-9, out)
+        return out, found.fits, found.min, found.max
+
+    return run
+
+
+def add_32(rng, n):
+    """The add into int32."""
+    operands, out = (
+        (drawn(rng, n, np.uint8), *ends(rng), drawn(rng, n, np.uint8), *ends(rng)),
+        unaligned(rng, n, np.int32),
+    )
+    return lambda: (out, add.add_8p8to32(*operands, out))
+
+
+def add_32_on_codes(rng, n):
+    """The same, with zero points whose products with a step are float32 values: another body."""
+    a, b = (0, 2.0) if rng.integers(2) else (-1.0, 1.0), (-2.0, 2.0) if rng.integers(2) else (0, 0.7)
+    operands, out = (drawn(rng, n, np.uint8), *a, drawn(rng, n, np.uint8), *b), unaligned(rng, n, np.int32)
+    return lambda: (out, add.add_8p8to32(*operands, out))
+
+
+def add_32_far(rng, n):
+    """The same, with a b so far below 0 that its zero point is around 2**23, or beyond, and sums next to integers."""
+    lo = -(2.0 ** rng.integers(0, 20))
+    a, b = (0, -255 * lo / 2**15), (lo, lo * (1 - rng.uniform(1, 2) * 2.0 ** -rng.integers(13, 20)))
+    operands, out = (drawn(rng, n, np.uint8), *a, drawn(rng, n, np.uint8), *b), unaligned(rng, n, np.int32)
+    return lambda: (out, add.add_8p8to32(*operands, out))
+
+
+def quantized(rng, n):
+    """Also with steps so small that all is infinite, and scale 0."""
+    x, out = drawn(rng, n, np.float32), unaligned(rng, n, np.uint8)
+    scale = [0.0, 2.0**-120, abs(rng.normal()) + 1e-6, 0.5][rng.integers(0, 4)]
+    zero_point = int(rng.integers(0, 256))
+    return lambda: (out, quantize.quantize(x, scale, zero_point, out))
+
+
+def dequantized(rng, n):
+    """Ranges with and without 0 on a code, and of no width."""
+    codes, out, (lo, hi) = drawn(rng, n, np.uint8), unaligned(rng, n, np.float32), ends(rng)
+    on_code, tiny = quantize.range_holding_zero(min(lo, 0), max(hi, 0))[:2], 2.0**-149
+    lo, hi = [(lo, hi), on_code, (lo, lo), (0, 0), (-tiny, tiny)][rng.integers(0, 5)]
+    return lambda: (out, quantize.dequantize_8(codes, lo, hi, out))
+
+
+def requantized(rng, n):
+    """Steps from one that nothing can see to one beyond the whole output range."""
+    x, out, (lo, hi) = drawn(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
+    widest = float(np.abs(x, dtype=np.float64).mean()) + 1 if n else 1.0
+    step = (hi - lo) * [0.0, 2.0 ** rng.uniform(-40, 6), 2.0 ** rng.uniform(-2, 2) / widest][rng.integers(0, 3)]
+    return lambda: (out, requantize.requantize_32to8(x, step, lo, hi, out))
+
+
+def requantized_at_steps(rng, n):
+    """Codes on both sides of where the result changes, or far beyond it."""
+    x, out, (lo, hi) = unaligned(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
+    ratio = 2.0 ** -rng.uniform(16, 26)
+    changes = (lo / (hi - lo) * 255 + rng.integers(-1, 257, n) + 0.5) / ratio + rng.integers(-3, 4, n)
+    x[:] = np.clip(np.where(rng.random(n) < 1 / 8, changes * 8, changes), INT32.min, INT32.max)
+    return lambda: (out, requantize.requantize_32to8(x, (hi - lo) / 255 * ratio, lo, hi, out))
+
+
+def spanned(rng, n):
+    """The extremes of int32."""
+    x = drawn(rng, n, np.int32)
+    return lambda: extremes.range_32(x)
+
+
+def spanned_float(rng, n):
+    """The extremes of finite float32; the sign of a zero is left open."""
+    x = drawn(rng, n, np.float32, finite=True)
+    return lambda: tuple(end + 0.0 for end in extremes.range_float(x)[:2]) + extremes.range_float(x)[2:]
+
+
+def finite(rng, n):
+    """Whether all values are finite, where few or none are not."""
+    x = drawn(rng, n, np.float32, finite=True)
+    if n and rng.integers(2):
+        x[rng.integers(0, n)] = rng.choice(np.float32([np.inf, -np.inf, np.nan]))
+    return lambda: extremes.range_float(x)[2:]
+
+
+def shifted(rounding):
+    """A case of multiply_shift under one rounding rule."""
+
+    def case(rng, n):
+        x, out = drawn(rng, n, np.int32), unaligned(rng, n, np.int32)
+        shift = 15 if rounding == "hvx" else int(rng.integers(0, 63))
+        top = 2**15 if rounding == "hvx" else 2**31
+        multiplier = int(rng.integers(1 - top, top)) >> int(rng.integers(0, 31 if rounding != "hvx" else 15))
+        if rounding == "hvx":
+            x[:] = x.astype(np.int16)
+        return lambda: (out, multiply_shift.multiply_shift(x, multiplier, shift, rounding, out))
+
+    return case
+
+
+def step(name, dtype=np.float32, operand=None):
+    """A case of one of oneDNN's float32 steps, in place; of the conversion alone if it has no name."""
+
+    def case(rng, n):
+        x, old = drawn(rng, n, dtype, finite=True), drawn(rng, n, np.float32, finite=True)
+        given = drawn(rng, n, np.float32, finite=True) if name in ("add", "multiply") else float(rng.normal())
+        out, steps = unaligned(rng, n, dtype), [(name, given if operand is None else operand)] if name else []
+
+        def run():
+            out[:] = x
+            onednn_output.finish(out, steps, old)
+            return (out,)
+
+        return run
+
+    return case
+
+
+def stored(dtype):
+    """A case of oneDNN's saturating stores."""
+
+    def case(rng, n):
+        x, out = drawn(rng, n, np.float32, finite=True), unaligned(rng, n, dtype)
+        return lambda: (out, onednn_output.store(x, out))
+
+    return case
+
+
+def nnlib_added(rng, n):
+    """The flat add of nnlib, into a range given, far too narrow at times, or found."""
+    (a_lo, a_hi), (b_lo, b_hi), share = ends(rng), ends(rng), 2.0 ** rng.uniform(-5, 1)
+    given = [(None, None), ((a_lo + b_lo) * share - 1.0, (a_hi + b_hi) * share + 1.0)][rng.integers(0, 2)]
+    operands = drawn(rng, n, np.uint8), a_lo, a_hi, drawn(rng, n, np.uint8), b_lo, b_hi
+    out = unaligned(rng, n, np.uint8)
+
+    def run():
+        node = nnlib_add.Node(*given, True)
+        return out, node.flat(*operands, True, out), node.ends
+
+    return run
+
+
+def nnlib_quantized(rng, n):
+    """By mantissas; exponents from far below the range to infinite."""
+    x, out, (lo, hi) = drawn(rng, n, np.float32), unaligned(rng, n, np.uint8), ends(rng)
+    return lambda: (out, nnlib_quantize.quantize(x, lo, hi, out))
+
+
+def nnlib_requantized(rng, n):
+    """Gains of 1 and more, below, and so small that 128 elements change no rule; also of ranges without width."""
+    x, out, (lo, hi) = drawn(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
+    hi = lo if rng.integers(0, 8) == 0 else hi
+    level = rng.choice([abs(hi - lo) * 2.0 ** rng.uniform(-40, 0), 0.0, 1.0], p=[0.9, 0.05, 0.05])
+    return lambda: (out, nnlib_requantize.requantize_32to8(x, level, lo, hi, False, out))
+
+
+def tensorflow_quantized(way, dtype):
+    """A case of one of QuantizeV2's modes."""
+
+    def case(rng, n):
+        x, out, (lo, hi) = drawn(rng, n, np.float32), unaligned(rng, n, dtype), ends(rng)
+        numbers = tensorflow_quantize.quantize_numbers(lo, hi, out.dtype.num, way, bool(rng.integers(0, 2)), 0.01)
+        return lambda: (out, tensorflow_quantize.quantize(x, numbers, out))
+
+    return case
+
+
+ADDS = [add_8, add_32, add_32_on_codes, add_32_far, nnlib_added]
+RANGES = [spanned, spanned_float, finite]
+CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, nnlib_quantized, nnlib_requantized, *RANGES]
+WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
+    ("MIN_FIRST", np.uint8),
+    ("MIN_FIRST", np.int32),
+    ("MIN_COMBINED", np.uint8),
+    ("SCALED", np.int8),
+    ("SCALED HALF_TO_EVEN", np.int32),
+    ("oneDNN MIN_FIRST 0-d", np.uint8),
+    ("oneDNN SCALED", np.int8),
+]
+NAMED = {case.__name__: case for case in CASES} | {
+    **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
+    **{f"step_{name}": step(name) for name in ("add", "multiply", "relu", "sum", "fma")},
+    **{f"stored_{dtype.__name__}": stored(dtype) for dtype in (np.uint8, np.int8, np.int32)},
+    **{f"tensorflow {way} {dtype.__name__}": tensorflow_quantized(way, dtype) for way, dtype in WAYS},
+    "step_relu_0": step("relu", operand=0.0),
+    "step_convert": step("", np.int32),
+}

@@ -1,0 +1,245 @@
+"""`quantize_v2` and `dequantize`: twins, ties, layouts, oneDNN, axes, bad input."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reference_tensorflow as twin
+
+from qops.tensorflow import dequantize, quantize_v2
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "tensorflow" / "QuantizeV2"
+TYPES = {"quint8": np.uint8, "qint8": np.int8, "quint16": np.uint16, "qint16": np.int16, "qint32": np.int32}
+MODES = ["MIN_COMBINED", "MIN_FIRST", "SCALED"]
+RANGES = [(-1, 1), (0, 6), (-3, 0), (-0.37, 2.81), (2.5, 7.25), (-9, -4.5), (-1e-6, 1e-6), (0, 1e6), (-2, -2), (0, 0)]
+X = np.linspace(-1, 1, 7, dtype=np.float32)
+
+
+def values(rng, lo, hi):
+    """Values around the range: random, at its ends and quarters, at half steps, beyond, infinite."""
+    width = max(hi - lo, 0.01)
+    steps = lo + width * (np.arange(512) / 2) / 255
+    spread = rng.uniform(lo - width / 2, hi + width / 2, 200)
+    return np.concatenate([spread, steps, [lo, hi, 0, 1e30, -1e30, np.inf, -np.inf]]).astype(np.float32)
+
+
+def check(got, want):
+    np.testing.assert_array_equal(got.data, want[0], strict=True)
+    assert (got.min, got.max) == want[1:]
+
+
+def some_ranges(rng):
+    return RANGES + [tuple(np.sort(rng.normal(0, 10.0 ** rng.integers(-3, 4), 2)).tolist()) for _ in range(20)]
+
+
+@pytest.mark.parametrize("T", TYPES)
+@pytest.mark.parametrize(
+    ("mode", "round_mode", "narrow"),
+    [(mode, "HALF_AWAY_FROM_ZERO", False) for mode in MODES]
+    + [("SCALED", "HALF_TO_EVEN", False), ("SCALED", "HALF_TO_EVEN", True), ("SCALED", "HALF_AWAY_FROM_ZERO", True)],
+)
+@pytest.mark.parametrize("least", [0.01, 0.5])
+def test_quantize_matches_twin(T, mode, round_mode, narrow, least):
+    rng = np.random.default_rng(1)
+    for lo, hi in some_ranges(rng):
+        x = values(rng, lo, hi)
+        want = twin.quantize(x, lo, hi, TYPES[T], mode, round_mode == "HALF_TO_EVEN", narrow, least)
+        got = quantize_v2(x, lo, hi, T, mode, round_mode, narrow, ensure_minimum_range=least)
+        check(got, want)
+        assert len(np.unique(got.data)) > 1
+
+
+@pytest.mark.parametrize(("T", "mode"), [("quint8", "MIN_FIRST"), ("quint8", "SCALED"), ("qint8", "SCALED")])
+def test_quantize_onednn_matches_twin(T, mode):
+    rng = np.random.default_rng(2)
+    round_mode = "HALF_TO_EVEN" if mode == "SCALED" else "HALF_AWAY_FROM_ZERO"
+    for lo, hi in some_ranges(rng):
+        x = values(rng, lo, hi)
+        got = quantize_v2(x, lo, hi, T, mode, round_mode, onednn=True)
+        check(got, twin.quantize_onednn(x, lo, hi, TYPES[T], mode))
+
+
+def test_quantize_onednn_matches_golden_where_it_is_as_without():
+    """The harness compares the outputs that differ; here all the others, and all types and modes."""
+    arrays = np.load(f"{GOLDEN}.npz")
+    cases = json.loads(Path(f"{GOLDEN}.json").read_text())
+    assert len(cases) > 300
+    for case in cases:
+        wanted = {**case["outputs"], **case.get("outputs_onednn1", {})}
+        given = {name: arrays[value] if isinstance(value, str) else value for name, value in case["inputs"].items()}
+        got = quantize_v2(**given, **case["attrs"], onednn=True)
+        for have, key in zip(got, ("output", "output_min", "output_max"), strict=True):
+            want = arrays[wanted[key]] if isinstance(wanted[key], str) else np.float32(wanted[key])
+            np.testing.assert_array_equal(have, want, err_msg=case["id"])
+
+
+def test_quantize_rounds_each_side_of_every_tie():
+    ties = np.arange(-126, 126, dtype=np.float32) + np.float32(0.5)
+    x = np.concatenate([np.nextafter(ties, np.float32(-200)), ties, np.nextafter(ties, np.float32(200))])
+    away = quantize_v2(x, -127.0, 127.0, "qint8", "SCALED", narrow_range=True).data
+    even = quantize_v2(x, -127.0, 127.0, "qint8", "SCALED", "HALF_TO_EVEN", narrow_range=True).data
+    below, tie, above = np.split(away, 3)
+    np.testing.assert_array_equal(below, np.floor(ties))
+    np.testing.assert_array_equal(above, np.ceil(ties))
+    np.testing.assert_array_equal(tie, np.sign(ties) * np.ceil(np.abs(ties)))
+    np.testing.assert_array_equal(np.split(even, 3), [below, np.rint(ties), above])
+    ties = np.arange(255, dtype=np.float32) + np.float32(0.5)
+    x = np.concatenate([np.nextafter(ties, np.float32(-1))[1:], ties])
+    up = quantize_v2(x, 0.0, 255.0).data
+    np.testing.assert_array_equal(up, np.concatenate([np.floor(ties[1:]), np.ceil(ties)]))
+
+
+def test_quantize_known_answers():
+    assert quantize_v2(X, -1.0, 1.0, mode="MIN_FIRST").data.tolist() == [0, 43, 85, 128, 171, 213, 255]
+    assert quantize_v2(X, -1.0, 1.0, mode="MIN_FIRST", onednn=True).data.tolist() == [0, 42, 85, 128, 170, 212, 255]
+    assert quantize_v2(np.float32(0.3), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data == 165
+
+
+def test_min_first_does_not_bring_zero_back():
+    t = quantize_v2(np.float32([0]), -1.0, 1.0, mode="MIN_FIRST")
+    assert t.data.tolist() == [128]
+    assert dequantize(t, mode="MIN_FIRST").tolist() == [np.float32(0.007843137)]
+    assert dequantize((t.data - 1, t.min, t.max), mode="MIN_FIRST").tolist() == [0]
+
+
+@pytest.mark.parametrize("T", TYPES)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("narrow", [False, True])
+def test_dequantize_matches_twin(T, mode, narrow):
+    rng = np.random.default_rng(4)
+    lowest, highest, count = twin.ends_of(TYPES[T])
+    q = np.arange(lowest, highest + 1) if count < 2**17 else np.r_[rng.integers(lowest, highest, 5000), lowest, highest]
+    q = np.r_[q, lowest, -1 if lowest else 0, 0, 1, highest - 127, highest - 64, highest - 63, highest].astype(TYPES[T])
+    for lo, hi in [*some_ranges(rng), (1, -1), (7, 2)]:
+        got, want = dequantize((q, lo, hi), mode, narrow), twin.dequantize(q, lo, hi, mode, narrow)
+        np.testing.assert_array_equal(got.view(np.uint32), want.view(np.uint32), strict=True)
+
+
+def test_dequantize_reads_qint32_through_float32():
+    q = np.int32([2**31 - 1, 2**31 - 64, 2**31 - 65, -(2**31)])
+    assert dequantize((q, -1.0, 1.0), "SCALED").tolist() == [-1, -1, 1 - 2.0**-24, -1]
+    assert dequantize((q, [-1.0] * 4, [1.0] * 4), "SCALED", axis=0).tolist() == [1, 1, 1 - 2.0**-24, -1]
+    assert dequantize((q[:1], [-1.0], [1.0]), "SCALED", axis=0).tolist() == [-1]
+
+
+def test_steps_of_qint32_are_one_less_than_a_float32_says():
+    """What TensorFlow 2.21 gave where 2**32 - 1 and 2**32 steps differ."""
+    assert quantize_v2(np.float32(130366.13), 0.0, 344490.8, "qint32").data == -522133376
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("mode", ["MIN_COMBINED", "SCALED"])
+def test_axis_is_slice_by_slice(axis, mode):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(2, 3, 4)).astype(np.float32)
+    lows = -rng.uniform(0.1, 2, x.shape[axis]).astype(np.float32)
+    highs = rng.uniform(0.1, 2, x.shape[axis]).astype(np.float32)
+    t = quantize_v2(x, lows, highs, "qint8", mode, axis=axis)
+    back = dequantize(t, mode, axis=axis)
+    assert t.min.shape == t.max.shape == lows.shape
+    assert t.min.dtype == np.float32
+    for i in range(x.shape[axis]):
+        alone = quantize_v2(x.take(i, axis), lows[i], highs[i], "qint8", mode)
+        np.testing.assert_array_equal(t.data.take(i, axis), alone.data)
+        assert (t.min[i], t.max[i]) == (alone.min, alone.max)
+        np.testing.assert_array_equal(back.take(i, axis), dequantize(alone, mode))
+
+
+def test_axis_of_size_one_and_below_minus_one():
+    t = quantize_v2(np.float32([[0.5], [1.0]]), np.float32([-1]), np.float32([2]), axis=1)
+    assert (t.min, t.max) == (-1, 2)
+    assert isinstance(t.max, float)
+    first = quantize_v2(X, -1.0, 1.0, mode="MIN_FIRST")
+    check(quantize_v2(X, -1.0, 1.0, mode="MIN_FIRST", axis=-7, onednn=True), tuple(first))
+
+
+def test_any_layout_gives_the_same():
+    x = np.random.default_rng(6).normal(size=(40, 50)).astype(np.float32)
+    want = quantize_v2(x, -1.0, 1.0, "qint16")
+    values_of = dequantize(want)
+    big_endian = want.data.astype(">i2")
+    frozen = x.copy()
+    frozen.flags.writeable = False
+    for same in (np.asfortranarray(x), x.astype(">f4"), frozen, np.repeat(x, 2, 1)[:, ::2]):
+        before = same.copy()
+        np.testing.assert_array_equal(quantize_v2(same, -1.0, 1.0, "qint16").data, want.data)
+        np.testing.assert_array_equal(same, before)
+    for same in (np.asfortranarray(want.data), big_endian, np.repeat(want.data, 3, 0)[::3]):
+        np.testing.assert_array_equal(dequantize((same, want.min, want.max)), values_of)
+
+
+def test_out_is_written_and_returned():
+    x = np.float32([[0.5, 1.0], [0.5, 1.0]])
+    codes, back = np.zeros((2, 4), np.uint8)[:, ::2], np.zeros((2, 2), np.float32, order="F")
+    t = quantize_v2(x, [0.0, 0.0], [1.0, 2.0], axis=0, out=codes)
+    assert t.data is codes
+    assert codes.tolist() == [[128, 255], [64, 128]]
+    assert dequantize(t, axis=0, out=back) is back
+    np.testing.assert_allclose(back, x, atol=0.005)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0)])
+def test_scalars_and_no_elements(shape):
+    t = quantize_v2(np.ones(shape, np.float32), -1.0, 1.0)
+    assert t.data.shape == shape
+    assert dequantize(t).shape == shape
+    assert np.all(t.data == 255)
+
+
+BAD_QUANTIZE = [
+    ({"input": X.astype(float)}, "input: expected float32"),
+    ({"input": np.float32([0, np.nan])}, "input: holds NaN"),
+    ({"min_range": 2.0}, "input_max_range must be larger than input_min_range, got min 2.0, max 1.0"),
+    ({"min_range": np.nan}, "min_range: nan"),
+    ({"max_range": np.inf}, "max_range: inf"),
+    ({"max_range": "1"}, "max_range: expected a number, got '1'"),
+    ({"min_range": -3e38, "max_range": 3e38}, "wider than float32"),
+    ({"min_range": [-1.0, -1.0]}, "min_range must contain a single float element, but it contains 2"),
+    ({"T": "quint4"}, "T: 'quint4'"),
+    ({"mode": "MIN_LAST"}, "mode: 'MIN_LAST' is not in the list"),
+    ({"round_mode": "UP"}, "round_mode: 'UP'"),
+    ({"round_mode": "HALF_TO_EVEN"}, "only supported for mode 'SCALED', but mode is 'MIN_COMBINED'"),
+    ({"axis": 0, "mode": "MIN_FIRST"}, "axis: MIN_FIRST mode is not implemented for Quantize"),
+    ({"axis": 1}, "given axis value was 1"),
+    ({"axis": 0}, "min_range must be a 1-D tensor"),
+    ({"axis": 0.5}, "axis: expected an integer, got 0.5"),
+    ({"axis": 0, "input": np.zeros((0, 2), np.float32)}, "axis 0 of the input has size 0"),
+    ({"min_range": 0.0, "max_range": 0.0, "ensure_minimum_range": 0.0}, "too narrow"),
+    ({"ensure_minimum_range": 3e38, "max_range": 2e6}, "too narrow or wide"),
+    ({"out": np.zeros(7, np.int8)}, "out: expected native uint8"),
+    ({"out": np.zeros(6, np.uint8)}, "out: shape"),
+    ({"out": X.view(np.uint8)[:7]}, "out: shares memory"),
+    ({"input": X[0], "mode": "SCALED", "round_mode": "HALF_TO_EVEN", "onednn": True}, "Scalar calculation"),
+    ({"input": np.float32(1.5), "mode": "MIN_FIRST", "onednn": True}, "1.5 is beyond"),
+    ({"input": X.reshape(1, 1, 1, 1, 1, 7), "mode": "MIN_FIRST", "onednn": True}, "dims must be <= 5"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD_QUANTIZE)
+def test_quantize_rejects(change, message):
+    before = X.copy()
+    with pytest.raises((ValueError, TypeError), match=message):
+        quantize_v2(**{"input": X, "min_range": -1.0, "max_range": 1.0, **change})
+    np.testing.assert_array_equal(X, before)
+
+
+Q = np.arange(6, dtype=np.uint8).reshape(2, 3)
+BAD_DEQUANTIZE = [
+    ((Q, 0.0), {}, "input: expected a .data, min, max. triple, got tuple"),
+    ((Q.astype(np.int64), 0.0, 1.0), {}, "input: expected uint8 or int8 or uint16 or int16 or int32 data, got int64"),
+    ((Q, 0.0, np.nan), {}, "input max: nan"),
+    ((Q, 0.0, 1e-37), {}, "input min, input max: the range .* steps too small"),
+    ((Q, [0.0] * 3, [1.0] * 3), {}, "input min: must have as many elements .* axis .-1., got 3, expected 1"),
+    ((Q, [0.0] * 3, [1.0] * 3), {"axis": 0}, "got 3, expected 2"),
+    ((Q, 0.0, 1.0), {"axis": 2}, "given axis value was 2"),
+    ((Q, [0.0] * 3, [1.0] * 3), {"axis": 1, "mode": "MIN_FIRST"}, "not implemented for Dequantize"),
+    ((Q, 0.0, 1.0), {"mode": "NONE"}, "mode: 'NONE'"),
+    ((Q, 0.0, 1.0), {"out": np.zeros((3, 2), np.float32)}, "out: shape"),
+]
+
+
+@pytest.mark.parametrize(("t", "options", "message"), BAD_DEQUANTIZE)
+def test_dequantize_rejects(t, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        dequantize(t, **options)
