@@ -1,5 +1,8 @@
-"""Settings of hypothesis, each SIMD tier in turn, and a guard: no test may leave another tier behind."""
+"""Settings of hypothesis, random numbers of each test's own, each SIMD tier in turn, and a guard of the tier."""
 
+import zlib
+
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -17,6 +20,12 @@ def _same_tier_afterwards():
     after = isa.name()
     isa.use(before)
     assert after == before, f"the test left the tier {after} behind, not {before}"
+
+
+@pytest.fixture
+def rng(request):
+    """Random numbers that depend on the test's name alone: the same in any order, alone or with all others."""
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))
 
 
 @pytest.fixture(params=isa.available())

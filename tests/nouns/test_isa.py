@@ -8,7 +8,6 @@ import pytest
 from qops import isa
 
 S16_EDGES = np.int16([-32768, -32767, -16384, -1, 0, 1, 2, 16383, 16384, 32766, 32767])
-RNG = np.random.default_rng(1)
 
 
 def pairs_of(edges):
@@ -23,8 +22,8 @@ def test_vpmaddubsw_matches_integers_on_edges():
         assert got == max(-32768, min(32767, a0 * b0 + a1 * b1))
 
 
-def test_vpmaddwd_wraps_only_for_four_times_the_minimum():
-    a, b = (RNG.integers(-32768, 32768, 1000).astype(np.int16) for _ in range(2))
+def test_vpmaddwd_wraps_only_for_four_times_the_minimum(rng):
+    a, b = (rng.integers(-32768, 32768, 1000).astype(np.int16) for _ in range(2))
     a[:2] = b[:2] = -32768
     want = a[0::2].astype(np.int64) * b[0::2] + a[1::2].astype(np.int64) * b[1::2]
     got = isa.vpmaddwd(a, b)
@@ -44,16 +43,16 @@ def test_vpmulhrsw_and_hvx_vmpy_differ_in_one_input():
     assert set(hvx[overflow]) == {32767}
 
 
-def test_vmpye_vmpyo_rounds_half_up_exactly():
-    u, v = (RNG.integers(-(2**31), 2**31, 5000).astype(np.int32) for _ in range(2))
+def test_vmpye_vmpyo_rounds_half_up_exactly(rng):
+    u, v = (rng.integers(-(2**31), 2**31, 5000).astype(np.int32) for _ in range(2))
     u[:3], v[:3] = (-(2**31), -(2**30), 2**30), (-(2**31), 1, 1)
     want = [min((int(x) * int(y) + 2**30) >> 31, 2**31 - 1) for x, y in zip(u, v, strict=True)]
     assert isa.hvx_vmpye_vmpyo_s1_rnd_sat(u, v).tolist() == want
 
 
 @pytest.mark.parametrize(("dtype", "source", "count"), [(np.uint8, np.int16, 8), (np.int16, np.int32, 16)])
-def test_vasr_masks_its_shift_and_rounds_half_up(dtype, source, count):
-    x = RNG.integers(-30000, 30000, 500).astype(source)
+def test_vasr_masks_its_shift_and_rounds_half_up(dtype, source, count, rng):
+    x = rng.integers(-30000, 30000, 500).astype(source)
     info = np.iinfo(dtype)
     for shift in range(2 * count):
         n = shift % count
@@ -68,10 +67,10 @@ def test_vmpa_wraps_and_vavg_floors():
     assert isa.hvx_vavg(np.int16([-3, 3]), np.int16([0, 0])).tolist() == [-2, 1]
 
 
-def test_sequences_agree_where_no_pair_saturates_and_differ_where_one_does():
-    a = RNG.integers(0, 256, (500, 8)).astype(np.uint8)
-    b = RNG.integers(-128, 128, (500, 8)).astype(np.int8)
-    c = RNG.integers(-(2**31), 2**31, (500, 2)).astype(np.int32)
+def test_sequences_agree_where_no_pair_saturates_and_differ_where_one_does(rng):
+    a = rng.integers(0, 256, (500, 8)).astype(np.uint8)
+    b = rng.integers(-128, 128, (500, 8)).astype(np.int8)
+    c = rng.integers(-(2**31), 2**31, (500, 2)).astype(np.int32)
     exact, saturated = isa.vpdpbusd(c, a, b), isa.dot4_maddubs(c, a, b)
     assert np.array_equal(exact, isa.dot4_widened(c, a, b))
     sums = (a.astype(int) * b).reshape(500, 4, 2).sum(-1)
