@@ -5,8 +5,9 @@ from libc.math cimport fabsf, fmaxf, rint, roundf
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 
 from qops._kernels.core.checks cimport Ends
-from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.range cimport above, below
+from qops._kernels.core.rounding cimport saturate_u8
+from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 
 cnp.import_array()
@@ -61,14 +62,12 @@ cdef void add_u8u8_u8(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ssize_t
                       int16_t* lowest, int16_t* highest) noexcept nogil:
     """c = sat_u8((mulhi(a << 8, ka) + mulhi(b << 8, kb) + offset) >> 5), watching the extremes before saturation."""
     cdef Py_ssize_t i = add_u8u8_u8__simd(tier(), a, b, c, n, p, lowest, highest, n >= STREAM)
-    cdef int16_t x, code, low = lowest[0], high = highest[0]
+    cdef int16_t x, low = lowest[0], high = highest[0]
     for i in range(i, n):
         x = <int16_t>(((a[i] << 8) * <unsigned int>p.ka >> 16) + ((b[i] << 8) * <unsigned int>p.kb >> 16) + p.offset)
         low = min(low, x)
         high = max(high, x)
-        code = x >> 5
-        code = min(<int16_t>255, code)
-        c[i] = <uint8_t>max(<int16_t>0, code)
+        c[i] = saturate_u8(x >> 5)
     lowest[0], highest[0] = low, high
 
 
@@ -86,13 +85,12 @@ cdef void add_u8u8_u8_wide(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ss
                            const int64_t* ta, const int64_t* tb, int64_t* lowest, int64_t* highest) noexcept nogil:
     """c = sat_u8((ta[a] + tb[b]) >> 16): every term in 1/65536 output steps, for ranges that 16 bits cannot hold."""
     cdef Py_ssize_t i
-    cdef int64_t x, code
+    cdef int64_t x
     for i in range(n):
         x = ta[a[i]] + tb[b[i]]
         lowest[0] = min(lowest[0], x)
         highest[0] = max(highest[0], x)
-        code = x >> 16
-        c[i] = <uint8_t>max(<int64_t>0, min(<int64_t>255, code))
+        c[i] = saturate_u8(x >> 16)
 
 
 cdef struct Wide:

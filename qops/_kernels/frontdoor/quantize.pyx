@@ -5,6 +5,7 @@ from libc.math cimport fabs, floor, rint
 from libc.stdint cimport int32_t, uint8_t
 
 from qops._kernels.core.checks cimport Ends
+from qops._kernels.core.rounding cimport clamp_f32, clamp_f64
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 
@@ -63,11 +64,9 @@ def range_holding_zero(double lo, double hi):
 cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, float inv_scale, int zero_point) noexcept nogil:
     """c = sat_u8(round_half_even(x * inv_scale) + zero_point); NaN gives 0."""
     cdef Py_ssize_t i = quantize_f32_u8__simd(tier(), x, c, n, inv_scale, zero_point, n >= STREAM)
-    cdef float scaled, near, whole, top = <float>(255 - zero_point), bottom = <float>-zero_point
+    cdef float near, whole, top = <float>(255 - zero_point), bottom = <float>-zero_point
     for i in range(i, n):
-        scaled = x[i] * inv_scale
-        near = scaled if scaled > bottom else bottom  # NaN is not
-        near = near if near < top else top
+        near = clamp_f32(x[i] * inv_scale, bottom, top)
         whole = (near + WHOLE) - WHOLE
         c[i] = <uint8_t>(<int>whole + zero_point)
 
@@ -90,7 +89,7 @@ cpdef object quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray o
 
 cdef int nearest_zero(double lo, double step, double* base) noexcept nogil:
     """The code nearest to 0 of codes from lo on; sets `base` to its value: 0, if it is on the code."""
-    cdef double zero = max(0.0, min(255.0, rint(-lo / step))) if step > 0 else 0
+    cdef double zero = clamp_f64(rint(-lo / step), 0, 255) if step > 0 else 0
     base[0] = lo + zero * step
     if fabs(base[0]) * EXACT <= step:
         base[0] = 0

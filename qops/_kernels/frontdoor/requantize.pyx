@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.math cimport ceil, floor, ldexp, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from qops._kernels.core.rounding cimport clamp_f64, clamp_s64, saturate_u8
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 
@@ -21,18 +22,14 @@ cdef enum:
     STEEPEST = 512  # output steps an input step: at more than this only one code does not saturate
 
 
-cdef double to_int32(double v) noexcept nogil:
-    return max(-2147483648.0, min(2147483647.0, v))
-
-
 cdef requantize_32 prepare(double step, double lo, double hi) noexcept nogil:
     """For int32 codes of this step, into the range (lo, hi), lo < hi."""
     cdef requantize_32 p
     cdef double out_step = (hi - lo) / 255, ratio = min(step / out_step, <double>STEEPEST)
     cdef double lowest = -2147483648.0, highest = 2147483647.0, centre, multiplier
     if step > 0:
-        lowest = to_int32(floor((lo - out_step) / step))
-        highest = to_int32(ceil((hi + out_step) / step))
+        lowest = clamp_f64(floor((lo - out_step) / step), -2147483648.0, 2147483647.0)
+        highest = clamp_f64(ceil((hi + out_step) / step), -2147483648.0, 2147483647.0)
     centre = floor((lowest + highest + 1) / 2)
     multiplier = ldexp(ratio, 51)
     p.left_shift = 0
@@ -41,7 +38,7 @@ cdef requantize_32 prepare(double step, double lo, double hi) noexcept nogil:
         p.left_shift += 1
     p.lowest, p.highest, p.centre = <int>lowest, <int>highest, <int>centre
     p.multiplier = <int>min(rint(multiplier), 2147483647.0)
-    p.offset = <int>rint(max(-256.0, min(511.0, (centre * step - lo) / out_step)) * (1 << 19)) + (1 << 18)
+    p.offset = <int>rint(clamp_f64((centre * step - lo) / out_step, -256, 511) * (1 << 19)) + (1 << 18)
     return p
 
 
@@ -53,12 +50,11 @@ def requantize_integers(double step, double lo, double hi):
 cdef void requantize_s32_u8(const int32_t* x, uint8_t* c, Py_ssize_t n, requantize_32 p) noexcept nogil:
     """c = sat_u8((((clamp(x) - centre) << left_shift) * multiplier + offset * 2**32) >> 51): one rounding, half up."""
     cdef Py_ssize_t i = requantize_s32_u8__simd(tier(), x, c, n, p, n >= STREAM)
-    cdef int64_t near, scaled, code
+    cdef int64_t near, scaled
     for i in range(i, n):
-        near = max(p.lowest, min(p.highest, x[i]))
+        near = clamp_s64(x[i], p.lowest, p.highest)
         scaled = (near - p.centre) * (<int64_t>1 << p.left_shift) * p.multiplier
-        code = (scaled + p.offset * (<int64_t>1 << 32)) >> 51
-        c[i] = <uint8_t>max(<int64_t>0, min(<int64_t>255, code))
+        c[i] = saturate_u8((scaled + p.offset * (<int64_t>1 << 32)) >> 51)
 
 
 cdef void requantize_s32_u8_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:

@@ -8,10 +8,11 @@ from libc.math cimport isfinite
 from libc.stdint cimport int16_t, int64_t, uint8_t
 from libc.string cimport memset
 
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.nnlib.ranges cimport (
-    Ends, Level, Moved, adjust_minmax, chop, exponent, half_away, level_zero, power2, sat8, sat16, wrap16, wrap32,
+from qops._kernels.core.rounding cimport (
+    plus_half_dsp_s32, saturate_s16, saturate_u8, truncate_dsp_s32, wrap_s16, wrap_s32,
 )
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.nnlib.ranges cimport Ends, Level, Moved, adjust_minmax, exponent, level_zero, power2
 from qops._kernels.core.walk cimport STREAM, blocks
 
 cnp.import_array()
@@ -49,10 +50,10 @@ cdef add_spec prepare_spec(Ends a, Ends b, Ends c) noexcept nogil:
     cdef float kappa = <float>128 * alpha + (<float>255 * a.min + <float>255 * b.min) / fine
     cdef float lmin = (c.min * <float>255) / fine, lmax = (c.max * <float>255) / fine
     cdef float step = lmax - lmin, recip = <float>8355840 / step
-    p.ialpha = <short>wrap16(chop(<float>128 * alpha))
-    p.ikappa = <short>wrap16(chop(kappa))
-    p.recip = <short>wrap16(chop(<float>32767 if recip >= <float>32767 else recip))
-    p.offset = <short>wrap16(chop((<float>255 * lmin) / step - <float>0.5))
+    p.ialpha = wrap_s16(truncate_dsp_s32(<float>128 * alpha))
+    p.ikappa = wrap_s16(truncate_dsp_s32(kappa))
+    p.recip = wrap_s16(truncate_dsp_s32(<float>32767 if recip >= <float>32767 else recip))
+    p.offset = wrap_s16(truncate_dsp_s32((<float>255 * lmin) / step - <float>0.5))
     return p
 
 
@@ -63,7 +64,7 @@ def add_spec_integers(float a_min, float a_max, float b_min, float b_max, float 
 
 cdef inline int16_t spec_sum(int qa, int qb, add_spec p) noexcept nogil:
     """((qa - 128) * ialpha + 64 >> 7) + qb + ikappa, in fine steps, modulo 2**16."""
-    return <int16_t>wrap16((((qa - 128) * p.ialpha + 64) >> 7) + qb + p.ikappa)
+    return wrap_s16((((qa - 128) * p.ialpha + 64) >> 7) + qb + p.ikappa)
 
 
 cdef void add_u8u8_u8_spec(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ssize_t n, add_spec p,
@@ -77,7 +78,7 @@ cdef void add_u8u8_u8_spec(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ss
         x = spec_sum(a[i], b[i], p)
         lowest[0] = min(lowest[0], x)
         highest[0] = max(highest[0], x)
-        c[i] = sat8(wrap16(sat16((x * p.recip + 0x4000) >> 15) - p.offset))
+        c[i] = saturate_u8(wrap_s16(saturate_s16((x * p.recip + 0x4000) >> 15) - p.offset))
 
 
 cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given) noexcept nogil:
@@ -92,14 +93,14 @@ cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given) noexcept nogil:
     if not p.feasible:
         return p
     unit = power2(shift)
-    p.ka = half_away(fa * (unit * <float>256))
-    p.kb = half_away(fb * (unit * <float>256))
+    p.ka = plus_half_dsp_s32(fa * (unit * <float>256))
+    p.kb = plus_half_dsp_s32(fb * (unit * <float>256))
     p.first_shift = 8 - pre
     p.zero = (a.zero * p.ka + b.zero * p.kb) >> p.first_shift
-    p.offset = wrap32(<int64_t>half_away(out_zero * (<float>2 if pre else unit)) - p.zero)
+    p.offset = wrap_s32(<int64_t>plus_half_dsp_s32(out_zero * (<float>2 if pre else unit)) - p.zero)
     p.right_shift = 1 if pre else shift
     if not pre:
-        p.offset = sat16(p.offset)
+        p.offset = saturate_s16(p.offset)
     p.unit = <float>1 / (scale * unit)
     return p
 
@@ -118,7 +119,7 @@ cdef void add_u8u8_u8_flat(const uint8_t* a, const uint8_t* b, uint8_t* c, Py_ss
         x = (a[i] * p.ka + b[i] * p.kb) >> p.first_shift
         lowest[0] = min(lowest[0], x)
         highest[0] = max(highest[0], x)
-        c[i] = sat8((sat16(<int64_t>x + p.offset) + half) >> p.right_shift)
+        c[i] = saturate_u8((saturate_s16(<int64_t>x + p.offset) + half) >> p.right_shift)
 
 
 cdef class Node:

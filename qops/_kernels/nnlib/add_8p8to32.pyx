@@ -2,9 +2,10 @@
 
 cimport numpy as cnp
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from qops._kernels.nnlib.ranges cimport Ends, Level, half_away, level_zero
+from qops._kernels.core.rounding cimport plus_half_dsp_s32, wrap_s32
+from qops._kernels.nnlib.ranges cimport Ends, Level, level_zero
 from qops._kernels.core.walk cimport blocks
 
 cnp.import_array()
@@ -20,9 +21,9 @@ cdef add_s32 prepare_s32(Level a, Level b) noexcept nogil:
     cdef add_s32 p
     cdef float top = <float>0x7F80, coarse = max(a.step, b.step)
     cdef float divisor = max(coarse, <float>1e-10)
-    p.ka = 0x7F80 if a.step > b.step else half_away(a.step * top / divisor)
-    p.kb = half_away(b.step * top / divisor) if a.step > b.step else 0x7F80
-    p.offset = p.ka * a.zero + p.kb * b.zero
+    p.ka = 0x7F80 if a.step > b.step else plus_half_dsp_s32(a.step * top / divisor)
+    p.kb = plus_half_dsp_s32(b.step * top / divisor) if a.step > b.step else 0x7F80
+    p.offset = wrap_s32(<int64_t>p.ka * a.zero + <int64_t>p.kb * b.zero)
     p.max = <float>(2147483648.0 / 0x7F80) * coarse
     return p
 

@@ -4,10 +4,9 @@ cimport numpy as cnp
 from libc.math cimport frexpf, isfinite, ldexp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
+from qops._kernels.core.rounding cimport clamp_s64, plus_half_dsp_s32, saturate_u8
 from qops._kernels.core.tiers cimport tier
-from qops._kernels.nnlib.ranges cimport (
-    Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits, clamp, half_away, sat8,
-)
+from qops._kernels.nnlib.ranges cimport Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits
 from qops._kernels.core.walk cimport STREAM, blocks
 
 cnp.import_array()
@@ -68,14 +67,14 @@ cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, quantize_f32
         shift = ((shift & 63) ^ 32) - 32  # the DSP's shifter looks at 6 bits; a negative count shifts left
         aligned = mantissa(b) >> shift if shift >= 0 else <uint32_t>(<int64_t>mantissa(b) << -shift)
         acc = <int32_t>((0 - aligned if b >> 31 else aligned) + <uint32_t>p.offset)
-        c[i] = <uint8_t>(clamp(<int64_t>acc * p.scaling >> 16, 0, 0xFFFF) >> 8)
+        c[i] = <uint8_t>(clamp_s64(<int64_t>acc * p.scaling >> 16, 0, 0xFFFF) >> 8)
 
 
 cdef void quantize_f32_u8__ref(const float* x, uint8_t* c, Py_ssize_t n, Adjusted r) noexcept nogil:
     """c = sat_u8(round_half_away((x - min) * (255 / range)))."""
     cdef Py_ssize_t i
     for i in range(n):
-        c[i] = sat8(half_away((x[i] - r.min) * r.recip_step))
+        c[i] = saturate_u8(plus_half_dsp_s32((x[i] - r.min) * r.recip_step))
 
 
 def quantize(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
@@ -127,7 +126,7 @@ cdef Level prepare_dequantize(float lo, float hi) noexcept nogil:
     cdef float width = hi - lo
     cdef Level p
     p.step = (width if width > <float>1e-18 else <float>1e-18) / <float>255
-    p.zero = sat8(half_away(-lo / p.step))
+    p.zero = saturate_u8(plus_half_dsp_s32(-lo / p.step))
     return p
 
 

@@ -3,6 +3,8 @@
 from libc.math cimport floorf, ldexpf, roundf
 from libc.string cimport memcpy
 
+from qops._kernels.core.rounding cimport plus_half_dsp_s32, saturate_u8, truncate_dsp_s32
+
 cdef enum:
     MIN_FIXED = 1
     MAX_FIXED = 2
@@ -27,14 +29,14 @@ cdef int quantize_int(float x, Ends r) noexcept nogil:
     """round_half_away((x - min) * (255 / range)), not cut to any code range."""
     cdef float width = r.max - r.min
     cdef float per_unit = <float>255 / (width if width > <float>1e-18 else <float>1e-18)
-    return chop(roundf((x - r.min) * per_unit))
+    return truncate_dsp_s32(roundf((x - r.min) * per_unit))
 
 
 cdef Level level_zero(Ends r) noexcept nogil:
     """step = range / 255, zero = sat_u8(round_half_away(-min / step))."""
     cdef Level p
     p.step = (r.max - r.min) / <float>255
-    p.zero = sat8(half_away(-r.min / p.step))
+    p.zero = saturate_u8(plus_half_dsp_s32(-r.min / p.step))
     return p
 
 

@@ -4,8 +4,11 @@ cimport numpy as cnp
 from libc.math cimport fabsf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
+from qops._kernels.core.rounding cimport (
+    plus_half_dsp_s32, saturate_s16, saturate_s32, saturate_u8, truncate_dsp_s32, wrap_s16,
+)
 from qops._kernels.core.tiers cimport tier
-from qops._kernels.nnlib.ranges cimport bits, chop, exponent, half_away, power2, sat8, sat16, sat32, wrap16
+from qops._kernels.nnlib.ranges cimport bits, exponent, power2
 from qops._kernels.core.walk cimport STREAM, blocks
 
 cnp.import_array()
@@ -46,12 +49,12 @@ cdef inline int32_t fractional(int32_t x, int32_t m) noexcept nogil:
     """x * m / 2**31 as the DSP's vmpye and vmpyo:<<1:rnd:sat make it: two floors before the rounding."""
     cdef int64_t low = (<int64_t>x * <uint32_t>(m & 0xFFFF)) >> 16
     cdef int64_t acc = low + <int64_t>x * (m >> 16)
-    return sat32(((acc >> 14) + 1) >> 1)
+    return saturate_s32(((acc >> 14) + 1) >> 1)
 
 
 cdef inline int32_t divide_by_pot(int32_t x, int n) noexcept nogil:
     """(x + 2**(n-1)) >> n, the sum saturating: half up; past 31 the sign alone."""
-    return sat32(<int64_t>x + (1LL << n >> 1 if n <= 31 else 0)) >> min(n, 31)
+    return saturate_s32(<int64_t>x + (1LL << n >> 1 if n <= 31 else 0)) >> min(n, 31)
 
 
 cdef requantize_32 prepare_32(float level, float lo, float hi, Py_ssize_t n, bint scalar) noexcept nogil:
@@ -59,9 +62,9 @@ cdef requantize_32 prepare_32(float level, float lo, float hi, Py_ssize_t n, bin
     cdef float per_unit = <float>255 / (hi - lo)
     p.gain = level * per_unit
     p.bias = <float>0.5 - lo * per_unit
-    p.multiplier = half_away(p.gain * <float>2147483648.0)
-    p.start = half_away(lo / level)
-    p.offset = chop(p.bias)
+    p.multiplier = plus_half_dsp_s32(p.gain * <float>2147483648.0)
+    p.start = plus_half_dsp_s32(lo / level)
+    p.offset = truncate_dsp_s32(p.bias)
     if p.gain >= 1:
         p.rule = REAL
     elif scalar:
@@ -80,22 +83,22 @@ def requantize_32_integers(float level, float lo, float hi, Py_ssize_t n, bint s
 cdef void requantize_s32_u8(const int32_t* x, uint8_t* c, Py_ssize_t n, requantize_32 p) noexcept nogil:
     """By the four rules; all but REAL in integers."""
     cdef Py_ssize_t i
-    cdef int short_offset = sat16(p.offset)
+    cdef int short_offset = saturate_s16(p.offset)
     if p.rule == REAL:
         i = requantize_real__simd(tier(), x, c, n, p.gain, p.bias, n >= STREAM)
         for i in range(i, n):
-            c[i] = sat8(chop(<float>x[i] * p.gain + p.bias))
+            c[i] = saturate_u8(truncate_dsp_s32(<float>x[i] * p.gain + p.bias))
     elif p.rule == SCALAR:
         for i in range(n):
-            c[i] = sat8(((<int64_t>x[i] * p.multiplier >> 30) + 1 >> 1) + p.offset)
+            c[i] = saturate_u8(((<int64_t>x[i] * p.multiplier >> 30) + 1 >> 1) + p.offset)
     elif p.rule == WHOLE_VECTORS:
         i = requantize_vmpy__simd(tier(), x, c, n, requantize_vmpy(p.start, p.multiplier, 0), n >= STREAM)
         for i in range(i, n):
-            c[i] = sat8(fractional(sat32(<int64_t>x[i] - p.start), p.multiplier))
+            c[i] = saturate_u8(fractional(saturate_s32(<int64_t>x[i] - p.start), p.multiplier))
     else:
         i = requantize_vmpy__simd(tier(), x, c, n, requantize_vmpy(0, p.multiplier, <short>short_offset), n >= STREAM)
         for i in range(i, n):
-            c[i] = sat8(sat16(fractional(x[i], p.multiplier)) + short_offset)
+            c[i] = saturate_u8(saturate_s16(fractional(x[i], p.multiplier)) + short_offset)
 
 
 def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar, cnp.ndarray out):
@@ -115,9 +118,9 @@ def spanned(float lo, float hi, int32_t lowest, int32_t highest):
 
 cdef requantize_8 prepare_8(float gain, int in_zero, int out_zero) noexcept nogil:
     cdef requantize_8 p
-    p.in_zero, p.out_zero = sat16(in_zero), sat16(out_zero)
+    p.in_zero, p.out_zero = saturate_s16(in_zero), saturate_s16(out_zero)
     p.right_shift = 15 - exponent(gain) if gain > 1 else 15
-    p.multiplier = sat16(half_away(gain * power2(p.right_shift)))
+    p.multiplier = saturate_s16(plus_half_dsp_s32(gain * power2(p.right_shift)))
     p.same_step = fabsf(gain - <float>1) < <float>6.103515625e-05
     return p
 
@@ -130,14 +133,14 @@ def requantize_8_integers(float gain, int in_zero, int out_zero):
 cdef void requantize_u8_u8(const uint8_t* x, uint8_t* c, Py_ssize_t n, requantize_8 p) noexcept nogil:
     """c = sat_u8(sat_s16((x - in_zero) * multiplier >> right_shift, half up) + out_zero)."""
     cdef Py_ssize_t i
-    cdef int half = 1 << p.right_shift >> 1, move = sat16(p.out_zero - p.in_zero), scaled
+    cdef int half = 1 << p.right_shift >> 1, move = saturate_s16(p.out_zero - p.in_zero), scaled
     if p.same_step:
         for i in range(n):
-            c[i] = sat8(x[i] + move)
+            c[i] = saturate_u8(x[i] + move)
         return
     for i in range(n):
-        scaled = sat16((<int64_t>wrap16(x[i] - p.in_zero) * p.multiplier + half) >> p.right_shift)
-        c[i] = sat8(scaled + p.out_zero)
+        scaled = saturate_s16((<int64_t>wrap_s16(x[i] - p.in_zero) * p.multiplier + half) >> p.right_shift)
+        c[i] = saturate_u8(scaled + p.out_zero)
 
 
 def requantize_8to8(cnp.ndarray x, float gain, int in_zero, int out_zero, cnp.ndarray out):
@@ -152,8 +155,8 @@ def requantize_8to8(cnp.ndarray x, float gain, int in_zero, int out_zero, cnp.nd
 def gain_8to8(float in_min, float in_max, float out_min, float out_max):
     """gain, in_zero and out_zero of two ranges, as Requantize_8to8 takes them; zero = round(-255 * min / range)."""
     cdef float in_range = in_max - in_min, out_range = out_max - out_min
-    return (in_range / out_range, sat8(half_away(<float>-255 * in_min / in_range)),
-            sat8(half_away(<float>-255 * out_min / out_range)))
+    return (in_range / out_range, saturate_u8(plus_half_dsp_s32(<float>-255 * in_min / in_range)),
+            saturate_u8(plus_half_dsp_s32(<float>-255 * out_min / out_range)))
 
 
 cdef void multiply_s32(const int32_t* x, int32_t* c, Py_ssize_t n, int32_t m, int left, int right) noexcept nogil:

@@ -7,6 +7,7 @@ cimport numpy as cnp
 from libc.math cimport fmaf, rintf
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
+from qops._kernels.core.rounding cimport clamp_f32
 from qops._kernels.core.tiers cimport tier
 
 import numpy as np
@@ -95,26 +96,22 @@ cdef Py_ssize_t nans(const float *x, Py_ssize_t n) noexcept nogil:
     return found
 
 
-cdef inline float clamp(float x, float lo, float hi) noexcept nogil:
-    return lo if x < lo else hi if x > hi else x
-
-
 cdef void to_u8(const float *x, uint8_t *y, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i = to_u8__simd(tier(), x, y, n)
     for i in range(i, n):
-        y[i] = <uint8_t>rintf(clamp(x[i], 0, 255))
+        y[i] = <uint8_t>rintf(clamp_f32(x[i], 0, 255))
 
 
 cdef void to_s8(const float *x, int8_t *y, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i = to_s8__simd(tier(), x, y, n)
     for i in range(i, n):
-        y[i] = <int8_t>rintf(clamp(x[i], -128, 127))
+        y[i] = <int8_t>rintf(clamp_f32(x[i], -128, 127))
 
 
 cdef void to_s32(const float *x, int32_t *y, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i = to_s32__simd(tier(), x, y, n)
     for i in range(i, n):
-        y[i] = <int32_t>rintf(clamp(x[i], <float>-2147483648., <float>2147483520.))
+        y[i] = <int32_t>rintf(clamp_f32(x[i], <float>-2147483648., <float>2147483520.))
 
 
 # ---------------------------------------------------------------- steps on blocks

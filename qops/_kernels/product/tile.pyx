@@ -7,6 +7,7 @@ with vectors, and everything else here (packing, edges, the walk over rows) is c
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uintptr_t
 from libc.string cimport memcpy, memset
 
+from qops._kernels.core.rounding cimport saturate_s16
 from qops._kernels.core.tiers cimport PLAIN, tier
 
 cdef extern from "product/gemm.h" nogil:
@@ -19,10 +20,6 @@ cdef enum:
 
 # ---------------------------------------------------------------- the definition
 
-cdef inline int32_t sat16(int32_t x) noexcept nogil:
-    return 32767 if x > 32767 else -32768 if x < -32768 else x
-
-
 cdef inline uint32_t dot_exact(const uint8_t *a, const int8_t *b) noexcept nogil:
     # a0*b0 + a1*b1 + a2*b2 + a3*b3                              VPDPBUSD
     return <uint32_t>(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3])
@@ -30,7 +27,7 @@ cdef inline uint32_t dot_exact(const uint8_t *a, const int8_t *b) noexcept nogil
 
 cdef inline uint32_t dot_saturating(const uint8_t *a, const int8_t *b) noexcept nogil:
     # sat16(a0*b0 + a1*b1) + sat16(a2*b2 + a3*b3)                VPMADDUBSW, VPMADDWD by 1
-    return <uint32_t>(sat16(a[0] * b[0] + a[1] * b[1]) + sat16(a[2] * b[2] + a[3] * b[3]))
+    return <uint32_t>(saturate_s16(a[0] * b[0] + a[1] * b[1]) + saturate_s16(a[2] * b[2] + a[3] * b[3]))
 
 
 cdef inline void plain_row(const gemm_tile *t, Py_ssize_t row, Py_ssize_t columns, bint saturating) noexcept nogil:

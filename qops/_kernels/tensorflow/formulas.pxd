@@ -1,10 +1,12 @@
 """The arithmetic that TensorFlow's quantized kernels share (quantization_utils.h), one small function a formula.
 
-Conversions that C leaves undefined give what x86 gives, the lowest integer; every operation on floats rounds once.
+Every operation on floats rounds once.
 """
 
-from libc.math cimport copysignf, round, truncf
-from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
+from libc.math cimport round
+from libc.stdint cimport int32_t, int64_t
+
+from qops._kernels.core.rounding cimport clamp_f32, half_away_f32, truncate_x86_s32, truncate_x86_s64
 
 
 cdef struct Codes:
@@ -21,30 +23,12 @@ cdef inline Codes codes_of(int64_t lowest, int64_t highest) noexcept nogil:
     return t
 
 
-cdef inline int32_t to_int32(float v) noexcept nogil:
-    return <int32_t>v if -<float>2147483648.0 <= v < <float>2147483648.0 else INT32_MIN
-
-
-cdef inline int64_t to_int64(double v) noexcept nogil:
-    return <int64_t>v if -9223372036854775808.0 <= v < 9223372036854775808.0 else INT64_MIN
-
-
 cdef inline float larger(float a, float b) noexcept nogil:
     return b if a < b else a
 
 
 cdef inline float smaller(float a, float b) noexcept nogil:
     return b if b < a else a
-
-
-cdef inline float clamp(float v, float lo, float hi) noexcept nogil:
-    v = v if v > lo else lo
-    return v if v < hi else hi
-
-
-cdef inline float half_away(float v) noexcept nogil:
-    # roundf, without its branches; the literal is the float32 before 0.5
-    return truncf(v + copysignf(<float>0.49999997, v))
 
 
 cdef inline double step_of(float lo, float hi, Codes t) noexcept nogil:
@@ -58,7 +42,7 @@ cdef inline int64_t float_to_quantized(double x, float lo, float hi, Codes t) no
     if lo == hi:
         return t.lowest
     per_unit = t.count / ((hi - lo) * (t.count / (t.count - 1)))
-    return to_int64(round(x * per_unit) - round(lo * per_unit)) + t.lowest
+    return truncate_x86_s64(round(x * per_unit) - round(lo * per_unit)) + t.lowest
 
 
 cdef inline float quantized_to_float(double q, float lo, float hi, Codes t) noexcept nogil:
@@ -81,7 +65,7 @@ cdef inline Line eigen_dequantize(float lo, float hi, Codes t) noexcept nogil:
     # QuantizedToFloatStruct: lo moved to a whole step, less the lowest code; 2**32 - 1 steps are no float32
     cdef Line p
     p.scale = <float>(<double>(hi - lo) / (t.count - 1))
-    p.base = (lo if lo == hi else half_away(lo / p.scale) * p.scale) - <float>t.lowest * p.scale
+    p.base = (lo if lo == hi else half_away_f32(lo / p.scale) * p.scale) - <float>t.lowest * p.scale
     return p
 
 
@@ -95,9 +79,9 @@ cdef inline Steps eigen_quantize(float lo, float hi, Codes t) noexcept nogil:
     cdef Steps p
     p.scale = <float>0 if lo == hi else <float>((t.count - 1) / <double>(hi - lo))
     p.lowest, p.highest = <float>t.lowest, t.top
-    p.shift = half_away(lo * p.scale) - p.lowest
+    p.shift = half_away_f32(lo * p.scale) - p.lowest
     return p
 
 
 cdef inline int32_t eigen_code(float x, Steps p) noexcept nogil:
-    return to_int32(clamp(half_away(x * p.scale) - p.shift, p.lowest, p.highest))
+    return truncate_x86_s32(clamp_f32(half_away_f32(x * p.scale) - p.shift, p.lowest, p.highest))

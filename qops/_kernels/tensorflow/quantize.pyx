@@ -5,19 +5,17 @@ from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport INFINITY, fabsf, rintf, truncf
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
+from qops._kernels.core.rounding cimport clamp_f32, half_away_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.tensorflow.formulas cimport (
     Codes,
     Line,
     Steps,
-    clamp,
     codes_of,
     eigen_dequantize,
     eigen_quantize,
-    half_away,
     larger,
     smaller,
-    to_int32,
 )
 from qops._kernels.core.walk cimport STREAM, blocks
 
@@ -146,7 +144,7 @@ def quantize_numbers(float lo, float hi, int typenum, str way, bint narrow, floa
 
 cdef inline float rounded(float v, Rounding rounding) noexcept nogil:
     if rounding == HALF_AWAY:
-        return half_away(v)
+        return half_away_f32(v)
     return rintf(v) if rounding == HALF_EVEN else truncf(v)
 
 
@@ -159,9 +157,9 @@ cdef void quantize_f32(const float* x, code* q, Py_ssize_t n, Quantizer p) noexc
     elif code is int32_t:
         i = tf_quantize_32__simd(tier(), x, q, n, p, n >= STREAM)
     for i in range(i, n):
-        near = clamp(x[i], p.lowest_x, p.highest_x)
+        near = clamp_f32(x[i], p.lowest_x, p.highest_x)
         steps = rounded((near - p.minus) * p.scale + p.plus, p.rounding)
-        q[i] = <code>to_int32(clamp(steps + p.shift, p.lowest, p.highest))
+        q[i] = <code>truncate_x86_s32(clamp_f32(steps + p.shift, p.lowest, p.highest))
 
 
 def quantize(cnp.ndarray x, Quantizer numbers, cnp.ndarray out):
@@ -216,7 +214,7 @@ cdef void dequantize_f32(const code* q, float* x, Py_ssize_t n, Dequantizer p) n
     for i in range(n):
         near = <float>q[i]
         if code is int32_t:
-            near = <float>to_int32(near) if p.through_int32 else near
+            near = <float>truncate_x86_s32(near) if p.through_int32 else near
         x[i] = (near + p.plus) * p.scale + p.base
 
 

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.math cimport round
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
+from qops._kernels.core.rounding cimport saturate_u8, truncate_x86_s64
 from qops._kernels.tensorflow.formulas cimport (
     Line,
     Steps,
@@ -12,7 +13,6 @@ from qops._kernels.tensorflow.formulas cimport (
     eigen_dequantize,
     eigen_quantize,
     quantized_to_float,
-    to_int64,
 )
 from qops._kernels.core.walk cimport blocks
 
@@ -31,9 +31,9 @@ cdef FixedPoint prepare(float in_min, float in_max, float out_min, float out_max
     cdef float in_range = in_max - in_min, out_range = out_max - out_min
     cdef float middle = (in_min + in_max) / <float>2
     if out_range != 0:
-        p.range_scale = to_int64(255.0 * 65536.0 * in_range / out_range)
-        p.input_offset = to_int64((middle * (<float>255 / out_range)) * <float>65536)
-        p.output_offset = to_int64(round(65536.0 * (out_min * 255.0) / out_range))
+        p.range_scale = truncate_x86_s64(255.0 * 65536.0 * in_range / out_range)
+        p.input_offset = truncate_x86_s64((middle * (<float>255 / out_range)) * <float>65536)
+        p.output_offset = truncate_x86_s64(round(65536.0 * (out_min * 255.0) / out_range))
     return p
 
 
@@ -46,12 +46,11 @@ cdef void requantize_s32_u8(const int32_t* q, uint8_t* c, Py_ssize_t n, FixedPoi
     """c = sat_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16); 64 bits, which wrap."""
     cdef uint64_t offset = <uint64_t>p.input_offset - <uint64_t>p.output_offset + 32768
     cdef Py_ssize_t i
-    cdef int64_t near, product, code
+    cdef int64_t near, product
     for i in range(n):
         near = <int64_t><float>q[i]
         product = <int64_t>(<uint64_t>near * <uint64_t>p.range_scale)
-        code = <int64_t>(<uint64_t>(product >> 32) + offset) >> 16
-        c[i] = <uint8_t>max(<int64_t>0, min(<int64_t>255, code))
+        c[i] = saturate_u8(<int64_t>(<uint64_t>(product >> 32) + offset) >> 16)
 
 
 cdef void requantize_s32_s8(const int32_t* q, int8_t* c, Py_ssize_t n, Line value, Steps steps) noexcept nogil:

@@ -1,0 +1,131 @@
+"""Every rounding, saturation, clamp and wrap, once: the tie rule in the name, the type of the result behind it."""
+
+from libc.math cimport copysignf, floorf, rintf, truncf
+from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
+
+
+cdef enum Rounding:
+    FLOOR, TRUNCATE, HALF_UP, HALF_AWAY, HALF_EVEN
+
+
+# ---------------------------------------------------------------- cut to a range, and to the low bits
+
+
+cdef inline int64_t clamp_s64(int64_t v, int64_t lo, int64_t hi) noexcept nogil:
+    return lo if v < lo else hi if v > hi else v
+
+
+cdef inline float clamp_f32(float v, float lo, float hi) noexcept nogil:
+    """NaN becomes lo."""
+    v = v if v > lo else lo
+    return v if v < hi else hi
+
+
+cdef inline double clamp_f64(double v, double lo, double hi) noexcept nogil:
+    """NaN becomes lo."""
+    v = v if v > lo else lo
+    return v if v < hi else hi
+
+
+cdef inline uint8_t saturate_u8(int64_t v) noexcept nogil:
+    return <uint8_t>clamp_s64(v, 0, 255)
+
+
+cdef inline int8_t saturate_s8(int64_t v) noexcept nogil:
+    return <int8_t>clamp_s64(v, -128, 127)
+
+
+cdef inline int16_t saturate_s16(int64_t v) noexcept nogil:
+    return <int16_t>clamp_s64(v, -32768, 32767)
+
+
+cdef inline int32_t saturate_s32(int64_t v) noexcept nogil:
+    return <int32_t>clamp_s64(v, -2147483648LL, 2147483647)
+
+
+cdef inline int16_t wrap_s16(int64_t v) noexcept nogil:
+    return <int16_t>(v & 0xFFFF)
+
+
+cdef inline int32_t wrap_s32(int64_t v) noexcept nogil:
+    return <int32_t><uint32_t>(v & 0xFFFFFFFFLL)
+
+
+# ---------------------------------------------------------------- x / 2**n; n in 0..62, |x| below 2**62
+
+
+cdef inline int64_t shift_floor(int64_t x, int n) noexcept nogil:
+    return x >> n
+
+
+cdef inline int64_t shift_truncate(int64_t x, int n) noexcept nogil:
+    return (x + (((<int64_t>1 << n) - 1) if x < 0 else 0)) >> n
+
+
+cdef inline int64_t shift_half_up(int64_t x, int n) noexcept nogil:
+    return (x + ((<int64_t>1 << n) >> 1)) >> n
+
+
+cdef inline int64_t shift_half_away(int64_t x, int n) noexcept nogil:
+    return (x + ((<int64_t>1 << n) >> 1) - (x < 0 and n > 0)) >> n
+
+
+cdef inline int64_t shift_half_even(int64_t x, int n) noexcept nogil:
+    return (x + ((<int64_t>1 << n) >> 1) - (n > 0 and not (x >> n) & 1)) >> n
+
+
+cdef inline int64_t shift_rounded(int64_t x, int n, Rounding rounding) noexcept nogil:
+    if rounding == FLOOR:
+        return shift_floor(x, n)
+    if rounding == TRUNCATE:
+        return shift_truncate(x, n)
+    if rounding == HALF_UP:
+        return shift_half_up(x, n)
+    if rounding == HALF_AWAY:
+        return shift_half_away(x, n)
+    return shift_half_even(x, n)
+
+
+# ---------------------------------------------------------------- floats to whole floats
+
+
+cdef inline float half_away_f32(float v) noexcept nogil:
+    """C's roundf, without its branches; the literal is the float32 before 0.5."""
+    return truncf(v + copysignf(<float>0.49999997, v))
+
+
+cdef inline float rounded_f32(float v, Rounding rounding) noexcept nogil:
+    if rounding == FLOOR:
+        return floorf(v)
+    if rounding == TRUNCATE:
+        return truncf(v)
+    if rounding == HALF_UP:
+        return floorf(v + <float>0.5)
+    return half_away_f32(v) if rounding == HALF_AWAY else rintf(v)
+
+
+# ---------------------------------------------------------------- floats to integers
+
+
+cdef inline int32_t truncate_x86_s32(float v) noexcept nogil:
+    """Toward zero; what int32 does not hold, and NaN, give the lowest integer, as on x86."""
+    return <int32_t>v if -<float>2147483648.0 <= v < <float>2147483648.0 else INT32_MIN
+
+
+cdef inline int64_t truncate_x86_s64(double v) noexcept nogil:
+    """Toward zero; what int64 does not hold, and NaN, give the lowest integer, as on x86."""
+    return <int64_t>v if -9223372036854775808.0 <= v < 9223372036854775808.0 else INT64_MIN
+
+
+cdef inline int32_t truncate_dsp_s32(float v) noexcept nogil:
+    """Toward zero, saturating, NaN to -1, as on the Hexagon DSP."""
+    if v != v:
+        return -1
+    if v >= <float>2147483648.0:
+        return 2147483647
+    return INT32_MIN if v <= <float>-2147483648.0 else <int32_t>v
+
+
+cdef inline int32_t plus_half_dsp_s32(float v) noexcept nogil:
+    """Half away from zero by adding 0.5 in float32, which is not exact for 0.49999997 and from 2**23 on."""
+    return truncate_dsp_s32(v + (<float>-0.5 if v < 0 else <float>0.5))
