@@ -108,6 +108,15 @@ def test_any_view_gives_what_its_copy_gives(data, shape):
 
 
 @pytest.mark.parametrize("name", ["quantized_add_8p8to8", "quantized_add_8p8to32"])
+@pytest.mark.parametrize("ndim", [33, 64])
+def test_inputs_may_have_more_axes_than_numpy_broadcasts(name, ndim):
+    many = CODES.reshape((1,) * (ndim - 2) + CODES.shape)
+    want = function(name)((CODES, 0.0, 1.0), (OTHER, 0.0, 1.0)).data
+    got = function(name)((many, 0.0, 1.0), (OTHER, 0.0, 1.0)).data
+    np.testing.assert_array_equal(got, want.reshape(many.shape))
+
+
+@pytest.mark.parametrize("name", ["quantized_add_8p8to8", "quantized_add_8p8to32"])
 def test_broadcasts_longer_than_a_buffer_match(name):
     """Rows against columns, more elements than the 32,768 of one stretch."""
     x, y = np.arange(500, dtype=np.uint8)[:, None], np.arange(201, dtype=np.uint8)

@@ -4,7 +4,9 @@ cdef struct Ends:  # of a range, float32 values
     double min, max
 
 cdef int span_of(lo, hi, str name, Ends* ends) except -1
+cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
+cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1
 cpdef object integer(value, str name, low=*, high=*)
 cpdef double number(value, str name) except? -1
 cpdef double real(value, str name) except? -1
@@ -12,7 +14,7 @@ cpdef cnp.ndarray float32s(cnp.ndarray x, str name)
 cpdef cnp.ndarray int32s(cnp.ndarray x, str name)
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1
 cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1
-cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*)
+cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*, str names=*)
 cdef object named(type kind, a, b, c)
 cpdef cnp.ndarray as_array(x, str name)
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=*)

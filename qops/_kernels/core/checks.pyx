@@ -172,19 +172,42 @@ cdef tuple parts_of(t):
         return None
 
 
-cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
-    """The data of the triple `t`, checked; sets `ends` to its range."""
-    cdef cnp.ndarray data
+cdef object range_of(t, str name, Ends* ends):
+    """The data of the triple `t`, not looked at yet; sets `ends` to its range.
+
+    A number may be an object that runs code when it is asked for its value, and so change any array. So the ranges of
+    all operands come first, and arrays are looked at last.
+    """
     cdef tuple parts = <tuple>t if isinstance(t, tuple) else parts_of(t)
     if parts is None or len(parts) != 3:
         got = type(t).__name__ if parts is None else f"{len(parts)} parts"
         raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
     values, lo, hi = parts[0], parts[1], parts[2]
-    data = array(values, name, typenum, or_typenum)
     span_of(lo, hi, name, ends)
+    return values
+
+
+cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
+    """The data of the triple `t`, checked; sets `ends` to its range."""
+    cdef cnp.ndarray data = array(range_of(t, name, ends), name, typenum, or_typenum)
     if cnp.PyArray_ITEMSIZE(data) == 4 and ends.min != -ends.max:
-        raise ValueError(f"{name}: the range ({lo}, {hi}) of int32 codes is not symmetric, min == -max")
+        raise ValueError(f"{name}: the range ({ends.min}, {ends.max}) of int32 codes is not symmetric, min == -max")
     return data
+
+
+cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1:
+    """Sets `ends` to the range (lo, hi), an end that is None from the data; if only one is, it is on its side of 0."""
+    if lo is None and hi is None:
+        ends.min, ends.max = lowest, highest
+    elif lo is None:
+        ends.min, ends.max = min(lowest, 0.0), real(hi, name + " max")
+    elif hi is None:
+        ends.min, ends.max = real(lo, name + " min"), max(highest, 0.0)
+    else:
+        return span_of(lo, hi, name, ends)
+    if ends.min > ends.max:
+        raise ValueError(f"{name}: min {ends.min} > max {ends.max}, of which the data gave one")
+    return 0
 
 
 def operand(t, str name, int typenum, int or_typenum=-1):
@@ -247,19 +270,26 @@ def check_out(out, int typenum, tuple shape, inputs):
         apart(out, x)
 
 
-cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None):
-    """`out`, checked, or a new array: of dtype `typenum` and the broadcast shape of `x` and `y`."""
+cdef int broadcast(cnp.ndarray x, cnp.ndarray y, cnp.npy_intp* shape, str names) except -1:
+    """Sets `shape` to the one that `x` and `y` broadcast to, and returns how many axes; numpy stops at 32."""
+    cdef int i, ndim = max(x.ndim, y.ndim)
+    cdef cnp.npy_intp one, other
+    for i in range(1, ndim + 1):
+        one = x.shape[x.ndim - i] if i <= x.ndim else 1
+        other = y.shape[y.ndim - i] if i <= y.ndim else 1
+        if one != other and one != 1 and other != 1:
+            raise ValueError(f"{names}: shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast")
+        shape[ndim - i] = other if one == 1 else one
+    return ndim
+
+
+cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None, str names="a, b"):
+    """`out`, checked, or a new array: of dtype `typenum` and the broadcast shape of `x` and `y`, for errors `names`."""
     cdef int ndim = x.ndim
     cdef cnp.npy_intp* shape = x.shape
     cdef cnp.npy_intp[MAX_DIMS] lengths
     if y is not None and not PyArray_SAMESHAPE(x, y):
-        try:
-            broadcast = np.broadcast_shapes((<object>x).shape, (<object>y).shape)
-        except ValueError:
-            raise ValueError(f"a, b: shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast") from None
-        ndim, shape = len(broadcast), lengths
-        for i, length in enumerate(broadcast):
-            lengths[i] = length
+        ndim, shape = broadcast(x, y, lengths, names), lengths
     if out is None:
         return cnp.PyArray_EMPTY(ndim, shape, typenum, 0)
     writable(out, typenum, ndim, shape)

@@ -13,7 +13,7 @@ from qops._kernels.core cimport multiply_shift as shift
 from qops._kernels.frontdoor cimport quantize as q
 from qops._kernels.frontdoor cimport requantize as r
 from qops._kernels.core.checks cimport (
-    Ends, as_array, float32s, int32s, integer, named, number, operand_of, output, real, span_of
+    Ends, as_array, completed, float32s, int32s, integer, named, number, operand_of, output, real, span_of
 )
 from qops._kernels.core.range cimport above, below, range_32_into, range_float
 
@@ -24,21 +24,6 @@ cdef enum:
 
 cdef double TIGHT = 15 / 16.  # a range found is worth a second pass when it is narrower than this share of the first
 cdef double NARROWEST = 2.0**-32  # of all that the sums may span: what is narrower than this cannot be measured
-
-
-cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1:
-    """Sets `ends` to the range (lo, hi), an end that is None from the data; if only one is, it is on its side of 0."""
-    if lo is None and hi is None:
-        ends.min, ends.max = lowest, highest
-    elif lo is None:
-        ends.min, ends.max = min(lowest, 0.0), real(hi, name + " max")
-    elif hi is None:
-        ends.min, ends.max = real(lo, name + " min"), max(highest, 0.0)
-    else:
-        return span_of(lo, hi, name, ends)
-    if ends.min > ends.max:
-        raise ValueError(f"{name}: min {ends.min} > max {ends.max}, of which the data gave one")
-    return 0
 
 
 def quantize(x, lo, hi, out, type kind):
