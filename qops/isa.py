@@ -59,7 +59,7 @@ def saturate(x: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     if np.asarray(x).dtype.kind not in "iu":
         raise TypeError(f"x: expected integers, got {np.asarray(x).dtype}")
     clamped: NDArray[Any] = np.clip(x, info.min, info.max)
-    return clamped.astype(info.dtype)
+    return np.asarray(clamped).astype(info.dtype)
 
 
 def _lanes(x: ArrayLike, name: str, dtype: DTypeLike, wide: DTypeLike, group: int = 1) -> NDArray[Any]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import reference
 from cases import HUGE, RANGE_PAIRS, TINY, A, B, codes, reals, rounded, shape_pairs, spans
-from frontdoor import on_every_tier
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from ops import on_every_tier
 
 import qops
 from qops._kernels.frontdoor import add as kernels

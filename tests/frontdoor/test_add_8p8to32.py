@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import reference
 from cases import RANGE_PAIRS, A, B, rounded, spans
-from frontdoor import on_every_tier
 from hypothesis import given
+from ops import on_every_tier
 
 import qops
 from qops.frontdoor.add import error_bound_8p8to32

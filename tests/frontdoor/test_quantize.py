@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import reference
 from cases import HUGE, RANGE_PAIRS, TINY, reals, spans
-from frontdoor import on_every_tier
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from ops import on_every_tier
 
 import qops
 from qops.frontdoor.quantize import BOUND_QUANTIZE

@@ -9,9 +9,9 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-import frontdoor
 import imports
 import nbformat
+import ops
 import pytest
 import reference
 
@@ -176,19 +176,27 @@ def test_tier_can_be_asked_for_and_set():
 # --- twins -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", frontdoor.names())
+@pytest.mark.parametrize("name", ops.FRONT_DOOR)
 def test_every_op_has_a_twin_that_tests_use(name):
     assert callable(reference.twin(name))
     used = f"reference.{name.replace('.', '_')}("
     assert any(used in path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
-    assert name in frontdoor.ARGUMENTS, "and the tests of layout, threads and bad input know a good call of it"
+
+
+def test_every_public_op_is_in_the_registry_and_all_its_arguments_are_known():
+    """Arguments whose default is None, True or False, or an object that a system's tests know, may be left out."""
+    assert sorted(ops.public()) == sorted(ops.OPS)
+    for name, op in ops.OPS.items():
+        parameters = inspect.signature(ops.function(name)).parameters
+        assert ("out" in parameters) == (op.out is not None or "out" in op.good), name
+        assert set(op.good) <= set(parameters), name
+        assert {key for key, p in parameters.items() if p.default is p.empty} <= set(op.good), name
 
 
 def test_an_op_without_a_twin_is_found():
     with pytest.raises(KeyError):
         reference.twin("quantized_sub_8p8to8")
-    assert set(frontdoor.names()) == set(frontdoor.ARGUMENTS)
-    assert "quantized_add_8p8to8" in frontdoor.names()
+    assert "quantized_add_8p8to8" in ops.public()
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

@@ -1,42 +1,35 @@
-"""Every front-door op from eight threads at once gives what one thread gives."""
+"""Every op of every room from eight threads at once gives what one thread gives."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
-from frontdoor import ARGUMENTS, function, same
+from ops import OPS, arrays, call, changed, same
 
 import qops
 
 THREADS = 8
-ROUNDS = 5
+ROUNDS = 3
 
 
 def enlarged(name):
-    """Arguments with arrays of 30,000 elements, enough for the kernels of two threads to meet."""
-    return {
-        key: (np.tile(v[0], (100, 50)), *v[1:])
-        if isinstance(v, tuple) and isinstance(v[0], np.ndarray)
-        else np.tile(v, (100, 50))
-        if isinstance(v, np.ndarray)
-        else v
-        for key, v in ARGUMENTS[name].items()
-    }
+    """Changes that give element-wise ops arrays of 30,000 elements, enough for the kernels of two threads to meet."""
+    return {key: changed(name, key, lambda x: np.tile(x, (100, 50))) for key in arrays(name) if OPS[name].each}
 
 
 def test_every_op_gives_the_same_from_eight_threads():
-    calls = {name: enlarged(name) for name in ARGUMENTS}
-    want = {name: function(name)(**arguments) for name, arguments in calls.items()}
+    calls = {name: enlarged(name) for name in OPS}
+    want = {name: call(name, **changes) for name, changes in calls.items()}
     start = Barrier(THREADS)
 
     def work(first):
-        order = [*calls][first:] + [*calls][:first]  # each thread begins with another op
+        order = [*calls][first * 10 :] + [*calls][: first * 10]  # each thread begins with another op
         start.wait()
-        return [(name, function(name)(**calls[name])) for _ in range(ROUNDS) for name in order]
+        return [(name, call(name, **calls[name])) for _ in range(ROUNDS) for name in order]
 
     with ThreadPoolExecutor(THREADS) as pool:
         results = list(pool.map(work, range(THREADS)))
-    assert sum(map(len, results)) == THREADS * ROUNDS * len(ARGUMENTS)
+    assert sum(map(len, results)) == THREADS * ROUNDS * len(OPS)
     for name, got in (pair for result in results for pair in result):
         same(got, want[name])
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference
-from frontdoor import on_every_tier
 from hypothesis import example, given
 from hypothesis import strategies as st
+from ops import on_every_tier
 
 from qops.fixedpoint import ROUNDINGS, SINGLE_ROUNDINGS, Multiplier, multiply_shift, quantize_multiplier
 

@@ -5,12 +5,14 @@ import pickle
 
 import numpy as np
 import pytest
-from frontdoor import ARGUMENTS, CODES, CODES_32, OTHER, OUTPUTS, REALS, function
 from numpy.lib.stride_tricks import as_strided
+from ops import CODES, CODES_32, FRONT_DOOR, OPS, OTHER, REALS, function
 
 import qops
 
 NAN, INF = math.nan, math.inf
+ARGUMENTS = {name: OPS[name].good for name in FRONT_DOOR}
+OUTPUTS = {name: OPS[name].out for name in FRONT_DOOR if OPS[name].out}
 TENSORS = [(name, key) for name, arguments in ARGUMENTS.items() for key in arguments if key in {"a", "b", "t"}]
 NUMBERS = [
     (name, key, "output range" if name == "requantize_32to8" else "range")

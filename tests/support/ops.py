@@ -1,0 +1,256 @@
+"""The registry of public ops: one good call of each, which the sweeps over all rooms start from.
+
+A public function that is not in `OPS` fails a test. From the good call the sweeps derive what else they need: an array
+or a tensor (a tuple that begins with an array) is laid out in other ways, resized and spoilt; a number is replaced.
+"""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import qops
+from qops import affine, fixedpoint, isa, nnlib, onednn, tensorflow
+from qops._kernels.core import tiers
+
+CODES = np.arange(6, dtype=np.uint8).reshape(2, 3) * 40
+CODES_32 = np.arange(-3, 3, dtype=np.int32).reshape(2, 3) * 300_000_000
+REALS = np.linspace(-1, 2, 6, dtype=np.float32).reshape(2, 3)
+OTHER = np.uint8([[200, 10, 255], [0, 1, 77]])
+S8 = np.int8([[-128, -3, 0], [7, 90, 127]])
+S16 = np.int16([[-32768, -300, 0], [7, 900, 32767]])
+PAIRS_U8 = np.arange(16, dtype=np.uint8).reshape(2, 8) * 17
+PAIRS_S8 = (np.arange(16, dtype=np.int16).reshape(2, 8) * 16 - 120).astype(np.int8)
+ACC = np.int32([[1, -70_000, 2**31 - 1, 9], [0, 5, -(2**31), 3]])[:, :2]
+IMAGE = (np.arange(2 * 3 * 5 * 4) * 37 % 256).astype(np.uint8).reshape(2, 3, 5, 4)
+TAPS = (np.arange(4 * 3 * 2 * 2) * 29 % 256 - 128).astype(np.int8).reshape(4, 3, 2, 2)
+STATES = (np.arange(3 * 2 * 4) * 11 % 256).astype(np.uint8).reshape(3, 2, 4)
+GATES = np.linspace(-1, 1, 4 * 4 * 4, dtype=np.float32).reshape(1, 1, 4, 4, 4)
+Q_A, Q_W = onednn.Scales(80.0), onednn.Scales([0.5, 2.0, 1.25], mask=0b10)
+Q_CHANNELS = onednn.Scales([0.5, 2.0, 1.25], mask=0b01)
+
+U8_, S32_ = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
+A_B = {"a": U8_, "b": (OTHER, 0.0, 3.0)}
+X_Y = {"x": A_B["a"], "y": A_B["b"]}
+GEMM = {"ao": 3, "bo": -2, "beta": 1.0, "c": np.int32([[5, 6], [7, 8]]), "co": 9}
+
+
+class Op(NamedTuple):
+    """A good call of an op."""
+
+    good: dict[str, Any]
+    out: Any = None
+    """The type of `out`; None if the op takes none."""
+    each: bool = True
+    """It works element by element, on arrays of any shape."""
+    rows: bool = False
+    """Each row of `out` must be contiguous."""
+
+
+def rnn(gates):
+    return {
+        "src_layer": STATES,
+        "src_iter": STATES[None, :1] + np.uint8(9),
+        "weights_layer": np.ascontiguousarray(GATES[..., :gates, :]),
+        "weights_iter": np.ascontiguousarray(GATES[..., ::-1, :gates, :]),
+        "bias": np.ascontiguousarray(GATES[:, :, 0, :gates]),
+        "weights_scale": 63.0,
+    }
+
+
+OPS = {
+    "isa_tier": Op({}, each=False),
+    "quantize": Op({"x": REALS, "min": -1.0, "max": 2.0}, np.uint8),
+    "dequantize": Op({"t": U8_}, np.float32),
+    "quantized_add_8p8to32": Op(A_B, np.int32),
+    "quantized_add_8p8to8": Op({**A_B, "guess": (0.0, 1.0)}, np.uint8),
+    "requantization_range": Op({"t": S32_}),
+    "requantize_32to8": Op({"t": S32_, "min": -1.0, "max": 1.5}, np.uint8),
+    "multiply_shift": Op({"x": CODES, "factor": 0.3, "bits": 7}, np.int32),
+    "error": Op({"t": U8_, "reference": REALS}),
+    "fixedpoint.multiply_shift": Op({"x": CODES_32, "multiplier": 1 << 30, "right_shift": 32}, np.int32),
+    "fixedpoint.quantize_multiplier": Op({"factor": 0.3}),
+    "affine.holding_zero": Op({"min": -1.0, "max": 2.0}),
+    "affine.exact": Op({"min": -1.0, "max": 1.55}),
+    "affine.max_abs": Op({"limit": 2.0}),
+    "affine.symmetric": Op({"limit": 2.0}),
+    # --- instructions
+    "isa.saturate": Op({"x": np.int64(CODES_32), "dtype": np.int16}),
+    "isa.vpaddd": Op({"a": CODES_32, "b": CODES_32[::-1].copy()}),
+    "isa.vpmovsxbw": Op({"a": S8}),
+    "isa.vpmovzxbw": Op({"a": CODES}),
+    "isa.vpmulhrsw": Op({"a": S16, "b": S16[::-1].copy()}),
+    "isa.vpmaddubsw": Op({"a": PAIRS_U8, "b": PAIRS_S8}, each=False),
+    "isa.vpmaddwd": Op({"a": np.int16(PAIRS_U8) * 99, "b": np.int16(PAIRS_S8) * 99}, each=False),
+    "isa.vpdpbusd": Op({"c": ACC, "a": PAIRS_U8, "b": PAIRS_S8}, each=False),
+    "isa.dot4_maddubs": Op({"c": ACC, "a": PAIRS_U8, "b": PAIRS_S8}, each=False),
+    "isa.dot4_widened": Op({"c": ACC, "a": PAIRS_U8, "b": PAIRS_S8}, each=False),
+    "isa.hvx_vasr_rnd_sat": Op({"x": S16, "shift": 3, "dtype": np.uint8}),
+    "isa.hvx_vavg": Op({"a": S16, "b": S16[::-1].copy()}),
+    "isa.hvx_vmpa": Op({"a": CODES, "b": OTHER, "scale_a": -128, "scale_b": 127}),
+    "isa.hvx_vmpy_h_s1_rnd_sat": Op({"u": S16, "v": S16[::-1].copy()}),
+    "isa.hvx_vmpye_vmpyo_s1_rnd_sat": Op({"u": CODES_32, "v": CODES_32[::-1].copy()}),
+    "isa.hvx_vsat_ub": Op({"x": S16}),
+    # --- nnlib
+    "nnlib.adjust_minmax_fixed": Op({"min": -1.0, "max": 2.0, "fixed": 0}),
+    "nnlib.adjust_minmax_for_zero": Op({"min": -1.0, "max": 2.0}),
+    "nnlib.adjust_range": Op({"min": -1.0, "max": 2.0}),
+    "nnlib.level_zero": Op({"min": -1.0, "max": 2.0}),
+    "nnlib.multiplier_below_one": Op({"x": 0.3}),
+    "nnlib.auto_quantize": Op({"x": REALS}, np.uint8),
+    "nnlib.auto_quantize_ref": Op({"x": REALS}, np.uint8),
+    "nnlib.quantize": Op({"x": REALS, "min": -1.0, "max": 2.0}, np.uint8),
+    "nnlib.quantize_ref": Op({"x": REALS, "min": -1.0, "max": 2.0}, np.uint8),
+    "nnlib.quantize_int": Op({"x": 0.3, "min": -1.0, "max": 2.0}),
+    "nnlib.quantize_uint": Op({"x": 0.3, "min": -1.0, "max": 2.0}),
+    "nnlib.quantize_uint8": Op({"x": 0.3, "min": -1.0, "max": 2.0}),
+    "nnlib.dequantize": Op({"t": U8_}, np.float32),
+    "nnlib.dequantize_qint32_f": Op({"t": S32_}, np.float32),
+    "nnlib.quantized_add_8p8to8": Op({**A_B, "guess_min": 0.0, "guess_max": 1.0}, np.uint8),
+    "nnlib.quantized_add_8p8to8_integers": Op({"a": (-1.0, 2.0), "b": (0.0, 3.0), "out": (-1.0, 5.0)}),
+    "nnlib.quantized_add_8p8to32": Op(A_B, np.int32),
+    "nnlib.quantized_bias_add_8p8to32": Op({"x": U8_, "bias": (OTHER, 0.0, 3.0)}, np.int32),
+    "nnlib.quantize_down_and_shrink_range_32to8": Op({"t": S32_}, np.uint8),
+    "nnlib.requantization_range_32": Op({"t": S32_}),
+    "nnlib.requantize_8to8": Op({"t": U8_, "min": -2.0, "max": 1.984375}, np.uint8),
+    "nnlib.requantize_32to8": Op({"t": S32_, "min": -1.0, "max": 1.5}, np.uint8),
+    "nnlib.requantize_i32": Op({"x": CODES_32, "level": 1e-9, "min": -1.0, "max": 1.5}, np.uint8),
+    "nnlib.requantize_i32_scalar": Op({"x": CODES_32, "level": 1e-9, "min": -1.0, "max": 1.5}, np.uint8),
+    "nnlib.requantize_u8": Op({"x": CODES, "gain": 0.7, "in_zero": 80, "out_zero": 90}, np.uint8),
+    "nnlib.mul_by_quantized_multiplier": Op({"x": CODES_32, "multiplier": 1 << 30, "shift": 2}, np.int32),
+    "nnlib.rounding_divide_by_pot": Op({"x": CODES_32, "exponent": 5}, np.int32),
+    # --- TensorFlow
+    "tensorflow.quantize_v2": Op({"input": REALS, "min_range": -1.0, "max_range": 2.0}, np.uint8),
+    "tensorflow.dequantize": Op({"input": U8_}, np.float32),
+    "tensorflow.quantized_add": Op(X_Y, np.int32),
+    "tensorflow.quantized_bias_add": Op({"input": U8_, "bias": (OTHER[0], 0.0, 3.0)}, np.int32, each=False),
+    "tensorflow.requantization_range": Op({"input": S32_}),
+    "tensorflow.requantize": Op({"input": S32_, "requested_output_min": -1.0, "requested_output_max": 1.5}, np.uint8),
+    "tensorflow.quantize_down_and_shrink_range": Op({"input": S32_}, np.uint8),
+    # --- oneDNN
+    "onednn.binary": Op({"src0": CODES, "src1": OTHER, "alg": "add"}),
+    "onednn.eltwise": Op({"src": CODES_32, "alg": "linear", "alpha": 0.5}),
+    "onednn.reorder": Op({"src": REALS * 50, "dst_dt": "s8", "attr": onednn.Attr(src_scale=1.5)}),
+    "onednn.sum": Op({"srcs": [CODES, OTHER], "scales": [0.5, 1.5]}, each=False),
+    "onednn.pooling": Op({"src": IMAGE, "alg": "avg_inc", "kernel": (2, 3)}, each=False),
+    "onednn.convolution": Op({"src": IMAGE, "weights": TAPS, "bias": ACC.ravel()}, np.int32, each=False),
+    "onednn.inner_product": Op({"src": CODES, "weights": S8, "bias": np.int32([1, -2])}, np.int32, each=False),
+    "onednn.matmul": Op({"src": CODES, "weights": S8.T.copy(), "bias": np.int32([[1, -2]])}, np.int32, each=False),
+    "onednn.gemm_u8s8s32": Op({"a": CODES, "b": S8.T.copy(), **GEMM}, np.int32, each=False, rows=True),
+    "onednn.gemm_s8s8s32": Op({"a": S8, "b": S8.T.copy(), **GEMM}, np.int32, each=False, rows=True),
+    "onednn.lstm": Op(
+        {**rnn(4), "src_iter_c": np.linspace(-1, 1, 8, dtype=np.float32).reshape(1, 1, 2, 4)}, each=False
+    ),
+    "onednn.gru": Op(rnn(3), each=False),
+    "onednn.pack_weights": Op({"b": S8}, each=False),
+    "onednn.pack_convolution_weights": Op({"weights": TAPS}, each=False),
+    "onednn.recommended_weights_scale": Op({"weights": REALS}, each=False),
+    "onednn.saturated_pairs": Op({"src": PAIRS_U8, "weights": PAIRS_S8}, each=False),
+    "onednn.unsafe_pairs": Op({"weights": PAIRS_S8}, each=False),
+    "onednn.workflow.activations_factor": Op({"activations": REALS + 1}, each=False),
+    "onednn.workflow.weights_factor": Op({"weights": REALS}, each=False),
+    "onednn.workflow.quantize_activations": Op({"activations": REALS + 1, "q_a": Q_A}),
+    "onednn.workflow.quantize_weights": Op({"weights": REALS, "q_w": Q_W}, each=False),
+    "onednn.workflow.quantize_bias": Op({"bias": REALS[0].copy(), "q_a": Q_A, "q_w": Q_CHANNELS}, each=False),
+    "onednn.workflow.dequantize": Op({"x": CODES_32, "q_a": Q_A, "q_w": Q_CHANNELS}, each=False),
+    "onednn.workflow.output_scale": Op({"q_a": Q_A, "q_w": Q_W}, each=False),
+}
+ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
+    "nnlib": nnlib,
+    "tensorflow": tensorflow,
+    "onednn": onednn,
+    "onednn.workflow": onednn.workflow,
+}
+FRONT_DOOR = [name for name in OPS if name.rpartition(".")[0] in {"", "affine", "fixedpoint"} and name != "isa_tier"]
+OUTPUTS = [name for name, op in OPS.items() if op.out]
+
+
+def function(name):
+    room, _, attribute = name.rpartition(".")
+    return getattr(ROOMS[room], attribute)
+
+
+def call(name, **changes):
+    return function(name)(**{**OPS[name].good, **changes})
+
+
+def own_functions(module):
+    """The public functions that a package exports, or that a module defines."""
+    found = {name: value for name, value in vars(module).items() if inspect.isroutine(inspect.unwrap(value))}
+    if hasattr(module, "__all__"):
+        return {name: value for name, value in found.items() if name in module.__all__}
+    own = {name: value for name, value in found.items() if inspect.unwrap(value).__module__ == module.__name__}
+    return {name: value for name, value in own.items() if inspect.isfunction(value) and not name.startswith("_")}
+
+
+def public():
+    """The names of all public functions, as `OPS` has them."""
+    return [f"{room}.{name}".lstrip(".") for room, module in ROOMS.items() for name in own_functions(module)]
+
+
+def is_tensor(value):
+    return isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], np.ndarray)
+
+
+def arrays(name):
+    """The names of the arguments that are arrays, or tensors."""
+    return [key for key, value in OPS[name].good.items() if isinstance(value, np.ndarray) or is_tensor(value)]
+
+
+def changed(name, key, change):
+    """A good argument with `change` made to its array."""
+    value = OPS[name].good[key]
+    return (change(value[0]), *value[1:]) if is_tensor(value) else change(value)
+
+
+def scalars(name):
+    """The names and good values of the arguments that are numbers or words, those left to their defaults among them."""
+    defaults = {p.name: p.default for p in inspect.signature(function(name)).parameters.values()}
+    good = {key: value for key, value in (defaults | OPS[name].good).items() if type(value) in (int, float, str)}
+    return good
+
+
+def parts(result):
+    """What a result is made of: arrays, numbers, words."""
+    if isinstance(result, (tuple, list)):  # a QTensor and a named tuple too
+        return [part for value in result for part in parts(value)]
+    if hasattr(result, "__dataclass_fields__"):
+        return parts([getattr(result, field) for field in result.__dataclass_fields__])
+    if isinstance(result, Mapping):
+        return parts([*result.items()])
+    return [result]
+
+
+def same(one, two):
+    """Bit equality of two results."""
+    assert type(one) is type(two)
+    lefts, rights = parts(one), parts(two)
+    assert len(lefts) == len(rights)
+    for left, right in zip(lefts, rights, strict=True):
+        assert type(left) is type(right)
+        if isinstance(left, np.ndarray):
+            assert left.dtype == right.dtype
+            assert left.shape == right.shape
+            assert left.tobytes() == right.tobytes(), f"{left} is not {right}"
+        elif left is None or isinstance(left, (str, int, float, complex, np.generic)):
+            assert repr(left) == repr(right)
+
+
+def first_array(result):
+    """The array of a result: a QTensor's codes, or the array itself."""
+    return result.data if isinstance(result, qops.QTensor) else result
+
+
+def on_every_tier(op, *arguments, **keywords):
+    """The result of a call, the same bits from the plain loop and from every SIMD body that this CPU has."""
+    before, results = tiers.name(), []
+    try:
+        for tier in tiers.available():
+            tiers.use(tier)
+            results.append(op(*arguments, **keywords))
+    finally:
+        tiers.use(before)
+    for other in results[1:]:
+        same(other, results[0])
+    return results[0]
