@@ -3,11 +3,13 @@
 The checks are compiled (`qops._kernels.core.checks`), because they run on every call.
 """
 
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.core import codes
+from qops._kernels.core.channels import new_tensor
 from qops._kernels.core.checks import (
     F32,
     S32,
@@ -23,6 +25,8 @@ from qops._kernels.core.checks import (
     real,
     span,
 )
+from qops.codes import CodeType
+from qops.codes import of as code_type
 
 __all__ = [
     "F32",
@@ -40,21 +44,29 @@ __all__ = [
     "output",
     "real",
     "span",
+    "tensor",
 ]
 
 
-class QTensor(NamedTuple):
+class _Triple(NamedTuple):
+    data: NDArray[Any]
+    min: Any
+    max: Any
+
+
+class QTensor(_Triple):
     """Quantized data and the real values of its range: still a plain ``(data, min, max)`` triple.
 
-    Code ``q`` of uint8 data stands for ``min + q * (max - min) / 255``. Code ``q`` of int32 data stands for
-    ``q * (max - min) / 2**32``: its range is symmetric, ``min == -max``, and code 0 is 0.
+    What a code stands for, its dtype says (`qops.codes`): of uint8 data ``min + q * (max - min) / 255``, of int32 data,
+    whose range is symmetric, ``q * (max - min) / 2**32``.
 
     Attributes
     ----------
-    data : ndarray of uint8 or int32
+    data : ndarray of uint8, int8, uint16, int16 or int32
         The codes.
     min, max : float
-        Real values at the ends of the code range, float32 values held as Python floats.
+        Real values at the ends of the code range, float32 values held as Python floats; or, with ranges per channel,
+        float32 arrays that broadcast against the data.
 
     Examples
     --------
@@ -67,25 +79,29 @@ class QTensor(NamedTuple):
     0.9921875
     """
 
-    data: NDArray[Any]
-    min: float
-    max: float
+    __slots__ = ()
+
+    def __new__(cls, data: ArrayLike, min: float | NDArray[Any], max: float | NDArray[Any]) -> Self:
+        """Check and take the three; a range with min > max is refused."""
+        return new_tensor(cls, data, min, max)
 
     @property
-    def scale(self) -> float:
-        """Real size of one code step: (max - min) / 255 for uint8, (max - min) / 2**32 for int32."""
-        if self.data.dtype == np.uint8:
-            return (self.max - self.min) / 255
-        if self.data.dtype == np.int32:
-            return (self.max - self.min) / 2**32
-        raise TypeError(f"data: the step of {self.data.dtype} codes depends on the system that made them")
+    def code_type(self) -> CodeType:
+        """The row of `qops.codes` that says what the codes stand for."""
+        return code_type(self.data)
 
     @property
-    def zero_point(self) -> int:
-        """Code nearest to real 0, cut to the code range; exact when 0 is on a code, as `quantize` makes it."""
-        if self.scale == 0 or self.data.dtype == np.int32:
-            return 0
-        return int(min(255, max(0, round(-self.min / self.scale))))
+    def scale(self) -> Any:
+        """Real size of one code step, ``(max - min) / steps``: a float, or an array with ranges per channel."""
+        return self.code_type.step(self.min, self.max)
+
+    @property
+    def zero_point(self) -> Any:
+        """Code nearest to real 0, cut to the codes there are; exact when 0 is on a code, as `quantize` makes it."""
+        return self.code_type.zero_point(self.min, self.max)
 
 
+codes.learn_tensor(QTensor)
+tensor: Callable[[NDArray[Any], Any, Any], QTensor] = codes.tensor
+"""A `QTensor` of parts that are known to be right: what ops return, unchecked and quickly."""
 TensorLike: TypeAlias = QTensor | tuple[Any, float, float] | list[Any]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.core.range import range_32
 from qops._kernels.tensorflow import requantize as kernels
-from qops.qtensor import U8, QTensor, TensorLike, output
+from qops.qtensor import U8, QTensor, TensorLike, output, tensor
 from qops.tensorflow._checks import TYPES, ends, one_of, triple
 
 
@@ -202,4 +202,4 @@ def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] 
     found_min, found_max = _spanned(q, in_min, in_max)
     out = output(out, U8, q)
     kernels.requantize(q, in_min, in_max, found_min, found_max, out)
-    return QTensor(out, found_min, found_max)
+    return tensor(out, found_min, found_max)  # of no codes at all, the range that TensorFlow gives is reversed

@@ -1,5 +1,7 @@
 cimport numpy as cnp
 
+from qops._kernels.core.codes cimport named, tensor
+
 cdef struct Ends:  # of a range, float32 values
     double min, max
 
@@ -15,6 +17,5 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name)
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1
 cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1
 cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*, str names=*)
-cdef object named(type kind, a, b, c)
 cpdef cnp.ndarray as_array(x, str name)
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=*)

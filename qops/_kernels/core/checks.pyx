@@ -8,6 +8,8 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport uintptr_t
 
+from qops._kernels.core.codes cimport is_read_otherwise
+
 from operator import index
 
 import numpy as np
@@ -19,24 +21,6 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISCARRAY_RO(cnp.ndarray a)
     bint PyArray_ISNOTSWAPPED(cnp.ndarray a)
     bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
-
-cdef extern from *:
-    """
-    static PyObject *new_triple(PyTypeObject *kind, PyObject *a, PyObject *b, PyObject *c)
-    {
-        PyObject *const triple = kind->tp_alloc(kind, 3);
-        if (triple) {
-    #if PY_VERSION_HEX >= 0x030E0000
-            ((PyTupleObject *)triple)->ob_hash = -1; /* not known yet */
-    #endif
-            PyTuple_SET_ITEM(triple, 0, Py_NewRef(a));
-            PyTuple_SET_ITEM(triple, 1, Py_NewRef(b));
-            PyTuple_SET_ITEM(triple, 2, Py_NewRef(c));
-        }
-        return triple;
-    }
-    """
-    object new_triple(type kind, object a, object b, object c)
 
 U8 = cnp.NPY_UINT8
 S32 = cnp.NPY_INT32
@@ -182,6 +166,8 @@ cdef object range_of(t, str name, Ends* ends):
     if parts is None or len(parts) != 3:
         got = type(t).__name__ if parts is None else f"{len(parts)} parts"
         raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
+    if type(t) is not tuple and is_read_otherwise(t):
+        raise TypeError(f"{name}: its codes are read as {t.code_type.name}, which this op does not do")
     values, lo, hi = parts[0], parts[1], parts[2]
     span_of(lo, hi, name, ends)
     return values
@@ -297,8 +283,3 @@ cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None, st
     if y is not None:
         apart(out, y)
     return out
-
-
-cdef object named(type kind, a, b, c):
-    """The named tuple kind(a, b, c), in a fifth of the time."""
-    return new_triple(kind, a, b, c)

@@ -1,0 +1,14 @@
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+
+cdef struct CodeType:
+    int64_t lowest, highest, steps
+    bint symmetric
+
+
+cdef CodeType code_type(cnp.ndarray data) noexcept
+cdef CodeType from_row(row) except *
+cdef bint is_read_otherwise(t)
+cpdef object tensor(data, lo, hi)
+cdef object named(type kind, a, b, c)
