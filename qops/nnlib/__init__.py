@@ -1,7 +1,8 @@
 """What Qualcomm's hexagon nnlib (0x00021401) computes, bit for bit, quirks included. Names are its op names."""
 
-from qops.nnlib.add import QuantizedAdd8p8to8, quantized_add_8p8to8, quantized_add_8p8to8_integers
+from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers
 from qops.nnlib.add_8p8to32 import quantized_add_8p8to32, quantized_bias_add_8p8to32
+from qops.nnlib.add_node import QuantizedAdd8p8to8
 from qops.nnlib.multiply_shift import (
     MultiplierBelowOne,
     mul_by_quantized_multiplier,

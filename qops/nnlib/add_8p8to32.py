@@ -60,14 +60,11 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data, round(t.max, 3)
     (array([8355840], dtype=int32), 65793.008)
     """
-    x, a_min, a_max = operand(a, "a", U8)
-    y, b_min, b_max = operand(b, "b", U8)
-    out = output(out, S32, x, y)
-    c_max = kernels.add_8p8to32(x, a_min, a_max, y, b_min, b_max, out)
+    x, y = operand(a, "a", U8), operand(b, "b", U8)
+    out = output(out, S32, x[0], y[0])
+    c_max = kernels.add_8p8to32(x, y, out)
     if not (c_max > 0 and isfinite(c_max)):
-        raise ValueError(
-            f"a, b: the ranges ({a_min}, {a_max}) and ({b_min}, {b_max}) are both 0 wide, or beyond float32"
-        )
+        raise ValueError(f"a, b: the ranges {x[1:]} and {y[1:]} are both 0 wide, or beyond float32")
     return QTensor(out, -c_max, c_max)
 
 

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.core.range import range_float
-from qops._kernels.frontdoor.quantize import dequantize_32
 from qops._kernels.nnlib import quantize as kernels
 from qops.qtensor import F32, S32, U8, QTensor, TensorLike, array, operand, output, span
 
@@ -292,9 +291,7 @@ def dequantize_qint32_f(t: TensorLike, *, out: NDArray[np.float32] | None = None
     array([ 4.0000000e+00, -3.7252903e-09], dtype=float32)
     """
     codes, lo, hi = operand(t, "t", S32)
-    step = kernels.step_32(lo, hi)
-    if not np.isfinite(step):
-        raise ValueError(f"t: the range ({lo}, {hi}) is wider than float32")
     out = output(out, F32, codes)
-    dequantize_32(codes, step, out)
+    if not kernels.dequantize_32(codes, lo, hi, out):
+        raise ValueError(f"t: the range ({lo}, {hi}) is wider than float32")
     return out

@@ -88,7 +88,7 @@ def adjust_range(min: float, max: float) -> AdjustedRange:
     (-1.0, 1.0078740119934082)
     """
     lo, hi = span(min, max, "range")
-    return AdjustedRange(**kernels.adjusted(lo, hi))
+    return AdjustedRange(*kernels.adjusted(lo, hi))
 
 
 def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
@@ -125,7 +125,7 @@ def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
     MovedRange(code=2, min=-1.0, max=1.0078740119934082)
     """
     lo, hi = span(min, max, "range")
-    return MovedRange(**kernels.moved(lo, hi, 0, 1e-6))
+    return MovedRange(*kernels.moved(lo, hi, 0, 1e-6))
 
 
 def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
@@ -167,7 +167,7 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
     """
     fixed = integer(fixed, "fixed", 0, 3)
     lo, hi = span(min, max, "range")
-    return MovedRange(**kernels.moved(lo, hi, fixed, 0))
+    return MovedRange(*kernels.moved(lo, hi, fixed, 0))
 
 
 def level_zero(min: float, max: float) -> LevelZero:
@@ -205,7 +205,7 @@ def level_zero(min: float, max: float) -> LevelZero:
     LevelZero(zero=1, step=1.0)
     """
     lo, hi = span(min, max, "range")
-    return LevelZero(**kernels.level(lo, hi))
+    return LevelZero(*kernels.level(lo, hi))
 
 
 def quantize_int(x: float, min: float, max: float) -> int:

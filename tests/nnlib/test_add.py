@@ -92,7 +92,7 @@ def test_flat_offset_beyond_2_30_is_reported_and_used_as_it_is(tier, lo):
 
 
 def test_spec_saturates_the_one_product_that_can(tier):
-    found = add_spec_integers(-128, 127, -1, 254, 0, -255)
+    found = add_spec_integers((-128, 127), (-1, 254), (0, -255))
     assert found["recip"] == -32768
     a, b = (np.array(c, np.uint8) for c in (np.zeros(64), np.arange(64)))
     t = nnlib.quantized_add_8p8to8((a, -128, 127), (b, -1, 254), guess_max=-255, form="spec")
@@ -145,16 +145,19 @@ def test_bias_add_is_the_front_doors_formula():
 
 
 def test_prepare_gives_the_integers():
-    assert add_spec_integers(0, 2, 0, 1, 0, 3) == {"ialpha": 256, "ikappa": 256, "recip": 10922, "offset": 0}
-    found = add_flat_integers(0, 2, 0, 1, 0, 3, True)
-    assert (found["ka"], found["kb"], found["feasible"]) == (5461, 2731, 1)
-    assert add_flat_integers(0, 2, 0, 1, 0, 1e-9, True)["feasible"] == 0
+    found = add_spec_integers((0, 2), (0, 1), (0, 3))
+    assert found == {"ialpha": 256, "ikappa": 256, "recip": 10922, "offset": 0, "copies": False}
+    assert [add_spec_integers((0, high), (0, 1), (0, 3))["copies"] for high in (255.99, 256)] == [False, True]
+    found = add_flat_integers((0, 2), (0, 1), (0, 3), True)
+    assert (found["ka"], found["kb"], found["feasible"]) == (5461, 2731, True)
+    assert add_flat_integers((0, 2), (0, 1), (0, 1e-9), True)["feasible"] is False
 
 
 def test_integers_are_those_of_the_loops():
     a, b, out = (0.0, 2.0), (-1.0, 0.5), (-1.0, 2.5)
-    assert nnlib.quantized_add_8p8to8_integers(a, b, out, form="spec") == add_spec_integers(*a, *b, *out)
-    assert nnlib.quantized_add_8p8to8_integers(a, b, out) == add_flat_integers(*a, *b, *out, True)
+    assert nnlib.quantized_add_8p8to8_integers(a, b, out, form="spec") == add_spec_integers(a, b, out)
+    for form in ("op", "flat", "d32"):
+        assert nnlib.quantized_add_8p8to8_integers(a, b, out, form=form) == add_flat_integers(a, b, out, True)
 
 
 T = (np.zeros(3, np.uint8), -1.0, 1.0)
@@ -179,7 +182,7 @@ BAD = [
     (lambda: nnlib.quantized_add_8p8to8_integers((1, 0), (0, 1), (0, 2)), "a: min 1"),
     (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (2, 2)), "0 wide"),
     (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (1, 1), (0, 2), form="spec"), "0 wide"),
-    (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (0, 2), form="op"), "form: 'op'"),
+    (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (0, 2), form="c32"), "form: 'c32'"),
     (lambda: nnlib.quantized_add_8p8to32((T[0], 1, 1), (T[0], 2, 2)), "0 wide"),
     (lambda: nnlib.quantized_bias_add_8p8to32((T[0], 0, 1e34), T), "beyond float32"),
 ]

@@ -201,17 +201,28 @@ def stored(dtype):
 
 
 def nnlib_added(rng, n):
-    """The flat add of nnlib, into a range given, far too narrow at times, or found."""
+    """A flat pass of nnlib's add, into a range that is far too narrow at times, or infeasible."""
     (a_lo, a_hi), (b_lo, b_hi), share = ends(rng), ends(rng), 2.0 ** rng.uniform(-5, 1)
-    given = [(None, None), ((a_lo + b_lo) * share - 1.0, (a_hi + b_hi) * share + 1.0)][rng.integers(0, 2)]
-    operands = drawn(rng, n, np.uint8), a_lo, a_hi, drawn(rng, n, np.uint8), b_lo, b_hi
-    out = unaligned(rng, n, np.uint8)
+    a, b, out = (
+        (drawn(rng, n, np.uint8), a_lo, a_hi),
+        (drawn(rng, n, np.uint8), b_lo, b_hi),
+        unaligned(rng, n, np.uint8),
+    )
+    c_range = (a_lo + b_lo) * share - 1.0, (a_hi + b_hi) * share + 1.0
+    given = bool(rng.integers(0, 2))
+    return lambda: (out, nnlib_add.flat_pass(a, b, c_range, given, out))
 
-    def run():
-        node = nnlib_add.Node(*given, True)
-        return out, node.flat(*operands, True, out), node.ends
 
-    return run
+def nnlib_added_speculatively(rng, n):
+    """A speculative pass, with sums and offsets that wrap at times."""
+    (a_lo, a_hi), (b_lo, b_hi), share = ends(rng), ends(rng), 2.0 ** rng.uniform(-5, 1)
+    a, b, out = (
+        (drawn(rng, n, np.uint8), a_lo, a_hi),
+        (drawn(rng, n, np.uint8), b_lo, b_hi),
+        unaligned(rng, n, np.uint8),
+    )
+    c_range = (a_lo + b_lo) * share, (a_hi + b_hi) * share
+    return lambda: (out, nnlib_add.spec_pass(a, b, c_range, None, out))
 
 
 def nnlib_quantized(rng, n):
@@ -239,7 +250,7 @@ def tensorflow_quantized(way, dtype):
     return case
 
 
-ADDS = [add_8, add_32, add_32_on_codes, add_32_far, nnlib_added]
+ADDS = [add_8, add_32, add_32_on_codes, add_32_far, nnlib_added, nnlib_added_speculatively]
 RANGES = [spanned, spanned_float, finite]
 CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, nnlib_quantized, nnlib_requantized, *RANGES]
 WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut

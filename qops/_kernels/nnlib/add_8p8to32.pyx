@@ -5,8 +5,8 @@ from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from qops._kernels.core.rounding cimport plus_half_dsp_s32, wrap_s32
+from qops._kernels.core.walk cimport walk
 from qops._kernels.nnlib.ranges cimport Ends, Level, level_zero
-from qops._kernels.core.walk cimport blocks
 
 cnp.import_array()
 
@@ -23,30 +23,30 @@ cdef add_s32 prepare_s32(Level a, Level b) noexcept nogil:
     cdef float divisor = max(coarse, <float>1e-10)
     p.ka = 0x7F80 if a.step > b.step else plus_half_dsp_s32(a.step * top / divisor)
     p.kb = plus_half_dsp_s32(b.step * top / divisor) if a.step > b.step else 0x7F80
-    p.offset = wrap_s32(<int64_t>p.ka * a.zero + <int64_t>p.kb * b.zero)
+    p.offset = wrap_s32(<int64_t>p.ka * a.zero + <int64_t>p.kb * b.zero)  # more than 32 bits if max is infinite
     p.max = <float>(2147483648.0 / 0x7F80) * coarse
     return p
 
 
-def add_8p8to32_integers(float a_min, float a_max, float b_min, float b_max):
-    """ka, kb, offset and max of the 8p8to32 loop for these ranges, as a dict."""
-    return prepare_s32(level_zero(Ends(a_min, a_max)), level_zero(Ends(b_min, b_max)))
+def add_8p8to32_integers(tuple a, tuple b):
+    """ka, kb, offset and max of the 8p8to32 loop for the ranges a and b, as a dict."""
+    return prepare_s32(level_zero(Ends(a[0], a[1])), level_zero(Ends(b[0], b[1])))
 
 
-cdef void add_u8u8_s32(const uint8_t* a, const uint8_t* b, int32_t* c, Py_ssize_t n, add_s32 p) noexcept nogil:
+cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = ka * a + kb * b - offset, exact."""
+    cdef const uint8_t* a = <uint8_t*>data[0]
+    cdef const uint8_t* b = <uint8_t*>data[1]
+    cdef int32_t* c = <int32_t*>data[2]
+    cdef add_s32 p = (<add_s32*>using)[0]
     cdef Py_ssize_t i
     for i in range(n):
         c[i] = p.ka * a[i] + p.kb * b[i] - p.offset
 
 
-def add_8p8to32(cnp.ndarray x, float a_min, float a_max, cnp.ndarray y, float b_min, float b_max, cnp.ndarray out):
-    """out = the codes of x + y in the range (-max, max); returns max, 0 if both ranges are 0 wide: then out stays."""
-    cdef add_s32 p = prepare_s32(level_zero(Ends(a_min, a_max)), level_zero(Ends(b_min, b_max)))
-    cdef cnp.ndarray a, b, c
-    if p.max > 0 and isfinite(p.max):
-        for a, b, c in blocks((x, y, out)):
-            with nogil:
-                add_u8u8_s32(<uint8_t*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(b),
-                             <int32_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c), p)
+def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
+    """out = the codes of a + b in the range (-max, max); returns max, 0 or infinite where the original refuses it."""
+    cdef add_s32 p = prepare_s32(level_zero(Ends(a[1], a[2])), level_zero(Ends(b[1], b[2])))
+    if p.max > 0 and isfinite(p.max):  # else out stays as it is
+        walk(add_u8u8_s32, &p, a[0], b[0], out)
     return p.max

@@ -1,13 +1,16 @@
-"""nnlib's Quantize (by mantissas), its reference (by float32) and its Dequantize."""
+"""nnlib's Quantize (on the mantissas of floats), Quantize_ref (in float32) and its two Dequantize."""
 
 cimport numpy as cnp
 from libc.math cimport frexpf, isfinite, ldexp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
+from qops._kernels.core.lookup cimport look_up
 from qops._kernels.core.rounding cimport clamp_s64, plus_half_dsp_s32, saturate_u8
 from qops._kernels.core.tiers cimport tier
-from qops._kernels.nnlib.ranges cimport Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits
-from qops._kernels.core.walk cimport STREAM, blocks
+from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.nnlib.ranges cimport (
+    Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits, divisible, level_of,
+)
 
 cnp.import_array()
 
@@ -31,6 +34,10 @@ cdef inline int exponent_field(uint32_t b) noexcept nogil:
     return b >> 23 & 0xFF
 
 
+cdef inline float widened(float width) noexcept nogil:
+    return width * <float>1.003921569  # 256 / 255
+
+
 cdef quantize_f32 prepare(float lo, float hi) noexcept nogil:
     cdef quantize_f32 p
     cdef Moved r = Moved(0, lo, lo + <float>1e-18)
@@ -41,7 +48,7 @@ cdef quantize_f32 prepare(float lo, float hi) noexcept nogil:
     if lo < 0:
         r = adjust_minmax(Ends(lo, r.max), 0, <float>1e-6)
     p.min, p.max = r.min, r.max
-    lowest, width = bits(p.min), bits((p.max - p.min) * <float>1.003921569)  # 256 / 255
+    lowest, width = bits(p.min), bits(widened(p.max - p.min))
     p.common_exponent = exponent_field(width) + 4
     width = mantissa(width) >> 4
     shift = p.common_exponent - exponent_field(lowest)
@@ -55,8 +62,11 @@ def quantize_integers(float lo, float hi):
     return prepare(lo, hi)
 
 
-cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, quantize_f32 p) noexcept nogil:
+cdef void quantize_f32_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = sat_u16((mantissa of x + offset) * scaling >> 16) >> 8; nothing but the last step saturates."""
+    cdef const float* x = <float*>data[0]
+    cdef uint8_t* c = <uint8_t*>data[1]
+    cdef quantize_f32 p = (<quantize_f32*>using)[0]
     cdef Py_ssize_t i = quantize_mantissas__simd(tier(), x, c, n, p, n >= STREAM)
     cdef uint32_t b, aligned
     cdef int shift
@@ -70,22 +80,22 @@ cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, quantize_f32
         c[i] = <uint8_t>(clamp_s64(<int64_t>acc * p.scaling >> 16, 0, 0xFFFF) >> 8)
 
 
-cdef void quantize_f32_u8__ref(const float* x, uint8_t* c, Py_ssize_t n, Adjusted r) noexcept nogil:
+cdef void quantize_f32_u8__ref(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = sat_u8(round_half_away((x - min) * (255 / range)))."""
+    cdef const float* x = <float*>data[0]
+    cdef uint8_t* c = <uint8_t*>data[1]
+    cdef Adjusted r = (<Adjusted*>using)[0]
     cdef Py_ssize_t i
     for i in range(n):
         c[i] = saturate_u8(plus_half_dsp_s32((x[i] - r.min) * r.recip_step))
 
 
 def quantize(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
-    """out = the codes of x by mantissas; returns the range, None if it is beyond float32."""
+    """out = the codes of x, by mantissas; returns the range, None if it is beyond float32."""
     cdef quantize_f32 p = prepare(lo, hi)
-    cdef cnp.ndarray a, c
-    if not isfinite((p.max - p.min) * <float>1.003921569):
+    if not isfinite(widened(p.max - p.min)):
         return None
-    for a, c in blocks((x, out)):
-        with nogil:
-            quantize_f32_u8(<float*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c), p)
+    walk(quantize_f32_u8, &p, x, out)
     return p.min, p.max
 
 
@@ -97,12 +107,9 @@ def refused(float lo, float hi):
 def quantize_ref(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
     """out = the codes of x in float32; returns the range, None if it is beyond float32."""
     cdef Adjusted r = adjust_range(Ends(lo, hi))
-    cdef cnp.ndarray a, c
     if not isfinite(r.max - r.min):
         return None
-    for a, c in blocks((x, out)):
-        with nogil:
-            quantize_f32_u8__ref(<float*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c), r)
+    walk(quantize_f32_u8__ref, &r, x, out)
     return r.min, r.max
 
 
@@ -122,42 +129,33 @@ cdef double product(int q, float step) noexcept nogil:
     return ldexp(<double>(-acc if q < 0 else acc), e - 24)
 
 
-cdef Level prepare_dequantize(float lo, float hi) noexcept nogil:
-    cdef float width = hi - lo
-    cdef Level p
-    p.step = (width if width > <float>1e-18 else <float>1e-18) / <float>255
-    p.zero = saturate_u8(plus_half_dsp_s32(-lo / p.step))
-    return p
-
-
-def dequantize_integers(float lo, float hi):
-    """zero and step of this range, as a dict."""
-    return prepare_dequantize(lo, hi)
-
-
-cdef void look_up(const uint8_t* c, float* x, Py_ssize_t n, const float* table) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        x[i] = table[c[i]]
-
-
 def dequantize(cnp.ndarray codes, float lo, float hi, cnp.ndarray out):
     """out = (q - zero) * step of uint8 codes; False if the step is too large for the original's exponents."""
-    cdef Level p = prepare_dequantize(lo, hi)
+    cdef Level p = level_of(lo, divisible(hi - lo))
     cdef float table[256]
-    cdef cnp.ndarray c, x
     cdef int q
     if not p.step < <float>2.658455991569832e+36:  # 2**121
         return False
     for q in range(256):
         table[q] = <float>product(q - p.zero, p.step)
-    for c, x in blocks((codes, out)):
-        with nogil:
-            look_up(<uint8_t*>cnp.PyArray_DATA(c), <float*>cnp.PyArray_DATA(x), cnp.PyArray_SIZE(c), table)
+    look_up(codes, table, out)
     return True
 
 
-def step_32(float lo, float hi):
-    """The step of int32 codes: range / 2**32."""
-    cdef float width = hi - lo
-    return (width if width > <float>1e-18 else <float>1e-18) / <float>4294967296.0
+cdef void dequantize_s32_f32(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """x = float32(c) * step."""
+    cdef const int32_t* c = <int32_t*>data[0]
+    cdef float* x = <float*>data[1]
+    cdef float step = (<float*>using)[0]
+    cdef Py_ssize_t i
+    for i in range(n):
+        x[i] = <float>c[i] * step
+
+
+def dequantize_32(cnp.ndarray codes, float lo, float hi, cnp.ndarray out):
+    """out = the values of int32 codes; False if the range is wider than float32."""
+    cdef float step = divisible(hi - lo) / <float>4294967296.0
+    if not isfinite(step):
+        return False
+    walk(dequantize_s32_f32, &step, codes, out)
+    return True

@@ -27,17 +27,19 @@ cdef float power2(int n) noexcept nogil:
 
 cdef int quantize_int(float x, Ends r) noexcept nogil:
     """round_half_away((x - min) * (255 / range)), not cut to any code range."""
-    cdef float width = r.max - r.min
-    cdef float per_unit = <float>255 / (width if width > <float>1e-18 else <float>1e-18)
-    return truncate_dsp_s32(roundf((x - r.min) * per_unit))
+    return truncate_dsp_s32(roundf((x - r.min) * (<float>255 / divisible(r.max - r.min))))
+
+
+cdef Level level_of(float lo, float width) noexcept nogil:
+    """step = width / 255, zero = sat_u8(round_half_away(-lo / step))."""
+    cdef Level p
+    p.step = width / <float>255
+    p.zero = saturate_u8(plus_half_dsp_s32(-lo / p.step))
+    return p
 
 
 cdef Level level_zero(Ends r) noexcept nogil:
-    """step = range / 255, zero = sat_u8(round_half_away(-min / step))."""
-    cdef Level p
-    p.step = (r.max - r.min) / <float>255
-    p.zero = saturate_u8(plus_half_dsp_s32(-r.min / p.step))
-    return p
+    return level_of(r.min, r.max - r.min)
 
 
 cdef bint near_integer(float fraction) noexcept nogil:
@@ -51,9 +53,7 @@ cdef Adjusted adjust_range(Ends r) noexcept nogil:
     cdef float range_, z, zi, zf
     p.min = r.min if r.min <= 0 else <float>0
     p.max = r.max if r.max > 0 else <float>0
-    range_ = p.max - p.min
-    if range_ < <float>1e-18:
-        range_ = <float>1e-18
+    range_ = divisible(p.max - p.min)
     p.recip_step = <float>255 / range_
     z = -p.min * p.recip_step
     zi = floorf(z)
@@ -107,21 +107,29 @@ cdef Moved adjust_minmax(Ends r, int fixed, float narrowest) noexcept nogil:
     return p
 
 
+def f32(float v):
+    """v, rounded to float32."""
+    return v
+
+
 def quantized(float x, float lo, float hi):
     """round_half_away((x - min) * (255 / range)) of one number."""
     return quantize_int(x, Ends(lo, hi))
 
 
 def level(float lo, float hi):
-    """zero and step, as a dict."""
-    return level_zero(Ends(lo, hi))
+    """zero and step."""
+    cdef Level p = level_zero(Ends(lo, hi))
+    return p.zero, p.step
 
 
 def adjusted(float lo, float hi):
-    """min, max, step and recip_step, as a dict."""
-    return adjust_range(Ends(lo, hi))
+    """min, max, step and recip_step."""
+    cdef Adjusted p = adjust_range(Ends(lo, hi))
+    return p.min, p.max, p.step, p.recip_step
 
 
 def moved(float lo, float hi, int fixed, float narrowest):
-    """code, min and max, as a dict."""
-    return adjust_minmax(Ends(lo, hi), fixed, narrowest)
+    """code, min and max."""
+    cdef Moved p = adjust_minmax(Ends(lo, hi), fixed, narrowest)
+    return p.code, p.min, p.max

@@ -60,8 +60,8 @@ TARGET static ptrdiff_t TIER(add_flat)(const uint8_t *a, const uint8_t *b, uint8
 #define QOPS_NNLIB_ADD_H
 #include <stdint.h>
 
-typedef struct { int16_t ialpha, ikappa, recip, offset; } add_spec;
-typedef struct { int32_t ka, kb, zero, offset, first_shift, right_shift; float unit; int32_t feasible; } add_flat;
+typedef struct { int16_t ialpha, ikappa, recip, offset; int copies; } add_spec;
+typedef struct { int32_t ka, kb, zero, offset, first_shift, right_shift; float unit; int feasible; } add_flat;
 
 #define QOPS_BODY "nnlib/add.h"
 #include "core/tiers.h"

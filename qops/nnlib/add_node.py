@@ -1,0 +1,284 @@
+"""nnlib's QuantizedAdd_8p8to8 as a node of a graph, which remembers its output range: its passes, and how that moves.
+
+The rules of the range are float32: each operation is done on Python floats, exactly or nearly so, and rounded by `f32`.
+"""
+
+from math import isfinite
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.nnlib import add as kernels
+from qops._kernels.nnlib.ranges import f32, moved
+from qops.qtensor import U8, QTensor, TensorLike, integer, operand, output, real, span, tensor
+
+Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
+Checked: TypeAlias = tuple[NDArray[Any], float, float]
+Ends: TypeAlias = tuple[float, float]
+
+MOST_PASSES = 64  # more than this, and the retry rules of ``spec`` never settle
+MORE, SPARE, NARROWEST = f32(1.2), f32(0.15), f32(1e-4)
+
+
+class Guess:
+    """The ends of the output range that are given; a free end is None."""
+
+    def __init__(self, lo: float | None, hi: float | None) -> None:
+        self.min, self.max = lo, hi
+        self.fixed = (lo is not None) + 2 * (hi is not None)  # as `adjust_minmax_fixed` takes it
+
+    def start(self) -> Ends:
+        """Give the range of a node that has not run: (0, 0.5), but for ends that are given; two of them, adjusted."""
+        ends = 0.0 if self.min is None else self.min, 0.5 if self.max is None else self.max
+        return self.adjusted(ends) if self.fixed == 3 else ends
+
+    def adjusted(self, ends: Ends) -> Ends:
+        """Move the range until 0 is on a code."""
+        _, lo, hi = moved(*ends, self.fixed, 0.0)
+        return lo, hi
+
+
+def retried(ends: Ends, found: Ends, coarse: float, guess: Guess) -> Ends | None:
+    """``spec``: give the range of the next pass by the first rule that holds, None if none does.
+
+    `found` is the range of the sums, `coarse` the width of the coarse operand's.
+    """
+    lo, hi = ends
+    if guess.max is None and found[1] > hi:
+        return lo, f32(found[1] * MORE)
+    if guess.min is None and found[0] < lo:
+        return f32(found[0] * MORE), hi
+    if guess.max is None and f32(hi - lo) < coarse:
+        return lo, f32(coarse + lo)
+    return None
+
+
+def chosen(ends: Ends | None, guess: Guess, lowest: float, highest: float) -> Ends:
+    """``flat``: give the range of a run whose sums can be anything from `lowest` to `highest`; `ends` are the last."""
+    highest = max(highest, f32(lowest + f32(0.001)))
+    return first(guess, lowest, highest) if ends is None else grown(ends, guess, lowest, highest)
+
+
+def first(guess: Guess, lowest: float, highest: float) -> Ends:
+    """Give an eighth of lowest..highest; beside a given end, the range that is as wide or reaches 0."""
+    lo, hi = f32(lowest * 0.125), f32(highest * 0.125)
+    width = f32(hi - lo)
+    if guess.min is not None:
+        lo, hi = guess.min, max(0.0, f32(guess.min + width))
+    elif guess.max is not None:
+        lo, hi = min(0.0, f32(guess.max - width)), guess.max
+    return guess.adjusted((lo, hi))
+
+
+def grown(ends: Ends, guess: Guess, lowest: float, highest: float) -> Ends:
+    """Give a range at least a 32nd as wide as lowest..highest; it never becomes narrower."""
+    lo, hi = ends
+    full, now = f32(highest - lowest), f32(hi - lo)
+    excess = f32(full - f32(now * 32))
+    if not excess > 0:
+        return ends
+    share = f32(excess / f32(f32(full - now) * 32))
+    down, up = f32(f32(lowest - lo) * share), f32(f32(highest - hi) * share)
+    if guess.min is not None:
+        lo = guess.min
+    elif down < 0:
+        lo = f32(lo + down)
+    if guess.max is not None:
+        hi = guess.max
+    elif up > 0:
+        hi = f32(hi + up)
+    return guess.adjusted((lo, hi))
+
+
+def widened(ends: Ends, found: Ends, guess: Guess) -> Ends | None:
+    """``flat``: move the free ends that the sums, `found`, are beyond, and 15 % further; None if there are none."""
+    (lo, hi), (lowest, highest) = ends, found
+    lower, higher = guess.min is None and lowest < lo, guess.max is None and highest > hi
+    if not (lower or higher):
+        return None
+    width = f32(highest - lowest)
+    width = f32(width + max(f32(width * SPARE), NARROWEST))
+    if guess.min is not None:
+        lo = guess.min
+    elif lower:
+        lo = min(0.0, f32(highest - width))
+    if guess.max is not None:
+        hi = guess.max
+    elif higher:
+        hi = max(0.0, f32(lowest + width))
+    return guess.adjusted((lo, hi)) if lo < 0 else (lo, hi)
+
+
+class QuantizedAdd8p8to8:
+    """A QuantizedAdd_8p8to8 of a graph: it remembers its output range from call to call.
+
+    ``flat`` (equal shapes, since 2019)
+        Starts with an eighth of all that can come, and makes one pass or two::
+
+            x = (a * ka + b * kb) >> first_shift    c = sat_u8((sat_s16(x + offset) + half) >> right_shift)
+            ka = half_away(step_a / step_c * 2**(first_shift + right_shift)), kb likewise
+            half = 2**right_shift / 2, but 0 for a right_shift of 0
+            offset = half_away(-c_min / step_c * 2**right_shift) - ((za * ka + zb * kb) >> first_shift)
+
+        with za and zb the zeros of `level_zero`. The first_shift is 8, and right_shift the largest of 0..7 that keeps
+        ka + kb below 2**14. If even 0 is too large for that, and both ends are given, right_shift is 1 and first_shift
+        the largest of 1..7 that does; else the offset saturates to 16 bits.
+
+        Where the sums leave the range and the upper end is free, the free ends they are beyond move out, with 15 % to
+        spare, and everything is written again. The range never narrows. Ends that are given move by up to half a step,
+        to put 0 on a code.
+    ``spec`` (unequal shapes, and before 2019 all)
+        Starts with (0, 0.5) and, with a the coarse operand, Ra and Rb the ranges, alpha = Ra / Rb, computes in 16 bits
+        that wrap::
+
+            x = ((a - 128) * ialpha + 64 >> 7) + b + ikappa        c = sat_u8((x * recip + 0x4000 >> 15) - offset)
+            ialpha = trunc(128 * alpha)                            recip = trunc(min(32767, 32768 * 255 / step))
+            ikappa = trunc(128 * alpha + 255 * (a_min + b_min) / Rb)     step = 255 * (c_max - c_min) / Rb
+            offset = trunc(255 * c_min / (c_max - c_min) - 0.5)
+
+        After each pass, the first of these that holds is done, and the op runs again: the sums exceed a free upper end
+        (it becomes 1.2 times their maximum), a free lower end (the same), the range is narrower than Ra and its upper
+        end free (it becomes Ra + lower end).
+    ``d32``
+        ``flat`` of the blocked layout: given ends are cut to hold 0, and any free end may move.
+    ``op``
+        What the op does: ``flat`` for equal shapes, else ``spec``.
+
+    Parameters
+    ----------
+    guess_min, guess_max : float, optional
+        Ends of the output range that are given. A given end is never checked: what is beyond it saturates.
+    form : str
+        One of the four.
+
+    Attributes
+    ----------
+    passes : int
+        How many times the last call ran over the data in the original.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A guess that is no finite number, guess_min > guess_max, an unknown form.
+
+    Notes
+    -----
+    Source: ``op_add.c``, ``op_add_d32.c``, ``quant_add_spec_h.S``. A node is not for two threads at once.
+
+    Examples
+    --------
+    >>> node = QuantizedAdd8p8to8()
+    >>> small, large = (np.uint8([120, 136]), -1.28, 1.27), (np.uint8([0, 255]), -1.28, 1.27)
+    >>> [(round(node(t, t).max, 3), node.passes) for t in (small, large, small)]
+    [(0.317, 1), (3.305, 2), (3.305, 1)]
+    """
+
+    def __init__(self, guess_min: float | None = None, guess_max: float | None = None, *, form: Form = "op") -> None:
+        lo = None if guess_min is None else real(guess_min, "guess_min")
+        hi = None if guess_max is None else real(guess_max, "guess_max")
+        if lo is not None and hi is not None:
+            span(lo, hi, "guess")
+        self._form, self._given = known_form(form), (lo, hi)
+        if form == "d32":
+            lo, hi = None if lo is None else min(lo, 0.0), None if hi is None else max(hi, 0.0)
+        self._guess = Guess(lo, hi)
+        self._looks = self._guess.fixed < 3 if form == "d32" else hi is None
+        self._ends, self._ran = self._guess.start(), False
+        self.passes = 0
+
+    def __call__(
+        self,
+        a: TensorLike,
+        b: TensorLike,
+        *,
+        padding: tuple[int, int] | None = None,
+        out: NDArray[np.uint8] | None = None,
+    ) -> QTensor:
+        """Add two tensors; see `quantized_add_8p8to8`. A call that raises leaves the remembered range as it was."""
+        x, y = operand(a, "a", U8), operand(b, "b", U8)
+        alike, form = x[0].shape == y[0].shape, self._form
+        if form == "op":
+            form = "flat" if alike else "spec"
+        if form != "spec" and not alike:
+            raise ValueError(f"a, b: shapes {x[0].shape} and {y[0].shape} differ, which {form} does not take")
+        result = output(out, U8, x[0], y[0])
+        codes = result if out is None else np.empty(result.shape, np.uint8)  # `out` stays as it is if this raises
+        if form == "spec":
+            if self._form == "op":
+                _check_expansion(x[0].shape, y[0].shape, codes.shape)
+            _check_spec(x[1:], y[1:], padding, codes.size)
+        ends, passes = self._spec(x, y, padding, codes) if form == "spec" else self._flat(x, y, codes)
+        if ends is None or not (isfinite(ends[0]) and isfinite(ends[1])):
+            why = "never settles" if form == "spec" else "is too narrow for the inputs"
+            raise ValueError(
+                f"a, b: for {x[1:]} and {y[1:]}, with guess_min {self._given[0]} and guess_max {self._given[1]}, the "
+                f"output range {why}, or is beyond float32"
+            )
+        if codes is not result:
+            result[...] = codes
+        self._ends, self._ran, self.passes = ends, self._ran or form != "spec", passes
+        return tensor(result, *ends)  # min > max in some of its wraps
+
+    def _flat(self, a: Checked, b: Checked, out: NDArray[np.uint8]) -> tuple[Ends | None, int]:
+        """Run ``flat``; give the range of the last pass, None if the original refuses it, and the number of passes."""
+        guess, ends = self._guess, self._ends
+        if guess.fixed < 3:
+            ends = chosen(ends if self._ran else None, guess, f32(a[1] + b[1]), f32(a[2] + b[2]))
+        found = kernels.flat_pass(a, b, ends, guess.fixed == 3, out)
+        if found is None:
+            return None, 1
+        wider = widened(ends, found, guess) if self._looks else None
+        if wider is None:
+            return ends, 1
+        return (wider if kernels.flat_pass(a, b, wider, False, out) else None), 2
+
+    def _spec(
+        self, a: Checked, b: Checked, padding: tuple[int, int] | None, out: NDArray[np.uint8]
+    ) -> tuple[Ends | None, int]:
+        """Run ``spec``; give its last range, None if it never settles, and how many passes the original makes.
+
+        No pass changes the sums, so one with the first range and one with the last are enough here.
+        """
+        padding = padding if out.size % 128 else None
+        coarse, fine = f32(a[2] - a[1]), f32(b[2] - b[1])
+        if not f32(coarse / 255) >= f32(fine / 255):
+            a, b, coarse, padding = b, a, fine, padding and padding[::-1]
+        ends, passes = self._ends, 1
+        found = kernels.spec_pass(a, b, ends, padding, out)
+        while (moved := retried(ends, found, coarse, self._guess)) is not None:
+            ends, passes = moved, passes + 1
+            if passes > MOST_PASSES:
+                return None, passes
+        if passes > 1:
+            kernels.spec_pass(a, b, ends, padding, out)
+        return ends, passes
+
+
+def known_form(form: Form) -> Form:
+    """Give `form`, if it is one; ValueError if not."""
+    if form not in get_args(Form):
+        raise ValueError(f"form: {form!r} is none of {', '.join(get_args(Form))}")
+    return form
+
+
+def _check_expansion(a: tuple[int, ...], b: tuple[int, ...], whole: tuple[int, ...]) -> None:
+    """Refuse what the op, which takes four axes, expands along others than the last: there it reads beyond the end."""
+    if len(whole) > 4:
+        raise ValueError(f"a, b: shapes {a} and {b}, the op takes at most 4 axes")
+    for name, shape in (("a", a), ("b", b)):
+        if ((1,) * (4 - len(shape)) + shape)[:3] != ((1,) * (4 - len(whole)) + whole)[:3]:
+            raise ValueError(f"{name}: shape {shape} to {whole}: the original reads beyond the end of the operand")
+
+
+def _check_spec(a: tuple[float, float], b: tuple[float, float], padding: tuple[int, int] | None, size: int) -> None:
+    if a[0] == a[1] and b[0] == b[1]:
+        raise ValueError(f"a, b: both ranges, {a} and {b}, are 0 wide, of which spec makes NaN")
+    if size == 0:
+        raise ValueError("a, b: no elements, with which spec never ends")
+    if padding is None:
+        return
+    if not isinstance(padding, tuple | list) or len(padding) != 2:
+        raise TypeError(f"padding: expected two codes, got {padding!r:.80}")
+    for code in padding:
+        integer(code, "padding", 0, 255)
