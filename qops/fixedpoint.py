@@ -157,9 +157,9 @@ def _check(codes: NDArray[np.int32], multiplier: int, right_shift: int, rounding
     if rounding not in ROUNDINGS:
         raise ValueError(f"rounding: {rounding!r} is none of {', '.join(ROUNDINGS)}")
     if not -(2**31) < multiplier < 2**31:
-        raise ValueError(f"multiplier: {multiplier} is not within 31 bits and a sign")
+        raise ValueError(f"multiplier: {multiplier!r:.80} is not within 31 bits and a sign")
     if not 0 <= right_shift <= 62:
-        raise ValueError(f"right_shift: {right_shift} is not in 0..62")
+        raise ValueError(f"right_shift: {right_shift!r:.80} is not in 0..62")
     if rounding == "hvx":
         if right_shift != 15:
             raise ValueError(f"right_shift: {right_shift}, hvx shifts by 15")

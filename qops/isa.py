@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.qtensor import array, integer
+from qops.qtensor import array, as_array, integer
 
 __all__ = [
     "dot4_maddubs",
@@ -55,10 +55,10 @@ def saturate(x: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     >>> saturate(np.array([-40000, 5, 64770]), np.int16)
     array([-32768,      5,  32767], dtype=int16)
     """
-    info = np.iinfo(np.dtype(dtype))
-    if np.asarray(x).dtype.kind not in "iu":
-        raise TypeError(f"x: expected integers, got {np.asarray(x).dtype}")
-    clamped: NDArray[Any] = np.clip(x, info.min, info.max)
+    info, data = np.iinfo(np.dtype(dtype)), as_array(x, "x")
+    if data.dtype.kind not in "iu":
+        raise TypeError(f"x: expected integers, got {data.dtype}")
+    clamped: NDArray[Any] = np.clip(data, info.min, info.max)
     return np.asarray(clamped).astype(info.dtype)
 
 
@@ -172,9 +172,8 @@ def dot4_maddubs(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     >>> dot4_maddubs(zero, (a_s8 + 128).astype(np.uint8), b) + compensation, int(a_s8 @ b)
     (array([255], dtype=int32), 32258)
     """
-    _lanes(a, "a", np.uint8, np.uint8, 4)
-    pairs = vpmaddubsw(a, b)
-    return vpaddd(c, vpmaddwd(pairs, np.ones_like(pairs)))
+    acc, pairs = _lanes(c, "c", np.int32, np.int32), vpmaddubsw(_lanes(a, "a", np.uint8, np.uint8, 4), b)
+    return vpaddd(acc, vpmaddwd(pairs, np.ones_like(pairs)))
 
 
 def dot4_widened(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
@@ -183,8 +182,8 @@ def dot4_widened(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     >>> dot4_widened(np.int32([0]), np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0]))
     array([64770], dtype=int32)
     """
-    _lanes(a, "a", np.uint8, np.uint8, 4)
-    return vpaddd(c, _pair_sums(vpmaddwd(vpmovzxbw(a), vpmovsxbw(b))))
+    acc, left = _lanes(c, "c", np.int32, np.int32), _lanes(a, "a", np.uint8, np.int16, 4)
+    return vpaddd(acc, _pair_sums(vpmaddwd(left, _lanes(b, "b", np.int8, np.int16, 4))))
 
 
 def hvx_vmpy_h_s1_rnd_sat(u: ArrayLike, v: ArrayLike) -> S16:

@@ -169,17 +169,22 @@ class Attr:
 
 def as_scales(scale: Scales | float, name: str) -> Scales:
     """Give `scale`, the argument `name`, as Scales."""
-    return scale if isinstance(scale, Scales) else Scales(_positive(scale, name))
+    if isinstance(scale, Scales):
+        return scale
+    values = _positive(scale, name)
+    if values.size != 1:
+        raise ValueError(f"{name}: expected one number or Scales, got {scale!r:.80}")
+    return Scales(values)
 
 
 def _positive(values: ArrayLike, name: str) -> F32:
     given = np.asarray(values)
     if given.dtype.kind not in "iuf":
-        raise TypeError(f"{name}: expected numbers, got {values!r}")
+        raise TypeError(f"{name}: expected numbers, got {values!r:.80}")
     with np.errstate(over="ignore"):
         scales = given.astype(np.float32).reshape(-1)
     if scales.size == 0 or not (np.isfinite(scales) & (scales > 0)).all():
-        raise ValueError(f"{name}: expected finite values above zero, got {values!r}")
+        raise ValueError(f"{name}: expected finite values above zero, got {values!r:.80}")
     return scales
 
 

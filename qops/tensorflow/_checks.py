@@ -55,7 +55,7 @@ def ends_of_slices(lo: Any, hi: Any, low_name: str, high_name: str, steps: int =
     """Give the `ends` of each pair of two arrays or numbers of the same size."""
     if type(lo) is float and type(hi) is float:
         return [ends(lo, hi, low_name, high_name, steps)]
-    pairs = zip(np.ravel(lo).tolist(), np.ravel(hi).tolist(), strict=True)
+    pairs = zip(np.ravel(lo), np.ravel(hi), strict=True)
     return [ends(low, high, low_name, high_name, steps) for low, high in pairs]
 
 
@@ -64,7 +64,7 @@ def check_axis(x: NDArray[Any], axis: int, mode: str, op: str) -> None:
     if mode == "MIN_FIRST":
         raise ValueError(f"axis: MIN_FIRST mode is not implemented for {op} with axis != -1, got axis {axis}")
     if axis >= x.ndim:
-        raise ValueError(f"axis: must be less than number of input's dims, {x.ndim}, but given axis value was {axis}")
+        raise ValueError(f"axis: must be less than number of input's dims, {x.ndim}, but axis was {axis!r:.80}")
     if x.shape[axis] == 0:
         raise ValueError(f"axis: axis {axis} of the input has size 0, so there is no range to give")
 

@@ -204,13 +204,6 @@ def changed(name, key, change):
     return (change(value[0]), *value[1:]) if is_tensor(value) else change(value)
 
 
-def scalars(name):
-    """The names and good values of the arguments that are numbers or words, those left to their defaults among them."""
-    defaults = {p.name: p.default for p in inspect.signature(function(name)).parameters.values()}
-    good = {key: value for key, value in (defaults | OPS[name].good).items() if type(value) in (int, float, str)}
-    return good
-
-
 def parts(result):
     """What a result is made of: arrays, numbers, words."""
     if isinstance(result, (tuple, list)):  # a QTensor and a named tuple too

@@ -28,7 +28,17 @@ F32 = cnp.NPY_FLOAT32
 cdef enum:
     MAX_DIMS = 64  # numpy's
 cdef tuple BOOLS = (bool, np.bool_)
-cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
+cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating, np.timedelta64, np.ma.MaskedArray)
+
+
+cdef str shown(value):
+    """`value` as an error shows it, not more than a line."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        return f"{value!r:.80}"
+    except ValueError:  # Python writes no integer of more than 4,300 digits
+        return f"a {type(value).__name__} too long to be shown"
 
 
 cpdef object integer(value, str name, low=None, high=None):
@@ -39,9 +49,9 @@ cpdef object integer(value, str name, low=None, high=None):
                 raise TypeError
             value = index(value)
         except TypeError:
-            raise TypeError(f"{name}: expected an integer, got {value!r:.80}") from None
+            raise TypeError(f"{name}: expected an integer, got {shown(value)}") from None
     if low is not None and not low <= value <= high:
-        raise ValueError(f"{name}: expected an integer in [{low}, {high}], got {value}")
+        raise ValueError(f"{name}: expected an integer in [{low}, {high}], got {shown(value)}")
     return value
 
 
@@ -57,10 +67,10 @@ cpdef double number(value, str name) except? -1:
         if type(value) is not float and (isinstance(value, NO_NUMBERS) or not is_real(value)):
             raise TypeError
         result = value
-    except OverflowError:  # an integer
-        raise ValueError(f"{name}: an integer of {value.bit_length()} bits is beyond every float") from None
+    except OverflowError:
+        raise ValueError(f"{name}: {shown(value)} is beyond every float") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected a number, got {value!r:.80}") from None
+        raise TypeError(f"{name}: expected a number, got {shown(value)}") from None
     if not isfinite(result):
         raise ValueError(f"{name}: {value} is not finite")
     return result

@@ -1,0 +1,186 @@
+"""Bad input to any argument of any op raises what begins with that argument's own name, and changes nothing."""
+
+import inspect
+import math
+import pickle
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import as_strided
+from ops import OPS, OUTPUTS, arrays, call, changed, first_array, function, is_tensor
+
+NAN, INF = math.nan, math.inf
+NOT_NUMBERS = {
+    "text": "1",
+    "bytes": b"1",
+    "none": None,
+    "bool": True,
+    "numpy_bool": np.True_,
+    "complex": 1j,
+    "list": [1.0],
+    "array": np.ones(2),
+    "masked": np.ma.masked,
+    "time": np.timedelta64(1),
+}
+NOT_FINITE = {"nan": NAN, "inf": INF, "minus_inf": -INF, "huge": 10**400, "huge_fraction": Fraction(10**400)}
+NOT_INTEGERS = {"half": 1.5, "whole_float": 1.0, "huge": 10**400, "decimal": Decimal(1)}
+NOT_ARRAYS = {
+    "none": lambda x: None,
+    "text": lambda x: "codes",
+    "objects": lambda x: x.astype(object),
+    "complex": lambda x: x.astype(complex),
+    "bools": lambda x: x > 0,
+    "times": lambda x: x.astype("m8[s]"),
+    "records": lambda x: x.astype([("x", x.dtype)]),
+    "masked": lambda x: np.ma.masked_equal(x, x.flat[0]),
+}
+NOT_TENSORS = {
+    "none": lambda q, lo, hi: None,
+    "number": lambda q, lo, hi: 5,
+    "array": lambda q, lo, hi: q,
+    "pair": lambda q, lo, hi: (q, lo),
+    "four": lambda q, lo, hi: (q, lo, hi, hi),
+    "nan": lambda q, lo, hi: (q, NAN, hi),
+    "infinite": lambda q, lo, hi: (q, lo, INF),
+    "beyond_float32": lambda q, lo, hi: (q, -1e39, 1e39),
+    "inverted": lambda q, lo, hi: (q, 3.0, -3.0),
+    **{f"{kind}_min": lambda q, lo, hi, value=value: (q, value, hi) for kind, value in NOT_NUMBERS.items()},
+    **{f"{kind}_max": lambda q, lo, hi, value=value: (q, lo, value) for kind, value in NOT_NUMBERS.items()},
+}
+TENSORFLOW_RANGES = [("dequantize", "input"), ("quantized_bias_add", "input"), ("quantized_bias_add", "bias")] + [
+    (name, "input") for name in ("requantization_range", "requantize", "quantize_down_and_shrink_range")
+]
+ALLOWED = {  # what the original takes too
+    ("isa.hvx_vasr_rnd_sat", "shift", "huge"),  # the instruction looks at the lowest bits alone
+    *((f"tensorflow.{name}", key, "inverted") for name, key in TENSORFLOW_RANGES),
+    *(("tensorflow.quantize_v2", key, "list") for key in ("min_range", "max_range")),  # one number a slice
+    *(("tensorflow.dequantize", "input", f"list_{end}") for end in ("min", "max")),
+    *(
+        ("tensorflow.requantization_range", "input", f"{kind}_{end}")
+        for kind in ("list", "array")
+        for end in ("min", "max")
+    ),
+    *((f"onednn.{cell}", "weights_scale", "list") for cell in ("lstm", "gru")),  # scales, of which there may be more
+}
+RANGES = re.compile("(requested_output_)?(min|max)(_range)?")
+
+
+def numbers(name):
+    """The good values of the arguments that are numbers, those left to their defaults among them."""
+    defaults = {p.name: p.default for p in inspect.signature(function(name)).parameters.values()}
+    return {key: value for key, value in (defaults | OPS[name].good).items() if type(value) in (int, float)}
+
+
+def words(name):
+    defaults = {p.name: p.default for p in inspect.signature(function(name)).parameters.values()}
+    return {key: value for key, value in (defaults | OPS[name].good).items() if type(value) is str}
+
+
+def allowed(name, key, kind):
+    """Whether a bad value of that kind is a good one for this argument."""
+    return (kind == "none" and inspect.signature(function(name)).parameters[key].default is None) or (
+        (name, key, kind) in ALLOWED
+    )
+
+
+def refused(name, key, value, begins=None):
+    """The call raises ValueError or TypeError that begins with the argument's name; no argument has changed."""
+    changes = {key: value}
+    if name in OUTPUTS and key != "out":
+        changes["out"] = np.full(first_array(call(name)).shape, 77, OPS[name].out)
+    before = pickle.dumps({**OPS[name].good, **changes})
+    with pytest.raises((ValueError, TypeError)) as caught:  # a warning would be another error
+        call(name, **changes)
+    assert type(caught.value) in (ValueError, TypeError)
+    assert re.match(begins or rf"{key}\b", str(caught.value)), str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert pickle.dumps({**OPS[name].good, **changes}) == before
+
+
+def number_cases():
+    for name in OPS:
+        for key, good in numbers(name).items():
+            bad = NOT_NUMBERS | (NOT_FINITE if isinstance(good, float) else NOT_INTEGERS)
+            for kind in [kind for kind in bad if not allowed(name, key, kind)]:
+                yield pytest.param(name, key, bad[kind], id=f"{name}-{key}-{kind}")
+
+
+@pytest.mark.parametrize(("name", "key", "value"), [*number_cases()])
+def test_what_is_no_number_is_refused(name, key, value):
+    refused(name, key, value, rf"((output )?range|{key})\b" if RANGES.fullmatch(key) else None)
+
+
+@pytest.mark.parametrize("value", ["none of these", "", "\udc80", None, 5, b"x", ["vnni"], NAN], ids=ascii)
+@pytest.mark.parametrize(("name", "key"), [(name, key) for name in OPS for key in words(name)])
+def test_what_is_no_word_is_refused(name, key, value):
+    refused(name, key, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "kind"),
+    [(n, key, kind) for n in OPS for key in arrays(n) for kind in NOT_ARRAYS if not allowed(n, key, kind)],
+)
+def test_what_is_no_array_is_refused(name, key, kind):
+    refused(name, key, changed(name, key, NOT_ARRAYS[kind]))
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "kind"),
+    [
+        (name, key, kind)
+        for name in OPS
+        for key in arrays(name)
+        for kind in NOT_TENSORS
+        if is_tensor(OPS[name].good[key]) and not allowed(name, key, kind)
+    ],
+)
+def test_what_is_no_tensor_is_refused(name, key, kind):
+    refused(name, key, NOT_TENSORS[kind](*OPS[name].good[key]))
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_outputs_are_refused(name):
+    dtype = np.dtype(OPS[name].out)
+    good = np.full(first_array(call(name)).shape, 77, dtype)
+    read_only = good.copy()
+    read_only.flags.writeable = False
+    first = [slice(0, 1)] * good.ndim
+    for out in (
+        good.astype(np.float64),
+        good.astype(np.int16),
+        good.astype(object),
+        good.tolist(),
+        bytearray(good.nbytes),
+        good[None],
+        good.ravel()[: good.size // 2],
+        read_only,
+        as_strided(good[tuple(first)], good.shape, (0,) * good.ndim),
+        as_strided(good, strides=(good.itemsize,) * good.ndim),
+        *([good.astype(dtype.newbyteorder(">"))] if dtype.itemsize > 1 else []),
+    ):
+        refused(name, "out", out)
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_outputs_that_share_memory_with_an_input_are_refused(name):
+    """On the same elements, one element before and behind, and backwards."""
+    shape, out_type = first_array(call(name)).shape, np.dtype(OPS[name].out)
+    for key in arrays(name):
+        if key == "c":  # of a product, in place of which the result may be written
+            continue
+        good = OPS[name].good[key]
+        source = good[0] if is_tensor(good) else good
+        memory = np.zeros(source.nbytes + out_type.itemsize * math.prod(shape) + 64, np.uint8)
+        for start in (0, 8, max(source.nbytes - source.itemsize, 0) // 8 * 8):
+            x = memory[: source.nbytes].view(source.dtype).reshape(source.shape)
+            x[...] = source
+            out = memory[start:][: out_type.itemsize * math.prod(shape)].view(out_type).reshape(shape)
+            if not np.shares_memory(x, out):
+                continue
+            kept = memory.copy()
+            with pytest.raises(ValueError, match=r"^out: shares memory with"):
+                call(name, out=out, **{key: (x, *good[1:]) if is_tensor(good) else x})
+            assert (memory == kept).all()
