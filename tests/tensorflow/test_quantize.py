@@ -193,7 +193,7 @@ BAD_QUANTIZE = [
     ({"min_range": 2.0}, "input_max_range must be larger than input_min_range, got min 2.0, max 1.0"),
     ({"min_range": np.nan}, "min_range: nan"),
     ({"max_range": np.inf}, "max_range: inf"),
-    ({"max_range": "1"}, "max_range: expected a number, got '1'"),
+    ({"max_range": "1"}, "max_range: expected a number, got .*'1'"),
     ({"min_range": -3e38, "max_range": 3e38}, "wider than float32"),
     ({"min_range": [-1.0, -1.0]}, "min_range must contain a single float element, but it contains 2"),
     ({"T": "quint4"}, "T: 'quint4'"),
