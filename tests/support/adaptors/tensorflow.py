@@ -42,6 +42,37 @@ def quantize_down_and_shrink_range(i: dict[str, Any], attrs: dict[str, Any]) -> 
     return dict(zip(("output", "output_min", "output_max"), t, strict=True))
 
 
+ONEDNN = {"QuantizeV2"}
+"""Ops that take `onednn`."""
+
+REFUSALS = {
+    "`input_min` must be rank 0|`min_input` must be rank 0": "input min: must be rank 0 but is rank 1",
+    "`min_x` must be rank 0": "x min: must be rank 0 but is rank 1",
+    "`max_y` must be rank 0": "y max: must be rank 0 but is rank 1",
+    "max_x must be larger than min_x": "x: max_x must be larger than min_x|x min: nan is not finite",
+    "max_y must be larger than min_y": "y: max_y must be larger than min_y",
+    "Incompatible shapes": "x, y: Incompatible shapes",
+    "Broadcast between": "x, y: Broadcast between",
+    "Must have some elements to add": "x, y: Must have some elements to add",
+    "T1=DT_QINT8": "x: expected uint8 data, got int8",
+    "Tinput=DT_QUINT8": "input: expected int32 data, got uint8",
+    "out_type=DT_QINT32": "out_type: 'qint32' is not",
+    "Input tensor must be at least 2D": "input: Input tensor must be at least 2D",
+    "Biases must be 1D": "bias: Biases must be 1D",
+    "Must provide as many biases": "bias: Must provide as many biases",
+    "input_min_tensor must have as many": "input min: must have as many elements",
+    "MIN_FIRST mode is not implemented": "axis: MIN_FIRST mode is not implemented",
+    "Axis must be less than|Axis is on a zero-based": "axis: must be less than",
+    "attr 'mode'": "mode: '(NONE|MIN_LAST)' is not in the list",
+    "input_max_range must be larger": "max_range: input_max_range must be larger",
+    "min_range must contain a single": "min_range: If axis is not specified",
+    "min_range must be a 1-D tensor": "min_range: If axis is specified",
+    "Round mode 'HALF_TO_EVEN' only": "round_mode: 'HALF_TO_EVEN' only",
+    "requested_output_min must be <=": "requested_output_min: requested_output_min must be <= 0",
+    "requested_output_max must be >=": "requested_output_max: requested_output_max must be >=",
+}
+"""Reason of TensorFlow -> how qops names the argument and the reason."""
+
 ADAPTORS: dict[str, Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]] = {
     "QuantizeV2": quantize_v2,
     "Dequantize": dequantize,
