@@ -7,7 +7,7 @@ except ModuleNotFoundError as missing:
         f"{__path__[0]} is the source of qops, whose kernels are not compiled: run `make dev` there and use "
         ".venv/bin/python, or start Python in another folder to use a qops that is installed"
     ) from missing
-from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, tensorflow
+from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, tensorflow
 from qops.error import ErrorReport, error
 from qops.frontdoor import (
     AddInfo,
@@ -37,6 +37,7 @@ __all__ = [
     "multiply_shift",
     "nnlib",
     "onednn",
+    "onnx",
     "quantize",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",

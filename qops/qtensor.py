@@ -22,7 +22,6 @@ from qops._kernels.core.checks import (
     number,
     operand,
     output,
-    parts,
     real,
     span,
 )
@@ -43,7 +42,6 @@ __all__ = [
     "number",
     "operand",
     "output",
-    "parts",
     "real",
     "span",
     "tensor",

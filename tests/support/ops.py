@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import qops
-from qops import affine, fixedpoint, isa, nnlib, onednn, tensorflow
+from qops import affine, fixedpoint, isa, nnlib, onednn, onnx, tensorflow
 from qops._kernels.core import tiers
 
 CODES = np.arange(6, dtype=np.uint8).reshape(2, 3) * 40
@@ -33,6 +33,7 @@ Q_CHANNELS = onednn.Scales([0.5, 2.0, 1.25], mask=0b01)
 U8_, S32_ = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
 A_B = {"a": U8_, "b": (OTHER, 0.0, 3.0)}
 X_Y = {"x": A_B["a"], "y": A_B["b"]}
+Q_U8 = {"x_scale": 0.5, "x_zero_point": 9, "w_scale": np.float32([0.5, 1, 2, 4]), "w_zero_point": 3}
 GEMM = {"ao": 3, "bo": -2, "beta": 1.0, "c": np.int32([[5, 6], [7, 8]]), "co": 9}
 
 
@@ -128,6 +129,20 @@ OPS = {
     "tensorflow.requantization_range": Op({"input": S32_}),
     "tensorflow.requantize": Op({"input": S32_, "requested_output_min": -1.0, "requested_output_max": 1.5}, np.uint8),
     "tensorflow.quantize_down_and_shrink_range": Op({"input": S32_}, np.uint8),
+    # --- ONNX
+    "onnx.quantize_linear": Op({"x": REALS, "y_scale": 0.01, "y_zero_point": 100}),
+    "onnx.dequantize_linear": Op({"x": CODES, "x_scale": 0.01, "x_zero_point": 100}),
+    "onnx.dynamic_quantize_linear": Op({"x": REALS}, each=False),
+    "onnx.matmul_integer": Op({"A": CODES, "B": OTHER.T.copy(), "a_zero_point": 5}, each=False),
+    "onnx.qlinear_matmul": Op(
+        {"a": CODES, "a_scale": 0.1, "a_zero_point": 9, "b": S8.T.copy(), "b_scale": 0.5, "b_zero_point": -3}
+        | {"y_scale": 99.0, "y_zero_point": 128},
+        each=False,
+    ),
+    "onnx.conv_integer": Op({"x": IMAGE, "w": TAPS, "x_zero_point": 9, "pads": [1, 0, 0, 2]}, each=False),
+    "onnx.qlinear_conv": Op(
+        {"x": IMAGE, "w": TAPS, **Q_U8, "y_scale": 500.0, "y_zero_point": 128, "B": ACC.ravel()}, each=False
+    ),
     # --- oneDNN
     "onednn.binary": Op({"src0": CODES, "src1": OTHER, "alg": "add"}),
     "onednn.eltwise": Op({"src": CODES_32, "alg": "linear", "alpha": 0.5}),
@@ -160,6 +175,7 @@ ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
     "nnlib": nnlib,
     "tensorflow": tensorflow,
     "onednn": onednn,
+    "onnx": onnx,
     "onednn.workflow": onednn.workflow,
 }
 FRONT_DOOR = [name for name in OPS if name.rpartition(".")[0] in {"", "affine", "fixedpoint"} and name != "isa_tier"]

@@ -156,17 +156,14 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
     return source.astype(np.int32)
 
 
-cpdef tuple parts(t, str name):
-    """The parts of the triple `t`; TypeError if it is none, as three codes in an array are none."""
-    cdef tuple found
+cdef tuple parts_of(t):
+    """The parts of what is no tuple; None if there are none: three codes in an array are no triple."""
+    if cnp.PyArray_Check(t):
+        return None
     try:
-        found = <tuple>t if isinstance(t, tuple) else None if cnp.PyArray_Check(t) else tuple(t)
+        return tuple(t)
     except TypeError:
-        found = None
-    if found is None or len(found) != 3:
-        got = type(t).__name__ if found is None else f"{len(found)} parts"
-        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
-    return found
+        return None
 
 
 cdef object range_of(t, str name, Ends* ends):
@@ -175,9 +172,13 @@ cdef object range_of(t, str name, Ends* ends):
     A number may be an object that runs code when it is asked for its value, and so change any array. So the ranges of
     all operands come first, and arrays are looked at last.
     """
-    values, lo, hi = parts(t, name)
+    cdef tuple parts = <tuple>t if isinstance(t, tuple) else parts_of(t)
+    if parts is None or len(parts) != 3:
+        got = type(t).__name__ if parts is None else f"{len(parts)} parts"
+        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
     if type(t) is not tuple and is_read_otherwise(t):
         raise TypeError(f"{name}: its codes are read as {t.code_type.name}, which this op does not do")
+    values, lo, hi = parts[0], parts[1], parts[2]
     span_of(lo, hi, name, ends)
     return values
 

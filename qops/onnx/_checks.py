@@ -1,0 +1,148 @@
+"""What ONNX's operators take: codes, scales and zero points, one a tensor, one an axis' slice or one a block."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.codes import of
+from qops.qtensor import as_array, integer, real
+
+RUNTIMES = ("onnx", "ort")
+CODES_8 = ("uint8", "int8")
+SMALL = {"uint4": (0, 15), "int4": (-8, 7), "uint2": (0, 3), "int2": (-2, 1)}
+"""Ends of the integer types that numpy lacks, by the names that `ml_dtypes` gives them."""
+FLOATS = {
+    "float8_e4m3fn": 448.0,
+    "float8_e4m3fnuz": 240.0,
+    "float8_e5m2": 57344.0,
+    "float8_e5m2fnuz": 57344.0,
+    "float4_e2m1fn": 6.0,
+    "float6_e2m3fn": 7.5,
+    "float6_e3m2fn": 28.0,
+}
+"""The largest number of each float type of codes."""
+CODES = (*CODES_8, "uint16", "int16", *SMALL, *FLOATS)
+SCALES = ("float32", "float16", "bfloat16")
+
+
+def ends(codes: NDArray[Any]) -> tuple[int, int]:
+    """Give the lowest and the highest code of the integer type of `codes`."""
+    if codes.dtype.name in SMALL:
+        return SMALL[codes.dtype.name]
+    row = of(codes)
+    return row.lowest, row.highest
+
+
+def array(x: ArrayLike, name: str, allowed: Sequence[str]) -> NDArray[Any]:
+    """Give `x` as an array of one of the types `allowed`, in native byte order."""
+    data = as_array(x, name)
+    _named(data.dtype, name, allowed)
+    return data.astype(data.dtype.newbyteorder("="), copy=False)
+
+
+def _named(dtype: np.dtype[Any], name: str, allowed: Sequence[str]) -> None:
+    if dtype.name not in allowed:
+        raise TypeError(f"{name}: expected {', '.join(allowed)}, got {dtype}")
+
+
+def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any]:
+    """Give the dtype that a name or a type means, if it is one of `allowed`."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        raise TypeError(f"{name}: expected a dtype, got {dtype!r:.80}") from None
+    _named(found, name, allowed)
+    return found
+
+
+def runtime(value: str) -> str:
+    """Give `value`, if it is the name of a runtime."""
+    if value not in RUNTIMES:
+        raise ValueError(f"runtime: expected one of {', '.join(map(repr, RUNTIMES))}, got {value!r:.80}")
+    return value
+
+
+def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divides: bool = False) -> NDArray[Any]:
+    """Give a scale as an array: a plain number is a float32; with `divides`, none may be 0."""
+    data = array(np.float32(real(value, name)) if isinstance(value, (int, float)) else value, name, allowed)
+    bad = ~np.isfinite(data.astype(np.float64)) | (divides & (data == 0))
+    if bad.any():
+        raise ValueError(f"{name}: expected finite numbers{' other than 0' * divides}, got {data[bad].ravel()[0]}")
+    return data
+
+
+def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Give a zero point as an array of the type `dtype`, which a plain number takes."""
+    if isinstance(value, int):
+        low, high = (0, 0) if dtype.name in FLOATS else ends(np.empty(0, dtype))
+        return np.asarray(integer(value, name, low, high), np.int64).astype(dtype)
+    return array(value, name, (dtype.name,))
+
+
+def of_slices(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int, block_size: int) -> NDArray[Any]:
+    """Give a scale or zero point in a form that broadcasts to `shape`: one value, one a slice, or one a block."""
+    if value.size == 1:
+        return value.reshape(())
+    if not -len(shape) <= axis < len(shape):
+        raise ValueError(f"axis: expected an axis of {len(shape)} dimensions, got {axis}, with {name} {value.shape}")
+    axis %= len(shape)
+    if not block_size:
+        if value.shape != (shape[axis],):
+            raise ValueError(f"{name}: expected 1 value or {shape[axis]}, one along axis {axis}, got {value.shape}")
+        return value.reshape(-1, *(1,) * (len(shape) - axis - 1))
+    blocks = (*shape[:axis], -(-shape[axis] // block_size), *shape[axis + 1 :])
+    if value.shape != blocks:
+        raise ValueError(
+            f"{name}: expected shape {blocks}, blocks of {block_size} along axis {axis}, got {value.shape}"
+        )
+    return value.repeat(block_size, axis).take(np.arange(shape[axis]), axis)
+
+
+def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -> NDArray[Any]:
+    """Give a scale or zero point of matrices: one value, or one a row (axis -2), or one a column (axis -1)."""
+    if value.size == 1:
+        return value.reshape(1, 1)
+    length = shape[axis]
+    one_each = (length, 1) if axis == -2 else (1, length)
+    if value.shape == (length,):
+        return value.reshape(one_each)
+    if value.shape != (*shape[:-2], *one_each):
+        what = "row" if axis == -2 else "column"
+        raise ValueError(f"{name}: expected 1 value, or {length}, one a {what}, of {shape}, got {value.shape}")
+    return value
+
+
+def one_value(value: NDArray[Any], name: str) -> NDArray[Any]:
+    """Give the one value of a tensor's scale or zero point, without dimensions."""
+    if value.size != 1:
+        raise ValueError(f"{name}: expected 1 value, got shape {value.shape}")
+    return value.reshape(())
+
+
+def channels(value: NDArray[Any], name: str, count: int) -> NDArray[Any]:
+    """Give 1 value, or one for each of the output channels, as 1-D array."""
+    if value.size != 1 and value.shape != (count,):
+        raise ValueError(f"{name}: expected 1 value, or {count}, one an output channel, got shape {value.shape}")
+    return value.reshape(-1)
+
+
+def result_zero_point(value: ArrayLike, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Give the zero point of a result, whose type it is; a plain number takes `dtype`."""
+    if not isinstance(value, int):
+        dtype = array(value, "y_zero_point", CODES_8).dtype
+    return zero_point(value, "y_zero_point", dtype)
+
+
+def ort_has_kernel(x: NDArray[Any], w: NDArray[Any], y: NDArray[Any], names: str) -> None:
+    """Raise TypeError if onnxruntime has no kernel for the types of the operands and of the result's zero point."""
+    if x.dtype != y.dtype or x.dtype == np.int8 != w.dtype:
+        raise TypeError(f"{names}: onnxruntime has no kernel for {x.dtype} by {w.dtype} to {y.dtype}")
+
+
+def signed(w: NDArray[Any], zero: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """Give weights as int8, and their zero point: uint8 ones are 128 less, both."""
+    if w.dtype == np.int8:
+        return w, zero.astype(np.int32)
+    return (w ^ np.uint8(128)).view(np.int8), zero.astype(np.int32) - np.int32(128)

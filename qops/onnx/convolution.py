@@ -1,0 +1,260 @@
+"""ConvInteger and QLinearConv: convolutions of 8 bit data over any number of spatial axes, as int32 or as codes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels.product.convolution import convolve
+from qops.onnx import _checks as check
+from qops.onnx.requantize import combined_scale, requantize
+from qops.onnx.window import Axis, to_two_axes, window
+from qops.qtensor import integer
+
+__all__ = ["conv_integer", "qlinear_conv"]
+
+
+def conv_integer(
+    x: ArrayLike,
+    w: ArrayLike,
+    x_zero_point: ArrayLike = 0,
+    w_zero_point: ArrayLike = 0,
+    *,
+    auto_pad: str = "NOTSET",
+    dilations: Sequence[int] | None = None,
+    group: int = 1,
+    kernel_shape: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    num_threads: int = 1,
+) -> NDArray[np.int32]:
+    """Convolve 8 bit data: ``y = conv(x - x_zero_point, w - w_zero_point)`` in int32, which wraps.
+
+    Padding is real 0, the code `x_zero_point`. An output has
+    ``(size + pads - (kernel - 1) * dilation - 1) // stride + 1`` positions along each axis, with SAME
+    ``ceil(size / stride)``.
+
+    Parameters
+    ----------
+    x : ndarray of uint8 or int8, (N, C, D1, ..., Dn)
+        One spatial axis or more.
+    w : ndarray of uint8 or int8, (M, C / group, k1, ..., kn)
+        The filters.
+    x_zero_point : int or ndarray of the type of `x`, optional
+        One.
+    w_zero_point : int or ndarray of the type of `w`, optional
+        One, or M.
+    auto_pad : {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}
+        NOTSET takes `pads`. An odd padding is one longer at the end with SAME_UPPER, at the beginning with SAME_LOWER.
+    dilations : sequence of int, optional
+        Distance of the taps along each axis; 1 if not given.
+    group : int
+        How many groups the channels are divided into.
+    kernel_shape : sequence of int, optional
+        That of `w`, if given.
+    pads : sequence of int, optional
+        The beginnings of all axes, then the ends; 0 if not given.
+    strides : sequence of int, optional
+        Distance of the positions along each axis; 1 if not given.
+    num_threads : int
+        How many threads share the work; the bits are the same.
+
+    Returns
+    -------
+    ndarray of int32, (N, M, ...)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes that do not fit, `pads` beside an `auto_pad`, a kernel that is larger than the padded data.
+
+    Notes
+    -----
+    Source: onnx, ``reference/ops/op_conv_integer.py``, ``op_conv.py``; onnxruntime, ``conv_integer.cc``.
+
+    The reference cannot do a `w_zero_point` for each channel but over two spatial axes; this function can.
+
+    **Hazards.** Padding by codes of 0 is not padding by 0: a port that pads first is off at every border.
+
+    >>> import numpy as np
+    >>> x, w = np.uint8([[[130, 131]]]), np.int8([[[1, 1]]])
+    >>> conv_integer(x, w, 128, pads=[1, 1]).ravel(), conv_integer(np.pad(x, ((0, 0), (0, 0), (1, 1))), w, 128).ravel()
+    (array([2, 5, 3], dtype=int32), array([-126,    5, -125], dtype=int32))
+
+    Examples
+    --------
+    >>> x = np.arange(2, 11, dtype=np.uint8).reshape(1, 1, 3, 3)
+    >>> conv_integer(x, np.ones((1, 1, 2, 2), np.uint8), 1)
+    array([[[[12, 16],
+             [24, 28]]]], dtype=int32)
+    """
+    data, filters = check.array(x, "x", check.CODES_8), check.array(w, "w", check.CODES_8)
+    axes = window(data, filters, auto_pad, dilations, group, kernel_shape, pads, strides)
+    integer(num_threads, "num_threads", 1, 2**31 - 1)
+    x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")
+    w_zero = check.zero_point(w_zero_point, "w_zero_point", filters.dtype)
+    w_zero = check.channels(w_zero, "w_zero_point", len(filters))
+    acc = _convolve(data, filters, x_zero, w_zero, axes, group, num_threads)
+    return _channels_first(acc, data, axes)
+
+
+def qlinear_conv(
+    x: ArrayLike,
+    x_scale: ArrayLike,
+    x_zero_point: ArrayLike,
+    w: ArrayLike,
+    w_scale: ArrayLike,
+    w_zero_point: ArrayLike,
+    y_scale: ArrayLike,
+    y_zero_point: ArrayLike,
+    B: ArrayLike | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    dilations: Sequence[int] | None = None,
+    group: int = 1,
+    kernel_shape: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    runtime: str = "onnx",
+    num_threads: int = 1,
+) -> NDArray[Any]:
+    """Convolve codes, add a bias and quantize the result.
+
+    With ``acc = conv(x - x_zero_point, w - w_zero_point) + B`` in int32, which wraps, and the factor
+    ``s = x_scale * w_scale / y_scale`` in float32, rounded twice::
+
+        onnx:  y = saturate(half_even(f64(acc) * s + y_zero_point))
+        ort:   y = saturate(half_even(f32(f32(acc) * s)) + y_zero_point)
+
+    Parameters
+    ----------
+    x : ndarray of uint8 or int8, (N, C, D1, ..., Dn)
+        One spatial axis or more.
+    x_scale : float, or ndarray of float32
+        One.
+    x_zero_point : int or ndarray of the type of `x`
+        One; what padding holds.
+    w : ndarray of uint8 or int8, (M, C / group, k1, ..., kn)
+        The filters.
+    w_scale : float, or ndarray of float32
+        One, or M.
+    w_zero_point : int or ndarray of the type of `w`
+        One, or M.
+    y_scale : float, or ndarray of float32
+        One.
+    y_zero_point : int, or ndarray of uint8 or int8
+        One. Its type is that of the result; a plain int takes that of `x`.
+    B : ndarray of int32, (M,), optional
+        Bias, at the scale ``x_scale * w_scale``.
+    auto_pad, dilations, group, kernel_shape, pads, strides : optional
+        See `conv_integer`.
+    runtime : {"onnx", "ort"}
+        Whose bits.
+    num_threads : int
+        How many threads share the work; the bits are the same.
+
+    Returns
+    -------
+    ndarray of the type of `y_zero_point`, (N, M, ...)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and attributes that do not fit, scales that are not finite, a `y_scale` of 0, a factor s
+        beyond float32; for ``runtime="ort"``, which has no kernel for them: int8 by uint8, a result of another type
+        than `x`, dilations with SAME.
+
+    Notes
+    -----
+    Source: onnx, ``reference/ops/op_qlinear_conv.py``, ``op_conv.py``; onnxruntime, ``qlinearconv.cc``,
+    ``core/mlas/lib/quantize.cpp``.
+
+    The reference cannot do a `w_scale` for each channel but over two spatial axes; this function can.
+
+    **Hazards.** As for `qlinear_matmul`: with an odd zero point the runtimes differ on every tie.
+
+    >>> import numpy as np
+    >>> x, w = np.uint8([[[1, 3, 5]]]), np.uint8([[[1]]])
+    >>> [qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 1, runtime=r).ravel().tolist() for r in ("onnx", "ort")]
+    [[2, 2, 4], [1, 3, 3]]
+
+    The bias has the scale of the accumulator, not that of the result: as a number it is ``B * x_scale * w_scale``.
+
+    >>> qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.int32([10]))
+    array([[[6, 6, 8]]], dtype=uint8)
+
+    Examples
+    --------
+    >>> x = np.uint8([[[[128, 138], [148, 158]]]])
+    >>> w = np.int8([[[[100]]], [[[-50]]]])
+    >>> qlinear_conv(x, 0.1, 128, w, np.float32([0.01, 0.02]), 0, 0.1, 128, pads=[0, 1, 0, 0])
+    array([[[[128, 128, 138],
+             [128, 148, 158]],
+    <BLANKLINE>
+            [[128, 128, 118],
+             [128, 108,  98]]]], dtype=uint8)
+    """
+    data, filters = check.array(x, "x", check.CODES_8), check.array(w, "w", check.CODES_8)
+    axes = window(data, filters, auto_pad, dilations, group, kernel_shape, pads, strides)
+    integer(num_threads, "num_threads", 1, 2**31 - 1)
+    x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")
+    w_zero = check.zero_point(w_zero_point, "w_zero_point", filters.dtype)
+    w_zero = check.channels(w_zero, "w_zero_point", len(filters))
+    y_zero = check.one_value(check.result_zero_point(y_zero_point, data.dtype), "y_zero_point")
+    first = check.one_value(check.scale(x_scale, "x_scale", ("float32",)), "x_scale")
+    by_channel = check.channels(check.scale(w_scale, "w_scale", ("float32",)), "w_scale", len(filters))
+    last = check.one_value(check.scale(y_scale, "y_scale", ("float32",), divides=True), "y_scale")
+    if check.runtime(runtime) == "ort":
+        check.ort_has_kernel(data, filters, y_zero, "x, w, y_zero_point")
+        if auto_pad.startswith("SAME") and any(axis.dilation > 1 for axis in axes):
+            raise ValueError(f"dilations: onnxruntime takes none with auto_pad {auto_pad!r}, got {dilations}")
+    factor = combined_scale(first, by_channel, last, "x_scale, w_scale, y_scale")
+    bias = None if B is None else check.array(B, "B", ("int32",))
+    if bias is not None and bias.shape != (len(filters),):
+        raise ValueError(f"B: expected {len(filters)} values, one an output channel, got shape {bias.shape}")
+    acc = _convolve(data, filters, x_zero, w_zero, axes, group, num_threads)
+    if bias is not None:
+        acc += bias
+    return _channels_first(requantize(acc, factor, y_zero, runtime), data, axes)
+
+
+def _convolve(
+    x: NDArray[Any],
+    w: NDArray[Any],
+    x_zero: NDArray[Any],
+    w_zero: NDArray[Any],
+    axes: list[Axis],
+    group: int,
+    num_threads: int,
+) -> NDArray[np.int32]:
+    """``conv(x - x_zero, w - w_zero)`` = ``conv(x - x_zero, w) - w_zero * sums of windows of x - x_zero``; M last."""
+    w, w_zero = check.signed(w, w_zero)
+    zero = int(x_zero)
+    x, w, (rows, columns) = to_two_axes(x, w, axes, zero)
+
+    def of(weights: NDArray[np.int8]) -> NDArray[np.int32]:
+        return convolve(
+            x,
+            weights,
+            stride=(rows.stride, columns.stride),
+            dilation=(rows.dilation, columns.dilation),
+            padding=((rows.before, rows.after), (columns.before, columns.after)),
+            pad_value=zero,
+            zero_point=zero,
+            layout="nchw",
+            groups=group,
+            num_threads=num_threads,
+        )
+
+    acc = of(w)
+    if w_zero.any():
+        sums = of(np.ones((group, *w.shape[1:]), np.int8))
+        acc -= sums.repeat(len(w) // group, -1) * w_zero
+    return acc
+
+
+def _channels_first(y: NDArray[Any], x: NDArray[Any], axes: list[Axis]) -> NDArray[Any]:
+    """Give the images (..., M) of `x` as (N, M, D1, ..., Dn)."""
+    whole = y.reshape(len(x), *(axis.positions for axis in axes), y.shape[-1])
+    return np.ascontiguousarray(np.moveaxis(whole, -1, 1))

@@ -1,0 +1,92 @@
+"""DynamicQuantizeLinear: floats to codes over the range that they have."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onnx import _checks as check
+
+__all__ = ["DynamicallyQuantized", "dynamic_quantize_linear"]
+
+
+class DynamicallyQuantized(NamedTuple):
+    """What DynamicQuantizeLinear gives: code q stands for ``y_scale * (q - y_zero_point)``.
+
+    Attributes
+    ----------
+    y : ndarray of uint8
+        The codes.
+    y_scale : numpy.float32
+        Real size of one code step.
+    y_zero_point : numpy.uint8
+        Code of real 0.
+    """
+
+    y: NDArray[np.uint8]
+    y_scale: np.float32
+    y_zero_point: np.uint8
+
+
+def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> DynamicallyQuantized:
+    """Quantize to uint8 over the range of the data, 0 included.
+
+    In float32, one rounding an operation, with ``lo = min(0, min(x))`` and ``hi = max(0, max(x))``::
+
+        y_scale = (hi - lo) / 255;  y_zero_point = half_even(clamp(0 - lo / y_scale, 0, 255))
+        y = saturate_u8(half_even(x / y_scale) + y_zero_point)
+
+    Data that are all 0 have the scale 1/255, with ``runtime="ort"`` the scale 1.
+
+    Parameters
+    ----------
+    x : ndarray of float32
+        Any shape, not empty.
+    runtime : {"onnx", "ort"}
+        Whose bits.
+
+    Returns
+    -------
+    DynamicallyQuantized
+        y, y_scale, y_zero_point.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Data that are not float32 or empty; NaN or infinities; a range wider than float32, or so narrow that its scale
+        is 0 in float32 (the originals then divide by it).
+
+    Notes
+    -----
+    Source: onnx, ``reference/ops/op_dynamic_quantize_linear.py``; onnxruntime, ``dynamicquantizelinear.cc``.
+
+    **Hazards.** 0 has a code of its own, so the ends of the range need not: here the least value is that of 0.
+
+    >>> import numpy as np
+    >>> y, scale, zero = dynamic_quantize_linear(np.float32([-0.5, 0.0, 254.5]))
+    >>> y, float(scale), int(zero)
+    (array([  0,   0, 254], dtype=uint8), 1.0, 0)
+
+    The scale of zeros depends on the runtime:
+
+    >>> [float(dynamic_quantize_linear(np.zeros(3, np.float32), runtime=r).y_scale) for r in ("onnx", "ort")]
+    [0.003921568859368563, 1.0]
+
+    Examples
+    --------
+    >>> y, scale, zero = dynamic_quantize_linear(np.float32([0, 2, -3, -2.5, 1.34, 0.5]))
+    >>> y, scale, zero
+    (array([153, 255,   0,  26, 221, 179], dtype=uint8), np.float32(0.019607844), np.uint8(153))
+    """
+    data = check.array(x, "x", ("float32",))
+    constant = np.float32(255.0 if check.runtime(runtime) == "ort" else 1.0)
+    if data.size == 0:
+        raise ValueError(f"x: expected data, got none, shape {data.shape}")
+    low, high = np.minimum(data.min(), np.float32(0)), np.maximum(data.max(), np.float32(0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = (high - low if high != low else constant) / np.float32(255)
+    if not 0 < scale < np.inf:
+        raise ValueError(f"x: the range ({low!s}, {high!s}) has no float32 scale above 0")
+    zero = np.rint(np.clip(-low / scale, 0, 255))
+    codes = np.clip(np.rint(data / scale) + zero, 0, 255)
+    return DynamicallyQuantized(np.asarray(codes, np.uint8), scale, np.uint8(zero))

@@ -1,0 +1,219 @@
+"""QuantizeLinear and DequantizeLinear: floats to and from codes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.onnx import _checks as check
+from qops.qtensor import integer
+
+__all__ = ["dequantize_linear", "quantize_linear"]
+
+
+def quantize_linear(
+    x: ArrayLike,
+    y_scale: ArrayLike,
+    y_zero_point: ArrayLike = 0,
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+    output_dtype: DTypeLike | None = None,
+    precision: DTypeLike | None = None,
+    saturate: bool = True,
+    runtime: str = "onnx",
+) -> NDArray[Any]:
+    """Quantize floats with one scale, one for each slice along an axis, or one for each block along it.
+
+    ``y = saturate(half_even(x / y_scale) + y_zero_point)``: the quotient is rounded, the zero point comes after it.
+    Codes that are floats: ``y = x / y_scale`` in their type, rounded half to even.
+
+    The division is in the wider of both types, so in float16 if both are; with ``runtime="ort"`` in float32. Of int32
+    `x` it is in float64.
+
+    Parameters
+    ----------
+    x : ndarray of float32, float16, bfloat16 or int32
+        Any shape. Infinities saturate.
+    y_scale : float, or ndarray of float32, float16, bfloat16, int32 or float8_e8m0fnu
+        Real size of one code step: one; 1-D, one for each slice along `axis`; or of the shape of `x` but along `axis`,
+        where it has one for each block.
+    y_zero_point : int or ndarray, optional
+        Code of real 0, like `y_scale`. Its type is that of the result; a plain int takes `output_dtype`. Of float codes
+        it is 0.
+    axis : int
+        Axis of the slices or blocks.
+    block_size : int
+        Length of a block; 0: there are none.
+    output_dtype : dtype, optional
+        uint8 if nothing says otherwise; int8, uint16, int16; uint4, int4, uint2, int2, float8 and narrower of
+        `ml_dtypes`.
+    precision : dtype, optional
+        Type of the division, if not the wider one: float32, float16 or bfloat16.
+    saturate : bool
+        Whether float8 codes saturate; else what is too large becomes infinite or NaN.
+    runtime : {"onnx", "ort"}
+        Whose bits.
+
+    Returns
+    -------
+    ndarray
+        Codes, of the shape of `x`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Types that are not listed; NaN, which has no integer code; a scale that is 0 or not finite; scales or zero
+        points that do not fit `x`; an `output_dtype` that is not that of the zero point; for ``runtime="ort"``, which
+        has no kernel for them: an `x` that is neither float32 nor float16, a scale of another type, a `precision`;
+        float codes, which are not modelled there.
+
+    Notes
+    -----
+    Source: onnx, ``reference/ops/op_quantize_linear.py``; onnxruntime, ``core/mlas/lib/quantize.cpp``,
+    ``quantize_linear.cc``.
+
+    The reference casts the quotient to int32 before it saturates, which C leaves undefined beyond 2**31 (it gives the
+    lowest code there, infinity included); this function saturates, as the standard says and onnxruntime does, but to
+    4 and 2 bits, where it has the same fault for infinity.
+
+    **Hazards.** The tie is one of the quotient, so it does not depend on the zero point; a port that adds the zero
+    point first gets other codes wherever it is odd:
+
+    >>> import numpy as np
+    >>> x = np.float32([0.5, 1.5, 2.5])
+    >>> quantize_linear(x, 1.0, 3), np.rint(x + 3)
+    (array([3, 5, 5], dtype=uint8), array([4., 4., 6.], dtype=float32))
+
+    float16 is divided in float16 by the one, in float32 by the other:
+
+    >>> x = np.float16([0.45, 2.25])
+    >>> [quantize_linear(x, np.float16(0.3), 5, runtime=r).tolist() for r in ("onnx", "ort")]
+    [[7, 13], [6, 12]]
+
+    Examples
+    --------
+    >>> quantize_linear(np.float32([-1.0, 0.0, 0.7, 99.0]), 0.1, 128)
+    array([118, 128, 135, 255], dtype=uint8)
+    >>> quantize_linear(np.float32([[1, 2], [1, 2]]), np.float32([0.5, 0.25]), axis=0, output_dtype=np.int8)
+    array([[2, 4],
+           [4, 8]], dtype=int8)
+    """
+    data = check.array(x, "x", (*check.SCALES, "int32"))
+    scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
+    dtype = _output_type(y_zero_point, output_dtype)
+    zero = check.zero_point(y_zero_point, "y_zero_point", dtype)
+    axis, block_size = integer(axis, "axis", -64, 63), integer(block_size, "block_size", 0, 2**31 - 1)
+    scale = check.of_slices(scale, "y_scale", data.shape, axis, block_size)
+    zero = check.of_slices(zero, "y_zero_point", data.shape, axis, block_size)
+    if check.runtime(runtime) == "ort":
+        if data.dtype not in (np.float32, np.float16) or scale.dtype != data.dtype or precision is not None:
+            given = f"{data.dtype}, {scale.dtype}, {precision}"
+            raise TypeError(f"x, y_scale, precision: onnxruntime has no kernel for {given}")
+        if dtype.name in check.FLOATS:
+            raise TypeError(f"output_dtype, y_zero_point: {dtype} of onnxruntime is not modelled")
+        precision = np.float32
+    with np.errstate(over="ignore"):
+        if precision is not None:
+            wanted = check.type_of(precision, "precision", check.SCALES)
+            data, scale = data.astype(wanted), scale.astype(wanted)
+        quotient = np.asarray(data / scale)
+    if dtype.name in check.FLOATS:
+        if not isinstance(y_zero_point, int) and not dtype.name.startswith("float8"):
+            quotient = quotient + zero.astype(quotient.dtype)  # which makes 0 of -0
+        return _float_codes(quotient, zero, saturate)
+    return _integer_codes(quotient, zero)
+
+
+def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[Any]:
+    """Give the type of the codes, which the zero point or `output_dtype` tells."""
+    told = None if isinstance(zero, int) else check.array(zero, "y_zero_point", check.CODES).dtype
+    if output_dtype is None:
+        return told or np.dtype(np.uint8)
+    wanted = check.type_of(output_dtype, "output_dtype", check.CODES)
+    if told not in (None, wanted):
+        raise TypeError(f"output_dtype: expected that of y_zero_point, {told}, got {wanted}")
+    return wanted
+
+
+def _integer_codes(quotient: NDArray[Any], zero: NDArray[Any]) -> NDArray[Any]:
+    codes = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
+    if np.isnan(codes).any():
+        raise ValueError("x: holds NaN, which has no integer code")
+    return np.asarray(np.clip(codes, *check.ends(zero)).astype(zero.dtype))
+
+
+def _float_codes(quotient: NDArray[Any], zero: NDArray[Any], saturate: bool) -> NDArray[Any]:
+    if zero.astype(np.float32).any():
+        raise ValueError(f"y_zero_point: expected 0 for {zero.dtype} codes, got {zero}")
+    largest = check.FLOATS[zero.dtype.name]
+    cut = np.clip(quotient, -largest, largest) if saturate else quotient
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(cut.astype(zero.dtype))
+
+
+def dequantize_linear(
+    x: ArrayLike,
+    x_scale: ArrayLike,
+    x_zero_point: ArrayLike = 0,
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+    output_dtype: DTypeLike | None = None,
+) -> NDArray[Any]:
+    """Give the real values of codes: ``y = (x - x_zero_point) * x_scale``, in float32, then in the type of the result.
+
+    Parameters
+    ----------
+    x : ndarray
+        Codes of any type that `quantize_linear` gives, or int32, any shape.
+    x_scale : float, or ndarray of float32, float16, bfloat16 or float8_e8m0fnu
+        Real size of one code step; one, one a slice or one a block, as in `quantize_linear`.
+    x_zero_point : int or ndarray of the type of `x`, optional
+        Code of real 0, like `x_scale`; 0 for int32 and float codes.
+    axis : int
+        Axis of the slices or blocks.
+    block_size : int
+        Length of a block; 0: there are none.
+    output_dtype : dtype, optional
+        float32, float16 or bfloat16; that of `x_scale` if not given.
+
+    Returns
+    -------
+    ndarray of `output_dtype`
+        Of the shape of `x`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Types that are not listed; a scale that is not finite; scales or zero points that do not fit `x`; a zero point
+        of int32 or float codes that is not 0.
+
+    Notes
+    -----
+    Source: onnx, ``reference/ops/op_dequantize_linear.py``. onnxruntime 1.31 gives the same bits.
+
+    **Hazards.** int32 codes are rounded to float32 before they are scaled:
+
+    >>> import numpy as np
+    >>> int(dequantize_linear(np.int32(2**24 + 1), 1.0))
+    16777216
+
+    Examples
+    --------
+    >>> dequantize_linear(np.uint8([118, 128, 135]), 0.5, 128)
+    array([-5. ,  0. ,  3.5], dtype=float32)
+    >>> dequantize_linear(np.int8([[2, 4, 6]]), np.float32([[0.5, 0.25]]), axis=1, block_size=2)
+    array([[1. , 2. , 1.5]], dtype=float32)
+    """
+    data = check.array(x, "x", (*check.CODES, "int32"))
+    scale = check.scale(x_scale, "x_scale", (*check.SCALES, "float8_e8m0fnu"))
+    zero = check.zero_point(x_zero_point, "x_zero_point", data.dtype)
+    axis, block_size = integer(axis, "axis", -64, 63), integer(block_size, "block_size", 0, 2**31 - 1)
+    wanted = check.type_of(scale.dtype if output_dtype is None else output_dtype, "output_dtype", check.SCALES)
+    scale = check.of_slices(scale, "x_scale", data.shape, axis, block_size)
+    zero = check.of_slices(zero, "x_zero_point", data.shape, axis, block_size).astype(np.float32)
+    if data.dtype.name in ("int32", *check.FLOATS) and zero.any():
+        raise ValueError(f"x_zero_point: expected 0 for {data.dtype} codes, got {x_zero_point!r:.80}")
+    with np.errstate(over="ignore"):
+        return np.asarray((data.astype(np.float32) - zero) * scale).astype(wanted)

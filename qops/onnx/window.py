@@ -1,0 +1,96 @@
+"""The window that slides over the spatial axes: ONNX's attributes, and any number of axes brought to two."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.qtensor import integer
+
+AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+LARGEST = 2**31 - 1
+
+
+class Axis(NamedTuple):
+    """How the window moves along one spatial axis."""
+
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    after: int
+    positions: int
+
+
+def window(
+    x: NDArray[Any],
+    w: NDArray[Any],
+    auto_pad: str,
+    dilations: Sequence[int] | None,
+    group: int,
+    kernel_shape: Sequence[int] | None,
+    pads: Sequence[int] | None,
+    strides: Sequence[int] | None,
+) -> list[Axis]:
+    """Give the window of each spatial axis; ValueError for operands or attributes that do not fit."""
+    axes = x.ndim - 2
+    if axes < 1:
+        raise ValueError(f"x: expected (N, C, one or more spatial axes), got shape {x.shape}")
+    if integer(group, "group", 1, LARGEST) and (
+        w.ndim != x.ndim or w.shape[0] % group or x.shape[1] != w.shape[1] * group
+    ):
+        raise ValueError(f"w: expected (M, C / group, kernel) for x {x.shape} and group {group}, got shape {w.shape}")
+    kernel = w.shape[2:]
+    if kernel_shape is not None and tuple(_integers(kernel_shape, "kernel_shape", axes, 1)) != kernel:
+        raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {kernel_shape}")
+    stride, dilation = _integers(strides, "strides", axes, 1), _integers(dilations, "dilations", axes, 1)
+    if auto_pad not in AUTO_PADS:
+        raise ValueError(f"auto_pad: expected one of {', '.join(map(repr, AUTO_PADS))}, got {auto_pad!r:.80}")
+    if pads is not None and auto_pad != "NOTSET":
+        raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {pads}")
+    pad = _integers(pads, "pads", 2 * axes, 0)
+    found = []
+    for size, *(k, s, d), before, after in zip(
+        x.shape[2:], kernel, stride, dilation, pad[:axes], pad[axes:], strict=True
+    ):
+        reach = (k - 1) * d + 1
+        if auto_pad.startswith("SAME"):
+            needed = max(0, (-(-size // s) - 1) * s + reach - size)
+            before = (needed + (auto_pad == "SAME_LOWER")) // 2
+            after = needed - before
+        if k < 1 or size + before + after < reach:
+            raise ValueError(f"w: a kernel of {k}, dilation {d}, does not fit {size} padded by {before}, {after}")
+        found.append(Axis(k, s, d, before, after, (size + before + after - reach) // s + 1))
+    return found
+
+
+def _integers(values: Sequence[int] | None, name: str, count: int, default: int) -> list[int]:
+    """Give an attribute as a list of `count` integers, each at least `default`, which None stands for."""
+    if values is None:
+        return [default] * count
+    if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)) or len(values) != count:
+        raise ValueError(f"{name}: expected {count} integers, got {values!r:.80}")
+    return [integer(value, name, default, LARGEST) for value in values]
+
+
+def to_two_axes(
+    x: NDArray[Any], w: NDArray[Any], axes: list[Axis], fill: int
+) -> tuple[NDArray[Any], NDArray[Any], list[Axis]]:
+    """Give a convolution over one or many spatial axes as one over two.
+
+    One axis gets another of length 1 before it. Of more than two, each position of the window along the first becomes
+    an image of its own, and its taps along it become channels.
+    """
+    if len(axes) == 1:
+        return x[:, :, np.newaxis], w[:, :, np.newaxis], [Axis(1, 1, 1, 0, 0, 1), *axes]
+    while len(axes) > 2:
+        kernel, stride, dilation, before, after, positions = axes[0]
+        x = np.pad(x, [(0, 0), (0, 0), (before, after), *[(0, 0)] * (x.ndim - 3)], constant_values=fill)
+        first = np.arange(positions) * stride
+        x = x[:, :, first[:, np.newaxis] + np.arange(kernel) * dilation]  # (N, C, position, tap, ...)
+        x = np.moveaxis(x, 2, 1)
+        x = x.reshape(-1, x.shape[2] * kernel, *x.shape[4:])
+        w = w.reshape(w.shape[0], -1, *w.shape[3:])
+        axes = axes[1:]
+    return x, w, axes
