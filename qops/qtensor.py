@@ -22,6 +22,7 @@ from qops._kernels.core.checks import (
     number,
     operand,
     output,
+    parts,
     real,
     span,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "number",
     "operand",
     "output",
+    "parts",
     "real",
     "span",
     "tensor",

@@ -1,12 +1,13 @@
 """What TensorFlow 2.21's quantized CPU kernels (x86) compute, bit for bit, on ``(data, min, max)`` triples.
 
 A quint8, qint8, quint16, qint16 or qint32 is numpy's uint8, int8, uint16, int16 or int32. The plain kernels are
-modelled (``TF_ENABLE_ONEDNN_OPTS=0``); `quantize_v2` alone gives other codes with oneDNN on, which is TensorFlow's
-default on x86, and has an argument for it.
+modelled (``TF_ENABLE_ONEDNN_OPTS=0``); `quantize_v2` and `dequantize` give other results with oneDNN on, which is
+TensorFlow's default on x86, and have an argument for it.
 """
 
 from qops.tensorflow.add import quantized_add, quantized_bias_add
-from qops.tensorflow.quantize import dequantize, quantize_v2
+from qops.tensorflow.dequantize import dequantize
+from qops.tensorflow.quantize import quantize_v2
 from qops.tensorflow.requantize import quantize_down_and_shrink_range, requantization_range, requantize
 
 __all__ = [

@@ -1,62 +1,92 @@
 """What TensorFlow's ops take: codes of five types, and range ends that need not be in order."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.qtensor import as_array, real
+from qops.codes import TABLE
+from qops.qtensor import QTensor, TensorLike, as_array, parts, real
 
-TYPES = {"quint8": np.uint8, "qint8": np.int8, "quint16": np.uint16, "qint16": np.int16, "qint32": np.int32}
-"""numpy's name of each of TensorFlow's quantized types."""
+TYPES = {
+    "quint8": TABLE["u8"],
+    "qint8": TABLE["s8"],
+    "quint16": TABLE["u16"],
+    "qint16": TABLE["s16"],
+    "qint32": TABLE["s32_affine"],
+}
+"""What the codes of each of TensorFlow's quantized types stand for, but in mode SCALED."""
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 NORMAL = 2.0**-126  # the smallest normal float32
 WIDEST = 2.0**128 - 2.0**103  # from here on, float32 is infinite
+Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
 
-def triple(t: Any, name: str, *allowed: str) -> tuple[NDArray[Any], Any, Any]:
-    """Take the triple `t` apart: the data of one of the types `allowed`, the range ends as they came."""
-    try:
-        if isinstance(t, np.ndarray):
-            raise TypeError
-        data, lo, hi = t
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected a (data, min, max) triple, got {type(t).__name__}") from None
-    data = as_array(data, name)
-    if data.dtype.type not in [TYPES[kind] for kind in allowed]:
-        wanted = " or ".join(TYPES[kind].__name__ for kind in allowed)
-        raise TypeError(f"{name}: expected {wanted} data, got {data.dtype}")
-    return data, lo, hi
+def read_as(row: str) -> type[QTensor]:
+    """Give the class of tensors whose codes are read as a row of `qops.codes` says, not as their dtype means."""
+    return type("QTensor", (QTensor,), {"__slots__": (), "code_type": TABLE[row], "__doc__": QTensor.__doc__})
 
 
-def scalar(value: Any, name: str) -> float:
+def number(value: Any, name: str) -> float:
     """Give `value` as a float32; ValueError if it is not finite or, with TensorFlow's words, has a rank."""
     if type(value) is not float and np.ndim(value) != 0:
         raise ValueError(f"{name}: must be rank 0 but is rank {np.ndim(value)}, got {value}")
     return float(real(value, name))
 
 
-def ends(lo: Any, hi: Any, low_name: str, high_name: str, steps: int = 0) -> tuple[float, float]:
-    """Give both ends of a range, in any order, as float32.
+def numbers(value: Any, name: str) -> float | NDArray[np.float32]:
+    """Give `value`, a number or an array of numbers, as float32; ValueError if one is not finite."""
+    if type(value) is float:
+        return float(real(value, name))
+    found = [real(v, name) for v in np.ravel(value)]
+    return np.array(found, np.float32).reshape(np.shape(value))
 
-    ValueError if the range is wider than float32, or if one of its `steps` is below the normal float32: TensorFlow
-    flushes those to 0, and divides by them.
+
+def checked(low: float, high: float, names: str, steps: int = 0) -> tuple[float, float]:
+    """Give the range (low, high), whose ends may be in any order.
+
+    ValueError if it is wider than float32, or if one of its `steps` is below the normal float32: TensorFlow flushes
+    those to 0, and divides by them.
     """
-    low, high = scalar(lo, low_name), scalar(hi, high_name)
     width = abs(high - low)
     if width >= WIDEST:
-        raise ValueError(f"{low_name}, {high_name}: the range ({low}, {high}) is wider than float32")
+        raise ValueError(f"{names}: the range ({low}, {high}) is wider than float32")
     if 0 < width < steps * NORMAL:
-        raise ValueError(f"{low_name}, {high_name}: the range ({low}, {high}) has steps too small for float32")
+        raise ValueError(f"{names}: the range ({low}, {high}) has steps too small for float32")
     return low, high
 
 
-def ends_of_slices(lo: Any, hi: Any, low_name: str, high_name: str, steps: int = 0) -> list[tuple[float, float]]:
-    """Give the `ends` of each pair of two arrays or numbers of the same size."""
+def ends(lo: Any, hi: Any, low_name: str, high_name: str, steps: int = 0) -> tuple[float, float]:
+    """Give both ends of one range, as `checked` checks them."""
+    return checked(number(lo, low_name), number(hi, high_name), f"{low_name}, {high_name}", steps)
+
+
+def ranges_of(lo: Any, hi: Any, names: str, steps: int = 0) -> list[tuple[float, float]]:
+    """Give the range of each pair of two `numbers` of the same size, as `checked` checks them."""
     if type(lo) is float and type(hi) is float:
-        return [ends(lo, hi, low_name, high_name, steps)]
-    pairs = zip(np.ravel(lo), np.ravel(hi), strict=True)
-    return [ends(low, high, low_name, high_name, steps) for low, high in pairs]
+        return [checked(lo, hi, names, steps)]
+    return [checked(*r, names, steps) for r in zip(np.ravel(lo).tolist(), np.ravel(hi).tolist(), strict=True)]
+
+
+def operands(steps: int, allowed: tuple[str, ...], **tensors: TensorLike) -> list[Checked]:
+    """Give each triple as (codes of one of the types `allowed`, min, max); `steps` as for `checked`.
+
+    Arrays are looked at when all numbers are read: a number may be an object that runs code, and so change them.
+    """
+    found = []
+    for name, t in tensors.items():
+        values, lo, hi = parts(t, name)
+        found.append((name, values, ends(lo, hi, f"{name} min", f"{name} max", steps)))
+    return [(codes_of(values, name, *allowed), *r) for name, values, r in found]
+
+
+def codes_of(values: Any, name: str, *allowed: str) -> NDArray[Any]:
+    """Give the data of a triple; TypeError if they are of none of the types `allowed`."""
+    data = as_array(values, name)
+    dtypes = [TYPES[kind].dtype for kind in allowed]
+    if data.dtype.newbyteorder("=") not in dtypes:
+        raise TypeError(f"{name}: expected {' or '.join(map(str, dtypes))} data, got {data.dtype}")
+    return data
 
 
 def check_axis(x: NDArray[Any], axis: int, mode: str, op: str) -> None:

@@ -1,14 +1,13 @@
 """QuantizedAdd and QuantizedBiasAdd: 8 bit plus 8 bit, to int32."""
 
-from math import isfinite, prod
-from typing import Any
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import add as kernels
 from qops.qtensor import S32, QTensor, TensorLike, output
-from qops.tensorflow._checks import ends, triple
+from qops.tensorflow._checks import WIDEST, Checked, operands
 
 
 def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -80,29 +79,20 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     >>> np.abs(np.round(z.data * z.scale, 3))
     array([0., 6.])
     """
-    a, low_x, high_x = triple(x, "x", "quint8")
-    b, low_y, high_y = triple(y, "y", "quint8")
-    axes = _collapsed(a.shape, b.shape)
-    min_x, max_x = _rising(low_x, high_x, "x")
-    min_y, max_y = _rising(low_y, high_y, "y")
-    if max(max_x, max_y, -min_x, -min_y) >= 2.0**113:
-        raise ValueError(f"x, y: the output range for ({min_x}, {max_x}), ({min_y}, {max_y}) is beyond float32")
-    out = output(out, S32, a, b)
-    single = ""
+    a, b = operands(255, ("quint8",), x=x, y=y)
+    axes = _collapsed(a[0].shape, b[0].shape)
+    for name, (_, lo, hi) in (("x", a), ("y", b)):
+        if not lo < hi:
+            raise ValueError(f"{name}: max_{name} must be larger than min_{name}, got min {lo}, max {hi}")
+    if max(a[2], b[2], -a[1], -b[1]) >= 2.0**113:
+        raise ValueError(f"x, y: the output range for {a[1:]}, {b[1:]} is beyond float32")
+    out = output(out, S32, a[0], b[0], "x, y")
+    x_alone = len(axes) < 2 and a[0].size == 1
+    y_alone = len(axes) < 2 and b[0].size == 1 and not x_alone  # TensorFlow tries x first
     if len(axes) == 2:
-        a, b = (_repeated(a, out.shape), b) if a.size < b.size else (a, _repeated(b, out.shape))
-    elif 1 in (a.size, b.size):
-        single = "x" if a.size == 1 else "y"
-    z_max = kernels.quantized_add(a, min_x, max_x, b, min_y, max_y, single, out)
+        a, b = (_repeated(a, out.shape), b) if a[0].size < b[0].size else (a, _repeated(b, out.shape))
+    z_max = kernels.quantized_add(a, x_alone, b, y_alone, out)
     return QTensor(out, -z_max, z_max)
-
-
-def _rising(lo: Any, hi: Any, name: str) -> tuple[float, float]:
-    """Check the range (lo, hi): lo < hi."""
-    low, high = ends(lo, hi, f"{name} min", f"{name} max", 255)
-    if not low < high:
-        raise ValueError(f"{name}: max_{name} must be larger than min_{name}, got min {low}, max {high}")
-    return low, high
 
 
 def _shape_text(shape: tuple[int, ...]) -> str:
@@ -131,9 +121,10 @@ def _collapsed(x: tuple[int, ...], y: tuple[int, ...]) -> list[str]:
     return axes
 
 
-def _repeated(small: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Repeat `small`, flat, over and over, in the shape `shape`."""
-    return np.broadcast_to(small.reshape(-1), (prod(shape) // small.size, small.size)).reshape(shape)
+def _repeated(small: Checked, shape: tuple[int, ...]) -> Checked:
+    """Repeat the codes of `small`, flat, over and over, in the shape `shape`."""
+    codes = small[0].reshape(-1)
+    return np.broadcast_to(codes, (prod(shape) // codes.size, codes.size)).reshape(shape), *small[1:]
 
 
 def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -191,8 +182,8 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     >>> t.max, t.data
     (786432.0, array([[-8192, 16384]], dtype=int32))
     """
-    x, low, high = triple(input, "input", "quint8", "qint8")
-    b, low_bias, high_bias = triple(bias, "bias", "quint8", "qint8")
+    checked, checked_bias = operands(255, ("quint8", "qint8"), input=input, bias=bias)
+    x, b = checked[0], checked_bias[0]
     texts = _shape_text(b.shape), _shape_text(x.shape)
     if b.dtype != x.dtype:
         raise TypeError(f"bias: expected {x.dtype} data like the input, got {b.dtype}")
@@ -204,10 +195,9 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
         raise ValueError(
             f"bias: Must provide as many biases as the last dimension of the input tensor: {texts[0]} vs. {texts[1]}"
         )
-    range_x = ends(low, high, "input min", "input max", 255)
-    range_b = ends(low_bias, high_bias, "bias min", "bias max", 255)
-    if not isfinite(np.float32(2 * kernels.quantized_bias_add_max(*range_x, *range_b))):
-        raise ValueError(f"input, bias: the output range for {range_x}, {range_b} is beyond float32")
-    out = output(out, S32, x, b)
-    t_max = kernels.quantized_bias_add(x, *range_x, b, *range_b, out)
+    t_max = kernels.quantized_bias_add_max(checked, checked_bias)
+    if 2 * t_max >= WIDEST:
+        raise ValueError(f"input, bias: the output range for {checked[1:]}, {checked_bias[1:]} is beyond float32")
+    out = output(out, S32, x, b, "input, bias")
+    kernels.quantized_bias_add(checked, checked_bias, t_max, out)
     return QTensor(out, -t_max, t_max)

@@ -1,16 +1,23 @@
-"""QuantizeV2 and Dequantize: float32 to and from codes of five types."""
+"""QuantizeV2: float32 to codes of five types."""
 
-from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.tensorflow import quantize as kernels
-from qops.qtensor import F32, QTensor, TensorLike, array, integer, output
-from qops.tensorflow._checks import MODES, TYPES, check_axis, ends_of_slices, one_of, scalar, slices, triple
+from qops.qtensor import F32, QTensor, array, integer, output
+from qops.tensorflow._checks import MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, read_as, slices
 
+WAYS = {
+    ("MIN_COMBINED", "HALF_AWAY_FROM_ZERO"): kernels.MIN_COMBINED,
+    ("MIN_FIRST", "HALF_AWAY_FROM_ZERO"): kernels.MIN_FIRST,
+    ("SCALED", "HALF_AWAY_FROM_ZERO"): kernels.SCALED,
+    ("SCALED", "HALF_TO_EVEN"): kernels.SCALED_HALF_EVEN,
+}
 ROUND_MODES = ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")
+BALANCED, AFFINE = read_as("s8_balanced"), read_as("s32_affine")
+NARROW = {T: read_as(f"{TYPES[T].name}_narrow") for T in ("quint8", "qint8", "quint16", "qint16")}
 
 
 def quantize_v2(
@@ -72,14 +79,15 @@ def quantize_v2(
         Least width of the range, see above.
     onednn : bool
         Whether to give what TensorFlow gives with oneDNN on, its default on x86. It takes over quint8 MIN_FIRST, and
-        quint8 and qint8 SCALED with HALF_TO_EVEN, no narrow_range; never with another axis than -1.
+        quint8 and qint8 SCALED with HALF_TO_EVEN; never with narrow_range or another axis than -1.
     out : ndarray of the type `T`, optional
         Where the codes are written; of the shape of `input`.
 
     Returns
     -------
     QTensor
-        Codes and the range they have. With an axis longer than 1, min and max are float32 arrays, one entry a slice.
+        Codes and the range they have. With an axis longer than 1, min and max are float32 arrays, one entry a slice, of
+        a shape that broadcasts against the codes.
 
     Raises
     ------
@@ -88,7 +96,8 @@ def quantize_v2(
         HALF_TO_EVEN but for SCALED; an axis for MIN_FIRST, beyond the dimensions, of size 0, or of another length than
         the ranges; several ranges without an axis; a range end that is not finite, ``input_max_range must be larger
         than input_min_range``; a range too narrow, or widened too far, for float32; an `out` that does not fit. With
-        oneDNN: a 0-d `input` for SCALED, or for MIN_FIRST beyond the range (it would not saturate); more than 5 axes.
+        oneDNN: a 0-d `input` for SCALED, or for MIN_FIRST beyond the range (it would not saturate); more than 5 axes;
+        qint32 for SCALED with HALF_TO_EVEN, for which TensorFlow has no kernel then.
 
     Notes
     -----
@@ -131,31 +140,32 @@ def quantize_v2(
     >>> t = quantize_v2(rows, [0.0, 0.0], [1.0, 2.0], axis=0)
     >>> t.data, t.max
     (array([[128, 255],
-           [ 64, 128]], dtype=uint8), array([1., 2.], dtype=float32))
+           [ 64, 128]], dtype=uint8), array([[1.],
+           [2.]], dtype=float32))
     """
-    x = array(input, "input", F32)
     one_of(T, "T", tuple(TYPES))
     one_of(mode, "mode", MODES)
     if one_of(round_mode, "round_mode", ROUND_MODES) == "HALF_TO_EVEN" and mode != "SCALED":
         raise ValueError(f"round_mode: 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'")
-    axis, least = integer(axis, "axis"), scalar(ensure_minimum_range, "ensure_minimum_range")
-    ranges = _quantize_ranges(x, axis, mode, min_range, max_range)
-    way = f"{mode} {round_mode}" if mode == "SCALED" else mode
-    if onednn and axis == -1:
-        way = _onednn_way(x, T, way, narrow_range)
+    axis, least = integer(axis, "axis"), number(ensure_minimum_range, "ensure_minimum_range")
+    lo, hi = numbers(min_range, "min_range"), numbers(max_range, "max_range")
+    x = array(input, "input", F32)
+    ranges = _quantize_ranges(x, axis, mode, lo, hi)
+    way = WAYS[mode, round_mode]
+    if onednn and axis == -1 and not narrow_range:
+        way = _onednn_way(x.ndim, T, way)
     if np.isnan(x.min(initial=np.inf)):
         raise ValueError("input: holds NaN, for which TensorFlow's code is undefined")
-    typenum = np.dtype(TYPES[T]).num
-    numbers = [kernels.quantize_numbers(lo, hi, typenum, way, narrow_range, least) for lo, hi in ranges]
-    _refuse_unusable(x, numbers, way)
-    out = output(out, typenum, x)
-    for n, (part, codes) in zip(numbers, slices(axis, x, out), strict=True):
-        kernels.quantize(part, n, codes)
-    if len(numbers) == 1:
-        return QTensor(out, numbers[0]["min"], numbers[0]["max"])
-    mins: Any = np.array([n["min"] for n in numbers], np.float32)
-    maxs: Any = np.array([n["max"] for n in numbers], np.float32)
-    return QTensor(out, mins, maxs)
+    quantizers = [kernels.Quantizer(*r, TYPES[T], way, narrow_range, least) for r in ranges]
+    _refuse_unusable(x, quantizers, way)
+    out = output(out, TYPES[T].dtype.num, x)
+    for quantizer, (part, codes) in zip(quantizers, slices(axis, x, out), strict=True):
+        quantizer.quantize(part, codes)
+    kind = _kind(T, mode, way, narrow_range)
+    if len(quantizers) == 1:
+        return kind(out, *quantizers[0].ends)
+    found = np.array([q.ends for q in quantizers], np.float32).reshape(-1, 2, *(1,) * (x.ndim - axis - 1))
+    return kind(out, found[:, 0], found[:, 1])
 
 
 def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) -> list[tuple[float, float]]:
@@ -170,12 +180,12 @@ def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) ->
     else:
         check_axis(x, axis, mode, "Quantize")
         for value, name in ((lo, "min_range"), (hi, "max_range")):
-            if np.ndim(value) != 1 or np.size(value) != x.shape[axis]:
+            if np.shape(value) != (x.shape[axis],):
                 raise ValueError(
                     f"{name}: If axis is specified, {name} must be a 1-D tensor whose size matches the axis dimension "
                     f"{x.shape[axis]}, but {name} has shape {np.shape(value)}"
                 )
-    ranges = ends_of_slices(lo, hi, "min_range", "max_range")
+    ranges = ranges_of(lo, hi, "min_range, max_range")
     for low, high in ranges:
         if low > high:
             raise ValueError(
@@ -184,117 +194,35 @@ def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) ->
     return ranges
 
 
-def _onednn_way(x: NDArray[Any], T: str, way: str, narrow_range: bool) -> str:
+def _onednn_way(ndim: int, T: str, way: int) -> int:
     """Tell the way that oneDNN takes where it takes over, else `way`."""
-    first = T == "quint8" and way == "MIN_FIRST"
-    scaled = T in ("quint8", "qint8") and way == "SCALED HALF_TO_EVEN" and not narrow_range
-    if (first or scaled) and x.ndim > 5:
-        raise ValueError(f"input: dims must be <= 5 with oneDNN, got {x.ndim}")
-    if scaled and x.ndim == 0:
+    first = way == kernels.MIN_FIRST and T == "quint8"
+    if way == kernels.SCALED_HALF_EVEN and T == "qint32":
+        raise ValueError("T: TensorFlow has no kernel (NotFound) for SCALED with HALF_TO_EVEN to 'qint32' with oneDNN")
+    scaled = way == kernels.SCALED_HALF_EVEN and T in ("quint8", "qint8")
+    if (first or scaled) and ndim > 5:
+        raise ValueError(f"input: dims must be <= 5 with oneDNN, got {ndim}")
+    if scaled and ndim == 0:
         raise ValueError("input: Scalar calculation is supported only for MIN_FIRST mode with oneDNN, got a 0-d input")
     if first:
-        return "oneDNN MIN_FIRST" if x.ndim else "oneDNN MIN_FIRST 0-d"
-    return "oneDNN SCALED" if scaled else way
+        return kernels.ONEDNN_MIN_FIRST if ndim else kernels.ONEDNN_MIN_FIRST_0D
+    return kernels.ONEDNN_SCALED if scaled else way
 
 
-def _refuse_unusable(x: NDArray[Any], numbers: list[dict[str, Any]], way: str) -> None:
+def _refuse_unusable(x: NDArray[Any], quantizers: list[kernels.Quantizer], way: int) -> None:
     """Raise ValueError where TensorFlow's codes would be undefined."""
-    for n in numbers:
-        if not (isfinite(n["scale"]) and isfinite(n["max"])):
-            raise ValueError(f"min_range, max_range: ({n['min']}, {n['max']}) is too narrow or wide to quantize over")
-        if way == "oneDNN MIN_FIRST 0-d" and not n["min"] <= x <= n["max"]:
-            raise ValueError(f"input: {x} is beyond ({n['min']}, {n['max']}), where a 0-d input does not saturate")
+    for q in quantizers:
+        lo, hi = q.ends
+        if not q.usable:
+            raise ValueError(f"min_range, max_range: ({lo}, {hi}) is too narrow or wide to quantize over")
+        if way == kernels.ONEDNN_MIN_FIRST_0D and not lo <= x <= hi:
+            raise ValueError(f"input: {x} is beyond ({lo}, {hi}), where a 0-d input does not saturate")
 
 
-def dequantize(
-    input: TensorLike,
-    mode: str = "MIN_COMBINED",
-    narrow_range: bool = False,
-    axis: int = -1,
-    *,
-    out: NDArray[np.float32] | None = None,
-) -> NDArray[np.float32]:
-    """Turn codes into float32.
-
-    With L, H the lowest and highest code, in float32, one rounding an operation:
-
-    ================  =====================  ====================================================
-    mode              step                   value
-    ================  =====================  ====================================================
-    MIN_COMBINED      (max - min) / (H - L)  (q - L) * step + min
-    MIN_FIRST         (max - min) / (H - L)  (half_away(min / step) * step - L * step) + q * step
-    SCALED, unsigned  max / H                q * step
-    SCALED, signed    max(min / L, max / H)  q * step
-    ================  =====================  ====================================================
-
-    Parameters
-    ----------
-    input : (data, min, max)
-        uint8, int8, uint16, int16 or int32 codes; the range in any order, with an axis 1-D arrays.
-    mode : {"MIN_COMBINED", "MIN_FIRST", "SCALED"}
-        See above.
-    narrow_range : bool
-        Whether the lowest code was left unused: L is one higher in signed SCALED.
-    axis : int
-        Axis along which each slice has its own range; -1, and like TensorFlow anything below, is none.
-    out : ndarray of float32, optional
-        Where the values are written; of the shape of the codes.
-
-    Returns
-    -------
-    ndarray of float32
-
-    Raises
-    ------
-    TypeError, ValueError
-        An argument that is no such tensor; a mode that is not in the list; an axis for MIN_FIRST, beyond the
-        dimensions, of size 0; not ``as many elements as input on the dequantization axis`` in min and max; a range
-        that is not finite or whose step is below the normal float32; an `out` that does not fit.
-
-    Notes
-    -----
-    Source: TensorFlow, ``dequantize_op.cc``, ``quantization_utils.h``. oneDNN, where it is on, gives the same values
-    but does not do SCALED of 0-d or qint32 codes, and aborts the process on SCALED of none.
-
-    **Hazards.** qint32 codes go through float32, which has 24 bits, and in SCALED, unless several slices have
-    ranges of their own, back to int32, which wraps:
-
-    >>> import numpy as np
-    >>> codes = np.int32([2**31 - 1, 2**31 - 65, -(2**31)])
-    >>> dequantize((codes, -1.0, 1.0), mode="SCALED")
-    array([-1.        ,  0.99999994, -1.        ], dtype=float32)
-    >>> dequantize((codes, [-1.0] * 3, [1.0] * 3), mode="SCALED", axis=0)
-    array([ 1.        ,  0.99999994, -1.        ], dtype=float32)
-
-    MIN_FIRST does not give back what `quantize_v2` was given, not even 0, in the most common of ranges (one divides by
-    the step and finds -127.49999, the other multiplies by its inverse and finds -127.5):
-
-    >>> dequantize(quantize_v2(np.float32([0.0]), -1.0, 1.0, mode="MIN_FIRST"), mode="MIN_FIRST")
-    array([0.00784314], dtype=float32)
-
-    Nothing looks at the range, and SCALED of unsigned codes never at min:
-
-    >>> dequantize((np.uint8([0, 255]), 5.0, 1.0), mode="SCALED")
-    array([0., 1.], dtype=float32)
-
-    Examples
-    --------
-    >>> dequantize((np.uint8([0, 128, 255]), -1.0, 1.0))
-    array([-1.        ,  0.00392163,  1.        ], dtype=float32)
-    """
-    q, lo, hi = triple(input, "input", *TYPES)
-    one_of(mode, "mode", MODES)
-    axis = integer(axis, "axis")
-    if axis >= 0:
-        check_axis(q, axis, mode, "Dequantize")
-    count = q.shape[axis] if axis >= 0 else 1
-    for value, name in ((np.size(lo), "min"), (np.size(hi), "max")):
-        if value != count:
-            where = f"as many elements as input on the dequantization axis ({axis})"
-            raise ValueError(f"input {name}: must have {where}, got {value}, expected {count}")
-    ranges = ends_of_slices(lo, hi, "input min", "input max", 256**q.itemsize - 1)
-    numbers = [kernels.dequantize_numbers(*ends, q.dtype.num, mode, narrow_range, count > 1) for ends in ranges]
-    out = output(out, F32, q)
-    for n, (codes, part) in zip(numbers, slices(axis, q, out), strict=True):
-        kernels.dequantize(codes, n, part)
-    return out
+def _kind(T: str, mode: str, way: int, narrow_range: bool) -> type[QTensor]:
+    """Give the class of the result, which knows what the codes stand for."""
+    if way == kernels.ONEDNN_SCALED and T == "qint8":
+        return BALANCED
+    if mode == "SCALED":
+        return NARROW.get(T, QTensor) if narrow_range else QTensor
+    return AFFINE if T == "qint32" else QTensor

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from qops._kernels.core.range import range_32
 from qops._kernels.tensorflow import requantize as kernels
-from qops.qtensor import U8, QTensor, TensorLike, output, tensor
-from qops.tensorflow._checks import TYPES, ends, one_of, triple
+from qops.qtensor import U8, QTensor, TensorLike, output, parts, tensor
+from qops.tensorflow._checks import TYPES, codes_of, ends, one_of, operands
 
 
 def requantize(
@@ -80,8 +80,6 @@ def requantize(
     >>> requantize((np.int32([-(2**31), 0, 2**30]), -1.0, 1.0), -1.0, 1.0).data
     array([  0, 128, 191], dtype=uint8)
     """
-    q, lo, hi = triple(input, "input", "qint32")
-    in_min, in_max = ends(lo, hi, "input min", "input max", 2**32)
     one_of(out_type, "out_type", ("quint8", "qint8"))
     out_min, out_max = ends(
         requested_output_min, requested_output_max, "requested_output_min", "requested_output_max", 255
@@ -93,7 +91,8 @@ def requantize(
             "requested_output_max: requested_output_max must be >= requested_output_min, "
             f"but got {out_max} and {out_min}"
         )
-    out = output(out, np.dtype(TYPES[out_type]).num, q)
+    ((q, in_min, in_max),) = operands(2**32, ("qint32",), input=input)
+    out = output(out, TYPES[out_type].dtype.num, q)
     kernels.requantize(q, in_min, in_max, out_min, out_max, out)
     return QTensor(out, out_min, out_max)
 
@@ -139,10 +138,11 @@ def requantization_range(input: TensorLike) -> tuple[float, float]:
     >>> requantization_range((np.int32([2**29, 2**30]), -1.0, 1.0))
     (0.0, 0.5)
     """
-    q, lo, hi = triple(input, "input", "qint32")
+    values, lo, hi = parts(input, "input")
     if np.size(lo) == 0 or np.size(hi) == 0:
         raise ValueError(f"input: min and max must have an element, got {lo!r} and {hi!r}")
-    return _spanned(q, *ends(np.ravel(lo)[0], np.ravel(hi)[0], "input min", "input max", 2**32))
+    in_min, in_max = ends(np.ravel(lo)[0], np.ravel(hi)[0], "input min", "input max", 2**32)
+    return _spanned(codes_of(values, "input", "qint32"), in_min, in_max)
 
 
 def _spanned(q: NDArray[Any], in_min: float, in_max: float) -> tuple[float, float]:
@@ -197,8 +197,7 @@ def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] 
     >>> quantize_down_and_shrink_range((np.int32([-(2**30), 0, 2**30]), -1.0, 1.0))
     QTensor(data=array([  0, 128, 255], dtype=uint8), min=-0.5, max=0.5)
     """
-    q, lo, hi = triple(input, "input", "qint32")
-    in_min, in_max = ends(lo, hi, "input min", "input max", 2**32)
+    ((q, in_min, in_max),) = operands(2**32, ("qint32",), input=input)
     found_min, found_max = _spanned(q, in_min, in_max)
     out = output(out, U8, q)
     kernels.requantize(q, in_min, in_max, found_min, found_max, out)

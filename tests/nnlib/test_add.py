@@ -131,6 +131,26 @@ def test_add_8p8to32_matches_twin(call):
     assert (t.min, t.max) == (-c_max, c_max)
 
 
+@pytest.mark.parametrize("coarse", [2e-10, 1.001e-10, 0.999e-10, 5e-11])
+def test_add_8p8to32_of_steps_around_1e_10(coarse):
+    """The original divides by 1e-10 where the coarser step is smaller, and so loses the proportion of the finer."""
+    codes_of_all = np.arange(256, dtype=np.uint8)
+    for a_step, b_step in ((coarse, coarse / 3), (coarse / 3, coarse)):
+        ranges = (0.0, 255 * a_step), (0.0, 255 * b_step)
+        t = nnlib.quantized_add_8p8to32((codes_of_all, *ranges[0]), (codes_of_all[::-1], *ranges[1]))
+        want, c_max = twin.add_8p8to32(codes_of_all.tolist(), *ranges[0], codes_of_all[::-1].tolist(), *ranges[1])
+        assert t.data.tolist() == want
+        assert t.max == c_max
+
+
+@pytest.mark.parametrize(("a_range", "b_range"), [((1, 1), (2, 2)), ((-3.4e38, 0), (-1e38, 0))])
+def test_add_8p8to32_leaves_out_alone_when_it_refuses(a_range, b_range):
+    x, out = np.uint8([1, 2]), np.int32([77, 78])
+    with pytest.raises(ValueError, match=r"a, b: the ranges .* are both 0 wide, or beyond float32"):
+        nnlib.quantized_add_8p8to32((x, *a_range), (x, *b_range), out=out)
+    assert out.tolist() == [77, 78]
+
+
 def test_bias_add_is_the_front_doors_formula():
     a, b = codes(24, 3)
     x, bias = (a.reshape(1, 2, 3, 4), -1.5, 2.0), (b[:4], -0.25, 0.5)

@@ -5,6 +5,13 @@ import numpy as np
 f32 = np.float32
 FLT_MAX = np.finfo(f32).max
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
+TYPES = {"quint8": np.uint8, "qint8": np.int8, "quint16": np.uint16, "qint16": np.int16, "qint32": np.int32}
+MODES = ["MIN_COMBINED", "MIN_FIRST", "SCALED"]
+RANGES = [(-1, 1), (0, 6), (-3, 0), (-0.37, 2.81), (2.5, 7.25), (-9, -4.5), (-1e-6, 1e-6), (0, 1e6), (-2, -2), (0, 0)]
+
+
+def some_ranges(rng):
+    return RANGES + [tuple(np.sort(rng.normal(0, 10.0 ** rng.integers(-3, 4), 2)).tolist()) for _ in range(20)]
 
 
 def half_away(x):

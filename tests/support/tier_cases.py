@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from qops import codes
 from qops._kernels.core import multiply_shift
 from qops._kernels.core import range as extremes
 from qops._kernels.frontdoor import add, quantize, requantize
@@ -244,8 +245,9 @@ def tensorflow_quantized(way, dtype):
 
     def case(rng, n):
         x, out, (lo, hi) = drawn(rng, n, np.float32), unaligned(rng, n, dtype), ends(rng)
-        numbers = tensorflow_quantize.quantize_numbers(lo, hi, out.dtype.num, way, bool(rng.integers(0, 2)), 0.01)
-        return lambda: (out, tensorflow_quantize.quantize(x, numbers, out))
+        number, row = getattr(tensorflow_quantize, way), codes.of(out)
+        quantizer = tensorflow_quantize.Quantizer(lo, hi, row, number, bool(rng.integers(0, 2)), 0.01)
+        return lambda: (out, quantizer.quantize(x, out))
 
     return case
 
@@ -258,9 +260,9 @@ WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
     ("MIN_FIRST", np.int32),
     ("MIN_COMBINED", np.uint8),
     ("SCALED", np.int8),
-    ("SCALED HALF_TO_EVEN", np.int32),
-    ("oneDNN MIN_FIRST 0-d", np.uint8),
-    ("oneDNN SCALED", np.int8),
+    ("SCALED_HALF_EVEN", np.int32),
+    ("ONEDNN_MIN_FIRST_0D", np.uint8),
+    ("ONEDNN_SCALED", np.int8),
 ]
 NAMED = {case.__name__: case for case in CASES} | {
     **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},

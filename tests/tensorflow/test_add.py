@@ -51,8 +51,8 @@ def test_add_known_answers():
 
 def test_add_operand_vanishes_when_1029_times_narrower():
     codes = np.arange(256, dtype=np.uint8)
-    assert quantized_add_integers(0, 1028, 0, 1)["y"]["step"] == 1
-    assert quantized_add_integers(0, 1029, 0, 1)["y"]["step"] == 0  # 2**18 / 255 = 1028.02
+    assert quantized_add_integers((0, 1028), (0, 1))["y"]["step"] == 1
+    assert quantized_add_integers((0, 1029), (0, 1))["y"]["step"] == 0  # 2**18 / 255 = 1028.02
     assert not quantized_add((codes * 0, 0.0, 1029.0), (codes, 0.0, 1.0)).data.any()
 
 
@@ -173,6 +173,7 @@ BAD_BIAS_ADD = [
     ((A, *R), (B, [0.0, 1.0], 1.0), "bias min: must be rank 0 but is rank 1"),
     ((A, np.nan, 1.0), (B, *R), "input min: nan"),
     ((A, 0.0, 2.0**111), (B, *R), "beyond float32"),
+    ((A, 0.0, 1.3e33), (B, *R), "input, bias: the output range .* is beyond float32"),
     ((A, 0.0, 1e-40), (B, *R), "steps too small"),
     ((A, -3e38, 3e38), (B, *R), "wider than float32"),
 ]

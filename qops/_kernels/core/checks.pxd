@@ -6,6 +6,7 @@ cdef struct Ends:  # of a range, float32 values
     double min, max
 
 cdef int span_of(lo, hi, str name, Ends* ends) except -1
+cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
 cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1

@@ -156,14 +156,17 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
     return source.astype(np.int32)
 
 
-cdef tuple parts_of(t):
-    """The parts of what is no tuple; None if there are none: three codes in an array are no triple."""
-    if cnp.PyArray_Check(t):
-        return None
+cpdef tuple parts(t, str name):
+    """The parts of the triple `t`; TypeError if it is none, as three codes in an array are none."""
+    cdef tuple found
     try:
-        return tuple(t)
+        found = <tuple>t if isinstance(t, tuple) else None if cnp.PyArray_Check(t) else tuple(t)
     except TypeError:
-        return None
+        found = None
+    if found is None or len(found) != 3:
+        got = type(t).__name__ if found is None else f"{len(found)} parts"
+        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
+    return found
 
 
 cdef object range_of(t, str name, Ends* ends):
@@ -172,13 +175,9 @@ cdef object range_of(t, str name, Ends* ends):
     A number may be an object that runs code when it is asked for its value, and so change any array. So the ranges of
     all operands come first, and arrays are looked at last.
     """
-    cdef tuple parts = <tuple>t if isinstance(t, tuple) else parts_of(t)
-    if parts is None or len(parts) != 3:
-        got = type(t).__name__ if parts is None else f"{len(parts)} parts"
-        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
+    values, lo, hi = parts(t, name)
     if type(t) is not tuple and is_read_otherwise(t):
         raise TypeError(f"{name}: its codes are read as {t.code_type.name}, which this op does not do")
-    values, lo, hi = parts[0], parts[1], parts[2]
     span_of(lo, hi, name, ends)
     return values
 

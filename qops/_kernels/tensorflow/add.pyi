@@ -2,24 +2,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-def quantized_add_integers(min_x: float, max_x: float, min_y: float, max_y: float) -> dict[str, Any]: ...
-def quantized_add(
-    x: NDArray[Any],
-    min_x: float,
-    max_x: float,
-    y: NDArray[Any],
-    min_y: float,
-    max_y: float,
-    single: str,
-    out: NDArray[Any],
-) -> float: ...
-def quantized_bias_add_max(min_input: float, max_input: float, min_bias: float, max_bias: float) -> float: ...
-def quantized_bias_add(
-    x: NDArray[Any],
-    min_input: float,
-    max_input: float,
-    bias: NDArray[Any],
-    min_bias: float,
-    max_bias: float,
-    out: NDArray[Any],
-) -> float: ...
+Range = tuple[float, float]
+Checked = tuple[NDArray[Any], float, float]
+
+def quantized_add_integers(x: Range, y: Range) -> dict[str, Any]: ...
+def quantized_add(x: Checked, x_alone: bool, y: Checked, y_alone: bool, out: NDArray[Any]) -> float: ...
+def quantized_bias_add_max(x: Checked, bias: Checked) -> float: ...
+def quantized_bias_add(x: Checked, bias: Checked, out_max: float, out: NDArray[Any]) -> None: ...

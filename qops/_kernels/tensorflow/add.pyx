@@ -20,7 +20,8 @@ from qops._kernels.tensorflow.formulas cimport (
     quantized_to_float,
     smaller,
 )
-from qops._kernels.core.walk cimport blocks
+from qops._kernels.core.codes cimport code_type
+from qops._kernels.core.walk cimport walk
 
 cnp.import_array()
 
@@ -57,9 +58,9 @@ cdef AddTerms prepare_add(float min_x, float max_x, float min_y, float max_y) no
     return p
 
 
-def quantized_add_integers(float min_x, float max_x, float min_y, float max_y):
-    """What quantized_add uses for these ranges, as a dict: max, and first and step of x and of y."""
-    return prepare_add(min_x, max_x, min_y, max_y)
+def quantized_add_integers(tuple x, tuple y):
+    """What quantized_add uses for the ranges x and y, as a dict: max, and first and step of x and of y."""
+    return prepare_add(x[0], x[1], y[0], y[1])
 
 
 cdef void by_steps(Terms t, int32_t* table) noexcept nogil:
@@ -76,45 +77,41 @@ cdef void one_by_one(float lo, float hi, float out_max, int32_t* table) noexcept
         table[q] = in_new_range(q, lo, hi, out_max)
 
 
-cdef void add_terms(const uint8_t* x, const uint8_t* y, int32_t* z, Py_ssize_t n,
-                    const int32_t* of_x, const int32_t* of_y) noexcept nogil:
+cdef struct Tables:  # what each byte of an operand is in output codes
+    int32_t[256] x, y
+
+
+cdef void add_tables(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """z = of_x[x] + of_y[y]; the sum wraps."""
+    cdef const uint8_t* x = <uint8_t*>data[0]
+    cdef const uint8_t* y = <uint8_t*>data[1]
+    cdef int32_t* z = <int32_t*>data[2]
+    cdef Tables* of = <Tables*>using
     cdef Py_ssize_t i
     for i in range(n):
-        z[i] = <int32_t>(<uint32_t>of_x[x[i]] + <uint32_t>of_y[y[i]])
+        z[i] = <int32_t>(<uint32_t>of.x[x[i]] + <uint32_t>of.y[y[i]])
 
 
-cdef object add_by_tables(tuple arrays, const int32_t* of_x, const int32_t* of_y):
-    cdef cnp.ndarray x, y, z
-    for x, y, z in blocks(arrays):
-        with nogil:
-            add_terms(<uint8_t*>cnp.PyArray_DATA(x), <uint8_t*>cnp.PyArray_DATA(y), <int32_t*>cnp.PyArray_DATA(z),
-                      cnp.PyArray_SIZE(z), of_x, of_y)
-
-
-def quantized_add(cnp.ndarray x, float min_x, float max_x, cnp.ndarray y, float min_y, float max_y,
-                  str single, cnp.ndarray out):
-    """out = the int32 codes of x + y in the range (-max, max); returns max. `single`: which is one element, or ""."""
-    cdef AddTerms p = prepare_add(min_x, max_x, min_y, max_y)
-    cdef int32_t of_x[256]
-    cdef int32_t of_y[256]
-    by_steps(p.x, of_x)
-    by_steps(p.y, of_y)
-    if single == "x":
-        one_by_one(min_x, max_x, p.max, of_x)
-    elif single == "y":
-        one_by_one(min_y, max_y, p.max, of_y)
-    add_by_tables((x, y, out), of_x, of_y)
+def quantized_add(tuple x, bint x_alone, tuple y, bint y_alone, cnp.ndarray out):
+    """out = the int32 codes of x + y in the range (-max, max); returns max. `x_alone`: x counts as one element."""
+    cdef AddTerms p = prepare_add(x[1], x[2], y[1], y[2])
+    cdef Tables of
+    if x_alone:
+        one_by_one(x[1], x[2], p.max, of.x)
+    else:
+        by_steps(p.x, of.x)
+    if y_alone:
+        one_by_one(y[1], y[2], p.max, of.y)
+    else:
+        by_steps(p.y, of.y)
+    walk(add_tables, &of, x[0], y[0], out)
     return p.max
 
 
-cdef float bias_add_max(float min_input, float max_input, float min_bias, float max_bias) noexcept nogil:
-    return larger(max_input, larger(-min_input, larger(max_bias, -min_bias))) * <float>131072
-
-
-def quantized_bias_add_max(float min_input, float max_input, float min_bias, float max_bias):
+def quantized_bias_add_max(tuple x, tuple bias):
     """Upper end of the output range of quantized_bias_add; the lower one is its negative."""
-    return bias_add_max(min_input, max_input, min_bias, max_bias)
+    cdef float x_min = x[1], x_max = x[2], bias_min = bias[1], bias_max = bias[2]
+    return larger(x_max, larger(-x_min, larger(bias_max, -bias_min))) * <float>131072
 
 
 cdef void by_value(Codes t, float lo, float hi, float out_max, int32_t* table) noexcept nogil:
@@ -126,19 +123,15 @@ cdef void by_value(Codes t, float lo, float hi, float out_max, int32_t* table) n
         table[<uint8_t>q] = eigen_code(from_code.base + <float>q * from_code.scale, to_code)
 
 
-def quantized_bias_add(cnp.ndarray x, float min_input, float max_input, cnp.ndarray bias, float min_bias,
-                       float max_bias, cnp.ndarray out):
-    """out = the int32 codes of x + bias, both uint8 or both int8, in the range (-max, max); returns max."""
-    cdef float out_max = bias_add_max(min_input, max_input, min_bias, max_bias)
+def quantized_bias_add(tuple x, tuple bias, float out_max, cnp.ndarray out):
+    """out = the int32 codes of x + bias, both uint8 or both int8, in the range (-out_max, out_max)."""
     cdef Codes wide = codes_of(-2147483648, 2147483647)
-    cdef Codes narrow = codes_of(-128, 127) if cnp.PyArray_TYPE(x) == cnp.NPY_INT8 else codes_of(0, 255)
+    cdef Codes narrow = codes_of(code_type(x[0]).lowest, code_type(x[0]).highest)
     cdef int32_t zero = <int32_t>float_to_quantized(0, -out_max, out_max, wide)
-    cdef int32_t of_x[256]
-    cdef int32_t of_bias[256]
+    cdef Tables of
     cdef int q
-    by_value(narrow, min_input, max_input, out_max, of_x)
-    by_value(narrow, min_bias, max_bias, out_max, of_bias)
+    by_value(narrow, x[1], x[2], out_max, of.x)
+    by_value(narrow, bias[1], bias[2], out_max, of.y)
     for q in range(256):
-        of_bias[q] = <int32_t>(<uint32_t>of_bias[q] + <uint32_t>zero)
-    add_by_tables((x, bias, out), of_x, of_bias)
-    return out_max
+        of.y[q] = <int32_t>(<uint32_t>of.y[q] + <uint32_t>zero)
+    walk(add_tables, &of, x[0], bias[0], out)

@@ -1,12 +1,14 @@
-"""TensorFlow's QuantizeV2 and Dequantize: every mode as the numbers of one loop each way."""
+"""TensorFlow's QuantizeV2 and Dequantize: each mode gives the numbers of one loop, which is the same for all."""
 
 cimport numpy as cnp
 from libc.float cimport FLT_MAX, FLT_MIN
-from libc.math cimport INFINITY, fabsf, rintf, truncf
+from libc.math cimport INFINITY, fabsf, isfinite, rintf, truncf
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
+from qops._kernels.core.codes cimport code_type
 from qops._kernels.core.rounding cimport clamp_f32, half_away_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM, walk
 from qops._kernels.tensorflow.formulas cimport (
     Codes,
     Line,
@@ -17,9 +19,17 @@ from qops._kernels.tensorflow.formulas cimport (
     larger,
     smaller,
 )
-from qops._kernels.core.walk cimport STREAM, blocks
 
 cnp.import_array()
+
+cpdef enum:  # the ways to quantize and to dequantize: the modes, and what oneDNN does where it takes over
+    MIN_COMBINED
+    MIN_FIRST
+    SCALED
+    SCALED_HALF_EVEN
+    ONEDNN_MIN_FIRST
+    ONEDNN_MIN_FIRST_0D
+    ONEDNN_SCALED
 
 ctypedef fused code:
     uint8_t
@@ -34,31 +44,31 @@ cdef extern from "tensorflow/quantize.h":
         HALF_AWAY "TF_HALF_AWAY"
         HALF_EVEN "TF_HALF_EVEN"
         TRUNCATE "TF_TRUNCATE"
-    ctypedef struct Quantizer "tf_quantizer":
+    ctypedef struct Numbers "tf_quantizer":
         float min, max  # the range that is reported
         float lowest_x, highest_x  # x is cut to these first
         float minus, scale, plus, shift
         float lowest, highest  # the code is cut to these last
         Rounding rounding
-    Py_ssize_t tf_quantize_8__simd(int, const float*, void*, Py_ssize_t, Quantizer, bint) nogil
-    Py_ssize_t tf_quantize_32__simd(int, const float*, void*, Py_ssize_t, Quantizer, bint) nogil
+    Py_ssize_t tf_quantize_8__simd(int, const float*, void*, Py_ssize_t, Numbers, bint) nogil
+    Py_ssize_t tf_quantize_32__simd(int, const float*, void*, Py_ssize_t, Numbers, bint) nogil
 
 
-cdef Quantizer reporting(float lo, float hi) noexcept nogil:
+cdef Numbers reporting(float lo, float hi) noexcept nogil:
     """What leaves x as it is and reports (lo, hi)."""
-    return Quantizer(lo, hi, -INFINITY, INFINITY, 0, 1, 0, 0, -INFINITY, INFINITY, HALF_AWAY)
+    return Numbers(lo, hi, -INFINITY, INFINITY, 0, 1, 0, 0, -INFINITY, INFINITY, HALF_AWAY)
 
 
-cdef Quantizer min_first(float a, float b, Codes t) noexcept nogil:
-    cdef Quantizer p = reporting(a, b)
+cdef Numbers min_first(float a, float b, Codes t) noexcept nogil:
+    cdef Numbers p = reporting(a, b)
     cdef Steps steps = eigen_quantize(a, b, t)
     p.scale, p.shift, p.lowest, p.highest = steps.scale, -steps.shift, steps.lowest, steps.highest
     return p
 
 
-cdef Quantizer min_combined(float a, float b, Codes t) noexcept nogil:
+cdef Numbers min_combined(float a, float b, Codes t) noexcept nogil:
     """Unsigned: half up; signed: half away from zero, once the lowest code is added."""
-    cdef Quantizer p = reporting(a, b)
+    cdef Numbers p = reporting(a, b)
     p.lowest_x, p.highest_x, p.minus = a, b, a
     p.scale = <float>((t.count - 1) / <double>(b - a))
     p.rounding = HALF_AWAY if t.lowest else TRUNCATE
@@ -71,9 +81,9 @@ cdef float flush(float v) noexcept nogil:
     return v if fabsf(v) >= FLT_MIN else <float>0
 
 
-cdef Quantizer scaled(float a, float b, Codes t, bint half_even, bint narrow) noexcept nogil:
+cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noexcept nogil:
     """Code 0 is 0; the end that allows the smaller scale decides, an end at 0 allows any."""
-    cdef Quantizer p
+    cdef Numbers p
     cdef float lowest = <float>(t.lowest + narrow), highest = <float>t.highest
     cdef float by_a = lowest / a if lowest * a > 0 else <float>FLT_MAX
     cdef float by_b = highest / b if highest * b > 0 else <float>FLT_MAX
@@ -84,39 +94,27 @@ cdef Quantizer scaled(float a, float b, Codes t, bint half_even, bint narrow) no
     return p
 
 
-cdef Quantizer onednn_min_first(float a, float b) noexcept nogil:
-    cdef Quantizer p = reporting(a, b)
+cdef Numbers onednn_min_first(float a, float b) noexcept nogil:
+    cdef Numbers p = reporting(a, b)
     p.scale = <float>255 / (b - a)
     p.plus, p.lowest, p.highest, p.rounding = -a * p.scale, 0, 255, HALF_EVEN
     return p
 
 
-cdef Quantizer onednn_single(float a, float b) noexcept nogil:
+cdef Numbers onednn_single(float a, float b) noexcept nogil:
     """MIN_FIRST of a 0-d input: not rounded, not cut."""
-    cdef Quantizer p = reporting(a, b)
+    cdef Numbers p = reporting(a, b)
     p.minus, p.scale, p.rounding = a, <float>255 / (b - a), TRUNCATE
     return p
 
 
-cdef Quantizer onednn_scaled(float a, float b, Codes t) noexcept nogil:
+cdef Numbers onednn_scaled(float a, float b, Codes t) noexcept nogil:
     """255 steps over (0, widest) or (-widest, widest), half to even."""
     cdef float widest = larger(fabsf(a), fabsf(b))
-    cdef Quantizer p = reporting(-widest if t.lowest else <float>0, widest)
+    cdef Numbers p = reporting(-widest if t.lowest else <float>0, widest)
     p.scale = (<float>127.5 if t.lowest else <float>255) / widest
     p.lowest, p.highest, p.rounding = <float>t.lowest, <float>t.highest, HALF_EVEN
     return p
-
-
-cdef Codes codes_of_type(int typenum) noexcept nogil:
-    if typenum == cnp.NPY_UINT8:
-        return codes_of(0, 255)
-    if typenum == cnp.NPY_INT8:
-        return codes_of(-128, 127)
-    if typenum == cnp.NPY_UINT16:
-        return codes_of(0, 65535)
-    if typenum == cnp.NPY_INT16:
-        return codes_of(-32768, 32767)
-    return codes_of(-2147483648, 2147483647)
 
 
 cdef float adjusted_max(float a, float lo, float hi, float ensure_minimum_range) noexcept nogil:
@@ -125,21 +123,53 @@ cdef float adjusted_max(float a, float lo, float hi, float ensure_minimum_range)
     return larger(<float>0, larger(hi, a + least))
 
 
-def quantize_numbers(float lo, float hi, int typenum, str way, bint narrow, float ensure_minimum_range):
-    """The numbers of the quantize loop, as a dict. `way`: a mode, or one of oneDNN's, and a rounding if it has two."""
-    cdef Codes t = codes_of_type(typenum)
-    cdef float a = smaller(<float>0, lo), b = adjusted_max(a, lo, hi, ensure_minimum_range)
-    if way == "MIN_FIRST":
-        return min_first(a, b, t)
-    if way == "MIN_COMBINED":
-        return min_combined(a, b, t)
-    if way == "oneDNN MIN_FIRST":
-        return onednn_min_first(a, b)
-    if way == "oneDNN MIN_FIRST 0-d":
-        return onednn_single(a, b)
-    if way == "oneDNN SCALED":
-        return onednn_scaled(a, b, t)
-    return scaled(a, b, t, way == "SCALED HALF_TO_EVEN", narrow)
+cdef class Quantizer:
+    """The numbers that quantize over one range, in one way.
+
+    `row`: the `qops.codes.CodeType` of the codes; `narrow`: whether SCALED leaves the lowest code unused.
+    """
+    cdef Numbers p
+
+    def __init__(self, float lo, float hi, row, int way, bint narrow, float ensure_minimum_range):
+        cdef Codes t = codes_of(row.lowest, row.highest)
+        cdef float a = smaller(<float>0, lo), b = adjusted_max(a, lo, hi, ensure_minimum_range)
+        if way == MIN_COMBINED:
+            self.p = min_combined(a, b, t)
+        elif way == MIN_FIRST:
+            self.p = min_first(a, b, t)
+        elif way == ONEDNN_MIN_FIRST:
+            self.p = onednn_min_first(a, b)
+        elif way == ONEDNN_MIN_FIRST_0D:
+            self.p = onednn_single(a, b)
+        elif way == ONEDNN_SCALED:
+            self.p = onednn_scaled(a, b, t)
+        else:
+            self.p = scaled(a, b, t, way == SCALED_HALF_EVEN, narrow)
+
+    @property
+    def numbers(self):
+        """All of them, as a dict."""
+        return self.p
+
+    @property
+    def ends(self):
+        """The range that is reported."""
+        return self.p.min, self.p.max
+
+    @property
+    def usable(self):
+        """Whether the range was neither too narrow nor too wide for float32."""
+        return isfinite(self.p.scale) and isfinite(self.p.max)
+
+    def quantize(self, cnp.ndarray x, cnp.ndarray out):
+        """out = the codes of x."""
+        cdef Stretch s = Stretch(&self.p, cnp.PyArray_TYPE(out))
+        walk(quantize_loop, &s, x, out)
+
+
+cdef struct Stretch:
+    void* numbers
+    int typenum
 
 
 cdef inline float rounded(float v, Rounding rounding) noexcept nogil:
@@ -148,7 +178,7 @@ cdef inline float rounded(float v, Rounding rounding) noexcept nogil:
     return rintf(v) if rounding == HALF_EVEN else truncf(v)
 
 
-cdef void quantize_f32(const float* x, code* q, Py_ssize_t n, Quantizer p) noexcept nogil:
+cdef void quantize_f32(const float* x, code* q, Py_ssize_t n, Numbers p) noexcept nogil:
     """q = clamp(round((cut(x) - minus) * scale + plus) + shift), in float32, one rounding an operation."""
     cdef Py_ssize_t i = 0
     cdef float near, steps
@@ -162,52 +192,49 @@ cdef void quantize_f32(const float* x, code* q, Py_ssize_t n, Quantizer p) noexc
         q[i] = <code>truncate_x86_s32(clamp_f32(steps + p.shift, p.lowest, p.highest))
 
 
-def quantize(cnp.ndarray x, Quantizer numbers, cnp.ndarray out):
-    """out = the codes of x, by the numbers of `quantize_numbers`."""
-    cdef int typenum = cnp.PyArray_TYPE(out)
-    cdef cnp.ndarray a, c
-    cdef float* values
-    cdef void* codes
-    cdef Py_ssize_t n
-    for a, c in blocks((x, out)):
-        values, codes, n = <float*>cnp.PyArray_DATA(a), cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c)
-        with nogil:
-            if typenum == cnp.NPY_UINT8:
-                quantize_f32(values, <uint8_t*>codes, n, numbers)
-            elif typenum == cnp.NPY_INT8:
-                quantize_f32(values, <int8_t*>codes, n, numbers)
-            elif typenum == cnp.NPY_UINT16:
-                quantize_f32(values, <uint16_t*>codes, n, numbers)
-            elif typenum == cnp.NPY_INT16:
-                quantize_f32(values, <int16_t*>codes, n, numbers)
-            else:
-                quantize_f32(values, <int32_t*>codes, n, numbers)
+cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Stretch* s = <Stretch*>using
+    cdef Numbers p = (<Numbers*>s.numbers)[0]
+    cdef float* x = <float*>data[0]
+    if s.typenum == cnp.NPY_UINT8:
+        quantize_f32(x, <uint8_t*>data[1], n, p)
+    elif s.typenum == cnp.NPY_INT8:
+        quantize_f32(x, <int8_t*>data[1], n, p)
+    elif s.typenum == cnp.NPY_UINT16:
+        quantize_f32(x, <uint16_t*>data[1], n, p)
+    elif s.typenum == cnp.NPY_INT16:
+        quantize_f32(x, <int16_t*>data[1], n, p)
+    else:
+        quantize_f32(x, <int32_t*>data[1], n, p)
 
 
-cdef struct Dequantizer:
+cdef struct Values:
     float plus, scale, base
     bint through_int32  # codes beyond 2**31 - 64 go the way float32 -> int32, which makes them -2**31
 
 
-def dequantize_numbers(float lo, float hi, int typenum, str mode, bint narrow, bint is_slice):
-    """The numbers of the dequantize loop, as a dict; `is_slice`: one of several slices."""
-    cdef Codes t = codes_of_type(typenum)
-    cdef Dequantizer p = Dequantizer(0, 0, -0.0, False)
+cdef float signed_scale(float lo, float hi, Codes t, bint narrow) noexcept nogil:
+    """Of SCALED: the end that asks for the larger step decides."""
+    return larger(lo / <float>(t.lowest + narrow), hi / <float>t.highest)
+
+
+cdef Values prepare_dequantize(float lo, float hi, Codes t, int way, bint narrow, bint is_slice) noexcept nogil:
+    cdef Values p = Values(0, 0, -0.0, False)
     cdef Line line
-    if mode == "MIN_FIRST":
+    if way == MIN_FIRST:
         line = eigen_dequantize(lo, hi, t)
         p.scale, p.base = line.scale, line.base
-    elif mode == "MIN_COMBINED":
+    elif way == MIN_COMBINED:
         p.plus, p.scale, p.base = -<float>t.lowest, (hi - lo) / <float>(t.highest - t.lowest), lo
+    elif t.lowest or (narrow and way == ONEDNN_SCALED):  # for oneDNN, 1 is the lowest unsigned code then
+        p.scale = signed_scale(lo, hi, t, narrow)
     else:
         p.scale = hi / <float>t.highest
-        if t.lowest:
-            p.scale = larger(lo / <float>(t.lowest + narrow), p.scale)
-        p.through_int32 = typenum == cnp.NPY_INT32 and not is_slice
+    p.through_int32 = way == SCALED and t.count > 4294967295.0 and not is_slice
     return p
 
 
-cdef void dequantize_f32(const code* q, float* x, Py_ssize_t n, Dequantizer p) noexcept nogil:
+cdef void dequantize_f32(const code* q, float* x, Py_ssize_t n, Values p) noexcept nogil:
     """x = (q + plus) * scale + base, in float32, one rounding an operation."""
     cdef Py_ssize_t i
     cdef float near
@@ -218,23 +245,25 @@ cdef void dequantize_f32(const code* q, float* x, Py_ssize_t n, Dequantizer p) n
         x[i] = (near + p.plus) * p.scale + p.base
 
 
-def dequantize(cnp.ndarray q, Dequantizer numbers, cnp.ndarray out):
-    """out = the values of codes, by the numbers of `dequantize_numbers`."""
-    cdef int typenum = cnp.PyArray_TYPE(q)
-    cdef cnp.ndarray c, a
-    cdef float* values
-    cdef void* codes
-    cdef Py_ssize_t n
-    for c, a in blocks((q, out)):
-        values, codes, n = <float*>cnp.PyArray_DATA(a), cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c)
-        with nogil:
-            if typenum == cnp.NPY_UINT8:
-                dequantize_f32(<uint8_t*>codes, values, n, numbers)
-            elif typenum == cnp.NPY_INT8:
-                dequantize_f32(<int8_t*>codes, values, n, numbers)
-            elif typenum == cnp.NPY_UINT16:
-                dequantize_f32(<uint16_t*>codes, values, n, numbers)
-            elif typenum == cnp.NPY_INT16:
-                dequantize_f32(<int16_t*>codes, values, n, numbers)
-            else:
-                dequantize_f32(<int32_t*>codes, values, n, numbers)
+cdef void dequantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Stretch* s = <Stretch*>using
+    cdef Values p = (<Values*>s.numbers)[0]
+    cdef float* x = <float*>data[1]
+    if s.typenum == cnp.NPY_UINT8:
+        dequantize_f32(<uint8_t*>data[0], x, n, p)
+    elif s.typenum == cnp.NPY_INT8:
+        dequantize_f32(<int8_t*>data[0], x, n, p)
+    elif s.typenum == cnp.NPY_UINT16:
+        dequantize_f32(<uint16_t*>data[0], x, n, p)
+    elif s.typenum == cnp.NPY_INT16:
+        dequantize_f32(<int16_t*>data[0], x, n, p)
+    else:
+        dequantize_f32(<int32_t*>data[0], x, n, p)
+
+
+def dequantize(cnp.ndarray q, float lo, float hi, int way, bint narrow, bint is_slice, cnp.ndarray out):
+    """out = the values of codes of the range (lo, hi); `is_slice`: one of several slices."""
+    cdef Codes t = codes_of(code_type(q).lowest, code_type(q).highest)
+    cdef Values p = prepare_dequantize(lo, hi, t, way, narrow, is_slice)
+    cdef Stretch s = Stretch(&p, cnp.PyArray_TYPE(q))
+    walk(dequantize_loop, &s, q, out)

@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from qops import tensorflow
 
 
 def quantize_v2(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
-    return dict(zip(("output", "output_min", "output_max"), tensorflow.quantize_v2(**i, **attrs), strict=True))
+    t = tensorflow.quantize_v2(**i, **attrs)
+    ends = [np.ravel(end) if isinstance(end, np.ndarray) else end for end in (t.min, t.max)]  # of slices: 1-D there
+    return dict(zip(("output", "output_min", "output_max"), (t.data, *ends), strict=True))
 
 
 def dequantize(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,135 @@
+"""Dequantize: codes of five types to float32."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.tensorflow import quantize as kernels
+from qops.qtensor import F32, TensorLike, integer, output, parts
+from qops.tensorflow._checks import MODES, TYPES, check_axis, codes_of, numbers, one_of, ranges_of, slices
+
+WAYS = {"MIN_COMBINED": kernels.MIN_COMBINED, "MIN_FIRST": kernels.MIN_FIRST, "SCALED": kernels.SCALED}
+
+
+def dequantize(
+    input: TensorLike,
+    mode: str = "MIN_COMBINED",
+    narrow_range: bool = False,
+    axis: int = -1,
+    *,
+    onednn: bool = False,
+    out: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]:
+    """Turn codes into float32.
+
+    With L, H the lowest and highest code, in float32, one rounding an operation:
+
+    ================  =====================  ====================================================
+    mode              step                   value
+    ================  =====================  ====================================================
+    MIN_COMBINED      (max - min) / (H - L)  (q - L) * step + min
+    MIN_FIRST         (max - min) / (H - L)  (half_away(min / step) * step - L * step) + q * step
+    SCALED, unsigned  max / H                q * step
+    SCALED, signed    max(min / L, max / H)  q * step
+    ================  =====================  ====================================================
+
+    Parameters
+    ----------
+    input : (data, min, max)
+        uint8, int8, uint16, int16 or int32 codes; the range in any order, with an axis arrays, one entry a slice.
+    mode : {"MIN_COMBINED", "MIN_FIRST", "SCALED"}
+        See above.
+    narrow_range : bool
+        Whether the lowest code was left unused: L is one higher in signed SCALED.
+    axis : int
+        Axis along which each slice has its own range; -1, and like TensorFlow anything below, is none.
+    onednn : bool
+        Whether to give what TensorFlow gives with oneDNN on, its default on x86. It takes over SCALED of quint8, qint8
+        and qint32 with axis -1. Only for quint8 with narrow_range the values are others: L is 1 there, and the step
+        max(min / L, max / H), as of signed codes.
+    out : ndarray of float32, optional
+        Where the values are written; of the shape of the codes.
+
+    Returns
+    -------
+    ndarray of float32
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor; a mode that is not in the list; an axis for MIN_FIRST, beyond the
+        dimensions, of size 0; not ``as many elements as input on the dequantization axis`` in min and max; a range
+        that is not finite or whose step is below the normal float32; an `out` that does not fit. Where oneDNN takes
+        over: qint32 codes, 0-d ones, more than 5 axes, and no codes at all, which abort TensorFlow's process.
+
+    Notes
+    -----
+    Source: TensorFlow, ``dequantize_op.cc``, ``mkl_dequantize_op.cc``, ``quantization_utils.h``.
+
+    **Hazards.** qint32 codes go through float32, which has 24 bits, and in SCALED, unless several slices have
+    ranges of their own, back to int32, which wraps:
+
+    >>> import numpy as np
+    >>> codes = np.int32([2**31 - 1, 2**31 - 65, -(2**31)])
+    >>> dequantize((codes, -1.0, 1.0), mode="SCALED")
+    array([-1.        ,  0.99999994, -1.        ], dtype=float32)
+    >>> dequantize((codes, [-1.0] * 3, [1.0] * 3), mode="SCALED", axis=0)
+    array([ 1.        ,  0.99999994, -1.        ], dtype=float32)
+
+    MIN_FIRST does not give back what `quantize_v2` was given, not even 0, in the most common of ranges (one divides by
+    the step and finds -127.49999, the other multiplies by its inverse and finds -127.5):
+
+    >>> from qops.tensorflow import quantize_v2
+    >>> dequantize(quantize_v2(np.float32([0.0]), -1.0, 1.0, mode="MIN_FIRST"), mode="MIN_FIRST")
+    array([0.00784314], dtype=float32)
+
+    By an environment variable, the steps of quint8 codes of a narrow range above 0 become up to 255 times as wide:
+
+    >>> t = (np.uint8([0, 1, 2]), 2.5, 7.25)
+    >>> dequantize(t, "SCALED", narrow_range=True)
+    array([0.        , 0.02843137, 0.05686275], dtype=float32)
+    >>> dequantize(t, "SCALED", narrow_range=True, onednn=True)
+    array([0. , 2.5, 5. ], dtype=float32)
+
+    Nothing looks at the range, and SCALED of unsigned codes never at min:
+
+    >>> dequantize((np.uint8([0, 255]), 5.0, 1.0), mode="SCALED")
+    array([0., 1.], dtype=float32)
+
+    Examples
+    --------
+    >>> dequantize((np.uint8([0, 128, 255]), -1.0, 1.0))
+    array([-1.        ,  0.00392163,  1.        ], dtype=float32)
+    """
+    values, lo, hi = parts(input, "input")
+    one_of(mode, "mode", MODES)
+    axis = integer(axis, "axis")
+    lo, hi = numbers(lo, "input min"), numbers(hi, "input max")
+    q = codes_of(values, "input", *TYPES)
+    if axis >= 0:
+        check_axis(q, axis, mode, "Dequantize")
+    count = q.shape[axis] if axis >= 0 else 1
+    for value, name in ((np.size(lo), "min"), (np.size(hi), "max")):
+        if value != count:
+            where = f"as many elements as input on the dequantization axis ({axis})"
+            raise ValueError(f"input {name}: must have {where}, got {value}, expected {count}")
+    ranges = ranges_of(lo, hi, "input min, input max", 256**q.itemsize - 1)
+    way = WAYS[mode]
+    if onednn and axis == -1 and mode == "SCALED" and q.itemsize != 2:
+        _refuse_onednn(q)
+        way = kernels.ONEDNN_SCALED
+    out = output(out, F32, q)
+    for r, (codes, part) in zip(ranges, slices(axis, q, out), strict=True):
+        kernels.dequantize(codes, *r, way, narrow_range, count > 1, part)
+    return out
+
+
+def _refuse_onednn(q: NDArray[Any]) -> None:
+    """Raise ValueError where oneDNN takes over and TensorFlow has no kernel, refuses the shape, or aborts."""
+    if q.itemsize == 4:
+        raise ValueError("input: TensorFlow has no kernel (NotFound) for SCALED of qint32 codes with oneDNN")
+    if not 1 <= q.ndim <= 5:
+        raise ValueError(f"input: dims must be <= 5 and >= 1 for SCALED with oneDNN, got {q.ndim}")
+    if q.size == 0:
+        raise ValueError(f"input: has no elements, shape {q.shape}: SCALED with oneDNN aborts the process")
