@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 
 
 @lru_cache
-def _pool(num_threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(num_threads, "qops")
+def _pool() -> ThreadPoolExecutor:
+    """One for all: more threads than processors make nothing quicker, so parts wait for each other instead."""
+    return ThreadPoolExecutor(os.cpu_count(), "qops")
 
 
 if hasattr(os, "register_at_fork"):
@@ -16,8 +17,18 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_parts(parts: Sequence[Callable[[], None]]) -> None:
-    """Call every part, each in its own thread if there are more than one; raise what any of them raised."""
-    if len(parts) == 1:
+    """Call every part, the first in this thread; raise what any of them raised, when none is running any more."""
+    others = []
+    try:
+        for part in parts[1:]:
+            try:
+                others.append(_pool().submit(part))
+            except RuntimeError:  # Python is about to exit and starts no more threads
+                part()
         parts[0]()
-    else:
-        list(_pool(len(parts)).map(lambda part: part(), parts))
+        for other in others:
+            other.result()
+    finally:  # also if this thread was interrupted: parts that went on would write to memory of the caller
+        for other in others:
+            other.cancel()
+        wait(others)

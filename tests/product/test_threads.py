@@ -1,0 +1,77 @@
+"""The threads that products share: one pool, nothing that goes on after an error, and serial parts at exit."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import qops
+from qops._kernels.core.threads import run_parts
+
+
+def test_every_part_is_called_once():
+    for count in (1, 2, 3, 70):
+        done = []
+        run_parts([lambda i=i, done=done: done.append(i) for i in range(count)])
+        assert sorted(done) == list(range(count))
+
+
+def test_one_pool_serves_every_number_of_parts():
+    for count in (2, 5, 60):
+        run_parts([lambda: time.sleep(0.001)] * count)
+    named = [thread for thread in threading.enumerate() if thread.name.startswith("qops")]
+    assert 1 <= len(named) <= os.cpu_count()
+
+
+@pytest.mark.parametrize("failing", [0, 1, 3])
+def test_nothing_goes_on_after_an_error(failing):
+    """As after a KeyboardInterrupt, which is raised in the thread of the caller: between its parts."""
+    running, done = [], []
+
+    def work(i):
+        running.append(i)
+        if i == failing:
+            raise KeyboardInterrupt(f"part {i}")
+        time.sleep(0.05)
+        done.append(i)
+
+    with pytest.raises(KeyboardInterrupt, match=f"part {failing}"):
+        run_parts([lambda i=i: work(i) for i in range(12)])
+    before = len(done)
+    assert sorted([*done, failing]) == sorted(running), "what was running has ended"
+    time.sleep(0.1)
+    assert len(done) == before, "and nothing was begun"
+
+
+EXIT = """
+import atexit, threading, numpy as np
+from qops import onednn
+a, b = np.ones((300, 40), np.uint8), np.ones((40, 30), np.int8)
+def product(where):
+    assert (onednn.gemm_u8s8s32(a, b, num_threads=3) == 40).all(), where
+    print(where)
+class Last:
+    def __del__(self, product=product):
+        product("del")
+def later():
+    threading.main_thread().join()
+    product("thread")
+last = Last()
+atexit.register(product, "atexit")
+threading.Thread(target=later).start()
+{first}
+"""
+
+
+@pytest.mark.parametrize("first", ["", "product('main')"])
+def test_products_run_serially_while_python_exits(first):
+    environment = {"PYTHONPATH": str(Path(qops.__file__).parents[1])}
+    call = [sys.executable, "-c", EXIT.format(first=first)]
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert sorted(done.stdout.split()) == sorted(["atexit", "del", "thread", *(["main"] if first else [])])
