@@ -1,6 +1,6 @@
 """What oneDNN's primitives take: arrays, names, numbers. Each error names the argument and its value."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,14 @@ S32 = np.iinfo(np.int32)
 def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None = None) -> NDArray[Any]:
     """Give `x` as an array of one of `dtypes`, in native byte order, with `ndim` dimensions."""
     data = as_array(x, name)
-    native = data.dtype.newbyteorder("=")
-    if native not in [np.dtype(d) for d in dtypes]:
+    if not data.dtype.isnative:
+        data = data.astype(data.dtype.newbyteorder("="))
+    if data.dtype.type not in dtypes and data.dtype not in dtypes:  # a dtype of another name may be equal
         wanted = " or ".join(np.dtype(d).name for d in dtypes)
         raise TypeError(f"{name}: expected {wanted} data, got {data.dtype}")
     if ndim is not None and data.ndim != ndim:
         raise ValueError(f"{name}: expected {ndim} dimensions, got shape {data.shape}")
-    return data.astype(native, copy=False)
+    return data
 
 
 def shape(x: NDArray[Any], name: str, wanted: tuple[int, ...]) -> NDArray[Any]:
@@ -61,11 +62,10 @@ def sequence(x: Any, name: str) -> list[Any]:
     return list(x)
 
 
-def choice(x: str, name: str, allowed: Iterable[str]) -> str:
+def choice(x: str, name: str, allowed: Collection[str]) -> str:
     """Give `x`, if it is one of `allowed`."""
-    names = list(allowed)
-    if not isinstance(x, str) or x not in names:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, names))}, got {x!r}")
+    if not isinstance(x, str) or x not in allowed:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, allowed))}, got {x!r:.80}")
     return x
 
 
@@ -95,10 +95,11 @@ def dst_in(x: ArrayLike | None, wanted: tuple[int, ...], dt: str, needed: bool) 
     return None
 
 
-def out(x: NDArray[Any] | None, wanted: tuple[int, ...], dt: str, inputs: Iterable[ArrayLike]) -> None:
-    """Raise if `x` is given and is not where a result of this shape and type can be written."""
+def out(x: NDArray[Any] | None, wanted: tuple[int, ...], dt: str, inputs: Iterable[object]) -> None:
+    """Raise if `x` is given and is not where a result of this shape and type can be written; it may be an input."""
     if x is not None:
-        qtensor.check_out(x, np.dtype(DTYPES[dt]).num, wanted, [np.asarray(data) for data in inputs])
+        apart = [data for data in inputs if isinstance(data, np.ndarray) and data is not x]
+        qtensor.check_out(x, np.dtype(DTYPES[dt]).num, wanted, apart)
 
 
 def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:

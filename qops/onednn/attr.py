@@ -1,7 +1,7 @@
 """Quantization attributes: what oneDNN calls primitive attributes, as small frozen nouns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -121,6 +121,8 @@ class Attr:
     wei_zp: int | None
     dst_zp: int | None
     post_ops: tuple[PostOp, ...]
+    given: list[str] = field(repr=False)
+    """The names of what was given."""
 
     def __init__(
         self,
@@ -144,6 +146,7 @@ class Attr:
             if not isinstance(op, (Sum, Eltwise)):
                 raise TypeError(f"post_ops: expected Sum or Eltwise, got {op!r}")
         object.__setattr__(self, "post_ops", tuple(ops))
+        object.__setattr__(self, "given", [name for name, value in vars(self).items() if value not in (None, ())])
 
     @property
     def has_sum(self) -> bool:
@@ -154,11 +157,6 @@ class Attr:
     def has_late_sum(self) -> bool:
         """True if a Sum follows another post-op: GEMM refuses it, and the reference kernel takes over."""
         return any(isinstance(op, Sum) for op in self.post_ops[1:])
-
-    @property
-    def given(self) -> list[str]:
-        """The names of what was given."""
-        return [name for name, value in vars(self).items() if value not in (None, ())]
 
     def only(self, *names: str) -> None:
         """Raise ValueError if anything else than `names` was given."""

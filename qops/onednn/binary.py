@@ -30,6 +30,7 @@ def binary(
     dst_in: ArrayLike | None = None,
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Combine two tensors through float32.
 
@@ -51,6 +52,8 @@ def binary(
         Needed by a Sum.
     isa, version : str, optional
         All machines agree; see `gemm_u8s8s32`.
+    out : ndarray of `dst_dt`, shape of `src0`, optional
+        Where the result is written; may be `dst_in`, not share memory with another input.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def binary(
     ------
     TypeError, ValueError
         Other dtypes, shapes that do not fit, an unknown `alg`, `dst_dt`, `isa` or `version`, scales that are not finite
-        or not above zero, a missing `dst_in`.
+        or not above zero, a missing `dst_in`, an `out` that does not fit.
 
     Notes
     -----
@@ -85,6 +88,7 @@ def binary(
             raise ValueError(f"{name}: expected a number above zero, got {factor}")
     attr = Attr(post_ops=post_ops)
     old = check.dst_in(dst_in, left.shape, dst_dt, attr.has_sum)
+    check.out(out, left.shape, dst_dt, (left, right, src0, src1, dst_in))
     combined = CURVES[alg](to_f32(left) * np.float32(factors[0]), to_f32(right) * np.float32(factors[1]))
     fused_sum = left.dtype == DTYPES[dst_dt]
-    return store(apply_post_ops(combined, attr.post_ops, old, fused_sum), dst_dt)
+    return store(apply_post_ops(combined, attr.post_ops, old, fused_sum), dst_dt, out)

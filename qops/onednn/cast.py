@@ -6,9 +6,9 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.onednn import output as kernels
+from qops._kernels.onednn import store as kernels
 
-__all__ = ["DTYPES", "F32", "cvtps2dq", "fma", "ieee", "round_half_away_s32", "store", "to_f32"]
+__all__ = ["DTYPES", "F32", "cvtps2dq", "fma", "ieee", "put", "round_half_away_s32", "store", "to_f32"]
 
 F32: TypeAlias = NDArray[np.float32]
 
@@ -44,8 +44,8 @@ def store(x: F32, dst_dt: str, out: NDArray[Any] | None = None) -> NDArray[Any]:
     ----------
     x : ndarray of float32
     dst_dt : {"u8", "s8", "s32", "f32"}
-    out : ndarray of `dst_dt` in C order, optional
-        Where codes are written; may be the memory of `x`.
+    out : ndarray of `dst_dt`, optional
+        Where the result is written; may be the memory of `x`.
 
     Returns
     -------
@@ -70,14 +70,22 @@ def store(x: F32, dst_dt: str, out: NDArray[Any] | None = None) -> NDArray[Any]:
     array([  0,   0,   2, 255], dtype=uint8)
     """
     if dst_dt == "f32":
-        return np.asarray(x)
+        return put(np.asarray(x), out)
     values = np.asarray(x, np.float32, order="C")
     nans = kernels.count_nan(values)
     if nans:
         raise ValueError(f"dst: nan has no code in {dst_dt}, got {nans} of them")
-    codes = np.empty(values.shape, DTYPES[dst_dt]) if out is None else out
+    codes = out if out is not None and out.flags.carray else np.empty(values.shape, DTYPES[dst_dt])
     kernels.store(values, codes)
-    return codes
+    return put(codes, out)
+
+
+def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
+    """Give `result`, in `out` if that is given."""
+    if out is None or out is result:
+        return result
+    np.copyto(out, result)
+    return out
 
 
 def cvtps2dq(x: F32) -> NDArray[np.int32]:

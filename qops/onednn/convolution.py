@@ -1,19 +1,18 @@
 """Convolution: src NCHW, weights OIHW or GOIHW, dst NCHW. Shapes are logical, whatever the order in memory."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.product import convolution as kernels
 from qops.onednn import _checks as check
-from qops.onednn import dot, output, reference
+from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr, Scales
 from qops.onednn.cast import to_f32
 from qops.onednn.convolution_weights import Filters, PackedConvolutionWeights, Way, filters_of
 from qops.onednn.dot import S32
-from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
+from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, machine
 from qops.onednn.unrolled import unrolled_window
 from qops.onednn.window import DENSE, Window
 
@@ -134,97 +133,67 @@ def convolution(
            [ -4,   6,   0]], dtype=int32)
     """
     m = machine(version, isa)
-    is_bare = attr is NO_ATTR and bias is None and dst_in is None and wq_scale is None
-    if is_bare and type(dst_dt) is type(layout) is str and (dst_dt, layout) == ("s32", "nhwc"):
-        sums = _bare_sums(src, weights, window, m, num_threads, out)
-        if sums is not None:
-            return sums
     image = check.array(src, "src", [np.uint8, np.int8], 4)
-    filters = filters_of(weights, wq_scale, image.shape[1], m)
-    check.integer(num_threads, "num_threads", 1)
-    check.choice(layout, "layout", ["nhwc", "nchw"])
+    filters = filters_of(weights, wq_scale, image, m)
+    threads = check.integer(num_threads, "num_threads", 1)
+    check.choice(layout, "layout", ("nhwc", "nchw"))
     check.instance(window, "window", Window)
     check.instance(attr, "attr", Attr)
     attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
-    batch, _, height, width = image.shape
     groups, outputs, _, kh, kw = filters.shape
-    dims = (batch, groups * outputs, *window.out_size((height, width), (kh, kw)))
+    dims = (len(image), groups * outputs, *window.out_size((image.shape[2], image.shape[3]), (kh, kw)))
     end = output.prepare(attr, m, dims, 1, filters.mask, bias, dst_in, dst_dt)
-    check.out(out, dims, dst_dt, [x for x in (image, filters.weights, bias, dst_in) if x is not None and x is not out])
+    check.out(out, dims, dst_dt, (image, filters.weights, bias, dst_in))
     kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image, attr.src_zp is not None, window)
     way = filters.way(kernel, image, window)
-    acc = _accumulate(image, filters, way, window, attr.src_zp or 0, kernel, num_threads)
+    via_f32 = kernel.s32_via_f32 or image.dtype == np.int8 or attr.src_zp is not None
+    is_sum = end.is_plain and not (via_f32 or way.halved)
     room = None if out is None else out.transpose(0, 2, 3, 1)
-    if kernel.is_ref:
-        dst = reference.finish(acc, end, m, m.ref_scaling, room)
-    else:
-        is_compensated = image.dtype == np.int8 or attr.src_zp is not None
-        dst = end.finish(acc, kernel.s32_via_f32 or is_compensated, way.halved, room)
+    convolve = _Sums(filters, way, window, threads, room if is_sum else None)
+    dst = _accumulate(image, convolve, attr.src_zp or 0, kernel)
+    if not is_sum:
+        dst = end.finish(dst, via_f32, way.halved, reference=m.ref_scaling if kernel.is_ref else None, out=room)
     return dst.transpose(0, 3, 1, 2) if out is None else out
 
 
-def _bare_sums(
-    src: ArrayLike,
-    weights: ArrayLike | PackedConvolutionWeights,
-    window: Window,
-    m: Machine,
-    num_threads: int,
-    out: S32 | None,
-) -> S32 | None:
-    """Give the sums of a u8 source that are the result as they are; None if that needs, or is, a closer look.
+class _Sums(NamedTuple):
+    """What makes sums of products, (N, OH, OW, O), of images (N, C, H, W)."""
 
-    A short way: all that can be asked for takes as long to check as a small image to convolve.
-    """
-    if (
-        type(src) is not np.ndarray
-        or (src.dtype, src.ndim) != (np.uint8, 4)
-        or (type(window), type(num_threads)) != (Window, int)
-    ):
-        return None
-    if isinstance(weights, PackedConvolutionWeights) and weights.machine is m:
-        filters: Filters = weights
-    elif type(weights) is np.ndarray and weights.dtype == np.int8 and weights.ndim == 4 and weights.size:
-        filters = Filters(weights[None], 1, None, m)
-    else:
-        return None
-    kernel = filters.kernel(src, has_zp=False, window=window)
-    apart = type(out) is np.ndarray and out.ndim == 4
-    apart = apart and not any(np.may_share_memory(out, x) for x in (src, filters.weights))
-    if kernel.s32_via_f32 or not (out is None or apart):
-        return None
-    room = None if out is None else out.transpose(0, 2, 3, 1)
-    try:
-        way = filters.way(kernel, src, window)
-        sums = _convolver(filters, filters.packed(way), way, window, num_threads)(src, out=room)
-    except ValueError:
-        return None
-    return sums.transpose(0, 3, 1, 2) if out is None else out
+    filters: Filters
+    way: Way
+    window: Window
+    num_threads: int
+    out: S32 | None
+    """Where the first of them goes."""
+
+    def __call__(self, image: NDArray[Any], out: S32 | None = None, pad_value: int = 0, zero_point: int = 0) -> S32:
+        return kernels.convolve(
+            self.filters.view(image, self.window, self.way),
+            self.filters.packed(self.way),
+            out,
+            window=unrolled_window(self.window, self.way.order),
+            pad_value=pad_value,
+            zero_point=zero_point,
+            layout="nchw",
+            num_threads=self.num_threads,
+        )
 
 
-def _accumulate(
-    src: NDArray[Any],
-    filters: Filters,
-    way: Way,
-    window: Window,
-    src_zp: int,
-    kernel: ConvKernel,
-    num_threads: int,
-) -> NDArray[Any]:
+def _accumulate(src: NDArray[Any], convolve: _Sums, src_zp: int, kernel: ConvKernel) -> NDArray[Any]:
     """Images (N, C, H, W) -> compensated sums (N, OH, OW, O), s32 or f32."""
     in_f32 = kernel.compensates_in_f32
     apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
     # Padding never saturates: it may stand in the products where 2*128*128 fits s16, but not beside a tap of the image.
-    is_safe = not way.order and (-128 <= src_zp <= 127 if src.dtype == np.int8 else 0 <= src_zp <= 128)
-    packed = filters.packed(way)
-    convolve = _convolver(filters, packed, way, window, num_threads)
+    is_safe = not convolve.way.order and (-128 <= src_zp <= 127 if src.dtype == np.int8 else 0 <= src_zp <= 128)
     acc: NDArray[Any] = convolve(
         dot.shifted(src) if apart else src,
+        convolve.out,
         pad_value=(src_zp if is_safe else 0) + (dot.SHIFT if apart else 0),
         zero_point=src_zp if is_safe and not in_f32 else 0,
     )
-    if not in_f32 and is_safe:
+    if not in_f32 and (is_safe or not src_zp):
         return acc
-    sums = packed.sums.astype(np.int64)
+    sums = convolve.filters.packed(convolve.way).sums.astype(np.int64)
     if in_f32:
         acc = to_f32(acc)
     if apart:
@@ -234,27 +203,3 @@ def _accumulate(
             sums = convolve(np.ones((1, *src.shape[1:]), np.uint8)).astype(np.int64)
         acc = acc - to_f32(dot.wrap_s32(src_zp * sums)) if in_f32 else dot.wrap_s32(acc - src_zp * sums)
     return acc
-
-
-def _convolver(
-    filters: Filters, packed: kernels.PackedWeights, way: Way, window: Window, num_threads: int
-) -> Callable[..., S32]:
-    """Give what makes the kernel's sums, (N, OH, OW, O), of an image (N, C, H, W)."""
-    left = unrolled_window(window, way.order) if way.order else window
-    (top, before), (bottom, after), (dy, dx) = left.pad_l, left.pad_r, left.dilation
-
-    def convolve(image: NDArray[Any], out: S32 | None = None, pad_value: int = 0, zero_point: int = 0) -> S32:
-        return kernels.convolve(
-            filters.view(image, window, way),
-            packed,
-            out,
-            stride=left.stride,
-            dilation=(dy + 1, dx + 1),
-            padding=((top, bottom), (before, after)),
-            layout="nchw",
-            num_threads=num_threads,
-            pad_value=pad_value,
-            zero_point=zero_point,
-        )
-
-    return convolve

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.product import convolution as kernels
+from qops._kernels.product import weights as kernels
 from qops.onednn import _checks as check
 from qops.onednn import output
 from qops.onednn.attr import Scales, as_scales
@@ -203,17 +203,20 @@ def pack_convolution_weights(
 
 
 def filters_of(
-    weights: ArrayLike | PackedConvolutionWeights, wq_scale: Scales | float | None, channels: int, m: Machine
+    weights: ArrayLike | PackedConvolutionWeights, wq_scale: Scales | float | None, src: NDArray[Any], m: Machine
 ) -> Filters:
-    """Check the weights of a convolution of images with so many channels."""
+    """Check the weights of a convolution of images (N, C, H, W)."""
     if isinstance(weights, PackedConvolutionWeights):
         if wq_scale is not None:
             raise ValueError(f"wq_scale: expected None for packed weights, got {wq_scale!r}")
         filters: Filters = packed_for(weights, "weights", m)
     else:
         filters = Filters(*_grouped(weights), wq_scale, m)
-    if filters.shape[0] * filters.shape[2] != channels:
-        raise ValueError(f"weights: expected taps on the {channels} channels of src, got shape {filters.shape}")
+    inputs, channels = filters.shape[0] * filters.shape[2], src.shape[1]
+    if inputs != channels:
+        given = filters.shape if filters.mask == 3 else filters.shape[1:]
+        hint = " looks like NHWC, so give its transpose (0, 3, 1, 2)" if src.shape[3] == inputs else f" has {channels}"
+        raise ValueError(f"weights: shape {given} is for {inputs} channels; src, NCHW, of shape {src.shape}{hint}")
     return filters
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.product import gemm as kernels
-from qops.onednn.packed import PackedWeights
+from qops.onednn.packed import Packed, Weights
 
 __all__ = [
     "SHIFT",
@@ -19,8 +19,6 @@ __all__ = [
     "compensation",
     "exact",
     "leaves_s16",
-    "lost_to_saturation",
-    "multiply",
     "paired",
     "saturating",
     "shifted",
@@ -122,26 +120,7 @@ def saturating(a: U8, b: S8, k_starts: Sequence[int] = (0,)) -> S32:
     >>> saturating(a, b), saturating(a, b, (0, 1))
     (array([[64260]], dtype=int32), array([[32257]], dtype=int32))
     """
-    return kernels.product(a, b, saturating=True, block_starts=k_starts[1:])
-
-
-def lost_to_saturation(a: U8, b: S8, k_starts: Sequence[int] = (0,)) -> S64:
-    """Give what `saturating` cuts off: the sum over pairs of ``x - sat16(x)``.
-
-    It is written without the kernels, and so is an audit of them: ``saturating == exact - lost_to_saturation``.
-
-    Examples
-    --------
-    >>> lost_to_saturation(np.uint8([[255, 255]]), np.int8([[127, 64], [127, 64]]))
-    array([[32003,     0]])
-    """
-    left, right = paired(a, k_starts), paired(b.T, k_starts)
-    top = left.max(axis=0, initial=0)
-    lost = np.zeros((a.shape[0], b.shape[1]), np.int64)
-    for p in np.flatnonzero(leaves_s16(right, top).any(axis=0)):
-        pair = left[:, p] @ right[:, p].T
-        lost += pair - np.clip(pair, S16_MIN, S16_MAX)
-    return lost
+    return kernels.product(a, b, saturating=True, block_starts=k_starts)
 
 
 def paired(rows: NDArray[Any], k_starts: Sequence[int]) -> S32:
@@ -170,20 +149,14 @@ def leaves_s16(pairs: S32, top: ArrayLike) -> NDArray[np.bool_]:
     return np.asarray((high > S16_MAX) | (low < S16_MIN))
 
 
-def multiply(a: U8, b: S8, saturates: bool, k_starts: Sequence[int] = (0,)) -> S32:
-    """`saturating` or `exact`, as the machine does it."""
-    return saturating(a, b, k_starts) if saturates else exact(a, b)
-
-
 def compensated(
     a: NDArray[Any],
-    b: S8 | PackedWeights,
+    b: Weights,
     saturates: bool,
     k_starts: Sequence[int] = (0,),
     *,
+    offsets: tuple[int, int] = (0, 0),
     num_threads: int = 1,
-    out: S32 | None = None,
-    accumulate: bool = False,
 ) -> S32:
     """Multiply a u8 source; or an s8 source: shifted, multiplied, compensated, in one kernel.
 
@@ -194,11 +167,10 @@ def compensated(
     saturates : bool
     k_starts : sequence of int, optional
         See `saturating`.
+    offsets : pair of int, optional
+        What is taken off each code of `a` and of `b`; after the product, so that it changes nothing of what saturates.
     num_threads : int, optional
         The result has the same bits for every number.
-    out : ndarray of int32, (M, N), optional
-    accumulate : bool, optional
-        Add to `out`, modulo 2**32.
 
     Returns
     -------
@@ -212,12 +184,13 @@ def compensated(
 
     Step by step:
 
-    >>> shifted(a), multiply(shifted(a), b, saturates=True), compensation(b)
+    >>> shifted(a), saturating(shifted(a), b), compensation(b)
     (array([[255, 255]], dtype=uint8), array([[32767]], dtype=int32), array([-32512]))
     """
-    if isinstance(b, PackedWeights):
-        return kernels.product(a, b.panels(k_starts), out, accumulate=accumulate, num_threads=num_threads)
-    blocks = k_starts[1:] if saturates else ()
+    ao, bo = offsets
+    if isinstance(b, Packed):
+        return kernels.product(a, b.panels(k_starts), a_offset=ao, b_offset=bo, num_threads=num_threads)
+    blocks = k_starts if saturates else ()
     return kernels.product(
-        a, b, out, accumulate=accumulate, saturating=saturates, block_starts=blocks, num_threads=num_threads
+        a, b, a_offset=ao, b_offset=bo, saturating=saturates, block_starts=blocks, num_threads=num_threads
     )

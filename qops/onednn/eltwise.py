@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn.cast import cvtps2dq, fma, ieee, store, to_f32
+from qops.onednn.cast import cvtps2dq, fma, ieee, put, store, to_f32
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.output import relu
+from qops.onednn.output import made, relu
 
 __all__ = ["eltwise"]
 
@@ -24,6 +24,7 @@ def eltwise(
     *,
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Apply a curve to codes, through float32, into the dtype of the source.
 
@@ -41,6 +42,8 @@ def eltwise(
         Used as float32.
     isa, version : str, optional
         All machines agree; see `gemm_u8s8s32`.
+    out : ndarray of the dtype and shape of `src`, optional
+        Where the result is written; it must not share memory with `src`.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def eltwise(
     ------
     TypeError, ValueError
         Another dtype, an unknown `alg`, `isa` or `version`, `alpha` or `beta` that is not finite, clip with `alpha`
-        above `beta`.
+        above `beta`, an `out` that does not fit.
 
     Notes
     -----
@@ -69,8 +72,9 @@ def eltwise(
     machine(version, isa)
     if alg == "clip" and a > b:
         raise ValueError(f"alpha, beta: expected alpha <= beta for a clip, got {a} and {b}")
+    check.out(out, codes.shape, DST_DT[codes.dtype], [codes, src])
     x = to_f32(codes)
     if alg == "relu":
-        x = relu(x, a)
-        return cvtps2dq(x) if codes.dtype == np.int32 else store(x, DST_DT[codes.dtype])
-    return store(fma(x, a, b) if alg == "linear" else np.clip(x, a, b), DST_DT[codes.dtype])
+        x = made(x, [relu(a)])
+        return put(cvtps2dq(x), out) if codes.dtype == np.int32 else store(x, DST_DT[codes.dtype], out)
+    return store(fma(x, a, b) if alg == "linear" else np.clip(x, a, b), DST_DT[codes.dtype], out)

@@ -1,24 +1,19 @@
 """gemm_u8s8s32 and gemm_s8s8s32: C = alpha*(op(A) - ao)*(op(B) - bo) + beta*C + co, row-major."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike
 
-from qops._kernels.onednn.short import short_way
-from qops._kernels.product import gemm as kernels
-from qops.onednn import _checks as check
+from qops._kernels.onednn import gemm as kernels
 from qops.onednn.dot import S32
-from qops.onednn.gemm_driver import Update, Weights, gemm
-from qops.onednn.machine import DEFAULT_VERSION, MACHINES, Machine, machine
-from qops.onednn.packed import PackedWeights, codes_of, packed_for
+from qops.onednn.gemm_driver import updated
+from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.onednn.packed import PackedWeights
 
 __all__ = ["gemm_s8s8s32", "gemm_u8s8s32"]
 
 U8, S8 = np.dtype(np.uint8).num, np.dtype(np.int8).num
 
 
-@short_way(U8, MACHINES, PackedWeights)
 def gemm_u8s8s32(
     a: ArrayLike,
     b: ArrayLike | PackedWeights,
@@ -116,11 +111,10 @@ def gemm_u8s8s32(
     array([[0, 2],
            [2, 4]], dtype=int32)
     """
-    update = _update(alpha, beta, c, offsetc, co)
-    return _checked(np.uint8, a, b, transa, transb, ao, bo, update, machine(version, isa), num_threads, out)
+    m = machine(version, isa)
+    return kernels.gemm(U8, a, b, transa, transb, alpha, ao, bo, beta, c, offsetc, co, m, num_threads, out, updated)
 
 
-@short_way(S8, MACHINES, PackedWeights)
 def gemm_s8s8s32(
     a: ArrayLike,
     b: ArrayLike | PackedWeights,
@@ -182,64 +176,5 @@ def gemm_s8s8s32(
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """
-    update = _update(alpha, beta, c, offsetc, co)
-    return _checked(np.int8, a, b, transa, transb, ao, bo, update, machine(version, isa), num_threads, out)
-
-
-def _checked(
-    a_dtype: DTypeLike,
-    a: ArrayLike,
-    b: ArrayLike | PackedWeights,
-    transa: str,
-    transb: str,
-    ao: int,
-    bo: int,
-    update: Update,
-    m: Machine,
-    num_threads: int,
-    out: S32 | None,
-) -> S32:
-    left, right = _operand(a, "a", a_dtype, transa), _weights(b, transb, m)
-    (rows, k), cols = left.shape, right.shape[1]
-    if right.shape[0] != k:
-        raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {left.shape} and {right.shape}")
-    if update.c is not None:
-        check.shape(update.c, "c", (rows, cols))
-    size = {"F": 1, "R": cols, "C": rows}[update.offsetc]
-    if update.co.size != size:
-        raise ValueError(f"co: expected {size} values, as offsetc is {update.offsetc!r}, got {update.co.size}")
-    info = np.iinfo(np.dtype(a_dtype))
-    check.integer(ao, "ao", info.min, info.max)
-    check.integer(bo, "bo", -128, 127)
-    check.integer(num_threads, "num_threads", 1)
-    if out is not None:
-        kernels.check_out(out, left, codes_of(right))
-    vector = "a" if rows == 1 and transb == "T" else "b" if cols == 1 and transa == "N" else ""
-    return gemm(left, right, int(ao), int(bo), update, m, vector, num_threads, out)
-
-
-def _weights(b: ArrayLike | PackedWeights, transb: str, m: Machine) -> Weights:
-    if not isinstance(b, PackedWeights):
-        return _operand(b, "b", np.int8, transb)
-    if check.choice(transb, "transb", ["N", "T"]) == "T":
-        raise ValueError("transb: expected 'N', as b is packed, got 'T'")
-    return packed_for(b, "b", m)
-
-
-def _operand(x: ArrayLike, name: str, dtype: DTypeLike, trans: str) -> NDArray[Any]:
-    check.choice(trans, f"trans{name}", ["N", "T"])
-    matrix = check.array(x, name, [dtype], 2)
-    return matrix if trans == "N" else matrix.T
-
-
-def _update(alpha: float, beta: float, c: ArrayLike | None, offsetc: str, co: ArrayLike) -> Update:
-    alpha, beta = check.real(alpha, "alpha"), check.real(beta, "beta")
-    old = None
-    if beta != 0:
-        if c is None:
-            raise ValueError(f"c: expected the matrix that beta = {beta} multiplies, got None")
-        old = check.array(c, "c", [np.int32], 2)
-    check.choice(offsetc, "offsetc", ["F", "R", "C"])
-    added = np.int32(check.integer(co, "co")) if isinstance(co, int) else check.array(co, "co", [np.int32])
-    shape = (-1, 1) if offsetc == "C" else (1, -1)
-    return Update(alpha, beta, old, offsetc, np.asarray(added, np.int64).reshape(shape))
+    m = machine(version, isa)
+    return kernels.gemm(S8, a, b, transa, transb, alpha, ao, bo, beta, c, offsetc, co, m, num_threads, out, updated)

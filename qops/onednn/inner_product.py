@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.onednn.gemm import bare
 from qops.onednn import _checks as check
-from qops.onednn import dot, output, reference
+from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr
-from qops.onednn.gemm_driver import Update, Weights, gemm
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
-from qops.onednn.packed import PackedWeights, codes_of, packed_for
+from qops.onednn.packed import PackedWeights, Weights, codes_of, packed_for
 
 __all__ = ["inner_product"]
 
@@ -106,19 +106,18 @@ def inner_product(
     check.choice(weights_format, "weights_format", ["oi", "any"])
     check.instance(attr, "attr", Attr)
     attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
-    check.integer(num_threads, "num_threads", 1)
+    threads = check.integer(num_threads, "num_threads", 1)
     rows, columns = left.shape[0], right.shape[1]
     end = output.prepare(attr, m, (rows, columns), 1, 1 << 0, bias, dst_in, dst_dt)
-    read = (left, codes_of(right), bias, dst_in)
-    check.out(out, (rows, columns), dst_dt, [x for x in read if x is not None and x is not out])
+    check.out(out, (rows, columns), dst_dt, (left, codes_of(right), bias, dst_in))
     if (m.ip_oi if weights_format == "oi" else m.ip_any) == "brgemm":
-        acc = dot.compensated(left, right, m.saturates, num_threads=num_threads)
-        return end.finish(acc, s32_via_f32=left.dtype == np.int8, out=out)
+        acc = dot.compensated(left, right, m.saturates, num_threads=threads)
+        return end.finish(acc, left.dtype == np.int8, out=out)
     if attr.has_late_sum:
-        acc = dot.compensated(left, codes_of(right), saturates=False, num_threads=num_threads)
-        return reference.finish(acc, end, m, m.ref_scaling, out)
+        acc = dot.compensated(left, codes_of(right), saturates=False, num_threads=threads)
+        return end.finish(acc, reference=m.ref_scaling, out=out)
     vector = "a" if rows == 1 else "b" if columns == 1 else ""
-    return end.finish(gemm(left, right, 0, 0, Update(), m, vector, num_threads), m.s32_via_f32, out=out)
+    return end.finish(bare(left, right, m, vector, threads), m.s32_via_f32, out=out)
 
 
 def _transposed(weights: ArrayLike | PackedWeights, inputs: int, m: Machine) -> Weights:

@@ -5,13 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.onednn import gemm
+from qops._kernels.product.gemm import take_off_offsets
 from qops.onednn import _checks as check
-from qops.onednn import dot, output, reference
+from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.dot import S8, S32
-from qops.onednn.gemm_driver import Update, Weights, gemm
+from qops.onednn.gemm_driver import updated
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
-from qops.onednn.packed import PackedWeights, codes_of, packed_for
+from qops.onednn.packed import PackedWeights, Weights, codes_of, packed_for
 
 __all__ = ["matmul"]
 
@@ -104,21 +106,21 @@ def matmul(
     left = check.array(src, "src", [np.uint8, np.int8])
     right = weights.codes if isinstance(weights, PackedWeights) else check.array(weights, "weights", [np.int8])
     check.instance(attr, "attr", Attr)
-    check.integer(num_threads, "num_threads", 1)
+    threads = check.integer(num_threads, "num_threads", 1)
     dims = _dst_dims(left, right)
     axis = len(dims) - 1
     end = output.prepare(attr, m, dims, axis, 1 << axis, bias, dst_in, dst_dt)
-    check.out(out, dims, dst_dt, [x for x in (left, right, bias, dst_in) if x is not None and x is not out])
+    check.out(out, dims, dst_dt, (left, right, bias, dst_in))
     is_ref = m.matmul == "gemm" and attr.has_late_sum
     acc = np.empty(dims, np.int32)
-    left, right = (np.broadcast_to(x, dims[:-2] + x.shape[-2:]) for x in (left, right))
+    if len(dims) > 2:
+        left, right = (np.broadcast_to(x, dims[:-2] + x.shape[-2:]) for x in (left, right))
     for batch in np.ndindex(dims[:-2]):
         b = right[batch] if packed is None else packed
-        acc[batch] = _product(left[batch], b, attr.src_zp or 0, attr.wei_zp or 0, m, is_ref, num_threads)
-    if is_ref:
-        return reference.finish(acc, end, m, m.ref_matmul, out)
+        acc[batch] = _product(left[batch], b, (attr.src_zp or 0, attr.wei_zp or 0), m, is_ref, threads)
     is_compensated = left.dtype == np.int8 or attr.src_zp is not None or attr.wei_zp is not None
-    return end.finish(acc, is_compensated if m.matmul == "brgemm" else m.matmul_f32, out=out)
+    via_f32 = is_compensated if m.matmul == "brgemm" else m.matmul_f32
+    return end.finish(acc, via_f32, reference=m.ref_matmul if is_ref else None, out=out)
 
 
 def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
@@ -132,24 +134,16 @@ def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
     return (*batch, src.shape[-2], weights.shape[-1])
 
 
-def _product(a: NDArray[Any], b: Weights, src_zp: int, wei_zp: int, m: Machine, is_ref: bool, num_threads: int) -> S32:
+def _product(a: NDArray[Any], b: Weights, zeros: tuple[int, int], m: Machine, is_ref: bool, num_threads: int) -> S32:
+    """Give X x W - zs*colsum(W) - zw*rowsum(X) + K*zs*zw, with zeros (zs, zw)."""
+    if is_ref or m.matmul == "brgemm":
+        right = codes_of(b) if is_ref else b
+        return dot.compensated(a, right, m.saturates and not is_ref, offsets=zeros, num_threads=num_threads)
+    if not any(zeros):
+        return gemm.bare(a, b, m, "b" if b.shape[1] == 1 else "", num_threads)
     codes = np.iinfo(a.dtype)
-    vector = "b" if b.shape[1] == 1 else ""
-    if is_ref:
-        return _zero_points(dot.compensated(a, codes_of(b), False, num_threads=num_threads), a, b, src_zp, wei_zp)
-    if m.matmul == "brgemm":
-        return _zero_points(dot.compensated(a, b, m.saturates, num_threads=num_threads), a, b, src_zp, wei_zp)
-    if codes.min <= src_zp <= codes.max and -128 <= wei_zp <= 127:
-        return gemm(a, b, src_zp, wei_zp, Update(), m, vector, num_threads)
-    summed = a.view(np.int8) if m.zp_rowsum_s8 else a
-    return _zero_points(gemm(a, b, 0, 0, Update(), m, vector, num_threads), summed, b, src_zp, wei_zp)
-
-
-def _zero_points(product: S32, a: NDArray[Any], b: Weights, src_zp: int, wei_zp: int) -> S32:
-    """Give product - zs*colsum(W) - zw*rowsum(X) + K*zs*zw."""
-    if src_zp == wei_zp == 0:
-        return product
-    columns = codes_of(b).sum(axis=0, dtype=np.int64)
-    rows = a.sum(axis=1, dtype=np.int64)[:, None]
-    constant = (a.shape[1] * src_zp * wei_zp) % 2**32
-    return dot.wrap_s32(product - src_zp * columns - wei_zp * rows + constant)
+    if codes.min <= zeros[0] <= codes.max and -128 <= zeros[1] <= 127:
+        return updated(a, b, gemm.Update(*zeros), m, num_threads)
+    product = gemm.bare(a, b, m, "b" if b.shape[1] == 1 else "", num_threads)
+    take_off_offsets(product, a.view(np.int8) if m.zp_rowsum_s8 else a, codes_of(b), *zeros)
+    return product

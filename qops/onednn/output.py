@@ -1,23 +1,22 @@
 """From the s32 accumulator to the destination: scale and bias, post-ops, destination scale and zero point, store.
 
-Every step is float32 with one rounding an operation; nothing is fused but the sum post-op. The reference kernels have
-steps of their own, see `qops.onednn.reference`.
+Every step is float32 with one rounding an operation; nothing is fused but the sum post-op. The reference kernels fuse
+not even that, and divide where the others multiply by the reciprocal.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.onednn import output as kernels
+from qops._kernels.onednn import steps as kernels
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
-from qops.onednn.cast import DTYPES, F32, ieee, store, to_f32
+from qops.onednn.cast import F32, ieee, put, store, to_f32
 from qops.onednn.machine import Machine
 
-__all__ = ["Output", "apply_post_ops", "per_channel", "prepare", "reciprocal", "relu"]
+__all__ = ["Output", "apply_post_ops", "made", "per_channel", "prepare", "reciprocal", "relu"]
 
 ONE = np.float32(1)
 
@@ -33,13 +32,12 @@ SCALINGS: dict[str, Callable[[F32, F32, F32], list[Step]]] = {
 """The order of scale and bias, see `Machine.scaling`."""
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(NamedTuple):
     """What is done to the accumulator of a product. All arrays have the channels last."""
 
     attr: Attr
+    machine: Machine
     dst_dt: str
-    scaling: str
     scale: F32
     """oscale in 2.6, wei_scale in 3.x; one, or one a channel."""
     bias: NDArray[Any] | None
@@ -48,12 +46,7 @@ class Output:
     @property
     def is_plain(self) -> bool:
         """True if s32 is to be stored as it is."""
-        touched = set(self.attr.given) - {"src_zp", "wei_zp"}
-        return self.dst_dt == "s32" and self.bias is None and not touched
-
-    @property
-    def _is_scaled(self) -> bool:
-        return any(scale is not None for scale in (self.attr.oscale, self.attr.src_scale, self.attr.wei_scale))
+        return self.dst_dt == "s32" and self.bias is None and not set(self.attr.given) - {"src_zp", "wei_zp"}
 
     @ieee
     def finish(
@@ -61,6 +54,8 @@ class Output:
         acc: NDArray[Any],
         s32_via_f32: bool = False,
         doubled: bool = False,
+        *,
+        reference: str | None = None,
         out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """Give the destination.
@@ -73,6 +68,9 @@ class Output:
             Even a plain s32 result passes through float32.
         doubled : bool, optional
             Weights were halved: the scale is twice what was given, and 2.6 halves the bias.
+        reference : str, optional
+            The steps are those of the machine's reference kernel, plain C++, with this order of scale and bias. It
+            passes every s32 through float32 too.
         out : ndarray of `dst_dt`, optional
             Where to write it.
 
@@ -80,29 +78,27 @@ class Output:
         -------
         ndarray of `dst_dt`
         """
-        dst: NDArray[Any] = acc
-        if not self.is_plain or s32_via_f32 or doubled:
-            steps = self._steps(np.float32(2 if doubled else 1))
-            room = out if out is not None and out.flags.carray else acc if acc.dtype == DTYPES[self.dst_dt] else None
-            dst = store(_made(acc, steps, self.dst_in), self.dst_dt, room)
-        if out is None or out is dst:
-            return dst
-        np.copyto(out, dst)
-        return out
+        if self.is_plain and not (s32_via_f32 or doubled or reference):
+            return put(acc, out)
+        x = made(acc, self._steps(np.float32(2 if doubled else 1), reference), self.dst_in)
+        return store(x, self.dst_dt, acc if out is None and self.dst_dt == "s32" and acc.dtype == np.int32 else out)
 
-    def _steps(self, twice: np.float32) -> list[Step]:
+    def _steps(self, twice: np.float32, reference: str | None) -> list[Step]:
+        attr, m = self.attr, self.machine
         bias = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
-        if self.scaling == "old":
+        if not m.divides:
             bias = bias / twice
-        src_scale = np.ones(1, np.float32) if self.attr.src_scale is None else self.attr.src_scale.values
+        src_scale = np.ones(1, np.float32) if attr.src_scale is None else attr.src_scale.values
         steps: list[Step] = []
-        if self.bias is not None or self._is_scaled or twice != 1:
-            steps += SCALINGS[self.scaling](bias, self.scale * twice, src_scale)
-        steps += _post_steps(self.attr.post_ops)
-        if self.attr.dst_scale is not None:
-            steps.append(("multiply", reciprocal(self.attr.dst_scale.values)))
-        if self.attr.dst_zp is not None:
-            steps.append(("add", to_f32(self.attr.dst_zp)))
+        if self.bias is not None or twice != 1 or set(attr.given) & {"oscale", "src_scale", "wei_scale"}:
+            steps += SCALINGS[reference or m.scaling](bias, self.scale * twice, src_scale)
+        minus_0 = reference is not None and m.ref_minus_0
+        steps += _post_steps(attr.post_ops, fused_sum=reference is None, minus_0=minus_0)
+        if attr.dst_scale is not None:
+            divisor = attr.dst_scale.values
+            steps.append(("divide", divisor) if reference and m.ref_divides else ("multiply", reciprocal(divisor)))
+        if attr.dst_zp is not None:
+            steps.append(("add", to_f32(attr.dst_zp)))
         return steps
 
 
@@ -137,7 +133,7 @@ def prepare(
         check.no_nan(checked_bias, "bias")
     old = check.dst_in(dst_in, dims, dst_dt, attr.has_sum)
     last = None if old is None else np.moveaxis(old, axis, -1)
-    return Output(attr, dst_dt, m.scaling, scale, checked_bias, last)
+    return Output(attr, m, dst_dt, scale, checked_bias, last)
 
 
 def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F32:
@@ -163,43 +159,37 @@ def reciprocal(scale: F32) -> F32:
     return ONE / scale
 
 
-def relu(x: F32, alpha: float) -> F32:
-    """``x > 0 ? x : alpha*x``, and never -0 for alpha 0.
-
-    Examples
-    --------
-    >>> relu(np.float32([-4, 4]), 0.5)
-    array([-2.,  4.], dtype=float32)
-    """
-    return np.where(x > 0, x, np.float32(alpha) * x if alpha else np.float32(0))
+def relu(alpha: float, minus_0: bool = False) -> Step:
+    """Give the step ``x > 0 ? x : alpha*x``; with alpha 0 it makes -0 of negative numbers only if `minus_0`."""
+    return ("leak" if alpha or minus_0 else "relu", alpha)
 
 
 def apply_post_ops(x: F32, ops: Sequence[PostOp], dst_in: NDArray[Any] | None, fused_sum: bool = True) -> F32:
-    """Post-ops in order: a Sum adds ``scale*dst_in``, an Eltwise makes ``scale*relu(x)``.
+    """Post-ops in order, in the memory of `x`: a Sum adds ``scale*dst_in``, an Eltwise makes ``scale*relu(x)``.
 
     A Sum of scale 1 is one addition; of another scale, one fma, or a product and a sum if it is not fused.
 
     Examples
     --------
     >>> from qops.onednn import Sum
-    >>> x, old = np.float32([-4]), np.int8([3])
-    >>> apply_post_ops(x, [Sum(), Eltwise()], old), apply_post_ops(x, [Eltwise(), Sum()], old)
-    (array([0.], dtype=float32), array([3.], dtype=float32))
+    >>> old = np.int8([3])
+    >>> [apply_post_ops(np.float32([-4]), ops, old).tolist() for ops in ([Sum(), Eltwise()], [Eltwise(), Sum()])]
+    [[0.0], [3.0]]
     """
-    return _made(np.array(x, np.float32, order="C"), _post_steps(ops, fused_sum), dst_in)
+    return made(x, _post_steps(ops, fused_sum), dst_in)
 
 
-def _post_steps(ops: Sequence[PostOp], fused_sum: bool = True) -> list[Step]:
+def _post_steps(ops: Sequence[PostOp], fused_sum: bool = True, minus_0: bool = False) -> list[Step]:
     steps: list[Step] = []
     for op in ops:
         if isinstance(op, Eltwise):
-            steps += [("relu", op.alpha), ("multiply", to_f32(op.scale))]
+            steps += [relu(op.alpha, minus_0), ("multiply", to_f32(op.scale))]
         else:
             steps.append(("fma" if fused_sum and op.scale != 1 else "sum", op.scale))
     return steps
 
 
-def _made(x: NDArray[Any], steps: list[Step], dst_in: NDArray[Any] | None) -> F32:
+def made(x: NDArray[Any], steps: list[Step], dst_in: NDArray[Any] | None = None) -> F32:
     """Make the steps on `x`, channels last, in its memory."""
     old = None if dst_in is None else np.asarray(dst_in, np.float32, order="C")
-    return kernels.finish(x, steps, old)
+    return kernels.finish(np.asarray(x, order="C"), steps, old)

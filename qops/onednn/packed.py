@@ -1,29 +1,21 @@
 """Weights packed once, for products with many sources."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product import gemm as kernels
+from qops._kernels.onednn.gemm import Packed, packed_for
+from qops._kernels.product.packed import pack_b
 from qops.onednn import _checks as check
-from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
+from qops.onednn.machine import DEFAULT_VERSION, machine
 
-__all__ = ["PackedWeights", "codes_of", "pack_weights", "packed_for"]
+__all__ = ["Packed", "PackedWeights", "Weights", "codes_of", "pack_weights", "packed_for"]
 
-
-class _ForMachine(Protocol):
-    @property
-    def machine(self) -> Machine: ...
+Weights: TypeAlias = NDArray[np.int8] | Packed
 
 
-_Packed = TypeVar("_Packed", bound=_ForMachine)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PackedWeights:
+class PackedWeights(Packed):
     """An s8 matrix (K, N) as the kernels read it; `pack_weights` makes it.
 
     Attributes
@@ -33,22 +25,10 @@ class PackedWeights:
     machine : Machine
         The only one whose products it may take part in.
     whole, in_blocks : PackedB
-        Paired along all of k, and anew in each k block of GEMM; the same thing unless that changes a pair.
+        Paired along all of k, and anew in each k block of GEMM; the same object unless that changes a pair.
     """
 
-    codes: NDArray[np.int8]
-    machine: Machine
-    whole: kernels.PackedB
-    in_blocks: kernels.PackedB
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(K, N)."""
-        return self.whole.shape
-
-    def panels(self, k_starts: Sequence[int]) -> kernels.PackedB:
-        """Give what is paired anew at each of `k_starts`: at 0 alone, or where the k blocks of GEMM start."""
-        return self.whole if len(k_starts) == 1 else self.in_blocks
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return f"PackedWeights({self.shape}, isa={self.machine.isa!r}, version={self.machine.version!r})"
@@ -95,21 +75,13 @@ def pack_weights(b: ArrayLike, *, isa: str = "vnni", version: str = DEFAULT_VERS
     m = machine(version, isa)
     codes = check.array(b, "b", [np.int8], 2).copy()
     codes.flags.writeable = False
-    whole = in_blocks = kernels.pack_b(codes, saturating=m.saturates)
+    whole = in_blocks = pack_b(codes, saturating=m.saturates)
     starts = m.k_starts(len(codes))
     if m.saturates and any(start % 2 for start in starts):
-        in_blocks = kernels.pack_b(codes, saturating=True, block_starts=starts)
+        in_blocks = pack_b(codes, saturating=True, block_starts=starts)
     return PackedWeights(codes, m, whole, in_blocks)
 
 
-def codes_of(b: NDArray[np.int8] | PackedWeights) -> NDArray[np.int8]:
+def codes_of(b: NDArray[np.int8] | Packed) -> NDArray[np.int8]:
     """Give the matrix itself."""
-    return b.codes if isinstance(b, PackedWeights) else b
-
-
-def packed_for(b: _Packed, name: str, m: Machine) -> _Packed:
-    """Give `b`, if it is packed for this machine."""
-    if b.machine != m:
-        packed, wanted = (f"isa {x.isa!r} of version {x.version!r}" for x in (b.machine, m))
-        raise ValueError(f"{name}: packed for {packed}, expected {wanted}")
-    return b
+    return b.codes if isinstance(b, Packed) else b

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.product import pooling as pools
 from qops.onednn import _checks as check
-from qops.onednn.cast import ieee, store, to_f32
+from qops.onednn.cast import ieee, put, store, to_f32
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
 from qops.onednn.output import reciprocal
 from qops.onednn.window import DENSE, Pair, Window
@@ -24,6 +25,7 @@ def pooling(
     layout: str = "nhwc",
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Pool an image of u8 or s8 codes into codes of the same dtype.
 
@@ -48,6 +50,8 @@ def pooling(
         Order in memory; shapes are logical, always NCHW.
     isa, version : str, optional
         See `gemm_u8s8s32`.
+    out : ndarray of the dtype of `src`, (N, C, OH, OW), optional
+        Where the result is written; it must not share memory with `src`.
 
     Returns
     -------
@@ -57,12 +61,13 @@ def pooling(
     ------
     TypeError, ValueError
         Another dtype or number of dimensions, an unknown name, a kernel that does not fit in the image or may lie on
-        padding only.
+        padding only, an `out` that does not fit.
 
     Notes
     -----
-    Source: src/cpu/x64/jit_uni_i8i8_pooling.cpp, src/cpu/ref_pooling.cpp. Nothing saturates. Sums are exact. One value
-    a channel lies in memory alike in both orders: 2.6 and 3.2 go by the strides given, taken to be those of nchw here.
+    Source: src/cpu/x64/jit_uni_i8i8_pooling.cpp, src/cpu/ref_pooling.cpp. Nothing saturates; sums are exact. A result
+    of one value a channel has the same bytes in both orders, so that its strides alone tell 2.6 and 3.2 which it is;
+    here they are taken to be those of nchw, which is why such pools are "ref" there.
 
     **Hazards.** "jit" and "ref" differ on exact ties (here 91/14 = 6.5), for 49 of the n below 400, first 14, 26, 28:
 
@@ -84,24 +89,24 @@ def pooling(
     check.choice(layout, "layout", ["nhwc", "nchw"])
     check.instance(window, "window", Window)
     taps = check.pair(kernel, "kernel", 1)
-    if any(p >= s for pad in (window.pad_l, window.pad_r) for p, s in zip(pad, window.span(taps), strict=True)):
+    span = window.moves.span(taps)
+    if any(p >= s for pad in (window.pad_l, window.pad_r) for p, s in zip(pad, span, strict=True)):
         raise ValueError(f"window: expected padding smaller than the kernel {taps}, got {window.pad_l}, {window.pad_r}")
-    out = window.out_size((image.shape[2], image.shape[3]), taps)
-    if not _count(image, "avg_exc", taps, window).all():
+    size = image.shape[2], image.shape[3]
+    places = window.out_size(size, taps)
+    count = pools.counts(size, taps, window.moves)
+    if not count.all():
         raise ValueError(f"window: some of it lies on padding only, of an image of {image.shape[2:]}")
+    dst_dt = "u8" if image.dtype == np.uint8 else "s8"
+    check.out(out, (*image.shape[:2], *places), dst_dt, [image, src])
     if alg == "max":
-        return np.asarray(window.taps(image, taps, np.iinfo(image.dtype).min).max(axis=(4, 5)))
-    total = to_f32(window.taps(image.astype(np.int32), taps, 0).sum(axis=(4, 5), dtype=np.int32))
-    count = to_f32(_count(image, alg, taps, window))
-    mean = total / count if _is_ref(image.shape, out, layout, m) else total * reciprocal(count)
-    return store(mean, "u8" if image.dtype == np.uint8 else "s8")
+        return put(pools.largest(image, taps, window.moves), out)
+    total = to_f32(pools.sums(image, taps, window.moves))
+    divisor = to_f32(count if alg == "avg_exc" else taps[0] * taps[1])
+    mean = total / divisor if _is_ref(image.shape, places, layout, m) else total * reciprocal(divisor)
+    return store(mean, dst_dt, out)
 
 
-def _count(src: NDArray[Any], alg: str, kernel: Pair, window: Window) -> NDArray[np.int64]:
-    ones = np.ones((1, 1, *src.shape[2:]), np.int64)
-    return np.asarray(window.taps(ones, kernel, fill=1 if alg == "avg_inc" else 0).sum(axis=(4, 5)))
-
-
-def _is_ref(dims: tuple[int, ...], out: Pair, layout: str, m: Machine) -> bool:
-    smallest = dims[0] * dims[1] * min(dims[2], out[0]) * min(dims[3], out[1])
-    return layout == "nchw" or smallest < m.pool_min or (out == (1, 1) and m.pool_global == "ref")
+def _is_ref(dims: tuple[int, ...], places: Pair, layout: str, m: Machine) -> bool:
+    smallest = dims[0] * dims[1] * min(dims[2], places[0]) * min(dims[3], places[1])
+    return layout == "nchw" or smallest < m.pool_min or (places == (1, 1) and m.pool_global == "ref")

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum
-from qops.onednn.cast import DTYPES, F32, cvtps2dq, ieee, store, to_f32
+from qops.onednn.cast import DTYPES, F32, cvtps2dq, ieee, put, store, to_f32
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.output import apply_post_ops, reciprocal
 
@@ -23,6 +23,7 @@ def reorder(
     dst_in: ArrayLike | None = None,
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Convert a tensor, through float32 unless both sides are integers and there is nothing to be done.
 
@@ -32,9 +33,9 @@ def reorder(
         3.x:  f = ((f32(x) - src_zp)*src_scale [+ sum_scale*dst_in]) * f32(1/dst_scale) + dst_zp
         all:  saturate, round half to even
 
-    3.2 makes one product of src_scale and f32(1/dst_scale) from float32 to float32, if both are one number. 3.13
-    divides by dst_scale where plain C++ takes over: for a Sum of a scale other than 1, and for src_scale and dst_scale
-    of different masks.
+    From float32 to float32, with one src_scale and one dst_scale, 3.2 multiplies by the float32 product of src_scale
+    and f32(1/dst_scale). 3.13 really divides by dst_scale where plain C++ does the work: with a Sum whose scale is not
+    1, and where src_scale and dst_scale have different masks.
 
     Parameters
     ----------
@@ -46,6 +47,8 @@ def reorder(
         Needed by a Sum.
     isa, version : str, optional
         The version alone counts. See `gemm_u8s8s32`.
+    out : ndarray of `dst_dt`, shape of `src`, optional
+        Where the result is written; may be `dst_in`, not share memory with `src`.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def reorder(
     TypeError, ValueError
         Other dtypes, shapes or masks that do not fit, scales of another version; NaN on its way to an integer, for
         which oneDNN stores different codes on different machines (u8 0 or 255, s8 127 or -128, s32 2147483520 or
-        -2147483648).
+        -2147483648); an `out` that does not fit.
 
     Notes
     -----
@@ -91,13 +94,14 @@ def reorder(
     if any(not isinstance(op, Sum) for op in attr.post_ops) or len(attr.post_ops) > 1:
         raise ValueError(f"post_ops: expected at most one Sum, got {attr.post_ops}")
     old = check.dst_in(dst_in, data.shape, dst_dt, attr.has_sum)
+    check.out(out, data.shape, dst_dt, (data, src, dst_in))
     if dst_dt != "f32":
         check.no_nan(data, "src")
     factor = _along(attr.src_scale if m.divides else attr.oscale, data.shape, "src_scale" if m.divides else "oscale")
     divisor = _along(attr.dst_scale, data.shape, "dst_scale")
     if not attr.given and data.dtype != np.float32 and dst_dt != "f32":
         info = np.iinfo(np.dtype(DTYPES[dst_dt]))
-        return np.clip(data.astype(np.int64), info.min, info.max).astype(info.dtype)
+        return put(np.clip(data.astype(np.int64), info.min, info.max).astype(info.dtype), out)
     if m.f32_merged and data.dtype == np.float32 and dst_dt == "f32" and factor.size == divisor.size == 1:
         factor, divisor = factor * reciprocal(divisor), np.ones(1, np.float32)
     x = to_f32(data)
@@ -108,12 +112,12 @@ def reorder(
     if attr.dst_zp is not None:
         x = x + np.float32(attr.dst_zp)
     if dst_dt == "s32" and m.s32_overflow and data.size % 4 == 0 and (factor == 1).all() and not attr.has_sum:
-        return cvtps2dq(x.reshape(data.shape))
-    return store(x.reshape(data.shape), dst_dt)
+        return put(cvtps2dq(x.reshape(data.shape)), out)
+    return store(x.reshape(data.shape), dst_dt, out)
 
 
 def _is_plain_code(attr: Attr) -> bool:
-    """True if oneDNN has no generated code for it."""
+    """True if oneDNN leaves it to plain C++, which divides by dst_scale."""
     scales = attr.src_scale, attr.dst_scale
     return any(op.scale != 1 for op in attr.post_ops) or len({scale.mask for scale in scales if scale is not None}) > 1
 

@@ -190,7 +190,7 @@ class Cell:
 
     def _dot(self, states: U8, weights: S8) -> S64:
         inputs, gates, outputs = weights.shape
-        product = dot.multiply(states, weights.reshape(inputs, gates * outputs), self.saturates)
+        product = dot.compensated(states, weights.reshape(inputs, gates * outputs), self.saturates)
         return product.reshape(len(states), gates, outputs).astype(np.int64)
 
 

@@ -11,16 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn import dot
-from qops.onednn.convolution_weights import reorder_weights
-from qops.onednn.dot import S8, S16_MAX, S16_MIN, U8
+from qops.onednn.convolution_weights import Filters, filters_of, reorder_weights
+from qops.onednn.dot import S8, S16_MAX, S16_MIN, S64, U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.onednn.unrolled import unrolled_weights, unrolled_window
 from qops.onednn.window import DENSE, Window
 
 __all__ = ["Saturation", "saturated_pairs", "unsafe_pairs"]
 
 
 class Saturation(NamedTuple):
-    """How often pairs of weights left s16.
+    """How often pairs of weights left s16, and what the sums lost.
 
     Attributes
     ----------
@@ -28,10 +29,16 @@ class Saturation(NamedTuple):
         For each pair of weights, in how many places; shape as of `unsafe_pairs`.
     places : int
         What each pair of weights was multiplied with: the rows of the source, or the places of the window.
+    largest_loss : int
+        How far the farthest sum is from the exact one: by saturation, or because the weights were halved.
+    mean_loss : float
+        The same on average over all sums, without their signs.
     """
 
     counts: NDArray[np.int64]
     places: int
+    largest_loss: int
+    mean_loss: float
 
     @property
     def share(self) -> float:
@@ -39,68 +46,126 @@ class Saturation(NamedTuple):
         return int(self.counts.sum()) / max(1, self.counts.size * self.places)
 
 
-def saturated_pairs(src: ArrayLike, weights: ArrayLike, *, window: Window = DENSE) -> Saturation:
-    """Count the pairs of products that saturate in `convolution` or `inner_product` on AVX2.
+def saturated_pairs(
+    src: ArrayLike,
+    weights: ArrayLike,
+    *,
+    window: Window = DENSE,
+    isa: str = "avx2",
+    version: str = DEFAULT_VERSION,
+) -> Saturation:
+    """Count the pairs of products that saturate in `convolution` or `inner_product`, and measure what that costs.
 
     A pair is lost where ``a0*w0 + a1*w1`` is outside [-32768, 32767], a being the u8 codes that the kernel reads: an
     s8 source + 128. Pairs are (0,1), (2,3), ... along the channels of one tap, or along the inner product, where
-    they start anew in each k block; a missing partner is 0. All versions agree; AVX-512 without VNNI does the same
-    but for other k blocks, from an inner product of 257 on, and for convolutions of one channel in 3.13, where taps
-    form pairs (`convolution`).
+    they start anew in each k block; a missing partner is 0. Convolutions of one channel form pairs of taps in 3.13 on
+    AVX-512 (`convolution`). Depthwise convolutions form none. With VNNI nothing saturates.
+
+    Convolutions of an s8 source halve the weights instead, and lose their lowest bit: ``largest_loss`` and
+    ``mean_loss`` tell what that does to the sums. Even weights lose nothing, so weights of 7 bits that are doubled are
+    exact there; the same 7 bits as they are lose as much as any.
 
     Parameters
     ----------
     src : ndarray of uint8 or int8, (N, IC) or (N, C, H, W)
-    weights : ndarray of int8, (OC, IC) or (O, C, KH, KW)
+    weights : ndarray of int8, (OC, IC), (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
     window : Window, optional
         Stride, dilation and padding of a convolution.
+    isa, version : str, optional
+        See `gemm_u8s8s32`.
 
     Returns
     -------
     Saturation
-        counts of shape (OC, pairs) or (O, pairs, KH, KW).
+        counts of shape (OC, pairs) or (O, pairs, KH, KW), O of all groups; where taps form pairs (O, pairs, KH, 1) of
+        the rows of the kernel, or (O, pairs, 1, 1) of all of it, column by column.
 
     Raises
     ------
     TypeError, ValueError
-        Other dtypes or numbers of dimensions, shapes that do not fit, a window for an inner product.
+        Other dtypes or numbers of dimensions, shapes that do not fit, a window for an inner product, an unknown `isa`
+        or `version`.
 
     Notes
     -----
-    Source: the instruction VPMADDUBSW; the pairing of oneDNN's kernels, as in `qops.onednn.dot`.
+    Source: the instruction VPMADDUBSW; the pairing of oneDNN's kernels, as in `qops.onednn.dot`. Images are taken as
+    stored nhwc and without a zero point, inner products in the layout that oneDNN likes best.
 
     **Hazards.** The same s8 codes may saturate in an inner product and cannot in a convolution, which halves its
-    weights first (`reorder_weights`):
+    weights first (`reorder_weights`); it is odd weights that pay for it:
 
     >>> x, w = np.int8([[127, 127]]), np.int8([[127, 127]])
     >>> saturated_pairs(x, w).share, saturated_pairs(x.reshape(1, 2, 1, 1), w.reshape(1, 2, 1, 1)).share
     (1.0, 0.0)
+    >>> bits7 = np.int8([[63, 63]]).reshape(1, 2, 1, 1)
+    >>> [saturated_pairs(x.reshape(1, 2, 1, 1), w).largest_loss for w in (bits7, 2 * bits7)]
+    [254, 0]
 
     Examples
     --------
     The pair (127, 127) is lost in the first of two rows, the pair (127, -127) in none:
 
     >>> saturated_pairs(np.uint8([[255, 255, 255, 255], [9, 9, 9, 9]]), np.int8([[127, 127, 127, -127]]))
-    Saturation(counts=array([[1, 0]]), places=2)
+    Saturation(counts=array([[1, 0]]), places=2, largest_loss=32003, mean_loss=16001.5)
     """
-    w = _weights(weights)
-    x = check.array(src, "src", [np.uint8, np.int8], w.ndim)
+    m = machine(version, isa)
     check.instance(window, "window", Window)
-    if w.ndim == 2:
-        if window != DENSE:
-            raise ValueError(f"window: expected none for an inner product, got {window!r}")
-        check.shape(w, "weights", (w.shape[0], x.shape[1]))
-        return Saturation(_counts(dot.shifted(x), w, _k_starts(w)), len(x))
-    check.shape(w, "weights", (w.shape[0], x.shape[1], *w.shape[2:]))
-    taps = window.taps(dot.shifted(x), (w.shape[2], w.shape[3]), fill=0)  # padding never saturates
-    n, c, oh, ow, kh, kw = taps.shape
-    places = taps.transpose(0, 2, 3, 4, 5, 1).reshape(n * oh * ow, kh * kw * c)  # channels of a tap are neighbours
-    if x.dtype == np.int8:
-        w = reorder_weights(w[None], None, machine(DEFAULT_VERSION, "avx2"), halved=True)[0]
-    return Saturation(_like(w, _counts(places, _matrix(w), _k_starts(w))), len(places))
+    if _weights(weights).ndim == 4:
+        x = check.array(src, "src", [np.uint8, np.int8], 4)
+        return _of_convolution(x, filters_of(weights, None, x, m), window)
+    if window != DENSE:
+        raise ValueError(f"window: expected none for an inner product, got {window!r}")
+    x = check.array(src, "src", [np.uint8, np.int8], 2)
+    w = _weights(weights)
+    check.shape(w, "weights", (len(w), x.shape[1]))
+    is_vector = m.ip_any == "gemm" and m.gemv and 1 in (len(x), len(w))
+    starts = m.k_starts(x.shape[1]) if m.ip_any == "gemm" and not is_vector else (0,)
+    if is_vector and len(x) > 1 and x.dtype == np.int8:  # of a matrix and a vector, GEMV shifts the vector
+        counts, lost = _lost(dot.shifted(w), x, starts, m.saturates)
+        counts = counts.sum(axis=0, keepdims=True)
+    else:
+        counts, lost = _lost(dot.shifted(x), w, starts, m.saturates)
+    return _saturation(counts, len(x), lost)
 
 
-def unsafe_pairs(weights: ArrayLike, top: int = 255) -> NDArray[np.bool_]:
+def _of_convolution(src: NDArray[Any], filters: Filters, window: Window) -> Saturation:
+    way = filters.way(filters.kernel(src, has_zp=False, window=window), src, window)
+    w = unrolled_weights(filters.weights, way.order) if way.order else filters.weights
+    groups, outputs, inputs, kh, kw = w.shape
+    image = filters.view(src, window, way)
+    taps = unrolled_window(window, way.order).taps(image, (kh, kw), fill=0)  # padding never saturates, and is 0
+    n, _, oh, ow = taps.shape[:4]
+    places, k = n * oh * ow, kh * kw * inputs  # the channels of a tap are neighbours
+    rows = taps.reshape(n, groups, inputs, oh, ow, kh, kw).transpose(1, 0, 3, 4, 5, 6, 2).reshape(groups, places, k)
+    columns = w.transpose(0, 1, 3, 4, 2).reshape(groups, outputs, k)
+    found = [_lost(x, y, range(0, k, max(1, inputs)), way.saturating) for x, y in zip(rows, columns, strict=True)]
+    lost: list[NDArray[Any]] = [sums for _, sums in found]
+    if way.halved:
+        stored = reorder_weights(columns, None, filters.machine, halved=True)
+        lost = [dot.compensated(x, d.T, saturates=False) for x, d in zip(rows, columns - 2 * stored, strict=True)]
+    counts = np.stack([pairs for pairs, _ in found]).reshape(groups * outputs, kh, kw, (inputs + 1) // 2)
+    return _saturation(counts.transpose(0, 3, 1, 2), places, np.stack(lost))
+
+
+def _lost(rows: U8 | S8, weights: S8, starts: Sequence[int], saturates: bool) -> tuple[S64, S64]:
+    """For each pair of weights (O, P), with how many rows it saturates; and what each sum (M, O) loses by that."""
+    a, w = dot.paired(rows, starts), dot.paired(weights, starts)
+    counts, lost = np.zeros(w.shape[:2], np.int64), np.zeros((len(rows), len(weights)), np.int64)
+    unsafe = dot.leaves_s16(w, a.max(axis=0, initial=0)) if saturates else np.zeros(w.shape[:2], np.bool_)
+    for o, p in np.argwhere(unsafe):  # only these can be lost
+        pair = a[:, p] @ w[o, p]
+        cut = pair - np.clip(pair, S16_MIN, S16_MAX)
+        counts[o, p] = np.count_nonzero(cut)
+        lost[:, o] += cut
+    return counts, lost
+
+
+def _saturation(counts: S64, places: int, lost: NDArray[Any]) -> Saturation:
+    loss = np.abs(lost.astype(np.int64))
+    return Saturation(counts, places, int(loss.max(initial=0)), float(loss.mean()) if loss.size else 0.0)
+
+
+def unsafe_pairs(weights: ArrayLike, top: int = 255, *, src_dt: str = "u8") -> NDArray[np.bool_]:
     """Tell which pairs of weights *can* saturate with a source of u8 codes in [0, `top`].
 
     A pair is safe if ``top*(max(w0,0) + max(w1,0)) <= 32767`` and ``top*(min(w0,0) + min(w1,0)) >= -32768``, which is
@@ -109,20 +174,21 @@ def unsafe_pairs(weights: ArrayLike, top: int = 255) -> NDArray[np.bool_]:
 
     Parameters
     ----------
-    weights : ndarray of int8, (OC, IC) or (O, C, KH, KW)
-        As multiplied: those of an s8 convolution are halved first, and then always safe.
+    weights : ndarray of int8, (OC, IC), (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
     top : int, optional
         The largest code of the source, in [0, 255]; 255 for an s8 source, to which 128 is added.
+    src_dt : {"u8", "s8"}, optional
+        Type of the source: a convolution of s8 halves its weights first, and then no pair is unsafe.
 
     Returns
     -------
     ndarray of bool, (OC, pairs) or (O, pairs, KH, KW)
-        Pairs as in `saturated_pairs`.
+        Pairs as in `saturated_pairs` on AVX2.
 
     Raises
     ------
     TypeError, ValueError
-        Other dtypes or numbers of dimensions; `top` outside [0, 255].
+        Other dtypes or numbers of dimensions; `top` outside [0, 255]; an unknown `src_dt`.
 
     Notes
     -----
@@ -137,40 +203,20 @@ def unsafe_pairs(weights: ArrayLike, top: int = 255) -> NDArray[np.bool_]:
     """
     w = _weights(weights)
     check.integer(top, "top", 0, 255)
-    return _like(w, dot.leaves_s16(dot.paired(_matrix(w), _k_starts(w)), top))
+    check.choice(src_dt, "src_dt", ("u8", "s8"))
+    if w.ndim == 2:
+        return dot.leaves_s16(dot.paired(w, machine(DEFAULT_VERSION, "avx2").k_starts(w.shape[1])), top)
+    outputs, inputs, kh, kw = w.shape
+    if src_dt == "s8":
+        w = reorder_weights(w[None], None, machine(DEFAULT_VERSION, "avx2"), halved=True)[0]
+    rows = w.transpose(0, 2, 3, 1).reshape(outputs, kh * kw * inputs)
+    pairs = dot.leaves_s16(dot.paired(rows, range(0, rows.shape[1], max(1, inputs))), top)
+    return pairs.reshape(outputs, kh, kw, (inputs + 1) // 2).transpose(0, 3, 1, 2)
 
 
 def _weights(x: ArrayLike) -> S8:
+    """Weights as (OC, IC) or (O, I, KH, KW), O of all groups."""
     w = check.array(x, "weights", [np.int8])
-    if w.ndim not in (2, 4):
-        raise ValueError(f"weights: expected shape (OC, IC) or (O, C, KH, KW), got {w.shape}")
-    return w
-
-
-def _matrix(w: S8) -> S8:
-    """Weights as rows, the channels of one tap neighbours."""
-    return w if w.ndim == 2 else w.transpose(0, 2, 3, 1).reshape(len(w), np.prod(w.shape[1:], dtype=int))
-
-
-def _k_starts(w: S8) -> Sequence[int]:
-    """Where pairing starts anew along a row: at each k block, or each tap."""
-    if w.ndim == 2:
-        return machine(DEFAULT_VERSION, "avx2").k_starts(w.shape[1])
-    return tuple(range(0, w[0].size, w.shape[1])) if w[:1].size else (0,)
-
-
-def _like(w: S8, pairs: NDArray[Any]) -> NDArray[Any]:
-    """Give (O, all pairs of a row) the shape of the weights."""
-    if w.ndim == 2:
-        return pairs
-    return pairs.reshape(len(w), *w.shape[2:], (w.shape[1] + 1) // 2).transpose(0, 3, 1, 2)
-
-
-def _counts(rows: U8, weights: S8, starts: Sequence[int]) -> NDArray[np.int64]:
-    """For each pair of weights (O, P): how many rows it saturates with. Only pairs that can are tried."""
-    a, w = dot.paired(rows, starts), dot.paired(weights, starts)
-    counts = np.zeros(w.shape[:2], np.int64)
-    for o, p in np.argwhere(dot.leaves_s16(w, a.max(axis=0, initial=0))):
-        pair = a[:, p] @ w[o, p]
-        counts[o, p] = np.count_nonzero((pair > S16_MAX) | (pair < S16_MIN))
-    return counts
+    if w.ndim not in (2, 4, 5):
+        raise ValueError(f"weights: expected shape (OC, IC), (O, C, KH, KW) or (G, O, C, KH, KW), got {w.shape}")
+    return w if w.ndim < 5 else w.reshape(w.shape[0] * w.shape[1], *w.shape[2:])

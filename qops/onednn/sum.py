@@ -21,6 +21,7 @@ def sum(
     dst_dt: str = "u8",
     isa: str = "vnni",
     version: str = DEFAULT_VERSION,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Add tensors with weights, in order and without fma.
 
@@ -37,6 +38,8 @@ def sum(
     dst_dt : {"u8", "s8", "s32", "f32"}, optional
     isa, version : str, optional
         All machines agree; see `gemm_u8s8s32`.
+    out : ndarray of `dst_dt`, shape of the sources, optional
+        Where the result is written; it must not share memory with a source.
 
     Returns
     -------
@@ -46,7 +49,7 @@ def sum(
     ------
     TypeError, ValueError
         Other dtypes, shapes that differ, another number of scales, a scale that is not finite, an unknown `dst_dt`,
-        `isa` or `version`.
+        `isa` or `version`, an `out` that does not fit.
 
     Notes
     -----
@@ -68,7 +71,8 @@ def sum(
         check.shape(x, f"srcs[{i}]", codes[0].shape)
     check.dst_dt(dst_dt)
     machine(version, isa)
+    check.out(out, codes[0].shape, dst_dt, codes)
     total = to_f32(codes[0]) * weights[0]
     for x, weight in zip(codes[1:], weights[1:], strict=True):
         total = total + to_f32(x) * weight
-    return store(total, dst_dt)
+    return store(total, dst_dt, out)

@@ -1,9 +1,12 @@
-"""Images of one channel, as the BRGEMM convolution of 3.13 reads them without VNNI: taps take the place of channels.
+"""Images of one channel, as the BRGEMM convolution of 3.13 with AVX-512 but without VNNI reads them.
 
-So it is taps that form pairs, and saturate. In the order "rows" those of each row of the kernel, from the left on, with
-images of at most 4 columns of results or gaps between rows; else, "columns", all taps, column by column. With gaps
-between columns, "", no taps. Read off the results of 3.13.2; what falls on padding adds nothing to a pair. Not
-modelled: of a few results (some hundred multiplications in all) the direct kernel makes no pairs.
+It treats the taps of the kernel as channels, so taps form pairs there, and pairs saturate. The order of the taps is
+"rows" if the result has at most 4 columns, or if there are gaps between the rows of the kernel: a pair is two
+neighbours in a row of the kernel. Otherwise it is "columns": all taps, column by column. With gaps between the columns
+of the kernel, or with one tap alone, it is "": taps stay taps.
+
+All of this was read off the results of 3.13.2. Padding adds nothing to a pair. Not modelled: where the result has so
+few elements that some hundred multiplications make it, oneDNN takes a direct kernel, which makes no pairs.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -11,12 +14,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.onednn.window import Window
+from qops._kernels.product import window as kernels
+from qops.onednn.window import DENSE, Window
 
 __all__ = ["Order", "order_of", "unrolled_image", "unrolled_weights", "unrolled_window"]
 
 Order: TypeAlias = Literal["", "rows", "columns"]
-NARROW = 4  # columns of results, up to which rows are unrolled
+NARROW = 4  # columns of the result, up to which the order is "rows"
 
 
 def order_of(taps: tuple[int, int], window: Window, size: tuple[int, int]) -> Order:
@@ -34,17 +38,18 @@ def unrolled_weights(weights: NDArray[np.int8], order: Order) -> NDArray[np.int8
 
 
 def unrolled_image(image: NDArray[Any], taps: tuple[int, int], window: Window, order: Order) -> NDArray[Any]:
-    """The image (N, G, H, W) that goes with them, its padding zeros: (N, G * channels, H or OH, OW)."""
-    kh, kw = taps
+    """The image (N, G, H, W) that goes with them, padded with zeros: (N, G * channels, H or OH, OW)."""
     if order == "rows":
         across = Window((1, window.stride[1]), pad_l=window.pad_l, pad_r=window.pad_r)
-        read = across.taps(image, (1, kw), 0)
+        read = across.moves.taps(image, (1, taps[1]), 0)
     else:
-        read = window.taps(image, (kh, kw), 0)
+        read = window.moves.taps(image, taps, 0)
     channels = read.transpose(0, 1, 5, 4, 2, 3)  # N, G, KW, 1 or KH, H or OH, OW
     return channels.reshape(len(image), -1, *channels.shape[4:]) if image.size else channels[:, :, 0, 0]
 
 
-def unrolled_window(window: Window, order: Order) -> Window:
-    """The window that is left to do: down the rows, or none."""
-    return Window((window.stride[0], 1), (window.dilation[0], 0)) if order == "rows" else Window()
+def unrolled_window(window: Window, order: Order) -> kernels.Window:
+    """The moves that are left to do: down the rows, or none."""
+    if order == "":
+        return window.moves
+    return kernels.Window((window.stride[0], 1), (window.dilation[0] + 1, 1)) if order == "rows" else DENSE.moves

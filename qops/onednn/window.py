@@ -1,11 +1,9 @@
 """Sliding windows over images: what convolution and pooling share."""
 
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from qops._kernels.product import window as kernels
 from qops.onednn import _checks as check
 
 __all__ = ["DENSE", "Pair", "Window"]
@@ -37,14 +35,15 @@ class Window:
     pad_l: Pair = (0, 0)
     pad_r: Pair = (0, 0)
 
+    moves: kernels.Window = field(init=False, repr=False, compare=False)
+    """The same as the kernels have it."""
+
     def __post_init__(self) -> None:
         for name, low in (("stride", 1), ("dilation", 0), ("pad_l", 0), ("pad_r", 0)):
             object.__setattr__(self, name, check.pair(getattr(self, name), name, low))
-
-    def span(self, kernel: Pair) -> Pair:
-        """Give the extent of a window, gaps included."""
-        (kh, kw), (dy, dx) = kernel, self.dilation
-        return (kh - 1) * (dy + 1) + 1, (kw - 1) * (dx + 1) + 1
+        (top, left), (bottom, right), (dy, dx) = self.pad_l, self.pad_r, self.dilation
+        moves = kernels.Window(self.stride, (dy + 1, dx + 1), ((top, bottom), (left, right)))
+        object.__setattr__(self, "moves", moves)
 
     def out_size(self, size: Pair, kernel: Pair) -> Pair:
         """Give how many windows fit; ValueError if none does.
@@ -54,26 +53,7 @@ class Window:
         >>> Window(stride=(2, 2), pad_l=(1, 1), pad_r=(1, 1)).out_size((5, 7), (3, 3))
         (3, 4)
         """
-        (top, left), (bottom, right), span = self.pad_l, self.pad_r, self.span(kernel)
-        room = size[0] + top + bottom - span[0], size[1] + left + right - span[1]
-        if min(room) < 0:
-            image = f"the image {size} padded by {self.pad_l} and {self.pad_r}"
-            raise ValueError(f"kernel: expected one that fits in {image}, got {kernel} with dilation {self.dilation}")
-        return room[0] // self.stride[0] + 1, room[1] // self.stride[1] + 1
-
-    def taps(self, image: NDArray[Any], kernel: Pair, fill: int) -> NDArray[Any]:
-        """Give all windows of an image (N, C, H, W) padded with `fill`: (N, C, OH, OW, KH, KW).
-
-        Examples
-        --------
-        >>> Window(pad_l=(0, 1)).taps(np.arange(4).reshape(1, 1, 2, 2), (2, 2), fill=9)[0, 0, 0].tolist()
-        [[[9, 0], [9, 2]], [[0, 1], [2, 3]]]
-        """
-        pads = [(0, 0), (0, 0), *zip(self.pad_l, self.pad_r, strict=True)]
-        padded = np.pad(image, pads, constant_values=fill)
-        every = np.lib.stride_tricks.sliding_window_view(padded, self.span(kernel), axis=(2, 3))
-        (sy, sx), (dy, dx) = self.stride, self.dilation
-        return every[:, :, ::sy, ::sx, :: dy + 1, :: dx + 1]
+        return self.moves.out_size(size, kernel)
 
 
 DENSE = Window()

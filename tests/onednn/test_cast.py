@@ -4,8 +4,6 @@ import pytest
 
 from qops.onednn import cast
 
-RNG = np.random.default_rng(3)
-
 
 def test_store_rounds_half_to_even_on_each_side_of_every_tie():
     for code in range(-130, 260):
@@ -28,10 +26,10 @@ def test_store_refuses_nan(dt):
         cast.store(np.float32([0, np.nan]), dt)
 
 
-def test_fma_rounds_once():
-    a, b, c = (RNG.standard_normal(3000).astype(np.float32) for _ in range(3))
+def test_fma_rounds_once(rng):
+    a, b, c = (rng.standard_normal(3000).astype(np.float32) for _ in range(3))
     c[::3] = -(a * b)[::3]  # what is left is the rounding error of the product
-    c[1::3] *= np.float32(2) ** RNG.integers(-30, 30, c[1::3].size).astype(np.float32)
+    c[1::3] *= np.float32(2) ** rng.integers(-30, 30, c[1::3].size).astype(np.float32)
     got = cast.fma(a, b, c)
     assert got.tolist() == [twins.fma(*v) for v in zip(a, b, c, strict=True)]
     assert (got != a * b + c).any()

@@ -9,14 +9,13 @@ from qops.onednn import Attr, Eltwise, Scales, Sum, Window
 from qops.onednn.convolution_weights import reorder_weights
 from qops.onednn.machine import MACHINES, machine
 
-RNG = np.random.default_rng(7)
 F = np.float32
 WIN = Window(stride=(2, 1), dilation=(0, 1), pad_l=(1, 2), pad_r=(1, 2))
 
 
-def full_range(dtype, *shape):
+def full_range(rng, dtype, *shape):
     info = np.iinfo(dtype)
-    return RNG.choice(np.arange(info.min, info.max + 1), shape).astype(dtype)
+    return rng.choice(np.arange(info.min, info.max + 1), shape).astype(dtype)
 
 
 def twin(src, weights, m, kernel, src_zp=0):
@@ -33,8 +32,8 @@ ZERO_POINTS += [(np.int8, zp) for zp in (None, -77, -128, 127, 128)]
 
 @pytest.mark.parametrize(("version", "isa"), MACHINES)
 @pytest.mark.parametrize(("dtype", "src_zp"), ZERO_POINTS)
-def test_accumulator_matches_the_twin(version, isa, dtype, src_zp):
-    src, weights = full_range(dtype, 1, 3, 5, 6), full_range(np.int8, 2, 3, 3, 2)
+def test_accumulator_matches_the_twin(rng, version, isa, dtype, src_zp):
+    src, weights = full_range(rng, dtype, 1, 3, 5, 6), full_range(rng, np.int8, 2, 3, 3, 2)
     m = machine(version, isa)
     for layout, kernel in (("nhwc", "direct"), ("nchw", "ref")):
         got = onednn.convolution(
@@ -45,12 +44,12 @@ def test_accumulator_matches_the_twin(version, isa, dtype, src_zp):
 
 @pytest.mark.parametrize("isa", ["avx2", "avx512", "vnni"])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-def test_groups_and_depthwise_match_the_twin(isa, dtype):
-    src = full_range(dtype, 2, 8, 4, 4)
+def test_groups_and_depthwise_match_the_twin(rng, isa, dtype):
+    src = full_range(rng, dtype, 2, 8, 4, 4)
     odd = "ref" if isa == "avx2" else "direct"
     shapes = [((2, 4, 4), "direct"), ((2, 3, 4), odd), ((4, 4, 2), odd), ((8, 1, 1), "depthwise")]
     for shape, kernel in [((*dims, 3, 2), kernel) for dims, kernel in shapes]:
-        weights = full_range(np.int8, *shape)
+        weights = full_range(rng, np.int8, *shape)
         got = onednn.convolution(src, weights, window=WIN, isa=isa)
         assert np.array_equal(got, twin(src, weights, machine("3.13", isa), kernel))
 
@@ -106,12 +105,12 @@ def test_halved_weights_never_saturate_and_err_by_at_most_one():
 
 
 @pytest.mark.parametrize("version", ["2.6", "3.2"])
-def test_f32_weights_are_multiplied_in_2_6_and_divided_in_3(version):
-    weights = RNG.standard_normal((2, 3, 1, 1)).astype(F)
+def test_f32_weights_are_multiplied_in_2_6_and_divided_in_3(rng, version):
+    weights = rng.standard_normal((2, 3, 1, 1)).astype(F)
     scale = F([40, 50]) if version == "2.6" else F([1 / 40, 1 / 50])
     factor = scale if version == "2.6" else F(1) / scale
     codes = np.array([[twins.store(v * s, "s8") for v in row.ravel()] for row, s in zip(weights, factor, strict=True)])
-    src = full_range(np.uint8, 1, 3, 2, 2)
+    src = full_range(rng, np.uint8, 1, 3, 2, 2)
     got = onednn.convolution(src, weights, wq_scale=Scales(scale, 1), version=version)
     assert np.array_equal(got, np.einsum("nchw,oc->nohw", src.astype(int), codes))
 
@@ -206,9 +205,9 @@ def test_bias_is_not_degraded_by_halving():
         assert got["avx2"] == got["vnni"] == (3.5 if version == "2.6" else 7)
 
 
-def test_sum_is_fused_but_in_the_reference_kernel():
-    src, weights = full_range(np.uint8, 1, 2, 4, 4), full_range(np.int8, 3, 2, 1, 1)
-    old = RNG.standard_normal((1, 3, 4, 4)).astype(F) * F(1000)
+def test_sum_is_fused_but_in_the_reference_kernel(rng):
+    src, weights = full_range(rng, np.uint8, 1, 2, 4, 4), full_range(rng, np.int8, 3, 2, 1, 1)
+    old = rng.standard_normal((1, 3, 4, 4)).astype(F) * F(1000)
     attr = Attr(src_scale=0.1, post_ops=[Sum(0.3), Eltwise(alpha=0.1)])
     x = np.einsum("nchw,oc->nohw", src.astype(int), weights[..., 0, 0].astype(int)).astype(F) * F(0.1)
     for layout, fused in (("nhwc", True), ("nchw", False)):
@@ -220,8 +219,8 @@ def test_sum_is_fused_but_in_the_reference_kernel():
         assert got.ravel().tolist() == want
 
 
-def test_versions_and_isas_differ_where_they_should():
-    src, weights = full_range(np.int8, 1, 8, 5, 5), full_range(np.int8, 4, 8, 3, 3)
+def test_versions_and_isas_differ_where_they_should(rng):
+    src, weights = full_range(rng, np.int8, 1, 8, 5, 5), full_range(rng, np.int8, 4, 8, 3, 3)
     got = {
         (version, isa): onednn.convolution(src, weights, isa=isa, version=version)
         for version, isa in itertools.product(("2.6", "3.13"), ("avx2", "vnni"))
@@ -230,10 +229,10 @@ def test_versions_and_isas_differ_where_they_should():
     assert not np.array_equal(got["2.6", "avx2"], got["2.6", "vnni"])
 
 
-def test_empty_batch_and_strided_input():
-    weights = full_range(np.int8, 2, 3, 1, 1)
+def test_empty_batch_and_strided_input(rng):
+    weights = full_range(rng, np.int8, 2, 3, 1, 1)
     assert onednn.convolution(np.zeros((0, 3, 4, 4), np.uint8), weights).shape == (0, 2, 4, 4)
-    src = full_range(np.uint8, 1, 6, 4, 4)
+    src = full_range(rng, np.uint8, 1, 6, 4, 4)
     assert np.array_equal(onednn.convolution(src[:, ::2], weights), onednn.convolution(src[:, ::2].copy(), weights))
 
 
@@ -245,7 +244,16 @@ SRC, WEIGHTS = np.zeros((1, 4, 5, 5), np.uint8), np.zeros((2, 4, 3, 3), np.int8)
     [
         (dict(src=SRC[0]), ValueError, "src: expected 4 dimensions"),
         (dict(src=SRC.astype(np.int32)), TypeError, "src: expected uint8 or int8 data, got int32"),
-        (dict(weights=WEIGHTS[:, :3]), ValueError, "weights: expected taps on the 4 channels of src"),
+        (
+            dict(weights=WEIGHTS[:, :3]),
+            ValueError,
+            r"shape \(2, 3, 3, 3\) is for 3 channels; src, NCHW, of shape \(1, 4, 5, 5\) has 4$",
+        ),
+        (
+            dict(src=SRC.transpose(0, 2, 3, 1)),
+            ValueError,
+            r"src, NCHW, of shape \(1, 5, 5, 4\) looks like NHWC, so give its transpose \(0, 3, 1, 2\)$",
+        ),
         (dict(weights=WEIGHTS[0]), ValueError, "weights: expected shape .* got"),
         (dict(weights=np.zeros((2, 4, 6, 6), np.int8)), ValueError, r"kernel: expected one that fits .*got \(6, 6\)"),
         (dict(weights=WEIGHTS.astype(F)), ValueError, "wq_scale: expected the scale of float32 weights"),

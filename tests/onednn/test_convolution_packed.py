@@ -7,24 +7,23 @@ from qops import onednn
 from qops.onednn import Attr, Eltwise, Scales, Sum, Window, pack_convolution_weights
 from qops.onednn.machine import MACHINES
 
-RNG = np.random.default_rng(17)
 WINDOW = Window(stride=(1, 2), pad_l=(1, 0), pad_r=(0, 1))
 SHAPES = {"dense": (5, 6, 3, 2), "1x1": (5, 6, 1, 1), "groups": (3, 4, 2, 3, 2), "depthwise": (6, 1, 1, 3, 2)}
 
 
-def codes(dtype, *shape):
+def codes(rng, dtype, *shape):
     info = np.iinfo(dtype)
-    return RNG.choice(np.array([info.min, info.min + 1, 0, 1, info.max - 1, info.max], dtype), shape)
+    return rng.choice(np.array([info.min, info.min + 1, 0, 1, info.max - 1, info.max], dtype), shape)
 
 
-def scaled(version, outputs, mask):
+def scaled(rng, version, outputs, mask):
     """Scales and post-ops, and the other arguments that go with them."""
-    per_channel = Scales(RNG.uniform(0.001, 0.01, outputs), 2 if version == "2.6" else mask)
+    per_channel = Scales(rng.uniform(0.001, 0.01, outputs), 2 if version == "2.6" else mask)
     scale = (
         {"oscale": per_channel} if version == "2.6" else {"src_scale": 0.5, "wei_scale": per_channel, "dst_scale": 3}
     )
     attr = Attr(**scale, src_zp=4, dst_zp=3, post_ops=[Sum(0.5), Eltwise(alpha=0.25)])
-    return {"attr": attr, "bias": RNG.normal(0, 9, outputs).astype(np.float32), "dst_dt": "s8"}
+    return {"attr": attr, "bias": rng.normal(0, 9, outputs).astype(np.float32), "dst_dt": "s8"}
 
 
 def outs(want):
@@ -38,9 +37,9 @@ def outs(want):
 @pytest.mark.parametrize(("version", "isa"), MACHINES)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("kind", SHAPES)
-def test_packed_weights_and_out_change_no_bit(version, isa, dtype, kind):
+def test_packed_weights_and_out_change_no_bit(rng, version, isa, dtype, kind):
     shape = SHAPES[kind]
-    src, weights = codes(dtype, 2, 6, 5, 7), codes(np.int8, *shape)
+    src, weights = codes(rng, dtype, 2, 6, 5, 7), codes(rng, np.int8, *shape)
     packed = pack_convolution_weights(weights, isa=isa, version=version)
     outputs, mask = int(np.prod(shape[:-3])), 1 if len(shape) == 4 else 3
     ways = [
@@ -48,13 +47,13 @@ def test_packed_weights_and_out_change_no_bit(version, isa, dtype, kind):
         {"dst_dt": "f32"},
         {"attr": Attr(src_zp=100)},
         {"attr": Attr(src_zp=-200)},
-        scaled(version, outputs, mask),
+        scaled(rng, version, outputs, mask),
     ]
     for way in ways:
         for layout in ("nhwc", "nchw"):
             how = {"window": WINDOW, "isa": isa, "version": version, "layout": layout, **way}
             if "bias" in way:
-                how["dst_in"] = codes(np.int8, 2, outputs, *WINDOW.out_size((5, 7), shape[-2:]))
+                how["dst_in"] = codes(rng, np.int8, 2, outputs, *WINDOW.out_size((5, 7), shape[-2:]))
             want = onednn.convolution(src, weights, **how)
             assert want.any()
             assert np.array_equal(onednn.convolution(src, packed, **how), want)
@@ -68,9 +67,9 @@ def test_packed_weights_and_out_change_no_bit(version, isa, dtype, kind):
 
 @pytest.mark.parametrize(("version", "isa"), MACHINES)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-def test_float32_weights_are_packed_with_their_scale(version, isa, dtype):
-    src, weights = codes(dtype, 1, 6, 4, 4), RNG.normal(0, 1, (4, 6, 3, 3)).astype(np.float32)
-    scale = RNG.uniform(20, 60, 4) if version == "2.6" else 1 / RNG.uniform(20, 60, 4)
+def test_float32_weights_are_packed_with_their_scale(rng, version, isa, dtype):
+    src, weights = codes(rng, dtype, 1, 6, 4, 4), rng.normal(0, 1, (4, 6, 3, 3)).astype(np.float32)
+    scale = rng.uniform(20, 60, 4) if version == "2.6" else 1 / rng.uniform(20, 60, 4)
     for wq_scale in (float(scale[0]), Scales(scale, 1)):
         packed = pack_convolution_weights(weights, wq_scale=wq_scale, isa=isa, version=version)
         for layout in ("nhwc", "nchw"):
@@ -79,8 +78,8 @@ def test_float32_weights_are_packed_with_their_scale(version, isa, dtype):
             assert np.array_equal(onednn.convolution(src, packed, **how), want)
 
 
-def test_what_is_packed_is_a_copy():
-    src, weights = codes(np.uint8, 1, 4, 3, 3), codes(np.int8, 2, 4, 3, 3)
+def test_what_is_packed_is_a_copy(rng):
+    src, weights = codes(rng, np.uint8, 1, 4, 3, 3), codes(rng, np.int8, 2, 4, 3, 3)
     want, packed = onednn.convolution(src, weights), pack_convolution_weights(weights)
     weights[:] = 0
     assert want.any()
@@ -91,8 +90,8 @@ def test_what_is_packed_is_a_copy():
 
 
 @pytest.mark.parametrize("isa", ["avx2", "vnni"])
-def test_a_result_can_be_given_again_and_may_be_what_the_sum_reads(isa):
-    src, weights = codes(np.int8, 1, 4, 5, 5), codes(np.int8, 3, 4, 3, 3)
+def test_a_result_can_be_given_again_and_may_be_what_the_sum_reads(rng, isa):
+    src, weights = codes(rng, np.int8, 1, 4, 5, 5), codes(rng, np.int8, 3, 4, 3, 3)
     for dst_dt in ("s32", "f32", "u8"):
         first = onednn.convolution(src, weights, dst_dt=dst_dt, isa=isa)
         assert first.transpose(0, 2, 3, 1).flags.c_contiguous
@@ -125,7 +124,7 @@ BIAS_IN_OUT = OUT.reshape(-1)[:2]
         (
             dict(weights=PACKED, src=SRC[:, :3]),
             ValueError,
-            r"weights: expected taps on the 3 channels .*\(1, 2, 4, 3, 3\)",
+            r"weights: shape \(2, 4, 3, 3\) is for 4 channels; src, NCHW, of shape .* has 3",
         ),
         (dict(weights=PACKED, src=SRC[..., :2]), ValueError, "kernel: expected one that fits"),
         (

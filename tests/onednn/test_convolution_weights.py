@@ -37,5 +37,5 @@ def test_the_kernel_is_the_one_that_the_libraries_name(shape, isa, picked):
     weights = np.zeros((groups, outputs, inputs, taps, taps), np.int8)
     window = Window(stride=(stride, stride), pad_l=(pad, pad), pad_r=(pad, pad))
     for version, name in zip(("2.6", "3.2", "3.13"), picked, strict=True):
-        filters = filters_of(weights, None, groups * inputs, machine(version, isa))
+        filters = filters_of(weights, None, src, machine(version, isa))
         assert filters.kernel(src, has_zp=False, window=window) is CONV_KERNELS[name], version

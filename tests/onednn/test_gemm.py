@@ -1,17 +1,23 @@
+import itertools
+
 import numpy as np
 import onednn_twins as twins
 import pytest
 
 from qops import onednn
-from qops.onednn.machine import MACHINES, machine
+from qops.onednn.machine import MACHINES
 
-RNG = np.random.default_rng(4)
 ISAS = ("avx2", "avx512", "vnni")
+K_STARTS = {  # read off the results of the libraries: a block of 256 or 384 terms, two halves, blocks of 384 or 768
+    "avx2": {1: [0], 6: [0], 257: [0, 129], 385: [0, 193], 769: [0, 384, 768], 770: [0, 384, 768]},
+    "avx512": {1: [0], 6: [0], 257: [0], 385: [0, 193], 769: [0, 385], 770: [0, 385]},
+    "vnni": {1: [0], 6: [0], 257: [0], 385: [0, 193], 769: [0, 385], 770: [0, 385]},
+}
 
 
-def codes(dtype, *shape):
+def codes(rng, dtype, *shape):
     info = np.iinfo(dtype)
-    return RNG.choice(np.array([info.min, info.min + 1, 0, 1, info.max - 1, info.max], dtype), shape)
+    return rng.choice(np.array([info.min, info.min + 1, 0, 1, info.max - 1, info.max], dtype), shape)
 
 
 def run(a, b, **options):
@@ -21,16 +27,16 @@ def run(a, b, **options):
 @pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("k", [1, 6, 257, 385, 769])
-def test_matches_the_twin_at_block_edges(isa, dtype, k):
-    a, b = codes(dtype, 3, k), codes(np.int8, k, 2)
-    m = machine("3.13", isa)
-    want = twins.matrix(a, b, m.saturates, m.k_starts(k))
+def test_matches_the_twin_at_block_edges(rng, isa, dtype, k):
+    a, b = codes(rng, dtype, 3, k), codes(rng, np.int8, k, 2)
+    starts = K_STARTS[isa][k]
+    want = twins.matrix(a, b, isa != "vnni", starts)
     assert np.array_equal(run(a, b, isa=isa), want)
     assert np.array_equal(run(a.T, b.T, transa="T", transb="T", isa=isa), want)
 
 
-def test_vnni_is_exact_with_offsets_and_all_of_co():
-    a, b = codes(np.int8, 4, 300), codes(np.int8, 300, 5)
+def test_vnni_is_exact_with_offsets_and_all_of_co(rng):
+    a, b = codes(rng, np.int8, 4, 300), codes(rng, np.int8, 300, 5)
     exact = (a.astype(np.int64) + 7) @ (b.astype(np.int64) - 3)
     for offsetc, co in (("F", np.int32([9])), ("R", np.arange(5, dtype=np.int32)), ("C", np.arange(4, dtype=np.int32))):
         add = co[:, None] if offsetc == "C" else co
@@ -38,21 +44,20 @@ def test_vnni_is_exact_with_offsets_and_all_of_co():
 
 
 @pytest.mark.parametrize("isa", ISAS)
-def test_offsets_never_change_saturation_of_u8(isa):
-    a, b = codes(np.uint8, 3, 50), codes(np.int8, 50, 4)
+def test_offsets_never_change_saturation_of_u8(rng, isa):
+    a, b = codes(rng, np.uint8, 3, 50), codes(rng, np.int8, 50, 4)
     plain = run(a, b, isa=isa).astype(np.int64)
     want = plain - 9 * b.sum(0, dtype=int) + 5 * a.sum(1, dtype=int)[:, None] - 50 * 45
     assert np.array_equal(run(a, b, ao=9, bo=-5, isa=isa), want)
 
 
 @pytest.mark.parametrize("isa", ISAS)
-def test_alpha_rounds_half_away_once_a_block(isa):
+def test_alpha_rounds_half_away_once_a_block(rng, isa):
     k = 770
-    a, b = codes(np.uint8, 3, k), codes(np.int8, k, 4)
-    m, c = machine("2.6", isa), np.zeros((3, 4))
-    starts = m.k_starts(k)
+    a, b = codes(rng, np.uint8, 3, k), codes(rng, np.int8, k, 4)
+    c, starts = np.zeros((3, 4)), K_STARTS[isa][k]
     for lo, hi in zip(starts, [*starts[1:], k], strict=True):
-        c = c + 0.5 * twins.matrix(a[:, lo:hi], b[lo:hi], m.saturates)
+        c = c + 0.5 * twins.matrix(a[:, lo:hi], b[lo:hi], isa != "vnni")
         c = np.trunc(c + np.copysign(0.5, c))
     assert np.array_equal(run(a, b, alpha=0.5, isa=isa, version="2.6"), c)
 
@@ -64,13 +69,13 @@ def test_alpha_saturates_and_beta_wraps():
     assert run(a, b, alpha=-1.0)[0, 0] == -1
 
 
-def test_gemv_has_no_k_blocks_and_shifts_the_vector():
-    a, b = codes(np.int8, 3, 385), codes(np.int8, 385, 1)
+def test_gemv_has_no_k_blocks_and_shifts_the_vector(rng):
+    a, b = codes(rng, np.int8, 3, 385), codes(rng, np.int8, 385, 1)
     want = twins.matrix(b.T, a.T, True).T
     assert np.array_equal(run(a, b, isa="avx512"), want)
     two = run(a, np.hstack([b, b]), isa="avx512")
     assert (two[:, :1] != want).any()
-    in_blocks = twins.matrix(a, b, True, machine("3.2", "avx512").k_starts(385))
+    in_blocks = twins.matrix(a, b, True, K_STARTS["avx512"][385])
     assert (in_blocks != want).any()
     for offsetc, co in (("R", np.zeros(1, np.int32)), ("C", np.zeros(3, np.int32))):  # only a fixed co goes to GEMV
         assert np.array_equal(run(a, b, offsetc=offsetc, co=co, isa="avx512"), in_blocks)
@@ -115,8 +120,8 @@ def test_avx2_reference_overflows_to_int_min():
         assert got == (-(2**31) if isa == "avx2" else 2**31 - 1)
 
 
-def test_inputs_are_untouched_and_layout_does_not_matter():
-    a, b = codes(np.int8, 4, 9), codes(np.int8, 9, 5)
+def test_inputs_are_untouched_and_layout_does_not_matter(rng):
+    a, b = codes(rng, np.int8, 4, 9), codes(rng, np.int8, 9, 5)
     a.flags.writeable = b.flags.writeable = False
     wide = np.zeros((4, 18), np.int8)
     wide[:, ::2] = a
@@ -161,3 +166,81 @@ def test_s8_sums_wrap_from_131072_terms_on():
     a, b = np.full((1, 131072), -128, np.int8), np.full((131072, 1), -128, np.int8)
     assert onednn.gemm_s8s8s32(a, b).item() == -(2**31)
     assert onednn.gemm_s8s8s32(a[:, 1:], b[1:]).item() == 2**31 - 16384
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_every_shape_layout_and_form_of_b_is_one_product(rng, isa, dtype):
+    """Vectors too: on AVX-512 they have no k blocks, and of two s8 operands the vector is the shifted one."""
+    for k, (m, n) in itertools.product((0, 1, 64, 385), ((0, 4), (1, 3), (4, 1), (1, 1), (7, 70))):
+        a, b = codes(rng, dtype, m, k), codes(rng, np.int8, k, n)
+        starts = K_STARTS[isa].get(k, [0])
+        if isa != "avx512" or n > 1:
+            want = twins.matrix(a, b, isa != "vnni", starts)
+        elif dtype == np.int8:
+            want = twins.matrix(b.T, a.T, True).T
+        else:
+            want = twins.matrix(a, b, True)
+        packed, out = onednn.pack_weights(b, isa=isa), codes(rng, np.int32, m, 2 * n)[:, :n]
+        assert np.array_equal(run(a, b, isa=isa), want)
+        assert np.array_equal(run(np.asfortranarray(a), np.repeat(b, 2, axis=1)[:, ::2], isa=isa), want)
+        assert run(a, packed, out=out, isa=isa) is out
+        assert np.array_equal(out, want)
+        old = codes(rng, np.int32, m, n)
+        total = (want.astype(np.int64) + old).astype(np.int32)
+        for c in (old, old.astype(">i4"), np.asfortranarray(old)):
+            assert np.array_equal(run(a, b, beta=1.0, c=c, isa=isa), total)
+        assert run(a, packed, beta=1.0, c=old, out=old, isa=isa) is old
+        assert np.array_equal(old, total)
+
+
+def test_one_row_times_a_transposed_b_has_no_k_blocks_on_avx512(rng):
+    a, b = codes(rng, np.uint8, 1, 385), codes(rng, np.int8, 3, 385)
+    in_blocks, whole = (twins.matrix(a, b.T, True, starts) for starts in (K_STARTS["avx512"][385], [0]))
+    assert (in_blocks != whole).any()
+    assert np.array_equal(run(a, b, transb="T", isa="avx512"), whole)
+    assert np.array_equal(run(a, b.T, isa="avx512"), in_blocks)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_ends_of_offsets_are_taken_and_no_more(dtype):
+    a, b = np.ones((2, 3), dtype), np.ones((3, 4), np.int8)
+    info = np.iinfo(dtype)
+    for ao, bo in ((info.min, 127), (info.max, -128)):
+        assert (run(a, b, ao=ao, bo=bo) == 3 * (1 - ao) * (1 - bo)).all()
+    for how, name in (
+        ({"ao": info.min - 1}, "ao"),
+        ({"ao": info.max + 1}, "ao"),
+        ({"bo": -129}, "bo"),
+        ({"bo": 128}, "bo"),
+    ):
+        with pytest.raises(ValueError, match=f"{name}: expected an integer in"):
+            run(a, b, **how)
+
+
+def test_extreme_alpha_and_beta_saturate_without_a_warning():
+    a, b, c = np.int8([[1, -1]]), np.int8([[1], [-1]]), np.int32([[2**31 - 1]])
+    for isa, factor in itertools.product(ISAS, (3e38, -3e38)):
+        end = 2**31 - 1 if factor > 0 else -(2**31)
+        assert run(a, b, alpha=factor, isa=isa).item() == end
+        assert run(a, b, alpha=factor, beta=factor, c=c, isa=isa).item() == end
+        got = run(a, b, alpha=factor, ao=1, beta=factor, c=c, isa=isa).item()
+        assert got == (-(2**31) if isa == "avx2" else end)
+
+
+def test_numbers_are_converted_once_and_before_arrays_are_looked_at():
+    class Once:
+        def __init__(self, array):
+            self.array, self.asked = array, 0
+
+        def __index__(self):
+            self.asked += 1
+            self.array.shape = (1, 6)
+            return 1
+
+    for name in ("ao", "bo", "num_threads"):
+        a, b = np.ones((2, 3), np.uint8), np.ones((6, 2), np.int8)
+        number = Once(a)
+        got = onednn.gemm_u8s8s32(a, b, **{name: number})
+        assert number.asked == 1
+        assert got.tolist() == [[0 if name != "num_threads" else 6] * 2]

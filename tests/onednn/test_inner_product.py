@@ -6,15 +6,14 @@ from qops import onednn
 from qops.onednn import Attr, Eltwise, Scales, Sum
 from qops.onednn.machine import MACHINES, machine
 
-RNG = np.random.default_rng(5)
 F = np.float32
-SRC = RNG.integers(-128, 128, (3, 21)).astype(np.int8)
-WEIGHTS = RNG.integers(-128, 128, (5, 21)).astype(np.int8)
-BIAS = RNG.integers(-99, 99, 5).astype(np.float32)
+SRC = np.random.default_rng(6).integers(-128, 128, (3, 21)).astype(np.int8)
+WEIGHTS = np.random.default_rng(7).integers(-128, 128, (5, 21)).astype(np.int8)
+BIAS = np.random.default_rng(8).integers(-99, 99, 5).astype(np.float32)
 
 
-def test_old_versions_add_the_bias_before_the_scale():
-    oscale = RNG.uniform(1e-3, 5e-3, 5).astype(F)
+def test_old_versions_add_the_bias_before_the_scale(rng):
+    oscale = rng.uniform(1e-3, 5e-3, 5).astype(F)
     got = onednn.inner_product(SRC, WEIGHTS, BIAS, dst_dt="u8", attr=Attr(oscale=Scales(oscale, 1 << 1)), version="2.6")
     acc = twins.matrix(SRC, WEIGHTS.T, False)
     want = [[twins.store((F(v) + b) * s, "u8") for v, b, s in zip(row, BIAS, oscale, strict=True)] for row in acc]
@@ -22,8 +21,8 @@ def test_old_versions_add_the_bias_before_the_scale():
 
 
 @pytest.mark.parametrize(("version", "split"), [("3.2", False), ("3.13", True)])
-def test_new_versions_scale_in_their_own_order(version, split):
-    src_scale, wei = F(0.0613), RNG.uniform(1e-2, 5e-2, 5).astype(F)
+def test_new_versions_scale_in_their_own_order(rng, version, split):
+    src_scale, wei = F(0.0613), rng.uniform(1e-2, 5e-2, 5).astype(F)
     attr = Attr(src_scale=src_scale, wei_scale=Scales(wei, 1 << 0), dst_scale=F(0.7))
     got = onednn.inner_product(SRC, WEIGHTS, BIAS, dst_dt="f32", attr=attr, version=version)
     acc = twins.matrix(SRC, WEIGHTS.T, False).astype(F)

@@ -7,10 +7,9 @@ from qops.onednn import Attr, Scales
 from qops.onednn.cast import store, to_f32
 from qops.onednn.machine import MACHINES, machine
 
-RNG = np.random.default_rng(6)
-S8 = RNG.integers(-128, 128, (2, 4, 19)).astype(np.int8)
-U8 = RNG.integers(0, 256, (2, 4, 19)).astype(np.uint8)
-WEIGHTS = RNG.integers(-128, 128, (2, 19, 3)).astype(np.int8)
+S8 = np.random.default_rng(7).integers(-128, 128, (2, 4, 19)).astype(np.int8)
+U8 = np.random.default_rng(8).integers(0, 256, (2, 4, 19)).astype(np.uint8)
+WEIGHTS = np.random.default_rng(9).integers(-128, 128, (2, 19, 3)).astype(np.int8)
 
 
 @pytest.mark.parametrize(("version", "isa"), MACHINES)

@@ -4,9 +4,9 @@ import numpy as np
 import onednn_twins as twins
 import pytest
 
-from qops._kernels.onednn import output as onednn_output
+from qops._kernels.onednn import steps as kernels
+from qops._kernels.onednn import store
 
-RNG = np.random.default_rng(23)
 F = np.float32
 
 
@@ -18,8 +18,12 @@ def model(x, steps, old):
                 x = x + F(operand)
             case "multiply":
                 x = x * F(operand)
+            case "divide":
+                x = x / F(operand)
             case "relu":
-                x = np.where(x > 0, x, F(operand) * x if operand else F(0))
+                x = np.where(x > 0, x, F(0))
+            case "leak":
+                x = np.where(x > 0, x, F(operand) * x)
             case "sum":
                 x = x + F(operand) * old
     return x
@@ -27,47 +31,48 @@ def model(x, steps, old):
 
 @pytest.mark.parametrize("shape", [(0, 4), (1, 1), (700, 3), (41, 64), (2, 1500)], ids=str)
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
-def test_steps_are_made_in_order_one_rounding_each(tier, shape, dtype):
-    x = (RNG.normal(0, 2.0**20, shape)).astype(dtype)
-    old = RNG.normal(0, 100, shape).astype(F)
-    channels = RNG.normal(0, 3, shape[1]).astype(F)
-    steps = [("multiply", channels), ("add", 0.1), ("relu", 0.3), ("sum", 0.7), ("multiply", -1.7), ("add", channels)]
-    for chosen in ([], steps, [*steps, ("relu", 0.0)]):
+def test_steps_are_made_in_order_one_rounding_each(rng, tier, shape, dtype):
+    x = (rng.normal(0, 2.0**20, shape)).astype(dtype)
+    old = rng.normal(0, 100, shape).astype(F)
+    channels = rng.normal(0, 3, shape[1]).astype(F)
+    steps = [("multiply", channels), ("add", 0.1), ("leak", 0.3), ("sum", 0.7), ("multiply", -1.7), ("add", channels)]
+    for chosen in ([], steps, [*steps, ("divide", channels), ("relu", 0.0), ("leak", 0.0)]):
         want, work = model(x, chosen, old), x.copy()
-        got = onednn_output.finish(work, chosen, old)
+        got = kernels.finish(work, chosen, old)
         assert got.dtype == F
         assert np.shares_memory(got, work) or not x.size
         assert got.tobytes() == want.tobytes()
 
 
-def test_a_fused_sum_rounds_once(tier):
-    x, old = (RNG.normal(0, 100, (9, 23)).astype(F) for _ in range(2))
+def test_a_fused_sum_rounds_once(rng, tier):
+    x, old = (rng.normal(0, 100, (9, 23)).astype(F) for _ in range(2))
     want = [twins.fma(o, F(0.3), v) for o, v in zip(old.ravel(), x.ravel(), strict=True)]
-    assert onednn_output.finish(x, [("fma", 0.3)], old).ravel().tolist() == want
+    assert kernels.finish(x, [("fma", 0.3)], old).ravel().tolist() == want
     a = np.full((3, 40), 1 + 2**-12, F)
-    assert (onednn_output.finish(np.full_like(a, -1), [("fma", float(a[0, 0]))], a) == F(2**-11 + 2**-24)).all()
-    assert (onednn_output.finish(np.full_like(a, -1), [("sum", float(a[0, 0]))], a) == F(2**-11)).all()
+    assert (kernels.finish(np.full_like(a, -1), [("fma", float(a[0, 0]))], a) == F(2**-11 + 2**-24)).all()
+    assert (kernels.finish(np.full_like(a, -1), [("sum", float(a[0, 0]))], a) == F(2**-11)).all()
 
 
 def test_relu_of_alpha_0_is_never_minus_0(tier):
     x = np.full((2, 40), -0.0, F)
-    assert not np.signbit(onednn_output.finish(x, [("relu", 0.0)])).any()
+    assert not np.signbit(kernels.finish(x, [("relu", 0.0)])).any()
+    assert np.signbit(kernels.finish(np.full((2, 40), -2, F), [("leak", 0.0)])).all()
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("u8", np.uint8), ("s8", np.int8), ("s32", np.int32)])
-def test_stores_saturate_and_round_half_to_even(tier, name, dtype):
-    x = np.concatenate([np.arange(-300, 300, 0.25), RNG.normal(0, 2.0**24, 500), [3e38, -3e38, 2**31, -(2**31)]])
+def test_stores_saturate_and_round_half_to_even(rng, tier, name, dtype):
+    x = np.concatenate([np.arange(-300, 300, 0.25), rng.normal(0, 2.0**24, 500), [3e38, -3e38, 2**31, -(2**31)]])
     x = x.astype(F)
     got = np.empty(x.shape, dtype)
-    onednn_output.store(x, got)
+    store.store(x, got)
     assert got.tolist() == [twins.store(v, name) for v in x]
 
 
 def test_nans_are_counted():
     x = np.zeros(1000, F)
-    assert onednn_output.count_nan(x) == 0
+    assert store.count_nan(x) == 0
     x[[0, 500, 999]] = np.nan
-    assert onednn_output.count_nan(x) == 3
+    assert store.count_nan(x) == 3
 
 
 def test_arrays_that_do_not_fit_are_refused():
@@ -79,7 +84,7 @@ def test_arrays_that_do_not_fit_are_refused():
         ([("sum", 1.0)], x, x[1:]),
     ):
         with pytest.raises(ValueError, match="old: expected"):
-            onednn_output.finish(work, steps, old)
-    with pytest.raises(KeyError, match="divide"):
-        onednn_output.finish(x, [("divide", 2.0)])
+            kernels.finish(work, steps, old)
+    with pytest.raises(KeyError, match="halve"):
+        kernels.finish(x, [("halve", 2.0)])
     assert not x.any()

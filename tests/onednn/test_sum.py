@@ -5,8 +5,10 @@ import pytest
 from qops import onednn
 
 F = np.float32
-RNG = np.random.default_rng(9)
-U8, S8 = RNG.integers(0, 256, (4, 50)).astype(np.uint8), RNG.integers(-128, 128, (4, 50)).astype(np.int8)
+U8, S8 = (
+    np.random.default_rng(10).integers(0, 256, (4, 50)).astype(np.uint8),
+    np.random.default_rng(11).integers(-128, 128, (4, 50)).astype(np.int8),
+)
 
 
 @pytest.mark.parametrize("dt", ["u8", "s8", "s32", "f32"])

@@ -6,7 +6,6 @@ import pytest
 from qops import onednn
 from qops.onednn import Attr, Window
 
-RNG = np.random.default_rng(3)
 HOW = {"isa": "avx512", "version": "3.13"}
 
 
@@ -47,9 +46,9 @@ WINDOWS = [
 @pytest.mark.parametrize("zero_point", [None, 7, 200])
 @pytest.mark.parametrize("taps", [(3, 3), (5, 5), (1, 5), (5, 1), (4, 3), (1, 1)])
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
-def test_pairs_of_taps_saturate(window, taps, zero_point):
-    x = RNG.choice(np.uint8([0, 200, 254, 255]), (1, 1, 11, 12))
-    w = RNG.choice(np.int8([127, 100, -90, -128]), (5, 1, *taps))
+def test_pairs_of_taps_saturate(rng, window, taps, zero_point):
+    x = rng.choice(np.uint8([0, 200, 254, 255]), (1, 1, 11, 12))
+    w = rng.choice(np.int8([127, 100, -90, -128]), (5, 1, *taps))
     want = model(x, w, window, zero_point or 0)
     attr = Attr(src_zp=zero_point)
     packed = onednn.pack_convolution_weights(w, **HOW)
@@ -61,9 +60,9 @@ def test_pairs_of_taps_saturate(window, taps, zero_point):
         assert (want != exact[0]).any()
 
 
-def test_groups_of_one_channel_are_unrolled_each():
-    x = RNG.choice(np.uint8([0, 200, 254, 255]), (2, 2, 9, 9))
-    w = RNG.choice(np.int8([127, 100, -90, -128]), (2, 3, 1, 3, 3))
+def test_groups_of_one_channel_are_unrolled_each(rng):
+    x = rng.choice(np.uint8([0, 200, 254, 255]), (2, 2, 9, 9))
+    w = rng.choice(np.int8([127, 100, -90, -128]), (2, 3, 1, 3, 3))
     for window in (Window(pad_l=(1, 1)), Window(stride=(3, 3))):
         want = [np.concatenate([model(i[g : g + 1][None], w[g], window, 0) for g in (0, 1)]) for i in x]
         out = np.zeros(np.shape(want), np.int32)

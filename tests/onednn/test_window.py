@@ -7,7 +7,7 @@ from qops.onednn import Window
 def test_taps_are_the_padded_dilated_strided_windows():
     image = np.arange(2 * 3 * 5 * 6).reshape(2, 3, 5, 6)
     window, kernel = Window((2, 1), (1, 0), (1, 0), (2, 1)), (2, 3)
-    taps = window.taps(image, kernel, fill=-1)
+    taps = window.moves.taps(image, kernel, fill=-1)
     padded = np.pad(image, [(0, 0), (0, 0), (1, 2), (0, 1)], constant_values=-1)
     assert taps.shape[2:4] == window.out_size((5, 6), kernel) == (3, 5)
     for y, x, ky, kx in np.ndindex(*taps.shape[2:]):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from product_models import convolution_model, extreme, uniform
 
-from qops._kernels.product import convolution
+from qops._kernels.product import convolution, weights
+from qops._kernels.product.window import Window
 
 
 @pytest.fixture
@@ -47,10 +48,10 @@ def test_convolution(tier, rng, case, dtype, saturating):
         x = data(rng, (2, height, width, ic * groups), dtype)
         w = data(rng, (oc * groups, ic, kh, kw), np.int8)
         want = convolution_model(x, w, stride, dilation, padding, pad_value, groups, saturating)
-        how = dict(stride=stride, dilation=dilation, padding=padding, pad_value=pad_value)
+        how = dict(window=Window(stride, dilation, padding), pad_value=pad_value)
         got = convolution.convolve(x, w, groups=groups, saturating=saturating, **how)
         np.testing.assert_array_equal(got, want)
-        packed = convolution.pack_weights(w, groups=groups, saturating=saturating)
+        packed = weights.pack_weights(w, groups=groups, saturating=saturating)
         np.testing.assert_array_equal(packed.sums, w.sum((1, 2, 3), np.int32))
         planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
         wide = np.zeros((2, 2 * height, width + 3, x.shape[3] + 5), dtype)[:, ::2, 1 : width + 1, 2:-3]
@@ -72,37 +73,69 @@ def test_zero_point_takes_off_the_sums_of_the_weights(tier, rng):
             np.testing.assert_array_equal(got, want.astype(np.int32))
 
 
+def model_less_offsets(x, w, window, pad_value, zero_point, w_zero_point, groups):
+    """In int64, a tap at a time, of x NHWC and w OIHW; only the low 32 bits count."""
+    (sh, sw), (dh, dw), padding = window
+    x = np.pad(x.astype(np.int64), ((0, 0), *padding, (0, 0)), constant_values=pad_value) - zero_point
+    w = w.astype(np.int64) - w_zero_point
+    ic, oc, (kh, kw) = w.shape[1], w.shape[0] // groups, w.shape[2:]
+    oh, ow = (x.shape[1] - (kh - 1) * dh - 1) // sh + 1, (x.shape[2] - (kw - 1) * dw - 1) // sw + 1
+    y = np.zeros((x.shape[0], oh, ow, w.shape[0]), np.int64)
+    for g, i, j in np.ndindex(groups, kh, kw):
+        tap = x[:, i * dh :, j * dw :, g * ic : (g + 1) * ic][:, : (oh - 1) * sh + 1 : sh, : (ow - 1) * sw + 1 : sw]
+        y[..., g * oc : (g + 1) * oc] += tap @ w[g * oc : (g + 1) * oc, :, i, j].T
+    return y
+
+
+@pytest.mark.parametrize("x_type", [np.uint8, np.int8])
+@pytest.mark.parametrize("w_type", [np.uint8, np.int8])
+def test_offsets_bias_and_unsigned_weights(tier, rng, x_type, w_type):
+    window = (1, 2), (2, 1), ((2, 2), (1, 3))
+    for groups, shape in ((1, (20, 6, 3, 2)), (2, (34, 3, 3, 2)), (6, (6, 1, 3, 2))):
+        x, w = extreme(rng, (2, 5, 6, 6), x_type), extreme(rng, shape, w_type)
+        bias = rng.integers(-(2**31), 2**31, shape[0]).astype(np.int32)
+        for zero_point, w_zero_point in ((0, 0), (3, 0), (0, 255), (-7, -128)):
+            offsets = {"pad_value": 100, "zero_point": zero_point, "w_zero_point": w_zero_point}
+            want = model_less_offsets(x, w, window, groups=groups, **offsets)
+            how = {"window": Window(*window), **offsets, "num_threads": 2}
+            got = convolution.convolve(x, w, groups=groups, **how)
+            np.testing.assert_array_equal(got, want.astype(np.int32))
+            for out in orders(want.shape):
+                convolution.convolve(x, weights.pack_weights(w, groups=groups), out, bias=bias, **how)
+                np.testing.assert_array_equal(out, (want + bias).astype(np.int32))
+
+
 def test_convolution_in_blocks(tier, rng):
     """An image of more rows than are copied at a time."""
     x, w = uniform(rng, (1, 40, 40, 200), np.uint8), uniform(rng, (6, 200, 3, 3), np.int8)
     padding = ((1, 1), (1, 1))
     want = convolution_model(x, w, (1, 1), (1, 1), padding, 0, 1, False)
     for out in orders(want.shape):
-        np.testing.assert_array_equal(convolution.convolve(x, w, out, padding=padding), want)
+        np.testing.assert_array_equal(convolution.convolve(x, w, out, window=Window(padding=padding)), want)
 
 
 def test_padding_beyond_all_memory_is_refused():
     x, w, far = np.ones((1, 1, 1, 1), np.uint8), np.ones((1, 1, 2, 2), np.int8), 2**31 - 1
     with pytest.raises(MemoryError):
-        convolution.convolve(x, w, padding=((far, 0), (far, 0)), dilation=(far - 1, far - 1))
+        convolution.convolve(x, w, window=Window((1, 1), (far - 1, far - 1), ((far, 0), (far, 0))))
 
 
 def test_convolution_bad_input():
     x, w = np.zeros((1, 5, 5, 4), np.uint8), np.zeros((8, 4, 3, 3), np.int8)
     for error, call in [
         (TypeError, lambda: convolution.convolve(x.astype(np.int32), w)),
-        (TypeError, lambda: convolution.convolve(x, w.astype(np.uint8))),
+        (TypeError, lambda: convolution.convolve(x, w.astype(np.int16))),
         (ValueError, lambda: convolution.convolve(x[0], w)),
         (ValueError, lambda: convolution.convolve(x, w, groups=3)),
         (ValueError, lambda: convolution.convolve(x, w, groups=2)),
         (ValueError, lambda: convolution.convolve(x, w, layout="nwhc")),
-        (ValueError, lambda: convolution.convolve(x, w, stride=(0, 1))),
-        (ValueError, lambda: convolution.convolve(x, w, padding=((-1, 0), (0, 0)))),
-        (ValueError, lambda: convolution.convolve(x, w, dilation=(3, 1))),
+        (ValueError, lambda: convolution.convolve(x, w.astype(np.uint8), saturating=True)),
+        (ValueError, lambda: convolution.convolve(x, w, bias=np.zeros(4, np.int32))),
+        (ValueError, lambda: convolution.convolve(x, w, window=Window(dilation=(3, 1)))),
         (ValueError, lambda: convolution.convolve(x, w, pad_value=-1)),
         (ValueError, lambda: convolution.convolve(x, w, np.zeros((1, 3, 3, 9), np.int32))),
         (ValueError, lambda: convolution.convolve(x, w, num_threads=0)),
-        (ValueError, lambda: convolution.convolve(x, convolution.pack_weights(w), saturating=True)),
+        (ValueError, lambda: convolution.convolve(x, weights.pack_weights(w), saturating=True)),
     ]:
         with pytest.raises(error):
             call()

@@ -7,7 +7,7 @@ import pytest
 from product_models import exact_model, extreme, model, saturating_model, uniform, wrap32
 
 from qops._kernels.core import tiers as isa
-from qops._kernels.product import gemm
+from qops._kernels.product import gemm, packed
 
 EDGES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 70)
 
@@ -20,8 +20,8 @@ def rng():
 def check(a, b, saturating, **how):
     want = model(a, b, saturating, how.get("block_starts", ()))
     np.testing.assert_array_equal(gemm.product(a, b, saturating=saturating, **how), want)
-    packed = gemm.pack_b(b, saturating=saturating, block_starts=how.pop("block_starts", ()))
-    np.testing.assert_array_equal(gemm.product(a, packed, **how), want)
+    ready = packed.pack_b(b, saturating=saturating, block_starts=how.pop("block_starts", ()))
+    np.testing.assert_array_equal(gemm.product(a, ready, **how), want)
 
 
 @pytest.mark.parametrize("saturating", [False, True])
@@ -109,7 +109,7 @@ def test_accumulate(tier, rng, saturating):
         a, b = uniform(rng, (m, k), dtype), uniform(rng, (k, n), np.int8)
         out = rng.integers(-(2**31), 2**31, (m, n)).astype(np.int32)
         want = wrap32(out.astype(np.int64) + model(a, b, saturating))
-        for weights, how in ((b, {"saturating": saturating}), (gemm.pack_b(b, saturating=saturating), {})):
+        for weights, how in ((b, {"saturating": saturating}), (packed.pack_b(b, saturating=saturating), {})):
             got = out.copy()
             gemm.product(a, weights, got, accumulate=True, **how)
             np.testing.assert_array_equal(got, want)
@@ -125,20 +125,50 @@ def test_threads_give_the_same_bits(tier, rng, size, saturating):
             check(a, b, saturating, num_threads=num_threads)
 
 
+@pytest.mark.parametrize("a_type", [np.uint8, np.int8])
+@pytest.mark.parametrize("b_type", [np.uint8, np.int8])
+def test_offsets_bias_and_unsigned_b(tier, rng, a_type, b_type):
+    sizes = [(1, 5, 7), (3, 100, 130), (20, 64, 65), (7, 1, 1), (2, 0, 3), (1, 1024, 200)]
+    offsets = [(0, 0), (255, 0), (0, 128), (-128, 127), (-(2**31), 2**31 - 1)]
+    for (m, k, n), (ao, bo) in itertools.product(sizes, offsets):
+        a, b = extreme(rng, (m, k), a_type), extreme(rng, (k, n), b_type)
+        bias, old = (rng.integers(-(2**31), 2**31, shape).astype(np.int32) for shape in (n, (m, n)))
+        want = wrap32(product_less_offsets(a, b, ao, bo))
+        for weights in (b, packed.pack_b(b)):
+            how = {"a_offset": ao, "b_offset": bo, "num_threads": 2}
+            np.testing.assert_array_equal(gemm.product(a, weights, **how), want)
+            out = old.copy()
+            assert gemm.product(a, weights, out, bias=bias, accumulate=True, **how) is out
+            np.testing.assert_array_equal(out, wrap32(want.astype(np.int64) + bias + old))
+
+
+def product_less_offsets(a, b, ao, bo):
+    """In Python integers, which hold every product of offsets."""
+    left, right = (x.astype(object) - offset for x, offset in ((a, ao), (b, bo)))
+    total = np.zeros((a.shape[0], b.shape[1]), object) + left @ right
+    return (total + 2**31) % 2**32 - 2**31
+
+
+def test_offsets_change_nothing_of_what_saturates(tier):
+    a, b = np.uint8([[255, 255]]), np.int8([[127], [127]])
+    got = gemm.product(a, b, a_offset=3, b_offset=5, saturating=True)
+    assert got.item() == 32767 - 3 * 254 - 5 * 510 + 2 * 15
+
+
 def test_colsum(tier, rng):
     b = uniform(rng, (1300, 150), np.int8)
     for saturating in (False, True):
-        packed = gemm.pack_b(b, saturating=saturating, block_starts=(3,))
-        np.testing.assert_array_equal(packed.colsum, b.sum(0, np.int32))
-        assert (packed.shape, packed.tier) == (b.shape, tier)
+        ready = packed.pack_b(b, saturating=saturating, block_starts=(3,))
+        np.testing.assert_array_equal(ready.colsum, b.sum(0, np.int32))
+        assert (ready.shape, ready.tier) == (b.shape, tier)
 
 
 def test_packed_outlives_its_tier_and_its_source(tier, rng):
     a, b = uniform(rng, (7, 50), np.uint8), uniform(rng, (50, 70), np.int8)
-    packed, want = gemm.pack_b(b), exact_model(a, b)
+    ready, want = packed.pack_b(b), exact_model(a, b)
     b[:] = 0
     isa.use("plain")
-    np.testing.assert_array_equal(gemm.product(a, packed), want)
+    np.testing.assert_array_equal(gemm.product(a, ready), want)
 
 
 def test_bad_input():
@@ -147,7 +177,11 @@ def test_bad_input():
     for error, call in [
         (ValueError, lambda: gemm.product(a, b.T)),
         (TypeError, lambda: gemm.product(a.astype(np.int16), b)),
-        (TypeError, lambda: gemm.product(a, b.astype(np.uint8))),
+        (TypeError, lambda: gemm.product(a, b.astype(np.int16))),
+        (ValueError, lambda: gemm.product(a, b.astype(np.uint8), saturating=True)),
+        (ValueError, lambda: packed.pack_b(b.astype(np.uint8), saturating=True)),
+        (TypeError, lambda: gemm.product(a, b, bias=np.zeros(4))),
+        (ValueError, lambda: gemm.product(a, b, bias=np.zeros(3, np.int32))),
         (TypeError, lambda: gemm.product([[1]], b)),
         (ValueError, lambda: gemm.product(a[0], b)),
         (TypeError, lambda: gemm.product(a, b, np.zeros((2, 4)))),
@@ -158,7 +192,7 @@ def test_bad_input():
         (ValueError, lambda: gemm.product(a, b, num_threads=0)),
         (ValueError, lambda: gemm.product(a, b, saturating=True, block_starts=(2, 1))),
         (ValueError, lambda: gemm.product(a, b, saturating=True, block_starts=(4,))),
-        (ValueError, lambda: gemm.product(a, gemm.pack_b(b), saturating=True)),
+        (ValueError, lambda: gemm.product(a, packed.pack_b(b), saturating=True)),
         (ValueError, lambda: gemm.product(memory.view(np.uint8)[:6].reshape(2, 3), b, memory[1:9].reshape(2, 4))),
         (ValueError, lambda: isa.use("sse9")),
     ]:

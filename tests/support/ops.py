@@ -144,11 +144,11 @@ OPS = {
         {"x": IMAGE, "w": TAPS, **Q_U8, "y_scale": 500.0, "y_zero_point": 128, "B": ACC.ravel()}, each=False
     ),
     # --- oneDNN
-    "onednn.binary": Op({"src0": CODES, "src1": OTHER, "alg": "add"}),
-    "onednn.eltwise": Op({"src": CODES_32, "alg": "linear", "alpha": 0.5}),
-    "onednn.reorder": Op({"src": REALS * 50, "dst_dt": "s8", "attr": onednn.Attr(src_scale=1.5)}),
-    "onednn.sum": Op({"srcs": [CODES, OTHER], "scales": [0.5, 1.5]}, each=False),
-    "onednn.pooling": Op({"src": IMAGE, "alg": "avg_inc", "kernel": (2, 3)}, each=False),
+    "onednn.binary": Op({"src0": CODES, "src1": OTHER, "alg": "add"}, np.uint8),
+    "onednn.eltwise": Op({"src": CODES_32, "alg": "linear", "alpha": 0.5}, np.int32),
+    "onednn.reorder": Op({"src": REALS * 50, "dst_dt": "s8", "attr": onednn.Attr(src_scale=1.5)}, np.int8),
+    "onednn.sum": Op({"srcs": [CODES, OTHER], "scales": [0.5, 1.5]}, np.uint8, each=False),
+    "onednn.pooling": Op({"src": IMAGE, "alg": "avg_inc", "kernel": (2, 3)}, np.uint8, each=False),
     "onednn.convolution": Op({"src": IMAGE, "weights": TAPS, "bias": ACC.ravel()}, np.int32, each=False),
     "onednn.inner_product": Op({"src": CODES, "weights": S8, "bias": np.int32([1, -2])}, np.int32, each=False),
     "onednn.matmul": Op({"src": CODES, "weights": S8.T.copy(), "bias": np.int32([[1, -2]])}, np.int32, each=False),

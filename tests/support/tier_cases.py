@@ -9,7 +9,8 @@ from qops._kernels.frontdoor import add, quantize, requantize
 from qops._kernels.nnlib import add as nnlib_add
 from qops._kernels.nnlib import quantize as nnlib_quantize
 from qops._kernels.nnlib import requantize as nnlib_requantize
-from qops._kernels.onednn import output as onednn_output
+from qops._kernels.onednn import steps as onednn_steps
+from qops._kernels.onednn import store as onednn_store
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
 
 INT32 = np.iinfo(np.int32)
@@ -178,12 +179,12 @@ def step(name, dtype=np.float32, operand=None):
 
     def case(rng, n):
         x, old = drawn(rng, n, dtype, finite=True), drawn(rng, n, np.float32, finite=True)
-        given = drawn(rng, n, np.float32, finite=True) if name in ("add", "multiply") else float(rng.normal())
+        given = drawn(rng, n, np.float32, finite=True) if name in ("add", "multiply", "divide") else float(rng.normal())
         out, steps = unaligned(rng, n, dtype), [(name, given if operand is None else operand)] if name else []
 
         def run():
             out[:] = x
-            onednn_output.finish(out, steps, old)
+            onednn_steps.finish(out, steps, old)
             return (out,)
 
         return run
@@ -196,7 +197,7 @@ def stored(dtype):
 
     def case(rng, n):
         x, out = drawn(rng, n, np.float32, finite=True), unaligned(rng, n, dtype)
-        return lambda: (out, onednn_output.store(x, out))
+        return lambda: (out, onednn_store.store(x, out))
 
     return case
 
@@ -266,9 +267,8 @@ WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
 ]
 NAMED = {case.__name__: case for case in CASES} | {
     **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
-    **{f"step_{name}": step(name) for name in ("add", "multiply", "relu", "sum", "fma")},
+    **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
     **{f"stored_{dtype.__name__}": stored(dtype) for dtype in (np.uint8, np.int8, np.int32)},
     **{f"tensorflow {way} {dtype.__name__}": tensorflow_quantized(way, dtype) for way, dtype in WAYS},
-    "step_relu_0": step("relu", operand=0.0),
     "step_convert": step("", np.int32),
 }

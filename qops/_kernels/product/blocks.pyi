@@ -1,1 +1,1 @@
-# Nothing here is called from Python: see gemm_product.pxd.
+# Nothing here is called from Python: see blocks.pxd.

@@ -4,31 +4,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-class PackedB:
-    @property
-    def k(self) -> int: ...
-    @property
-    def n(self) -> int: ...
-    @property
-    def shape(self) -> tuple[int, int]: ...
-    @property
-    def saturating(self) -> bool: ...
-    @property
-    def tier(self) -> str: ...
-    @property
-    def colsum(self) -> NDArray[np.int32]: ...
-    @property
-    def nbytes(self) -> int: ...
+from qops._kernels.product.packed import PackedB
 
-def pack_b(b: NDArray[np.int8], *, saturating: bool = False, block_starts: Sequence[int] = ()) -> PackedB: ...
-def check_out(out: NDArray[np.int32], a: NDArray[Any], b: NDArray[np.int8]) -> None: ...
 def product(
     a: ArrayLike,
     b: ArrayLike | PackedB,
     out: NDArray[np.int32] | None = None,
     *,
+    a_offset: int = 0,
+    b_offset: int = 0,
+    bias: NDArray[np.int32] | None = None,
     accumulate: bool = False,
     saturating: bool = False,
     block_starts: Sequence[int] = (),
     num_threads: int = 1,
 ) -> NDArray[np.int32]: ...
+def take_off_offsets(
+    c: NDArray[np.int32], a: NDArray[Any], b: NDArray[Any] | PackedB, a_offset: int, b_offset: int
+) -> None: ...

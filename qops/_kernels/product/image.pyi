@@ -1,1 +1,1 @@
-# Nothing here is called from Python: see convolution_image.pxd.
+# Nothing here is called from Python: see image.pxd.

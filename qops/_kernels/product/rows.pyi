@@ -1,1 +1,1 @@
-# Nothing here is called from Python: see convolution_walk.pxd.
+# Nothing here is called from Python: see rows.pxd.

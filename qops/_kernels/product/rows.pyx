@@ -7,6 +7,7 @@ cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
+from qops._kernels.product.run cimport Part
 from qops._kernels.product.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.product.tile cimport (
     BLOCK_BYTES, DEPTH, aligned, gemm_tile, padded_columns, panel_rows, quads_of,
@@ -172,28 +173,23 @@ cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) n
 
 
 @cython.final
-cdef class _Part:
+cdef class _Rows(Part):
     """The rows of the output that one thread makes."""
     cdef Convolution convolution
     cdef Py_ssize_t first, end
-    cdef object arrays      # what it reads and writes lives as long as it does, even if its caller is interrupted
 
-    def __call__(self):
-        cdef int failed
-        with nogil:
-            failed = convolve_rows(&self.convolution, self.first, self.end)
-        if failed:
-            raise MemoryError
+    cdef int work(self) noexcept nogil:
+        return convolve_rows(&self.convolution, self.first, self.end)
 
 
 cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays):
     """All rows of all images, in as many parts as threads."""
     cdef Py_ssize_t i
-    cdef _Part part
+    cdef _Rows part
     parts = []
     num_threads = max(1, min(num_threads, images * p.oh))
     for i in range(num_threads):
-        part = _Part()
+        part = _Rows()
         part.convolution = p[0]
         part.arrays = arrays
         part.first = images * p.oh * i // num_threads

@@ -10,18 +10,27 @@ cdef enum:
     BRIEF = 1 << 18  # multiplications: a microsecond with vectors, in which nobody misses the GIL
 
 
-@cython.final
-cdef class _Part:
-    """The part of a product that one thread does."""
-    cdef Product product
-    cdef object arrays  # what it reads and writes lives as long as it does, even if its caller is interrupted
+cdef class Part:
+    """The part of an op that one thread does."""
+
+    cdef int work(self) noexcept nogil:
+        """Do it without the GIL; not 0 if there is no memory for it."""
+        return 0
 
     def __call__(self):
         cdef int failed
         with nogil:
-            failed = product(&self.product)
+            failed = self.work()
         if failed:
             raise MemoryError
+
+
+@cython.final
+cdef class _Product(Part):
+    cdef Product product
+
+    cdef int work(self) noexcept nogil:
+        return product(&self.product)
 
 
 cdef list parts_of(const Product *p, Py_ssize_t num_threads, arrays):
@@ -32,13 +41,13 @@ cdef list parts_of(const Product *p, Py_ssize_t num_threads, arrays):
     cdef Py_ssize_t size = p.m if by_rows else p.n
     cdef Py_ssize_t units = (size + unit - 1) // unit
     cdef Py_ssize_t i, first, end
-    cdef _Part part
+    cdef _Product part
     parts = []
     num_threads = max(1, min(num_threads, units))
     for i in range(num_threads):
         first = min(size, units * i // num_threads * unit)
         end = min(size, units * (i + 1) // num_threads * unit)
-        part = _Part()
+        part = _Product()
         part.arrays = arrays
         if by_rows:
             part.product = p[0]

@@ -1,1 +1,1 @@
-# Nothing here is called from Python: see gemm_tile.pxd.
+# Nothing here is called from Python: see tile.pxd.

@@ -1,13 +1,16 @@
-"""oneDNN's float32 steps from sums to a destination, one rounding an operation, and its saturating stores.
+"""oneDNN's float32 steps from sums to a destination, one rounding an operation.
 
-A step is ("add", v), ("multiply", v), v a number or one a channel; ("relu", alpha): x > 0 ? x : alpha*x, never -0 for
-alpha 0; ("sum", scale): x + scale*old, or ("fma", scale): the same with one rounding.
+A step is a name and an operand:
+
+    "add", "multiply", "divide"    x + v, x * v, x / v; v is a number, or one a channel
+    "leak"                         x > 0 ? x : v * x
+    "relu"                         x > 0 ? x : 0, whatever v is
+    "sum", "fma"                   x + v * old, in two roundings or in one
 """
 cimport numpy as cnp
-from libc.math cimport fmaf, rintf
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.math cimport fmaf
+from libc.stdint cimport int32_t
 
-from qops._kernels.core.rounding cimport clamp_f32
 from qops._kernels.core.tiers cimport tier
 
 import numpy as np
@@ -17,32 +20,28 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISCARRAY_RO(cnp.ndarray a)
 
-cdef extern from "onednn/output.h" nogil:
+cdef extern from "onednn/steps.h" nogil:
     Py_ssize_t convert__simd(int, const int32_t*, float*, Py_ssize_t)
     Py_ssize_t add__simd(int, float*, const float*, Py_ssize_t)
     Py_ssize_t multiply__simd(int, float*, const float*, Py_ssize_t)
+    Py_ssize_t divide__simd(int, float*, const float*, Py_ssize_t)
     Py_ssize_t relu__simd(int, float*, Py_ssize_t)
     Py_ssize_t leak__simd(int, float*, float, Py_ssize_t)
     Py_ssize_t sum__simd(int, float*, const float*, float, Py_ssize_t)
     Py_ssize_t fma__simd(int, float*, const float*, float, Py_ssize_t)
-    Py_ssize_t nans__simd(int, const float*, Py_ssize_t *, Py_ssize_t)
-    Py_ssize_t to_u8__simd(int, const float*, uint8_t*, Py_ssize_t)
-    Py_ssize_t to_s8__simd(int, const float*, int8_t*, Py_ssize_t)
-    Py_ssize_t to_s32__simd(int, const float*, int32_t*, Py_ssize_t)
 
 cdef enum:
     BLOCK = 1024  # floats that all steps are made on before the next: they and the channels' values stay in L1
-    ADD, MULTIPLY, RELU, LEAK, SUM, FMA
+    ADD, MULTIPLY, DIVIDE, RELU, LEAK, SUM, FMA
 
-cdef dict KINDS = {"add": ADD, "multiply": MULTIPLY, "relu": RELU, "sum": SUM, "fma": FMA}
+cdef dict KINDS = {
+    "add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "relu": RELU, "leak": LEAK, "sum": SUM, "fma": FMA,
+}
 
 ctypedef struct Step:
     int kind
     const float *values  # a block of them
     float factor
-
-# ---------------------------------------------------------------- the loops
-
 
 cdef void convert(const int32_t *s, float *x, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i = convert__simd(tier(), s, x, n)
@@ -60,6 +59,12 @@ cdef void multiply(float *x, const float *v, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i = multiply__simd(tier(), x, v, n)
     for i in range(i, n):
         x[i] = x[i] * v[i]
+
+
+cdef void divide(float *x, const float *v, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i = divide__simd(tier(), x, v, n)
+    for i in range(i, n):
+        x[i] = x[i] / v[i]
 
 
 cdef void relu(float *x, Py_ssize_t n) noexcept nogil:
@@ -88,40 +93,13 @@ cdef void fuse_old(float *x, const float *old, float scale, Py_ssize_t n) noexce
         x[i] = fmaf(old[i], scale, x[i])
 
 
-cdef Py_ssize_t nans(const float *x, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t found = 0
-    cdef Py_ssize_t i = nans__simd(tier(), x, &found, n)
-    for i in range(i, n):
-        found += x[i] != x[i]
-    return found
-
-
-cdef void to_u8(const float *x, uint8_t *y, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = to_u8__simd(tier(), x, y, n)
-    for i in range(i, n):
-        y[i] = <uint8_t>rintf(clamp_f32(x[i], 0, 255))
-
-
-cdef void to_s8(const float *x, int8_t *y, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = to_s8__simd(tier(), x, y, n)
-    for i in range(i, n):
-        y[i] = <int8_t>rintf(clamp_f32(x[i], -128, 127))
-
-
-cdef void to_s32(const float *x, int32_t *y, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = to_s32__simd(tier(), x, y, n)
-    for i in range(i, n):
-        y[i] = <int32_t>rintf(clamp_f32(x[i], <float>-2147483648., <float>2147483520.))
-
-
-# ---------------------------------------------------------------- steps on blocks
-
-
 cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t n) noexcept nogil:
     if s.kind == ADD:
         add(x, s.values, n)
     elif s.kind == MULTIPLY:
         multiply(x, s.values, n)
+    elif s.kind == DIVIDE:
+        divide(x, s.values, n)
     elif s.kind == RELU:
         relu(x, n)
     elif s.kind == LEAK:
@@ -150,15 +128,13 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
     alive = []
     for i, (name, operand) in enumerate(steps):
         c_steps[i].kind = KINDS[name]
-        if c_steps[i].kind in (ADD, MULTIPLY):
+        if c_steps[i].kind in (ADD, MULTIPLY, DIVIDE):
             values = np.empty(block, np.float32)
             values.reshape(-1, np.size(operand))[:] = operand
             c_steps[i].values = <const float *>cnp.PyArray_DATA(values)
             alive.append(values)
         else:
             c_steps[i].factor = operand
-            if c_steps[i].kind == RELU and operand != 0:
-                c_steps[i].kind = LEAK
     return alive
 
 
@@ -189,27 +165,3 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
         make_steps(c_steps, count, s, <float *>cnp.PyArray_DATA(x), before, cnp.PyArray_SIZE(x), block)
     del values  # not before
     return x.view(np.float32)
-
-
-def count_nan(cnp.ndarray x):
-    """How many of the floats of x (C order) are NaN."""
-    cdef const float *values = <const float *>cnp.PyArray_DATA(x)
-    cdef Py_ssize_t first, n = cnp.PyArray_SIZE(x), found = 0
-    with nogil:
-        for first from 0 <= first < n by BLOCK:
-            found += nans(values + first, min(BLOCK, n - first))
-    return found
-
-
-def store(cnp.ndarray x, cnp.ndarray y):
-    """y (uint8, int8 or int32) = rint(clamp(x)), half to even; both in C order, y may be x. No NaN."""
-    cdef const float *values = <const float *>cnp.PyArray_DATA(x)
-    cdef void *codes = cnp.PyArray_DATA(y)
-    cdef int typenum = cnp.PyArray_TYPE(y)
-    with nogil:
-        if typenum == cnp.NPY_UINT8:
-            to_u8(values, <uint8_t *>codes, cnp.PyArray_SIZE(x))
-        elif typenum == cnp.NPY_INT8:
-            to_s8(values, <int8_t *>codes, cnp.PyArray_SIZE(x))
-        else:
-            to_s32(values, <int32_t *>codes, cnp.PyArray_SIZE(x))

@@ -1,4 +1,4 @@
-/* The loops of onednn_output.pyx, many lanes at a time: one operation on floats a loop, which a compiler puts in lanes
+/* The loops of onednn/steps.pyx, many lanes at a time: one operation on floats a loop, which a compiler puts in lanes
  * by itself. It may not fuse them: setup.py says so. */
 #ifdef TIER
 
@@ -13,48 +13,29 @@
 LOOP(steps_convert, x[i] = (float)s[i], const int32_t *s, float *x)
 LOOP(steps_add, x[i] = x[i] + v[i], float *restrict x, const float *restrict v)
 LOOP(steps_multiply, x[i] = x[i] * v[i], float *restrict x, const float *restrict v)
+LOOP(steps_divide, x[i] = x[i] / v[i], float *restrict x, const float *restrict v)
 LOOP(steps_relu, x[i] = x[i] > 0 ? x[i] : 0, float *x)
 LOOP(steps_leak, { const float low = alpha * x[i]; x[i] = x[i] > 0 ? x[i] : low; }, float *x, float alpha)
 LOOP(steps_sum, x[i] = x[i] + scale * old[i], float *restrict x, const float *restrict old, float scale)
 LOOP(steps_fma, x[i] = __builtin_fmaf(old[i], scale, x[i]), float *restrict x, const float *restrict old, float scale)
 
-#define CLAMP(lo, hi) (x[i] < (lo) ? (lo) : x[i] > (hi) ? (hi) : x[i])
-LOOP(steps_to_u8, y[i] = (uint8_t)(int32_t)__builtin_rintf(CLAMP(0.0f, 255.0f)),
-     const float *restrict x, uint8_t *restrict y)
-LOOP(steps_to_s8, y[i] = (int8_t)(int32_t)__builtin_rintf(CLAMP(-128.0f, 127.0f)),
-     const float *restrict x, int8_t *restrict y)
-LOOP(steps_to_s32, y[i] = (int32_t)__builtin_rintf(CLAMP(-2147483648.0f, 2147483520.0f)), const float *x, int32_t *y)
-
-TARGET static ptrdiff_t TIER(steps_nans)(const float *x, ptrdiff_t *found, ptrdiff_t n)
-{
-    int32_t nans = 0;
-    for (ptrdiff_t i = 0; i < n; i++)
-        nans += x[i] != x[i];
-    *found = nans;
-    return n;
-}
-
-#undef CLAMP
 #undef LOOP
 
 #else
-#ifndef QOPS_ONEDNN_OUTPUT_H
-#define QOPS_ONEDNN_OUTPUT_H
+#ifndef QOPS_ONEDNN_STEPS_H
+#define QOPS_ONEDNN_STEPS_H
 #include <stdint.h>
 
-#define QOPS_BODY "onednn/output.h"
+#define QOPS_BODY "onednn/steps.h"
 #include "core/tiers.h"
 
 #define convert__simd(tier, s, x, n) RUN_TIER(tier, steps_convert, s, x, n)
 #define add__simd(tier, x, v, n) RUN_TIER(tier, steps_add, x, v, n)
 #define multiply__simd(tier, x, v, n) RUN_TIER(tier, steps_multiply, x, v, n)
+#define divide__simd(tier, x, v, n) RUN_TIER(tier, steps_divide, x, v, n)
 #define relu__simd(tier, x, n) RUN_TIER(tier, steps_relu, x, n)
 #define leak__simd(tier, x, alpha, n) RUN_TIER(tier, steps_leak, x, alpha, n)
 #define sum__simd(tier, x, old, scale, n) RUN_TIER(tier, steps_sum, x, old, scale, n)
 #define fma__simd(tier, x, old, scale, n) RUN_TIER(tier, steps_fma, x, old, scale, n)
-#define nans__simd(tier, x, found, n) RUN_TIER(tier, steps_nans, x, found, n)
-#define to_u8__simd(tier, x, y, n) RUN_TIER(tier, steps_to_u8, x, y, n)
-#define to_s8__simd(tier, x, y, n) RUN_TIER(tier, steps_to_s8, x, y, n)
-#define to_s32__simd(tier, x, y, n) RUN_TIER(tier, steps_to_s32, x, y, n)
 #endif
 #endif

@@ -1,0 +1,8 @@
+cdef struct Axis:
+    Py_ssize_t stride, dilation, before, after
+
+cdef class Window:
+    cdef Axis down, across
+    cdef int places(self, Py_ssize_t height, Py_ssize_t width, Py_ssize_t kh, Py_ssize_t kw, Py_ssize_t *oh,
+                    Py_ssize_t *ow) except -1
+    cdef bint is_bare(self)

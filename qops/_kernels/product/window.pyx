@@ -1,0 +1,110 @@
+"""Windows over images: how convolutions and pools of every system move."""
+cimport cython
+cimport numpy as cnp
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef inline Py_ssize_t span(const Axis *axis, Py_ssize_t kernel) noexcept nogil:
+    return (kernel - 1) * axis.dilation + 1
+
+
+cdef inline Py_ssize_t room(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
+    return size + axis.before + axis.after - span(axis, kernel)
+
+
+cdef tuple same_padding(Py_ssize_t size, Py_ssize_t kernel, Py_ssize_t stride, Py_ssize_t dilation):
+    cdef Py_ssize_t places = (size + stride - 1) // stride
+    cdef Py_ssize_t total = max(0, (places - 1) * stride + (kernel - 1) * dilation + 1 - size)
+    return total // 2, total - total // 2
+
+
+@cython.final
+cdef class Window:
+    """How a window moves over an image. All pairs are (vertical, horizontal).
+
+    stride and dilation are at least 1: with dilation 1 a window reads neighbours. padding is what the image is
+    surrounded by, ((top, bottom), (left, right)).
+    """
+
+    def __init__(self, stride=(1, 1), dilation=(1, 1), padding=((0, 0), (0, 0))):
+        self.down.stride, self.across.stride = stride
+        self.down.dilation, self.across.dilation = dilation
+        (self.down.before, self.down.after), (self.across.before, self.across.after) = padding
+        for name, low, values in (("stride", 1, stride), ("dilation", 1, dilation), ("padding", 0, sum(padding, ()))):
+            if min(values) < low:
+                raise ValueError(f"{name}: expected at least {low}, got {values}")
+
+    @staticmethod
+    def named(str padding, size, kernel, stride=(1, 1), dilation=(1, 1)):
+        """A window with the padding that TensorFlow calls "SAME" or "VALID", for an image and a kernel of these sizes.
+
+        VALID is none. SAME makes ceil(size / stride) places; an odd pixel of padding goes after the image.
+        """
+        if padding not in ("SAME", "VALID"):
+            raise ValueError(f"padding: expected 'SAME' or 'VALID', got {padding!r}")
+        if padding == "VALID":
+            return Window(stride, dilation)
+        pads = tuple([same_padding(n, k, s, d) for n, k, s, d in zip(size, kernel, stride, dilation, strict=True)])
+        return Window(stride, dilation, pads)
+
+    @property
+    def padding(self):
+        return (self.down.before, self.down.after), (self.across.before, self.across.after)
+
+    def span(self, kernel):
+        """The extent of a window, (height, width)."""
+        return span(&self.down, kernel[0]), span(&self.across, kernel[1])
+
+    def out_size(self, size, kernel):
+        """How many windows fit in an image of this size, (rows, columns); ValueError if none does."""
+        cdef Py_ssize_t oh, ow
+        self.places(size[0], size[1], kernel[0], kernel[1], &oh, &ow)
+        return oh, ow
+
+    cdef int places(self, Py_ssize_t height, Py_ssize_t width, Py_ssize_t kh, Py_ssize_t kw, Py_ssize_t *oh,
+                    Py_ssize_t *ow) except -1:
+        cdef Py_ssize_t below = room(&self.down, height, kh), beside = room(&self.across, width, kw)
+        if min(kh, kw) < 1 or min(below, beside) < 0:
+            raise ValueError(f"kernel: expected one that fits in the image {(height, width)} padded by {self.padding}, "
+                             f"got {(kh, kw)}, which spans {self.span((kh, kw))}")
+        oh[0] = below // self.down.stride + 1
+        ow[0] = beside // self.across.stride + 1
+        return 0
+
+    cdef bint is_bare(self):
+        """Whether there is no padding."""
+        return not (self.down.before or self.down.after or self.across.before or self.across.after)
+
+    def padded(self, image, fill, Py_ssize_t axis=2):
+        """The image in its padding; `axis` is that of the height, the width follows it."""
+        return np.pad(image, [(0, 0)] * axis + list(self.padding) + [(0, 0)] * (image.ndim - axis - 2),
+                      constant_values=fill)
+
+    def taps(self, image, kernel, fill):
+        """All windows of an image (N, C, H, W) padded with `fill`: (N, C, OH, OW, KH, KW)."""
+        self.out_size(image.shape[2:], kernel)
+        every = np.lib.stride_tricks.sliding_window_view(self.padded(image, fill), self.span(kernel), (2, 3))
+        return every[:, :, ::self.down.stride, ::self.across.stride, ::self.down.dilation, ::self.across.dilation]
+
+    def over(self, combine, image, kernel, fill, Py_ssize_t axis=2):
+        """Combine (np.maximum, np.add) all taps of each window of an image padded with `fill`: first down, then across.
+
+        `axis` is that of the height, the width follows it.
+        """
+        out_size = self.out_size(image.shape[axis:axis + 2], kernel)
+        image = self.padded(image, fill, axis)
+        image = combined(combine, image, axis, kernel[0], out_size[0], self.down)
+        return combined(combine, image, axis + 1, kernel[1], out_size[1], self.across)
+
+
+cdef combined(combine, image, Py_ssize_t axis, Py_ssize_t kernel, Py_ssize_t places, Axis move):
+    cdef Py_ssize_t i, first
+    result = None
+    for i in range(kernel):
+        first = i * move.dilation
+        part = (slice(None),) * axis + (slice(first, first + (places - 1) * move.stride + 1, move.stride),)
+        result = image[part].copy() if result is None else combine(result, image[part], out=result)
+    return result
