@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import add as bias_add
 from qops._kernels.nnlib import add_8p8to32 as kernels
-from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output
+from qops.qtensor import S32, U8, QTensor, TensorLike, operand, operands, output
 
 _WIDEST = 2.0**110  # times 2**18, the width of the output range, this is beyond float32
 
@@ -60,7 +60,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data, round(t.max, 3)
     (array([8355840], dtype=int32), 65793.008)
     """
-    x, y = operand(a, "a", U8), operand(b, "b", U8)
+    x, y = operands(a, b, "a", "b", U8)
     out = output(out, S32, x[0], y[0])
     c_max = kernels.add_8p8to32(x, y, out)
     if not (c_max > 0 and isfinite(c_max)):

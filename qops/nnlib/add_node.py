@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
 from qops._kernels.nnlib.ranges import f32, moved
-from qops.qtensor import U8, QTensor, TensorLike, integer, operand, output, real, span, tensor
+from qops.qtensor import U8, QTensor, TensorLike, integer, operands, output, real, span, tensor
 
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
@@ -196,7 +196,8 @@ class QuantizedAdd8p8to8:
         out: NDArray[np.uint8] | None = None,
     ) -> QTensor:
         """Add two tensors; see `quantized_add_8p8to8`. A call that raises leaves the remembered range as it was."""
-        x, y = operand(a, "a", U8), operand(b, "b", U8)
+        padding = None if padding is None else _two_codes(padding)
+        x, y = operands(a, b, "a", "b", U8)
         alike, form = x[0].shape == y[0].shape, self._form
         if form == "op":
             form = "flat" if alike else "spec"
@@ -207,7 +208,7 @@ class QuantizedAdd8p8to8:
         if form == "spec":
             if self._form == "op":
                 _check_expansion(x[0].shape, y[0].shape, codes.shape)
-            _check_spec(x[1:], y[1:], padding, codes.size)
+            _check_spec(x[1:], y[1:], codes.size)
         ends, passes = self._spec(x, y, padding, codes) if form == "spec" else self._flat(x, y, codes)
         if ends is None or not (isfinite(ends[0]) and isfinite(ends[1])):
             why = "never settles" if form == "spec" else "is too narrow for the inputs"
@@ -271,14 +272,14 @@ def _check_expansion(a: tuple[int, ...], b: tuple[int, ...], whole: tuple[int, .
             raise ValueError(f"{name}: shape {shape} to {whole}: the original reads beyond the end of the operand")
 
 
-def _check_spec(a: tuple[float, float], b: tuple[float, float], padding: tuple[int, int] | None, size: int) -> None:
+def _check_spec(a: Ends, b: Ends, size: int) -> None:
     if a[0] == a[1] and b[0] == b[1]:
         raise ValueError(f"a, b: both ranges, {a} and {b}, are 0 wide, of which spec makes NaN")
     if size == 0:
         raise ValueError("a, b: no elements, with which spec never ends")
-    if padding is None:
-        return
+
+
+def _two_codes(padding: Any) -> tuple[int, int]:
     if not isinstance(padding, tuple | list) or len(padding) != 2:
         raise TypeError(f"padding: expected two codes, got {padding!r:.80}")
-    for code in padding:
-        integer(code, "padding", 0, 255)
+    return integer(padding[0], "padding", 0, 255), integer(padding[1], "padding", 0, 255)

@@ -65,8 +65,8 @@ def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | N
     >>> quantize(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
     QTensor(data=array([  0, 127, 190, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
     """
-    values = array(x, "x", F32)
     lo, hi = span(min, max, "range")
+    values = array(x, "x", F32)
     out = output(out, U8, values)
     return _quantized(out, kernels.quantize(values, lo, hi, out), lo, hi)
 
@@ -111,8 +111,8 @@ def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8]
     >>> quantize_ref(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
     QTensor(data=array([  0, 127, 191, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
     """
-    values = array(x, "x", F32)
     lo, hi = span(min, max, "range")
+    values = array(x, "x", F32)
     if kernels.refused(lo, hi):
         raise ValueError(f"range: ({min}, {max}) does not hold 0 or is narrower than 1e-8, which the original refuses")
     out = output(out, U8, values)

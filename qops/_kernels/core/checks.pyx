@@ -212,6 +212,13 @@ def operand(t, str name, int typenum, int or_typenum=-1):
     return data, ends.min, ends.max
 
 
+def operands(a, b, str a_name, str b_name, int typenum):
+    """Two triples as `operand` gives them; the arrays are looked at when all numbers are read (`range_of`)."""
+    cdef Ends a_ends, b_ends
+    x, y = range_of(a, a_name, &a_ends), range_of(b, b_name, &b_ends)
+    return ((array(x, a_name, typenum), a_ends.min, a_ends.max), (array(y, b_name, typenum), b_ends.min, b_ends.max))
+
+
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
     """TypeError or ValueError if `out` is no array of this native dtype and this shape that can be written to."""
     cdef cnp.ndarray a
