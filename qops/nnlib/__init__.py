@@ -1,4 +1,7 @@
-"""What Qualcomm's hexagon nnlib (0x00021401) computes, bit for bit, quirks included. Names are its op names."""
+"""What Qualcomm's hexagon nnlib (0x00021401) computes, bit for bit, quirks included.
+
+Names are its op names. "The original" is nnlib itself, on the vector unit (HVX) of the DSP unless said otherwise.
+"""
 
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers
 from qops.nnlib.add_8p8to32 import quantized_add_8p8to32, quantized_bias_add_8p8to32

@@ -1,5 +1,7 @@
 """nnlib's QuantizedAdd_8p8to8, in the forms it has had."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """nnlib's QuantizedAdd_8p8to32 of today, and its bias add, in float32."""
 
+from __future__ import annotations
+
 from math import isfinite
 
 import numpy as np

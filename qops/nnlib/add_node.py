@@ -3,6 +3,8 @@
 The rules of the range are float32: each operation is done on Python floats, exactly or nearly so, and rounded by `f32`.
 """
 
+from __future__ import annotations
+
 from math import isfinite
 from typing import Any, Literal, TypeAlias, get_args
 

@@ -1,5 +1,7 @@
 """nnlib's multiply by a quantized multiplier, in the roundings of its DSP."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """nnlib's Quantize, AutoQuantize and Dequantize, of the vector unit and (``_ref``) of plain float32."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,13 +11,15 @@ from qops.qtensor import F32, S32, U8, QTensor, TensorLike, array, operand, outp
 
 
 def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """Quantize, as the vector unit does it: on mantissas that are aligned to one exponent, about 19 bits.
+    """Quantize, as the vector unit does it: in integers, of about 19 bits.
 
-    The range first gets 0 on a code (`adjust_minmax_for_zero`, if min < 0). With the exponent of its width plus 4 as
-    the common one::
+    If min < 0, an end of the range moves first until 0 is on a code (`adjust_minmax_for_zero`). Then every float
+    becomes an integer: its 24-bit mantissa, shifted to the exponent of the range, with its sign::
 
-        c = sat_u16((mantissa(x) >> (common - exponent(x)), signed, + offset) * scaling >> 16) >> 8
-        offset = |min| so aligned, + 1/512 of the aligned range    scaling = 2**32 / aligned range
+        fixed(v) = mantissa(v) >> (exponent(width) + 4 - exponent(v))      width = (max - min) * 256 / 255
+        c = sat_u16((fixed(x) + offset) * scaling >> 16) >> 8
+        offset = |fixed(min)| + fixed(width) / 512                         the second term is half a code step
+        scaling = (2**32 - 1) / fixed(width)                               both quotients rounded down
 
     Parameters
     ----------

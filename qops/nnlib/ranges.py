@@ -1,5 +1,7 @@
 """nnlib's range helpers: integer zero points, and the code of one number."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 from qops._kernels.nnlib import ranges as kernels

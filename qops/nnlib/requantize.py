@@ -1,5 +1,7 @@
 """nnlib's requantizers."""
 
+from __future__ import annotations
+
 from math import isfinite
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What nnlib's requantizers do to the codes alone, once the ranges are a level, a gain or zeros."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,5 +1,7 @@
 """What TensorFlow's ops take: codes of five types, and range ends that need not be in order."""
 
+from __future__ import annotations
+
 from typing import Any, TypeAlias
 
 import numpy as np

@@ -1,5 +1,7 @@
 """QuantizedAdd and QuantizedBiasAdd: 8 bit plus 8 bit, to int32."""
 
+from __future__ import annotations
+
 from math import prod
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Dequantize: codes of five types to float32."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

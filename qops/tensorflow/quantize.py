@@ -1,5 +1,7 @@
 """QuantizeV2: float32 to codes of five types."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

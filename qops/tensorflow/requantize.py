@@ -1,5 +1,7 @@
 """Requantize, RequantizationRange, QuantizeDownAndShrinkRange: int32 codes to 8 bit."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -15,9 +15,10 @@ cnp.import_array()
 
 cdef extern from "nnlib/add.h":
     ctypedef struct add_spec:
-        short ialpha  # 128 * alpha, alpha = range of the coarse operand / range of the fine one
-        short ikappa  # what x is at code 128 of the coarse operand and code 0 of the fine one, in fine steps
-        short recip, offset  # 32768 fine steps in output steps; output min in output steps
+        # in steps of the fine operand, but recip and offset
+        short ialpha  # 128 steps of the coarse operand
+        short ikappa  # the sum of code 128 of the coarse and code 0 of the fine operand
+        short recip, offset  # 32768 fine steps, and the lower end of the output, in output steps
         bint copies  # alpha is so large that the codes of the coarse operand are the result
     ctypedef struct add_flat:
         int ka, kb  # steps of a and b in 2**-(8 + right_shift) output steps, below 2**14

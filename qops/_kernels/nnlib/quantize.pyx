@@ -16,9 +16,9 @@ cnp.import_array()
 
 cdef extern from "nnlib/quantize.h":
     ctypedef struct quantize_f32:
-        int32_t common_exponent  # mantissas are shifted to it
-        int32_t offset  # of min, and half an output step for the rounding
-        int32_t scaling  # 2**32 / range, 4096 to 8192
+        int32_t common_exponent  # to which mantissas are shifted
+        int32_t offset  # |min|, and half a code step for the rounding
+        int32_t scaling  # 2**32 / range: 4096 to 8192
         float min, max
     Py_ssize_t quantize_mantissas__simd(int, const float*, uint8_t*, Py_ssize_t, quantize_f32, bint) nogil
 

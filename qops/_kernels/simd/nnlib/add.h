@@ -1,4 +1,4 @@
-/* The 8p8to8 loops of nnlib_add.pyx, the speculative and the flat one, many lanes at a time. */
+/* The loops of nnlib/add.pyx, the speculative and the flat one, many lanes at a time. */
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_spec p,
@@ -25,8 +25,8 @@ TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8
     return done(n, stream);
 }
 
-/* ka and kb are below 2^14, so a product of pairs holds both, and x is below 2^24: an offset beyond 2^30 does what 2^30
- * does. Sums that saturate 16 bits are beyond any code, so half may saturate them again. */
+/* ka + kb is below 2^14: both fit the 16 bits of a product of pairs, and x is below 2^22. So an offset beyond 2^30 does
+ * what 2^30 does, x + offset saturates 16 bits, and cannot wrap. What saturates is beyond every code, with half added too. */
 TARGET static ptrdiff_t TIER(add_flat)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_flat p,
                                        int32_t *lowest, int32_t *highest, int stream)
 {

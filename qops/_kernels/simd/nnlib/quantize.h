@@ -1,7 +1,8 @@
-/* The loop of nnlib_quantize.pyx, by mantissas, many lanes at a time. */
+/* The loop of nnlib/quantize.pyx on mantissas, many lanes at a time. */
 #ifdef TIER
 
-/* code = (mantissa of x + offset) * scaling >> 24; from 2^21 on, where the product is far beyond 255, as from there */
+/* code = (aligned mantissa of x + offset) * scaling >> 24. Sums from 2^21 on are cut to 2^21 - 1: the code is far beyond
+ * 255 either way, and then a sum can be shifted left by 8, of which the high half of the product is the shift by 24. */
 TARGET static inline vec TIER(mantissa_code)(const float *x, vec common_exponent, vec offset, vec scaling)
 {
     const vec b = load(x), six_bits = set1_s32(63), sign = set1_s32(32);
