@@ -27,7 +27,7 @@ dev: $(VENV)/built  ## a .venv with the package, editable, and all that tests, l
 analysis: dev  ## the main job: error of the quantized ops on real data -> build/analysis/index.html
 	$(BIN)/python -m analysis
 
-test: dev  ## every test; QOPS_GOLDEN=DIR runs other golden vectors of the same form
+test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=avx512: fail where that tier is missing
 	$(BIN)/python -m pytest
 
 lint: dev  ## style (ruff, cython-lint) and types (mypy)

@@ -1,6 +1,10 @@
 """The extension modules of qops; everything else about the package stands in pyproject.toml."""
 
 import os
+import shutil
+import sys
+import sysconfig
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +19,14 @@ FLAGS = ["-O1", "-g", "-fno-wrapv", *SANITIZE] if DEBUG else ["-O3", "-g0"]
 # rounding of (double)(float)i
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
 SIMD = Path("qops/_kernels/simd")
+# what is built lies beside the source, so that the next build does only what has changed; elsewhere if it must not
+BUILD = "build" if os.access(".", os.W_OK) else tempfile.mkdtemp()
+
+compiler, headers = os.environ.get("CC") or sysconfig.get_config_var("CC"), sysconfig.get_path("include")
+if compiler and not shutil.which(compiler.split()[0]):
+    sys.exit(f"qops is compiled when it is installed, but there is no C compiler {compiler!r}: install gcc or clang")
+if not Path(headers, "Python.h").exists():
+    sys.exit(f"qops is compiled when it is installed, but Python's headers are not in {headers}: install python3-dev")
 
 extensions = [
     Extension(
@@ -34,8 +46,11 @@ setup(
     ext_modules=cythonize(
         extensions,
         language_level=3,
-        build_dir="build/debug/cython" if DEBUG else "build/cython",
+        build_dir=f"{BUILD}/debug/cython" if DEBUG else f"{BUILD}/cython",
         compiler_directives=directives,
     ),
-    options={"build_ext": {"parallel": os.cpu_count() or 1}},
+    options={
+        "build_ext": {"parallel": os.cpu_count() or 1},
+        **({} if BUILD == "build" else {"build": {"build_base": BUILD}, "egg_info": {"egg_base": BUILD}}),
+    },
 )

@@ -228,3 +228,49 @@ def test_rooms_are_small():
     code = [path for path in sources() if path.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h", ".c"}]
     assert len(code) > 100
     assert not [path.name for path in code if len(path.read_text("utf-8").splitlines()) > 300]
+
+
+# --- packages --------------------------------------------------------------------------------------------------------
+
+PACKED = """
+from setuptools import Distribution
+from setuptools._distutils.filelist import FileList
+
+distribution = Distribution()
+distribution.parse_config_files()
+build = distribution.get_command_obj("build_py")
+build.ensure_finalized()
+print(*(file for *_, file in build.find_all_modules()))
+print(*(f"{source}/{name}" for _, source, _, names in build.data_files for name in names))
+files = FileList()
+for line in open("MANIFEST.in"):
+    files.process_template_line(line.strip())
+print(*files.files)
+"""
+
+
+def test_packages_hold_every_file_that_they_need():
+    """The sdist every file of the tree; the wheel every module, stub and the mark of types, beside what is compiled."""
+    done = subprocess.run([sys.executable, "-c", PACKED], cwd=ROOT, capture_output=True, text=True, check=True)
+    modules, data, manifest = (set(line.split()) for line in done.stdout.splitlines()[-3:])
+    tree = {path.relative_to(ROOT).as_posix() for path in sources()}
+    own = {"README.md", "LICENSE", "pyproject.toml", "setup.py"}  # setuptools adds these by itself
+    assert "qops/_kernels/simd/core/lanes.h" in manifest
+    assert tree - manifest - own == set()
+    wanted = {name for name in tree if name.startswith("qops/") and name.endswith((".py", ".pyi", "py.typed"))}
+    assert wanted == modules | data
+
+
+@pytest.mark.parametrize("compiler", ["no_compiler_of_this_name", "neither this -one"])
+def test_setup_says_in_one_line_that_there_is_no_compiler(compiler):
+    done = subprocess.run(
+        [sys.executable, "setup.py", "--version"],
+        cwd=ROOT,
+        env={**os.environ, "CC": compiler},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"qops is compiled when it is installed, but there is no C compiler {compiler!r}: install gcc or clang\n"
+    )
