@@ -236,13 +236,14 @@ PACKED = """
 from setuptools import Distribution
 from setuptools._distutils.filelist import FileList
 
-distribution = Distribution()
+distribution = Distribution({"script_name": "setup.py"})
 distribution.parse_config_files()
 build = distribution.get_command_obj("build_py")
 build.ensure_finalized()
 print(*(file for *_, file in build.find_all_modules()))
 print(*(f"{source}/{name}" for _, source, _, names in build.data_files for name in names))
 files = FileList()
+files.findall()
 for line in open("MANIFEST.in"):
     files.process_template_line(line.strip())
 print(*files.files)
@@ -254,7 +255,7 @@ def test_packages_hold_every_file_that_they_need():
     done = subprocess.run([sys.executable, "-c", PACKED], cwd=ROOT, capture_output=True, text=True, check=True)
     modules, data, manifest = (set(line.split()) for line in done.stdout.splitlines()[-3:])
     tree = {path.relative_to(ROOT).as_posix() for path in sources()}
-    own = {"README.md", "LICENSE", "pyproject.toml", "setup.py"}  # setuptools adds these by itself
+    own = {"README.md", "LICENSE", "MANIFEST.in", "pyproject.toml", "setup.py"}  # setuptools adds these by itself
     assert "qops/_kernels/simd/core/lanes.h" in manifest
     assert tree - manifest - own == set()
     wanted = {name for name in tree if name.startswith("qops/") and name.endswith((".py", ".pyi", "py.typed"))}
