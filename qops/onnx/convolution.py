@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.product.convolution import convolve
+from qops._kernels.product.window import Window
 from qops.onnx import _checks as check
 from qops.onnx.requantize import combined_scale, requantize
 from qops.onnx.window import Axis, to_two_axes, window
@@ -228,30 +229,24 @@ def _convolve(
     group: int,
     num_threads: int,
 ) -> NDArray[np.int32]:
-    """``conv(x - x_zero, w - w_zero)`` = ``conv(x - x_zero, w) - w_zero * sums of windows of x - x_zero``; M last."""
-    w, w_zero = check.signed(w, w_zero)
+    """``conv(x - x_zero, w - w_zero)``, M last."""
     zero = int(x_zero)
     x, w, (rows, columns) = to_two_axes(x, w, axes, zero)
-
-    def of(weights: NDArray[np.int8]) -> NDArray[np.int32]:
-        return convolve(
-            x,
-            weights,
-            stride=(rows.stride, columns.stride),
-            dilation=(rows.dilation, columns.dilation),
-            padding=((rows.before, rows.after), (columns.before, columns.after)),
-            pad_value=zero,
-            zero_point=zero,
-            layout="nchw",
-            groups=group,
-            num_threads=num_threads,
-        )
-
-    acc = of(w)
-    if w_zero.any():
-        sums = of(np.ones((group, *w.shape[1:]), np.int8))
-        acc -= sums.repeat(len(w) // group, -1) * w_zero
-    return acc
+    return convolve(
+        x,
+        w,
+        window=Window(
+            (rows.stride, columns.stride),
+            (rows.dilation, columns.dilation),
+            ((rows.before, rows.after), (columns.before, columns.after)),
+        ),
+        pad_value=zero,
+        zero_point=zero,
+        w_zero_point=w_zero,
+        layout="nchw",
+        groups=group,
+        num_threads=num_threads,
+    )
 
 
 def _channels_first(y: NDArray[Any], x: NDArray[Any], axes: list[Axis]) -> NDArray[Any]:

@@ -142,6 +142,15 @@ def test_offsets_bias_and_unsigned_b(tier, rng, a_type, b_type):
             np.testing.assert_array_equal(out, wrap32(want.astype(np.int64) + bias + old))
 
 
+def test_offsets_may_be_one_a_row_and_one_a_column(tier, rng):
+    for a_type, b_type in itertools.product((np.uint8, np.int8), repeat=2):
+        a, b = extreme(rng, (7, 30), a_type), extreme(rng, (30, 70), b_type)
+        ao, bo = extreme(rng, (7, 1), a_type), extreme(rng, 70, b_type)
+        want = (a.astype(np.int64) - ao) @ (b.astype(np.int64) - bo)
+        for weights in (b, packed.pack_b(b)):
+            np.testing.assert_array_equal(gemm.product(a, weights, a_offset=ao, b_offset=bo), want)
+
+
 def product_less_offsets(a, b, ao, bo):
     """In Python integers, which hold every product of offsets."""
     left, right = (x.astype(object) - offset for x, offset in ((a, ao), (b, bo)))

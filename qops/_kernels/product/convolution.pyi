@@ -14,7 +14,7 @@ def convolve(
     window: Window | None = None,
     pad_value: int = 0,
     zero_point: int = 0,
-    w_zero_point: int = 0,
+    w_zero_point: int | NDArray[Any] = 0,
     bias: NDArray[np.int32] | None = None,
     layout: str = "nhwc",
     groups: int = 1,

@@ -11,7 +11,6 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.core.checks cimport apart, array, writable
-from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.product.image cimport Image
 from qops._kernels.product.rows cimport Convolution, run_convolution
 from qops._kernels.product.tile cimport SHIFTED
@@ -76,7 +75,7 @@ def convolve(x, w, out=None, *, Window window=None, Py_ssize_t pad_value=0, int3
 
     w is int8 or uint8, or what ``pack_weights`` made of them, which then knows groups and whether it saturates. The
     padding of the window holds pad_value, a value of x. It is the convolution of x - zero_point with w - w_zero_point,
-    plus bias, int32, one an output channel. The result has the same bits for any ``num_threads``.
+    one number or one an output channel, plus bias, int32, one an output channel. The result has the same bits for any ``num_threads``.
     """
     cdef cnp.ndarray image = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), y, added = None
     cdef PackedWeights packed
@@ -91,13 +90,12 @@ def convolve(x, w, out=None, *, Window window=None, Py_ssize_t pad_value=0, int3
             raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>added).shape}")
     window = DENSE if window is None else window
     y = convolved(image, packed, out, window, pad_value, zero_point, layout, num_threads)
-    if packed.is_shifted:
-        w_zero_point -= W_SHIFT
-    if w_zero_point:
+    w_zeros = np.asarray(w_zero_point, np.int64) - (W_SHIFT if packed.is_shifted else 0)
+    if w_zeros.any():
         ones = pack_weights(np.ones((packed.groups, *packed.shape[1:]), np.int8), groups=packed.groups)
         sums = convolved(image, ones, None, window, pad_value, zero_point, layout, num_threads)
         sums = np.repeat(sums, packed.shape[0] // packed.groups, 3) if packed.groups > 1 else sums
-        np.subtract(y, sums * np.int32(wrap_s32(w_zero_point & 0xFFFFFFFF)), out=y)
+        np.subtract(y, sums * w_zeros.astype(np.int32), out=y)
     if added is not None:
         np.add(y, added, out=y)
     return y

@@ -11,8 +11,8 @@ def product(
     b: ArrayLike | PackedB,
     out: NDArray[np.int32] | None = None,
     *,
-    a_offset: int = 0,
-    b_offset: int = 0,
+    a_offset: int | NDArray[Any] = 0,
+    b_offset: int | NDArray[Any] = 0,
     bias: NDArray[np.int32] | None = None,
     accumulate: bool = False,
     saturating: bool = False,
@@ -20,5 +20,9 @@ def product(
     num_threads: int = 1,
 ) -> NDArray[np.int32]: ...
 def take_off_offsets(
-    c: NDArray[np.int32], a: NDArray[Any], b: NDArray[Any] | PackedB, a_offset: int, b_offset: int
+    c: NDArray[np.int32],
+    a: NDArray[Any],
+    b: NDArray[Any] | PackedB,
+    a_offset: int | NDArray[Any],
+    b_offset: int | NDArray[Any],
 ) -> None: ...

@@ -12,7 +12,6 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from qops._kernels.core.checks cimport apart, array, writable
-from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.product.blocks cimport Product
 from qops._kernels.product.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
 from qops._kernels.product.run cimport run_product
@@ -108,8 +107,8 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
     """C = (A - a_offset) x (B - b_offset) + bias, int32, or that added to C if ``accumulate``; all modulo 2**32.
 
     a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which then knows whether it
-    saturates and where its blocks start. bias: n of int32. out: int32, m x n. Offsets and bias are added after the
-    product, so they change nothing of what saturates. The result has the same bits for any ``num_threads``.
+    saturates and where its blocks start. Offsets: see `take_off_offsets`; bias: n of int32; both are added after the
+    product, and change nothing of what saturates. out: int32, m x n. The result has the same bits for any ``num_threads``.
     """
     cdef cnp.ndarray left = matrix(a, "a"), added = None, c
     cdef bint is_shifted
@@ -132,27 +131,32 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
         if (<object>added).shape != b.shape[1:]:
             raise ValueError(f"bias: expected shape {b.shape[1:]}, got {(<object>added).shape}")
     c = multiply(left, b, out, accumulate, saturating, block_starts, num_threads)
-    take_off_offsets(c, left, b, a_offset, b_offset - (B_SHIFT if is_shifted else 0))
+    take_off_offsets(c, left, b, a_offset, np.asarray(b_offset, np.int64) - B_SHIFT if is_shifted else b_offset)
     if added is not None:
         np.add(c, added, out=c)
     return c
 
 
 cdef wrapped(x):
-    """The low 32 bits of a Python integer, as np.int32."""
-    return np.int32(wrap_s32(x & 0xFFFFFFFF))
+    """The low 32 bits of an integer, or of several, as an array of int32."""
+    return np.atleast_1d(np.asarray(x, np.int64)).astype(np.int32)
+
+
+cdef bint is_zero(x):
+    return type(x) is int and x == 0
 
 
 def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
     """C -= a_offset * colsum(B) + b_offset * rowsum(A) - k * a_offset * b_offset, modulo 2**32.
 
-    That makes A x B the product of codes which stand for themselves less an offset. b: a matrix of int8 or a PackedB.
+    That makes A x B the product of codes which stand for themselves less an offset: a number, or one a row of A
+    (m x 1), or one a column of B (n). b: a matrix of int8 or a PackedB.
     """
     cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
-    if a_offset:
+    if not is_zero(a_offset):
         ones = np.ones((1, k), np.uint8)
         columns = b.colsum if isinstance(b, PackedB) else multiply(ones, b, None, False, False, (), 1)
         np.subtract(c, columns * wrapped(a_offset), out=c)
-    if b_offset:
+    if not is_zero(b_offset):
         rows = multiply(a, np.ones((k, 1), np.int8), None, False, False, (), 1)
-        np.subtract(c, rows * wrapped(b_offset) - wrapped(k * a_offset * b_offset), out=c)
+        np.subtract(c, (rows - wrapped(k) * wrapped(a_offset)) * wrapped(b_offset), out=c)
