@@ -230,6 +230,17 @@ def test_rooms_are_small():
     assert not [path.name for path in code if len(path.read_text("utf-8").splitlines()) > 300]
 
 
+def test_the_map_of_contributing_is_the_tree():
+    """Each line of the map begins with a path; every file of a folder is in one of them."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    listed = [line.split()[0] for line in text.split("```")[1].strip().splitlines()]
+    named = re.findall(r"`((?:qops|tests|analysis)/[a-z_./]+)`", text)
+    assert not [path for path in listed + named if not (ROOT / path).exists()]
+    files = {path.relative_to(ROOT).as_posix() for path in sources()}
+    lost = {name for name in files if "/" in name and not name.startswith(tuple(listed))}
+    assert lost == {".ci/run", "qops/py.typed", "qops/_kernels/__init__.py", "tests/conftest.py"}
+
+
 # --- packages --------------------------------------------------------------------------------------------------------
 
 PACKED = """
