@@ -61,7 +61,7 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
             255 * 0.5 / 128,
         ),
         Claim("multiply_shift, 7 bits, half_up: at most 1.5 LSB", max(steps.by_factor["half_up"]), 1.5),
-        Claim("multiply_shift, 7 bits, truncate: less than 2 LSB", max(steps.by_factor["truncate"]), 2.0),
+        Claim("multiply_shift, 7 bits, floor: less than 2 LSB", max(steps.by_factor["floor"]), 2.0),
         Claim("two exposures added: SQNR of 51 dB, fused", near.of(fused).report.sqnr, 51.0, at_least=True),
         Claim("two exposures added: SQNR of 51 dB, as a chain", near.of(chain).report.sqnr, 51.0, at_least=True),
         Claim("two exposures added with a bad guess: at most 0.6 LSB", near.of(fused, "bad").report.max, 0.6),

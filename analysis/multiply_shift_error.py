@@ -13,7 +13,7 @@ from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
 from qops.frontdoor.multiply_shift import error_bound
 
 BITS = tuple(range(17))
-COLOURS = {"truncate": "#cc3311", "half_up": "#0072b2", "half_away": "#009e73", "half_even": "#e69f00"}
+COLOURS = {"floor": "#cc3311", "half_up": "#0072b2"}
 FACTORS = np.random.default_rng(7).uniform(0, 1, 150)
 FINE = np.linspace(0, 12 / 128, 385)  # a stretch of factors: 12 steps of a 7-bit multiplier
 CODES = np.arange(256, dtype=np.int32)
@@ -49,7 +49,7 @@ def measure() -> Measured:
     return Measured(
         {r: [max(largest(f, bits, r) for f in FACTORS) for bits in BITS] for r in SINGLE_ROUNDINGS},
         {r: [bias(bits, r) for bits in BITS] for r in SINGLE_ROUNDINGS},
-        {r: [largest(f, 7, r) for f in FINE] for r in ("truncate", "half_up")},
+        {r: [largest(f, 7, r) for f in FINE] for r in COLOURS},
         [factor_error(f) for f in FINE],
     )
 
@@ -58,7 +58,7 @@ def draw(found: Measured) -> Drawing:
     """Error against bits, and at 7 bits against the factor."""
     figure, axes = style.lines(1, 2, height=3.9)
     left, right = axes[0]
-    for r, marker in (("truncate", "o"), ("half_up", "D")):
+    for r, marker in (("floor", "o"), ("half_up", "D")):
         left.semilogy(BITS, found.by_bits[r], marker, color=COLOURS[r], ms=5.5, label=f"{r}: measured", base=10)
         left.plot(
             BITS, [error_bound(255, b, r) for b in BITS], color=COLOURS[r], ls=(0, (5, 2)), lw=1.3, label=f"{r}: bound"

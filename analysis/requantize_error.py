@@ -11,7 +11,7 @@ from analysis.report import Figures, Table
 from analysis.systems import Range
 from qops import QTensor, nnlib, requantize_32to8, tensorflow
 from qops.error import values
-from qops.frontdoor.requantize import BOUND_32TO8
+from qops.frontdoor.requantize import BOUND_REQUANTIZE
 
 Op = Callable[[QTensor, float, float], QTensor]
 SYSTEMS: dict[str, tuple[str, Any, Op]] = {
@@ -82,7 +82,7 @@ def draw(curves: Sequence[Curve]) -> Drawing:
     for i, c in enumerate(curves):
         for ax, errors in zip(axes[0], (c.within, c.beyond), strict=True):
             ax.semilogx(RATIOS, errors, color=c.colour, label=c.name, base=2, ls=c.dashes, zorder=4 - i)
-    style.bound_line(axes[0, 0], BOUND_32TO8, "bound of qops: 0.5 + 2⁻¹⁷ LSB")
+    style.bound_line(axes[0, 0], BOUND_REQUANTIZE, "bound of qops: 0.5 + 2⁻¹⁷ LSB")
     axes[0, 0].set(title="values within the output range", ylabel="largest error in LSB (logarithmic above 1.5)")
     axes[0, 1].set(title="values beyond it, which must saturate")
     for ax in axes[0]:

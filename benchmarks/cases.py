@@ -13,7 +13,7 @@ from qops import fixedpoint
 from qops.affine import Affine
 from qops.frontdoor.add import BOUND_8P8TO8
 from qops.frontdoor.quantize import BOUND_QUANTIZE
-from qops.frontdoor.requantize import BOUND_32TO8
+from qops.frontdoor.requantize import BOUND_REQUANTIZE
 
 Array = NDArray[Any]
 A, B, C = Affine(5 / 256, 100), Affine(6 / 256, 128), Affine(12 / 256, 110)  # exact in float32; C holds all of A + B
@@ -102,7 +102,7 @@ def requantized(x: Array) -> Array:
 def qops_requantize(x: Array) -> Candidate:
     """Call qops."""
     t, (lo, hi), out = (x, -WIDE, WIDE), A.range, shared(x.size, np.uint8)
-    return Candidate(lambda: qops.requantize_32to8(t, lo, hi, out=out), lambda: out, BOUND_32TO8)
+    return Candidate(lambda: qops.requantize_32to8(t, lo, hi, out=out), lambda: out, BOUND_REQUANTIZE)
 
 
 def spanned(x: Array) -> Array:

@@ -17,6 +17,7 @@ from qops.frontdoor import (
     quantized_add_8p8to8,
     quantized_add_8p8to32,
     requantization_range,
+    requantize,
     requantize_32to8,
 )
 from qops.qtensor import QTensor
@@ -42,6 +43,7 @@ __all__ = [
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
     "requantization_range",
+    "requantize",
     "requantize_32to8",
     "tensorflow",
 ]

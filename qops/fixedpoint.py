@@ -1,18 +1,19 @@
 """Fixed-point arithmetic: a real factor as (multiplier, right_shift), and the rounding rules of real systems."""
 
 from math import frexp
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.multiply_shift import multiply_shift as _kernel
+from qops._kernels.core.integer_stage import multiply_shift as _kernel
 from qops.qtensor import S32, as_array, int32s, integer, number, output
 
-SingleRounding: TypeAlias = Literal["truncate", "half_up", "half_away", "half_even"]
+SingleRounding: TypeAlias = Literal["floor", "truncate", "half_up", "half_away", "half_even"]
 Rounding: TypeAlias = SingleRounding | Literal["gemmlowp", "hvx"]
 SINGLE_ROUNDINGS: tuple[SingleRounding, ...] = get_args(SingleRounding)
 ROUNDINGS: tuple[Rounding, ...] = (*SINGLE_ROUNDINGS, "gemmlowp", "hvx")
+_Rule = TypeVar("_Rule", bound=str)
 
 
 class Multiplier(NamedTuple):
@@ -86,7 +87,8 @@ def multiply_shift(
     =========  ======================================================================  ==========================
     rounding   ``y``, with ``p = x * multiplier`` exact and ``s = right_shift``        ties
     =========  ======================================================================  ==========================
-    truncate   ``p >> s``, the low bits dropped: a floor                               -
+    floor      ``p >> s``: the low bits dropped                                        -
+    truncate   ``p >> s``, of p < 0 ``-(-p >> s)``: toward zero                        -
     half_up    ``(p + 2**(s-1)) >> s``                                                 toward plus infinity
     half_away  ``(p + 2**(s-1) - (p < 0)) >> s``                                       away from zero
     half_even  to the even neighbour                                                   to even
@@ -129,9 +131,10 @@ def multiply_shift(
     Examples
     --------
     >>> x = [-6, -2, 2, 6]  # times 1/4: -1.5, -0.5, 0.5, 1.5
-    >>> for rule in ("truncate", "half_up", "half_away", "half_even"):
+    >>> for rule in SINGLE_ROUNDINGS:
     ...     print(rule, multiply_shift(x, 1, 2, rounding=rule))
-    truncate [-2 -1  0  1]
+    floor [-2 -1  0  1]
+    truncate [-1  0  0  1]
     half_up [-1  0  1  2]
     half_away [-2 -1  1  2]
     half_even [-2  0  0  2]
@@ -144,18 +147,23 @@ def multiply_shift(
     >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
     (0, 1)
     """
+    multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
+    rounding = _known(rounding, ROUNDINGS)
     source = as_array(x, "x")
     codes = int32s(source, "x")
-    multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
     _check(codes, multiplier, right_shift, rounding)
     out = output(out, S32, source)
     _kernel(codes, multiplier, right_shift, rounding, out)
     return out
 
 
+def _known(rounding: str, rules: tuple[_Rule, ...]) -> _Rule:
+    if not (isinstance(rounding, str) and rounding in rules):
+        raise ValueError(f"rounding: {rounding!r:.80} is none of {', '.join(rules)}")
+    return rules[rules.index(rounding)]
+
+
 def _check(codes: NDArray[np.int32], multiplier: int, right_shift: int, rounding: str) -> None:
-    if rounding not in ROUNDINGS:
-        raise ValueError(f"rounding: {rounding!r} is none of {', '.join(ROUNDINGS)}")
     if not -(2**31) < multiplier < 2**31:
         raise ValueError(f"multiplier: {multiplier!r:.80} is not within 31 bits and a sign")
     if not 0 <= right_shift <= 62:

@@ -3,7 +3,7 @@
 from qops.frontdoor.add import AddInfo, quantized_add_8p8to8, quantized_add_8p8to32
 from qops.frontdoor.multiply_shift import multiply_shift
 from qops.frontdoor.quantize import dequantize, quantize
-from qops.frontdoor.requantize import requantization_range, requantize_32to8
+from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
 
 __all__ = [
     "AddInfo",
@@ -13,5 +13,6 @@ __all__ = [
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
     "requantization_range",
+    "requantize",
     "requantize_32to8",
 ]

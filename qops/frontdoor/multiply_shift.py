@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops import fixedpoint
-from qops._kernels.frontdoor import calls as frontdoor
+from qops._kernels.frontdoor import multiply_shift as kernels
+from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
+from qops.fixedpoint import _known as known
 from qops.qtensor import integer
 
 
@@ -13,7 +14,7 @@ def multiply_shift(
     factor: float,
     bits: int = 7,
     *,
-    rounding: fixedpoint.SingleRounding = "truncate",
+    rounding: SingleRounding = "floor",
     out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
     """Multiply integers by a real factor in fixed point: ``y = (x * round(factor * 2**bits)) >> bits``.
@@ -30,8 +31,7 @@ def multiply_shift(
     bits : int
         Fractional bits of the multiplier, 0..30.
     rounding : str
-        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`. The default drops the low bits, as the bare shift
-        does.
+        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`. The default is the bare shift.
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
 
@@ -56,19 +56,13 @@ def multiply_shift(
     >>> multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
     array([ 0, 29, 75], dtype=int32)
     """
-    _check(rounding)
-    return frontdoor.multiply_shift(x, factor, bits, rounding, out)
+    return kernels.multiply_shift(x, factor, bits, known(rounding, SINGLE_ROUNDINGS), out)
 
 
-def _check(rounding: str) -> None:
-    if rounding not in fixedpoint.SINGLE_ROUNDINGS:
-        raise ValueError(f"rounding: {rounding!r} is none of {', '.join(fixedpoint.SINGLE_ROUNDINGS)}")
-
-
-def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding = "truncate") -> float:
+def error_bound(largest: int, bits: int = 7, rounding: SingleRounding = "floor") -> float:
     """Largest error of `multiply_shift` for ``|x| <= largest``, while the result fits int32.
 
-    ``largest * 0.5 / 2**bits`` for the rounded factor, and for the shift: less than 1 dropped, or 0.5 rounded. To be
+    ``largest * 0.5 / 2**bits`` for the rounded factor, and for the shift: less than 1 (floor, truncate), or 0.5. To be
     had by ``from qops.frontdoor.multiply_shift import error_bound``.
 
     Parameters
@@ -77,7 +71,7 @@ def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding
         Largest absolute value of x, up to 2**31.
     bits : int
         Fraction bits of the multiplier, 0 to 30.
-    rounding : {"truncate", "half_up", "half_away", "half_even"}
+    rounding : {"floor", "truncate", "half_up", "half_away", "half_even"}
         How the shift rounds.
 
     Returns
@@ -96,5 +90,5 @@ def error_bound(largest: int, bits: int = 7, rounding: fixedpoint.SingleRounding
     1.49609375
     """
     largest, bits = integer(largest, "largest", 0, 2**31), integer(bits, "bits", 0, 30)
-    _check(rounding)
-    return largest * 0.5 / (1 << bits) + (1.0 if rounding == "truncate" else 0.5)
+    rounding = known(rounding, SINGLE_ROUNDINGS)
+    return largest * 0.5 / (1 << bits) + (1.0 if rounding in ("floor", "truncate") else 0.5)

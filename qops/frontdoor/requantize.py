@@ -1,27 +1,30 @@
-"""Requantize: int32 codes -> uint8 codes of another range."""
+"""Requantize: codes of 8 or 32 bits -> 8-bit codes of another range."""
+
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from qops._kernels.frontdoor import calls as frontdoor
+from qops._kernels.frontdoor import requantize as kernels
 from qops.qtensor import QTensor, TensorLike
 
-BOUND_32TO8 = 0.5 + 2**-17
-"""Largest error of `requantize_32to8` in LSB, for values within the output range.
+BOUND_REQUANTIZE = 0.5 + 2**-17
+"""Largest error of `requantize` and `requantize_32to8` in LSB, for values within the output range.
 
-0.5 for the one rounding; at most 2**-19 for the truncated product, 2**-20 for the offset and 2**-20 for the multiplier.
+From int32: 0.5 for the one rounding; at most 2**-19 for the truncated product, 2**-20 for the offset and 2**-20 for the
+multiplier. From 8 bits: 0.5, and some 2**-43 for positions in float64.
 """
 
 
 def requantization_range(t: TensorLike) -> tuple[float, float]:
-    """Real values that int32 codes really span, the narrowest range that `requantize_32to8` loses nothing with.
+    """Real values that codes really span, the narrowest range that `requantize` loses nothing with.
 
-    ``(lowest code * scale, highest code * scale)`` with ``scale = (max - min) / 2**32``, rounded outward to float32.
+    The values of the lowest and the highest code, rounded outward to float32.
 
     Parameters
     ----------
     t : (data, min, max)
-        int32 tensor.
+        uint8, int8 or int32 tensor.
 
     Returns
     -------
@@ -31,42 +34,92 @@ def requantization_range(t: TensorLike) -> tuple[float, float]:
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or not symmetric.
+        An argument that is no such tensor, a range that is not finite or (int32) not symmetric.
 
     Examples
     --------
     >>> requantization_range((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0))
     (-4.0, 2.0)
     """
-    return frontdoor.requantization_range(t)
+    return kernels.requantization_range(t)
+
+
+def requantize(
+    t: TensorLike,
+    min: float | None = None,
+    max: float | None = None,
+    *,
+    dtype: DTypeLike = np.uint8,
+    out: NDArray[Any] | None = None,
+) -> QTensor:
+    """Requantize codes into 8-bit codes of the range (min, max), rounding once, half up.
+
+    ``c = saturate(floor((value - min) / step + 0.5) + lowest)`` with ``step = (max - min) / 255`` and the lowest code
+    of `dtype`. Codes of 8 bits are looked up in a table of all 256. Of int32 codes, with ``input step / step =
+    multiplier * 2**-right_shift``, a multiplier of 31 bits::
+
+        c = saturate(((x * multiplier + term) >> right_shift) + lowest)
+
+    Codes that must saturate are clamped first where a sum could outgrow 64 bits, so nothing wraps, whatever the ranges.
+    **Error: at most 0.5 + 2**-17 LSB** (`BOUND_REQUANTIZE`) for values within (min, max); others saturate.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        uint8, int8 or int32 tensor.
+    min, max : float, optional
+        Output range. What is not given comes from `requantization_range`; a single end not below (min: above) 0, so
+        that a given 0 does for a relu.
+    dtype : dtype
+        Type of the codes: uint8 or int8.
+    out : ndarray of `dtype`, optional
+        Where the codes are written; of the shape of the data.
+
+    Returns
+    -------
+    QTensor
+        Where min == max every code is the lowest, which stands for that value.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor or type, a range that is not finite, with min > max or (int32) not symmetric,
+        an ``out`` that does not fit or overlaps the data.
+
+    See Also
+    --------
+    qops.nnlib.requantize_8to8, qops.tensorflow.requantize : what those systems compute.
+
+    Examples
+    --------
+    >>> t = np.uint8([0, 100, 200]), -1.0, 1.55
+    >>> requantize(t, 0.0)
+    QTensor(data=array([  0,   0, 255], dtype=uint8), min=0.0, max=1.0)
+    >>> requantize(t, -1.0, 1.55, dtype=np.int8)
+    QTensor(data=array([-128,  -28,   72], dtype=int8), min=-1.0, max=1.5499999523162842)
+    """
+    tensor: QTensor = kernels.requantize(t, min, max, dtype, False, out)
+    return tensor
 
 
 def requantize_32to8(
     t: TensorLike, min: float | None = None, max: float | None = None, *, out: NDArray[np.uint8] | None = None
 ) -> QTensor:
-    """Requantize int32 codes into uint8 codes of the range (min, max), rounding once.
-
-    With ``ratio = input step / output step = multiplier * 2**(left_shift - 51)``, a multiplier of 31 bits::
-
-        c = sat_u8((((clamp(x) - centre) << left_shift) * multiplier + offset * 2**32) >> 51)
-
-    half up. Codes that must saturate are clamped first, so that nothing wraps, whatever the ranges.
-    **Error: at most 0.5 + 2**-17 LSB** (`BOUND_32TO8`) for values within (min, max); others saturate.
+    """`requantize` of int32 codes into uint8 codes.
 
     Parameters
     ----------
     t : (data, min, max)
         int32 tensor, its range symmetric.
     min, max : float, optional
-        Output range. What is not given comes from `requantization_range`; a single end not below (min: above) 0, so
-        that a given 0 does for a relu.
+        Output range, completed as by `requantize`.
     out : ndarray of uint8, optional
         Where the codes are written; of the shape of the data.
 
     Returns
     -------
     QTensor
-        uint8 codes. Where min == max every code is 0, which stands for that value.
+        uint8 codes.
 
     Raises
     ------
@@ -83,4 +136,5 @@ def requantize_32to8(
     >>> requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
     QTensor(data=array([  0, 128, 191], dtype=uint8), min=-4.0, max=4.0)
     """
-    return frontdoor.requantize_32to8(t, min, max, out, QTensor)
+    tensor: QTensor = kernels.requantize(t, min, max, np.uint8, True, out)
+    return tensor

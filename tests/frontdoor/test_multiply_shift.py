@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ops import on_every_tier
 
 import qops
-from qops.fixedpoint import SINGLE_ROUNDINGS
+from qops.fixedpoint import SINGLE_ROUNDINGS, multiply_shift
 from qops.frontdoor.multiply_shift import error_bound
 
 CODES = np.arange(256, dtype=np.uint8)
@@ -79,9 +79,32 @@ def test_multiply_shift_rejects_what_int32_does_not_hold(arguments, text):
         qops.multiply_shift(*arguments)
 
 
+def test_multiply_shift_takes_the_name_from_an_array():
+    x = np.int32([-3, 3])
+    assert qops.multiply_shift(x, 0.5, rounding=np.array(["truncate"])[0]).tolist() == [-1, 1]
+    assert multiply_shift(x, 1, 1, rounding=np.array(["floor"])[0]).tolist() == [-2, 1]
+
+
+def test_a_factor_that_retypes_the_array_is_harmless():
+    """The array is looked at last: as uint8 it is four times as long, as float64 it is refused."""
+
+    class Factor:
+        def __float__(self):
+            x.dtype = dtype
+            return 0.5
+
+    x, dtype = np.int32([2, 4, 6, 8]), np.uint8
+    assert qops.multiply_shift(x, Factor()).tolist() == [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0]
+    x, dtype = np.int32([2, 4, 6, 8]), np.float64
+    with pytest.raises(TypeError, match="x: expected integers"):
+        qops.multiply_shift(x, Factor())
+
+
 @pytest.mark.parametrize("rounding", ["gemmlowp", "hvx", "nearest", "", None, 3])
 def test_multiply_shift_rejects_other_roundings(rounding):
-    with pytest.raises(ValueError, match=f"rounding: {rounding!r} is none of truncate, half_up, half_away, half_even"):
+    with pytest.raises(
+        ValueError, match=f"rounding: {rounding!r} is none of floor, truncate, half_up, half_away, half_even"
+    ):
         qops.multiply_shift([1], 0.5, rounding=rounding)
 
 

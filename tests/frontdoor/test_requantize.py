@@ -1,9 +1,9 @@
-"""requantize_32to8 and requantization_range: the exact result but for ties, on codes around every code boundary."""
+"""requantize and requantization_range: exact but for ties, on all 8-bit codes, on int32 codes around every boundary."""
 
 import numpy as np
 import pytest
 import reference
-from cases import HUGE, TINY, reals, spans
+from cases import HUGE, RANGE_PAIRS, TINY, reals, spans
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -11,7 +11,7 @@ from ops import on_every_tier
 
 import qops
 from qops._kernels.frontdoor import requantize as kernels
-from qops.frontdoor.requantize import BOUND_32TO8
+from qops.frontdoor.requantize import BOUND_REQUANTIZE
 
 ENDS = np.array([-(2**31), -(2**31) + 1, -(2**30), -1, 0, 1, 2**30, 2**31 - 2, 2**31 - 1])
 EDGES = {
@@ -57,26 +57,128 @@ def boundary_codes(top, lo, hi):
 
 
 def check_32to8(codes, top, lo, hi):
-    """Within the bound everywhere in the range, saturated elsewhere, and exactly the nearest code but for ties."""
+    """`check`, to the bit the row of numbers, and that the int8 codes of requantize are 128 less."""
     top, lo, hi = (float(np.float32(v)) for v in (top, lo, hi))
     t = on_every_tier(qops.requantize_32to8, (codes, -top, top), lo, hi)
-    assert (t.min, t.max) == (lo, hi)
+    check(t, codes, (-top, top), lo, hi, 17)
+    signed = on_every_tier(qops.requantize, (codes, -top, top), lo, hi, dtype=np.int8)
+    np.testing.assert_array_equal(signed.data, t.data.astype(int) - 128)
+    if lo < hi:
+        for found, lowest in ((t, 0), (signed, -128)):
+            integers = kernels.requantize_integers(2 * top / 2**32, lo, hi, lowest)
+            assert found.data.ravel().tolist() == reference.integer_stage(codes, integers)
+
+
+def check(t, codes, in_range, lo, hi, margin):
+    """Within 0.5 + 2**-margin in the range, saturated elsewhere, and exactly the nearest code but for ties."""
+    assert (t.min, t.max) == (np.float32(lo), np.float32(hi))
+    got = t.data.ravel().astype(int) + (128 if t.data.dtype == np.int8 else 0)
     if lo == hi:
-        assert not t.data.any()
+        assert not got.any()
         return
-    nearest, position, unit = reference.requantize_32to8(codes, top, lo, hi)
-    margin = round((BOUND_32TO8 - 0.5) * 2**17)
-    assert margin == 1
-    got = t.data.ravel().astype(int).astype(object)
+    assert 0.5 + 2.0**-margin <= BOUND_REQUANTIZE
+    nearest, position, unit = reference.requantize(codes, in_range, lo, hi)
     clamped = np.clip(position, 0, 255 * unit)
-    assert (abs(got * unit - clamped) * 2**17 <= unit * (2**16 + margin)).all(), "0.5 + 2**-17 LSB"
+    assert (abs(got.astype(object) * unit - clamped) * 2**margin <= unit * (2 ** (margin - 1) + 1)).all()
     unlike = got != nearest
     rest = (2 * position[unlike] + unit) % (2 * unit)
-    assert (np.minimum(rest, 2 * unit - rest) * 2**16 <= unit * margin).all(), (
-        "another code than the nearest, far from a tie"
-    )
-    integers = kernels.requantize_integers(2 * top / 2**32, lo, hi)
-    np.testing.assert_array_equal(t.data.ravel(), reference.requantize_loop(codes, integers))
+    assert (np.minimum(rest, 2 * unit - rest) * 2 ** (margin - 1) <= unit).all(), "not the nearest code, far from a tie"
+
+
+CODES_8 = {np.uint8: np.arange(256, dtype=np.uint8), np.int8: np.arange(-128, 128, dtype=np.int8)}
+RANGES_8 = [
+    *RANGE_PAIRS.values(),
+    *(pair[::-1] for pair in RANGE_PAIRS.values()),
+    ((1e30, float(np.nextafter(np.float32(1e30), np.float32(np.inf)))), (1e30, 1.0000002e30)),
+    ((-1e30, 3e30), (-1e-6, 1e-6)),
+    ((-HUGE, HUGE), (-HUGE, HUGE)),
+    ((-HUGE, HUGE), (-TINY, TINY)),
+    ((-TINY, TINY), (-TINY, 2 * TINY)),
+    ((0.0, 255.0), (0.0, 510.0)),
+    ((1.0, 1.0), (0.0, 2.0)),
+    ((0.0, 1.0), (0.5, 0.5)),
+]
+
+
+@pytest.mark.parametrize("source", CODES_8)
+@pytest.mark.parametrize("dtype", CODES_8)
+def test_requantize_of_all_8_bit_codes(source, dtype):
+    """The nearest code within 2**-40 of a tie, whatever the two ranges."""
+    for in_range, wanted in RANGES_8:
+        t = on_every_tier(qops.requantize, (CODES_8[source], *in_range), *wanted, dtype=dtype)
+        assert t.data.dtype == dtype
+        check(t, CODES_8[source], tuple(map(np.float32, in_range)), *wanted, 40)
+
+
+@given(ends=spans(1e38), wanted=spans(1e38), signed=st.booleans())
+def test_requantize_of_8_bit_codes_any_ranges(ends, wanted, signed):
+    codes = CODES_8[np.int8 if signed else np.uint8]
+    check(qops.requantize((codes, *ends), *wanted), codes, ends, *wanted, 40)
+
+
+def test_requantize_8_bit_ties_go_up():
+    """Two input steps make one of the output."""
+    t = qops.requantize((np.uint8([0, 1, 2, 3, 5, 255]), 0.0, 255.0), 0.0, 510.0, dtype=np.int8)
+    assert t.data.tolist() == [-128, -127, -127, -126, -125, 0]
+
+
+@pytest.mark.parametrize("dtype", CODES_8)
+def test_requantize_of_8_bit_codes_into_what_they_span(dtype):
+    lowest = np.iinfo(dtype).min
+    t = (np.array([5, 60, 200], np.uint8).astype(int) + lowest).astype(dtype), -1.0, 1.55
+    found = qops.requantization_range(t)
+    np.testing.assert_allclose(found, (-0.95, 1.0), atol=1e-6)
+    assert qops.requantize(t, dtype=dtype)[1:] == found
+    assert qops.requantize(t, dtype=dtype).data.tolist() == [lowest, 72 + lowest, 255 + lowest]
+    assert qops.requantize(t, 0.0)[1:] == (0.0, found[1])
+    assert qops.requantization_range((t[0][:0], -1.0, 1.0)) == (0.0, 0.0)
+    assert qops.requantization_range((np.array([lowest, lowest + 255], dtype), -1.0, 1.55)) == (-1.0, np.float32(1.55))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((np.uint16([1]), 0.0, 1.0), {}, "t: expected uint8, int8 or int32 data, got uint16"),
+        ((np.float32([1]), 0.0, 1.0), {}, "t: expected uint8, int8 or int32 data, got float32"),
+        ((np.int32([1]), 0.0, 1.0), {}, "t: the range .0.0, 1.0. of int32 codes is not symmetric"),
+        ((np.int8([1]), 0.0, 1.0), {"dtype": np.int16}, "dtype: expected uint8 or int8, got <class 'numpy.int16'>"),
+        ((np.int8([1]), 0.0, 1.0), {"min": 2.0, "max": 1.0}, "output range: min 2.0 > max 1.0"),
+        ((np.int8([1]), 0.0, 1.0), {"dtype": np.int8, "out": np.zeros(1, np.uint8)}, "out: expected native int8"),
+    ],
+)
+def test_requantize_rejects(arguments, options, message):
+    out = options.get("out")
+    with pytest.raises((TypeError, ValueError), match=message):
+        qops.requantize(arguments, **options)
+    assert out is None or not out.any()
+
+
+@pytest.mark.parametrize("op", [qops.requantize, qops.requantize_32to8])
+@pytest.mark.parametrize("at", ["t", "min", "max"])
+def test_a_number_that_retypes_the_array_is_harmless(op, at):
+    """The array is looked at last: its codes are then of another type."""
+
+    class Number:
+        def __float__(self):
+            x.dtype = np.float32
+            return -1.0 if at != "max" else 1.0
+
+    x = np.int32([1, 2, 3])
+    t = (x, Number() if at == "t" else -1.0, 1.0)
+    ends = {"min": -1.0, "max": 1.0} | ({at: Number()} if at != "t" else {})
+    with pytest.raises(TypeError, match=r"t: expected .*int32 data, got float32"):
+        op(t, **ends)
+
+
+def test_a_range_that_retypes_the_array_is_harmless():
+    class Number:
+        def __float__(self):
+            x.dtype = np.float32
+            return -1.0
+
+    x = np.int32([1, 2, 3])
+    with pytest.raises(TypeError, match=r"t: expected .*int32 data, got float32"):
+        qops.requantization_range((x, Number(), 1.0))
 
 
 @pytest.mark.parametrize(("top", "lo", "hi"), EDGES.values(), ids=EDGES)
@@ -115,7 +217,7 @@ def test_requantize_32to8_range_from_the_codes_loses_nothing(top, codes):
     assert t[1:] == reference.requantization_range(codes, top)
     check_32to8(codes, top, *t[1:])
     if t.min < t.max:
-        _, position, unit = reference.requantize_32to8(codes, top, *t[1:])
+        _, position, unit = reference.requantize_32to8(codes, (-top, top), *t[1:])
         assert -unit < 2**20 * position.min()
         assert 2**20 * (position.max() - 255 * unit) < unit
 
@@ -145,7 +247,7 @@ def test_requantize_after_add_8p8to32_equals_the_sum():
     a, b = (np.arange(256, dtype=np.uint8), -128.0, 127.0), (np.arange(256, dtype=np.uint8)[::-1].copy(), 0.0, 510.0)
     total = qops.requantize_32to8(qops.quantized_add_8p8to32(a, b))
     exact = np.arange(256) - 128.0 + 2.0 * np.arange(256)[::-1]
-    assert qops.error(total, exact).max <= BOUND_32TO8 + 1.6 * total.scale**-1 / 64
+    assert qops.error(total, exact).max <= BOUND_REQUANTIZE + 1.6 * total.scale**-1 / 64
 
 
 def test_a_given_end_holds_where_all_codes_lie_beyond_it():

@@ -142,4 +142,4 @@ def test_quantize_multiplier_rejects_what_31_bits_do_not_hold(factor):
 
 
 def test_roundings_are_all_tested():
-    assert ROUNDINGS == ("truncate", "half_up", "half_away", "half_even", "gemmlowp", "hvx")
+    assert ROUNDINGS == ("floor", "truncate", "half_up", "half_away", "half_even", "gemmlowp", "hvx")

@@ -32,8 +32,10 @@ def outward(lo, hi):
 def rounded(value, rounding):
     """An exact fraction rounded to an integer by a named rule."""
     floor = math.floor(value)
-    if rounding == "truncate":
+    if rounding == "floor":
         return floor
+    if rounding == "truncate":
+        return math.trunc(value)
     rest = value - floor
     if rest != Fraction(1, 2):
         return floor + (rest > Fraction(1, 2))

@@ -96,22 +96,42 @@ def requantization_range(codes, top):
     return outward(int(min(codes.flat)) * scale, int(max(codes.flat)) * scale)
 
 
-def requantize_32to8(codes, top, lo, hi):
-    """(codes rounded half up once, exact positions times `unit`, `unit`): big integers, one output step is `unit`."""
-    step = 2 * Fraction(top) / 2**32
-    lo, hi = Fraction(lo), Fraction(hi)
-    unit = math.lcm(step.denominator, lo.denominator, hi.denominator)
-    step, lo, hi = int(step * unit), int(lo * unit), int(hi * unit)
-    position = (codes.ravel().astype(object) * step - lo) * 255  # over hi - lo
+def requantize(codes, in_range, lo, hi):
+    """(k rounded half up once, exact positions times `unit`, `unit`): big integers, one output step is `unit`.
+
+    The code is k, from int8 on k - 128.
+    """
+    a, b, lo, hi = (Fraction(float(F32(end))) for end in (*in_range, lo, hi))
+    base, steps = (Fraction(0), 2**32) if codes.dtype == np.int32 else (a, 255)
+    first = 128 if codes.dtype == np.int8 else 0
+    step = (b - a) / steps
+    unit = math.lcm(step.denominator, base.denominator, lo.denominator, hi.denominator)
+    step, base, lo, hi = int(step * unit), int(base * unit), int(lo * unit), int(hi * unit)
+    position = (base + (codes.ravel().astype(object) + first) * step - lo) * 255  # over hi - lo
     nearest = (2 * position + (hi - lo)) // (2 * (hi - lo))
-    return np.clip(nearest, 0, 255).astype(np.uint8), position, hi - lo
+    return np.clip(nearest, 0, 255).astype(int), position, hi - lo
 
 
-def requantize_loop(codes, p):
-    """The loop with the integers `p` of prepare: 32 bits of fraction, then 19."""
-    near = np.clip(codes.ravel().astype(object), p["lowest"], p["highest"])
-    acc = ((near - p["centre"]) * 2 ** p["left_shift"]) * p["multiplier"] + p["offset"] * 2**32
-    return np.clip(acc // 2**51, 0, 255).astype(np.uint8)
+requantize_32to8 = requantize
+
+
+def with_term(x, p):
+    """The sum x + term in 64 bits, which wrap: what is shifted."""
+    shift = p["right_shift"]
+    term = p["add"] + (p["if_negative"] if x < 0 else 0) + ((x >> shift) & p["if_odd"])
+    return (x + term + 2**63) % 2**64 - 2**63
+
+
+def integer_stage(codes, p):
+    """The steps of a row of numbers, one code after the other."""
+    found = []
+    for x in codes.ravel().tolist():
+        near = (clamp(x, p["lowest"], p["highest"]) - p["centre"]) << p["left_shift"]
+        near = (near + 2**31) % 2**32 - 2**31
+        high = with_term(near * p["multiplier"], p["first"]) >> p["first"]["right_shift"]
+        total = clamp(with_term(high, p["second"]), p["least"], p["most"]) >> p["second"]["right_shift"]
+        found.append(clamp(total + p["zero_point"], p["lowest_code"], p["highest_code"]))
+    return found
 
 
 # --- multiply_shift --------------------------------------------------------------------------------------------------
@@ -152,7 +172,7 @@ def fixedpoint_multiply_shift(x, multiplier, right_shift, rounding):
     return clamp(rounded(Fraction(x * multiplier, 2**right_shift), rounding), -(2**31), 2**31 - 1)
 
 
-def multiply_shift(x, factor, bits=7, rounding="truncate"):
+def multiply_shift(x, factor, bits=7, rounding="floor"):
     multiplier = rounded(Fraction(factor) * 2**bits, "half_even")
     return fixedpoint_multiply_shift(x, multiplier, bits, rounding)
 

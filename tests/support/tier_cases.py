@@ -3,7 +3,7 @@
 import numpy as np
 
 from qops import codes
-from qops._kernels.core import multiply_shift
+from qops._kernels.core import integer_stage
 from qops._kernels.core import range as extremes
 from qops._kernels.frontdoor import add, quantize, requantize
 from qops._kernels.nnlib import add as nnlib_add
@@ -12,6 +12,7 @@ from qops._kernels.nnlib import requantize as nnlib_requantize
 from qops._kernels.onednn import steps as onednn_steps
 from qops._kernels.onednn import store as onednn_store
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
+from qops._kernels.tensorflow import requantize as tensorflow_requantize
 
 INT32 = np.iinfo(np.int32)
 EDGES = {
@@ -124,19 +125,21 @@ def dequantized(rng, n):
 
 def requantized(rng, n):
     """Steps from one that nothing can see to one beyond the whole output range."""
-    x, out, (lo, hi) = drawn(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
+    x, dtype, (lo, hi) = drawn(rng, n, np.int32), [np.uint8, np.int8][rng.integers(0, 2)], ends(rng)
+    out = unaligned(rng, n, dtype)
     widest = float(np.abs(x, dtype=np.float64).mean()) + 1 if n else 1.0
     step = (hi - lo) * [0.0, 2.0 ** rng.uniform(-40, 6), 2.0 ** rng.uniform(-2, 2) / widest][rng.integers(0, 3)]
-    return lambda: (out, requantize.requantize_32to8(x, step, lo, hi, out))
+    return lambda: requantize.requantize((x, -step * 2**31, step * 2**31), lo, hi, dtype, True, out)
 
 
 def requantized_at_steps(rng, n):
     """Codes on both sides of where the result changes, or far beyond it."""
-    x, out, (lo, hi) = unaligned(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
-    ratio = 2.0 ** -rng.uniform(16, 26)
+    x, dtype, (lo, hi) = unaligned(rng, n, np.int32), [np.uint8, np.int8][rng.integers(0, 2)], ends(rng)
+    out, top = unaligned(rng, n, dtype), float(np.float32((hi - lo) * 2.0 ** rng.uniform(-3, 7)))
+    ratio = top / 2**31 / ((hi - lo) / 255)
     changes = (lo / (hi - lo) * 255 + rng.integers(-1, 257, n) + 0.5) / ratio + rng.integers(-3, 4, n)
     x[:] = np.clip(np.where(rng.random(n) < 1 / 8, changes * 8, changes), INT32.min, INT32.max)
-    return lambda: (out, requantize.requantize_32to8(x, (hi - lo) / 255 * ratio, lo, hi, out))
+    return lambda: requantize.requantize((x, -top, top), lo, hi, dtype, True, out)
 
 
 def spanned(rng, n):
@@ -169,7 +172,7 @@ def shifted(rounding):
         multiplier = int(rng.integers(1 - top, top)) >> int(rng.integers(0, 31 if rounding != "hvx" else 15))
         if rounding == "hvx":
             x[:] = x.astype(np.int16)
-        return lambda: (out, multiply_shift.multiply_shift(x, multiplier, shift, rounding, out))
+        return lambda: (out, integer_stage.multiply_shift(x, multiplier, shift, rounding, out))
 
     return case
 
@@ -241,6 +244,28 @@ def nnlib_requantized(rng, n):
     return lambda: (out, nnlib_requantize.requantize_32to8(x, level, lo, hi, False, out))
 
 
+def nnlib_scaled(rng, n):
+    """Rows with a left shift, a first and a second rounding, of which the sum saturates."""
+    x, out = drawn(rng, n, np.int32), unaligned(rng, n, np.int32)
+    multiplier, left, right = int(rng.integers(-(2**31), 2**31)), int(rng.integers(0, 32)), int(rng.integers(0, 63))
+    return lambda: (out, nnlib_requantize.multiply(x, multiplier, left, right, out))
+
+
+def nnlib_requantized_by_scalars(rng, n):
+    """Rows whose zero point has more than 16 bits."""
+    x, out, (lo, hi) = drawn(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
+    level = abs(hi - lo) * 2.0 ** rng.uniform(-40, 0)
+    return lambda: (out, nnlib_requantize.requantize_32to8(x, level, lo, hi, True, out))
+
+
+def tensorflow_requantized(rng, n):
+    """Rows through float32 whose products wrap 64 bits, and to int8 two steps in float32."""
+    x, (a, b), (lo, hi) = drawn(rng, n, np.int32), ends(rng), ends(rng)
+    out = unaligned(rng, n, [np.uint8, np.int8][rng.integers(0, 2)])
+    a *= 2.0 ** rng.integers(0, 20)
+    return lambda: (out, tensorflow_requantize.requantize(x, a, b, lo, hi, out))
+
+
 def tensorflow_quantized(way, dtype):
     """A case of one of QuantizeV2's modes."""
 
@@ -256,6 +281,7 @@ def tensorflow_quantized(way, dtype):
 ADDS = [add_8, add_32, add_32_on_codes, add_32_far, nnlib_added, nnlib_added_speculatively]
 RANGES = [spanned, spanned_float, finite]
 CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, nnlib_quantized, nnlib_requantized, *RANGES]
+ROWS = [nnlib_scaled, nnlib_requantized_by_scalars, tensorflow_requantized]
 WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
     ("MIN_FIRST", np.uint8),
     ("MIN_FIRST", np.int32),
@@ -265,8 +291,8 @@ WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
     ("ONEDNN_MIN_FIRST_0D", np.uint8),
     ("ONEDNN_SCALED", np.int8),
 ]
-NAMED = {case.__name__: case for case in CASES} | {
-    **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
+NAMED = {case.__name__: case for case in [*CASES, *ROWS]} | {
+    **{f"shifted_{name}": shifted(name) for name in integer_stage.ROUNDINGS},
     **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
     **{f"stored_{dtype.__name__}": stored(dtype) for dtype in (np.uint8, np.int8, np.int32)},
     **{f"tensorflow {way} {dtype.__name__}": tensorflow_quantized(way, dtype) for way, dtype in WAYS},

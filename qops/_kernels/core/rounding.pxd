@@ -4,8 +4,13 @@ from libc.math cimport copysignf, floorf, rintf, truncf
 from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 
 
-cdef enum Rounding:
-    FLOOR, TRUNCATE, HALF_UP, HALF_AWAY, HALF_EVEN
+cdef extern from "core/rounding.h":
+    ctypedef enum Rounding "qops_rounding":
+        FLOOR "QOPS_FLOOR"
+        TRUNCATE "QOPS_TRUNCATE"
+        HALF_UP "QOPS_HALF_UP"
+        HALF_AWAY "QOPS_HALF_AWAY"
+        HALF_EVEN "QOPS_HALF_EVEN"
 
 
 # ---------------------------------------------------------------- cut to a range, and to the low bits

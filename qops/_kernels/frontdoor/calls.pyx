@@ -5,17 +5,14 @@ Compiled, because for a small array it is all that a call does. `kind` is the cl
 
 cimport numpy as cnp
 from libc.float cimport FLT_MAX
-from libc.math cimport INFINITY, isfinite, ldexp, nextafter, rint
-from libc.stdint cimport int32_t
+from libc.math cimport INFINITY, isfinite, ldexp, nextafter
 
 from qops._kernels.frontdoor cimport add
-from qops._kernels.core cimport multiply_shift as shift
 from qops._kernels.frontdoor cimport quantize as q
-from qops._kernels.frontdoor cimport requantize as r
 from qops._kernels.core.checks cimport (
-    Ends, as_array, completed, float32s, int32s, integer, named, number, operand_of, output, real, span_of
+    Ends, as_array, completed, float32s, named, operand_of, output, real, span_of
 )
-from qops._kernels.core.range cimport above, below, range_32_into, range_float
+from qops._kernels.core.range cimport above, below, range_float
 
 cnp.import_array()
 
@@ -61,55 +58,6 @@ def dequantize(t, out):
     else:
         q.dequantize_32(codes, ldexp(ends.max - ends.min, -32), values)
     return values
-
-
-cdef int spanned(cnp.ndarray codes, Ends ends, Ends* found) except -1:
-    """Sets `found` to the values that int32 codes of the range `ends` span; to 0 if there are none."""
-    cdef int32_t lowest, highest
-    cdef double step = ldexp(ends.max - ends.min, -32)
-    found.min = found.max = 0
-    if cnp.PyArray_SIZE(codes):
-        range_32_into(codes, &lowest, &highest)
-        found.min, found.max = below(lowest * step), above(highest * step)
-    return 0
-
-
-def requantization_range(t):
-    """(min, max) of the values that int32 codes span."""
-    cdef Ends ends, found
-    spanned(operand_of(t, "t", cnp.NPY_INT32, -1, &ends), ends, &found)
-    return found.min, found.max
-
-
-def requantize_32to8(t, lo, hi, out, type kind):
-    """uint8 codes of int32 codes in the range (lo, hi), None for what the codes span."""
-    cdef Ends ends, found, wanted
-    cdef cnp.ndarray codes = operand_of(t, "t", cnp.NPY_INT32, -1, &ends), result
-    found.min = found.max = 0
-    if lo is None or hi is None:
-        spanned(codes, ends, &found)
-    completed(lo, hi, found.min, found.max, "output range", &wanted)
-    result = output(out, cnp.NPY_UINT8, codes)
-    if wanted.min < wanted.max:
-        r.requantize_32to8(codes, ldexp(ends.max - ends.min, -32), wanted.min, wanted.max, result)
-    else:
-        (<object>result).fill(0)
-    return named(kind, result, wanted.min, wanted.max)
-
-
-def multiply_shift(x, factor, bits, str rounding, out):
-    """x * round(factor * 2**bits) / 2**bits."""
-    cdef cnp.ndarray source, codes, result
-    cdef double scaled, real_factor = number(factor, "factor")
-    bits = integer(bits, "bits", 0, 30)
-    scaled = ldexp(real_factor, bits)
-    if not -2147483647.5 < scaled < 2147483647.5:
-        raise ValueError(f"factor: {factor} in {bits} bits is 2**31 or more")
-    source = as_array(x, "x")
-    codes = int32s(source, "x")
-    result = output(out, cnp.NPY_INT32, source)
-    shift.multiply_shift(codes, <int>rint(scaled), bits, rounding, result)
-    return result
 
 
 def quantized_add_8p8to32(a, b, out, type kind):

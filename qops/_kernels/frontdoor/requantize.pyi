@@ -1,15 +1,7 @@
-from typing import Any, TypedDict
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
-class _Requantize32(TypedDict):
-    lowest: int
-    highest: int
-    centre: int
-    left_shift: int
-    multiplier: int
-    offset: int
-
-def requantize_integers(step: float, lo: float, hi: float) -> _Requantize32: ...
-def requantize_32to8(x: NDArray[Any], step: float, lo: float, hi: float, out: NDArray[np.uint8]) -> None: ...
+def requantize_integers(step: float, lo: float, hi: float, lowest_code: int = 0) -> dict[str, Any]: ...
+def requantization_range(t: object) -> tuple[float, float]: ...
+def requantize(t: object, lo: float | None, hi: float | None, dtype: DTypeLike, only_32: bool, out: object) -> Any: ...

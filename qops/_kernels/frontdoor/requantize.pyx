@@ -1,67 +1,133 @@
-"""Requantize: int32 codes of one range -> uint8 codes of another, rounded once."""
+"""Requantize: codes of 8 or 32 bits -> 8-bit codes of another range, rounded once."""
 
 cimport numpy as cnp
 from libc.math cimport ceil, floor, ldexp, rint
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
 
-from qops._kernels.core.rounding cimport clamp_f64, clamp_s64, saturate_u8
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+import numpy as np
+
+from qops._kernels.core.checks cimport Ends, as_array, completed, output, range_of, real
+from qops._kernels.core.codes cimport CodeType, code_type, tensor
+from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage
+from qops._kernels.core.lookup cimport look_up
+from qops._kernels.core.range cimport above, below, range_32_into
+from qops._kernels.core.rounding cimport clamp_f64
 
 cnp.import_array()
-
-cdef extern from "frontdoor/requantize.h":
-    ctypedef struct requantize_32:
-        int lowest, highest  # codes beyond these saturate; cutting them first keeps every product within 64 bits
-        int centre  # the code subtracted first
-        int left_shift, multiplier  # input step = multiplier * 2**(left_shift - 51) output steps
-        int offset  # of the centre, in 2**-19 output steps, and half a step for the rounding
-    Py_ssize_t requantize_s32_u8__simd(int, const int32_t*, uint8_t*, Py_ssize_t, requantize_32, bint) nogil
 
 cdef enum:
     STEEPEST = 512  # output steps an input step: at more than this only one code does not saturate
 
 
-cdef requantize_32 prepare(double step, double lo, double hi) noexcept nogil:
+cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends, CodeType* kind):
+    """The data of the triple `t`, checked; sets `ends` to its range and `kind` to the type of its codes."""
+    cdef cnp.ndarray codes = as_array(range_of(t, "t", ends), "t")
+    kind[0] = code_type(codes)
+    if cnp.PyArray_ITEMSIZE(codes) != 4 and (only_32 or cnp.PyArray_ITEMSIZE(codes) != 1) or kind.steps == 0:
+        expected = "int32" if only_32 else "uint8, int8 or int32"
+        raise TypeError(f"t: expected {expected} data, got {(<object>codes).dtype}")
+    if kind.symmetric and ends.min != -ends.max:
+        raise ValueError(f"t: the range ({ends.min}, {ends.max}) of int32 codes is not symmetric, min == -max")
+    return codes
+
+
+cdef Ends spanned(cnp.ndarray codes, Ends ends, CodeType kind):
+    """The values that codes span; 0 if there are none."""
+    cdef int32_t lowest, highest
+    cdef double step = (ends.max - ends.min) / kind.steps
+    if cnp.PyArray_SIZE(codes) == 0:
+        return Ends(0, 0)
+    if kind.symmetric:
+        range_32_into(codes, &lowest, &highest)
+        return Ends(below(lowest * step), above(highest * step))
+    lowest, highest = (<object>codes).min(), (<object>codes).max()
+    return Ends(below(ends.min + (lowest - kind.lowest) * step), above(ends.max - (kind.highest - highest) * step))
+
+
+cdef IntegerRow row_32(double step, double lo, double hi, int lowest_code) noexcept nogil:
     """For int32 codes of this step, into the range (lo, hi), lo < hi."""
-    cdef requantize_32 p
     cdef double out_step = (hi - lo) / 255, ratio = min(step / out_step, <double>STEEPEST)
-    cdef double lowest = -2147483648.0, highest = 2147483647.0, centre, multiplier
+    cdef double lowest = INT32_MIN, highest = INT32_MAX, centre, multiplier = ldexp(ratio, 51)
+    cdef int64_t offset  # of the centre, in 2**-19 output steps, and half a step for the rounding
+    cdef int left_shift = 0
+    cdef IntegerRow p
     if step > 0:
-        lowest = clamp_f64(floor((lo - out_step) / step), -2147483648.0, 2147483647.0)
-        highest = clamp_f64(ceil((hi + out_step) / step), -2147483648.0, 2147483647.0)
+        lowest = clamp_f64(floor((lo - out_step) / step), INT32_MIN, INT32_MAX)
+        highest = clamp_f64(ceil((hi + out_step) / step), INT32_MIN, INT32_MAX)
     centre = floor((lowest + highest + 1) / 2)
-    multiplier = ldexp(ratio, 51)
-    p.left_shift = 0
-    while multiplier > 2147483647.0:
+    while multiplier > INT32_MAX:
         multiplier /= 2
-        p.left_shift += 1
-    p.lowest, p.highest, p.centre = <int>lowest, <int>highest, <int>centre
-    p.multiplier = <int>min(rint(multiplier), 2147483647.0)
-    p.offset = <int>rint(clamp_f64((centre * step - lo) / out_step, -256, 511) * (1 << 19)) + (1 << 18)
+        left_shift += 1
+    offset = <int64_t>rint(clamp_f64((centre * step - lo) / out_step, -256, 511) * (1 << 19)) + (1 << 18)
+    p = integer_row(<int64_t>min(rint(multiplier), <double>INT32_MAX), Shift(offset * (<int64_t>1 << 32), 0, 0, 51),
+                    lowest_code, lowest_code + 255)
+    p.zero_point = lowest_code
+    if left_shift <= 19 and -(1 << 30) <= centre <= 1 << 30:  # whatever x is, every sum is below 2**62, the code 2**31
+        p.first.right_shift -= left_shift
+        p.first.add = offset * (<int64_t>1 << (32 - left_shift)) - <int64_t>centre * p.multiplier
+    else:
+        p.lowest, p.highest, p.centre, p.left_shift = <int>lowest, <int>highest, <int>centre, left_shift
     return p
 
 
-def requantize_integers(double step, double lo, double hi):
+def requantize_integers(double step, double lo, double hi, int lowest_code=0):
     """What the loop uses for int32 codes of this step and the output range (lo, hi), as a dict."""
-    return prepare(step, lo, hi)
+    return row_32(step, lo, hi, lowest_code)
 
 
-cdef void requantize_s32_u8(const int32_t* x, uint8_t* c, Py_ssize_t n, requantize_32 p) noexcept nogil:
-    """c = sat_u8((((clamp(x) - centre) << left_shift) * multiplier + offset * 2**32) >> 51): one rounding, half up."""
-    cdef Py_ssize_t i = requantize_s32_u8__simd(tier(), x, c, n, p, n >= STREAM)
-    cdef int64_t near, scaled
-    for i in range(i, n):
-        near = clamp_s64(x[i], p.lowest, p.highest)
-        scaled = (near - p.centre) * (<int64_t>1 << p.left_shift) * p.multiplier
-        c[i] = saturate_u8((scaled + p.offset * (<int64_t>1 << 32)) >> 51)
+cdef double sum_of(double a, double b, double c) noexcept nogil:
+    """a + b + c: what the sums lose to rounding is found, and added last."""
+    cdef double ab = a + b, abc = ab + c
+    cdef double b_in = ab - a, c_in = abc - ab
+    return abc + (((a - (ab - b_in)) + (b - b_in)) + ((ab - (abc - c_in)) + (c - c_in)))
 
 
-cdef void requantize_s32_u8_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    requantize_s32_u8(<int32_t*>data[0], <uint8_t*>data[1], n, (<requantize_32*>using)[0])
+cdef void table_8(Ends ends, CodeType kind, double lo, double hi, int lowest_code, uint8_t* table) noexcept nogil:
+    """table[byte of q] = the code of q: half up, the position exact but for some 2**-43 of an output step."""
+    cdef int k
+    cdef double position
+    for k in range(256):
+        position = sum_of((255 - k) * ends.min, k * ends.max, -255 * lo) / (hi - lo)
+        table[<uint8_t>(k + kind.lowest)] = <uint8_t>(lowest_code + <int>floor(clamp_f64(position + 0.5, 0, 255)))
 
 
-cpdef object requantize_32to8(cnp.ndarray x, double step, double lo, double hi, cnp.ndarray out):
-    """out = the uint8 codes, in the range (lo, hi), lo < hi, of int32 codes of this step."""
-    cdef requantize_32 p = prepare(step, lo, hi)
-    walk(requantize_s32_u8_loop, &p, x, out)
+cdef int eight_bits(dtype) except -1:
+    """The number of the dtype, uint8 or int8."""
+    cdef int typenum = cnp.NPY_UINT8 if dtype is np.uint8 else np.dtype(dtype).num
+    if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8:
+        raise TypeError(f"dtype: expected uint8 or int8, got {dtype!r:.80}")
+    return typenum
+
+
+def requantization_range(t):
+    """(min, max) of the values that codes span."""
+    cdef Ends ends
+    cdef CodeType kind
+    ends = spanned(codes_of(t, False, &ends, &kind), ends, kind)
+    return ends.min, ends.max
+
+
+def requantize(t, lo, hi, dtype, bint only_32, out):
+    """8-bit codes of codes in the range (lo, hi), None for what the codes span."""
+    cdef Ends ends, wanted, found = Ends(0, 0)
+    cdef CodeType kind
+    cdef int typenum = eight_bits(dtype), lowest_code = 0 if typenum == cnp.NPY_UINT8 else -128
+    cdef cnp.ndarray codes, result
+    cdef uint8_t table[256]
+    cdef IntegerRow p
+    lo = None if lo is None else real(lo, "output range min")
+    hi = None if hi is None else real(hi, "output range max")
+    codes = codes_of(t, only_32, &ends, &kind)
+    if lo is None or hi is None:
+        found = spanned(codes, ends, kind)
+    completed(lo, hi, found.min, found.max, "output range", &wanted)
+    result = output(out, typenum, codes)
+    if wanted.min == wanted.max:
+        (<object>result).fill(lowest_code)
+    elif kind.symmetric:
+        p = row_32(ldexp(ends.max - ends.min, -32), wanted.min, wanted.max, lowest_code)
+        integer_stage(&p, codes, result)
+    else:
+        table_8(ends, kind, wanted.min, wanted.max, lowest_code, table)
+        look_up(codes, table, result)
+    return tensor(result, wanted.min, wanted.max)

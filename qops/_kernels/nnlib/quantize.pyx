@@ -4,8 +4,9 @@ cimport numpy as cnp
 from libc.math cimport frexpf, isfinite, ldexp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
+from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
 from qops._kernels.core.lookup cimport look_up
-from qops._kernels.core.rounding cimport clamp_s64, plus_half_dsp_s32, saturate_u8
+from qops._kernels.core.rounding cimport TRUNCATE, clamp_s64
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport (
@@ -80,16 +81,6 @@ cdef void quantize_f32_u8(char** data, Py_ssize_t n, void* using) noexcept nogil
         c[i] = <uint8_t>(clamp_s64(<int64_t>acc * p.scaling >> 16, 0, 0xFFFF) >> 8)
 
 
-cdef void quantize_f32_u8__ref(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = sat_u8(round_half_away((x - min) * (255 / range)))."""
-    cdef const float* x = <float*>data[0]
-    cdef uint8_t* c = <uint8_t*>data[1]
-    cdef Adjusted r = (<Adjusted*>using)[0]
-    cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = saturate_u8(plus_half_dsp_s32((x[i] - r.min) * r.recip_step))
-
-
 def quantize(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
     """out = the codes of x, by mantissas; returns the range, None if it is beyond float32."""
     cdef quantize_f32 p = prepare(lo, hi)
@@ -105,11 +96,13 @@ def refused(float lo, float hi):
 
 
 def quantize_ref(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
-    """out = the codes of x in float32; returns the range, None if it is beyond float32."""
+    """out = sat_u8(half_away((x - min) * (255 / range))); returns the range, None if it is beyond float32."""
     cdef Adjusted r = adjust_range(Ends(lo, hi))
+    cdef FloatRow p = float_row(r.recip_step, TRUNCATE, 0, 255)
     if not isfinite(r.max - r.min):
         return None
-    walk(quantize_f32_u8__ref, &r, x, out)
+    p.minus, p.plus = r.min, 0.5  # what is below 0 saturates
+    float_stage(&p, x, out)
     return r.min, r.max
 
 

@@ -1,24 +1,22 @@
-"""nnlib's requantizers: int32 or uint8 codes -> uint8 codes, and its multiply by a quantized multiplier."""
+"""nnlib's requantizers: int32 or uint8 codes -> uint8 codes, and its multiply by a quantized multiplier.
+
+Its product of 32-bit fractions, vmpye and vmpyo:<<1:rnd:sat, floors twice before it rounds: together that is one
+rounding, half up, of x * m / 2**31.
+"""
 
 cimport numpy as cnp
 from libc.math cimport fabsf
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, int32_t, uint8_t
 
+from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
+from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_code, integer_row, integer_stage, shift_by
+from qops._kernels.core.lookup cimport look_up
 from qops._kernels.core.rounding cimport (
-    plus_half_dsp_s32, saturate_s16, saturate_s32, saturate_u8, truncate_dsp_s32, wrap_s16,
+    FLOOR, HALF_UP, TRUNCATE, plus_half_dsp_s32, saturate_s16, saturate_u8, truncate_dsp_s32,
 )
-from qops._kernels.core.tiers cimport tier
 from qops._kernels.nnlib.ranges cimport bits, exponent, power2
-from qops._kernels.core.walk cimport STREAM, blocks
 
 cnp.import_array()
-
-cdef extern from "nnlib/requantize.h":
-    ctypedef struct requantize_vmpy:
-        int32_t start, multiplier
-        short offset
-    Py_ssize_t requantize_vmpy__simd(int, const int32_t*, uint8_t*, Py_ssize_t, requantize_vmpy, bint) nogil
-    Py_ssize_t requantize_real__simd(int, const int32_t*, uint8_t*, Py_ssize_t, float, float, bint) nogil
 
 cdef enum Rule:
     REAL  # gain >= 1: float32
@@ -45,18 +43,6 @@ cdef struct requantize_8:
     int same_step  # gain 1 or all but: the codes only move from one zero to the other
 
 
-cdef inline int32_t fractional(int32_t x, int32_t m) noexcept nogil:
-    """x * m / 2**31 as the DSP's vmpye and vmpyo:<<1:rnd:sat make it: two floors before the rounding."""
-    cdef int64_t low = (<int64_t>x * <uint32_t>(m & 0xFFFF)) >> 16
-    cdef int64_t acc = low + <int64_t>x * (m >> 16)
-    return saturate_s32(((acc >> 14) + 1) >> 1)
-
-
-cdef inline int32_t divide_by_pot(int32_t x, int n) noexcept nogil:
-    """(x + 2**(n-1)) >> n, the sum saturating: half up; past 31 the sign alone."""
-    return saturate_s32(<int64_t>x + (1LL << n >> 1 if n <= 31 else 0)) >> min(n, 31)
-
-
 cdef requantize_32 prepare_32(float level, float lo, float hi, Py_ssize_t n, bint scalar) noexcept nogil:
     cdef requantize_32 p
     cdef float per_unit = <float>255 / (hi - lo)
@@ -75,39 +61,37 @@ cdef requantize_32 prepare_32(float level, float lo, float hi, Py_ssize_t n, bin
 
 
 def requantize_32_integers(float level, float lo, float hi, Py_ssize_t n, bint scalar):
-    """What the loop uses for n int32 codes of step `level` and the output range (lo, hi), as a dict."""
+    """The numbers of the row for n int32 codes of step `level` and the output range (lo, hi), as a dict."""
     p = prepare_32(level, lo, hi, n, scalar)
     return {**p, "rule": ("real", "scalar", "whole_vectors", "short")[p.rule]}
 
 
-cdef void requantize_s32_u8(const int32_t* x, uint8_t* c, Py_ssize_t n, requantize_32 p) noexcept nogil:
-    """By the four rules; all but REAL in integers."""
-    cdef Py_ssize_t i
-    cdef int short_offset = saturate_s16(p.offset)
-    if p.rule == REAL:
-        i = requantize_real__simd(tier(), x, c, n, p.gain, p.bias, n >= STREAM)
-        for i in range(i, n):
-            c[i] = saturate_u8(truncate_dsp_s32(<float>x[i] * p.gain + p.bias))
-    elif p.rule == SCALAR:
-        for i in range(n):
-            c[i] = saturate_u8(((<int64_t>x[i] * p.multiplier >> 30) + 1 >> 1) + p.offset)
+cdef IntegerRow row_32(requantize_32 p) noexcept nogil:
+    """SCALAR: sat_u8(x * m + offset); WHOLE_VECTORS: sat_u8(sat_s32(x - start) * m); SHORT: sat_u8(sat_s16(x * m) +
+    sat_s16(offset)); m = multiplier / 2**31, each product rounded half up."""
+    cdef IntegerRow row = integer_row(p.multiplier, shift_by(31, HALF_UP), 0, 255)
+    if p.rule == SCALAR:
+        row.zero_point = p.offset
     elif p.rule == WHOLE_VECTORS:
-        i = requantize_vmpy__simd(tier(), x, c, n, requantize_vmpy(p.start, p.multiplier, 0), n >= STREAM)
-        for i in range(i, n):
-            c[i] = saturate_u8(fractional(saturate_s32(<int64_t>x[i] - p.start), p.multiplier))
+        row.lowest, row.highest = INT32_MIN + max(p.start, 0), INT32_MAX + min(p.start, 0)
+        row.centre = p.start
     else:
-        i = requantize_vmpy__simd(tier(), x, c, n, requantize_vmpy(0, p.multiplier, <short>short_offset), n >= STREAM)
-        for i in range(i, n):
-            c[i] = saturate_u8(saturate_s16(fractional(x[i], p.multiplier)) + short_offset)
+        row.least, row.most, row.zero_point = INT16_MIN, INT16_MAX, saturate_s16(p.offset)
+    return row
 
 
 def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar, cnp.ndarray out):
     """out = uint8 codes, in the range (lo, hi), of int32 codes of step `level`."""
     cdef requantize_32 p = prepare_32(level, lo, hi, cnp.PyArray_SIZE(x), scalar)
-    cdef cnp.ndarray a, c
-    for a, c in blocks((x, out)):
-        with nogil:
-            requantize_s32_u8(<int32_t*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c), p)
+    cdef FloatRow real
+    cdef IntegerRow row
+    if p.rule == REAL:
+        real = float_row(p.gain, TRUNCATE, 0, 255)
+        real.plus = p.bias
+        float_stage(&real, x, out)
+    else:
+        row = row_32(p)
+        integer_stage(&row, x, out)
 
 
 def spanned(float lo, float hi, int32_t lowest, int32_t highest):
@@ -126,30 +110,31 @@ cdef requantize_8 prepare_8(float gain, int in_zero, int out_zero) noexcept nogi
 
 
 def requantize_8_integers(float gain, int in_zero, int out_zero):
-    """What the loop uses for this gain, as a dict."""
+    """The numbers of the row for this gain, as a dict."""
     return prepare_8(gain, in_zero, out_zero)
 
 
-cdef void requantize_u8_u8(const uint8_t* x, uint8_t* c, Py_ssize_t n, requantize_8 p) noexcept nogil:
-    """c = sat_u8(sat_s16((x - in_zero) * multiplier >> right_shift, half up) + out_zero)."""
-    cdef Py_ssize_t i
-    cdef int half = 1 << p.right_shift >> 1, move = saturate_s16(p.out_zero - p.in_zero), scaled
+cdef IntegerRow row_8(requantize_8 p) noexcept nogil:
+    """sat_u8(sat_s16(wrap_s16(x - in_zero) * multiplier / 2**right_shift, half up) + out_zero)."""
+    cdef IntegerRow row
     if p.same_step:
-        for i in range(n):
-            c[i] = saturate_u8(x[i] + move)
-        return
-    for i in range(n):
-        scaled = saturate_s16((<int64_t>wrap_s16(x[i] - p.in_zero) * p.multiplier + half) >> p.right_shift)
-        c[i] = saturate_u8(scaled + p.out_zero)
+        row = integer_row(1, shift_by(0, FLOOR), 0, 255)
+        row.zero_point = saturate_s16(p.out_zero - p.in_zero)
+        return row
+    row = integer_row(p.multiplier, shift_by(p.right_shift + 16, HALF_UP), 0, 255)
+    row.centre, row.left_shift = p.in_zero, 16  # to the left end of 32 bits, past which 16 bits wrap
+    row.least, row.most, row.zero_point = INT16_MIN, INT16_MAX, p.out_zero
+    return row
 
 
 def requantize_8to8(cnp.ndarray x, float gain, int in_zero, int out_zero, cnp.ndarray out):
     """out = uint8 codes of `gain` output steps an input step."""
-    cdef requantize_8 p = prepare_8(gain, in_zero, out_zero)
-    cdef cnp.ndarray a, c
-    for a, c in blocks((x, out)):
-        with nogil:
-            requantize_u8_u8(<uint8_t*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c), p)
+    cdef IntegerRow row = row_8(prepare_8(gain, in_zero, out_zero))
+    cdef uint8_t table[256]
+    cdef int q
+    for q in range(256):
+        table[q] = <uint8_t>integer_code(q, &row)
+    look_up(x, table, out)
 
 
 def gain_8to8(float in_min, float in_max, float out_min, float out_max):
@@ -159,33 +144,26 @@ def gain_8to8(float in_min, float in_max, float out_min, float out_max):
             saturate_u8(plus_half_dsp_s32(<float>-255 * out_min / out_range)))
 
 
-cdef void multiply_s32(const int32_t* x, int32_t* c, Py_ssize_t n, int32_t m, int left, int right) noexcept nogil:
-    """c = fractional(wrap32(x << left), m) / 2**right, half up."""
-    cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = divide_by_pot(fractional(<int32_t>(<uint32_t>x[i] << left), m), right)
+cdef Shift divide_by_pot(int n) noexcept nogil:
+    """(x + 2**(n-1)) >> n, half up; past 31 the sign alone."""
+    return shift_by(n, HALF_UP) if n <= 31 else shift_by(31, FLOOR)
 
 
 def multiply(cnp.ndarray x, int32_t multiplier, int left_shift, int right_shift, cnp.ndarray out):
     """out = x * multiplier / 2**31 * 2**left_shift / 2**right_shift, on int32."""
-    cdef cnp.ndarray a, c
-    for a, c in blocks((x, out)):
-        with nogil:
-            multiply_s32(<int32_t*>cnp.PyArray_DATA(a), <int32_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c),
-                         multiplier, left_shift, right_shift)
+    cdef IntegerRow row = integer_row(multiplier, shift_by(31, HALF_UP), INT32_MIN, INT32_MAX)
+    row.left_shift = left_shift
+    row.second = divide_by_pot(right_shift)
+    row.least, row.most = INT32_MIN, INT32_MAX  # the sum saturates
+    integer_stage(&row, x, out)
 
 
 def divide(cnp.ndarray x, int right_shift, cnp.ndarray out):
-    """out = x / 2**right_shift, half up, on int32."""
-    cdef cnp.ndarray a, c
-    cdef const int32_t* values
-    cdef int32_t* results
-    cdef Py_ssize_t i
-    for a, c in blocks((x, out)):
-        values, results = <int32_t*>cnp.PyArray_DATA(a), <int32_t*>cnp.PyArray_DATA(c)
-        with nogil:
-            for i in range(cnp.PyArray_SIZE(c)):
-                results[i] = divide_by_pot(values[i], right_shift)
+    """out = x / 2**right_shift, half up, the sum saturating, on int32."""
+    cdef IntegerRow row = integer_row(1, shift_by(0, FLOOR), INT32_MIN, INT32_MAX)
+    row.second = divide_by_pot(right_shift)
+    row.least, row.most = INT32_MIN, INT32_MAX
+    integer_stage(&row, x, out)
 
 
 def below_one(float x):

@@ -2,13 +2,13 @@
 
 cimport numpy as cnp
 from libc.float cimport FLT_MAX, FLT_MIN
-from libc.math cimport INFINITY, fabsf, isfinite, rintf, truncf
+from libc.math cimport INFINITY, fabsf, isfinite
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
 from qops._kernels.core.codes cimport code_type
-from qops._kernels.core.rounding cimport clamp_f32, half_away_f32, truncate_x86_s32
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
+from qops._kernels.core.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE, truncate_x86_s32
+from qops._kernels.core.walk cimport walk
 from qops._kernels.tensorflow.formulas cimport (
     Codes,
     Line,
@@ -39,40 +39,33 @@ ctypedef fused code:
     int32_t
 
 
-cdef extern from "tensorflow/quantize.h":
-    ctypedef enum Rounding "tf_rounding":
-        HALF_AWAY "TF_HALF_AWAY"
-        HALF_EVEN "TF_HALF_EVEN"
-        TRUNCATE "TF_TRUNCATE"
-    ctypedef struct Numbers "tf_quantizer":
-        float min, max  # the range that is reported
-        float lowest_x, highest_x  # x is cut to these first
-        float minus, scale, plus, shift
-        float lowest, highest  # the code is cut to these last
-        Rounding rounding
-    Py_ssize_t tf_quantize_8__simd(int, const float*, void*, Py_ssize_t, Numbers, bint) nogil
-    Py_ssize_t tf_quantize_32__simd(int, const float*, void*, Py_ssize_t, Numbers, bint) nogil
+cdef struct Numbers:
+    float min, max  # the range that is reported
+    FloatRow row
 
 
 cdef Numbers reporting(float lo, float hi) noexcept nogil:
     """What leaves x as it is and reports (lo, hi)."""
-    return Numbers(lo, hi, -INFINITY, INFINITY, 0, 1, 0, 0, -INFINITY, INFINITY, HALF_AWAY)
+    cdef Numbers p
+    p.min, p.max = lo, hi
+    p.row = float_row(1, HALF_AWAY, -INFINITY, INFINITY)
+    return p
 
 
 cdef Numbers min_first(float a, float b, Codes t) noexcept nogil:
     cdef Numbers p = reporting(a, b)
     cdef Steps steps = eigen_quantize(a, b, t)
-    p.scale, p.shift, p.lowest, p.highest = steps.scale, -steps.shift, steps.lowest, steps.highest
+    p.row.scale, p.row.shift, p.row.lowest, p.row.highest = steps.scale, -steps.shift, steps.lowest, steps.highest
     return p
 
 
 cdef Numbers min_combined(float a, float b, Codes t) noexcept nogil:
     """Unsigned: half up; signed: half away from zero, once the lowest code is added."""
     cdef Numbers p = reporting(a, b)
-    p.lowest_x, p.highest_x, p.minus = a, b, a
-    p.scale = <float>((t.count - 1) / <double>(b - a))
-    p.rounding = HALF_AWAY if t.lowest else TRUNCATE
-    p.plus = <float>t.lowest if t.lowest else <float>0.5
+    p.row.lowest_x, p.row.highest_x, p.row.minus = a, b, a
+    p.row.scale = <float>((t.count - 1) / <double>(b - a))
+    p.row.rounding = HALF_AWAY if t.lowest else TRUNCATE
+    p.row.plus = <float>t.lowest if t.lowest else <float>0.5
     return p
 
 
@@ -89,22 +82,22 @@ cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noex
     cdef float by_b = highest / b if highest * b > 0 else <float>FLT_MAX
     cdef float scale = smaller(by_a, by_b)
     p = reporting(flush(lowest / scale), flush(highest / scale))
-    p.lowest_x, p.highest_x, p.scale = p.min, p.max, scale
-    p.rounding = HALF_EVEN if half_even else HALF_AWAY
+    p.row.lowest_x, p.row.highest_x, p.row.scale = p.min, p.max, scale
+    p.row.rounding = HALF_EVEN if half_even else HALF_AWAY
     return p
 
 
 cdef Numbers onednn_min_first(float a, float b) noexcept nogil:
     cdef Numbers p = reporting(a, b)
-    p.scale = <float>255 / (b - a)
-    p.plus, p.lowest, p.highest, p.rounding = -a * p.scale, 0, 255, HALF_EVEN
+    p.row.scale = <float>255 / (b - a)
+    p.row.plus, p.row.lowest, p.row.highest, p.row.rounding = -a * p.row.scale, 0, 255, HALF_EVEN
     return p
 
 
 cdef Numbers onednn_single(float a, float b) noexcept nogil:
     """MIN_FIRST of a 0-d input: not rounded, not cut."""
     cdef Numbers p = reporting(a, b)
-    p.minus, p.scale, p.rounding = a, <float>255 / (b - a), TRUNCATE
+    p.row.minus, p.row.scale, p.row.rounding = a, <float>255 / (b - a), TRUNCATE
     return p
 
 
@@ -112,8 +105,8 @@ cdef Numbers onednn_scaled(float a, float b, Codes t) noexcept nogil:
     """255 steps over (0, widest) or (-widest, widest), half to even."""
     cdef float widest = larger(fabsf(a), fabsf(b))
     cdef Numbers p = reporting(-widest if t.lowest else <float>0, widest)
-    p.scale = (<float>127.5 if t.lowest else <float>255) / widest
-    p.lowest, p.highest, p.rounding = <float>t.lowest, <float>t.highest, HALF_EVEN
+    p.row.scale = (<float>127.5 if t.lowest else <float>255) / widest
+    p.row.lowest, p.row.highest, p.row.rounding = <float>t.lowest, <float>t.highest, HALF_EVEN
     return p
 
 
@@ -159,53 +152,11 @@ cdef class Quantizer:
     @property
     def usable(self):
         """Whether the range was neither too narrow nor too wide for float32."""
-        return isfinite(self.p.scale) and isfinite(self.p.max)
+        return isfinite(self.p.row.scale) and isfinite(self.p.max)
 
     def quantize(self, cnp.ndarray x, cnp.ndarray out):
         """out = the codes of x."""
-        cdef Stretch s = Stretch(&self.p, cnp.PyArray_TYPE(out))
-        walk(quantize_loop, &s, x, out)
-
-
-cdef struct Stretch:
-    void* numbers
-    int typenum
-
-
-cdef inline float rounded(float v, Rounding rounding) noexcept nogil:
-    if rounding == HALF_AWAY:
-        return half_away_f32(v)
-    return rintf(v) if rounding == HALF_EVEN else truncf(v)
-
-
-cdef void quantize_f32(const float* x, code* q, Py_ssize_t n, Numbers p) noexcept nogil:
-    """q = clamp(round((cut(x) - minus) * scale + plus) + shift), in float32, one rounding an operation."""
-    cdef Py_ssize_t i = 0
-    cdef float near, steps
-    if code is uint8_t or code is int8_t:
-        i = tf_quantize_8__simd(tier(), x, q, n, p, n >= STREAM)
-    elif code is int32_t:
-        i = tf_quantize_32__simd(tier(), x, q, n, p, n >= STREAM)
-    for i in range(i, n):
-        near = clamp_f32(x[i], p.lowest_x, p.highest_x)
-        steps = rounded((near - p.minus) * p.scale + p.plus, p.rounding)
-        q[i] = <code>truncate_x86_s32(clamp_f32(steps + p.shift, p.lowest, p.highest))
-
-
-cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Stretch* s = <Stretch*>using
-    cdef Numbers p = (<Numbers*>s.numbers)[0]
-    cdef float* x = <float*>data[0]
-    if s.typenum == cnp.NPY_UINT8:
-        quantize_f32(x, <uint8_t*>data[1], n, p)
-    elif s.typenum == cnp.NPY_INT8:
-        quantize_f32(x, <int8_t*>data[1], n, p)
-    elif s.typenum == cnp.NPY_UINT16:
-        quantize_f32(x, <uint16_t*>data[1], n, p)
-    elif s.typenum == cnp.NPY_INT16:
-        quantize_f32(x, <int16_t*>data[1], n, p)
-    else:
-        quantize_f32(x, <int32_t*>data[1], n, p)
+        float_stage(&self.p.row, x, out)
 
 
 cdef struct Values:
@@ -245,25 +196,30 @@ cdef void dequantize_f32(const code* q, float* x, Py_ssize_t n, Values p) noexce
         x[i] = (near + p.plus) * p.scale + p.base
 
 
+cdef struct Stretch:
+    Values values
+    int typenum
+
+
 cdef void dequantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef Stretch* s = <Stretch*>using
-    cdef Values p = (<Values*>s.numbers)[0]
     cdef float* x = <float*>data[1]
     if s.typenum == cnp.NPY_UINT8:
-        dequantize_f32(<uint8_t*>data[0], x, n, p)
+        dequantize_f32(<uint8_t*>data[0], x, n, s.values)
     elif s.typenum == cnp.NPY_INT8:
-        dequantize_f32(<int8_t*>data[0], x, n, p)
+        dequantize_f32(<int8_t*>data[0], x, n, s.values)
     elif s.typenum == cnp.NPY_UINT16:
-        dequantize_f32(<uint16_t*>data[0], x, n, p)
+        dequantize_f32(<uint16_t*>data[0], x, n, s.values)
     elif s.typenum == cnp.NPY_INT16:
-        dequantize_f32(<int16_t*>data[0], x, n, p)
+        dequantize_f32(<int16_t*>data[0], x, n, s.values)
     else:
-        dequantize_f32(<int32_t*>data[0], x, n, p)
+        dequantize_f32(<int32_t*>data[0], x, n, s.values)
 
 
 def dequantize(cnp.ndarray q, float lo, float hi, int way, bint narrow, bint is_slice, cnp.ndarray out):
     """out = the values of codes of the range (lo, hi); `is_slice`: one of several slices."""
     cdef Codes t = codes_of(code_type(q).lowest, code_type(q).highest)
-    cdef Values p = prepare_dequantize(lo, hi, t, way, narrow, is_slice)
-    cdef Stretch s = Stretch(&p, cnp.PyArray_TYPE(q))
+    cdef Stretch s
+    s.values = prepare_dequantize(lo, hi, t, way, narrow, is_slice)
+    s.typenum = cnp.PyArray_TYPE(q)
     walk(dequantize_loop, &s, q, out)

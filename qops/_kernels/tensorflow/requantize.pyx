@@ -2,21 +2,25 @@
 
 cimport numpy as cnp
 from libc.math cimport round
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from qops._kernels.core.rounding cimport saturate_u8, truncate_x86_s64
+from qops._kernels.core.float_stage cimport FloatRow, float_codes_s8, float_row
+from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
+from qops._kernels.core.walk cimport walk
 from qops._kernels.tensorflow.formulas cimport (
     Line,
     Steps,
     codes_of,
-    eigen_code,
     eigen_dequantize,
     eigen_quantize,
     quantized_to_float,
 )
-from qops._kernels.core.walk cimport blocks
 
 cnp.import_array()
+
+cdef enum:
+    BLOCK = 1024  # values between the two steps to int8
 
 
 cdef struct FixedPoint:
@@ -38,42 +42,49 @@ cdef FixedPoint prepare(float in_min, float in_max, float out_min, float out_max
 
 
 def requantize_integers(float in_min, float in_max, float out_min, float out_max):
-    """What requantize_s32_u8 uses for these ranges, as a dict."""
+    """The numbers of the row to uint8 for these ranges, as a dict."""
     return prepare(in_min, in_max, out_min, out_max)
 
 
-cdef void requantize_s32_u8(const int32_t* q, uint8_t* c, Py_ssize_t n, FixedPoint p) noexcept nogil:
-    """c = sat_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16); 64 bits, which wrap."""
-    cdef uint64_t offset = <uint64_t>p.input_offset - <uint64_t>p.output_offset + 32768
-    cdef Py_ssize_t i
-    cdef int64_t near, product
-    for i in range(n):
-        near = <int64_t><float>q[i]
-        product = <int64_t>(<uint64_t>near * <uint64_t>p.range_scale)
-        c[i] = saturate_u8(<int64_t>(<uint64_t>(product >> 32) + offset) >> 16)
+cdef IntegerRow row_u8(FixedPoint p) noexcept nogil:
+    """sat_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16); 64 bits, which wrap."""
+    cdef IntegerRow row = integer_row(p.range_scale, shift_by(32, FLOOR), 0, 255)
+    row.through_f32 = True
+    row.second = Shift(<int64_t>(<uint64_t>p.input_offset - <uint64_t>p.output_offset + 32768), 0, 0, 16)
+    return row
 
 
-cdef void requantize_s32_s8(const int32_t* q, int8_t* c, Py_ssize_t n, Line value, Steps steps) noexcept nogil:
-    """c = clamp(round_half_away((base + q * scale) * per_step) - shift), in float32, one rounding an operation."""
-    cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = <int8_t>eigen_code(value.base + <float>q[i] * value.scale, steps)
+cdef struct Values:
+    Line line
+    FloatRow row
+
+
+cdef void requantize_s32_s8(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = the code of the value base + q * scale, in float32."""
+    cdef const int32_t* q = <int32_t*>data[0]
+    cdef Values p = (<Values*>using)[0]
+    cdef float values[BLOCK]
+    cdef Py_ssize_t first, i, count
+    for first from 0 <= first < n by BLOCK:
+        count = min(n - first, <Py_ssize_t>BLOCK)
+        for i in range(count):
+            values[i] = p.line.base + <float>q[first + i] * p.line.scale
+        float_codes_s8(values, data[1] + first, count, p.row)
 
 
 def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
     """out = the uint8 or int8 codes, in the range (out_min, out_max), of int32 codes."""
-    cdef FixedPoint p = prepare(in_min, in_max, out_min, out_max)
-    cdef Line value = eigen_dequantize(in_min, in_max, codes_of(-2147483648, 2147483647))
     cdef Steps steps = eigen_quantize(out_min, out_max, codes_of(-128, 127))
-    cdef bint signed = cnp.PyArray_TYPE(out) == cnp.NPY_INT8
-    cdef cnp.ndarray a, c
-    for a, c in blocks((q, out)):
-        with nogil:
-            if signed:
-                requantize_s32_s8(<int32_t*>cnp.PyArray_DATA(a), <int8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c),
-                                  value, steps)
-            else:
-                requantize_s32_u8(<int32_t*>cnp.PyArray_DATA(a), <uint8_t*>cnp.PyArray_DATA(c), cnp.PyArray_SIZE(c), p)
+    cdef IntegerRow row
+    cdef Values p
+    if cnp.PyArray_TYPE(out) == cnp.NPY_INT8:
+        p.line = eigen_dequantize(in_min, in_max, codes_of(-2147483648, 2147483647))
+        p.row = float_row(steps.scale, HALF_AWAY, steps.lowest, steps.highest)
+        p.row.shift = -steps.shift
+        walk(requantize_s32_s8, &p, q, out)
+    else:
+        row = row_u8(prepare(in_min, in_max, out_min, out_max))
+        integer_stage(&row, q, out)
 
 
 def real_range(int32_t lowest, int32_t highest, float in_min, float in_max):

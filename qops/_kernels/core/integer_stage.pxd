@@ -1,0 +1,29 @@
+"""From an accumulator to a code in integers: a system picks its numbers, a row; the steps and their loops are common.
+
+    near = (clamp(x, lowest, highest) - centre) << left_shift       in 32 bits, which wrap; through_f32: made a float32
+    high = (near * multiplier + first.term) >> first.right_shift    in 64 bits, which wrap
+    sum  = clamp(high + second.term, least, most)
+    code = clamp((sum >> second.right_shift) + zero_point, lowest_code, highest_code)
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+
+from qops._kernels.core.rounding cimport Rounding
+
+cdef extern from "core/integer_stage.h":
+    ctypedef struct Shift "integer_shift":
+        int64_t add, if_negative, if_odd  # the term: added always, to what is below 0, to what is odd once shifted
+        int32_t right_shift
+    ctypedef struct IntegerRow "integer_row":
+        int32_t lowest, highest, centre, left_shift, through_f32
+        int64_t multiplier
+        Shift first, second
+        int64_t least, most
+        int32_t zero_point, lowest_code, highest_code
+
+cdef Shift shift_by(int right_shift, Rounding rounding) noexcept nogil
+cdef IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil
+cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil
+cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out)
+cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out)
