@@ -158,7 +158,6 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
 
 cpdef tuple parts(t, str name):
     """The parts of the triple `t`; TypeError if it is none, as three codes in an array are none."""
-    cdef tuple found
     try:
         found = <tuple>t if isinstance(t, tuple) else None if cnp.PyArray_Check(t) else tuple(t)
     except TypeError:
