@@ -24,7 +24,10 @@ cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):
 
 
 cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.ndarray c=None):
-    """Runs a loop over the data of up to three arrays, as `blocks` lays them; at once when they lie alike."""
+    """Runs a loop over the data of up to three arrays, broadcast together; the last of several is written.
+
+    At once when they lie alike; else over the stretches that `buffered` copies.
+    """
     cdef char* data[3]
     cdef cnp.ndarray part
     cdef int i
@@ -41,20 +44,8 @@ cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.
         run(loop, data, cnp.PyArray_SIZE(part), using)
 
 
-cdef object blocks(tuple arrays):
-    """Tuples of contiguous, aligned, native stretches of `arrays`, broadcast together; the last of several is written.
-
-    One stretch, the arrays themselves, when they lie alike; else numpy's iterator copies through small buffers.
-    """
-    cdef cnp.ndarray last = arrays[len(arrays) - 1], a
-    for a in arrays:
-        if not (PyArray_ISCARRAY_RO(a) and PyArray_SAMESHAPE(a, last)):
-            return buffered(arrays)
-    return (arrays,)
-
-
 def buffered(tuple arrays):
-    """`blocks` by way of numpy's buffered iterator."""
+    """Tuples of contiguous, aligned, native stretches of the arrays, by numpy's iterator and its small buffers."""
     read = ["readonly", "contig", "aligned", "nbo"]
     write = ["writeonly", *read[1:]]
     flags = ["external_loop", "buffered", "grow_inner", "zerosize_ok"]
