@@ -165,7 +165,7 @@ cpdef tuple parts(t, str name):
     if found is None or len(found) != 3:
         got = type(t).__name__ if found is None else f"{len(found)} parts"
         raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
-    return found
+    return <tuple>found
 
 
 cdef object range_of(t, str name, Ends* ends):
