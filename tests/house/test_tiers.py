@@ -16,9 +16,11 @@ LENGTHS = [*range(201), *range(4096, 4096 + 66), *range(4177, 4340, 3)]  # the l
 BIG = (70_001, 2 * 2**20 + 77, 8 * 2**20 + 33)  # outputs on both sides of 8 MiB
 BEST = isa.name()
 LOOPS = ["shifted_half_away", "shifted_half_even", "shifted_hvx"]  # without lanes
+LOOPS_ON_AVX2 = ["shifted_truncate", "nnlib_scaled"]  # which cannot shift 64 bits right and keep the sign
 READ_ONLY = [name for name, case in NAMED.items() if case in RANGES]
 IN_PLACE = [name for name in NAMED if name.startswith("step_")]
-LANES_THAT_WRITE = sorted({*NAMED} - {*LOOPS, *READ_ONLY, *IN_PLACE, "requantized_at_steps"})  # as "requantized"
+WHOLE_CALLS = ["requantized", "requantized_at_steps", "tensorflow_requantized"]  # refuse an `out` within an input
+WRITING = sorted({*NAMED} - {*READ_ONLY, *IN_PLACE, *WHOLE_CALLS})
 TIERS = isa.available()[1:] or isa.available()
 
 
@@ -37,7 +39,7 @@ def test_the_tier_that_is_expected_is_there():
 
 
 @pytest.mark.parametrize("tier", TIERS)
-@pytest.mark.parametrize("name", LANES_THAT_WRITE)
+@pytest.mark.parametrize("name", WRITING)
 def test_lanes_do_the_work(name, tier, rng, monkeypatch):
     """An output that begins within an input, a little behind its start: a loop reads what it has written just before.
 
@@ -58,7 +60,8 @@ def test_lanes_do_the_work(name, tier, rng, monkeypatch):
             plain = results("plain", call)
             memory[:] = before
             differing += results(tier, call) != plain
-    assert differing or isa.available() == ("plain",)
+    without = tier == "plain" or name in LOOPS or (tier == "avx2" and name in LOOPS_ON_AVX2)
+    assert bool(differing) != without
 
 
 @pytest.mark.parametrize("tier", TIERS)
