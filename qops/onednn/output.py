@@ -19,6 +19,8 @@ from qops.onednn.machine import Machine
 __all__ = ["Output", "apply_post_ops", "made", "per_channel", "prepare", "reciprocal", "relu"]
 
 ONE = np.float32(1)
+UNSCALED = np.ones(1, np.float32)
+UNSCALED.flags.writeable = False
 
 Step: TypeAlias = tuple[str, F32 | float]
 """A step of the kernel, with its operand."""
@@ -123,7 +125,9 @@ def prepare(
         if scales is not None and scales.mask != 0:
             raise ValueError(f"{name}: expected mask 0, got {scales.mask}")
     channels = dims[axis]
-    if m.divides:
+    if not attr.given:
+        scale = UNSCALED
+    elif m.divides:
         scale = per_channel("wei_scale", attr.wei_scale, channels, wei_mask)
     else:
         scale = per_channel("oscale", attr.oscale, channels, 1 << axis)
@@ -139,7 +143,7 @@ def prepare(
 def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F32:
     """Give one scale, or one a channel if it has this `mask`; 1 if there is none; ValueError else."""
     if scales is None:
-        return np.ones(1, np.float32)
+        return UNSCALED
     if scales.mask not in (0, mask):
         raise ValueError(f"{name}: expected mask 0 or {mask}, got {scales.mask}")
     if scales.mask and scales.values.size != channels:

@@ -114,7 +114,11 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
         if acc.shape[axis] != factor.size:
             raise ValueError(f"x: expected {factor.size} channels along axis {axis}, got shape {acc.shape}")
         factor = factor.reshape([-1 if i == axis % acc.ndim else 1 for i in range(acc.ndim)])
-    return (acc / factor).astype(np.float32)
+    with np.errstate(over="ignore"):
+        values = (acc / factor).astype(np.float32)
+    if not np.isfinite(values).all():
+        raise ValueError(f"q_a, q_w: expected factors that keep x in float32, got {q_a.values} and {q_w.values}")
+    return values
 
 
 def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: int = 1 << 1) -> Scales:

@@ -58,3 +58,10 @@ def test_src1_repeats_and_post_ops_keep_their_order():
 def test_rejects_bad_input(options, error, words):
     with pytest.raises(error, match=words):
         onednn.binary(**{"src0": X, "src1": Y, "alg": "add", **options})
+
+
+def test_out_may_be_what_the_sum_reads(rng):
+    x, y, old = (rng.integers(0, 256, (3, 50), np.uint8) for _ in range(3))
+    want = onednn.binary(x, y, "add", scale0=0.5, post_ops=[onednn.Sum(0.25)], dst_in=old)
+    assert onednn.binary(x, y, "add", scale0=0.5, post_ops=[onednn.Sum(0.25)], dst_in=old, out=old) is old
+    assert np.array_equal(old, want)

@@ -125,3 +125,11 @@ def test_nan_passes_to_f32_only():
 def test_rejects_bad_input(options, error, words):
     with pytest.raises(error, match=words):
         onednn.reorder(**{"src": np.zeros(3, F), "dst_dt": "u8", **options})
+
+
+def test_out_may_be_what_the_sum_reads_and_lie_in_any_order(rng):
+    x, old = rng.normal(0, 50, (4, 6)).astype(np.float32), rng.integers(-128, 128, (6, 4)).astype(np.int8).T
+    how = {"attr": Attr(src_scale=0.5, post_ops=[Sum(0.25)])}
+    want = onednn.reorder(x, "s8", dst_in=old, **how)
+    assert onednn.reorder(x, "s8", dst_in=old, out=old, **how) is old
+    assert np.array_equal(old, want)

@@ -202,3 +202,50 @@ U8, S8 = np.zeros((2, 4), np.uint8), np.zeros((3, 4), np.int8)
 def test_what_does_not_fit_is_refused(kind, call, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("machine", ["avx2", "avx512", "vnni"])
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("shape", [(3, 4, 2, 3), (2, 4, 4, 3, 3), (4, 1, 1, 3, 3), (3, 1, 3, 3)])
+def test_losses_are_those_of_the_convolution_on_every_machine(rng, version, machine, dtype, shape):
+    channels = shape[1] if len(shape) == 4 else shape[0] * shape[2]
+    x, w = codes(rng, (2, channels, 6, 7), dtype), codes(rng, shape, np.int8)
+    how = {"window": Window(pad_l=(1, 0), pad_r=(0, 1)), "version": version}
+    exact, real = (onednn.convolution(x, w, isa=name, **how).astype(int) for name in ("vnni", machine))
+    found = saturated_pairs(x, w, isa=machine, **how)
+    loss = np.abs(real - exact)
+    assert found.largest_loss == loss.max()
+    assert found.mean_loss == loss.mean()
+    assert found.places == exact[:, 0].size
+    assert len(found.counts) == w[..., 0, 0, 0].size
+    assert found.counts.any() == (dtype == np.uint8 and bool(loss.any()))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("machine", ["avx2", "avx512", "vnni"])
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(("rows", "outputs"), [(5, 4), (1, 4), (5, 1), (1, 1)])
+def test_losses_are_those_of_the_inner_product_on_every_machine(rng, version, machine, dtype, rows, outputs):
+    x, w = codes(rng, (rows, 401), dtype), codes(rng, (outputs, 401), np.int8)
+    exact, real = (onednn.inner_product(x, w, isa=name, version=version).astype(int) for name in ("vnni", machine))
+    found = saturated_pairs(x, w, isa=machine, version=version)
+    assert found.largest_loss == np.abs(real - exact).max()
+    assert found.mean_loss == np.abs(real - exact).mean()
+    assert (found.places, len(found.counts)) == (rows, outputs)
+
+
+def test_even_weights_lose_nothing_where_they_are_halved(rng):
+    x, bits7 = codes(rng, (1, 8, 5, 5), np.int8), rng.integers(-64, 64, (4, 8, 3, 3)).astype(np.int8)
+    assert saturated_pairs(x, bits7).largest_loss > 0
+    assert saturated_pairs(x, 2 * bits7).largest_loss == saturated_pairs(x, 2 * bits7).mean_loss == 0
+
+
+def test_weights_of_an_s8_convolution_are_never_unsafe(rng):
+    w = codes(rng, (2, 3, 4, 1, 2), np.int8)
+    assert unsafe_pairs(w).any()
+    assert unsafe_pairs(w).shape == (6, 2, 1, 2)
+    assert np.array_equal(unsafe_pairs(w), unsafe_pairs(w.reshape(6, 4, 1, 2)))
+    assert not unsafe_pairs(w, src_dt="s8").any()
+    with pytest.raises(ValueError, match="src_dt: expected one of 'u8', 's8', got 's32'"):
+        unsafe_pairs(w, src_dt="s32")

@@ -101,3 +101,9 @@ def test_bias_saturates_and_output_scale_requantizes():
 def test_rejects_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_what_is_beyond_float32_is_refused_without_a_warning():
+    tiny = Scales(1e-30)
+    with pytest.raises(ValueError, match="q_a, q_w: expected factors that keep x in float32"):
+        workflow.dequantize(np.int32([5]), tiny, tiny)

@@ -18,6 +18,9 @@ if hasattr(os, "register_at_fork"):
 
 def run_parts(parts: Sequence[Callable[[], None]]) -> None:
     """Call every part, the first in this thread; raise what any of them raised, when none is running any more."""
+    if len(parts) == 1:
+        parts[0]()
+        return
     others = []
     try:
         for part in parts[1:]:

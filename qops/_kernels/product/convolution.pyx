@@ -90,8 +90,8 @@ def convolve(x, w, out=None, *, Window window=None, Py_ssize_t pad_value=0, int3
             raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>added).shape}")
     window = DENSE if window is None else window
     y = convolved(image, packed, out, window, pad_value, zero_point, layout, num_threads)
-    w_zeros = np.asarray(w_zero_point, np.int64) - (W_SHIFT if packed.is_shifted else 0)
-    if w_zeros.any():
+    if packed.is_shifted or type(w_zero_point) is not int or w_zero_point != 0:
+        w_zeros = np.asarray(w_zero_point, np.int64) - (W_SHIFT if packed.is_shifted else 0)
         ones = pack_weights(np.ones((packed.groups, *packed.shape[1:]), np.int8), groups=packed.groups)
         sums = convolved(image, ones, None, window, pad_value, zero_point, layout, num_threads)
         sums = np.repeat(sums, packed.shape[0] // packed.groups, 3) if packed.groups > 1 else sums
