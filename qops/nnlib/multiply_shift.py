@@ -107,9 +107,9 @@ def mul_by_quantized_multiplier(
     >>> mul_by_quantized_multiplier(np.int32([-3, 100]), 2**30, -1)  # -3 / 2 to -1, and that half to 0
     array([ 0, 25], dtype=int32)
     """
-    codes = array(x, "x", S32)
     multiplier = integer(multiplier, "multiplier", -(2**31), 2**31 - 1)
     shift = integer(shift, "shift", -62, 31)
+    codes = array(x, "x", S32)
     out = output(out, S32, codes)
     kernels.multiply(codes, multiplier, max(shift, 0), max(-shift, 0), out)
     return out
@@ -145,8 +145,8 @@ def rounding_divide_by_pot(x: ArrayLike, exponent: int, *, out: NDArray[np.int32
     >>> rounding_divide_by_pot(np.int32([-6, -2, 2, 6]), 2)
     array([-1,  0,  1,  2], dtype=int32)
     """
-    codes = array(x, "x", S32)
     exponent = integer(exponent, "exponent", 0, 62)
+    codes = array(x, "x", S32)
     out = output(out, S32, codes)
     kernels.divide(codes, exponent, out)
     return out

@@ -91,9 +91,9 @@ def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.u
     >>> requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
     QTensor(data=array([  0, 127, 191], dtype=uint8), min=-4.0, max=4.031496047973633)
     """
+    lo, hi = adjust_range(min, max)[:2]
     codes, in_min, in_max = operand(t, "t", S32)
     level = kernels.spanned(in_min, in_max, 0, 0)[0]
-    lo, hi = adjust_range(min, max)[:2]
     _finite(level, 0.0, "t: the range", in_min, in_max)
     _finite(kernels.spanned(lo, hi, 0, 0)[0], 0.0, "min, max: the range", lo, hi)
     out = output(out, U8, codes)
@@ -182,8 +182,8 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
     >>> requantize_8to8((np.uint8([0, 10, 255]), 0.0, 255.0), 0.0, 510.0).data
     array([  0,   5, 128], dtype=uint8)
     """
-    codes, in_min, in_max = operand(t, "t", U8)
     lo, hi = span(min, max, "output range")
+    codes, in_min, in_max = operand(t, "t", U8)
     adjusted = adjust_range(lo, hi)[:2]
     if adjusted != (lo, hi):
         raise ValueError(

@@ -104,11 +104,11 @@ def requantize_i32_scalar(
 def _requantize_i32(
     x: ArrayLike, level: float, lo: float, hi: float, scalar: bool, out: NDArray[np.uint8] | None
 ) -> NDArray[np.uint8]:
-    codes = array(x, "x", S32)
     level = real(level, "level")
     if level < 0:
         raise ValueError(f"level: {level} is negative")
     lo, hi = span(lo, hi, "output range")
+    codes = array(x, "x", S32)
     out = output(out, U8, codes)
     kernels.requantize_32to8(codes, level, lo, hi, scalar, out)
     return out
@@ -156,12 +156,12 @@ def requantize_u8(
     >>> requantize_u8(np.uint8([126, 128, 131]), 0.5, 128, 100)
     array([ 99, 100, 102], dtype=uint8)
     """
-    codes = array(x, "x", U8)
     gain = real(gain, "gain")
     if not 0 <= gain < 2**15:
         raise ValueError(f"gain: {gain} is not in 0..2**15")
     in_zero = integer(in_zero, "in_zero", -(2**31), 2**31 - 1)
     out_zero = integer(out_zero, "out_zero", -(2**31), 2**31 - 1)
+    codes = array(x, "x", U8)
     out = output(out, U8, codes)
     kernels.requantize_8to8(codes, gain, in_zero, out_zero, out)
     return out

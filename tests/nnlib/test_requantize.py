@@ -135,3 +135,45 @@ BAD = [
 def test_bad_input_is_refused(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call()
+
+
+REFUSED = [
+    (nnlib.requantize_32to8, ((T[0], -3e38, 3e38), 0, 1), np.uint8),
+    (nnlib.requantize_32to8, (T, -3e38, 3e38), np.uint8),
+    (nnlib.quantize_down_and_shrink_range_32to8, ((T[0], -1, 2),), np.uint8),
+    (nnlib.requantize_8to8, (U, 0, 1e-9), np.uint8),
+    (nnlib.requantize_i32, (T[0], -1, 0, 1), np.uint8),
+    (nnlib.requantize_i32_scalar, (T[0], 1, 1, 0), np.uint8),
+    (nnlib.requantize_u8, (U[0], 2**15, 0, 0), np.uint8),
+    (nnlib.mul_by_quantized_multiplier, (T[0], 2**31, 0), np.int32),
+    (nnlib.rounding_divide_by_pot, (T[0], 63), np.int32),
+]
+
+
+@pytest.mark.parametrize(("op", "arguments", "dtype"), REFUSED, ids=[op.__name__ for op, *_ in REFUSED])
+def test_a_refusal_leaves_out_as_it_is(op, arguments, dtype):
+    out = np.full(1, 77, dtype)
+    with pytest.raises(ValueError, match=r": "):
+        op(*arguments, out=out)
+    assert out.tolist() == [77]
+
+
+def test_a_number_that_retypes_the_array_is_harmless():
+    """The array is looked at last."""
+
+    class Number:
+        def __float__(self):
+            x.dtype = np.float32
+            return 1.0
+
+    for op, arguments in (
+        (nnlib.requantize_32to8, ((T[0].copy(), -1.0, 1.0), Number(), 1.0)),
+        (nnlib.requantize_32to8, ((T[0].copy(), -1.0, Number()), -1.0, 1.0)),
+    ):
+        x = arguments[0][0]
+        with pytest.raises(TypeError, match="expected int32"):
+            op(*arguments)
+    for op, rest in ((nnlib.requantize_i32, (Number(), 0.0, 1.0)), (nnlib.requantize_i32_scalar, (1.0, Number(), 2.0))):
+        x = T[0].copy()
+        with pytest.raises(TypeError, match="x: expected int32"):
+            op(x, *rest)

@@ -1,7 +1,7 @@
 """Every rounding, saturation, clamp and wrap, once: the tie rule in the name, the type of the result behind it."""
 
 from libc.math cimport copysignf, floorf, rintf, truncf
-from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT32_MIN, INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t
 
 
 cdef extern from "core/rounding.h":
@@ -36,16 +36,8 @@ cdef inline uint8_t saturate_u8(int64_t v) noexcept nogil:
     return <uint8_t>clamp_s64(v, 0, 255)
 
 
-cdef inline int8_t saturate_s8(int64_t v) noexcept nogil:
-    return <int8_t>clamp_s64(v, -128, 127)
-
-
 cdef inline int16_t saturate_s16(int64_t v) noexcept nogil:
     return <int16_t>clamp_s64(v, -32768, 32767)
-
-
-cdef inline int32_t saturate_s32(int64_t v) noexcept nogil:
-    return <int32_t>clamp_s64(v, -2147483648LL, 2147483647)
 
 
 cdef inline int16_t wrap_s16(int64_t v) noexcept nogil:
@@ -54,41 +46,6 @@ cdef inline int16_t wrap_s16(int64_t v) noexcept nogil:
 
 cdef inline int32_t wrap_s32(int64_t v) noexcept nogil:
     return <int32_t><uint32_t>(v & 0xFFFFFFFFLL)
-
-
-# ---------------------------------------------------------------- x / 2**n; n in 0..62, |x| below 2**62
-
-
-cdef inline int64_t shift_floor(int64_t x, int n) noexcept nogil:
-    return x >> n
-
-
-cdef inline int64_t shift_truncate(int64_t x, int n) noexcept nogil:
-    return (x + (((<int64_t>1 << n) - 1) if x < 0 else 0)) >> n
-
-
-cdef inline int64_t shift_half_up(int64_t x, int n) noexcept nogil:
-    return (x + ((<int64_t>1 << n) >> 1)) >> n
-
-
-cdef inline int64_t shift_half_away(int64_t x, int n) noexcept nogil:
-    return (x + ((<int64_t>1 << n) >> 1) - (x < 0 and n > 0)) >> n
-
-
-cdef inline int64_t shift_half_even(int64_t x, int n) noexcept nogil:
-    return (x + ((<int64_t>1 << n) >> 1) - (n > 0 and not (x >> n) & 1)) >> n
-
-
-cdef inline int64_t shift_rounded(int64_t x, int n, Rounding rounding) noexcept nogil:
-    if rounding == FLOOR:
-        return shift_floor(x, n)
-    if rounding == TRUNCATE:
-        return shift_truncate(x, n)
-    if rounding == HALF_UP:
-        return shift_half_up(x, n)
-    if rounding == HALF_AWAY:
-        return shift_half_away(x, n)
-    return shift_half_even(x, n)
 
 
 # ---------------------------------------------------------------- floats to whole floats
