@@ -58,7 +58,7 @@ class Machine(NamedTuple):
     group_inputs: float
     """... and groups of more inputs than this."""
     conv_unrolls: bool
-    """Of images of one channel "brg" makes pairs of taps, see `qops.onednn.unrolled`."""
+    """In images of one channel, "brg" forms pairs of taps; see `qops.onednn.unrolled`."""
     ref_scaling: str
     """Order of scale and bias in the reference kernels of convolution and inner product, see `scaling`."""
     ref_matmul: str
@@ -151,7 +151,7 @@ class ConvKernel(NamedTuple):
     s32_via_f32: bool
     """The accumulator passes through f32 even on its way to an s32 destination; else only where it is compensated."""
     is_ref: bool
-    """The float steps are those of `qops.onednn.reference`."""
+    """Plain C++: nothing is fused, see `qops.onednn.output`."""
     whole_strides: bool
     """Only for images whose height and width are multiples of the strides."""
 

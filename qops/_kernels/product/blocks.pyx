@@ -239,7 +239,7 @@ cdef bint streams(const Product *p) noexcept nogil:
 
 cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p, Py_ssize_t row,
                       Py_ssize_t groups) noexcept nogil:
-    """acc to its row of C, its columns back in order (simd/gemm_stream.h), 128 times their sums taken off."""
+    """acc to its row of C, its columns back in order (simd/product/stream.h), 128 times their sums taken off."""
     cdef uint32_t *c = <uint32_t *>p.c + row * p.ldc
     cdef uint32_t x
     cdef Py_ssize_t g, vector, lane, i, j

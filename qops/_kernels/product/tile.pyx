@@ -1,7 +1,7 @@
 """Tiles and panels: what the integer product (gemm) and the convolution are made of.
 
 A *quad* is 4 bytes that lie together along k. B is packed in *panels* of some columns, ``[quad][column][4 bytes]``;
-a *tile* is a few rows of A times one panel. The plain tile below is the definition; simd/gemm_tile.h does the same
+a *tile* is a few rows of A times one panel. The plain tile below is the definition; simd/product/tile.h does the same
 with vectors, and everything else here (packing, edges, the walk over rows) is common to all of them.
 """
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uintptr_t

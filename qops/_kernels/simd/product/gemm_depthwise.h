@@ -1,5 +1,5 @@
 /* Depthwise convolution of a row of pixels: y[c] = times * sums[c] + sum over taps of x[tap + c] * w[tap][c]. Included
- * once a kernel as gemm_tile.h is, with WIDEN(p), LANES bytes as uint32, and MADD, VPMADDWD of two V: with the high half of
+ * once a kernel as tile.h is, with WIDEN(p), LANES bytes as uint32, and MADD, VPMADDWD of two V: with the high half of
  * every lane of x zero it multiplies x by the low half of w, which is faster than a 32-bit multiplication.
  * Does four vectors of channels at a time and returns how many channels that makes. */
 

@@ -1,6 +1,6 @@
 /* The first tile of a panel that is not packed yet: made into quads in registers, multiplied, and stored on the way for
  * the rows that follow. While multiplications wait for nothing, the reads of B take no time of their own.
- * Included once a kernel, as gemm_tile.h is; for 16 lanes and 4 vectors.
+ * Included once a kernel, as tile.h is; for 16 lanes and 4 vectors.
  *
  * Where A is signed a row of ones takes the sixth row's place: 128 times the sums of the columns are taken off. */
 

@@ -1,5 +1,5 @@
 /* Few rows of A and a B that is used once: B is not packed but read row by row, `quads` quads (a block) at a time,
- * and made into quads in registers. Included once a kernel, as gemm_tile.h is; for 16 lanes.
+ * and made into quads in registers. Included once a kernel, as tile.h is; for 16 lanes.
  *
  * Unpacking works inside 128-bit lanes, so of each 64 columns acc holds column 16 L + 4 v + i at 16 v + 4 L + i; the
  * caller puts the columns back in order, once, when the last block is done. */

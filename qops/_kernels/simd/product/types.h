@@ -1,4 +1,4 @@
-/* What the loops of gemm_product.pyx and convolution_walk.pyx hand to a kernel.
+/* What the loops of blocks.pyx and rows.pyx hand to a kernel.
  *
  * A quad is 4 bytes that lie together along k: four 8-bit elements, or two 16-bit ones for the kernels that widen.
  * B is packed in panels of up to vectors * lanes columns, [quad][column][4 bytes], so one vector holds one quad of
@@ -44,7 +44,7 @@ typedef struct {
     void (*pack)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel);
     /* the same of up to GEMM_ROWS rows, one fewer if A is s8, and packs a whole panel; NULL if there is none */
     void (*pack_tile)(const gemm_tile *t, const gemm_raw *raw, ptrdiff_t rows);
-    /* few rows, B not packed: acc[rows][64 * groups], columns shuffled as gemm_stream.h says; NULL if there is none */
+    /* few rows, B not packed: acc[rows][64 * groups], columns shuffled as stream.h says; NULL if there is none */
     void (*stream)(const uint8_t *a, ptrdiff_t lda, ptrdiff_t rows, const int8_t *b, ptrdiff_t ldb,
                    ptrdiff_t blocks, ptrdiff_t quads, ptrdiff_t groups, int32_t *acc);
     /* a row of pixels, exact, as gemm_depthwise.h says; NULL if there is none, as for kernels that widen */
