@@ -139,10 +139,3 @@ def ort_has_kernel(x: NDArray[Any], w: NDArray[Any], y: NDArray[Any], names: str
     """Raise TypeError if onnxruntime has no kernel for the types of the operands and of the result's zero point."""
     if x.dtype != y.dtype or x.dtype == np.int8 != w.dtype:
         raise TypeError(f"{names}: onnxruntime has no kernel for {x.dtype} by {w.dtype} to {y.dtype}")
-
-
-def signed(w: NDArray[Any], zero: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """Give weights as int8, and their zero point: uint8 ones are 128 less, both."""
-    if w.dtype == np.int8:
-        return w, zero.astype(np.int32)
-    return (w ^ np.uint8(128)).view(np.int8), zero.astype(np.int32) - np.int32(128)

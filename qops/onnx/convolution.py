@@ -96,7 +96,7 @@ def conv_integer(
     x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")
     w_zero = check.zero_point(w_zero_point, "w_zero_point", filters.dtype)
     w_zero = check.channels(w_zero, "w_zero_point", len(filters))
-    acc = _convolve(data, filters, x_zero, w_zero, axes, group, num_threads)
+    acc = _convolve(data, filters, x_zero, w_zero, None, axes, group, num_threads)
     return _channels_first(acc, data, axes)
 
 
@@ -214,9 +214,7 @@ def qlinear_conv(
     bias = None if B is None else check.array(B, "B", ("int32",))
     if bias is not None and bias.shape != (len(filters),):
         raise ValueError(f"B: expected {len(filters)} values, one an output channel, got shape {bias.shape}")
-    acc = _convolve(data, filters, x_zero, w_zero, axes, group, num_threads)
-    if bias is not None:
-        acc += bias
+    acc = _convolve(data, filters, x_zero, w_zero, bias, axes, group, num_threads)
     return _channels_first(requantize(acc, factor, y_zero, runtime), data, axes)
 
 
@@ -225,24 +223,26 @@ def _convolve(
     w: NDArray[Any],
     x_zero: NDArray[Any],
     w_zero: NDArray[Any],
+    bias: NDArray[np.int32] | None,
     axes: list[Axis],
     group: int,
     num_threads: int,
 ) -> NDArray[np.int32]:
-    """``conv(x - x_zero, w - w_zero)``, M last."""
+    """Give ``conv(x - x_zero, w - w_zero) + bias``, with the output channels last."""
     zero = int(x_zero)
-    x, w, (rows, columns) = to_two_axes(x, w, axes, zero)
+    x, w, (down, across) = to_two_axes(x, w, axes, zero)
     return convolve(
         x,
         w,
         window=Window(
-            (rows.stride, columns.stride),
-            (rows.dilation, columns.dilation),
-            ((rows.before, rows.after), (columns.before, columns.after)),
+            (down.stride, across.stride),
+            (down.dilation, across.dilation),
+            ((down.before, down.after), (across.before, across.after)),
         ),
         pad_value=zero,
         zero_point=zero,
         w_zero_point=w_zero,
+        bias=bias,
         layout="nchw",
         groups=group,
         num_threads=num_threads,

@@ -202,16 +202,10 @@ def _shaped(y: NDArray[Any], a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 def _product(
     a: NDArray[Any], b: NDArray[Any], a_zero: NDArray[Any], b_zero: NDArray[Any], num_threads: int
 ) -> NDArray[np.int32]:
-    """``(a - a_zero) @ (b - b_zero)`` = ``a @ b - a_zero * sums of columns - b_zero * sums of rows of a - a_zero``."""
-    b, b_zero = check.signed(b, b_zero)
-    a_zero = a_zero.astype(np.int32)
+    """Give ``(a - a_zero) @ (b - b_zero)``, a matrix of the batch at a time."""
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     acc = np.empty((*batch, a.shape[-2], b.shape[-1]), np.int32)
-    left, right = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (a, b))
+    left, right, rows, columns = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (a, b, a_zero, b_zero))
     for at in np.ndindex(batch):
-        product(left[at], right[at], acc[at], num_threads=num_threads)
-    if a_zero.any():
-        acc -= a_zero * b.sum(-2, np.int32, keepdims=True)
-    if b_zero.any():
-        acc -= (a.sum(-1, np.int32, keepdims=True) - np.int32(a.shape[-1]) * a_zero) * b_zero
+        product(left[at], right[at], acc[at], a_offset=rows[at], b_offset=columns[at], num_threads=num_threads)
     return acc

@@ -121,7 +121,11 @@ REFUSED = [
     ({"a_scale": np.nan}, ValueError, "a_scale: nan is not a finite float32"),
     ({"y_scale": 0}, ValueError, "y_scale: expected finite numbers other than 0, got 0"),
     ({"y_scale": np.float32([1, 2])}, ValueError, r"y_scale: expected 1 value, got shape \(2,\)"),
-    ({"a_scale": 1e38, "b_scale": 1e38}, ValueError, "a_scale, b_scale, y_scale: .* is beyond float32"),
+    (
+        {"a_scale": 1e38, "b_scale": 1e38, "y_scale": 1e38},
+        ValueError,
+        "a_scale, b_scale, y_scale: .* is beyond float32",
+    ),
     ({"y_zero_point": np.int16(0)}, TypeError, "y_zero_point: expected uint8, int8, got int16"),
     ({"y_zero_point": np.uint8([0, 0])}, ValueError, r"y_zero_point: expected 1 value, got shape \(2,\)"),
     ({"num_threads": 0}, ValueError, "num_threads: expected an integer in"),

@@ -130,6 +130,7 @@ def test_float8_saturates_if_it_is_told_to(name):
 X = np.float32([[1, 2, 3], [4, 5, 6]])
 Q = np.uint8([[1, 2, 3], [4, 5, 6]])
 TWO = np.float32([1, 2])
+E5M2 = np.ones(1, ml_dtypes.float8_e5m2)
 REFUSED = [
     ({"x": X.astype(np.float64)}, TypeError, "x: expected float32, .* got float64"),
     ({"x": [[True]]}, TypeError, "x: expected float32, .* got bool"),
@@ -185,12 +186,17 @@ def test_quantize_refuses(changes, kind, text):
         ({"x_zero_point": np.int8(1)}, TypeError, "x_zero_point: expected uint8, got int8"),
         ({"x_zero_point": 300}, ValueError, "x_zero_point: expected an integer in"),
         ({"x": Q.astype(np.int32), "x_zero_point": 1}, ValueError, "x_zero_point: expected 0 for int32 codes, got 1"),
+        ({"x": E5M2, "x_zero_point": E5M2[0]}, ValueError, "x_zero_point: expected 0 for float8_e5m2 codes"),
         ({"output_dtype": np.float64}, TypeError, "output_dtype: expected float32"),
     ],
 )
 def test_dequantize_refuses(changes, kind, text):
     with pytest.raises(kind, match=f"^{text}"):
         onnx.dequantize_linear(**({"x": Q, "x_scale": 1.0} | changes))
+
+
+def test_int32_codes_are_rounded_to_float32_first():
+    same(onnx.dequantize_linear(np.int32([2**24 + 1, 2**24 + 3]), 1.5), np.float32([1.5 * 2**24, 1.5 * (2**24 + 4)]))
 
 
 def test_scales_of_0_are_dequantized():

@@ -105,6 +105,17 @@ def test_offsets_bias_and_unsigned_weights(tier, rng, x_type, w_type):
                 np.testing.assert_array_equal(out, (want + bias).astype(np.int32))
 
 
+@pytest.mark.parametrize("w_type", [np.uint8, np.int8])
+def test_offsets_of_each_output_channel(rng, w_type):
+    window = (1, 2), (2, 1), ((2, 2), (1, 3))
+    for groups, shape in ((1, (20, 6, 3, 2)), (2, (34, 3, 3, 2)), (6, (6, 1, 3, 2))):
+        x, w = extreme(rng, (2, 5, 6, 6), np.uint8), extreme(rng, shape, w_type)
+        each = rng.integers(-300, 300, shape[0], np.int32)
+        want = model_less_offsets(x, w, window, 100, 7, each.reshape(-1, 1, 1, 1), groups)
+        how = {"window": Window(*window), "pad_value": 100, "zero_point": 7, "groups": groups}
+        np.testing.assert_array_equal(convolution.convolve(x, w, w_zero_point=each, **how), want)
+
+
 def test_convolution_in_blocks(tier, rng):
     """An image of more rows than are copied at a time."""
     x, w = uniform(rng, (1, 40, 40, 200), np.uint8), uniform(rng, (6, 200, 3, 3), np.int8)

@@ -75,7 +75,8 @@ def convolve(x, w, out=None, *, Window window=None, Py_ssize_t pad_value=0, int3
 
     w is int8 or uint8, or what ``pack_weights`` made of them, which then knows groups and whether it saturates. The
     padding of the window holds pad_value, a value of x. It is the convolution of x - zero_point with w - w_zero_point,
-    one number or one an output channel, plus bias, int32, one an output channel. The result has the same bits for any ``num_threads``.
+    one number or one an output channel, plus bias, int32, one an output channel. The result has the same bits for any
+    ``num_threads``.
     """
     cdef cnp.ndarray image = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), y, added = None
     cdef PackedWeights packed

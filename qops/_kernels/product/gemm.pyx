@@ -108,7 +108,8 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
 
     a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which then knows whether it
     saturates and where its blocks start. Offsets: see `take_off_offsets`; bias: n of int32; both are added after the
-    product, and change nothing of what saturates. out: int32, m x n. The result has the same bits for any ``num_threads``.
+    product, and change nothing of what saturates. out: int32, m x n. The result has the same bits for any
+    ``num_threads``.
     """
     cdef cnp.ndarray left = matrix(a, "a"), added = None, c
     cdef bint is_shifted
@@ -143,7 +144,7 @@ cdef wrapped(x):
 
 
 cdef bint is_zero(x):
-    return type(x) is int and x == 0
+    return not (x.any() if isinstance(x, cnp.ndarray) else x)
 
 
 def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
