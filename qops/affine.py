@@ -6,8 +6,14 @@ A real value is ``scale * (q - zero_point)``. The systems have rules of their ow
 
 from typing import NamedTuple
 
-from qops._kernels.frontdoor.quantize import range_holding_zero
-from qops.qtensor import real, span
+from qops._kernels.core.affine import range_holding_zero as _range_holding_zero
+from qops.codes import TABLE as _TABLE
+from qops.qtensor import real as _real
+from qops.qtensor import span as _span
+
+__all__ = ["Affine", "exact", "holding_zero", "max_abs", "symmetric"]
+
+_U8 = _TABLE["u8"]
 
 
 class Affine(NamedTuple):
@@ -27,7 +33,7 @@ class Affine(NamedTuple):
     @property
     def range(self) -> tuple[float, float]:
         """Real values of the codes 0 and 255: (-zero_point * scale, (255 - zero_point) * scale)."""
-        return (0 - self.zero_point) * self.scale, (255 - self.zero_point) * self.scale
+        return (_U8.lowest - self.zero_point) * self.scale, (_U8.highest - self.zero_point) * self.scale
 
 
 def holding_zero(min: float, max: float) -> Affine:
@@ -56,7 +62,7 @@ def holding_zero(min: float, max: float) -> Affine:
     >>> holding_zero(0.5, 2.55).range
     (0.0, 2.549999952316284)
     """
-    _, _, scale, zero_point = range_holding_zero(*span(min, max, "range"))
+    _, _, scale, zero_point = _range_holding_zero(*_span(min, max, "range"), _U8)
     return Affine(scale, zero_point)
 
 
@@ -86,17 +92,13 @@ def exact(min: float, max: float) -> Affine:
     Traceback (most recent call last):
     ValueError: range (-1.0, 1.0): 0 is at code 127.5, not on a code
     """
-    lo, hi = span(min, max, "range")
-    if lo == hi == 0:
-        return Affine(0.0, 0)
-    if lo == hi:
+    lo, hi = _span(min, max, "range")
+    step, zero_point, base = _U8.line(lo, hi)
+    if step == 0 and lo != 0:
         raise ValueError(f"range ({lo}, {hi}): 0 is not in it")
-    scale = (hi - lo) / 255
-    code = -lo / scale
-    zero_point = round(code)
-    if not (abs(code - zero_point) <= 2**-15 and 0 <= zero_point <= 255):
-        raise ValueError(f"range ({lo}, {hi}): 0 is at code {code:.6g}, not on a code")
-    return Affine(scale, zero_point)
+    if base != 0:
+        raise ValueError(f"range ({lo}, {hi}): 0 is at code {-lo / step:.6g}, not on a code")
+    return Affine(step, zero_point)
 
 
 def max_abs(limit: float) -> Affine:
@@ -121,10 +123,10 @@ def max_abs(limit: float) -> Affine:
     >>> 1 / max_abs(15.0).scale  # the quantization factor Q = 255 / R
     17.0
     """
-    value = real(limit, "limit")
+    value = _real(limit, "limit")
     if value < 0:
         raise ValueError(f"limit: {limit} < 0")
-    return Affine(value / 255, 0)
+    return Affine(value / _U8.steps, 0)
 
 
 def symmetric(limit: float) -> Affine:
@@ -149,7 +151,7 @@ def symmetric(limit: float) -> Affine:
     >>> symmetric(127.0).range
     (-128.0, 127.0)
     """
-    value = real(limit, "limit")
+    value = _real(limit, "limit")
     if value < 0:
         raise ValueError(f"limit: {limit} < 0")
     return Affine(value / 127, 128)

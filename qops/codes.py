@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.core.affine import line as _line
 from qops._kernels.core.codes import learn_codes as _learn_codes
 
 __all__ = ["TABLE", "CodeType", "of"]
@@ -50,39 +51,26 @@ class CodeType(NamedTuple):
     steps: int
     symmetric: bool
 
-    def step(self, min: Any, max: Any) -> Any:
-        """Real size of one code step: ``(max - min) / steps`` in float64.
+    def line(self, min: Any, max: Any) -> tuple[Any, Any, Any]:
+        """(step, zero, base): code ``q`` stands for ``(q - zero) * step + base``.
 
         Parameters
         ----------
         min, max : float or ndarray
-            Ends of the range, or of each range.
+            Ends of the range, or of the range of each channel.
 
         Returns
         -------
-        float or ndarray of float64
+        tuple
+            The size of one code step in float64; the code nearest to 0, cut to the codes there are; the value of that
+            code, exactly 0 if it is nearer to 0 than float32 ends of a range can say. Arrays for arrays.
+
+        Examples
+        --------
+        >>> TABLE["s8"].line(-128.0, 127.0)
+        (1.0, 0, 0.0)
         """
-        if isinstance(min, np.ndarray):
-            return np.subtract(max, min, dtype=np.float64) / self.steps
-        return (max - min) / self.steps
-
-    def zero_point(self, min: Any, max: Any) -> Any:
-        """Code nearest to real 0, cut to the codes there are; 0 of a range that is 0 wide.
-
-        Parameters
-        ----------
-        min, max : float or ndarray
-            Ends of the range, or of each range.
-
-        Returns
-        -------
-        int or ndarray of int64
-        """
-        step = np.asarray(self.step(min, max))
-        above = np.asarray(min, np.float64) / -np.where(step > 0, step, 1.0)
-        near = self.lowest + np.rint(np.clip(above, 0, self.highest - self.lowest)).astype(np.int64)
-        codes = np.where((step > 0) & (not self.symmetric), near, 0)
-        return codes if codes.ndim else int(codes)
+        return _line(min, max, self)
 
 
 _PLAIN = (

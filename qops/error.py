@@ -1,17 +1,27 @@
 """How far quantized data are from the truth, in LSB."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from math import inf, log10
+from functools import reduce
+from math import ceil, floor, inf, log2, log10, nan, sqrt
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.frontdoor.quantize import zero_and_base
-from qops.qtensor import S32, U8, TensorLike, as_array, operand
+from qops import codes as _codes
+from qops._kernels.core import errors as _kernels
+from qops._kernels.core.channels import read as _read
+from qops.qtensor import QTensor, TensorLike
+from qops.qtensor import as_array as _as_array
 
-_BINS_PER_LSB = 8
+__all__ = ["ErrorReport", "Histogram", "Worst", "error", "values"]
+
+_FINEST_BIN = 1 / 8
 _MOST_BINS = 4096
+_BLOCK = 1 << 15  # elements, so that what is computed of them stays in the cache
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -22,7 +32,7 @@ class Worst:
     Attributes
     ----------
     index : tuple of int
-        Where it is.
+        Where it is, in the chunk that it was found in.
     value, reference : float
         What the code stands for, and what it should be.
     """
@@ -33,22 +43,25 @@ class Worst:
 
 
 class Histogram(NamedTuple):
-    """Counts of the signed error.
+    """Counts of the signed error, in bins of equal width, an eighth of an LSB or so much coarser as 4096 bins need.
 
     Attributes
     ----------
     counts : ndarray of int64
         Elements a bin.
     edges : ndarray of float64
-        Ends of the bins in LSB, one more than there are bins.
+        Ends of the bins in LSB, one more than there are bins; a bin holds its lower end.
     """
 
-    counts: NDArray[np.int64]
-    edges: NDArray[np.float64]
+    counts: NDArray[Any]
+    edges: NDArray[Any]
 
 
-class ErrorReport(NamedTuple):
-    """Error of quantized data in LSB, one output code step; positive where the data are too high.
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorReport:
+    """Error of quantized data in LSB, one code step; positive where the data are too high.
+
+    The reports of chunks of data add up, ``r1 + r2``, to the report of all, but for float64 roundings.
 
     Attributes
     ----------
@@ -56,12 +69,14 @@ class ErrorReport(NamedTuple):
         Largest, mean and root mean square of the absolute error, in LSB.
     bias : float
         Mean of the signed error, in LSB.
-    sqnr : float
-        Signal to quantization noise ratio in dB; inf if there is no error.
-    lsb : float
-        Real size of an LSB.
+    lsb : float or ndarray
+        Real size of an LSB; an array with ranges per channel; NaN if reports of different ones were added.
+    count : int
+        How many elements.
+    signal, noise : float
+        Mean square of the true values, and of the error in real units.
     worst : Worst
-        The element with the largest error.
+        The element with the largest error, the first of equals.
     histogram : Histogram
         Counts of the signed error.
     """
@@ -70,26 +85,62 @@ class ErrorReport(NamedTuple):
     mean: float
     rms: float
     bias: float
-    sqnr: float
-    lsb: float
+    lsb: Any
+    count: int
+    signal: float
+    noise: float
     worst: Worst
     histogram: Histogram
 
+    @property
+    def sqnr(self) -> float:
+        """Signal to quantization noise ratio in dB; inf if there is no error."""
+        if self.noise == 0:
+            return inf
+        return 10 * log10(self.signal / self.noise) if self.signal else -inf
 
-def values(t: TensorLike) -> tuple[NDArray[np.float64], float]:
+    def __add__(self, other: object) -> ErrorReport:
+        """The report of the data of both."""
+        if not isinstance(other, ErrorReport):
+            return NotImplemented
+        count = self.count + other.count
+        a, b = self.count / count, other.count / count
+        further = self if self.max >= other.max else other
+        return ErrorReport(
+            max=further.max,
+            mean=a * self.mean + b * other.mean,
+            rms=sqrt(a * self.rms**2 + b * other.rms**2),
+            bias=a * self.bias + b * other.bias,
+            lsb=self.lsb if np.array_equal(self.lsb, other.lsb) else nan,
+            count=count,
+            signal=a * self.signal + b * other.signal,
+            noise=a * self.noise + b * other.noise,
+            worst=further.worst,
+            histogram=_merged(self.histogram, other.histogram),
+        )
+
+
+def _line(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
+    """Give the codes of `t` and (step, zero, base) of their values."""
+    data, lo, hi = _read(t, "t")
+    row = t.code_type if isinstance(t, QTensor) else _codes.of(data)
+    return data, *row.line(lo, hi)
+
+
+def values(t: TensorLike) -> tuple[NDArray[Any], Any]:
     """Exact real values of a tensor, in float64, and the size of its LSB.
 
-    uint8: ``min + q * (max - min) / 255``, exactly 0 for a code that 0 is on, as `dequantize` has it; int32:
-    ``q * (max - min) / 2**32``.
+    ``(q - zero) * step + base``, see `qops.codes.CodeType.line`: exactly 0 for a code that 0 is on, as `dequantize` has
+    it.
 
     Parameters
     ----------
     t : (data, min, max)
-        uint8 or int32 tensor.
+        Tensor of any code type; min and max may be arrays, per channel.
 
     Returns
     -------
-    (ndarray of float64, float)
+    (ndarray of float64, float or ndarray)
         The values, of the data's shape, and the size of an LSB.
 
     Raises
@@ -102,13 +153,8 @@ def values(t: TensorLike) -> tuple[NDArray[np.float64], float]:
     >>> values((np.uint8([0, 255]), 1.0, 2.0))
     (array([1., 2.]), 0.00392156862745098)
     """
-    codes, lo, hi = operand(t, "t", U8, S32)
-    if codes.itemsize == 1:
-        lsb = (hi - lo) / 255
-        zero, base = zero_and_base(lo, hi)
-        return (lo + codes * lsb if base else (codes.astype(np.float64) - zero) * lsb), lsb
-    lsb = (hi - lo) / 2**32
-    return codes * lsb, lsb
+    data, step, zero, base = _line(t)
+    return (data.astype(np.float64) - zero) * step + base, step
 
 
 def error(t: TensorLike, reference: ArrayLike) -> ErrorReport:
@@ -117,14 +163,14 @@ def error(t: TensorLike, reference: ArrayLike) -> ErrorReport:
     Parameters
     ----------
     t : (data, min, max)
-        uint8 or int32 tensor, at least one element.
+        Tensor of any code type, at least one element; min and max may be arrays, per channel.
     reference : array_like of float
         True values, of a shape that broadcasts to the data's.
 
     Returns
     -------
     ErrorReport
-        All in units of the tensor's own LSB, ``(max - min) / 255`` or ``(max - min) / 2**32``.
+        In units of the tensor's own LSB, ``(max - min) / steps``, of each channel if it has several.
 
     Raises
     ------
@@ -138,47 +184,80 @@ def error(t: TensorLike, reference: ArrayLike) -> ErrorReport:
     >>> report = error(qops.quantize([0.0, 0.3, 1.0]), [0.0, 0.3, 1.0])
     >>> round(report.max, 3), report.worst.index
     (0.5, (1,))
+    >>> (report + report).count
+    6
     """
-    got, lsb = values(t)
-    want = as_array(reference, "reference")
+    data, step, zero, base = _line(t)
+    want = _as_array(reference, "reference")
     if want.dtype.kind not in "fiu":
         raise TypeError(f"reference: expected real numbers, got {want.dtype}")
-    want = want.astype(np.float64)
-    if got.size == 0:
-        raise ValueError(f"t: has no elements, shape {got.shape}")
-    if not (np.abs(want) <= _LARGEST).all():
-        raise ValueError("reference: has values that are NaN, infinite or beyond float32")
+    if data.size == 0:
+        raise ValueError(f"t: has no elements, shape {data.shape}")
     try:
-        want = np.broadcast_to(want, got.shape)
+        np.broadcast_to(want, data.shape)
     except ValueError:
-        raise ValueError(f"reference: shape {want.shape} does not fit the data's {got.shape}") from None
-    off = got - want
-    if lsb > 0:
-        off = off / lsb
-    elif off.any():
+        raise ValueError(f"reference: shape {want.shape} does not fit the data's {data.shape}") from None
+    line = [np.asarray(part, np.float64) for part in (step, zero, base)]
+    arrays = (data, want, *line) if line[0].ndim else (data, want)
+    reports = (
+        _block(got, true, own or line, step, data.shape, start)
+        for start, (got, true, *own) in _kernels.stretches(arrays, _BLOCK)
+    )
+    return reduce(add, reports)
+
+
+def _block(
+    got: NDArray[Any], want: NDArray[Any], line: list[NDArray[Any]], lsb: Any, shape: tuple[int, ...], start: int
+) -> ErrorReport:
+    """Report on a stretch of elements, the first of which is at `start`."""
+    if not max(want.max(), -want.min()) <= _LARGEST:
+        raise ValueError("reference: has values that are NaN, infinite or beyond float32")
+    off = np.empty(got.shape)
+    n, s = off.size, _kernels.sums(got, want, line, off)
+    if s["noise"] and not line[0].all() and off[line[0] == 0].any():
         raise ValueError("t: its range is zero wide, so an error has no LSB to be measured in")
-    worst = np.unravel_index(int(np.abs(off).argmax()), got.shape)
+    at = s["worst"]
+    step, zero, base = (float(part.flat[at % part.size]) for part in line)
     return ErrorReport(
-        max=float(np.abs(off).max()),
-        mean=float(np.abs(off).mean()),
-        rms=float(np.sqrt((off**2).mean())),
-        bias=float(off.mean()),
-        sqnr=_decibels(want, (got - want)),
+        max=s["largest"],
+        mean=s["absolute"] / n,
+        rms=sqrt(s["squares"] / n),
+        bias=s["signed"] / n,
         lsb=lsb,
-        worst=Worst(tuple(map(int, worst)), float(got[worst]), float(want[worst])),
-        histogram=_histogram(off),
+        count=n,
+        signal=s["signal"] / n,
+        noise=s["noise"] / n,
+        worst=Worst(
+            tuple(map(int, np.unravel_index(start + at, shape))),
+            (float(got[at]) - zero) * step + base,
+            float(want[at]),
+        ),
+        histogram=_histogram(off, s["largest"]),
     )
 
 
-def _decibels(signal: NDArray[Any], noise: NDArray[Any]) -> float:
-    signal_power, noise_power = float((signal**2).mean()), float((noise**2).mean())
-    if noise_power == 0:
-        return inf
-    return 10 * log10(signal_power / noise_power) if signal_power else -inf
+def _histogram(off: NDArray[Any], largest: float) -> Histogram:
+    """Count in bins that reach as far to both sides of 0, beyond the `largest`."""
+    limit = floor(largest) + 1
+    width = max(_FINEST_BIN, 2.0 ** ceil(log2(2 * limit / _MOST_BINS)))
+    half = ceil(limit / width)
+    return Histogram(_kernels.count(off, width, half), _edges(half, width))
 
 
-def _histogram(off: NDArray[np.float64]) -> Histogram:
-    """Bins of 1/8 LSB from -limit to limit, coarser where that would be more than 4096."""
-    limit = max(1.0, float(np.ceil(np.abs(off).max())))
-    counts, edges = np.histogram(off, bins=int(min(2 * limit * _BINS_PER_LSB, _MOST_BINS)), range=(-limit, limit))
-    return Histogram(counts, edges)
+def _edges(half: int, width: float) -> NDArray[Any]:
+    return np.arange(-half, half + 1) * width
+
+
+def _merged(one: Histogram, other: Histogram) -> Histogram:
+    """Add the counts, in the bins of the coarser of the two; each bin of the other lies in one of them."""
+    if len(one.counts) == len(other.counts) and one.edges[-1] == other.edges[-1]:
+        return Histogram(one.counts + other.counts, one.edges)
+    widths = [float(h.edges[-1]) / (len(h.counts) // 2) for h in (one, other)]
+    width = max(widths)
+    half = ceil(max(one.edges[-1], other.edges[-1]) / width)
+    counts = np.zeros(2 * half, np.int64)
+    for h, own in zip((one, other), widths, strict=True):
+        middle = len(h.counts) // 2
+        fold = int(min(width / own, _MOST_BINS))
+        np.add.at(counts, (np.arange(-middle, middle) // fold) + half, h.counts)
+    return Histogram(counts, _edges(half, width))

@@ -3,13 +3,18 @@
 The checks are compiled (`qops._kernels.core.checks`), because they run on every call.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self, TypeAlias
+from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple, NoReturn, Self, TypeAlias
+
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core import codes
-from qops._kernels.core.channels import new_tensor
+from qops import codes as _codes
+from qops._kernels.core import codes as _kernel
+from qops._kernels.core.channels import new_tensor as _new_tensor
 from qops._kernels.core.checks import (
     F32,
     S32,
@@ -27,8 +32,7 @@ from qops._kernels.core.checks import (
     real,
     span,
 )
-from qops.codes import CodeType
-from qops.codes import of as code_type
+from qops._kernels.frontdoor.quantize import dequantize as _dequantize
 
 __all__ = [
     "F32",
@@ -51,6 +55,8 @@ __all__ = [
     "tensor",
 ]
 
+_IS_NO_ARRAY = "a QTensor is no array: take .data for its codes or .dequantize() for its real values"
+
 
 class _Triple(NamedTuple):
     data: NDArray[Any]
@@ -64,6 +70,9 @@ class QTensor(_Triple):
     What a code stands for, its dtype says (`qops.codes`): of uint8 data ``min + q * (max - min) / 255``, of int32 data,
     whose range is symmetric, ``q * (max - min) / 2**32``.
 
+    It is unpacked and indexed as a tuple of three. ``==`` tells whether two have the same codes and range. What an
+    array would do, ``+``, ``*``, ``<`` and numpy's functions, it refuses, and names the op to use.
+
     Attributes
     ----------
     data : ndarray of uint8, int8, uint16, int16 or int32
@@ -71,6 +80,12 @@ class QTensor(_Triple):
     min, max : float
         Real values at the ends of the code range, float32 values held as Python floats; or, with ranges per channel,
         float32 arrays that broadcast against the data.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Data of another type; a range that is not finite or with min > max, of int32 data with min != -max; arrays of
+        ranges that do not broadcast to the data's shape.
 
     Examples
     --------
@@ -81,31 +96,126 @@ class QTensor(_Triple):
     >>> data, lo, hi = t
     >>> hi
     0.9921875
+    >>> t + t
+    Traceback (most recent call last):
+    TypeError: +: use qops.quantized_add_8p8to8(a, b) or qops.quantized_add_8p8to32(a, b)
     """
 
     __slots__ = ()
 
-    def __new__(cls, data: ArrayLike, min: float | NDArray[Any], max: float | NDArray[Any]) -> Self:
-        """Check and take the three; a range with min > max is refused."""
-        return new_tensor(cls, data, min, max)
+    def __new__(cls, data: ArrayLike, min: float | ArrayLike, max: float | ArrayLike) -> Self:
+        """Check and take the three."""
+        return _new_tensor(cls, data, min, max)
+
+    @classmethod
+    def _make(cls, iterable: Any) -> Self:  # type: ignore[override]  # `_replace` makes its result so
+        return cls(*iterable)
 
     @property
-    def code_type(self) -> CodeType:
+    def code_type(self) -> _codes.CodeType:
         """The row of `qops.codes` that says what the codes stand for."""
-        return code_type(self.data)
+        return _codes.of(self.data)
 
     @property
     def scale(self) -> Any:
         """Real size of one code step, ``(max - min) / steps``: a float, or an array with ranges per channel."""
-        return self.code_type.step(self.min, self.max)
+        return self.code_type.line(self.min, self.max)[0]
 
     @property
     def zero_point(self) -> Any:
         """Code nearest to real 0, cut to the codes there are; exact when 0 is on a code, as `quantize` makes it."""
-        return self.code_type.zero_point(self.min, self.max)
+        zero = self.code_type.line(self.min, self.max)[1]
+        return zero if isinstance(zero, int) else zero.astype(np.int64)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the data."""
+        return self.data.shape
+
+    def dequantize(self) -> NDArray[np.float32]:
+        """Real values of the codes, as `qops.dequantize` gives them.
+
+        Returns
+        -------
+        ndarray of float32
+        """
+        return _dequantize(self, None)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether `other` is a triple of the same codes, of one type and shape, and the same range: one answer."""
+        if not isinstance(other, tuple) or len(other) != 3 or self.data.dtype != getattr(other[0], "dtype", None):
+            return False
+        same = self.code_type == (other.code_type if isinstance(other, QTensor) else _codes.of(self.data))
+        return same and all(np.array_equal(a, b) for a, b in zip(self, other, strict=True))
+
+    def __ne__(self, other: object) -> bool:
+        """The opposite of ``==``."""
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]  # its codes can be changed
+
+    def __add__(self, other: object) -> NoReturn:
+        """Refuse."""
+        raise TypeError("+: use qops.quantized_add_8p8to8(a, b) or qops.quantized_add_8p8to32(a, b)")
+
+    def __mul__(self, other: object) -> NoReturn:
+        """Refuse."""
+        raise TypeError("*: use qops.multiply_shift(t.data, factor) for its codes, or multiply t.dequantize()")
+
+    def __lt__(self, other: object) -> NoReturn:
+        """Refuse."""
+        raise TypeError("<, >: compare the codes, t.data, or the real values, t.dequantize()")
+
+    def __sub__(self, other: object = None) -> NoReturn:
+        """Refuse."""
+        raise TypeError(f"-, / and the like: {_IS_NO_ARRAY}")
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+    __le__ = __gt__ = __ge__ = __lt__
+    __rsub__ = __matmul__ = __rmatmul__ = __truediv__ = __rtruediv__ = __neg__ = __sub__
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        """Refuse to be made an array."""
+        raise TypeError(_IS_NO_ARRAY)
+
+    def __array_ufunc__(self, function: Any, *_: object, **__: object) -> NoReturn:
+        """Refuse to be taken for one."""
+        raise TypeError(f"np.{function.__name__}: {_IS_NO_ARRAY}")
+
+    __array_function__ = __array_ufunc__
 
 
-codes.learn_tensor(QTensor)
-tensor: Callable[[NDArray[Any], Any, Any], QTensor] = codes.tensor
+@cache
+def read_as(row: str) -> type[QTensor]:
+    """Class of the tensors of a system that reads codes otherwise than `qops.codes` reads their dtype.
+
+    Parameters
+    ----------
+    row : str
+        The name in `qops.codes.TABLE` of what the codes stand for.
+
+    Returns
+    -------
+    type
+        A `QTensor` in all else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> read_as("s8_narrow")(np.int8([-127, 0, 127]), -1.0, 1.0).dequantize()
+    array([-1.,  0.,  1.], dtype=float32)
+    """
+    own = {"__slots__": (), "code_type": _codes.TABLE[row], "__reduce__": lambda t: (_read_as, (row, *t))}
+    return type("QTensor", (QTensor,), {**own, "__doc__": QTensor.__doc__})
+
+
+def _read_as(row: str, *parts: Any) -> QTensor:
+    return read_as(row)(*parts)
+
+
+_kernel.learn_tensor(QTensor)
+tensor: Callable[[NDArray[Any], Any, Any], QTensor] = _kernel.tensor
 """A `QTensor` of parts that are known to be right: what ops return, unchecked and quickly."""
-TensorLike: TypeAlias = QTensor | tuple[Any, float, float] | list[Any]
+
+TensorLike: TypeAlias = QTensor | tuple[Any, Any, Any] | list[Any]

@@ -1,65 +1,91 @@
 """quantize and dequantize: float32 arrays <-> codes."""
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from __future__ import annotations
 
-from qops._kernels.frontdoor import calls as frontdoor
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops._kernels.frontdoor import quantize as _kernels
 from qops.qtensor import QTensor, TensorLike
+
+__all__ = ["BOUND_QUANTIZE", "BOUND_QUANTIZE_16", "dequantize", "quantize"]
 
 BOUND_QUANTIZE = 0.5 + 2**-13
 """Largest error of `quantize` in LSB, for values within the range: one rounding, and float32 products up to 255."""
+BOUND_QUANTIZE_16 = 0.5 + 2**-5
+"""The same with 16-bit codes, where float32 products reach 65535."""
 
 
 def quantize(
-    x: ArrayLike, min: float | None = None, max: float | None = None, *, out: NDArray[np.uint8] | None = None
+    x: ArrayLike,
+    min: float | ArrayLike | None = None,
+    max: float | ArrayLike | None = None,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike = np.uint8,
+    nan: Literal["raise", "lowest"] = "raise",
+    out: NDArray[Any] | None = None,
 ) -> QTensor:
-    """Quantize real numbers into uint8 codes; 0 is always exactly on a code.
+    """Quantize real numbers into codes, by default of uint8; 0 is always exactly on a code.
 
-    ``c = sat_u8(round_half_even(x / scale) + zero_point)``, with the smallest range that holds ``min``, ``max`` and, on
-    a code, 0 (`qops.affine.holding_zero`). **Error: at most 0.5 + 2**-13 LSB** (`BOUND_QUANTIZE`) within that range.
+    ``c = saturate(round_half_even(x * float32(1 / scale)) + zero_point)``, with the smallest range that holds ``min``,
+    ``max`` and, on a code, 0 (`qops.affine.holding_zero`). **Error: at most 0.5 + 2**-13 LSB** (`BOUND_QUANTIZE`; with
+    16-bit codes 0.5 + 2**-5, `BOUND_QUANTIZE_16`) within that range.
 
     Parameters
     ----------
     x : array_like of float
         Real values. float64 and integers are rounded to float32 first.
-    min, max : float, optional
+    min, max : float or array_like of float, optional
         Ends of the range; what is not given comes from the data and 0. Values beyond saturate. The range is widened to
-        hold 0; one narrower than 6e-36 is widened to that.
-    out : ndarray of uint8, optional
+        hold 0; one narrower than 6e-36 is widened to that. Arrays that broadcast against `x` give ranges per channel.
+    axis : int, optional
+        Each index along this axis gets a range of its own.
+    dtype : {uint8, int8, uint16, int16}, optional
+        Type of the codes.
+    nan : {"raise", "lowest"}, optional
+        What NaN do, if both ends are given: raise ValueError, or get the lowest code.
+    out : ndarray of `dtype`, optional
         Where the codes are written; of the shape of `x`.
 
     Returns
     -------
     QTensor
-        uint8 codes and the range used, which may be wider than the one given. No data, or only zeros, without a
-        range: (0.0, 0.0).
+        The codes and the range used, which may be wider than the one given: (0.0, 0.0) for no data, or only zeros,
+        without a range. With ranges per channel min and max are float32 arrays that broadcast against the codes.
 
     Raises
     ------
     TypeError, ValueError
-        Data that are not numbers, a range that is not finite, beyond float32 when widened or with min > max, an ``out``
-        that does not fit or overlaps `x`; NaN or infinite data when an end of the range has to come from them. With
-        both ends given infinities saturate and NaN gives code 0.
+        Data that are not numbers, a range that is not finite, beyond float32 when widened or with min > max, another
+        dtype or axis, an ``out`` that does not fit or overlaps `x`; NaN; infinite data when an end of the range has to
+        come from them. With both ends given infinities saturate.
 
     Examples
     --------
     >>> quantize([-1.0, 0.0, 0.5, 1.0])
     QTensor(data=array([  0, 127, 191, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
+    >>> weights = quantize([[-1.0, 1.0], [0.0, 8.0]], axis=0, dtype=np.int8)
+    >>> weights.data.tolist(), weights.scale.round(4).tolist()
+    ([[-128, 126], [-128, 127]], [[0.0079], [0.0314]])
     """
-    return frontdoor.quantize(x, min, max, out, QTensor)
+    t: QTensor = _kernels.quantize(x, min, max, axis, dtype, nan, out)
+    return t
 
 
 def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Real values of a uint8 or int32 tensor.
+    """Real values of a tensor of any code type.
 
-    uint8: ``min + q * (max - min) / 255``, computed as ``(q - zero_point) * scale + base`` in float32 so that a 0 on a
-    code is exactly 0.0. int32: ``q / 2**31 * max``. **Error: a few float32 roundings**, at most
-    ``2**-21 * max(|min|, |max|) + 2**-141``.
+    ``min + (q - lowest) * step``, computed as ``(q - zero_point) * scale + base`` in float32 so that a 0 on a code is
+    exactly 0.0; for uint8 ``lowest`` is 0 and ``step = (max - min) / 255``. int32: ``q / 2**31 * max``. `qops.codes`
+    has all types. **Error: a few float32 roundings**, at most ``2**-21 * max(|min|, |max|) + 2**-141``.
 
     Parameters
     ----------
     t : (data, min, max)
-        uint8 codes, or int32 codes of a symmetric range.
+        uint8, int8, uint16, int16 codes, or int32 codes of a symmetric range; min and max may be arrays, per channel.
     out : ndarray of float32, optional
         Where the values are written; of the shape of the data.
 
@@ -78,4 +104,4 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     >>> dequantize(quantize([-1.0, 0.0, 0.5, 1.0]))
     array([-1.      ,  0.      ,  0.503937,  1.      ], dtype=float32)
     """
-    return frontdoor.dequantize(t, out)
+    return _kernels.dequantize(t, out)

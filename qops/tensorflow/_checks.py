@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.codes import TABLE
-from qops.qtensor import QTensor, TensorLike, as_array, parts, real
+from qops.qtensor import TensorLike, as_array, parts, real
 
 TYPES = {
     "quint8": TABLE["u8"],
@@ -22,11 +22,6 @@ MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 NORMAL = 2.0**-126  # the smallest normal float32
 WIDEST = 2.0**128 - 2.0**103  # from here on, float32 is infinite
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
-
-
-def read_as(row: str) -> type[QTensor]:
-    """Give the class of tensors whose codes are read as a row of `qops.codes` says, not as their dtype means."""
-    return type("QTensor", (QTensor,), {"__slots__": (), "code_type": TABLE[row], "__doc__": QTensor.__doc__})
 
 
 def number(value: Any, name: str) -> float:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.tensorflow import quantize as kernels
-from qops.qtensor import F32, QTensor, array, integer, output
-from qops.tensorflow._checks import MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, read_as, slices
+from qops.qtensor import F32, QTensor, array, integer, output, read_as
+from qops.tensorflow._checks import MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
 
 WAYS = {
     ("MIN_COMBINED", "HALF_AWAY_FROM_ZERO"): kernels.MIN_COMBINED,

@@ -107,15 +107,36 @@ def test_quantize_of_nothing_and_of_zeros_is_zero_wide():
 
 
 @pytest.mark.parametrize("size", [1, 63, 200])
-def test_quantize_saturates_infinities_and_gives_nan_code_zero(size):
-    values = {np.inf: 255, -np.inf: 0, np.nan: 0, 1e38: 255, -1e38: 0, HUGE: 255, 1e300: 255, -1e300: 0}
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16])
+def test_quantize_saturates_infinities_and_gives_nan_the_lowest_code_if_told_to(size, dtype):
+    lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    zero = qops.quantize(0.0, -1.0, 1.0, dtype=dtype).data
+    values = {np.inf: highest, -np.inf: lowest, np.nan: lowest, 1e38: highest, -1e38: lowest, HUGE: highest}
     for value, code in values.items():
         for at in {*range(0, size, 7), size - 1}:  # every quarter of a vector, and what is left over
             x = np.zeros(size)
             x[at] = value
-            t = on_every_tier(qops.quantize, x, -1.0, 1.0)
+            t = on_every_tier(qops.quantize, x, -1.0, 1.0, dtype=dtype, nan="lowest")
             assert t.data[at] == code
-            assert (np.delete(t.data, at) == 127).all()
+            assert (np.delete(t.data, at) == zero).all()
+
+
+@pytest.mark.parametrize("size", [1, 63, 200])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16])
+@pytest.mark.parametrize("ends", [(-1.0, 1.0), (0.0, 0.0)])
+def test_quantize_refuses_nan_and_leaves_out_alone(size, dtype, ends):
+    for at in {*range(0, size, 7), size - 1}:
+        x, out = np.zeros(size, np.float32), np.full(size, 77, dtype)
+        x[at] = np.nan
+        for keywords in ({}, {"out": out}):
+            with pytest.raises(ValueError, match=r"^x: has NaN; nan='lowest' gives it the lowest code"):
+                on_every_tier(qops.quantize, x, *ends, dtype=dtype, **keywords)
+        assert (out == 77).all()
+        x[at] = np.inf
+        x[0] = -np.inf if at else np.inf
+        on_every_tier(qops.quantize, x, *ends, dtype=dtype)  # which times 0 only look like NaN
+    with pytest.raises(ValueError, match=r"^nan: 'zero' is neither 'raise' nor 'lowest'"):
+        qops.quantize([0.0], 0.0, 1.0, nan="zero")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

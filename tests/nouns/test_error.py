@@ -61,13 +61,13 @@ def test_error_known_answers():
     assert report.worst == Worst((1,), 20.0, 19.0)
     assert report.sqnr == pytest.approx(10 * math.log10((10.5**2 + 19**2 + 30**2 + 40.25**2) / (0.25 + 1 + 0.0625)))
     edges = report.histogram.edges
-    assert edges.tolist() == (np.arange(-8, 9) / 8).tolist()
-    assert {edges[i]: n for i, n in enumerate(report.histogram.counts) if n} == {-0.5: 1, -0.25: 1, 0.0: 1, 0.875: 1}
+    assert edges.tolist() == (np.arange(-16, 17) / 8).tolist()
+    assert {edges[i]: n for i, n in enumerate(report.histogram.counts) if n} == {-0.5: 1, -0.25: 1, 0.0: 1, 1.0: 1}
 
 
 def test_error_of_exact_data_is_nothing():
     report = qops.error((np.uint8([0, 128, 255]), -128.0, 127.0), [-128.0, 0.0, 127.0])
-    assert report[:4] == (0.0, 0.0, 0.0, 0.0)
+    assert (report.max, report.mean, report.rms, report.bias) == (0.0, 0.0, 0.0, 0.0)
     assert report.sqnr == math.inf
     assert report.histogram.counts.sum() == 3
     assert qops.error((np.uint8([0, 7]), 2.5, 2.5), [2.5, 2.5]).max == 0.0
@@ -122,3 +122,67 @@ def test_error_of_one_element_is_its_distance(ends, reference_value):
     got, twin = check(np.uint8([77]), *ends, [reference_value])
     assert got.max == got.mean == pytest.approx(got.rms, rel=1e-12)
     assert twin.worst == 0
+
+
+# --- chunks and channels ---------------------------------------------------------------------------------------------
+
+
+def close(got, want):
+    for name in ("max", "mean", "rms", "bias", "signal", "noise", "sqnr"):
+        assert getattr(got, name) == pytest.approx(getattr(want, name), rel=1e-12, abs=1e-12)
+    assert got.count == want.count
+    np.testing.assert_array_equal(got.histogram.edges, want.histogram.edges)
+    np.testing.assert_array_equal(got.histogram.counts, want.histogram.counts)
+
+
+@given(
+    codes=hnp.arrays(np.uint8, st.integers(3, 60)),
+    off=st.floats(0, 1e6),
+    data=st.data(),
+)
+def test_reports_of_chunks_add_up_to_the_report_of_all(codes, off, data):
+    cuts = sorted(data.draw(st.lists(st.integers(1, codes.size - 1), min_size=1, max_size=3, unique=True)))
+    want = np.float32(codes) + data.draw(hnp.arrays(np.float32, codes.shape, elements=st.floats(-3, 3, width=32)))
+    want[0] += np.float32(off)
+    parts = [qops.error((c, 0.0, 255.0), w) for c, w in zip(np.split(codes, cuts), np.split(want, cuts), strict=True)]
+    whole = qops.error((codes, 0.0, 255.0), want)
+    close(sum(parts[1:], parts[0]), whole)
+    assert abs(whole.worst.value - whole.worst.reference) == whole.max
+
+
+def test_a_report_of_many_blocks_is_that_of_one(rng):
+    x = rng.normal(size=100_003).astype(np.float32)
+    t = qops.quantize(x)
+    report = qops.error(t, x)
+    off = (t.data.astype(float) - t.zero_point) * t.scale - x
+    off /= t.scale
+    assert report.worst.index == (int(np.abs(off).argmax()),)
+    assert report.max == pytest.approx(np.abs(off).max(), rel=1e-9)
+    assert report.mean == pytest.approx(np.abs(off).mean(), rel=1e-9)
+    assert report.bias == pytest.approx(off.mean(), rel=1e-6)
+    assert report.rms == pytest.approx(np.sqrt((off**2).mean()), rel=1e-9)
+    assert report.histogram.counts.sum() == report.count == x.size
+
+
+def test_reports_of_other_tensors_add_up_too():
+    one, other = qops.error((np.uint8([1]), 0.0, 255.0), 0.5), qops.error((np.uint8([3]), 0.0, 510.0), 0.0)
+    both = one + other
+    assert (both.max, both.mean, both.count, both.worst) == (3.0, 1.75, 2, other.worst)
+    assert math.isnan(both.lsb)
+    assert (one + one).lsb == 1.0
+    with pytest.raises(TypeError, match="unsupported operand"):
+        one + 1
+
+
+def test_channels_are_measured_each_in_its_own_lsb(rng):
+    x = (rng.normal(size=(3, 50)) * [[1.0], [1e-6], [1e6]]).astype(np.float32)
+    for axis, view in ((0, x), (1, np.ascontiguousarray(x.T)), (1, x.T)):
+        t = qops.quantize(view, axis=axis)
+        report = qops.error(t, view)
+        assert 0.4 < report.max <= 0.5 + 2**-13
+        assert report.lsb.shape == t.scale.shape
+        rows = [qops.error(qops.quantize(row), row) for row in x]
+        total = rows[0] + rows[1] + rows[2]
+        for name in ("max", "mean", "rms", "bias", "noise"):
+            assert getattr(report, name) == pytest.approx(getattr(total, name), rel=1e-9)
+    assert qops.error(qops.quantize(x, axis=0), 0.0).count == 150

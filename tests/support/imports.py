@@ -6,7 +6,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NOUNS = {"codes", "qtensor", "affine", "fixedpoint", "isa", "error"}  # modules between the kernels and the ops
+NOUNS = {
+    "arrays",
+    "codes",
+    "qtensor",
+    "affine",
+    "fixedpoint",
+    "isa",
+    "error",
+}  # modules between the kernels and the ops
 PACKAGES = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}  # front door and systems
 KERNELS = {folder.parent.name for folder in (ROOT / "qops/_kernels").glob("[a-z]*/__init__.py")}
 BESIDE_NUMPY = {"numpy", "libc", "cython", "cpython", *sys.stdlib_module_names}

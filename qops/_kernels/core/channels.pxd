@@ -1,4 +1,4 @@
 cimport numpy as cnp
 
-cdef bint has_axes(end)
 cdef tuple spans(cnp.ndarray data, lo, hi, str name)
+cdef tuple reading(t, str name)

@@ -2,16 +2,12 @@
 
 cimport numpy as cnp
 
-from qops._kernels.core.checks cimport Ends, as_array, float32s, span_of
-from qops._kernels.core.codes cimport named
+from qops._kernels.core.checks cimport Ends, as_array, float32s, has_axes, parts, span_of
+from qops._kernels.core.codes cimport named, row_of
 
 import numpy as np
 
 cnp.import_array()
-
-
-cdef bint has_axes(end):
-    return cnp.PyArray_Check(end) and end.ndim > 0
 
 
 cdef bint fits(tuple shape, tuple whole):
@@ -33,12 +29,30 @@ cdef tuple spans(cnp.ndarray data, lo, hi, str name):
     return tuple(np.broadcast_arrays(low, high))
 
 
+cdef tuple reading(t, str name):
+    """(data, min, max) of any tensor, checked: min and max floats, or arrays of ranges per channel."""
+    cdef Ends ends
+    cdef bint is_symmetric
+    data, lo, hi = parts(t, name)
+    has_channels = has_axes(lo) or has_axes(hi)
+    if not has_channels:
+        span_of(lo, hi, name, &ends)
+        lo, hi = ends.min, ends.max
+    data = as_array(data, name)
+    is_symmetric = row_of(t, data, name).symmetric
+    if has_channels:
+        lo, hi = spans(data, lo, hi, name)
+    if is_symmetric and not (lo == -hi if not has_channels else (lo == -hi).all()):
+        raise ValueError(f"{name}: the range ({lo}, {hi}) of int32 codes is not symmetric, min == -max")
+    return data, lo, hi
+
+
+def read(t, str name):
+    """`reading`, for Python."""
+    return reading(t, name)
+
+
 def new_tensor(type kind, data, lo, hi):
     """The tensor of class `kind` (data, lo, hi), checked."""
-    cdef Ends ends
-    if has_axes(lo) or has_axes(hi):
-        data = as_array(data, "data")
-        lo, hi = spans(data, lo, hi, "range")
-        return named(kind, data, lo, hi)
-    span_of(lo, hi, "range", &ends)
-    return named(kind, as_array(data, "data"), ends.min, ends.max)
+    data, lo, hi = reading(named(kind, data, lo, hi), "QTensor")
+    return named(kind, data, lo, hi)

@@ -5,6 +5,7 @@ from qops._kernels.core.codes cimport named, tensor
 cdef struct Ends:  # of a range, float32 values
     double min, max
 
+cdef bint has_axes(value)
 cdef int span_of(lo, hi, str name, Ends* ends) except -1
 cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)

@@ -1,8 +1,4 @@
-"""Every check of what a user passes, with its error text.
-
-Compiled because it runs on every call: in Python the checks of one add would take longer than the add of ten thousand
-elements.
-"""
+"""Every check of what a user passes, with its error text; compiled, because they run on every call."""
 
 cimport numpy as cnp
 from libc.math cimport isfinite
@@ -37,8 +33,8 @@ cdef str shown(value):
         return f"an integer of {value.bit_length()} bits"
     try:
         return f"{value!r:.80}"
-    except ValueError:  # Python writes no integer of more than 4,300 digits
-        return f"a {type(value).__name__} too long to be shown"
+    except Exception:  # as of a fraction of more digits than Python writes, and of what users write
+        return f"a {type(value).__name__}"
 
 
 cpdef object integer(value, str name, low=None, high=None):
@@ -55,16 +51,17 @@ cpdef object integer(value, str name, low=None, high=None):
     return value
 
 
-cdef bint is_real(value):
-    """False of arrays, but those of one real number without dimensions."""
-    return not cnp.PyArray_Check(value) or value.ndim == 0 and value.dtype.kind in "fiu"
+cdef bint has_axes(value):
+    """Whether it is an array of at least one dimension, as the ends of ranges per channel are."""
+    return cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
 
 
 cpdef double number(value, str name) except? -1:
     """`value` as a float; TypeError if it is no number, ValueError if it is not finite."""
     cdef double result
     try:
-        if type(value) is not float and (isinstance(value, NO_NUMBERS) or not is_real(value)):
+        if type(value) is not float and (isinstance(value, NO_NUMBERS) or cnp.PyArray_Check(value) and (
+                value.ndim or value.dtype.kind not in "fiu")):
             raise TypeError
         result = value
     except OverflowError:
@@ -78,10 +75,10 @@ cpdef double number(value, str name) except? -1:
 
 cpdef double real(value, str name) except? -1:
     """`value` as a float32 held in a Python float; TypeError if it is no number, ValueError if it is not finite."""
-    cdef float result = value if type(value) is float else number(value, name)
-    if not isfinite(result):
-        raise ValueError(f"{name}: {value} is not a finite float32")
-    return result
+    cdef double wide = value if type(value) is float else number(value, name)
+    if not isfinite(<float>wide):
+        raise ValueError(f"{name}: {wide} is not a finite float32")
+    return <float>wide
 
 
 cdef int span_of(lo, hi, str name, Ends* ends) except -1:
@@ -91,7 +88,7 @@ cdef int span_of(lo, hi, str name, Ends* ends) except -1:
     if not (isfinite(ends.min) and isfinite(ends.max)):
         raise ValueError(f"{name}: the range ({lo}, {hi}) is not finite in float32")
     if ends.min > ends.max:
-        raise ValueError(f"{name}: min {lo} > max {hi}")
+        raise ValueError(f"{name}: min {shown(lo)} > max {shown(hi)}")
     return 0
 
 
@@ -109,15 +106,17 @@ cdef inline bint has_type(cnp.ndarray data, int typenum):
 
 
 cpdef cnp.ndarray as_array(x, str name):
-    """`x` as an ndarray; TypeError if its parts are of different shapes, as those of a triple are."""
+    """`x` as an ndarray of numpy's own class; TypeError of what is none, or has masked elements."""
     if cnp.PyArray_CheckExact(x):
         return x
+    if x is None:
+        raise TypeError(f"{name}: expected an array, got None")
     if cnp.PyArray_Check(x) and np.ma.is_masked(x):
         raise TypeError(f"{name}: has masked elements, which no op leaves out; fill them first")
     try:
         return np.asarray(x)
-    except ValueError:
-        raise TypeError(f"{name}: expected an array, got {type(x).__name__} of parts of different shapes") from None
+    except Exception as refusal:  # of numpy, if the parts are of different shapes, or of the library that x comes from
+        raise TypeError(f"{name}: expected an array, got {type(x).__name__}: {str(refusal):.200}") from None
 
 
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
@@ -157,11 +156,8 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
 
 
 cpdef tuple parts(t, str name):
-    """The parts of the triple `t`; TypeError if it is none, as three codes in an array are none."""
-    try:
-        found = <tuple>t if isinstance(t, tuple) else None if cnp.PyArray_Check(t) else tuple(t)
-    except TypeError:
-        found = None
+    """The parts of the triple `t`, a tuple or a list; TypeError if it is none, as three codes in an array are none."""
+    found = t if isinstance(t, tuple) else tuple(t) if isinstance(t, list) else None
     if found is None or len(found) != 3:
         got = type(t).__name__ if found is None else f"{len(found)} parts"
         raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
@@ -177,6 +173,8 @@ cdef object range_of(t, str name, Ends* ends):
     values, lo, hi = parts(t, name)
     if type(t) is not tuple and is_read_otherwise(t):
         raise TypeError(f"{name}: its codes are read as {t.code_type.name}, which this op does not do")
+    if has_axes(lo) or has_axes(hi):
+        raise TypeError(f"{name}: has a range per channel, this op takes one (min, max)")
     span_of(lo, hi, name, ends)
     return values
 
@@ -254,8 +252,8 @@ cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1:
     cdef uintptr_t start = <uintptr_t>cnp.PyArray_DATA(out), x_start = <uintptr_t>cnp.PyArray_DATA(x)
     if PyArray_ISCARRAY_RO(out) and PyArray_ISCARRAY_RO(x):
         shared = start < x_start + cnp.PyArray_NBYTES(x) and x_start < start + cnp.PyArray_NBYTES(out)
-    else:
-        shared = np.shares_memory(out, x)
+    else:  # of numpy's own class: a subclass could run code of its own, which changes the arrays
+        shared = np.shares_memory(np.asarray(out), np.asarray(x))
     if shared:
         raise ValueError("out: shares memory with an input")
     return 0

@@ -7,7 +7,9 @@ cdef struct CodeType:
     bint symmetric
 
 
+cdef CodeType code_type_of(bint is_signed, int size) noexcept nogil
 cdef CodeType code_type(cnp.ndarray data) noexcept
+cdef CodeType row_of(t, cnp.ndarray data, str name) except *
 cdef CodeType from_row(row) except *
 cdef bint is_read_otherwise(t)
 cpdef object tensor(data, lo, hi)

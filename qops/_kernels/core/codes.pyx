@@ -37,12 +37,24 @@ def learn_codes(rows):
         ROWS[<bint>(row.dtype.kind == "i")][<int>row.dtype.itemsize >> 1] = from_row(row)
 
 
+cdef CodeType code_type_of(bint is_signed, int size) noexcept nogil:
+    """The row of integers of `size` bytes; with 0 steps if there is none."""
+    return ROWS[is_signed][size >> 1] if size <= 4 else CodeType(0, 0, 0, False)
+
+
 cdef CodeType code_type(cnp.ndarray data) noexcept:
     """What the dtype of `data` means by itself; with 0 steps if that is no code type."""
-    cdef int size = cnp.PyArray_ITEMSIZE(data) >> 1
-    if size > 2 or not cnp.PyArray_ISINTEGER(data):
+    if not cnp.PyArray_ISINTEGER(data):
         return CodeType(0, 0, 0, False)
-    return ROWS[cnp.PyArray_ISSIGNED(data)][size]
+    return code_type_of(cnp.PyArray_ISSIGNED(data), cnp.PyArray_ITEMSIZE(data))
+
+
+cdef CodeType row_of(t, cnp.ndarray data, str name) except *:
+    """What the codes `data` of the tensor `t` stand for; TypeError if that is not known."""
+    cdef CodeType row = from_row(t.code_type) if is_read_otherwise(t) else code_type(data)
+    if row.steps == 0:
+        raise TypeError(f"{name}: expected uint8, int8, uint16, int16 or int32 data, got {(<object>data).dtype}")
+    return row
 
 
 def learn_tensor(type kind):

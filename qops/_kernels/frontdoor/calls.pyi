@@ -1,13 +1,8 @@
 from typing import TypeVar, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 _T = TypeVar("_T")
 _Info = TypeVar("_Info")
 
-def quantize(x: object, lo: float | None, hi: float | None, out: object, kind: type[_T]) -> _T: ...
-def dequantize(t: object, out: object) -> NDArray[np.float32]: ...
 def quantized_add_8p8to32(a: object, b: object, out: object, kind: type[_T]) -> _T: ...
 @overload
 def quantized_add_8p8to8(a: object, b: object, guess: object, out: object, kind: type[_T], info_kind: None) -> _T: ...

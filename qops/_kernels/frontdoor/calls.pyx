@@ -4,15 +4,11 @@ Compiled, because for a small array it is all that a call does. `kind` is the cl
 """
 
 cimport numpy as cnp
-from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, isfinite, ldexp, nextafter
 
 from qops._kernels.frontdoor cimport add
-from qops._kernels.frontdoor cimport quantize as q
-from qops._kernels.core.checks cimport (
-    Ends, as_array, completed, float32s, named, operand_of, output, real, span_of
-)
-from qops._kernels.core.range cimport above, below, range_float
+from qops._kernels.core.checks cimport Ends, named, operand_of, output, real, span_of
+from qops._kernels.core.range cimport above, below
 
 cnp.import_array()
 
@@ -21,43 +17,6 @@ cdef enum:
 
 cdef double TIGHT = 15 / 16.  # a range found is worth a second pass when it is narrower than this share of the first
 cdef double NARROWEST = 2.0**-32  # of all that the sums may span: what is narrower than this cannot be measured
-
-
-def quantize(x, lo, hi, out, type kind):
-    """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
-    cdef cnp.ndarray source, values, codes
-    cdef double lowest = 0, highest = 0
-    cdef Ends given, ends
-    cdef q.Affine p
-    source = as_array(x, "x")
-    values = float32s(source, "x")
-    if lo is None or hi is None:
-        lowest, highest, finite = range_float(values)
-        if not finite:
-            raise ValueError("x: has NaN, infinite values or some beyond float32, so it cannot give the range")
-        if cnp.PyArray_SIZE(values) == 0:
-            lowest = highest = 0.0
-    completed(lo, hi, lowest, highest, "range", &given)
-    p = q.holding_zero(given.min, given.max, &ends)
-    if not isfinite(ends.max - ends.min):
-        raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
-    codes = output(out, cnp.NPY_UINT8, source)
-    q.quantize(values, p.scale, p.zero_point, codes)
-    return named(kind, codes, ends.min, ends.max)
-
-
-def dequantize(t, out):
-    """The values of uint8 or int32 codes."""
-    cdef Ends ends
-    cdef cnp.ndarray codes = operand_of(t, "t", cnp.NPY_UINT8, cnp.NPY_INT32, &ends), values
-    if cnp.PyArray_ITEMSIZE(codes) == 1 and max(-ends.min, ends.max) + (ends.max - ends.min) / 510 > FLT_MAX:
-        raise ValueError(f"t: the range ({ends.min}, {ends.max}) is too near the end of float32")
-    values = output(out, cnp.NPY_FLOAT32, codes)
-    if cnp.PyArray_ITEMSIZE(codes) == 1:
-        q.dequantize_8(codes, ends.min, ends.max, values)
-    else:
-        q.dequantize_32(codes, ldexp(ends.max - ends.min, -32), values)
-    return values
 
 
 def quantized_add_8p8to32(a, b, out, type kind):

@@ -1,152 +1,228 @@
 """quantize and dequantize: float32 <-> codes."""
 
 cimport numpy as cnp
-from libc.math cimport fabs, floor, rint
-from libc.stdint cimport int32_t, uint8_t
+from libc.float cimport FLT_MAX
+from libc.math cimport isfinite
+from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t
 
-from qops._kernels.core.checks cimport Ends
-from qops._kernels.core.rounding cimport clamp_f32, clamp_f64
+from qops._kernels.core.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
+from qops._kernels.core.channels cimport reading, spans
+from qops._kernels.core.checks cimport Ends, as_array, completed, float32s, has_axes, integer, output, real
+from qops._kernels.core.codes cimport CodeType, code_type_of, row_of, tensor
+from qops._kernels.core.range cimport range_float
+from qops._kernels.core.rounding cimport clamp_f32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 
+import numpy as np
+
 cnp.import_array()
 
+ctypedef fused code:
+    uint8_t
+    int8_t
+    uint16_t
+    int16_t
+
 cdef extern from "frontdoor/quantize.h":
-    ctypedef struct dequantize_u8:
+    ctypedef struct from_codes:
         int zero_point
         float scale, base
-    Py_ssize_t quantize_f32_u8__simd(int, const float*, uint8_t*, Py_ssize_t, float, int, bint) nogil
-    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, dequantize_u8, bint) nogil
-
-cdef enum:
-    EXACT = 1 << 15  # a zero point this close to a code, 1/EXACT of a step, is on it
+    Py_ssize_t quantize_f32_8__simd(int, const float*, void*, Py_ssize_t, float, int, int, int*, bint) nogil
+    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, from_codes, bint) nogil
 
 cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, so it is rounded half to even
-cdef double NARROWEST = 255 * 2.0**-125  # a narrower range has no finite 1 / scale in float32
 
-
-cdef Affine hold_zero(double lo, double hi) noexcept nogil:
-    """The smallest scale whose codes, one of them 0, reach from lo <= 0 to hi >= 0."""
-    cdef double exact = -lo * 255 / (hi - lo), below = max(floor(exact), 1.0 if lo < 0 else 0.0)
-    cdef double above = below + 1, scale_below, scale_above
-    if exact <= below:  # already on a code, or all but one code above 0
-        above = below
-    if hi > 0 and above > 254:
-        above = below = 254
-    scale_below = max(-lo / below if below > 0 else 0.0, hi / (255 - below) if below < 255 else 0.0)
-    scale_above = max(-lo / above if above > 0 else 0.0, hi / (255 - above) if above < 255 else 0.0)
-    if scale_above < scale_below:
-        return Affine(scale_above, <int>above)
-    return Affine(scale_below, <int>below)
-
-
-cdef Affine holding_zero(double lo, double hi, Ends* ends) noexcept nogil:
-    """(scale, zero_point) of uint8 codes for a range that holds lo, hi and exactly 0; sets `ends` to it."""
-    cdef Affine p
-    lo, hi = min(0.0, lo), max(0.0, hi)
-    if lo == hi:
-        ends.min = ends.max = 0
-        return Affine(0, 0)
-    if hi - lo < NARROWEST:
-        lo, hi = (lo, lo + NARROWEST) if hi > -lo else (hi - NARROWEST, hi)
-    p = hold_zero(lo, hi)
-    ends.min, ends.max = <float>(-p.zero_point * p.scale), <float>((255 - p.zero_point) * p.scale)
-    return p
-
-
-def range_holding_zero(double lo, double hi):
-    """The range of uint8 codes that holds lo, hi and exactly 0, and its (scale, zero_point)."""
-    cdef Ends ends
-    cdef Affine p = holding_zero(lo, hi, &ends)
-    return ends.min, ends.max, p.scale, p.zero_point
-
-
-cdef void quantize_f32_u8(const float* x, uint8_t* c, Py_ssize_t n, float inv_scale, int zero_point) noexcept nogil:
-    """c = sat_u8(round_half_even(x * inv_scale) + zero_point); NaN gives 0."""
-    cdef Py_ssize_t i = quantize_f32_u8__simd(tier(), x, c, n, inv_scale, zero_point, n >= STREAM)
-    cdef float near, whole, top = <float>(255 - zero_point), bottom = <float>-zero_point
-    for i in range(i, n):
-        near = clamp_f32(x[i] * inv_scale, bottom, top)
-        whole = (near + WHOLE) - WHOLE
-        c[i] = <uint8_t>(<int>whole + zero_point)
-
-
-cdef struct quantize_u8:
+cdef struct ToCodes:
     float inv_scale
-    int zero_point
+    int zero_point, lowest, highest, typenum
+    int saw_nan
 
 
-cdef void quantize_f32_u8_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef quantize_u8* p = <quantize_u8*>using
-    quantize_f32_u8(<float*>data[0], <uint8_t*>data[1], n, p.inv_scale, p.zero_point)
+cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexcept nogil:
+    """c = saturate(round_half_even(x * inv_scale) + zero_point); NaN gives the lowest code, and is noticed."""
+    cdef float scaled, bottom = <float>(p.lowest - p.zero_point), top = <float>(p.highest - p.zero_point)
+    cdef int saw_nan = 0, zero_point = p.zero_point
+    cdef Py_ssize_t i = 0
+    if code is uint8_t or code is int8_t:
+        i = quantize_f32_8__simd(tier(), x, c, n, p.inv_scale, zero_point, p.lowest, &saw_nan, n >= STREAM)
+    for i in range(i, n):
+        scaled = x[i] * p.inv_scale
+        saw_nan |= scaled != scaled
+        c[i] = <code>(<int>((clamp_f32(scaled, bottom, top) + WHOLE) - WHOLE) + zero_point)
+    p.saw_nan |= saw_nan
 
 
-cpdef object quantize(cnp.ndarray x, double scale, int zero_point, cnp.ndarray out):
-    """out = the codes of x; scale 0 gives zero_point everywhere."""
-    cdef quantize_u8 p = quantize_u8(<float>(1 / scale) if scale else <float>0, zero_point)
-    walk(quantize_f32_u8_loop, &p, x, out)
+cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef ToCodes* p = <ToCodes*>using
+    cdef float* x = <float*>data[0]
+    if p.typenum == cnp.NPY_UINT8:
+        quantize_f32(x, <uint8_t*>data[1], n, p)
+    elif p.typenum == cnp.NPY_INT8:
+        quantize_f32(x, <int8_t*>data[1], n, p)
+    elif p.typenum == cnp.NPY_UINT16:
+        quantize_f32(x, <uint16_t*>data[1], n, p)
+    else:
+        quantize_f32(x, <int16_t*>data[1], n, p)
 
 
-cdef int nearest_zero(double lo, double step, double* base) noexcept nogil:
-    """The code nearest to 0 of codes from lo on; sets `base` to its value: 0, if it is on the code."""
-    cdef double zero = clamp_f64(rint(-lo / step), 0, 255) if step > 0 else 0
-    base[0] = lo + zero * step
-    if fabs(base[0]) * EXACT <= step:
-        base[0] = 0
-    return <int>zero
-
-
-def zero_and_base(double lo, double hi):
-    """The code nearest to 0 of uint8 codes in the range (lo, hi), and its value: exactly 0, if 0 is on the code."""
-    cdef double base
-    zero = nearest_zero(lo, (hi - lo) / 255, &base)
-    return zero, base
-
-
-cdef dequantize_u8 prepare_dequantize(double lo, double hi) noexcept nogil:
-    """min + q * step as (q - zero_point) * scale + base, base 0 when 0 is on a code: then that code gives exactly 0."""
-    cdef dequantize_u8 p
-    cdef double step = (hi - lo) / 255, base
-    p.zero_point = nearest_zero(lo, step, &base)
-    p.scale = <float>step
-    p.base = <float>base
-    return p
-
-
-def dequantize_integers(double lo, double hi):
-    """What the dequantize loop uses for this range, as a dict: zero_point, scale, base."""
-    return prepare_dequantize(lo, hi)
-
-
-cdef void dequantize_u8_f32(const uint8_t* c, float* x, Py_ssize_t n, dequantize_u8 p) noexcept nogil:
+cdef void dequantize_f32(const code* c, float* x, Py_ssize_t n, from_codes p) noexcept nogil:
     """x = (c - zero_point) * scale + base, in float32, one rounding an operation."""
-    cdef Py_ssize_t i = dequantize_u8_f32__simd(tier(), c, x, n, p, 4 * n >= STREAM)
+    cdef Py_ssize_t i = 0
+    if code is uint8_t:
+        i = dequantize_u8_f32__simd(tier(), c, x, n, p, 4 * n >= STREAM)
     for i in range(i, n):
         x[i] = <float>(c[i] - p.zero_point) * p.scale + p.base
 
 
-cdef void dequantize_s32_f32(const int32_t* c, float* x, Py_ssize_t n, float top) noexcept nogil:
-    """x = c / 2**31 * top, in float32: as c * scale, whose scale, top / 2**31, may be too small for float32."""
-    cdef Py_ssize_t i
-    for i in range(n):
-        x[i] = <float>c[i] * <float>4.656612873077393e-10 * top
+cdef struct FromCodes:
+    from_codes numbers
+    int typenum
 
 
-cdef void dequantize_u8_f32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    dequantize_u8_f32(<uint8_t*>data[0], <float*>data[1], n, (<dequantize_u8*>using)[0])
+cdef void dequantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef FromCodes p = (<FromCodes*>using)[0]
+    cdef float* x = <float*>data[1]
+    if p.typenum == cnp.NPY_UINT8:
+        dequantize_f32(<uint8_t*>data[0], x, n, p.numbers)
+    elif p.typenum == cnp.NPY_INT8:
+        dequantize_f32(<int8_t*>data[0], x, n, p.numbers)
+    elif p.typenum == cnp.NPY_UINT16:
+        dequantize_f32(<uint16_t*>data[0], x, n, p.numbers)
+    else:
+        dequantize_f32(<int16_t*>data[0], x, n, p.numbers)
 
 
-cdef void dequantize_s32_f32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    dequantize_s32_f32(<int32_t*>data[0], <float*>data[1], n, (<float*>using)[0])
+cdef int typenum_of(dtype) except -1:
+    """The dtype to quantize to, as numpy counts them."""
+    try:
+        wanted = np.dtype(dtype)
+    except (TypeError, ValueError):
+        wanted = None
+    if wanted not in (np.uint8, np.int8, np.uint16, np.int16):
+        raise ValueError(f"dtype: expected uint8, int8, uint16 or int16, got {dtype!r:.80}")
+    return wanted.num
 
 
-cpdef object dequantize_8(cnp.ndarray codes, double lo, double hi, cnp.ndarray out):
-    """out = the values of uint8 codes in the range (lo, hi)."""
-    cdef dequantize_u8 p = prepare_dequantize(lo, hi)
-    walk(dequantize_u8_f32_loop, &p, codes, out)
+cdef int refuse_nan(cnp.ndarray values) except -1:
+    """ValueError if there is a NaN among them: an infinity times 0 only looked like one."""
+    if np.isnan(values).any():
+        raise ValueError("x: has NaN; nan='lowest' gives it the lowest code")
+    return 0
 
 
-cpdef object dequantize_32(cnp.ndarray codes, double scale, cnp.ndarray out):
-    """out = the values of int32 codes of this scale."""
-    cdef float top = <float>(scale * 2147483648.0)
-    walk(dequantize_s32_f32_loop, &top, codes, out)
+def quantize(x, lo, hi, axis, dtype, nan, out):
+    """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
+    cdef cnp.ndarray source, values, codes
+    cdef double lowest = 0, highest = 0
+    cdef int typenum = cnp.NPY_UINT8 if dtype is np.uint8 else typenum_of(dtype)
+    cdef CodeType row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)
+    cdef Ends given, ends
+    cdef Affine a
+    cdef ToCodes p
+    if not isinstance(nan, str) or nan not in ("raise", "lowest"):
+        raise ValueError(f"nan: {nan!r:.80} is neither 'raise' nor 'lowest'")
+    if axis is not None or has_axes(lo) or has_axes(hi):
+        return quantize_channels(x, lo, hi, axis, row, typenum, nan, out)
+    lo, hi = None if lo is None else real(lo, "range min"), None if hi is None else real(hi, "range max")
+    source = as_array(x, "x")
+    values = float32s(source, "x")
+    if lo is None or hi is None:
+        lowest, highest, finite = range_float(values)
+        if not finite:
+            raise ValueError("x: has NaN, infinite values or some beyond float32, so it cannot give the range")
+        if cnp.PyArray_SIZE(values) == 0:
+            lowest = highest = 0.0
+    completed(lo, hi, lowest, highest, "range", &given)
+    a = holding_zero(given.min, given.max, row, &ends)
+    if not isfinite(ends.max - ends.min):
+        raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
+    codes = output(out, typenum, source)
+    if out is not None and nan == "raise" and not range_float(values)[2]:
+        refuse_nan(values)  # before anything is written
+    p = ToCodes(<float>(1 / a.scale) if a.scale else <float>0, a.zero_point, row.lowest, row.highest, typenum, 0)
+    walk(quantize_loop, &p, values, codes)
+    if p.saw_nan and nan == "raise":
+        refuse_nan(values)
+    return tensor(codes, ends.min, ends.max)
+
+
+cdef tuple ends_of_channels(values, lo, hi, axis):
+    """Ends of the ranges, float32 arrays that broadcast against `values`: those given, None for what the data hold."""
+    if axis is None:
+        if lo is None or hi is None:
+            raise ValueError("axis: expected one where min or max is given per channel, and the other not")
+        return spans(values, lo, hi, "range")
+    axis = integer(axis, "axis", -values.ndim, values.ndim - 1) % values.ndim
+    shape = tuple([n if i == axis else 1 for i, n in enumerate(values.shape)])
+    if lo is None or hi is None:
+        others = tuple([i for i in range(values.ndim) if i != axis])
+        low, high = values.min(others, keepdims=True, initial=0), values.max(others, keepdims=True, initial=0)
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            raise ValueError("x: has NaN, infinite values or some beyond float32, so it cannot give the range")
+        lo, hi = low if lo is None else lo, high if hi is None else hi
+    lo, hi = spans(values, lo, hi, "range")
+    return np.broadcast_arrays(lo, hi, np.empty(shape))[:2]
+
+
+cdef object quantize_channels(x, lo, hi, axis, CodeType row, int typenum, nan, out):
+    """The same as `quantize_f32` with ranges per channel, in numpy."""
+    source = as_array(x, "x")
+    values = float32s(source, "x")
+    lo, hi = ends_of_channels(values, lo, hi, axis)
+    mins, maxs, scales, zeros = all_holding_zero(lo, hi, row)
+    if not np.isfinite(maxs - mins).all():
+        raise ValueError("range: one of the ranges, with 0 on a code, is beyond float32")
+    codes = output(out, typenum, source)
+    if nan == "raise":
+        refuse_nan(values)
+    inverse = np.divide(1, scales, out=np.zeros_like(scales), where=scales > 0).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = np.fmin(np.fmax(values * inverse, row.lowest - zeros), row.highest - zeros)
+    np.add(np.rint(near, out=near), zeros, out=codes, casting="unsafe")
+    return tensor(codes, mins, maxs)
+
+
+def dequantize(t, out):
+    """The values of codes."""
+    cdef cnp.ndarray codes, values
+    cdef CodeType row
+    cdef Line line
+    cdef FromCodes p
+    codes, lo, hi = reading(t, "t")
+    row = row_of(t, codes, "t")
+    if has_axes(lo):
+        return dequantize_channels(codes, lo, hi, row, out)
+    line = line_of(lo, hi, row)
+    if cnp.PyArray_ITEMSIZE(codes) < 4 and max(-lo, hi) + line.step / 2 > FLT_MAX:
+        raise ValueError(f"t: the range ({lo}, {hi}) is too near the end of float32")
+    values = output(out, cnp.NPY_FLOAT32, codes)
+    if cnp.PyArray_ITEMSIZE(codes) == 4:
+        dequantize_32(codes, line, values)
+    else:
+        p = FromCodes(from_codes(line.zero, <float>line.step, <float>line.base), cnp.PyArray_TYPE(codes))
+        walk(dequantize_loop, &p, codes, values)
+    return values
+
+
+cdef object dequantize_channels(codes, lo, hi, CodeType row, out):
+    """The same with ranges per channel, in numpy."""
+    cdef object values
+    steps, zeros, bases = lines(lo, hi, row)
+    unit = 1.0
+    if codes.itemsize == 4:
+        zeros, bases, unit = 0.0 * zeros, bases - zeros * steps, 2.0**-31
+    elif (np.maximum(-lo, hi) + steps / 2 > FLT_MAX).any():
+        raise ValueError("t: one of its ranges is too near the end of float32")
+    values = output(out, cnp.NPY_FLOAT32, codes)
+    np.subtract(codes, zeros.astype(np.float32), out=values, dtype=np.float32, casting="unsafe")
+    values *= np.float32(unit)
+    values *= (steps / unit).astype(np.float32)
+    values += bases.astype(np.float32)
+    return values
+
+
+def dequantize_integers(double lo, double hi):
+    """What the dequantize loop uses for uint8 codes of this range, as a dict: zero_point, scale, base."""
+    cdef Line line = line_of(lo, hi, code_type_of(False, 1))
+    return from_codes(line.zero, <float>line.step, <float>line.base)

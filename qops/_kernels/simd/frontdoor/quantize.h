@@ -2,29 +2,39 @@
 #ifdef TIER
 
 /* min keeps a NaN, which becomes the lowest int32 and saturates to 0 as everything too low does */
-TARGET static inline vec TIER(rounded)(const float *x, vecf inv_scale, vecf top)
+TARGET static inline vecf TIER(scaled)(const float *x, vecf inv_scale, vecf top)
 {
-    return f32_to_s32_rint(min_f32(top, mul_f32(load_f32(x), inv_scale)));
+    return min_f32(top, mul_f32(load_f32(x), inv_scale));
 }
 
-TARGET static ptrdiff_t TIER(quantize_f32_u8)(const float *x, uint8_t *c, ptrdiff_t n, float inv_scale, int32_t zero_point,
-                                              int stream)
+/* codes of u8, moved to s8 where `lowest` is -128: that flips their top bits */
+TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff_t n, float inv_scale, int zero_point,
+                                             int lowest, int *saw_nan, int stream)
 {
-    const vecf inv = set1_f32(inv_scale), top = set1_f32((float)(255 - zero_point));
-    const vec zero = set1_s16((int16_t)zero_point);
+    const vecf inv = set1_f32(inv_scale), top = set1_f32((float)(255 - (zero_point - lowest)));
+    const vec zero = set1_s16((int16_t)(zero_point - lowest)), flip = set1_s16(lowest ? (int16_t)0x8080 : 0);
     const ptrdiff_t w = LANES / 4;
+    vecf sum = set1_f32(0); /* a NaN once there is one; never so without, as nothing is above `top` */
+    float sums[LANES / 4];
 
     if (n < LANES)
         return 0;
     FOR_VECTORS(i, n, LANES, c) {
-        const vec lo = narrow_s32_s16(TIER(rounded)(x + i, inv, top), TIER(rounded)(x + i + w, inv, top));
-        const vec hi = narrow_s32_s16(TIER(rounded)(x + i + 2 * w, inv, top), TIER(rounded)(x + i + 3 * w, inv, top));
-        store(c + i, in_order(narrow_s16_u8(add_sat_s16(lo, zero), add_sat_s16(hi, zero))), stream);
+        const vecf p = TIER(scaled)(x + i, inv, top), q = TIER(scaled)(x + i + w, inv, top);
+        const vecf r = TIER(scaled)(x + i + 2 * w, inv, top), s = TIER(scaled)(x + i + 3 * w, inv, top);
+        const vec lo = narrow_s32_s16(f32_to_s32_rint(p), f32_to_s32_rint(q));
+        const vec hi = narrow_s32_s16(f32_to_s32_rint(r), f32_to_s32_rint(s));
+        const vec codes = in_order(narrow_s16_u8(add_sat_s16(lo, zero), add_sat_s16(hi, zero)));
+        store(c + i, xor_bits(codes, flip), stream);
+        sum = add_f32(sum, add_f32(add_f32(p, q), add_f32(r, s)));
     }
+    store_f32(sums, sum, 0);
+    for (int j = 0; j < w; j++)
+        *saw_nan |= sums[j] != sums[j];
     return done(n, stream);
 }
 
-TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, dequantize_u8 p, int stream)
+TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, from_codes p, int stream)
 {
     const vec zero = set1_s32(p.zero_point);
     const vecf scale = set1_f32(p.scale), base = set1_f32(p.base);
@@ -46,18 +56,18 @@ TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrd
 #define QOPS_QUANTIZE_H
 #include <stdint.h>
 
-typedef struct { int32_t zero_point; float scale, base; } dequantize_u8;
+typedef struct { int32_t zero_point; float scale, base; } from_codes;
 
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "core/tiers.h"
 
-static inline ptrdiff_t quantize_f32_u8__simd(int tier, const float *x, uint8_t *c, ptrdiff_t n, float inv_scale,
-                                              int32_t zero_point, int stream)
+static inline ptrdiff_t quantize_f32_8__simd(int tier, const float *x, void *c, ptrdiff_t n, float inv_scale,
+                                             int zero_point, int lowest, int *saw_nan, int stream)
 {
-    return RUN_TIER(tier, quantize_f32_u8, x, c, n, inv_scale, zero_point, stream);
+    return RUN_TIER(tier, quantize_f32_8, x, (uint8_t *)c, n, inv_scale, zero_point, lowest, saw_nan, stream);
 }
 
-static inline ptrdiff_t dequantize_u8_f32__simd(int tier, const uint8_t *c, float *x, ptrdiff_t n, dequantize_u8 p,
+static inline ptrdiff_t dequantize_u8_f32__simd(int tier, const uint8_t *c, float *x, ptrdiff_t n, from_codes p,
                                                 int stream)
 {
     return RUN_TIER(tier, dequantize_u8_f32, c, x, n, p, stream);

@@ -1,0 +1,79 @@
+"""The errors of a stretch of codes and their sums, in one pass over float64 arrays that lie alike."""
+
+cimport numpy as cnp
+from libc.math cimport fabs
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef struct Sums:
+    Py_ssize_t worst  # index of the largest |off|, of which the first
+    double largest, absolute, signed, squares, noise, signal
+
+
+cdef struct Lines:  # of each element, or of all
+    const double* step
+    const double* zero
+    const double* base
+    Py_ssize_t stride
+
+
+cdef Sums add_up(const double* code, const double* true, Lines of, double* off, Py_ssize_t n) noexcept nogil:
+    cdef Sums s = Sums(0, -1, 0, 0, 0, 0, 0)
+    cdef double step, noise, size
+    cdef Py_ssize_t i, at
+    for i in range(n):
+        at = i * of.stride
+        step = of.step[at]
+        noise = (code[i] - of.zero[at]) * step + of.base[at] - true[i]
+        off[i] = noise / (step if step else 1.0)
+        size = fabs(off[i])
+        if size > s.largest:
+            s.largest, s.worst = size, i
+        s.absolute += size
+        s.signed += off[i]
+        s.squares += size * size
+        s.noise += noise * noise
+        s.signal += true[i] * true[i]
+    return s
+
+
+def stretches(tuple arrays, Py_ssize_t length):
+    """(start, arrays) of each stretch of `arrays`, broadcast together, as contiguous float64."""
+    start, count = 0, len(arrays)
+    with np.nditer(arrays, ["external_loop", "buffered"], [["readonly", "contig"]] * count, [np.float64] * count,
+                   order="C", casting="unsafe", buffersize=length) as steps:
+        for parts in steps:
+            yield start, parts
+            start += parts[0].size
+
+
+def sums(cnp.ndarray code, cnp.ndarray true, list line, cnp.ndarray off):
+    """off = the errors in steps, of 0 taken as 1; the index and size of the largest, and sums, as a dict.
+
+    `line` is (step, zero, base) of each element, or of all. The sums are those of |off|, off, off**2, and of the
+    squares of the error and of the true values in real units.
+    """
+    cdef cnp.ndarray step = line[0], zero = line[1], base = line[2]
+    cdef Lines of = Lines(<double*>cnp.PyArray_DATA(step), <double*>cnp.PyArray_DATA(zero),
+                          <double*>cnp.PyArray_DATA(base), step.ndim)
+    return add_up(<double*>cnp.PyArray_DATA(code), <double*>cnp.PyArray_DATA(true), of,
+                  <double*>cnp.PyArray_DATA(off), cnp.PyArray_SIZE(off))
+
+
+def count(cnp.ndarray off, double width, Py_ssize_t half):
+    """How many lie in each bin of a `width`, `half` of them on each side of 0."""
+    cdef cnp.npy_intp bins = 2 * half
+    cdef cnp.ndarray counts = cnp.PyArray_ZEROS(1, &bins, cnp.NPY_INT64, 0)
+    cdef int64_t* found = <int64_t*>cnp.PyArray_DATA(counts)
+    cdef const double* x = <double*>cnp.PyArray_DATA(off)
+    cdef double at, per_unit = 1 / width  # exact, as the width is a power of two
+    cdef Py_ssize_t i, whole
+    for i in range(cnp.PyArray_SIZE(off)):
+        at = x[i] * per_unit
+        whole = <Py_ssize_t>at
+        found[whole - (at < whole) + half] += 1
+    return counts

@@ -1,0 +1,126 @@
+"""quantize and dequantize of all code types, and with ranges per channel."""
+
+import numpy as np
+import pytest
+from ops import on_every_tier
+
+import qops
+from qops import QTensor
+from qops.frontdoor.quantize import BOUND_QUANTIZE, BOUND_QUANTIZE_16
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16])
+@pytest.mark.parametrize(("lo", "hi"), [(-1.0, 1.0), (0.0, 6.0), (-3.0, 0.001), (-1e-30, 7.0)])
+def test_quantize_to_every_type_within_bound(dtype, lo, hi):
+    x = np.linspace(lo, hi, 99_991, dtype=np.float32)
+    t = on_every_tier(qops.quantize, x, lo, hi, dtype=dtype)
+    assert t.data.dtype == dtype
+    bound = BOUND_QUANTIZE if np.dtype(dtype).itemsize == 1 else BOUND_QUANTIZE_16
+    inside = (x >= t.min) & (x <= t.max)
+    assert qops.error(QTensor(t.data[inside], t.min, t.max), x[inside]).max <= bound
+    assert qops.quantize(0.0, lo, hi, dtype=dtype).dequantize() == 0.0
+    assert np.ptp(t.data.astype(int)) > 0.98 * (np.iinfo(dtype).max - np.iinfo(dtype).min)
+
+
+def test_int8_codes_are_uint8_codes_less_128():
+    x = np.linspace(-2, 1, 9999, dtype=np.float32)
+    u8, s8 = (on_every_tier(qops.quantize, x, -1.7, 0.9, dtype=d) for d in (np.uint8, np.int8))
+    np.testing.assert_array_equal(u8.data.astype(int) - 128, s8.data)
+    assert (u8.min, u8.max, u8.scale, u8.zero_point - 128) == (s8.min, s8.max, s8.scale, s8.zero_point)
+    np.testing.assert_array_equal(u8.dequantize(), s8.dequantize())
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16])
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_channels_are_quantized_as_each_is_alone(dtype, axis, rng):
+    x = (rng.normal(size=(3, 4, 5)) * 10.0 ** rng.integers(-6, 6, (3, 4, 5))).astype(np.float32)
+    np.moveaxis(x, axis, 0)[1] = 0
+    t = qops.quantize(x, axis=axis, dtype=dtype)
+    shape = [1, 1, 1]
+    shape[axis] = x.shape[axis]
+    assert t.min.shape == t.max.shape == t.scale.shape == tuple(shape)
+    assert t.min.dtype == t.max.dtype == np.float32
+    for i, part in enumerate(np.moveaxis(x, axis, 0)):
+        alone = qops.quantize(part, dtype=dtype)
+        np.testing.assert_array_equal(np.moveaxis(t.data, axis, 0)[i], alone.data)
+        assert (t.min.flat[i], t.max.flat[i], t.scale.flat[i]) == (alone.min, alone.max, alone.scale)
+        assert t.zero_point.flat[i] == alone.zero_point
+        np.testing.assert_array_equal(np.moveaxis(t.dequantize(), axis, 0)[i], alone.dequantize())
+    again = qops.quantize(x, t.min, t.max, dtype=dtype)
+    assert again.min.shape == tuple(shape)
+    out, values = np.empty(x.shape, dtype), np.empty(x.shape, np.float32)
+    assert qops.quantize(x, axis=axis, dtype=dtype, out=out).data is out
+    assert qops.dequantize(t, out=values) is values
+    np.testing.assert_array_equal(out, t.data)
+
+
+def test_ranges_per_channel_are_plain_numpy():
+    t = qops.quantize(np.float32([[1, 2, 3], [-100, 0, 100]]), axis=0)
+    values = t.min.astype(float) + t.data * t.scale
+    np.testing.assert_allclose(values, t.dequantize(), atol=1e-5)
+
+
+def test_int32_codes_per_channel_are_dequantized():
+    codes, tops = np.int32([[2**30, -(2**31)], [2**31 - 1, 7]]), np.float32([[2.0], [1e-36]])
+    got = qops.dequantize((codes, -tops, tops))
+    for i in range(2):
+        np.testing.assert_array_equal(got[i], qops.dequantize((codes[i], -float(tops[i, 0]), float(tops[i, 0]))))
+
+
+def test_one_end_may_be_given_for_all_channels():
+    x = np.float32([[-5, 1], [-1, 9]])
+    t = qops.quantize(x, min=0.0, axis=0)
+    assert t.min.ravel().tolist() == [0.0, 0.0]
+    assert t.max.ravel().tolist() == [1.0, 9.0]
+    assert qops.quantize(x, -1.0, 1.0, axis=1).max.shape == (1, 2)
+    assert qops.quantize(np.zeros((0, 2), np.float32), axis=1).max.tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"axis": 2}, r"axis: expected an integer in \[-2, 1\], got 2"),
+        ({"axis": 0.0}, "axis: expected an integer, got 0.0"),
+        ({"min": np.zeros((2, 1))}, "axis: expected one where min or max is given per channel, and the other not"),
+        (
+            {"min": np.zeros(2), "max": 1.0},
+            r"range: min and max, shapes \(2,\) and \(\), do not fit the data's \(2, 3\)",
+        ),
+        ({"min": np.ones((2, 1)), "max": 0.5}, "range: has a range with min > max"),
+        ({"min": np.full((2, 1), np.nan), "max": 0.5}, "range: has a range that is not finite"),
+        ({"min": np.full((2, 1), -3.4e38), "max": 3.4e38}, "range: one of the ranges, with 0 on a code, is beyond"),
+        ({"dtype": np.int32}, "dtype: expected uint8, int8, uint16 or int16, got <class 'numpy.int32'>"),
+        ({"dtype": "\ud800"}, "dtype: expected uint8"),
+        ({"dtype": None}, "dtype: expected uint8"),
+    ],
+)
+def test_quantize_refuses_what_it_cannot_do(arguments, text):
+    out = np.full((2, 3), 77, np.uint8)
+    with pytest.raises((ValueError, TypeError), match=f"^{text}"):
+        qops.quantize(np.ones((2, 3)), **arguments, out=out)
+    assert (out == 77).all()
+
+
+def test_quantize_refuses_nan_in_channels():
+    x = np.float32([[1, np.nan], [2, 3]])
+    with pytest.raises(ValueError, match="x: has NaN, infinite values"):
+        qops.quantize(x, axis=0)
+    with pytest.raises(ValueError, match="x: has NaN; nan='lowest'"):
+        qops.quantize(x, 0.0, 1.0, axis=0)
+    assert qops.quantize(x, 0.0, 3.0, axis=0, nan="lowest").data.tolist() == [[85, 0], [170, 255]]
+
+
+def test_numbers_are_read_before_the_array_is_looked_at():
+    """An end of the range that shrinks the array when it is asked for its value: nothing beyond the end is read."""
+
+    class Shrinking:
+        def __init__(self, array):
+            self.array = array
+
+        def __float__(self):
+            self.array.resize(1, refcheck=False)
+            return 2.0
+
+    x, codes = np.ones(64, np.float32), np.ones(64, np.uint8)
+    assert qops.quantize(x, 0.0, Shrinking(x)).data.shape == (1,)
+    assert qops.dequantize((codes, 0.0, Shrinking(codes))).shape == (1,)
