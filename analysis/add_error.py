@@ -9,6 +9,8 @@ from analysis import error_plots, style
 from analysis.ranges import holding_zero, many_ranges
 from analysis.report import Figures, Table
 from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, add, all_pairs, cells
+from qops import error, quantized_add_8p8to32
+from qops.error import values
 from qops.frontdoor.add import BOUND_8P8TO8
 
 SHOWN: tuple[tuple[Range, Range, str], ...] = (
@@ -34,21 +36,23 @@ class Measured(NamedTuple):
     maps: Sequence[Map]
     largest: float
     passes: int
-    chain: float  # largest error of the chain, the ranges moved so that 0 is on a code
+    rounded: float  # largest error of the add into int32
+    chain: float  # largest error of the chain, the ranges widened to hold 0
 
 
 def measure() -> Measured:
     """Draw up the maps of all systems, and the largest errors of the front door over many ranges and guesses."""
     maps = [Map(a, b, s, add(s, *all_pairs(a, b))) for a, b, _ in SHOWN for s in (*FUSED, *CHAIN)]
-    largest, passes, chain = 0.0, 0, 0.0
+    largest, passes, rounded, chain = 0.0, 0, 0.0, 0.0
     for a, b in many_ranges():
         x, y = all_pairs(a, b)
         lo, hi = a[0] + b[0], a[1] + b[1]
         for guess in (None, (lo, hi), (lo / 4, max(lo / 4, hi / 4))):
             total = add(FUSED[0], x, y, guess)
             largest, passes = max(largest, total.report.max), max(passes, total.passes)
+        rounded = max(rounded, error(quantized_add_8p8to32(x, y), values(x)[0] + values(y)[0]).max)
         chain = max(chain, add(CHAIN[0], *all_pairs(holding_zero(a), holding_zero(b))).report.max)
-    return Measured(maps, largest, passes, chain)
+    return Measured(maps, largest, passes, rounded, chain)
 
 
 def row(m: Map) -> list[str]:
@@ -86,7 +90,7 @@ def draw_histograms(found: Measured) -> Drawing:
             m.system.name: (m.system.colour, m.sum.off) for m in sums
         }
     figure = error_plots.histograms(columns, BOUND_8P8TO8)
-    finding = "Where 0 is not on a code, all but qops 8p8to8 lose up to half a step"
+    finding = "Where 0 is not on a code, all but qops lose up to half a step"
     style.headline(figure, finding, "all 65,536 pairs of codes, no guess; dashed: the bound of qops 8p8to8")
     return figure
 
@@ -100,7 +104,7 @@ def tables(found: Measured) -> list[Table]:
 def figures(found: Measured) -> Figures:
     """How to draw each figure."""
     fused = "qops stays within 0.6 LSB; nnlib loses zero points, and wraps"
-    chain = "A chain is as good as its zero points"
+    chain = "A chain is as good as its zero points; qops rounds none"
     return {
         "add_maps_fused": lambda: draw_maps(found, FUSED, fused),
         "add_maps_chain": lambda: draw_maps(found, CHAIN, chain),

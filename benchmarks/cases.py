@@ -11,7 +11,7 @@ from benchmarks.memcpy import BYTES
 from benchmarks.products import PRODUCTS
 from qops import fixedpoint
 from qops.affine import Affine
-from qops.frontdoor.add import BOUND_8P8TO8
+from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
 from qops.frontdoor.quantize import BOUND_QUANTIZE
 from qops.frontdoor.requantize import BOUND_REQUANTIZE
 
@@ -43,23 +43,18 @@ def qops_add_8(a: Array, b: Array) -> Candidate:
     return Candidate(lambda: qops.quantized_add_8p8to8(ta, tb, guess, out=out), lambda: out, BOUND_8P8TO8)
 
 
-def factors() -> tuple[np.float32, np.float32]:
-    """Input steps in output steps of the add into int32, whose range is 2**17 times the widest end."""
-    level = np.float32(2 * 2**17 * max(map(abs, A.range + B.range)) / 2**32)
-    return np.float32(A.scale) / level, np.float32(B.scale) / level
+LEVEL = 2 * 2**17 * max(map(abs, A.range + B.range)) / 2**32  # the output step of the add into int32
 
 
 def add_32(a: Array, b: Array) -> Array:
-    """Follow the formula in float32, to the bit."""
-    ma, mb = factors()
-    x = (a.astype(np.float32) - A.zero_point) * ma
-    return np.trunc(np.float32(0.5) + x + (b.astype(np.float32) - B.zero_point) * mb)
+    """Real-valued code of the exact sum."""
+    return (A.scale * (a.astype(float) - A.zero_point) + B.scale * (b.astype(float) - B.zero_point)) / LEVEL
 
 
 def qops_add_32(a: Array, b: Array) -> Candidate:
     """Call qops."""
     ta, tb, out = (a, *A.range), (b, *B.range), shared(a.size, np.int32)
-    return Candidate(lambda: qops.quantized_add_8p8to32(ta, tb, out=out), lambda: out, 0)
+    return Candidate(lambda: qops.quantized_add_8p8to32(ta, tb, out=out), lambda: out, BOUND_8P8TO32)
 
 
 def reals(rng: np.random.Generator, n: int) -> dict[str, Any]:

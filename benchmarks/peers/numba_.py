@@ -4,11 +4,11 @@ import numba
 import numpy as np
 
 from benchmarks.case import Candidate, shared
-from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C, factors
+from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
+from qops.frontdoor.add import BOUND_8P8TO32
 
 f32 = np.float32
 EXACT = 0.5 + 2**-13  # one rounding of a float32
-EITHER = 1 + 2**-8  # a truncated float32 sum, which fastmath may round otherwise
 
 
 def loops(function):
@@ -22,16 +22,16 @@ def add_8(a, b, out, ka, kb, offset):
         out[i] = np.uint8(np.int32(min(max(f32(a[i]) * ka + f32(b[i]) * kb + offset, f32(0)), f32(255))))
 
 
-def add_32(a, b, out, za, zb, ma, mb):
-    """Follow the formula."""
+def add_32(a, b, out, ka, kb, k):
+    """15 bits of fraction."""
     for i in range(out.size):
-        out[i] = np.int32(f32(0.5) + (f32(a[i]) - za) * ma + (f32(b[i]) - zb) * mb)
+        out[i] = (np.int32(a[i]) * ka + np.int32(b[i]) * kb + k) >> np.int32(15)
 
 
-def add_32_offset(a, b, out, offset, ma, mb):
-    """Fold zero points and half into one offset."""
+def add_32_float(a, b, out, ma, mb, offset):
+    """Rint of a float32."""
     for i in range(out.size):
-        out[i] = np.int32(f32(a[i]) * ma + f32(b[i]) * mb + offset)
+        out[i] = np.int32(np.rint(f32(a[i]) * ma + f32(b[i]) * mb + offset))
 
 
 def quantize(x, out, inverse, zero):
@@ -129,14 +129,18 @@ def ranges(loop):
 INVERSE, ZERO = f32(1 / A.scale), f32(A.zero_point)
 RATIO = STEP / A.scale
 HALF = 1 << (RIGHT_SHIFT - 1)
-KA, KB, (MA, MB) = f32(A.scale / C.scale), f32(B.scale / C.scale), factors()
+KA, KB = f32(A.scale / C.scale), f32(B.scale / C.scale)
+MA, MB = A.scale / LEVEL, B.scale / LEVEL
+OFFSET_32 = -A.zero_point * MA - B.zero_point * MB
+INTEGERS_32 = tuple(np.int32(round(2**15 * term)) for term in (MA, MB, OFFSET_32 + 0.5))
 OFFSET_8 = f32(C.zero_point + 0.5 - A.zero_point * KA - B.zero_point * KB)
-OFFSET_32 = f32(0.5 - A.zero_point * MA - B.zero_point * MB)
 FORMS = {
     "quantized_add_8p8to8": forms(add_8, (KA, KB, OFFSET_8), np.uint8, EXACT),
     "quantized_add_8p8to32": {
-        **forms(add_32, (ZERO, f32(B.zero_point), MA, MB), np.int32, EITHER),
-        **forms(add_32_offset, (OFFSET_32, MA, MB), np.int32, EITHER),
+        **forms(
+            add_32, tuple(np.int32(round(2**15 * term)) for term in (MA, MB, OFFSET_32 + 0.5)), np.int32, BOUND_8P8TO32
+        ),
+        **forms(add_32_float, (f32(MA), f32(MB), f32(OFFSET_32)), np.int32, BOUND_8P8TO32),
     },
     "quantize": {
         **forms(quantize, (INVERSE, ZERO), np.uint8, EXACT),

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from benchmarks.case import Candidate
-from benchmarks.cases import FACTOR, MULTIPLIER, RIGHT_SHIFT, WIDE, A, B, factors
+from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, WIDE, A, B
 
 tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
@@ -45,11 +45,11 @@ def add_32(op, within):
 
     def make(a, b):
         qa, qb = quantized(a[None], tf.quint8), quantized(b, tf.quint8)
-        bound, level = (qa, qb, *ends(*A.range), *ends(*B.range), tf.qint32), A.scale / float(factors()[0])
+        bound = (qa, qb, *ends(*A.range), *ends(*B.range), tf.qint32)
 
         def result(got):
             codes, lo, hi = got
-            return plain(codes, tf.int32)[0] * ((float(hi) - float(lo)) / 2**32 / level)
+            return plain(codes, tf.int32)[0] * ((float(hi) - float(lo)) / 2**32 / LEVEL)
 
         return kept(lambda: op(*bound), result, within)
 

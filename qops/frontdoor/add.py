@@ -1,14 +1,20 @@
-"""QuantizedAdd: 8 bit plus 8 bit, to int32 (nnlib's float formula) or to 8 bit (guess, watch, at most once more)."""
+"""QuantizedAdd: 8 bit plus 8 bit, to int32 (rounded once) or to 8 bit (guess, watch, at most once more)."""
 
 from typing import Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.frontdoor import calls as frontdoor
-from qops._kernels.frontdoor.add import add_8p8to32_integers
-from qops.qtensor import QTensor, TensorLike, span
+from qops._kernels.frontdoor import add as kernels
+from qops._kernels.frontdoor import add_8p8to32 as kernels_32
+from qops.qtensor import QTensor, TensorLike
 
+BOUND_8P8TO32 = 0.5 + 2**-7
+"""Largest error of `quantized_add_8p8to32` against the exact sum, in output LSB.
+
+In 2**-15 LSB: 2**14 for the one rounding; 0.5 for each multiplier, times a code of up to 255; 0.5 for the constant;
+less than 0.5 for what float64 loses: 2**14 + 256 at most.
+"""
 BOUND_8P8TO8 = 0.6
 """Largest error of `quantized_add_8p8to8` against the exact sum, in output LSB.
 
@@ -16,6 +22,7 @@ In 1/32 LSB: 16 for the one rounding; for each operand 0.5 for the multiplier (2
 truncated product (the offset makes up for the other half); 0.5 for the offset: 18.5 / 32 = 0.578.
 """
 Ends: TypeAlias = tuple[float | None, float | None]
+Range: TypeAlias = tuple[float, float]
 
 
 class AddInfo(NamedTuple):
@@ -35,14 +42,18 @@ class AddInfo(NamedTuple):
 
 
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """Add two uint8 tensors into int32 codes by the formula of nnlib's bias add, to the bit.
+    """Add two uint8 tensors into int32 codes: the exact sum, rounded once.
 
-    ``max = 2**17 * max(|a_min|, a_max, |b_min|, b_max)``, ``min = -max``, and with ``level = (max - min) / 2**32``::
+    ``max = 2**17 * max(|a_min|, a_max, |b_min|, b_max)``, ``min = -max``, and with output step ``s``::
 
-        c = trunc(0.5 + (a - za) * (a_step / level) + (b - zb) * (b_step / level))
+        c = (k + a * ka + b * kb) >> 15
+        ka = round(2**15 * a_step / s)    kb = round(2**15 * b_step / s)
+        k = round(2**15 * (a_min + b_min) / s) + 2**14
 
-    in float32, one rounding an operation. 17 of the 32 bits are head room: ``|c| <= 2**15 + 2**7``. One code is 1/64 to
-    1/128 of the step of the operand with the widest end, if its range holds 0.
+    half up. 17 of the 32 bits are head room: ``|c| <= 2**15``. One code is 1/64 to 1/128 of the step of the operand
+    with the widest end, if its range holds 0. **Error: at most 0.5 + 2**-7 output LSB** (`BOUND_8P8TO32`) against the
+    exact sum of ``min + q * step``, for every pair of ranges, those that exclude 0 as well; ``a + b`` and ``b + a`` are
+    the same codes.
 
     Parameters
     ----------
@@ -64,70 +75,20 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     See Also
     --------
-    error_bound_8p8to32 : how far from the exact sum, in output LSB.
+    qops.nnlib.quantized_add_8p8to32 : what the DSP library computes.
+    qops.nnlib.quantized_bias_add_8p8to32 : its float formula, which has this output range and loses offsets.
 
-    Notes
-    -----
-    Source: nnlib, ``op_biasadd.c``: the reference that QuantizedAdd_8p8to32 is explained by; its own kernel is
-    `nnlib.quantized_add_8p8to32`.
-
-    **Hazards.** Each zero point is rounded to a code, so a range whose 0 lies between two codes is read shifted by up
-    to half an input step, and a range that excludes 0 loses its offset:
-
+    Examples
+    --------
     >>> import numpy as np
-    >>> one = np.zeros(1, np.uint8)
-    >>> t = quantized_add_8p8to32((one, 1.0, 2.0), (one, 0.0, 1.0))  # 1 + 0
-    >>> float(t.data[0] * t.scale)
-    0.0
-
-    Examples
-    --------
-    >>> t = quantized_add_8p8to32((np.uint8([255]), -1.0, 1.0), (np.uint8([255]), -1.0, 1.0))
-    >>> t.max, t.data
-    (131072.0, array([32640], dtype=int32))
+    >>> t = quantized_add_8p8to32((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0))
+    >>> t
+    QTensor(data=array([ 8192, 24576], dtype=int32), min=-262144.0, max=262144.0)
+    >>> t.data * t.scale  # 1 + 0, 2 + 1
+    array([1., 3.])
     """
-    return frontdoor.quantized_add_8p8to32(a, b, out, QTensor)
-
-
-def error_bound_8p8to32(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """Largest error of `quantized_add_8p8to32` for the ranges ``a`` and ``b``, in output LSB.
-
-    What the two integer zero points lose, what float32 makes of the two multipliers (much where all ends are below
-    2**-112, so that a level is denormal), 1.5 for the truncation (upward when the sum is negative), and 2**-6 for
-    float32 sums of up to 2**16.
-
-    Parameters
-    ----------
-    a, b : (min, max)
-        The ranges of the operands.
-
-    Returns
-    -------
-    float
-        In LSB of the int32 output, ``(max - min) / 2**32``; 0 if both ranges are 0 wide at 0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        A range that is not finite or with min > max.
-
-    Examples
-    --------
-    >>> round(error_bound_8p8to32((-128.0, 127.0), (0.0, 255.0)), 2)  # 0 is on a code
-    1.52
-    >>> round(error_bound_8p8to32((-1.0, 1.0), (0.0, 255.0)), 2)  # 0 is between two
-    1.77
-    """
-    a, b = span(*a, "a"), span(*b, "b")
-    p = add_8p8to32_integers(*a, *b)
-    level = 2 * p["max"] / 2**32
-    if level == 0:
-        return 0.0
-    bound = 1.5 + 2.0**-6
-    for (lo, hi), zero, multiplier in ((a, p["za"], p["ma"]), (b, p["zb"], p["mb"])):
-        step = (hi - lo) / 255
-        bound += abs(lo + zero * step) / level + max(zero, 255 - zero) * abs(multiplier - step / level)
-    return bound
+    total: QTensor = kernels_32.quantized_add_8p8to32(a, b, out)
+    return total
 
 
 @overload
@@ -136,6 +97,7 @@ def quantized_add_8p8to8(
     b: TensorLike,
     guess: Ends | None = None,
     *,
+    range: Range | None = None,
     out: NDArray[np.uint8] | None = None,
     return_info: Literal[False] = False,
 ) -> QTensor: ...
@@ -145,6 +107,7 @@ def quantized_add_8p8to8(
     b: TensorLike,
     guess: Ends | None = None,
     *,
+    range: Range | None = None,
     out: NDArray[np.uint8] | None = None,
     return_info: Literal[True],
 ) -> tuple[QTensor, AddInfo]: ...
@@ -153,6 +116,7 @@ def quantized_add_8p8to8(
     b: TensorLike,
     guess: Ends | None = None,
     *,
+    range: Range | None = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
 ) -> QTensor | tuple[QTensor, AddInfo]:
@@ -160,7 +124,8 @@ def quantized_add_8p8to8(
 
     The first pass writes with the guessed output range and watches the extremes of the sums. If every code fitted,
     that is the result; if not, the second pass writes once more, with the range that the extremes give. An end that is
-    not guessed starts as wide as the ranges of `a` and `b` allow, and is drawn in when the data use less of it.
+    not guessed starts as wide as the ranges of `a` and `b` allow, and is drawn in when the data use less of it. A
+    `range` is an order instead: one pass, and sums beyond it saturate.
 
     With output step ``s`` the 16-bit loop is ::
 
@@ -170,7 +135,7 @@ def quantized_add_8p8to8(
 
     and sums of terms in 1/65536 output steps where 16 bits cannot hold it (an output range far narrower than the
     sum of the input ranges). **Error: at most 0.6 output LSB** (`BOUND_8P8TO8`) against the exact sum of
-    ``min + q * step``, for every pair of ranges whose sum float32 holds; nothing saturates.
+    ``min + q * step``, for every pair of ranges whose sum float32 holds; nothing saturates but what is beyond `range`.
 
     Parameters
     ----------
@@ -179,6 +144,9 @@ def quantized_add_8p8to8(
     guess : (float or None, float or None), optional
         Expected ends of the output range. An end that the sums pass costs a second pass; one that they do not reach
         is kept, as it may be wanted so, and costs 6 dB for each doubling of the range.
+    range : (float, float), optional
+        The output range, kept whatever the sums are, as a deployed graph needs it; instead of a `guess`. If min == max
+        every code is 0, which stands for that value.
     out : ndarray of uint8, optional
         Where the codes are written; of the broadcast shape.
     return_info : bool, optional
@@ -187,15 +155,16 @@ def quantized_add_8p8to8(
     Returns
     -------
     QTensor
-        uint8 codes, each end of the range the guessed one where that held, else the one found.
+        uint8 codes; the `range`, or each end the guessed one where that held, else the one found.
     AddInfo
         Only with ``return_info``.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range or guess that is not finite or with min > max, shapes that do not
-        broadcast, an ``out`` that does not fit or overlaps an input, ranges whose sum is beyond float32.
+        An argument that is no such tensor, a range or guess that is not finite or with min > max, both of them, a range
+        narrower than 2**-32 of what the sums can span, shapes that do not broadcast, an ``out`` that does not fit or
+        overlaps an input, ranges whose sum is beyond float32.
 
     See Also
     --------
@@ -205,6 +174,10 @@ def quantized_add_8p8to8(
     -----
     Source: the method is that of nnlib's ``op_add.c`` (guess, watch, write again), the integers are not: its 7-bit
     alpha and 15-bit recip wrap or lose bits for some ranges.
+
+    **Bias.** Sums halfway between two codes go up. Few sums are, but where the steps are in a simple proportion: of
+    [0, 1] + [0, 1] into [0, 2] every second one is, so over all pairs of codes the result is 0.25 LSB too high on
+    average. To round ties to even instead takes a quarter more time.
 
     Examples
     --------
@@ -216,7 +189,11 @@ def quantized_add_8p8to8(
     >>> t, info = quantized_add_8p8to8(a, b, guess=(0.0, 1.0), return_info=True)
     >>> info.passes, round(t.max, 2)
     (2, 3.0)
+    >>> quantized_add_8p8to8(a, b, range=(0.0, 1.0))
+    QTensor(data=array([  0, 255, 255], dtype=uint8), min=0.0, max=1.0)
     """
     if return_info:
-        return frontdoor.quantized_add_8p8to8(a, b, guess, out, QTensor, AddInfo)
-    return frontdoor.quantized_add_8p8to8(a, b, guess, out, QTensor, None)
+        t, passes, lowest, highest = kernels.quantized_add_8p8to8(a, b, guess, range, out, True)
+        return t, AddInfo(passes, lowest, highest)
+    total: QTensor = kernels.quantized_add_8p8to8(a, b, guess, range, out, False)
+    return total

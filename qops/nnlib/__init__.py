@@ -4,8 +4,9 @@ Names are its op names. "The original" is nnlib itself, on the vector unit (HVX)
 """
 
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers
-from qops.nnlib.add_8p8to32 import quantized_add_8p8to32, quantized_bias_add_8p8to32
+from qops.nnlib.add_8p8to32 import quantized_add_8p8to32
 from qops.nnlib.add_node import QuantizedAdd8p8to8
+from qops.nnlib.bias_add import quantized_bias_add_8p8to32
 from qops.nnlib.dequantize import dequantize, dequantize_qint32_f
 from qops.nnlib.multiply_shift import (
     MultiplierBelowOne,

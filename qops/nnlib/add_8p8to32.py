@@ -1,4 +1,4 @@
-"""nnlib's QuantizedAdd_8p8to32 of today, and its bias add, in float32."""
+"""nnlib's QuantizedAdd_8p8to32 of today."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.frontdoor import add as bias_add
 from qops._kernels.nnlib import add_8p8to32 as kernels
-from qops.qtensor import S32, U8, QTensor, TensorLike, operand, operands, output
-
-_WIDEST = 2.0**110  # times 2**18, the width of the output range, this is beyond float32
+from qops.qtensor import S32, U8, QTensor, TensorLike, operands, output
 
 
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -41,7 +38,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     See Also
     --------
-    quantized_bias_add_8p8to32 : the same in float32.
+    quantized_bias_add_8p8to32 : in float32.
 
     Notes
     -----
@@ -67,56 +64,4 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     c_max = kernels.add_8p8to32(x, y, out)
     if not (c_max > 0 and isfinite(c_max)):
         raise ValueError(f"a, b: the ranges {x[1:]} and {y[1:]} are both 0 wide, or beyond float32")
-    return QTensor(out, -c_max, c_max)
-
-
-def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """QuantizedBiasAdd_8p8to32, in float32: the formula of `qops.quantized_add_8p8to32`, to the bit.
-
-    See `qops.quantized_add_8p8to32`, the same loop: ``c = trunc(0.5 + (x - zx) * mx + (b - zb) * mb)`` in float32.
-
-    Parameters
-    ----------
-    x : (data, min, max)
-        uint8 tensor.
-    bias : (data, min, max)
-        uint8 tensor that broadcasts to the shape of `x`, in the original along its last axis.
-    out : ndarray of int32, optional
-        Where the codes are written; of the shape of `x`.
-
-    Returns
-    -------
-    QTensor
-        int32 codes, ``min == -max``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, a bias that does not broadcast
-        to `x`, an ``out`` that does not fit or overlaps an input, a range beyond float32 (about 1.2e33).
-
-    Notes
-    -----
-    Source: ``op_biasadd.c``.
-
-    **Hazards.** The cast truncates: code 0 is twice as wide as the others, and sums below 0 are rounded up.
-
-    >>> t = quantized_bias_add_8p8to32((np.uint8([127, 129]), -128.0, 127.0), (np.uint8([0]), 0.0, 1.0))
-    >>> t.data * t.scale  # -1, 1
-    array([-0.9921875,  1.       ])
-
-    Examples
-    --------
-    >>> t = quantized_bias_add_8p8to32((np.uint8([255]), -1.0, 1.0), (np.uint8([255]), -1.0, 1.0))
-    >>> t.max, t.data
-    (131072.0, array([32640], dtype=int32))
-    """
-    data, lo, hi = operand(x, "x", U8)
-    codes, b_min, b_max = operand(bias, "bias", U8)
-    if max(abs(lo), hi, abs(b_min), b_max) >= _WIDEST:
-        raise ValueError(f"x, bias: the range ({lo}, {hi}) or ({b_min}, {b_max}) is beyond float32")
-    out = output(out, S32, data, codes)
-    if out.shape != data.shape:
-        raise ValueError(f"bias: shape {codes.shape} does not broadcast to {data.shape}")
-    c_max = bias_add.add_8p8to32(data, lo, hi, codes, b_min, b_max, out)
     return QTensor(out, -c_max, c_max)

@@ -152,9 +152,9 @@ def test_add_8p8to8_takes_both_loops():
     """The twin's word for which loop ran: without it the wide loop might never be tested."""
     assert reference.quantized_add_8p8to8((A, 0.0, 1.0), (B, 0.0, 1.0)).narrow == [True]
     assert reference.quantized_add_8p8to8((A, 0.0, 1.0), (B, 0.0, 1.0), (0.0, 0.01)).narrow == [False, True]
-    assert kernels.add_8p8to8_integers(0, 1, 0, 1, 0, 2) == {"ka": 4096, "kb": 4096, "offset": 17}
-    with pytest.raises(ValueError, match=r"output range \(0.0, 0.01\): too narrow for 16 bits"):
-        kernels.add_8p8to8_integers(0, 1, 0, 1, 0, 0.01)
+    assert kernels.add_8p8to8_integers((0, 1), (0, 1), (0, 2)) == {"ka": 4096, "kb": 4096, "offset": 17}
+    with pytest.raises(ValueError, match=r"output range \(0, 0.01\): too narrow for 16 bits"):
+        kernels.add_8p8to8_integers((0, 1), (0, 1), (0, 0.01))
 
 
 def test_add_8p8to8_loops_switch_without_overflow():
@@ -195,6 +195,121 @@ def test_add_8p8to8_wide_loop_fits_up_to_its_last_value(lo, hi, value, fits):
     assert reference.quantized_add_8p8to8(a, b, guess).narrow[0] is False
     assert info.passes == (1 if fits else 2)
     assert ((t.min, t.max) == guess) == fits
+
+
+def check_kept(a, b, kept):
+    """All pairs of codes into a range that is kept: one pass, the twin's; within the bound, or saturated beyond it."""
+    a, b, kept = rounded(*a), rounded(*b), rounded(*kept)
+    t, info = on_every_tier(qops.quantized_add_8p8to8, (A, *a), (B, *b), range=kept, return_info=True)
+    assert (info.passes, t.min, t.max) == (1, *kept)
+    twin = reference.add_pass((A, *a), (B, *b), kept)
+    full = reference.add_full_range((A, *a), (B, *b))
+    np.testing.assert_array_equal(t.data, twin.codes)
+    assert info[1:] == (max(twin.found[0], full[0]), min(twin.found[1], full[1]))
+    exact = reference.positions(a, b, kept).ravel()
+    assert np.abs(t.data - exact.clip(0, 255)).max() <= BOUND_8P8TO8
+    return twin.narrow
+
+
+@PAIRS
+@pytest.mark.parametrize(
+    ("start", "share"), [(0, 1), (0, 0.5), (0.3, 0.4), (-0.5, 0.7), (0.4, 1e-3), (-1, 3), (0.4, 1e-6)]
+)
+def test_add_8p8to8_keeps_a_range_and_saturates(pair, start, share):
+    a, b = (rounded(*ends) for ends in pair)
+    lo, hi = a[0] + b[0], a[1] + b[1]
+    kept = rounded(*np.clip((lo + start * (hi - lo), lo + (start + share) * (hi - lo)), -HUGE, HUGE))
+    if kept[1] - kept[0] > (max(hi, kept[1]) - min(lo, kept[0])) / 2**31:
+        check_kept(a, b, kept)
+
+
+@given(a=spans(100), b=spans(100), kept=spans(300))
+def test_add_8p8to8_keeps_any_range(a, b, kept):
+    assume(kept[1] - kept[0] > 1e-6)
+    check_kept(a, b, kept)
+
+
+def test_add_8p8to8_keeps_a_range_that_all_sums_are_beyond():
+    for kept, code in (((5.0, 6.0), 0), ((-6.0, -5.0), 255), ((7.0, 7.0), 0)):
+        t, info = qops.quantized_add_8p8to8((A, 0.0, 1.0), (B, 0.0, 1.0), range=kept, return_info=True)
+        assert (t.min, t.max) == kept
+        assert (t.data == code).all()
+        assert (info.passes, info.found_min >= 0, info.found_max <= 2) == (1, True, True)
+
+
+@pytest.mark.parametrize(
+    ("kept", "more", "text"),
+    [
+        ((0.0, None), {}, "range max: expected a number, got None"),
+        ((None, 1.0), {}, "range min: expected a number, got None"),
+        ((1.0, 0.0), {}, "range: min 1.0 > max 0.0"),
+        ((0.0, np.inf), {}, r"range: the range \(0.0, inf\) is not finite"),
+        (1.0, {}, r"range: expected \(min, max\), got 1.0"),
+        ((0.0, 1.0), {"guess": (0.0, 2.0)}, r"range: \(0.0, 1.0\) is given, and guess as well: \(0.0, 2.0\)"),
+        ((0.0, 1e-10), {}, r"range: \(0.0, 1.00\d*e-10\) is too narrow for sums of \(0.0, 2.0\)"),
+        ((1e9, 1e9 + 0.1), {}, None),
+    ],
+)
+def test_add_8p8to8_refuses_ranges_that_cannot_be_kept(kept, more, text):
+    out = np.full(3, 77, np.uint8)
+    call = lambda: qops.quantized_add_8p8to8((A[:3], 0.0, 1.0), (B[:3], 0.0, 1.0), range=kept, out=out, **more)  # noqa: E731
+    if text is None:  # 0 wide in float32
+        assert call().data.tolist() == [0, 0, 0]
+        return
+    with pytest.raises((TypeError, ValueError), match=f"^{text}"):
+        call()
+    assert out.tolist() == [77, 77, 77]
+
+
+def test_add_8p8to8_bias_is_what_is_stated():
+    """Halves go up; where the steps are in no simple proportion there are few."""
+    t = qops.quantized_add_8p8to8((A, 0.0, 1.0), (B, 0.0, 1.0))
+    exact = exact_positions((0.0, 1.0), (0.0, 1.0), t.min, t.max)
+    assert (t.data - exact).mean() == 0.25
+    a, b = (0.0, 1.0), (0.0, 0.37)
+    t = qops.quantized_add_8p8to8((A, *a), (B, *rounded(*b)))
+    assert abs((t.data - exact_positions(a, rounded(*b), t.min, t.max)).mean()) < 0.02
+
+
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("guess", [None, (0.0, 1.0), (0.0, 9.0), (5.0, None)])
+def test_add_8p8to8_of_no_code_and_of_one(n, guess):
+    a, b = (A[:n] + np.uint8(200), -1.0, 2.0), (B[:n] + np.uint8(9), 0.5, 3.0)
+    t, info = qops.quantized_add_8p8to8(a, b, guess, return_info=True)
+    assert t.data.shape == (n,)
+    if n:
+        twin = reference.quantized_add_8p8to8(a, b, guess)
+        assert (*info, t.min, t.max) == (twin.passes, *twin.found, *twin.range)
+        np.testing.assert_array_equal(t.data, twin.codes)
+    else:
+        ends = [
+            given if given is not None else end for given, end in zip(guess or (None, None), (-0.5, 5.0), strict=True)
+        ]
+        assert (t.min, t.max) == (-0.5, 5.0) if ends[0] >= ends[1] else tuple(ends)
+        assert info == (1, -0.5, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("op", "place"),
+    [
+        *((op, place) for op in (qops.quantized_add_8p8to32, qops.quantized_add_8p8to8) for place in "ab"),
+        (qops.quantized_add_8p8to8, "guess"),
+        (qops.quantized_add_8p8to8, "range"),
+    ],
+)
+def test_add_looks_at_arrays_when_all_numbers_are_known(op, place):
+    """A number that retypes an array when it is asked for its value: a loop would read beyond the array."""
+    codes = np.zeros(4, np.uint32).view(np.uint8)
+
+    class Number:
+        def __float__(self):
+            codes.dtype = np.uint32
+            return 1.0
+
+    arguments = {"a": (codes, 0.0, 1.0), "b": (np.zeros(16, np.uint8), 0.0, 1.0)}
+    arguments[place] = (*arguments[place][:2], Number()) if place in arguments else (0.0, Number())
+    with pytest.raises(TypeError, match=r"^a: expected uint8 data, got uint32"):
+        op(**arguments)
 
 
 def test_add_8p8to8_bound_is_what_is_stated():

@@ -151,19 +151,6 @@ def test_add_8p8to32_leaves_out_alone_when_it_refuses(a_range, b_range):
     assert out.tolist() == [77, 78]
 
 
-def test_bias_add_is_the_front_doors_formula():
-    a, b = codes(24, 3)
-    x, bias = (a.reshape(1, 2, 3, 4), -1.5, 2.0), (b[:4], -0.25, 0.5)
-    t = nnlib.quantized_bias_add_8p8to32(x, bias)
-    f = np.float32
-    level = f(2) * f(2.0 * 2**17) / f(2**32)
-    za, zb = (int(np.rint(-lo * 255 / (hi - lo))) for _, lo, hi in (x, bias))
-    terms = [(d.astype(f) - f(z)) * ((f(hi) - f(lo)) / f(255) / level) for (d, lo, hi), z in ((x, za), (bias, zb))]
-    np.testing.assert_array_equal(t.data, np.trunc((f(0.5) + terms[0]) + terms[1]).astype(np.int32))
-    with pytest.raises(ValueError, match="bias"):
-        nnlib.quantized_bias_add_8p8to32((a[:1], 0, 1), (b, 0, 1))
-
-
 def test_prepare_gives_the_integers():
     found = add_spec_integers((0, 2), (0, 1), (0, 3))
     assert found == {"ialpha": 256, "ikappa": 256, "recip": 10922, "offset": 0, "copies": False}
@@ -204,7 +191,6 @@ BAD = [
     (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (1, 1), (0, 2), form="spec"), "0 wide"),
     (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (0, 2), form="c32"), "form: 'c32'"),
     (lambda: nnlib.quantized_add_8p8to32((T[0], 1, 1), (T[0], 2, 2)), "0 wide"),
-    (lambda: nnlib.quantized_bias_add_8p8to32((T[0], 0, 1e34), T), "beyond float32"),
 ]
 
 

@@ -8,25 +8,14 @@ import numpy as np
 from exact import F32, outward
 
 
-def zero_code(lo, hi):
-    """Code of 0 in float32, half away, cut at 0 and at the highest float32 below 2**31: nnlib's quantize_uint."""
-    with np.errstate(over="ignore"):
-        scaled = float((F32(0) - lo) * (F32(255) / max(F32(1e-18), hi - lo)))
-    return 0 if scaled < 0 else math.floor(Fraction(min(scaled, 2.0**31 - 128)) + Fraction(1, 2))
-
-
 def quantized_add_8p8to32(a, b):
-    """(codes, max), float32 arithmetic step by step."""
-    (qa, a_min, a_max), (qb, b_min, b_max) = ((np.ravel(q), F32(lo), F32(hi)) for q, lo, hi in (a, b))
-    top = max(abs(a_min), a_max, abs(b_min), b_max) * F32(2**17)
-    if top == 0:
-        return np.zeros(qa.shape, np.int32), 0.0
-    level = (top + top) / F32(2**32)
-    za, zb = min(255, zero_code(a_min, a_max)), zero_code(b_min, b_max)
-    ma, mb = ((hi - lo) / F32(255) / level if level > 0 else F32(0) for lo, hi in ((a_min, a_max), (b_min, b_max)))
-    x = (qa.astype(np.int64) - za).astype(F32) * ma
-    y = (qb.astype(np.int64) - zb).astype(F32) * mb
-    return np.trunc((F32(0.5) + x) + y).astype(np.int32), float(top)
+    """(256 x 256 exact sums in output steps, max) of two ranges; the sums are float64, good to 2**-36."""
+    (a_min, a_max), (b_min, b_max) = ((Fraction(lo), Fraction(hi)) for lo, hi in (a, b))
+    top = 2**17 * max(abs(a_min), abs(a_max), abs(b_min), abs(b_max))
+    step = 2 * top / 2**32 or Fraction(1)
+    x = [float((a_min + q * (a_max - a_min) / 255) / step) for q in range(256)]
+    y = [float((b_min + q * (b_max - b_min) / 255) / step) for q in range(256)]
+    return np.add.outer(x, y), float(top)
 
 
 def positions(a, b, c):

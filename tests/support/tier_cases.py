@@ -5,8 +5,9 @@ import numpy as np
 from qops import codes
 from qops._kernels.core import integer_stage
 from qops._kernels.core import range as extremes
-from qops._kernels.frontdoor import add, quantize, requantize
+from qops._kernels.frontdoor import add, add_8p8to32, quantize, requantize
 from qops._kernels.nnlib import add as nnlib_add
+from qops._kernels.nnlib import bias_add
 from qops._kernels.nnlib import quantize as nnlib_quantize
 from qops._kernels.nnlib import requantize as nnlib_requantize
 from qops._kernels.onednn import steps as onednn_steps
@@ -73,38 +74,31 @@ def add_8(rng, n):
     """The 8-bit add, its output range anything from far too narrow to too wide, and what it found."""
     (a_lo, a_hi), (b_lo, b_hi) = ends(rng), ends(rng)
     share = rng.uniform(0.02, 1.2)
-    operands = drawn(rng, n, np.uint8), a_lo, a_hi, drawn(rng, n, np.uint8), b_lo, b_hi
-    out = unaligned(rng, n, np.uint8)
-
-    def run():
-        found = add.add_8p8to8(*operands, (a_lo + b_lo) * share, (a_hi + b_hi) * share + 2.0**-9, out)
-        return out, found.fits, found.min, found.max
-
-    return run
+    a, b = (drawn(rng, n, np.uint8), a_lo, a_hi), (drawn(rng, n, np.uint8), b_lo, b_hi)
+    kept, out = ((a_lo + b_lo) * share, (a_hi + b_hi) * share + 2.0**-9), unaligned(rng, n, np.uint8)
+    return lambda: (out, *add.add_8p8to8(a, b, kept, out).values())
 
 
 def add_32(rng, n):
     """The add into int32."""
-    operands, out = (
-        (drawn(rng, n, np.uint8), *ends(rng), drawn(rng, n, np.uint8), *ends(rng)),
-        unaligned(rng, n, np.int32),
-    )
-    return lambda: (out, add.add_8p8to32(*operands, out))
+    a, b = (drawn(rng, n, np.uint8), *ends(rng)), (drawn(rng, n, np.uint8), *ends(rng))
+    out = unaligned(rng, n, np.int32)
+    return lambda: (out, add_8p8to32.add_8p8to32(a, b, out))
 
 
-def add_32_on_codes(rng, n):
-    """The same, with zero points whose products with a step are float32 values: another body."""
-    a, b = (0, 2.0) if rng.integers(2) else (-1.0, 1.0), (-2.0, 2.0) if rng.integers(2) else (0, 0.7)
-    operands, out = (drawn(rng, n, np.uint8), *a, drawn(rng, n, np.uint8), *b), unaligned(rng, n, np.int32)
-    return lambda: (out, add.add_8p8to32(*operands, out))
+def bias_add_32(rng, n):
+    """The float formula of nnlib."""
+    x, bias = (drawn(rng, n, np.uint8), *ends(rng)), (drawn(rng, n, np.uint8), *ends(rng))
+    out = unaligned(rng, n, np.int32)
+    return lambda: (out, bias_add.bias_add_8p8to32(x, bias, out))
 
 
-def add_32_far(rng, n):
-    """The same, with a b so far below 0 that its zero point is around 2**23, or beyond, and sums next to integers."""
+def bias_add_32_far(rng, n):
+    """The same, with a bias so far below 0 that its zero is around 2**23, or beyond, and sums next to integers."""
     lo = -(2.0 ** rng.integers(0, 20))
-    a, b = (0, -255 * lo / 2**15), (lo, lo * (1 - rng.uniform(1, 2) * 2.0 ** -rng.integers(13, 20)))
-    operands, out = (drawn(rng, n, np.uint8), *a, drawn(rng, n, np.uint8), *b), unaligned(rng, n, np.int32)
-    return lambda: (out, add.add_8p8to32(*operands, out))
+    x, b = (0, -255 * lo / 2**15), (lo, lo * (1 - rng.uniform(1, 2) * 2.0 ** -rng.integers(13, 20)))
+    x, bias, out = (drawn(rng, n, np.uint8), *x), (drawn(rng, n, np.uint8), *b), unaligned(rng, n, np.int32)
+    return lambda: (out, bias_add.bias_add_8p8to32(x, bias, out))
 
 
 def quantized(rng, n):
@@ -278,7 +272,7 @@ def tensorflow_quantized(way, dtype):
     return case
 
 
-ADDS = [add_8, add_32, add_32_on_codes, add_32_far, nnlib_added, nnlib_added_speculatively]
+ADDS = [add_8, add_32, bias_add_32, bias_add_32_far, nnlib_added, nnlib_added_speculatively]
 RANGES = [spanned, spanned_float, finite]
 CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, nnlib_quantized, nnlib_requantized, *RANGES]
 ROWS = [nnlib_scaled, nnlib_requantized_by_scalars, tensorflow_requantized]

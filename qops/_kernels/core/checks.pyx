@@ -187,6 +187,14 @@ cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends
     return data
 
 
+cdef tuple operands_of(a, b, str a_name, str b_name, int typenum, Ends* a_ends, Ends* b_ends):
+    """The data of two triples, checked; sets their ends. What may run a user's code comes before the first check."""
+    x, y = range_of(a, a_name, a_ends), range_of(b, b_name, b_ends)
+    if not (cnp.PyArray_CheckExact(x) and cnp.PyArray_CheckExact(y)):
+        x, y = as_array(x, a_name), as_array(y, b_name)
+    return array(x, a_name, typenum), array(y, b_name, typenum)
+
+
 cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1:
     """Sets `ends` to the range (lo, hi), an end that is None from the data; if only one is, it is on its side of 0."""
     if lo is None and hi is None:
@@ -211,9 +219,9 @@ def operand(t, str name, int typenum, int or_typenum=-1):
 
 def operands(a, b, str a_name, str b_name, int typenum):
     """Two triples as `operand` gives them; the arrays are looked at when all numbers are read (`range_of`)."""
-    cdef Ends a_ends, b_ends
-    x, y = range_of(a, a_name, &a_ends), range_of(b, b_name, &b_ends)
-    return ((array(x, a_name, typenum), a_ends.min, a_ends.max), (array(y, b_name, typenum), b_ends.min, b_ends.max))
+    cdef Ends p, s
+    x, y = operands_of(a, b, a_name, b_name, typenum, &p, &s)
+    return (x, p.min, p.max), (y, s.min, s.max)
 
 
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:

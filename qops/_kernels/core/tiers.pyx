@@ -5,7 +5,7 @@ import os
 cdef extern from "core/cpu.h":
     int qops_best_tier() nogil
 
-TIERS = ("plain", "avx2", "avx512", "vnni", "vbmi")
+TIERS = ("plain", "avx2", "avx512", "vnni")
 cdef int best = qops_best_tier()
 cdef int current = best
 
@@ -20,7 +20,7 @@ def available():
 
 
 def name():
-    """Name of the tier of SIMD lanes in use: "plain", "avx2", "avx512", "vnni" or "vbmi"."""
+    """Name of the tier of SIMD lanes in use: "plain", "avx2", "avx512" or "vnni"."""
     return TIERS[current]
 
 

@@ -2,7 +2,7 @@
 #ifndef QOPS_CPU_H
 #define QOPS_CPU_H
 
-enum { QOPS_PLAIN = 0, QOPS_AVX2 = 1, QOPS_AVX512 = 2, QOPS_VNNI = 3, QOPS_VBMI = 4 };
+enum { QOPS_PLAIN = 0, QOPS_AVX2 = 1, QOPS_AVX512 = 2, QOPS_VNNI = 3 };
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define QOPS_X86 1
@@ -14,9 +14,7 @@ static inline int qops_best_tier(void)
     if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")))
         return QOPS_AVX2;
-    if (!__builtin_cpu_supports("avx512vnni"))
-        return QOPS_AVX512;
-    return __builtin_cpu_supports("avx512vbmi") ? QOPS_VBMI : QOPS_VNNI;
+    return __builtin_cpu_supports("avx512vnni") ? QOPS_VNNI : QOPS_AVX512;
 }
 #else
 #define QOPS_X86 0

@@ -53,6 +53,9 @@
 /* u8 in 16-bit lanes, in the same order */
 #define widen_lo_u8_s16(a) MM(unpacklo_epi8)(a, TIER(zero)())
 #define widen_hi_u8_s16(a) MM(unpackhi_epi8)(a, TIER(zero)())
+/* two vectors of u8 in turns, low and high half of each 128-bit block */
+#define pair_lo_u8(a, b) MM(unpacklo_epi8)(a, b)
+#define pair_hi_u8(a, b) MM(unpackhi_epi8)(a, b)
 /* two vectors of s16 in turns, low and high half of each 128-bit block; a0*b0 + a1*b1 of such pairs, in s32 */
 #define pair_lo_s16(a, b) MM(unpacklo_epi16)(a, b)
 #define pair_hi_s16(a, b) MM(unpackhi_epi16)(a, b)
@@ -64,6 +67,9 @@
 #define narrow_high_s32_s16(lo, hi) TIER(narrow_high_s32_s16)(lo, hi)
 /* what two rounds of narrowing within 128-bit blocks left, in order */
 #define in_order(a) TIER(in_order)(a)
+
+/* the bytes so that two rounds of widening within 128-bit blocks put them in order */
+#define to_widen(a) TIER(to_widen)(a)
 
 /* four vectors of s32, saturated to u8, in order */
 #define narrow_s32_u8(a, b, c, d) in_order(narrow_s16_u8(narrow_s32_s16(a, b), narrow_s32_s16(c, d)))
@@ -172,6 +178,12 @@ AVX512_FN __m512i avx512_in_order(__m512i a)
 {
     return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), a);
 }
+
+AVX2_FN __m256i avx2_to_widen(__m256i a)
+{
+    return _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+}
+AVX512_FN __m512i avx512_to_widen(__m512i a) { return avx512_in_order(a); }
 
 AVX2_FN __m256i avx2_narrow_high_s32_s16(__m256i lo, __m256i hi)
 {

@@ -132,8 +132,7 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
     switch (tier) {
     case QOPS_AVX2: return saturating ? &saturating_avx2 : &exact_avx2;
     case QOPS_AVX512: return saturating ? &saturating_avx512 : &exact_avx512;
-    case QOPS_VNNI:
-    case QOPS_VBMI: return saturating ? &saturating_avx512 : &exact_vnni;
+    case QOPS_VNNI: return saturating ? &saturating_avx512 : &exact_vnni;
     default: return NULL;
     }
 }

@@ -1,0 +1,76 @@
+"""QuantizedAdd into int32: the exact sum, rounded once."""
+
+cimport numpy as cnp
+from libc.math cimport fabs, rint
+from libc.stdint cimport int32_t, uint8_t
+
+from qops._kernels.core.checks cimport Ends, operands_of, output
+from qops._kernels.core.codes cimport tensor
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM, walk
+
+cnp.import_array()
+
+cdef extern from "frontdoor/add_8p8to32.h":
+    ctypedef struct add_s32:
+        int ka, kb, k  # steps of a and of b, what both ranges start at and a half, in 2**-15 output steps
+    Py_ssize_t add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_s32, bint) nogil
+
+cdef enum:
+    FRACTION = 15  # bits
+
+cdef double WIDEST = 2.0**110  # of range ends: the output range, 2**18 times as wide, is beyond float32
+
+
+cdef double farthest(Ends a, Ends b) noexcept nogil:
+    """The largest absolute value in two ranges."""
+    return max(fabs(a.min), fabs(a.max), fabs(b.min), fabs(b.max))
+
+
+cdef add_s32 prepare(Ends a, Ends b) noexcept nogil:
+    cdef double unit = farthest(a, b) * 2.0**18 / 2.0**32 / (1 << FRACTION)
+    cdef add_s32 p = add_s32(0, 0, 1 << (FRACTION - 1))
+    if unit > 0:
+        p.ka = <int>rint((a.max - a.min) / 255 / unit)
+        p.kb = <int>rint((b.max - b.min) / 255 / unit)
+        p.k += <int>rint((a.min + b.min) / unit)
+    return p
+
+
+def add_8p8to32_integers(tuple a, tuple b):
+    """The integers ka, kb and k of the loop for the ranges a and b, a dict."""
+    return prepare(Ends(a[0], a[1]), Ends(b[0], b[1]))
+
+
+cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = (k + a * ka + b * kb) >> 15. Values within their ranges: no sum is beyond 2**30 and a little."""
+    cdef const uint8_t* a = <uint8_t*>data[0]
+    cdef const uint8_t* b = <uint8_t*>data[1]
+    cdef int32_t* c = <int32_t*>data[2]
+    cdef add_s32 p = (<add_s32*>using)[0]
+    cdef Py_ssize_t i = add_u8u8_s32__simd(tier(), a, b, c, n, p, 4 * n >= STREAM)
+    for i in range(i, n):
+        c[i] = (p.k + a[i] * p.ka + b[i] * p.kb) >> FRACTION
+
+
+def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
+    """out = the codes of a + b, operands (codes, min, max), unchecked."""
+    cdef add_s32 integers = prepare(Ends(a[1], a[2]), Ends(b[1], b[2]))
+    walk(add_u8u8_s32, &integers, a[0], b[0], out)
+
+
+def quantized_add_8p8to32(a, b, out):
+    """int32 codes of the sum, in the range (-max, max)."""
+    cdef Ends p, s
+    cdef double top
+    cdef add_s32 integers
+    cdef cnp.ndarray x, y, codes
+    x, y = operands_of(a, b, "a", "b", cnp.NPY_UINT8, &p, &s)
+    top = farthest(p, s)
+    if top >= WIDEST:
+        raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
+    codes = output(out, cnp.NPY_INT32, x, y)
+    integers = prepare(p, s)
+    walk(add_u8u8_s32, &integers, x, y, codes)
+    top *= 2.0**17
+    return tensor(codes, 0 - top, top)
