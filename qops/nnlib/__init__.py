@@ -7,7 +7,10 @@ from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers
 from qops.nnlib.add_8p8to32 import quantized_add_8p8to32
 from qops.nnlib.add_node import QuantizedAdd8p8to8
 from qops.nnlib.bias_add import quantized_bias_add_8p8to32
+from qops.nnlib.concat import quantized_concat_8, quantized_concat_8_ref
 from qops.nnlib.dequantize import dequantize, dequantize_qint32_f
+from qops.nnlib.extremes import quantized_maximum_8, quantized_minimum_8
+from qops.nnlib.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
 from qops.nnlib.multiply_shift import (
     MultiplierBelowOne,
     mul_by_quantized_multiplier,
@@ -32,6 +35,7 @@ from qops.nnlib.ranges import (
     quantize_uint,
     quantize_uint8,
 )
+from qops.nnlib.relu import quantized_clamp_8, quantized_neg_8, quantized_relu_8, quantized_relux_8
 from qops.nnlib.requantize import (
     quantize_down_and_shrink_range_32to8,
     requantization_range_32,
@@ -39,6 +43,7 @@ from qops.nnlib.requantize import (
     requantize_32to8,
 )
 from qops.nnlib.requantize_codes import requantize_i32, requantize_i32_scalar, requantize_u8
+from qops.nnlib.sub import quantized_sub_8p8to32
 
 __all__ = [
     "AdjustedRange",
@@ -66,6 +71,17 @@ __all__ = [
     "quantized_add_8p8to8_integers",
     "quantized_add_8p8to32",
     "quantized_bias_add_8p8to32",
+    "quantized_clamp_8",
+    "quantized_concat_8",
+    "quantized_concat_8_ref",
+    "quantized_maximum_8",
+    "quantized_minimum_8",
+    "quantized_mul_8x8to8",
+    "quantized_mul_8x8to32",
+    "quantized_neg_8",
+    "quantized_relu_8",
+    "quantized_relux_8",
+    "quantized_sub_8p8to32",
     "requantization_range_32",
     "requantize_8to8",
     "requantize_32to8",

@@ -8,10 +8,12 @@ import os
 import numpy as np
 import pytest
 import tier_cases
-from tier_cases import NAMED, RANGES
+import tier_cases_nnlib
+from tier_cases import RANGES
 
 from qops._kernels.core import tiers as isa
 
+NAMED = tier_cases.NAMED | tier_cases_nnlib.NAMED
 LENGTHS = [*range(201), *range(4096, 4096 + 66), *range(4177, 4340, 3)]  # the latter where other bodies start, and end
 BIG = (70_001, 2 * 2**20 + 77, 8 * 2**20 + 33)  # outputs on both sides of 8 MiB
 BEST = isa.name()

@@ -5,4 +5,4 @@ cdef enum:
 
 ctypedef void (*Loop)(char** data, Py_ssize_t n, void* using) noexcept nogil
 
-cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=*, cnp.ndarray c=*)
+cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=*, cnp.ndarray c=*, bint writes=*)

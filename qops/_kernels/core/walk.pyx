@@ -23,8 +23,8 @@ cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):
             loop(data, n, using)
 
 
-cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.ndarray c=None):
-    """Runs a loop over the data of up to three arrays, broadcast together; the last of several is written.
+cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.ndarray c=None, bint writes=True):
+    """Runs a loop over the data of up to three arrays, broadcast together; if `writes`, the last of several is written.
 
     At once when they lie alike; else over the stretches that `buffered` copies.
     """
@@ -38,18 +38,18 @@ cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.
         data[2] = NULL if c is None else cnp.PyArray_BYTES(c)
         run(loop, data, cnp.PyArray_SIZE(a), using)
         return
-    for parts in buffered(tuple([x for x in (a, b, c) if x is not None])):
+    for parts in buffered(tuple([x for x in (a, b, c) if x is not None]), writes):
         for i, part in enumerate(parts):
             data[i] = cnp.PyArray_BYTES(part)
         run(loop, data, cnp.PyArray_SIZE(part), using)
 
 
-def buffered(tuple arrays):
+def buffered(tuple arrays, bint writes=True):
     """Tuples of contiguous, aligned, native stretches of the arrays, by numpy's iterator and its small buffers."""
     read = ["readonly", "contig", "aligned", "nbo"]
     write = ["writeonly", *read[1:]]
     flags = ["external_loop", "buffered", "grow_inner", "zerosize_ok"]
-    modes = [read] * (len(arrays) - 1) + [write] if len(arrays) > 1 else [read]
+    modes = [read] * (len(arrays) - 1) + [write if writes and len(arrays) > 1 else read]
     with np.nditer(arrays, flags, modes, buffersize=BLOCK) as steps:
         for step in steps:
             yield step if isinstance(step, tuple) else (step,)

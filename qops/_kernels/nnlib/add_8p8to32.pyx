@@ -1,36 +1,40 @@
-"""nnlib's QuantizedAdd_8p8to32 of today."""
+"""nnlib's QuantizedAdd_8p8to32 of today, and QuantizedSub_8p8to32, which only turns the sign of kb."""
 
 cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from qops._kernels.core.rounding cimport plus_half_dsp_s32, wrap_s32
-from qops._kernels.core.walk cimport walk
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport Ends, Level, level_zero
 
 cnp.import_array()
 
+cdef extern from "nnlib/add_8p8to32.h":
+    ctypedef struct add_8p8to32_row:
+        int ka, kb, offset
+        float max
+    Py_ssize_t add_8p8to32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_8p8to32_row, bint) nogil
 
-cdef struct add_s32:
-    int ka, kb, offset
-    float max
 
-
-cdef add_s32 prepare_s32(Level a, Level b) noexcept nogil:
+cdef add_8p8to32_row prepare_s32(Level a, Level b, bint subtract) noexcept nogil:
     """The coarser step gets 0x7F80, the other in proportion."""
-    cdef add_s32 p
+    cdef add_8p8to32_row p
     cdef float top = <float>0x7F80, coarse = max(a.step, b.step)
     cdef float divisor = max(coarse, <float>1e-10)
     p.ka = 0x7F80 if a.step > b.step else plus_half_dsp_s32(a.step * top / divisor)
     p.kb = plus_half_dsp_s32(b.step * top / divisor) if a.step > b.step else 0x7F80
+    if subtract:
+        p.kb = -p.kb
     p.offset = wrap_s32(<int64_t>p.ka * a.zero + <int64_t>p.kb * b.zero)  # more than 32 bits if max is infinite
     p.max = <float>(2147483648.0 / 0x7F80) * coarse
     return p
 
 
-def add_8p8to32_integers(tuple a, tuple b):
+def add_8p8to32_integers(tuple a, tuple b, bint subtract=False):
     """ka, kb, offset and max of the 8p8to32 loop for the ranges a and b, as a dict."""
-    return prepare_s32(level_zero(Ends(a[0], a[1])), level_zero(Ends(b[0], b[1])))
+    return prepare_s32(level_zero(Ends(a[0], a[1])), level_zero(Ends(b[0], b[1])), subtract)
 
 
 cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -38,15 +42,15 @@ cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
-    cdef add_s32 p = (<add_s32*>using)[0]
+    cdef add_8p8to32_row p = (<add_8p8to32_row*>using)[0]
     cdef Py_ssize_t i
-    for i in range(n):
+    for i in range(add_8p8to32__simd(tier(), a, b, c, n, p, 4 * n >= STREAM), n):
         c[i] = p.ka * a[i] + p.kb * b[i] - p.offset
 
 
-def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
-    """out = the codes of a + b in the range (-max, max); returns max, 0 or infinite where the original refuses it."""
-    cdef add_s32 p = prepare_s32(level_zero(Ends(a[1], a[2])), level_zero(Ends(b[1], b[2])))
+def add_8p8to32(tuple a, tuple b, cnp.ndarray out, bint subtract=False):
+    """out = the codes of a + b or a - b in the range (-max, max); returns max, 0 or infinite where it is refused."""
+    cdef add_8p8to32_row p = prepare_s32(level_zero(Ends(a[1], a[2])), level_zero(Ends(b[1], b[2])), subtract)
     if p.max > 0 and isfinite(p.max):  # else out stays as it is
         walk(add_u8u8_s32, &p, a[0], b[0], out)
     return p.max

@@ -36,8 +36,20 @@ def add(form):
     return run
 
 
-def add_32(op, x, x_range, y, y_range):
+def binary(op, x, x_range, y, y_range):
     return lambda i, attrs: result(op(tensor(i, x, x_range), tensor(i, y, y_range)))
+
+
+def unary(op, *arguments):
+    return lambda i, attrs: result(op(tensor(i), *(i[argument] for argument in arguments)))
+
+
+def extreme(op):
+    return lambda i, attrs: result(op(tensor(i, "a", "a"), tensor(i, "b", "b"), i.get("want_min"), i.get("want_max")))
+
+
+def concat(op):
+    return lambda i, attrs: result(op([(i[f"x{k}"], i[f"min{k}"], i[f"max{k}"]) for k in range(attrs["parts"])]))
 
 
 def float_op(op):
@@ -71,12 +83,23 @@ ADAPTORS = {
     "Quantize": float_op(nnlib.quantize),
     "Quantize_ref": float_op(nnlib.quantize_ref),
     "QuantizeDownAndShrinkRange_32to8": lambda i, attrs: result(nnlib.quantize_down_and_shrink_range_32to8(tensor(i))),
-    "QuantizedAdd_8p8to32": add_32(nnlib.quantized_add_8p8to32, "a", "a", "b", "b"),
-    "QuantizedAdd_8p8to32_seed": add_32(nnlib.quantized_bias_add_8p8to32, "a", "a", "b", "b"),
-    "QuantizedBiasAdd_8p8to32": add_32(nnlib.quantized_bias_add_8p8to32, "x", "in", "bias", "bias"),
+    "QuantizedAdd_8p8to32": binary(nnlib.quantized_add_8p8to32, "a", "a", "b", "b"),
+    "QuantizedAdd_8p8to32_seed": binary(nnlib.quantized_bias_add_8p8to32, "a", "a", "b", "b"),
+    "QuantizedBiasAdd_8p8to32": binary(nnlib.quantized_bias_add_8p8to32, "x", "in", "bias", "bias"),
     "QuantizedAdd_8p8to8_d32": add("d32"),
     "QuantizedAdd_8p8to8_flat": add("flat"),
     "QuantizedAdd_8p8to8_spec": add("spec"),
+    "QuantizedClamp_8": unary(nnlib.quantized_clamp_8, "lower", "upper"),
+    "QuantizedConcat_8": concat(nnlib.quantized_concat_8),
+    "QuantizedConcat_8_ref": concat(nnlib.quantized_concat_8_ref),
+    "QuantizedMaximum_8": extreme(nnlib.quantized_maximum_8),
+    "QuantizedMinimum_8": extreme(nnlib.quantized_minimum_8),
+    "QuantizedMul_8x8to8": binary(nnlib.quantized_mul_8x8to8, "a", "a", "b", "b"),
+    "QuantizedMul_8x8to32": binary(nnlib.quantized_mul_8x8to32, "a", "a", "b", "b"),
+    "QuantizedNeg_8": unary(nnlib.quantized_neg_8),
+    "QuantizedReluX_8": unary(nnlib.quantized_relux_8, "limit"),
+    "QuantizedRelu_8": unary(nnlib.quantized_relu_8),
+    "QuantizedSub_8p8to32": binary(nnlib.quantized_sub_8p8to32, "a", "a", "b", "b"),
     "RequantizationRange_32": lambda i, attrs: dict(
         zip(("out_min", "out_max"), nnlib.requantization_range_32(tensor(i)), strict=True)
     ),

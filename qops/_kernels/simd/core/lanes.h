@@ -29,8 +29,11 @@
 #define sub_s16(a, b) MM(sub_epi16)(a, b)
 #define sub_s32(a, b) MM(sub_epi32)(a, b)
 
-/* high half of a product, truncated (floor) */
+/* high half of a product, truncated (floor), and low half */
 #define mulhi_u16(a, b) MM(mulhi_epu16)(a, b)
+#define mulhi_s16(a, b) MM(mulhi_epi16)(a, b)
+#define mullo_s16(a, b) MM(mullo_epi16)(a, b)
+#define mullo_s32(a, b) MM(mullo_epi32)(a, b)
 /* (2 * a * b + 0x8000) >> 16: the DSP's vmpy(.h,.h):<<1:rnd:sat, but -32768 * -32768 wraps instead of saturating */
 #define mulhrs_s16(a, b) MM(mulhrs_epi16)(a, b)
 

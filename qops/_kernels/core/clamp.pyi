@@ -1,0 +1,5 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def clamp_u8(x: NDArray[Any], lo: int, hi: int, out: NDArray[Any]) -> None: ...

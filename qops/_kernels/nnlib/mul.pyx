@@ -1,0 +1,118 @@
+"""nnlib's QuantizedMul_8x8to32, and QuantizedMul_8x8to8 of two operands with several elements each."""
+
+cimport numpy as cnp
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t, uint8_t
+
+from qops._kernels.core.rounding cimport plus_half_dsp_s32, saturate_u8
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.nnlib.ranges cimport Ends, Level, Moved, adjust_minmax, exponent, level_of, level_zero, power2
+
+cnp.import_array()
+
+cdef extern from "nnlib/mul.h":
+    ctypedef struct mul_zeros:
+        int a, b
+    ctypedef struct mul_row:
+        mul_zeros zeros
+        int multiplier, offset, right_shift  # from a product to a code
+        float min, max
+    Py_ssize_t mul_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_zeros, bint) nogil
+    Py_ssize_t mul_range__simd(int, const uint8_t*, const uint8_t*, Py_ssize_t, mul_zeros, int32_t*, int32_t*) nogil
+    Py_ssize_t mul_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_row, bint) nogil
+
+
+cdef struct Products:
+    mul_zeros zeros
+    int32_t lowest, highest
+
+
+cdef inline int product(int a, int b, mul_zeros z) noexcept nogil:
+    return (a - z.a) * (b - z.b)
+
+
+cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = (a - za) * (b - zb) * 128."""
+    cdef const uint8_t* a = <uint8_t*>data[0]
+    cdef const uint8_t* b = <uint8_t*>data[1]
+    cdef int32_t* c = <int32_t*>data[2]
+    cdef mul_zeros z = (<mul_zeros*>using)[0]
+    cdef Py_ssize_t i
+    for i in range(mul_s32__simd(tier(), a, b, c, n, z, 4 * n >= STREAM), n):
+        c[i] = product(a[i], b[i], z) * 128
+
+
+def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
+    """out = the codes of a * b in the range (-max, max); returns max, and leaves out as it is if that is infinite."""
+    cdef Level x = level_zero(Ends(a[1], a[2])), y = level_zero(Ends(b[1], b[2]))
+    cdef mul_zeros z = mul_zeros(x.zero, y.zero)
+    cdef float highest = x.step * y.step * <float>16777216.0
+    if isfinite(highest):
+        walk(mul_u8u8_s32, &z, a[0], b[0], out)
+    return highest
+
+
+cdef void watch_products(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """Widens lowest..highest to hold every product."""
+    cdef const uint8_t* a = <uint8_t*>data[0]
+    cdef const uint8_t* b = <uint8_t*>data[1]
+    cdef Products* found = <Products*>using
+    cdef Py_ssize_t i = mul_range__simd(tier(), a, b, n, found.zeros, &found.lowest, &found.highest)
+    cdef int32_t p, lowest = found.lowest, highest = found.highest
+    for i in range(i, n):
+        p = product(a[i], b[i], found.zeros)
+        lowest, highest = min(lowest, p), max(highest, p)
+    found.lowest, found.highest = lowest, highest
+
+
+cdef mul_row prepare_u8(Level a, Level b, int lowest, int highest) noexcept nogil:
+    """For products lowest..highest, 0 among them."""
+    cdef mul_row r
+    cdef float unit = a.step * b.step, scale
+    cdef Moved m
+    cdef Level c
+    r.zeros = mul_zeros(a.zero, b.zero)
+    if lowest == highest:
+        highest += 4
+    m = adjust_minmax(Ends(<float>lowest * unit, <float>highest * unit), 0, <float>1e-6)
+    c = level_of(m.min, m.max - m.min)
+    if unit * <float>0.0625 < c.step:
+        scale = unit / c.step
+        r.min, r.max = m.min, m.max
+    else:  # more than 16 codes a unit are not to be had: the range becomes wider
+        scale, c.step = 16, unit * <float>0.0625
+        r.min, r.max = <float>-c.zero * c.step, <float>(255 - c.zero) * c.step
+    r.right_shift = min(14 - exponent(scale), 23)
+    r.multiplier = plus_half_dsp_s32(scale * power2(r.right_shift))
+    r.offset = (2 * c.zero + 1) << (r.right_shift - 1)
+    return r
+
+
+def mul_8x8to8_integers(tuple a, tuple b, int lowest, int highest):
+    """What the loop uses for products lowest..highest of codes in the ranges a and b, as a dict."""
+    return prepare_u8(level_zero(Ends(a[0], a[1])), level_zero(Ends(b[0], b[1])), lowest, highest)
+
+
+cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = the low 16 bits of (product * multiplier + offset) >> right_shift, cut to 255."""
+    cdef const uint8_t* a = <uint8_t*>data[0]
+    cdef const uint8_t* b = <uint8_t*>data[1]
+    cdef uint8_t* c = <uint8_t*>data[2]
+    cdef mul_row r = (<mul_row*>using)[0]
+    cdef Py_ssize_t i
+    for i in range(mul_u8__simd(tier(), a, b, c, n, r, n >= STREAM), n):
+        c[i] = saturate_u8((product(a[i], b[i], r.zeros) * r.multiplier + r.offset >> r.right_shift) & 0xFFFF)
+
+
+def mul_8x8to8(tuple a, tuple b, cnp.ndarray out):
+    """out = the codes of a * b in the range of all products and 0; returns that, None if it is beyond float32."""
+    cdef Level x = level_zero(Ends(a[1], a[2])), y = level_zero(Ends(b[1], b[2]))
+    cdef Products found = Products(mul_zeros(x.zero, y.zero), 0, 0)
+    cdef mul_row r
+    walk(watch_products, &found, a[0], b[0], None, False)
+    r = prepare_u8(x, y, found.lowest, found.highest)
+    if not (isfinite(r.min) and isfinite(r.max)):
+        return None
+    walk(mul_u8u8_u8, &r, a[0], b[0], out)
+    return r.min, r.max

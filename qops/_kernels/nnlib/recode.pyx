@@ -1,0 +1,89 @@
+"""uint8 codes of one range into uint8 codes of another, as nnlib's binary ops and its concat do that to their inputs.
+
+    c = sat_u8(sat_s16((q + offset) * multiplier >> right_shift, half up) + zero)
+"""
+
+cimport numpy as cnp
+from libc.math cimport roundf
+from libc.stdint cimport int64_t, uint8_t
+
+from qops._kernels.core.lookup cimport look_up
+from qops._kernels.core.rounding cimport (
+    plus_half_dsp_s32, saturate_s16, saturate_u8, truncate_dsp_s32, wrap_s16, wrap_s32,
+)
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.nnlib.ranges cimport Ends, Level, level_zero
+
+cnp.import_array()
+
+cdef extern from "nnlib/recode.h":
+    ctypedef struct recode_row:
+        int offset
+        bint wraps  # q + offset does, in 16 bits; else in 32
+        int multiplier, right_shift, zero
+    Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_row, bint) nogil
+
+cdef enum:
+    FRACTION = 15  # bits to the right of the point of a multiplier that the lanes take
+
+
+cdef inline uint8_t recoded(int q, recode_row p) noexcept nogil:
+    cdef int64_t x = wrap_s16(q + <int64_t>p.offset) if p.wraps else wrap_s32(q + <int64_t>p.offset)
+    return saturate_u8(saturate_s16((x * p.multiplier + (1 << p.right_shift >> 1)) >> p.right_shift) + p.zero)
+
+
+cdef void recode_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef const uint8_t* x = <uint8_t*>data[0]
+    cdef uint8_t* c = <uint8_t*>data[1]
+    cdef recode_row p = (<recode_row*>using)[0]
+    cdef Py_ssize_t i
+    for i in range(recode_u8__simd(tier(), x, c, n, p, n >= STREAM), n):
+        c[i] = recoded(x[i], p)
+
+
+cdef object recode(recode_row p, cnp.ndarray x, cnp.ndarray out):
+    """out = the new codes of x: computed where 16-bit lanes hold all numbers, else looked up."""
+    cdef uint8_t table[256]
+    cdef int q
+    while p.right_shift < FRACTION and p.multiplier < 1 << (FRACTION - 1):
+        p.multiplier, p.right_shift = 2 * p.multiplier, p.right_shift + 1
+    if p.right_shift == FRACTION and (p.wraps or -32768 <= p.offset <= 32767 - 255):
+        walk(recode_u8, &p, x, out)
+        return
+    for q in range(256):
+        table[q] = recoded(q, p)
+    look_up(x, table, out)
+
+
+cdef recode_row prepare_to_range(Ends a, Ends c) noexcept nogil:
+    cdef Level old = level_zero(a), new = level_zero(c)
+    cdef int multiplier = truncate_dsp_s32(roundf(<float>4096 * (old.step / new.step)))
+    return recode_row(-old.zero, False, multiplier & 0xFFFF, 12, new.zero)
+
+
+def to_range_integers(tuple a, tuple c):
+    """What the loop uses from the range a to the range c, as a dict."""
+    return prepare_to_range(Ends(a[0], a[1]), Ends(c[0], c[1]))
+
+
+def to_range(tuple a, tuple c, cnp.ndarray out):
+    """out = the codes of a in the range c."""
+    recode(prepare_to_range(Ends(a[1], a[2]), Ends(c[0], c[1])), a[0], out)
+
+
+cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil:
+    cdef float lo = a.min if a.min < 0 else <float>0, step = (a.max - lo) / <float>255
+    cdef int offset = max(0, plus_half_dsp_s32((lo - c.min) / step))
+    cdef int gain = plus_half_dsp_s32(<float>255 / (c.max - c.min) * step * <float>32768)
+    return recode_row(wrap_s16(offset) if vector else offset, vector, min(gain, 32767), FRACTION, 0)
+
+
+def to_hull_integers(tuple a, tuple c, bint vector):
+    """What the loop uses from the range a to the range c around it, as a dict; `vector`: the sum is one of 16 bits."""
+    return prepare_to_hull(Ends(a[0], a[1]), Ends(c[0], c[1]), vector)
+
+
+def to_hull(tuple a, tuple c, bint vector, cnp.ndarray out):
+    """out = the codes of a in the range c around it."""
+    recode(prepare_to_hull(Ends(a[1], a[2]), Ends(c[0], c[1]), vector), a[0], out)
