@@ -124,14 +124,18 @@ def _line(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
     """Give the codes of `t` and (step, zero, base) of their values."""
     data, lo, hi = _read(t, "t")
     row = t.code_type if isinstance(t, QTensor) else _codes.of(data)
-    return data, *row.line(lo, hi)
+    step, zero, base = row.line(lo, hi)
+    if not np.any(base):
+        return data, step, zero, base
+    between = np.asarray(base) != 0  # 0 is between two codes: counted from the lowest code, both ends come out exactly
+    return data, step, np.where(between, row.lowest, zero), np.where(between, lo, base)
 
 
 def values(t: TensorLike) -> tuple[NDArray[Any], Any]:
     """Exact real values of a tensor, in float64, and the size of its LSB.
 
-    ``(q - zero) * step + base``, see `qops.codes.CodeType.line`: exactly 0 for a code that 0 is on, as `dequantize` has
-    it.
+    Where 0 is on a code ``(q - zero) * step``, so that code is exactly 0, as `dequantize` has it; else ``min + (q -
+    lowest) * step``.
 
     Parameters
     ----------

@@ -1,7 +1,9 @@
 """Sliding windows over images: what convolution and pooling share."""
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
 
 from qops._kernels.product import window as kernels
 from qops.onednn import _checks as check
@@ -54,6 +56,17 @@ class Window:
         (3, 4)
         """
         return self.moves.out_size(size, kernel)
+
+    def taps(self, image: NDArray[Any], kernel: Pair, fill: int) -> NDArray[Any]:
+        """Give all windows of an image (N, C, H, W) padded with `fill`: (N, C, OH, OW, KH, KW).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Window(pad_l=(0, 1)).taps(np.arange(4).reshape(1, 1, 2, 2), (2, 2), fill=9)[0, 0, 0].tolist()
+        [[[9, 0], [9, 2]], [[0, 1], [2, 3]]]
+        """
+        return self.moves.taps(image, kernel, fill)
 
 
 DENSE = Window()
