@@ -11,7 +11,6 @@ cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
 cdef tuple operands_of(a, b, str a_name, str b_name, int typenum, Ends* a_ends, Ends* b_ends)
-cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1
 cpdef object integer(value, str name, low=*, high=*)
 cpdef double number(value, str name) except? -1
 cpdef double real(value, str name) except? -1

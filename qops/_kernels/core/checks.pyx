@@ -195,21 +195,6 @@ cdef tuple operands_of(a, b, str a_name, str b_name, int typenum, Ends* a_ends, 
     return array(x, a_name, typenum), array(y, b_name, typenum)
 
 
-cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1:
-    """Sets `ends` to the range (lo, hi), an end that is None from the data; if only one is, it is on its side of 0."""
-    if lo is None and hi is None:
-        ends.min, ends.max = lowest, highest
-    elif lo is None:
-        ends.min, ends.max = min(lowest, 0.0), real(hi, name + " max")
-    elif hi is None:
-        ends.min, ends.max = real(lo, name + " min"), max(highest, 0.0)
-    else:
-        return span_of(lo, hi, name, ends)
-    if ends.min > ends.max:
-        raise ValueError(f"{name}: min {ends.min} > max {ends.max}, of which the data gave one")
-    return 0
-
-
 def operand(t, str name, int typenum, int or_typenum=-1):
     """The triple `t` as (ndarray of dtype `typenum` or the other, min, max), checked; int32 ranges are symmetric."""
     cdef Ends ends

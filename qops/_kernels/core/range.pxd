@@ -2,6 +2,8 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, nextafterf
 from libc.stdint cimport int32_t
 
+from qops._kernels.core.checks cimport Ends
+
 
 cdef inline float below(double v) noexcept nogil:
     """The largest float32 <= v."""
@@ -17,3 +19,4 @@ cdef inline float above(double v) noexcept nogil:
 
 cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1
 cpdef tuple range_float(cnp.ndarray values)
+cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1

@@ -1,9 +1,10 @@
-"""The extremes of a tensor."""
+"""The extremes of a tensor, and the range that is made of them and of what is given."""
 
 cimport numpy as cnp
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
+from qops._kernels.core.checks cimport real, span_of
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport walk
 
@@ -72,3 +73,18 @@ cpdef tuple range_float(cnp.ndarray values):
     cdef EndsF r = EndsF(INFINITY, -INFINITY, 0)
     walk(range_f32_loop, &r, values)
     return r.lowest, r.highest, r.nonfinite == 0
+
+
+cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1:
+    """Sets `ends` to the range (lo, hi), an end that is None from the data; if only one is, it is on its side of 0."""
+    if lo is None and hi is None:
+        ends.min, ends.max = lowest, highest
+    elif lo is None:
+        ends.min, ends.max = min(lowest, 0.0), real(hi, name + " max")
+    elif hi is None:
+        ends.min, ends.max = real(lo, name + " min"), max(highest, 0.0)
+    else:
+        return span_of(lo, hi, name, ends)
+    if ends.min > ends.max:
+        raise ValueError(f"{name}: min {ends.min} > max {ends.max}, of which the data gave one")
+    return 0

@@ -6,11 +6,11 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
 
 import numpy as np
 
-from qops._kernels.core.checks cimport Ends, as_array, completed, output, range_of, real
+from qops._kernels.core.checks cimport Ends, as_array, output, range_of, real
 from qops._kernels.core.codes cimport CodeType, code_type, tensor
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage
 from qops._kernels.core.lookup cimport look_up
-from qops._kernels.core.range cimport above, below, range_32_into
+from qops._kernels.core.range cimport above, below, completed, range_32_into
 from qops._kernels.core.rounding cimport clamp_f64
 
 cnp.import_array()
