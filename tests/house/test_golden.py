@@ -141,8 +141,12 @@ def test_golden(system, name, case):
             call(inputs, attrs)
         return
     variants = [(attrs, looked_up(case["outputs"], path))]
-    if case["op"] in getattr(import_module(f"adaptors.{system}"), "ONEDNN", ()):
-        other = case.get("outputs_onednn1", case["outputs"])  # stored where it is something else
+    module = import_module(f"adaptors.{system}")
+    if "error_onednn1" in case:
+        with pytest.raises(ValueError, match=f"^(?:{module.ONEDNN_REFUSALS[case['error_onednn1']]})"):
+            call(inputs, attrs | {"onednn": True})
+    elif case["op"] in getattr(module, "ONEDNN", ()):  # only what differs is recorded
+        other = case["outputs"] | case.get("outputs_onednn1", {})
         variants.append((attrs | {"onednn": True}, looked_up(other, path)))
     for variant, wanted in variants:
         got = call(inputs, variant)

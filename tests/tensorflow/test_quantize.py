@@ -1,8 +1,5 @@
 """`quantize_v2`: twins, ties, layouts, oneDNN, axes and the way back, bad input."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 import reference_tensorflow as twin
@@ -10,7 +7,6 @@ from reference_tensorflow import MODES, TYPES, some_ranges
 
 from qops.tensorflow import dequantize, quantize_v2
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "tensorflow" / "QuantizeV2"
 X = np.linspace(-1, 1, 7, dtype=np.float32)
 
 
@@ -52,21 +48,6 @@ def test_quantize_onednn_matches_twin(T, mode):
         x = values(rng, lo, hi)
         got = quantize_v2(x, lo, hi, T, mode, round_mode, onednn=True)
         check(got, twin.quantize_onednn(x, lo, hi, TYPES[T], mode))
-
-
-def test_quantize_onednn_matches_golden_where_it_is_as_without():
-    """The harness compares the outputs that differ; here all the others, and all types and modes."""
-    arrays = np.load(f"{GOLDEN}.npz")
-    cases = json.loads(Path(f"{GOLDEN}.json").read_text())
-    assert len(cases) > 300
-    for case in cases:
-        wanted = {**case["outputs"], **case.get("outputs_onednn1", {})}
-        given = {name: arrays[value] if isinstance(value, str) else value for name, value in case["inputs"].items()}
-        got = quantize_v2(**given, **case["attrs"], onednn=True)
-        for have, key in zip(got, ("output", "output_min", "output_max"), strict=True):
-            want = arrays[wanted[key]] if isinstance(wanted[key], str) else np.float32(wanted[key])
-            have = np.ravel(have) if want.ndim == 1 else have  # ends of slices: one dimension in TensorFlow
-            np.testing.assert_array_equal(have, want, err_msg=case["id"])
 
 
 def test_quantize_rounds_each_side_of_every_tie():

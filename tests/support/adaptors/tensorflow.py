@@ -46,8 +46,15 @@ def quantize_down_and_shrink_range(i: dict[str, Any], attrs: dict[str, Any]) -> 
     return dict(zip(("output", "output_min", "output_max"), t, strict=True))
 
 
-ONEDNN = {"QuantizeV2"}
+ONEDNN = {"QuantizeV2", "Dequantize"}
 """Ops that take `onednn`."""
+
+ONEDNN_REFUSALS = {
+    "NotFoundError": "input: TensorFlow has no kernel .NotFound.",
+    "InvalidArgumentError": "input: dims must be <= 5 and >= 1",
+    "ProcessKilledBySignal6": "input: has no elements",
+}
+"""Kind of error with oneDNN on, all that is recorded of it -> how qops names the argument and the reason."""
 
 REFUSALS = {
     "`input_min` must be rank 0|`min_input` must be rank 0": "input min: must be rank 0 but is rank 1",
