@@ -20,6 +20,7 @@ from ops import (
     on_every_tier,
     parts,
     same,
+    words,
 )
 
 import qops
@@ -193,3 +194,10 @@ def test_subclasses_and_buffers_are_taken_as_arrays():
     want = qops.dequantize((CODES, -1.0, 2.0))
     same(qops.dequantize((np.ma.masked_array(CODES), -1.0, 2.0)), want)
     same(qops.dequantize((memoryview(CODES), -1.0, 2.0)), want)
+
+
+@pytest.mark.parametrize("name", [name for name in OPS if words(name)])
+def test_words_may_be_numpys(name):
+    """As an element of an array of words is, or of a recorded file."""
+    for key, word in words(name).items():
+        same(call(name, **{key: np.str_(word)}), call(name, **{key: word}))

@@ -217,6 +217,12 @@ def public():
     return [f"{room}.{name}".lstrip(".") for room, module in ROOMS.items() for name in own_functions(module)]
 
 
+def words(name):
+    """The arguments that are words, with the ones of the good call."""
+    defaults = {key: p.default for key, p in inspect.signature(function(name)).parameters.items()}
+    return {key: value for key, value in {**defaults, **OPS[name].good}.items() if isinstance(value, str)}
+
+
 def is_tensor(value):
     return isinstance(value, tuple) and len(value) == 3 and isinstance(value[0], np.ndarray)
 

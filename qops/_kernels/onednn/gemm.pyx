@@ -55,8 +55,8 @@ cdef inline int whole(value, str name, int low, int high) except? -1:
 
 cdef inline bint is_turned(value, str name) except -1:
     """Whether a matrix is given as its transpose, "T"."""
-    if type(value) is not str or value not in ("N", "T"):
-        raise ValueError(f"{name}: expected one of 'N', 'T', got {value!r}")
+    if not isinstance(value, str) or value not in ("N", "T"):
+        raise ValueError(f"{name}: expected one of 'N', 'T', got {value!r:.80}")
     return value == "T"
 
 
@@ -92,8 +92,8 @@ cdef cnp.ndarray native(x, str name):
 
 cdef added(co, offsetc, Py_ssize_t rows, Py_ssize_t columns):
     """co, as it broadcasts against C; None if it is 0."""
-    if type(offsetc) is not str or offsetc not in ("F", "R", "C"):
-        raise ValueError(f"offsetc: expected one of 'F', 'R', 'C', got {offsetc!r}")
+    if not isinstance(offsetc, str) or offsetc not in ("F", "R", "C"):
+        raise ValueError(f"offsetc: expected one of 'F', 'R', 'C', got {offsetc!r:.80}")
     if isinstance(co, int):
         integer(co, "co", -INT32_MAX - 1, INT32_MAX)
     values = np.asarray(co, np.int32) if isinstance(co, int) else native(co, "co")
