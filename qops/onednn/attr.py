@@ -123,6 +123,10 @@ class Attr:
     post_ops: tuple[PostOp, ...]
     given: list[str] = field(repr=False)
     """The names of what was given."""
+    has_sum: bool = field(repr=False)
+    """True if a post-op reads the destination."""
+    changes_sums: bool = field(repr=False)
+    """True if it does more than a zero point of the source or the weights, which is part of the product."""
 
     def __init__(
         self,
@@ -147,11 +151,8 @@ class Attr:
                 raise TypeError(f"post_ops: expected Sum or Eltwise, got {op!r}")
         object.__setattr__(self, "post_ops", tuple(ops))
         object.__setattr__(self, "given", [name for name, value in vars(self).items() if value not in (None, ())])
-
-    @property
-    def has_sum(self) -> bool:
-        """True if a post-op reads the destination."""
-        return any(isinstance(op, Sum) for op in self.post_ops)
+        object.__setattr__(self, "has_sum", any(isinstance(op, Sum) for op in ops))
+        object.__setattr__(self, "changes_sums", bool(set(self.given) - {"src_zp", "wei_zp"}))
 
     @property
     def has_late_sum(self) -> bool:

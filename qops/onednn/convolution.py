@@ -1,6 +1,6 @@
 """Convolution: src NCHW, weights OIHW or GOIHW, dst NCHW. Shapes are logical, whatever the order in memory."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -149,51 +149,50 @@ def convolution(
     via_f32 = kernel.s32_via_f32 or image.dtype == np.int8 or attr.src_zp is not None
     is_sum = end.is_plain and not (via_f32 or way.halved)
     room = None if out is None else out.transpose(0, 2, 3, 1)
-    convolve = _Sums(filters, way, window, threads, room if is_sum else None)
-    dst = _accumulate(image, convolve, attr.src_zp or 0, kernel)
+    dst = _accumulate(image, filters, way, window, attr.src_zp or 0, kernel, threads, room if is_sum else None)
     if not is_sum:
         dst = end.finish(dst, via_f32, way.halved, reference=m.ref_scaling if kernel.is_ref else None, out=room)
     return dst.transpose(0, 3, 1, 2) if out is None else out
 
 
-class _Sums(NamedTuple):
-    """What makes sums of products, (N, OH, OW, O), of images (N, C, H, W)."""
+def _accumulate(
+    src: NDArray[Any],
+    filters: Filters,
+    way: Way,
+    window: Window,
+    src_zp: int,
+    kernel: ConvKernel,
+    num_threads: int,
+    out: S32 | None,
+) -> NDArray[Any]:
+    """Images (N, C, H, W) -> compensated sums (N, OH, OW, O), s32 or f32."""
+    panels, moves = filters.packed(way), unrolled_window(window, way.order)
 
-    filters: Filters
-    way: Way
-    window: Window
-    num_threads: int
-    out: S32 | None
-    """Where the first of them goes."""
-
-    def __call__(self, image: NDArray[Any], out: S32 | None = None, pad_value: int = 0, zero_point: int = 0) -> S32:
+    def convolve(image: NDArray[Any], out: S32 | None = None, pad_value: int = 0, zero_point: int = 0) -> S32:
         return kernels.convolve(
-            self.filters.view(image, self.window, self.way),
-            self.filters.packed(self.way),
+            filters.view(image, window, way),
+            panels,
             out,
-            window=unrolled_window(self.window, self.way.order),
+            window=moves,
             pad_value=pad_value,
             zero_point=zero_point,
             layout="nchw",
-            num_threads=self.num_threads,
+            num_threads=num_threads,
         )
 
-
-def _accumulate(src: NDArray[Any], convolve: _Sums, src_zp: int, kernel: ConvKernel) -> NDArray[Any]:
-    """Images (N, C, H, W) -> compensated sums (N, OH, OW, O), s32 or f32."""
     in_f32 = kernel.compensates_in_f32
     apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
     # Padding never saturates: it may stand in the products where 2*128*128 fits s16, but not beside a tap of the image.
-    is_safe = not convolve.way.order and (-128 <= src_zp <= 127 if src.dtype == np.int8 else 0 <= src_zp <= 128)
+    is_safe = not way.order and (-128 <= src_zp <= 127 if src.dtype == np.int8 else 0 <= src_zp <= 128)
     acc: NDArray[Any] = convolve(
         dot.shifted(src) if apart else src,
-        convolve.out,
+        out,
         pad_value=(src_zp if is_safe else 0) + (dot.SHIFT if apart else 0),
         zero_point=src_zp if is_safe and not in_f32 else 0,
     )
     if not in_f32 and (is_safe or not src_zp):
         return acc
-    sums = convolve.filters.packed(convolve.way).sums.astype(np.int64)
+    sums = panels.sums.astype(np.int64)
     if in_f32:
         acc = to_f32(acc)
     if apart:

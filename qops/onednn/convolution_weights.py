@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,25 +55,25 @@ class Filters:
     wq_scale: Scales | float | None
     machine: Machine
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """(G, O, I, KH, KW)."""
         return self.weights.shape
 
-    @property
+    @cached_property
     def is_depthwise(self) -> bool:
         """True if each channel has weights of its own."""
         return self.shape[0] > 1 and self.shape[1] == self.shape[2] == 1
 
     def kernel(self, src: NDArray[Any], has_zp: bool, window: Window) -> ConvKernel:
         """Tell which kernel oneDNN picks for images (N, C, H, W) stored nhwc, and a zero point of them or none."""
-        groups, outputs, inputs, *taps = self.shape
+        groups, outputs, inputs, kh, kw = self.shape
         m = self.machine
         if self.is_depthwise:
             return CONV_KERNELS["depthwise"]
         if groups > 1 and (outputs % 4 or inputs % 4 or inputs > m.group_inputs):
             return CONV_KERNELS[m.conv_groups]
-        if taps == [1, 1] and not any((*window.pad_l, *window.pad_r)):
+        if kh == kw == 1 and not any((*window.pad_l, *window.pad_r)):
             single = CONV_KERNELS[m.conv_groups_1x1 if groups > 1 else m.conv_1x1]
             is_whole = not any(size % stride for size, stride in zip(src.shape[2:], window.stride, strict=True))
             if is_whole or not single.whole_strides:

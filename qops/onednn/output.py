@@ -48,7 +48,7 @@ class Output(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """True if s32 is to be stored as it is."""
-        return self.dst_dt == "s32" and self.bias is None and not set(self.attr.given) - {"src_zp", "wei_zp"}
+        return self.dst_dt == "s32" and self.bias is None and not self.attr.changes_sums
 
     @ieee
     def finish(
@@ -118,16 +118,13 @@ def prepare(
 
     `wei_mask` is the mask of a wei_scale for each channel (its bits are dimensions of the weights).
     """
-    for name in ("oscale",) if m.divides else ("src_scale", "wei_scale", "dst_scale"):
-        if getattr(attr, name) is not None:
+    for name in attr.given:
+        if name in (("oscale",) if m.divides else ("src_scale", "wei_scale", "dst_scale")):
             raise ValueError(f"{name}: not known to version {m.version!r}, got {getattr(attr, name)!r}")
-    for name, scales in (("src_scale", attr.src_scale), ("dst_scale", attr.dst_scale)):
-        if scales is not None and scales.mask != 0:
-            raise ValueError(f"{name}: expected mask 0, got {scales.mask}")
+        if name in ("src_scale", "dst_scale") and getattr(attr, name).mask != 0:
+            raise ValueError(f"{name}: expected mask 0, got {getattr(attr, name).mask}")
     channels = dims[axis]
-    if not attr.given:
-        scale = UNSCALED
-    elif m.divides:
+    if m.divides:
         scale = per_channel("wei_scale", attr.wei_scale, channels, wei_mask)
     else:
         scale = per_channel("oscale", attr.oscale, channels, 1 << axis)

@@ -14,9 +14,11 @@ cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_EquivTypenums(int a, int b)
-    bint PyArray_ISCARRAY_RO(cnp.ndarray a)
     bint PyArray_ISNOTSWAPPED(cnp.ndarray a)
     bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
+    ctypedef struct npy_stride_sort_item:
+        cnp.npy_intp perm, stride
+    void PyArray_CreateSortedStridePerm(int ndim, cnp.npy_intp* strides, npy_stride_sort_item* out)
 
 U8 = cnp.NPY_UINT8
 S32 = cnp.NPY_INT32
@@ -228,10 +230,15 @@ cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
 
 cdef bint lies_apart(cnp.ndarray a):
     """Whether no two elements of `a` share memory: false also of layouts with axes that mesh, which nobody makes."""
-    cdef Py_ssize_t reach = cnp.PyArray_ITEMSIZE(a)
+    cdef npy_stride_sort_item[MAX_DIMS] axes  # from the widest stride down, whatever its sign
+    cdef cnp.npy_intp stride, length, reach = cnp.PyArray_ITEMSIZE(a)
+    cdef int i
     if cnp.PyArray_SIZE(a) == 0:
         return True
-    for stride, length in sorted((abs(a.strides[i]), a.shape[i]) for i in range(a.ndim)):
+    PyArray_CreateSortedStridePerm(a.ndim, a.strides, axes)
+    for i in range(a.ndim - 1, -1, -1):
+        stride, length = axes[i].stride, a.shape[axes[i].perm]
+        stride = max(stride, -stride)
         if length > 1:
             if stride < reach:
                 return False
@@ -239,15 +246,27 @@ cdef bint lies_apart(cnp.ndarray a):
     return True
 
 
+cdef void extent(cnp.ndarray a, uintptr_t* first, uintptr_t* end) noexcept:
+    """Sets the addresses between which `a` lies; any, if it has no elements."""
+    cdef cnp.npy_intp reach
+    cdef int i
+    first[0] = <uintptr_t>cnp.PyArray_DATA(a)
+    end[0] = first[0] + cnp.PyArray_ITEMSIZE(a)
+    for i in range(a.ndim):
+        reach = a.strides[i] * (a.shape[i] - 1)
+        if reach < 0:
+            first[0] += reach
+        else:
+            end[0] += reach
+
+
 cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1:
     """ValueError if they share memory."""
-    cdef bint shared
-    cdef uintptr_t start = <uintptr_t>cnp.PyArray_DATA(out), x_start = <uintptr_t>cnp.PyArray_DATA(x)
-    if PyArray_ISCARRAY_RO(out) and PyArray_ISCARRAY_RO(x):
-        shared = start < x_start + cnp.PyArray_NBYTES(x) and x_start < start + cnp.PyArray_NBYTES(out)
-    else:  # of numpy's own class: a subclass could run code of its own, which changes the arrays
-        shared = np.shares_memory(np.asarray(out), np.asarray(x))
-    if shared:
+    cdef uintptr_t first, end, x_first, x_end
+    extent(out, &first, &end)
+    extent(x, &x_first, &x_end)
+    # of numpy's own class: a subclass could run code of its own, which changes the arrays
+    if first < x_end and x_first < end and np.shares_memory(np.asarray(out), np.asarray(x)):
         raise ValueError("out: shares memory with an input")
     return 0
 

@@ -64,7 +64,8 @@ cdef cnp.ndarray result(out, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh
 
 cdef set_result(Convolution *p, cnp.ndarray y):
     p.y = <int32_t *>cnp.PyArray_DATA(y)
-    p.y_image, p.y_row, p.y_column, p.y_channel = [cnp.PyArray_STRIDE(y, i) // 4 for i in range(4)]
+    p.y_image, p.y_row = cnp.PyArray_STRIDE(y, 0) // 4, cnp.PyArray_STRIDE(y, 1) // 4
+    p.y_column, p.y_channel = cnp.PyArray_STRIDE(y, 2) // 4, cnp.PyArray_STRIDE(y, 3) // 4
     p.y_elsewhere = not cnp.PyArray_IS_C_CONTIGUOUS(y)
 
 

@@ -185,9 +185,16 @@ cdef class _Rows(Part):
 cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays):
     """All rows of all images, in as many parts as threads."""
     cdef Py_ssize_t i
+    cdef int failed
     cdef _Rows part
     parts = []
     num_threads = max(1, min(num_threads, images * p.oh))
+    if num_threads == 1:
+        with nogil:
+            failed = convolve_rows(p, 0, images * p.oh)
+        if failed:
+            raise MemoryError
+        return
     for i in range(num_threads):
         part = _Rows()
         part.convolution = p[0]
