@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops import qtensor
+from qops import codes, qtensor
 from qops.onednn.cast import DTYPES
 from qops.qtensor import as_array, real
 
@@ -26,7 +26,7 @@ __all__ = [
     "shape",
 ]
 
-S32 = np.iinfo(np.int32)
+S32 = codes.TABLE["s32"]
 
 
 def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None = None) -> NDArray[Any]:
@@ -69,7 +69,7 @@ def choice(x: str, name: str, allowed: Collection[str]) -> str:
     return x
 
 
-def integer(x: int, name: str, low: int = S32.min, high: int = S32.max) -> int:
+def integer(x: int, name: str, low: int = S32.lowest, high: int = S32.highest) -> int:
     """Give `x` as an int in [low, high], those of int32 if nothing else is said."""
     return qtensor.integer(x, name, low, high)
 

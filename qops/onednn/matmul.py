@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops import codes
 from qops._kernels.onednn import gemm
 from qops._kernels.product.gemm import take_off_offsets
 from qops.onednn import _checks as check
@@ -141,8 +142,8 @@ def _product(a: NDArray[Any], b: Weights, zeros: tuple[int, int], m: Machine, is
         return dot.compensated(a, right, m.saturates and not is_ref, offsets=zeros, num_threads=num_threads)
     if not any(zeros):
         return gemm.bare(a, b, m, "b" if b.shape[1] == 1 else "", num_threads)
-    codes = np.iinfo(a.dtype)
-    if codes.min <= zeros[0] <= codes.max and -128 <= zeros[1] <= 127:
+    rows = codes.of(a), codes.TABLE["s8"]
+    if all(row.lowest <= zero <= row.highest for zero, row in zip(zeros, rows, strict=True)):
         return updated(a, b, gemm.Update(*zeros), m, num_threads)
     product = gemm.bare(a, b, m, "b" if b.shape[1] == 1 else "", num_threads)
     take_off_offsets(product, a.view(np.int8) if m.zp_rowsum_s8 else a, codes_of(b), *zeros)

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops import codes
 from qops.onednn import _checks as check
 from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum
-from qops.onednn.cast import DTYPES, F32, cvtps2dq, ieee, put, store, to_f32
+from qops.onednn.cast import F32, cvtps2dq, ieee, put, store, to_f32
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.output import apply_post_ops, reciprocal
 
@@ -100,8 +101,8 @@ def reorder(
     factor = _along(attr.src_scale if m.divides else attr.oscale, data.shape, "src_scale" if m.divides else "oscale")
     divisor = _along(attr.dst_scale, data.shape, "dst_scale")
     if not attr.given and data.dtype != np.float32 and dst_dt != "f32":
-        info = np.iinfo(np.dtype(DTYPES[dst_dt]))
-        return put(np.clip(data.astype(np.int64), info.min, info.max).astype(info.dtype), out)
+        row = codes.TABLE[dst_dt]
+        return put(np.clip(data.astype(np.int64), row.lowest, row.highest).astype(row.dtype), out)
     if m.f32_merged and data.dtype == np.float32 and dst_dt == "f32" and factor.size == divisor.size == 1:
         factor, divisor = factor * reciprocal(divisor), np.ones(1, np.float32)
     x = to_f32(data)

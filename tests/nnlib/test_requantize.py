@@ -120,6 +120,7 @@ BAD = [
     (lambda: nnlib.requantize_8to8(U, -1, 1), "the original refuses"),
     (lambda: nnlib.requantize_8to8(U, 0, 1e-9), "too small for the input range"),
     (lambda: nnlib.requantize_8to8(U, 0, 0), "too small for the input range"),
+    (lambda: nnlib.requantize_8to8((U[0], 0, 2**15), 0, 1), "too small for the input range"),
     (lambda: nnlib.requantize_8to8(T, 0, 1), "t: expected uint8"),
     (lambda: nnlib.requantize_i32(T[0], -1, 0, 1), "level: -1"),
     (lambda: nnlib.requantize_i32(T[0].astype(np.int64), 1, 0, 1), "x: expected int32"),

@@ -3,7 +3,7 @@ import onednn_twins as twins
 import pytest
 
 from qops import onednn
-from qops.onednn import Attr, Scales
+from qops.onednn import Attr, Eltwise, Scales, Sum
 from qops.onednn.cast import store, to_f32
 from qops.onednn.machine import MACHINES, machine
 
@@ -13,7 +13,10 @@ WEIGHTS = np.random.default_rng(9).integers(-128, 128, (2, 19, 3)).astype(np.int
 
 
 @pytest.mark.parametrize(("version", "isa"), MACHINES)
-@pytest.mark.parametrize(("src_zp", "wei_zp"), [(0, 0), (5, -3), (300, 2), (-200, 0), (7, 200)])
+@pytest.mark.parametrize(
+    ("src_zp", "wei_zp"),
+    [(0, 0), (5, -3), (300, 2), (-200, 0), (7, 200), (255, 127), (256, 1), (-1, 1), (0, -128), (0, 128), (0, -129)],
+)
 def test_zero_points_are_exact_but_for_the_product(version, isa, src_zp, wei_zp):
     m = MACHINES[version, isa]
     got = onednn.matmul(U8, WEIGHTS, attr=Attr(src_zp=src_zp, wei_zp=wei_zp), isa=isa, version=version)
@@ -33,6 +36,38 @@ def test_avx2_gemm_is_exact_for_s8_with_a_small_zero_point_and_saturates_with_a_
     saturated = np.stack([twins.matrix(x, w, True) for x, w in zip(S8, WEIGHTS, strict=True)])
     assert np.array_equal(large, saturated - 200 * columns)
     assert (saturated != exact).any()
+
+
+@pytest.mark.parametrize(("zp", "is_exact"), [(-128, True), (127, True), (-129, False), (128, False)])
+def test_a_zero_point_of_s8_is_small_if_it_is_a_code(zp, is_exact):
+    got = onednn.matmul(S8[0], WEIGHTS[0], attr=Attr(src_zp=zp), isa="avx2")
+    product = twins.matrix(S8[0], WEIGHTS[0], not is_exact)
+    assert np.array_equal(got, product - zp * WEIGHTS[0].sum(0, dtype=int))
+
+
+def test_a_vector_of_weights_is_what_its_kernel_shifts():
+    src, vector = S8[0], WEIGHTS[0, :, :1]
+    shifted_vector, shifted_src = twins.matrix(vector.T, src.T, True).T, twins.matrix(src, vector, True)
+    assert not np.array_equal(shifted_vector, shifted_src)
+    for isa, want in (("avx512", shifted_vector), ("avx2", shifted_src)):
+        assert np.array_equal(onednn.matmul(src, vector, isa=isa, version="2.6"), want)
+    large = onednn.matmul(src, vector, isa="avx512", version="2.6", attr=Attr(src_zp=200))
+    assert np.array_equal(large, shifted_vector - 200 * vector.sum(dtype=int))
+
+
+@pytest.mark.parametrize("dst_dt", ["u8", "s8", "s32", "f32"])
+def test_post_ops_write_to_out_what_they_return_also_over_what_they_add(dst_dt):
+    attr = Attr(src_scale=0.25, wei_scale=0.125, dst_scale=3.0, post_ops=[Sum(0.5), Eltwise(alpha=0.25)])
+    dtype = onednn.cast.DTYPES[dst_dt]
+    old = np.arange(24).reshape(2, 4, 3).astype(dtype)
+    before = old.copy()
+    want = onednn.matmul(U8, WEIGHTS, dst_dt=dst_dt, attr=attr, dst_in=old)
+    assert np.array_equal(old, before)
+    plain = onednn.matmul(U8, WEIGHTS, dst_dt=dst_dt, attr=attr, dst_in=np.zeros_like(old))
+    assert not np.array_equal(want, plain)
+    for out in (np.empty_like(old), np.empty((2, 3, 4), dtype).swapaxes(1, 2), old):
+        assert onednn.matmul(U8, WEIGHTS, dst_dt=dst_dt, attr=attr, dst_in=old, out=out) is out
+        assert np.array_equal(out, want)
 
 
 def test_batches_broadcast():

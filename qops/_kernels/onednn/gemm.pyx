@@ -30,7 +30,11 @@ cdef class Packed:
 
     def panels(self, k_starts):
         """What is paired anew at each of `k_starts`: at 0 alone, or where the k blocks of GEMM start."""
-        return self.in_blocks if len(k_starts) > 1 else self.whole
+        return panels_of(self, k_starts)
+
+
+cdef inline PackedB panels_of(Packed b, k_starts):
+    return b.in_blocks if len(k_starts) > 1 else b.whole
 
 
 cdef class Update:
@@ -125,7 +129,7 @@ cdef cnp.ndarray product(cnp.ndarray a, b, machine, str vector, int num_threads,
             return np.ascontiguousarray(c)
         np.copyto(out, c if old is None else out + c)
         return out
-    panels = (<Packed>b).panels(starts) if isinstance(b, Packed) else b
+    panels = panels_of(b, starts) if isinstance(b, Packed) else b
     return multiply(a, panels, out, old is not None, saturates, starts, num_threads)
 
 
