@@ -6,10 +6,12 @@ Names are its op names. "The original" is nnlib itself, on the vector unit (HVX)
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers
 from qops.nnlib.add_8p8to32 import quantized_add_8p8to32
 from qops.nnlib.add_node import QuantizedAdd8p8to8
-from qops.nnlib.bias_add import quantized_bias_add_8p8to32
+from qops.nnlib.bias_add import quantized_bias_add_8p8to32, quantized_bias_add_32p32to32
 from qops.nnlib.concat import quantized_concat_8, quantized_concat_8_ref
+from qops.nnlib.convolution import quantized_conv2d_8x8to32
 from qops.nnlib.dequantize import dequantize, dequantize_qint32_f
 from qops.nnlib.extremes import quantized_maximum_8, quantized_minimum_8
+from qops.nnlib.matmul import quantized_matmul_8x8to32
 from qops.nnlib.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
 from qops.nnlib.multiply_shift import (
     MultiplierBelowOne,
@@ -17,6 +19,7 @@ from qops.nnlib.multiply_shift import (
     multiplier_below_one,
     rounding_divide_by_pot,
 )
+from qops.nnlib.pooling import quantized_avg_pool_8, quantized_max_pool_8
 from qops.nnlib.quantize import (
     auto_quantize,
     auto_quantize_ref,
@@ -70,10 +73,15 @@ __all__ = [
     "quantized_add_8p8to8",
     "quantized_add_8p8to8_integers",
     "quantized_add_8p8to32",
+    "quantized_avg_pool_8",
     "quantized_bias_add_8p8to32",
+    "quantized_bias_add_32p32to32",
     "quantized_clamp_8",
     "quantized_concat_8",
     "quantized_concat_8_ref",
+    "quantized_conv2d_8x8to32",
+    "quantized_matmul_8x8to32",
+    "quantized_max_pool_8",
     "quantized_maximum_8",
     "quantized_minimum_8",
     "quantized_mul_8x8to8",

@@ -1,9 +1,11 @@
-"""QuantizedBiasAdd_8p8to32 of nnlib: the twin on all pairs of codes, and what its docstring says of the error."""
+"""The bias adds of nnlib: 8p8to32 on all pairs of codes, and what its docstring says of the error; 32p32to32."""
 
 import numpy as np
 import pytest
+import reference_nnlib_ops
 from cases import RANGE_PAIRS, A, B, rounded, spans
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from ops import on_every_tier
 from reference_nnlib_bias_add import quantized_bias_add_8p8to32 as twin
 
@@ -83,3 +85,32 @@ def test_prepare_gives_the_integers():
 def test_bad_input_is_refused_by_the_callers_names(x, bias, words):
     with pytest.raises((ValueError, TypeError), match=words):
         nnlib.quantized_bias_add_8p8to32(x, bias)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    x_max=st.floats(2.0**-20, 2.0**20, width=32),
+    bias_max=st.floats(0, 2.0**20, width=32),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_32p32to32_matches_its_twin(x_max, bias_max, seed):
+    rng = np.random.default_rng(seed)
+    x, bias = ((rng.integers(-(2**31), 2**31, n) >> rng.integers(0, 32)).astype(np.int32) for n in ((4, 5), 5))
+    t = nnlib.quantized_bias_add_32p32to32((x, -x_max, x_max), (bias, -bias_max, bias_max))
+    np.testing.assert_array_equal(t.data, reference_nnlib_ops.bias_add_32p32to32(x, x_max, bias, bias_max))
+    assert t[1:] == (-x_max, x_max)
+
+
+def test_32p32to32_refusals_change_nothing():
+    x, out = np.zeros((2, 3), np.int32), np.full((2, 3), 7, np.int32)
+    for x_max, bias, bias_max, message in (
+        (0.0, x, 1.0, "x, bias: the range"),
+        (1e-44, x, 1.0, "x, bias: the range"),
+        (3e38, x, 1.0, "x, bias: the range"),
+        (1.0, x, 3e38, "x, bias: the range"),
+        (1.0, x[:, :2], 1.0, "x, bias: shapes"),
+        (1.0, x[None, :, :1], 1.0, "out: shape|bias: shape"),
+    ):
+        with pytest.raises(ValueError, match=rf"^({message})"):
+            nnlib.quantized_bias_add_32p32to32((x, -x_max, x_max), (bias, -bias_max, bias_max), out=out)
+    assert (out == 7).all()

@@ -31,6 +31,8 @@ Q_A, Q_W = onednn.Scales(80.0), onednn.Scales([0.5, 2.0, 1.25], mask=0b10)
 Q_CHANNELS = onednn.Scales([0.5, 2.0, 1.25], mask=0b01)
 
 U8_, S32_ = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
+PIXELS, FILTERS = (IMAGE, -1.0, 2.0), ((TAPS.view(np.uint8)).reshape(2, 2, 4, 3), 0.0, 3.0)
+MOVES = {"stride": (2, 1), "padding": "SAME"}
 A_B = {"a": U8_, "b": (OTHER, 0.0, 3.0)}
 X_Y = {"x": A_B["a"], "y": A_B["b"]}
 Q_U8 = {"x_scale": 0.5, "x_zero_point": 9, "w_scale": np.float32([0.5, 1, 2, 4]), "w_zero_point": 3}
@@ -113,6 +115,11 @@ OPS = {
     "nnlib.quantized_add_8p8to8_integers": Op({"a": (-1.0, 2.0), "b": (0.0, 3.0), "out": (-1.0, 5.0)}),
     "nnlib.quantized_add_8p8to32": Op(A_B, np.int32),
     "nnlib.quantized_bias_add_8p8to32": Op({"x": U8_, "bias": (OTHER, 0.0, 3.0)}, np.int32),
+    "nnlib.quantized_avg_pool_8": Op({"x": PIXELS, "window": (2, 3), **MOVES}, np.uint8, each=False),
+    "nnlib.quantized_max_pool_8": Op({"x": PIXELS, "window": (2, 3), **MOVES}, np.uint8, each=False),
+    "nnlib.quantized_conv2d_8x8to32": Op({"x": PIXELS, "w": FILTERS, **MOVES}, np.int32, each=False),
+    "nnlib.quantized_matmul_8x8to32": Op({"a": U8_, "b": (OTHER.T.copy(), 0.0, 3.0)}, np.int32, each=False),
+    "nnlib.quantized_bias_add_32p32to32": Op({"x": S32_, "bias": (CODES_32[::-1].copy(), -2.0, 2.0)}, np.int32),
     "nnlib.quantized_clamp_8": Op({"t": U8_, "lower": -0.5, "upper": 1.0}, np.uint8),
     "nnlib.quantized_concat_8": Op({"tensors": [U8_, (OTHER, 0.0, 3.0)]}, np.uint8, each=False),
     "nnlib.quantized_concat_8_ref": Op({"tensors": [U8_, (OTHER, 0.0, 3.0)]}, np.uint8, each=False),

@@ -12,6 +12,7 @@ from reference_nnlib import (
     roundf,
     sat8,
     sat16,
+    sat32,
     wrap,
 )
 
@@ -110,3 +111,68 @@ def concat(parts, vector):
         sums = [wrap(q + offset, 16 if vector else 32) for q in codes.ravel().tolist()]
         recoded.append(shaped([sat8(x * gain + 2**14 >> 15) for x in sums], codes.shape))
     return np.concatenate(recoded, -1), lo, hi
+
+
+# ---- windows
+
+
+def product_max(a_min, a_max, b_min, b_max):
+    """Give the upper end of the range of sums of products."""
+    return F(2**31) * (((F(a_max) - F(a_min)) / F(255)) * ((F(b_max) - F(b_min)) / F(255)))
+
+
+def matmul(a, b, za, zb):
+    k, n = b.shape
+    rows = [a.ravel().tolist()[i * k : (i + 1) * k] for i in range(a.size // k)]
+    columns = b.T.tolist()
+    sums = [wrap(sum((p - za) * (q - zb) for p, q in zip(r, c, strict=True)), 32) for r in rows for c in columns]
+    return shaped(sums, (1, 1, len(rows), n), np.int32)
+
+
+def places(size, window, stride, padding):
+    """Give the taps of each window along one axis that lie on the image, as {tap: pixel}."""
+    if padding == "VALID":
+        count, before = (size - window) // stride + 1, 0
+    else:
+        count = -(-size // stride)
+        total = max(0, (count - 1) * stride + window - size)
+        before = (total + (padding == "SAME_CAFFE")) // 2
+    starts = [i * stride - before for i in range(count)]
+    return [{tap: start + tap for tap in range(window) if 0 <= start + tap < size} for start in starts]
+
+
+def over_windows(image, window, stride, padding, reduce):
+    """Reduce each window, given as [(tap down, tap across, pixel of all images)], to one value a channel."""
+    down, across = (places(image.shape[i + 1], window[i], stride[i], padding) for i in range(2))
+    wide = image.astype(object)
+    rows = [
+        [reduce([(i, j, wide[:, y, x]) for i, y in ys.items() for j, x in xs.items()]) for xs in across] for ys in down
+    ]
+    return np.moveaxis(np.array(rows, object), 2, 0)
+
+
+def convolved(image, filters, zero, w_zero, stride, padding):
+    def reduce(taps):
+        sums = sum((pixels - zero) @ (filters[i, j].astype(object) - w_zero) for i, j, pixels in taps)
+        return np.vectorize(lambda v: wrap(v, 32), otypes=[object])(sums)
+
+    return over_windows(image, filters.shape[:2], stride, padding, reduce).astype(np.int32)
+
+
+def max_pool(image, window, stride, padding):
+    return over_windows(image, window, stride, padding, lambda taps: np.max([t[2] for t in taps], 0)).astype(np.uint8)
+
+
+def avg_pool(image, window, stride, padding):
+    def reduce(taps):
+        sums, share = sum(pixels for *_, pixels in taps), min(32768 // len(taps), 32767)
+        return np.vectorize(lambda v: sat8(wrap(v, 16) * share + 0x4000 >> 15), otypes=[object])(sums)
+
+    return over_windows(image, window, stride, padding, reduce).astype(np.uint8)
+
+
+def bias_add_32p32to32(x, x_max, bias, bias_max):
+    """For symmetric ranges."""
+    steps = [(F(end) - F(-end)) / F(2**32) for end in (x_max, bias_max)]
+    moved = [sat32(int(np.rint(F(b) * (steps[1] / steps[0])))) for b in bias.tolist()]
+    return shaped([wrap(p + m, 32) for row in x.tolist() for p, m in zip(row, moved, strict=True)], x.shape, np.int32)

@@ -52,6 +52,10 @@ def concat(op):
     return lambda i, attrs: result(op([(i[f"x{k}"], i[f"min{k}"], i[f"max{k}"]) for k in range(attrs["parts"])]))
 
 
+def pool(op):
+    return lambda i, attrs: result(op(tensor(i), attrs["window"], attrs["stride"], attrs["padding"]))
+
+
 def float_op(op):
     return lambda i, attrs: result(op(i["x"], *(i[end] for end in ("in_min", "in_max") if end in i)))
 
@@ -89,9 +93,16 @@ ADAPTORS = {
     "QuantizedAdd_8p8to8_d32": add("d32"),
     "QuantizedAdd_8p8to8_flat": add("flat"),
     "QuantizedAdd_8p8to8_spec": add("spec"),
+    "QuantizedAvgPool_8": pool(nnlib.quantized_avg_pool_8),
+    "QuantizedBiasAdd_32p32to32": binary(nnlib.quantized_bias_add_32p32to32, "x", "in", "bias", "bias"),
     "QuantizedClamp_8": unary(nnlib.quantized_clamp_8, "lower", "upper"),
     "QuantizedConcat_8": concat(nnlib.quantized_concat_8),
     "QuantizedConcat_8_ref": concat(nnlib.quantized_concat_8_ref),
+    "QuantizedConv2d_8x8to32": lambda i, attrs: result(
+        nnlib.quantized_conv2d_8x8to32(tensor(i), tensor(i, "w", "w"), attrs["stride"], attrs["padding"])
+    ),
+    "QuantizedMatMul_8x8to32": binary(nnlib.quantized_matmul_8x8to32, "a", "a", "b", "b"),
+    "QuantizedMaxPool_8": pool(nnlib.quantized_max_pool_8),
     "QuantizedMaximum_8": extreme(nnlib.quantized_maximum_8),
     "QuantizedMinimum_8": extreme(nnlib.quantized_minimum_8),
     "QuantizedMul_8x8to8": binary(nnlib.quantized_mul_8x8to8, "a", "a", "b", "b"),

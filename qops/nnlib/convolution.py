@@ -1,0 +1,113 @@
+"""nnlib's quantized convolution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.product.convolution import convolve
+from qops._kernels.product.window import Window
+from qops.nnlib.matmul import into, product_max
+from qops.nnlib.ranges import quantize_int
+from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, integer, operands, tensor
+
+
+def quantized_conv2d_8x8to32(
+    x: TensorLike, w: TensorLike, stride: tuple[int, int], padding: str, *, out: NDArray[np.int32] | None = None
+) -> QTensor:
+    """QuantizedConv2d_8x8to32: the sums of ``(x - zx) * (w - zw)`` over each window, modulo 2**32.
+
+    Padding adds nothing. The zeros are those of `quantize_int`, not cut to codes; ``max = 2**31 * step_x * step_w``,
+    ``min = -max``.
+
+    Parameters
+    ----------
+    x : (data, min, max)
+        uint8 images (N, H, W, C).
+    w : (data, min, max)
+        uint8 filters (KH, KW, C, OC).
+    stride : (int, int)
+        Down and across, at least 1.
+    padding : str
+        ``VALID``, no padding; ``SAME``, as many windows as there are strides in the image, an odd pixel of padding
+        behind it; ``SAME_CAFFE``, the same with the odd pixel before it.
+    out : ndarray of int32, optional
+        Where the codes are written; of shape (N, OH, OW, OC).
+
+    Returns
+    -------
+    QTensor
+        int32 codes of shape (N, OH, OW, OC), ``min == -max``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range that is not finite or with min > max, other numbers of dimensions,
+        numbers of channels that differ, a stride that is no pair of integers from 1 on, another padding, filters that
+        do not fit in the image, an ``out`` that does not fit or overlaps an input, a range beyond float32.
+
+    Notes
+    -----
+    Source: ``conv2d_execute_ref``, ``op_conv2d.c``, the reference path.
+
+    **Hazards.** A zero between two codes is rounded to one. One beyond them is kept here, where matmul cuts it:
+
+    >>> from qops.nnlib.matmul import quantized_matmul_8x8to32
+    >>> two, one = (np.uint8([1]), 1.0, 256.0), (np.uint8([1]), 0.0, 255.0)  # 2 * 1
+    >>> x, w = ((codes.reshape(1, 1, 1, 1), lo, hi) for codes, lo, hi in (two, one))
+    >>> quantized_conv2d_8x8to32(x, w, (1, 1), "VALID").data.item(), quantized_matmul_8x8to32(x, w).data.item()
+    (2, 1)
+
+    Examples
+    --------
+    >>> x, w = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), np.uint8([[1, 1], [1, 1]]).reshape(2, 2, 1, 1)
+    >>> for padding in ("VALID", "SAME", "SAME_CAFFE"):
+    ...     quantized_conv2d_8x8to32((x, 0.0, 255.0), (w, 0.0, 255.0), (2, 2), padding).data.ravel().tolist()
+    [8]
+    [8, 7, 13, 8]
+    [0, 3, 9, 24]
+    """
+    (image, x_min, x_max), (filters, w_min, w_max) = operands(x, w, "x", "w", U8)
+    for name, array, axes in (("x", image, "(N, H, W, C)"), ("w", filters, "(KH, KW, C, OC)")):
+        if array.ndim != 4 or array.size == 0:
+            raise ValueError(f"{name}: expected {axes}, each at least 1, got shape {array.shape}")
+    if image.shape[3] != filters.shape[2]:
+        raise ValueError(f"w: expected filters of {image.shape[3]} channels, as x has, got shape {filters.shape}")
+    window = moving(image, filters.shape[:2], stride, padding, "w")
+    top = product_max((x_min, x_max), (w_min, w_max), "x, w")
+    if out is not None:
+        size = window.out_size(image.shape[1:3], filters.shape[:2])
+        check_out(out, S32, (len(image), *size, filters.shape[3]), [image, filters])
+    sums = _sums(image, filters, quantize_int(0.0, x_min, x_max), quantize_int(0.0, w_min, w_max), window)
+    return tensor(into(out, sums), -top, top)
+
+
+def moving(image: NDArray[Any], kernel: tuple[int, ...], stride: tuple[int, int], padding: str, name: str) -> Window:
+    """Give the window of a convolution or pool; `name` is the argument that says how large it is."""
+    if not isinstance(stride, tuple | list) or len(stride) != 2:
+        raise TypeError(f"stride: expected two integers, got {stride!r:.80}")
+    steps = tuple(integer(step, "stride", 1, 2**31 - 1) for step in stride)
+    if padding not in ("SAME", "VALID", "SAME_CAFFE"):
+        raise ValueError(f"padding: expected 'SAME', 'VALID' or 'SAME_CAFFE', got {padding!r:.80}")
+    height, width = image.shape[1:3]
+    if padding == "VALID" and (kernel[0] > height or kernel[1] > width):
+        raise ValueError(f"{name}: a window of {tuple(kernel)} does not fit in images of {(height, width)}")
+    rule = padding.removesuffix("_CAFFE")
+    window = Window.named(rule, (height, width), (kernel[0], kernel[1]), (steps[0], steps[1]))
+    if padding == "SAME_CAFFE":
+        down, across = window.padding
+        window = Window((steps[0], steps[1]), padding=(down[::-1], across[::-1]))
+    return window
+
+
+def _sums(image: NDArray[Any], filters: NDArray[Any], zero: int, w_zero: int, window: Window) -> NDArray[np.int32]:
+    """Sum up the products; a zero that is no code cannot stand in the padding, so its rest is a sum of its own."""
+    weights, code = filters.transpose(3, 2, 0, 1), min(max(zero, 0), 255)
+    sums = convolve(image, weights, window=window, pad_value=code, zero_point=code, w_zero_point=w_zero)
+    if zero != code:
+        ones = np.ones((1, *image.shape[1:]), np.uint8)
+        rest = np.int64(zero - code) * convolve(ones, weights, window=window, w_zero_point=w_zero)
+        sums -= rest.astype(np.int32)
+    return sums

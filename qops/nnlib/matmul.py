@@ -1,0 +1,95 @@
+"""nnlib's quantized matrix product."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.nnlib.ranges import f32
+from qops._kernels.product.gemm import product
+from qops.nnlib.ranges import quantize_uint8
+from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, operands, tensor
+
+
+def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+    """QuantizedMatMul_8x8to32: the sums of ``(a - za) * (b - zb)``, modulo 2**32, with a cut into rows as long as b's.
+
+    The zeros are those of `quantize_uint8`; ``max = 2**31 * step_a * step_b``, ``min = -max``.
+
+    Parameters
+    ----------
+    a : (data, min, max)
+        uint8 tensor of any shape.
+    b : (data, min, max)
+        uint8 matrix (K, N), or of shape (1, 1, K, N).
+    out : ndarray of int32, optional
+        Where the codes are written; of shape (1, 1, M, N), M the number of rows of K in `a`.
+
+    Returns
+    -------
+    QTensor
+        int32 codes of shape (1, 1, M, N), ``min == -max``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range that is not finite or with min > max, a b of no elements, an ``out``
+        that does not fit or overlaps an input, a range beyond float32; as in the original, a b of other dimensions.
+
+    Notes
+    -----
+    Source: ``matmul_execute``, ``matmul_ref``, ``op_matmul.c``: the reference path, which the op itself takes unless K
+    is a multiple of 16 or there is one row. A run of its vector path gave zeros past column 31 with K up to 16.
+
+    **Hazards.** What is left of `a` after the last whole row is not used, and the shape of `a` plays no part:
+
+    >>> a, b = (np.uint8([[1, 2, 3], [4, 5, 6]]), 0.0, 255.0), (np.uint8([[1], [1], [1], [1]]), 0.0, 255.0)
+    >>> quantized_matmul_8x8to32(a, b).data
+    array([[[[10]]]], dtype=int32)
+
+    A zero between two codes is rounded to one, and a range that excludes 0 loses its offset:
+
+    >>> one = np.uint8([[1]])
+    >>> t = quantized_matmul_8x8to32((one, 1.0, 256.0), (one, 0.0, 255.0))
+    >>> t.data.item() * t.scale  # 2 * 1
+    1.0
+
+    Examples
+    --------
+    >>> t = quantized_matmul_8x8to32((np.uint8([[0, 3]]), -1.0, 254.0), (np.uint8([[2], [4]]), 0.0, 255.0))
+    >>> t.data, t.scale
+    (array([[[[6]]]], dtype=int32), 1.0)
+    """
+    (x, x_min, x_max), (y, y_min, y_max) = operands(a, b, "a", "b", U8)
+    if y.ndim < 2 or y.ndim > 4 or any(length != 1 for length in y.shape[:-2]) or y.size == 0:
+        raise ValueError(f"b: expected a matrix, alone or of shape (1, 1, K, N), got shape {y.shape}")
+    top = product_max((x_min, x_max), (y_min, y_max), "a, b")
+    k, n = y.shape[-2:]
+    rows = x.size // k
+    shape = (1, 1, rows, n)
+    if out is not None:
+        check_out(out, S32, shape, [x, y])
+    left = x.reshape(-1)[: rows * k].reshape(rows, k)
+    zeros = quantize_uint8(0.0, x_min, x_max), quantize_uint8(0.0, y_min, y_max)
+    sums = product(left, y.reshape(k, n), a_offset=zeros[0], b_offset=zeros[1]).reshape(shape)
+    return tensor(into(out, sums), -top, top)
+
+
+def product_max(a: tuple[float, float], b: tuple[float, float], names: str) -> float:
+    """Give the upper end of the range of sums of products, ``2**31 * step_a * step_b``; ValueError beyond float32."""
+    steps = (f32(f32(hi - lo) / 255) for lo, hi in (a, b))
+    top = f32(f32(next(steps) * next(steps)) * 2.0**31)
+    if not isfinite(top):
+        raise ValueError(f"{names}: the product of the ranges {a} and {b} is beyond float32")
+    return top
+
+
+def into(out: NDArray[Any] | None, codes: NDArray[Any]) -> NDArray[Any]:
+    """Give the codes, in `out` if there is one."""
+    if out is None:
+        return codes
+    out[...] = codes
+    return out

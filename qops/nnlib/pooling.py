@@ -1,0 +1,153 @@
+"""nnlib's max and average pools of uint8 images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.product import pooling as kernels
+from qops._kernels.product.window import Window
+from qops.nnlib.convolution import moving
+from qops.nnlib.matmul import into
+from qops.qtensor import U8, QTensor, TensorLike, check_out, integer, operand, tensor
+
+
+def quantized_max_pool_8(
+    x: TensorLike,
+    window: tuple[int, int],
+    stride: tuple[int, int],
+    padding: str,
+    *,
+    out: NDArray[np.uint8] | None = None,
+) -> QTensor:
+    """QuantizedMaxPool_8: the highest code of each window; padding is left out. The range stays.
+
+    Parameters
+    ----------
+    x : (data, min, max)
+        uint8 images (N, H, W, C).
+    window, stride : (int, int)
+        Down and across, at least 1.
+    padding : str
+        ``VALID``, ``SAME`` or ``SAME_CAFFE``, as `quantized_conv2d_8x8to32` takes it.
+    out : ndarray of uint8, optional
+        Where the codes are written; of shape (N, OH, OW, C).
+
+    Returns
+    -------
+    QTensor
+        uint8 codes of shape (N, OH, OW, C), of the range of `x`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range that is not finite or with min > max, another number of dimensions,
+        a window or stride that is no pair of integers from 1 on, another padding, a window that does not fit in the
+        image, an ``out`` that does not fit or overlaps the data.
+
+    Notes
+    -----
+    Source: ``maxpool_execute``, ``op_maxpool.c``.
+
+    **Hazards.** ``SAME`` of TensorFlow and of Caffe are not the same windows:
+
+    >>> x = np.arange(4, dtype=np.uint8).reshape(1, 1, 4, 1)
+    >>> [quantized_max_pool_8((x, 0.0, 1.0), (1, 2), (1, 1), p).data.ravel().tolist() for p in ("SAME", "SAME_CAFFE")]
+    [[1, 2, 3, 3], [0, 1, 2, 3]]
+
+    Examples
+    --------
+    >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1)
+    >>> for padding in ("VALID", "SAME", "SAME_CAFFE"):
+    ...     quantized_max_pool_8((x, 0.0, 1.0), (2, 2), (2, 2), padding).data.ravel().tolist()
+    [4]
+    [4, 5, 7, 8]
+    [0, 2, 6, 8]
+    """
+    image, lo, hi, taps, move = _checked(x, window, stride, padding, out)
+    return tensor(into(out, kernels.largest(image, taps, move, 1)), lo, hi)
+
+
+def quantized_avg_pool_8(
+    x: TensorLike,
+    window: tuple[int, int],
+    stride: tuple[int, int],
+    padding: str,
+    *,
+    out: NDArray[np.uint8] | None = None,
+) -> QTensor:
+    """QuantizedAvgPool_8: the mean of each window's codes, of which padding is none. The range stays.
+
+    ::
+
+        c = sat_u8(sum * min(32768 // count, 32767) + 0x4000 >> 15)        the sum is one of 16 bits, signed, which wrap
+
+    Parameters
+    ----------
+    x : (data, min, max)
+        uint8 images (N, H, W, C).
+    window, stride : (int, int)
+        Down and across, at least 1.
+    padding : str
+        ``VALID``, ``SAME`` or ``SAME_CAFFE``, as `quantized_conv2d_8x8to32` takes it.
+    out : ndarray of uint8, optional
+        Where the codes are written; of shape (N, OH, OW, C).
+
+    Returns
+    -------
+    QTensor
+        uint8 codes of shape (N, OH, OW, C), of the range of `x`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `quantized_max_pool_8`; a window of more than 32768 pixels, of which the original multiplies by 0.
+
+    Notes
+    -----
+    Source: ``avgpool_execute_slice_asm``, ``op_avgpool.c``; ``avgpool_nonaligned_hvx.S``. That sums have 16 signed bits
+    is read there; no recorded case has windows so large.
+
+    **Hazards.** The quotient 32768 / count is cut to an integer, so that means of many pixels are too low:
+
+    >>> bright = np.full((1, 10, 10, 1), 255, np.uint8)
+    >>> quantized_avg_pool_8((bright, 0.0, 1.0), (10, 10), (1, 1), "VALID").data.item()
+    254
+
+    A sum from 2**15 on, of 129 bright pixels, is negative:
+
+    >>> bright = np.full((1, 12, 12, 1), 255, np.uint8)
+    >>> quantized_avg_pool_8((bright, 0.0, 1.0), (12, 12), (1, 1), "VALID").data.item()
+    0
+
+    Examples
+    --------
+    >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1)
+    >>> quantized_avg_pool_8((x, 0.0, 1.0), (2, 2), (2, 2), "SAME").data.ravel().tolist()  # of 4, 2, 2 and 1
+    [2, 4, 7, 8]
+    """
+    image, lo, hi, taps, move = _checked(x, window, stride, padding, out)
+    if taps[0] * taps[1] > 32768:
+        raise ValueError(f"window: {taps} has more than 32768 pixels, of which the original multiplies by 0")
+    counts = kernels.counts(image.shape[1:3], taps, move)
+    sums = move.over(np.add, image.astype(np.uint16), taps, 0, 1).view(np.int16)
+    means = (sums * np.minimum(32768 // counts, 32767)[..., None] + 0x4000) >> 15
+    return tensor(into(out, np.clip(means, 0, 255).astype(np.uint8)), lo, hi)
+
+
+def _checked(
+    x: TensorLike, window: tuple[int, int], stride: tuple[int, int], padding: str, out: NDArray[np.uint8] | None
+) -> tuple[NDArray[Any], float, float, tuple[int, int], Window]:
+    """Check the arguments of a pool; give images, range, size of the window and how it moves."""
+    image, lo, hi = operand(x, "x", U8)
+    if image.ndim != 4 or image.size == 0:
+        raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {image.shape}")
+    if not isinstance(window, tuple | list) or len(window) != 2:
+        raise TypeError(f"window: expected two integers, got {window!r:.80}")
+    taps = integer(window[0], "window", 1, 2**31 - 1), integer(window[1], "window", 1, 2**31 - 1)
+    move = moving(image, taps, stride, padding, "window")
+    if out is not None:
+        check_out(out, U8, (len(image), *move.out_size(image.shape[1:3], taps), image.shape[3]), [image])
+    return image, lo, hi, taps, move
