@@ -1,0 +1,65 @@
+"""Tests mirror the rooms: what stands at ROOM/STEM is tested by tests/ROOM/test_STEM.py, or by a file named here."""
+
+import pytest
+from imports import ROOT
+
+ELSEWHERE = {
+    "core/affine": "nouns/test_affine.py",
+    "core/channels": "frontdoor/test_quantize_channels.py",
+    "core/checks": "house/test_refusals.py",
+    "core/clamp": "nnlib/test_relu.py",
+    "core/codes": "nouns/test_qtensor.py",
+    "core/errors": "nouns/test_error.py",
+    "core/float_stage": "tensorflow/test_quantize.py",
+    "core/integer_stage": "nouns/test_fixedpoint.py",
+    "core/lookup": "frontdoor/test_requantize.py",
+    "core/range": "frontdoor/test_requantize.py",
+    "core/tiers": "house/test_tiers.py",
+    "core/walk": "house/test_arrays.py",
+    "nnlib/add_8p8to32": "nnlib/test_add.py",
+    "nnlib/add_node": "nnlib/test_add.py",
+    "nnlib/dequantize": "nnlib/test_quantize.py",
+    "nnlib/multiply_shift": "nnlib/test_ranges.py",
+    "nnlib/recode": "nnlib/test_concat.py",
+    "nnlib/requantize_codes": "nnlib/test_requantize.py",
+    "nouns/codes": "nouns/test_qtensor.py",
+    "onednn/_checks": "house/test_refusals.py",
+    "onednn/gemm_driver": "onednn/test_gemm.py",
+    "onednn/gru": "onednn/test_rnn.py",
+    "onednn/lstm": "onednn/test_rnn.py",
+    "onednn/steps": "onednn/test_output.py",
+    "onednn/store": "onednn/test_output.py",
+    "onnx/_checks": "onnx/test_nodes.py",
+    "onnx/dynamic_quantize": "onnx/test_quantize.py",
+    "onnx/requantize": "onnx/test_matmul.py",
+    "onnx/window": "onnx/test_convolution.py",
+    "product/blocks": "product/test_gemm.py",
+    "product/image": "product/test_convolution.py",
+    "product/packed": "product/test_gemm.py",
+    "product/rows": "product/test_convolution.py",
+    "product/run": "product/test_threads.py",
+    "product/tile": "product/test_gemm.py",
+    "product/transpose": "onednn/test_gemm.py",
+    "product/weights": "product/test_convolution.py",
+    "tensorflow/_checks": "tensorflow/test_quantize.py",
+}
+"""Module -> the file whose tests fail when its logic is broken."""
+
+
+def stems():
+    """The modules that hold code: kernels, the files of the packages, and the nouns."""
+    kernels = [f"{path.parent.name}/{path.stem}" for path in (ROOT / "qops/_kernels").rglob("*.pyx")]
+    files = [path for path in (ROOT / "qops").glob("*/*.py") if path.stem != "__init__"]
+    nouns = [f"nouns/{path.stem}" for path in (ROOT / "qops").glob("[a-z]*.py")]
+    return sorted({*kernels, *nouns, *(f"{path.parent.name}/{path.stem}" for path in files)})
+
+
+@pytest.mark.parametrize("stem", stems())
+def test_every_module_has_a_file_of_tests(stem):
+    own = (ROOT / "tests" / stem.replace("/", "/test_")).with_suffix(".py").exists()
+    assert own != (stem in ELSEWHERE), "tests of its own, or those of a file named above, not both"
+
+
+def test_files_of_tests_that_are_named_are_there():
+    assert set(ELSEWHERE) <= set(stems())
+    assert not [name for name in ELSEWHERE.values() if not (ROOT / "tests" / name).exists()]
