@@ -26,6 +26,7 @@ from qops.nnlib.quantize import (
     quantize,
     quantize_ref,
 )
+from qops.nnlib.quantize_32 import quantize_int32
 from qops.nnlib.ranges import (
     AdjustedRange,
     LevelZero,
@@ -45,6 +46,7 @@ from qops.nnlib.requantize import (
     requantize_8to8,
     requantize_32to8,
 )
+from qops.nnlib.requantize_16 import quantize_down_and_shrink_range_32to16, requantize_32to16
 from qops.nnlib.requantize_codes import requantize_i32, requantize_i32_scalar, requantize_u8
 from qops.nnlib.sub import quantized_sub_8p8to32
 
@@ -66,7 +68,9 @@ __all__ = [
     "multiplier_below_one",
     "quantize",
     "quantize_down_and_shrink_range_32to8",
+    "quantize_down_and_shrink_range_32to16",
     "quantize_int",
+    "quantize_int32",
     "quantize_ref",
     "quantize_uint",
     "quantize_uint8",
@@ -93,6 +97,7 @@ __all__ = [
     "requantization_range_32",
     "requantize_8to8",
     "requantize_32to8",
+    "requantize_32to16",
     "requantize_i32",
     "requantize_i32_scalar",
     "requantize_u8",

@@ -150,7 +150,7 @@ def test_outputs_are_refused(name):
     first = [slice(0, 1)] * good.ndim
     for out in (
         good.astype(np.float64),
-        good.astype(np.int16),
+        good.astype(np.uint16),
         good.astype(object),
         good.tolist(),
         bytearray(good.nbytes),

@@ -6,6 +6,7 @@ from reference_nnlib import (
     F,
     adjust_minmax_for_zero,
     exponent,
+    frac,
     level_zero,
     quantize_scalar,
     rnd,
@@ -176,3 +177,22 @@ def bias_add_32p32to32(x, x_max, bias, bias_max):
     steps = [(F(end) - F(-end)) / F(2**32) for end in (x_max, bias_max)]
     moved = [sat32(int(np.rint(F(b) * (steps[1] / steps[0])))) for b in bias.tolist()]
     return shaped([wrap(p + m, 32) for row in x.tolist() for p, m in zip(row, moved, strict=True)], x.shape, np.int32)
+
+
+# ---- to more bits
+
+
+def requantize_16(x, gain):
+    """Give int16 codes of a gain below 2**24, by the DSP's steps."""
+    shift = min(-exponent(gain), 15)
+    multiplier = rnd(F(float(gain) * 2.0 ** (31 + shift)))
+    if shift >= 0:
+        return [sat16((frac(v, multiplier) + (1 << shift >> 1)) >> shift) for v in x]
+    top = 2 ** (27 + shift)
+    return [sat16((frac(min(max(v, -top), top - 1) << (4 - shift), multiplier) + 8) >> 4) for v in x]
+
+
+def quantize_int32(x, lo, hi):
+    limit = max(-F(lo), F(hi))
+    with np.errstate(**SILENT):
+        return [rnd(v * (F(2**24) / (limit + limit))) for v in x], limit * F(256)

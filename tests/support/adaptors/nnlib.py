@@ -85,7 +85,11 @@ ADAPTORS = {
     "Dequantize": lambda i, attrs: {"out": nnlib.dequantize(tensor(i))},
     "Dequantize_qint32_f": lambda i, attrs: {"out": nnlib.dequantize_qint32_f(tensor(i))},
     "Quantize": float_op(nnlib.quantize),
+    "Quantize_int32": float_op(nnlib.quantize_int32),
     "Quantize_ref": float_op(nnlib.quantize_ref),
+    "QuantizeDownAndShrinkRange_32to16": lambda i, attrs: result(
+        nnlib.quantize_down_and_shrink_range_32to16(tensor(i))
+    ),
     "QuantizeDownAndShrinkRange_32to8": lambda i, attrs: result(nnlib.quantize_down_and_shrink_range_32to8(tensor(i))),
     "QuantizedAdd_8p8to32": binary(nnlib.quantized_add_8p8to32, "a", "a", "b", "b"),
     "QuantizedAdd_8p8to32_seed": binary(nnlib.quantized_bias_add_8p8to32, "a", "a", "b", "b"),
@@ -114,6 +118,7 @@ ADAPTORS = {
     "RequantizationRange_32": lambda i, attrs: dict(
         zip(("out_min", "out_max"), nnlib.requantization_range_32(tensor(i)), strict=True)
     ),
+    "Requantize_32to16": wanted(nnlib.requantize_32to16),
     "Requantize_32to8": wanted(nnlib.requantize_32to8),
     "Requantize_8to8": wanted(nnlib.requantize_8to8),
     "fn_adjust_minmax_fixed": range_op(nnlib.adjust_minmax_fixed, "fixed"),

@@ -1,0 +1,150 @@
+"""nnlib's requantizers to 16 bits, whose range is symmetric: 32768 steps on each side of 0."""
+
+from __future__ import annotations
+
+from math import frexp, isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.core.integer_stage import multiply_shift
+from qops._kernels.core.range import range_32
+from qops._kernels.nnlib.ranges import f32
+from qops.qtensor import S32, QTensor, TensorLike, operand, output, read_as, span
+
+BALANCED = read_as("s16_balanced")
+S16 = np.dtype(np.int16).num
+
+
+def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.int16] | None = None) -> QTensor:
+    """Requantize_32to16: int32 codes into int16 codes of the range ``limit = max(-min, max, 1/2048)`` on both sides.
+
+    With ``gain = level / (limit / 32768)``, ``level = (in_max - in_min) * 2**-32``, e the exponent of gain and every
+    shift rounded half up::
+
+        e <= 0:  c = sat_s16((x * G >> 31) >> n)        n = min(-e, 15)    G = half_away(gain * 2**(31 + n))
+        else     c = sat_s16((near * G >> 31) >> 4)     near = clamp(x, -2**k, 2**k - 1) * 2**(4 + e)    k = 27 - e
+                                                        G = half_away(gain * 2**(31 - e))
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        int32 tensor.
+    min, max : float
+        Range asked for.
+    out : ndarray of int16, optional
+        Where the codes are written; of the shape of the data.
+
+    Returns
+    -------
+    QTensor
+        int16 codes, ``q * max / 32768`` each, ``min == -max``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no int32 tensor, a range that is not finite, with min > max, (input) not symmetric or wider
+        than float32, an ``out`` that does not fit or overlaps the data; as in the original, a gain below 2**-29 or from
+        2**24 on.
+
+    Notes
+    -----
+    Source: ``do_requantize_16_execute``, ``scale_32_to_16``, ``op_requantize.c``.
+
+    **Hazards.** A range narrower than 1/2048 becomes that wide, and one that is not symmetric becomes so:
+
+    >>> requantize_32to16((np.int32([1]), -1.0, 1.0), 0.0, 1e-6).max
+    0.00048828125
+
+    Examples
+    --------
+    >>> t = requantize_32to16((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 3.0)
+    >>> t.data, t.max
+    (array([-32768,      0,  16384], dtype=int16), 4.0)
+    """
+    codes, in_min, in_max = operand(t, "t", S32)
+    lo, hi = span(min, max, "output range")
+    limit = f32(sorted((2.0**-11, -lo, hi))[-1])
+    gain = f32(f32(f32(in_max - in_min) * 2.0**-32) / f32(limit * 2.0**-15))
+    if not (isfinite(gain) and 2.0**-29 <= gain < 2.0**24):
+        raise ValueError(f"t, min, max: from ({in_min}, {in_max}) to ({-limit}, {limit}) is a gain of {gain}, refused")
+    result = output(out, S16, codes)
+    _scale(codes, gain, result)
+    return BALANCED(result, -limit, limit)
+
+
+def quantize_down_and_shrink_range_32to16(t: TensorLike, *, out: NDArray[np.int16] | None = None) -> QTensor:
+    """QuantizeDownAndShrinkRange_32to16: `requantize_32to16` into the range of the data, at least 32768 input steps.
+
+    ``limit = level * max(2, highest, -lowest)``; where that makes a gain of 1 or more, ``limit = level * 32768`` and
+    codes are ``x * (2**31 - 1) / 2**31``, half up.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        int32 tensor.
+    out : ndarray of int16, optional
+        Where the codes are written; of the shape of the data.
+
+    Returns
+    -------
+    QTensor
+        int16 codes, ``q * max / 32768`` each, ``min == -max``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no int32 tensor, a range that is not finite, not symmetric, 0 wide or wider than float32, an
+        ``out`` that does not fit or overlaps the data; data that hold -2**31, whose negative wraps in the original.
+
+    Notes
+    -----
+    Source: ``do_autorequantize_16_execute``, ``op_requantize.c``.
+
+    **Hazards.** The highest code that the data reach is 32768, which 16 bits do not hold: it saturates.
+
+    >>> t = quantize_down_and_shrink_range_32to16((np.int32([2**30, -(2**30)]), -8.0, 8.0))
+    >>> t.data, t.max
+    (array([ 32767, -32768], dtype=int16), 4.0)
+
+    Examples
+    --------
+    >>> quantize_down_and_shrink_range_32to16((np.int32([5, -7]), -8.0, 8.0)).data
+    array([ 5, -7], dtype=int16)
+    """
+    codes, lo, hi = operand(t, "t", S32)
+    level = f32(f32(hi - lo) * 2.0**-32)
+    if not (isfinite(level) and level > 0):
+        raise ValueError(f"t: the range ({lo}, {hi}) is 0 wide, or wider than float32")
+    lowest, highest = range_32(codes)
+    if codes.size and lowest == -(2**31):
+        raise ValueError("t: holds -2**31, whose negative wraps in the original")
+    limit = f32(level * f32(max(2, highest, -min(lowest, 0))))
+    gain = f32(level / f32(limit * 2.0**-15))
+    result = output(out, S16, codes)
+    if gain >= 1:
+        limit = f32(level * 32768)
+        _shifted(codes, 2**31 - 1, 0, result)
+    else:
+        _scale(codes, gain, result)
+    return BALANCED(result, -limit, limit)
+
+
+def _scale(codes: NDArray[Any], gain: float, out: NDArray[np.int16]) -> None:
+    exponent = frexp(gain)[1]
+    shift = min(-exponent, 15)
+    multiplier = int(f32(gain * 2.0 ** (31 + shift)) + 0.5)
+    if shift < 0:
+        top = 2 ** (27 + shift)
+        codes = np.clip(codes, -top, top - 1) << np.int32(4 - shift)
+        shift = 4
+    _shifted(codes, multiplier, shift, out)
+
+
+def _shifted(codes: NDArray[Any], multiplier: int, right_shift: int, out: NDArray[np.int16]) -> None:
+    """Write the codes times multiplier / 2**31, half up, then shifted and saturated."""
+    near, steps = np.empty(codes.shape, np.int32), np.empty(codes.shape, np.int32)
+    multiply_shift(codes, multiplier, 31, "half_up", near)
+    multiply_shift(near, 1, right_shift, "half_up", steps)
+    out[...] = np.clip(steps, -32768, 32767)
