@@ -46,7 +46,8 @@ def quantize(
     dtype : {uint8, int8, uint16, int16}, optional
         Type of the codes.
     nan : {"raise", "lowest"}, optional
-        What NaN do, if both ends are given: raise ValueError, or get the lowest code.
+        What NaN do, if both ends are given: raise ValueError, or get the lowest code. The latter is faster with
+        `out`, which otherwise is written to last, when no NaN was found.
     out : ndarray of `dtype`, optional
         Where the codes are written; of the shape of `x`.
 

@@ -99,8 +99,9 @@ def test_one_element_gives_what_many_alike_give(name, shape):
     """Of 200 equal elements most are done by SIMD lanes, where there are any; one is done by the plain loop."""
     many = parts(call(name, **resized(name, lambda x: np.full(200, x.flat[0]))))
     one = parts(call(name, **resized(name, lambda x: np.full(shape, x.flat[0]))))
-    if name == "error":  # whose histogram counts the elements
-        many, one = many[:6], one[:6]
+    if name == "error":  # which counts the elements; its sums of many are rounded
+        np.testing.assert_allclose(many[:5], one[:5], rtol=1e-13)
+        return
     assert len(one) == len(many)
     for got, want in zip(one, many, strict=True):
         if isinstance(got, np.ndarray):

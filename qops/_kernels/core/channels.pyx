@@ -3,7 +3,7 @@
 cimport numpy as cnp
 
 from qops._kernels.core.checks cimport Ends, as_array, float32s, has_axes, parts, span_of
-from qops._kernels.core.codes cimport named, row_of
+from qops._kernels.core.codes cimport CodeType, named, row_of
 
 import numpy as np
 
@@ -29,30 +29,33 @@ cdef tuple spans(cnp.ndarray data, lo, hi, str name):
     return tuple(np.broadcast_arrays(low, high))
 
 
-cdef tuple reading(t, str name):
-    """(data, min, max) of any tensor, checked: min and max floats, or arrays of ranges per channel."""
-    cdef Ends ends
-    cdef bint is_symmetric
+cdef object reading(t, str name, CodeType* row, Ends* ends):
+    """The codes of any tensor, checked; sets `row` to what they stand for and `ends` to the range.
+
+    With ranges per channel it gives (codes, mins, maxs).
+    """
     data, lo, hi = parts(t, name)
     has_channels = has_axes(lo) or has_axes(hi)
     if not has_channels:
-        span_of(lo, hi, name, &ends)
-        lo, hi = ends.min, ends.max
+        span_of(lo, hi, name, ends)
     data = as_array(data, name)
-    is_symmetric = row_of(t, data, name).symmetric
+    row[0] = row_of(t, data, name)
     if has_channels:
         lo, hi = spans(data, lo, hi, name)
-    if is_symmetric and not (lo == -hi if not has_channels else (lo == -hi).all()):
-        raise ValueError(f"{name}: the range ({lo}, {hi}) of int32 codes is not symmetric, min == -max")
-    return data, lo, hi
+    if row.symmetric and not ((lo == -hi).all() if has_channels else ends.min == -ends.max):
+        raise ValueError(f"{name}: the range ({lo}, {hi}) of {data.dtype} codes is not symmetric, min == -max")
+    return (data, lo, hi) if has_channels else data
 
 
 def read(t, str name):
-    """`reading`, for Python."""
-    return reading(t, name)
+    """(codes, min, max) of any tensor, checked: min and max floats, or arrays of ranges per channel."""
+    cdef CodeType row
+    cdef Ends ends
+    found = reading(t, name, &row, &ends)
+    return found if type(found) is tuple else (found, ends.min, ends.max)
 
 
 def new_tensor(type kind, data, lo, hi):
     """The tensor of class `kind` (data, lo, hi), checked."""
-    data, lo, hi = reading(named(kind, data, lo, hi), "QTensor")
+    data, lo, hi = read(named(kind, data, lo, hi), "QTensor")
     return named(kind, data, lo, hi)

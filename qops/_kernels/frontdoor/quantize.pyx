@@ -31,6 +31,8 @@ cdef extern from "frontdoor/quantize.h":
     Py_ssize_t quantize_f32_8__simd(int, const float*, void*, Py_ssize_t, float, int, int, int*, bint) nogil
     Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, from_codes, bint) nogil
 
+cdef object UINT8 = np.uint8
+cdef str RAISE = "raise"
 cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, so it is rounded half to even
 
 cdef struct ToCodes:
@@ -105,7 +107,7 @@ cdef int typenum_of(dtype) except -1:
 
 
 cdef int refuse_nan(cnp.ndarray values) except -1:
-    """ValueError if there is a NaN among them: an infinity times 0 only looked like one."""
+    """ValueError if there is a NaN among them: what is very low, and an infinity times 0, only looked like one."""
     if np.isnan(values).any():
         raise ValueError("x: has NaN; nan='lowest' gives it the lowest code")
     return 0
@@ -115,16 +117,19 @@ def quantize(x, lo, hi, axis, dtype, nan, out):
     """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
     cdef cnp.ndarray source, values, codes
     cdef double lowest = 0, highest = 0
-    cdef int typenum = cnp.NPY_UINT8 if dtype is np.uint8 else typenum_of(dtype)
-    cdef CodeType row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)
+    cdef int typenum = cnp.NPY_UINT8 if dtype is UINT8 else typenum_of(dtype)
+    cdef CodeType row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # numpy's odd ones are signed
     cdef Ends given, ends
     cdef Affine a
     cdef ToCodes p
-    if not isinstance(nan, str) or nan not in ("raise", "lowest"):
+    if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
         raise ValueError(f"nan: {nan!r:.80} is neither 'raise' nor 'lowest'")
     if axis is not None or has_axes(lo) or has_axes(hi):
         return quantize_channels(x, lo, hi, axis, row, typenum, nan, out)
-    lo, hi = None if lo is None else real(lo, "range min"), None if hi is None else real(hi, "range max")
+    if lo is not None and type(lo) is not float:
+        lo = real(lo, "range min")
+    if hi is not None and type(hi) is not float:
+        hi = real(hi, "range max")
     source = as_array(x, "x")
     values = float32s(source, "x")
     if lo is None or hi is None:
@@ -138,12 +143,15 @@ def quantize(x, lo, hi, axis, dtype, nan, out):
     if not isfinite(ends.max - ends.min):
         raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
-    if out is not None and nan == "raise" and not range_float(values)[2]:
-        refuse_nan(values)  # before anything is written
+    if out is not None and nan == RAISE:  # which must stay as it is if there are any
+        codes = output(None, typenum, source)
     p = ToCodes(<float>(1 / a.scale) if a.scale else <float>0, a.zero_point, row.lowest, row.highest, typenum, 0)
     walk(quantize_loop, &p, values, codes)
-    if p.saw_nan and nan == "raise":
+    if p.saw_nan and nan == RAISE:
         refuse_nan(values)
+    if out is not None and codes is not out:
+        cnp.PyArray_CopyInto(out, codes)
+        codes = out
     return tensor(codes, ends.min, ends.max)
 
 
@@ -174,7 +182,7 @@ cdef object quantize_channels(x, lo, hi, axis, CodeType row, int typenum, nan, o
     if not np.isfinite(maxs - mins).all():
         raise ValueError("range: one of the ranges, with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
-    if nan == "raise":
+    if nan == RAISE:
         refuse_nan(values)
     inverse = np.divide(1, scales, out=np.zeros_like(scales), where=scales > 0).astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -187,15 +195,16 @@ def dequantize(t, out):
     """The values of codes."""
     cdef cnp.ndarray codes, values
     cdef CodeType row
+    cdef Ends ends
     cdef Line line
     cdef FromCodes p
-    codes, lo, hi = reading(t, "t")
-    row = row_of(t, codes, "t")
-    if has_axes(lo):
-        return dequantize_channels(codes, lo, hi, row, out)
-    line = line_of(lo, hi, row)
-    if cnp.PyArray_ITEMSIZE(codes) < 4 and max(-lo, hi) + line.step / 2 > FLT_MAX:
-        raise ValueError(f"t: the range ({lo}, {hi}) is too near the end of float32")
+    found = reading(t, "t", &row, &ends)
+    if type(found) is tuple:
+        return dequantize_channels(<tuple>found, row, out)
+    codes = found
+    line = line_of(ends.min, ends.max, row)
+    if cnp.PyArray_ITEMSIZE(codes) < 4 and max(-ends.min, ends.max) + line.step / 2 > FLT_MAX:
+        raise ValueError(f"t: the range ({ends.min}, {ends.max}) is too near the end of float32")
     values = output(out, cnp.NPY_FLOAT32, codes)
     if cnp.PyArray_ITEMSIZE(codes) == 4:
         dequantize_32(codes, line, values)
@@ -205,9 +214,10 @@ def dequantize(t, out):
     return values
 
 
-cdef object dequantize_channels(codes, lo, hi, CodeType row, out):
+cdef object dequantize_channels(tuple t, CodeType row, out):
     """The same with ranges per channel, in numpy."""
     cdef object values
+    codes, lo, hi = t
     steps, zeros, bases = lines(lo, hi, row)
     unit = 1.0
     if codes.itemsize == 4:

@@ -2,9 +2,9 @@
 #ifdef TIER
 
 /* min keeps a NaN, which becomes the lowest int32 and saturates to 0 as everything too low does */
-TARGET static inline vecf TIER(scaled)(const float *x, vecf inv_scale, vecf top)
+TARGET static inline vec TIER(rounded)(const float *x, vecf inv_scale, vecf top)
 {
-    return min_f32(top, mul_f32(load_f32(x), inv_scale));
+    return f32_to_s32_rint(min_f32(top, mul_f32(load_f32(x), inv_scale)));
 }
 
 /* codes of u8, moved to s8 where `lowest` is -128: that flips their top bits */
@@ -14,23 +14,21 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff
     const vecf inv = set1_f32(inv_scale), top = set1_f32((float)(255 - (zero_point - lowest)));
     const vec zero = set1_s16((int16_t)(zero_point - lowest)), flip = set1_s16(lowest ? (int16_t)0x8080 : 0);
     const ptrdiff_t w = LANES / 4;
-    vecf sum = set1_f32(0); /* a NaN once there is one; never so without, as nothing is above `top` */
-    float sums[LANES / 4];
+    vec least = zero; /* of the steps, in 16 bits: the lowest of all if there is a NaN, or something very low */
+    int16_t leasts[LANES / 2];
 
     if (n < LANES)
         return 0;
     FOR_VECTORS(i, n, LANES, c) {
-        const vecf p = TIER(scaled)(x + i, inv, top), q = TIER(scaled)(x + i + w, inv, top);
-        const vecf r = TIER(scaled)(x + i + 2 * w, inv, top), s = TIER(scaled)(x + i + 3 * w, inv, top);
-        const vec lo = narrow_s32_s16(f32_to_s32_rint(p), f32_to_s32_rint(q));
-        const vec hi = narrow_s32_s16(f32_to_s32_rint(r), f32_to_s32_rint(s));
+        const vec lo = narrow_s32_s16(TIER(rounded)(x + i, inv, top), TIER(rounded)(x + i + w, inv, top));
+        const vec hi = narrow_s32_s16(TIER(rounded)(x + i + 2 * w, inv, top), TIER(rounded)(x + i + 3 * w, inv, top));
         const vec codes = in_order(narrow_s16_u8(add_sat_s16(lo, zero), add_sat_s16(hi, zero)));
         store(c + i, xor_bits(codes, flip), stream);
-        sum = add_f32(sum, add_f32(add_f32(p, q), add_f32(r, s)));
+        least = min_s16(least, min_s16(lo, hi));
     }
-    store_f32(sums, sum, 0);
-    for (int j = 0; j < w; j++)
-        *saw_nan |= sums[j] != sums[j];
+    store(leasts, least, 0);
+    for (int j = 0; j < LANES / 2; j++)
+        *saw_nan |= leasts[j] == INT16_MIN;
     return done(n, stream);
 }
 
