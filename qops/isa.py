@@ -3,7 +3,7 @@
 Each function is one instruction of one lane type: arrays in, an array out, elementwise or over neighbouring lanes
 along the last axis. Dtypes are strict, because the signedness of an operand *is* the instruction: another dtype is a
 TypeError, a last axis that does not split into groups a ValueError. Arrays broadcast. Nothing here knows of tensors or
-scales; the systems are built on top.
+scales; the systems have compiled loops of their own, which tests compare with these.
 
 x86 (Intel SDM, volume 2): `vpmaddubsw`, `vpmaddwd`, `vpaddd`, `vpdpbusd`, `vpmovzxbw`, `vpmovsxbw`, `vpmulhrsw`.
 Hexagon HVX: `hvx_vmpy_h_s1_rnd_sat`, `hvx_vmpye_vmpyo_s1_rnd_sat`, `hvx_vmpa`, `hvx_vasr_rnd_sat`, `hvx_vavg`,

@@ -23,15 +23,13 @@ from qops._kernels.core.checks import (
     as_array,
     check_out,
     int32s,
-    integer,
-    number,
     operand,
     operands,
     output,
     parts,
-    real,
     span,
 )
+from qops._kernels.core.numbers import integer, number, real
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
 
 __all__ = [

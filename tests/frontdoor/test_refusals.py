@@ -15,7 +15,7 @@ ARGUMENTS = {name: OPS[name].good for name in FRONT_DOOR}
 OUTPUTS = {name: OPS[name].out for name in FRONT_DOOR if OPS[name].out}
 TENSORS = [(name, key) for name, arguments in ARGUMENTS.items() for key in arguments if key in {"a", "b", "t"}]
 NUMBERS = [
-    (name, key, "output range" if name == "requantize_32to8" else "range")
+    (name, key, "output range" if name.startswith("requantize") else "range")
     for name, arguments in ARGUMENTS.items()
     for key in arguments
     if key in {"min", "max"}
@@ -236,7 +236,7 @@ def test_overlapping_outputs_are_refused(name):
         ("fixedpoint.multiply_shift", {"multiplier": 2**31}, "multiplier: 2147483648 is not within 31 bits"),
         ("fixedpoint.multiply_shift", {"right_shift": 1.0}, "right_shift: expected an integer, got 1.0"),
         ("fixedpoint.multiply_shift", {"right_shift": -1}, "right_shift: -1 is not in 0..62"),
-        ("fixedpoint.multiply_shift", {"rounding": "up"}, "rounding: 'up' is none of truncate"),
+        ("fixedpoint.multiply_shift", {"rounding": "up"}, "rounding: 'up' is none of floor, truncate"),
         ("fixedpoint.quantize_multiplier", {"factor": "1"}, "factor: expected a number, got '1'"),
         ("fixedpoint.quantize_multiplier", {"factor": NAN}, "factor: nan is not finite"),
         ("affine.max_abs", {"limit": -1.0}, "limit: -1.0 < 0"),

@@ -1,19 +1,16 @@
 cimport numpy as cnp
 
 from qops._kernels.core.codes cimport named, tensor
+from qops._kernels.core.numbers cimport has_axes, integer, number, real, shown
 
 cdef struct Ends:  # of a range, float32 values
     double min, max
 
-cdef bint has_axes(value)
 cdef int span_of(lo, hi, str name, Ends* ends) except -1
 cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
 cdef tuple operands_of(a, b, str a_name, str b_name, int typenum, Ends* a_ends, Ends* b_ends)
-cpdef object integer(value, str name, low=*, high=*)
-cpdef double number(value, str name) except? -1
-cpdef double real(value, str name) except? -1
 cpdef cnp.ndarray float32s(cnp.ndarray x, str name)
 cpdef cnp.ndarray int32s(cnp.ndarray x, str name)
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1

@@ -8,7 +8,7 @@ from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t
 from qops._kernels.core.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
 from qops._kernels.core.channels cimport reading, spans
 from qops._kernels.core.checks cimport Ends, as_array, float32s, has_axes, integer, output, real
-from qops._kernels.core.codes cimport CodeType, code_type_of, row_of, tensor
+from qops._kernels.core.codes cimport CodeType, code_type_of, tensor
 from qops._kernels.core.range cimport completed, range_float
 from qops._kernels.core.rounding cimport clamp_f32
 from qops._kernels.core.tiers cimport tier

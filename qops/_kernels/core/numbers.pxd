@@ -1,0 +1,5 @@
+cdef bint has_axes(value)
+cpdef object integer(value, str name, low=*, high=*)
+cpdef double number(value, str name) except? -1
+cpdef double real(value, str name) except? -1
+cdef str shown(value)

@@ -1,0 +1,67 @@
+"""Numbers that users pass, checked."""
+
+cimport numpy as cnp
+from libc.math cimport isfinite
+
+from operator import index
+
+import numpy as np
+
+cnp.import_array()
+
+cdef tuple BOOLS = (bool, np.bool_)
+cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating, np.timedelta64, np.ma.MaskedArray)
+
+
+cdef str shown(value):
+    """`value` as an error shows it, not more than a line."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        return f"{value!r:.80}"
+    except Exception:  # as of a fraction of more digits than Python writes, and of what users write
+        return f"a {type(value).__name__}"
+
+
+cpdef object integer(value, str name, low=None, high=None):
+    """`value` as a Python int; TypeError if it is none, ValueError if it is not in low..high, where these are given."""
+    if type(value) is not int:
+        try:
+            if isinstance(value, BOOLS):
+                raise TypeError
+            value = index(value)
+        except TypeError:
+            raise TypeError(f"{name}: expected an integer, got {shown(value)}") from None
+    if low is not None and not low <= value <= high:
+        raise ValueError(f"{name}: expected an integer in [{low}, {high}], got {shown(value)}")
+    return value
+
+
+cdef bint has_axes(value):
+    """Whether it is an array of at least one dimension, as the ends of ranges per channel are."""
+    return cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
+
+
+cpdef double number(value, str name) except? -1:
+    """`value` as a float; TypeError if it is no number, ValueError if it is not finite."""
+    cdef double result
+    try:
+        if type(value) is not float and (isinstance(value, NO_NUMBERS) or cnp.PyArray_Check(value) and (
+                value.ndim or value.dtype.kind not in "fiu")):
+            raise TypeError
+        result = value
+    except OverflowError:
+        raise ValueError(f"{name}: {shown(value)} is beyond every float") from None
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a number, got {shown(value)}") from None
+    if not isfinite(result):
+        raise ValueError(f"{name}: {value} is not finite")
+    return result
+
+
+cpdef double real(value, str name) except? -1:
+    """`value` as a float32 held in a Python float; TypeError if it is no number, ValueError if it is not finite."""
+    cdef double wide = value if type(value) is float else number(value, name)
+    if not isfinite(<float>wide):
+        raise ValueError(f"{name}: {wide} is not a finite float32")
+    return <float>wide
