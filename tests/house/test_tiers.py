@@ -20,7 +20,13 @@ BEST = isa.name()
 LOOPS_ON_AVX2 = ["shifted_half_away", "shifted_half_even", "shifted_hvx", "shifted_truncate", "nnlib_scaled"]
 READ_ONLY = [name for name, case in NAMED.items() if case in RANGES]
 IN_PLACE = [name for name in NAMED if name.startswith("step_")]
-WHOLE_CALLS = ["requantized", "requantized_at_steps", "tensorflow_requantized"]  # refuse an `out` within an input
+WHOLE_CALLS = [  # refuse an `out` within an input
+    "quantized",
+    "dequantized",
+    "requantized",
+    "requantized_at_steps",
+    "tensorflow_requantized",
+]
 WRITING = sorted({*NAMED} - {*READ_ONLY, *IN_PLACE, *WHOLE_CALLS})
 TIERS = isa.available()[1:] or isa.available()
 

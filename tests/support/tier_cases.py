@@ -3,7 +3,7 @@
 import numpy as np
 
 from qops import codes
-from qops._kernels.core import integer_stage
+from qops._kernels.core import affine, integer_stage
 from qops._kernels.core import range as extremes
 from qops._kernels.frontdoor import add, add_8p8to32, quantize, requantize
 from qops._kernels.nnlib import add as nnlib_add
@@ -102,19 +102,18 @@ def bias_add_32_far(rng, n):
 
 
 def quantized(rng, n):
-    """Also with steps so small that all is infinite, and scale 0."""
-    x, out = drawn(rng, n, np.float32), unaligned(rng, n, np.uint8)
-    scale = [0.0, 2.0**-120, abs(rng.normal()) + 1e-6, 0.5][rng.integers(0, 4)]
-    zero_point = int(rng.integers(0, 256))
-    return lambda: (out, quantize.quantize(x, scale, zero_point, out))
+    """Also with steps so small that all is infinite, and a range of no width."""
+    x, out = drawn(rng, n, np.float32), unaligned(rng, n, [np.uint8, np.int8][rng.integers(0, 2)])
+    lo, hi = np.multiply(ends(rng), [0.0, 2.0**-120, 1.0, 1.0][rng.integers(0, 4)]).tolist()
+    return lambda: quantize.quantize(x, lo, hi, None, out.dtype.type, "lowest", out)
 
 
 def dequantized(rng, n):
     """Ranges with and without 0 on a code, and of no width."""
-    codes, out, (lo, hi) = drawn(rng, n, np.uint8), unaligned(rng, n, np.float32), ends(rng)
-    on_code, tiny = quantize.range_holding_zero(min(lo, 0), max(hi, 0))[:2], 2.0**-149
-    lo, hi = [(lo, hi), on_code, (lo, lo), (0, 0), (-tiny, tiny)][rng.integers(0, 5)]
-    return lambda: (out, quantize.dequantize_8(codes, lo, hi, out))
+    data, out, (lo, hi) = drawn(rng, n, np.uint8), unaligned(rng, n, np.float32), ends(rng)
+    on_code = affine.range_holding_zero(min(lo, 0), max(hi, 0), codes.of(data))[:2]
+    lo, hi = [(lo, hi), on_code, (lo, lo), (0, 0), (-(2.0**-149), 2.0**-149)][rng.integers(0, 5)]
+    return lambda: (quantize.dequantize((data, lo, hi), out),)
 
 
 def requantized(rng, n):
