@@ -13,6 +13,7 @@ ELSEWHERE = {
     "core/float_stage": "tensorflow/test_quantize.py",
     "core/integer_stage": "nouns/test_fixedpoint.py",
     "core/lookup": "frontdoor/test_requantize.py",
+    "core/numbers": "house/test_refusals.py",
     "core/range": "frontdoor/test_requantize.py",
     "core/tiers": "house/test_tiers.py",
     "core/walk": "house/test_arrays.py",
