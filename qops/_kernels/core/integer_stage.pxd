@@ -7,7 +7,7 @@
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from qops._kernels.core.rounding cimport Rounding
 
@@ -21,6 +21,10 @@ cdef extern from "core/integer_stage.h":
         Shift first, second
         int64_t least, most
         int32_t zero_point, lowest_code, highest_code
+
+cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
+    """What the floor of the shift rounds by the rule."""
+    return <int64_t>(<uint64_t>x + <uint64_t>(s.add + ((x >> 63) & s.if_negative) + ((x >> s.right_shift) & s.if_odd)))
 
 cdef Shift shift_by(int right_shift, Rounding rounding) noexcept nogil
 cdef IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil

@@ -50,10 +50,6 @@ cdef IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, in
     return p
 
 
-cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
-    return <int64_t>(<uint64_t>x + <uint64_t>(s.add + ((x >> 63) & s.if_negative) + ((x >> s.right_shift) & s.if_odd)))
-
-
 cdef inline int64_t coded(int64_t x, const IntegerRow* p, bint all_steps) noexcept nogil:
     cdef int64_t high
     if all_steps:

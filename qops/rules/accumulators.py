@@ -1,0 +1,215 @@
+"""Requantize by a rule's name: accumulators to codes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.codes import of as code_type
+from qops.fixedpoint import Multiplier
+from qops.qtensor import as_array, check_out, integer, number
+from qops.rules.numbers import FLOATS, SINGLES, Numbers, multiplier_of, rule_of
+
+__all__ = ["integers", "requantize"]
+
+
+def _given(integers: Any) -> tuple[list[Multiplier], bool]:
+    """The pairs of (multiplier, right_shift), numbers or arrays; and whether there is one a channel."""
+    try:
+        multiplier, right_shift = (np.asarray(x) for x in integers)
+        pairs = np.stack(np.broadcast_arrays(multiplier, right_shift), -1)
+    except (TypeError, ValueError):
+        raise TypeError(f"integers: expected (multiplier, right_shift), got {integers!r:.80}") from None
+    if pairs.dtype.kind not in "iu" or pairs.ndim > 2:
+        raise TypeError(f"integers: expected integers, one pair or one a channel, got {integers!r:.80}")
+    found = [Multiplier(*pair) for pair in pairs.reshape(-1, 2).tolist()]
+    for m, n in found:
+        if not (-(2**31) <= m < 2**31 and 0 <= n <= 62):
+            raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
+    return found, pairs.ndim > 1
+
+
+def _scales(scale: Any) -> tuple[list[float], bool]:
+    """The scales, and whether there is one a channel."""
+    values = as_array(scale, "scale")
+    if values.dtype.kind not in "fiu":
+        raise TypeError(f"scale: expected numbers, got {values.dtype}")
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"scale: expected finite numbers, not negative, got {scale!r:.80}")
+    if values.ndim > 1:
+        raise ValueError(f"scale: expected one number or one a channel, got shape {values.shape}")
+    return values.astype(np.float64).reshape(-1).tolist(), values.ndim > 0
+
+
+def requantize(
+    acc: ArrayLike,
+    rule: str,
+    *,
+    scale: ArrayLike | None = None,
+    integers: tuple[ArrayLike, ArrayLike] | None = None,
+    in_zero_point: int = 0,
+    zero_point: int = 0,
+    dtype: DTypeLike = np.int8,
+    qmin: int | None = None,
+    qmax: int | None = None,
+    axis: int = -1,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Requantize accumulators by the rule of a real system, to the bit.
+
+    ``clamp(round((acc - in_zero_point) * scale) + zero_point, qmin, qmax)``; how the scale becomes integers, how the
+    product is rounded and where the zero point is added is what `TABLE` says of the rule.
+
+    Parameters
+    ----------
+    acc : array_like of int
+        int32, or what fits in it; int64 for the rules of 48 bits.
+    rule : str
+        A name in `TABLE`.
+    scale : float or 1-D array_like of float, optional
+        Real output steps an input step (`real_scale`); one, or one a channel along `axis`.
+    integers : (int, int), optional
+        Instead of a scale: the multiplier and the total right shift of a port, or arrays of them along `axis`. TFLite's
+        shift, positive to the left, is ``31 - right_shift``.
+    in_zero_point : int
+        Subtracted from `acc` first.
+    zero_point : int
+        Code of real 0.
+    dtype : data type
+        uint8, int8, uint16, int16 or int32.
+    qmin, qmax : int, optional
+        Codes that the result is clamped to; the ends of the type if not given.
+    axis : int
+        Axis of the channels.
+    out : ndarray of `dtype`, optional
+        Where the codes are written; of the shape of `acc`.
+
+    Returns
+    -------
+    ndarray of `dtype`
+
+    Raises
+    ------
+    TypeError, ValueError
+        A rule that is not known; accumulators that are no integers or too large; a scale that is negative, not finite
+        or out of the rule's range; neither scale nor integers, or both; another number of them than channels; an
+        `out` that does not fit or overlaps `acc`.
+
+    See Also
+    --------
+    integers : what a rule makes of a scale.
+
+    Notes
+    -----
+    Sources: TFLite and TFLM ``common.cc``, ``quantization_util.cc``; gemmlowp ``fixedpoint.h``, ``output_stages.h``;
+    XNNPACK and QNNPACK ``requantization.h``; CMSIS-NN ``arm_nnsupportfunctions.h``; the TOSA reference model.
+
+    **Hazards.** Two roundings are not one, and a zero point inside the rounding moves its ties:
+
+    >>> acc = [-3, 1, 3, 5]
+    >>> for rule in ("tflite-double", "tflite-single", "fp32-even"):
+    ...     print(rule, requantize(acc, rule, scale=0.4999999))
+    tflite-double [-2  1  2  3]
+    tflite-single [-1  0  1  2]
+    fp32-even [-1  0  1  2]
+    >>> [requantize(acc, rule, scale=0.5, zero_point=3).tolist() for rule in ("fp32-even", "fp32-even-zp-inside")]
+    [[1, 3, 5, 5], [2, 4, 4, 6]]
+
+    Examples
+    --------
+    >>> requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
+    array([2, 5, 8], dtype=int8)
+    """
+    row = rule_of(rule)
+    x = as_array(acc, "acc")
+    if x.dtype.kind not in "iu":
+        raise TypeError(f"acc: expected integers, got {x.dtype}")
+    codes = code_type(np.empty(0, dtype), "dtype")
+    lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
+    hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
+    zero = integer(zero_point, "zero_point", -(2**31), 2**31 - 1)
+    if (scale is None) == (integers is None):
+        raise ValueError("scale, integers: expected one of them, got " + ("none" if scale is None else "both"))
+    each: tuple[Sequence[float | Multiplier], bool] = _given(integers) if scale is None else _scales(scale)
+    steps, by_channel = each
+    where = integer(axis, "axis", -64, 63)
+    if by_channel:
+        channels = x.shape[integer(axis, "axis", -x.ndim, x.ndim - 1)] if x.ndim else 0
+        if channels != len(steps):
+            name = "integers" if scale is None else "scale"
+            raise ValueError(f"{name}: {len(steps)} of them do not fit axis {axis} of acc, shape {x.shape}")
+    numbers = [Numbers(row, one, zero, lo, hi) for one in steps]
+    near = _moved(x, integer(in_zero_point, "in_zero_point", -(2**31), 2**31 - 1), numbers)
+    if out is not None:
+        check_out(out, codes.dtype.num, x.shape, [x])
+    runs = [n.run() for n in numbers]  # refuses what cannot be, before anything is written
+    result = np.empty(x.shape, codes.dtype) if out is None else out
+    if not by_channel:
+        runs[0](near, result)
+        return result
+    near = np.ascontiguousarray(np.moveaxis(near, where, 0))
+    made = np.empty(near.shape, codes.dtype)
+    for i, run in enumerate(runs):
+        run(near[i : i + 1], made[i : i + 1])
+    np.moveaxis(result, where, 0)[...] = made
+    return result
+
+
+def _moved(x: NDArray[Any], in_zero_point: int, numbers: list[Numbers]) -> NDArray[Any]:
+    """The accumulators less their zero point, as the rule reads them: int32 where that holds them, else wider."""
+    if (x.dtype == np.int32 and in_zero_point == 0) or x.size == 0 or not numbers:
+        return x.astype(np.int32, copy=False)
+    least, most = int(x.min()) - in_zero_point, int(x.max()) - in_zero_point
+    if min(least, -most - 1) >= -(2**31):
+        return (x.astype(np.int64) - in_zero_point).astype(np.int32)
+    rule = numbers[0].rule
+    if (rule.multiplier in FLOATS - SINGLES) or rule.name == "rndnu16":
+        raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
+    if max(-least, most) >= 2**48:
+        raise ValueError(f"acc: 48 bits do not hold its values, {least} to {most}")
+    wide = x.astype(np.int64) - in_zero_point
+    if rule.multiplier in SINGLES:
+        return wide.astype(np.float32)
+    if rule.wraps != "every step" and any(abs(n.multiplier[0]) * max(-least, most) >= 2**62 for n in numbers):
+        raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {rule.name}")
+    return wide
+
+
+def integers(rule: str, scale: float) -> Multiplier:
+    """The integers that a rule makes of a real scale, as a port has them.
+
+    Parameters
+    ----------
+    rule : str
+        A name in `TABLE`.
+    scale : float
+        Real output steps an input step.
+
+    Returns
+    -------
+    Multiplier
+        ``scale`` is about ``multiplier / 2**right_shift``, the total right shift.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A rule that is not known or has no integers; a scale that is negative, not finite, or out of the rule's range.
+
+    Notes
+    -----
+    Sources: as those of `requantize`.
+
+    Examples
+    --------
+    >>> integers("tflite-double", 0.0033)
+    Multiplier(multiplier=1814194186, right_shift=39)
+    >>> integers("rndnu", 0.0033), integers("textbook7-floor", 0.0033)
+    (Multiplier(multiplier=14173392, right_shift=32), Multiplier(multiplier=0, right_shift=7))
+    """
+    row, value = rule_of(rule), number(scale, "scale")
+    if row.multiplier in FLOATS:
+        raise ValueError(f"rule: {rule} multiplies by the scale itself, in {row.multiplier}")
+    if value < 0:
+        raise ValueError(f"scale: {value} is negative")
+    return multiplier_of(row, value)

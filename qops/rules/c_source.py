@@ -1,0 +1,151 @@
+"""A rule as portable C: no undefined behaviour, no shift of a negative number left to the compiler."""
+
+from typing import Literal
+
+from qops.rules.numbers import rule_of
+from qops.rules.table import Rule
+
+__all__ = ["emit"]
+
+_NO_C = {
+    "gemmlowp-legacy": "its steps wrap one by one",
+    "rndnu16": "it shifts the accumulator into 16 bits first",
+    "tosa-inexact": "it multiplies by a float32 of its integers",
+}
+_SHIFT = """static int64_t shifted_64(int64_t v, int n)
+{
+    return v >= 0 ? v >> n : ~(~v >> n);
+}
+"""
+_WRAP = """static int32_t wrap_s32(int64_t v)
+{
+    const uint32_t low = (uint32_t)v;
+    return low <= INT32_MAX ? (int32_t)low : -(int32_t)(UINT32_MAX - low) - 1;
+}
+"""
+_TERMS = {  # what makes a floor of v >> n round so; n may be 0
+    "floor": "0",
+    "truncate": "({v} < 0 ? ((int64_t)1 << {n}) - 1 : 0)",
+    "half_up": "((int64_t)1 << {n} >> 1)",
+    "half_away": "((int64_t)1 << {n} >> 1) - ({v} < 0 && {n} > 0)",
+    "half_even": "((int64_t)1 << {n} >> 1) - ({n} > 0 && !(shifted_64({v}, {n}) & 1))",
+}
+_ROUNDS = {"half_even": "rint{f}({t})", "half_away": "round{f}({t})"}
+
+
+def _shifted(value: str, count: str, rounding: str) -> str:
+    term = _TERMS[rounding].format(v=value, n=count)
+    return f"shifted_64({value} + {term}, {count})" if term != "0" else f"shifted_64({value}, {count})"
+
+
+def _integers(rule: Rule, name: str) -> str:
+    if rule.name == "cmsis-s64":
+        lines = [
+            "    const int64_t product = (int64_t)x * multiplier;",
+            "    const int64_t high = wrap_s32(shifted_64(product, right_shift - 1));",
+            f"    int64_t y = {_shifted('high', '1', rule.second)} + (int64_t)zero_point;",
+        ]
+    elif rule.second:
+        always = rule.name != "tosa-double"
+        lines = [
+            "    const int left = right_shift < 31 ? 31 - right_shift : 0;",
+            "    const int rest = right_shift > 31 ? right_shift - 31 : 0;",
+            "    const int64_t product = (int64_t)wrap_s32((int64_t)((uint64_t)(int64_t)x << left)) * multiplier;",
+            f"    const int64_t high = {_shifted('product', '31', rule.first)};",
+            f"    int64_t y = {_shifted('high', 'rest', rule.second)} + (int64_t)zero_point;",
+        ]
+        if not always:
+            single = _shifted("whole", "right_shift", rule.first)
+            lines[0:0] = [
+                "    const int64_t whole = (int64_t)x * multiplier;",
+                "    if (right_shift <= 31) {",
+                f"        const int64_t y = {single} + (int64_t)zero_point;",
+                "        return y < lo ? lo : y > hi ? hi : (int32_t)y;",
+                "    }",
+            ]
+    else:
+        wide = _shifted("product", "right_shift", rule.first)
+        lines = [
+            "    const int64_t product = (int64_t)x * multiplier;",
+            f"    int64_t y = {f'wrap_s32({wide})' if rule.wraps == 'result' else wide} + (int64_t)zero_point;",
+        ]
+    if rule.wraps == "sum with the zero point":
+        lines.append("    y = wrap_s32(y);")
+    head = f"static int32_t {name}(int32_t x, int32_t multiplier, int right_shift,"
+    more = " " * head.index("(") + " int32_t zero_point, int32_t lo, int32_t hi)"
+    return "\n".join([head, more, "{", *lines, "    return y < lo ? lo : y > hi ? hi : (int32_t)y;", "}", ""])
+
+
+def _floats(rule: Rule, name: str) -> str:
+    kind, suffix = ("float", "f") if rule.multiplier == "float32" else ("double", "")
+    inside = rule.zero_point == "inside"
+    rounded = _ROUNDS[rule.first].format(f=suffix, t="t")
+    low, high = ("lo", "hi") if inside else ("lo - zero_point", "hi - zero_point")
+    return "\n".join(
+        [
+            f"static int32_t {name}(int32_t x, {kind} scale, int32_t zero_point, int32_t lo, int32_t hi)",
+            "{",
+            f"    {kind} t = ({kind})x * scale;",
+            *([f"    t = t + ({kind})zero_point;"] if inside else []),
+            f"    t = t < ({kind})({low}) ? ({kind})({low}) : t > ({kind})({high}) ? ({kind})({high}) : t;",
+            f"    return (int32_t){rounded}{'' if inside else ' + zero_point'};",
+            "}",
+            "",
+        ]
+    )
+
+
+def emit(rule: str, lang: Literal["c"] = "c") -> str:
+    """Write a requantization rule as a function in portable C11.
+
+    Rules with integers take ``(x, multiplier, right_shift, zero_point, lo, hi)``, those of `qops.rules.integers`; the
+    others ``(x, scale, zero_point, lo, hi)``, for codes of 16 bits at most. The text begins with the systems that
+    compute so.
+
+    Parameters
+    ----------
+    rule : str
+        A name in `qops.rules.TABLE`.
+    lang : {"c"}
+        The language.
+
+    Returns
+    -------
+    str
+        Text of C, with the includes that it needs. Compile it with ``-ffp-contract=off`` if it has floats.
+
+    Raises
+    ------
+    ValueError
+        A rule or language that is not known, a rule that is no such function.
+
+    Notes
+    -----
+    Sources: `qops.rules.TABLE` names the systems; the text is written here.
+
+    Examples
+    --------
+    >>> print(emit("textbook7-floor"))  # doctest: +ELLIPSIS
+    /* textbook7-floor: textbooks, code by hand */
+    #include <stdint.h>
+    ...
+    static int32_t textbook7_floor(int32_t x, int32_t multiplier, int right_shift,
+                                   int32_t zero_point, int32_t lo, int32_t hi)
+    {
+        const int64_t product = (int64_t)x * multiplier;
+        int64_t y = shifted_64(product, right_shift) + (int64_t)zero_point;
+        return y < lo ? lo : y > hi ? hi : (int32_t)y;
+    }
+    <BLANKLINE>
+    """
+    row = rule_of(rule)
+    if lang != "c":
+        raise ValueError(f"lang: {lang!r:.80} is not c")
+    if rule in _NO_C:
+        raise ValueError(f"rule: {rule} is no such function, {_NO_C[rule]}")
+    name = rule.replace("-", "_")
+    is_float = row.multiplier.startswith("float")
+    body = _floats(row, name) if is_float else _integers(row, name)
+    helpers = "\n".join(text for word, text in (("shifted_64", _SHIFT), ("wrap_s32", _WRAP)) if word in body)
+    includes = "#include <math.h>\n#include <stdint.h>\n" if is_float else "#include <stdint.h>\n"
+    return "\n".join(filter(None, (f"/* {rule}: {row.systems} */\n{includes}", helpers, body)))

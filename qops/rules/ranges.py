@@ -1,0 +1,236 @@
+"""How systems choose a scale and a zero point for a range of real values."""
+
+import builtins
+from collections.abc import Callable
+from math import copysign, floor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from qops.codes import of as code_type
+from qops.qtensor import number
+
+__all__ = ["RANGE_RULES", "QuantParams", "RangeRule", "choose_range"]
+
+F32 = np.float32
+_SMALLEST_TORCH = float(F32(6.1e-5))
+
+
+class QuantParams(NamedTuple):
+    """Scale and zero point: a real value is ``scale * (q - zero_point)``.
+
+    Attributes
+    ----------
+    scale : float
+        Real size of one code step.
+    zero_point : int
+        Code of real 0.
+    """
+
+    scale: float
+    zero_point: int
+
+
+class RangeRule(NamedTuple):
+    """One row of `RANGE_RULES`.
+
+    Attributes
+    ----------
+    formula : str
+        What is computed.
+    systems : str
+        Who computes it.
+    choose : callable
+        (min, max, qmin, qmax) -> `QuantParams`; min <= 0 <= max.
+    """
+
+    formula: str
+    systems: str
+    choose: Callable[[float, float, int, int], QuantParams]
+
+
+def _away(x: float) -> int:
+    return int(copysign(floor(abs(x) + 0.5), x))
+
+
+def _nearer_end(lo: float, hi: float, scale: float, qmin: int, qmax: int, sign: int) -> float:
+    """The zero point by the end whose |q| + sign * |r / scale| is smaller, cut to the codes."""
+    by_min, by_max = abs(qmin) + sign * abs(lo / scale), abs(qmax) + sign * abs(hi / scale)
+    zero = qmin - lo / scale if by_min < by_max else qmax - hi / scale
+    return min(max(zero, qmin), qmax)
+
+
+def _tflite(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+    if lo == hi:
+        return QuantParams(0.0, 0)
+    scale = (hi - lo) / (qmax - qmin)
+    return QuantParams(scale, _away(_nearer_end(lo, hi, scale, qmin, qmax, 1)))
+
+
+def _ort(least: float, symmetric: bool) -> Callable[[float, float, int, int], QuantParams]:
+    def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+        lo, hi = float(F32(lo)), float(F32(hi))
+        hi = max(hi, float(F32(lo) + F32(least))) if least else hi
+        if symmetric:
+            hi = max(-lo, hi)
+            lo = -hi
+        scale = (hi - lo) / (qmax - qmin)
+        if scale < 2.0**-126:
+            return QuantParams(1.0, 0)
+        return QuantParams(float(F32(scale)), round((qmin + qmax) / 2 if symmetric else qmin - lo / scale))
+
+    return choose
+
+
+def _torch(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+    a, b = F32(lo), F32(hi)
+    scale = (float(b) - float(a)) / (qmax - qmin)
+    if float(F32(scale)) == 0:
+        scale = 0.1
+    if scale < _SMALLEST_TORCH:
+        stretch, scale = F32(_SMALLEST_TORCH) / F32(scale), _SMALLEST_TORCH
+        if a == 0:
+            b = F32(scale * (qmax - qmin))
+        elif b == 0:
+            a = F32(-scale * (qmax - qmin))
+        else:
+            a, b = a * stretch, b * stretch
+    return QuantParams(scale, round(_nearer_end(float(a), float(b), scale, qmin, qmax, -1)))
+
+
+def _torch_observer(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+    scale = max((F32(hi) - F32(lo)) / F32(qmax - qmin), F32(2.0**-23))
+    return QuantParams(float(scale), min(max(qmin - int(np.rint(F32(lo) / scale)), qmin), qmax))
+
+
+def _dynamic(constant: float) -> Callable[[float, float, int, int], QuantParams]:
+    def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+        if lo == hi:
+            return QuantParams(constant, qmin)
+        scale = (F32(hi) - F32(lo)) / F32(qmax - qmin)
+        zero = F32(qmin) - F32(lo) / scale
+        return QuantParams(float(scale), int(np.rint(np.clip(zero, F32(qmin), F32(qmax)))))
+
+    return choose
+
+
+def _nudge(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+    scale = (F32(hi) - F32(lo)) / (F32(qmax) - F32(qmin))
+    zero = float(F32(qmin) - F32(lo) / scale) if scale else float(qmin)
+    return QuantParams(float(scale), min(max(_away(zero), qmin), qmax))
+
+
+def _at_least(width: float) -> Callable[[float, float, int, int], QuantParams]:
+    def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+        hi = max(hi, lo + width)
+        scale = (hi - lo) / (qmax - qmin)
+        return QuantParams(scale, min(max(qmin + _away(-lo / scale), qmin), qmax))
+
+    return choose
+
+
+def _symmetric(steps: float) -> Callable[[float, float, int, int], QuantParams]:
+    def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+        return QuantParams(max(-lo, hi) / steps, (qmin + qmax + 1) // 2)
+
+    return choose
+
+
+def _unsigned(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+    return QuantParams(hi / (qmax - qmin), qmin)
+
+
+RANGE_RULES = {
+    "tflite": RangeRule(
+        "(max - min) / (qmax - qmin) in double; the zero point by the end nearer to a code, half away",
+        "TFLite and TFLM, ChooseQuantizationParams",
+        _tflite,
+    ),
+    "ort": RangeRule(
+        "(max - min) / (qmax - qmin) in double, then float32; half even",
+        "onnxruntime, compute_scale_zp",
+        _ort(0, False),
+    ),
+    "ort-1e-4": RangeRule("as ort, max at least min + 1e-4", "onnxruntime, MinimumRealRange 1e-4", _ort(1e-4, False)),
+    "ort-0.01": RangeRule("as ort, max at least min + 0.01", "onnxruntime, MinimumRealRange 0.01", _ort(0.01, False)),
+    "ort-symmetric": RangeRule("as ort, of (-m, m), m = max(-min, max)", "onnxruntime, symmetric", _ort(0, True)),
+    "ort-symmetric-1e-4": RangeRule("as ort-symmetric of ort-1e-4", "onnxruntime, both", _ort(1e-4, True)),
+    "ort-symmetric-0.01": RangeRule("as ort-symmetric of ort-0.01", "onnxruntime, both", _ort(0.01, True)),
+    "torch": RangeRule(
+        "in double, scale at least 6.1e-5, for which the range is stretched; half even",
+        "torch, _choose_qparams_per_tensor",
+        _torch,
+    ),
+    "torch-observer": RangeRule(
+        "in float32, scale at least 2**-23; qmin - half_even(min / scale)", "torch, MinMaxObserver", _torch_observer
+    ),
+    "onnx-dynamic": RangeRule(
+        "in float32, half even; 1/255 for zeros alone", "onnx, DynamicQuantizeLinear", _dynamic(float(F32(1 / 255)))
+    ),
+    "ort-dynamic": RangeRule("the same, 1 for zeros alone", "onnxruntime, DynamicQuantizeLinear", _dynamic(1.0)),
+    "tensorflow-nudge": RangeRule(
+        "in float32; half_away(qmin - min / scale), cut to the codes", "TensorFlow, FakeQuantWithMinMaxArgs", _nudge
+    ),
+    "snpe": RangeRule("max at least min + 0.01; half away (the tie is not documented)", "SNPE", _at_least(0.01)),
+    "qnn": RangeRule("max at least min + 1e-4; half away (the tie is not documented)", "QNN", _at_least(1e-4)),
+    "symmetric-127": RangeRule("max|x| / 127", "DNNL weights, TFLite weights", _symmetric(127)),
+    "symmetric-127.5": RangeRule("max|x| / 127.5", "TensorFlow with oneDNN, Axera", _symmetric(127.5)),
+    "symmetric-128": RangeRule("max|x| / 128", "power-of-two scales", _symmetric(128)),
+    "unsigned-255": RangeRule("max / 255, code qmin is 0", "DNNL activations", _unsigned),
+}
+"""Range rules by name."""
+
+
+def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = np.uint8) -> QuantParams:
+    """Scale and zero point of a range, as a system chooses them.
+
+    The range is first widened to hold 0, which every rule does.
+
+    Parameters
+    ----------
+    min, max : float
+        Ends of the real values, min <= max.
+    rule : str
+        A name in `RANGE_RULES`.
+    dtype : data type
+        Of the codes, uint8 or int8.
+
+    Returns
+    -------
+    QuantParams
+
+    Raises
+    ------
+    TypeError, ValueError
+        An end that is no finite number, min > max, a range too wide or too narrow to have a scale, a rule or type that
+        is not known.
+
+    Notes
+    -----
+    Sources: `RANGE_RULES` names the function of each system.
+
+    Examples
+    --------
+    >>> choose_range(-1.0, 1.0, "tflite")
+    QuantParams(scale=0.00784313725490196, zero_point=128)
+    >>> choose_range(-1.0, 1.0, "torch").zero_point, choose_range(-1.0, 1.0, "symmetric-127").scale * 127
+    (128, 1.0)
+    """
+    if not isinstance(rule, str) or rule not in RANGE_RULES:
+        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(RANGE_RULES)}")
+    codes = code_type(np.empty(0, dtype), "dtype")
+    if codes.dtype.itemsize != 1:
+        raise TypeError(f"dtype: expected uint8 or int8, got {codes.dtype}")
+    lo, hi = number(min, "min"), number(max, "max")
+    if lo > hi:
+        raise ValueError(f"range: min {lo} > max {hi}")
+    lo, hi = builtins.min(lo, 0.0), builtins.max(hi, 0.0)
+    try:
+        with np.errstate(all="ignore"):
+            found = RANGE_RULES[rule].choose(lo, hi, codes.lowest, codes.highest)
+    except (ZeroDivisionError, OverflowError, ValueError):
+        found = None
+    if found is None or not np.isfinite(found.scale):
+        raise ValueError(f"range: {rule} gives no scale for {lo} to {hi}")
+    return found

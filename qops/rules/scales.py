@@ -1,0 +1,231 @@
+"""How systems form the real scale of a requantization, and the integers that they make of it."""
+
+from collections.abc import Callable
+from math import frexp, isfinite, ldexp
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.fixedpoint import Multiplier
+from qops.qtensor import as_array, number
+
+__all__ = ["DERIVATIONS", "MULTIPLIERS", "Derivation", "fma", "quantize_multiplier", "real_scale", "reduced_multiplier"]
+
+Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal"]
+Build: TypeAlias = Literal["double", "single", "emulate-float"]
+F32 = np.float32
+
+DERIVATIONS: dict[str, Callable[[float, float, float], float]] = {
+    "double": lambda a, b, y: a * b / y,
+    "f32-product": lambda a, b, y: float(F32(a) * F32(b)) / y,
+    "f32": lambda a, b, y: float(F32(a) * F32(b) / F32(y)),
+    "f32-reciprocal": lambda a, b, y: float(F32(a) * F32(b) * (F32(1) / F32(y))),
+}
+"""in_scale * w_scale / out_scale, as TFLite does it per channel, TFLite per tensor, XNNPACK and MLAS, torch."""
+
+
+def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Derivation = "double") -> float:
+    """Give ``in_scale * w_scale / out_scale`` as a system rounds it on the way.
+
+    ==============  ======================================  ===========================================
+    derive          computed as                             by
+    ==============  ======================================  ===========================================
+    double          double(in) * double(w) / double(out)    TFLite per channel, and elementwise
+    f32-product     double(float32(in * w)) / double(out)   TFLite per tensor
+    f32             float32(float32(in * w) / out)          XNNPACK, MLAS, torch linear
+    f32-reciprocal  float32(float32(in * w) * (1 / out))    torch mul
+    ==============  ======================================  ===========================================
+
+    Parameters
+    ----------
+    in_scale, w_scale, out_scale : float
+        Above 0.
+    derive : str
+        One of the four.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        A scale that is no finite number above 0, another word.
+
+    Notes
+    -----
+    Sources: TFLite ``kernel_util.cc``, XNNPACK ``qs8-gemm``, onnxruntime ``qlinear``, torch ``qlinear``, ``qmul``.
+
+    Examples
+    --------
+    >>> real_scale(0.1, 0.2, 0.3) == real_scale(0.1, 0.2, 0.3, "f32")
+    False
+    """
+    if not isinstance(derive, str) or derive not in DERIVATIONS:
+        raise ValueError(f"derive: {derive!r:.80} is none of {', '.join(DERIVATIONS)}")
+    values = [number(x, name) for x, name in ((in_scale, "in_scale"), (w_scale, "w_scale"), (out_scale, "out_scale"))]
+    for value, name in zip(values, ("in_scale", "w_scale", "out_scale"), strict=True):
+        if not value > 0:
+            raise ValueError(f"{name}: expected a number above 0, got {value}")
+    with np.errstate(all="ignore"):
+        found = DERIVATIONS[derive](*values)
+    if not isfinite(found):
+        raise ValueError(f"in_scale, w_scale, out_scale: {derive} gives {found}, no finite number")
+    return found
+
+
+def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
+    """Give TFLite's multiplier of 31 bits and its shift, positive to the left, by one of its builds.
+
+    ``scale = m * 2**shift`` with m in [0.5, 1); ``multiplier = half_away(m * 2**31)``; below 2**-32 both are 0.
+
+    Parameters
+    ----------
+    scale : float
+        Not negative.
+    build : {"double", "single", "emulate-float"}
+        "single" cuts the shift at 30, with the largest multiplier; "emulate-float" reads the double's bits, and rounds
+        an exact half down.
+
+    Returns
+    -------
+    (int, int)
+
+    Raises
+    ------
+    TypeError, ValueError
+        A scale that is negative or not finite, another build.
+
+    Notes
+    -----
+    Source: TFLite ``quantization_util.cc``, QuantizeMultiplier.
+
+    Examples
+    --------
+    >>> quantize_multiplier(0.0033)
+    (1814194186, -8)
+    """
+    if build not in get_args(Build):
+        raise ValueError(f"build: {build!r:.80} is none of {', '.join(get_args(Build))}")
+    value = number(scale, "scale")
+    if value < 0:
+        raise ValueError(f"scale: {value} is negative")
+    mantissa, shift = frexp(value)
+    bits, rest = divmod(int(ldexp(mantissa, 53)), 2**22)
+    bits += rest > 2**21 if build == "emulate-float" else rest >= 2**21
+    if bits == 2**31:
+        bits, shift = 2**30, shift + 1
+    if shift < -31 or bits == 0:
+        return 0, 0
+    return (2**31 - 1, 30) if build == "single" and shift > 30 else (bits, shift)
+
+
+def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
+    """TFLite's multipliers of 31 bits, rounded to 15 half up: for accumulators of 48 bits.
+
+    Parameters
+    ----------
+    multiplier : array_like of int
+        Of `quantize_multiplier`.
+
+    Returns
+    -------
+    ndarray of int64
+
+    Raises
+    ------
+    TypeError
+        No integers.
+
+    Notes
+    -----
+    Source: TFLite ``common.cc``, MultiplyByQuantizedMultiplier of int64.
+
+    Examples
+    --------
+    >>> reduced_multiplier([1 << 30, 0x7FFFFFFF])
+    array([16384, 32767])
+    """
+    m = as_array(multiplier, "multiplier")
+    if m.dtype.kind not in "iu":
+        raise TypeError(f"multiplier: expected integers, got {m.dtype}")
+    wide = m.astype(np.int64)
+    return np.where(wide < 0x7FFF0000, (wide + 2**15) >> 16, 0x7FFF)
+
+
+def _built(build: Build) -> Callable[[float], Multiplier]:
+    def of(scale: float) -> Multiplier:
+        multiplier, shift = quantize_multiplier(scale, build)
+        return Multiplier(multiplier, 31 - shift)
+
+    return of
+
+
+def _mantissa(bits: int) -> Callable[[float], Multiplier]:
+    """The mantissa of the float32 scale, followed by zeros up to so many `bits`."""
+
+    def of(scale: float) -> Multiplier:
+        mantissa, exponent = frexp(float(F32(scale)))
+        return Multiplier(int(ldexp(mantissa, bits)), bits - exponent)
+
+    return of
+
+
+def _mantissa_16(scale: float) -> Multiplier:
+    """The mantissa of the float32 scale, rounded to 15 bits half up."""
+    mantissa, right_shift = _mantissa(24)(scale)
+    short = (mantissa + 256) >> 9
+    return Multiplier(short // 2, right_shift - 10) if short == 2**15 else Multiplier(short, right_shift - 9)
+
+
+def _reduced(scale: float) -> Multiplier:
+    multiplier, shift = quantize_multiplier(scale)
+    return Multiplier(int(reduced_multiplier(multiplier)), 15 - shift)
+
+
+MULTIPLIERS: dict[str, Callable[[float], Multiplier]] = {
+    "31 bits": _built("double"),
+    "31 bits, below 2**30": _built("single"),
+    "31 bits, 16 of them": _reduced,
+    "mantissa of 24 bits": _mantissa(24),
+    "mantissa, 31 bits": _mantissa(31),
+    "mantissa, 15 bits": _mantissa_16,
+    "7 bits": lambda scale: Multiplier(int(np.rint(scale * 128)), 7),
+    "8 bits": lambda scale: Multiplier(int(np.rint(F32(256) * F32(scale))), 8),
+}
+"""A real scale as ``multiplier / 2**right_shift``, by name."""
+
+
+def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float32]:
+    """``a * b + c`` in float32 with a single rounding: the sum is rounded to odd in double, which the second one mends.
+
+    Parameters
+    ----------
+    a, b, c : array_like of float32
+        Finite; they broadcast.
+
+    Returns
+    -------
+    ndarray of float32
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not broadcast.
+
+    Examples
+    --------
+    >>> a = np.float32(1 + 2**-12)
+    >>> float(fma(a, a, -1)), float(a * a - 1)
+    (0.0004883408546447754, 0.00048828125)
+    """
+    product = np.asarray(a, np.float64) * np.asarray(b, np.float64)
+    addend = np.asarray(c, np.float64)
+    with np.errstate(all="ignore"):
+        total = np.asarray(product + addend)
+        back = total - product
+        residue = (product - (total - back)) + (addend - back)
+        even = (total.view(np.int64) & 1) == 0
+        nudged = np.nextafter(total, np.copysign(np.inf, residue))
+        return np.where(np.isfinite(total) & (residue != 0) & even, nudged, total).astype(np.float32)

@@ -1,0 +1,95 @@
+"""Requantization rules by name: one table of rows, from an accumulator and a real scale to a code.
+
+``code = clamp(round(acc * scale) + zero_point)``: a row says how the real scale becomes integers, how and in how many
+steps the product is rounded, on which side of that the zero point is added, and what wraps.
+"""
+
+from typing import NamedTuple
+
+__all__ = ["TABLE", "Rule"]
+
+
+class Rule(NamedTuple):
+    """One row of `TABLE`.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    multiplier : str
+        How the real scale becomes integers, one of `qops.rules.scales.MULTIPLIERS`; "float32" or "float64" where it
+        does not.
+    first : str
+        How the product is rounded: in its shift by 31 where there are two steps, else in the whole shift.
+    second : str
+        How the rest of the shift is rounded; "" where there is one step.
+    zero_point : str
+        "outside": added after the rounding; "inside": before.
+    wraps : str
+        What wraps modulo 2**32, where others saturate; "" if nothing does.
+    systems : str
+        Who computes so.
+    """
+
+    name: str
+    multiplier: str
+    first: str
+    second: str
+    zero_point: str
+    wraps: str
+    systems: str
+
+
+class Rules(dict[str, Rule]):
+    """Requantization rules by name; printed, a table."""
+
+    def __str__(self) -> str:
+        rows = [Rule._fields, *self.values()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        return "\n".join(lines)
+
+
+# fmt: off
+_ROWS = [
+    ("tflite-double", "31 bits", "half_up", "half_away", "outside", "left shift",
+     "TFLite reference conv, depthwise, mul, add, quantize; TFLM; CMSIS-NN; gemmlowp"),
+    ("tflite-single", "31 bits, below 2**30", "half_up", "", "outside", "result",
+     "TFLM and CMSIS-NN built with single rounding; ruy's reference code"),
+    ("half-up-double", "31 bits", "half_up", "half_up", "outside", "left shift",
+     "TFLite optimised conv, fully connected, depthwise s8, quantize; ARM SQRDMULH and SRSHL"),
+    ("double-away", "float64", "half_away", "", "outside", "", "TFLite reference fully connected"),
+    ("fp32-even", "float32", "half_even", "", "outside", "",
+     "XNNPACK, so TFLite by default; QNNPACK fp32; onnxruntime QLinearConv, QLinearMatMul; "
+     "torch linear on fbgemm, x86, qnnpack"),
+    ("fp32-even-zp-inside", "float32", "half_even", "", "inside", "", "torch linear on oneDNN; onnxruntime QLinearMul"),
+    ("fp32-away", "float32", "half_away", "", "outside", "", "ports by hand"),
+    ("double-even-zp-inside", "float64 of a float32", "half_even", "", "inside", "",
+     "onnx ReferenceEvaluator QLinearConv, QLinearMatMul"),
+    ("rndnu", "mantissa of 24 bits", "half_up", "", "outside", "result", "XNNPACK rndnu: NEON gemm, dwconv, vmul"),
+    ("rndna", "mantissa of 24 bits", "half_away", "", "outside", "", "QNNPACK precise; older XNNPACK"),
+    ("q31", "mantissa, 31 bits", "half_up", "half_away", "outside", "", "QNNPACK q31"),
+    ("q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "outside", "sum with the zero point", "QNNPACK gemmlowp"),
+    ("rndnu16", "mantissa, 15 bits", "half_up", "half_up", "outside", "",
+     "XNNPACK qu8 rndnu16: the accumulator is shifted into 16 bits first"),
+    ("xnnpack-cvt", "8 bits", "half_up", "", "outside", "", "XNNPACK convert, 8 bits to 8 bits"),
+    ("tosa-single", "31 bits", "half_up", "", "outside", "", "TOSA RESCALE, SINGLE_ROUND"),
+    ("tosa-double", "31 bits", "half_up", "half_away", "outside", "",
+     "TOSA RESCALE, DOUBLE_ROUND: two steps above a shift of 31"),
+    ("tosa-inexact", "31 bits as a float32", "half_even", "", "outside", "",
+     "TOSA reference model, INEXACT_ROUND"),
+    ("tflite-int64acc", "31 bits, 16 of them", "half_up", "", "outside", "result",
+     "TFLite and TFLM int16x8, accumulators of 48 bits"),
+    ("cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "outside", "result",
+     "CMSIS-NN s16, all but the last bit of the shift floored"),
+    ("gemmlowp-legacy", "given", "half_up", "", "offset added to the accumulator", "every step",
+     "gemmlowp QuantizeDownInt32ToUint8Scale, 2015 to 2017"),
+    ("textbook7-floor", "7 bits", "floor", "", "outside", "", "textbooks, code by hand"),
+    ("textbook7-half-up", "7 bits", "half_up", "", "outside", "", "textbooks, code by hand"),
+    ("shift-floor", "31 bits", "floor", "", "outside", "", "a bare >>"),
+    ("shift-half-up", "31 bits", "half_up", "", "outside", "", "half added, then >>"),
+    ("shift-toward-zero", "31 bits", "truncate", "", "outside", "", "a division in C"),
+]
+# fmt: on
+TABLE = Rules((row[0], Rule(*row)) for row in _ROWS)
+"""Requantization rules by name."""

@@ -1,0 +1,134 @@
+"""Quantize by a rule's name: float32 values to codes."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.codes import of as code_type
+from qops.qtensor import as_array, check_out, integer, number
+from qops.rules.scales import fma
+
+__all__ = ["QUANTIZE", "QuantizeRule", "quantize"]
+
+F32 = np.float32
+Array = NDArray[Any]
+
+
+class QuantizeRule(NamedTuple):
+    """One row of `QUANTIZE`.
+
+    Attributes
+    ----------
+    formula : str
+        What is computed in float32, one rounding an operation.
+    systems : str
+        Who computes it.
+    codes : callable
+        (x, scale, zero point) -> codes before they are clamped.
+    """
+
+    formula: str
+    systems: str
+    codes: Callable[[Array, np.float32, int], Array]
+
+
+def _away(x: Array) -> Array:
+    """Half away from zero; what lies below a half by less than float32 shows does not become one."""
+    return np.where(np.abs(x) < 2**23, np.trunc(x.astype(np.float64) + np.copysign(0.5, x)), x)
+
+
+QUANTIZE = {
+    "div-away": QuantizeRule("half_away(x / s) + z", "TFLite reference", lambda x, s, z: _away(x / s) + z),
+    "inv-even": QuantizeRule(
+        "rint(x * (1 / s)) + z", "TFLite optimised and default", lambda x, s, z: np.rint(x * (F32(1) / s)) + z
+    ),
+    "div-even": QuantizeRule(
+        "rint(x / s) + z", "ONNX, onnxruntime", lambda x, s, z: np.rint(x / s).astype(np.float64) + z
+    ),
+    "fma-zp-inside": QuantizeRule(
+        "rint(fma(x, 1 / s, z))", "torch.quantize_per_tensor", lambda x, s, z: np.rint(fma(x, F32(1) / s, F32(z)))
+    ),
+}
+"""Rules of float32 to codes, by name."""
+
+
+def quantize(
+    x: ArrayLike,
+    rule: str,
+    *,
+    scale: float,
+    zero_point: int = 0,
+    dtype: DTypeLike = np.uint8,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Quantize float32 values by the rule of a real system, to the bit.
+
+    Parameters
+    ----------
+    x : array_like of float32
+        No NaN; infinities saturate.
+    rule : str
+        A name in `QUANTIZE`.
+    scale : float
+        Real size of a code step, above 0, used as float32.
+    zero_point : int
+        Code of real 0.
+    dtype : data type
+        uint8, int8, uint16 or int16.
+    out : ndarray of `dtype`, optional
+        Where the codes are written; of the shape of `x`.
+
+    Returns
+    -------
+    ndarray of `dtype`
+
+    Raises
+    ------
+    TypeError, ValueError
+        A rule that is not known, data that are not real numbers or NaN, a scale that is not above 0, a zero point that
+        is no code, an `out` that does not fit or overlaps `x`.
+
+    Notes
+    -----
+    Sources: TFLite ``quantize.h``, ONNX QuantizeLinear, onnxruntime ``quantize.cpp``, torch ``quantized/library``.
+
+    **Hazards.** Ties go where the system says; of a zero point inside, its parity decides:
+
+    >>> x = np.float32([-2.5, -0.5, 0.5, 2.5])
+    >>> names = ("div-away", "div-even", "fma-zp-inside")
+    >>> {rule: quantize(x, rule, scale=1.0, zero_point=5).tolist() for rule in names}
+    {'div-away': [2, 4, 6, 8], 'div-even': [3, 5, 5, 7], 'fma-zp-inside': [2, 4, 6, 8]}
+
+    Examples
+    --------
+    >>> quantize([0.1, 0.25, 9.9], "inv-even", scale=0.1)
+    array([ 1,  2, 99], dtype=uint8)
+    """
+    name = rule.removeprefix("quantize/") if isinstance(rule, str) else rule
+    if not isinstance(name, str) or name not in QUANTIZE:
+        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(QUANTIZE)}")
+    source = as_array(x, "x")
+    if source.dtype.kind not in "fiu":
+        raise TypeError(f"x: expected real numbers, got {source.dtype}")
+    with np.errstate(over="ignore"):
+        values = source.astype(F32)
+    if np.isnan(values).any():
+        raise ValueError("x: has NaN, which has no code")
+    codes = code_type(np.empty(0, dtype), "dtype")
+    step = F32(number(scale, "scale"))
+    if not (step > 0 and np.isfinite(step)):
+        raise ValueError(f"scale: expected a number above 0, got {scale}")
+    zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
+    if out is not None:
+        check_out(out, codes.dtype.num, values.shape, [source])
+    with np.errstate(all="ignore"):
+        found = QUANTIZE[name].codes(values, step, zero)
+    if np.isnan(found).any():
+        raise ValueError(f"scale: {scale} has no reciprocal in float32, which {name} takes")
+    made = np.clip(found, codes.lowest, codes.highest).astype(codes.dtype)
+    if out is None:
+        return np.asarray(made)
+    out[...] = made
+    return np.asarray(out)

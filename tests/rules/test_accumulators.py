@@ -1,0 +1,155 @@
+"""`qops.rules.requantize`: every rule against its twin, channels, integers given, bad input."""
+
+import numpy as np
+import pytest
+import reference_rules as twin
+
+from qops import rules
+from qops._kernels.core import rows
+
+TWINS = [
+    "tflite-double", "tflite-single", "half-up-double", "double-away", "fp32-even", "fp32-even-zp-inside", "fp32-away",
+    "double-even-zp-inside", "rndnu", "rndna", "q31", "q31-wrap", "rndnu16", "textbook7-floor", "textbook7-half-up",
+]  # fmt: skip
+SCALES = [2.0**-12, 0.0033, 2.0**-7, 0.3, 0.5, 0.9999999]
+EDGES = np.int32([-(2**31), -(2**31) + 1, -1, 0, 1, 2**31 - 1, 2**30, -(2**30)])
+
+
+def accumulators(rng, scale):
+    """Around every code boundary, at random, and the extremes."""
+    codes = np.arange(-300, 300) / 2 / scale
+    near = np.rint(codes)[:, None] + np.arange(-1, 2)
+    far = rng.integers(-(2**31), 2**31, 300)
+    every = np.concatenate([near[np.abs(near) < 2**31], far, EDGES])
+    return every.astype(np.int32)
+
+
+@pytest.mark.parametrize("rule", TWINS)
+@pytest.mark.parametrize("scale", SCALES)
+def test_rules_match_their_twins(rng, rule, scale):
+    x = accumulators(rng, scale)
+    for dtype, zero in ((np.int8, 0), (np.int8, 7), (np.uint8, 128), (np.uint8, 3), (np.int16, -5)):
+        info = np.iinfo(dtype)
+        got = rules.requantize(x, rule, scale=scale, zero_point=zero, dtype=dtype)
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, twin.requantize(x, rule, scale, zero, info.min, info.max))
+
+
+@pytest.mark.parametrize("rule", ["tflite-single", "rndnu"])
+def test_results_beyond_32_bits_wrap(rng, rule):
+    x = np.concatenate([EDGES, rng.integers(-(2**31), 2**31, 500).astype(np.int32)])
+    for scale in (1.0, 3.7, 100.0):
+        got = rules.requantize(x, rule, scale=scale)
+        np.testing.assert_array_equal(got, twin.requantize(x, rule, scale, 0, -128, 127))
+    assert rules.requantize([2**24], "rndnu", scale=200.0).item() == -128, "where others saturate to 127"
+    assert rules.requantize([2**24], "fp32-even", scale=200.0).item() == 127
+
+
+def test_the_zero_point_may_wrap():
+    scale = 1 - 2.0**-24
+    both = [
+        rules.requantize([2**31 - 1], r, scale=scale, zero_point=255, dtype=np.uint8).item()
+        for r in ("q31-wrap", "q31")
+    ]
+    assert both == [0, 255]
+
+
+def test_every_step_of_gemmlowp_wraps():
+    """(x * 1000 + half) >> 16, all in 32 bits, though the scale is small."""
+    x = np.int64([2**24, -(2**24), 12345, 2**31 - 1])
+    want = np.clip((x * 1000 + 2**15).astype(np.int32) >> 16, 0, 255)
+    got = rules.requantize(x.astype(np.int32), "gemmlowp-legacy", integers=(1000, 16), dtype=np.uint8)
+    np.testing.assert_array_equal(got, want)
+
+
+def test_accumulators_of_48_bits():
+    x = [2**40 + 3, -(2**40)]
+    assert rules.requantize(x, "fp32-even", scale=2.0**-30, dtype=np.int16).tolist() == [1024, -1024]
+    given = rules.integers("tflite-int64acc", 2.0**-30)
+    assert rules.requantize(x, "tflite-int64acc", integers=given, dtype=np.int16).tolist() == [1024, -1024]
+
+
+def test_kernels_refuse_types_that_they_do_not_have():
+    row, x = rows.integers(3, 3, "half_up", -128, 127), np.arange(9, dtype=np.int32)
+    out = np.full(9, 77, np.int16)
+    with pytest.raises(TypeError, match=r"^out: expected uint8, int8, int32, got int16"):
+        rows.integer_codes(x, row, out)
+    with pytest.raises(TypeError, match=r"^x: expected int64, got int32"):
+        rows.wide_integer_codes(x, row, out)
+    with pytest.raises(TypeError, match=r"^x: expected int32, float32, got int16"):
+        rows.float_codes(out, rows.floats(0.5, "half_even", -128, 127), out)
+    with pytest.raises(TypeError, match=r"^x: expected int32, got int16"):
+        rows.double_codes(out, 0.5, "half_even", -128, 127, out)
+    assert (out == 77).all()
+
+
+def test_the_table_prints():
+    lines = str(rules.TABLE).splitlines()
+    assert [line.split()[0] for line in lines] == ["name", *rules.TABLE]
+
+
+@pytest.mark.parametrize("rule", ["tflite-double", "fp32-even", "rndnu16", "double-away"])
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_channels_are_requantized_one_by_one(rng, rule, axis):
+    x = rng.integers(-20000, 20000, (3, 4, 5)).astype(np.int32)
+    scales = 2.0 ** rng.uniform(-9, -5, x.shape[axis])
+    got = rules.requantize(x, rule, scale=scales, zero_point=3, axis=axis)
+    for i, scale in enumerate(scales):
+        want = rules.requantize(np.take(x, i, axis), rule, scale=scale, zero_point=3)
+        np.testing.assert_array_equal(np.take(got, i, axis), want)
+
+
+def test_integers_are_those_of_the_scale():
+    x = np.arange(-5000, 5000, dtype=np.int32)
+    for rule in ("tflite-double", "tflite-single", "rndna", "q31", "textbook7-floor"):
+        given = rules.integers(rule, 0.0133)
+        a, b = (rules.requantize(x, rule, **how) for how in ({"scale": 0.0133}, {"integers": given}))
+        np.testing.assert_array_equal(a, b)
+    assert rules.integers("rndnu", 0.75) == (3 << 22, 24)
+
+
+def test_out_is_written_and_nothing_else():
+    x, out = np.arange(12, dtype=np.int32).reshape(3, 4), np.full((3, 8), 77, np.int8)
+    view = out[:, ::2]
+    assert rules.requantize(x, "fp32-even", scale=0.5, out=view) is view
+    np.testing.assert_array_equal(out[:, ::2], [[0, 0, 1, 2], [2, 2, 3, 4], [4, 4, 5, 6]])
+    assert (out[:, 1::2] == 77).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"rule": "tflite"}, "^rule: 'tflite' is none of tflite-double"),
+        ({"rule": None}, "^rule: None is none of"),
+        ({"acc": [0.5]}, "^acc: expected integers, got float64"),
+        ({"rule": "double-away", "acc": [2**40]}, "^acc: int32 does not hold its values"),
+        ({"rule": "double-even-zp-inside", "acc": [2**40]}, "^acc: int32 does not hold its values"),
+        ({"rule": "tosa-single", "acc": [2**40]}, "^acc: 64 bits do not hold"),
+        ({"acc": [2**50]}, "^acc: 48 bits do not hold its values"),
+        ({"acc": np.uint64([2**63])}, "^acc: 48 bits do not hold its values"),
+        ({"scale": [0.5, 0.5, 0.5], "axis": 1}, "^axis: expected an integer in"),
+        ({"scale": [[0.5]]}, "^scale: expected one number or one a channel"),
+        ({"scale": 1e300}, "^scale: 1e\\+300 is beyond float32"),
+        ({"rule": "cmsis-s64", "scale": None, "integers": (1, 0)}, "^integers: cmsis-s64 shifts by 1"),
+        ({"scale": None}, "^scale, integers: expected one of them, got none"),
+        ({"integers": (1, 2)}, "^scale, integers: expected one of them, got both"),
+        ({"scale": -1.0}, "^scale: expected finite numbers, not negative"),
+        ({"scale": np.nan}, "^scale: expected finite numbers"),
+        ({"scale": "1"}, "^scale: expected numbers"),
+        ({"scale": [0.5, 0.5]}, "^scale: 2 of them do not fit axis -1 of acc, shape \\(3,\\)"),
+        ({"scale": None, "integers": (1, 63)}, "^integers: expected a multiplier of 32 bits"),
+        ({"scale": None, "integers": 5}, "^integers: expected \\(multiplier, right_shift\\)"),
+        ({"dtype": np.int64}, "^dtype: expected uint8"),
+        ({"qmin": -200}, "^qmin: expected an integer in \\[-128, 127\\]"),
+        ({"qmax": 5, "qmin": 6}, "^qmax: expected an integer in \\[6, 127\\]"),
+        ({"zero_point": 0.5}, "^zero_point: expected an integer"),
+        ({"rule": "rndnu", "scale": 2.0**-50}, "^scale: .* is out of the range of rndnu"),
+        ({"rule": "gemmlowp-legacy"}, "^scale: gemmlowp-legacy has no rule for it"),
+        ({"out": np.zeros(2, np.int8)}, "^out: shape"),
+        ({"out": np.zeros(3, np.uint8)}, "^out: expected native int8"),
+    ],
+)
+def test_bad_input_is_named(changes, text):
+    how = {"acc": [1, 2, 3], "rule": "fp32-away", "scale": 0.5} | changes
+    with pytest.raises((ValueError, TypeError), match=text):
+        rules.requantize(how.pop("acc"), how.pop("rule"), **how)

@@ -1,0 +1,68 @@
+"""`qops.rules.emit`: the C compiles without a warning and gives the kernels' codes, without undefined behaviour."""
+
+import ctypes
+import os
+import shlex
+import subprocess
+
+import numpy as np
+import pytest
+
+from qops import rules
+from qops.tools.probes import boundaries
+
+NO_C = {"gemmlowp-legacy", "rndnu16", "tosa-inexact"}
+WIDE = {"tflite-int64acc", "cmsis-s64"}
+FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", "-ffp-contract=off", "-shared", "-fPIC"]
+SCALES = [2.0**-12, 0.0033, 0.5, 1.0, 3.7]
+
+
+def compiled(rule, folder):
+    """The function, over an array."""
+    name, is_float = rule.replace("-", "_"), rules.TABLE[rule].multiplier.startswith("float")
+    kind = "float" if rules.TABLE[rule].multiplier == "float32" else "double"
+    number = f"{kind} scale" if is_float else "int32_t multiplier, int right_shift"
+    passed = "scale" if is_float else "multiplier, right_shift"
+    loop = f"""
+void run(const int32_t *x, int32_t *y, int64_t n, {number}, int32_t zero_point, int32_t lo, int32_t hi)
+{{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = {name}(x[i], {passed}, zero_point, lo, hi);
+}}
+"""
+    source, library = folder / "rule.c", folder / "rule.so"
+    source.write_text(rules.emit(rule) + loop)
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    subprocess.run([*compiler, *FLAGS, "-o", str(library), str(source), "-lm"], check=True)
+    run = ctypes.CDLL(str(library)).run
+    array = np.ctypeslib.ndpointer(np.int32, flags="C")
+    numbers = [ctypes.c_float if kind == "float" else ctypes.c_double] if is_float else [ctypes.c_int32, ctypes.c_int]
+    run.argtypes = [array, array, ctypes.c_int64, *numbers, *[ctypes.c_int32] * 3]
+    return run
+
+
+@pytest.mark.parametrize("rule", [r for r in rules.TABLE if r not in NO_C | WIDE])
+def test_c_gives_the_codes_of_the_kernels(rng, rule, tmp_path):
+    run = compiled(rule, tmp_path)
+    for scale in SCALES:
+        x = np.concatenate([boundaries(scale, -128, 127, 5), rng.integers(-(2**31), 2**31, 300_000).astype(np.int32)])
+        if rules.TABLE[rule].multiplier.startswith("float"):
+            numbers = [float(np.float32(scale)) if rule == "double-even-zp-inside" else scale]
+        else:
+            numbers = list(rules.integers(rule, scale))
+        y = np.empty_like(x)
+        run(x, y, x.size, *numbers, 5, -128, 127)
+        np.testing.assert_array_equal(y, rules.requantize(x, rule, scale=scale, zero_point=5), err_msg=f"scale {scale}")
+
+
+@pytest.mark.parametrize("rule", sorted(NO_C))
+def test_rules_that_are_no_such_function_are_refused(rule):
+    with pytest.raises(ValueError, match=f"^rule: {rule} is no such function"):
+        rules.emit(rule)
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match=r"^lang: 'rust' is not c"):
+        rules.emit("rndnu", lang="rust")
+    with pytest.raises(ValueError, match=r"^rule: 'x' is none of"):
+        rules.emit("x")

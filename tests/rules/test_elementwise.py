@@ -1,0 +1,58 @@
+"""`qops.rules.add` and `mul`: many elements by tables of all pairs, tails, bad input. The golden set has the bits."""
+
+import numpy as np
+import pytest
+
+from qops import rules
+
+HOW = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.125, "b_zero_point": 100, "y_scale": 0.55, "y_zero_point": 20}
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(("call", "rule"), [*((rules.add, r) for r in rules.ADD), *((rules.mul, r) for r in rules.MUL)])
+def test_many_elements_are_as_few(rng, call, rule, dtype):
+    info = np.iinfo(dtype)
+    a, b = rng.integers(info.min, info.max + 1, (2, 70_013)).astype(dtype)
+    many = call(a, b, rule, **HOW)
+    width = 64  # of the widest vector: from its multiples on, parts are as the whole
+    for start in (0, width * 500):
+        few = call(a[start : start + width * 9], b[start : start + width * 9], rule, **HOW)
+        np.testing.assert_array_equal(many[start : start + width * 9], few)
+    assert len(np.unique(many)) > 20
+
+
+@pytest.mark.parametrize(("rule", "width", "tail"), [(n, r.width, r.tail) for n, r in rules.ADD.items() if r.width])
+def test_the_tail_goes_by_another_rule(rng, rule, width, tail):
+    a, b = rng.integers(0, 256, (2, 100_000)).astype(np.uint8)
+    cut = 1000 * width + width - 1
+    got, want = rules.add(a[:cut], b[:cut], rule, **HOW), rules.add(a[:cut], b[:cut], tail, **HOW)
+    whole = rules.add(a, b, rule, **HOW)
+    np.testing.assert_array_equal(got[-(width - 1) :], want[-(width - 1) :])
+    np.testing.assert_array_equal(got[: 1000 * width], whole[: 1000 * width])
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"rule": "tflite"}, "^rule: 'tflite' is none of"),
+        ({"a": np.zeros(3)}, "^a: expected uint8 or int8"),
+        ({"b": np.zeros(3, np.int8)}, "^b: expected uint8 data as a"),
+        ({"b": np.zeros(4, np.uint8)}, "^a, b: expected equal shapes"),
+        ({"a_scale": 0.0}, "^a_scale: expected a number above 0"),
+        ({"y_scale": np.inf}, "^y_scale: inf is not finite"),
+        ({"b_zero_point": 256}, "^b_zero_point: expected an integer in"),
+        ({"out": np.zeros(3, np.int8)}, "^out: expected native uint8"),
+    ],
+)
+@pytest.mark.parametrize("call", [rules.add, rules.mul])
+def test_bad_input_is_named(call, changes, text):
+    codes = np.zeros(3, np.uint8)
+    how = {"a": codes, "b": codes, "rule": "tflite-double", **HOW} | changes
+    with pytest.raises((ValueError, TypeError), match=text):
+        call(how.pop("a"), how.pop("b"), how.pop("rule"), **how)
+
+
+def test_scales_beyond_float32_are_refused():
+    codes = np.zeros(64, np.uint8)
+    with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: beyond what torch computes"):
+        rules.add(codes, codes, "torch", **HOW | {"a_scale": 1e39})

@@ -1,0 +1,28 @@
+"""`qops.rules.choose_range`: zero points by hand, and ranges that have no scale. The golden set has the bits."""
+
+import pytest
+
+from qops import rules
+
+
+@pytest.mark.parametrize("rule", rules.RANGE_RULES)
+def test_the_range_is_widened_to_hold_zero(rule):
+    assert rules.choose_range(1.0, 3.0, rule) == rules.choose_range(0.0, 3.0, rule)
+    assert rules.choose_range(0.0, 3.0, rule).scale > 0
+
+
+def test_symmetric_rules_divide_by_the_number_in_their_name():
+    for steps in (127, 127.5, 128):
+        assert rules.choose_range(-2.0, 1.0, f"symmetric-{steps}") == (2 / steps, 128)
+
+
+def test_narrow_ranges_are_widened_by_the_rules_that_say_so():
+    assert rules.choose_range(0.0, 0.001, "snpe").scale == pytest.approx(0.01 / 255)
+    assert rules.choose_range(0.0, 0.001, "qnn").scale == pytest.approx(0.001 / 255)
+
+
+def test_a_range_without_a_scale_is_refused():
+    with pytest.raises(ValueError, match=r"^range: tflite gives no scale for 0\.0 to 5e-324"):
+        rules.choose_range(0.0, 5e-324, "tflite")
+    with pytest.raises(ValueError, match=r"^range: torch-observer gives no scale"):
+        rules.choose_range(-3e38, 3e38, "torch-observer")

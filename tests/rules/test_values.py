@@ -1,0 +1,27 @@
+"""`qops.rules.quantize`: ties of each rule by hand, and scales without a reciprocal. The golden set has the bits."""
+
+import numpy as np
+import pytest
+
+from qops import rules
+
+TIES = np.float32([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("rule", "want"),
+    [
+        ("div-away", [2, 3, 4, 6, 7, 8]),
+        ("inv-even", [3, 3, 5, 5, 7, 7]),
+        ("div-even", [3, 3, 5, 5, 7, 7]),
+        ("fma-zp-inside", [2, 4, 4, 6, 6, 8]),
+    ],
+)
+def test_ties_go_where_the_rule_says(rule, want):
+    assert rules.quantize(TIES, rule, scale=1.0, zero_point=5).tolist() == want
+
+
+def test_a_scale_without_a_reciprocal_is_refused_where_one_is_taken():
+    assert rules.quantize([0.0], "div-even", scale=1e-45).tolist() == [0]
+    with pytest.raises(ValueError, match=r"^scale: 1e-45 has no reciprocal"):
+        rules.quantize([0.0], "inv-even", scale=1e-45)
