@@ -17,7 +17,7 @@ import pytest
 
 OWN = Path(__file__).parents[1] / "golden"
 ROOT = Path(os.environ.get("QOPS_GOLDEN") or OWN)
-SYSTEMS = ("nnlib", "onednn", "tensorflow")
+SYSTEMS = ("nnlib", "onednn", "rules", "tensorflow")
 UNSPECIFIED = {  # what a set's README says not to compare, as a predicate on the inputs: qops refuses these
     ("onednn", "reorder"): (lambda inputs: np.isnan(inputs["src"]).all(), "src: expected numbers, got nan"),
 }
@@ -95,7 +95,7 @@ def adaptor(system, name, case):
     module = import_module(f"adaptors.{system}")
     if "session" in case["attrs"]:
         return session(module, system, name, case)
-    call = module.ADAPTORS.get(name.removesuffix(".rejects")) or module.ADAPTORS.get(case["op"])
+    call = module.ADAPTORS.get(name.removesuffix(".rejects")) or module.ADAPTORS.get(case.get("op"))
     assert call, f"no adaptor for {system} {name}"
     return call
 
@@ -134,7 +134,7 @@ def test_golden(system, name, case):
     path = ROOT / system / name.removesuffix(".rejects")
     call = adaptor(system, name, case)
     inputs = looked_up(case["inputs"], path)
-    attrs = case["attrs"] | {key: case[key] for key in ("lib", "isa") if key in case}
+    attrs = case["attrs"] | {key: case[key] for key in ("lib", "isa", "rule", "system") if key in case}
     reason = refusal(system, name, case, inputs)
     if reason:
         with pytest.raises((ValueError, TypeError), match=f"^(?:{reason})"):
@@ -145,7 +145,7 @@ def test_golden(system, name, case):
     if "error_onednn1" in case:
         with pytest.raises(ValueError, match=f"^(?:{module.ONEDNN_REFUSALS[case['error_onednn1']]})"):
             call(inputs, attrs | {"onednn": True})
-    elif case["op"] in getattr(module, "ONEDNN", ()):  # only what differs is recorded
+    elif case.get("op") in getattr(module, "ONEDNN", ()):  # only what differs is recorded
         other = case["outputs"] | case.get("outputs_onednn1", {})
         variants.append((attrs | {"onednn": True}, looked_up(other, path)))
     for variant, wanted in variants:
@@ -159,5 +159,5 @@ def test_golden(system, name, case):
 def test_every_adaptor_has_golden_vectors(system):
     module = import_module(f"adaptors.{system}")
     files = [file for file in (OWN / system).glob("*.json") if not file.name.endswith(".rejects.json")]
-    found = {file.stem for file in files} | {case["op"] for file in files for case in json.loads(file.read_text())}
+    found = {file.stem for file in files} | {case.get("op") for file in files for case in json.loads(file.read_text())}
     assert {*module.ADAPTORS, *getattr(module, "SESSIONS", {})} <= found
