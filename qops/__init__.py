@@ -7,7 +7,7 @@ except ModuleNotFoundError as missing:
         f"{__path__[0]} is the source of qops, whose kernels are not compiled: run `make dev` there and use "
         ".venv/bin/python, or start Python in another folder to use a qops that is installed"
     ) from missing
-from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, tensorflow
+from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
 from qops.error import ErrorReport, error
 from qops.frontdoor import (
     AddInfo,
@@ -21,16 +21,22 @@ from qops.frontdoor import (
     requantize_32to8,
 )
 from qops.qtensor import QTensor
+from qops.tools.explain import explain
+from qops.tools.explanation import Explanation
+from qops.tools.vectors import Vectors, vectors
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AddInfo",
     "ErrorReport",
+    "Explanation",
     "QTensor",
+    "Vectors",
     "affine",
     "dequantize",
     "error",
+    "explain",
     "fixedpoint",
     "frontdoor",
     "isa",
@@ -45,5 +51,7 @@ __all__ = [
     "requantization_range",
     "requantize",
     "requantize_32to8",
+    "rules",
     "tensorflow",
+    "vectors",
 ]

@@ -15,6 +15,7 @@ ELSEWHERE = {
     "core/lookup": "frontdoor/test_requantize.py",
     "core/numbers": "house/test_refusals.py",
     "core/range": "frontdoor/test_requantize.py",
+    "core/rows": "rules/test_accumulators.py",
     "core/tiers": "house/test_tiers.py",
     "core/walk": "house/test_arrays.py",
     "nnlib/add_8p8to32": "nnlib/test_add.py",
@@ -42,7 +43,16 @@ ELSEWHERE = {
     "product/tile": "product/test_gemm.py",
     "product/transpose": "onednn/test_gemm.py",
     "product/weights": "product/test_convolution.py",
+    "rules/numbers": "rules/test_accumulators.py",
+    "rules/pairs": "rules/test_elementwise.py",
+    "rules/scales": "rules/test_accumulators.py",
+    "rules/table": "rules/test_accumulators.py",
     "tensorflow/_checks": "tensorflow/test_quantize.py",
+    "tools/candidates": "tools/test_explain.py",
+    "tools/dump": "tools/test_explain.py",
+    "tools/explanation": "tools/test_explain.py",
+    "tools/formats": "tools/test_vectors.py",
+    "tools/probes": "tools/test_explain.py",
 }
 """Module -> the file whose tests fail when its logic is broken."""
 

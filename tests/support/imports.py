@@ -53,6 +53,8 @@ def room(name):
         return parts[0]
     if len(parts) == 1:
         return "qops"
+    if parts[1] == "__main__":
+        return "tools"
     if parts[1] == "_kernels":
         return ".".join(parts[1:3] if len(parts) > 2 and parts[2] in KERNELS else parts[1:2])
     return "nouns" if parts[1] in NOUNS else parts[1]
@@ -65,9 +67,13 @@ def below(here):
         return {*kernels, "nouns", *PACKAGES}
     if here == "nouns":
         return {*kernels, "nouns"}
+    if here == "tools":
+        return {"_kernels.core", "nouns", *PACKAGES}
     if here.startswith("_kernels"):
         return {here, "_kernels.core"} | ({"_kernels.product"} if here.removeprefix("_kernels.") in PACKAGES else set())
-    return {here, "nouns", "_kernels.core", "_kernels.product", f"_kernels.{here}"}
+    if here == "rules":
+        return {here, "nouns", "_kernels.core"}
+    return {here, "rules", "nouns", "_kernels.core", "_kernels.product", f"_kernels.{here}"}
 
 
 def uphill(module, names):

@@ -8,10 +8,11 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import calls_of_rules
 import numpy as np
 
 import qops
-from qops import affine, fixedpoint, isa, nnlib, onednn, onnx, tensorflow
+from qops import affine, fixedpoint, isa, nnlib, onednn, onnx, rules, tensorflow
 from qops._kernels.core import tiers
 
 CODES = np.arange(6, dtype=np.uint8).reshape(2, 3) * 40
@@ -73,6 +74,8 @@ OPS = {
     "requantize_32to8": Op({"t": S32_, "min": -1.0, "max": 1.5}, np.uint8),
     "multiply_shift": Op({"x": CODES, "factor": 0.3, "bits": 7}, np.int32),
     "error": Op({"t": U8_, "reference": REALS}),
+    "explain": Op({"x": CODES_32, "y": S8, "scale": 1e-7}, each=False),
+    "vectors": Op({"rule": "fp32-even", "scale": 0.3, "zero_point": 5}),
     "fixedpoint.multiply_shift": Op({"x": CODES_32, "multiplier": 1 << 30, "right_shift": 32}, np.int32),
     "fixedpoint.quantize_multiplier": Op({"factor": 0.3}),
     "affine.holding_zero": Op({"min": -1.0, "max": 2.0}),
@@ -151,6 +154,7 @@ OPS = {
     "tensorflow.requantization_range": Op({"input": S32_}),
     "tensorflow.requantize": Op({"input": S32_, "requested_output_min": -1.0, "requested_output_max": 1.5}, np.uint8),
     "tensorflow.quantize_down_and_shrink_range": Op({"input": S32_}, np.uint8),
+    **{name: Op(**call) for name, call in calls_of_rules.CALLS.items()},
     # --- ONNX
     "onnx.quantize_linear": Op({"x": REALS, "y_scale": 0.01, "y_zero_point": 100}),
     "onnx.dequantize_linear": Op({"x": CODES, "x_scale": 0.01, "x_zero_point": 100}),
@@ -198,9 +202,11 @@ ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
     "tensorflow": tensorflow,
     "onednn": onednn,
     "onnx": onnx,
+    "rules": rules,
     "onednn.workflow": onednn.workflow,
 }
-FRONT_DOOR = [name for name in OPS if name.rpartition(".")[0] in {"", "affine", "fixedpoint"} and name != "isa_tier"]
+TOOLS = {"isa_tier", "explain", "vectors"}
+FRONT_DOOR = [name for name in OPS if name.rpartition(".")[0] in {"", "affine", "fixedpoint"} and name not in TOOLS]
 OUTPUTS = [name for name, op in OPS.items() if op.out]
 
 

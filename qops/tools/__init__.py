@@ -1,0 +1,1 @@
+"""Answers from dumps of a device: which rule made these integers."""

@@ -1,0 +1,180 @@
+"""Dumps of a device: what `explain` needs to know of an op, from arguments or from a file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.qtensor import as_array, integer, number
+from qops.tools.candidates import KINDS, Dump
+
+__all__ = ["dump_of", "read_dump"]
+
+_PAIR = ("a_scale", "a_zp", "b_scale", "b_zp", "y_scale", "y_zp")
+_NEEDED = {  # what must be given; of requantize a scale or the three that make one
+    "requantize": (),
+    "add": _PAIR,
+    "mul": _PAIR,
+    "quantize": ("scale", "zero_point"),
+    "avgpool": ("kernel", "zero_point"),
+}
+_OPTIONAL = {
+    "requantize": ("scale", "in_scale", "w_scale", "out_scale", "zero_point", "qmin", "qmax", "axis", "in_zero_point"),
+    "avgpool": ("x_scale", "y_scale", "y_zp"),
+}
+_SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
+_INPUT = {"requantize": "acc", "add": "a", "mul": "a", "quantize": "x", "avgpool": "x"}
+_SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
+
+
+def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: str = "x") -> Dump:
+    """Check what was given of an op; what is missing is asked for by name.
+
+    Parameters
+    ----------
+    kind, x, y, b, numbers
+        Those of `qops.explain`.
+    name : str
+        What the caller calls `x`.
+
+    Returns
+    -------
+    Dump
+
+    Raises
+    ------
+    TypeError, ValueError
+        What cannot be explained.
+    """
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f"kind: {kind!r:.80} is none of {', '.join(KINDS)}")
+    given = {name: value for name, value in numbers.items() if value is not None}
+    known = (*_NEEDED[kind], *_OPTIONAL.get(kind, ()))
+    for word in given:
+        if word not in known:
+            raise TypeError(f"{word}: {kind} has no such number, only {', '.join(known)}")
+    for word in _NEEDED[kind]:
+        if word not in given:
+            raise ValueError(f"{word}: missing, {kind} cannot be explained without it")
+    if kind == "requantize":
+        _one_scale(given)
+    if kind == "avgpool" and ("y_scale" in given or "y_zp" in given or "x_scale" in given):
+        for word in ("x_scale", "y_scale", "y_zp"):
+            if word not in given:
+                raise ValueError(f"{word}: missing, a pool that rescales has x_scale, y_scale and y_zp")
+    source, result = as_array(x, name), as_array(y, "y")
+    _check_data(kind, source, result, b, name)
+    return Dump(kind, _typed(kind, source, name), result, None if b is None else as_array(b, "b"), _checked(given))
+
+
+def _one_scale(given: dict[str, Any]) -> None:
+    parts = [name for name in ("in_scale", "w_scale", "out_scale") if name in given]
+    if "scale" in given and parts:
+        raise ValueError(f"scale: given beside {', '.join(parts)}; expected the one or the three others")
+    if "scale" not in given:
+        for name in ("in_scale", "w_scale", "out_scale"):
+            if name not in given:
+                raise ValueError(f"{name}: missing, expected scale, or in_scale, w_scale and out_scale")
+
+
+def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) -> None:
+    if y.dtype.kind not in "iu" or y.dtype.itemsize > 4 or y.dtype == np.uint32:
+        raise TypeError(f"y: expected codes of int8, uint8, int16, uint16 or int32, got {y.dtype}")
+    if x.dtype.kind not in ("f" if kind == "quantize" else "iu"):
+        raise TypeError(f"{name}: expected {'float32 values' if kind == 'quantize' else 'integers'}, got {x.dtype}")
+    if y.size == 0:
+        raise ValueError("y: has no elements, so nothing to explain")
+    if (b is None) != (kind not in ("add", "mul")):
+        raise ValueError(
+            f"b: {'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
+        )
+    if kind != "avgpool" and x.size != y.size:
+        raise ValueError(f"y: {y.size} elements, shape {y.shape}, for the {x.size} of {name}, shape {x.shape}")
+
+
+def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
+    if kind == "quantize":
+        return x.astype(np.float32)
+    if kind != "requantize":
+        return x
+    if x.size and not (x.min() >= -(2**31) and x.max() < 2**31):
+        raise ValueError(f"{name}: int32 does not hold its values, {x.min()} to {x.max()}")
+    return x.astype(np.int32)
+
+
+def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    """The numbers as Python numbers; scales of channels as arrays."""
+    found: dict[str, Any] = {}
+    for name, item in given.items():
+        value = item.item() if type(item) is np.ndarray and item.ndim == 0 else item  # as files have numbers
+        if name == "kernel":
+            found[name] = tuple(integer(k, name) for k in np.ravel(value).tolist())
+        elif name not in _SCALES:
+            found[name] = integer(value, name)
+        elif isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
+            found[name] = as_array(value, name)
+        else:
+            found[name] = number(value, name)
+    return found
+
+
+def read_dump(path: Path) -> Dump:
+    """Read a dump, an ``.npz`` or a ``.json`` file.
+
+    Its names are ``kind`` (requantize, if there is none), ``acc`` or ``a``, ``b`` or ``x``, ``y``, and those of
+    `qops.explain`; a json file may give the type of y as ``dtype`` ("s8", "u8", "s16", "u16", "s32" or numpy's names).
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Dump
+
+    Raises
+    ------
+    TypeError, ValueError
+        A file that is no such dump; a missing name is named.
+    """
+    parts = _read(path)
+    dtype = parts.pop("dtype", None)
+    kind = str(np.asarray(parts.pop("kind", "requantize")))
+    if kind not in KINDS:
+        raise ValueError(f"kind: {kind!r:.80} is none of {', '.join(KINDS)}")
+    for name in (_INPUT[kind], "y", *(("b",) if kind in ("add", "mul") else ())):
+        if name not in parts:
+            raise ValueError(f"{name}: missing in {path.name}, a dump of {kind}")
+    x, y, b = as_array(parts.pop(_INPUT[kind]), _INPUT[kind]), as_array(parts.pop("y"), "y"), parts.pop("b", None)
+    if dtype is not None:
+        if (word := str(dtype)) not in (*_SHORT, *_SHORT.values()):
+            raise ValueError(f"dtype: {word!r:.80} is none of {', '.join(_SHORT)}")
+        y = _held(y, _SHORT.get(word, word), "y")
+    if kind in ("add", "mul", "avgpool"):
+        x = _held(x, y.dtype, _INPUT[kind])
+        b = None if b is None else _held(as_array(b, "b"), y.dtype, "b")
+    return dump_of(kind, x, y, b, parts, _INPUT[kind])
+
+
+def _held(values: NDArray[Any], dtype: Any, name: str) -> NDArray[Any]:
+    """Whole numbers as a type that holds them."""
+    info = np.iinfo(dtype)
+    if values.dtype.kind not in "iu" or (values.size and not info.min <= values.min() <= values.max() <= info.max):
+        raise ValueError(f"{name}: {info.dtype} does not hold its values")
+    return values.astype(dtype)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if path.suffix == ".json":
+        found = json.loads(path.read_text())
+        if not isinstance(found, dict):
+            raise ValueError(f"{path.name}: expected one object, got {type(found).__name__}")
+        return found
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return dict(file)
+    except (ValueError, OSError) as why:
+        raise ValueError(f"{path.name}: no .npz or .json file that can be read: {why}") from None

@@ -1,0 +1,150 @@
+"""What `explain` found: rules that fit, verdicts on all others, and how they print."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Explanation", "Verdict", "Witness"]
+
+_NEAREST = 10
+
+
+@dataclass(frozen=True)
+class Witness:
+    """An element that a rule gives otherwise.
+
+    Attributes
+    ----------
+    index : tuple of int
+        Where.
+    acc : int, float or tuple
+        What goes in.
+    got : int
+        What the device gave.
+    wanted : int
+        What the rule gives.
+    """
+
+    index: tuple[int, ...]
+    acc: Any
+    got: int
+    wanted: int
+
+
+class Verdict(NamedTuple):
+    """How far one rule is from the integers.
+
+    Attributes
+    ----------
+    rule : str
+        Its name, as in the tables of `qops.rules`.
+    before : str
+        What was done before the rounding that its systems do not do; "" if nothing.
+    differs : int
+        Elements that differ.
+    share : float
+        Of all elements.
+    largest : int
+        Largest difference.
+    first : Witness or None
+        The first that differs.
+    kind : str
+        What the differences have in common: "ties only", "saturation only", "positive only", "negative only", "tail
+        only", or "" if nothing.
+    """
+
+    rule: str
+    before: str
+    differs: int
+    share: float
+    largest: int
+    first: Witness | None
+    kind: str
+
+    @property
+    def label(self) -> str:
+        """The rule, and what was done before it."""
+        return f"{self.rule} ({self.before})" if self.before else self.rule
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What `explain` found.
+
+    Attributes
+    ----------
+    size : int
+        Integers that were explained.
+    exact : list of str
+        Rules that give all of them.
+    excluded : list of Verdict
+        All other rules, the nearest first.
+    mistakes : list of Verdict
+        What gives all integers, or nearly all, once something before the rounding is wrong; looked for if no rule fits.
+    indistinguishable : list of list of str
+        Rules that are the same function on these data.
+    probe : ndarray of int32 or None
+        Accumulators to run on the device: they tell apart every two rules still possible that differ at this scale.
+    """
+
+    size: int
+    exact: list[str]
+    excluded: list[Verdict]
+    mistakes: list[Verdict]
+    indistinguishable: list[list[str]]
+    probe: NDArray[np.int32] | None = None
+
+    @property
+    def nearest(self) -> list[Verdict]:
+        """The ten that differ least, mistakes among them; none if a rule fits."""
+        if self.exact:
+            return []
+        return sorted((*self.excluded, *self.mistakes), key=lambda v: v.differs)[:_NEAREST]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what ``python -m qops explain --json`` prints.
+
+        Returns
+        -------
+        dict
+            ``exact``, ``nearest`` and ``indistinguishable``.
+        """
+        nearest = [
+            {
+                "rule": v.rule,
+                **({"before": v.before} if v.before else {}),
+                "differs": v.differs,
+                "share": v.share,
+                "largest": v.largest,
+                "first": None if v.first is None else _plain(v.first),
+            }
+            for v in (self.nearest or self.excluded[:_NEAREST])
+        ]
+        return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable}
+
+    def __str__(self) -> str:
+        lines = []
+        if self.exact:
+            same = " (the same function on these data)" if len(self.exact) > 1 else ""
+            lines.append(f"{', '.join(self.exact)}: all {self.size:,} integers{same}")
+        else:
+            lines.append(f"no rule gives all {self.size:,} integers; nearest:")
+        for v in self.nearest or self.excluded[:_NEAREST]:
+            lines.append(f"  {v.label}: {v.differs:,} differ ({v.share:.2%}), by {v.largest} at most{_said(v)}")
+        if self.probe is not None:
+            lines.append(f"  probe: {self.probe.size} accumulators")
+        return "\n".join(lines)
+
+
+def _said(v: Verdict) -> str:
+    if v.first is None:
+        return ""
+    w = v.first
+    kind = f", {v.kind}" if v.kind else ""
+    return f"{kind}; first at {list(w.index)}: {w.acc} gave {w.got}, the rule {w.wanted}"
+
+
+def _plain(w: Witness) -> dict[str, Any]:
+    return {"index": list(w.index), "acc": w.acc, "got": w.got, "wanted": w.wanted}

@@ -1,0 +1,210 @@
+"""Test vectors for a port: few accumulators that tell a rule from every other rule and from every small mistake."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from qops.codes import of as code_type
+from qops.fixedpoint import Multiplier
+from qops.qtensor import integer, number
+from qops.rules.accumulators import requantize
+from qops.rules.numbers import Numbers, rule_of
+from qops.rules.table import TABLE, Rule
+from qops.tools.probes import boundaries
+
+__all__ = ["Vectors", "vectors"]
+
+_MOST = 256
+_ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
+_OTHER_DATA = {"gemmlowp-legacy", "tflite-int64acc", "cmsis-s64"}
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Accumulators and the codes that a rule gives.
+
+    Attributes
+    ----------
+    rule : str
+        Its name.
+    scale : float
+        The real scale.
+    integers : Multiplier or None
+        What the rule makes of it; None of rules that multiply by the scale itself.
+    zero_point, qmin, qmax : int
+        Code of real 0, and the ends that codes are clamped to.
+    acc : ndarray of int32
+        At most 256.
+    y : ndarray
+        Their codes.
+    killed : list of str
+        Other rules and mistakes that give another code for at least one accumulator.
+    alike : list of str
+        Those that are the same function at this scale: no accumulator that was tried tells them apart.
+    """
+
+    rule: str
+    scale: float
+    integers: Multiplier | None
+    zero_point: int
+    qmin: int
+    qmax: int
+    acc: NDArray[np.int32]
+    y: NDArray[Any]
+    killed: list[str]
+    alike: list[str]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rule}, scale {self.scale!r}, zero point {self.zero_point}: {self.acc.size} accumulators "
+            f"tell it from {len(self.killed)} other rules and mistakes; "
+            f"the same function here: {', '.join(self.alike) or 'none'}"
+        )
+
+
+def _mutants(rule: Rule, n: Numbers) -> Iterator[tuple[str, Rule, Numbers | None]]:
+    """Every one-step mistake in a rule; without numbers where only the row of the rule changes."""
+    for rounding in _ROUNDINGS:
+        if rounding != rule.first:
+            yield f"product rounded {rounding}", rule._replace(first=rounding), None
+        if rule.second and rounding != rule.second:
+            yield f"rest rounded {rounding}", rule._replace(second=rounding), None
+    if n.zero_point:
+        yield "zero point of the wrong sign", rule, Numbers(rule, n.scale, -n.zero_point, n.lo, n.hi)
+        yield "zero point left out", rule, Numbers(rule, n.scale, 0, n.lo, n.hi)
+        if rule.multiplier.startswith("float"):
+            other = "outside" if rule.zero_point == "inside" else "inside"
+            yield f"zero point {other}", rule._replace(zero_point=other), None
+    if not rule.multiplier.startswith("float"):
+        multiplier, right_shift = n.multiplier
+        for step in (-1, 1):
+            given = Multiplier(multiplier + step, right_shift)
+            if abs(given.multiplier) < 2**31:
+                yield f"multiplier {step:+}", rule, Numbers(rule, given, n.zero_point, n.lo, n.hi)
+            if 0 <= right_shift + step <= 62:
+                given = Multiplier(multiplier, right_shift + step)
+                yield f"right shift {step:+}", rule, Numbers(rule, given, n.zero_point, n.lo, n.hi)
+
+
+def _run(n: Numbers, x: NDArray[np.int32], dtype: Any) -> NDArray[Any]:
+    out = np.empty(x.shape, dtype)
+    n.run()(x, out)
+    return out
+
+
+def _others(rule: Rule, n: Numbers, x: NDArray[np.int32], dtype: Any) -> Iterator[tuple[str, NDArray[Any]]]:
+    """What every other rule and every mistake makes of the accumulators."""
+    for other in TABLE.values():
+        if other.name != rule.name and other.name not in _OTHER_DATA:
+            try:
+                yield other.name, _run(Numbers(other, n.scale, n.zero_point, n.lo, n.hi), x, dtype)
+            except ValueError:  # a scale that this rule does not take
+                continue
+    for name, row, numbers in _mutants(rule, n):
+        yield name, _run(numbers or Numbers(row, n.scale, n.zero_point, n.lo, n.hi), x, dtype)
+    whole = np.empty(x.shape, np.int32)
+    Numbers(rule, n.scale, 0, -(2**31), 2**31 - 1).run()(x, whole)
+    wide = whole.astype(np.int64)
+    yield "no saturation", (wide + n.zero_point).astype(dtype)
+    if n.zero_point:
+        yield "clamped before the zero point", (np.clip(wide, n.lo, n.hi) + n.zero_point).astype(dtype)
+
+
+def _always(x: NDArray[np.int32], y: NDArray[Any], n: Numbers) -> list[int]:
+    """Ties on both sides of 0, both ends of saturation and the extremes, 0."""
+    halves = np.abs(x.astype(np.float64) * n.scale) % 1
+    ties = np.flatnonzero(np.abs(halves - 0.5) < 2.0**-20)
+    above, below = ties[x[ties] > 0], ties[x[ties] < 0]
+    ends = [np.flatnonzero(y == end) for end in (n.lo, n.hi)]
+    picked = [
+        above[:4],
+        below[-4:],
+        np.array([0, x.size - 1]),
+        np.flatnonzero(x == 0),
+        *(e[[0, -1]] for e in ends if e.size),
+    ]
+    return [int(i) for part in picked for i in part]
+
+
+def vectors(
+    rule: str,
+    *,
+    scale: float,
+    zero_point: int = 0,
+    dtype: DTypeLike = np.int8,
+    qmin: int | None = None,
+    qmax: int | None = None,
+) -> Vectors:
+    """Choose at most 256 accumulators that no other rule, and no one-step mistake, gets all right.
+
+    Both sides of every code boundary, powers of two and the extremes are tried with every other rule of
+    `qops.rules.TABLE` and with every mistake of one step: another rounding or none, a multiplier or shift off by one,
+    the zero point's sign, a zero point added on the other side, no saturation, a clamp before the zero point. Few
+    accumulators that tell all of them apart are kept, with ties on both sides of 0 and both ends of saturation.
+
+    Parameters
+    ----------
+    rule : str
+        A name in `qops.rules.TABLE`.
+    scale : float
+        Real output steps an input step, above 0.
+    zero_point : int
+        Code of real 0.
+    dtype : data type
+        Of the codes: int8, uint8, int16 or uint16.
+    qmin, qmax : int, optional
+        Codes that the result is clamped to; the ends of the type if not given.
+
+    Returns
+    -------
+    Vectors
+        What was killed was measured on the vectors given, not supposed.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A rule that is not known or needs other data, a scale that is not above 0 or out of the rule's range.
+
+    Examples
+    --------
+    >>> found = vectors("tflite-double", scale=0.0033, zero_point=3)
+    >>> found.acc.size < 64, "tflite-single" in found.killed, "clamped before the zero point" in found.killed
+    (True, True, True)
+    >>> found.alike[:3]  # what is the same function at this scale
+    ['q31', 'q31-wrap', 'tosa-double']
+    """
+    row = rule_of(rule)
+    if rule in _OTHER_DATA:
+        raise ValueError(f"rule: {rule} takes other data than int32 accumulators and a scale")
+    value, codes = number(scale, "scale"), code_type(np.empty(0, dtype), "dtype")
+    if not value > 0:
+        raise ValueError(f"scale: {scale} is not above 0")
+    if codes.dtype.itemsize > 2:
+        raise TypeError(f"dtype: expected codes of 8 or 16 bits, got {codes.dtype}")
+    lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
+    hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
+    n = Numbers(row, value, integer(zero_point, "zero_point", codes.lowest, codes.highest), lo, hi)
+    x = boundaries(value, lo, hi, n.zero_point)
+    y = _run(n, x, codes.dtype)
+    others = list(_others(row, n, x, codes.dtype))
+    chosen = np.unique([*_always(x, y, n), *_telling(y, [codes for _, codes in others])])[:_MOST].astype(np.intp)
+    acc = x[chosen]
+    again = requantize(acc, rule, scale=value, zero_point=n.zero_point, dtype=codes.dtype, qmin=lo, qmax=hi)
+    killed = [name for name, other in others if (other[chosen] != again).any()]
+    alike = [name for name, other in others if np.array_equal(other, y)]
+    integers = None if row.multiplier.startswith("float") else n.multiplier
+    return Vectors(row.name, value, integers, n.zero_point, lo, hi, acc, again, killed, alike)
+
+
+def _telling(y: NDArray[Any], others: list[NDArray[Any]]) -> list[int]:
+    """Indices at which each of the others that differs from y anywhere does."""
+    apart = np.array([other != y for other in others if not np.array_equal(other, y)])
+    found: list[int] = []
+    while len(apart):
+        best = int(apart.sum(axis=0).argmax())
+        found.append(best)
+        apart = apart[~apart[:, best]]
+    return found

@@ -1,0 +1,201 @@
+"""`qops.explain`: dumps made by known rules are named, mistakes before the rounding found, bad input named."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import qops
+from qops import rules
+from qops.__main__ import main
+
+PAIR = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
+OF_OTHER_DATA = {"gemmlowp-legacy", "tflite-int64acc", "cmsis-s64", "xnnpack-cvt", "tosa-inexact"}
+
+
+def accumulators(rng, n=5000):
+    return rng.integers(-30_000, 30_000, n).astype(np.int32)
+
+
+@pytest.mark.parametrize("scale", [0.0033, 2.0**-8, 0.007])
+@pytest.mark.parametrize("rule", [r for r in rules.TABLE if r not in OF_OTHER_DATA])
+def test_the_rule_that_made_the_integers_is_named(rng, rule, scale):
+    x = accumulators(rng)
+    y = rules.requantize(x, rule, scale=scale, zero_point=5)
+    found = qops.explain(x, y, scale=scale, zero_point=5)
+    assert rule in found.exact
+    for v in found.excluded:
+        i = v.first.index
+        assert (x[i], y[i]) == (v.first.acc, v.first.got)
+        wanted = rules.requantize(x, v.rule, scale=scale, zero_point=5)
+        assert (wanted[i], (wanted != y).sum()) == (v.first.wanted, v.differs)
+    for group in found.indistinguishable:
+        made = [rules.requantize(x, r, scale=scale, zero_point=5) for r in group]
+        assert all((m == made[0]).all() for m in made)
+
+
+def test_the_probe_separates_what_is_left(rng):
+    x = np.arange(-200, 200, 16, dtype=np.int32)  # too few to decide
+    y = rules.requantize(x, "tflite-double", scale=0.25)
+    found = qops.explain(x, y, scale=0.25, probe=True)
+    assert len(found.exact) > 3
+    assert 0 < found.probe.size <= 256
+    answers = {r: rules.requantize(found.probe, r, scale=0.25).tobytes() for r in found.exact}
+    wide = np.arange(-2000, 2000, dtype=np.int32)
+    functions = {r: rules.requantize(wide, r, scale=0.25).tobytes() for r in found.exact}
+    assert len(set(answers.values())) >= len(set(functions.values())) > 1
+
+
+@pytest.mark.parametrize("rule", rules.ADD.keys() - {"torch-tail"})
+def test_adds_are_named(rng, rule):
+    a, b = rng.integers(0, 256, (2, 3000)).astype(np.uint8)
+    numbers = {key.replace("_zp", "_zero_point"): value for key, value in PAIR.items()}
+    found = qops.explain(a, rules.add(a, b, rule, **numbers), kind="add", b=b, **PAIR)
+    assert f"add/{rule}" in found.exact
+
+
+def test_other_kinds_are_named(rng):
+    a, b = rng.integers(0, 256, (2, 3000)).astype(np.uint8)
+    numbers = {key.replace("_zp", "_zero_point"): value for key, value in PAIR.items()}
+    y = rules.mul(a, b, "ort-x86", **numbers)
+    assert "mul/ort-x86" in qops.explain(a, y, kind="mul", b=b, **PAIR).exact
+    x = rng.normal(0, 3, 2000).astype(np.float32)
+    x[:400] = np.arange(-200, 200) / 16  # ties
+    y = rules.quantize(x, "fma-zp-inside", scale=0.125, zero_point=101)
+    assert qops.explain(x, y, kind="quantize", scale=0.125, zero_point=101).exact == ["quantize/fma-zp-inside"]
+    image = rng.integers(0, 256, (1, 9, 9, 20)).astype(np.uint8)
+    y = rules.average_pool(image, "torch-nhwc", kernel=(2, 2), zero_point=9)
+    found = qops.explain(image, y, kind="avgpool", kernel=(2, 2), zero_point=9)
+    assert found.exact == ["avgpool/torch-nhwc"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda y: (y, {"zero_point": -5}), "zero point of the other sign"),
+        (lambda y: (y.transpose(0, 2, 3, 1), {}), "x is NCHW, y NHWC"),
+        (lambda y: (np.ascontiguousarray(y.transpose(0, 2, 3, 1)).reshape(y.shape), {}), "x is NCHW, y NHWC"),
+        (lambda y: ((y.astype(np.int16) + 128).astype(np.uint8), {}), "a sign offset of 128"),
+    ],
+)
+def test_what_went_wrong_before_the_rounding_is_found(rng, spoil, words):
+    x = accumulators(rng, 3 * 8 * 9).reshape(1, 3, 8, 9)
+    y, changes = spoil(rules.requantize(x, "fp32-even", scale=0.0133, zero_point=5))
+    found = qops.explain(x, y, **{"scale": 0.0133, "zero_point": 5} | changes)
+    assert not found.exact
+    best = [v for v in found.nearest if v.differs == 0]
+    assert best
+    assert {v.before for v in best} == {words}
+
+
+def test_kinds_of_differences_are_told(rng):
+    x = np.arange(-400, 400, dtype=np.int32)
+    y = rules.requantize(x, "rndnu", scale=0.375)
+    kinds = {v.rule: v.kind for v in qops.explain(x, y, scale=0.375).excluded}
+    assert kinds["fp32-even"] == "ties only"
+    x = accumulators(rng, 4003)
+    y = rules.requantize(x, "fp32-even", scale=0.0033)
+    y[4000:] += 1
+    assert qops.explain(x, y, scale=0.0033).nearest[0].kind == "tail only"
+
+
+def test_the_scale_is_formed_as_systems_do(rng):
+    x = rng.integers(-(2**31), 2**31, 200_000).astype(np.int32)
+    parts = {"in_scale": 0.1, "w_scale": 0.3, "out_scale": 123456.7}
+    y = rules.requantize(x, "tflite-double", scale=rules.real_scale(*parts.values(), "f32-product"), dtype=np.int16)
+    assert "tflite-double" in qops.explain(x, y, **parts).exact
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"kind": "conv"}, "^kind: 'conv' is none of"),
+        ({"scale": None}, "^in_scale: missing"),
+        ({"scale": None, "in_scale": 1.0, "w_scale": 1.0}, "^out_scale: missing"),
+        ({"in_scale": 1.0}, "^scale: given beside in_scale"),
+        ({"kernel": (2, 2)}, "^kernel: requantize has no such number"),
+        ({"y": np.zeros(3, np.int8)}, "^y: 3 elements"),
+        ({"y": np.zeros(4)}, "^y: expected codes"),
+        ({"y": np.zeros(0, np.int8), "x": np.zeros(0, int)}, "^y: has no elements"),
+        ({"x": [0.5] * 4}, "^x: expected integers"),
+        ({"x": [2**40] * 4}, "^x: int32 does not hold"),
+        ({"b": np.zeros(4, np.int8)}, "^b: given, requantize has one"),
+        ({"kind": "add"}, "^scale: add has no such number"),
+        ({"kind": "quantize", "x": [0.5] * 4}, "^zero_point: missing"),
+        ({"scale": "x"}, "^scale: expected a number"),
+        ({"zero_point": 0.5}, "^zero_point: expected an integer"),
+        ({"qmin": -999}, "^qmin: expected an integer in"),
+        ({"scale": [0.5, 0.5]}, "^scale: 2 of them do not fit axis"),
+        ({"scale": -0.5}, "^scale: expected finite numbers"),
+        ({"scale": None, "in_scale": 1.0, "w_scale": 0.0, "out_scale": 1.0}, "^w_scale: expected a number above 0"),
+    ],
+)
+def test_bad_input_is_named(changes, text):
+    how = {"x": [1, 2, 3, 4], "y": np.zeros(4, np.int8), "scale": 0.5} | changes
+    with pytest.raises((ValueError, TypeError), match=text):
+        qops.explain(how.pop("x"), how.pop("y"), **how)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32])
+@pytest.mark.parametrize("scale", [1e-30, 0.3, 200.0, 1e30])
+def test_odd_numbers_are_explained_too(rng, dtype, scale):
+    x = np.concatenate([rng.integers(-(2**31), 2**31, 100), [-(2**31), 2**31 - 1, 0]]).astype(np.int32)
+    y = rules.requantize(x, "double-away", scale=scale, dtype=dtype)
+    found = qops.explain(x, y, scale=scale, probe=True)
+    assert "double-away" in found.exact
+    assert found.probe.size <= 256
+    assert str(found).splitlines()[0].startswith(", ".join(found.exact))
+    assert not qops.explain(x, y ^ np.array(1, dtype), scale=scale).exact
+
+
+def test_the_command_line_says_what_it_takes(capsys):
+    for words in (["--help"], ["explain", "--help"], ["vectors", "--help"]):
+        done = subprocess.run([sys.executable, "-m", "qops", *words], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith(f"usage: python -m qops {'' if len(words) == 1 else words[0]}")
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"y": [300, 7]}, "y: int8 does not hold its values"),
+        ({"y": [0.5, 7]}, "y: int8 does not hold its values"),
+        ({"dtype": "float32"}, "dtype: 'float32' is none of u8"),
+        ({"kind": "conv"}, "kind: 'conv' is none of"),
+        ({"scale": "a"}, "scale: "),
+        ({"acc": [[1], [2, 3]]}, "acc: "),
+        ({"axis": 5, "scale": [0.5, 0.5]}, "axis: "),
+    ],
+)
+def test_odd_files_are_refused(tmp_path, capsys, changes, text):
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps({"acc": [1, 2], "y": [100, 7], "dtype": "s8", "scale": 0.5} | changes))
+    assert main(["explain", str(dump)]) == 2
+    assert f"python -m qops: {text}" in capsys.readouterr().err
+
+
+def test_the_command(rng, tmp_path, capsys):
+    x = accumulators(rng)
+    dump, probe = tmp_path / "dump.npz", tmp_path / "probe.npz"
+    parts = {"in_scale": 0.5, "w_scale": 0.0066, "out_scale": 1.0, "zero_point": 3, "qmin": -128, "qmax": 127}
+    scale = rules.real_scale(0.5, 0.0066, 1.0)
+    np.savez(
+        dump, kind="requantize", acc=x, y=rules.requantize(x, "half-up-double", scale=scale, zero_point=3), **parts
+    )
+    assert main(["explain", str(dump), "--json", "--probe", str(probe)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["exact"] == ["half-up-double"]
+    assert set(found) == {"exact", "nearest", "indistinguishable"}
+    assert set(found["nearest"][0]) == {"rule", "differs", "share", "largest", "first"}
+    assert set(found["nearest"][0]["first"]) == {"index", "acc", "got", "wanted"}
+    assert len(found["nearest"]) <= 10
+    assert np.load(probe)["acc"].dtype == np.int32
+    text = tmp_path / "dump.json"
+    text.write_text(json.dumps({"kind": "requantize", "acc": [1, 2], "y": [100, 7], "dtype": "s8", "scale": 0.5}))
+    assert main(["explain", str(text)]) == 1
+    assert "no rule gives all 2 integers" in capsys.readouterr().out
+    text.write_text(json.dumps({"kind": "add", "a": [1], "y": [2]}))
+    assert main(["explain", str(text)]) == 2
+    assert "b: missing in dump.json" in capsys.readouterr().err
+    assert main(["explain", str(tmp_path / "none.npz")]) == 2

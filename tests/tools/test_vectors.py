@@ -1,0 +1,87 @@
+"""`qops.vectors`: few accumulators that tell a rule from all others and from every small mistake, in four forms."""
+
+import json
+import os
+import shlex
+import subprocess
+
+import numpy as np
+import pytest
+
+import qops
+from qops import rules
+from qops.__main__ import main
+
+RULES = [r for r in rules.TABLE if r not in {"gemmlowp-legacy", "tflite-int64acc", "cmsis-s64"}]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("scale", [0.0033, 0.5, 1.0, 3.7])
+def test_what_is_not_the_same_function_is_killed(rule, scale):
+    v = qops.vectors(rule, scale=scale, zero_point=5)
+    assert v.acc.size <= 256
+    np.testing.assert_array_equal(v.y, rules.requantize(v.acc, rule, scale=scale, zero_point=5))
+    assert not set(v.killed) & set(v.alike)
+    others = {r for r in RULES if r != rule}
+    assert others - set(v.killed) <= set(v.alike)
+    for other in others & set(v.killed):
+        assert (rules.requantize(v.acc, other, scale=scale, zero_point=5) != v.y).any()
+
+
+def test_ties_ends_and_the_extremes_are_among_them():
+    v = qops.vectors("tflite-double", scale=0.375, zero_point=5)
+    rest = np.abs(v.acc * 0.375) % 1
+    assert ((rest == 0.5) & (v.acc > 0)).any()
+    assert ((rest == 0.5) & (v.acc < 0)).any()
+    assert {v.y.min(), v.y.max()} == {-128, 127}
+    assert {-(2**31), 2**31 - 1} <= set(v.acc.tolist())
+    assert {
+        "no saturation",
+        "zero point of the wrong sign",
+        "rest rounded floor",
+        "clamped before the zero point",
+    } <= set(v.killed)
+
+
+def test_the_c_compiles_without_a_warning_and_passes(tmp_path, capsys):
+    assert (
+        main(["vectors", "requantize", "--rule", "tflite-double", "--scale", "0.0033", "-o", str(tmp_path / "c")]) == 0
+    )
+    assert " accumulators tell it from " in capsys.readouterr().out
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+    program = tmp_path / "c" / "test"
+    subprocess.run(
+        [*shlex.split(os.environ.get("CC", "cc")), *flags, "-o", program, tmp_path / "c/test_vectors.c", "-lm"],
+        check=True,
+    )
+    done = subprocess.run([program], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("0 of ")
+
+
+def test_hex_npz_and_json_hold_the_same(tmp_path):
+    v = qops.vectors("fp32-even", scale=0.01, zero_point=-3)
+    for form in ("hex", "npz", "json"):
+        words = ["--rule", "fp32-even", "--scale", "0.01", "--zero-point", "-3", "--format", form, "-o", str(tmp_path)]
+        assert main(["vectors", "requantize", *words]) == 0
+    words = (tmp_path / "acc.hex").read_text().split()
+    assert [int(w, 16) - (int(w[0], 16) >= 8) * 2**32 for w in words] == v.acc.tolist()
+    words = (tmp_path / "y.hex").read_text().split()
+    assert [int(w, 16) - (int(w[0], 16) >= 8) * 2**8 for w in words] == v.y.tolist()
+    assert json.loads((tmp_path / "vectors.json").read_text())["acc"] == v.acc.tolist()
+    assert main(["explain", str(tmp_path / "vectors.npz")]) == 0, "the vectors are a dump, too"
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"rule": "x"}, "^rule: 'x' is none of"),
+        ({"rule": "cmsis-s64"}, "^rule: cmsis-s64 takes other data"),
+        ({"scale": 0.0}, "^scale: 0.0 is not above 0"),
+        ({"dtype": np.int32}, "^dtype: expected codes of 8 or 16 bits"),
+        ({"zero_point": 128}, "^zero_point: expected an integer in"),
+        ({"rule": "rndnu", "scale": 2.0**-60}, "^scale: .* out of the range of rndnu"),
+    ],
+)
+def test_bad_input_is_named(changes, text):
+    with pytest.raises((ValueError, TypeError), match=text):
+        qops.vectors(**{"rule": "fp32-even", "scale": 0.1} | changes)
