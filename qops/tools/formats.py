@@ -69,7 +69,8 @@ int main(void)
 
 
 def _as_c(v: Vectors, folder: Path) -> list[Path]:
-    return [_text(folder / "vectors.h", _header(v)), _text(folder / "test_vectors.c", _program(v))]
+    program = _program(v)  # refuses a rule that has no C: before any file is written
+    return [_text(folder / "vectors.h", _header(v)), _text(folder / "test_vectors.c", program)]
 
 
 def _as_hex(v: Vectors, folder: Path) -> list[Path]:

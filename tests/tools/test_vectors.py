@@ -11,6 +11,7 @@ import pytest
 import qops
 from qops import rules
 from qops.__main__ import main
+from qops.tools import formats
 
 RULES = [r for r in rules.TABLE if r not in {"gemmlowp-legacy", "tflite-int64acc", "cmsis-s64"}]
 
@@ -85,3 +86,10 @@ def test_hex_npz_and_json_hold_the_same(tmp_path):
 def test_bad_input_is_named(changes, text):
     with pytest.raises((ValueError, TypeError), match=text):
         qops.vectors(**{"rule": "fp32-even", "scale": 0.1} | changes)
+
+
+def test_a_rule_without_c_writes_nothing(tmp_path):
+    found = qops.vectors("tosa-inexact", scale=0.0033)
+    with pytest.raises(ValueError, match="tosa-inexact"):
+        formats.write(found, "c", tmp_path)
+    assert not list(tmp_path.iterdir())
