@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core.clamp import clamp_u8
+from qops._kernels.core.clamp import clamp
 from qops.nnlib.ranges import quantize_uint8
 from qops.qtensor import U8, QTensor, TensorLike, operand, output, real, tensor
 
@@ -49,7 +49,7 @@ def quantized_relu_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> 
     """
     codes, lo, hi = operand(t, "t", U8)
     result = output(out, U8, codes)
-    clamp_u8(codes, quantize_uint8(0.0, lo, hi), 255, result)
+    clamp(codes, quantize_uint8(0.0, lo, hi), 255, result)
     return tensor(result, lo, hi)
 
 
@@ -134,7 +134,7 @@ def quantized_clamp_8(t: TensorLike, lower: float, upper: float, *, out: NDArray
     codes, lo, hi = operand(t, "t", U8)
     first, last = quantize_uint8(real(lower, "lower"), lo, hi), quantize_uint8(real(upper, "upper"), lo, hi)
     result = output(out, U8, codes)
-    clamp_u8(codes, first, last, result)
+    clamp(codes, first, last, result)
     return tensor(result, lo, hi)
 
 

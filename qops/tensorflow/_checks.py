@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.codes import TABLE
-from qops.qtensor import TensorLike, as_array, parts, real
+from qops.qtensor import QTensor, TensorLike, as_array, parts, read_as, real, tensor
 
 TYPES = {
     "quint8": TABLE["u8"],
@@ -18,6 +18,7 @@ TYPES = {
     "qint32": TABLE["s32_affine"],
 }
 """What the codes of each of TensorFlow's quantized types stand for, but in mode SCALED."""
+AFFINE = read_as(TYPES["qint32"].name)
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 NORMAL = 2.0**-126  # the smallest normal float32
 WIDEST = 2.0**128 - 2.0**103  # from here on, float32 is infinite
@@ -109,3 +110,8 @@ def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}: {value!r} is not in the list of allowed values: {', '.join(allowed)}")
     return str(value)
+
+
+def passed_on(codes: NDArray[Any], lo: float, hi: float) -> QTensor:
+    """Give a tensor of a range that TensorFlow does not look at: its ends may be in any order."""
+    return (AFFINE if codes.dtype.itemsize == 4 and lo <= hi != -lo else tensor)(codes, lo, hi)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.tensorflow import quantize as kernels
 from qops.qtensor import F32, QTensor, array, integer, output, read_as
-from qops.tensorflow._checks import MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
+from qops.tensorflow._checks import AFFINE, MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
 
 WAYS = {
     ("MIN_COMBINED", "HALF_AWAY_FROM_ZERO"): kernels.MIN_COMBINED,
@@ -18,7 +18,7 @@ WAYS = {
     ("SCALED", "HALF_TO_EVEN"): kernels.SCALED_HALF_EVEN,
 }
 ROUND_MODES = ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")
-BALANCED, AFFINE = read_as("s8_balanced"), read_as("s32_affine")
+BALANCED = read_as("s8_balanced")
 NARROW = {T: read_as(f"{TYPES[T].name}_narrow") for T in ("quint8", "qint8", "quint16", "qint16")}
 
 

@@ -7,6 +7,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
+import calls_of_tensorflow
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
@@ -50,12 +51,9 @@ NOT_TENSORS = {
     **{f"{kind}_min": lambda q, lo, hi, value=value: (q, value, hi) for kind, value in NOT_NUMBERS.items()},
     **{f"{kind}_max": lambda q, lo, hi, value=value: (q, lo, value) for kind, value in NOT_NUMBERS.items()},
 }
-TENSORFLOW_RANGES = [("dequantize", "input"), ("quantized_bias_add", "input"), ("quantized_bias_add", "bias")] + [
-    (name, "input") for name in ("requantization_range", "requantize", "quantize_down_and_shrink_range")
-]
 ALLOWED = {  # what the original takes too
     ("isa.hvx_vasr_rnd_sat", "shift", "huge"),  # the instruction looks at the lowest bits alone
-    *((f"tensorflow.{name}", key, "inverted") for name, key in TENSORFLOW_RANGES),
+    *((f"tensorflow.{name}", key, "inverted") for name, key in calls_of_tensorflow.RANGES_IN_ANY_ORDER),
     *(("tensorflow.quantize_v2", key, "list") for key in ("min_range", "max_range")),  # one number a slice
     *(("tensorflow.dequantize", "input", f"list_{end}") for end in ("min", "max")),
     *(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import calls_of_rules
+import calls_of_tensorflow
 import numpy as np
 
 import qops
@@ -35,7 +36,6 @@ U8_, S32_ = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
 PIXELS, FILTERS = (IMAGE, -1.0, 2.0), ((TAPS.view(np.uint8)).reshape(2, 2, 4, 3), 0.0, 3.0)
 MOVES = {"stride": (2, 1), "padding": "SAME"}
 A_B = {"a": U8_, "b": (OTHER, 0.0, 3.0)}
-X_Y = {"x": A_B["a"], "y": A_B["b"]}
 Q_U8 = {"x_scale": 0.5, "x_zero_point": 9, "w_scale": np.float32([0.5, 1, 2, 4]), "w_zero_point": 3}
 GEMM = {"ao": 3, "bo": -2, "beta": 1.0, "c": np.int32([[5, 6], [7, 8]]), "co": 9}
 
@@ -146,15 +146,7 @@ OPS = {
     "nnlib.requantize_u8": Op({"x": CODES, "gain": 0.7, "in_zero": 80, "out_zero": 90}, np.uint8),
     "nnlib.mul_by_quantized_multiplier": Op({"x": CODES_32, "multiplier": 1 << 30, "shift": 2}, np.int32),
     "nnlib.rounding_divide_by_pot": Op({"x": CODES_32, "exponent": 5}, np.int32),
-    # --- TensorFlow
-    "tensorflow.quantize_v2": Op({"input": REALS, "min_range": -1.0, "max_range": 2.0}, np.uint8),
-    "tensorflow.dequantize": Op({"input": U8_}, np.float32),
-    "tensorflow.quantized_add": Op(X_Y, np.int32),
-    "tensorflow.quantized_bias_add": Op({"input": U8_, "bias": (OTHER[0], 0.0, 3.0)}, np.int32, each=False),
-    "tensorflow.requantization_range": Op({"input": S32_}),
-    "tensorflow.requantize": Op({"input": S32_, "requested_output_min": -1.0, "requested_output_max": 1.5}, np.uint8),
-    "tensorflow.quantize_down_and_shrink_range": Op({"input": S32_}, np.uint8),
-    **{name: Op(**call) for name, call in calls_of_rules.CALLS.items()},
+    **{name: Op(**call) for name, call in (calls_of_tensorflow.CALLS | calls_of_rules.CALLS).items()},
     # --- ONNX
     "onnx.quantize_linear": Op({"x": REALS, "y_scale": 0.01, "y_zero_point": 100}),
     "onnx.dequantize_linear": Op({"x": CODES, "x_scale": 0.01, "x_zero_point": 100}),

@@ -4,8 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from adaptors import tensorflow_elementwise
 
 from qops import tensorflow
+
+PARTS = (tensorflow_elementwise,)
+"""Modules with adaptors and refusals of their own."""
 
 
 def quantize_v2(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +61,7 @@ ONEDNN_REFUSALS = {
 """Kind of error with oneDNN on, all that is recorded of it -> how qops names the argument and the reason."""
 
 REFUSALS = {
-    "`input_min` must be rank 0|`min_input` must be rank 0": "input min: must be rank 0 but is rank 1",
+    "`input_min` must be rank 0|`min_input` must be rank 0": "(input|features) min: must be rank 0 but is rank 1",
     "`min_x` must be rank 0": "x min: must be rank 0 but is rank 1",
     "`max_y` must be rank 0": "y max: must be rank 0 but is rank 1",
     "max_x must be larger than min_x": "x: max_x must be larger than min_x|x min: nan is not finite",
@@ -65,9 +69,9 @@ REFUSALS = {
     "Incompatible shapes": "x, y: Incompatible shapes",
     "Broadcast between": "x, y: Broadcast between",
     "Must have some elements to add": "x, y: Must have some elements to add",
-    "T1=DT_QINT8": "x: expected uint8 data, got int8",
-    "Tinput=DT_QUINT8": "input: expected int32 data, got uint8",
-    "out_type=DT_QINT32": "out_type: 'qint32' is not",
+    "QuantizedAdd.T1=DT_QINT8": "x: expected uint8 data, got int8",
+    "(Requantize|Range).Tinput=DT_QUINT8": "input: expected int32 data, got uint8",
+    "Requantize.*out_type=DT_QINT32": "out_type: 'qint32' is not",
     "Input tensor must be at least 2D": "input: Input tensor must be at least 2D",
     "Biases must be 1D": "bias: Biases must be 1D",
     "Must provide as many biases": "bias: Must provide as many biases",
@@ -81,6 +85,7 @@ REFUSALS = {
     "Round mode 'HALF_TO_EVEN' only": "round_mode: 'HALF_TO_EVEN' only",
     "requested_output_min must be <=": "requested_output_min: requested_output_min must be <= 0",
     "requested_output_max must be >=": "requested_output_max: requested_output_max must be >=",
+    **{reason: words for part in PARTS for reason, words in part.REFUSALS.items()},
 }
 """Reason of TensorFlow -> how qops names the argument and the reason."""
 
@@ -92,4 +97,5 @@ ADAPTORS: dict[str, Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]] 
     "Requantize": requantize,
     "RequantizationRange": requantization_range,
     "QuantizeDownAndShrinkRange": quantize_down_and_shrink_range,
+    **{op: adaptor for part in PARTS for op, adaptor in part.ADAPTORS.items()},
 }

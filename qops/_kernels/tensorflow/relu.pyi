@@ -1,0 +1,3 @@
+from typing import Any
+
+def code_of(x: float, lo: float, hi: float, row: Any) -> int: ...

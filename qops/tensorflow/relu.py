@@ -1,0 +1,119 @@
+"""QuantizedRelu and QuantizedRelu6 of uint8 and int32 codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from qops._kernels.core.clamp import clamp
+from qops._kernels.tensorflow.relu import code_of
+from qops.qtensor import QTensor, TensorLike, output
+from qops.tensorflow._checks import TYPES, one_of, operands, passed_on
+
+
+def quantized_relu(features: TensorLike, out_type: str | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
+    """Cut codes below that of 0: ``max(q, code(0))``. The range stays.
+
+    In double, with ``per_unit = 1 / step`` and the lowest code L, cut to the codes there are::
+
+        code(x) = half_away(x * per_unit) - half_away(min * per_unit) + L
+
+    Parameters
+    ----------
+    features : (data, min, max)
+        uint8 or int32 codes; the range in any order. One without width makes code 0 the lowest.
+    out_type : {"quint8", "qint32"}, optional
+        The type of the features: there is no other.
+    out : ndarray of uint8 or int32, optional
+        Where the codes are written; of the type and shape of the features.
+
+    Returns
+    -------
+    QTensor
+        Codes of the range of the features.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor; a range that is not finite, is wider than float32 or narrower than its
+        normal numbers; another `out_type` than that of the features; an `out` that does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_activation_ops.cc``, ``quantization_utils.h``.
+
+    **Hazards.** In a range below 0, where every value should become 0, every code becomes the highest, which is max:
+
+    >>> import numpy as np
+    >>> quantized_relu((np.uint8([0, 100]), -9.0, -4.5))
+    QTensor(data=array([255, 255], dtype=uint8), min=-9.0, max=-4.5)
+
+    Where 0 is between two codes, what becomes of values below 0 is not 0:
+
+    >>> t = quantized_relu((np.uint8([0]), -1.0, 1.0))
+    >>> t.data, round(float(t.min + t.data[0] * t.scale), 4)
+    (array([128], dtype=uint8), 0.0039)
+
+    Examples
+    --------
+    >>> quantized_relu((np.uint8([0, 51, 255]), -0.5, 2.0)).data
+    array([ 51,  51, 255], dtype=uint8)
+    >>> quantized_relu((np.int32([-7, 7]), -1.0, 1.0)).data
+    array([0, 7], dtype=int32)
+    """
+    return _relu(features, out_type, None, out)
+
+
+def quantized_relu6(features: TensorLike, out_type: str | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
+    """Cut codes below that of 0 and above that of 6: ``min(max(q, code(0)), code(6))``. The range stays.
+
+    The codes are those of `quantized_relu`.
+
+    Parameters
+    ----------
+    features : (data, min, max)
+        uint8 or int32 codes; the range in any order. One without width makes both codes the lowest.
+    out_type : {"quint8", "qint32"}, optional
+        The type of the features: there is no other.
+    out : ndarray of uint8 or int32, optional
+        Where the codes are written; of the type and shape of the features.
+
+    Returns
+    -------
+    QTensor
+        Codes of the range of the features.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `quantized_relu`.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_activation_ops.cc``, ``quantization_utils.h``.
+
+    **Hazards.** In a range above 6, where every value should become 6, every code becomes 0, which is min:
+
+    >>> import numpy as np
+    >>> quantized_relu6((np.uint8([0, 100]), 7.0, 9.0))
+    QTensor(data=array([0, 0], dtype=uint8), min=7.0, max=9.0)
+
+    Examples
+    --------
+    >>> quantized_relu6((np.uint8([0, 100, 255]), -2.0, 23.5)).data
+    array([20, 80, 80], dtype=uint8)
+    """
+    return _relu(features, out_type, 6.0, out)
+
+
+def _relu(features: TensorLike, out_type: str | None, top: float | None, out: NDArray[Any] | None) -> QTensor:
+    kinds = ("quint8", "qint32")
+    ((q, lo, hi),) = operands(1, kinds, features=features)
+    kind = kinds[q.dtype.itemsize == 4]
+    if one_of(kind if out_type is None else out_type, "out_type", kinds) != kind:
+        raise ValueError(f"out_type: TensorFlow has no kernel from {kind} to {out_type}")
+    row = TYPES[kind]
+    out = output(out, row.dtype.num, q)
+    clamp(q, code_of(0.0, lo, hi, row), row.highest if top is None else code_of(top, lo, hi, row), out)
+    return passed_on(out, lo, hi)

@@ -1,0 +1,74 @@
+"""QuantizedReshape."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from qops.qtensor import QTensor, TensorLike, as_array
+from qops.tensorflow._checks import operands, passed_on
+
+
+def quantized_reshape(tensor: TensorLike, shape: ArrayLike) -> QTensor:
+    """Give codes another shape. Neither they nor the range change.
+
+    Parameters
+    ----------
+    tensor : (data, min, max)
+        uint8 or int32 codes; the range in any order.
+    shape : sequence of int
+        The lengths of the axes, 1-D. One may be -1: it is made to fit.
+
+    Returns
+    -------
+    QTensor
+        The codes in their new shape, in the memory of `tensor` where numpy's `reshape` leaves them there.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor; a range that is not finite or is wider than float32; a shape that is no
+        such sequence, has two -1 (``Only one input size may be -1``), a negative length, or another number of elements
+        than the tensor.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_reshape_op.cc``, ``reshape_op.h``.
+
+    **Hazards.** The range is not looked at, so that one in the wrong order is passed on:
+
+    >>> import numpy as np
+    >>> quantized_reshape((np.uint8([1, 2]), 1.0, -1.0), [2, 1]).max
+    -1.0
+
+    Examples
+    --------
+    >>> quantized_reshape((np.arange(6, dtype=np.uint8), -1.0, 1.0), [2, -1])
+    QTensor(data=array([[0, 1, 2],
+           [3, 4, 5]], dtype=uint8), min=-1.0, max=1.0)
+    """
+    ((q, lo, hi),) = operands(0, ("quint8", "qint32"), tensor=tensor)
+    return passed_on(q.reshape(_lengths(shape, q.size)), lo, hi)
+
+
+def _lengths(shape: ArrayLike, size: int) -> list[int]:
+    """Give the lengths of the axes of so many elements; ValueError in TensorFlow's words."""
+    asked: Any = as_array(shape, "shape")
+    if asked.ndim != 1 or (asked.size and asked.dtype.kind not in "iu"):
+        raise TypeError(f"shape: expected a 1-D sequence of integers, got {shape!r:.80}")
+    lengths: list[int] = asked.tolist()
+    unknown = [axis for axis, length in enumerate(lengths) if length == -1]
+    if len(unknown) > 1:
+        raise ValueError(f"shape: Only one input size may be -1, not both {unknown[0]} and {unknown[1]}")
+    for axis, length in enumerate(lengths):
+        if length < -1:
+            raise ValueError(f"shape: Size {axis} must be non-negative, not {length}")
+    known = prod(length for length in lengths if length != -1)
+    if unknown and known == 0:
+        raise ValueError("shape: cannot infer the missing size unless all others are at least 1")
+    if size % known if unknown else size != known:
+        wanted = f"requires a multiple of {known}" if unknown else f"has {known}"
+        raise ValueError(f"shape: Input to reshape is a tensor with {size} values, but the requested shape {wanted}")
+    return lengths
