@@ -5,7 +5,7 @@ Names are its op names. "The original" is nnlib itself, on the vector unit (HVX)
 
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers
 from qops.nnlib.add_8p8to32 import quantized_add_8p8to32
-from qops.nnlib.add_node import QuantizedAdd8p8to8
+from qops.nnlib.add_node import QuantizedAdd8p8to8, QuantizedSub8p8to8D32
 from qops.nnlib.bias_add import quantized_bias_add_8p8to32, quantized_bias_add_32p32to32
 from qops.nnlib.concat import quantized_concat_8, quantized_concat_8_ref
 from qops.nnlib.convolution import quantized_conv2d_8x8to32
@@ -48,7 +48,7 @@ from qops.nnlib.requantize import (
 )
 from qops.nnlib.requantize_16 import quantize_down_and_shrink_range_32to16, requantize_32to16
 from qops.nnlib.requantize_codes import requantize_i32, requantize_i32_scalar, requantize_u8
-from qops.nnlib.sub import quantized_sub_8p8to32
+from qops.nnlib.sub import quantized_sub_8p8to8_d32, quantized_sub_8p8to32
 
 __all__ = [
     "AdjustedRange",
@@ -56,6 +56,7 @@ __all__ = [
     "MovedRange",
     "MultiplierBelowOne",
     "QuantizedAdd8p8to8",
+    "QuantizedSub8p8to8D32",
     "adjust_minmax_fixed",
     "adjust_minmax_for_zero",
     "adjust_range",
@@ -93,6 +94,7 @@ __all__ = [
     "quantized_neg_8",
     "quantized_relu_8",
     "quantized_relux_8",
+    "quantized_sub_8p8to8_d32",
     "quantized_sub_8p8to32",
     "requantization_range_32",
     "requantize_8to8",

@@ -1,7 +1,4 @@
-"""nnlib's QuantizedAdd_8p8to8 as a node of a graph, which remembers its output range: its passes, and how that moves.
-
-The rules of the range are float32: each operation is done on Python floats, exactly or nearly so, and rounded by `f32`.
-"""
+"""nnlib's adds into 8 bits as nodes of a graph, which remember their output range: their passes over the data."""
 
 from __future__ import annotations
 
@@ -12,107 +9,98 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
-from qops._kernels.nnlib.ranges import f32, moved
+from qops._kernels.nnlib.ranges import f32
+from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
 from qops.qtensor import U8, QTensor, TensorLike, integer, operands, output, real, span, tensor
 
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
-Ends: TypeAlias = tuple[float, float]
 
 MOST_PASSES = 64  # more than this, and the retry rules of ``spec`` never settle
-MORE, SPARE, NARROWEST = f32(1.2), f32(0.15), f32(1e-4)
 
 
-class Guess:
-    """The ends of the output range that are given; a free end is None."""
+class Node:
+    """What an add and a subtraction share: the range they remember, and their passes."""
 
-    def __init__(self, lo: float | None, hi: float | None) -> None:
-        self.min, self.max = lo, hi
-        self.fixed = (lo is not None) + 2 * (hi is not None)  # as `adjust_minmax_fixed` takes it
+    def __init__(self, guess_min: float | None, guess_max: float | None, form: Form, subtract: bool) -> None:
+        lo = None if guess_min is None else real(guess_min, "guess_min")
+        hi = None if guess_max is None else real(guess_max, "guess_max")
+        if lo is not None and hi is not None:
+            span(lo, hi, "guess")
+        self._form, self._given, self._subtract = known_form(form), (lo, hi), subtract
+        if form == "d32":
+            lo, hi = None if lo is None else min(lo, 0.0), None if hi is None else max(hi, 0.0)
+        self._guess = Guess(lo, hi)
+        self._looks = self._guess.fixed < 3 if form == "d32" else hi is None
+        self._ends, self._ran = self._guess.start(), False
+        self.passes = 0
 
-    def start(self) -> Ends:
-        """Give the range of a node that has not run: (0, 0.5), but for ends that are given; two of them, adjusted."""
-        ends = 0.0 if self.min is None else self.min, 0.5 if self.max is None else self.max
-        return self.adjusted(ends) if self.fixed == 3 else ends
+    def _run(
+        self, a: TensorLike, b: TensorLike, padding: tuple[int, int] | None, out: NDArray[np.uint8] | None
+    ) -> QTensor:
+        """Make the passes of one call; one that raises leaves the remembered range and `out` as they were."""
+        padding = None if padding is None else _two_codes(padding)
+        x, y = operands(a, b, "a", "b", U8)
+        alike, form = x[0].shape == y[0].shape, self._form
+        if form == "op":
+            form = "flat" if alike else "spec"
+        if form != "spec" and not alike:
+            raise ValueError(f"a, b: shapes {x[0].shape} and {y[0].shape} differ, which {form} does not take")
+        result = output(out, U8, x[0], y[0])
+        codes = result if out is None else np.empty(result.shape, np.uint8)
+        if form == "spec":
+            if self._form == "op":
+                _check_expansion(x[0].shape, y[0].shape, codes.shape)
+            _check_spec(x[1:], y[1:], codes.size)
+        ends, passes = self._spec(x, y, padding, codes) if form == "spec" else self._flat(x, y, codes)
+        if ends is None or not (isfinite(ends[0]) and isfinite(ends[1])):
+            why = "never settles" if form == "spec" else "is too narrow for the inputs"
+            raise ValueError(
+                f"a, b: for {x[1:]} and {y[1:]}, with guess_min {self._given[0]} and guess_max {self._given[1]}, the "
+                f"output range {why}, or is beyond float32"
+            )
+        if codes is not result:
+            result[...] = codes
+        self._ends, self._ran, self.passes = ends, self._ran or form != "spec", passes
+        return tensor(result, *ends)  # min > max in some of its wraps
 
-    def adjusted(self, ends: Ends) -> Ends:
-        """Move the range until 0 is on a code."""
-        _, lo, hi = moved(*ends, self.fixed, 0.0)
-        return lo, hi
+    def _flat(self, a: Checked, b: Checked, out: NDArray[np.uint8]) -> tuple[Ends | None, int]:
+        """Run ``flat``; give the range of the last pass, None if the original refuses it, and the number of passes."""
+        guess, ends = self._guess, self._ends
+        if guess.fixed < 3:
+            whole = (a[1] - b[2], a[2] - b[1]) if self._subtract else (a[1] + b[1], a[2] + b[2])
+            ends = chosen(ends if self._ran else None, guess, f32(whole[0]), f32(whole[1]))
+        found = kernels.flat_pass(a, b, ends, guess.fixed == 3, self._subtract, out)
+        if found is None:
+            return None, 1
+        wider = widened(ends, found, guess) if self._looks else None
+        if wider is None:
+            return ends, 1
+        return (wider if kernels.flat_pass(a, b, wider, False, self._subtract, out) else None), 2
 
+    def _spec(
+        self, a: Checked, b: Checked, padding: tuple[int, int] | None, out: NDArray[np.uint8]
+    ) -> tuple[Ends | None, int]:
+        """Run ``spec``; give its last range, None if it never settles, and how many passes the original makes.
 
-def retried(ends: Ends, found: Ends, coarse: float, guess: Guess) -> Ends | None:
-    """``spec``: give the range of the next pass by the first rule that holds, None if none does.
-
-    `found` is the range of the sums, `coarse` the width of the coarse operand's.
-    """
-    lo, hi = ends
-    if guess.max is None and found[1] > hi:
-        return lo, f32(found[1] * MORE)
-    if guess.min is None and found[0] < lo:
-        return f32(found[0] * MORE), hi
-    if guess.max is None and f32(hi - lo) < coarse:
-        return lo, f32(coarse + lo)
-    return None
-
-
-def chosen(ends: Ends | None, guess: Guess, lowest: float, highest: float) -> Ends:
-    """``flat``: give the range of a run whose sums can be anything from `lowest` to `highest`; `ends` are the last."""
-    highest = max(highest, f32(lowest + f32(0.001)))
-    return first(guess, lowest, highest) if ends is None else grown(ends, guess, lowest, highest)
-
-
-def first(guess: Guess, lowest: float, highest: float) -> Ends:
-    """Give an eighth of lowest..highest; beside a given end, the range that is as wide or reaches 0."""
-    lo, hi = f32(lowest * 0.125), f32(highest * 0.125)
-    width = f32(hi - lo)
-    if guess.min is not None:
-        lo, hi = guess.min, max(0.0, f32(guess.min + width))
-    elif guess.max is not None:
-        lo, hi = min(0.0, f32(guess.max - width)), guess.max
-    return guess.adjusted((lo, hi))
-
-
-def grown(ends: Ends, guess: Guess, lowest: float, highest: float) -> Ends:
-    """Give a range at least a 32nd as wide as lowest..highest; it never becomes narrower."""
-    lo, hi = ends
-    full, now = f32(highest - lowest), f32(hi - lo)
-    excess = f32(full - f32(now * 32))
-    if not excess > 0:
-        return ends
-    share = f32(excess / f32(f32(full - now) * 32))
-    down, up = f32(f32(lowest - lo) * share), f32(f32(highest - hi) * share)
-    if guess.min is not None:
-        lo = guess.min
-    elif down < 0:
-        lo = f32(lo + down)
-    if guess.max is not None:
-        hi = guess.max
-    elif up > 0:
-        hi = f32(hi + up)
-    return guess.adjusted((lo, hi))
-
-
-def widened(ends: Ends, found: Ends, guess: Guess) -> Ends | None:
-    """``flat``: move the free ends that the sums, `found`, are beyond, and 15 % further; None if there are none."""
-    (lo, hi), (lowest, highest) = ends, found
-    lower, higher = guess.min is None and lowest < lo, guess.max is None and highest > hi
-    if not (lower or higher):
-        return None
-    width = f32(highest - lowest)
-    width = f32(width + max(f32(width * SPARE), NARROWEST))
-    if guess.min is not None:
-        lo = guess.min
-    elif lower:
-        lo = min(0.0, f32(highest - width))
-    if guess.max is not None:
-        hi = guess.max
-    elif higher:
-        hi = max(0.0, f32(lowest + width))
-    return guess.adjusted((lo, hi)) if lo < 0 else (lo, hi)
+        No pass changes the sums, so one with the first range and one with the last are enough here.
+        """
+        padding = padding if out.size % 128 else None
+        coarse, fine = f32(a[2] - a[1]), f32(b[2] - b[1])
+        if not f32(coarse / 255) >= f32(fine / 255):
+            a, b, coarse, padding = b, a, fine, padding and padding[::-1]
+        ends, passes = self._ends, 1
+        found = kernels.spec_pass(a, b, ends, padding, out)
+        while (moved := retried(ends, found, coarse, self._guess)) is not None:
+            ends, passes = moved, passes + 1
+            if passes > MOST_PASSES:
+                return None, passes
+        if passes > 1:
+            kernels.spec_pass(a, b, ends, padding, out)
+        return ends, passes
 
 
-class QuantizedAdd8p8to8:
+class QuantizedAdd8p8to8(Node):
     """A QuantizedAdd_8p8to8 of a graph: it remembers its output range from call to call.
 
     ``flat`` (equal shapes, since 2019)
@@ -177,17 +165,7 @@ class QuantizedAdd8p8to8:
     """
 
     def __init__(self, guess_min: float | None = None, guess_max: float | None = None, *, form: Form = "op") -> None:
-        lo = None if guess_min is None else real(guess_min, "guess_min")
-        hi = None if guess_max is None else real(guess_max, "guess_max")
-        if lo is not None and hi is not None:
-            span(lo, hi, "guess")
-        self._form, self._given = known_form(form), (lo, hi)
-        if form == "d32":
-            lo, hi = None if lo is None else min(lo, 0.0), None if hi is None else max(hi, 0.0)
-        self._guess = Guess(lo, hi)
-        self._looks = self._guess.fixed < 3 if form == "d32" else hi is None
-        self._ends, self._ran = self._guess.start(), False
-        self.passes = 0
+        super().__init__(guess_min, guess_max, form, False)
 
     def __call__(
         self,
@@ -198,64 +176,49 @@ class QuantizedAdd8p8to8:
         out: NDArray[np.uint8] | None = None,
     ) -> QTensor:
         """Add two tensors; see `quantized_add_8p8to8`. A call that raises leaves the remembered range as it was."""
-        padding = None if padding is None else _two_codes(padding)
-        x, y = operands(a, b, "a", "b", U8)
-        alike, form = x[0].shape == y[0].shape, self._form
-        if form == "op":
-            form = "flat" if alike else "spec"
-        if form != "spec" and not alike:
-            raise ValueError(f"a, b: shapes {x[0].shape} and {y[0].shape} differ, which {form} does not take")
-        result = output(out, U8, x[0], y[0])
-        codes = result if out is None else np.empty(result.shape, np.uint8)  # `out` stays as it is if this raises
-        if form == "spec":
-            if self._form == "op":
-                _check_expansion(x[0].shape, y[0].shape, codes.shape)
-            _check_spec(x[1:], y[1:], codes.size)
-        ends, passes = self._spec(x, y, padding, codes) if form == "spec" else self._flat(x, y, codes)
-        if ends is None or not (isfinite(ends[0]) and isfinite(ends[1])):
-            why = "never settles" if form == "spec" else "is too narrow for the inputs"
-            raise ValueError(
-                f"a, b: for {x[1:]} and {y[1:]}, with guess_min {self._given[0]} and guess_max {self._given[1]}, the "
-                f"output range {why}, or is beyond float32"
-            )
-        if codes is not result:
-            result[...] = codes
-        self._ends, self._ran, self.passes = ends, self._ran or form != "spec", passes
-        return tensor(result, *ends)  # min > max in some of its wraps
+        return self._run(a, b, padding, out)
 
-    def _flat(self, a: Checked, b: Checked, out: NDArray[np.uint8]) -> tuple[Ends | None, int]:
-        """Run ``flat``; give the range of the last pass, None if the original refuses it, and the number of passes."""
-        guess, ends = self._guess, self._ends
-        if guess.fixed < 3:
-            ends = chosen(ends if self._ran else None, guess, f32(a[1] + b[1]), f32(a[2] + b[2]))
-        found = kernels.flat_pass(a, b, ends, guess.fixed == 3, out)
-        if found is None:
-            return None, 1
-        wider = widened(ends, found, guess) if self._looks else None
-        if wider is None:
-            return ends, 1
-        return (wider if kernels.flat_pass(a, b, wider, False, out) else None), 2
 
-    def _spec(
-        self, a: Checked, b: Checked, padding: tuple[int, int] | None, out: NDArray[np.uint8]
-    ) -> tuple[Ends | None, int]:
-        """Run ``spec``; give its last range, None if it never settles, and how many passes the original makes.
+class QuantizedSub8p8to8D32(Node):
+    """A QuantizedSub_8p8to8_d32 of a graph: it remembers its output range from call to call.
 
-        No pass changes the sums, so one with the first range and one with the last are enough here.
-        """
-        padding = padding if out.size % 128 else None
-        coarse, fine = f32(a[2] - a[1]), f32(b[2] - b[1])
-        if not f32(coarse / 255) >= f32(fine / 255):
-            a, b, coarse, padding = b, a, fine, padding and padding[::-1]
-        ends, passes = self._ends, 1
-        found = kernels.spec_pass(a, b, ends, padding, out)
-        while (moved := retried(ends, found, coarse, self._guess)) is not None:
-            ends, passes = moved, passes + 1
-            if passes > MOST_PASSES:
-                return None, passes
-        if passes > 1:
-            kernels.spec_pass(a, b, ends, padding, out)
-        return ends, passes
+    It is the ``d32`` form of `QuantizedAdd8p8to8`, but b is subtracted: kb is negative, all that can come is
+    ``a_min - b_max`` to ``a_max - b_min``, and right_shift is the largest of 0..7 that keeps ka and -kb below 2**14.
+
+    Parameters
+    ----------
+    guess_min, guess_max : float, optional
+        Ends of the output range that are given, cut to hold 0. A given end is never checked: what is beyond it
+        saturates.
+
+    Attributes
+    ----------
+    passes : int
+        How many times the last call ran over the data in the original: 1 or 2.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A guess that is no finite number, guess_min > guess_max.
+
+    Notes
+    -----
+    Source: ``op_add_d32.c``, ``op_add.c``. A node is not for two threads at once.
+
+    Examples
+    --------
+    >>> node = QuantizedSub8p8to8D32()
+    >>> zeros, small, large = ((np.uint8([code]), -1.28, 1.27) for code in (128, 136, 255))
+    >>> [(round(node(t, zeros).max, 3), node.passes) for t in (small, large, small)]
+    [(0.321, 1), (1.46, 2), (1.46, 1)]
+    """
+
+    def __init__(self, guess_min: float | None = None, guess_max: float | None = None) -> None:
+        super().__init__(guess_min, guess_max, "d32", True)
+
+    def __call__(self, a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
+        """Subtract b from a; see `quantized_sub_8p8to8_d32`. One that raises leaves the range as it was."""
+        return self._run(a, b, None, out)
 
 
 def known_form(form: Form) -> Form:

@@ -161,3 +161,17 @@ def test_every_adaptor_has_golden_vectors(system):
     files = [file for file in (OWN / system).glob("*.json") if not file.name.endswith(".rejects.json")]
     found = {file.stem for file in files} | {case.get("op") for file in files for case in json.loads(file.read_text())}
     assert {*module.ADAPTORS, *getattr(module, "SESSIONS", {})} <= found
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_golden_file_and_array_is_used(system):
+    """Each file has cases, each case an adaptor, and each array belongs to a case."""
+    sessions, used = getattr(import_module(f"adaptors.{system}"), "SESSIONS", {}), {}
+    for file in sorted((OWN / system).glob("*.json")):
+        found = json.loads(file.read_text())
+        assert found, file.name
+        assert all(file.stem in sessions or adaptor(system, file.stem, case) for case in found), file.name
+        used[stem(file)] = used.get(stem(file), "") + json.dumps(found)
+    for name, text in used.items():
+        assert not [key for key in np.load(OWN / system / f"{name}.npz").files if f'"{key}"' not in text], name
+    assert {file.stem for file in (OWN / system).glob("*.npz")} == {*used}

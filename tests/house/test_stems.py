@@ -20,6 +20,7 @@ ELSEWHERE = {
     "core/walk": "house/test_arrays.py",
     "nnlib/add_8p8to32": "nnlib/test_add.py",
     "nnlib/add_node": "nnlib/test_add.py",
+    "nnlib/add_range": "nnlib/test_add.py",
     "nnlib/dequantize": "nnlib/test_quantize.py",
     "nnlib/multiply_shift": "nnlib/test_ranges.py",
     "nnlib/recode": "nnlib/test_concat.py",

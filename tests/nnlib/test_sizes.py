@@ -48,10 +48,13 @@ def test_reals(rng, n):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-@pytest.mark.parametrize(("form", "slow"), [("spec", twin_add.Spec), ("flat", twin_add.Flat), ("d32", twin_add.D32)])
+@pytest.mark.parametrize(
+    ("form", "slow"),
+    [("spec", twin_add.Spec), ("flat", twin_add.Flat), ("d32", twin_add.D32), ("sub", twin_add.D32Sub)],
+)
 def test_adds(rng, form, slow, n):
     a, b = rng.integers(0, 256, (2, n), np.uint8)
-    node, want = nnlib.QuantizedAdd8p8to8(form=form), slow()
+    node, want = nnlib.QuantizedSub8p8to8D32() if form == "sub" else nnlib.QuantizedAdd8p8to8(form=form), slow()
     for _ in range(2):
         if form == "spec" and n == 0:
             with pytest.raises(ValueError, match="a, b: no elements"):

@@ -133,6 +133,7 @@ OPS = {
     "nnlib.quantized_neg_8": Op({"t": U8_}, np.uint8),
     "nnlib.quantized_relu_8": Op({"t": U8_}, np.uint8),
     "nnlib.quantized_relux_8": Op({"t": U8_, "limit": 1.0}, np.uint8),
+    "nnlib.quantized_sub_8p8to8_d32": Op({**A_B, "guess_min": -3.0, "guess_max": 1.0}, np.uint8),
     "nnlib.quantized_sub_8p8to32": Op(A_B, np.int32),
     "nnlib.quantize_down_and_shrink_range_32to8": Op({"t": S32_}, np.uint8),
     "nnlib.requantization_range_32": Op({"t": S32_}),

@@ -62,6 +62,8 @@ class Spec:
 class Flat(Spec):
     """Today's add as a node that remembers its range."""
 
+    sign = 1
+
     def __init__(self, lo=None, hi=None):
         super().__init__(lo, hi)
         self.given, self.fixed = (lo, hi), self.lo_fixed + 2 * self.hi_fixed
@@ -72,7 +74,8 @@ class Flat(Spec):
         steps = [level_zero(a_min, a_max), level_zero(b_min, b_max)]
         with np.errstate(**SILENT):
             if self.fixed != 3:
-                self.choose(a_min + b_min, a_max + b_max)
+                low, high = (b_min, b_max) if self.sign == 1 else (-b_max, -b_min)
+                self.choose(a_min + low, a_max + high)
             codes, zero, unit, xs = self.run(a, b, steps, self.fixed == 3)
             passes = 1
             if self.looks and self.better(zero, unit, xs):
@@ -103,12 +106,12 @@ class Flat(Spec):
     def run(self, a, b, steps, given):
         scale = F(255) / (self.hi - self.lo)
         fa, fb = (scale * s["step"] for s in steps)
-        e = exponent((fa + fb) * F(16384 / 16380))
+        e = exponent((fa + fb if self.sign == 1 else max(fa, fb)) * F(16384 / 16380))
         if e > 6 and (not given or e > 12):
             raise ValueError("scaling failed")
         n = min(6 - e, 7)
         pre = 1 - n if given and n <= 0 else 0
-        ka, kb = (rnd(f * (F(2.0**n) * F(256))) for f in (fa, fb))
+        ka, kb = (rnd(f * (F(2.0**n) * F(256))) for f in (fa, self.sign * fb))
         zero = (steps[0]["zero"] * ka + steps[1]["zero"] * kb) >> (8 - pre)
         offset = wrap(rnd(-self.lo * scale * F(2.0 if pre else 2.0**n)) - zero, 32)
         xs = [(p * ka + q * kb) >> (8 - pre) for p, q in zip(a, b, strict=True)]
@@ -136,3 +139,9 @@ class D32(Flat):
     def __init__(self, lo=None, hi=None):
         super().__init__(None if lo is None else min(0, lo), None if hi is None else max(0, hi))
         self.looks = self.fixed != 3
+
+
+class D32Sub(D32):
+    """The subtraction of the blocked layout."""
+
+    sign = -1

@@ -6,10 +6,7 @@ from qops import codes
 from qops._kernels.core import affine, integer_stage
 from qops._kernels.core import range as extremes
 from qops._kernels.frontdoor import add, add_8p8to32, quantize, requantize
-from qops._kernels.nnlib import add as nnlib_add
 from qops._kernels.nnlib import bias_add
-from qops._kernels.nnlib import quantize as nnlib_quantize
-from qops._kernels.nnlib import requantize as nnlib_requantize
 from qops._kernels.onednn import steps as onednn_steps
 from qops._kernels.onednn import store as onednn_store
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
@@ -198,59 +195,6 @@ def stored(dtype):
     return case
 
 
-def nnlib_added(rng, n):
-    """A flat pass of nnlib's add, into a range that is far too narrow at times, or infeasible."""
-    (a_lo, a_hi), (b_lo, b_hi), share = ends(rng), ends(rng), 2.0 ** rng.uniform(-5, 1)
-    a, b, out = (
-        (drawn(rng, n, np.uint8), a_lo, a_hi),
-        (drawn(rng, n, np.uint8), b_lo, b_hi),
-        unaligned(rng, n, np.uint8),
-    )
-    c_range = (a_lo + b_lo) * share - 1.0, (a_hi + b_hi) * share + 1.0
-    given = bool(rng.integers(0, 2))
-    return lambda: (out, nnlib_add.flat_pass(a, b, c_range, given, out))
-
-
-def nnlib_added_speculatively(rng, n):
-    """A speculative pass, with sums and offsets that wrap at times."""
-    (a_lo, a_hi), (b_lo, b_hi), share = ends(rng), ends(rng), 2.0 ** rng.uniform(-5, 1)
-    a, b, out = (
-        (drawn(rng, n, np.uint8), a_lo, a_hi),
-        (drawn(rng, n, np.uint8), b_lo, b_hi),
-        unaligned(rng, n, np.uint8),
-    )
-    c_range = (a_lo + b_lo) * share, (a_hi + b_hi) * share
-    return lambda: (out, nnlib_add.spec_pass(a, b, c_range, None, out))
-
-
-def nnlib_quantized(rng, n):
-    """By mantissas; exponents from far below the range to infinite."""
-    x, out, (lo, hi) = drawn(rng, n, np.float32), unaligned(rng, n, np.uint8), ends(rng)
-    return lambda: (out, nnlib_quantize.quantize(x, lo, hi, out))
-
-
-def nnlib_requantized(rng, n):
-    """Gains of 1 and more, below, and so small that 128 elements change no rule; also of ranges without width."""
-    x, out, (lo, hi) = drawn(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
-    hi = lo if rng.integers(0, 8) == 0 else hi
-    level = rng.choice([abs(hi - lo) * 2.0 ** rng.uniform(-40, 0), 0.0, 1.0], p=[0.9, 0.05, 0.05])
-    return lambda: (out, nnlib_requantize.requantize_32to8(x, level, lo, hi, False, out))
-
-
-def nnlib_scaled(rng, n):
-    """Rows with a left shift, a first and a second rounding, of which the sum saturates."""
-    x, out = drawn(rng, n, np.int32), unaligned(rng, n, np.int32)
-    multiplier, left, right = int(rng.integers(-(2**31), 2**31)), int(rng.integers(0, 32)), int(rng.integers(0, 63))
-    return lambda: (out, nnlib_requantize.multiply(x, multiplier, left, right, out))
-
-
-def nnlib_requantized_by_scalars(rng, n):
-    """Rows whose zero point has more than 16 bits."""
-    x, out, (lo, hi) = drawn(rng, n, np.int32), unaligned(rng, n, np.uint8), ends(rng)
-    level = abs(hi - lo) * 2.0 ** rng.uniform(-40, 0)
-    return lambda: (out, nnlib_requantize.requantize_32to8(x, level, lo, hi, True, out))
-
-
 def tensorflow_requantized(rng, n):
     """Rows through float32 whose products wrap 64 bits, and to int8 two steps in float32."""
     x, (a, b), (lo, hi) = drawn(rng, n, np.int32), ends(rng), ends(rng)
@@ -271,10 +215,10 @@ def tensorflow_quantized(way, dtype):
     return case
 
 
-ADDS = [add_8, add_32, bias_add_32, bias_add_32_far, nnlib_added, nnlib_added_speculatively]
+ADDS = [add_8, add_32, bias_add_32, bias_add_32_far]
 RANGES = [spanned, spanned_float, finite]
-CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, nnlib_quantized, nnlib_requantized, *RANGES]
-ROWS = [nnlib_scaled, nnlib_requantized_by_scalars, tensorflow_requantized]
+CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, *RANGES]
+ROWS = [tensorflow_requantized]
 WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
     ("MIN_FIRST", np.uint8),
     ("MIN_FIRST", np.int32),

@@ -1,55 +1,97 @@
-"""A case for every kernel of nnlib's binary ops and concat with SIMD lanes, as `tier_cases` has them."""
+"""A case for every kernel of nnlib with SIMD lanes, as `tier_cases` has them."""
 
 import numpy as np
 import tier_cases
+from tier_cases import ends
 
-from qops._kernels.nnlib import add_8p8to32, mul, recode
+from qops._kernels.nnlib import add, add_8p8to32, mul, quantize, recode, requantize
+
+
+def tensor(rng, n, factor=1.0):
+    """Codes and their range, times a factor."""
+    return tier_cases.drawn(rng, n, np.uint8), *(factor * end for end in ends(rng))
+
+
+def memory(rng, n, dtype, out_dtype):
+    """What is read, and where to write."""
+    return tier_cases.drawn(rng, n, dtype), tier_cases.unaligned(rng, n, out_dtype)
 
 
 def weighed(rng, n):
-    """Nnlib's add and sub into int32."""
-    a, b = ((tier_cases.drawn(rng, n, np.uint8), *tier_cases.ends(rng)) for _ in range(2))
-    out, subtract = tier_cases.unaligned(rng, n, np.int32), bool(rng.integers(0, 2))
+    """The add and the subtraction into int32."""
+    a, b, out, subtract = tensor(rng, n), tensor(rng, n), tier_cases.unaligned(rng, n, np.int32), rng.random() < 0.5
     return lambda: (out, add_8p8to32.add_8p8to32(a, b, out, subtract))
 
 
 def multiplied(rng, n):
     """Products, into int32."""
-    a, b, out = (
-        (tier_cases.drawn(rng, n, np.uint8), *tier_cases.ends(rng)),
-        (tier_cases.drawn(rng, n, np.uint8), *tier_cases.ends(rng)),
-        tier_cases.unaligned(rng, n, np.int32),
-    )
+    a, b, out = tensor(rng, n), tensor(rng, n), tier_cases.unaligned(rng, n, np.int32)
     return lambda: (out, mul.mul_8x8to32(a, b, out))
 
 
 def multiplied_8(rng, n):
     """The same into uint8, in ranges so small that codes wrap at times."""
     small = 2.0 ** -rng.integers(0, 14)
-    a, b = ((tier_cases.drawn(rng, n, np.uint8), *(small * end for end in tier_cases.ends(rng))) for _ in range(2))
-    out = tier_cases.unaligned(rng, n, np.uint8)
+    a, b, out = tensor(rng, n, small), tensor(rng, n, small), tier_cases.unaligned(rng, n, np.uint8)
     return lambda: (out, mul.mul_8x8to8(a, b, out))
 
 
 def recoded(rng, n):
     """From one range to another, which need not hold it."""
-    a, c, out = (
-        (tier_cases.drawn(rng, n, np.uint8), *tier_cases.ends(rng)),
-        tier_cases.ends(rng),
-        tier_cases.unaligned(rng, n, np.uint8),
-    )
+    a, c, out = tensor(rng, n), ends(rng), tier_cases.unaligned(rng, n, np.uint8)
     return lambda: (out, recode.to_range(a, c, out))
 
 
 def recoded_into_a_hull(rng, n):
     """Of unlike ranges, whose offset wraps at times."""
-    (lo, hi), out = tier_cases.ends(rng), tier_cases.unaligned(rng, n, np.uint8)
-    a, c = (
-        (tier_cases.drawn(rng, n, np.uint8), lo, hi),
-        (lo - 2.0 ** rng.integers(-4, 9), hi + 2.0 ** rng.integers(-4, 9)),
-    )
-    vector = bool(rng.integers(0, 2))
+    a, out, vector = tensor(rng, n), tier_cases.unaligned(rng, n, np.uint8), rng.random() < 0.5
+    c = a[1] - 2.0 ** rng.integers(-4, 9), a[2] + 2.0 ** rng.integers(-4, 9)
     return lambda: (out, recode.to_hull(a, c, vector, out))
 
 
-NAMED = {f"nnlib_{case.__name__}": case for case in (weighed, multiplied, multiplied_8, recoded, recoded_into_a_hull)}
+def added(rng, n):
+    """A flat pass of the add or of the subtraction, into a range that is far too narrow at times, or infeasible."""
+    a, b, out, share = tensor(rng, n), tensor(rng, n), tier_cases.unaligned(rng, n, np.uint8), 2.0 ** rng.uniform(-5, 1)
+    c = (a[1] + b[1]) * share - 1.0, (a[2] + b[2]) * share + 1.0
+    given, subtract = rng.random(2) < 0.5
+    return lambda: (out, add.flat_pass(a, b, c, given, subtract, out))
+
+
+def added_speculatively(rng, n):
+    """A speculative pass, with sums and offsets that wrap at times."""
+    a, b, out, share = tensor(rng, n), tensor(rng, n), tier_cases.unaligned(rng, n, np.uint8), 2.0 ** rng.uniform(-5, 1)
+    c = (a[1] + b[1]) * share, (a[2] + b[2]) * share
+    return lambda: (out, add.spec_pass(a, b, c, None, out))
+
+
+def quantized(rng, n):
+    """By mantissas; exponents from far below the range to infinite."""
+    (x, out), (lo, hi) = memory(rng, n, np.float32, np.uint8), ends(rng)
+    return lambda: (out, quantize.quantize(x, lo, hi, out))
+
+
+def requantized(rng, n):
+    """Gains of 1 and more, below, and so small that 128 elements change no rule; also of ranges without width."""
+    (x, out), (lo, hi) = memory(rng, n, np.int32, np.uint8), ends(rng)
+    hi = lo if rng.integers(0, 8) == 0 else hi
+    level = rng.choice([abs(hi - lo) * 2.0 ** rng.uniform(-40, 0), 0.0, 1.0], p=[0.9, 0.05, 0.05])
+    return lambda: (out, requantize.requantize_32to8(x, level, lo, hi, False, out))
+
+
+def requantized_by_scalars(rng, n):
+    """Rows whose zero point has more than 16 bits."""
+    (x, out), (lo, hi) = memory(rng, n, np.int32, np.uint8), ends(rng)
+    level = abs(hi - lo) * 2.0 ** rng.uniform(-40, 0)
+    return lambda: (out, requantize.requantize_32to8(x, level, lo, hi, True, out))
+
+
+def scaled(rng, n):
+    """Rows with a left shift, a first and a second rounding, of which the sum saturates."""
+    x, out = memory(rng, n, np.int32, np.int32)
+    multiplier, left, right = int(rng.integers(-(2**31), 2**31)), int(rng.integers(0, 32)), int(rng.integers(0, 63))
+    return lambda: (out, requantize.multiply(x, multiplier, left, right, out))
+
+
+BINARY = [weighed, multiplied, multiplied_8, added, added_speculatively]
+UNARY = [recoded, recoded_into_a_hull, quantized, requantized, requantized_by_scalars, scaled]
+NAMED = {f"nnlib_{case.__name__}": case for case in [*BINARY, *UNARY]}

@@ -21,7 +21,7 @@ cdef extern from "nnlib/add.h":
         short recip, offset  # 32768 fine steps, and the lower end of the output, in output steps
         bint copies  # alpha is so large that the codes of the coarse operand are the result
     ctypedef struct add_flat:
-        int ka, kb  # steps of a and b in 2**-(8 + right_shift) output steps, below 2**14
+        int ka, kb  # steps of a and b in 2**-(8 + right_shift) output steps, below 2**14; of a subtraction, kb < 0
         int zero  # what x is for 0 + 0
         int offset  # from x to 2**right_shift output steps
         int first_shift, right_shift
@@ -109,12 +109,12 @@ def spec_pass(tuple a, tuple b, tuple c_range, padding, cnp.ndarray out):
     return (<float>s.lowest * width(fine)) / <float>255, (<float>s.highest * width(fine)) / <float>255
 
 
-cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given) noexcept nogil:
+cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given, bint subtract) noexcept nogil:
     """For an output range c; `given`: both its ends are, then a coarser first shift is allowed."""
     cdef add_flat p
     cdef float scale = <float>255 / width(c), out_zero = -c.min * scale
     cdef float fa = scale * a.step, fb = scale * b.step, unit
-    cdef int e = exponent((fa + fb) * <float>(16384.0 / 16380.0))
+    cdef int e = exponent((max(fa, fb) if subtract else fa + fb) * <float>(16384.0 / 16380.0))
     cdef int shift = min(6 - e, 7), pre = 1 - shift if given and shift <= 0 else 0
     memset(&p, 0, sizeof(p))
     p.feasible = e <= 6 or (given and e <= 12)
@@ -122,7 +122,7 @@ cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given) noexcept nogil:
         return p
     unit = power2(shift)
     p.ka = plus_half_dsp_s32(fa * (unit * <float>256))
-    p.kb = plus_half_dsp_s32(fb * (unit * <float>256))
+    p.kb = plus_half_dsp_s32((-fb if subtract else fb) * (unit * <float>256))
     p.first_shift = 8 - pre
     p.zero = (a.zero * p.ka + b.zero * p.kb) >> p.first_shift
     p.offset = wrap_s32(<int64_t>plus_half_dsp_s32(out_zero * (<float>2 if pre else unit)) - p.zero)
@@ -133,13 +133,13 @@ cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given) noexcept nogil:
     return p
 
 
-cdef add_flat prepare_flat_of(tuple a, tuple b, tuple c, bint given):
-    return prepare_flat(level_zero(Ends(a[0], a[1])), level_zero(Ends(b[0], b[1])), Ends(c[0], c[1]), given)
+cdef add_flat prepare_flat_of(tuple a, tuple b, tuple c, bint given, bint subtract):
+    return prepare_flat(level_zero(Ends(a[0], a[1])), level_zero(Ends(b[0], b[1])), Ends(c[0], c[1]), given, subtract)
 
 
-def add_flat_integers(tuple a, tuple b, tuple c, bint given):
+def add_flat_integers(tuple a, tuple b, tuple c, bint given, bint subtract=False):
     """What the flat loop uses for the ranges a, b and c, as a dict; feasible is False where the original refuses."""
-    return prepare_flat_of(a, b, c, given)
+    return prepare_flat_of(a, b, c, given, subtract)
 
 
 cdef void add_u8u8_u8_flat(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -158,10 +158,10 @@ cdef void add_u8u8_u8_flat(char** data, Py_ssize_t n, void* using) noexcept nogi
     s.lowest, s.highest = lowest, highest
 
 
-def flat_pass(tuple a, tuple b, tuple c_range, bint given, cnp.ndarray out):
-    """out = the codes of a + b; returns the range of the sums and of 0 + 0, None where the original refuses c_range."""
+def flat_pass(tuple a, tuple b, tuple c_range, bint given, bint subtract, cnp.ndarray out):
+    """out = the codes of a + b or a - b; returns the range of these and 0, None where the original refuses c_range."""
     cdef FlatPass s
-    s.p = prepare_flat_of(a[1:], b[1:], c_range, given)
+    s.p = prepare_flat_of(a[1:], b[1:], c_range, given, subtract)
     if not s.p.feasible:
         return None
     s.lowest, s.highest = 32767, -32768

@@ -36,6 +36,11 @@ def add(form):
     return run
 
 
+def sub_d32(i, attrs):
+    guess = {end: i[end] for end in ("guess_min", "guess_max") if end in i}
+    return result(nnlib.quantized_sub_8p8to8_d32(tensor(i, "a", "a"), tensor(i, "b", "b"), **guess))
+
+
 def binary(op, x, x_range, y, y_range):
     return lambda i, attrs: result(op(tensor(i, x, x_range), tensor(i, y, y_range)))
 
@@ -115,6 +120,7 @@ ADAPTORS = {
     "QuantizedReluX_8": unary(nnlib.quantized_relux_8, "limit"),
     "QuantizedRelu_8": unary(nnlib.quantized_relu_8),
     "QuantizedSub_8p8to32": binary(nnlib.quantized_sub_8p8to32, "a", "a", "b", "b"),
+    "QuantizedSub_8p8to8_d32": sub_d32,
     "RequantizationRange_32": lambda i, attrs: dict(
         zip(("out_min", "out_max"), nnlib.requantization_range_32(tensor(i)), strict=True)
     ),
