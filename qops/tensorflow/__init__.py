@@ -10,6 +10,7 @@ from qops.tensorflow.dequantize import dequantize
 from qops.tensorflow.quantize import quantize_v2
 from qops.tensorflow.relu import quantized_relu, quantized_relu6
 from qops.tensorflow.requantize import quantize_down_and_shrink_range, requantization_range, requantize
+from qops.tensorflow.requantize_per_channel import requantization_range_per_channel, requantize_per_channel
 from qops.tensorflow.reshape import quantized_reshape
 
 __all__ = [
@@ -22,5 +23,7 @@ __all__ = [
     "quantized_relu6",
     "quantized_reshape",
     "requantization_range",
+    "requantization_range_per_channel",
     "requantize",
+    "requantize_per_channel",
 ]

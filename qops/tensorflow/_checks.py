@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -103,6 +104,18 @@ def slices(axis: int, *arrays: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
         return [arrays]
     before = (slice(None),) * axis
     return [tuple(a[(*before, slice(i, i + 1))] for a in arrays) for i in range(arrays[0].shape[axis])]
+
+
+def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None], x: NDArray[Any], out: Any) -> None:
+    """Call ``run(i, slice of x, slice of out)`` for each slice along `axis`, contiguous ones; or once for all if -1."""
+    if axis < 0:
+        run(0, x, out)
+        return
+    near = np.ascontiguousarray(np.moveaxis(x, axis, 0), x.dtype.newbyteorder("="))
+    made = np.empty(near.shape, out.dtype)
+    for i in range(len(near)):
+        run(i, near[i], made[i])
+    np.moveaxis(out, axis, 0)[...] = made
 
 
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:

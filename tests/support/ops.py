@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import calls_of_rules
 import calls_of_tensorflow
+import calls_of_uniform
 import numpy as np
 
 import qops
@@ -38,6 +39,8 @@ MOVES = {"stride": (2, 1), "padding": "SAME"}
 A_B = {"a": U8_, "b": (OTHER, 0.0, 3.0)}
 Q_U8 = {"x_scale": 0.5, "x_zero_point": 9, "w_scale": np.float32([0.5, 1, 2, 4]), "w_zero_point": 3}
 GEMM = {"ao": 3, "bo": -2, "beta": 1.0, "c": np.int32([[5, 6], [7, 8]]), "co": 9}
+PARTS = (calls_of_tensorflow, calls_of_uniform, calls_of_rules)
+"""Modules with calls of their own."""
 
 
 class Op(NamedTuple):
@@ -147,7 +150,7 @@ OPS = {
     "nnlib.requantize_u8": Op({"x": CODES, "gain": 0.7, "in_zero": 80, "out_zero": 90}, np.uint8),
     "nnlib.mul_by_quantized_multiplier": Op({"x": CODES_32, "multiplier": 1 << 30, "shift": 2}, np.int32),
     "nnlib.rounding_divide_by_pot": Op({"x": CODES_32, "exponent": 5}, np.int32),
-    **{name: Op(**call) for name, call in (calls_of_tensorflow.CALLS | calls_of_rules.CALLS).items()},
+    **{name: Op(**call) for calls in PARTS for name, call in calls.CALLS.items()},
     # --- ONNX
     "onnx.quantize_linear": Op({"x": REALS, "y_scale": 0.01, "y_zero_point": 100}),
     "onnx.dequantize_linear": Op({"x": CODES, "x_scale": 0.01, "x_zero_point": 100}),

@@ -1,0 +1,182 @@
+"""RequantizePerChannel, RequantizationRangePerChannel: int32 codes of a range per channel to 8 bit, by oneDNN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.core import rows
+from qops.qtensor import QTensor, TensorLike, output, parts, tensor
+from qops.tensorflow._checks import TYPES, codes_of, each_slice, number, numbers, one_of
+
+ENDS = {"quint8": (255, 0, 255), "qint8": (127, -128, 127)}
+"""Steps from 0 to the requested end; lowest and highest code."""
+
+
+def requantize_per_channel(
+    input: TensorLike,
+    requested_output_min: float,
+    requested_output_max: float,
+    out_type: str = "quint8",
+    *,
+    out: NDArray[Any] | None = None,
+) -> QTensor:
+    """Turn int32 codes, a range for each channel, into 8-bit codes of one range.
+
+    In float32, one rounding an operation, with F = 255 for quint8 and 127 for qint8::
+
+        widest  = max(|min of the channel|, |max of the channel|)
+        scale   = F * (widest / max(|out_min|, |out_max|) / 2**31)
+        c       = saturate(half_even(float32(q) * scale))
+
+    Parameters
+    ----------
+    input : (data, min, max)
+        int32 codes (N, H, W, C); min and max are arrays of C, in any order.
+    requested_output_min, requested_output_max : float
+        Range of the output; for qint8, min < 0.
+    out_type : {"quint8", "qint8"}
+        Type of the output.
+    out : ndarray of uint8 or int8, optional
+        Where the codes are written; of the shape of the input.
+
+    Returns
+    -------
+    QTensor
+        8-bit codes and the requested range.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor or type (``supports 4D tensors only``, ``input_max has incorrect size``); a
+        number that is not finite; a requested range of (0, 0), or so narrow that a scale is beyond float32; for qint8 a
+        min that is not below 0 (TensorFlow's text says max); an `out` that does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``mkl_requantize_per_channel_op.cc``; oneDNN's reorder. It runs with oneDNN off too.
+
+    **Hazards.** The range is reported as requested, but only its wider end is used, and code 0 is 0. So quint8 with a
+    min below 0 has lost its zero point: read by the reported range, 0.5 comes back as 0.25.
+
+    >>> import numpy as np
+    >>> half = (np.int32([[[[2**30]]]]), np.float32([-1.0]), np.float32([1.0]))
+    >>> t = requantize_per_channel(half, -0.5, 1.0)
+    >>> t, round(float(t.dequantize().item()), 2)
+    (QTensor(data=array([[[[128]]]], dtype=uint8), min=-0.5, max=1.0), 0.25)
+
+    Examples
+    --------
+    >>> q = np.int32([-(2**30), 2**30, 2**29, 2**29]).reshape(1, 1, 2, 2)
+    >>> requantize_per_channel((q, np.float32([-1.0, -2.0]), np.float32([1.0, 2.0])), -1.0, 1.0, "qint8").data
+    array([[[[-64, 127],
+             [ 32,  64]]]], dtype=int8)
+    """
+    steps, lowest, highest = ENDS[one_of(out_type, "out_type", tuple(ENDS))]
+    out_min = number(requested_output_min, "requested_output_min")
+    out_max = number(requested_output_max, "requested_output_max")
+    if out_type == "qint8" and not out_min < 0:
+        text = "If out_type is QINT8, requested_output_max must be non negative"
+        raise ValueError(f"requested_output_min: {text}, got {out_min} (it is min that must be below 0)")
+    q, widest = _per_channel(input)
+    if q.ndim != 4:
+        raise ValueError(f"input: RequantizePerChannel supports 4D tensors only, got shape {q.shape}")
+    _check_channels(q, widest)
+    with np.errstate(all="ignore"):
+        wider = np.float32(max(abs(out_min), abs(out_max)))
+        scales = np.float32(steps) * (widest / wider / np.float32(2**31))
+    if not np.isfinite(scales).all():
+        names = "requested_output_min, requested_output_max"
+        raise ValueError(f"{names}: the range ({out_min}, {out_max}) is too narrow for the ranges of the input")
+    out = output(out, TYPES[out_type].dtype.num, q)
+
+    def run(channel: int, codes: NDArray[Any], part: NDArray[Any]) -> None:
+        rows.float_codes(codes, rows.floats(scales[channel], "half_even", lowest, highest), part)
+
+    each_slice(q.ndim - 1, run, q, out)
+    return tensor(out, out_min, out_max)  # which may be in any order
+
+
+def _per_channel(input: TensorLike) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    """Give int32 codes, and max(|min|, |max|) of each channel."""
+    values, lo, hi = parts(input, "input")
+    low, high = (np.ravel(numbers(end, f"input {name}")).astype(np.float32) for name, end in (("min", lo), ("max", hi)))
+    q = codes_of(values, "input", "qint32")
+    if low.size != high.size:
+        raise ValueError(f"input: input_min and input_max has incorrect size, got {low.size} and {high.size}")
+    return q, np.maximum(np.abs(low), np.abs(high))
+
+
+def _check_channels(q: NDArray[Any], widest: NDArray[np.float32]) -> None:
+    if q.shape[-1] != widest.size:
+        raise ValueError(
+            f"input: must have same number of channels as length of input_min: {q.shape[-1]} vs {widest.size}"
+        )
+
+
+def requantization_range_per_channel(input: TensorLike, clip_value_max: float) -> tuple[float, float]:
+    """Range that int32 codes, a range for each channel, really span: one for all channels.
+
+    In float32, one rounding an operation::
+
+        max = min(clip_value_max, largest of max(|min|, |max|) * float32(max |q|) / 2**31 over the channels)
+        min = -max, or 0 if no code is below 0
+
+    but the largest is at least 2**-126, the smallest normal float32.
+
+    Parameters
+    ----------
+    input : (data, min, max)
+        int32 codes (N, H, W, C), at least one; min and max are arrays of C, in any order.
+    clip_value_max : float
+        What the result is cut to, such as 6 before a relu6.
+
+    Returns
+    -------
+    min, max : float
+        float32 values.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor (``input must be in NHWC format``, ``input must not be empty``, ``input_min
+        has incorrect size``, ``must have same number of channels``); a number that is not finite; a code of which
+        TensorFlow takes the absolute value of -2**31, which C++ leaves undefined: below -2**31 + 65, since it is read
+        as a float32, or above 2**31 - 65.
+
+    Notes
+    -----
+    Source: TensorFlow, ``mkl_requantization_range_per_channel_op.cc``. It runs with oneDNN off too.
+
+    **Hazards.** The channels share one range, so a wide one costs the others their bits; codes that are all 0 give a
+    range of one denormal's neighbour:
+
+    >>> import numpy as np
+    >>> ends = np.float32([-1.0, -1000.0]), np.float32([1.0, 1000.0])
+    >>> requantization_range_per_channel((np.int32([2**30, 2**30]).reshape(1, 1, 1, 2), *ends), 1e9)
+    (0.0, 500.0)
+    >>> requantization_range_per_channel((np.zeros((1, 1, 1, 2), np.int32), *ends), 1e9)
+    (0.0, 1.1754943508222875e-38)
+
+    Examples
+    --------
+    >>> requantization_range_per_channel((np.int32([-(2**30), 2**30]).reshape(1, 1, 1, 2), *ends), 6.0)
+    (-6.0, 6.0)
+    """
+    clip = number(clip_value_max, "clip_value_max")
+    q, widest = _per_channel(input)
+    if q.size == 0:
+        raise ValueError(f"input: input must not be empty, got shape {q.shape}")
+    if q.ndim != 4:
+        raise ValueError(f"input: input must be in NHWC format, got shape {q.shape}")
+    _check_channels(q, widest)
+    lowest, highest = (np.asarray(f(q, axis=(0, 1, 2)), np.float32) for f in (np.min, np.max))
+    if lowest.min() == -(2.0**31) or highest.max() == 2.0**31:
+        raise ValueError("input: has a code whose absolute value int32 does not hold, where TensorFlow's is undefined")
+    largest = np.maximum(np.abs(lowest), np.abs(highest))
+    with np.errstate(over="ignore"):
+        top = float((widest * largest / np.float32(2**31)).max())
+    top = min(max(top, 2.0**-126), clip)
+    return (-top if lowest.min() < 0 else 0.0), top

@@ -1,0 +1,77 @@
+"""`requantize_per_channel`, `requantization_range_per_channel`: twins, ties, bad input."""
+
+import numpy as np
+import pytest
+import reference_tensorflow_uniform as twin
+
+from qops.tensorflow import requantization_range_per_channel, requantize_per_channel
+
+Q = np.int32([-(2**30), 2**30, 5, 2**29, -7, 2**31 - 65]).reshape(1, 1, 2, 3)
+ENDS = np.float32([-1, -2, -0.5]), np.float32([1, 0.25, 3])
+
+
+@pytest.mark.parametrize("out_type", ["quint8", "qint8"])
+@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (1, 1, 1, 1), (1, 2, 0, 3)])
+def test_requantize_per_channel_matches_twin(rng, out_type, shape):
+    q = (rng.integers(-(2**31), 2**31, shape) >> rng.integers(0, 20)).astype(np.int32)
+    lows, highs = rng.normal(0, 3, (2, shape[-1])).astype(np.float32)
+    for out_min, out_max in ((-1.0, 2.0), (-5.0, -9.0), (-0.25, 0.125)):
+        want = twin.requantize_per_channel(q, lows, highs, out_min, out_max, out_type)
+        t = requantize_per_channel((q, lows, highs), out_min, out_max, out_type)
+        np.testing.assert_array_equal(t.data, want, strict=True)
+        assert (t.min, t.max) == (out_min, out_max)
+
+
+def test_requantize_per_channel_rounds_half_to_even():
+    """A code is 2**24 codes of this range: odd multiples of 2**23 are ties."""
+    q = np.arange(-9, 10, 2, dtype=np.int32).reshape(1, 1, 10, 1) * 2**23
+    t = requantize_per_channel((q, [-127.0], [128.0]), -127.0, 127.0, "qint8")
+    assert t.data.ravel().tolist() == [-4, -4, -2, -2, 0, 0, 2, 2, 4, 4]
+
+
+@pytest.mark.parametrize("clip", [1e9, 6.0, 0.01])
+def test_range_matches_twin(rng, clip):
+    for shift in (0, 9, 31):
+        q = (rng.integers(-(2**31) + 65, 2**31 - 64, (2, 3, 4, 5)) >> shift).astype(np.int32)
+        lows, highs = rng.normal(0, 30, (2, 5)).astype(np.float32)
+        for codes in (q, np.abs(q)):
+            want = twin.range_per_channel(codes, lows, highs, clip)
+            assert requantization_range_per_channel((codes, lows, highs), clip) == want
+
+
+def test_range_refuses_what_has_no_absolute_value():
+    for code in (-(2**31), -(2**31) + 64, 2**31 - 64, 2**31 - 1):
+        with pytest.raises(ValueError, match=r"^input: has a code whose absolute value"):
+            requantization_range_per_channel((np.full((1, 1, 1, 3), code, np.int32), *ENDS), 6.0)
+    for code in (-(2**31) + 65, 2**31 - 65):
+        low, high = requantization_range_per_channel((np.full((1, 1, 1, 3), code, np.int32), *ENDS), 6.0)
+        assert high == pytest.approx(3)
+        assert low == (-high if code < 0 else 0)
+
+
+BAD = [
+    ((Q[0], *ENDS), -1.0, 1.0, "input: RequantizePerChannel supports 4D tensors only"),
+    ((Q, ENDS[0][:2], ENDS[1]), -1.0, 1.0, "input: input_min and input_max has incorrect size, got 2 and 3"),
+    ((Q, ENDS[0][:2], ENDS[1][:2]), -1.0, 1.0, "input: must have same number of channels .* 3 vs 2"),
+    ((Q, *ENDS), 0.0, 1.0, "requested_output_min: If out_type is QINT8"),
+    ((Q, *ENDS), np.nan, 1.0, "requested_output_min: nan"),
+    ((Q, *ENDS), -1e-45, 0.0, "requested_output_min, requested_output_max: .* too narrow"),
+    ((Q, [np.inf] * 3, ENDS[1]), -1.0, 1.0, "input min: inf"),
+    ((Q.astype(np.int8), *ENDS), -1.0, 1.0, "input: expected int32 data, got int8"),
+]
+
+
+@pytest.mark.parametrize(("t", "low", "high", "message"), BAD)
+def test_requantize_per_channel_rejects(t, low, high, message):
+    with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
+        requantize_per_channel(t, low, high, "qint8")
+    with pytest.raises(ValueError, match=r"^requested_output_min, requested_output_max: .* too narrow"):
+        requantize_per_channel((Q, *ENDS), 0.0, 0.0)
+
+
+def test_range_rejects():
+    for t, message in ((Q[0], "NHWC"), (Q[:0], "must not be empty"), (Q[..., :2], "same number of channels")):
+        with pytest.raises(ValueError, match=rf"^input: .*{message}"):
+            requantization_range_per_channel((t, *ENDS), 6.0)
+    with pytest.raises(ValueError, match=r"^clip_value_max: inf"):
+        requantization_range_per_channel((Q, *ENDS), np.inf)
