@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.convolution import convolve
+from qops._kernels.product.mul import product_max
 from qops._kernels.product.window import Window
-from qops.nnlib.matmul import into, product_max
+from qops.nnlib.matmul import into
 from qops.nnlib.ranges import quantize_int
 from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, integer, operands, tensor
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.nnlib.ranges import f32
 from qops._kernels.product.gemm import product
+from qops._kernels.product.mul import product_max
 from qops.nnlib.ranges import quantize_uint8
 from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, operands, tensor
 
@@ -76,15 +75,6 @@ def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.in
     zeros = quantize_uint8(0.0, x_min, x_max), quantize_uint8(0.0, y_min, y_max)
     sums = product(left, y.reshape(k, n), a_offset=zeros[0], b_offset=zeros[1]).reshape(shape)
     return tensor(into(out, sums), -top, top)
-
-
-def product_max(a: tuple[float, float], b: tuple[float, float], names: str) -> float:
-    """Give the upper end of the range of sums of products, ``2**31 * step_a * step_b``; ValueError beyond float32."""
-    steps = (f32(f32(hi - lo) / 255) for lo, hi in (a, b))
-    top = f32(f32(next(steps) * next(steps)) * 2.0**31)
-    if not isfinite(top):
-        raise ValueError(f"{names}: the product of the ranges {a} and {b} is beyond float32")
-    return top
 
 
 def into(out: NDArray[Any] | None, codes: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,9 @@ TensorFlow's default on x86, and have an argument for it.
 """
 
 from qops.tensorflow.add import quantized_add, quantized_bias_add
+from qops.tensorflow.concat import quantized_concat
 from qops.tensorflow.dequantize import dequantize
+from qops.tensorflow.mul import quantized_mul
 from qops.tensorflow.quantize import quantize_v2
 from qops.tensorflow.relu import quantized_relu, quantized_relu6
 from qops.tensorflow.requantize import quantize_down_and_shrink_range, requantization_range, requantize
@@ -19,6 +21,8 @@ __all__ = [
     "quantize_v2",
     "quantized_add",
     "quantized_bias_add",
+    "quantized_concat",
+    "quantized_mul",
     "quantized_relu",
     "quantized_relu6",
     "quantized_reshape",

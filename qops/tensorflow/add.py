@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import add as kernels
 from qops.qtensor import S32, QTensor, TensorLike, output
-from qops.tensorflow._checks import WIDEST, Checked, operands
+from qops.tensorflow._checks import WIDEST, in_order, operands, shape_text
+from qops.tensorflow.broadcast import collapsed, repeated
 
 
 def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -82,51 +81,16 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     array([0., 6.])
     """
     a, b = operands(255, ("quint8",), x=x, y=y)
-    axes = _collapsed(a[0].shape, b[0].shape)
-    for name, (_, lo, hi) in (("x", a), ("y", b)):
-        if not lo < hi:
-            raise ValueError(f"{name}: max_{name} must be larger than min_{name}, got min {lo}, max {hi}")
+    axes = collapsed(a[0].shape, b[0].shape, "Must have some elements to add")
+    in_order(x=a, y=b)
     if max(a[2], b[2], -a[1], -b[1]) >= 2.0**113:
         raise ValueError(f"x, y: the output range for {a[1:]}, {b[1:]} is beyond float32")
     out = output(out, S32, a[0], b[0], "x, y")
     x_alone = len(axes) < 2 and a[0].size == 1
     y_alone = len(axes) < 2 and b[0].size == 1 and not x_alone  # TensorFlow tries x first
-    if len(axes) == 2:
-        a, b = (_repeated(a, out.shape), b) if a[0].size < b[0].size else (a, _repeated(b, out.shape))
+    a, b = repeated(a, b, axes, out.shape)
     z_max = kernels.quantized_add(a, x_alone, b, y_alone, out)
     return QTensor(out, -z_max, z_max)
-
-
-def _shape_text(shape: tuple[int, ...]) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"
-
-
-def _collapsed(x: tuple[int, ...], y: tuple[int, ...]) -> list[str]:
-    """Tell who repeats ("x", "y", "") along each axis, axes of 1 dropped and neighbours alike taken together.
-
-    ValueError for shapes that TensorFlow refuses, and for those whose sums it leaves uninitialised.
-    """
-    if x == y:
-        return [""]
-    rank, texts = max(len(x), len(y)), (_shape_text(x), _shape_text(y))
-    axes: list[str] = []
-    for i, j in zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y, strict=True):
-        if i != j and 1 not in (i, j):
-            raise ValueError(f"x, y: Incompatible shapes: {texts[0]} vs. {texts[1]}")
-        repeats = "" if i == j else "x" if i == 1 else "y"
-        if (i, j) != (1, 1) and axes[-1:] != [repeats]:
-            axes.append(repeats)
-    if len(axes) > 2 or {"x", "y"} <= set(axes):
-        raise ValueError(f"x, y: Broadcast between {texts[0]} and {texts[1]} is not supported")
-    if len(axes) == 2 and 0 in (prod(x), prod(y)):
-        raise ValueError(f"x, y: Must have some elements to add, got shapes {texts[0]} and {texts[1]}")
-    return axes
-
-
-def _repeated(small: Checked, shape: tuple[int, ...]) -> Checked:
-    """Repeat the codes of `small`, flat, over and over, in the shape `shape`."""
-    codes = small[0].reshape(-1)
-    return np.broadcast_to(codes, (prod(shape) // codes.size, codes.size)).reshape(shape), *small[1:]
 
 
 def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -186,7 +150,7 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     """
     checked, checked_bias = operands(255, ("quint8", "qint8"), input=input, bias=bias)
     x, b = checked[0], checked_bias[0]
-    texts = _shape_text(b.shape), _shape_text(x.shape)
+    texts = shape_text(b.shape), shape_text(x.shape)
     if b.dtype != x.dtype:
         raise TypeError(f"bias: expected {x.dtype} data like the input, got {b.dtype}")
     if x.ndim < 2:

@@ -19,6 +19,12 @@ CALLS = {
         "out": np.int32,
         "each": False,
     },
+    "tensorflow.quantized_concat": {
+        "good": {"concat_dim": 1, "values": [U8, OTHER_U8]},
+        "out": np.uint8,
+        "each": False,
+    },
+    "tensorflow.quantized_mul": {"good": {"x": U8, "y": OTHER_U8}, "out": np.int32},
     "tensorflow.quantized_relu": {"good": {"features": U8}, "out": np.uint8},
     "tensorflow.quantized_relu6": {"good": {"features": (OTHER, -9.0, 3.0)}, "out": np.uint8},
     "tensorflow.quantized_reshape": {"good": {"tensor": U8, "shape": [3, -1]}, "each": False},

@@ -14,5 +14,5 @@ cdef extern from "core/float_stage.h":
         Rounding rounding
 
 cdef FloatRow float_row(float scale, Rounding rounding, float lowest, float highest) noexcept nogil
-cdef void float_codes_s8(const float* x, void* c, Py_ssize_t n, FloatRow p) noexcept nogil
+cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, FloatRow p) noexcept nogil
 cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out)

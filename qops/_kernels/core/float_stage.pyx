@@ -42,11 +42,6 @@ cdef inline void float_codes(const value* x, code* c, Py_ssize_t n, FloatRow p) 
         c[i] = <code>truncate_x86_s32(clamp_f32(steps + p.shift, p.lowest, p.highest))
 
 
-cdef void float_codes_s8(const float* x, void* c, Py_ssize_t n, FloatRow p) noexcept nogil:
-    """The int8 codes of some values."""
-    float_codes(x, <int8_t*>c, n, p)
-
-
 cdef void to_codes(const value* x, int typenum, void* c, Py_ssize_t n, FloatRow p) noexcept nogil:
     if typenum == cnp.NPY_UINT8:
         float_codes(x, <uint8_t*>c, n, p)
@@ -58,6 +53,11 @@ cdef void to_codes(const value* x, int typenum, void* c, Py_ssize_t n, FloatRow 
         float_codes(x, <int16_t*>c, n, p)
     else:
         float_codes(x, <int32_t*>c, n, p)
+
+
+cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, FloatRow p) noexcept nogil:
+    """The codes, of the type `typenum`, of some values."""
+    to_codes(x, typenum, c, n, p)
 
 
 cdef struct Stage:

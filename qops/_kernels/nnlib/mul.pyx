@@ -8,6 +8,7 @@ from qops._kernels.core.rounding cimport plus_half_dsp_s32, saturate_u8
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport Ends, Level, Moved, adjust_minmax, exponent, level_of, level_zero, power2
+from qops._kernels.product.mul cimport multiply
 
 cnp.import_array()
 
@@ -18,7 +19,6 @@ cdef extern from "nnlib/mul.h":
         mul_zeros zeros
         int multiplier, offset, right_shift  # from a product to a code
         float min, max
-    Py_ssize_t mul_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_zeros, bint) nogil
     Py_ssize_t mul_range__simd(int, const uint8_t*, const uint8_t*, Py_ssize_t, mul_zeros, int32_t*, int32_t*) nogil
     Py_ssize_t mul_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_row, bint) nogil
 
@@ -32,24 +32,12 @@ cdef inline int product(int a, int b, mul_zeros z) noexcept nogil:
     return (a - z.a) * (b - z.b)
 
 
-cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = (a - za) * (b - zb) * 128."""
-    cdef const uint8_t* a = <uint8_t*>data[0]
-    cdef const uint8_t* b = <uint8_t*>data[1]
-    cdef int32_t* c = <int32_t*>data[2]
-    cdef mul_zeros z = (<mul_zeros*>using)[0]
-    cdef Py_ssize_t i
-    for i in range(mul_s32__simd(tier(), a, b, c, n, z, 4 * n >= STREAM), n):
-        c[i] = product(a[i], b[i], z) * 128
-
-
 def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
     """out = the codes of a * b in the range (-max, max); returns max, and leaves out as it is if that is infinite."""
     cdef Level x = level_zero(Ends(a[1], a[2])), y = level_zero(Ends(b[1], b[2]))
-    cdef mul_zeros z = mul_zeros(x.zero, y.zero)
     cdef float highest = x.step * y.step * <float>16777216.0
     if isfinite(highest):
-        walk(mul_u8u8_s32, &z, a[0], b[0], out)
+        multiply(a[0], x.zero, b[0], y.zero, 7, out)
     return highest
 
 

@@ -1,14 +1,17 @@
-"""TensorFlow's Requantize, int32 to uint8 or int8, and the range that int32 codes really span."""
+"""TensorFlow's Requantize, int32 to uint8 or int8; recoding as its concat does; the range that int32 codes span."""
 
 cimport numpy as cnp
 from libc.math cimport round
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from qops._kernels.core.float_stage cimport FloatRow, float_codes_s8, float_row
+from qops._kernels.core.codes cimport code_type
+from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_row
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.core.lookup cimport look_up
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
 from qops._kernels.core.walk cimport walk
 from qops._kernels.tensorflow.formulas cimport (
+    Codes,
     Line,
     Steps,
     codes_of,
@@ -57,34 +60,56 @@ cdef IntegerRow row_u8(FixedPoint p) noexcept nogil:
 cdef struct Values:
     Line line
     FloatRow row
+    int typenum
 
 
-cdef void requantize_s32_s8(char** data, Py_ssize_t n, void* using) noexcept nogil:
+cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = the code of the value base + q * scale, in float32."""
     cdef const int32_t* q = <int32_t*>data[0]
     cdef Values p = (<Values*>using)[0]
-    cdef float values[BLOCK]
+    cdef Py_ssize_t size = 1 if p.typenum == cnp.NPY_INT8 else 4
+    cdef float[BLOCK] values
     cdef Py_ssize_t first, i, count
     for first from 0 <= first < n by BLOCK:
         count = min(n - first, <Py_ssize_t>BLOCK)
         for i in range(count):
             values[i] = p.line.base + <float>q[first + i] * p.line.scale
-        float_codes_s8(values, data[1] + first, count, p.row)
+        float_codes_of(values, p.typenum, data[1] + size * first, count, p.row)
+
+
+cdef FloatRow row_of(float lo, float hi, Codes t) noexcept nogil:
+    """From a value to a code of the range (lo, hi)."""
+    cdef Steps steps = eigen_quantize(lo, hi, t)
+    cdef FloatRow row = float_row(steps.scale, HALF_AWAY, steps.lowest, steps.highest)
+    row.shift = -steps.shift
+    return row
+
+
+def recode_u8(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
+    """out = the uint8 codes, in the range (out_min, out_max), of the values of uint8 codes."""
+    cdef Line line = eigen_dequantize(in_min, in_max, codes_of(0, 255))
+    cdef FloatRow row = row_of(out_min, out_max, codes_of(0, 255))
+    cdef float[256] values
+    cdef uint8_t[256] table
+    cdef int code
+    for code in range(256):
+        values[code] = line.base + <float>code * line.scale
+    float_codes_of(values, cnp.NPY_UINT8, table, 256, row)
+    look_up(q, table, out)
 
 
 def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
-    """out = the uint8 or int8 codes, in the range (out_min, out_max), of int32 codes."""
-    cdef Steps steps = eigen_quantize(out_min, out_max, codes_of(-128, 127))
+    """out = the codes, in the range (out_min, out_max), of int32 codes: uint8 in integers, int8 and int32 by value."""
     cdef IntegerRow row
     cdef Values p
-    if cnp.PyArray_TYPE(out) == cnp.NPY_INT8:
-        p.line = eigen_dequantize(in_min, in_max, codes_of(-2147483648, 2147483647))
-        p.row = float_row(steps.scale, HALF_AWAY, steps.lowest, steps.highest)
-        p.row.shift = -steps.shift
-        walk(requantize_s32_s8, &p, q, out)
-    else:
+    if cnp.PyArray_TYPE(out) == cnp.NPY_UINT8:
         row = row_u8(prepare(in_min, in_max, out_min, out_max))
         integer_stage(&row, q, out)
+    else:
+        p.line = eigen_dequantize(in_min, in_max, codes_of(-2147483648, 2147483647))
+        p.row = row_of(out_min, out_max, codes_of(code_type(out).lowest, code_type(out).highest))
+        p.typenum = cnp.PyArray_TYPE(out)
+        walk(by_value, &p, q, out)
 
 
 def real_range(int32_t lowest, int32_t highest, float in_min, float in_max):

@@ -1,22 +1,6 @@
 /* The loops of nnlib/mul.pyx, many lanes at a time. */
 #ifdef TIER
 
-/* a less its zero, times 128, is a 16-bit number; of b - zb the upper half is dropped, so that of each pair of products
- * one is 0 */
-TARGET static ptrdiff_t TIER(mul_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_zeros z, int stream)
-{
-    const vec za = set1_s32(z.a * 128), zb = set1_s32(z.b), low_half = set1_s32(0xFFFF);
-
-    if (n < LANES / 4)
-        return 0;
-    FOR_VECTORS(i, n, LANES / 4, c) {
-        const vec da = sub_s32(sll_s32(load_u8_s32(a + i), 7), za);
-        const vec db = and_bits(sub_s32(load_u8_s32(b + i), zb), low_half);
-        store(c + i, dot2_s16(da, db), stream);
-    }
-    return done(n, stream);
-}
-
 /* p[0..3] = the products of LANES elements, as s32, in the order that narrowing undoes */
 #define PRODUCTS(p, a, b, i, z)                                                                                  \
     do {                                                                                                         \
@@ -75,12 +59,6 @@ typedef struct { mul_zeros zeros; int32_t multiplier, offset, right_shift; float
 
 #define QOPS_BODY "nnlib/mul.h"
 #include "core/tiers.h"
-
-static inline ptrdiff_t mul_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_zeros z,
-                                      int stream)
-{
-    return RUN_TIER(tier, mul_s32, a, b, c, n, z, stream);
-}
 
 static inline ptrdiff_t mul_range__simd(int tier, const uint8_t *a, const uint8_t *b, ptrdiff_t n, mul_zeros z,
                                         int32_t *lowest, int32_t *highest)

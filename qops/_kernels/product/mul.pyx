@@ -1,0 +1,58 @@
+"""Products of two arrays of uint8 codes, element by element, in int32; and the range of what all products sum up to."""
+
+cimport numpy as cnp
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM, walk
+
+cnp.import_array()
+
+cdef extern from "product/mul.h":
+    ctypedef struct product_row:
+        int32_t a_offset, b_offset, left_shift
+    Py_ssize_t products__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, product_row, bint) nogil
+
+
+cdef struct Row:
+    product_row row
+    bint narrow  # whether both factors, the first one shifted, have 16 bits
+
+
+cdef inline bint has_16_bits(int64_t offset, int left_shift) noexcept nogil:
+    return -32768 <= -offset << left_shift and (255 - offset) << left_shift <= 32767
+
+
+cdef void products(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = (a - a_offset) * (b - b_offset) << left_shift, modulo 2**32."""
+    cdef const uint8_t* a = <uint8_t*>data[0]
+    cdef const uint8_t* b = <uint8_t*>data[1]
+    cdef int32_t* c = <int32_t*>data[2]
+    cdef product_row r = (<Row*>using).row
+    cdef Py_ssize_t i = 0
+    if (<Row*>using).narrow:
+        i = products__simd(tier(), a, b, c, n, r, 4 * n >= STREAM)
+    for i in range(i, n):
+        c[i] = <int32_t>((a[i] - <uint32_t>r.a_offset) * (b[i] - <uint32_t>r.b_offset) << r.left_shift)
+
+
+cpdef object multiply(cnp.ndarray a, int32_t a_offset, cnp.ndarray b, int32_t b_offset, int left_shift,
+                      cnp.ndarray out):
+    """out = (a - a_offset) * (b - b_offset) << left_shift, modulo 2**32, of uint8 arrays that broadcast."""
+    cdef Row r
+    r.row = product_row(a_offset, b_offset, left_shift)
+    r.narrow = has_16_bits(a_offset, left_shift) and has_16_bits(b_offset, 0)
+    walk(products, &r, a, b, out)
+
+
+def product_max(tuple a, tuple b, str names):
+    """Upper end of the range of int32 codes one of which is the step of a times that of b; the lower is its negative.
+
+    2**31 * (a step * b step), in float32, of ranges (min, max) of uint8 codes; ValueError beyond float32.
+    """
+    cdef float a_min = a[0], a_max = a[1], b_min = b[0], b_max = b[1]
+    cdef float top = ((a_max - a_min) / <float>255) * ((b_max - b_min) / <float>255) * <float>2147483648.0
+    if not isfinite(top):
+        raise ValueError(f"{names}: the product of the ranges {a} and {b} is beyond float32")
+    return top

@@ -1,0 +1,44 @@
+"""How QuantizedAdd and QuantizedMul put operands of two shapes together, which is not numpy's way."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from qops.tensorflow._checks import Checked, shape_text
+
+
+def collapsed(x: tuple[int, ...], y: tuple[int, ...], nothing: str) -> list[str]:
+    """Tell who repeats ("x", "y", "") along each axis, axes of 1 dropped and neighbours alike taken together.
+
+    ValueError for shapes that TensorFlow refuses, in the words `nothing` where there is nothing to repeat, and for
+    those whose results it leaves uninitialised.
+    """
+    if x == y:
+        return [""]
+    rank, texts = max(len(x), len(y)), (shape_text(x), shape_text(y))
+    axes: list[str] = []
+    for i, j in zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y, strict=True):
+        if i != j and 1 not in (i, j):
+            raise ValueError(f"x, y: Incompatible shapes: {texts[0]} vs. {texts[1]}")
+        repeats = "" if i == j else "x" if i == 1 else "y"
+        if (i, j) != (1, 1) and axes[-1:] != [repeats]:
+            axes.append(repeats)
+    if len(axes) > 2 or {"x", "y"} <= set(axes):
+        raise ValueError(f"x, y: Broadcast between {texts[0]} and {texts[1]} is not supported")
+    if len(axes) == 2 and 0 in (prod(x), prod(y)):
+        raise ValueError(f"x, y: {nothing}, got shapes {texts[0]} and {texts[1]}")
+    return axes
+
+
+def repeated(x: Checked, y: Checked, axes: list[str], shape: tuple[int, ...]) -> tuple[Checked, Checked]:
+    """Repeat the codes of the smaller one along two axes, flat, over and over, in the shape `shape`."""
+    if len(axes) < 2:
+        return x, y
+    return (_cycled(x, shape), y) if x[0].size < y[0].size else (x, _cycled(y, shape))
+
+
+def _cycled(small: Checked, shape: tuple[int, ...]) -> Checked:
+    codes = small[0].reshape(-1)
+    return np.broadcast_to(codes, (prod(shape) // codes.size, codes.size)).reshape(shape), *small[1:]

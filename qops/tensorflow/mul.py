@@ -1,0 +1,85 @@
+"""QuantizedMul: uint8 by uint8, to int32."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.product.mul import multiply
+from qops._kernels.tensorflow.mul import offset
+from qops.qtensor import S32, QTensor, TensorLike, output, tensor
+from qops.tensorflow._checks import in_order, operands, range_of_products
+from qops.tensorflow.broadcast import collapsed, repeated
+
+
+def quantized_mul(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
+    """Multiply two uint8 tensors into int32 codes, exactly, modulo 2**32.
+
+    ``z = (x - zero(x)) * (y - zero(y))``, one code the product of the steps, in float32; ``max = 2**31`` of them,
+    ``min = -max``. The zeros, in double, are not cut to codes::
+
+        zero = half_away(0 / step) - half_away(min / step)        step = (max - min) / 255
+
+    Parameters
+    ----------
+    x, y : (data, min, max)
+        uint8 tensors, min < max. Shapes: as those of `quantized_add`.
+    out : ndarray of int32, optional
+        Where the codes are written; of the broadcast shape.
+
+    Returns
+    -------
+    QTensor
+        int32 codes, ``min == -max``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor; ``max_x must be larger than min_x``, NaN included; ``Incompatible shapes``;
+        ``Broadcast between ... is not supported``; no elements to repeat (``vector must have at least 1 element``); a
+        range whose step is below the normal float32; a product of steps beyond float32; an `out` that does not fit.
+        Shapes that broadcast both ways, such as (3, 1) and (1, 4), where TensorFlow leaves outputs uninitialised.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_mul_op.cc``, ``quantization_utils.h``.
+
+    **Hazards.** The operand that repeats is repeated along the *flat* index, which is wrong but for trailing axes. A
+    column:
+
+    >>> ones, column = np.ones((2, 3), np.uint8), np.array([[1], [7]], np.uint8)
+    >>> quantized_mul((ones, 0.0, 255.0), (column, 0.0, 255.0)).data
+    array([[1, 7, 1],
+           [7, 1, 7]], dtype=int32)
+
+    A zero between two codes is rounded to one, here 127.5 to 128, so that -1 * 1 is not -1:
+
+    >>> t = quantized_mul((np.uint8([0]), -1.0, 1.0), (np.uint8([255]), -1.0, 1.0))
+    >>> round(float(t.data[0] * t.scale), 4)
+    -1.0
+
+    In a range far from 0 the zero is far from the codes, and the product wraps:
+
+    >>> far = np.uint8([0]), 1e6, 1e6 + 1
+    >>> quantized_mul(far, far).data  # 255000000 ** 2
+    array([-1702555648], dtype=int32)
+
+    Ranges so narrow that the product of their steps is below the normal float32 make an output range 0 wide.
+
+    >>> quantized_mul((np.uint8([255]), 0.0, 1e-20), (np.uint8([255]), 0.0, 1e-20))
+    QTensor(data=array([65025], dtype=int32), min=-0.0, max=0.0)
+
+    Examples
+    --------
+    >>> t = quantized_mul((np.uint8([0, 3]), -1.0, 254.0), (np.uint8([2]), 0.0, 255.0))
+    >>> t.data, t.scale
+    (array([-2,  4], dtype=int32), 1.0)
+    """
+    a, b = operands(255, ("quint8",), x=x, y=y)
+    axes = collapsed(a[0].shape, b[0].shape, "vector must have at least 1 element")
+    in_order(x=a, y=b)
+    top = range_of_products(a, b, "x, y")
+    out = output(out, S32, a[0], b[0], "x, y")
+    a, b = repeated(a, b, axes, out.shape)
+    multiply(a[0], offset(*a[1:]), b[0], offset(*b[1:]), 0, out)
+    return tensor(out, -top, top)
