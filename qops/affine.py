@@ -123,10 +123,7 @@ def max_abs(limit: float) -> Affine:
     >>> 1 / max_abs(15.0).scale  # the quantization factor Q = 255 / R
     17.0
     """
-    value = _real(limit, "limit")
-    if value < 0:
-        raise ValueError(f"limit: {limit} < 0")
-    return Affine(value / _U8.steps, 0)
+    return Affine(_limit(limit) / _U8.steps, 0)
 
 
 def symmetric(limit: float) -> Affine:
@@ -151,7 +148,11 @@ def symmetric(limit: float) -> Affine:
     >>> symmetric(127.0).range
     (-128.0, 127.0)
     """
+    return Affine(_limit(limit) / 127, 128)
+
+
+def _limit(limit: float) -> float:
     value = _real(limit, "limit")
     if value < 0:
         raise ValueError(f"limit: {limit} < 0")
-    return Affine(value / 127, 128)
+    return value

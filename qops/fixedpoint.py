@@ -1,19 +1,28 @@
 """Fixed-point arithmetic: a real factor as (multiplier, right_shift), and the rounding rules of real systems."""
 
 from math import frexp
-from typing import Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.integer_stage import multiply_shift as _kernel
-from qops.qtensor import S32, as_array, int32s, integer, number, output
+from qops._kernels.frontdoor.multiply_shift import multiply_shift_by as _kernel
+from qops.qtensor import number as _number
+
+__all__ = [
+    "ROUNDINGS",
+    "SINGLE_ROUNDINGS",
+    "Multiplier",
+    "Rounding",
+    "SingleRounding",
+    "multiply_shift",
+    "quantize_multiplier",
+]
 
 SingleRounding: TypeAlias = Literal["floor", "truncate", "half_up", "half_away", "half_even"]
 Rounding: TypeAlias = SingleRounding | Literal["gemmlowp", "hvx"]
 SINGLE_ROUNDINGS: tuple[SingleRounding, ...] = get_args(SingleRounding)
 ROUNDINGS: tuple[Rounding, ...] = (*SINGLE_ROUNDINGS, "gemmlowp", "hvx")
-_Rule = TypeVar("_Rule", bound=str)
 
 
 class Multiplier(NamedTuple):
@@ -62,7 +71,7 @@ def quantize_multiplier(factor: float) -> Multiplier:
     >>> quantize_multiplier(-3.0)
     Multiplier(multiplier=-1610612736, right_shift=29)
     """
-    factor = number(factor, "factor")
+    factor = _number(factor, "factor")
     if abs(factor) >= 2**31 - 0.5:
         raise ValueError(f"factor: {factor} does not round to 31 bits and a sign")
     mantissa, exponent = frexp(abs(factor))
@@ -147,31 +156,4 @@ def multiply_shift(
     >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
     (0, 1)
     """
-    multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
-    rounding = _known(rounding, ROUNDINGS)
-    source = as_array(x, "x")
-    codes = int32s(source, "x")
-    _check(codes, multiplier, right_shift, rounding)
-    out = output(out, S32, source)
-    _kernel(codes, multiplier, right_shift, rounding, out)
-    return out
-
-
-def _known(rounding: str, rules: tuple[_Rule, ...]) -> _Rule:
-    if not (isinstance(rounding, str) and rounding in rules):
-        raise ValueError(f"rounding: {rounding!r:.80} is none of {', '.join(rules)}")
-    return rules[rules.index(rounding)]
-
-
-def _check(codes: NDArray[np.int32], multiplier: int, right_shift: int, rounding: str) -> None:
-    if not -(2**31) < multiplier < 2**31:
-        raise ValueError(f"multiplier: {multiplier!r:.80} is not within 31 bits and a sign")
-    if not 0 <= right_shift <= 62:
-        raise ValueError(f"right_shift: {right_shift!r:.80} is not in 0..62")
-    if rounding == "hvx":
-        if right_shift != 15:
-            raise ValueError(f"right_shift: {right_shift}, hvx shifts by 15")
-        if not -(2**15) <= multiplier < 2**15:
-            raise ValueError(f"multiplier: {multiplier}, hvx takes 16 bits")
-        if codes.size and not (codes.min() >= -(2**15) and codes.max() < 2**15):
-            raise ValueError(f"x: {codes.min()} to {codes.max()}, hvx takes 16 bits")
+    return _kernel(x, multiplier, right_shift, rounding, ROUNDINGS, out)

@@ -105,9 +105,8 @@ class QTensor(_Triple):
         """Check and take the three."""
         return _new_tensor(cls, data, min, max)
 
-    @classmethod
-    def _make(cls, iterable: Any) -> Self:  # type: ignore[override]  # `_replace` makes its result so
-        return cls(*iterable)
+    def _replace(self, **changes: Any) -> Self:
+        return type(self)(**{**self._asdict(), **changes})
 
     @property
     def code_type(self) -> _codes.CodeType:
@@ -139,7 +138,7 @@ class QTensor(_Triple):
         """
         return _dequantize(self, None)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> bool:  # and so no hash: its codes can be changed
         """Whether `other` is a triple of the same codes, of one type and shape, and the same range: one answer."""
         if not isinstance(other, tuple) or len(other) != 3 or self.data.dtype != getattr(other[0], "dtype", None):
             return False
@@ -149,8 +148,6 @@ class QTensor(_Triple):
     def __ne__(self, other: object) -> bool:
         """The opposite of ``==``."""
         return not self == other
-
-    __hash__ = None  # type: ignore[assignment]  # its codes can be changed
 
     def __add__(self, other: object) -> NoReturn:
         """Refuse."""

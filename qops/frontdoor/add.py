@@ -5,9 +5,11 @@ from typing import Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.frontdoor import add as kernels
-from qops._kernels.frontdoor import add_8p8to32 as kernels_32
+from qops._kernels.frontdoor import add as _kernels
+from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
 from qops.qtensor import QTensor, TensorLike
+
+__all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "AddInfo", "quantized_add_8p8to8", "quantized_add_8p8to32"]
 
 BOUND_8P8TO32 = 0.5 + 2**-7
 """Largest error of `quantized_add_8p8to32` against the exact sum, in output LSB.
@@ -87,7 +89,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale  # 1 + 0, 2 + 1
     array([1., 3.])
     """
-    total: QTensor = kernels_32.quantized_add_8p8to32(a, b, out)
+    total: QTensor = _kernels_32.quantized_add_8p8to32(a, b, out)
     return total
 
 
@@ -193,7 +195,7 @@ def quantized_add_8p8to8(
     QTensor(data=array([  0, 255, 255], dtype=uint8), min=0.0, max=1.0)
     """
     if return_info:
-        t, passes, lowest, highest = kernels.quantized_add_8p8to8(a, b, guess, range, out, True)
+        t, passes, lowest, highest = _kernels.quantized_add_8p8to8(a, b, guess, range, out, True)
         return t, AddInfo(passes, lowest, highest)
-    total: QTensor = kernels.quantized_add_8p8to8(a, b, guess, range, out, False)
+    total: QTensor = _kernels.quantized_add_8p8to8(a, b, guess, range, out, False)
     return total

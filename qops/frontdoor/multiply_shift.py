@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.frontdoor import multiply_shift as kernels
+from qops._kernels.frontdoor import multiply_shift as _kernels
 from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
-from qops.fixedpoint import _known as known
 from qops.qtensor import integer
+
+__all__ = ["error_bound", "multiply_shift"]
 
 
 def multiply_shift(
@@ -56,7 +57,7 @@ def multiply_shift(
     >>> multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
     array([ 0, 29, 75], dtype=int32)
     """
-    return kernels.multiply_shift(x, factor, bits, known(rounding, SINGLE_ROUNDINGS), out)
+    return _kernels.multiply_shift(x, factor, bits, rounding, SINGLE_ROUNDINGS, out)
 
 
 def error_bound(largest: int, bits: int = 7, rounding: SingleRounding = "floor") -> float:
@@ -90,5 +91,5 @@ def error_bound(largest: int, bits: int = 7, rounding: SingleRounding = "floor")
     1.49609375
     """
     largest, bits = integer(largest, "largest", 0, 2**31), integer(bits, "bits", 0, 30)
-    rounding = known(rounding, SINGLE_ROUNDINGS)
-    return largest * 0.5 / (1 << bits) + (1.0 if rounding in ("floor", "truncate") else 0.5)
+    nearest = _kernels.known(rounding, SINGLE_ROUNDINGS) not in ("floor", "truncate")
+    return largest * 0.5 / (1 << bits) + (0.5 if nearest else 1.0)

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from qops._kernels.frontdoor import requantize as kernels
+from qops._kernels.frontdoor import requantize as _kernels
 from qops.qtensor import QTensor, TensorLike
+
+__all__ = ["BOUND_REQUANTIZE", "requantization_range", "requantize", "requantize_32to8"]
 
 BOUND_REQUANTIZE = 0.5 + 2**-17
 """Largest error of `requantize` and `requantize_32to8` in LSB, for values within the output range.
@@ -41,7 +43,7 @@ def requantization_range(t: TensorLike) -> tuple[float, float]:
     >>> requantization_range((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0))
     (-4.0, 2.0)
     """
-    return kernels.requantization_range(t)
+    return _kernels.requantization_range(t)
 
 
 def requantize(
@@ -98,7 +100,7 @@ def requantize(
     >>> requantize(t, -1.0, 1.55, dtype=np.int8)
     QTensor(data=array([-128,  -28,   72], dtype=int8), min=-1.0, max=1.5499999523162842)
     """
-    tensor: QTensor = kernels.requantize(t, min, max, dtype, False, out)
+    tensor: QTensor = _kernels.requantize(t, min, max, dtype, False, out)
     return tensor
 
 
@@ -136,5 +138,5 @@ def requantize_32to8(
     >>> requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
     QTensor(data=array([  0, 128, 191], dtype=uint8), min=-4.0, max=4.0)
     """
-    tensor: QTensor = kernels.requantize(t, min, max, np.uint8, True, out)
+    tensor: QTensor = _kernels.requantize(t, min, max, np.uint8, True, out)
     return tensor

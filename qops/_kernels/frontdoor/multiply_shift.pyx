@@ -1,4 +1,4 @@
-"""multiply_shift: a real factor in fixed point, applied with one multiplication and one shift."""
+"""multiply_shift: an integer or a real factor in fixed point, applied with one multiplication and one shift."""
 
 cimport numpy as cnp
 from libc.math cimport ldexp, rint
@@ -9,9 +9,21 @@ from qops._kernels.core.integer_stage cimport multiply_shift as stage
 cnp.import_array()
 
 
-def multiply_shift(x, factor, bits, rounding, out):
+cpdef str known(rounding, tuple rules):
+    """The rounding, if it is the name of one of the rules."""
+    cdef str rule
+    for rule in rules:
+        if rounding is rule:
+            return rule
+    if not (isinstance(rounding, str) and rounding in rules):
+        raise ValueError(f"rounding: {rounding!r:.80} is none of {', '.join(rules)}")
+    return rules[rules.index(rounding)]
+
+
+def multiply_shift(x, factor, bits, rounding, tuple rules, out):
     """x * round(factor * 2**bits) / 2**bits."""
     cdef cnp.ndarray source, codes, result
+    cdef str rule = known(rounding, rules)
     cdef double scaled, real_factor = number(factor, "factor")
     bits = integer(bits, "bits", 0, 30)
     scaled = ldexp(real_factor, bits)
@@ -20,5 +32,34 @@ def multiply_shift(x, factor, bits, rounding, out):
     source = as_array(x, "x")
     codes = int32s(source, "x")
     result = output(out, cnp.NPY_INT32, source)
-    stage(codes, <int>rint(scaled), bits, rounding, result)
+    stage(codes, <int>rint(scaled), bits, rule, result)
     return result
+
+
+def multiply_shift_by(x, multiplier, right_shift, rounding, tuple rules, out):
+    """x * multiplier / 2**right_shift."""
+    cdef cnp.ndarray source, codes, result
+    cdef str rule = known(rounding, rules)
+    multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
+    source = as_array(x, "x")
+    codes = int32s(source, "x")
+    if not -(1LL << 31) < multiplier < 1LL << 31:
+        raise ValueError(f"multiplier: {multiplier!r:.80} is not within 31 bits and a sign")
+    if not 0 <= right_shift <= 62:
+        raise ValueError(f"right_shift: {right_shift!r:.80} is not in 0..62")
+    if rule == "hvx":
+        check_hvx(codes, multiplier, right_shift)
+    result = output(out, cnp.NPY_INT32, source)
+    stage(codes, multiplier, right_shift, rule, result)
+    return result
+
+
+cdef int check_hvx(codes, int multiplier, int right_shift) except -1:
+    """ValueError of what that instruction cannot do."""
+    if right_shift != 15:
+        raise ValueError(f"right_shift: {right_shift}, hvx shifts by 15")
+    if not -(1 << 15) <= multiplier < 1 << 15:
+        raise ValueError(f"multiplier: {multiplier}, hvx takes 16 bits")
+    if codes.size and not (codes.min() >= -(1 << 15) and codes.max() < 1 << 15):
+        raise ValueError(f"x: {codes.min()} to {codes.max()}, hvx takes 16 bits")
+    return 0

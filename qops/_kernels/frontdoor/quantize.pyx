@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.float cimport FLT_MAX
 from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t
+from libc.string cimport memcpy
 
 from qops._kernels.core.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
 from qops._kernels.core.channels cimport reading, spans
@@ -35,10 +36,14 @@ cdef object UINT8 = np.uint8
 cdef str RAISE = "raise"
 cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, so it is rounded half to even
 
+cdef enum:
+    BLOCK = 1 << 14  # codes that are still in the nearest cache when they are written over
+
 cdef struct ToCodes:
     float inv_scale
     int zero_point, lowest, highest, typenum
     int saw_nan
+    char* kept  # where to put what the output held, in case that a NaN is refused; NULL: it is not kept
 
 
 cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexcept nogil:
@@ -55,17 +60,28 @@ cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexce
     p.saw_nan |= saw_nan
 
 
+cdef void quantize_to(const float* x, char* codes, Py_ssize_t n, ToCodes* p) noexcept nogil:
+    if p.typenum == cnp.NPY_UINT8:
+        quantize_f32(x, <uint8_t*>codes, n, p)
+    elif p.typenum == cnp.NPY_INT8:
+        quantize_f32(x, <int8_t*>codes, n, p)
+    elif p.typenum == cnp.NPY_UINT16:
+        quantize_f32(x, <uint16_t*>codes, n, p)
+    else:
+        quantize_f32(x, <int16_t*>codes, n, p)
+
+
 cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef ToCodes* p = <ToCodes*>using
-    cdef float* x = <float*>data[0]
-    if p.typenum == cnp.NPY_UINT8:
-        quantize_f32(x, <uint8_t*>data[1], n, p)
-    elif p.typenum == cnp.NPY_INT8:
-        quantize_f32(x, <int8_t*>data[1], n, p)
-    elif p.typenum == cnp.NPY_UINT16:
-        quantize_f32(x, <uint16_t*>data[1], n, p)
-    else:
-        quantize_f32(x, <int16_t*>data[1], n, p)
+    cdef const float* x = <float*>data[0]
+    cdef Py_ssize_t i, some, size = 1 if p.typenum <= cnp.NPY_UINT8 else 2
+    if p.kept == NULL:
+        quantize_to(x, data[1], n, p)
+        return
+    for i from 0 <= i < n by BLOCK:
+        some = min(n - i, <Py_ssize_t>BLOCK)
+        memcpy(p.kept + i * size, data[1] + i * size, some * size)
+        quantize_to(x + i, data[1] + i * size, some, p)
 
 
 cdef void dequantize_f32(const code* c, float* x, Py_ssize_t n, from_codes p) noexcept nogil:
@@ -106,17 +122,32 @@ cdef int typenum_of(dtype) except -1:
     return wanted.num
 
 
-cdef int refuse_nan(cnp.ndarray values) except -1:
-    """ValueError if there is a NaN among them: what is very low, and an infinity times 0, only looked like one."""
+cdef int refuse_nan(cnp.ndarray values, cnp.ndarray codes=None, cnp.ndarray kept=None) except -1:
+    """ValueError if there is a NaN among the values, the codes made again what is `kept` of them.
+
+    What is very low, and an infinity times 0, only looked like one.
+    """
     if np.isnan(values).any():
+        if kept is not None:
+            cnp.PyArray_CopyInto(codes, kept)
         raise ValueError("x: has NaN; nan='lowest' gives it the lowest code")
     return 0
 
 
+cdef cnp.ndarray keeping(cnp.ndarray codes, cnp.ndarray values, ToCodes* p):
+    """An array for what the codes hold: copied, or, where values and codes lie alike, left to the loop to fill."""
+    if not (cnp.PyArray_ISCARRAY_RO(values) and cnp.PyArray_ISCARRAY(codes)):
+        return cnp.PyArray_NewCopy(codes, cnp.NPY_KEEPORDER)
+    cdef cnp.ndarray kept = cnp.PyArray_EMPTY(codes.ndim, codes.shape, p.typenum, 0)
+    p.kept = cnp.PyArray_BYTES(kept)
+    return kept
+
+
 def quantize(x, lo, hi, axis, dtype, nan, out):
     """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
-    cdef cnp.ndarray source, values, codes
+    cdef cnp.ndarray source, values, codes, kept = None
     cdef double lowest = 0, highest = 0
+    cdef bint may_be_nan
     cdef int typenum = cnp.NPY_UINT8 if dtype is UINT8 else typenum_of(dtype)
     cdef CodeType row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # numpy's odd ones are signed
     cdef Ends given, ends
@@ -132,6 +163,7 @@ def quantize(x, lo, hi, axis, dtype, nan, out):
         hi = real(hi, "range max")
     source = as_array(x, "x")
     values = float32s(source, "x")
+    may_be_nan = lo is not None and hi is not None and nan == RAISE
     if lo is None or hi is None:
         lowest, highest, finite = range_float(values)
         if not finite:
@@ -143,15 +175,12 @@ def quantize(x, lo, hi, axis, dtype, nan, out):
     if not isfinite(ends.max - ends.min):
         raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
-    if out is not None and nan == RAISE:  # which must stay as it is if there are any
-        codes = output(None, typenum, source)
-    p = ToCodes(<float>(1 / a.scale) if a.scale else <float>0, a.zero_point, row.lowest, row.highest, typenum, 0)
+    p = ToCodes(<float>(1 / a.scale) if a.scale else <float>0, a.zero_point, row.lowest, row.highest, typenum, 0, NULL)
+    if may_be_nan and out is not None:
+        kept = keeping(codes, values, &p)
     walk(quantize_loop, &p, values, codes)
-    if p.saw_nan and nan == RAISE:
-        refuse_nan(values)
-    if out is not None and codes is not out:
-        cnp.PyArray_CopyInto(out, codes)
-        codes = out
+    if may_be_nan and p.saw_nan:
+        refuse_nan(values, codes, kept)
     return tensor(codes, ends.min, ends.max)
 
 
