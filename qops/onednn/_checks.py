@@ -1,6 +1,6 @@
 """What oneDNN's primitives take: arrays, names, numbers. Each error names the argument and its value."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,9 @@ __all__ = [
     "bias",
     "choice",
     "dst_dt",
-    "dst_in",
     "instance",
     "integer",
     "no_nan",
-    "out",
     "pair",
     "real",
     "sequence",
@@ -84,22 +82,6 @@ def pair(x: Sequence[int], name: str, low: int) -> tuple[int, int]:
 def dst_dt(x: str, allowed: Sequence[str] = tuple(DTYPES)) -> str:
     """Give `x`, if it is oneDNN's name of a data type that the destination can have."""
     return choice(x, "dst_dt", allowed)
-
-
-def dst_in(x: ArrayLike | None, wanted: tuple[int, ...], dt: str, needed: bool) -> NDArray[Any] | None:
-    """Give the destination as it was before the call; a sum post-op needs it, nothing else reads it."""
-    if x is not None:
-        return shape(array(x, "dst_in", [DTYPES[dt]]), "dst_in", wanted)
-    if needed:
-        raise ValueError("dst_in: expected the destination before the call, for the Sum in post_ops, got None")
-    return None
-
-
-def out(x: NDArray[Any] | None, wanted: tuple[int, ...], dt: str, inputs: Iterable[object]) -> None:
-    """Raise if `x` is given and is not where a result of this shape and type can be written; it may be an input."""
-    if x is not None:
-        apart = [data for data in inputs if isinstance(data, np.ndarray) and data is not x]
-        qtensor.check_out(x, np.dtype(DTYPES[dt]).num, wanted, apart)
 
 
 def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:

@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, PostOp
-from qops.onednn.cast import DTYPES, ieee, store, to_f32
+from qops.onednn.cast import DTYPES, ieee, to_f32
+from qops.onednn.destination import destination
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.output import apply_post_ops
+from qops.onednn.output import post_steps
 
 __all__ = ["binary"]
 
@@ -87,8 +88,7 @@ def binary(
         if not factor > 0:
             raise ValueError(f"{name}: expected a number above zero, got {factor}")
     attr = Attr(post_ops=post_ops)
-    old = check.dst_in(dst_in, left.shape, dst_dt, attr.has_sum)
-    check.out(out, left.shape, dst_dt, (left, right, src0, src1, dst_in))
+    inputs = left, right, src0, src1
+    dst = destination(left.shape, dst_dt, out, inputs, dst_in, has_sum=attr.has_sum)
     combined = CURVES[alg](to_f32(left) * np.float32(factors[0]), to_f32(right) * np.float32(factors[1]))
-    fused_sum = left.dtype == DTYPES[dst_dt]
-    return store(apply_post_ops(combined, attr.post_ops, old, fused_sum), dst_dt, out)
+    return dst.store(combined, post_steps(attr.post_ops, fused_sum=left.dtype == DTYPES[dst_dt]))

@@ -6,17 +6,23 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.onednn import store as kernels
+from qops import codes
+from qops._kernels.core import rows
+from qops._kernels.core.range import range_float
 
-__all__ = ["DTYPES", "F32", "cvtps2dq", "fma", "ieee", "put", "round_half_away_s32", "store", "to_f32"]
+__all__ = ["DTYPES", "F32", "cvtps2dq", "ieee", "put", "round_half_away_s32", "store", "to_f32"]
 
 F32: TypeAlias = NDArray[np.float32]
 
 DTYPES: dict[str, DTypeLike] = {"u8": np.uint8, "s8": np.int8, "s32": np.int32, "f32": np.float32}
 """oneDNN's names of the data types."""
 
-S32_TOP = np.float32(2147483520.0)
-"""The largest float32 below 2**31: where s32 destinations saturate."""
+S32_TOP = 2147483520.0
+"""The largest float32 below 2**31: s32 destinations saturate there."""
+
+ENDS = {name: (codes.TABLE[name].lowest, codes.TABLE[name].highest) for name in ("u8", "s8")}
+ROWS = {name: rows.floats(1.0, "half_even", *ends) for name, ends in {**ENDS, "s32": (-(2.0**31), S32_TOP)}.items()}
+"""How a float32 becomes a code of each type: a row of the float stage, which all systems share."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -37,15 +43,18 @@ def to_f32(x: ArrayLike) -> F32:
     return np.asarray(x).astype(np.float32)
 
 
-def store(x: F32, dst_dt: str, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Saturate, then round half to even: ``q(x) = rne(clamp(x, lo, hi))``; f32 is stored as it is.
+def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms: float) -> NDArray[Any]:
+    """Saturate float32 values and round them half to even: ``q(x) = rne(clamp(x, lowest, highest))``; f32 stays f32.
 
     Parameters
     ----------
-    x : ndarray of float32
+    x : ndarray of float32, or of int32, which becomes float32
     dst_dt : {"u8", "s8", "s32", "f32"}
     out : ndarray of `dst_dt`, optional
-        Where the result is written; may be the memory of `x`.
+        Where the result is written, apart from `x`.
+    **terms : float
+        More of the row: ``minus``, ``scale`` and ``plus`` store ``(x - minus)*scale + plus``, each operation rounded to
+        float32, with finite terms and a scale other than 0; ``lowest_x`` and ``highest_x`` clamp `x` first.
 
     Returns
     -------
@@ -54,7 +63,7 @@ def store(x: F32, dst_dt: str, out: NDArray[Any] | None = None) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        NaN on its way to an integer. oneDNN leaves it unspecified, and what it stores differs by version and CPU
+        A NaN that has to become an integer. oneDNN leaves that open: what it stores depends on the version and the CPU
         (u8 0 or 255, s8 127 or -128, s32 2147483520 or -2147483648).
 
     Notes
@@ -68,16 +77,19 @@ def store(x: F32, dst_dt: str, out: NDArray[Any] | None = None) -> NDArray[Any]:
     --------
     >>> store(np.float32([-0.5, 0.5, 1.5, 300.0]), "u8")
     array([  0,   0,   2, 255], dtype=uint8)
+    >>> store(np.int32([-3, 5, 7]), "u8", scale=0.5, plus=10)
+    array([ 8, 12, 14], dtype=uint8)
     """
+    x = np.asarray(x)
     if dst_dt == "f32":
-        return put(np.asarray(x), out)
-    values = np.asarray(x, np.float32, order="C")
-    nans = kernels.count_nan(values)
-    if nans:
-        raise ValueError(f"dst: nan has no code in {dst_dt}, got {nans} of them")
-    codes = out if out is not None and out.flags.carray else np.empty(values.shape, DTYPES[dst_dt])
-    kernels.store(values, codes)
-    return put(codes, out)
+        return put(x, out)
+    if x.dtype == np.float32 and not range_float(x)[2]:
+        nans = np.count_nonzero(np.isnan(x))
+        if nans:
+            raise ValueError(f"dst: nan has no code in {dst_dt}, got {nans} of them")
+    result = np.empty(x.shape, DTYPES[dst_dt]) if out is None else out
+    rows.float_codes(x, {**ROWS[dst_dt], **terms}, result)
+    return result
 
 
 def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
@@ -96,30 +108,7 @@ def cvtps2dq(x: F32) -> NDArray[np.int32]:
     >>> cvtps2dq(np.float32([2.5, 2147483648.0]))
     array([          2, -2147483648], dtype=int32)
     """
-    fits = (x >= -(2.0**31)) & (x <= S32_TOP)
-    return np.asarray(np.rint(np.where(fits, x, np.float32(-(2.0**31)))), np.int32)
-
-
-@ieee
-def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> F32:
-    """``a*b + c`` in float32 with a single rounding.
-
-    The product is exact in float64; the sum is rounded to odd there, which makes the second rounding harmless.
-
-    Examples
-    --------
-    >>> a = np.float32(1 + 2**-12)
-    >>> fma(a, a, -1), a * a - np.float32(1)
-    (array(0.00048834, dtype=float32), np.float32(0.00048828125))
-    """
-    product = np.asarray(a, np.float64) * np.asarray(b, np.float64)
-    addend = np.asarray(c, np.float64)
-    total = np.asarray(product + addend)
-    back = total - product
-    residue = (product - (total - back)) + (addend - back)
-    even = (total.view(np.int64) & 1) == 0
-    nudged = np.nextafter(total, np.copysign(np.inf, residue))
-    return np.where(np.isfinite(total) & (residue != 0) & even, nudged, total).astype(np.float32)
+    return store(x, "s32", lowest=-np.inf, highest=np.inf)
 
 
 def round_half_away_s32(x: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -11,6 +11,7 @@ from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr, Scales
 from qops.onednn.cast import to_f32
 from qops.onednn.convolution_weights import Filters, PackedConvolutionWeights, Way, filters_of
+from qops.onednn.destination import destination
 from qops.onednn.dot import S32
 from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, machine
 from qops.onednn.unrolled import unrolled_window
@@ -142,17 +143,18 @@ def convolution(
     attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
     groups, outputs, _, kh, kw = filters.shape
     dims = (len(image), groups * outputs, *window.out_size((image.shape[2], image.shape[3]), (kh, kw)))
-    end = output.prepare(attr, m, dims, 1, filters.mask, bias, dst_in, dst_dt)
-    check.out(out, dims, dst_dt, (image, filters.weights, bias, dst_in))
+    check.dst_dt(dst_dt)
+    dst = destination(dims, dst_dt, out, (image, filters.weights, bias), dst_in, has_sum=attr.has_sum)
+    end = output.prepare(attr, m, dst, bias, wei_mask=filters.mask)
     kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image, attr.src_zp is not None, window)
     way = filters.way(kernel, image, window)
     via_f32 = kernel.s32_via_f32 or image.dtype == np.int8 or attr.src_zp is not None
     is_sum = end.is_plain and not (via_f32 or way.halved)
-    room = None if out is None else out.transpose(0, 2, 3, 1)
-    dst = _accumulate(image, filters, way, window, attr.src_zp or 0, kernel, threads, room if is_sum else None)
+    room = end.dst.out if is_sum else None
+    result = _accumulate(image, filters, way, window, attr.src_zp or 0, kernel, threads, room)
     if not is_sum:
-        dst = end.finish(dst, via_f32, way.halved, reference=m.ref_scaling if kernel.is_ref else None, out=room)
-    return dst.transpose(0, 3, 1, 2) if out is None else out
+        result = end.finish(result, via_f32, way.halved, m.ref_scaling if kernel.is_ref else None)
+    return result.transpose(0, 3, 1, 2) if out is None else out
 
 
 def _accumulate(

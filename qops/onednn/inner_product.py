@@ -9,6 +9,7 @@ from qops._kernels.onednn.gemm import bare
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr
+from qops.onednn.destination import destination
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
 from qops.onednn.packed import PackedWeights, Weights, codes_of, packed_for
 
@@ -103,21 +104,22 @@ def inner_product(
     m = machine(version, isa)
     left = check.array(src, "src", [np.uint8, np.int8], 2)
     right = _transposed(weights, left.shape[1], m)
-    check.choice(weights_format, "weights_format", ["oi", "any"])
+    check.choice(weights_format, "weights_format", ("oi", "any"))
+    check.dst_dt(dst_dt)
     check.instance(attr, "attr", Attr)
     attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
     threads = check.integer(num_threads, "num_threads", 1)
-    rows, columns = left.shape[0], right.shape[1]
-    end = output.prepare(attr, m, (rows, columns), 1, 1 << 0, bias, dst_in, dst_dt)
-    check.out(out, (rows, columns), dst_dt, (left, codes_of(right), bias, dst_in))
+    shape = left.shape[0], right.shape[1]
+    dst = destination(shape, dst_dt, out, (left, codes_of(right), bias), dst_in, has_sum=attr.has_sum)
+    end = output.prepare(attr, m, dst, bias)
     if (m.ip_oi if weights_format == "oi" else m.ip_any) == "brgemm":
         acc = dot.compensated(left, right, m.saturates, num_threads=threads)
-        return end.finish(acc, left.dtype == np.int8, out=out)
+        return end.finish(acc, s32_via_f32=left.dtype == np.int8)
     if attr.has_late_sum:
         acc = dot.compensated(left, codes_of(right), saturates=False, num_threads=threads)
-        return end.finish(acc, reference=m.ref_scaling, out=out)
-    vector = "a" if rows == 1 else "b" if columns == 1 else ""
-    return end.finish(bare(left, right, m, vector, threads), m.s32_via_f32, out=out)
+        return end.finish(acc, reference=m.ref_scaling)
+    vector = "a" if shape[0] == 1 else "b" if shape[1] == 1 else ""
+    return end.finish(bare(left, right, m, vector, threads), m.s32_via_f32)
 
 
 def _transposed(weights: ArrayLike | PackedWeights, inputs: int, m: Machine) -> Weights:

@@ -11,6 +11,7 @@ from qops._kernels.product.gemm import take_off_offsets
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr
+from qops.onednn.destination import destination
 from qops.onednn.dot import S8, S32
 from qops.onednn.gemm_driver import updated
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
@@ -108,10 +109,10 @@ def matmul(
     right = weights.codes if isinstance(weights, PackedWeights) else check.array(weights, "weights", [np.int8])
     check.instance(attr, "attr", Attr)
     threads = check.integer(num_threads, "num_threads", 1)
-    dims = _dst_dims(left, right)
-    axis = len(dims) - 1
-    end = output.prepare(attr, m, dims, axis, 1 << axis, bias, dst_in, dst_dt)
-    check.out(out, dims, dst_dt, (left, right, bias, dst_in))
+    dims, axis = _dst_dims(left, right), left.ndim - 1
+    check.dst_dt(dst_dt)
+    dst = destination(dims, dst_dt, out, (left, right, bias), dst_in, has_sum=attr.has_sum)
+    end = output.prepare(attr, m, dst, bias, axis=axis, wei_mask=1 << axis)
     is_ref = m.matmul == "gemm" and attr.has_late_sum
     acc = np.empty(dims, np.int32)
     if len(dims) > 2:
@@ -121,7 +122,7 @@ def matmul(
         acc[batch] = _product(left[batch], b, (attr.src_zp or 0, attr.wei_zp or 0), m, is_ref, threads)
     is_compensated = left.dtype == np.int8 or attr.src_zp is not None or attr.wei_zp is not None
     via_f32 = is_compensated if m.matmul == "brgemm" else m.matmul_f32
-    return end.finish(acc, via_f32, reference=m.ref_matmul if is_ref else None, out=out)
+    return end.finish(acc, via_f32, reference=m.ref_matmul if is_ref else None)
 
 
 def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.product import pooling as pools
 from qops.onednn import _checks as check
-from qops.onednn.cast import ieee, put, store, to_f32
+from qops.onednn.cast import to_f32
+from qops.onednn.destination import Step, destination
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
 from qops.onednn.output import reciprocal
 from qops.onednn.window import DENSE, Pair, Window
@@ -15,7 +16,6 @@ from qops.onednn.window import DENSE, Pair, Window
 __all__ = ["pooling"]
 
 
-@ieee
 def pooling(
     src: ArrayLike,
     alg: str,
@@ -97,14 +97,12 @@ def pooling(
     count = pools.counts(size, taps, window.moves)
     if not count.all():
         raise ValueError(f"window: some of it lies on padding only, of an image of {image.shape[2:]}")
-    dst_dt = "u8" if image.dtype == np.uint8 else "s8"
-    check.out(out, (*image.shape[:2], *places), dst_dt, [image, src])
+    dst = destination((*image.shape[:2], *places), "u8" if image.dtype == np.uint8 else "s8", out, (image, src))
     if alg == "max":
-        return put(pools.largest(image, taps, window.moves), out)
-    total = to_f32(pools.sums(image, taps, window.moves))
-    divisor = to_f32(count if alg == "avg_exc" else taps[0] * taps[1])
-    mean = total / divisor if _is_ref(image.shape, places, layout, m) else total * reciprocal(divisor)
-    return store(mean, dst_dt, out)
+        return dst.put(pools.largest(image, taps, window.moves))
+    taken = to_f32(count if alg == "avg_exc" else taps[0] * taps[1])
+    mean: Step = ("divide", taken) if _is_ref(image.shape, places, layout, m) else ("multiply", reciprocal(taken))
+    return dst.store(pools.sums(image, taps, window.moves), [mean])
 
 
 def _is_ref(dims: tuple[int, ...], places: Pair, layout: str, m: Machine) -> bool:

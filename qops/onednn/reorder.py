@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
+from qops.isa import saturate
 from qops.onednn import _checks as check
 from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum
-from qops.onednn.cast import F32, cvtps2dq, ieee, put, store, to_f32
+from qops.onednn.cast import F32, cvtps2dq, ieee, to_f32
+from qops.onednn.destination import Step, destination, made
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.output import apply_post_ops, reciprocal
+from qops.onednn.output import UNSCALED, post_steps, reciprocal
 
 __all__ = ["reorder"]
 
@@ -94,27 +96,23 @@ def reorder(
     attr.only(*(("src_scale", "dst_scale") if m.divides else ("oscale",)), "src_zp", "dst_zp", "post_ops")
     if any(not isinstance(op, Sum) for op in attr.post_ops) or len(attr.post_ops) > 1:
         raise ValueError(f"post_ops: expected at most one Sum, got {attr.post_ops}")
-    old = check.dst_in(dst_in, data.shape, dst_dt, attr.has_sum)
-    check.out(out, data.shape, dst_dt, (data, src, dst_in))
+    dst = destination(data.shape, dst_dt, out, (data, src), dst_in, has_sum=attr.has_sum)
     if dst_dt != "f32":
         check.no_nan(data, "src")
     factor = _along(attr.src_scale if m.divides else attr.oscale, data.shape, "src_scale" if m.divides else "oscale")
     divisor = _along(attr.dst_scale, data.shape, "dst_scale")
     if not attr.given and data.dtype != np.float32 and dst_dt != "f32":
-        row = codes.TABLE[dst_dt]
-        return put(np.clip(data.astype(np.int64), row.lowest, row.highest).astype(row.dtype), out)
+        return dst.put(saturate(data, codes.TABLE[dst_dt].dtype))
     if m.f32_merged and data.dtype == np.float32 and dst_dt == "f32" and factor.size == divisor.size == 1:
-        factor, divisor = factor * reciprocal(divisor), np.ones(1, np.float32)
-    x = to_f32(data)
-    if attr.src_zp is not None:
-        x = x - np.float32(attr.src_zp)
-    x = apply_post_ops(x * factor, attr.post_ops, old, fused_sum=False)
-    x = x / divisor if m.ref_divides and _is_plain_code(attr) else x * reciprocal(divisor)
-    if attr.dst_zp is not None:
-        x = x + np.float32(attr.dst_zp)
+        factor, divisor = factor * reciprocal(divisor), UNSCALED
+    steps: list[Step] = [] if attr.src_zp is None else [("add", -np.float32(attr.src_zp))]
+    steps += [("multiply", factor), *post_steps(attr.post_ops, fused_sum=False)]
+    steps += [("divide", divisor) if m.ref_divides and _is_plain_code(attr) else ("multiply", reciprocal(divisor))]
+    steps += [] if attr.dst_zp is None else [("add", float(attr.dst_zp))]
     if dst_dt == "s32" and m.s32_overflow and data.size % 4 == 0 and (factor == 1).all() and not attr.has_sum:
-        return put(cvtps2dq(x.reshape(data.shape)), out)
-    return store(x.reshape(data.shape), dst_dt, out)
+        return dst.put(cvtps2dq(made(to_f32(data), steps)))
+    x = data if data.dtype in (np.float32, np.int32) else to_f32(data)
+    return dst.store(x, steps, is_scratch=x is not data)
 
 
 def _is_plain_code(attr: Attr) -> bool:
@@ -124,4 +122,11 @@ def _is_plain_code(attr: Attr) -> bool:
 
 
 def _along(scales: Scales | None, dims: tuple[int, ...], name: str) -> F32:
-    return np.ones(1, np.float32) if scales is None else scales.along(dims, name, range(1 << len(dims)))
+    """Give one scale, or one for each element of the last dimensions, from the first masked one on."""
+    if scales is None:
+        return UNSCALED
+    values = scales.along(dims, name, range(1 << len(dims)))
+    if values.size == 1:
+        return scales.values
+    first = next(i for i, length in enumerate(values.shape) if length > 1)
+    return np.broadcast_to(values, (*values.shape[:first], *dims[first:]))

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from qops.onednn import _checks as check
 from qops.onednn import dot
 from qops.onednn.attr import Scales, as_scales
-from qops.onednn.cast import F32, fma, ieee, store, to_f32
+from qops.onednn.cast import F32, ieee, store, to_f32
+from qops.onednn.destination import fma
 from qops.onednn.dot import S8, S64, U8
 from qops.onednn.machine import Machine
 
@@ -110,7 +111,7 @@ def quantize_state(x: F32, quant: StateQuant = RECOMMENDED) -> U8:
     >>> quantize_state(np.float32([-1, 0, 1]))
     array([  1, 128, 255], dtype=uint8)
     """
-    return store(fma(x, np.float32(quant.scale), np.float32(quant.shift)), "u8")
+    return store(fma(x, quant.scale, quant.shift), "u8")
 
 
 def dequantize_state(code: U8, quant: StateQuant = RECOMMENDED) -> F32:

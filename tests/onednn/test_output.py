@@ -5,7 +5,8 @@ import onednn_twins as twins
 import pytest
 
 from qops._kernels.onednn import steps as kernels
-from qops._kernels.onednn import store
+from qops.onednn import cast
+from qops.onednn.destination import destination
 
 F = np.float32
 
@@ -59,20 +60,46 @@ def test_relu_of_alpha_0_is_never_minus_0(tier):
     assert np.signbit(kernels.finish(np.full((2, 40), -2, F), [("leak", 0.0)])).all()
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("u8", np.uint8), ("s8", np.int8), ("s32", np.int32)])
-def test_stores_saturate_and_round_half_to_even(rng, tier, name, dtype):
+@pytest.mark.parametrize("name", ["u8", "s8", "s32"])
+def test_stores_saturate_and_round_half_to_even(rng, tier, name):
     x = np.concatenate([np.arange(-300, 300, 0.25), rng.normal(0, 2.0**24, 500), [3e38, -3e38, 2**31, -(2**31)]])
     x = x.astype(F)
-    got = np.empty(x.shape, dtype)
-    store.store(x, got)
-    assert got.tolist() == [twins.store(v, name) for v in x]
+    assert cast.store(x, name).tolist() == [twins.store(v, name) for v in x]
 
 
-def test_nans_are_counted():
-    x = np.zeros(1000, F)
-    assert store.count_nan(x) == 0
-    x[[0, 500, 999]] = np.nan
-    assert store.count_nan(x) == 3
+STEPS = {
+    "all in the store": [("add", 3.5), ("multiply", 0.3), ("add", -7.0)],
+    "channels": [("multiply", F([0.1, 2, 3])), ("relu", 0.0), ("multiply", 0.7), ("add", 5.0)],
+    "two products": [("multiply", 0.3), ("multiply", 0.1)],
+    "a scale of 1": [("multiply", 0.3), ("add", F([1, 2, 3])), ("multiply", 1.0)],
+    "the old one": [("multiply", 0.3), ("sum", 0.5), ("add", 1.0)],
+    "an infinite term": [("add", 1.0), ("add", F([np.inf]))],
+    "a scale of 0": [("multiply", 0.0)],
+}
+
+
+@pytest.mark.parametrize("dt", ["u8", "s8", "s32", "f32"])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_what_the_store_takes_over_changes_no_bit(rng, tier, steps, dtype, dt):
+    x = rng.normal(0, 300, (67, 3)).astype(dtype)
+    old = rng.integers(0, 100, x.shape).astype(cast.DTYPES[dt])
+    want = model(x, steps, old.astype(F))
+    finite = np.clip(want, F(-3e38), F(3e38)).ravel()
+    codes = want if dt == "f32" else np.reshape([twins.store(v, dt) for v in finite], want.shape)
+    for out in (None, np.empty(x.shape, old.dtype), np.empty(x.shape[::-1], old.dtype).T):
+        given = x.copy()
+        got = destination(x.shape, dt, out, (), old).store(given, steps, is_scratch=False)
+        assert got.dtype == old.dtype
+        assert np.array_equal(got, codes)
+        assert np.array_equal(given, x), "the source is left alone"
+        assert out is None or got is out
+
+
+def test_a_nan_that_the_steps_make_is_refused():
+    for steps in ([("add", np.inf), ("add", F([-np.inf]))], [("multiply", np.inf)]):
+        with pytest.raises(ValueError, match="dst: nan has no code in u8, got 2 of them"):
+            destination((2,), "u8", None, ()).store(np.zeros(2, np.int32), steps)
 
 
 def test_arrays_that_do_not_fit_are_refused():

@@ -3,14 +3,14 @@
 import numpy as np
 
 from qops import codes
-from qops._kernels.core import affine, integer_stage
+from qops._kernels.core import affine, integer_stage, rows
 from qops._kernels.core import range as extremes
 from qops._kernels.frontdoor import add, add_8p8to32, quantize, requantize
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import steps as onednn_steps
-from qops._kernels.onednn import store as onednn_store
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
 from qops._kernels.tensorflow import requantize as tensorflow_requantize
+from qops.onednn import cast
 
 INT32 = np.iinfo(np.int32)
 EDGES = {
@@ -185,12 +185,12 @@ def step(name, dtype=np.float32, operand=None):
     return case
 
 
-def stored(dtype):
+def stored(name):
     """A case of oneDNN's saturating stores."""
 
     def case(rng, n):
-        x, out = drawn(rng, n, np.float32, finite=True), unaligned(rng, n, dtype)
-        return lambda: (out, onednn_store.store(x, out))
+        x, out = drawn(rng, n, np.float32, finite=True), unaligned(rng, n, cast.DTYPES[name])
+        return lambda: (out, rows.float_codes(x, cast.ROWS[name], out))
 
     return case
 
@@ -231,7 +231,7 @@ WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
 NAMED = {case.__name__: case for case in [*CASES, *ROWS]} | {
     **{f"shifted_{name}": shifted(name) for name in integer_stage.ROUNDINGS},
     **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
-    **{f"stored_{dtype.__name__}": stored(dtype) for dtype in (np.uint8, np.int8, np.int32)},
+    **{f"stored_{name}": stored(name) for name in ("u8", "s8", "s32")},
     **{f"tensorflow {way} {dtype.__name__}": tensorflow_quantized(way, dtype) for way, dtype in WAYS},
     "step_convert": step("", np.int32),
 }

@@ -1,11 +1,12 @@
-"""oneDNN's float32 steps from sums to a destination, one rounding an operation.
+"""oneDNN's float32 steps between the sums of a product and the store. Each operation is rounded to float32.
 
-A step is a name and an operand:
+A step is a name and an operand v:
 
-    "add", "multiply", "divide"    x + v, x * v, x / v; v is a number, or one a channel
+    "add", "multiply", "divide"    x + v, x * v, x / v; v is one number, or an array that repeats along x
     "leak"                         x > 0 ? x : v * x
-    "relu"                         x > 0 ? x : 0, whatever v is
-    "sum", "fma"                   x + v * old, in two roundings or in one
+    "relu"                         x > 0 ? x : 0; v is not used
+    "sum"                          x + v * old, where the product and the sum are rounded
+    "fma"                          x + v * old, rounded once
 """
 cimport numpy as cnp
 from libc.math cimport fmaf
@@ -31,7 +32,7 @@ cdef extern from "onednn/steps.h" nogil:
     Py_ssize_t fma__simd(int, float*, const float*, float, Py_ssize_t)
 
 cdef enum:
-    BLOCK = 1024  # floats that all steps are made on before the next: they and the channels' values stay in L1
+    BLOCK = 1024  # floats: all steps are made on one block before the next, so that it stays in the L1 cache
     ADD, MULTIPLY, DIVIDE, RELU, LEAK, SUM, FMA
 
 cdef dict KINDS = {
@@ -40,7 +41,7 @@ cdef dict KINDS = {
 
 ctypedef struct Step:
     int kind
-    const float *values  # a block of them
+    const float *values  # the operand, repeated to fill a block
     float factor
 
 cdef void convert(const int32_t *s, float *x, Py_ssize_t n) noexcept nogil:
@@ -122,7 +123,7 @@ cdef void make_steps(const Step *steps, Py_ssize_t count, const int32_t *s, floa
 
 
 cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
-    """Steps in C; what they point to lives as long as the list that is returned."""
+    """Fill `c_steps`. They point into the arrays of the list that is returned, so it must outlive them."""
     cdef cnp.ndarray values
     cdef Py_ssize_t i
     alive = []
@@ -130,7 +131,10 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
         c_steps[i].kind = KINDS[name]
         if c_steps[i].kind in (ADD, MULTIPLY, DIVIDE):
             values = np.empty(block, np.float32)
-            values.reshape(-1, np.size(operand))[:] = operand
+            if isinstance(operand, np.ndarray):
+                values.reshape(-1, operand.size)[:] = operand.ravel()
+            else:
+                values.fill(operand)
             c_steps[i].values = <const float *>cnp.PyArray_DATA(values)
             alive.append(values)
         else:
@@ -139,12 +143,13 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
 
 
 def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
-    """Make `steps` on x, an int32 or float32 array (C order, channels last), in its own memory; gives that as float32.
+    """Make `steps` on x, an int32 or float32 array in C order, in its own memory; return that memory as float32.
 
-    `old` is a float32 array of as many elements, in C order, for the steps that need one.
+    An array among the operands runs along the last axes of x, so of two sizes one divides the other. `old` is a float32
+    array in C order with as many elements as x, for the steps that need one.
     """
-    cdef Py_ssize_t channels = x.shape[x.ndim - 1] if x.ndim else 1
-    cdef Py_ssize_t block = channels * max(1, BLOCK // max(1, channels))
+    cdef Py_ssize_t period = max([1] + [operand.size for _, operand in steps if isinstance(operand, np.ndarray)])
+    cdef Py_ssize_t block = period * max(1, BLOCK // period)
     cdef const int32_t *s = NULL
     cdef const float *before = NULL
     cdef Py_ssize_t count = len(steps)
@@ -163,5 +168,5 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
     values = set_steps(c_steps, steps, block)
     with nogil:
         make_steps(c_steps, count, s, <float *>cnp.PyArray_DATA(x), before, cnp.PyArray_SIZE(x), block)
-    del values  # not before
+    del values  # the steps have pointed into these arrays until here
     return x.view(np.float32)

@@ -1,0 +1,120 @@
+"""Where the result of a primitive goes: its shape and type, what was there before, and the float32 steps on the way."""
+
+from collections.abc import Iterable, Sequence
+from math import isfinite
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels.onednn import steps as kernels
+from qops.onednn import _checks as check
+from qops.onednn.cast import DTYPES, F32, put, store, to_f32
+from qops.qtensor import check_out
+
+__all__ = ["Destination", "Step", "destination", "fma", "made"]
+
+Step: TypeAlias = tuple[str, F32 | np.float32 | float]
+"""A step of `qops._kernels.onednn.steps` and its operand."""
+
+TERMS = (("plus", "add", 1.0), ("scale", "multiply", 1.0), ("minus", "add", -1.0))
+"""The terms of a store, the last one first: what it is called, which step it stands for, the sign of its operand."""
+
+
+class Destination(NamedTuple):
+    """The tensor that a primitive writes."""
+
+    shape: tuple[int, ...]
+    dt: str
+    """oneDNN's name of its data type."""
+    out: NDArray[Any] | None
+    """Where the caller wants the result; None for a new array."""
+    old: NDArray[Any] | None
+    """The destination before the call, which a Sum adds."""
+
+    def channels_last(self, axis: int) -> Self:
+        """Give the same destination with the channels moved from `axis` to the end."""
+        if axis == len(self.shape) - 1:
+            return self
+        out, old = (None if x is None else np.moveaxis(x, axis, -1) for x in (self.out, self.old))
+        shape = (*self.shape[:axis], *self.shape[axis + 1 :], self.shape[axis])
+        return self._replace(shape=shape, out=out, old=old)
+
+    def put(self, result: NDArray[Any]) -> NDArray[Any]:
+        """Give codes that are ready, in `out` if there is one."""
+        return put(result, self.out)
+
+    def store(self, x: NDArray[Any], steps: Sequence[Step] = (), *, is_scratch: bool = True) -> NDArray[Any]:
+        """Make the steps on `x`, saturate, and round half to even.
+
+        The last sums and products are left to the store, which makes them while it reads `x`.
+
+        Parameters
+        ----------
+        x : ndarray of int32 or float32
+        steps : sequence of Step, optional
+            An array among the operands runs along the last axes of `x`.
+        is_scratch : bool, optional
+            The memory of `x` may be used for the steps.
+
+        Returns
+        -------
+        ndarray of `dt`
+
+        Raises
+        ------
+        ValueError
+            A NaN that has to become an integer.
+        """
+        left = [(name, v.item() if isinstance(v, np.ndarray) and v.size == 1 else v) for name, v in steps]
+        terms = {}
+        for term, name, sign in TERMS if self.dt != "f32" else ():
+            if left and left[-1][0] == name and not isinstance(left[-1][1], np.ndarray):
+                value = float(left[-1][1])
+                if isfinite(value) and (value or name == "add"):
+                    terms[term] = sign * value
+                    left.pop()
+        if left or self.dt == "f32":
+            x = made(x if is_scratch else to_f32(x), left, self.old)
+        return store(x, self.dt, self.out, **terms)
+
+
+def destination(
+    shape: tuple[int, ...],
+    dt: str,
+    out: NDArray[Any] | None,
+    inputs: Iterable[object],
+    dst_in: ArrayLike | None = None,
+    *,
+    has_sum: bool = False,
+) -> Destination:
+    """Check where a result of this shape and type goes.
+
+    `out` must fit, and must not overlap an input unless it is that input. `dst_in` must fit, and is needed by a Sum.
+    """
+    if dst_in is not None:
+        old = check.shape(check.array(dst_in, "dst_in", [DTYPES[dt]]), "dst_in", shape)
+    elif has_sum:
+        raise ValueError("dst_in: expected the destination before the call, for the Sum in post_ops, got None")
+    if out is not None:
+        apart = [x for x in (*inputs, dst_in) if isinstance(x, np.ndarray) and x is not out]
+        check_out(out, np.dtype(DTYPES[dt]).num, shape, apart)
+    return Destination(shape, dt, out, None if dst_in is None else old)
+
+
+def made(x: NDArray[Any], steps: Sequence[Step], old: NDArray[Any] | None = None) -> F32:
+    """Make the steps on `x`, in its memory if it is in C order."""
+    before = None if old is None else np.asarray(old, np.float32, order="C")
+    return kernels.finish(np.asarray(x, order="C"), steps, before)
+
+
+def fma(x: F32, factor: float, addend: float) -> F32:
+    """``x*factor + addend`` in float32, rounded once.
+
+    Examples
+    --------
+    >>> x = np.float32([1 + 2**-12])
+    >>> fma(x, x[0], -1), x * x[0] - np.float32(1)
+    (array([0.00048834], dtype=float32), array([0.00048828], dtype=float32))
+    """
+    return made(np.full(x.shape, addend, np.float32), [("fma", factor)], x)
