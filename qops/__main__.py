@@ -7,6 +7,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +15,18 @@ from qops.rules import TABLE
 from qops.tools.dump import read_dump
 from qops.tools.explain import explained
 from qops.tools.formats import FORMATS, write
+from qops.tools.progress import Progress
 from qops.tools.vectors import vectors
 
 
 def _explain(options: argparse.Namespace) -> int:
-    found = explained(read_dump(options.dump), probe=options.probe is not None)
-    if found.probe is not None:
-        np.savez(options.probe, acc=found.probe)
+    dump = read_dump(options.dump)
+    with Progress() as progress:
+        found = explained(dump, options.probe is not None, progress)
+    if found.separated is not None:
+        numbers = {name: value for name, value in found.separated.numbers.items() if value is not None}
+        parts: dict[str, Any] = {"kind": dump.kind, **found.separated.inputs, **numbers}
+        np.savez(options.probe, **parts)
     print(json.dumps(found.as_dict()) if options.json else found)
     return 0 if found.exact else 1
 

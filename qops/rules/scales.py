@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import frexp, isfinite, ldexp
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +16,16 @@ Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal"
 Build: TypeAlias = Literal["double", "single", "emulate-float"]
 F32 = np.float32
 
-DERIVATIONS: dict[str, Callable[[float, float, float], float]] = {
+F64 = np.float64
+DERIVATIONS: dict[str, Callable[[float, Any, float], Any]] = {
     "double": lambda a, b, y: a * b / y,
-    "f32-product": lambda a, b, y: float(F32(a) * F32(b)) / y,
-    "f32": lambda a, b, y: float(F32(a) * F32(b) / F32(y)),
-    "f32-reciprocal": lambda a, b, y: float(F32(a) * F32(b) * (F32(1) / F32(y))),
+    "f32-product": lambda a, b, y: F64(F32(a) * F32(b)) / y,
+    "f32": lambda a, b, y: F64(F32(a) * F32(b) / F32(y)),
+    "f32-reciprocal": lambda a, b, y: F64(F32(a) * F32(b) * (F32(1) / F32(y))),
 }
-"""in_scale * w_scale / out_scale, as TFLite does it per channel, TFLite per tensor, XNNPACK and MLAS, torch."""
+"""in_scale * w_scale / out_scale, as TFLite does it per channel, TFLite per tensor, XNNPACK and MLAS, torch.
+
+w_scale may be an array of doubles."""
 
 
 def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Derivation = "double") -> float:
@@ -69,7 +72,7 @@ def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Deriva
         if not value > 0:
             raise ValueError(f"{name}: expected a number above 0, got {value}")
     with np.errstate(all="ignore"):
-        found = DERIVATIONS[derive](*values)
+        found = float(DERIVATIONS[derive](*values))
     if not isfinite(found):
         raise ValueError(f"in_scale, w_scale, out_scale: {derive} gives {found}, no finite number")
     return found

@@ -8,20 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.qtensor import as_array, integer, number
-from qops.tools.candidates import KINDS, Dump
+from qops.tools.seen import KINDS, Dump
 
 __all__ = ["dump_of", "read_dump"]
 
 _PAIR = ("a_scale", "a_zp", "b_scale", "b_zp", "y_scale", "y_zp")
-_NEEDED = {  # what must be given; of requantize a scale or the three that make one
+_NEEDED = {  # what must be given; of requantize and quantize a scale, or what makes one
     "requantize": (),
     "add": _PAIR,
     "mul": _PAIR,
-    "quantize": ("scale", "zero_point"),
+    "quantize": (),
     "avgpool": ("kernel", "zero_point"),
 }
 _OPTIONAL = {
     "requantize": ("scale", "in_scale", "w_scale", "out_scale", "zero_point", "qmin", "qmax", "axis", "in_zero_point"),
+    "quantize": ("scale", "zero_point", "rmin", "rmax"),
     "avgpool": ("x_scale", "y_scale", "y_zp"),
 }
 _SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
@@ -59,24 +60,30 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
         if word not in given:
             raise ValueError(f"{word}: missing, {kind} cannot be explained without it")
     if kind == "requantize":
-        _one_scale(given)
+        _one_of(given, ("scale",), ("in_scale", "w_scale", "out_scale"))
+    if kind == "quantize":
+        _one_of(given, ("scale", "zero_point"), ("rmin", "rmax"))
     if kind == "avgpool" and ("y_scale" in given or "y_zp" in given or "x_scale" in given):
         for word in ("x_scale", "y_scale", "y_zp"):
             if word not in given:
                 raise ValueError(f"{word}: missing, a pool that rescales has x_scale, y_scale and y_zp")
     source, result = as_array(x, name), as_array(y, "y")
-    _check_data(kind, source, result, b, name)
-    return Dump(kind, _typed(kind, source, name), result, None if b is None else as_array(b, "b"), _checked(given))
+    second = None if b is None else as_array(b, "b")
+    _check_data(kind, source, result, second, name)
+    data, checked = _by_element(_typed(kind, source, name), _checked(given))
+    return Dump(kind, data, result, second, checked)
 
 
-def _one_scale(given: dict[str, Any]) -> None:
-    parts = [name for name in ("in_scale", "w_scale", "out_scale") if name in given]
-    if "scale" in given and parts:
-        raise ValueError(f"scale: given beside {', '.join(parts)}; expected the one or the three others")
-    if "scale" not in given:
-        for name in ("in_scale", "w_scale", "out_scale"):
-            if name not in given:
-                raise ValueError(f"{name}: missing, expected scale, or in_scale, w_scale and out_scale")
+def _one_of(given: dict[str, Any], first: tuple[str, ...], second: tuple[str, ...]) -> None:
+    """Check that all numbers of one of two groups are given, and none of the other."""
+    groups = [[name for name in names if name in given] for names in (first, second)]
+    if groups[0] and groups[1]:
+        raise ValueError(
+            f"{groups[0][0]}: given beside {', '.join(groups[1])}; expected {' and '.join(first)}, or the others"
+        )
+    for name in second if groups[1] else first:
+        if name not in given:
+            raise ValueError(f"{name}: missing, expected {' and '.join(first)}, or {', '.join(second)}")
 
 
 def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) -> None:
@@ -96,12 +103,15 @@ def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) 
 
 def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
     if kind == "quantize":
-        return x.astype(np.float32)
+        return x.astype(np.float32, copy=False)
     if kind != "requantize":
         return x
-    if x.size and not (x.min() >= -(2**31) and x.max() < 2**31):
-        raise ValueError(f"{name}: int32 does not hold its values, {x.min()} to {x.max()}")
-    return x.astype(np.int32)
+    least, most = int(x.min()), int(x.max())
+    if min(least, -most - 1) >= -(2**31):
+        return x.astype(np.int32, copy=False)
+    if max(-least, most) >= 2**48:
+        raise ValueError(f"{name}: 48 bits do not hold its values, {least} to {most}")
+    return x.astype(np.int64)
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:
@@ -111,13 +121,45 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
         value = item.item() if type(item) is np.ndarray and item.ndim == 0 else item  # as files have numbers
         if name == "kernel":
             found[name] = tuple(integer(k, name) for k in np.ravel(value).tolist())
+        elif name in ("rmin", "rmax"):
+            found[name] = number(value, name)
         elif name not in _SCALES:
             found[name] = integer(value, name)
-        elif isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
-            found[name] = as_array(value, name)
         else:
-            found[name] = number(value, name)
+            found[name] = _scale(value, name)
     return found
+
+
+def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
+    """One scale, or an array of them where an op may have several."""
+    if not isinstance(value, list | tuple | np.ndarray) or name not in ("scale", "w_scale"):
+        one = number(value, name)
+        if name != "scale" and not one > 0:
+            raise ValueError(f"{name}: expected a number above 0, got {one}")
+        return one
+    values = as_array(value, name)
+    if values.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected numbers, got {values.dtype}")
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"{name}: expected finite numbers, not negative, got {value!r:.80}")
+    return values.astype(np.float64)
+
+
+def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any], dict[str, Any]]:
+    """Scales that have an axis of `x`, or one an element: then the elements are flat."""
+    name = next((name for name in ("scale", "w_scale") if np.ndim(numbers.get(name, 0))), "")
+    if not name:
+        return x, numbers
+    scales, axis = numbers[name], numbers.get("axis", -1)
+    if scales.size == x.size and "axis" not in numbers:
+        return x.reshape(-1), {**numbers, name: scales.reshape(-1), "axis": -1}
+    if scales.ndim > 1:
+        raise ValueError(f"{name}: expected one number, or one a channel or element, got shape {scales.shape}")
+    if not -x.ndim <= axis < x.ndim or x.shape[axis] != scales.size:
+        raise ValueError(
+            f"{'axis' if 'axis' in numbers else name}: {scales.size} of them do not fit axis {axis} of shape {x.shape}"
+        )
+    return x, numbers
 
 
 def read_dump(path: Path) -> Dump:
@@ -142,6 +184,7 @@ def read_dump(path: Path) -> Dump:
     """
     parts = _read(path)
     dtype = parts.pop("dtype", None)
+    parts.pop("channel", None)  # of a probe
     kind = str(np.asarray(parts.pop("kind", "requantize")))
     if kind not in KINDS:
         raise ValueError(f"kind: {kind!r:.80} is none of {', '.join(KINDS)}")

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.tools.probes import Probe
+
 __all__ = ["Explanation", "Verdict", "Witness"]
 
 _NEAREST = 10
@@ -82,11 +84,11 @@ class Explanation:
     excluded : list of Verdict
         All other rules, the nearest first.
     mistakes : list of Verdict
-        What gives all integers, or nearly all, once something before the rounding is wrong; looked for if no rule fits.
+        What gives all integers once a mistake before the rounding is undone; looked for if no rule fits.
     indistinguishable : list of list of str
         Rules that are the same function on these data.
-    probe : ndarray of int32 or None
-        Accumulators to run on the device: they tell apart every two rules still possible that differ at this scale.
+    separated : Probe or None
+        Inputs to run on the device: they tell apart every two rules still possible, or else the nearest ones.
     """
 
     size: int
@@ -94,14 +96,20 @@ class Explanation:
     excluded: list[Verdict]
     mistakes: list[Verdict]
     indistinguishable: list[list[str]]
-    probe: NDArray[np.int32] | None = None
+    separated: Probe | None = None
+
+    @property
+    def probe(self) -> NDArray[Any] | None:
+        """The inputs of `separated`: accumulators, values, or pairs of codes; at most 256."""
+        if self.separated is None:
+            return None
+        parts = [v for name, v in self.separated.inputs.items() if name != "channel"]
+        return np.stack(parts, -1) if len(parts) > 1 else parts[0]
 
     @property
     def nearest(self) -> list[Verdict]:
-        """The ten that differ least, mistakes among them; none if a rule fits."""
-        if self.exact:
-            return []
-        return sorted((*self.excluded, *self.mistakes), key=lambda v: v.differs)[:_NEAREST]
+        """The ten that differ least, mistakes that give all first."""
+        return [*self.mistakes, *self.excluded][:_NEAREST]
 
     def as_dict(self) -> dict[str, Any]:
         """Give what ``python -m qops explain --json`` prints.
@@ -120,7 +128,7 @@ class Explanation:
                 "largest": v.largest,
                 "first": None if v.first is None else _plain(v.first),
             }
-            for v in (self.nearest or self.excluded[:_NEAREST])
+            for v in self.nearest
         ]
         return {"exact": self.exact, "nearest": nearest, "indistinguishable": self.indistinguishable}
 
@@ -130,12 +138,19 @@ class Explanation:
             same = " (the same function on these data)" if len(self.exact) > 1 else ""
             lines.append(f"{', '.join(self.exact)}: all {self.size:,} integers{same}")
         else:
-            lines.append(f"no rule gives all {self.size:,} integers; nearest:")
-        for v in self.nearest or self.excluded[:_NEAREST]:
-            lines.append(f"  {v.label}: {v.differs:,} differ ({v.share:.2%}), by {v.largest} at most{_said(v)}")
-        if self.probe is not None:
-            lines.append(f"  probe: {self.probe.size} accumulators")
+            lines.append(f"no rule gives all {self.size:,} integers with the numbers that are given")
+        by_words: dict[str, list[str]] = {}
+        for v in self.mistakes:
+            by_words.setdefault(v.before, []).append(v.rule)
+        lines += [f"  all of them, with {words}: {', '.join(rules)}" for words, rules in by_words.items()]
+        lines += [_line(v) for v in self.excluded[:_NEAREST]]
+        if self.separated is not None:
+            lines.append(f"  probe: {self.separated}")
         return "\n".join(lines)
+
+
+def _line(v: Verdict) -> str:
+    return f"  {v.label}: {v.differs:,} differ ({v.share:.2%}), by {v.largest} at most{_said(v)}"
 
 
 def _said(v: Verdict) -> str:

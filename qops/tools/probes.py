@@ -1,29 +1,56 @@
-"""Accumulators that tell rules apart at a given scale."""
+"""Inputs that tell rules apart: accumulators at the edges of codes, pairs of codes, values on ties."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.tools.candidates import Dump, of
+from qops.tools import candidates
+from qops.tools.candidates import Candidate
+from qops.tools.seen import Dump
 
-__all__ = ["probe_for"]
+__all__ = ["Probe", "boundaries", "edges", "probe_for", "separating"]
 
 _MOST = 256
-_ALL_CODES = 1 << 14  # of wider types those near both ends and near 0
+_ALL_CODES = 1 << 12  # of wider types those near both ends and near 0
 _AROUND = 4  # integers on each side of every code boundary
+_OF_A_PAIR = 32  # inputs that are looked at for two rules
+_CHANNELS = 256  # whose scales are tried
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Inputs to run on the device.
+
+    Attributes
+    ----------
+    inputs : dict of str to ndarray
+        At most 256, by the names of a dump: ``acc``, ``a`` and ``b``, or ``x``; ``channel`` where each has a scale.
+    separates : list of str
+        The rules that were told apart.
+    alike : list of list of str
+        Rules between which no input that was tried tells.
+    numbers : dict
+        Those of the dump, with one scale an input where there were channels.
+    """
+
+    inputs: dict[str, NDArray[Any]]
+    separates: list[str]
+    alike: list[list[str]]
+    numbers: dict[str, Any]
+
+    def __str__(self) -> str:
+        size = next(iter(self.inputs.values())).size
+        alike = "".join(f"; the same function there: {' = '.join(group)}" for group in self.alike)
+        return f"{size} {' and '.join(self.inputs)} for {len(self.separates)} rules{alike}"
 
 
 def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.int32]:
     """Accumulators on both sides of where the code changes, far beyond both ends, and around 0."""
-    first, last = float(lo - zero_point - 2), float(hi - zero_point + 3)
-    if last - first <= _ALL_CODES:
-        codes = np.arange(first, last)
-    else:
-        some = _ALL_CODES // 4
-        codes = np.concatenate([first + np.arange(some), np.arange(-some, some), last - np.arange(some)])
+    codes = _codes(lo - zero_point - 2, hi - zero_point + 2).astype(np.float64)
     with np.errstate(all="ignore"):
         changes = np.concatenate([codes, codes + 0.5]) / scale if scale > 0 else np.zeros(1)
     near = (np.rint(np.clip(changes, -(2.0**33), 2.0**33))[:, None] + np.arange(-_AROUND, _AROUND + 1)).reshape(-1)
@@ -33,31 +60,155 @@ def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.in
     return every[(every >= -(2**31)) & (every < 2**31)].astype(np.int64).astype(np.int32)
 
 
+def _codes(lo: int, hi: int) -> NDArray[np.int64]:
+    """All codes, or of many those near both ends and near 0."""
+    if hi - lo < _ALL_CODES:
+        return np.arange(lo, hi + 1)
+    some = np.arange(_ALL_CODES // 4)
+    return np.unique(np.concatenate([lo + some, hi - some, some.clip(lo, hi), -some.clip(-hi, -lo)]))
+
+
+def edges(codes_of: Callable[[NDArray[np.int32]], NDArray[Any]], lo: int, hi: int) -> NDArray[np.int32]:
+    """The first accumulator of every code, and the one before: where two rules that never fall differ, if they do."""
+    codes = _codes(lo + 1, hi)
+    low, high = np.full(codes.shape, -(2**31)), np.full(codes.shape, 2**31 - 1)
+    for _ in range(32):
+        middle = (low + high) >> 1
+        reached = codes_of(middle.astype(np.int32)) >= codes
+        high, low = np.where(reached, middle, high), np.where(reached, low, np.minimum(middle + 1, high))
+    return np.concatenate([low, np.maximum(low - 1, -(2**31))]).astype(np.int32)
+
+
 def separating(results: Sequence[NDArray[Any]], most: int = _MOST) -> NDArray[np.intp]:
     """Indices, few of them, at which every two results differ that differ anywhere."""
-    pairs = [(i, j) for i, j in combinations(range(len(results)), 2) if not np.array_equal(results[i], results[j])]
+    pairs = list(combinations(results, 2))
+    some = [np.flatnonzero(a != b)[:_OF_A_PAIR] for a, b in pairs]
+    columns = np.unique(np.concatenate([np.zeros(0, np.intp), *some]))
+    apart = np.array([a[columns] != b[columns] for a, b in pairs]).reshape(len(pairs), columns.size)
+    apart = apart[apart.any(axis=1)]
     chosen: list[int] = []
-    apart = np.array([results[i] != results[j] for i, j in pairs])
     while len(apart) and len(chosen) < most:
         best = int(apart.sum(axis=0).argmax())
         chosen.append(best)
         apart = apart[~apart[:, best]]
-    return np.array(sorted(chosen), np.intp)
+    return columns[sorted(chosen)]
 
 
-def probe_for(dump: Dump, rules: Sequence[str]) -> NDArray[np.int32]:
-    """At most 256 accumulators that separate every two of the rules that differ at the scale of the dump."""
-    if dump.kind != "requantize":
-        raise ValueError(f"probe: accumulators tell rules of requantize apart, not of {dump.kind}")
-    n, info = dump.numbers, np.iinfo(dump.y.dtype)
-    lo, hi = (info.min if n.get("qmin") is None else n["qmin"]), (info.max if n.get("qmax") is None else n["qmax"])
-    scale = n["scale"] if n.get("scale") is not None else n["in_scale"] * np.asarray(n["w_scale"]) / n["out_scale"]
-    one = float(np.reshape(scale, -1)[0])
-    numbers = {**n, "scale": one, "axis": None}
-    x = boundaries(one, lo, hi, n.get("zero_point") or 0)
-    asked = Dump("requantize", x, np.zeros(x.shape, dump.y.dtype), None, numbers)
-    results = []
-    for c in of(asked):
-        if c.rule in rules:
-            results.append(c.codes())
-    return x[separating(results)]
+def probe_for(dump: Dump, rules: Sequence[str]) -> Probe:
+    """At most 256 inputs that separate every two of the rules that differ at the scales of the dump."""
+    if dump.kind == "avgpool":
+        raise ValueError("probe: pools have none; any other image will do")
+    kept = [c for c in candidates.of(dump) if c.rule in rules]
+    if dump.kind == "requantize":
+        return _of_accumulators(dump, kept)
+    asked = _pairs_of_codes(dump) if dump.b is not None else _values(dump)
+    results = _results(kept, asked)
+    at = separating(list(results.values()))
+    inputs = {"a": asked.x[at], "b": asked.b[at]} if asked.b is not None else {"x": asked.x[at]}
+    return Probe(inputs, list(results), _alike(results), dump.numbers)
+
+
+def _results(kept: list[Candidate], asked: Dump) -> dict[str, NDArray[Any]]:
+    """The codes of each rule; where its systems form the scale in several ways, of each of them."""
+    found: dict[str, NDArray[Any]] = {}
+    for c in kept:
+        try:
+            found[f"{c.rule} (another scale)" if c.rule in found else c.rule] = c.codes(asked)
+        except (ValueError, TypeError):
+            continue
+    return found
+
+
+def _alike(results: dict[str, NDArray[Any]]) -> list[list[str]]:
+    groups: dict[bytes, list[str]] = {}
+    for rule, codes in results.items():
+        groups.setdefault(codes.tobytes(), []).append(rule)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _of_accumulators(dump: Dump, kept: list[Candidate]) -> Probe:
+    """Accumulators at the edges of the codes, of one channel after the other until all rules are told apart."""
+    scales, (lo, hi) = np.reshape(np.asarray(dump.scale(), np.float64), -1), dump.ends
+    some = np.unique(np.linspace(0, scales.size - 1, min(scales.size, _CHANNELS)).astype(np.intp))
+    acc: NDArray[Any] = np.zeros(0, np.int32)
+    channel: NDArray[Any] = np.zeros(0, np.intp)
+    groups = [list(kept)]
+    for one in some:
+        asked = _of_channel(dump, int(one))
+        tried = [boundaries(float(scales[one]), lo, hi, dump.numbers.get("zero_point") or 0)]
+        left = [c for group in groups for c in group]
+        tried += [_edges_of(c, asked) for c in left]
+        asked = replace(asked, x=np.unique(np.concatenate(tried)))
+        asked = replace(asked, y=np.zeros(asked.x.shape, dump.y.dtype))
+        groups, found = _split(groups, asked, _MOST - acc.size)
+        acc = np.concatenate([acc, asked.x[found]])
+        channel = np.concatenate([channel, np.full(found.size, one)])
+        if not groups or acc.size == _MOST:
+            break
+    names = [[c.rule for c in group] for group in groups]
+    alike = [list(dict.fromkeys(group)) for group in names]
+    numbers = dump.numbers
+    inputs = {"acc": acc}
+    if scales.size > 1:
+        word = "scale" if numbers.get("scale") is not None else "w_scale"
+        numbers = {**numbers, word: np.asarray(numbers[word])[channel], "axis": -1}
+        inputs["channel"] = channel
+    return Probe(inputs, list(dict.fromkeys(c.rule for c in kept)), [g for g in alike if len(g) > 1], numbers)
+
+
+def _split(groups: list[list[Candidate]], asked: Dump, most: int) -> tuple[list[list[Candidate]], NDArray[np.intp]]:
+    """What is still alike of candidates that were, and the inputs that tell the others apart."""
+    still: list[list[Candidate]] = []
+    chosen = np.zeros(0, np.intp)
+    for group in groups:
+        results = {i: codes for i, c in enumerate(group) if (codes := _codes_of(c, asked)) is not None}
+        chosen = np.union1d(chosen, separating(list(results.values())))[:most].astype(np.intp)
+        parts: dict[bytes, list[Candidate]] = {}
+        for i, codes in results.items():
+            parts.setdefault(codes[chosen].tobytes(), []).append(group[i])
+        still += [part for part in parts.values() if len(part) > 1]
+    return still, chosen
+
+
+def _codes_of(c: Candidate, asked: Dump) -> NDArray[Any] | None:
+    try:
+        return c.codes(asked)
+    except (ValueError, TypeError):  # a scale that this rule does not take
+        return None
+
+
+def _edges_of(c: Candidate, asked: Dump) -> NDArray[np.int32]:
+    def codes_of(x: NDArray[np.int32]) -> NDArray[Any]:
+        found = _codes_of(c, replace(asked, x=x))
+        return np.zeros(x.shape, asked.y.dtype) if found is None else found
+
+    return edges(codes_of, *asked.ends)
+
+
+def _of_channel(dump: Dump, channel: int) -> Dump:
+    """The same numbers, of one channel."""
+    n = dump.numbers
+    one = {name: float(n[name][channel]) for name in ("scale", "w_scale") if np.ndim(n.get(name, 0))}
+    return replace(dump.but(**one, axis=None), x=np.zeros(0, np.int32), y=np.zeros(0, dump.y.dtype))
+
+
+def _pairs_of_codes(dump: Dump) -> Dump:
+    """All pairs of 8-bit codes; of wider ones many, fixed."""
+    info = np.iinfo(dump.x.dtype)
+    if dump.x.dtype.itemsize == 1:
+        every = np.arange(info.min, info.max + 1).astype(dump.x.dtype)
+        a, b = np.repeat(every, every.size), np.tile(every, every.size)
+    else:
+        a, b = np.random.default_rng(0).integers(info.min, info.max + 1, (2, 1 << 18)).astype(dump.x.dtype)
+    return replace(dump, x=a, b=b, y=np.zeros(a.shape, dump.y.dtype))
+
+
+def _values(dump: Dump) -> Dump:
+    """float32 values on both sides of where the code changes."""
+    if "scale" not in dump.numbers:
+        raise ValueError("probe: needs scale and zero_point, not rmin and rmax")
+    zero, (lo, hi) = dump.numbers["zero_point"], dump.ends
+    steps = np.arange(max(lo - zero, -4096) - 1, min(hi - zero, 4096) + 1.0, 0.5)
+    x = (steps * dump.numbers["scale"]).astype(np.float32)
+    x = np.unique(np.concatenate([x, np.nextafter(x, -np.inf), np.nextafter(x, np.inf)])).astype(np.float32)
+    return replace(dump, x=x, y=np.zeros(x.shape, dump.y.dtype))

@@ -55,7 +55,8 @@ ELSEWHERE = {
     "tools/dump": "tools/test_explain.py",
     "tools/explanation": "tools/test_explain.py",
     "tools/formats": "tools/test_vectors.py",
-    "tools/probes": "tools/test_explain.py",
+    "tools/progress": "tools/test_explain.py",
+    "tools/seen": "tools/test_mistakes.py",
 }
 """Module -> the file whose tests fail when its logic is broken."""
 

@@ -10,9 +10,10 @@ import pytest
 import qops
 from qops import rules
 from qops.__main__ import main
+from qops.tools import progress
 
 PAIR = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
-OF_OTHER_DATA = {"gemmlowp-legacy", "tflite-int64acc", "cmsis-s64", "xnnpack-cvt", "tosa-inexact"}
+OF_OTHER_DATA = {"gemmlowp-legacy"}
 
 
 def accumulators(rng, n=5000):
@@ -34,18 +35,6 @@ def test_the_rule_that_made_the_integers_is_named(rng, rule, scale):
     for group in found.indistinguishable:
         made = [rules.requantize(x, r, scale=scale, zero_point=5) for r in group]
         assert all((m == made[0]).all() for m in made)
-
-
-def test_the_probe_separates_what_is_left(rng):
-    x = np.arange(-200, 200, 16, dtype=np.int32)  # too few to decide
-    y = rules.requantize(x, "tflite-double", scale=0.25)
-    found = qops.explain(x, y, scale=0.25, probe=True)
-    assert len(found.exact) > 3
-    assert 0 < found.probe.size <= 256
-    answers = {r: rules.requantize(found.probe, r, scale=0.25).tobytes() for r in found.exact}
-    wide = np.arange(-2000, 2000, dtype=np.int32)
-    functions = {r: rules.requantize(wide, r, scale=0.25).tobytes() for r in found.exact}
-    assert len(set(answers.values())) >= len(set(functions.values())) > 1
 
 
 @pytest.mark.parametrize("rule", rules.ADD.keys() - {"torch-tail"})
@@ -71,25 +60,6 @@ def test_other_kinds_are_named(rng):
     assert found.exact == ["avgpool/torch-nhwc"]
 
 
-@pytest.mark.parametrize(
-    ("spoil", "words"),
-    [
-        (lambda y: (y, {"zero_point": -5}), "zero point of the other sign"),
-        (lambda y: (y.transpose(0, 2, 3, 1), {}), "x is NCHW, y NHWC"),
-        (lambda y: (np.ascontiguousarray(y.transpose(0, 2, 3, 1)).reshape(y.shape), {}), "x is NCHW, y NHWC"),
-        (lambda y: ((y.astype(np.int16) + 128).astype(np.uint8), {}), "a sign offset of 128"),
-    ],
-)
-def test_what_went_wrong_before_the_rounding_is_found(rng, spoil, words):
-    x = accumulators(rng, 3 * 8 * 9).reshape(1, 3, 8, 9)
-    y, changes = spoil(rules.requantize(x, "fp32-even", scale=0.0133, zero_point=5))
-    found = qops.explain(x, y, **{"scale": 0.0133, "zero_point": 5} | changes)
-    assert not found.exact
-    best = [v for v in found.nearest if v.differs == 0]
-    assert best
-    assert {v.before for v in best} == {words}
-
-
 def test_kinds_of_differences_are_told(rng):
     x = np.arange(-400, 400, dtype=np.int32)
     y = rules.requantize(x, "rndnu", scale=0.375)
@@ -112,7 +82,7 @@ def test_the_scale_is_formed_as_systems_do(rng):
     ("changes", "text"),
     [
         ({"kind": "conv"}, "^kind: 'conv' is none of"),
-        ({"scale": None}, "^in_scale: missing"),
+        ({"scale": None}, "^scale: missing"),
         ({"scale": None, "in_scale": 1.0, "w_scale": 1.0}, "^out_scale: missing"),
         ({"in_scale": 1.0}, "^scale: given beside in_scale"),
         ({"kernel": (2, 2)}, "^kernel: requantize has no such number"),
@@ -120,7 +90,7 @@ def test_the_scale_is_formed_as_systems_do(rng):
         ({"y": np.zeros(4)}, "^y: expected codes"),
         ({"y": np.zeros(0, np.int8), "x": np.zeros(0, int)}, "^y: has no elements"),
         ({"x": [0.5] * 4}, "^x: expected integers"),
-        ({"x": [2**40] * 4}, "^x: int32 does not hold"),
+        ({"x": [2**50] * 4}, "^x: 48 bits do not hold"),
         ({"b": np.zeros(4, np.int8)}, "^b: given, requantize has one"),
         ({"kind": "add"}, "^scale: add has no such number"),
         ({"kind": "quantize", "x": [0.5] * 4}, "^zero_point: missing"),
@@ -199,3 +169,13 @@ def test_the_command(rng, tmp_path, capsys):
     assert main(["explain", str(text)]) == 2
     assert "b: missing in dump.json" in capsys.readouterr().err
     assert main(["explain", str(tmp_path / "none.npz")]) == 2
+
+
+def test_progress_is_shown_on_a_terminal_after_a_second(monkeypatch, capsys):
+    clock = iter([0.0, 0.5, 1.5, 1.55, 2.5, 3.0])
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress.Progress() as tell:
+        for words in ("quick", "one rule", "too soon", "two"):
+            tell(words)
+    assert capsys.readouterr().err == "\rone rule\rtwo     \r   \r"

@@ -1,0 +1,150 @@
+"""What people get wrong before the rounding, each undone: the dump as it would be without it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+
+from qops.tools.seen import Dump
+
+__all__ = ["undone"]
+
+_LAYOUTS: dict[tuple[int, ...], str] = {  # of the axes of x, those of y
+    (0, 2, 3, 1): "x is NCHW, y NHWC (or OIHW, OHWI)",
+    (0, 3, 1, 2): "x is NHWC, y NCHW (or OHWI, OIHW)",
+    (1, 2, 3, 0): "x is OHWI, y HWIO",
+    (3, 0, 1, 2): "x is HWIO, y OHWI",
+    (2, 3, 1, 0): "x is OIHW, y HWIO",
+    (3, 2, 0, 1): "x is HWIO, y OIHW",
+}
+_STEPS = {  # of the positive codes, or of all of them, in the largest value
+    (127.0, 127.5): "of 127 steps instead of 127.5",
+    (127.5, 127.0): "of 127.5 steps instead of 127",
+    (127.0, 128.0): "of 127 steps instead of 128",
+    (128.0, 127.0): "of 128 steps instead of 127",
+    (255.0, 256.0): "of 255 steps instead of 256, or of 127.5 instead of 128",
+    (256.0, 255.0): "of 256 steps instead of 255, or of 128 instead of 127.5",
+}
+_MOST_AXES = 4
+
+
+def undone(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """Each mistake, and the dump without it.
+
+    Parameters
+    ----------
+    dump : Dump
+        What was seen.
+
+    Yields
+    ------
+    (str, Dump)
+    """
+    yield from _zero_points(dump)
+    yield from _signs(dump)
+    yield from _clamps(dump)
+    yield from _other_steps(dump)
+    yield from _layouts(dump)
+    yield from _operands(dump)
+    yield from _axes(dump)
+
+
+def _zero_points(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    info = np.iinfo(dump.y.dtype)
+    for name in ("zero_point", "in_zero_point", "y_zp", "a_zp", "b_zp"):
+        zero = dump.numbers.get(name)
+        if zero and dump.kind != "avgpool":
+            yield f"{name} left out", dump.but(**{name: 0})
+            if name == "in_zero_point" or info.min <= -zero <= info.max:
+                yield f"{name} of the other sign", dump.but(**{name: -zero})
+    zero = dump.numbers.get("zero_point")
+    if zero and dump.kind == "requantize" and not dump.numbers.get("in_zero_point"):
+        yield "zero_point subtracted from acc", dump.but(zero_point=0, in_zero_point=zero)
+
+
+def _signs(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """Codes of the other sign, 128 apart; where there is a zero point, with or without it."""
+    if dump.y.dtype.itemsize != 1 or dump.kind not in ("requantize", "quantize"):
+        return
+    other = np.int8 if dump.y.dtype == np.uint8 else np.uint8
+    seen = replace(dump, y=(dump.y ^ np.array(128, np.uint8).view(dump.y.dtype)).view(other))
+    zero, ends = dump.numbers.get("zero_point") or 0, np.iinfo(other)
+    if ends.min <= zero <= ends.max:
+        yield "a sign offset of 128", seen.but(qmin=None, qmax=None)
+    moved = zero + (-128 if other == np.int8 else 128)
+    if ends.min <= moved <= ends.max and dump.numbers.get("qmin") is None is dump.numbers.get("qmax"):
+        yield "a sign offset of 128, zero_point as of the other sign", seen.but(zero_point=moved)
+
+
+def _clamps(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    zero, (lo, hi) = dump.numbers.get("zero_point") or 0, dump.ends
+    if dump.kind == "requantize":
+        if lo < zero < hi:
+            yield "clamped at zero_point, a fused ReLU", dump.but(qmin=zero)
+        info = np.iinfo(dump.y.dtype)
+        if (lo, hi) != (info.min, info.max):
+            yield "qmin and qmax left out", dump.but(qmin=None, qmax=None)
+        if lo == info.min < 0:
+            yield "clamped to a symmetric range", dump.but(qmin=lo + 1)
+
+
+def _other_steps(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """Scales of another range rule: 127, 127.5, 128, 255 or 256 steps in a range."""
+    if dump.kind not in ("requantize", "quantize"):
+        return
+    name = "scale" if dump.numbers.get("scale") is not None else "w_scale"
+    if dump.numbers.get(name) is not None:
+        for (given, meant), words in _STEPS.items():
+            yield f"{name} {words}", dump.but(**{name: dump.numbers[name] * given / meant})
+
+
+def _layouts(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """The result in the order of the inputs' axes, if it was written in another one."""
+    x, y = dump.x, dump.y
+    if dump.kind == "avgpool":
+        if x.ndim == 4:
+            seen = replace(dump, x=np.ascontiguousarray(x.transpose(0, 2, 3, 1)))
+            yield "x is NCHW, y NHWC", seen
+            if y.ndim == 4:
+                yield "x and y are NCHW", replace(seen, y=y.transpose(0, 2, 3, 1))
+        return
+    if not 2 <= x.ndim <= _MOST_AXES:
+        return
+    for order in _orders(x.shape):
+        shape = tuple(x.shape[i] for i in order)
+        if y.shape in (shape, x.shape) or y.ndim != x.ndim:
+            words = _LAYOUTS.get(order, f"y has the axes of x in the order {list(order)}")
+            back = np.argsort(order)
+            yield words, replace(dump, y=y.reshape(shape).transpose(back))
+            if dump.b is not None and dump.b.shape in (shape, x.shape):
+                yield f"of b, {words.replace(', y', ', b')}", replace(dump, b=dump.b.reshape(shape).transpose(back))
+
+
+def _orders(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Orders of the axes that move elements, each way of moving them once; those that have a name first."""
+    rest = [order for order in permutations(range(len(shape))) if order not in _LAYOUTS]
+    named = [order for order in _LAYOUTS if len(order) == len(shape)]
+    long = [i for i, n in enumerate(shape) if n > 1]
+    seen = {tuple(long)}
+    for order in named + rest:
+        moved = tuple(i for i in order if i in long)
+        if moved not in seen:
+            seen.add(moved)
+            yield order
+
+
+def _operands(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    if dump.b is not None:
+        n = dump.numbers
+        yield "a and b exchanged", dump.but(a_scale=n["b_scale"], b_scale=n["a_scale"], a_zp=n["b_zp"], b_zp=n["a_zp"])
+        yield "scales of a and b exchanged", dump.but(a_scale=n["b_scale"], b_scale=n["a_scale"])
+
+
+def _axes(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    if dump.is_by_channel:
+        axis = dump.numbers.get("axis", -1) % dump.x.ndim
+        channels = dump.x.shape[axis]
+        for other in range(dump.x.ndim):
+            if other != axis and dump.x.shape[other] == channels:
+                yield f"scales along axis {other}", dump.but(axis=other)

@@ -1,0 +1,108 @@
+"""What was seen of one op: its inputs, its result, and the numbers that are known."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.rules.scales import DERIVATIONS, Derivation
+
+__all__ = ["KINDS", "Dump"]
+
+KINDS = ("requantize", "add", "mul", "quantize", "avgpool")
+_BLOCK = 64  # elements that some rules compute together
+_SAMPLE = 4096
+_CHANNELS, _ROWS = 16, 256  # of a sample, if each channel has a scale
+
+
+@dataclass(frozen=True)
+class Dump:
+    """Inputs and result of one op, as a device gave them, and its scales and zero points.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    x : ndarray
+        Accumulators, the first operand, or values.
+    y : ndarray
+        The result.
+    b : ndarray or None
+        The second operand of add and mul.
+    numbers : dict
+        Scales, zero points, qmin, qmax, kernel, axis: by the names of a dump file.
+    """
+
+    kind: str
+    x: NDArray[Any]
+    y: NDArray[Any]
+    b: NDArray[Any] | None
+    numbers: dict[str, Any]
+
+    def but(self, **numbers: Any) -> "Dump":
+        """The same with other numbers."""
+        return replace(self, numbers={**self.numbers, **numbers})
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The lowest and highest code of the result."""
+        info, n = np.iinfo(self.y.dtype), self.numbers
+        qmin, qmax = n.get("qmin"), n.get("qmax")
+        return (int(info.min) if qmin is None else qmin), (int(info.max) if qmax is None else qmax)
+
+    @property
+    def is_by_channel(self) -> bool:
+        """Whether each channel has a scale."""
+        return self.kind == "requantize" and any(np.ndim(self.numbers.get(n, 0)) for n in ("scale", "w_scale"))
+
+    def scale(self, derive: Derivation = "double") -> Any:
+        """The real scale of a requantization, one or one a channel, formed as a system does it."""
+        n = self.numbers
+        if n.get("scale") is not None:
+            return n["scale"]
+        with np.errstate(all="ignore"):
+            return DERIVATIONS[derive](n["in_scale"], n["w_scale"], n["out_scale"])
+
+    def real(self, where: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """The exact results of some elements, in code steps from the zero point; None of a pool."""
+        n, x = self.numbers, self.x.reshape(-1)[where].astype(np.float64)
+        if self.kind == "avgpool":
+            return None
+        if self.kind == "quantize":
+            return np.asarray(x / n["scale"]) if "scale" in n else None
+        if self.b is None:
+            return np.asarray((x - n.get("in_zero_point", 0)) * self._scales_at(where))
+        b = (self.b.reshape(-1)[where].astype(np.float64) - n["b_zp"]) * n["b_scale"]
+        a = (x - n["a_zp"]) * n["a_scale"]
+        return np.asarray((a + b if self.kind == "add" else a * b) / n["y_scale"])
+
+    def _scales_at(self, where: NDArray[np.intp]) -> Any:
+        scale = self.scale()
+        if not self.is_by_channel:
+            return scale
+        return np.asarray(scale)[np.unravel_index(where, self.x.shape)[self.numbers.get("axis", -1)]]
+
+    def sample(self) -> "Dump":
+        """A few of the elements, from everywhere: what does not explain them does not explain all."""
+        if self.kind == "avgpool" or self.x.size <= _SAMPLE:
+            return self
+        if self.is_by_channel:
+            return self._sample_of_channels()
+        at = np.unravel_index(_spread(self.x.size // _BLOCK * _BLOCK, _SAMPLE), self.x.shape)
+        y = self.y.reshape(self.x.shape)
+        return replace(self, x=self.x[at], y=y[at], b=None if self.b is None else self.b.reshape(self.x.shape)[at])
+
+    def _sample_of_channels(self) -> "Dump":
+        axis = self.numbers.get("axis", -1)
+        axis += self.x.ndim * (axis < 0)
+        x, y = (np.moveaxis(v[np.newaxis], axis + 1, -1) for v in (self.x, self.y.reshape(self.x.shape)))
+        few = _spread(x.size // x.shape[-1], _ROWS)
+        rows, channels = np.unravel_index(few, x.shape[:-1]), _spread(x.shape[-1], max(_CHANNELS, _ROWS // few.size))
+        scales = {n: np.asarray(v)[channels] for n, v in self.numbers.items() if "scale" in n and np.ndim(v)}
+        return replace(self.but(axis=-1, **scales), x=x[rows][:, channels], y=y[rows][:, channels])
+
+
+def _spread(size: int, most: int) -> NDArray[np.intp]:
+    """At most so many indices, from the first to the last."""
+    return np.linspace(0, size - 1, min(size, most)).astype(np.intp)

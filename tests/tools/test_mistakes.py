@@ -1,0 +1,113 @@
+"""What is wrong before the rounding is named when undoing it explains every integer, and only then."""
+
+import numpy as np
+import pytest
+
+import qops
+from qops import rules
+
+HOW = {"scale": 0.0133, "zero_point": 5}
+
+
+def made(x, rule="fp32-even", **changes):
+    return rules.requantize(x, rule, **{**HOW, **changes})
+
+
+def image(rng, *shape):
+    return rng.integers(-30_000, 30_000, shape).astype(np.int32)
+
+
+@pytest.mark.parametrize(
+    ("changes", "given", "words"),
+    [
+        ({"zero_point": -5}, {}, "zero_point of the other sign"),
+        ({"zero_point": 0}, {}, "zero_point left out"),
+        ({"in_zero_point": 77}, {"in_zero_point": -77}, "in_zero_point of the other sign"),
+        ({}, {"in_zero_point": 77}, "in_zero_point left out"),
+        ({"zero_point": 0, "in_zero_point": 5}, {}, "zero_point subtracted from acc"),
+        ({"qmin": 5}, {}, "clamped at zero_point, a fused ReLU"),
+        ({}, {"qmin": -100, "qmax": 100}, "qmin and qmax left out"),
+        ({"qmin": -127}, {}, "clamped to a symmetric range"),
+        ({"dtype": np.uint8, "zero_point": 133}, {}, "a sign offset of 128"),
+        ({"scale": 0.0133 * 127 / 127.5}, {}, "scale of 127 steps instead of 127.5"),
+        ({"scale": 0.0133 * 256 / 255}, {}, "scale of 256 steps instead of 255, or of 128 instead of 127.5"),
+    ],
+)
+def test_requantize(rng, changes, given, words):
+    x = image(rng, 9000)
+    y = made(x, **changes)
+    found = qops.explain(x, y, **HOW | given)
+    assert not found.exact
+    assert words in {v.before for v in found.mistakes if v.rule == "fp32-even"}
+    assert {v.before for v in found.mistakes} == {v.before for v in found.nearest if v.differs == 0}
+    y[77] ^= 1  # one integer that no rule gives
+    assert not qops.explain(x, y, **HOW | given).mistakes
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ((0, 2, 3, 1), "x is NCHW, y NHWC (or OIHW, OHWI)"),
+        ((0, 3, 1, 2), "x is NHWC, y NCHW (or OHWI, OIHW)"),
+        ((1, 2, 3, 0), "x is OHWI, y HWIO"),
+        ((3, 0, 1, 2), "x is HWIO, y OHWI"),
+        ((2, 3, 1, 0), "x is OIHW, y HWIO"),
+        ((1, 0, 3, 2), "y has the axes of x in the order [1, 0, 3, 2]"),
+    ],
+)
+@pytest.mark.parametrize("flat", [False, True])
+def test_layouts(rng, order, words, flat):
+    x = image(rng, 6, 7, 8, 9)
+    y = np.ascontiguousarray(made(x).transpose(order))
+    found = qops.explain(x, y.reshape(x.shape) if flat else y, **HOW)
+    assert {v.before for v in found.mistakes} == {words}
+    assert "fp32-even" in {v.rule for v in found.mistakes}
+
+
+def test_layouts_of_weights_and_of_an_operand(rng):
+    w = rng.normal(0, 1, (5, 3, 3, 7)).astype(np.float32)
+    y = rules.quantize(w, "div-even", scale=0.02, zero_point=0, dtype=np.int8)
+    found = qops.explain(w, y.transpose(1, 2, 3, 0), kind="quantize", scale=0.02, zero_point=0)
+    assert {v.before for v in found.mistakes} == {"x is OHWI, y HWIO"}
+    a, b = rng.integers(0, 256, (2, 1, 4, 5, 6)).astype(np.uint8)
+    numbers = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
+    how = {key.replace("_zp", "_zero_point"): value for key, value in numbers.items()}
+    y = rules.add(a, b, "xnnpack", **how)
+    found = qops.explain(a, y, kind="add", b=b.transpose(0, 2, 3, 1), **numbers)
+    assert {v.before for v in found.mistakes} == {"of b, x is NCHW, b NHWC (or OIHW, OHWI)"}
+    swapped = {**numbers, "a_scale": 0.25, "a_zp": 100, "b_scale": 0.5, "b_zp": 3}
+    assert "a and b exchanged" in {v.before for v in qops.explain(a, y, kind="add", b=b, **swapped).mistakes}
+
+
+def test_pools_of_planes(rng):
+    x = rng.integers(0, 256, (2, 9, 10, 20)).astype(np.uint8)
+    y = rules.average_pool(x, "away-stored", kernel=(2, 3), zero_point=9)
+    planes, how = x.transpose(0, 3, 1, 2), {"kind": "avgpool", "kernel": (2, 3), "zero_point": 9}
+    found = qops.explain(planes, y.transpose(0, 3, 1, 2), **how)
+    assert {v.before for v in found.mistakes} == {"x and y are NCHW"}
+    assert {v.before for v in qops.explain(planes, y, **how).mistakes} == {"x is NCHW, y NHWC"}
+    with pytest.raises(ValueError, match=r"^y: shape .* a kernel of .* makes"):
+        qops.explain(x, y[:, 1:], **how)
+
+
+def test_scales_along_another_axis_or_formed_otherwise(rng):
+    x, scales = image(rng, 50, 12, 12), rng.uniform(0.001, 0.01, 12)
+    y = rules.requantize(x, "rndna", scale=scales, axis=1)
+    assert "scales along axis 1" in {v.before for v in qops.explain(x, y, scale=scales).mistakes}
+    assert "rndna" in qops.explain(x, y, scale=scales, axis=1).exact
+    parts = {"in_scale": 0.1, "w_scale": 0.3, "out_scale": 123456.7}
+    scale = rules.real_scale(*parts.values(), "f32")
+    wide = np.rint(np.arange(-500, 500) / scale).astype(np.int32)  # at the codes' edges
+    y = rules.requantize(wide, "shift-floor", scale=scale, dtype=np.int16)
+    found = qops.explain(wide, y, **parts)
+    assert ("shift-floor", "scale f32") in {(v.rule, v.before) for v in found.mistakes}
+
+
+def test_range_rules(rng):
+    x = rng.normal(0, 1, 3000).astype(np.float32)
+    for choice in ("tflite", "torch", "symmetric-127.5", "snpe"):
+        p = rules.choose_range(-3.03, 2.9, choice)
+        y = rules.quantize(x, "div-even", scale=p.scale, zero_point=p.zero_point)
+        found = qops.explain(x, y, kind="quantize", rmin=-3.03, rmax=2.9)
+        assert f"choose/{choice}, quantize/div-even" in found.exact
+        assert "choose/symmetric-128, quantize/div-even" not in found.exact

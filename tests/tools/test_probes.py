@@ -1,0 +1,102 @@
+"""Probes separate every two rules that are not one function; edges prove which are."""
+
+import json
+
+import numpy as np
+import pytest
+
+import qops
+from qops import rules
+from qops.__main__ import main
+from qops.tools import probes
+
+PAIR = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
+LONG = {key.replace("_zp", "_zero_point"): value for key, value in PAIR.items()}
+
+
+def test_edges_are_where_every_code_begins():
+    def codes_of(x):
+        return rules.requantize(x, "fp32-even", scale=0.0033, zero_point=7)
+
+    firsts, lasts = np.split(probes.edges(codes_of, -128, 127), 2)
+    assert codes_of(firsts).tolist() == list(range(-127, 128))
+    assert codes_of(lasts).tolist() == list(range(-128, 127))
+
+
+def test_rules_that_are_left_are_separated_or_said_to_be_one_function():
+    x = np.arange(-200, 200, 16, dtype=np.int32)  # too few to decide
+    y = rules.requantize(x, "tflite-double", scale=0.25)
+    found = qops.explain(x, y, scale=0.25, probe=True)
+    assert len(found.exact) > 3
+    assert 0 < found.probe.size <= 256
+    answers = {r: rules.requantize(found.probe, r, scale=0.25).tobytes() for r in found.exact}
+    wide = np.arange(-(2**17), 2**17, dtype=np.int32)
+    functions = {r: rules.requantize(wide, r, scale=0.25).tobytes() for r in found.exact}
+    assert len(set(answers.values())) >= len(set(functions.values())) > 1
+    for group in found.separated.alike:
+        assert len({functions[r] for r in group}) == 1
+
+
+def test_channels_are_probed_each_with_its_scale(rng):
+    scales = np.array([0.0, 2.0**-9, 0.0033, 0.00471])  # the first tells nothing
+    x = rng.integers(-300, 300, (5, 4)).astype(np.int32)
+    y = rules.requantize(x, "fp32-even", scale=scales)
+    found = qops.explain(x, y, scale=scales, probe=True)
+    channel, acc = found.separated.inputs["channel"], found.probe
+    assert acc.shape == channel.shape
+    assert channel.max() > 0
+    again = {r for group in found.separated.alike for r in group[1:]}
+    left = [r for r in found.exact if r not in again]
+    answers = {r: rules.requantize(acc, r, scale=scales[channel]).tobytes() for r in left}
+    assert len(set(answers.values())) == len(left) > 1
+
+
+def test_the_nearest_are_separated_if_no_rule_fits(rng):
+    x = rng.integers(-3000, 3000, 2000).astype(np.int32)
+    y = rules.requantize(x, "fp32-even", scale=0.01)
+    y[0] ^= 1
+    found = qops.explain(x, y, scale=0.01, probe=True)
+    assert not found.exact
+    assert set(found.separated.separates) == {v.rule for v in found.excluded[:10]}
+    assert found.probe.size > 0
+
+
+@pytest.mark.parametrize(("kind", "op"), [("add", rules.add), ("mul", rules.mul)])
+def test_pairs_of_codes(rng, kind, op):
+    a, b = np.uint8([[3, 50], [100, 100]])
+    rule = next(iter(rules.ADD if kind == "add" else rules.MUL))
+    found = qops.explain(a, op(a, b, rule, **LONG), kind=kind, b=b, probe=True, **PAIR)
+    names = [r.split("/")[1] for r in found.exact]
+    every = np.arange(256, dtype=np.uint8)
+    pairs = np.repeat(every, 256), np.tile(every, 256)
+    on_all = {op(*pairs, r, **LONG).tobytes() for r in names}
+    assert found.probe.shape[1] == 2
+    assert len({op(*found.probe.T.copy(), r, **LONG).tobytes() for r in names}) == len(on_all) > 1
+
+
+def test_values():
+    x = np.float32([0.0, 1.0])
+    found = qops.explain(
+        x, rules.quantize(x, "div-even", scale=0.1), kind="quantize", scale=0.1, zero_point=0, probe=True
+    )
+    assert len(found.exact) == 4
+    assert len({rules.quantize(found.probe, r, scale=0.1).tobytes() for r in rules.QUANTIZE}) >= 3
+    image = np.zeros((1, 2, 2, 1), np.uint8)
+    with pytest.raises(ValueError, match=r"^probe: pools have none"):
+        qops.explain(image, image[:, 1:, 1:], kind="avgpool", kernel=(2, 2), zero_point=0, probe=True)
+
+
+def test_a_probe_that_was_run_is_a_dump(tmp_path, capsys):
+    scales = np.array([2.0**-9, 0.0033])
+    acc = np.zeros((1, 2), np.int32)
+    np.savez(tmp_path / "dump.npz", acc=acc, y=acc.astype(np.int8), in_scale=0.5, w_scale=scales, out_scale=0.5)
+    assert main(["explain", str(tmp_path / "dump.npz"), "--probe", str(tmp_path / "probe.npz")]) == 0
+    with np.load(tmp_path / "probe.npz") as file:
+        probe = dict(file)
+    probe["y"] = rules.requantize(probe["acc"], "tflite-double", scale=scales[probe["channel"]])
+    np.savez(tmp_path / "answer.npz", **probe)
+    capsys.readouterr()
+    assert main(["explain", str(tmp_path / "answer.npz"), "--json"]) == 0
+    exact = json.loads(capsys.readouterr().out)["exact"]
+    assert "tflite-double" in exact
+    assert not {"tflite-single", "half-up-double", "fp32-even"} & set(exact)
