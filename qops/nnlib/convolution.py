@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.convolution import convolve
 from qops._kernels.product.mul import product_max
+from qops._kernels.product.padding import convolve_in_zeros
 from qops._kernels.product.window import Window
 from qops.nnlib.matmul import into
 from qops.nnlib.ranges import quantize_int
@@ -81,7 +81,8 @@ def quantized_conv2d_8x8to32(
     if out is not None:
         size = window.out_size(image.shape[1:3], filters.shape[:2])
         check_out(out, S32, (len(image), *size, filters.shape[3]), [image, filters])
-    sums = _sums(image, filters, quantize_int(0.0, x_min, x_max), quantize_int(0.0, w_min, w_max), window)
+    zeros = quantize_int(0.0, x_min, x_max), quantize_int(0.0, w_min, w_max)
+    sums = convolve_in_zeros(image, filters.transpose(3, 2, 0, 1), *zeros, window)
     return tensor(into(out, sums), -top, top)
 
 
@@ -101,14 +102,3 @@ def moving(image: NDArray[Any], kernel: tuple[int, ...], stride: tuple[int, int]
         down, across = window.padding
         window = Window((steps[0], steps[1]), padding=(down[::-1], across[::-1]))
     return window
-
-
-def _sums(image: NDArray[Any], filters: NDArray[Any], zero: int, w_zero: int, window: Window) -> NDArray[np.int32]:
-    """Sum up the products; a zero that is no code cannot stand in the padding, so its rest is a sum of its own."""
-    weights, code = filters.transpose(3, 2, 0, 1), min(max(zero, 0), 255)
-    sums = convolve(image, weights, window=window, pad_value=code, zero_point=code, w_zero_point=w_zero)
-    if zero != code:
-        ones = np.ones((1, *image.shape[1:]), np.uint8)
-        rest = np.int64(zero - code) * convolve(ones, weights, window=window, w_zero_point=w_zero)
-        sums -= rest.astype(np.int32)
-    return sums

@@ -7,7 +7,9 @@ TensorFlow's default on x86, and have an argument for it.
 
 from qops.tensorflow.add import quantized_add, quantized_bias_add
 from qops.tensorflow.concat import quantized_concat
+from qops.tensorflow.convolution import quantized_conv2d
 from qops.tensorflow.dequantize import dequantize
+from qops.tensorflow.matmul import quantized_matmul
 from qops.tensorflow.mul import quantized_mul
 from qops.tensorflow.quantize import quantize_v2
 from qops.tensorflow.relu import quantized_relu, quantized_relu6
@@ -22,6 +24,8 @@ __all__ = [
     "quantized_add",
     "quantized_bias_add",
     "quantized_concat",
+    "quantized_conv2d",
+    "quantized_matmul",
     "quantized_mul",
     "quantized_relu",
     "quantized_relu6",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.product.mul import product_max
 from qops.codes import TABLE
-from qops.qtensor import QTensor, TensorLike, as_array, parts, read_as, real, tensor
+from qops.qtensor import S32, QTensor, TensorLike, as_array, check_out, parts, read_as, real, tensor
 
 TYPES = {
     "quint8": TABLE["u8"],
@@ -84,7 +84,7 @@ def codes_of(values: Any, name: str, *allowed: str) -> NDArray[Any]:
     """Give the data of a triple; TypeError if they are of none of the types `allowed`."""
     data = as_array(values, name)
     dtypes = [TYPES[kind].dtype for kind in allowed]
-    if data.dtype.newbyteorder("=") not in dtypes:
+    if data.dtype not in dtypes and data.dtype.newbyteorder("=") not in dtypes:
         raise TypeError(f"{name}: expected {' or '.join(map(str, dtypes))} data, got {data.dtype}")
     return data
 
@@ -119,6 +119,13 @@ def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None]
     np.moveaxis(out, axis, 0)[...] = made
 
 
+def flag(value: Any, name: str) -> bool:
+    """Give `value`, if it is a bool; TypeError if not."""
+    if not isinstance(value, bool | np.bool):
+        raise TypeError(f"{name}: expected a bool, got {value!r:.80}")
+    return bool(value)
+
+
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """Give `value`, if it is one of the words `allowed`; ValueError if not."""
     if not isinstance(value, str) or value not in allowed:
@@ -146,4 +153,20 @@ def in_order(**tensors: Checked) -> None:
 def range_of_products(a: Checked, b: Checked, names: str) -> float:
     """Give the upper end of the range of int32 codes whose step is the product of two steps, 0 if that is subnormal."""
     top = product_max(a[1:], b[1:], names)
-    return top if top >= 2.0**31 * NORMAL else 0.0
+    return top if abs(top) >= 2.0**31 * NORMAL else 0 * top
+
+
+def into(out: NDArray[np.int32] | None, shape: tuple[int, ...], inputs: list[NDArray[Any]]) -> NDArray[np.int32] | None:
+    """Give `out`, checked, if a product of this shape can be made in place there; None if it is to be copied there."""
+    if out is None:
+        return None
+    check_out(out, S32, shape, inputs)
+    return out if out.flags.c_contiguous and out.flags.aligned else None
+
+
+def put(out: NDArray[np.int32] | None, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Give the codes, in `out` if there is one."""
+    if out is None or out is codes:
+        return codes
+    out[...] = codes
+    return out

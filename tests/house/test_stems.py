@@ -51,6 +51,7 @@ ELSEWHERE = {
     "rules/table": "rules/test_accumulators.py",
     "tensorflow/_checks": "tensorflow/test_quantize.py",
     "tensorflow/broadcast": "tensorflow/test_add.py",
+    "tensorflow/window": "tensorflow/test_convolution.py",
     "tools/candidates": "tools/test_explain.py",
     "tools/dump": "tools/test_explain.py",
     "tools/explanation": "tools/test_explain.py",

@@ -6,6 +6,8 @@ CODES = np.arange(6, dtype=np.uint8).reshape(2, 3) * 40
 OTHER = np.uint8([[200, 10, 255], [0, 1, 77]])
 CODES_32 = np.arange(-3, 3, dtype=np.int32).reshape(2, 3) * 300_000_000
 REALS = np.linspace(-1, 2, 6, dtype=np.float32).reshape(2, 3)
+IMAGE = (np.arange(2 * 4 * 5 * 3) * 37 % 256).astype(np.uint8).reshape(2, 4, 5, 3)
+FILTERS = (np.arange(2 * 2 * 3 * 4) * 29 % 256).astype(np.uint8).reshape(2, 2, 3, 4)
 U8, S32 = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
 OTHER_U8 = (OTHER, 0.0, 3.0)
 ENDS = {"requested_output_min": -1.0, "requested_output_max": 1.5}
@@ -24,6 +26,21 @@ CALLS = {
         "out": np.uint8,
         "each": False,
     },
+    "tensorflow.quantized_conv2d": {
+        "good": {
+            "input": (IMAGE, -1.0, 2.0),
+            "filter": (FILTERS, 0.0, 3.0),
+            "strides": [1, 2, 2, 1],
+            "padding": "SAME",
+        },
+        "out": np.int32,
+        "each": False,
+    },
+    "tensorflow.quantized_matmul": {
+        "good": {"a": U8, "b": (OTHER.T.copy(), 0.0, 3.0)},
+        "out": np.int32,
+        "each": False,
+    },
     "tensorflow.quantized_mul": {"good": {"x": U8, "y": OTHER_U8}, "out": np.int32},
     "tensorflow.quantized_relu": {"good": {"features": U8}, "out": np.uint8},
     "tensorflow.quantized_relu6": {"good": {"features": (OTHER, -9.0, 3.0)}, "out": np.uint8},
@@ -36,6 +53,8 @@ RANGES_IN_ANY_ORDER = [
     ("dequantize", "input"),
     ("quantized_bias_add", "input"),
     ("quantized_bias_add", "bias"),
+    ("quantized_conv2d", "input"),
+    ("quantized_conv2d", "filter"),
     ("quantized_relu", "features"),
     ("quantized_relu6", "features"),
     ("quantized_reshape", "tensor"),

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from adaptors import tensorflow_elementwise, tensorflow_uniform
+from adaptors import tensorflow_elementwise, tensorflow_products, tensorflow_uniform
 
 from qops import tensorflow
 
-PARTS = (tensorflow_elementwise, tensorflow_uniform)
+PARTS = (tensorflow_elementwise, tensorflow_products, tensorflow_uniform)
 """Modules with adaptors and refusals of their own."""
 
 

@@ -1,0 +1,89 @@
+"""QuantizedMatMul: uint8 by uint8, to int32."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.product.gemm import product
+from qops._kernels.tensorflow.mul import offset
+from qops.qtensor import QTensor, TensorLike, tensor
+from qops.tensorflow._checks import flag, in_order, into, operands, put, range_of_products, shape_text
+
+
+def quantized_matmul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    *,
+    out: NDArray[np.int32] | None = None,
+) -> QTensor:
+    """Multiply two uint8 matrices into int32 codes: the sums of ``(a - zero(a)) * (b - zero(b))``, modulo 2**32.
+
+    The zeros are those of `quantized_mul`, not cut to codes. One code stands for the product of the steps, in float32;
+    ``max = 2**31`` of them, ``min = -max``.
+
+    Parameters
+    ----------
+    a : (data, min, max)
+        uint8 matrix (M, K), min < max.
+    b : (data, min, max)
+        uint8 matrix (K, N), min < max.
+    transpose_a, transpose_b : bool
+        Whether the matrix is given as (K, M), as (N, K).
+    out : ndarray of int32, optional
+        Where the codes are written; of shape (M, N).
+
+    Returns
+    -------
+    QTensor
+        int32 codes of shape (M, N), ``min == -max``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor; ``In[0] is not a matrix``; ``Matrix size-incompatible``; ``max_a must be
+        larger than min_a``; a range whose step is below the normal float32; a product of steps beyond float32; an
+        `out` that does not fit or overlaps an input. K = 0, for which TensorFlow gives memory that it has not written.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_matmul_op.cc``, ``quantization_utils.h``; gemmlowp.
+
+    **Hazards.** A zero between two codes is rounded to one, here 127.5 to 128: what is lost a product adds up over K.
+
+    >>> row, column = np.full((1, 100), 255, np.uint8), np.full((100, 1), 255, np.uint8)
+    >>> t = quantized_matmul((row, -1.0, 1.0), (column, -1.0, 1.0))
+    >>> round(float(t.data.item() * t.scale), 2)  # 100 * 1 * 1
+    99.22
+
+    Sums wrap, from K = 33026 on:
+
+    >>> row, column = np.full((1, 33026), 255, np.uint8), np.full((33026, 1), 255, np.uint8)
+    >>> quantized_matmul((row, 0.0, 1.0), (column, 0.0, 1.0)).data.item()
+    -2147451646
+
+    Examples
+    --------
+    >>> t = quantized_matmul((np.uint8([[0, 3]]), -1.0, 254.0), (np.uint8([[2], [4]]), 0.0, 255.0))
+    >>> t.data, t.scale
+    (array([[6]], dtype=int32), 1.0)
+    """
+    x, y = operands(255, ("quint8",), a=a, b=b)
+    for i, (name, (data, _, _)) in enumerate((("a", x), ("b", y))):
+        if data.ndim != 2:
+            raise ValueError(f"{name}: In[{i}] is not a matrix, got shape {shape_text(data.shape)}")
+    left = x[0].T if flag(transpose_a, "transpose_a") else x[0]
+    right = y[0].T if flag(transpose_b, "transpose_b") else y[0]
+    if left.shape[1] != right.shape[0]:
+        texts = shape_text(x[0].shape), shape_text(y[0].shape)
+        raise ValueError(f"a, b: Matrix size-incompatible: In[0]: {texts[0]}, In[1]: {texts[1]}")
+    in_order(a=x, b=y)
+    top = range_of_products(x, y, "a, b")
+    shape = len(left), right.shape[1]
+    if left.shape[1] == 0 and 0 not in shape:
+        raise ValueError("a, b: have no columns and rows to multiply; TensorFlow gives memory that it has not written")
+    place = into(out, shape, [left, right])
+    sums = product(left, right, place, a_offset=offset(*x[1:]), b_offset=offset(*y[1:]))
+    return tensor(put(out, sums), -top, top)

@@ -1,0 +1,42 @@
+"""The windows of TensorFlow's convolution and pools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from qops._kernels.product.window import Window
+from qops.qtensor import integer
+from qops.tensorflow._checks import one_of
+
+PADDINGS = ("SAME", "VALID")
+
+
+def four(values: Sequence[int], name: str, least: int) -> tuple[int, ...]:
+    """Give an attribute of one integer for each axis of (N, H, W, C)."""
+    if not isinstance(values, tuple | list):
+        raise TypeError(f"{name}: expected a sequence of four integers, got {values!r:.80}")
+    if len(values) != 4:
+        raise ValueError(f"{name}: Sliding window {name} field must specify 4 dimensions, got {len(values)}")
+    return tuple(integer(value, name, least, 2**31 - 1) for value in values)
+
+
+def placed(
+    image: NDArray[Any], kernel: tuple[int, int], stride: tuple[int, int], padding: str
+) -> tuple[NDArray[Any], Window]:
+    """Give the part of the images (N, H, W, C) that the windows see, and how they move over it.
+
+    SAME: ceil(size / stride) windows, half of what they lack or have too much in front, rounded toward 0.
+    """
+    if one_of(padding, "padding", PADDINGS) == "VALID":
+        return image, Window(stride)
+    pads = []
+    for size, taps, step in zip(image.shape[1:3], kernel, stride, strict=True):
+        lacking = (-(-size // step) - 1) * step + taps - size
+        before = int(lacking / 2)
+        pads.append((before, max(0, lacking - before)))
+    first = [max(0, -before) for before, _ in pads]
+    (top, bottom), (left, right) = ((max(0, before), after) for before, after in pads)
+    return image[:, first[0] :, first[1] :], Window(stride, padding=((top, bottom), (left, right)))
