@@ -15,6 +15,7 @@ from qops.rules import TABLE
 from qops.tools.dump import read_dump
 from qops.tools.explain import explained
 from qops.tools.formats import FORMATS, write
+from qops.tools.page import page_of
 from qops.tools.progress import Progress
 from qops.tools.vectors import vectors
 
@@ -27,7 +28,10 @@ def _explain(options: argparse.Namespace) -> int:
         numbers = {name: value for name, value in found.separated.numbers.items() if value is not None}
         parts: dict[str, Any] = {"kind": dump.kind, **found.separated.inputs, **numbers}
         np.savez(options.probe, **parts)
-    print(json.dumps(found.as_dict()) if options.json else found)
+    if options.html:
+        print(page_of(dump, found, options.dump.name))
+    else:
+        print(json.dumps(found.as_dict()) if options.json else found)
     return 0 if found.exact else 1
 
 
@@ -58,7 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     explain = commands.add_parser("explain", help="which rule made the integers of a dump")
     explain.add_argument("dump", type=Path, help=".npz or .json: kind, acc (or a, b, or x), y, scales, zero points")
     explain.add_argument("--probe", type=Path, metavar="FILE.npz", help="write accumulators that separate what is left")
-    explain.add_argument("--json", action="store_true", help="print one object")
+    form = explain.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one object")
+    form.add_argument("--html", action="store_true", help="print one page with pictures: > page.html")
     explain.set_defaults(run=_explain)
     made = commands.add_parser("vectors", help="test vectors that tell a rule from all others")
     made.add_argument("kind", choices=["requantize"])

@@ -58,6 +58,7 @@ ELSEWHERE = {
     "tools/formats": "tools/test_vectors.py",
     "tools/progress": "tools/test_explain.py",
     "tools/seen": "tools/test_mistakes.py",
+    "tools/svg": "tools/test_page.py",
 }
 """Module -> the file whose tests fail when its logic is broken."""
 

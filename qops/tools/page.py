@@ -1,0 +1,229 @@
+"""What `explain` found as one HTML page that needs nothing beside it: tables, and pictures in SVG."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.rules.pairs import ADD, MUL
+from qops.rules.pooling import AVERAGE_POOL
+from qops.rules.table import TABLE
+from qops.rules.values import QUANTIZE
+from qops.tools import candidates
+from qops.tools.explanation import Explanation
+from qops.tools.seen import Dump
+from qops.tools.svg import bars
+
+__all__ = ["page_of"]
+
+_PICTURED = 4  # functions that are drawn
+_FAR = 6  # differences beyond are one bar
+_STEP_BINS, _PLACE_BINS = 32, 64
+_TABLES: dict[str, Any] = {"add": ADD, "mul": MUL, "quantize": QUANTIZE, "avgpool": AVERAGE_POOL}
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c2733; --soft: #66727f; --line: #d5dbe1; --bar: #2f6f9f; --good: #24704a;
+  --bad: #a8442a; --page: #fff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e9ee; --soft: #9aa6b2; --line: #37424d; --bar: #6cb0e0;
+  --good: #6cc79a; --bad: #e88f78; --page: #14191f; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); max-width: 68rem;
+  margin: 2rem auto; padding: 0 1.2rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .4rem } h2 { font-size: 1.1rem; margin: 2.2rem 0 .4rem }
+h3 { font-size: 1rem; margin: 1.4rem 0 .2rem } p { margin: .3rem 0; max-width: 52rem } .good { color: var(--good) }
+.bad { color: var(--bad) } .soft { color: var(--soft) } code { font: .92em ui-monospace, monospace }
+.wide { overflow-x: auto } table { border-collapse: collapse; width: 100% } th { font-weight: 600; color: var(--soft) }
+th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+.pictures { display: flex; flex-wrap: wrap; gap: 1.2rem } svg { max-width: 100%; height: auto; overflow: visible }
+svg text { font: 11px system-ui, sans-serif; fill: var(--soft) } svg .bar { fill: var(--bar) }
+svg .axis { stroke: var(--line) }
+"""
+
+
+def page_of(dump: Dump, found: Explanation, name: str) -> str:
+    """Write one page.
+
+    Parameters
+    ----------
+    dump : Dump
+        What was explained.
+    found : Explanation
+        What `explained` says of it.
+    name : str
+        Title of the page: the file.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    parts = [
+        *_head(dump, found, name),
+        *_fitting(found),
+        *_mistaken(found),
+        *_others(found),
+        *_pictures(dump, found),
+        *_alike(found),
+        *_probe(found),
+    ]
+    head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(name)}</title>'
+    view = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    return "\n".join([f"{head}{view}<style>{_STYLE}</style></head><body>", *parts, "</body></html>", ""])
+
+
+def _head(dump: Dump, found: Explanation, name: str) -> Iterator[str]:
+    yield f'<p class="soft"><code>{escape(name)}</code></p>'
+    if found.exact:
+        rules = "1 rule gives" if len(found.exact) == 1 else f"{len(found.exact)} rules give"
+        yield f'<h1 class="good">{rules} all {found.size:,} integers: {escape(", ".join(found.exact))}</h1>'
+    elif found.mistakes:
+        mistakes = dict.fromkeys(v.before for v in found.mistakes)
+        yield f'<h1 class="bad">All {found.size:,} integers are given once a mistake is undone: '
+        yield f"{escape('; or '.join(mistakes))}</h1>"
+    else:
+        yield f'<h1 class="bad">No rule gives all {found.size:,} integers</h1>'
+    said = [f"{word} = {_short(value)}" for word, value in dump.numbers.items() if value is not None]
+    yield f'<p class="soft">{dump.kind}, {dump.y.dtype} codes of shape {dump.y.shape}; {escape(", ".join(said))}</p>'
+
+
+def _short(value: Any) -> str:
+    if np.ndim(value) and np.size(value) > 4:
+        return f"{np.size(value)} values, {np.min(value):.6g} to {np.max(value):.6g}"
+    return str(value)
+
+
+def _fitting(found: Explanation) -> Iterator[str]:
+    if found.exact:
+        yield "<h2>What gives every integer</h2>"
+        if len(found.exact) > 1:
+            yield "<p>On these data they are one function: the data do not decide between them.</p>"
+        yield _table(("rule", "who computes so"), [(rule, _systems(rule)) for rule in found.exact])
+
+
+def _systems(rule: str) -> str:
+    if rule in TABLE:
+        return TABLE[rule].systems
+    kind, _, name = rule.split(", ")[-1].partition("/")
+    row = _TABLES[kind.removesuffix("-rescale")][name]
+    return f"{row.systems}: {row.formula}"
+
+
+def _mistaken(found: Explanation) -> Iterator[str]:
+    if found.mistakes:
+        yield "<h2>What gives every integer once it is undone</h2>"
+        by_words: dict[str, list[str]] = {}
+        for v in found.mistakes:
+            by_words.setdefault(v.before, []).append(v.rule)
+        yield _table(("mistake", "rules that then fit"), [(w, ", ".join(rules)) for w, rules in by_words.items()])
+
+
+def _others(found: Explanation) -> Iterator[str]:
+    if not found.excluded:
+        return
+    yield f"<h2>{'Excluded, each by a witness' if found.exact else 'Nearest'}</h2>"
+    heads = ("rule", "#differ", "#share", "#by at most", "which", "first at", "#of", "#device", "#rule")
+    rows = []
+    for v in found.excluded:
+        w = v.first
+        where = ("", "", "", "") if w is None else (_index(w.index), str(w.acc), str(w.got), str(w.wanted))
+        rows.append((v.rule, f"{v.differs:,}", f"{v.share:.3%}", f"{v.largest:,}", v.kind, *where))
+    yield _table(heads, rows)
+
+
+def _index(index: tuple[int, ...]) -> str:
+    return str(list(index)) if len(index) > 1 else str(index[0])
+
+
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A head that begins with # is of numbers."""
+    kinds = [' class="number"' if head.startswith("#") else "" for head in heads]
+    top = "".join(f"<th{kind}>{escape(head.removeprefix('#'))}</th>" for kind, head in zip(kinds, heads, strict=True))
+    body = ["".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows]
+    lines = "".join(f"<tr>{cells}</tr>" for cells in body)
+    return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>'
+
+
+def _pictures(dump: Dump, found: Explanation) -> Iterator[str]:
+    if not found.excluded or found.mistakes or dump.x.size != dump.y.size:
+        return
+    yield "<h2>Where they differ</h2>"
+    yield (
+        "<p>By how much; at which fraction of a code step the exact result lies, where a tie is at 0.5; and where in "
+        "the array. The last two are shares of the elements there.</p>"
+    )
+    for rules, codes in _functions(dump, [v.rule for v in found.excluded]):
+        count = np.count_nonzero(codes != dump.y.reshape(-1))
+        yield f'<h3><code>{escape(" = ".join(rules))}</code> <span class="soft">{count:,} differ</span></h3>'
+        yield f'<div class="pictures">{"".join(_drawn(dump, codes))}</div>'
+
+
+def _functions(dump: Dump, rules: list[str]) -> list[tuple[list[str], NDArray[Any]]]:
+    """The nearest rules, those that are one function together, and their codes."""
+    found: list[tuple[list[str], NDArray[Any]]] = []
+    for rule in rules:
+        codes = min((_codes(dump, c) for c in candidates.of(dump) if c.rule == rule), key=lambda v: _off(dump, v))
+        for names, others in found:
+            if np.array_equal(codes, others):
+                names.append(rule)
+                break
+        else:
+            if len(found) == _PICTURED:
+                break
+            found.append(([rule], codes))
+    return found
+
+
+def _codes(dump: Dump, c: candidates.Candidate) -> NDArray[Any]:
+    """The codes of a candidate; none of one that does not take the scale."""
+    try:
+        return c.codes(dump).reshape(-1)
+    except (ValueError, TypeError):
+        return np.zeros(0, dump.y.dtype)
+
+
+def _off(dump: Dump, codes: NDArray[Any]) -> int:
+    return int(np.count_nonzero(codes != dump.y.reshape(-1))) if codes.size else dump.y.size + 1
+
+
+def _drawn(dump: Dump, codes: NDArray[Any]) -> Iterator[str]:
+    y = dump.y.reshape(-1)
+    differs = y != codes
+    off = np.clip(y[differs].astype(np.int64) - codes[differs], -_FAR, _FAR)
+    counts = np.bincount(off + _FAR, minlength=2 * _FAR + 1)
+    names = [f"{k:+d}" for k in range(-_FAR, _FAR + 1)]
+    names[0], names[-1] = f"\u2264-{_FAR}", f"\u2265+{_FAR}"
+    kept = [k for k in range(2 * _FAR + 1) if k != _FAR]
+    yield bars("device less rule", [(names[k], float(counts[k])) for k in kept], "{:,.0f}")
+    real = dump.real(np.arange(y.size))
+    if real is not None:
+        at = (np.nan_to_num(real) % 1 * _STEP_BINS).astype(np.intp) % _STEP_BINS
+        labels = [f"{k / _STEP_BINS:.3g}" for k in range(_STEP_BINS)]
+        yield bars("fraction of a step", _rates(labels, at, differs), "{:.2%}", every=_STEP_BINS // 4)
+    bins = min(_PLACE_BINS, y.size)
+    at = np.arange(y.size) * bins // y.size
+    yield bars(
+        "place",
+        _rates([f"{k * y.size // bins:,}" for k in range(bins)], at, differs),
+        "{:.2%}",
+        every=max(1, bins // 4),
+    )
+
+
+def _rates(labels: list[str], at: NDArray[np.intp], differs: NDArray[np.bool_]) -> list[tuple[str, float]]:
+    every = np.bincount(at, minlength=len(labels))
+    counts = np.bincount(at[differs], minlength=len(labels))
+    return list(zip(labels, (counts / np.maximum(every, 1)).tolist(), strict=True))
+
+
+def _alike(found: Explanation) -> Iterator[str]:
+    others = [group for group in found.indistinguishable if set(group) != set(found.exact)]
+    if others:
+        yield "<h2>One function on these data</h2>"
+        yield "".join(f"<p>{escape(' = '.join(group))}</p>" for group in others)
+
+
+def _probe(found: Explanation) -> Iterator[str]:
+    if found.separated is not None:
+        yield "<h2>To run on the device</h2>"
+        yield f"<p>{escape(str(found.separated))}</p>"
