@@ -1,6 +1,25 @@
-"""What Qualcomm's hexagon nnlib (0x00021401) computes, bit for bit, quirks included.
+"""What Qualcomm's hexagon nnlib (version 0x00021401) computes, bit for bit, quirks included.
 
-Names are its op names. "The original" is nnlib itself, on the vector unit (HVX) of the DSP unless said otherwise.
+A function has the name of nnlib's op, in small letters. "The original" is nnlib, on the vector unit (HVX) of its DSP
+unless a docstring says otherwise. The following holds for every function here, and no docstring repeats it.
+
+Tensors
+    A tensor is a triple ``(data, min, max)``: codes, and two real values, which are read as float32. For uint8 codes
+    they are the values of the codes 0 and 255, and one step is ``(max - min) / 255``. For int32 codes ``min == -max``,
+    and one step is ``(max - min) / 2**32``. Two operands of one op may have any shapes that broadcast, unless it says
+    otherwise.
+``out``
+    An array of the dtype and shape of the result, which is written there. It must not share memory with an input.
+    Without it a new array is made.
+Errors
+    TypeError or ValueError, which names the argument, is raised for an argument of another type or dtype, or a word or
+    an integer outside the set, that the docstring gives, a number that is not finite in float32, a range with min >
+    max, a range of int32 codes that is not symmetric, shapes that do not fit together, and an ``out`` that does not fit
+    or is read-only. An op that raises has written nothing. What else it refuses stands under Raises.
+Formulas
+    All arithmetic on real numbers is that of float32, rounded after every operation. ``trunc`` rounds toward zero;
+    ``half_up``, ``half_away`` and ``half_even`` round to the nearest integer and send ties up, away from zero, and to
+    the even one. ``sat_u8``, ``sat_s16`` and ``sat_s32`` saturate, ``>>`` is an arithmetic shift, which rounds down.
 """
 
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers

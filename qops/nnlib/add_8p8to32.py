@@ -8,48 +8,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add_8p8to32 as kernels
-from qops.qtensor import S32, U8, QTensor, TensorLike, operands, output
+from qops.nnlib._checks import two
+from qops.qtensor import S32, QTensor, TensorLike, tensor
 
 
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """QuantizedAdd_8p8to32 of today: ``c = ka * (a - za) + kb * (b - zb)``, exact.
 
-    The coarser step gets ``k = 0x7F80``, the other ``round_half_away(step * 0x7F80 / coarser step)``; the zeros are
-    those of `level_zero`; ``max = float32(2**31 / 0x7F80) * coarser step``, ``min = -max``.
+    The operand with the coarser step gets the weight 0x7F80, the other one ``half_away(step * 0x7F80 / coarser step)``.
+    The zeros za and zb are those of `level_zero`. The output range is ``max = float32(2**31 / 0x7F80) * coarser step``,
+    ``min = -max``.
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    out : ndarray of int32, optional
-        Where the codes are written; of the broadcast shape.
+    a, b : uint8 tensor
+    out : int32 array, optional
 
     Returns
     -------
     QTensor
-        int32 codes, ``min == -max``.
+        int32 codes of the broadcast shape.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not broadcast,
-        an ``out`` that does not fit or overlaps an input; two ranges 0 wide (the original refuses them too), a range
+        What every function refuses (`qops.nnlib`); two ranges 0 wide, which the original refuses too; an output range
         beyond float32.
 
     See Also
     --------
-    quantized_bias_add_8p8to32 : in float32.
+    quantized_bias_add_8p8to32 : the older formula, in float32.
 
     Notes
     -----
-    Source: ``addsub_832_execute``, ``op_addsubmul_8to32.c``. Versions of 2017 give other ranges.
+    Source: ``addsub_832_execute``, ``op_addsubmul_8to32.c``. Versions of 2017 return another range.
 
-    **Hazards.** A zero between two codes is rounded to one, and a range that excludes 0 loses its offset; of two steps
-    below 1e-10 the finer loses its proportion:
+    **Hazards.** A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its
+    offset:
 
     >>> one = np.uint8([1])
     >>> quantized_add_8p8to32((one, 1.0, 256.0), (one, 0.0, 255.0)).data // 0x7F80  # 2 + 1
     array([2], dtype=int32)
+
+    Where both steps are below 1e-10, the weight of the finer operand is too small:
+
     >>> quantized_add_8p8to32((one, 0.0, 255e-12), (one, 0.0, 510e-12)).data  # not 1.5 * 0x7F80
     array([32966], dtype=int32)
 
@@ -59,9 +61,13 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data, round(t.max, 3)
     (array([8355840], dtype=int32), 65793.008)
     """
-    x, y = operands(a, b, "a", "b", U8)
-    out = output(out, S32, x[0], y[0])
-    c_max = kernels.add_8p8to32(x, y, out)
-    if not (c_max > 0 and isfinite(c_max)):
+    return weighed(a, b, out, subtract=False)
+
+
+def weighed(a: TensorLike, b: TensorLike, out: NDArray[np.int32] | None, *, subtract: bool) -> QTensor:
+    """Give a + b or a - b with the weights of `quantized_add_8p8to32`."""
+    x, y, codes = two(a, b, out, S32)
+    top = kernels.add_8p8to32(x, y, codes, subtract)
+    if not (top > 0 and isfinite(top)):
         raise ValueError(f"a, b: the ranges {x[1:]} and {y[1:]} are both 0 wide, or beyond float32")
-    return QTensor(out, -c_max, c_max)
+    return tensor(codes, -top, top)

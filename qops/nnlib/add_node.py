@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
 from qops._kernels.nnlib.ranges import f32
+from qops.nnlib._checks import Checked, two
 from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
-from qops.qtensor import U8, QTensor, TensorLike, integer, operands, output, real, span, tensor
+from qops.qtensor import U8, QTensor, TensorLike, integer, real, span, tensor
 
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
-Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
 MOST_PASSES = 64  # more than this, and the retry rules of ``spec`` never settle
 
@@ -40,13 +40,12 @@ class Node:
     ) -> QTensor:
         """Make the passes of one call; one that raises leaves the remembered range and `out` as they were."""
         padding = None if padding is None else _two_codes(padding)
-        x, y = operands(a, b, "a", "b", U8)
+        x, y, result = two(a, b, out, U8)
         alike, form = x[0].shape == y[0].shape, self._form
         if form == "op":
             form = "flat" if alike else "spec"
         if form != "spec" and not alike:
             raise ValueError(f"a, b: shapes {x[0].shape} and {y[0].shape} differ, which {form} does not take")
-        result = output(out, U8, x[0], y[0])
         codes = result if out is None else np.empty(result.shape, np.uint8)
         if form == "spec":
             if self._form == "op":
@@ -103,54 +102,64 @@ class Node:
 class QuantizedAdd8p8to8(Node):
     """A QuantizedAdd_8p8to8 of a graph: it remembers its output range from call to call.
 
+    The original has two kernels. Each passes over the data, looks where the sums lie, and may move its output range and
+    pass over them again.
+
     ``flat`` (equal shapes, since 2019)
-        Starts with an eighth of all that can come, and makes one pass or two::
+        The first call starts with an eighth of the range that sums can have. A pass computes::
 
             x = (a * ka + b * kb) >> first_shift    c = sat_u8((sat_s16(x + offset) + half) >> right_shift)
             ka = half_away(step_a / step_c * 2**(first_shift + right_shift)), kb likewise
             half = 2**right_shift / 2, but 0 for a right_shift of 0
             offset = half_away(-c_min / step_c * 2**right_shift) - ((za * ka + zb * kb) >> first_shift)
 
-        with za and zb the zeros of `level_zero`. The first_shift is 8, and right_shift the largest of 0..7 that keeps
-        ka + kb below 2**14. If even 0 is too large for that, and both ends are given, right_shift is 1 and first_shift
-        the largest of 1..7 that does; else the offset saturates to 16 bits.
+        The steps and the zeros za and zb are those of `level_zero`; first_shift is 8, and right_shift is the largest of
+        0..7 that keeps ka + kb below 2**14. If none does and both ends are given, right_shift is 1 and first_shift the
+        largest of 1..7 that does. In all other cases the offset saturates to 16 bits.
 
-        Where the sums leave the range and the upper end is free, the free ends they are beyond move out, with 15 % to
-        spare, and everything is written again. The range never narrows. Ends that are given move by up to half a step,
-        to put 0 on a code.
+        If the upper end is free and the sums leave the range, each free end that they are beyond moves out to them,
+        with 15 % to spare, and a second pass writes everything again. Later calls start with the range of the last one;
+        it grows to at least 1/32 of the range that sums can have, and never narrows. To put 0 on a code, an end that is
+        given moves too, by up to half a step.
     ``spec`` (unequal shapes, and before 2019 all)
-        Starts with (0, 0.5) and, with a the coarse operand, Ra and Rb the ranges, alpha = Ra / Rb, computes in 16 bits
-        that wrap::
+        The first call starts with (0, 0.5). The operand with the wider range is a; ``Ra = a_max - a_min``, ``Rb = b_max
+        - b_min``, ``alpha = Ra / Rb``. A pass computes, in integers of 16 bits that wrap::
 
             x = ((a - 128) * ialpha + 64 >> 7) + b + ikappa        c = sat_u8((x * recip + 0x4000 >> 15) - offset)
             ialpha = trunc(128 * alpha)                            recip = trunc(min(32767, 32768 * 255 / step))
             ikappa = trunc(128 * alpha + 255 * (a_min + b_min) / Rb)     step = 255 * (c_max - c_min) / Rb
             offset = trunc(255 * c_min / (c_max - c_min) - 0.5)
 
-        After each pass, the first of these that holds is done, and the op runs again: the sums exceed a free upper end
-        (it becomes 1.2 times their maximum), a free lower end (the same), the range is narrower than Ra and its upper
-        end free (it becomes Ra + lower end).
+        After a pass, the first of these rules that applies moves an end, and another pass is made; if none applies, the
+        op is done.
+
+        1. The upper end is free and sums exceed it: it becomes 1.2 times their maximum.
+        2. The lower end is free and sums are below it: it becomes 1.2 times their minimum.
+        3. The upper end is free and the range narrower than Ra: it becomes Ra + lower end.
+
+        From ``alpha = 256`` on, the codes of a are the result, and its range is what rules 1 and 2 look at.
     ``d32``
-        ``flat`` of the blocked layout: given ends are cut to hold 0, and any free end may move.
+        ``flat`` as the original has it for its blocked layout: a given end that would exclude 0 is moved to 0, and the
+        second pass is made for any free end that sums are beyond.
     ``op``
-        What the op does: ``flat`` for equal shapes, else ``spec``.
+        What the op chooses: ``flat`` for equal shapes, else ``spec``.
 
     Parameters
     ----------
     guess_min, guess_max : float, optional
         Ends of the output range that are given. A given end is never checked: what is beyond it saturates.
-    form : str
-        One of the four.
+    form : {"op", "flat", "spec", "d32"}
+        One of the above.
 
     Attributes
     ----------
     passes : int
-        How many times the last call ran over the data in the original.
+        How many times the original passed over the data in the last call.
 
     Raises
     ------
     TypeError, ValueError
-        A guess that is no finite number, guess_min > guess_max, an unknown form.
+        What every function refuses (`qops.nnlib`), such as guess_min > guess_max.
 
     Notes
     -----
@@ -188,18 +197,18 @@ class QuantizedSub8p8to8D32(Node):
     Parameters
     ----------
     guess_min, guess_max : float, optional
-        Ends of the output range that are given, cut to hold 0. A given end is never checked: what is beyond it
-        saturates.
+        Ends of the output range that are given. One that would exclude 0 is moved to 0. A given end is never checked:
+        what is beyond it saturates.
 
     Attributes
     ----------
     passes : int
-        How many times the last call ran over the data in the original: 1 or 2.
+        How many times the original passed over the data in the last call: 1 or 2.
 
     Raises
     ------
     TypeError, ValueError
-        A guess that is no finite number, guess_min > guess_max.
+        What every function refuses (`qops.nnlib`), such as guess_min > guess_max.
 
     Notes
     -----

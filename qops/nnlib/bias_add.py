@@ -1,49 +1,48 @@
-"""nnlib's bias adds: QuantizedBiasAdd_8p8to32, in float32, and QuantizedBiasAdd_32p32to32."""
+"""nnlib's bias adds."""
 
 from __future__ import annotations
 
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import bias_add as kernels
 from qops._kernels.nnlib.ranges import f32
-from qops.qtensor import S32, U8, QTensor, TensorLike, operands, output, tensor
+from qops.nnlib._checks import Checked, two
+from qops.qtensor import S32, U8, QTensor, TensorLike, tensor
 
 _WIDEST = 2.0**110  # times 2**18, the width of the output range, this is beyond float32
 
 
 def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """QuantizedBiasAdd_8p8to32, the reference by which QuantizedAdd_8p8to32 is explained as well, to the bit.
+    """QuantizedBiasAdd_8p8to32, by which QuantizedAdd_8p8to32 is often explained as well.
 
-    ``max = 2**17 * max(|x_min|, x_max, |b_min|, b_max)``, ``min = -max``, and with ``level = (max - min) / 2**32``::
+    The output range is ``max = 2**17 * max(|x_min|, x_max, |b_min|, b_max)``, ``min = -max``. With ``level = (max -
+    min) / 2**32`` and the steps of x and of the bias::
 
         c = trunc((0.5 + (x - zx) * (x_step / level)) + (bias - zb) * (b_step / level))
 
-    in float32, one rounding an operation. ``zx`` and ``zb`` are the codes of 0, ``round_half_away(-min * (255 /
-    max(1e-18, max - min)))``, cut at 0, ``zx`` at 255 as well. 17 of the 32 bits are head room:
-    ``|c| <= 2**15 + 2**7``.
+    The zeros are ``zx = `` `quantize_uint8` and ``zb = `` `quantize_uint` of 0: that of the bias is not cut at 255. All
+    codes are within ``2**15 + 2**7`` of 0, so 17 of the 32 bits are head room.
 
     Parameters
     ----------
-    x : (data, min, max)
-        uint8 tensor.
-    bias : (data, min, max)
-        uint8 tensor that broadcasts to the shape of `x`, in the original along its last axis.
-    out : ndarray of int32, optional
-        Where the codes are written; of the shape of `x`.
+    x : uint8 tensor
+    bias : uint8 tensor
+        It broadcasts to the shape of `x`; in the original, along the last axis only.
+    out : int32 array, optional
 
     Returns
     -------
     QTensor
-        int32 codes, ``min == -max``.
+        int32 codes of the shape of `x`.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, a bias that does not broadcast
-        to `x`, an ``out`` that does not fit or overlaps an input, a range with an end of 2**110 (1.3e33) or more.
+        What every function refuses (`qops.nnlib`), and a range with an end of 2**110 (1.3e33) or more.
 
     See Also
     --------
@@ -54,15 +53,16 @@ def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[
     Source: ``op_biasadd.c``. **Error:** less than 1.5 output LSB for the truncation of negative sums and 2**-6 for the
     float32 sums, if 0 is on a code of both ranges.
 
-    **Hazards.** A zero point is a whole code, so a range whose 0 lies between two codes is read shifted by up to half
-    an input step, and a range that excludes 0 loses its offset:
+    **Hazards.** A zero is a whole code. So a range whose 0 lies between two codes is read shifted by up to half a step,
+    and a range that excludes 0 loses its offset:
 
     >>> one = np.zeros(1, np.uint8)
     >>> t = quantized_bias_add_8p8to32((one, 1.0, 2.0), (one, 0.0, 1.0))  # 1 + 0
     >>> float(t.data[0] * t.scale)
     0.0
 
-    The cast truncates: code 0 is twice as wide as the others, and sums below 0 are rounded up.
+    The sum is truncated, not rounded: code 0 stands for twice as wide an interval as any other code, and sums below 0
+    come out too high.
 
     >>> t = quantized_bias_add_8p8to32((np.uint8([127, 129]), -128.0, 127.0), (np.uint8([0]), 0.0, 1.0))
     >>> t.data * t.scale  # -1, 1
@@ -74,41 +74,35 @@ def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[
     >>> t.max, t.data
     (131072.0, array([32640], dtype=int32))
     """
-    first, second = operands(x, bias, "x", "bias", U8)
+    first, second, codes = _checked(x, bias, out, U8)
     for name, (_, lo, hi) in (("x", first), ("bias", second)):
         if max(-lo, hi) >= _WIDEST:
             raise ValueError(f"{name}: the range ({lo}, {hi}) makes an output beyond float32")
-    out = output(out, S32, first[0], second[0], "x, bias")
-    if out.shape != first[0].shape:
-        raise ValueError(f"bias: shape {second[0].shape} does not broadcast to {first[0].shape}")
-    c_max = kernels.bias_add_8p8to32(first, second, out)
-    return QTensor(out, -c_max, c_max)
+    top = kernels.bias_add_8p8to32(first, second, codes)
+    return tensor(codes, -top, top)
 
 
 def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """QuantizedBiasAdd_32p32to32: ``x + half_even(float32(bias) * (bias_step / x_step))``, modulo 2**32.
+    """QuantizedBiasAdd_32p32to32: ``x + sat_s32(half_even(float32(bias) * (bias_step / x_step)))``, modulo 2**32.
 
-    ``step = (max - min) / 2**32``; in float32, whose integers saturate. The range is that of `x`.
+    The output range is that of `x`.
 
     Parameters
     ----------
-    x : (data, min, max)
-        int32 tensor.
-    bias : (data, min, max)
-        int32 tensor that broadcasts to the shape of `x`, in the original along its last axis.
-    out : ndarray of int32, optional
-        Where the codes are written; of the shape of `x`.
+    x : int32 tensor
+    bias : int32 tensor
+        It broadcasts to the shape of `x`; in the original, along the last axis only.
+    out : int32 array, optional
 
     Returns
     -------
     QTensor
-        int32 codes of the range of `x`.
+        int32 codes of the shape of `x`.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or not symmetric, one wider than float32, a range
-        of `x` 0 wide, a bias that does not broadcast to `x`, an ``out`` that does not fit or overlaps an input.
+        What every function refuses (`qops.nnlib`); a range wider than float32; a range of `x` 0 wide.
 
     Notes
     -----
@@ -120,7 +114,7 @@ def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArra
     >>> quantized_bias_add_32p32to32(t, (np.int32([1]), -8.0, 8.0)).data
     array([-2147483648], dtype=int32)
 
-    A bias has the 24 bits of a float32:
+    Of a bias only the 24 bits count that a float32 has:
 
     >>> quantized_bias_add_32p32to32((np.int32([0]), -8.0, 8.0), (np.int32([2**24 + 1]), -8.0, 8.0)).data
     array([16777216], dtype=int32)
@@ -130,10 +124,7 @@ def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArra
     >>> quantized_bias_add_32p32to32((np.int32([[10, 20]]), -8.0, 8.0), (np.int32([3, 5]), -4.0, 4.0)).data
     array([[12, 22]], dtype=int32)
     """
-    (codes, lo, hi), (b, b_min, b_max) = operands(x, bias, "x", "bias", S32)
-    result = output(out, S32, codes, b, "x, bias")
-    if result.shape != codes.shape:
-        raise ValueError(f"bias: shape {b.shape} does not broadcast to {codes.shape}")
+    (codes, lo, hi), (b, b_min, b_max), result = _checked(x, bias, out, S32)
     step, bias_step = f32(f32(hi - lo) * 2.0**-32), f32(f32(b_max - b_min) * 2.0**-32)
     ratio = np.float32(f32(bias_step / step)) if step > 0 else np.float32(np.inf)
     if not (isfinite(step) and isfinite(ratio)):
@@ -142,3 +133,13 @@ def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArra
         moved = np.rint(b.astype(np.float32) * ratio).astype(np.float64)
     np.add(codes, np.clip(moved, -(2.0**31), 2.0**31 - 1).astype(np.int32), out=result)
     return tensor(result, lo, hi)
+
+
+def _checked(
+    x: TensorLike, bias: TensorLike, out: NDArray[Any] | None, typenum: int
+) -> tuple[Checked, Checked, NDArray[Any]]:
+    """Give x, the bias, and an int32 array of the shape of x, to which the bias must broadcast."""
+    first, second, codes = two(x, bias, out, S32, ("x", "bias"), typenum)
+    if codes.shape != first[0].shape:
+        raise ValueError(f"bias: shape {second[0].shape} does not broadcast to {first[0].shape}")
+    return first, second, codes

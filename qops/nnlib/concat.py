@@ -1,4 +1,6 @@
-"""nnlib's concatenation along the last axis, of the vector unit and (``_ref``) of plain C."""
+"""nnlib's concatenation along the last axis, as the vector unit does it and (``_ref``) as its plain C does."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
@@ -12,51 +14,50 @@ from qops.qtensor import U8, QTensor, TensorLike, check_out, operand, tensor
 
 
 def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """QuantizedConcat_8: tensors side by side along the last axis, recoded into a range that holds all of theirs.
+    """QuantizedConcat_8: tensors side by side along the last axis, recoded into a range that holds those of all.
 
-    That range is ``min(0, all min), max(all max)``. With ``lo = min(0, in_min)`` and ``step = (in_max - lo) / 255``::
+    That range is ``out_min = min(0, every in_min)``, ``out_max = max(every in_max)``. With ``lo = min(0, in_min)`` and
+    ``step = (in_max - lo) / 255``, each code q of an input becomes::
 
-        c = sat_u8((s16(q + offset) * gain + 0x4000) >> 15)
+        c = sat_u8((wrap_s16(q + offset) * gain + 0x4000) >> 15)
         offset = max(0, half_away((lo - out_min) / step))
         gain = min(half_away(255 / (out_max - out_min) * step * 2**15), 32767)
 
-    The sum is one of 16 bits, which wrap.
-
     Parameters
     ----------
-    tensors : sequence of (data, min, max)
-        uint8 tensors of one shape, but for the last axis.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the result.
+    tensors : sequence of uint8 tensors
+        One at least, each of one axis at least; only the last axis may differ in length.
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes.
+        uint8 codes in the range ``(out_min, out_max)``.
 
     Raises
     ------
     TypeError, ValueError
-        No tensors, an argument that is no such tensor, a range that is not finite, with min > max or wider than
-        float32, shapes that differ in another axis than the last, tensors without axes, an ``out`` that does not fit
-        or overlaps an input.
+        What every function refuses (`qops.nnlib`), no tensors, and a range of all that is wider than float32.
 
     Notes
     -----
     Source: ``concat_execute_slice_asm``, ``op_concat.c``; ``memconvert_hvx.S``.
 
-    **Hazards.** The offset wraps where the output range begins more than 2**15 steps of an input below it. Of ranges so
-    unlike the codes of the finer are not even near 0; `quantized_concat_8_ref` gives its zero:
+    **Hazards.** The sum wraps where the output range begins more than 2**15 steps of an input below that input. Then
+    the codes of the input are far from right; `quantized_concat_8_ref` has nearly the right ones:
 
     >>> wide, fine = (np.uint8([0, 128]), -10.0, 10.0), (np.uint8([0, 255]), -0.01, 0.01)
     >>> quantized_concat_8([wide, fine]).data, quantized_concat_8_ref([wide, fine]).data
     (array([  0, 128,   0,   0], dtype=uint8), array([  0, 128, 128, 129], dtype=uint8))
 
-    Beyond 2**17 or so the gain is 0, in both. A range above 0 is taken to begin at 0, though its code 0 does not:
+    If the output range is some 2**17 times as wide as that of an input, the gain is 0, in both functions:
 
     >>> fine = (np.uint8([0, 255]), -1e-5, 1e-5)
     >>> quantized_concat_8_ref([wide, fine]).data
     array([  0, 128,   0,   0], dtype=uint8)
+
+    The codes of a range above 0 are read as if its code 0 stood for 0:
+
     >>> quantized_concat_8([(np.uint8([0, 255]), 1.0, 2.0)])  # 1 and 2
     QTensor(data=array([  0, 255], dtype=uint8), min=0.0, max=2.0)
 
@@ -69,19 +70,17 @@ def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] 
 
 
 def quantized_concat_8_ref(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """QuantizedConcat_8_ref: `quantized_concat_8` with a sum ``q + offset`` of 32 bits.
+    """QuantizedConcat_8_ref: `quantized_concat_8`, but its sum ``q + offset`` has 32 bits.
 
     Parameters
     ----------
-    tensors : sequence of (data, min, max)
-        uint8 tensors of one shape, but for the last axis.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the result.
+    tensors, out
+        As `quantized_concat_8` takes them.
 
     Returns
     -------
     QTensor
-        uint8 codes.
+        As `quantized_concat_8` returns it.
 
     Raises
     ------
@@ -92,8 +91,8 @@ def quantized_concat_8_ref(tensors: Sequence[TensorLike], *, out: NDArray[np.uin
     -----
     Source: ``concat_execute_slice_ref``, ``op_concat.c``.
 
-    **Hazards.** Where an input is much finer than the output, the gain has few bits and is multiplied by a large
-    offset: a zero lands some codes beside the zero of the output.
+    **Hazards.** If the range of an input is much narrower than that of the output, the gain has few bits, and its error
+    counts once for each step of a large offset. So zeros of the input do not become zeros of the output:
 
     >>> wide, fine = (np.uint8([128]), -10.0, 10.0), (np.uint8([128]), -0.0004, 0.0004)
     >>> quantized_concat_8_ref([wide, fine]).data

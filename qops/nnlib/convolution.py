@@ -20,40 +20,40 @@ def quantized_conv2d_8x8to32(
 ) -> QTensor:
     """QuantizedConv2d_8x8to32: the sums of ``(x - zx) * (w - zw)`` over each window, modulo 2**32.
 
-    Padding adds nothing. The zeros are those of `quantize_int`, not cut to codes; ``max = 2**31 * step_x * step_w``,
-    ``min = -max``.
+    The zeros are `quantize_int` of 0, which need not be codes. Pixels of padding add nothing to a sum. The output range
+    is ``max = 2**31 * step_x * step_w``, ``min = -max``.
 
     Parameters
     ----------
-    x : (data, min, max)
-        uint8 images (N, H, W, C).
-    w : (data, min, max)
-        uint8 filters (KH, KW, C, OC).
+    x : uint8 tensor
+        Images (N, H, W, C).
+    w : uint8 tensor
+        Filters (KH, KW, C, OC).
     stride : (int, int)
-        Down and across, at least 1.
-    padding : str
-        ``VALID``, no padding; ``SAME``, as many windows as there are strides in the image, an odd pixel of padding
-        behind it; ``SAME_CAFFE``, the same with the odd pixel before it.
-    out : ndarray of int32, optional
-        Where the codes are written; of shape (N, OH, OW, OC).
+        How many pixels a window moves, down and across: at least 1.
+    padding : {"VALID", "SAME", "SAME_CAFFE"}
+        ``VALID``: windows lie within the image. ``SAME``: the image is padded so that there are ``ceil(H / stride)``
+        windows down, and as many across; of an odd number of pixels, the odd one stands behind the image.
+        ``SAME_CAFFE``: the odd one stands before it.
+    out : int32 array, optional
 
     Returns
     -------
     QTensor
-        int32 codes of shape (N, OH, OW, OC), ``min == -max``.
+        int32 codes of shape (N, OH, OW, OC).
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, other numbers of dimensions,
-        numbers of channels that differ, a stride that is no pair of integers from 1 on, another padding, filters that
-        do not fit in the image, an ``out`` that does not fit or overlaps an input, a range beyond float32.
+        What every function refuses (`qops.nnlib`); filters larger than the image, for ``VALID``; an output range beyond
+        float32.
 
     Notes
     -----
-    Source: ``conv2d_execute_ref``, ``op_conv2d.c``, the reference path.
+    Source: ``conv2d_execute_ref``, ``op_conv2d.c``, the path in plain C.
 
-    **Hazards.** A zero between two codes is rounded to one. One beyond them is kept here, where matmul cuts it:
+    **Hazards.** A zero that lies between two codes is rounded to one of them. One beyond the codes is kept here, while
+    `quantized_matmul_8x8to32` cuts it to a code:
 
     >>> from qops.nnlib.matmul import quantized_matmul_8x8to32
     >>> two, one = (np.uint8([1]), 1.0, 256.0), (np.uint8([1]), 0.0, 255.0)  # 2 * 1

@@ -10,16 +10,14 @@ from qops.qtensor import F32, S32, U8, TensorLike, operand, output
 
 
 def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Dequantize: ``(q - zero) * step``, the product rounded once to float32, half away from zero.
+    """Dequantize: ``(q - zero) * step``, rounded once to float32, ties away from zero.
 
-    ``step = max(1e-18, max - min) / 255``, ``zero = sat_u8(round_half_away(-min / step))``.
+    ``step = max(1e-18, max - min) / 255``, ``zero = sat_u8(half_away(-min / step))``.
 
     Parameters
     ----------
-    t : (data, min, max)
-        uint8 tensor.
-    out : ndarray of float32, optional
-        Where the values are written; of the shape of the data.
+    t : uint8 tensor
+    out : float32 array, optional
 
     Returns
     -------
@@ -28,14 +26,13 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite, with min > max or wider than float32, an ``out``
-        that does not fit or overlaps the data.
+        What every function refuses (`qops.nnlib`), and a range wider than 2**121 * 255, nearly all that float32 holds.
 
     Notes
     -----
     Source: ``hvx_do_dequantize``, ``op_quantize.c``.
 
-    **Hazards.** It is not ``min + q * step``: where 0 is not on a code, code 0 does not give min back, and a range that
+    **Hazards.** It is not ``min + q * step``: if 0 is not on a code, code 0 does not give min back, and a range that
     excludes 0 loses its offset.
 
     >>> dequantize((np.uint8([0, 255]), -1.0, 1.0))
@@ -60,10 +57,8 @@ def dequantize_qint32_f(t: TensorLike, *, out: NDArray[np.float32] | None = None
 
     Parameters
     ----------
-    t : (data, min, max)
-        int32 tensor.
-    out : ndarray of float32, optional
-        Where the values are written; of the shape of the data.
+    t : int32 tensor
+    out : float32 array, optional
 
     Returns
     -------
@@ -72,14 +67,13 @@ def dequantize_qint32_f(t: TensorLike, *, out: NDArray[np.float32] | None = None
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite, not symmetric or wider than float32, an ``out``
-        that does not fit or overlaps the data.
+        What every function refuses (`qops.nnlib`), and a range wider than float32.
 
     Notes
     -----
     Source: ``dequantize_i32_execute``, ``op_quantize.c``.
 
-    **Hazards.** A range 0 wide is taken as one 1e-18 wide:
+    **Hazards.** A range 0 wide is read as one 1e-18 wide:
 
     >>> dequantize_qint32_f((np.int32([2**31 - 1]), 0.0, 0.0))
     array([5.e-19], dtype=float32)

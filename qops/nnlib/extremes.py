@@ -1,14 +1,13 @@
 """nnlib's element-wise minimum and maximum."""
 
-from typing import Any, TypeAlias
+from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import recode as kernels
-from qops.qtensor import U8, QTensor, TensorLike, operand, output, real, tensor
-
-Checked: TypeAlias = tuple[NDArray[Any], float, float]
+from qops.nnlib._checks import Checked, two
+from qops.qtensor import U8, QTensor, TensorLike, real, tensor
 
 
 def quantized_minimum_8(
@@ -19,48 +18,45 @@ def quantized_minimum_8(
     *,
     out: NDArray[np.uint8] | None = None,
 ) -> QTensor:
-    """QuantizedMinimum_8: both operands are recoded into the output range; of the two codes, the lower one.
+    """QuantizedMinimum_8: both operands are recoded into the output range, and the lower of the two codes is taken.
 
-    ::
+    With the zeros and steps of `level_zero`, each code q of an operand becomes::
 
-        c = sat_u8(sat_s16((q - zero) * multiplier >> 12, half up) + zero of the output)
-        multiplier = half_away(4096 * step / step of the output) modulo 2**16
+        c = sat_u8(sat_s16(((q - zero) * multiplier + 2048) >> 12) + out_zero)
+        multiplier = half_away(4096 * step / out_step) modulo 2**16
 
-    with the steps and zeros of `level_zero`. Codes of the output range itself stay.
+    Codes of an operand whose range is the output range stay as they are.
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
+    a, b : uint8 tensor
     min, max : float, optional
-        Output range; an end not given is that of both input ranges together. A max needs a min.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the broadcast shape.
+        Output range. An end that is left out is that of both input ranges together. A max needs a min.
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes.
+        uint8 codes of the broadcast shape.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, a max without a min, shapes
-        that do not broadcast, an ``out`` that does not fit or overlaps an input; as in the original, an output range 0
-        wide. A single element whose recoded code is 0: the original takes that for "no constant" and reads memory
-        where nothing was written.
+        What every function refuses (`qops.nnlib`); a max without a min; an output range 0 wide, as in the original; an
+        operand that is a single element whose code in the output range is 0. The original takes that code for "no
+        constant", and reads memory that was never written.
 
     Notes
     -----
     Source: ``minmax_execute``, ``op_minimum_maximum.c``.
 
-    **Hazards.** An input step 16 times that of the output, or more, wraps the multiplier:
+    **Hazards.** If a step of an operand is 16 or more times that of the output, the multiplier wraps:
 
     >>> t = (np.uint8([0, 128, 255]), -16.0, 15.875)
     >>> quantized_minimum_8(t, t, -1.0, 0.9921875).data  # -16, 0 and 15.875, cut to the range: 0, 128, 255
     array([128, 128, 128], dtype=uint8)
 
-    Zeros between two codes are rounded first, and a range that excludes 0 loses its offset:
+    A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
 
     >>> quantized_minimum_8((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([255, 255]), 0.0, 4.0)).data  # 1 and 2
     array([ 0, 64], dtype=uint8)
@@ -89,21 +85,17 @@ def quantized_maximum_8(
     *,
     out: NDArray[np.uint8] | None = None,
 ) -> QTensor:
-    """QuantizedMaximum_8: `quantized_minimum_8`, but of the two codes the higher one.
+    """QuantizedMaximum_8: `quantized_minimum_8`, but the higher of the two codes is taken.
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    min, max : float, optional
-        Output range; an end not given is that of both input ranges together. A max needs a min.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the broadcast shape.
+    a, b, min, max, out
+        As `quantized_minimum_8` takes them.
 
     Returns
     -------
     QTensor
-        uint8 codes.
+        uint8 codes of the broadcast shape.
 
     Raises
     ------
@@ -114,7 +106,7 @@ def quantized_maximum_8(
     -----
     Source: ``minmax_execute``, ``op_minimum_maximum.c``.
 
-    **Hazards.** Those of `quantized_minimum_8`. A maximum with 0 is no relu: the step of the output may be another.
+    **Hazards.** Those of `quantized_minimum_8`. And a maximum with 0 is no relu: the output may have larger steps.
 
     >>> a, zero = (np.uint8([1, 3]), 0.0, 1.0), (np.uint8([1, 1]), -1.0, 254.0)
     >>> quantized_maximum_8(a, zero).data
@@ -132,16 +124,13 @@ def quantized_maximum_8(
 def _extreme(
     pick: np.ufunc, a: TensorLike, b: TensorLike, lo: float | None, hi: float | None, out: NDArray[np.uint8] | None
 ) -> QTensor:
-    x, y = operand(a, "a", U8), operand(b, "b", U8)
     if lo is None and hi is not None:
         raise ValueError("min: expected a number, since max is given, got None")
-    ends = (
-        min(x[1], y[1]) if lo is None else real(lo, "min"),
-        max(x[2], y[2]) if hi is None else real(hi, "max"),
-    )
+    lowest, highest = None if lo is None else real(lo, "min"), None if hi is None else real(hi, "max")
+    x, y, result = two(a, b, out, U8)
+    ends = min(x[1], y[1]) if lowest is None else lowest, max(x[2], y[2]) if highest is None else highest
     if not ends[0] < ends[1]:
         raise ValueError(f"min, max: the output range {ends} is 0 wide or crossed, which the original refuses")
-    result = output(out, U8, x[0], y[0])
     pick(_recoded(x, "a", ends), _recoded(y, "b", ends), out=result)
     return tensor(result, *ends)
 

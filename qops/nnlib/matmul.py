@@ -14,42 +14,41 @@ from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, operands, tens
 
 
 def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """QuantizedMatMul_8x8to32: the sums of ``(a - za) * (b - zb)``, modulo 2**32, with a cut into rows as long as b's.
+    """QuantizedMatMul_8x8to32: the matrix product of ``a - za`` and ``b - zb``, modulo 2**32.
 
-    The zeros are those of `quantize_uint8`; ``max = 2**31 * step_a * step_b``, ``min = -max``.
+    The elements of `a`, whatever its shape, are read as M rows of K. The zeros are `quantize_uint8` of 0. The output
+    range is ``max = 2**31 * step_a * step_b``, ``min = -max``.
 
     Parameters
     ----------
-    a : (data, min, max)
-        uint8 tensor of any shape.
-    b : (data, min, max)
-        uint8 matrix (K, N), or of shape (1, 1, K, N).
-    out : ndarray of int32, optional
-        Where the codes are written; of shape (1, 1, M, N), M the number of rows of K in `a`.
+    a : uint8 tensor
+        Of any shape; ``M = size // K``.
+    b : uint8 tensor
+        Of shape (K, N), (1, K, N) or (1, 1, K, N).
+    out : int32 array, optional
 
     Returns
     -------
     QTensor
-        int32 codes of shape (1, 1, M, N), ``min == -max``.
+        int32 codes of shape (1, 1, M, N).
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, a b of no elements, an ``out``
-        that does not fit or overlaps an input, a range beyond float32; as in the original, a b of other dimensions.
+        What every function refuses (`qops.nnlib`), a b of no elements, and an output range beyond float32.
 
     Notes
     -----
-    Source: ``matmul_execute``, ``matmul_ref``, ``op_matmul.c``: the reference path, which the op itself takes unless K
-    is a multiple of 16 or there is one row. A run of its vector path gave zeros past column 31 with K up to 16.
+    Source: ``matmul_execute``, ``matmul_ref``, ``op_matmul.c``: the path in plain C, which the op itself takes unless K
+    is a multiple of 16 or M is 1. A run of its vector path gave zeros past column 31 with K up to 16.
 
-    **Hazards.** What is left of `a` after the last whole row is not used, and the shape of `a` plays no part:
+    **Hazards.** Elements of `a` after the last whole row are not used, and the shape of `a` plays no part:
 
     >>> a, b = (np.uint8([[1, 2, 3], [4, 5, 6]]), 0.0, 255.0), (np.uint8([[1], [1], [1], [1]]), 0.0, 255.0)
     >>> quantized_matmul_8x8to32(a, b).data
     array([[[[10]]]], dtype=int32)
 
-    A zero between two codes is rounded to one, and a range that excludes 0 loses its offset:
+    A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
 
     >>> one = np.uint8([[1]])
     >>> t = quantized_matmul_8x8to32((one, 1.0, 256.0), (one, 0.0, 255.0))

@@ -1,53 +1,51 @@
 """nnlib's quantized multiplications."""
 
+from __future__ import annotations
+
 from math import isfinite
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import mul as kernels
 from qops._kernels.nnlib.ranges import f32, level
-from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, tensor
-
-Checked: TypeAlias = tuple[NDArray[Any], float, float]
+from qops.nnlib._checks import Checked, two
+from qops.qtensor import S32, U8, QTensor, TensorLike, tensor
 
 
 def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """QuantizedMul_8x8to32: ``c = (a - za) * (b - zb) * 128``, exact.
 
-    The zeros are those of `level_zero`; ``max = step_a * step_b * 2**24``, ``min = -max``.
+    Zeros and steps are those of `level_zero`. The output range is ``max = step_a * step_b * 2**24``, ``min = -max``.
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    out : ndarray of int32, optional
-        Where the codes are written; of the broadcast shape.
+    a, b : uint8 tensor
+    out : int32 array, optional
 
     Returns
     -------
     QTensor
-        int32 codes, ``min == -max``.
+        int32 codes of the broadcast shape.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not broadcast,
-        an ``out`` that does not fit or overlaps an input, a range beyond float32.
+        What every function refuses (`qops.nnlib`), and an output range beyond float32.
 
     Notes
     -----
     Source: ``mul_832_execute``, ``op_addsubmul_8to32.c``.
 
-    **Hazards.** A zero between two codes is rounded to one, and a range that excludes 0 loses its offset:
+    **Hazards.** A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its
+    offset:
 
     >>> one = np.uint8([1])
     >>> t = quantized_mul_8x8to32((one, 1.0, 256.0), (one, 0.0, 255.0))
     >>> t.data * t.scale  # 2 * 1
     array([1.])
 
-    A range 0 wide makes the output range 0 wide:
+    An operand with a range 0 wide makes the output range 0 wide:
 
     >>> quantized_mul_8x8to32((one, 2.0, 2.0), (one, 0.0, 255.0)).max
     0.0
@@ -58,8 +56,7 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale
     array([-2.,  4.])
     """
-    x, y = operand(a, "a", U8), operand(b, "b", U8)
-    result = output(out, S32, x[0], y[0])
+    x, y, result = two(a, b, out, S32)
     c_max = kernels.mul_8x8to32(x, y, result)
     if not isfinite(c_max):
         raise ValueError(f"a, b: the product of the ranges {x[1:]} and {y[1:]} is beyond float32")
@@ -67,54 +64,53 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
 
 def quantized_mul_8x8to8(a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """QuantizedMul_8x8to8, into the range of the products and 0, with 0 on a code (`adjust_minmax_for_zero`).
+    """QuantizedMul_8x8to8: into the range of 0 and all products, moved by `adjust_minmax_for_zero` to put 0 on a code.
 
-    ::
+    With the zeros and steps of `level_zero`, ``2**(e - 1) <= gain < 2**e``, and a highest product of 4 if all are 0::
 
-        p = (a - za) * (b - zb)        lo, hi = min(0, p), max(0, p); hi = 4 if all are 0
-        c = sat_u8(p * multiplier + (2 * zc + 1) * 2**(right_shift - 1) >> right_shift)
-        multiplier = half_away(gain * 2**right_shift)        right_shift = min(14 - exponent(gain), 23)
-        gain = step_a * step_b / step_c, at most 16: then the output range is made wider
+        c = sat_u8((p * multiplier + (2 * zc + 1) * 2**(right_shift - 1)) >> right_shift)
+        p = (a - za) * (b - zb)                            right_shift = min(14 - e, 23)
+        gain = step_a * step_b / step_c                    multiplier = half_away(gain * 2**right_shift)
 
-    with the steps and zeros of `level_zero`. Where one operand is a single element of value v (b, if both are), the
-    codes of the other are the result: as they are, in its range times v, if v > 0; inverted, ``255 - q``, if v < 0;
-    all 0 in the range (0, 1) if v is 0.
+    The gain is 16 at most: a range that would need more is made wider.
+
+    If one operand is a single element (b, if both are), of the value v, the codes of the other are the result. For v >
+    0 they stay, and their range is multiplied by v. For v < 0 they are inverted, ``255 - q``, and the range is turned
+    as well. For v = 0 all are 0, in the range (0, 1).
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the broadcast shape.
+    a, b : uint8 tensor
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes and their range.
+        uint8 codes of the broadcast shape, and the range found.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not broadcast,
-        an ``out`` that does not fit or overlaps an input, a range of products beyond float32.
+        What every function refuses (`qops.nnlib`), and an output range beyond float32.
 
     Notes
     -----
     Source: ``mul_8x8to8_execute``, ``op_mul.c``.
 
-    **Hazards.** The range is that of the data of this call, so equal codes of two calls are not equal values:
+    **Hazards.** The range is found in the data of this call, so equal codes of two calls are not equal values:
 
     >>> a, b = (np.uint8([0, 100]), 0.0, 255.0), (np.uint8([0, 200]), 0.0, 255.0)
     >>> quantized_mul_8x8to8(a, a), quantized_mul_8x8to8(b, b).max
     (QTensor(data=array([  0, 255], dtype=uint8), min=0.0, max=10000.0), 40000.0)
 
-    In a range of products below 1e-6, where 0 is not moved onto a code, the lowest code may wrap to the highest:
+    If the range of the products is narrower than 1e-6, 0 is not moved onto a code, and the lowest codes may wrap to
+    255:
 
     >>> a, b = (np.uint8([54, 4]), -19e-5, 236e-5), (np.uint8([6, 6]), -29e-5, 226e-5)  # 35 * -23 and -15 * -23
     >>> quantized_mul_8x8to8(a, b)
     QTensor(data=array([255, 255], dtype=uint8), min=-8.050000133152935e-08, max=3.450000107818596e-08)
 
-    A single element is a factor of the range alone, whatever its own range; one whose code is its zero gives (0, 1):
+    A single element changes the range alone. If its code is its zero, the range is (0, 1), whatever the values:
 
     >>> t = np.uint8([0, 100]), 0.0, 255.0
     >>> quantized_mul_8x8to8(t, (np.uint8([2]), 0.0, 255.0)), quantized_mul_8x8to8(t, (np.uint8([0]), 0.0, 9.0)).max
@@ -125,8 +121,7 @@ def quantized_mul_8x8to8(a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8]
     >>> quantized_mul_8x8to8((np.uint8([0, 3]), -1.0, 254.0), (np.uint8([2, 255]), 0.0, 255.0))  # -2 and 510
     QTensor(data=array([  0, 255], dtype=uint8), min=-2.007874011993408, max=510.0)
     """
-    x, y = operand(a, "a", U8), operand(b, "b", U8)
-    result = output(out, U8, x[0], y[0])
+    x, y, result = two(a, b, out, U8)
     if y[0].size == 1:
         ends = _scaled(x, y, result)
     elif x[0].size == 1:

@@ -12,14 +12,16 @@ from qops.qtensor import S32, array, integer, output, real
 
 
 class MultiplierBelowOne(NamedTuple):
-    """``factor = multiplier / 2**(31 + right_shift)``.
+    """A factor in (0, 1) as ``multiplier / 2**(31 + right_shift)``.
 
     Attributes
     ----------
     code : int
-        0, or -1 if the factor has no such multiplier.
-    multiplier, right_shift : int
-        Of 31 bits; 0 or more.
+        0, or -1 if the factor is not in (0, 1); then the other two are 0.
+    multiplier : int
+        At least 2**30, below 2**31.
+    right_shift : int
+        0 or more.
     """
 
     code: int
@@ -28,12 +30,12 @@ class MultiplierBelowOne(NamedTuple):
 
 
 def multiplier_below_one(x: float) -> MultiplierBelowOne:
-    """Give a float32 factor in (0, 1) as a 31-bit multiplier, exactly, and a right shift.
+    """Give a float32 factor in (0, 1) as a 31-bit multiplier and a right shift, exactly.
 
     Parameters
     ----------
     x : float
-        The factor.
+        The factor. For one that is not in (0, 1) the code is -1.
 
     Returns
     -------
@@ -42,11 +44,11 @@ def multiplier_below_one(x: float) -> MultiplierBelowOne:
     Raises
     ------
     TypeError, ValueError
-        `x` is no finite number.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
-    Source: ``QuantizeMultiplierSmallerThanOne``, ``quantize.h``. Any other factor gives code -1, as there.
+    Source: ``QuantizeMultiplierSmallerThanOne``, ``quantize.h``.
 
     **Hazards.** A subnormal factor is read as if it were normal:
 
@@ -66,23 +68,26 @@ def multiplier_below_one(x: float) -> MultiplierBelowOne:
 def mul_by_quantized_multiplier(
     x: ArrayLike, multiplier: int, shift: int, *, out: NDArray[np.int32] | None = None
 ) -> NDArray[np.int32]:
-    """``x * multiplier / 2**31 * 2**shift`` on int32 codes.
+    """Multiply int32 codes by ``multiplier / 2**31 * 2**shift``.
 
-    ``y = x << max(0, shift)``, wrapping; ``h = (((y * lo16 >> 16) + y * hi16 >> 14) + 1) >> 1``, saturating, with the
-    unsigned low and the signed high half of the multiplier, which is ``floor(y * multiplier / 2**31 + 1/2)``: ties go
-    up; then `rounding_divide_by_pot` by ``max(0, -shift)``. Of `multiplier_below_one` it takes the multiplier and, as
-    the shift, minus its right_shift.
+    Three steps, of which the second is the DSP's product of 32-bit fractions::
+
+        y = wrap_s32(x << max(0, shift))
+        h = sat_s32((((y * low >> 16) + y * high >> 14) + 1) >> 1)      # half_up(y * multiplier / 2**31)
+        result = rounding_divide_by_pot(h, max(0, -shift))
+
+    with low the unsigned lower and high the signed upper 16 bits of the multiplier. For a `multiplier_below_one`, the
+    shift is minus its right_shift.
 
     Parameters
     ----------
-    x : array_like of int32
+    x : int32 array
         Codes.
     multiplier : int
         An int32.
     shift : int
-        -62..31: to the left if positive.
-    out : ndarray of int32, optional
-        Where the result is written; of the shape of `x`.
+        -62..31, to the left if positive.
+    out : int32 array, optional
 
     Returns
     -------
@@ -91,20 +96,20 @@ def mul_by_quantized_multiplier(
     Raises
     ------
     TypeError, ValueError
-        Data that are not int32, a multiplier or shift out of range, an ``out`` that does not fit or overlaps `x`.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
     Source: ``MultiplyByQuantizedMultiplier``, ``quantize.h``.
 
-    **Hazards.** The left shift wraps, where gemmlowp's name for it says SaturatingRounding:
+    **Hazards.** The left shift wraps, although the product after it saturates:
 
     >>> int(mul_by_quantized_multiplier(np.int32(2**30), 2**30, 1))
     -1073741824
 
     Examples
     --------
-    >>> mul_by_quantized_multiplier(np.int32([-3, 100]), 2**30, -1)  # -3 / 2 to -1, and that half to 0
+    >>> mul_by_quantized_multiplier(np.int32([-3, 100]), 2**30, -1)  # half of them is -1 and 50, half of that 0 and 25
     array([ 0, 25], dtype=int32)
     """
     multiplier = integer(multiplier, "multiplier", -(2**31), 2**31 - 1)
@@ -116,16 +121,17 @@ def mul_by_quantized_multiplier(
 
 
 def rounding_divide_by_pot(x: ArrayLike, exponent: int, *, out: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
-    """``(x + 2**(exponent - 1)) >> exponent`` on int32 codes, the sum saturating: half up.
+    """Divide int32 codes by a power of two, half up: ``sat_s32(x + 2**(exponent - 1)) >> exponent``.
+
+    For exponent 0 the codes stay; from exponent 32 on, only their sign is left, ``x >> 31``.
 
     Parameters
     ----------
-    x : array_like of int32
+    x : int32 array
         Codes.
     exponent : int
         0..62.
-    out : ndarray of int32, optional
-        Where the result is written; of the shape of `x`.
+    out : int32 array, optional
 
     Returns
     -------
@@ -134,13 +140,13 @@ def rounding_divide_by_pot(x: ArrayLike, exponent: int, *, out: NDArray[np.int32
     Raises
     ------
     TypeError, ValueError
-        Data that are not int32, an exponent out of range, an ``out`` that does not fit or overlaps `x`.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
     Source: ``RoundingDivideByPOT``, ``quantize.h``.
 
-    **Hazards.** Ties go up, those of gemmlowp's function of the same name go away from zero:
+    **Hazards.** Ties go up, while gemmlowp's function of the same name sends them away from zero:
 
     >>> rounding_divide_by_pot(np.int32([-6, -2, 2, 6]), 2)
     array([-1,  0,  1,  2], dtype=int32)

@@ -22,36 +22,33 @@ def quantized_max_pool_8(
     *,
     out: NDArray[np.uint8] | None = None,
 ) -> QTensor:
-    """QuantizedMaxPool_8: the highest code of each window; padding is left out. The range stays.
+    """QuantizedMaxPool_8: the highest code of each window, without pixels of padding.
 
     Parameters
     ----------
-    x : (data, min, max)
-        uint8 images (N, H, W, C).
+    x : uint8 tensor
+        Images (N, H, W, C).
     window, stride : (int, int)
-        Down and across, at least 1.
-    padding : str
-        ``VALID``, ``SAME`` or ``SAME_CAFFE``, as `quantized_conv2d_8x8to32` takes it.
-    out : ndarray of uint8, optional
-        Where the codes are written; of shape (N, OH, OW, C).
+        The size of a window, and how many pixels it moves, down and across: at least 1.
+    padding : {"VALID", "SAME", "SAME_CAFFE"}
+        As `quantized_conv2d_8x8to32` takes it.
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes of shape (N, OH, OW, C), of the range of `x`.
+        uint8 codes of shape (N, OH, OW, C), in the range of `x`.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, another number of dimensions,
-        a window or stride that is no pair of integers from 1 on, another padding, a window that does not fit in the
-        image, an ``out`` that does not fit or overlaps the data.
+        What every function refuses (`qops.nnlib`), and for ``VALID`` a window larger than the image.
 
     Notes
     -----
     Source: ``maxpool_execute``, ``op_maxpool.c``.
 
-    **Hazards.** ``SAME`` of TensorFlow and of Caffe are not the same windows:
+    **Hazards.** ``SAME`` and ``SAME_CAFFE`` are different windows if the padding has an odd number of pixels:
 
     >>> x = np.arange(4, dtype=np.uint8).reshape(1, 1, 4, 1)
     >>> [quantized_max_pool_8((x, 0.0, 1.0), (1, 2), (1, 1), p).data.ravel().tolist() for p in ("SAME", "SAME_CAFFE")]
@@ -78,45 +75,39 @@ def quantized_avg_pool_8(
     *,
     out: NDArray[np.uint8] | None = None,
 ) -> QTensor:
-    """QuantizedAvgPool_8: the mean of each window's codes, of which padding is none. The range stays.
+    """QuantizedAvgPool_8: the mean of the codes of each window, without pixels of padding.
 
     ::
 
-        c = sat_u8(sum * min(32768 // count, 32767) + 0x4000 >> 15)        the sum is one of 16 bits, signed, which wrap
+        c = sat_u8((wrap_s16(sum) * min(32768 // count, 32767) + 0x4000) >> 15)
 
     Parameters
     ----------
-    x : (data, min, max)
-        uint8 images (N, H, W, C).
-    window, stride : (int, int)
-        Down and across, at least 1.
-    padding : str
-        ``VALID``, ``SAME`` or ``SAME_CAFFE``, as `quantized_conv2d_8x8to32` takes it.
-    out : ndarray of uint8, optional
-        Where the codes are written; of shape (N, OH, OW, C).
+    x, window, stride, padding, out
+        As `quantized_max_pool_8` takes them; a window has 32768 pixels at most.
 
     Returns
     -------
     QTensor
-        uint8 codes of shape (N, OH, OW, C), of the range of `x`.
+        uint8 codes of shape (N, OH, OW, C), in the range of `x`.
 
     Raises
     ------
     TypeError, ValueError
-        As `quantized_max_pool_8`; a window of more than 32768 pixels, of which the original multiplies by 0.
+        As `quantized_max_pool_8`, and for a window of more than 32768 pixels, whose sum the original multiplies by 0.
 
     Notes
     -----
-    Source: ``avgpool_execute_slice_asm``, ``op_avgpool.c``; ``avgpool_nonaligned_hvx.S``. That sums have 16 signed bits
-    is read there; no recorded case has windows so large.
+    Source: ``avgpool_execute_slice_asm``, ``op_avgpool.c``; ``avgpool_nonaligned_hvx.S``. That a sum has 16 signed bits
+    was read there; no recorded result has windows large enough to show it.
 
-    **Hazards.** The quotient 32768 / count is cut to an integer, so that means of many pixels are too low:
+    **Hazards.** The quotient 32768 / count is rounded down, so means of many pixels are too low:
 
     >>> bright = np.full((1, 10, 10, 1), 255, np.uint8)
     >>> quantized_avg_pool_8((bright, 0.0, 1.0), (10, 10), (1, 1), "VALID").data.item()
     254
 
-    A sum from 2**15 on, of 129 bright pixels, is negative:
+    A sum from 2**15 on, such as that of 129 bright pixels, is read as a negative number:
 
     >>> bright = np.full((1, 12, 12, 1), 255, np.uint8)
     >>> quantized_avg_pool_8((bright, 0.0, 1.0), (12, 12), (1, 1), "VALID").data.item()

@@ -1,65 +1,66 @@
-"""nnlib's Quantize and AutoQuantize, of the vector unit and (``_ref``) of plain float32."""
+"""nnlib's Quantize and AutoQuantize, as the vector unit does them and (``_ref``) as its plain C does."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.core.range import range_float
 from qops._kernels.nnlib import quantize as kernels
-from qops.qtensor import F32, U8, QTensor, array, output, span
+from qops.qtensor import F32, U8, QTensor, array, output, span, tensor
 
 
 def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """Quantize, as the vector unit does it: in integers, of about 19 bits.
+    """Quantize: as `quantize_ref`, but in integers of about 19 bits, which is how the vector unit does it.
 
-    If min < 0, an end of the range moves first until 0 is on a code (`adjust_minmax_for_zero`). Then every float
-    becomes an integer: its 24-bit mantissa, shifted to the exponent of the range, with its sign::
+    If min < 0, one end of the range is first moved by `adjust_minmax_for_zero` to put 0 on a code. Then all numbers are
+    brought to the exponent of the range: ``fixed(v)`` is the 24-bit mantissa of v, shifted right by ``exponent(width) +
+    4 - exponent(v)``, with the sign of v. Here ``width = (max - min) * 256 / 255``, and ``//`` rounds down::
 
-        fixed(v) = mantissa(v) >> (exponent(width) + 4 - exponent(v))      width = (max - min) * 256 / 255
         c = sat_u16((fixed(x) + offset) * scaling >> 16) >> 8
-        offset = |fixed(min)| + fixed(width) / 512                         the second term is half a code step
-        scaling = (2**32 - 1) / fixed(width)                               both quotients rounded down
+        offset = |fixed(min)| + fixed(width) // 512                  # the second term is half a step
+        scaling = (2**32 - 1) // fixed(width)
 
     Parameters
     ----------
-    x : array_like of float32
+    x : float32 array
         Real values.
     min, max : float
-        Range asked for.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of `x`.
+        The range asked for.
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes and the range with 0 on a code.
+        uint8 codes, and the range as it was moved.
 
     Raises
     ------
     TypeError, ValueError
-        Data that are not float32, a range that is not finite, with min > max or wider than float32, an ``out`` that
-        does not fit or overlaps `x`.
+        What every function refuses (`qops.nnlib`), and a range wider than float32. NaN and infinity are data.
 
     See Also
     --------
-    quantize_ref : up to 0.4 % of the codes differ by 1; error 0.53 LSB here, 0.5 there.
+    quantize_ref : error 0.5 LSB; here it is 0.53, and up to 0.4 % of the codes differ by 1.
 
     Notes
     -----
     Source: ``quantize_execute_opt``, ``op_quantize.c``; ``autoquantize_h.S``.
 
-    **Hazards.** Values a little out of range saturate, but from about 5000 times the range on the sum wraps:
+    **Hazards.** Values a little beyond the range saturate, but from about 5000 times the range on the sum wraps:
 
     >>> quantize(np.float32([-2, 2, -1e4, 1e4]), -1.0, 1.0).data
     array([  0, 255, 255,   0], dtype=uint8)
 
-    A range above 0 is not widened to hold 0, and its min is added where it should be subtracted:
+    A range above 0 is not widened to hold 0, and its min is added, though it should be subtracted:
 
     >>> quantize(np.float32([1, 2]), 1.0, 2.0).data  # not 0, 255
     array([255, 255], dtype=uint8)
 
-    NaN and infinity are not refused:
+    NaN and infinity get codes like any other number:
 
     >>> quantize(np.float32([np.nan, np.inf]), -1.0, 1.0).data
     array([255, 254], dtype=uint8)
@@ -70,41 +71,33 @@ def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | N
     QTensor(data=array([  0, 127, 190, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
     """
     lo, hi = span(min, max, "range")
-    values = array(x, "x", F32)
-    out = output(out, U8, values)
-    return _quantized(out, kernels.quantize(values, lo, hi, out), lo, hi)
+    return _quantized(array(x, "x", F32), kernels.quantize, lo, hi, out)
 
 
 def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """Quantize_ref: ``c = sat_u8(round_half_away((x - min) * (255 / (max - min))))`` in float32.
-
-    The range first gets 0 on a code (`adjust_range`).
+    """Quantize_ref: ``c = sat_u8(half_away((x - min) * (255 / (max - min))))``, in the range that `adjust_range` gives.
 
     Parameters
     ----------
-    x : array_like of float32
-        Real values.
-    min, max : float
-        Range asked for.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of `x`.
+    x, min, max, out
+        As `quantize` takes them.
 
     Returns
     -------
     QTensor
-        uint8 codes and the range with 0 on a code.
+        uint8 codes and the adjusted range.
 
     Raises
     ------
     TypeError, ValueError
-        Data that are not float32; a range that is not finite, that does not hold 0 or is narrower than 1e-8 (the
-        original refuses these too) or wider than float32; an ``out`` that does not fit or overlaps `x`.
+        What every function refuses (`qops.nnlib`), and a range wider than float32; as in the original, one that does
+        not hold 0 or is narrower than 1e-8.
 
     Notes
     -----
     Source: ``quantize_execute_ref``, ``op_quantize.c``.
 
-    **Hazards.** The vector op of the same graph takes ranges that this one refuses (`quantize`).
+    **Hazards.** It refuses ranges that `quantize` takes, so a graph may run on the vector unit and fail in plain C:
 
     >>> quantize_ref(np.float32([1, 2]), 1.0, 2.0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -119,36 +112,34 @@ def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8]
     values = array(x, "x", F32)
     if kernels.refused(lo, hi):
         raise ValueError(f"range: ({min}, {max}) does not hold 0 or is narrower than 1e-8, which the original refuses")
-    out = output(out, U8, values)
-    return _quantized(out, kernels.quantize_ref(values, lo, hi, out), lo, hi)
+    return _quantized(values, kernels.quantize_ref, lo, hi, out)
 
 
 def auto_quantize(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """AutoQuantize: `quantize` with the range of the data and 0.
+    """AutoQuantize: `quantize` in the range of the data and 0.
 
     Parameters
     ----------
-    x : array_like of float32
-        Real values.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of `x`.
+    x : float32 array
+        Real values, all finite.
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes and the range with 0 on a code.
+        As `quantize` returns it.
 
     Raises
     ------
     TypeError, ValueError
-        Data that are not float32 or not finite, or that span more than float32; an ``out`` that does not fit or
-        overlaps `x`.
+        What every function refuses (`qops.nnlib`); data that are not finite, as in the original; a range of the data
+        that is wider than float32.
 
     Notes
     -----
     Source: ``autoquantize_execute_opt``, ``op_quantize.c``; ``autoquantize_h.S``.
 
-    **Hazards.** Only zeros give a range of 1e-18 here and of 1e-4 from `auto_quantize_ref`:
+    **Hazards.** Data that are all 0 give a range 1e-18 wide here, and one 1e-4 wide with `auto_quantize_ref`:
 
     >>> zeros = np.zeros(1, np.float32)
     >>> auto_quantize(zeros).max, auto_quantize_ref(zeros).max
@@ -159,32 +150,26 @@ def auto_quantize(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> QTen
     >>> auto_quantize(np.float32([-1, 0, 1]))
     QTensor(data=array([  0, 127, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
     """
-    values = array(x, "x", F32)
-    lo, hi = _range_of(values, 0.0)
-    out = output(out, U8, values)
-    return _quantized(out, kernels.quantize(values, lo, hi, out), lo, hi)
+    return _auto(x, kernels.quantize, 0.0, out)
 
 
 def auto_quantize_ref(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """AutoQuantize_ref: `quantize_ref` with the range of the data and 0, at least 1e-4 wide.
+    """AutoQuantize_ref: `quantize_ref` in the range of the data and 0, made at least 1e-4 wide.
 
     Parameters
     ----------
-    x : array_like of float32
-        Real values.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of `x`.
+    x, out
+        As `auto_quantize` takes them.
 
     Returns
     -------
     QTensor
-        uint8 codes and the range with 0 on a code.
+        As `quantize_ref` returns it.
 
     Raises
     ------
     TypeError, ValueError
-        Data that are not float32 or not finite, or that span more than float32; an ``out`` that does not fit or
-        overlaps `x`.
+        As `auto_quantize`.
 
     Notes
     -----
@@ -195,20 +180,23 @@ def auto_quantize_ref(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> 
     >>> auto_quantize_ref(np.float32([0, 1e-7])).data
     array([0, 0], dtype=uint8)
     """
+    return _auto(x, kernels.quantize_ref, 1e-4, out)
+
+
+Kernel: TypeAlias = Callable[[NDArray[Any], float, float, NDArray[Any]], tuple[float, float] | None]
+
+
+def _auto(x: ArrayLike, kernel: Kernel, narrowest: float, out: NDArray[np.uint8] | None) -> QTensor:
     values = array(x, "x", F32)
-    lo, hi = _range_of(values, 1e-4)
-    out = output(out, U8, values)
-    return _quantized(out, kernels.quantize_ref(values, lo, hi, out), lo, hi)
-
-
-def _range_of(values: NDArray[np.float32], narrowest: float) -> tuple[float, float]:
     lowest, highest, finite = range_float(values)
     if not finite:
         raise ValueError("x: has NaN or infinite values, which the original refuses")
-    return kernels.range_of_data(lowest, highest, narrowest)
+    return _quantized(values, kernel, *kernels.range_of_data(lowest, highest, narrowest), out)
 
 
-def _quantized(out: NDArray[np.uint8], ends: tuple[float, float] | None, lo: float, hi: float) -> QTensor:
+def _quantized(values: NDArray[Any], kernel: Kernel, lo: float, hi: float, out: NDArray[np.uint8] | None) -> QTensor:
+    codes = output(out, U8, values)
+    ends = kernel(values, lo, hi, codes)
     if ends is None:
         raise ValueError(f"range: ({lo}, {hi}) is wider than float32")
-    return QTensor(out, *ends)
+    return tensor(codes, *ends)

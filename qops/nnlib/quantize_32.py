@@ -12,36 +12,34 @@ from qops.qtensor import F32, S32, QTensor, array, output, span, tensor
 
 
 def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """Quantize_int32: ``c = half_away(x * (2**24 / (2 * limit)))``, ``limit = max(-min, max)``.
+    """Quantize_int32: ``c = sat_s32(trunc(v + copysign(0.5, v)))``, ``v = x * (2**24 / (2 * limit))``.
 
-    In float32, one rounding an operation; the half is added before the cut, which saturates. The range returned is
-    ``256 * limit`` on both sides: 8 of the 32 bits are head room.
+    Here ``limit = max(-min, max)``. The output range is ``256 * limit`` on both sides of 0, so 8 of the 32 bits are
+    head room.
 
     Parameters
     ----------
-    x : array_like of float32
+    x : float32 array
         Real values.
     min, max : float
-        Range asked for.
-    out : ndarray of int32, optional
-        Where the codes are written; of the shape of `x`.
+        The range asked for.
+    out : int32 array, optional
 
     Returns
     -------
     QTensor
-        int32 codes, ``min == -max``.
+        int32 codes of the shape of `x`.
 
     Raises
     ------
     TypeError, ValueError
-        Data that are not float32, a range that is not finite, with min > max, 0 wide or beyond float32, an ``out`` that
-        does not fit or overlaps `x`.
+        What every function refuses (`qops.nnlib`), and a limit that is not above 0 or takes the numbers beyond float32.
 
     Notes
     -----
     Source: ``quantize32_execute``, ``op_quantize.c``.
 
-    **Hazards.** Values 128 times out of the range saturate, and NaN is -1:
+    **Hazards.** Values beyond 256 times the range saturate, and NaN becomes -1:
 
     >>> quantize_int32(np.float32([300, -300, np.nan]), -1.0, 1.0).data
     array([ 2147483647, -2147483648,          -1], dtype=int32)
@@ -52,8 +50,8 @@ def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int3
     >>> t.data * t.scale, t.max
     (array([-1. ,  0. ,  0.5]), 256.0)
     """
-    values = array(x, "x", F32)
     lo, hi = span(min, max, "range")
+    values = array(x, "x", F32)
     limit = -lo if -lo > hi else hi
     result = output(out, S32, values)
     factor = f32(2.0**24 / f32(2 * limit)) if limit > 0 else np.inf

@@ -55,11 +55,12 @@ class LevelZero(NamedTuple):
 
 
 def adjust_range(min: float, max: float) -> AdjustedRange:
-    """Widen a range to hold 0, then move one end outward until 0 is on a code.
+    """Widen a range to hold 0, then move one end outward to put 0 on a code.
 
-    With ``z = -min * (255 / (max - min))``, its floor ``zi`` and fraction ``zf``: within 2**-14 of an integer nothing
-    moves; else the end that has to move less does, ``max = min - 255 * min / zi`` or ``min = max * (zi + 1) / (zi -
-    254)``; ``min`` if ``zi`` is 0, ``max`` if it is 254. All in float32. The range grows by less than 1/254.
+    Zero is at the code ``z = -min * (255 / (max - min))``, which need not be an integer; zi is z rounded down. If z is
+    within 2**-14 of an integer, nothing moves. Else either max moves, to ``min - 255 * min / zi``, or min moves, to
+    ``max * (zi + 1) / (zi - 254)``: the one that has to move less, but min if zi is 0, and max if zi is 254. The range
+    grows by less than 1/254.
 
     Parameters
     ----------
@@ -73,16 +74,16 @@ def adjust_range(min: float, max: float) -> AdjustedRange:
     Raises
     ------
     TypeError, ValueError
-        An end that is no finite number, or min > max.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
     Source: ``quantize_adjust_range``, ``quantize.h``.
 
-    **Hazards.** A range 0 wide stays so, with the step of one 1e-18 wide:
+    **Hazards.** A range 0 wide stays as it is, but its step is that of a range 1e-18 wide:
 
-    >>> adjust_range(0.0, 0.0)[:2]
-    (0.0, 0.0)
+    >>> adjust_range(0.0, 0.0)[:3]
+    (0.0, 0.0, 3.9215687722665715e-21)
 
     Examples
     --------
@@ -94,9 +95,10 @@ def adjust_range(min: float, max: float) -> AdjustedRange:
 
 
 def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
-    """As `adjust_range`, but the range need not hold 0: the end nearer to 0 moves.
+    """Move one end as `adjust_range` does, but without widening the range to hold 0.
 
-    A range narrower than 1e-6 is left alone and gets code -1.
+    In a range that excludes 0, the end nearer to 0 moves. A range narrower than 1e-6 is left as it is, and the code
+    returned is -1.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
     Raises
     ------
     TypeError, ValueError
-        An end that is no finite number, or min > max.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
@@ -131,11 +133,12 @@ def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
 
 
 def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
-    """As `adjust_minmax_for_zero`, of a range some of whose ends should stay.
+    """Move one end as `adjust_minmax_for_zero` does, but in a range of any width, some of whose ends should stay.
 
-    One fixed end: the free one moves outward, unless moving the fixed one to the nearest code is 8 times cheaper or the
-    range lies mostly (3 to 1) on its side. Both: both move by the same amount, at most half a step; in a range that
-    lies 3 to 1 on one side only the short end moves.
+    With one fixed end, the free end moves outward. The fixed one moves instead, to put 0 on the nearest code, if it has
+    to move an eighth as far or less, and less than three quarters of the range lie on its side of 0; also if 0 is less
+    than one step away from it. With two fixed ends, both move by the same amount, at most half a step; if three
+    quarters of the range lie on one side of 0, only the end on the other side moves.
 
     Parameters
     ----------
@@ -173,7 +176,7 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
 
 
 def level_zero(min: float, max: float) -> LevelZero:
-    """``step = (max - min) / 255``, ``zero = sat_u8(round_half_away(-min / step))``.
+    """Give ``step = (max - min) / 255`` and ``zero = sat_u8(half_away(-min / step))``.
 
     Parameters
     ----------
@@ -187,14 +190,14 @@ def level_zero(min: float, max: float) -> LevelZero:
     Raises
     ------
     TypeError, ValueError
-        An end that is no finite number, or min > max.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
     Source: ``get_qu8_level_size_zero``, ``quantize.h``.
 
-    **Hazards.** `quantize_uint8` of 0 is another zero in 0.8 % of ranges, and both are in use; a range that excludes 0
-    gets a zero all the same:
+    **Hazards.** In 0.8 % of all ranges the `quantize_uint8` of 0 is another code; nnlib's ops use the one or the other.
+    A range that excludes 0 gets a zero all the same.
 
     >>> level_zero(-0.01, 0.01).zero, quantize_uint8(0.0, -0.01, 0.01)
     (127, 128)
@@ -211,7 +214,7 @@ def level_zero(min: float, max: float) -> LevelZero:
 
 
 def quantize_int(x: float, min: float, max: float) -> int:
-    """``round_half_away((x - min) * (255 / max(1e-18, max - min)))``, not cut to 0..255.
+    """Give the code of a number, ``half_away((x - min) * (255 / max(1e-18, max - min)))``, not cut to 0..255.
 
     Parameters
     ----------
@@ -225,7 +228,7 @@ def quantize_int(x: float, min: float, max: float) -> int:
     Raises
     ------
     TypeError, ValueError
-        A number that is not finite, or min > max.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
@@ -241,12 +244,12 @@ def quantize_int(x: float, min: float, max: float) -> int:
 
 
 def quantize_uint(x: float, min: float, max: float) -> int:
-    """`quantize_int`, cut at 0 only.
+    """Give the code of a number as `quantize_int` does, but at least 0.
 
     Parameters
     ----------
-    x, min, max : float
-        The number, and the real values of the codes 0 and 255.
+    x, min, max
+        As `quantize_int` takes them.
 
     Returns
     -------
@@ -255,13 +258,13 @@ def quantize_uint(x: float, min: float, max: float) -> int:
     Raises
     ------
     TypeError, ValueError
-        A number that is not finite, or min > max.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
     Source: ``quantize_uint``, ``quantize.h``.
 
-    **Hazards.** Not cut at 255, although its name says no less than `quantize_uint8`'s:
+    **Hazards.** The result need not be a code of 8 bits:
 
     >>> quantize_uint(3.0, 0.0, 2.0), quantize_uint(-1.0, 0.0, 2.0)
     (383, 0)
@@ -271,12 +274,12 @@ def quantize_uint(x: float, min: float, max: float) -> int:
 
 
 def quantize_uint8(x: float, min: float, max: float) -> int:
-    """`quantize_int`, cut to 0..255.
+    """Give the code of a number as `quantize_int` does, but at least 0 and at most 255.
 
     Parameters
     ----------
-    x, min, max : float
-        The number, and the real values of the codes 0 and 255.
+    x, min, max
+        As `quantize_int` takes them.
 
     Returns
     -------
@@ -285,7 +288,7 @@ def quantize_uint8(x: float, min: float, max: float) -> int:
     Raises
     ------
     TypeError, ValueError
-        A number that is not finite, or min > max.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----

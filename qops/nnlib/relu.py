@@ -9,31 +9,28 @@ from qops.qtensor import U8, QTensor, TensorLike, operand, output, real, tensor
 
 
 def quantized_relu_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """QuantizedRelu_8: ``max(q, zero)``, zero the code of 0 (`quantize_uint8`). The range stays.
+    """QuantizedRelu_8: ``max(q, zero)``, with zero the `quantize_uint8` of 0.
 
     Parameters
     ----------
-    t : (data, min, max)
-        uint8 tensor.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the data.
+    t : uint8 tensor
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes of the range of `t`.
+        uint8 codes in the range of `t`.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, an ``out`` that does not fit
-        or overlaps the data.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
     Source: ``relu_execute``, ``op_relu.c``.
 
-    **Hazards.** Where 0 is between two codes, what becomes of values below 0 is not 0:
+    **Hazards.** If 0 lies between two codes, values below 0 do not become 0:
 
     >>> t = quantized_relu_8((np.uint8([0]), -0.5, 2.0))
     >>> t.data, round(float(t.min + t.data[0] * t.scale), 4)
@@ -58,29 +55,26 @@ def quantized_relux_8(t: TensorLike, limit: float, *, out: NDArray[np.uint8] | N
 
     Parameters
     ----------
-    t : (data, min, max)
-        uint8 tensor.
+    t : uint8 tensor
     limit : float
-        Where the values end.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the data.
+        The highest value.
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes of the range of `t`.
+        As `quantized_clamp_8` returns it.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, a limit that is no finite
-        number, an ``out`` that does not fit or overlaps the data.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
     Source: ``reluX_execute``, ``op_relu.c``.
 
-    **Hazards.** A limit below 0 is no error, and wins over the 0:
+    **Hazards.** A limit below 0 is no error, and all values become that limit:
 
     >>> quantized_relux_8((np.uint8([0, 255]), -1.0, 1.55), -0.5).data
     array([50, 50], dtype=uint8)
@@ -90,38 +84,34 @@ def quantized_relux_8(t: TensorLike, limit: float, *, out: NDArray[np.uint8] | N
     >>> quantized_relux_8((np.uint8([0, 100, 255]), 0.0, 25.5), 6.0).data
     array([ 0, 60, 60], dtype=uint8)
     """
-    data, lo, hi = operand(t, "t", U8)
-    return quantized_clamp_8((data, lo, hi), 0.0, real(limit, "limit"), out=out)
+    return quantized_clamp_8(t, 0.0, real(limit, "limit"), out=out)
 
 
 def quantized_clamp_8(t: TensorLike, lower: float, upper: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """QuantizedClamp_8: ``min(max(q, code of lower), code of upper)``, codes as `quantize_uint8`. The range stays.
+    """QuantizedClamp_8: ``min(max(q, first), last)``, the `quantize_uint8` of `lower` and of `upper`.
 
     Parameters
     ----------
-    t : (data, min, max)
-        uint8 tensor.
+    t : uint8 tensor
     lower, upper : float
-        Where the values begin and end.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the data.
+        The lowest and the highest value.
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes of the range of `t`.
+        uint8 codes in the range of `t`.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, an end that is no finite
-        number, an ``out`` that does not fit or overlaps the data.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
     Source: ``clamp_execute``, ``op_relu.c``.
 
-    **Hazards.** Ends that are crossed are no error; the upper one wins:
+    **Hazards.** A lower end above the upper one is no error; all values become the upper one:
 
     >>> quantized_clamp_8((np.uint8([0, 255]), 0.0, 25.5), 20.0, 10.0).data
     array([100, 100], dtype=uint8)
@@ -131,22 +121,21 @@ def quantized_clamp_8(t: TensorLike, lower: float, upper: float, *, out: NDArray
     >>> quantized_clamp_8((np.uint8([0, 100, 255]), 0.0, 25.5), 5.0, 20.0).data
     array([ 50, 100, 200], dtype=uint8)
     """
+    lower, upper = real(lower, "lower"), real(upper, "upper")
     codes, lo, hi = operand(t, "t", U8)
-    first, last = quantize_uint8(real(lower, "lower"), lo, hi), quantize_uint8(real(upper, "upper"), lo, hi)
+    first, last = quantize_uint8(lower, lo, hi), quantize_uint8(upper, lo, hi)
     result = output(out, U8, codes)
     clamp(codes, first, last, result)
     return tensor(result, lo, hi)
 
 
 def quantized_neg_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """QuantizedNeg_8: ``255 - q``, of the range ``(-max, -min)``; exact.
+    """QuantizedNeg_8: ``255 - q``, in the range ``(-max, -min)``; exact.
 
     Parameters
     ----------
-    t : (data, min, max)
-        uint8 tensor.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the data.
+    t : uint8 tensor
+    out : uint8 array, optional
 
     Returns
     -------
@@ -156,15 +145,14 @@ def quantized_neg_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> Q
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, an ``out`` that does not fit
-        or overlaps the data.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
     Source: ``unary_op_execute``, ``op_neg.c``.
 
-    **Hazards.** The range changes too, so a neg of equal codes in two places of a graph is not of equal ranges, which
-    a concat or a maximum then rounds.
+    **Hazards.** The output has another range than the input, so an op that joins both, as a concat or a maximum does,
+    must recode at least one of them, which rounds.
 
     >>> quantized_neg_8((np.uint8([255]), 0.0, 1.0))
     QTensor(data=array([0], dtype=uint8), min=-1.0, max=-0.0)

@@ -14,14 +14,13 @@ from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, span
 
 
 def requantization_range_32(t: TensorLike) -> tuple[float, float]:
-    """RequantizationRange_32: the values that int32 codes and 0 span, ``level * min(0, q)``, ``level * max(0, q)``.
+    """RequantizationRange_32: ``level * min(0, lowest code)`` and ``level * max(0, highest code)``.
 
-    ``level = (max - min) * 2**-32``; in float32, one rounding an operation.
+    ``level = (max - min) * 2**-32``, the step of the codes.
 
     Parameters
     ----------
-    t : (data, min, max)
-        int32 tensor.
+    t : int32 tensor
 
     Returns
     -------
@@ -30,13 +29,13 @@ def requantization_range_32(t: TensorLike) -> tuple[float, float]:
     Raises
     ------
     TypeError, ValueError
-        An argument that is no int32 tensor, a range that is not finite, not symmetric or wider than float32.
+        What every function refuses (`qops.nnlib`), and a range wider than float32.
 
     Notes
     -----
     Source: ``do_requantrange_execute``, ``op_requantize.c``.
 
-    **Hazards.** Only zeros (or no codes) give a range 0 wide, by which the next op divides:
+    **Hazards.** If there are no codes but 0, the range is 0 wide, and the next op divides by that:
 
     >>> requantization_range_32((np.int32([0]), -1.0, 1.0))
     (0.0, 0.0)
@@ -52,35 +51,32 @@ def requantization_range_32(t: TensorLike) -> tuple[float, float]:
 
 
 def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """Requantize_32to8: int32 codes into uint8 codes of a given range, which first gets 0 on a code (`adjust_range`).
+    """Requantize_32to8: `requantize_i32` into a given range, which `adjust_range` moves first to put 0 on a code.
 
-    As `requantize_i32`, with ``level = (in_max - in_min) * 2**-32``.
+    ``level = (in_max - in_min) * 2**-32``, the step of the codes.
 
     Parameters
     ----------
-    t : (data, min, max)
-        int32 tensor.
+    t : int32 tensor
     min, max : float
-        Range asked for.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the data.
+        The range asked for.
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes and the range with 0 on a code.
+        uint8 codes and the adjusted range.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no int32 tensor, a range that is not finite, with min > max, (input) not symmetric or wider
-        than float32, an ``out`` that does not fit or overlaps the data.
+        What every function refuses (`qops.nnlib`), and a range wider than float32.
 
     Notes
     -----
     Source: ``do_requantize_execute``, ``op_requantize.c``.
 
-    **Hazards.** The rule depends on the size of the tensor: 0.5 % of codes differ between 127 and 128 elements.
+    **Hazards.** The formula depends on the number of elements: 0.5 % of the codes differ between 127 and 128 of them.
 
     >>> x = np.full(128, -81634266, np.int32)
     >>> [int(requantize_32to8((x[:n], -7.0, 7.0), -0.4, 0.4).data[0]) for n in (127, 128)]
@@ -102,31 +98,28 @@ def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.u
 
 
 def quantize_down_and_shrink_range_32to8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """QuantizeDownAndShrinkRange_32to8: `requantize_32to8` into `requantization_range_32`.
+    """QuantizeDownAndShrinkRange_32to8: `requantize_32to8` into the `requantization_range_32` of its own codes.
 
     Parameters
     ----------
-    t : (data, min, max)
-        int32 tensor.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the data.
+    t : int32 tensor
+    out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes and the range with 0 on a code.
+        As `requantize_32to8` returns it.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no int32 tensor, a range that is not finite, not symmetric or wider than float32, an ``out``
-        that does not fit or overlaps the data.
+        As `requantize_32to8`.
 
     Notes
     -----
     Source: ``do_autorequantize_execute``, ``op_requantize.c``.
 
-    **Hazards.** Only zeros give the range (0.0, 0.0), by which the next op divides:
+    **Hazards.** Codes that are all 0 give the range (0.0, 0.0), and the next op divides by its width:
 
     >>> quantize_down_and_shrink_range_32to8((np.int32([0]), -1.0, 1.0))
     QTensor(data=array([0], dtype=uint8), min=0.0, max=0.0)
@@ -140,19 +133,17 @@ def quantize_down_and_shrink_range_32to8(t: TensorLike, *, out: NDArray[np.uint8
 
 
 def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """Requantize_8to8: uint8 codes into uint8 codes of a given range, 0 on a code.
+    """Requantize_8to8: `requantize_u8` into a given range, in which 0 must be on a code.
 
-    As `requantize_u8`, with ``gain = input range / output range`` and ``zero = sat_u8(round_half_away(-255 * min /
-    range))``.
+    Its gain is ``(in_max - in_min) / (max - min)``, its zeros are ``sat_u8(half_away(-255 * min / (max - min)))`` of
+    either range.
 
     Parameters
     ----------
-    t : (data, min, max)
-        uint8 tensor.
+    t : uint8 tensor
     min, max : float
-        Output range; one that `adjust_range` leaves as it is.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the data.
+        The output range; one that `adjust_range` leaves as it is.
+    out : uint8 array, optional
 
     Returns
     -------
@@ -162,15 +153,14 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, an ``out`` that does not fit
-        or overlaps the data; as in the original, an output range whose 0 is between two codes, or 2**15 times narrower
-        than the input's.
+        What every function refuses (`qops.nnlib`); an output range whose 0 lies between two codes, as in the original,
+        or that is 2**15 times narrower than that of the input.
 
     Notes
     -----
     Source: ``do_requantize_8to8_execute``, ``op_requantize.c``.
 
-    **Hazards.** The zero of the input is rounded to a code first, and that error is multiplied by the gain:
+    **Hazards.** The zero of the input is rounded to a code, and the gain multiplies the error of that:
 
     >>> requantize_8to8((np.uint8([126, 127, 128]), -10.0, 10.0), -12.8, 12.7).data  # -0.12, -0.04, 0.04
     array([126, 127, 128], dtype=uint8)

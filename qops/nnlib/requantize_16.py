@@ -1,4 +1,4 @@
-"""nnlib's requantizers to 16 bits, whose range is symmetric: 32768 steps on each side of 0."""
+"""nnlib's requantizers to 16 bits, whose range is symmetric and has 32768 steps on each side of 0."""
 
 from __future__ import annotations
 
@@ -18,41 +18,40 @@ S16 = np.dtype(np.int16).num
 
 
 def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.int16] | None = None) -> QTensor:
-    """Requantize_32to16: int32 codes into int16 codes of the range ``limit = max(-min, max, 1/2048)`` on both sides.
+    """Requantize_32to16: int32 codes into int16 codes, of ``limit / 32768`` each.
 
-    With ``gain = level / (limit / 32768)``, ``level = (in_max - in_min) * 2**-32``, e the exponent of gain and every
-    shift rounded half up::
+    The range is ``limit = max(-min, max, 1/2048)`` on both sides of 0. With ``level = (in_max - in_min) * 2**-32``, the
+    step of the input, ``gain = level / (limit / 32768)`` and ``2**(e - 1) <= gain < 2**e``, the code is one of::
 
-        e <= 0:  c = sat_s16((x * G >> 31) >> n)        n = min(-e, 15)    G = half_away(gain * 2**(31 + n))
-        else     c = sat_s16((near * G >> 31) >> 4)     near = clamp(x, -2**k, 2**k - 1) * 2**(4 + e)    k = 27 - e
-                                                        G = half_away(gain * 2**(31 - e))
+        e <= 0:  sat_s16(shift(shift(x * G, 31), n))       n = min(-e, 15)    G = half_away(gain * 2**(31 + n))
+        e > 0:   sat_s16(shift(shift(near * G, 31), 4))    near = clamp(x, -2**k, 2**k - 1) * 2**(4 + e)
+                                                           k = 27 - e         G = half_away(gain * 2**(31 - e))
+
+    where ``shift(v, n) = (v + 2**(n - 1)) >> n`` is half up, and v for n = 0.
 
     Parameters
     ----------
-    t : (data, min, max)
-        int32 tensor.
+    t : int32 tensor
     min, max : float
-        Range asked for.
-    out : ndarray of int16, optional
-        Where the codes are written; of the shape of the data.
+        The range asked for.
+    out : int16 array, optional
 
     Returns
     -------
     QTensor
-        int16 codes, ``q * max / 32768`` each, ``min == -max``.
+        int16 codes, ``min == -max``.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no int32 tensor, a range that is not finite, with min > max, (input) not symmetric or wider
-        than float32, an ``out`` that does not fit or overlaps the data; as in the original, a gain below 2**-29 or from
-        2**24 on.
+        What every function refuses (`qops.nnlib`); a range wider than float32; as in the original, a gain below 2**-29
+        or from 2**24 on.
 
     Notes
     -----
     Source: ``do_requantize_16_execute``, ``scale_32_to_16``, ``op_requantize.c``.
 
-    **Hazards.** A range narrower than 1/2048 becomes that wide, and one that is not symmetric becomes so:
+    **Hazards.** The range becomes symmetric, and never less than 1/2048 on each side:
 
     >>> requantize_32to16((np.int32([1]), -1.0, 1.0), 0.0, 1e-6).max
     0.00048828125
@@ -63,8 +62,8 @@ def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.
     >>> t.data, t.max
     (array([-32768,      0,  16384], dtype=int16), 4.0)
     """
-    codes, in_min, in_max = operand(t, "t", S32)
     lo, hi = span(min, max, "output range")
+    codes, in_min, in_max = operand(t, "t", S32)
     limit = f32(sorted((2.0**-11, -lo, hi))[-1])
     gain = f32(f32(f32(in_max - in_min) * 2.0**-32) / f32(limit * 2.0**-15))
     if not (isfinite(gain) and 2.0**-29 <= gain < 2.0**24):
@@ -75,34 +74,32 @@ def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.
 
 
 def quantize_down_and_shrink_range_32to16(t: TensorLike, *, out: NDArray[np.int16] | None = None) -> QTensor:
-    """QuantizeDownAndShrinkRange_32to16: `requantize_32to16` into the range of the data, at least 32768 input steps.
+    """QuantizeDownAndShrinkRange_32to16: `requantize_32to16` into the range of the data.
 
-    ``limit = level * max(2, highest, -lowest)``; where that makes a gain of 1 or more, ``limit = level * 32768`` and
-    codes are ``x * (2**31 - 1) / 2**31``, half up.
+    Here ``limit = level * max(2, highest code, -lowest code)``, with ``level = (max - min) * 2**-32``. If that makes a
+    gain of 1 or more, ``limit = level * 32768`` instead, and the codes are ``half_up(x * (2**31 - 1) / 2**31)``.
 
     Parameters
     ----------
-    t : (data, min, max)
-        int32 tensor.
-    out : ndarray of int16, optional
-        Where the codes are written; of the shape of the data.
+    t : int32 tensor
+        Without the code -2**31, whose negative wraps in the original.
+    out : int16 array, optional
 
     Returns
     -------
     QTensor
-        int16 codes, ``q * max / 32768`` each, ``min == -max``.
+        int16 codes, ``min == -max``.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no int32 tensor, a range that is not finite, not symmetric, 0 wide or wider than float32, an
-        ``out`` that does not fit or overlaps the data; data that hold -2**31, whose negative wraps in the original.
+        What every function refuses (`qops.nnlib`), and a range 0 wide, or wider than float32.
 
     Notes
     -----
     Source: ``do_autorequantize_16_execute``, ``op_requantize.c``.
 
-    **Hazards.** The highest code that the data reach is 32768, which 16 bits do not hold: it saturates.
+    **Hazards.** The value at the upper end of the range would be code 32768, which 16 bits do not hold, and saturates:
 
     >>> t = quantize_down_and_shrink_range_32to16((np.int32([2**30, -(2**30)]), -8.0, 8.0))
     >>> t.data, t.max

@@ -1,4 +1,4 @@
-"""What nnlib's requantizers do to the codes alone, once the ranges are a level, a gain or zeros."""
+"""The inner functions of nnlib's requantizers, which take codes without a range: steps, gains and zeros instead."""
 
 from __future__ import annotations
 
@@ -12,25 +12,26 @@ from qops.qtensor import S32, U8, array, integer, output, real, span
 def requantize_i32(
     x: ArrayLike, level: float, min: float, max: float, *, out: NDArray[np.uint8] | None = None
 ) -> NDArray[np.uint8]:
-    """int32 codes of step `level` into uint8 codes of the range (min, max), as the vector unit does it.
+    """Turn int32 codes of the step `level` into uint8 codes of the range (min, max), as the vector unit does it.
 
-    With ``gain = level * (255 / (max - min))``, ``bias = 0.5 - min * (255 / (max - min))``, ``G = round(gain * 2**31)``
-    and ``frac`` the DSP's product of 32-bit fractions (`mul_by_quantized_multiplier`)::
+    With ``per_unit = 255 / (max - min)``, ``gain = level * per_unit``, ``bias = 0.5 - min * per_unit``, ``G =
+    half_away(gain * 2**31)`` and ``frac(x, G) = half_up(x * G / 2**31)``, the first of these that applies::
 
-        gain >= 1:   c = sat_u8(trunc(float32(x) * gain + bias))
-        n >= 128:    c = sat_u8(frac(sat_s32(x - round(min / level)), G))      if G >= 1024
-        else         c = sat_u8(sat_s16(frac(x, G)) + sat_s16(trunc(bias)))
+        gain >= 1:                 c = sat_u8(trunc(float32(x) * gain + bias))
+        n >= 128 and G >= 1024:    c = sat_u8(frac(sat_s32(x - half_away(min / level)), G))
+        else:                      c = sat_u8(sat_s16(frac(x, G)) + sat_s16(trunc(bias)))
+
+    n is the number of elements: the original chooses by size, and so does this.
 
     Parameters
     ----------
-    x : array_like of int32
+    x : int32 array
         Codes.
     level : float
         Real size of one of their steps, not negative.
     min, max : float
-        Output range.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of `x`.
+        The output range.
+    out : uint8 array, optional
 
     Returns
     -------
@@ -39,15 +40,14 @@ def requantize_i32(
     Raises
     ------
     TypeError, ValueError
-        Data that are not int32, a number that is not finite, a negative level, min > max, an ``out`` that does not fit
-        or overlaps `x`.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----
-    Source: ``nn_requantize_i32_to_qu8_hvx``, ``quantize.c``. The original falls back to `requantize_i32_scalar` for
-    data that are not on a 128-byte address, which its tensors are.
+    Source: ``nn_requantize_i32_to_qu8_hvx``, ``quantize.c``. The original takes `requantize_i32_scalar` for data that
+    do not begin at a multiple of 128 bytes; its tensors do.
 
-    **Hazards.** Two rules, by the number of elements (`requantize_32to8`).
+    **Hazards.** The same code gives another result in a tensor of 127 elements than in one of 128.
 
     >>> [int(requantize_i32(np.full(n, -258, np.int32), 0.25, -64.5, 190.5)[0]) for n in (127, 128)]
     [1, 0]
@@ -63,20 +63,14 @@ def requantize_i32(
 def requantize_i32_scalar(
     x: ArrayLike, level: float, min: float, max: float, *, out: NDArray[np.uint8] | None = None
 ) -> NDArray[np.uint8]:
-    """`requantize_i32` without the vector unit: ``c = sat_u8(((x * G >> 30) + 1 >> 1) + trunc(bias))``.
+    """Turn int32 codes into uint8 codes as `requantize_i32` does, but as the plain C of the original does it.
 
-    The 64-bit product is rounded once, half up. With gain >= 1 it is the same as `requantize_i32`.
+    For ``gain < 1``, ``c = sat_u8(half_up(x * G / 2**31) + trunc(bias))``, whatever the number of elements.
 
     Parameters
     ----------
-    x : array_like of int32
-        Codes.
-    level : float
-        Real size of one of their steps, not negative.
-    min, max : float
-        Output range.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of `x`.
+    x, level, min, max, out
+        As `requantize_i32` takes them.
 
     Returns
     -------
@@ -85,14 +79,13 @@ def requantize_i32_scalar(
     Raises
     ------
     TypeError, ValueError
-        Data that are not int32, a number that is not finite, a negative level, min > max, an ``out`` that does not fit
-        or overlaps `x`.
+        As `requantize_i32`.
 
     Notes
     -----
     Source: ``nn_requantize_i32_to_qu8``, ``quantize.c``.
 
-    **Hazards.** A third rule beside the two of `requantize_i32`.
+    **Hazards.** It is a third formula beside the two that `requantize_i32` has for a gain below 1:
 
     >>> x = np.full(128, -258, np.int32)
     >>> [int(f(x, 0.25, -64.5, 190.5)[0]) for f in (requantize_i32, requantize_i32_scalar)]
@@ -117,25 +110,25 @@ def _requantize_i32(
 def requantize_u8(
     x: ArrayLike, gain: float, in_zero: int, out_zero: int, *, out: NDArray[np.uint8] | None = None
 ) -> NDArray[np.uint8]:
-    """uint8 codes of ``gain`` output steps an input step into uint8 codes.
+    """Turn uint8 codes into uint8 codes of another step and zero; `gain` is the old step over the new one.
 
     ::
 
-        c = sat_u8(sat_s16((x - in_zero) * multiplier >> right_shift, half up) + out_zero)
+        c = sat_u8(sat_s16(half_up((x - in_zero) * multiplier / 2**right_shift)) + out_zero)
+        multiplier = sat_s16(half_away(gain * 2**right_shift))
 
-    with ``multiplier = sat_s16(round_half_away(gain * 2**15))`` and a right shift of 15, less the exponent of a gain
-    above 1; a gain within 2**-14 of 1 only moves the codes.
+    The right_shift is 15 for ``gain <= 1``, else ``15 - e`` with ``2**(e - 1) <= gain < 2**e``. If the gain is less
+    than 2**-14 away from 1, ``c = sat_u8(x + out_zero - in_zero)``.
 
     Parameters
     ----------
-    x : array_like of uint8
+    x : uint8 array
         Codes.
     gain : float
         0 <= gain < 2**15.
     in_zero, out_zero : int
-        Codes of 0; they saturate to 16 bits.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of `x`.
+        Codes of 0, an int32 each, saturated to 16 bits.
+    out : uint8 array, optional
 
     Returns
     -------
@@ -144,8 +137,7 @@ def requantize_u8(
     Raises
     ------
     TypeError, ValueError
-        Data that are not uint8, a gain out of range, a zero that is no int32, an ``out`` that does not fit or overlaps
-        `x`.
+        What every function refuses (`qops.nnlib`).
 
     Notes
     -----

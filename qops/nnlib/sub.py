@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-from math import isfinite
-
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.nnlib import add_8p8to32 as kernels
+from qops.nnlib.add_8p8to32 import weighed
 from qops.nnlib.add_node import QuantizedSub8p8to8D32
-from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, tensor
+from qops.qtensor import QTensor, TensorLike
 
 
 def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """QuantizedSub_8p8to32: ``c = ka * (a - za) - kb * (b - zb)``, exact.
 
-    The numbers and the output range are those of `quantized_add_8p8to32`.
+    Weights, zeros and output range are those of `quantized_add_8p8to32`.
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    out : ndarray of int32, optional
-        Where the codes are written; of the broadcast shape.
+    a, b, out
+        As `quantized_add_8p8to32` takes them.
 
     Returns
     -------
     QTensor
-        int32 codes, ``min == -max``.
+        int32 codes of the broadcast shape.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not broadcast,
-        an ``out`` that does not fit or overlaps an input; two ranges 0 wide (the original refuses them too), a range
-        beyond float32.
+        As `quantized_add_8p8to32`.
 
     Notes
     -----
     Source: ``addsub_832_execute``, ``op_addsubmul_8to32.c``.
 
-    **Hazards.** A zero between two codes is rounded to one, and a range that excludes 0 loses its offset; of two steps
-    below 1e-10 the finer loses its proportion:
+    **Hazards.** Those of `quantized_add_8p8to32`: a range that excludes 0 loses its offset, and of two steps below
+    1e-10 the finer gets too small a weight.
 
     >>> one = np.uint8([1])
     >>> quantized_sub_8p8to32((one, 1.0, 256.0), (one, 0.0, 255.0)).data // 0x7F80  # 2 - 1
@@ -55,12 +49,7 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data, round(t.max, 3)
     (array([8290560], dtype=int32), 65793.008)
     """
-    x, y = operand(a, "a", U8), operand(b, "b", U8)
-    result = output(out, S32, x[0], y[0])
-    c_max = kernels.add_8p8to32(x, y, result, subtract=True)
-    if not (c_max > 0 and isfinite(c_max)):
-        raise ValueError(f"a, b: the ranges {x[1:]} and {y[1:]} are both 0 wide, or beyond float32")
-    return tensor(result, -c_max, c_max)
+    return weighed(a, b, out, subtract=True)
 
 
 def quantized_sub_8p8to8_d32(
@@ -71,14 +60,14 @@ def quantized_sub_8p8to8_d32(
     *,
     out: NDArray[np.uint8] | None = None,
 ) -> QTensor:
-    """QuantizedSub_8p8to8_d32, a - b, on its first run; `QuantizedSub8p8to8D32` tells the formulas and the passes.
+    """QuantizedSub_8p8to8_d32, a - b, on its first run: one call of a new `QuantizedSub8p8to8D32`, which see.
 
     Parameters
     ----------
-    a, b : uint8 tensors of equal shapes
-        In plain order, not in the blocked layout of the original.
+    a, b : uint8 tensor
+        Of equal shapes, in plain order and not in the blocked layout of the original.
     guess_min, guess_max : float, optional
-        Ends of the output range that are given; the others are found.
+        Ends of the output range that are given; an end that is left out is found.
     out : uint8 array, optional
 
     Returns
@@ -89,8 +78,8 @@ def quantized_sub_8p8to8_d32(
     Raises
     ------
     TypeError, ValueError
-        What every op refuses (`qops.nnlib`), and an output range that the original refuses: 0 wide, or narrower than
-        1/64 of the wider input range, 1/4096 if both ends are given.
+        What every function refuses (`qops.nnlib`), and an output range that the original refuses: one 0 wide, or
+        narrower than 1/64 of the wider input range, 1/4096 if both ends are given.
 
     See Also
     --------
@@ -98,15 +87,16 @@ def quantized_sub_8p8to8_d32(
 
     Notes
     -----
-    Source: ``op_add_d32.c``, ``op_add.c``. QuantizedSub_8p8to8, which nnlib lists too, refuses every call.
+    Source: ``op_add_d32.c``, ``op_add.c``. QuantizedSub_8p8to8, without d32, is in nnlib's list of ops but refuses
+    every call.
 
-    **Hazards.** Ends that are given are cut to hold 0, and then saturate:
+    **Hazards.** A given end that would exclude 0 is moved to 0, and what is beyond the ends saturates:
 
     >>> top, mid = (np.uint8([255]), 0.0, 255.0), (np.uint8([100]), 0.0, 255.0)
     >>> quantized_sub_8p8to8_d32(top, mid, 100.0, 150.0)  # 155
     QTensor(data=array([255], dtype=uint8), min=0.0, max=150.0)
 
-    A zero between two codes is rounded to one, and a range that excludes 0 loses its offset:
+    A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
 
     >>> quantized_sub_8p8to8_d32((np.uint8([0]), 1.0, 2.0), (np.uint8([0]), 0.0, 1.0), 0.0, 2.0).data  # 1 - 0
     array([0], dtype=uint8)

@@ -1,0 +1,24 @@
+"""What the ops of two operands check alike."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from qops.qtensor import U8, TensorLike, operands, output
+
+Checked: TypeAlias = tuple[NDArray[Any], float, float]
+
+
+def two(
+    a: TensorLike,
+    b: TensorLike,
+    out: NDArray[Any] | None,
+    out_type: int,
+    names: tuple[str, str] = ("a", "b"),
+    typenum: int = U8,
+) -> tuple[Checked, Checked, NDArray[Any]]:
+    """Give both operands, checked, and an array of the type `out_type` and their broadcast shape for the result."""
+    x, y = operands(a, b, *names, typenum)
+    return x, y, output(out, out_type, x[0], y[0], ", ".join(names))
