@@ -1,4 +1,4 @@
-"""What the ops of two operands check alike."""
+"""What several ops check alike: two operands, and two integers, for down and across."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from qops.qtensor import U8, TensorLike, operands, output
+from qops.qtensor import U8, TensorLike, integer, operands, output
 
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
@@ -22,3 +22,10 @@ def two(
     """Give both operands, checked, and an array of the type `out_type` and their broadcast shape for the result."""
     x, y = operands(a, b, *names, typenum)
     return x, y, output(out, out_type, x[0], y[0], ", ".join(names))
+
+
+def down_and_across(value: Any, name: str) -> tuple[int, int]:
+    """Give two integers from 1 on."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
+    return integer(value[0], name, 1, 2**31 - 1), integer(value[1], name, 1, 2**31 - 1)

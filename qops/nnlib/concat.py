@@ -107,7 +107,8 @@ def quantized_concat_8_ref(tensors: Sequence[TensorLike], *, out: NDArray[np.uin
 
 
 def _concat(tensors: Sequence[TensorLike], vector: bool, out: NDArray[np.uint8] | None) -> QTensor:
-    parts = [operand(t, f"tensors[{i}]", U8) for i, t in enumerate(tensors)]
+    read = [operand(t, f"tensors[{i}]", U8) for i, t in enumerate(tensors)]
+    parts = [operand(t, f"tensors[{i}]", U8) for i, t in enumerate(read)]  # after all numbers, which may run any code
     if not parts:
         raise ValueError("tensors: expected at least one, got none")
     shapes = [data.shape for data, _, _ in parts]

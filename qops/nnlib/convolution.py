@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from qops._kernels.product.mul import product_max
 from qops._kernels.product.padding import convolve_in_zeros
 from qops._kernels.product.window import Window
+from qops.nnlib._checks import down_and_across
 from qops.nnlib.matmul import into
 from qops.nnlib.ranges import quantize_int
-from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, integer, operands, tensor
+from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, operands, tensor
 
 
 def quantized_conv2d_8x8to32(
@@ -70,13 +71,14 @@ def quantized_conv2d_8x8to32(
     [8, 7, 13, 8]
     [0, 3, 9, 24]
     """
+    steps = down_and_across(stride, "stride")
     (image, x_min, x_max), (filters, w_min, w_max) = operands(x, w, "x", "w", U8)
     for name, array, axes in (("x", image, "(N, H, W, C)"), ("w", filters, "(KH, KW, C, OC)")):
         if array.ndim != 4 or array.size == 0:
             raise ValueError(f"{name}: expected {axes}, each at least 1, got shape {array.shape}")
     if image.shape[3] != filters.shape[2]:
         raise ValueError(f"w: expected filters of {image.shape[3]} channels, as x has, got shape {filters.shape}")
-    window = moving(image, filters.shape[:2], stride, padding, "w")
+    window = moving(image, filters.shape[:2], steps, padding, "w")
     top = product_max((x_min, x_max), (w_min, w_max), "x, w")
     if out is not None:
         size = window.out_size(image.shape[1:3], filters.shape[:2])
@@ -86,19 +88,16 @@ def quantized_conv2d_8x8to32(
     return tensor(into(out, sums), -top, top)
 
 
-def moving(image: NDArray[Any], kernel: tuple[int, ...], stride: tuple[int, int], padding: str, name: str) -> Window:
+def moving(image: NDArray[Any], kernel: tuple[int, ...], steps: tuple[int, int], padding: str, name: str) -> Window:
     """Give the window of a convolution or pool; `name` is the argument that says how large it is."""
-    if not isinstance(stride, tuple | list) or len(stride) != 2:
-        raise TypeError(f"stride: expected two integers, got {stride!r:.80}")
-    steps = tuple(integer(step, "stride", 1, 2**31 - 1) for step in stride)
     if padding not in ("SAME", "VALID", "SAME_CAFFE"):
         raise ValueError(f"padding: expected 'SAME', 'VALID' or 'SAME_CAFFE', got {padding!r:.80}")
     height, width = image.shape[1:3]
     if padding == "VALID" and (kernel[0] > height or kernel[1] > width):
         raise ValueError(f"{name}: a window of {tuple(kernel)} does not fit in images of {(height, width)}")
     rule = padding.removesuffix("_CAFFE")
-    window = Window.named(rule, (height, width), (kernel[0], kernel[1]), (steps[0], steps[1]))
+    window = Window.named(rule, (height, width), (kernel[0], kernel[1]), steps)
     if padding == "SAME_CAFFE":
         down, across = window.padding
-        window = Window((steps[0], steps[1]), padding=(down[::-1], across[::-1]))
+        window = Window(steps, padding=(down[::-1], across[::-1]))
     return window

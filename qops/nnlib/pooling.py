@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from qops._kernels.product import pooling as kernels
 from qops._kernels.product.window import Window
+from qops.nnlib._checks import down_and_across
 from qops.nnlib.convolution import moving
 from qops.nnlib.matmul import into
-from qops.qtensor import U8, QTensor, TensorLike, check_out, integer, operand, tensor
+from qops.qtensor import U8, QTensor, TensorLike, check_out, operand, tensor
 
 
 def quantized_max_pool_8(
@@ -132,13 +133,11 @@ def _checked(
     x: TensorLike, window: tuple[int, int], stride: tuple[int, int], padding: str, out: NDArray[np.uint8] | None
 ) -> tuple[NDArray[Any], float, float, tuple[int, int], Window]:
     """Check the arguments of a pool; give images, range, size of the window and how it moves."""
+    taps, steps = down_and_across(window, "window"), down_and_across(stride, "stride")
     image, lo, hi = operand(x, "x", U8)
     if image.ndim != 4 or image.size == 0:
         raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {image.shape}")
-    if not isinstance(window, tuple | list) or len(window) != 2:
-        raise TypeError(f"window: expected two integers, got {window!r:.80}")
-    taps = integer(window[0], "window", 1, 2**31 - 1), integer(window[1], "window", 1, 2**31 - 1)
-    move = moving(image, taps, stride, padding, "window")
+    move = moving(image, taps, steps, padding, "window")
     if out is not None:
         check_out(out, U8, (len(image), *move.out_size(image.shape[1:3], taps), image.shape[3]), [image])
     return image, lo, hi, taps, move
