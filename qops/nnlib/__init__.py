@@ -46,6 +46,7 @@ from qops.nnlib.quantize import (
     quantize_ref,
 )
 from qops.nnlib.quantize_32 import quantize_int32
+from qops.nnlib.quantize_number import quantize_int, quantize_uint, quantize_uint8
 from qops.nnlib.ranges import (
     AdjustedRange,
     LevelZero,
@@ -54,9 +55,6 @@ from qops.nnlib.ranges import (
     adjust_minmax_for_zero,
     adjust_range,
     level_zero,
-    quantize_int,
-    quantize_uint,
-    quantize_uint8,
 )
 from qops.nnlib.relu import quantized_clamp_8, quantized_neg_8, quantized_relu_8, quantized_relux_8
 from qops.nnlib.requantize import (

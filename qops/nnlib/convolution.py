@@ -12,7 +12,7 @@ from qops._kernels.product.padding import convolve_in_zeros
 from qops._kernels.product.window import Window
 from qops.nnlib._checks import down_and_across
 from qops.nnlib.matmul import into
-from qops.nnlib.ranges import quantize_int
+from qops.nnlib.quantize_number import quantize_int
 from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, operands, tensor
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.product.gemm import product
 from qops._kernels.product.mul import product_max
-from qops.nnlib.ranges import quantize_uint8
+from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, operands, tensor
 
 

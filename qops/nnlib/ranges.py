@@ -1,11 +1,11 @@
-"""nnlib's range helpers: integer zero points, and the code of one number."""
+"""nnlib's range helpers: ranges with 0 on a code, steps and zeros."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from qops._kernels.nnlib import ranges as kernels
-from qops.qtensor import integer, real, span
+from qops.qtensor import integer, span
 
 
 class AdjustedRange(NamedTuple):
@@ -199,6 +199,7 @@ def level_zero(min: float, max: float) -> LevelZero:
     **Hazards.** In 0.8 % of all ranges the `quantize_uint8` of 0 is another code; nnlib's ops use the one or the other.
     A range that excludes 0 gets a zero all the same.
 
+    >>> from qops.nnlib import quantize_uint8
     >>> level_zero(-0.01, 0.01).zero, quantize_uint8(0.0, -0.01, 0.01)
     (127, 128)
     >>> level_zero(1.0, 2.0).zero
@@ -211,93 +212,3 @@ def level_zero(min: float, max: float) -> LevelZero:
     """
     lo, hi = span(min, max, "range")
     return LevelZero(*kernels.level(lo, hi))
-
-
-def quantize_int(x: float, min: float, max: float) -> int:
-    """Give the code of a number, ``half_away((x - min) * (255 / max(1e-18, max - min)))``, not cut to 0..255.
-
-    Parameters
-    ----------
-    x, min, max : float
-        The number, and the real values of the codes 0 and 255.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError, ValueError
-        What every function refuses (`qops.nnlib`).
-
-    Notes
-    -----
-    Source: ``quantize_int``, ``quantize.h``.
-
-    Examples
-    --------
-    >>> quantize_int(3.0, 0.0, 2.0), quantize_int(-1.0, 0.0, 2.0)
-    (383, -128)
-    """
-    lo, hi = span(min, max, "range")
-    return kernels.quantized(real(x, "x"), lo, hi)
-
-
-def quantize_uint(x: float, min: float, max: float) -> int:
-    """Give the code of a number as `quantize_int` does, but at least 0.
-
-    Parameters
-    ----------
-    x, min, max
-        As `quantize_int` takes them.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError, ValueError
-        What every function refuses (`qops.nnlib`).
-
-    Notes
-    -----
-    Source: ``quantize_uint``, ``quantize.h``.
-
-    **Hazards.** The result need not be a code of 8 bits:
-
-    >>> quantize_uint(3.0, 0.0, 2.0), quantize_uint(-1.0, 0.0, 2.0)
-    (383, 0)
-    """
-    code = quantize_int(x, min, max)
-    return code if code > 0 else 0
-
-
-def quantize_uint8(x: float, min: float, max: float) -> int:
-    """Give the code of a number as `quantize_int` does, but at least 0 and at most 255.
-
-    Parameters
-    ----------
-    x, min, max
-        As `quantize_int` takes them.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    TypeError, ValueError
-        What every function refuses (`qops.nnlib`).
-
-    Notes
-    -----
-    Source: ``quantize_uint8``, ``quantize.h``.
-
-    Examples
-    --------
-    >>> quantize_uint8(1.0, 0.0, 2.0), quantize_uint8(3.0, 0.0, 2.0)
-    (128, 255)
-    """
-    code = quantize_uint(x, min, max)
-    return code if code < 255 else 255

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.core.clamp import clamp
-from qops.nnlib.ranges import quantize_uint8
+from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import U8, QTensor, TensorLike, operand, output, real, tensor
 
 

@@ -24,6 +24,7 @@ ELSEWHERE = {
     "nnlib/add_range": "nnlib/test_add.py",
     "nnlib/dequantize": "nnlib/test_quantize.py",
     "nnlib/multiply_shift": "nnlib/test_ranges.py",
+    "nnlib/quantize_number": "nnlib/test_ranges.py",
     "nnlib/recode": "nnlib/test_concat.py",
     "nnlib/requantize_codes": "nnlib/test_requantize.py",
     "nouns/codes": "nouns/test_qtensor.py",
