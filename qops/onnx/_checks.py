@@ -1,13 +1,13 @@
-"""What ONNX's operators take: codes, scales and zero points, one a tensor, one an axis' slice or one a block."""
+"""What ONNX's operators take: codes, scales and zero points of a tensor, a slice or a block, and an `out`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.codes import of
-from qops.qtensor import as_array, integer, real
+from qops.qtensor import as_array, check_out, integer, real
 
 RUNTIMES = ("onnx", "ort")
 CODES_8 = ("uint8", "int8")
@@ -23,7 +23,9 @@ FLOATS = {
     "float6_e3m2fn": 28.0,
 }
 """The largest number of each float type of codes."""
-CODES = (*CODES_8, "uint16", "int16", *SMALL, *FLOATS)
+WHOLE = (*CODES_8, "uint16", "int16")
+"""The types that numpy has."""
+CODES = (*WHOLE, *SMALL, *FLOATS)
 SCALES = ("float32", "float16", "bfloat16")
 
 
@@ -133,6 +135,21 @@ def result_zero_point(value: ArrayLike, dtype: np.dtype[Any]) -> NDArray[Any]:
     if not isinstance(value, int):
         dtype = array(value, "y_zero_point", CODES_8).dtype
     return zero_point(value, "y_zero_point", dtype)
+
+
+def out(x: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], inputs: Iterable[object]) -> None:
+    """Raise if `x` is given and a result of this type and shape cannot be written to it, apart from the inputs."""
+    if x is not None:
+        check_out(x, dtype.num, shape, [data for data in inputs if isinstance(data, np.ndarray)])
+
+
+def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
+    """Give `result` in C order, or in `out`, where it may stand already."""
+    if out is None:
+        return np.asarray(result, order="C")
+    if not np.may_share_memory(out, result):
+        np.copyto(out, result)
+    return out
 
 
 def ort_has_kernel(x: NDArray[Any], w: NDArray[Any], y: NDArray[Any], names: str) -> None:

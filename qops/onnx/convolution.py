@@ -1,7 +1,7 @@
 """ConvInteger and QLinearConv: convolutions of 8 bit data over any number of spatial axes, as int32 or as codes."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from qops._kernels.product.convolution import convolve
 from qops._kernels.product.window import Window
 from qops.onnx import _checks as check
 from qops.onnx.requantize import combined_scale, requantize
-from qops.onnx.window import Axis, to_two_axes, window
+from qops.onnx.window import Attributes, Axis, to_two_axes, window
 from qops.qtensor import integer
 
 __all__ = ["conv_integer", "qlinear_conv"]
@@ -29,6 +29,7 @@ def conv_integer(
     pads: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
     num_threads: int = 1,
+    out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
     """Convolve 8 bit data: ``y = conv(x - x_zero_point, w - w_zero_point)`` in int32, which wraps.
 
@@ -60,6 +61,8 @@ def conv_integer(
         Distance of the positions along each axis; 1 if not given.
     num_threads : int
         How many threads share the work; the bits are the same.
+    out : ndarray of int32, (N, M, ...), optional
+        Where the result is written, apart from the inputs.
 
     Returns
     -------
@@ -68,7 +71,8 @@ def conv_integer(
     Raises
     ------
     TypeError, ValueError
-        Other types, shapes that do not fit, `pads` beside an `auto_pad`, a kernel that is larger than the padded data.
+        Other types, shapes that do not fit, `pads` beside an `auto_pad`, a kernel that is larger than the padded data,
+        an `out` that does not fit.
 
     Notes
     -----
@@ -90,14 +94,10 @@ def conv_integer(
     array([[[[12, 16],
              [24, 28]]]], dtype=int32)
     """
-    data, filters = check.array(x, "x", check.CODES_8), check.array(w, "w", check.CODES_8)
-    axes = window(data, filters, auto_pad, dilations, group, kernel_shape, pads, strides)
-    integer(num_threads, "num_threads", 1, 2**31 - 1)
-    x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")
-    w_zero = check.zero_point(w_zero_point, "w_zero_point", filters.dtype)
-    w_zero = check.channels(w_zero, "w_zero_point", len(filters))
-    acc = _convolve(data, filters, x_zero, w_zero, None, axes, group, num_threads)
-    return _channels_first(acc, data, axes)
+    given = Attributes(auto_pad, dilations, group, kernel_shape, pads, strides)
+    op = _operands(x, w, x_zero_point, w_zero_point, given, num_threads)
+    check.out(out, np.dtype(np.int32), op.shape, (op.x, op.w, x_zero_point, w_zero_point))
+    return op.channels_first(op.convolved(), out)
 
 
 def qlinear_conv(
@@ -119,6 +119,7 @@ def qlinear_conv(
     strides: Sequence[int] | None = None,
     runtime: str = "onnx",
     num_threads: int = 1,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Convolve codes, add a bias and quantize the result.
 
@@ -152,8 +153,8 @@ def qlinear_conv(
         See `conv_integer`.
     runtime : {"onnx", "ort"}
         Whose bits.
-    num_threads : int
-        How many threads share the work; the bits are the same.
+    num_threads, out : optional
+        See `conv_integer`; `out` has the type of `y_zero_point`.
 
     Returns
     -------
@@ -196,60 +197,72 @@ def qlinear_conv(
             [[128, 128, 118],
              [128, 108,  98]]]], dtype=uint8)
     """
-    data, filters = check.array(x, "x", check.CODES_8), check.array(w, "w", check.CODES_8)
-    axes = window(data, filters, auto_pad, dilations, group, kernel_shape, pads, strides)
-    integer(num_threads, "num_threads", 1, 2**31 - 1)
-    x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")
-    w_zero = check.zero_point(w_zero_point, "w_zero_point", filters.dtype)
-    w_zero = check.channels(w_zero, "w_zero_point", len(filters))
-    y_zero = check.one_value(check.result_zero_point(y_zero_point, data.dtype), "y_zero_point")
+    given = Attributes(auto_pad, dilations, group, kernel_shape, pads, strides)
+    op = _operands(x, w, x_zero_point, w_zero_point, given, num_threads)
+    filters = len(op.w)
+    y_zero = check.one_value(check.result_zero_point(y_zero_point, op.x.dtype), "y_zero_point")
     first = check.one_value(check.scale(x_scale, "x_scale", ("float32",)), "x_scale")
-    by_channel = check.channels(check.scale(w_scale, "w_scale", ("float32",)), "w_scale", len(filters))
+    by_channel = check.channels(check.scale(w_scale, "w_scale", ("float32",)), "w_scale", filters)
     last = check.one_value(check.scale(y_scale, "y_scale", ("float32",), divides=True), "y_scale")
     if check.runtime(runtime) == "ort":
-        check.ort_has_kernel(data, filters, y_zero, "x, w, y_zero_point")
-        if auto_pad.startswith("SAME") and any(axis.dilation > 1 for axis in axes):
+        check.ort_has_kernel(op.x, op.w, y_zero, "x, w, y_zero_point")
+        if auto_pad.startswith("SAME") and any(axis.dilation > 1 for axis in op.axes):
             raise ValueError(f"dilations: onnxruntime takes none with auto_pad {auto_pad!r}, got {dilations}")
     factor = combined_scale(first, by_channel, last, "x_scale, w_scale, y_scale")
     bias = None if B is None else check.array(B, "B", ("int32",))
-    if bias is not None and bias.shape != (len(filters),):
-        raise ValueError(f"B: expected {len(filters)} values, one an output channel, got shape {bias.shape}")
-    acc = _convolve(data, filters, x_zero, w_zero, bias, axes, group, num_threads)
-    return _channels_first(requantize(acc, factor, y_zero, runtime), data, axes)
+    if bias is not None and bias.shape != (filters,):
+        raise ValueError(f"B: expected {filters} values, one an output channel, got shape {bias.shape}")
+    scales = x_scale, x_zero_point, w_scale, w_zero_point, y_scale, y_zero_point
+    check.out(out, y_zero.dtype, op.shape, (op.x, op.w, bias, *scales))
+    return op.channels_first(requantize(op.convolved(bias), factor, y_zero, runtime), out)
 
 
-def _convolve(
-    x: NDArray[Any],
-    w: NDArray[Any],
-    x_zero: NDArray[Any],
-    w_zero: NDArray[Any],
-    bias: NDArray[np.int32] | None,
-    axes: list[Axis],
-    group: int,
-    num_threads: int,
-) -> NDArray[np.int32]:
-    """Give ``conv(x - x_zero, w - w_zero) + bias``, with the output channels last."""
-    zero = int(x_zero)
-    x, w, (down, across) = to_two_axes(x, w, axes, zero)
-    return convolve(
-        x,
-        w,
-        window=Window(
-            (down.stride, across.stride),
-            (down.dilation, across.dilation),
-            ((down.before, down.after), (across.before, across.after)),
-        ),
-        pad_value=zero,
-        zero_point=zero,
-        w_zero_point=w_zero,
-        bias=bias,
-        layout="nchw",
-        groups=group,
-        num_threads=num_threads,
-    )
+class Operands(NamedTuple):
+    """The checked operands of a convolution."""
+
+    x: NDArray[Any]
+    w: NDArray[Any]
+    x_zero: int
+    w_zero: NDArray[Any]
+    axes: list[Axis]
+    group: int
+    num_threads: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(N, M, ...), the shape of the result."""
+        return (len(self.x), len(self.w), *(axis.positions for axis in self.axes))
+
+    def convolved(self, bias: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+        """Give ``conv(x - x_zero, w - w_zero) + bias``, with the output channels last."""
+        x, w, (down, across) = to_two_axes(self.x, self.w, self.axes, self.x_zero)
+        moves, dilations = (down.stride, across.stride), (down.dilation, across.dilation)
+        return convolve(
+            x,
+            w,
+            window=Window(moves, dilations, ((down.before, down.after), (across.before, across.after))),
+            pad_value=self.x_zero,
+            zero_point=self.x_zero,
+            w_zero_point=self.w_zero,
+            bias=bias,
+            layout="nchw",
+            groups=self.group,
+            num_threads=self.num_threads,
+        )
+
+    def channels_first(self, y: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
+        """Give images of the result with the channels last as (N, M, ...)."""
+        n, channels, *positions = self.shape
+        return check.put(np.moveaxis(y.reshape(n, *positions, channels), -1, 1), out)
 
 
-def _channels_first(y: NDArray[Any], x: NDArray[Any], axes: list[Axis]) -> NDArray[Any]:
-    """Give the images (..., M) of `x` as (N, M, D1, ..., Dn)."""
-    whole = y.reshape(len(x), *(axis.positions for axis in axes), y.shape[-1])
-    return np.ascontiguousarray(np.moveaxis(whole, -1, 1))
+def _operands(
+    x: ArrayLike, w: ArrayLike, x_zero_point: ArrayLike, w_zero_point: ArrayLike, given: Attributes, num_threads: int
+) -> Operands:
+    data, filters = check.array(x, "x", check.CODES_8), check.array(w, "w", check.CODES_8)
+    axes = window(data, filters, given)
+    x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")
+    w_zero = check.zero_point(w_zero_point, "w_zero_point", filters.dtype)
+    w_zero = check.channels(w_zero, "w_zero_point", len(filters))
+    threads = integer(num_threads, "num_threads", 1, 2**31 - 1)
+    return Operands(data, filters, int(x_zero), w_zero, axes, given.group, threads)

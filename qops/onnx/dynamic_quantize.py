@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onnx import _checks as check
+from qops.onnx.quantize import integer_codes
 
 __all__ = ["DynamicallyQuantized", "dynamic_quantize_linear"]
 
@@ -87,6 +88,5 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
         scale = (high - low if high != low else constant) / np.float32(255)
     if not 0 < scale < np.inf:
         raise ValueError(f"x: the range ({low!s}, {high!s}) has no float32 scale above 0")
-    zero = np.rint(np.clip(-low / scale, 0, 255))
-    codes = np.clip(np.rint(data / scale) + zero, 0, 255)
-    return DynamicallyQuantized(np.asarray(codes, np.uint8), scale, np.uint8(zero))
+    zero = np.rint(np.clip(-low / scale, 0, 255)).astype(np.uint8)
+    return DynamicallyQuantized(integer_codes(data / scale, np.asarray(zero)), scale, zero)

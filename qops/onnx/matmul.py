@@ -1,6 +1,6 @@
 """MatMulInteger and QLinearMatMul: products of 8 bit matrices, as int32 or as codes."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ def matmul_integer(
     b_zero_point: ArrayLike = 0,
     *,
     num_threads: int = 1,
+    out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
     """Multiply 8 bit matrices: ``Y = (A - a_zero_point) @ (B - b_zero_point)`` in int32, which wraps.
 
@@ -35,6 +36,8 @@ def matmul_integer(
         One, or one a column: (N,) or (..., 1, N).
     num_threads : int
         How many threads share the work; the bits are the same.
+    out : ndarray of int32, (..., M, N), optional
+        Where the result is written, apart from the inputs.
 
     Returns
     -------
@@ -43,7 +46,7 @@ def matmul_integer(
     Raises
     ------
     TypeError, ValueError
-        Other types, shapes that do not fit.
+        Other types, shapes that do not fit, also that of `out`.
 
     Notes
     -----
@@ -66,14 +69,10 @@ def matmul_integer(
     array([[-38, -83],
            [-44, -98]], dtype=int32)
     """
-    a, b = _operand(A, "A"), _operand(B, "B")
-    a_zero = check.zero_point(a_zero_point, "a_zero_point", a.dtype)
-    b_zero = check.zero_point(b_zero_point, "b_zero_point", b.dtype)
-    rows, columns = _matrices(a, b, "A, B")
-    a_zero = check.per_row(a_zero, "a_zero_point", rows.shape, -2)
-    b_zero = check.per_row(b_zero, "b_zero_point", columns.shape, -1)
-    acc = _product(rows, columns, a_zero, b_zero, integer(num_threads, "num_threads", 1, 2**31 - 1))
-    return _shaped(acc, a, b)
+    op = _operands(A, B, a_zero_point, b_zero_point, ("A", "B"))
+    threads = integer(num_threads, "num_threads", 1, 2**31 - 1)
+    check.out(out, np.dtype(np.int32), op.shape, (op.a, op.b, a_zero_point, b_zero_point))
+    return check.put(op.product(threads, out).reshape(op.shape), out)
 
 
 def qlinear_matmul(
@@ -88,6 +87,7 @@ def qlinear_matmul(
     *,
     runtime: str = "onnx",
     num_threads: int = 1,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Multiply matrices of codes and quantize the product.
 
@@ -117,8 +117,8 @@ def qlinear_matmul(
         One. Its type is that of the result; a plain int takes that of `a`.
     runtime : {"onnx", "ort"}
         Whose bits.
-    num_threads : int
-        How many threads share the work; the bits are the same.
+    num_threads, out : optional
+        See `matmul_integer`; `out` has the type of `y_zero_point`.
 
     Returns
     -------
@@ -153,59 +153,64 @@ def qlinear_matmul(
     >>> qlinear_matmul(a, 0.01, 128, b, 0.01, 0, 0.001, 0)
     array([[100]], dtype=uint8)
     """
-    left, right = _operand(a, "a"), _operand(b, "b")
-    rows, columns = _matrices(left, right, "a, b")
-    a_zero = check.zero_point(a_zero_point, "a_zero_point", left.dtype)
-    b_zero = check.zero_point(b_zero_point, "b_zero_point", right.dtype)
-    y_zero = check.one_value(check.result_zero_point(y_zero_point, left.dtype), "y_zero_point")
+    op = _operands(a, b, a_zero_point, b_zero_point, ("a", "b"))
+    threads = integer(num_threads, "num_threads", 1, 2**31 - 1)
+    y_zero = check.one_value(check.result_zero_point(y_zero_point, op.a.dtype), "y_zero_point")
     is_ort = check.runtime(runtime) == "ort"
     allowed = ("float32",) if is_ort else check.SCALES
     by_row, by_column = check.scale(a_scale, "a_scale", allowed), check.scale(b_scale, "b_scale", allowed)
     last = check.one_value(check.scale(y_scale, "y_scale", allowed, divides=True), "y_scale")
     if is_ort:
-        check.ort_has_kernel(left, right, y_zero, "a, b, y_zero_point")
-        a_zero, by_row = check.one_value(a_zero, "a_zero_point"), check.one_value(by_row, "a_scale")
-    a_zero = check.per_row(a_zero, "a_zero_point", rows.shape, -2)
-    b_zero = check.per_row(b_zero, "b_zero_point", columns.shape, -1)
-    by_row = check.per_row(by_row, "a_scale", rows.shape, -2)
-    by_column = check.per_row(by_column, "b_scale", columns.shape, -1)
+        check.ort_has_kernel(op.a, op.b, y_zero, "a, b, y_zero_point")
+        check.one_value(op.a_zero, "a_zero_point")
+        check.one_value(by_row, "a_scale")
+    by_row = check.per_row(by_row, "a_scale", op.a.shape, -2)
+    by_column = check.per_row(by_column, "b_scale", op.b.shape, -1)
     factor = combined_scale(by_row, by_column, last, "a_scale, b_scale, y_scale")
-    acc = _product(rows, columns, a_zero, b_zero, integer(num_threads, "num_threads", 1, 2**31 - 1))
-    return _shaped(requantize(acc, factor, y_zero, runtime), left, right)
+    scales = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+    check.out(out, y_zero.dtype, op.shape, (op.a, op.b, *scales))
+    return check.put(requantize(op.product(threads), factor, y_zero, runtime).reshape(op.shape), out)
 
 
-def _operand(x: ArrayLike, name: str) -> NDArray[Any]:
-    data = check.array(x, name, check.CODES_8)
-    if data.ndim == 0:
-        raise ValueError(f"{name}: expected at least 1 dimension, got a scalar")
-    return data
+class Operands(NamedTuple):
+    """The checked operands of a product, with two dimensions or more."""
+
+    a: NDArray[Any]
+    b: NDArray[Any]
+    a_zero: NDArray[Any]
+    b_zero: NDArray[Any]
+    shape: tuple[int, ...]
+    """That of the result, which lacks a dimension for each operand of one dimension."""
+
+    def product(self, num_threads: int, out: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+        """Give ``(a - a_zero) @ (b - b_zero)``, a matrix of the batch at a time; in `out`, if that is in C order."""
+        batch = np.broadcast_shapes(self.a.shape[:-2], self.b.shape[:-2])
+        whole = (*batch, self.a.shape[-2], self.b.shape[-1])
+        acc = np.empty(whole, np.int32) if out is None or not out.flags.carray else out.reshape(whole)
+        left, right, rows, columns = (np.broadcast_to(x, batch + x.shape[-2:]) for x in self[:4])
+        for at in np.ndindex(batch):
+            product(left[at], right[at], acc[at], a_offset=rows[at], b_offset=columns[at], num_threads=num_threads)
+        return acc
 
 
-def _matrices(a: NDArray[Any], b: NDArray[Any], names: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give the operands with two dimensions or more; ValueError if they do not fit."""
-    rows, columns = np.atleast_2d(a), b[:, np.newaxis] if b.ndim == 1 else b
+def _operands(
+    a: ArrayLike, b: ArrayLike, a_zero_point: ArrayLike, b_zero_point: ArrayLike, names: tuple[str, str]
+) -> Operands:
+    left, right = (check.array(x, name, check.CODES_8) for x, name in zip((a, b), names, strict=True))
+    for x, name in zip((left, right), names, strict=True):
+        if x.ndim == 0:
+            raise ValueError(f"{name}: expected at least 1 dimension, got a scalar")
+    a_zero = check.zero_point(a_zero_point, "a_zero_point", left.dtype)
+    b_zero = check.zero_point(b_zero_point, "b_zero_point", right.dtype)
+    rows, columns = np.atleast_2d(left), right[:, np.newaxis] if right.ndim == 1 else right
     try:
-        np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
+        batch = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
         if rows.shape[-1] != columns.shape[-2]:
             raise ValueError
     except ValueError:
-        raise ValueError(f"{names}: shapes {a.shape} and {b.shape} do not fit a matrix product") from None
-    return rows, columns
-
-
-def _shaped(y: NDArray[Any], a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Give the product without the dimension that a 1-D operand lacks."""
-    without = tuple(axis for axis, x in ((-2, a), (-1, b)) if x.ndim == 1)
-    return y.squeeze(without)
-
-
-def _product(
-    a: NDArray[Any], b: NDArray[Any], a_zero: NDArray[Any], b_zero: NDArray[Any], num_threads: int
-) -> NDArray[np.int32]:
-    """Give ``(a - a_zero) @ (b - b_zero)``, a matrix of the batch at a time."""
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    acc = np.empty((*batch, a.shape[-2], b.shape[-1]), np.int32)
-    left, right, rows, columns = (np.broadcast_to(x, batch + x.shape[-2:]) for x in (a, b, a_zero, b_zero))
-    for at in np.ndindex(batch):
-        product(left[at], right[at], acc[at], a_offset=rows[at], b_offset=columns[at], num_threads=num_threads)
-    return acc
+        shapes = f"{left.shape} and {right.shape}"
+        raise ValueError(f"{', '.join(names)}: shapes {shapes} do not fit a matrix product") from None
+    a_zero = check.per_row(a_zero, "a_zero_point", rows.shape, -2)
+    b_zero = check.per_row(b_zero, "b_zero_point", columns.shape, -1)
+    m, n = rows.shape[-2:-1] if left.ndim > 1 else (), columns.shape[-1:] if right.ndim > 1 else ()
+    return Operands(rows, columns, a_zero, b_zero, (*batch, *m, *n))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.core import rows
 from qops.onnx import _checks as check
 from qops.qtensor import integer
 
@@ -22,6 +23,7 @@ def quantize_linear(
     precision: DTypeLike | None = None,
     saturate: bool = True,
     runtime: str = "onnx",
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Quantize floats with one scale, one for each slice along an axis, or one for each block along it.
 
@@ -54,6 +56,8 @@ def quantize_linear(
         Whether float8 codes saturate; else what is too large becomes infinite or NaN.
     runtime : {"onnx", "ort"}
         Whose bits.
+    out : ndarray of the type of the result, of the shape of `x`, optional
+        Where the result is written, apart from the inputs.
 
     Returns
     -------
@@ -64,9 +68,9 @@ def quantize_linear(
     ------
     TypeError, ValueError
         Types that are not listed; NaN, which has no integer code; a scale that is 0 or not finite; scales or zero
-        points that do not fit `x`; an `output_dtype` that is not that of the zero point; for ``runtime="ort"``, which
-        has no kernel for them: an `x` that is neither float32 nor float16, a scale of another type, a `precision`;
-        float codes, which are not modelled there.
+        points that do not fit `x`; an `output_dtype` that is not that of the zero point; an `out` that does not fit;
+        for ``runtime="ort"``, which has no kernel for them: an `x` that is neither float32 nor float16, a scale of
+        another type, a `precision`; float codes, which are not modelled there.
 
     Notes
     -----
@@ -113,6 +117,7 @@ def quantize_linear(
         if dtype.name in check.FLOATS:
             raise TypeError(f"output_dtype, y_zero_point: {dtype} of onnxruntime is not modelled")
         precision = np.float32
+    check.out(out, dtype, data.shape, (data, scale, zero, y_scale, y_zero_point))
     with np.errstate(over="ignore"):
         if precision is not None:
             wanted = check.type_of(precision, "precision", check.SCALES)
@@ -121,8 +126,8 @@ def quantize_linear(
     if dtype.name in check.FLOATS:
         if not isinstance(y_zero_point, int) and not dtype.name.startswith("float8"):
             quotient = quotient + zero.astype(quotient.dtype)  # which makes 0 of -0
-        return _float_codes(quotient, zero, saturate)
-    return _integer_codes(quotient, zero)
+        return check.put(_float_codes(quotient, zero, saturate), out)
+    return integer_codes(quotient, zero, out)
 
 
 def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[Any]:
@@ -136,11 +141,17 @@ def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[An
     return wanted
 
 
-def _integer_codes(quotient: NDArray[Any], zero: NDArray[Any]) -> NDArray[Any]:
-    codes = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
-    if np.isnan(codes).any():
+def integer_codes(quotient: NDArray[Any], zero: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Give ``saturate(half_even(quotient) + zero)`` in the type of `zero`."""
+    if np.isnan(quotient).any():
         raise ValueError("x: holds NaN, which has no integer code")
-    return np.asarray(np.clip(codes, *check.ends(zero)).astype(zero.dtype))
+    if zero.size == 1 and zero.dtype.name in check.WHOLE and quotient.dtype != np.float64:
+        codes = np.empty(quotient.shape, zero.dtype) if out is None else out
+        row = rows.floats(1.0, "half_even", *check.ends(zero), shift=int(zero))
+        rows.float_codes(np.asarray(quotient, np.float32), row, codes)
+        return codes
+    sums = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
+    return check.put(np.asarray(np.clip(sums, *check.ends(zero)).astype(zero.dtype)), out)
 
 
 def _float_codes(quotient: NDArray[Any], zero: NDArray[Any], saturate: bool) -> NDArray[Any]:
@@ -160,6 +171,7 @@ def dequantize_linear(
     axis: int = 1,
     block_size: int = 0,
     output_dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Give the real values of codes: ``y = (x - x_zero_point) * x_scale``, in float32, then in the type of the result.
 
@@ -177,6 +189,8 @@ def dequantize_linear(
         Length of a block; 0: there are none.
     output_dtype : dtype, optional
         float32, float16 or bfloat16; that of `x_scale` if not given.
+    out : ndarray of the type of the result, of the shape of `x`, optional
+        Where the result is written, apart from the inputs.
 
     Returns
     -------
@@ -187,7 +201,7 @@ def dequantize_linear(
     ------
     TypeError, ValueError
         Types that are not listed; a scale that is not finite; scales or zero points that do not fit `x`; a zero point
-        of int32 or float codes that is not 0.
+        of int32 or float codes that is not 0; an `out` that does not fit.
 
     Notes
     -----
@@ -215,5 +229,6 @@ def dequantize_linear(
     zero = check.of_slices(zero, "x_zero_point", data.shape, axis, block_size).astype(np.float32)
     if data.dtype.name in ("int32", *check.FLOATS) and zero.any():
         raise ValueError(f"x_zero_point: expected 0 for {data.dtype} codes, got {x_zero_point!r:.80}")
+    check.out(out, wanted, data.shape, (data, scale, x_scale, x_zero_point))
     with np.errstate(over="ignore"):
-        return np.asarray((data.astype(np.float32) - zero) * scale).astype(wanted)
+        return check.put(np.asarray((data.astype(np.float32) - zero) * scale).astype(wanted), out)

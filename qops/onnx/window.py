@@ -23,17 +23,20 @@ class Axis(NamedTuple):
     positions: int
 
 
-def window(
-    x: NDArray[Any],
-    w: NDArray[Any],
-    auto_pad: str,
-    dilations: Sequence[int] | None,
-    group: int,
-    kernel_shape: Sequence[int] | None,
-    pads: Sequence[int] | None,
-    strides: Sequence[int] | None,
-) -> list[Axis]:
+class Attributes(NamedTuple):
+    """The attributes of a convolution, as the caller gives them."""
+
+    auto_pad: str
+    dilations: Sequence[int] | None
+    group: int
+    kernel_shape: Sequence[int] | None
+    pads: Sequence[int] | None
+    strides: Sequence[int] | None
+
+
+def window(x: NDArray[Any], w: NDArray[Any], given: Attributes) -> list[Axis]:
     """Give the window of each spatial axis; ValueError for operands or attributes that do not fit."""
+    auto_pad, dilations, group, kernel_shape, pads, strides = given
     axes = x.ndim - 2
     if axes < 1:
         raise ValueError(f"x: expected (N, C, one or more spatial axes), got shape {x.shape}")

@@ -152,18 +152,19 @@ OPS = {
     "nnlib.rounding_divide_by_pot": Op({"x": CODES_32, "exponent": 5}, np.int32),
     **{name: Op(**call) for calls in PARTS for name, call in calls.CALLS.items()},
     # --- ONNX
-    "onnx.quantize_linear": Op({"x": REALS, "y_scale": 0.01, "y_zero_point": 100}),
-    "onnx.dequantize_linear": Op({"x": CODES, "x_scale": 0.01, "x_zero_point": 100}),
+    "onnx.quantize_linear": Op({"x": REALS, "y_scale": 0.01, "y_zero_point": 100}, np.uint8),
+    "onnx.dequantize_linear": Op({"x": CODES, "x_scale": 0.01, "x_zero_point": 100}, np.float32),
     "onnx.dynamic_quantize_linear": Op({"x": REALS}, each=False),
-    "onnx.matmul_integer": Op({"A": CODES, "B": OTHER.T.copy(), "a_zero_point": 5}, each=False),
+    "onnx.matmul_integer": Op({"A": CODES, "B": OTHER.T.copy(), "a_zero_point": 5}, np.int32, each=False),
     "onnx.qlinear_matmul": Op(
         {"a": CODES, "a_scale": 0.1, "a_zero_point": 9, "b": S8.T.copy(), "b_scale": 0.5, "b_zero_point": -3}
         | {"y_scale": 99.0, "y_zero_point": 128},
+        np.uint8,
         each=False,
     ),
-    "onnx.conv_integer": Op({"x": IMAGE, "w": TAPS, "x_zero_point": 9, "pads": [1, 0, 0, 2]}, each=False),
+    "onnx.conv_integer": Op({"x": IMAGE, "w": TAPS, "x_zero_point": 9, "pads": [1, 0, 0, 2]}, np.int32, each=False),
     "onnx.qlinear_conv": Op(
-        {"x": IMAGE, "w": TAPS, **Q_U8, "y_scale": 500.0, "y_zero_point": 128, "B": ACC.ravel()}, each=False
+        {"x": IMAGE, "w": TAPS, **Q_U8, "y_scale": 500.0, "y_zero_point": 128, "B": ACC.ravel()}, np.uint8, each=False
     ),
     # --- oneDNN
     "onednn.binary": Op({"src0": CODES, "src1": OTHER, "alg": "add"}, np.uint8),
