@@ -3,6 +3,8 @@
 A quint8, qint8, quint16, qint16 or qint32 is numpy's uint8, int8, uint16, int16 or int32. The plain kernels are
 modelled (``TF_ENABLE_ONEDNN_OPTS=0``); `quantize_v2` and `dequantize` give other results with oneDNN on, which is
 TensorFlow's default on x86, and have an argument for it.
+
+The ops whose names begin with ``uniform_`` take scales and zero points instead, and return arrays.
 """
 
 from qops.tensorflow.add import quantized_add, quantized_bias_add
@@ -16,6 +18,9 @@ from qops.tensorflow.relu import quantized_relu, quantized_relu6
 from qops.tensorflow.requantize import quantize_down_and_shrink_range, requantization_range, requantize
 from qops.tensorflow.requantize_per_channel import requantization_range_per_channel, requantize_per_channel
 from qops.tensorflow.reshape import quantized_reshape
+from qops.tensorflow.uniform_add import uniform_quantized_add, uniform_quantized_clip_by_value
+from qops.tensorflow.uniform_quantize import uniform_dequantize, uniform_quantize
+from qops.tensorflow.uniform_requantize import uniform_requantize
 
 __all__ = [
     "dequantize",
@@ -34,4 +39,9 @@ __all__ = [
     "requantization_range_per_channel",
     "requantize",
     "requantize_per_channel",
+    "uniform_dequantize",
+    "uniform_quantize",
+    "uniform_quantized_add",
+    "uniform_quantized_clip_by_value",
+    "uniform_requantize",
 ]

@@ -115,7 +115,7 @@ def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None]
     near = np.ascontiguousarray(np.moveaxis(x, axis, 0), x.dtype.newbyteorder("="))
     made = np.empty(near.shape, out.dtype)
     for i in range(len(near)):
-        run(i, near[i], made[i])
+        run(i, near[i : i + 1], made[i : i + 1])
     np.moveaxis(out, axis, 0)[...] = made
 
 

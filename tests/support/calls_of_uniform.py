@@ -4,6 +4,11 @@ import numpy as np
 
 ACC = (np.arange(-18, 18, dtype=np.int32) * 50_000_000).reshape(1, 3, 4, 3)
 CHANNELS = (ACC, np.float32([-1, -2, -0.5]), np.float32([1, 2, 3]))
+_AFFINES = (("input", 0.5, 9), ("output", 0.75, -20), ("lhs", 0.5, 9), ("rhs", 0.25, -5))
+CODES = np.int8([[-128, -3, 0], [7, 90, 127]])
+CODES_32 = np.arange(-3, 3, dtype=np.int32).reshape(2, 3) * 300_000_000
+REALS = np.linspace(-1, 2, 6, dtype=np.float32).reshape(2, 3)
+IN, OUT, LHS, RHS = ({f"{name}_scales": scale, f"{name}_zero_points": zero} for name, scale, zero in _AFFINES)
 
 CALLS = {
     "tensorflow.requantize_per_channel": {
@@ -14,5 +19,22 @@ CALLS = {
     "tensorflow.requantization_range_per_channel": {
         "good": {"input": CHANNELS, "clip_value_max": 6.0},
         "each": False,
+    },
+    "tensorflow.uniform_quantize": {
+        "good": {"input": REALS, "scales": 0.01, "zero_points": -9, "quantization_min_val": -100},
+        "out": np.int8,
+    },
+    "tensorflow.uniform_dequantize": {"good": {"input": CODES, "scales": 0.01, "zero_points": 9}, "out": np.float32},
+    "tensorflow.uniform_requantize": {
+        "good": {"input": CODES, **IN, **OUT, "output_quantization_max_val": 100},
+        "out": np.int8,
+    },
+    "tensorflow.uniform_quantized_add": {
+        "good": {"lhs": CODES_32, "rhs": CODES_32[::-1].copy(), **LHS, **RHS, **OUT},
+        "out": np.int32,
+    },
+    "tensorflow.uniform_quantized_clip_by_value": {
+        "good": {"operand": CODES_32, "min": -500_000_000, "max": 7, "scales": 0.5, "zero_points": 9},
+        "out": np.int32,
     },
 }

@@ -1,5 +1,8 @@
 """Slow twins of TensorFlow's Uniform* ops and of those with a range per channel: element by element."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
 f32 = np.float32
@@ -28,3 +31,61 @@ def range_per_channel(q, lows, highs, clip):
         top = max(top, f32(f32(f32(max(abs(low), abs(high))) * f32(largest)) / f32(2**31)))
     top = min(top, f32(clip))
     return (float(-top) if (q < 0).any() else 0.0), float(top)
+
+
+# --- scales and zero points ------------------------------------------------------------------------------------------
+
+
+def wrap(value):
+    """The low 32 bits of an integer."""
+    return (int(value) + 2**31) % 2**32 - 2**31
+
+
+def clamp(value, lowest, highest):
+    return max(lowest, min(highest, value))
+
+
+def int32_of(value):
+    """A float as x86 converts it, toward zero."""
+    return int(value) if math.isfinite(value) and -(2**31) <= int(value) < 2**31 else -(2**31)
+
+
+def read(code):
+    """A code; one of int32 by way of float32."""
+    return int32_of(float(f32(code))) if code.dtype == np.int32 else int(code)
+
+
+def quantize(x, scale, zero_point, lowest, highest):
+    with np.errstate(all="ignore"):
+        inverse = f32(1) / f32(scale)
+        inverse = f32(0) if abs(inverse) < 2.0**-126 else inverse
+        steps = f32(f32(f32(x) * inverse) + f32(0.5))
+    whole = math.floor(steps) if math.isfinite(steps) else math.nan
+    return clamp(wrap(int32_of(whole) + zero_point), lowest, highest)
+
+
+def dequantize(code, scale, zero_point):
+    return f32(f32(wrap(read(code) - zero_point)) * f32(scale))
+
+
+def scaled(acc, factor):
+    """Accumulator * factor, which is a multiplier of 31 bits and a power of 2; half up once, saturated to int32."""
+    mantissa, exponent = math.frexp(factor)
+    multiplier = math.floor(Fraction(mantissa) * 2**31 + Fraction(1, 2))
+    if multiplier == 2**31:
+        multiplier, exponent = 2**30, exponent + 1
+    if exponent < -31:
+        multiplier, exponent = 0, 0
+    if exponent > 30:
+        multiplier, exponent = 2**31 - 1, 30
+    product = Fraction(acc * multiplier) / 2 ** (31 - exponent)
+    return clamp(math.floor(product + Fraction(1, 2)), -(2**31), 2**31 - 1)
+
+
+def requantize(code, factor, in_zero, out_zero, lowest, highest):
+    return clamp(wrap(scaled(wrap(read(code) - in_zero), factor) + out_zero), lowest, highest)
+
+
+def add(left, right, factors, zeros, out_zero, lowest, highest):
+    terms = [scaled(wrap(read(q) - z), f) for q, f, z in zip((left, right), factors, zeros, strict=True)]
+    return clamp(wrap(sum(terms) + out_zero), lowest, highest)

@@ -1,0 +1,216 @@
+"""UniformQuantizedAdd and UniformQuantizedClipByValue: int32 codes of scales and zero points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels.tensorflow import uniform as kernels
+from qops.qtensor import S32, output
+from qops.tensorflow._checks import codes_of, each_slice, slices
+from qops.tensorflow._uniform import HIGHEST, LOWEST, Affine, Requantizer, ends, given, integers
+
+
+def uniform_quantized_add(
+    lhs: NDArray[np.int32],
+    rhs: NDArray[np.int32],
+    lhs_scales: ArrayLike,
+    lhs_zero_points: ArrayLike,
+    rhs_scales: ArrayLike,
+    rhs_zero_points: ArrayLike,
+    output_scales: ArrayLike,
+    output_zero_points: ArrayLike,
+    output_quantization_min_val: int | None = None,
+    output_quantization_max_val: int | None = None,
+    lhs_quantization_axis: int = -1,
+    rhs_quantization_axis: int = -1,
+    output_quantization_axis: int = -1,
+    *,
+    out: NDArray[np.int32] | None = None,
+) -> NDArray[np.int32]:
+    """Add int32 codes: both requantized to the output's scale, as `uniform_requantize` does it, then summed.
+
+    ``clamp(scaled(lhs) + scaled(rhs) + output_zero_point, min_val, max_val)``: each term rounded half up and saturated
+    to int32, the sum in int32, which wraps.
+
+    Parameters
+    ----------
+    lhs, rhs : ndarray of int32
+        Codes; shapes that broadcast.
+    lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points : number or 1-D array_like
+        Real size of one code step, above 0, and code of real 0, any int32; with an axis, one a slice.
+    output_scales, output_zero_points : number or 1-D array_like
+        The same of the output.
+    output_quantization_min_val, output_quantization_max_val : int, optional
+        What the codes are cut to; the ends of int32 if not given.
+    lhs_quantization_axis, rhs_quantization_axis, output_quantization_axis : int
+        Axis along which each slice has its own scale, -1 is none. Where the output has one, so must `lhs`, and those of
+        the operands must be the same, counted from the last axis.
+    out : ndarray of int32, optional
+        Where the codes are written; of the broadcast shape.
+
+    Returns
+    -------
+    ndarray of int32
+
+    Raises
+    ------
+    TypeError, ValueError
+        Codes of another type; shapes that do not broadcast (``Cannot Add tensors of shapes``); scales that are not
+        finite, or not above 0 (``lhs/rhs/output scales elements must be all positive``); another number of scales or
+        zero points than slices; axes that do not fit (``quantization_axis must be -1 or within [0, dims)``); an output
+        with an axis beside an `lhs` without one, which ends TensorFlow's process, or beside a `rhs` without one that
+        broadcasts, of which TensorFlow takes another axis; a min_val above max_val; an `out` that does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``uniform_quantized_add_op.cc``, ``uniform_quant_ops/requantize.h``, ``math_utils.h``.
+
+    **Hazards.** Codes are read as float32: from 25 bits on they are not exact, and the highest are the lowest:
+
+    >>> import numpy as np
+    >>> uniform_quantized_add(np.int32([2**24 + 1, 2**31 - 1]), np.int32(0), 1.0, 0, 1.0, 0, 1.0, 0)
+    array([   16777216, -2147483648], dtype=int32)
+
+    A sum that int32 does not hold wraps, though each term saturates:
+
+    >>> uniform_quantized_add(np.int32([2**30]), np.int32([2**30]), 1.0, 0, 1.0, 0, 1.0, 0)
+    array([-2147483648], dtype=int32)
+
+    Each term is rounded by itself, up at a tie: twice 0.5 is 2.
+
+    >>> uniform_quantized_add(np.int32([1]), np.int32([1]), 0.5, 0, 0.5, 0, 1.0, 0)
+    array([2], dtype=int32)
+
+    Examples
+    --------
+    >>> uniform_quantized_add(np.int32([[10, 20]]), np.int32([[5], [7]]), 0.5, 0, 0.25, 3, 0.125, 100)
+    array([[144, 184],
+           [148, 188]], dtype=int32)
+    """
+    lowest, highest = ends(output_quantization_min_val, output_quantization_max_val, "output_", "qint32")
+    positive = "lhs/rhs/output"
+    left = given(lhs_scales, lhs_zero_points, lhs_quantization_axis, "lhs_", positive)
+    right = given(rhs_scales, rhs_zero_points, rhs_quantization_axis, "rhs_", positive)
+    after = given(output_scales, output_zero_points, output_quantization_axis, "output_", positive)
+    a, b = codes_of(lhs, "lhs", "qint32"), codes_of(rhs, "rhs", "qint32")
+    one, other = left.fit(a.shape), right.fit(b.shape)
+    shape = _sum_shape(a, b)
+    last = after.fit(shape)
+    axes = _axes(one, other, last, a, b, shape)
+    out = output(out, S32, a, b, "lhs, rhs")
+    terms = [_at_scale(q, before, last, axis) for q, before, axis in zip((a, b), (one, other), axes, strict=True)]
+    if last.axis >= 0:
+        terms = [np.broadcast_to(term, shape) for term in terms]
+    for i, (part, left_part, right_part) in enumerate(slices(last.axis, out, *terms)):
+        kernels.sum_with_zero_point(left_part, right_part, last.of(i)[1], lowest, highest, part)
+    return out
+
+
+def _sum_shape(a: NDArray[Any], b: NDArray[Any]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise ValueError(f"lhs, rhs: Cannot Add tensors of shapes: {a.shape} {b.shape}") from None
+
+
+def _axes(
+    one: Affine, other: Affine, last: Affine, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]
+) -> list[int]:
+    """Give the axes of the operands along which they are requantized; ValueError for what TensorFlow cannot do."""
+    if last.axis < 0:
+        return [one.axis, other.axis]
+    if one.axis < 0:
+        text = "per-axis output of a per-tensor lhs ends TensorFlow's process"
+        raise ValueError(f"lhs_quantization_axis: {text}, got -1 beside {last.axis}")
+    for name, affine, q in (("lhs", one, a), ("rhs", other, b)):
+        axis = affine.axis if affine.axis >= 0 else last.axis
+        if q.ndim - axis != len(shape) - last.axis:
+            text = f"If {name} and output is both per-axis quantized, the quantization axis must match"
+            raise ValueError(f"{name}_quantization_axis: {text}, got {affine.axis} and {last.axis}")
+    if other.axis < 0 and b.shape[last.axis] != len(last.scales):
+        raise ValueError(f"rhs_quantization_axis: is -1, and axis {last.axis} of rhs, shape {b.shape}, broadcasts")
+    return [one.axis, last.axis if other.axis < 0 else other.axis]
+
+
+def _at_scale(q: NDArray[np.int32], before: Affine, after: Affine, axis: int) -> NDArray[np.int32]:
+    """Give int32 codes at the output's scale, less their zero point."""
+    scaled = np.empty(q.shape, np.int32)
+
+    def run(i: int, codes: NDArray[Any], part: NDArray[Any]) -> None:
+        scale, zero = before.of(i)
+        Requantizer(scale / after.of(i)[0], zero, 0, LOWEST, HIGHEST).codes(codes, part)
+
+    each_slice(axis, run, q, scaled)
+    return scaled
+
+
+def uniform_quantized_clip_by_value(
+    operand: NDArray[np.int32],
+    min: ArrayLike,
+    max: ArrayLike,
+    scales: ArrayLike,
+    zero_points: ArrayLike,
+    quantization_axis: int = -1,
+    *,
+    out: NDArray[np.int32] | None = None,
+) -> NDArray[np.int32]:
+    """Cut int32 codes: ``minimum(maximum(operand, min), max)``.
+
+    Parameters
+    ----------
+    operand : ndarray of int32
+        Codes of any shape.
+    min, max : int or 1-D array_like of int
+        Codes, of the same scale; with an axis, one a slice.
+    scales : float or 1-D array_like of float
+        Only their number counts: one, or one a slice.
+    zero_points : int or 1-D array_like of int
+        The same.
+    quantization_axis : int
+        Axis of the slices; -1 is none.
+    out : ndarray of int32, optional
+        Where the codes are written; of the shape of `operand`.
+
+    Returns
+    -------
+    ndarray of int32
+
+    Raises
+    ------
+    TypeError, ValueError
+        Codes of another type; another number of scales, zero points, min or max than slices (``Input min shape must be
+        same as scales/zero_points``); numbers that int32 does not hold; an axis beyond the dimensions; an `out` that
+        does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``uniform_quantized_clip_by_value_op.cc``.
+
+    **Hazards.** min and max are codes, not real values, and where min is above max, max it is:
+
+    >>> import numpy as np
+    >>> uniform_quantized_clip_by_value(np.int32([-9, 0, 9]), 5, 1, 1.0, 0)
+    array([1, 1, 1], dtype=int32)
+
+    Examples
+    --------
+    >>> uniform_quantized_clip_by_value(np.int32([[-9, 9], [-9, 9]]), [-5, 0], [5, 4], [1.0, 1.0], [0, 0], 0)
+    array([[-5,  5],
+           [ 0,  4]], dtype=int32)
+    """
+    read = given(scales, zero_points, quantization_axis)
+    low, high = integers(min, "min"), integers(max, "max")
+    x = codes_of(operand, "operand", "qint32")
+    affine = read.fit(x.shape)
+    for name, values in (("min", low), ("max", high)):
+        if values.shape != read.scales.shape:
+            text = f"Input {name} shape must be same as scales/zero_points"
+            raise ValueError(f"{name}: {text}. Given shapes {values.shape} and {read.scales.shape}")
+    out = output(out, S32, x)
+    where = (-1,) + (1,) * (x.ndim - 1 - affine.axis) if affine.axis >= 0 else ()
+    lowest, highest = (values.astype(np.int32).reshape(where) for values in (low, high))
+    np.clip(x, lowest, highest, out=out)
+    return out

@@ -1,0 +1,174 @@
+"""UniformQuantize and UniformDequantize: float32 to codes of a scale and zero point, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels.core import rows
+from qops._kernels.tensorflow import uniform as kernels
+from qops.qtensor import F32, array, output
+from qops.tensorflow._checks import NORMAL, TYPES, codes_of, each_slice, one_of
+from qops.tensorflow._uniform import ends, given, stretches
+
+KINDS = ("qint8", "quint8", "qint32")
+NARROWEST = 2.0**-124  # below this a scale times a half is no normal float32, which TensorFlow makes 0
+
+
+def uniform_quantize(
+    input: NDArray[np.float32],
+    scales: ArrayLike,
+    zero_points: ArrayLike,
+    Tout: str = "qint8",
+    quantization_min_val: int | None = None,
+    quantization_max_val: int | None = None,
+    quantization_axis: int = -1,
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Quantize float32 by a scale and zero point, or those of each slice.
+
+    In float32, one rounding an operation, then in int32, which wraps::
+
+        code = clamp(int32(floor(x * (1 / scale) + 0.5)) + zero_point, min_val, max_val)
+
+    Parameters
+    ----------
+    input : ndarray of float32
+        Any shape.
+    scales : float or 1-D array_like of float
+        Real size of one code step; with an axis, one a slice.
+    zero_points : int or 1-D array_like of int
+        Code of real 0, any int32; with an axis, one a slice.
+    Tout : {"qint8", "quint8", "qint32"}
+        Type of the codes.
+    quantization_min_val, quantization_max_val : int, optional
+        What the codes are cut to; the ends of the type if not given. What is beyond the type is cut to its low bits.
+    quantization_axis : int
+        Axis along which each slice has its own scale; -1 is none.
+    out : ndarray of the type `Tout`, optional
+        Where the codes are written; of the shape of `input`.
+
+    Returns
+    -------
+    ndarray of the type `Tout`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Data that is not float32, a type that is not in the list; scales that are not finite, or so small (but 0) that
+        float32 has no inverse for denormals to matter; another number of scales or zero points than slices; an axis
+        beyond the dimensions; a min_val above max_val; an `out` that does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``uniform_quantize_op.cc``, ``uniform_quant_ops/math_utils.h``.
+
+    **Hazards.** Ties go up; but the inverse of the scale is rounded, so a quotient that is a tie may go either way:
+
+    >>> import numpy as np
+    >>> uniform_quantize(np.float32([-2.5, -0.5, 0.5, 2.5]), 1.0, 0)
+    array([-2,  0,  1,  3], dtype=int8)
+    >>> [uniform_quantize(np.float32([x]), scale, 0).item() for x, scale in ((4.25, 1.7), (4.5, 0.6))]  # 2.5 and 7.5
+    [2, 8]
+
+    What int32 does not hold becomes -2**31, NaN included, so the largest values get the lowest code; with a zero point
+    below 0 that wraps, and the lowest values get the highest:
+
+    >>> x = np.float32([-1e10, -1.0, 1e10, np.nan])
+    >>> uniform_quantize(x, 1.0, 0), uniform_quantize(x, 1.0, -1)
+    (array([-128,   -1, -128, -128], dtype=int8), array([127,  -2, 127, 127], dtype=int8))
+
+    A scale of 0 or below is taken: the one gives the lowest code, the other turns the sign.
+
+    >>> uniform_quantize(np.float32([0.0, 7.0]), 0.0, 0), uniform_quantize(np.float32([0.0, 7.0]), -1.0, 0)
+    (array([-128, -128], dtype=int8), array([ 0, -7], dtype=int8))
+
+    Examples
+    --------
+    >>> uniform_quantize(np.float32([[-1.0, 0.0], [0.5, 9.0]]), [0.5, 0.25], [0, 3], quantization_axis=0)
+    array([[-2,  0],
+           [ 5, 39]], dtype=int8)
+    """
+    one_of(Tout, "Tout", KINDS)
+    lowest, highest = ends(quantization_min_val, quantization_max_val, "", Tout)
+    read = given(scales, zero_points, quantization_axis)
+    if ((read.scales != 0) & (np.abs(read.scales) < NARROWEST)).any():
+        raise ValueError(f"scales: expected 0 or at least 2**-124, got {scales!r:.80}")
+    x = array(input, "input", F32)
+    affine = read.fit(x.shape)
+    out = output(out, TYPES[Tout].dtype.num, x)
+
+    def run(i: int, part: NDArray[Any], codes: NDArray[Any]) -> None:
+        scale, zero = affine.of(i)
+        with np.errstate(divide="ignore"):
+            inverse = float(np.float32(1) / np.float32(scale))
+        row = rows.floats(inverse if abs(inverse) >= NORMAL else 0.0, "half_up", -np.inf, np.inf)
+        for values, written in stretches(part, codes):
+            steps = np.empty(values.shape, np.int32)
+            rows.float_codes(values, row, steps)
+            kernels.with_zero_point(steps, zero, lowest, highest, written)
+
+    each_slice(affine.axis, run, x, out)
+    return out
+
+
+def uniform_dequantize(
+    input: NDArray[Any],
+    scales: ArrayLike,
+    zero_points: ArrayLike,
+    quantization_axis: int = -1,
+    *,
+    out: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]:
+    """Turn codes into float32: ``float32(q - zero_point) * scale``, the difference in int32, which wraps.
+
+    TensorFlow's ``quantization_min_val`` and ``quantization_max_val`` play no part, so they are no arguments.
+
+    Parameters
+    ----------
+    input : ndarray of int8, uint8 or int32
+        Codes of any shape.
+    scales : float or 1-D array_like of float
+        Real size of one code step; with an axis, one a slice.
+    zero_points : int or 1-D array_like of int
+        Code of real 0, any int32; with an axis, one a slice.
+    quantization_axis : int
+        Axis along which each slice has its own scale; -1 is none.
+    out : ndarray of float32, optional
+        Where the values are written; of the shape of `input`.
+
+    Returns
+    -------
+    ndarray of float32
+
+    Raises
+    ------
+    TypeError, ValueError
+        Codes of another type; scales that are not finite; another number of scales or zero points than slices; an axis
+        beyond the dimensions; an `out` that does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``uniform_dequantize_op.cc``, ``uniform_quant_ops/math_utils.h``.
+
+    **Hazards.** int32 codes go through float32, which has 24 bits, and back to int32, where the highest wrap:
+
+    >>> import numpy as np
+    >>> uniform_dequantize(np.int32([2**24 + 1, 2**31 - 65, 2**31 - 64]), 1.0, 0)
+    array([ 1.6777216e+07,  2.1474835e+09, -2.1474836e+09], dtype=float32)
+
+    Examples
+    --------
+    >>> uniform_dequantize(np.int8([[-2, 0], [5, 39]]), [0.5, 0.25], [0, 3], 0)
+    array([[-1. ,  0. ],
+           [ 0.5,  9. ]], dtype=float32)
+    """
+    read = given(scales, zero_points, quantization_axis)
+    q = codes_of(input, "input", *KINDS)
+    affine = read.fit(q.shape)
+    out = output(out, F32, q)
+    each_slice(affine.axis, lambda i, codes, part: kernels.dequantize(codes, *affine.of(i), part), q, out)
+    return out

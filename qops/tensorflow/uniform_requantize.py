@@ -1,0 +1,103 @@
+"""UniformRequantize: codes of one scale and zero point to codes of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.qtensor import output
+from qops.tensorflow._checks import TYPES, codes_of, each_slice, one_of
+from qops.tensorflow._uniform import Requantizer, ends, given
+
+
+def uniform_requantize(
+    input: NDArray[Any],
+    input_scales: ArrayLike,
+    input_zero_points: ArrayLike,
+    output_scales: ArrayLike,
+    output_zero_points: ArrayLike,
+    Tout: str = "qint8",
+    output_quantization_min_val: int | None = None,
+    output_quantization_max_val: int | None = None,
+    input_quantization_axis: int = -1,
+    output_quantization_axis: int = -1,
+    *,
+    out: NDArray[np.int8] | None = None,
+) -> NDArray[np.int8]:
+    """Turn codes of one scale and zero point into codes of others.
+
+    ``clamp((q - input_zero_point) * (input_scale / output_scale) + output_zero_point)``, rounded half up once. With the
+    quotient of the scales in float64 as ``M * 2**(e - 31)``, M of 31 bits, in int64 and, where it says so, in int32::
+
+        near   = int32(q) - input_zero_point                                in int32, which wraps
+        scaled = saturate_s32((near * M + 2**(30 - e)) >> (31 - e))
+        code   = clamp(scaled + output_zero_point, min_val, max_val)        in int32, which wraps
+
+    e is cut at 30, with the largest M; below 2**-32 the quotient counts as 0.
+
+    Parameters
+    ----------
+    input : ndarray of int8 or int32
+        Codes of any shape.
+    input_scales, input_zero_points, output_scales, output_zero_points : number or 1-D array_like
+        Real size of one code step, above 0, and code of real 0, any int32; with an axis, one a slice.
+    Tout : {"qint8"}
+        Type of the output: the only one that TensorFlow has a kernel for.
+    output_quantization_min_val, output_quantization_max_val : int, optional
+        What the codes are cut to; the ends of the type if not given.
+    input_quantization_axis, output_quantization_axis : int
+        Axis along which each slice has its own scale, -1 is none; the same, if both are given.
+    out : ndarray of int8, optional
+        Where the codes are written; of the shape of `input`.
+
+    Returns
+    -------
+    ndarray of int8
+
+    Raises
+    ------
+    TypeError, ValueError
+        Codes or a `Tout` of another type; scales that are not finite, or not above 0 (``input/output scales elements
+        must be all positive``); another number of scales or zero points than slices; an axis beyond the dimensions, or
+        two (``the quantization axis must be same``); a min_val above max_val; an `out` that does not fit.
+
+    Notes
+    -----
+    Source: TensorFlow, ``uniform_requantize_op.cc``, ``uniform_quant_ops/requantize.h``, ``math_utils.h``.
+
+    **Hazards.** What saturates at 2**31 - 1 wraps when a zero point is added, and then saturates at the other end:
+
+    >>> import numpy as np
+    >>> [uniform_requantize(np.int8([-9, 9]), 1e5, 0, 1e-6, zero).tolist() for zero in (0, 5, -5)]
+    [[-128, 127], [-128, -128], [127, 127]]
+
+    int32 codes are read as float32, so that the highest are the lowest:
+
+    >>> uniform_requantize(np.int32([2**30, 2**31 - 65, 2**31 - 1]), 1e-8, 0, 0.25, 0)
+    array([ 43,  86, -86], dtype=int8)
+
+    Examples
+    --------
+    >>> uniform_requantize(np.int8([[10, 20], [10, 20]]), [0.5, 0.25], [0, 10], 1.0, -3, input_quantization_axis=0)
+    array([[ 2,  7],
+           [-3,  0]], dtype=int8)
+    """
+    one_of(Tout, "Tout", ("qint8",))
+    lowest, highest = ends(output_quantization_min_val, output_quantization_max_val, "output_", Tout)
+    before = given(input_scales, input_zero_points, input_quantization_axis, "input_", "input/output")
+    after = given(output_scales, output_zero_points, output_quantization_axis, "output_", "input/output")
+    if -1 < before.axis != after.axis > -1:
+        text = "If input and output is both per-axis quantized, the quantization axis must be same"
+        raise ValueError(f"output_quantization_axis: {text}, given {before.axis} and {after.axis}")
+    q = codes_of(input, "input", "qint8", "qint32")
+    one, other = before.fit(q.shape), after.fit(q.shape)
+    out = output(out, TYPES[Tout].dtype.num, q)
+
+    def run(i: int, codes: NDArray[Any], part: NDArray[Any]) -> None:
+        (in_scale, in_zero), (out_scale, out_zero) = one.of(i), other.of(i)
+        Requantizer(in_scale / out_scale, in_zero, out_zero, lowest, highest).codes(codes, part)
+
+    each_slice(max(one.axis, other.axis), run, q, out)
+    return out
