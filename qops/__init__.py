@@ -10,12 +10,14 @@ except ModuleNotFoundError as missing:
 from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
 from qops.error import ErrorReport, error
 from qops.frontdoor import (
-    AddInfo,
+    RangeInfo,
     dequantize,
     multiply_shift,
     quantize,
     quantized_add_8p8to8,
     quantized_add_8p8to32,
+    quantized_sub_8p8to8,
+    quantized_sub_8p8to32,
     requantization_range,
     requantize,
     requantize_32to8,
@@ -28,10 +30,10 @@ from qops.tools.vectors import Vectors, vectors
 __version__ = "0.1.0"
 
 __all__ = [
-    "AddInfo",
     "ErrorReport",
     "Explanation",
     "QTensor",
+    "RangeInfo",
     "Vectors",
     "affine",
     "dequantize",
@@ -48,6 +50,8 @@ __all__ = [
     "quantize",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
+    "quantized_sub_8p8to8",
+    "quantized_sub_8p8to32",
     "requantization_range",
     "requantize",
     "requantize_32to8",

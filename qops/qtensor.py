@@ -161,14 +161,19 @@ class QTensor(_Triple):
         """Refuse."""
         raise TypeError("<, >: compare the codes, t.data, or the real values, t.dequantize()")
 
-    def __sub__(self, other: object = None) -> NoReturn:
+    def __sub__(self, other: object) -> NoReturn:
         """Refuse."""
-        raise TypeError(f"-, / and the like: {_IS_NO_ARRAY}")
+        raise TypeError("-: use qops.quantized_sub_8p8to8(a, b) or qops.quantized_sub_8p8to32(a, b)")
+
+    def __truediv__(self, other: object = None) -> NoReturn:
+        """Refuse."""
+        raise TypeError(f"/ and the like: {_IS_NO_ARRAY}")
 
     __radd__ = __add__
     __rmul__ = __mul__
     __le__ = __gt__ = __ge__ = __lt__
-    __rsub__ = __matmul__ = __rmatmul__ = __truediv__ = __rtruediv__ = __neg__ = __sub__
+    __rsub__ = __sub__
+    __matmul__ = __rmatmul__ = __rtruediv__ = __neg__ = __truediv__
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse to be made an array."""

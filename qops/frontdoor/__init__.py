@@ -1,17 +1,21 @@
 """The front door: ops on ``(data, min, max)`` triples that are right, within a stated bound, for every valid input."""
 
-from qops.frontdoor.add import AddInfo, quantized_add_8p8to8, quantized_add_8p8to32
+from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
 from qops.frontdoor.multiply_shift import multiply_shift
+from qops.frontdoor.passes import RangeInfo
 from qops.frontdoor.quantize import dequantize, quantize
 from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
+from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
 
 __all__ = [
-    "AddInfo",
+    "RangeInfo",
     "dequantize",
     "multiply_shift",
     "quantize",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
+    "quantized_sub_8p8to8",
+    "quantized_sub_8p8to32",
     "requantization_range",
     "requantize",
     "requantize_32to8",

@@ -1,15 +1,16 @@
 """QuantizedAdd: 8 bit plus 8 bit, to int32 (rounded once) or to 8 bit (guess, watch, at most once more)."""
 
-from typing import Literal, NamedTuple, TypeAlias, overload
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
+from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "AddInfo", "quantized_add_8p8to8", "quantized_add_8p8to32"]
+__all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_add_8p8to8", "quantized_add_8p8to32"]
 
 BOUND_8P8TO32 = 0.5 + 2**-7
 """Largest error of `quantized_add_8p8to32` against the exact sum, in output LSB.
@@ -23,24 +24,6 @@ BOUND_8P8TO8 = 0.6
 In 1/32 LSB: 16 for the one rounding; for each operand 0.5 for the multiplier (255/256 of half a unit) and 0.5 for the
 truncated product (the offset makes up for the other half); 0.5 for the offset: 18.5 / 32 = 0.578.
 """
-Ends: TypeAlias = tuple[float | None, float | None]
-Range: TypeAlias = tuple[float, float]
-
-
-class AddInfo(NamedTuple):
-    """How `quantized_add_8p8to8` came to its range.
-
-    Attributes
-    ----------
-    passes : int
-        1 or 2.
-    found_min, found_max : float
-        Range of the sums that the first pass watched, rounded outward.
-    """
-
-    passes: int
-    found_min: float
-    found_max: float
 
 
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -89,7 +72,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale  # 1 + 0, 2 + 1
     array([1., 3.])
     """
-    total: QTensor = _kernels_32.quantized_add_8p8to32(a, b, out)
+    total: QTensor = _kernels_32.quantized_add_8p8to32(a, b, False, out)
     return total
 
 
@@ -101,7 +84,6 @@ def quantized_add_8p8to8(
     *,
     range: Range | None = None,
     out: NDArray[np.uint8] | None = None,
-    return_info: Literal[False] = False,
 ) -> QTensor: ...
 @overload
 def quantized_add_8p8to8(
@@ -112,7 +94,7 @@ def quantized_add_8p8to8(
     range: Range | None = None,
     out: NDArray[np.uint8] | None = None,
     return_info: Literal[True],
-) -> tuple[QTensor, AddInfo]: ...
+) -> tuple[QTensor, RangeInfo]: ...
 def quantized_add_8p8to8(
     a: TensorLike,
     b: TensorLike,
@@ -121,7 +103,7 @@ def quantized_add_8p8to8(
     range: Range | None = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
-) -> QTensor | tuple[QTensor, AddInfo]:
+) -> QTensor | tuple[QTensor, RangeInfo]:
     """Add two uint8 tensors into uint8 codes, in at most two passes over the data.
 
     The first pass writes with the guessed output range and watches the extremes of the sums. If every code fitted,
@@ -152,13 +134,13 @@ def quantized_add_8p8to8(
     out : ndarray of uint8, optional
         Where the codes are written; of the broadcast shape.
     return_info : bool, optional
-        Give an `AddInfo` (passes, range found) as well.
+        Give an `RangeInfo` (passes, range found) as well.
 
     Returns
     -------
     QTensor
         uint8 codes; the `range`, or each end the guessed one where that held, else the one found.
-    AddInfo
+    RangeInfo
         Only with ``return_info``.
 
     Raises
@@ -194,8 +176,4 @@ def quantized_add_8p8to8(
     >>> quantized_add_8p8to8(a, b, range=(0.0, 1.0))
     QTensor(data=array([  0, 255, 255], dtype=uint8), min=0.0, max=1.0)
     """
-    if return_info:
-        t, passes, lowest, highest = _kernels.quantized_add_8p8to8(a, b, guess, range, out, True)
-        return t, AddInfo(passes, lowest, highest)
-    total: QTensor = _kernels.quantized_add_8p8to8(a, b, guess, range, out, False)
-    return total
+    return in_passes(_kernels.quantized_add_8p8to8, a, b, guess, range, out, return_info)

@@ -60,7 +60,7 @@ def test_add_8p8to8_keeps_a_range_that_all_sums_are_beyond():
         ((0.0, np.inf), {}, r"range: the range \(0.0, inf\) is not finite"),
         (1.0, {}, r"range: expected \(min, max\), got 1.0"),
         ((0.0, 1.0), {"guess": (0.0, 2.0)}, r"range: \(0.0, 1.0\) is given, and guess as well: \(0.0, 2.0\)"),
-        ((0.0, 1e-10), {}, r"range: \(0.0, 1.00\d*e-10\) is too narrow for sums of \(0.0, 2.0\)"),
+        ((0.0, 1e-10), {}, r"range: \(0.0, 1.00\d*e-10\) is too narrow for results of \(0.0, 2.0\)"),
     ],
 )
 def test_add_8p8to8_refuses_ranges_that_cannot_be_kept(kept, more, text):

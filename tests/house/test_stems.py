@@ -18,6 +18,7 @@ ELSEWHERE = {
     "core/rows": "rules/test_accumulators.py",
     "core/tiers": "house/test_tiers.py",
     "core/walk": "house/test_arrays.py",
+    "frontdoor/passes": "frontdoor/test_add.py",
     "nnlib/_checks": "nnlib/test_checks.py",
     "nnlib/add_8p8to32": "nnlib/test_add.py",
     "nnlib/add_node": "nnlib/test_add.py",

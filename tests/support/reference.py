@@ -10,9 +10,27 @@ from types import SimpleNamespace
 
 import numpy as np
 from exact import F32, clamp, exact32, outward, rounded, values
-from reference_add import add_full_range, add_pass, positions, quantized_add_8p8to8, quantized_add_8p8to32
+from reference_add import (
+    add_full_range,
+    add_pass,
+    positions,
+    quantized_add_8p8to8,
+    quantized_add_8p8to32,
+    quantized_sub_8p8to8,
+    quantized_sub_8p8to32,
+)
 
-__all__ = ["add_full_range", "add_pass", "positions", "quantized_add_8p8to8", "quantized_add_8p8to32", "twin", "values"]
+__all__ = [
+    "add_full_range",
+    "add_pass",
+    "positions",
+    "quantized_add_8p8to8",
+    "quantized_add_8p8to32",
+    "quantized_sub_8p8to8",
+    "quantized_sub_8p8to32",
+    "twin",
+    "values",
+]
 
 
 def twin(name):

@@ -1,4 +1,4 @@
-"""The slow twins of the adds; see `reference`."""
+"""The slow twins of the adds and of the differences; see `reference`."""
 
 import math
 from fractions import Fraction
@@ -101,3 +101,20 @@ def quantized_add_8p8to8(a, b, guess=None):
     return SimpleNamespace(
         codes=second.codes, range=(better_lo, better_hi), passes=2, found=found, narrow=[first.narrow, second.narrow]
     )
+
+
+def quantized_sub_8p8to32(a, b):
+    """(256 x 256 exact differences in output steps, max): the sums of a and -b, whose codes run backwards."""
+    sums, top = quantized_add_8p8to32(a, (-b[1], -b[0]))
+    return sums[:, ::-1], top
+
+
+def turned(b):
+    """The codes and the range of -b, exactly."""
+    q, lo, hi = b
+    return 255 - q, 0.0 - hi, 0.0 - lo
+
+
+def quantized_sub_8p8to8(a, b, guess=None):
+    """As `quantized_add_8p8to8`, of a and of what -b is."""
+    return quantized_add_8p8to8(a, turned(b), guess)

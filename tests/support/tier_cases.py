@@ -68,12 +68,13 @@ def ends(rng):
 
 
 def add_8(rng, n):
-    """The 8-bit add, its output range anything from far too narrow to too wide, and what it found."""
+    """The 8-bit add or difference, its output range anything from far too narrow to too wide, and what it found."""
     (a_lo, a_hi), (b_lo, b_hi) = ends(rng), ends(rng)
     share = rng.uniform(0.02, 1.2)
     a, b = (drawn(rng, n, np.uint8), a_lo, a_hi), (drawn(rng, n, np.uint8), b_lo, b_hi)
     kept, out = ((a_lo + b_lo) * share, (a_hi + b_hi) * share + 2.0**-9), unaligned(rng, n, np.uint8)
-    return lambda: (out, *add.add_8p8to8(a, b, kept, out).values())
+    subtract = bool(rng.integers(0, 2))
+    return lambda: (out, *add.add_8p8to8(a, b, kept, out, subtract).values())
 
 
 def add_32(rng, n):

@@ -1,4 +1,4 @@
-"""QuantizedAdd into int32: the exact sum, rounded once."""
+"""QuantizedAdd and QuantizedSub into int32: the exact result, rounded once. a - b is the sum with kb below 0."""
 
 cimport numpy as cnp
 from libc.math cimport fabs, rint
@@ -59,8 +59,8 @@ def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
     walk(add_u8u8_s32, &integers, a[0], b[0], out)
 
 
-def quantized_add_8p8to32(a, b, out):
-    """int32 codes of the sum, in the range (-max, max)."""
+def quantized_add_8p8to32(a, b, bint subtract, out):
+    """int32 codes of the sum, or of the difference, in the range (-max, max)."""
     cdef Ends p, s
     cdef double top
     cdef add_s32 integers
@@ -70,7 +70,7 @@ def quantized_add_8p8to32(a, b, out):
     if top >= WIDEST:
         raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
     codes = output(out, cnp.NPY_INT32, x, y)
-    integers = prepare(p, s)
+    integers = prepare(p, Ends(-s.min, -s.max) if subtract else s)
     walk(add_u8u8_s32, &integers, x, y, codes)
     top *= 2.0**17
     return tensor(codes, 0 - top, top)

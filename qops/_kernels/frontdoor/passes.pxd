@@ -1,0 +1,18 @@
+cimport numpy as cnp
+
+from qops._kernels.core.checks cimport Ends
+
+
+cdef struct Span:  # what one pass over the data found: whether all codes fitted, and a range that holds every result
+    bint fits
+    double min, max
+
+
+ctypedef Ends (*FullRange)(Ends a, Ends b) except *  # all that the results of two ranges can span
+# writes the codes of the results of x and y, of the ranges a and b, into out, of the range c, which is not 0 wide
+ctypedef Span (*OnePass)(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out) except *
+
+cdef double step(Ends r) noexcept nogil
+cdef Ends outward(double lo, double hi) except *
+cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c) noexcept nogil
+cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, bint info)

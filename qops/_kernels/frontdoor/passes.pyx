@@ -1,0 +1,107 @@
+"""A binary op of 8 bits into 8 bits: guess a range, watch the results, write at most once more."""
+
+cimport numpy as cnp
+from libc.math cimport isfinite
+
+from qops._kernels.core.checks cimport Ends, operands_of, output, real, span_of
+from qops._kernels.core.codes cimport code_type_of, tensor
+from qops._kernels.core.range cimport above, below
+
+cnp.import_array()
+
+cdef double TIGHT = 15 / 16.  # a range found is worth a second pass when it is narrower than this share of the first
+cdef double NARROWEST = 2.0**-32  # of all that the results may span: what is narrower than this cannot be measured
+
+
+cdef double step(Ends r) noexcept nogil:
+    """Of uint8 codes of this range."""
+    return (r.max - r.min) / code_type_of(False, 1).steps
+
+
+cdef Ends outward(double lo, double hi) except *:
+    """The range of results from lo to hi, rounded outward to float32."""
+    if not isfinite(<double>above(hi) - below(lo)):
+        raise ValueError(f"a, b: the range of the results, ({lo}, {hi}), is beyond float32")
+    return Ends(below(lo), above(hi))
+
+
+cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c) noexcept nogil:
+    """The Span of results that, with the half that rounds, lie `lowest` to `highest` parts of a step above c.min, known
+    within `slack` parts."""
+    cdef double part = step(c) / parts
+    cdef bint fits = lowest >= 0 and highest < 256 * <double>parts
+    lowest, highest = lowest - parts // 2 - slack, highest - parts // 2 + slack
+    return Span(fits, below(c.min + lowest * part), above(c.min + highest * part))
+
+
+cdef struct Wish:  # what the caller says of the output range
+    Ends ends
+    bint has_min, has_max, kept
+
+
+cdef Wish wished(guess, kept) except *:
+    """The ends of `guess` or of `kept`, checked; no end of a range to keep is left to the data."""
+    cdef Wish w = Wish(Ends(0, 0), False, False, kept is not None)
+    cdef str name = "range" if w.kept else "guess"
+    given = kept if w.kept else guess
+    if given is None:
+        return w
+    if w.kept and guess is not None:
+        raise ValueError(f"range: {kept!r:.80} is given, and guess as well: {guess!r:.80}")
+    try:
+        lo, hi = given
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected (min, max), got {given!r:.80}") from None
+    w.has_min, w.has_max = w.kept or lo is not None, w.kept or hi is not None
+    if w.has_min and w.has_max:
+        span_of(lo, hi, name, &w.ends)
+    elif w.has_min:
+        w.ends.min = real(lo, "guess min")
+    elif w.has_max:
+        w.ends.max = real(hi, "guess max")
+    return w
+
+
+cdef Ends first_range(Wish* w, Ends full) except *:
+    """The range to write with: what is wished for, the rest from `full`; a guess that cannot be measured is none."""
+    cdef Ends ends = Ends(w.ends.min if w.has_min else full.min, w.ends.max if w.has_max else full.max)
+    if ends.max - ends.min > (max(ends.max, full.max) - min(ends.min, full.min)) * NARROWEST:
+        return ends
+    if not w.kept:
+        w.has_min = w.has_max = False
+        return full
+    if ends.min < ends.max:
+        raise ValueError(f"range: ({ends.min}, {ends.max}) is too narrow for results of ({full.min}, {full.max})")
+    return ends
+
+
+cdef Ends second_range(Ends found, Wish w, Ends full) noexcept nogil:
+    """The range to write with again: a guessed end stays where it holds; never too narrow to be measured."""
+    cdef double lo = w.ends.min if w.has_min and w.ends.min <= found.min else found.min
+    cdef double hi = w.ends.max if w.has_max and w.ends.max >= found.max else found.max
+    cdef double least = 2 * NARROWEST * (full.max - full.min)
+    return Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least))
+
+
+cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, bint info):
+    """The codes in the range `kept`, or in the guessed one where that serves; and (passes, lowest, highest)."""
+    cdef Wish wish = wished(guess, kept)
+    cdef Ends p, s, ends, better, full, seen
+    cdef Span found
+    cdef cnp.ndarray x, y, codes
+    cdef int passes = 1
+    x, y = operands_of(a, b, "a", "b", cnp.NPY_UINT8, &p, &s)
+    seen = full = full_range(p, s)
+    ends = first_range(&wish, full)
+    codes = output(out, cnp.NPY_UINT8, x, y)
+    if ends.min == ends.max or cnp.PyArray_SIZE(codes) == 0:  # one value, which code 0 stands for; or nothing
+        (<object>codes).fill(0)
+    else:
+        found = one_pass(x, p, y, s, ends, codes)
+        seen = Ends(max(found.min, full.min), min(found.max, full.max))
+        better = second_range(seen, wish, full)
+        if not wish.kept and (not found.fits or better.max - better.min <= TIGHT * (ends.max - ends.min)):
+            ends, passes = better, 2
+            one_pass(x, p, y, s, ends, codes)
+    result = tensor(codes, ends.min, ends.max)
+    return (result, passes, seen.min, seen.max) if info else result
