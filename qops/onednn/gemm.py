@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from qops._kernels.onednn import gemm as kernels
 from qops.onednn.dot import S32
 from qops.onednn.gemm_driver import updated
-from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.onednn.machine import DEFAULT_VERSION, MACHINES, machine
 from qops.onednn.packed import PackedWeights
 
 __all__ = ["gemm_s8s8s32", "gemm_u8s8s32"]
@@ -14,6 +14,7 @@ __all__ = ["gemm_s8s8s32", "gemm_u8s8s32"]
 U8, S8 = np.dtype(np.uint8).num, np.dtype(np.int8).num
 
 
+@kernels.cheap_first(U8, MACHINES)
 def gemm_u8s8s32(
     a: ArrayLike,
     b: ArrayLike | PackedWeights,
@@ -115,6 +116,7 @@ def gemm_u8s8s32(
     return kernels.gemm(U8, a, b, transa, transb, alpha, ao, bo, beta, c, offsetc, co, m, num_threads, out, updated)
 
 
+@kernels.cheap_first(S8, MACHINES)
 def gemm_s8s8s32(
     a: ArrayLike,
     b: ArrayLike | PackedWeights,

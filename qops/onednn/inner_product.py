@@ -118,7 +118,7 @@ def inner_product(
     if attr.has_late_sum:
         acc = dot.compensated(left, codes_of(right), saturates=False, num_threads=threads)
         return end.finish(acc, reference=m.ref_scaling)
-    vector = "a" if shape[0] == 1 else "b" if shape[1] == 1 else ""
+    vector = "a" if shape[0] == 1 else "b" if shape[1] == 1 else None
     return end.finish(bare(left, right, m, vector, threads), m.s32_via_f32)
 
 

@@ -142,10 +142,10 @@ def _product(a: NDArray[Any], b: Weights, zeros: tuple[int, int], m: Machine, is
         right = codes_of(b) if is_ref else b
         return dot.compensated(a, right, m.saturates and not is_ref, offsets=zeros, num_threads=num_threads)
     if not any(zeros):
-        return gemm.bare(a, b, m, "b" if b.shape[1] == 1 else "", num_threads)
+        return gemm.bare(a, b, m, "b" if b.shape[1] == 1 else None, num_threads)
     rows = codes.of(a), codes.TABLE["s8"]
     if all(row.lowest <= zero <= row.highest for zero, row in zip(zeros, rows, strict=True)):
         return updated(a, b, gemm.Update(*zeros), m, num_threads)
-    product = gemm.bare(a, b, m, "b" if b.shape[1] == 1 else "", num_threads)
+    product = gemm.bare(a, b, m, "b" if b.shape[1] == 1 else None, num_threads)
     take_off_offsets(product, a.view(np.int8) if m.zp_rowsum_s8 else a, codes_of(b), *zeros)
     return product

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -10,6 +10,7 @@ class _ForMachine(Protocol):
     @property
     def machine(self) -> Any: ...
 
+_Gemm = TypeVar("_Gemm", bound=Callable[..., NDArray[np.int32]])
 _Packed = TypeVar("_Packed", bound=_ForMachine)
 
 class Packed:
@@ -49,9 +50,12 @@ class Update:
     @property
     def co(self) -> NDArray[np.int32] | None: ...
 
+class Manner:
+    def __init__(self, machine: Any) -> None: ...
+
 def packed_for(b: _Packed, name: str, machine: Any) -> _Packed: ...
 def bare(
-    a: NDArray[Any], b: NDArray[np.int8] | Packed, machine: Any, vector: str = "", num_threads: int = 1
+    a: NDArray[Any], b: NDArray[np.int8] | Packed, machine: Any, vector: str | None = None, num_threads: int = 1
 ) -> NDArray[np.int32]: ...
 def gemm(
     a_type: int,
@@ -71,3 +75,4 @@ def gemm(
     out: NDArray[np.int32] | None,
     updated: Callable[..., NDArray[np.int32]],
 ) -> NDArray[np.int32]: ...
+def cheap_first(a_type: int, machines: Mapping[tuple[str, str], Any]) -> Callable[[_Gemm], _Gemm]: ...

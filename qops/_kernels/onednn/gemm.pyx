@@ -2,12 +2,15 @@
 
 Compiled because a product of 64 x 64 x 64 takes little more than a microsecond, and in Python the checks took twenty.
 """
+cimport cython
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX
 
 from qops._kernels.core.checks cimport array, integer, real
 from qops._kernels.product.gemm cimport multiply, result
 from qops._kernels.product.packed cimport PackedB
+
+import functools
 
 import numpy as np
 
@@ -38,7 +41,7 @@ cdef inline PackedB panels_of(Packed b, k_starts):
 
 
 cdef class Update:
-    """What else a GEMM does: C = alpha * (A - ao) * (B - bo) + beta * old + co."""
+    """What a GEMM does beside a product: C = alpha * (A - ao) * (B - bo) + beta * old + co."""
     cdef readonly int ao, bo
     cdef readonly double alpha, beta
     cdef readonly object old, co  # int32 that broadcasts against C, or None
@@ -46,6 +49,13 @@ cdef class Update:
     def __init__(self, int ao=0, int bo=0, double alpha=1.0, double beta=0.0, old=None, co=None):
         self.ao, self.bo, self.alpha, self.beta, self.old, self.co = ao, bo, alpha, beta, old, co
 
+    cdef bint is_product(self):
+        """Whether nothing is done beside the product, or adding it to C."""
+        return (self.alpha == 1 and (self.beta == 0 or self.beta == 1) and self.ao == 0 and self.bo == 0
+                and self.co is None)
+
+
+# ---------------------------------------------------------------- checks
 
 cdef inline int whole(value, str name, int low, int high) except? -1:
     """`integer`, at once for an int."""
@@ -79,14 +89,23 @@ def packed_for(b, str name, machine):
     return b
 
 
-cdef weights(b, bint turned, machine):
-    """B as (K, N): codes, or Packed for this machine."""
-    if not isinstance(b, Packed):
-        codes = matrix(b, "b", cnp.NPY_INT8)
-        return codes.T if turned else codes
-    if turned:
-        raise ValueError("transb: expected 'N', as b is packed, got 'T'")
-    return packed_for(b, "b", machine)
+cdef weights(b, machine):
+    """B as it is given: codes, or Packed for this machine."""
+    if isinstance(b, Packed):
+        return b if (<Packed>b).machine is machine else packed_for(b, "b", machine)
+    return matrix(b, "b", cnp.NPY_INT8)
+
+
+cdef inline cnp.ndarray codes_of(b):
+    return (<Packed>b).codes if isinstance(b, Packed) else b
+
+
+cdef int agree(cnp.ndarray a, cnp.ndarray b) except -1:
+    """ValueError if they are not of one k."""
+    if cnp.PyArray_DIM(a, 1) != cnp.PyArray_DIM(b, 0):
+        shapes = f"{(<object>a).shape} and {(<object>b).shape}"
+        raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {shapes}")
+    return 0
 
 
 cdef cnp.ndarray native(x, str name):
@@ -96,6 +115,8 @@ cdef cnp.ndarray native(x, str name):
 
 cdef added(co, offsetc, Py_ssize_t rows, Py_ssize_t columns):
     """co, as it broadcasts against C; None if it is 0."""
+    if type(co) is int and co == 0 and type(offsetc) is str and offsetc == "F":
+        return None
     if not isinstance(offsetc, str) or offsetc not in ("F", "R", "C"):
         raise ValueError(f"offsetc: expected one of 'F', 'R', 'C', got {offsetc!r:.80}")
     if isinstance(co, int):
@@ -109,33 +130,72 @@ cdef added(co, offsetc, Py_ssize_t rows, Py_ssize_t columns):
     return values.reshape((-1, 1) if offsetc == "C" else (1, -1))
 
 
-cdef cnp.ndarray shifted_vector(cnp.ndarray a, codes):
-    """The product of an s8 matrix by a vector: where pairs saturate it is the vector that is shifted to u8."""
-    return multiply(codes.T, a.T, None, False, True, (), 1).T
+cdef cnp.ndarray old_c(c, double beta, Py_ssize_t rows, Py_ssize_t columns):
+    """The C that beta multiplies, None if that is 0."""
+    cdef object old
+    if beta == 0:
+        return None
+    if c is None:
+        raise ValueError(f"c: expected the matrix that beta = {beta} multiplies, got None")
+    old = native(c, "c")
+    if old.shape != (rows, columns):
+        raise ValueError(f"c: expected shape {(rows, columns)}, got {old.shape}")
+    return old
 
 
-cdef cnp.ndarray product(cnp.ndarray a, b, machine, str vector, int num_threads, cnp.ndarray old, out):
-    """A x B, plus `old` if there is one; `vector` names the matrix that oneDNN's kernel for vectors would take."""
-    cdef bint saturates = machine.saturates
-    cdef bint is_vector = saturates and vector and machine.gemv
-    starts = machine.k_starts(cnp.PyArray_DIM(a, 1)) if saturates and not is_vector else ()
-    if old is not None:
-        out = old.copy() if out is None else out
-        if out is not old:
-            np.copyto(out, old)
+# ---------------------------------------------------------------- products
+
+cdef int multiply_vector(cnp.ndarray c, cnp.ndarray a, cnp.ndarray b, bint accumulate) except -1:
+    """A x B of s8, B a vector and C a column: where pairs saturate it is the vector that oneDNN shifts to u8."""
+    cdef cnp.ndarray row = result(None, 1, cnp.PyArray_DIM(a, 0), a, b)
+    multiply(row, (<object>b).T, (<object>a).T, False, True)
+    if accumulate:
+        np.add(c, (<object>row).T, out=c)
+    else:
+        np.copyto(c, (<object>row).T)
+    return 0
+
+
+@cython.final
+cdef class Manner:
+    """How a machine multiplies, read from its facts once."""
+    cdef object machine
+    cdef bint saturates, gemv
+    cdef Py_ssize_t k_single
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.saturates, self.gemv, self.k_single = machine.saturates, machine.gemv, machine.k_single
+
+
+cdef int product(cnp.ndarray c, cnp.ndarray a, b, Manner how, str vector, bint accumulate=False,
+                 int num_threads=1) except -1:
+    """C = A x B, or C += A x B, of checked matrices; `vector` names one of them, of a single row or column, for which
+    oneDNN may have a kernel apart."""
+    cdef bint is_vector = how.saturates and how.gemv and vector is not None
+    cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
+    starts = ()
     if is_vector and vector == "b" and cnp.PyArray_TYPE(a) == cnp.NPY_INT8:
-        c = shifted_vector(a, b.codes if isinstance(b, Packed) else b)
-        if out is None:
-            return np.ascontiguousarray(c)
-        np.copyto(out, c if old is None else out + c)
-        return out
+        return multiply_vector(c, a, codes_of(b), accumulate)
+    if how.saturates and not is_vector and k > how.k_single:
+        starts = how.machine.k_starts(k)
     panels = panels_of(b, starts) if isinstance(b, Packed) else b
-    return multiply(a, panels, out, old is not None, saturates, starts, num_threads)
+    return multiply(c, a, panels, accumulate, how.saturates, starts, num_threads)
 
 
-def bare(cnp.ndarray a, b, machine, str vector="", int num_threads=1):
-    """A x B of checked matrices, as the machine multiplies them; see `product`."""
-    return product(a, b, machine, vector, num_threads, None, None)
+cdef inline str vector_of(cnp.ndarray a, cnp.ndarray b, bint a_turned, bint b_turned):
+    """The matrix that is a vector, to oneDNN, which looks at how it is stored."""
+    if cnp.PyArray_DIM(a, 0) == 1 and b_turned:
+        return "a"
+    return "b" if cnp.PyArray_DIM(b, 1) == 1 and not a_turned else None
+
+
+def bare(cnp.ndarray a, b, machine, str vector=None, int num_threads=1):
+    """A x B of checked matrices; see `product`."""
+    codes = codes_of(b)
+    c = result(None, cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(codes, 1), a, codes)
+    product(c, a, b, Manner(machine), vector, False, num_threads)
+    return c
 
 
 def gemm(int a_type, a, b, transa, transb, alpha, ao, bo, beta, c, offsetc, co, machine, num_threads, out, updated):
@@ -148,31 +208,58 @@ def gemm(int a_type, a, b, transa, transb, alpha, ao, bo, beta, c, offsetc, co, 
     cdef int a_offset = whole(ao, "ao", 0 if is_u8 else -128, 255 if is_u8 else 127)
     cdef int b_offset = whole(bo, "bo", -128, 127), threads = whole(num_threads, "num_threads", 1, INT32_MAX)
     cdef bint a_turned = is_turned(transa, "transa"), b_turned = is_turned(transb, "transb")
-    cdef cnp.ndarray left = matrix(a, "a", a_type), old = None, term = None, codes
-    cdef Py_ssize_t rows, columns
-    if a_turned:
-        left = left.T
-    right = weights(b, b_turned, machine)
-    codes = right.codes if isinstance(right, Packed) else right
+    cdef cnp.ndarray left = matrix(a, "a", a_type), codes, made
+    cdef Update update
+    if b_turned and isinstance(b, Packed):
+        raise ValueError("transb: expected 'N', as b is packed, got 'T'")
+    left = (<object>left).T if a_turned else left
+    right = weights(b, machine)
+    right = right.T if b_turned else right
+    codes = codes_of(right)
+    agree(left, codes)
     rows, columns = cnp.PyArray_DIM(left, 0), cnp.PyArray_DIM(codes, 1)
-    if cnp.PyArray_DIM(left, 1) != cnp.PyArray_DIM(codes, 0):
-        shapes = f"{(<object>left).shape} and {(<object>codes).shape}"
-        raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {shapes}")
-    if old_factor != 0:
-        if c is None:
-            raise ValueError(f"c: expected the matrix that beta = {old_factor} multiplies, got None")
-        old = native(c, "c")
-        if (<object>old).shape != (rows, columns):
-            raise ValueError(f"c: expected shape {(rows, columns)}, got {(<object>old).shape}")
-    if not (type(co) is int and co == 0 and type(offsetc) is str and offsetc == "F"):
-        term = added(co, offsetc, rows, columns)
-    if out is not None:
-        result(out, rows, columns, left, codes)
-    if factor != 1 or old_factor not in (0, 1) or a_offset or b_offset or term is not None:
-        made = updated(left, right, Update(a_offset, b_offset, factor, old_factor, old, term), machine, threads)
+    old, term = old_c(c, old_factor, rows, columns), added(co, offsetc, rows, columns)
+    update = Update(a_offset, b_offset, factor, old_factor, old, term)
+    made = None if out is None and not update.is_product() else result(out, rows, columns, left, codes)
+    if not update.is_product():
+        terms = updated(left, right, update, machine, threads)
         if out is None:
-            return made
-        np.copyto(out, made)
+            return terms
+        np.copyto(out, terms)
         return out
-    vector = "a" if rows == 1 and b_turned else "b" if columns == 1 and not a_turned else ""
-    return product(left, right, machine, vector, threads, old, out)
+    if old is not None and made is not old:
+        np.copyto(made, old)
+    product(made, left, right, Manner(machine), vector_of(left, codes, a_turned, b_turned), old is not None, threads)
+    return made
+
+
+def cheap_first(int a_type, machines):
+    """A decorator for gemm functions with A of the dtype number `a_type`: a call that asks for a product and no more
+    gets it without passing through them. Handing on fifteen arguments takes Python longer than a product of few rows.
+
+    machines: by (version, isa); what is none of them is refused by the function.
+    """
+    cdef dict manners = {key: Manner(machine) for key, machine in machines.items()}
+
+    def decorate(function):
+        cdef str default_isa = function.__kwdefaults__["isa"], default_version = function.__kwdefaults__["version"]
+        cdef Manner default_manner = manners[default_version, default_isa]
+
+        @functools.wraps(function)
+        def gemm(a, b, *, isa=default_isa, version=default_version, out=None, **more):
+            cdef cnp.ndarray left, codes, c
+            cdef Manner how = default_manner
+            if isa is not default_isa or version is not default_version:
+                how = manners.get((version, isa)) if type(isa) is type(version) is str else None
+            if more or how is None:
+                return function(a, b, isa=isa, version=version, out=out, **more)
+            left, right = matrix(a, "a", a_type), weights(b, how.machine)
+            codes = codes_of(right)
+            agree(left, codes)
+            c = result(out, cnp.PyArray_DIM(left, 0), cnp.PyArray_DIM(codes, 1), left, codes)
+            product(c, left, right, how, vector_of(left, codes, False, False))
+            return c
+
+        return gemm
+
+    return decorate

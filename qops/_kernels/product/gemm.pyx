@@ -70,10 +70,10 @@ cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
     return 0
 
 
-cdef cnp.ndarray multiply(cnp.ndarray a, b, out, bint accumulate, bint saturating, block_starts,
-                          Py_ssize_t num_threads):
+cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=False, bint saturating=False, block_starts=(),
+                  Py_ssize_t num_threads=1) except -1:
     """C = A x B, or C += A x B: a matrix, and a matrix of int8 or a PackedB, which knows whether it saturates."""
-    cdef cnp.ndarray left = by_rows(a), right = None, runs = None, c
+    cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
     cdef Py_ssize_t k
     p.m = cnp.PyArray_DIM(left, 0)
@@ -93,13 +93,12 @@ cdef cnp.ndarray multiply(cnp.ndarray a, b, out, bint accumulate, bint saturatin
             runs = runs_of(p.kernel, k, saturating, block_starts)
     if p.k != k:
         raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {(<object>a).shape} and {b.shape}")
-    c = result(out, p.m, p.n, left, right)
     p.c = <int32_t *>cnp.PyArray_DATA(c)
     p.ldc = cnp.PyArray_STRIDE(c, 0) // 4
     p.accumulate = accumulate
     set_runs(&p, runs)
     run_product(&p, num_threads, (left, right, b, runs, c) if num_threads > 1 else None)
-    return c
+    return 0
 
 
 def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulate=False, bint saturating=False,
@@ -131,10 +130,17 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
         added = array(bias, "bias", cnp.NPY_INT32)
         if (<object>added).shape != b.shape[1:]:
             raise ValueError(f"bias: expected shape {b.shape[1:]}, got {(<object>added).shape}")
-    c = multiply(left, b, out, accumulate, saturating, block_starts, num_threads)
+    c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if isinstance(b, PackedB) else b)
+    multiply(c, left, b, accumulate, saturating, block_starts, num_threads)
     take_off_offsets(c, left, b, a_offset, np.asarray(b_offset, np.int64) - B_SHIFT if is_shifted else b_offset)
     if added is not None:
         np.add(c, added, out=c)
+    return c
+
+
+cdef cnp.ndarray exact_product(cnp.ndarray a, cnp.ndarray b):
+    c = result(None, cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(b, 1), a, b)
+    multiply(c, a, b)
     return c
 
 
@@ -155,9 +161,8 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
     """
     cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
     if not is_zero(a_offset):
-        ones = np.ones((1, k), np.uint8)
-        columns = b.colsum if isinstance(b, PackedB) else multiply(ones, b, None, False, False, (), 1)
+        columns = b.colsum if isinstance(b, PackedB) else exact_product(np.ones((1, k), np.uint8), b)
         np.subtract(c, columns * wrapped(a_offset), out=c)
     if not is_zero(b_offset):
-        rows = multiply(a, np.ones((k, 1), np.int8), None, False, False, (), 1)
+        rows = exact_product(a, np.ones((k, 1), np.int8))
         np.subtract(c, (rows - wrapped(k) * wrapped(a_offset)) * wrapped(b_offset), out=c)
