@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product.convolution import convolve
-from qops._kernels.product.window import Window
+from qops._kernels.product.axes import Axis, convolve_axes
 from qops.onnx import _checks as check
 from qops.onnx.requantize import combined_scale, requantize
-from qops.onnx.window import Attributes, Axis, to_two_axes, window
+from qops.onnx.window import Attributes, window
 from qops.qtensor import integer
 
 __all__ = ["conv_integer", "qlinear_conv"]
@@ -235,25 +234,21 @@ class Operands(NamedTuple):
 
     def convolved(self, bias: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
         """Give ``conv(x - x_zero, w - w_zero) + bias``, with the output channels last."""
-        x, w, (down, across) = to_two_axes(self.x, self.w, self.axes, self.x_zero)
-        moves, dilations = (down.stride, across.stride), (down.dilation, across.dilation)
-        return convolve(
-            x,
-            w,
-            window=Window(moves, dilations, ((down.before, down.after), (across.before, across.after))),
+        return convolve_axes(
+            self.x,
+            self.w,
+            self.axes,
             pad_value=self.x_zero,
             zero_point=self.x_zero,
             w_zero_point=self.w_zero,
             bias=bias,
-            layout="nchw",
             groups=self.group,
             num_threads=self.num_threads,
         )
 
     def channels_first(self, y: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
         """Give images of the result with the channels last as (N, M, ...)."""
-        n, channels, *positions = self.shape
-        return check.put(np.moveaxis(y.reshape(n, *positions, channels), -1, 1), out)
+        return check.put(np.moveaxis(y, -1, 1), out)
 
 
 def _operands(

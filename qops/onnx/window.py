@@ -1,4 +1,4 @@
-"""The window that slides over the spatial axes: ONNX's attributes, and any number of axes brought to two."""
+"""The window that slides over the spatial axes: ONNX's attributes."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,21 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.product.axes import Axis
 from qops.qtensor import integer
 
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 LARGEST = 2**31 - 1
-
-
-class Axis(NamedTuple):
-    """How the window moves along one spatial axis."""
-
-    kernel: int
-    stride: int
-    dilation: int
-    before: int
-    after: int
-    positions: int
 
 
 class Attributes(NamedTuple):
@@ -75,25 +65,3 @@ def _integers(values: Sequence[int] | None, name: str, count: int, default: int)
     if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)) or len(values) != count:
         raise ValueError(f"{name}: expected {count} integers, got {values!r:.80}")
     return [integer(value, name, default, LARGEST) for value in values]
-
-
-def to_two_axes(
-    x: NDArray[Any], w: NDArray[Any], axes: list[Axis], fill: int
-) -> tuple[NDArray[Any], NDArray[Any], list[Axis]]:
-    """Give a convolution over one or many spatial axes as one over two.
-
-    One axis gets another of length 1 before it. Of more than two, each position of the window along the first becomes
-    an image of its own, and its taps along it become channels.
-    """
-    if len(axes) == 1:
-        return x[:, :, np.newaxis], w[:, :, np.newaxis], [Axis(1, 1, 1, 0, 0, 1), *axes]
-    while len(axes) > 2:
-        kernel, stride, dilation, before, after, positions = axes[0]
-        x = np.pad(x, [(0, 0), (0, 0), (before, after), *[(0, 0)] * (x.ndim - 3)], constant_values=fill)
-        first = np.arange(positions) * stride
-        x = x[:, :, first[:, np.newaxis] + np.arange(kernel) * dilation]  # (N, C, position, tap, ...)
-        x = np.moveaxis(x, 2, 1)
-        x = x.reshape(-1, x.shape[2] * kernel, *x.shape[4:])
-        w = w.reshape(w.shape[0], -1, *w.shape[3:])
-        axes = axes[1:]
-    return x, w, axes

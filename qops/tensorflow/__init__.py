@@ -19,6 +19,8 @@ from qops.tensorflow.requantize import quantize_down_and_shrink_range, requantiz
 from qops.tensorflow.requantize_per_channel import requantization_range_per_channel, requantize_per_channel
 from qops.tensorflow.reshape import quantized_reshape
 from qops.tensorflow.uniform_add import uniform_quantized_add, uniform_quantized_clip_by_value
+from qops.tensorflow.uniform_convolution import uniform_quantized_convolution
+from qops.tensorflow.uniform_dot import uniform_quantized_dot
 from qops.tensorflow.uniform_quantize import uniform_dequantize, uniform_quantize
 from qops.tensorflow.uniform_requantize import uniform_requantize
 
@@ -43,5 +45,7 @@ __all__ = [
     "uniform_quantize",
     "uniform_quantized_add",
     "uniform_quantized_clip_by_value",
+    "uniform_quantized_convolution",
+    "uniform_quantized_dot",
     "uniform_requantize",
 ]

@@ -13,7 +13,7 @@ from qops._kernels.core.walk import BLOCK, buffered
 from qops._kernels.tensorflow import uniform as kernels
 from qops.qtensor import integer
 from qops.rules import quantize_multiplier
-from qops.tensorflow._checks import NORMAL, TYPES, numbers
+from qops.tensorflow._checks import NORMAL, TYPES, each_slice, numbers
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
 ALL_BYTES = np.arange(256, dtype=np.uint8)
@@ -120,3 +120,35 @@ class Requantizer:
             moved = np.empty(part.shape, np.int32)
             kernels.less_zero_point(part, self.in_zero, moved)
             self.accumulators(moved, codes)
+
+
+def of_products(
+    lhs: Given, rhs: Given, output: Given, shapes: tuple[tuple[int, ...], ...], axes: tuple[int, int]
+) -> tuple[Affine, Affine, Affine]:
+    """Give the scales and zero points of a product's operands and result, whose channels lie along these `axes`.
+
+    ValueError where TensorFlow does not do it, or its process ends.
+    """
+    if lhs.axis != -1:
+        raise ValueError(f"{lhs.names[2]}: lhs_quantization_axis Attr must be -1 (per-tensor), got {lhs.axis!r:.80}")
+    for given_axis, wanted in zip((rhs, output), axes, strict=True):
+        if given_axis.axis not in (-1, wanted):
+            name = given_axis.names[2]
+            raise ValueError(f"{name}: must be -1 (per-tensor) or {wanted} (per-channel), got {given_axis.axis!r:.80}")
+    if output.axis != -1 == rhs.axis:
+        raise ValueError(f"{output.names[2]}: is {output.axis}, but rhs is per-tensor: TensorFlow's process ends")
+    one, other, last = (given.fit(shape) for given, shape in zip((lhs, rhs, output), shapes, strict=True))
+    return one, other, last
+
+
+def requantize_sums(
+    sums: NDArray[np.int32], affines: tuple[Affine, Affine, Affine], lowest: int, highest: int, out: NDArray[np.int32]
+) -> None:
+    """Write the codes of sums of products, the channels last."""
+    lhs, rhs, last = affines
+
+    def run(i: int, acc: NDArray[Any], codes: NDArray[Any]) -> None:
+        scale, zero = last.of(i)
+        Requantizer(lhs.scales[0] * rhs.of(i)[0] / scale, 0, zero, lowest, highest).accumulators(acc, codes)
+
+    each_slice(-1 if rhs.axis < 0 else sums.ndim - 1, run, sums, out)

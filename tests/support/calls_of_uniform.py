@@ -6,6 +6,7 @@ ACC = (np.arange(-18, 18, dtype=np.int32) * 50_000_000).reshape(1, 3, 4, 3)
 CHANNELS = (ACC, np.float32([-1, -2, -0.5]), np.float32([1, 2, 3]))
 _AFFINES = (("input", 0.5, 9), ("output", 0.75, -20), ("lhs", 0.5, 9), ("rhs", 0.25, -5))
 CODES = np.int8([[-128, -3, 0], [7, 90, 127]])
+IMAGE = (np.arange(3 * 2 * 4 * 3) * 37 % 256 - 128).astype(np.int8).reshape(3, 2, 4, 3)
 CODES_32 = np.arange(-3, 3, dtype=np.int32).reshape(2, 3) * 300_000_000
 REALS = np.linspace(-1, 2, 6, dtype=np.float32).reshape(2, 3)
 IN, OUT, LHS, RHS = ({f"{name}_scales": scale, f"{name}_zero_points": zero} for name, scale, zero in _AFFINES)
@@ -36,5 +37,15 @@ CALLS = {
     "tensorflow.uniform_quantized_clip_by_value": {
         "good": {"operand": CODES_32, "min": -500_000_000, "max": 7, "scales": 0.5, "zero_points": 9},
         "out": np.int32,
+    },
+    "tensorflow.uniform_quantized_dot": {
+        "good": {"lhs": CODES, "rhs": CODES.T.copy(), **LHS, **RHS, **OUT},
+        "out": np.int32,
+        "each": False,
+    },
+    "tensorflow.uniform_quantized_convolution": {
+        "good": {"lhs": IMAGE, "rhs": IMAGE[:, :, :2, :2].copy(), **LHS, **RHS, **OUT, "padding": "SAME"},
+        "out": np.int32,
+        "each": False,
     },
 }

@@ -89,3 +89,43 @@ def requantize(code, factor, in_zero, out_zero, lowest, highest):
 def add(left, right, factors, zeros, out_zero, lowest, highest):
     terms = [scaled(wrap(read(q) - z), f) for q, f, z in zip((left, right), factors, zeros, strict=True)]
     return clamp(wrap(sum(terms) + out_zero), lowest, highest)
+
+
+def of_sum(terms, factor, out_zero, lowest, highest):
+    """The code of a sum of products, which wraps."""
+    return clamp(wrap(scaled(wrap(sum(terms)), factor) + out_zero), lowest, highest)
+
+
+def dot(lhs, rhs, zero, zeros, factors, out_zeros, ends):
+    """All but `zero` one a column."""
+    columns = enumerate(zip(rhs.T.tolist(), zeros, factors, out_zeros, strict=True))
+    codes = np.empty((len(lhs), rhs.shape[1]), np.int32)
+    for j, (column, own, factor, out_zero) in columns:
+        for i, row in enumerate(lhs.tolist()):
+            terms = [(left - zero) * (right - own) for left, right in zip(row, column, strict=True)]
+            codes[i, j] = of_sum(terms, factor, out_zero, *ends)
+    return codes
+
+
+def convolution(lhs, rhs, zero, zeros, factors, out_zeros, ends, moves, pads, groups):
+    """Of (N, C, ..) and (OC, IC, ..): moves are strides, dilations of both; groups those of the batch, the features."""
+    strides, apart, dilations = moves
+    batches, features = groups
+    byte = (zero + 128) % 256 - 128
+    wide = [(n - 1) * step + 1 + sum(pad) for n, step, pad in zip(lhs.shape[2:], apart, pads, strict=True)]
+    data = np.full((*lhs.shape[:2], *wide), byte, np.int64)
+    for at in np.ndindex(lhs.shape):
+        place = [p * step + before for p, step, (before, _) in zip(at[2:], apart, pads, strict=True)]
+        data[(*at[:2], *place)] = lhs[at]
+    reach = [(n - 1) * d + 1 for n, d in zip(rhs.shape[2:], dilations, strict=True)]
+    out = [max(0, -(-(n - r + 1) // s)) for n, r, s in zip(wide, reach, strides, strict=True)]
+    codes = np.empty((len(lhs) // batches, len(rhs), *out), np.int32)
+    for n, oc, *at in np.ndindex(codes.shape):
+        image = data[oc // (len(rhs) // batches) * len(codes) + n]
+        first = oc // (len(rhs) // features) * rhs.shape[1]
+        terms = []
+        for ic, *tap in np.ndindex(rhs.shape[1:]):
+            place = [p * s + t * d for p, s, t, d in zip(at, strides, tap, dilations, strict=True)]
+            terms.append((int(image[(first + ic, *place)]) - zero) * (int(rhs[(oc, ic, *tap)]) - zeros[oc]))
+        codes[(n, oc, *at)] = of_sum(terms, factors[oc], out_zeros[oc], *ends)
+    return codes

@@ -26,8 +26,10 @@ NOT_ARGUMENTS = re.compile(
 def uniform(name: str) -> Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]:
     def call(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
         unused = {key for key in attrs if NOT_ARGUMENTS.fullmatch(key)}
+        if name not in ("uniform_quantize", "uniform_requantize"):
+            unused.add("Tout")  # of one type
         if name in ("uniform_dequantize", "uniform_quantized_clip_by_value"):
-            unused |= {"Tout", "quantization_min_val", "quantization_max_val"}
+            unused |= {"quantization_min_val", "quantization_max_val"}
         options = {key: value for key, value in attrs.items() if key not in unused}
         return {"output": getattr(tensorflow, name)(**i, **options)}
 
@@ -51,6 +53,12 @@ REFUSALS = {
     "Cannot Add tensors of shapes": "lhs, rhs: Cannot Add tensors of shapes",
     "quantization_axis must be -1 or within": "lhs_quantization_axis: must be -1 or in range",
     "attr 'T' of qint8": "lhs: expected int32 data, got int8",
+    "lhs rank must be 2": "lhs: lhs rank must be 2",
+    "dim_size.0. must be equal": "lhs, rhs: lhs.dim_size.1. and rhs.dim_size.0. must be equal",
+    "lhs_quantization_axis Attr must be -1": "lhs_quantization_axis: lhs_quantization_axis Attr must be -1",
+    "rhs input feature dimension must divide": "rhs: rhs input feature dimension must divide",
+    "lhs and rhs must have same dims": "lhs, rhs: lhs and rhs must have same dims",
+    "padding Attr must be one of": "padding: 'HALF' is not in the list",
     "Input min shape must be same": "min: Input min shape must be same",
 }
 
@@ -62,4 +70,6 @@ ADAPTORS = {
     "UniformRequantize": uniform("uniform_requantize"),
     "UniformQuantizedAdd": uniform("uniform_quantized_add"),
     "UniformQuantizedClipByValue": uniform("uniform_quantized_clip_by_value"),
+    "UniformQuantizedDot": uniform("uniform_quantized_dot"),
+    "UniformQuantizedConvolution": uniform("uniform_quantized_convolution"),
 }

@@ -1,0 +1,72 @@
+"""Convolutions over any number of spatial axes, brought to two."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.product.convolution import convolve
+from qops._kernels.product.window import Window
+
+
+class Axis(NamedTuple):
+    """How the window moves along one spatial axis."""
+
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    after: int
+    positions: int
+
+
+def convolve_axes(
+    x: NDArray[Any],
+    w: NDArray[Any],
+    axes: list[Axis],
+    *,
+    pad_value: int,
+    zero_point: int,
+    w_zero_point: int | NDArray[Any],
+    bias: NDArray[np.int32] | None = None,
+    groups: int = 1,
+    num_threads: int = 1,
+) -> NDArray[np.int32]:
+    """Give what `convolve` does of (N, C, ...) and (OC, C / groups, ...): (N, ..., OC)."""
+    images, taps, (down, across) = _to_two_axes(x, w, axes, pad_value)
+    pads = (down.before, down.after), (across.before, across.after)
+    sums = convolve(
+        images,
+        taps,
+        window=Window((down.stride, across.stride), (down.dilation, across.dilation), pads),
+        pad_value=pad_value,
+        zero_point=zero_point,
+        w_zero_point=w_zero_point,
+        bias=bias,
+        layout="nchw",
+        groups=groups,
+        num_threads=num_threads,
+    )
+    return sums.reshape(len(x), *(axis.positions for axis in axes), len(w))
+
+
+def _to_two_axes(
+    x: NDArray[Any], w: NDArray[Any], axes: list[Axis], fill: int
+) -> tuple[NDArray[Any], NDArray[Any], list[Axis]]:
+    """Give a convolution over one or many spatial axes as one over two.
+
+    One axis gets another of length 1 before it. Of more than two, each position of the window along the first becomes
+    an image of its own, and its taps along it become channels.
+    """
+    if len(axes) == 1:
+        return x[:, :, np.newaxis], w[:, :, np.newaxis], [Axis(1, 1, 1, 0, 0, 1), *axes]
+    while len(axes) > 2:
+        kernel, stride, dilation, before, after, positions = axes[0]
+        x = np.pad(x, [(0, 0), (0, 0), (before, after), *[(0, 0)] * (x.ndim - 3)], constant_values=fill)
+        first = np.arange(positions) * stride
+        x = x[:, :, first[:, np.newaxis] + np.arange(kernel) * dilation]  # (N, C, position, tap, ...)
+        x = np.moveaxis(x, 2, 1)
+        x = x.reshape(-1, x.shape[2] * kernel, *x.shape[4:])
+        w = w.reshape(w.shape[0], -1, *w.shape[3:])
+        axes = axes[1:]
+    return x, w, axes

@@ -1,0 +1,281 @@
+"""UniformQuantizedConvolution: int8 codes over any spatial axes, as int32 codes of a scale and zero point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels.product.axes import Axis, convolve_axes
+from qops.qtensor import S32, check_out, integer
+from qops.tensorflow._checks import codes_of, one_of, shape_text
+from qops.tensorflow._uniform import Affine, ends, given, of_products, requantize_sums
+
+PADDINGS = ("EXPLICIT", "SAME", "VALID")
+LARGEST = 2**31 - 1
+TENSORS = {"input": ("batch", "feature"), "kernel": ("output_feature", "input_feature"), "output": ("batch", "feature")}
+
+
+def uniform_quantized_convolution(
+    lhs: NDArray[np.int8],
+    rhs: NDArray[np.int8],
+    lhs_scales: ArrayLike,
+    lhs_zero_points: ArrayLike,
+    rhs_scales: ArrayLike,
+    rhs_zero_points: ArrayLike,
+    output_scales: ArrayLike,
+    output_zero_points: ArrayLike,
+    padding: str,
+    output_quantization_min_val: int | None = None,
+    output_quantization_max_val: int | None = None,
+    window_strides: Sequence[int] = (),
+    explicit_padding: Sequence[int] = (),
+    lhs_dilation: Sequence[int] = (),
+    rhs_dilation: Sequence[int] = (),
+    batch_group_count: int = 1,
+    feature_group_count: int = 1,
+    dimension_numbers: Mapping[str, Any] | None = None,
+    lhs_quantization_axis: int = -1,
+    rhs_quantization_axis: int = -1,
+    output_quantization_axis: int = -1,
+    *,
+    out: NDArray[np.int32] | None = None,
+) -> NDArray[np.int32]:
+    """Convolve int8 codes and requantize the sums, as `uniform_requantize` does it.
+
+    ``acc = sum of (l - lhs_zero_point) * (r - rhs_zero_point)`` over each window in int32, which wraps; then with the
+    factor ``lhs_scale * rhs_scale / output_scale`` in float64::
+
+        code = clamp(saturate_s32(half_up(acc * factor)) + output_zero_point, min_val, max_val)
+
+    Padding, and what `lhs_dilation` puts between the codes, is the low 8 bits of lhs_zero_point.
+
+    Parameters
+    ----------
+    lhs, rhs : ndarray of int8
+        Data and filters, of the same number of dimensions, at least 3; their order is `dimension_numbers`.
+    lhs_scales, lhs_zero_points : number
+        Real size of one code step, above 0, and code of real 0, any int32.
+    rhs_scales, rhs_zero_points, output_scales, output_zero_points : number or 1-D array_like
+        The same; with an axis, one an output feature.
+    padding : {"EXPLICIT", "SAME", "VALID"}
+        EXPLICIT takes `explicit_padding`; SAME makes ceil(size / stride) windows, an odd padding longer at the end.
+    output_quantization_min_val, output_quantization_max_val : int, optional
+        What the codes are cut to; the ends of int32 if not given.
+    window_strides : sequence of int
+        Distance of the windows along each spatial axis; 1 if not given.
+    explicit_padding : sequence of int
+        Before and after each spatial axis in turn.
+    lhs_dilation, rhs_dilation : sequence of int
+        Distance of the codes, and of the taps of the filters, along each spatial axis; 1 if not given.
+    batch_group_count, feature_group_count : int
+        How many groups the batch, or the features, are divided into, each with its share of the output features.
+    dimension_numbers : mapping, optional
+        ``input_batch_dimension``, ``input_feature_dimension``, ``input_spatial_dimensions``, ``kernel_output_feature_``
+        and ``kernel_input_feature_dimension``, ``kernel_spatial_dimensions``, and ``output_`` as for the input. If not
+        given: batch or output features, features, then the spatial axes.
+    lhs_quantization_axis : int
+        -1.
+    rhs_quantization_axis, output_quantization_axis : int
+        -1: one scale; the axis of the output features: one of each. An output of many asks for a `rhs` of many.
+    out : ndarray of int32, optional
+        Where the codes are written.
+
+    Returns
+    -------
+    ndarray of int32
+
+    Raises
+    ------
+    TypeError, ValueError
+        Codes of another type; shapes and attributes that do not fit, in TensorFlow's words; scales that are not finite,
+        or not above 0 (``scales elements must be all positive``); another number of scales or zero points; other axes
+        (``Attr must be -1``); an output of many scales of a `rhs` with one, which ends TensorFlow's process, as do
+        filters of no input features; groups of both kinds, and dimension numbers that name an axis twice, which this
+        function does not do; a min_val above max_val; an `out` that does not fit or overlaps an operand.
+
+    Notes
+    -----
+    Source: TensorFlow, ``uniform_quantized_convolution_ops.cc``, ``uniform_quant_ops_params.cc``. The variant of
+    float32 by int8 (UniformQuantizedConvolutionHybrid) is not modelled.
+
+    **Hazards.** A zero point that is no int8 code is one all the same, and its low 8 bits are another in the padding,
+    which then is not 0. Here the padding of 200 is -56, so each tap on it adds -256:
+
+    >>> x, w = np.int8([[[100, 100]]]), np.int8([[[1, 1]]])
+    >>> uniform_quantized_convolution(x, w, 1.0, 200, 1.0, 0, 1.0, 0, "EXPLICIT", explicit_padding=[1, 1]).ravel()
+    array([-356, -200, -356], dtype=int32)
+
+    Examples
+    --------
+    >>> x, w = np.arange(9, dtype=np.int8).reshape(1, 1, 3, 3), np.ones((1, 1, 2, 2), np.int8)
+    >>> for padding in ("VALID", "SAME"):
+    ...     uniform_quantized_convolution(x, w, 1.0, 0, 1.0, 0, 0.5, 3, padding, window_strides=[2, 2]).ravel().tolist()
+    [19]
+    [19, 17, 29, 19]
+    """
+    lowest, highest = ends(output_quantization_min_val, output_quantization_max_val, "output_", "qint32")
+    left = given(lhs_scales, lhs_zero_points, lhs_quantization_axis, "lhs_", "lhs")
+    right = given(rhs_scales, rhs_zero_points, rhs_quantization_axis, "rhs_", "rhs")
+    after = given(output_scales, output_zero_points, output_quantization_axis, "output_", "output")
+    one_of(padding, "padding", PADDINGS)
+    batches = integer(batch_group_count, "batch_group_count", 1, LARGEST)
+    features = integer(feature_group_count, "feature_group_count", 1, LARGEST)
+    a, b = codes_of(lhs, "lhs", "qint8"), codes_of(rhs, "rhs", "qint8")
+    if a.ndim != b.ndim:
+        texts = f"{shape_text(a.shape)}{shape_text(b.shape)}"
+        raise ValueError(f"lhs, rhs: lhs and rhs must have same dims. Given lhs and rhs of shapes: {texts}")
+    if a.ndim < 3:
+        raise ValueError(f"lhs, rhs: lhs and rhs shape dims must be at least 3. Given: {a.ndim}")
+    orders = _orders(dimension_numbers, a.ndim)
+    moves = Moves(
+        *(
+            _integers(values, name, a.ndim - 2, 1)
+            for values, name in (
+                (window_strides, "window_strides"),
+                (lhs_dilation, "lhs_dilation"),
+                (rhs_dilation, "rhs_dilation"),
+            )
+        )
+    )
+    pads = _integers(explicit_padding, "explicit_padding", 2 * (a.ndim - 2) * (padding == "EXPLICIT"), 0)
+    x, w = a.transpose(orders["input"]), b.transpose(orders["kernel"])
+    _check_groups(x.shape, w.shape, batches, features)
+    axes = _axes(x.shape[2:], w.shape[2:], padding, pads, moves)
+    shape = [0] * a.ndim
+    for size, at in zip((len(x) // batches, len(w), *(axis.positions for axis in axes)), orders["output"], strict=True):
+        shape[at] = size
+    shapes = a.shape, b.shape, tuple(shape)
+    affines = of_products(left, right, after, shapes, (orders["kernel"][0], orders["output"][1]))
+    if out is not None:
+        check_out(out, S32, shapes[2], [a, b])
+    codes = np.empty(shapes[2], np.int32) if out is None else out
+    if codes.size and not a.size:
+        raise ValueError(f"lhs: has no elements, shape {shape_text(a.shape)}")
+    if codes.size:
+        sums = _sums(_dilated(x, moves.lhs, affines[0]), w, axes, affines, batches, features)
+        requantize_sums(sums, affines, lowest, highest, np.moveaxis(codes.transpose(orders["output"]), 1, -1))
+    return codes
+
+
+class Moves(NamedTuple):
+    """The strides, and the dilation of data and filters, along each spatial axis."""
+
+    strides: list[int]
+    lhs: list[int]
+    rhs: list[int]
+
+
+def _integers(values: Sequence[int], name: str, count: int, least: int) -> list[int]:
+    """Give an attribute of `count` integers; `least` stands for those of an attribute that is not given."""
+    if not isinstance(values, tuple | list):
+        raise TypeError(f"{name}: expected a sequence of integers, got {values!r:.80}")
+    if len(values) == 0 and least == 1:
+        return [1] * count
+    if len(values) != count:
+        raise ValueError(f"{name}: Size of {name} Attr must be {count}, got {len(values)}")
+    return [integer(value, name, least, LARGEST) for value in values]
+
+
+def _orders(numbers: Mapping[str, Any] | None, rank: int) -> dict[str, list[int]]:
+    """Give the axes of data, filters and result in the order (batch or output feature, feature, spatial axes)."""
+    if numbers is None:
+        return {tensor: list(range(rank)) for tensor in TENSORS}
+    if not isinstance(numbers, Mapping):
+        raise TypeError(f"dimension_numbers: expected a mapping, got {numbers!r:.80}")
+    found = {}
+    for tensor, names in TENSORS.items():
+        keys = [f"{tensor}_{name}_dimension" for name in names]
+        spatial = numbers.get(f"{tensor}_spatial_dimensions", ())
+        values = [numbers.get(key, 0) for key in keys] + [*spatial]
+        found[tensor] = [integer(value, "dimension_numbers", 0, rank - 1) for value in values]
+        if sorted(found[tensor]) != list(range(rank)):
+            raise ValueError(f"dimension_numbers: expected each of {rank} axes of the {tensor} once, got {values}")
+    return found
+
+
+def _check_groups(x: tuple[int, ...], w: tuple[int, ...], batches: int, features: int) -> None:
+    """Raise ValueError, in TensorFlow's words, if data (N, C, ..) and filters (OC, IC, ..) do not fit the groups."""
+    if x[1] % features:
+        text = f"feature_group_count must divide lhs feature dimension size, but {features} does not divide {x[1]}"
+        raise ValueError(f"feature_group_count: {text}")
+    if w[1] == 0:
+        raise ValueError("rhs: has no input features, by whose number TensorFlow divides; its process ends")
+    if x[1] % w[1]:
+        text = "rhs input feature dimension must divide lhs feature dimension size"
+        raise ValueError(f"rhs: {text}, but {w[1]} does not divide {x[1]}")
+    if x[1] // features != w[1]:
+        text = (
+            "lhs feature dimension size divided by feature_group_count must equal the rhs input feature dimension size"
+        )
+        raise ValueError(f"feature_group_count: {text}, but {x[1]} / {features} != {w[1]}")
+    for name, count in (("feature_group_count", features), ("batch_group_count", batches)):
+        if w[0] % count:
+            raise ValueError(f"{name}: rhs output dimension size must be a multiple of {name}, {count}, got {w[0]}")
+    if x[0] % batches:
+        text = f"batch_group_count must divide lhs batch dimension size, but {batches} does not divide {x[0]}"
+        raise ValueError(f"batch_group_count: {text}")
+    if batches > 1 < features:
+        raise ValueError(
+            f"batch_group_count, feature_group_count: expected one of them to be 1, got {batches}, {features}"
+        )
+
+
+def _axes(sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: list[int], moves: Moves) -> list[Axis]:
+    """Give how the window moves along each axis of the data, once they are dilated."""
+    found = []
+    for i, (size, taps, stride, apart, dilation) in enumerate(zip(sizes, kernel, *moves, strict=True)):
+        length, reach = ((n - 1) * d + 1 if n else 0 for n, d in ((size, apart), (taps, dilation)))
+        before, after = pads[2 * i : 2 * i + 2] if pads else (0, 0)
+        if padding == "SAME":
+            lacking = max((-(-length // stride) - 1) * stride + reach - length, 0)
+            before, after = lacking // 2, lacking - lacking // 2
+        room = length + before + after - reach + 1
+        if taps == 0 or room + stride - 1 <= -stride:  # which C divides to a number below 0
+            raise ValueError(
+                f"rhs: a kernel of {taps}, dilation {dilation}, does not fit {length} + {before} + {after}"
+            )
+        found.append(Axis(taps, stride, dilation, before, after, max(0, -(-room // stride))))
+    return found
+
+
+def _dilated(x: NDArray[np.int8], apart: list[int], lhs: Affine) -> NDArray[np.int8]:
+    """Give the data (N, C, ..) with zero points between them."""
+    if all(step == 1 for step in apart):
+        return x
+    lengths = ((size - 1) * step + 1 for size, step in zip(x.shape[2:], apart, strict=True))
+    wide = np.full((*x.shape[:2], *lengths), _padding(lhs), np.int8)
+    wide[(slice(None), slice(None), *(slice(None, None, step) for step in apart))] = x
+    return wide
+
+
+def _padding(lhs: Affine) -> int:
+    """Give the low 8 bits of the zero point."""
+    return (lhs.zero_points[0] + 128) % 256 - 128
+
+
+def _sums(
+    x: NDArray[np.int8],
+    w: NDArray[np.int8],
+    axes: list[Axis],
+    affines: tuple[Affine, Affine, Affine],
+    batches: int,
+    features: int,
+) -> NDArray[np.int32]:
+    """Give the sums, the output features last: those of each part of the batch with its share of the filters."""
+    zeros = np.broadcast_to(np.array(affines[1].zero_points, np.int64), len(w))
+    parts = [
+        convolve_axes(
+            data,
+            filters,
+            axes,
+            pad_value=_padding(affines[0]),
+            zero_point=affines[0].zero_points[0],
+            w_zero_point=own,
+            groups=features,
+        )
+        for data, filters, own in zip(np.split(x, batches), np.split(w, batches), np.split(zeros, batches), strict=True)
+    ]
+    return parts[0] if batches == 1 else np.concatenate(parts, -1)

@@ -1,0 +1,105 @@
+"""UniformQuantizedDot: the product of two matrices of int8 codes, as int32 codes of a scale and zero point."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels.product.gemm import product
+from qops.qtensor import S32, check_out
+from qops.tensorflow._checks import codes_of, shape_text
+from qops.tensorflow._uniform import ends, given, of_products, requantize_sums
+
+
+def uniform_quantized_dot(
+    lhs: NDArray[np.int8],
+    rhs: NDArray[np.int8],
+    lhs_scales: ArrayLike,
+    lhs_zero_points: ArrayLike,
+    rhs_scales: ArrayLike,
+    rhs_zero_points: ArrayLike,
+    output_scales: ArrayLike,
+    output_zero_points: ArrayLike,
+    output_quantization_min_val: int | None = None,
+    output_quantization_max_val: int | None = None,
+    lhs_quantization_axis: int = -1,
+    rhs_quantization_axis: int = -1,
+    output_quantization_axis: int = -1,
+    *,
+    out: NDArray[np.int32] | None = None,
+) -> NDArray[np.int32]:
+    """Multiply matrices of int8 codes and requantize the sums, as `uniform_requantize` does it.
+
+    ``acc = sum of (l - lhs_zero_point) * (r - rhs_zero_point)`` in int32, which wraps; then with the factor
+    ``lhs_scale * rhs_scale / output_scale`` in float64::
+
+        code = clamp(saturate_s32(half_up(acc * factor)) + output_zero_point, min_val, max_val)
+
+    Parameters
+    ----------
+    lhs, rhs : ndarray of int8
+        Matrices (M, K) and (K, N).
+    lhs_scales, lhs_zero_points : number
+        Real size of one code step, above 0, and code of real 0, any int32.
+    rhs_scales, rhs_zero_points, output_scales, output_zero_points : number or 1-D array_like
+        The same; with an axis, one a column.
+    output_quantization_min_val, output_quantization_max_val : int, optional
+        What the codes are cut to; the ends of int32 if not given.
+    lhs_quantization_axis : int
+        -1.
+    rhs_quantization_axis, output_quantization_axis : int
+        -1: one scale; 1: one a column. An output of one a column asks for a `rhs` of one a column.
+    out : ndarray of int32, optional
+        Where the codes are written; of shape (M, N).
+
+    Returns
+    -------
+    ndarray of int32, (M, N)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Codes of another type; shapes that are no such matrices (``rank must be 2``, ``must be equal``); scales that are
+        not finite, or not above 0 (``scales elements must be all positive``); another number of scales or zero points;
+        other axes (``Attr must be -1``); an output of one scale a column of a `rhs` with one scale, which ends
+        TensorFlow's process; a min_val above max_val; an `out` that does not fit or overlaps an operand.
+
+    Notes
+    -----
+    Source: TensorFlow, ``uniform_quantized_dot_ops.cc``, ``uniform_quant_ops/math_utils.h``. The variant of float32 by
+    int8 (UniformQuantizedDotHybrid) is not modelled.
+
+    **Hazards.** The result is int32 all the same, at the output's scale: a scale finer than that of the sums gives
+    codes that saturate, and wrap when the zero point is added:
+
+    >>> a, b = np.full((1, 4), 127, np.int8), np.full((4, 1), 127, np.int8)
+    >>> [uniform_quantized_dot(a, b, 1.0, 0, 1.0, 0, 1e-6, zero).item() for zero in (0, 1)]
+    [2147483647, -2147483648]
+
+    Examples
+    --------
+    >>> a, b = np.int8([[10, 20]]), np.int8([[1, 2], [3, 4]])
+    >>> uniform_quantized_dot(a, b, 0.5, 10, [1.0, 2.0], [1, 0], 0.25, 7, rhs_quantization_axis=1)
+    array([[ 47, 167]], dtype=int32)
+    """
+    lowest, highest = ends(output_quantization_min_val, output_quantization_max_val, "output_", "qint32")
+    left = given(lhs_scales, lhs_zero_points, lhs_quantization_axis, "lhs_", "lhs")
+    right = given(rhs_scales, rhs_zero_points, rhs_quantization_axis, "rhs_", "rhs")
+    after = given(output_scales, output_zero_points, output_quantization_axis, "output_", "output")
+    a, b = codes_of(lhs, "lhs", "qint8"), codes_of(rhs, "rhs", "qint8")
+    for name, x in (("lhs", a), ("rhs", b)):
+        if x.ndim != 2:
+            raise ValueError(f"{name}: {name} rank must be 2, but given {name} shape {shape_text(x.shape)}")
+    if a.shape[1] != b.shape[0]:
+        texts = f"lhs shape {shape_text(a.shape)} and rhs shape {shape_text(b.shape)}"
+        raise ValueError(f"lhs, rhs: lhs.dim_size(1) and rhs.dim_size(0) must be equal, but given {texts}")
+    shape = len(a), b.shape[1]
+    affines = of_products(left, right, after, (a.shape, b.shape, shape), (1, 1))
+    if out is not None:
+        check_out(out, S32, shape, [a, b])
+    zeros = affines[1].zero_points
+    columns = zeros[0] if affines[1].axis < 0 else np.array(zeros, np.int64)
+    sums = product(a, b, a_offset=affines[0].zero_points[0], b_offset=columns)
+    codes = sums if out is None else out
+    requantize_sums(sums, affines, lowest, highest, codes)
+    return codes
