@@ -1,8 +1,8 @@
 """oneDNN's int8 primitives, bit for bit: versions 2.6, 3.2 and 3.13 on AVX2, AVX-512 and AVX-512 VNNI.
 
-Each primitive is a pure function of arrays, with scales and zero points as oneDNN has them (`Attr`); `isa` and
-`version` name the machine to be reproduced (`qops.onednn.machine`, one table of facts). The default is VNNI, where
-products are exact. Without it pairs of products saturate:
+Each primitive is a pure function of arrays. `Attr` holds the scales and zero points, as in oneDNN. The arguments `isa`
+and `version` name the machine to be reproduced; what differs between machines stands in one table,
+`qops.onednn.machine`. The default is VNNI, whose products are exact. Without VNNI, pairs of products saturate:
 
 >>> import numpy as np
 >>> a, b = np.uint8([[255, 255]]), np.int8([[127], [127]])

@@ -1,4 +1,4 @@
-"""What oneDNN's primitives take: arrays, names, numbers. Each error names the argument and its value."""
+"""Checks of what oneDNN's primitives take: arrays, names, numbers. Each error names the argument and its value."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -8,21 +8,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes, qtensor
 from qops.onednn.cast import DTYPES
-from qops.qtensor import as_array, real
-
-__all__ = [
-    "array",
-    "bias",
-    "choice",
-    "dst_dt",
-    "instance",
-    "integer",
-    "no_nan",
-    "pair",
-    "real",
-    "sequence",
-    "shape",
-]
+from qops.qtensor import as_array
+from qops.qtensor import real as real
 
 S32 = codes.TABLE["s32"]
 
@@ -32,7 +19,7 @@ def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None
     data = as_array(x, name)
     if not data.dtype.isnative:
         data = data.astype(data.dtype.newbyteorder("="))
-    if data.dtype.type not in dtypes and data.dtype not in dtypes:  # a dtype of another name may be equal
+    if data.dtype.type not in dtypes and data.dtype not in dtypes:  # two names of one dtype are equal, not the same
         wanted = " or ".join(np.dtype(d).name for d in dtypes)
         raise TypeError(f"{name}: expected {wanted} data, got {data.dtype}")
     if ndim is not None and data.ndim != ndim:
@@ -68,7 +55,7 @@ def choice(x: str, name: str, allowed: Collection[str]) -> str:
 
 
 def integer(x: int, name: str, low: int = S32.lowest, high: int = S32.highest) -> int:
-    """Give `x` as an int in [low, high], those of int32 if nothing else is said."""
+    """Give `x` as an int in [low, high]; without these, as one that int32 holds."""
     return qtensor.integer(x, name, low, high)
 
 
@@ -80,12 +67,12 @@ def pair(x: Sequence[int], name: str, low: int) -> tuple[int, int]:
 
 
 def dst_dt(x: str, allowed: Sequence[str] = tuple(DTYPES)) -> str:
-    """Give `x`, if it is oneDNN's name of a data type that the destination can have."""
+    """Give `x`, if it is oneDNN's name of a data type that this destination can have."""
     return choice(x, "dst_dt", allowed)
 
 
 def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:
-    """Give the bias as one value a channel; it comes in any shape with the channels last and 1s before them."""
+    """Give the bias as one value a channel; its shape may have 1s before the channels."""
     if x is None:
         return None
     data = array(x, "bias", [np.float32, np.int32, np.int8, np.uint8])

@@ -1,4 +1,4 @@
-"""Quantization attributes: what oneDNN calls primitive attributes, as small frozen nouns."""
+"""Quantization attributes, which oneDNN calls primitive attributes: scales, zero points, post-ops."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,19 +15,19 @@ __all__ = ["NO_ATTR", "Attr", "Eltwise", "PostOp", "Scales", "Sum"]
 
 @dataclass(frozen=True, eq=False, init=False)
 class Scales:
-    """Float32 scales along the dimensions that a mask names.
+    """Float32 scales: one for the tensor, or one for each index along the dimensions that a mask names.
 
     Parameters
     ----------
     values : array_like of float
         Finite and above zero.
     mask : int, optional
-        Bit i stands for logical dimension i; 0 is one value for all.
+        Bit i stands for logical dimension i. A mask of 0 means one value for all.
 
     Raises
     ------
     TypeError, ValueError
-        A scale that is no number, not finite or not above zero; no scale; several scales with mask 0.
+        A scale that is not a finite number above zero; no scale at all; several scales with mask 0.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Eltwise:
-    """Post-op: ``scale * relu(x)``, where ``relu(x) = x > 0 ? x : alpha*x``. oneDNN knows other curves too."""
+    """Post-op: ``scale * relu(x)``, where ``relu(x) = x > 0 ? x : alpha*x``. oneDNN's other curves are not modelled."""
 
     alg: str = "relu"
     alpha: float = 0.0
@@ -88,16 +88,17 @@ PostOp: TypeAlias = Sum | Eltwise
 class Attr:
     """Quantization attributes of one primitive.
 
-    2.6 has one `oscale` (it multiplies, after the bias); 3.x has `src_scale` and `wei_scale` (they multiply, before
-    the bias) and `dst_scale` (it divides, at the end). A zero point of None is one that was not given.
+    Version 2.6 has one scale, `oscale`: it multiplies after the bias is added. Versions 3.x have three: `src_scale` and
+    `wei_scale` multiply before the bias is added, `dst_scale` divides at the end. None means that nothing was given,
+    which may differ from a zero point of 0.
 
     Parameters
     ----------
     oscale, src_scale, wei_scale, dst_scale : Scales or float, optional
     src_zp, wei_zp, dst_zp : int, optional
-        Codes of real zero, any s32.
+        Codes of real zero, of any s32 value.
     post_ops : sequence of Sum and Eltwise, optional
-        Applied in this order: sum-then-relu and relu-then-sum differ.
+        They are applied in this order. A Sum before a relu gives other results than a relu before a Sum.
 
     Raises
     ------
@@ -124,9 +125,9 @@ class Attr:
     given: list[str] = field(repr=False)
     """The names of what was given."""
     has_sum: bool = field(repr=False)
-    """True if a post-op reads the destination."""
+    """True if a post-op is a Sum, which reads the destination."""
     changes_sums: bool = field(repr=False)
-    """True if it does more than a zero point of the source or the weights, which is part of the product."""
+    """True if anything was given but zero points of the source or the weights, which belong to the product."""
 
     def __init__(
         self,
@@ -156,11 +157,11 @@ class Attr:
 
     @property
     def has_late_sum(self) -> bool:
-        """True if a Sum follows another post-op: GEMM refuses it, and the reference kernel takes over."""
+        """True if a Sum follows another post-op. oneDNN's GEMM cannot do that; its reference kernel takes over."""
         return any(isinstance(op, Sum) for op in self.post_ops[1:])
 
     def only(self, *names: str) -> None:
-        """Raise ValueError if anything else than `names` was given."""
+        """Raise ValueError if anything was given that is not in `names`."""
         for name in self.given:
             if name not in names:
                 raise ValueError(f"{name}: not supported here, got {getattr(self, name)!r}")
@@ -188,4 +189,4 @@ def _positive(values: ArrayLike, name: str) -> F32:
 
 
 NO_ATTR = Attr()
-"""No attributes: codes in, codes out."""
+"""No scale, no zero point, no post-op."""

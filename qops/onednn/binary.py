@@ -33,20 +33,20 @@ def binary(
     version: str = DEFAULT_VERSION,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Combine two tensors through float32.
+    """Add, subtract, multiply or compare two tensors of codes in float32.
 
-    Every operation is one float32 rounding, also where nothing is scaled::
+    Each operation is rounded to float32, also with scales of 1::
 
-        dst = q(post_ops(f32(x * scale0) op f32(y * scale1)))    q: saturate, then half to even
+        dst = q(post_ops(f32(x * scale0) op f32(y * scale1)))    q: saturate, then round half to even
 
     Parameters
     ----------
     src0 : ndarray of uint8 or int8
     src1 : ndarray of uint8 or int8
-        Of the shape of `src0`, or with 1s to repeat.
+        It has the shape of `src0`, or a length of 1 where it repeats.
     alg : {"add", "sub", "mul", "max", "min"}
     scale0, scale1 : float, optional
-        Above zero; they multiply, in every version.
+        Above zero. They multiply the codes in every version.
     dst_dt : {"u8", "s8"}, optional
     post_ops : sequence of Sum and Eltwise, optional
     dst_in : ndarray of the dtype and shape of the destination, optional
@@ -54,7 +54,7 @@ def binary(
     isa, version : str, optional
         All machines agree; see `gemm_u8s8s32`.
     out : ndarray of `dst_dt`, shape of `src0`, optional
-        Where the result is written; may be `dst_in`, not share memory with another input.
+        Where the result is written. It may be `dst_in`; it must not share memory with another input.
 
     Returns
     -------
@@ -68,10 +68,10 @@ def binary(
 
     Notes
     -----
-    Source: src/cpu/x64/jit_uni_binary.cpp; a Sum into another dtype than that of `src0` goes to src/cpu/ref_binary.cpp,
-    which rounds the product and the sum of that post-op apart (one fma otherwise).
+    Source: src/cpu/x64/jit_uni_binary.cpp, where a Sum is one fma. If `dst_dt` is not the type of `src0`, a Sum goes to
+    src/cpu/ref_binary.cpp, which rounds its product and its sum.
 
-    **Hazards.** Ties go to even codes, and the ends saturate:
+    **Hazards.** Ties go to even codes, and results beyond the ends saturate:
 
     >>> x, y = np.uint8([1, 3, 250]), np.uint8([0, 0, 250])
     >>> binary(x, y, "add", scale0=0.5), binary(x, y, "add", dst_dt="s8")

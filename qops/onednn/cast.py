@@ -1,4 +1,4 @@
-"""Roundings and conversions: one float32 rounding an operation, as oneDNN's kernels do them."""
+"""Conversions between float32 and codes, rounded as oneDNN's kernels round."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
@@ -28,7 +28,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def ieee(function: _Function) -> _Function:
-    """Decorate float32 arithmetic: what overflows becomes infinite and saturates later, without a warning."""
+    """Decorate a function so that float32 overflow gives an infinity, which saturates later, and no warning."""
     return np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore")(function)
 
 
@@ -93,7 +93,7 @@ def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms
 
 
 def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
-    """Give `result`, in `out` if that is given."""
+    """Give `result`, copied to `out` if that is given."""
     if out is None or out is result:
         return result
     np.copyto(out, result)
@@ -101,7 +101,7 @@ def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
 
 
 def cvtps2dq(x: F32) -> NDArray[np.int32]:
-    """Convert as the bare instruction does: round half to even, and INT_MIN for all that does not fit.
+    """Convert as the instruction does: round half to even; what int32 does not hold becomes INT_MIN.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def cvtps2dq(x: F32) -> NDArray[np.int32]:
 
 
 def round_half_away_s32(x: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Round float64 half away from zero and saturate to s32: GEMM's rounding when alpha or beta asks for one.
+    """Round float64 half away from zero and saturate to s32, as GEMM does after it has applied alpha and beta.
 
     Examples
     --------

@@ -1,11 +1,12 @@
-"""Convolution: src NCHW, weights OIHW or GOIHW, dst NCHW. Shapes are logical, whatever the order in memory."""
+"""Convolution: src NCHW, weights OIHW or GOIHW, dst NCHW. The order in memory may be another."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product import convolution as kernels
+from qops._kernels.product.convolution import convolve
+from qops._kernels.product.weights import PackedWeights
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr, Scales
@@ -38,23 +39,23 @@ def convolution(
 ) -> NDArray[Any]:
     """Convolve u8 or s8 images with s8 weights.
 
-    ``acc = sum over taps and channels of x*w - src_zp*sum(w)``, padding counting as real zero (x = src_zp). Then, with
-    one float32 rounding an operation::
+    ``acc = sum over taps and channels of x*w - src_zp*sum(w)``, where padding is real zero (x = src_zp). Then, each
+    operation rounded to float32::
 
         2.6:  f = (f32(acc) + bias)*oscale
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 or the reference kernel
               (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
 
-    Products are paired along the channels of one tap, (0,1), (2,3), ... An s8 source is shifted by 128 and compensated
-    by -128*sum(w). Where pairs saturate, its weights are halved first, ``w' = rne(w*0.5)``, and the scale is doubled:
-    that cannot saturate, and costs the lowest bit of the weights. Depthwise products never saturate.
+    Channels (0,1), (2,3), ... of one tap form pairs. An s8 source is moved to u8 by adding 128, and -128*sum(w) takes
+    that back. Where pairs saturate, oneDNN halves the weights of an s8 source, ``w' = rne(w*0.5)``, and doubles the
+    scale: then no pair can saturate, but the lowest bit of the weights is lost. Depthwise products never saturate.
 
     Parameters
     ----------
     src : ndarray of uint8 or int8, (N, C, H, W)
     weights : ndarray of int8 or float32, (O, C, KH, KW) or (G, O/G, C/G, KH, KW); or PackedConvolutionWeights
-        What `pack_convolution_weights` made is packed once for many images, and knows its `wq_scale`.
+        `pack_convolution_weights` packs them once for many images; then `wq_scale` is given there.
     bias : ndarray of float32, int32, int8 or uint8, O values, optional
     window : Window, optional
         Stride, dilation, padding.
@@ -65,16 +66,16 @@ def convolution(
     dst_in : ndarray of the dtype and shape of the destination, optional
         Needed by a Sum.
     wq_scale : Scales or float, optional
-        Needed by float32 weights: the reorder quantizes them, times it in 2.6, divided by it in 3.x; mask 0 or 1
+        Needed by float32 weights, which are quantized first: multiplied by it in 2.6, divided by it in 3.x; mask 0 or 1
         (3 with groups).
     layout : {"nhwc", "nchw"}, optional
-        Order of the images in memory; nchw goes to the reference kernel, which is exact, and on 3.13 really divides
-        by dst_scale.
+        Order of the images in memory. Images stored nchw go to the reference kernel, which is exact. On 3.13 that
+        divides by dst_scale and does not multiply by its reciprocal.
     isa, version, num_threads : optional
         See `gemm_u8s8s32`.
     out : ndarray of `dst_dt`, (N, O, OH, OW), optional
-        Where the result is written; may be `dst_in`, not share memory with another input. Any order in memory will do;
-        quickest is that of results, one of which can be given again.
+        Where the result is written. It may be `dst_in`; it must not share memory with another input. It is written
+        fastest if it is itself a result, as their channels lie together.
 
     Returns
     -------
@@ -91,38 +92,40 @@ def convolution(
     Notes
     -----
     Source: src/cpu/x64/jit_uni_x8s8s32x_conv_kernel.cpp, jit_avx512_core_x8s8s32x_conv_kernel.cpp, jit_brgemm_conv.cpp,
-    src/cpu/ref_convolution_int8.cpp. Without AVX-512 groups whose inputs or outputs are no multiple of 4 go to the
-    reference kernel. Sums above 2**24: kernels of one tap, without padding, compensate in float32 where pairs saturate;
-    plain s32 is stored as it is only by kernels built on BRGEMM, for a u8 source without zero point. Not modelled: odd
-    groups on 2.6 with AVX-512, which go to GEMM and pair across taps there; s8 sums above 2**24 of padded images that
-    3.13 keeps exact with VNNI; an image stored nchw of one channel, and a zero point, in 3.13.
+    src/cpu/ref_convolution_int8.cpp. On AVX2, groups whose inputs or outputs are no multiple of 4 go to the reference
+    kernel. Sums above 2**24 may lose low bits: kernels of one tap without padding compensate in float32 where pairs
+    saturate, and plain s32 keeps all bits only in kernels built on BRGEMM, for a u8 source without a zero point.
 
-    **Hazards.** All weights 1, all sources 1: 75 where 5x5x3 are summed, and 0 where the weights are halved.
+    Not modelled: such groups on 2.6 with AVX-512, where GEMM pairs channels of different taps; s8 sums above 2**24 of
+    padded images, which 3.13 with VNNI keeps exact; on 3.13 an image of one channel, stored nchw, with a zero point.
+
+    **Hazards.** A sum of 5*5*3 ones is 75 with VNNI. Halved weights of 1 are rounded to 0, and so is the sum:
 
     >>> src, weights = np.ones((1, 3, 5, 5), np.int8), np.ones((1, 3, 5, 5), np.int8)
     >>> [int(convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
     [75, 0]
 
-    A u8 source saturates there instead:
+    For a u8 source the weights are not halved, and pairs saturate:
 
     >>> src, weights = np.full((1, 2, 1, 1), 255, np.uint8), np.full((1, 2, 1, 1), 127, np.int8)
     >>> [int(convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
     [64770, 32767]
 
-    One channel alone makes no pairs, so cannot saturate; but 3.13 unrolls taps into channels without VNNI, and can:
+    An image of one channel has no pairs of channels, so nothing can saturate. But 3.13 with AVX-512 and without VNNI
+    treats the taps as channels, and pairs of taps do saturate:
 
     >>> grey, taps = np.full((1, 1, 7, 7), 255, np.uint8), np.zeros((1, 1, 3, 3), np.int8)
     >>> taps[0, 0, :2, 0] = 127
     >>> [int(convolution(grey, taps, isa=isa)[0, 0, 0, 0]) for isa in ("vnni", "avx2", "avx512")]
     [64770, 64770, 32767]
 
-    Padding never does, but the image does though its codes stand for 0, and looks darker than the padding:
+    Padding never saturates. The image can, even if its codes stand for 0, and then it is darker than its padding:
 
     >>> window, attr = Window(pad_l=(0, 1)), Attr(src_zp=255)
     >>> [convolution(src, weights, window=window, attr=attr, isa=isa).ravel().tolist() for isa in ("vnni", "avx2")]
     [[0, 0], [0, -32003]]
 
-    The accumulator wraps, from channels*taps = 65794 on at full range.
+    The accumulator wraps at 2**31: with the largest codes, from channels*taps = 65794 on.
 
     Examples
     --------
@@ -148,59 +151,59 @@ def convolution(
     end = output.prepare(attr, m, dst, bias, wei_mask=filters.mask)
     kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image, attr.src_zp is not None, window)
     way = filters.way(kernel, image, window)
+    sums = Sums(image, attr.src_zp or 0, filters, window, kernel, way, threads)
     via_f32 = kernel.s32_via_f32 or image.dtype == np.int8 or attr.src_zp is not None
-    is_sum = end.is_plain and not (via_f32 or way.halved)
-    room = end.dst.out if is_sum else None
-    result = _accumulate(image, filters, way, window, attr.src_zp or 0, kernel, threads, room)
-    if not is_sum:
-        result = end.finish(result, via_f32, way.halved, m.ref_scaling if kernel.is_ref else None)
+    if end.is_plain and not (via_f32 or way.halved):
+        result = sums.compensated(end.dst.out)
+    else:
+        result = end.finish(sums.compensated(), via_f32, way.halved, m.ref_scaling if kernel.is_ref else None)
     return result.transpose(0, 3, 1, 2) if out is None else out
 
 
-def _accumulate(
-    src: NDArray[Any],
-    filters: Filters,
-    way: Way,
-    window: Window,
-    src_zp: int,
-    kernel: ConvKernel,
-    num_threads: int,
-    out: S32 | None,
-) -> NDArray[Any]:
-    """Images (N, C, H, W) -> compensated sums (N, OH, OW, O), s32 or f32."""
-    panels, moves = filters.packed(way), unrolled_window(window, way.order)
+class Sums(NamedTuple):
+    """The sums of a convolution, before scales and bias."""
 
-    def convolve(image: NDArray[Any], out: S32 | None = None, pad_value: int = 0, zero_point: int = 0) -> S32:
-        return kernels.convolve(
-            filters.view(image, window, way),
+    src: NDArray[Any]
+    src_zp: int
+    filters: Filters
+    window: Window
+    kernel: ConvKernel
+    way: Way
+    num_threads: int
+
+    def compensated(self, out: S32 | None = None) -> NDArray[Any]:
+        """Give the sums (N, OH, OW, O), less what the shift of an s8 source and the zero point add: s32 or f32."""
+        src, zero = self.src, self.src_zp
+        panels, in_f32 = self.filters.packed(self.way), self.kernel.compensates_in_f32
+        apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
+        # oneDNN's padding never saturates. The product reads it as codes where a pair of them cannot (2*128*128 fits
+        # s16) and where no pair is half padding, half image.
+        is_safe = not self.way.order and (-128 <= zero <= 127 if src.dtype == np.int8 else 0 <= zero <= 128)
+        pad = (zero if is_safe else 0) + (dot.SHIFT if apart else 0)
+        image = dot.shifted(src) if apart else src
+        acc: NDArray[Any] = self._of(image, panels, pad, zero if is_safe and not in_f32 else 0, out)
+        if not in_f32 and (is_safe or not zero):
+            return acc
+        sums = panels.sums.astype(np.int64)
+        if in_f32:
+            acc = to_f32(acc)
+        if apart:
+            acc += to_f32(-dot.SHIFT * sums)
+        if zero:
+            if not is_safe:  # only the part of the window that lies on the image
+                sums = self._of(np.ones((1, *src.shape[1:]), np.uint8), panels).astype(np.int64)
+            acc = acc - to_f32(dot.wrap_s32(zero * sums)) if in_f32 else dot.wrap_s32(acc - zero * sums)
+        return acc
+
+    def _of(self, x: NDArray[Any], panels: PackedWeights, pad: int = 0, zero: int = 0, out: S32 | None = None) -> S32:
+        """Give the sums of images padded with codes of `pad`, less `zero` times those of the weights."""
+        return convolve(
+            self.filters.view(x, self.window, self.way),
             panels,
             out,
-            window=moves,
-            pad_value=pad_value,
-            zero_point=zero_point,
+            window=unrolled_window(self.window, self.way.order),
+            pad_value=pad,
+            zero_point=zero,
             layout="nchw",
-            num_threads=num_threads,
+            num_threads=self.num_threads,
         )
-
-    in_f32 = kernel.compensates_in_f32
-    apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
-    # Padding never saturates: it may stand in the products where 2*128*128 fits s16, but not beside a tap of the image.
-    is_safe = not way.order and (-128 <= src_zp <= 127 if src.dtype == np.int8 else 0 <= src_zp <= 128)
-    acc: NDArray[Any] = convolve(
-        dot.shifted(src) if apart else src,
-        out,
-        pad_value=(src_zp if is_safe else 0) + (dot.SHIFT if apart else 0),
-        zero_point=src_zp if is_safe and not in_f32 else 0,
-    )
-    if not in_f32 and (is_safe or not src_zp):
-        return acc
-    sums = panels.sums.astype(np.int64)
-    if in_f32:
-        acc = to_f32(acc)
-    if apart:
-        acc += to_f32(-dot.SHIFT * sums)
-    if src_zp:
-        if not is_safe:  # only the part of the window that lies on the image
-            sums = convolve(np.ones((1, *src.shape[1:]), np.uint8)).astype(np.int64)
-        acc = acc - to_f32(dot.wrap_s32(src_zp * sums)) if in_f32 else dot.wrap_s32(acc - src_zp * sums)
-    return acc

@@ -1,4 +1,4 @@
-"""Weights of convolutions: reordered as oneDNN does it, and packed once for many images."""
+"""Weights of convolutions: quantized and halved as oneDNN does it, and packed once for many images."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,28 +30,28 @@ __all__ = [
 ]
 
 HALF = np.float32(0.5)
-"""What s8 convolution scales its weights by where pairs saturate: 2*255*64 = 32640 fits s16."""
+"""The factor for weights of an s8 source where pairs saturate: 2*255*64 = 32640 fits s16."""
 
 
 class Way(NamedTuple):
     """How a kernel reads weights."""
 
     saturating: bool
-    """Pairs do saturate: those of halved s8 weights cannot, and exact products are no slower."""
+    """Pairs saturate. Those of halved s8 weights cannot, so they are multiplied exactly, which is as fast."""
     halved: bool
-    """The codes are half of the weights; the accumulator must be doubled."""
+    """The codes are half of the weights, and the result must be doubled."""
     order: Order = ""
-    """How taps take the place of channels, see `qops.onednn.unrolled`."""
+    """In which order taps are read as channels; see `qops.onednn.unrolled`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Filters:
-    """Checked weights of a convolution, packed anew each time they are asked for."""
+    """Checked weights of a convolution. They are packed each time a product needs them."""
 
     weights: NDArray[Any]
     """s8 or f32, (G, O, I, KH, KW)."""
     mask: int
-    """Of scales that run along the output channels."""
+    """The mask of scales, one for each output channel."""
     wq_scale: Scales | float | None
     machine: Machine
 
@@ -62,11 +62,11 @@ class Filters:
 
     @cached_property
     def is_depthwise(self) -> bool:
-        """True if each channel has weights of its own."""
+        """True if each channel is a group of its own."""
         return self.shape[0] > 1 and self.shape[1] == self.shape[2] == 1
 
     def kernel(self, src: NDArray[Any], has_zp: bool, window: Window) -> ConvKernel:
-        """Tell which kernel oneDNN picks for images (N, C, H, W) stored nhwc, and a zero point of them or none."""
+        """Tell which kernel oneDNN picks for images (N, C, H, W) stored nhwc, with or without a zero point."""
         groups, outputs, inputs, kh, kw = self.shape
         m = self.machine
         if self.is_depthwise:
@@ -85,7 +85,7 @@ class Filters:
         return CONV_KERNELS[m.conv_u8_zp if has_zp else m.conv_u8]
 
     def way(self, kernel: ConvKernel, src: NDArray[Any], window: Window) -> Way:
-        """Tell how `kernel` reads them for such images."""
+        """Tell how `kernel` reads the weights for such images."""
         way = self._way(kernel, src.dtype)
         if not (way.saturating and self._unrolls and kernel is CONV_KERNELS["brg"]):
             return way
@@ -94,7 +94,7 @@ class Filters:
     def _way(self, kernel: ConvKernel, src_dtype: DTypeLike) -> Way:
         saturates = self.machine.saturates
         halved = saturates and kernel.halves_s8 and src_dtype == np.int8
-        is_safe = halved and self.weights.dtype == np.int8  # float32 weights can exceed 64 after the halving too
+        is_safe = halved and self.weights.dtype == np.int8  # float32 weights can be above 64 even when halved
         return Way(saturates and not (kernel.exact or is_safe), halved)
 
     @property
@@ -106,7 +106,7 @@ class Filters:
         return self.machine.conv_unrolls and self.shape[2] == 1
 
     def view(self, src: NDArray[Any], window: Window, way: Way) -> NDArray[Any]:
-        """Give images as `way` reads them."""
+        """Give images in the layout that `way` reads."""
         return unrolled_image(src, self._taps, window, way.order) if way.order else src
 
     def packed(self, way: Way) -> kernels.PackedWeights:
@@ -129,7 +129,7 @@ class PackedConvolutionWeights(Filters):
     machine : Machine
         The only one whose convolutions it may take part in.
     panels : mapping
-        What each kernel of the machine reads: they differ where pairs saturate, and the same thing elsewhere.
+        The packed weights for each way to read them. Where nothing saturates there is one way.
     """
 
     panels: Mapping[Way, kernels.PackedWeights]
@@ -152,18 +152,18 @@ def pack_convolution_weights(
 ) -> PackedConvolutionWeights:
     """Pack the weights of a convolution once, for many images.
 
-    `convolution` takes the result in place of ``weights`` and ``wq_scale``. Results are the same, to the bit, whatever
-    the source, window, layout and attributes.
+    `convolution` takes them in place of ``weights`` and ``wq_scale``. Its results have the same bits, for every source,
+    window, layout and attribute.
 
     Parameters
     ----------
     weights : ndarray of int8 or float32, (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
-        Copied: later changes to it change nothing.
+        They are copied.
     wq_scale : Scales or float, optional
-        Needed by float32 weights, see `convolution`.
+        Needed by float32 weights; see `convolution`.
     isa, version : str, optional
-        See `gemm_u8s8s32`. They decide what is done to weights, so convolutions have to name the same. Where pairs
-        saturate, three forms are kept: for sources of u8, for those of s8, and for the reference kernel.
+        See `gemm_u8s8s32`. They decide what is done to weights, so a convolution must name the same. Where pairs
+        saturate, three forms are kept: for u8 sources, for s8 sources, and for the reference kernel.
 
     Returns
     -------
@@ -176,9 +176,9 @@ def pack_convolution_weights(
 
     Notes
     -----
-    Source: none; it saves the reorder of src/cpu/reorder/cpu_reorder_comp.cpp and qops' own packing.
+    Source: src/cpu/reorder/cpu_reorder_comp.cpp, which this makes once, as well as the packing of qops.
 
-    **Hazards.** What is packed for one machine is refused by another:
+    **Hazards.** Weights packed for one machine are refused by another:
 
     >>> packed = pack_convolution_weights(np.ones((1, 3, 5, 5), np.int8), isa="avx2")
     >>> packed
@@ -222,7 +222,7 @@ def filters_of(
 
 
 def _grouped(weights: ArrayLike) -> tuple[NDArray[Any], int]:
-    """Weights as (G, O, I, KH, KW), and the mask of scales that run along the output channels."""
+    """Give weights as (G, O, I, KH, KW), and the mask of scales for each output channel."""
     w = check.no_nan(check.array(weights, "weights", [np.int8, np.float32]), "weights")
     if w.ndim not in (4, 5):
         raise ValueError(f"weights: expected shape (O, I, KH, KW) or (G, O, I, KH, KW), got {w.shape}")
@@ -237,13 +237,14 @@ def _grouped(weights: ArrayLike) -> tuple[NDArray[Any], int]:
 def reorder_weights(
     weights: NDArray[Any], wq_scale: Scales | float | None, m: Machine, *, halved: bool, mask: int = 1
 ) -> S8:
-    """Reorder convolution weights (G, O, I, KH, KW): float32 to s8 if need be, and halved where pairs saturate.
+    """Make float32 weights (G, O, I, KH, KW) s8, and halve weights if `halved`.
 
-    s8: ``w' = rne(w*0.5)``; float32: ``w' = rne(w*(s*0.5))``, s = wq_scale (2.6) or f32(1/wq_scale) (3.x).
+    Halved s8 weights are ``w' = rne(w*0.5)``. Halved float32 weights are ``w' = rne(w*(s*0.5))``, where s is wq_scale
+    in 2.6 and f32(1/wq_scale) in 3.x.
 
     Notes
     -----
-    **Hazards.** ``2*w' = w + d``, with d = 0 for even w, -1 where w mod 4 = 1, +1 where w mod 4 = 3:
+    **Hazards.** Odd weights change: 2*w' is w - 1 where w mod 4 = 1, and w + 1 where w mod 4 = 3:
 
     >>> w = np.int8([1, 2, 3, 127, -128]).reshape(1, 1, 5, 1, 1)
     >>> reorder_weights(w, None, machine("2.6", "avx2"), halved=True).ravel()

@@ -1,7 +1,7 @@
-"""Dot products of u8 by s8 into s32: the only place where oneDNN's int8 machines differ.
+"""Dot products of u8 by s8 codes into s32. They are exact with VNNI, and saturate in pairs without it.
 
-Every product of this package is `exact` or `saturating`. Both take the left matrix as u8 codes; s8 codes are `shifted`
-first, and the `compensation` is added after: `compensated` does all three at once.
+The product reads the left matrix as u8 codes. An s8 matrix is `shifted` to u8 before the product, and the
+`compensation` is added after it; `compensated` does all of this at once.
 """
 
 from collections.abc import Sequence
@@ -13,17 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.product import gemm as kernels
 from qops.onednn.packed import Packed, Weights
 
-__all__ = [
-    "SHIFT",
-    "compensated",
-    "compensation",
-    "exact",
-    "leaves_s16",
-    "paired",
-    "saturating",
-    "shifted",
-    "wrap_s32",
-]
+__all__ = ["SHIFT", "compensated", "compensation", "leaves_s16", "paired", "shifted", "wrap_s32"]
 
 U8: TypeAlias = NDArray[np.uint8]
 S8: TypeAlias = NDArray[np.int8]
@@ -31,13 +21,13 @@ S32: TypeAlias = NDArray[np.int32]
 S64: TypeAlias = NDArray[np.int64]
 
 SHIFT = 128
-"""What makes s8 codes u8 codes; 128 * (sum of the weights) takes it back."""
+"""Added to s8 codes, it makes u8 codes of them; -128 * (sum of the weights) takes that back."""
 
 S16_MIN, S16_MAX = -32768, 32767
 
 
 def wrap_s32(x: NDArray[Any]) -> S32:
-    """Keep the low 32 bits, as an s32 register does.
+    """Keep the low 32 bits of integers, as an s32 register does.
 
     Examples
     --------
@@ -48,7 +38,7 @@ def wrap_s32(x: NDArray[Any]) -> S32:
 
 
 def shifted(a: NDArray[Any]) -> U8:
-    """Move s8 codes to u8 by adding 128; u8 codes stay as they are.
+    """Make u8 codes of s8 codes by adding 128. u8 codes stay as they are.
 
     Examples
     --------
@@ -59,72 +49,12 @@ def shifted(a: NDArray[Any]) -> U8:
 
 
 def compensation(b: S8, axis: int | tuple[int, ...] = 0) -> S64:
-    """Give -128 * (sum of the weights) for each output: it takes away what a shifted source has added."""
+    """Give -128 * (sum of the weights) for each output, which takes back what the shift of the source has added."""
     return np.asarray(-SHIFT * b.sum(axis=axis, dtype=np.int64))
 
 
-def exact(a: U8, b: S8) -> S32:
-    """Multiply as VNNI does: the sum over k of ``a[m, k] * b[k, n]``, modulo 2**32.
-
-    Parameters
-    ----------
-    a : ndarray of uint8, (M, K)
-    b : ndarray of int8, (K, N)
-
-    Returns
-    -------
-    ndarray of int32, (M, N)
-
-    Notes
-    -----
-    Source: the instruction VPDPBUSD.
-
-    **Hazards.** The accumulator wraps, at full range from K = 65794 on (2**31 / (255*128)):
-
-    >>> [exact(np.full((1, k), 255, np.uint8), np.full((k, 1), -128, np.int8)).item() for k in (65793, 65794)]
-    [-2147483520, 2147451136]
-
-    Examples
-    --------
-    >>> exact(np.uint8([[255, 255]]), np.int8([[127], [127]]))
-    array([[64770]], dtype=int32)
-    """
-    return kernels.product(a, b)
-
-
-def saturating(a: U8, b: S8, k_starts: Sequence[int] = (0,)) -> S32:
-    """Multiply as VPMADDUBSW does: pairs along k saturate to s16 before they are added up.
-
-    The sum over pairs (k, k+1) of ``sat16(a[m, k]*b[k, n] + a[m, k+1]*b[k+1, n])``, modulo 2**32.
-
-    Parameters
-    ----------
-    a : ndarray of uint8, (M, K)
-    b : ndarray of int8, (K, N)
-    k_starts : sequence of int, optional
-        Where pairing starts anew, ascending, the first 0: a block of odd length ends in a pair with 0.
-
-    Returns
-    -------
-    ndarray of int32, (M, N)
-
-    Notes
-    -----
-    Source: the instructions VPMADDUBSW, VPMADDWD by ones, VPADDD.
-
-    **Hazards.** 32767 comes out where 64770 is due, and the same data, paired otherwise, give another result:
-
-    >>> saturating(np.uint8([[255, 255]]), np.int8([[127], [127]]))
-    array([[32767]], dtype=int32)
-    >>> a, b = np.uint8([[255, 255, 255, 255]]), np.int8([[-1], [127], [127], [-1]])
-    >>> saturating(a, b), saturating(a, b, (0, 1))
-    (array([[64260]], dtype=int32), array([[32257]], dtype=int32))
-    """
-    return kernels.product(a, b, saturating=True, block_starts=k_starts)
-
-
 def paired(rows: NDArray[Any], k_starts: Sequence[int]) -> S32:
-    """Split rows (M, K) into pairs (M, P, 2), a missing partner 0.
+    """Split rows (M, K) into pairs (M, P, 2); the partner of a code that is left over is 0.
 
     Examples
     --------
@@ -137,7 +67,9 @@ def paired(rows: NDArray[Any], k_starts: Sequence[int]) -> S32:
 
 
 def leaves_s16(pairs: S32, top: ArrayLike) -> NDArray[np.bool_]:
-    """Tell which pairs of weights (..., 2) codes in [0, top] can take out of s16; `top` is one, or one a member.
+    """Tell which pairs of weights (..., 2) can leave s16 when multiplied by codes in [0, top].
+
+    `top` is one number, or one for each weight.
 
     Examples
     --------
@@ -158,17 +90,22 @@ def compensated(
     offsets: tuple[int, int] = (0, 0),
     num_threads: int = 1,
 ) -> S32:
-    """Multiply a u8 source; or an s8 source: shifted, multiplied, compensated, in one kernel.
+    """Multiply a u8 or s8 matrix by an s8 matrix, modulo 2**32. The kernel shifts and compensates an s8 one itself.
+
+    Without saturation it is the sum over k of ``a[m, k]*b[k, n]``. Else it is the sum over pairs (k, k+1) of
+    ``sat16(a[m, k]*b[k, n] + a[m, k+1]*b[k+1, n])``, where a are the u8 codes.
 
     Parameters
     ----------
     a : ndarray of uint8 or int8, (M, K)
     b : ndarray of int8, (K, N), or PackedWeights of a machine that `saturates` or not
     saturates : bool
+        Whether pairs saturate.
     k_starts : sequence of int, optional
-        See `saturating`.
+        The starts of the blocks, ascending, the first 0. No pair reaches from one block into the next: the last code of
+        a block of odd length is paired with 0.
     offsets : pair of int, optional
-        What is taken off each code of `a` and of `b`; after the product, so that it changes nothing of what saturates.
+        These are subtracted from the codes of `a` and of `b`. That is done after the product and saturates nothing.
     num_threads : int, optional
         The result has the same bits for every number.
 
@@ -176,16 +113,25 @@ def compensated(
     -------
     ndarray of int32, (M, N)
 
+    Notes
+    -----
+    Source: the instructions VPDPBUSD; or VPMADDUBSW, VPMADDWD by ones, VPADDD.
+
+    **Hazards.** A sum of 64770 becomes 32767, and other pairs of the same data give another result:
+
+    >>> compensated(np.uint8([[255, 255]]), np.int8([[127], [127]]), saturates=True)
+    array([[32767]], dtype=int32)
+    >>> a, b = np.uint8([[255, 255, 255, 255]]), np.int8([[-1], [127], [127], [-1]])
+    >>> [compensated(a, b, True, starts).item() for starts in ((0,), (0, 1))]
+    [64260, 32257]
+
     Examples
     --------
+    The steps for an s8 source, one by one:
+
     >>> a, b = np.int8([[127, 127]]), np.int8([[127], [127]])
-    >>> compensated(a, b, saturates=False), compensated(a, b, saturates=True)
-    (array([[32258]], dtype=int32), array([[255]], dtype=int32))
-
-    Step by step:
-
-    >>> shifted(a), saturating(shifted(a), b), compensation(b)
-    (array([[255, 255]], dtype=uint8), array([[32767]], dtype=int32), array([-32512]))
+    >>> compensated(shifted(a), b, saturates=True) + compensation(b), compensated(a, b, saturates=True)
+    (array([[255]]), array([[255]], dtype=int32))
     """
     ao, bo = offsets
     if isinstance(b, Packed):

@@ -27,9 +27,9 @@ def eltwise(
     version: str = DEFAULT_VERSION,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Apply a curve to codes, through float32, into the dtype of the source.
+    """Apply a curve to codes in float32. The result has the type of the source.
 
-    ``dst = q(curve(f32(x)))``, q: saturate, then half to even, with ::
+    ``dst = q(curve(f32(x)))``, where q saturates, then rounds half to even. The curves are ::
 
         relu:    x > 0 ? x : alpha * x
         linear:  fma(x, alpha, beta)
@@ -40,11 +40,11 @@ def eltwise(
     src : ndarray of uint8, int8 or int32
     alg : {"relu", "linear", "clip"}
     alpha, beta : float, optional
-        Used as float32.
+        They are rounded to float32.
     isa, version : str, optional
         All machines agree; see `gemm_u8s8s32`.
     out : ndarray of the dtype and shape of `src`, optional
-        Where the result is written; it must not share memory with `src`.
+        Where the result is written. It must not share memory with `src`.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def eltwise(
     -----
     Source: src/cpu/x64/jit_uni_eltwise_int.cpp.
 
-    **Hazards.** s32 passes through float32 too, and relu has no upper clamp:
+    **Hazards.** s32 codes become float32 too, and lose bits above 2**24. In s32, relu does not saturate at the top:
 
     >>> eltwise(np.int32([16777217, 2147483647]), "relu")
     array([   16777216, -2147483648], dtype=int32)

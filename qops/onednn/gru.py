@@ -7,7 +7,7 @@ from qops.onednn.attr import Scales
 from qops.onednn.cast import ieee
 from qops.onednn.dot import U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.rnn import RECOMMENDED, Cell, StateQuant, dequantize_state, quantize_state, sigmoid, tanh
+from qops.onednn.rnn import RECOMMENDED, Cell, StateQuant, Weights, dequantize_state, quantize_state, sigmoid, tanh
 
 __all__ = ["gru"]
 
@@ -30,24 +30,19 @@ def gru(
 ) -> tuple[U8, U8]:
     """Run a GRU layer on u8 codes.
 
-    Weights and gate inputs are those of `lstm`, with the gates u, r, o in this order. Each step, with h the codes of
-    the state and H = (h - shift)/scale::
+    Weights and inputs g of the gates are those of `lstm`; the gates are u, r, o in this order. Each step, where h are
+    the codes of the state and H = (h - shift)/scale::
 
         u  = sigmoid(g_u),  r = sigmoid(g_r)
-        o  = tanh(g_o), where dot(q(r*H), wh) stands for dot(h, wh): the reset state is a code again
-        h' = q(fma(u*H + (1 - u)*o, scale, shift))    q: saturate, then half to even
+        o  = tanh(g_o), with dot(q(r*H), wh) in place of dot(h, wh)
+        h' = q(fma(u*H + (1 - u)*o, scale, shift))    q: saturate, then round half to even
 
     Parameters
     ----------
-    src_layer : ndarray of uint8, (T, N, C)
-    src_iter : ndarray of uint8, (1, 1, N, O)
-    weights_layer, weights_iter : ndarray of float32 or int8, (1, 1, C, 3, O) and (1, 1, O, 3, O)
-        int8 is taken as quantized already.
-    bias : ndarray of float32, (1, 1, 3, O)
-    weights_scale : Scales or float
-    quant : StateQuant, optional
-    isa, version : str, optional
-        See `lstm`.
+    src_layer, src_iter, weights_layer, weights_iter, bias, weights_scale
+        Those of `lstm`, with 3 gates in place of 4.
+    quant, isa, version : optional
+        Those of `lstm`.
 
     Returns
     -------
@@ -57,16 +52,13 @@ def gru(
     Raises
     ------
     TypeError, ValueError
-        Other dtypes, shapes or masks that do not fit, NaN, an unknown `isa` or `version`.
+        What `lstm` refuses.
 
     Notes
     -----
-    Source: src/cpu/rnn/ref_rnn.cpp, src/cpu/x64/rnn. Not modelled: packed GEMM's k blocks for long inputs.
+    Source: that of `lstm`.
 
-    **Hazards.** The accumulator of a gate wraps, from C + O = 65794 on at full range.
-
-    Without VNNI layer and iter products saturate, each for itself, if weights use all of s8 (127), and not
-    if they keep to 63:
+    **Hazards.** Those of `lstm`. Without VNNI, pairs saturate if the codes of the weights go up to 127:
 
     >>> x, h = np.full((1, 1, 2), 255, np.uint8), np.full((1, 1, 1, 1), 128, np.uint8)
     >>> w, b = np.ones((1, 1, 2, 3, 1), np.float32), np.float32([-9, 0, -1]).reshape(1, 1, 3, 1)
@@ -74,7 +66,7 @@ def gru(
     >>> [int(gru(x, h, w, u, b, weights_scale=s, isa=isa)[1].item()) for s in (127, 63) for isa in ("vnni", "avx2")]
     [225, 32, 225, 225]
 
-    An update gate near 1 keeps the state to the code, however long the sequence:
+    While the update gate is near 1, no code of the state changes, however long the sequence:
 
     >>> x, h = np.full((9, 1, 1), 128, np.uint8), np.full((1, 1, 1, 1), 200, np.uint8)
     >>> w, b = np.zeros((1, 1, 1, 3, 1), np.float32), np.float32([6, 0, 0]).reshape(1, 1, 3, 1)
@@ -82,7 +74,7 @@ def gru(
     array([200, 200, 200, 200, 200, 200, 200, 200, 200], dtype=uint8)
     """
     m = machine(version, isa)
-    cell = Cell(3, src_layer, src_iter, weights_layer, weights_iter, bias, weights_scale, quant, m)
+    cell = Cell(3, src_layer, src_iter, Weights(weights_layer, weights_iter, bias, weights_scale), quant, m)
     h = cell.src_iter
     dst_layer = np.empty((len(cell.src_layer), *h.shape), np.uint8)
     for t, x in enumerate(cell.src_layer):

@@ -1,4 +1,4 @@
-"""Inner product: src (N, IC) times weights (OC, IC), transposed."""
+"""Inner product: src (N, IC) times the transpose of weights (OC, IC)."""
 
 from typing import Any
 
@@ -30,20 +30,20 @@ def inner_product(
     num_threads: int = 1,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Multiply rows of u8 or s8 codes by s8 weights (a fully connected layer).
+    """Multiply rows of u8 or s8 codes by s8 weights, as a fully connected layer does.
 
-    ``acc = sum over ic of x[n, ic]*w[oc, ic]``, by GEMM (k blocks) or BRGEMM (one block), as the machine has it. Then,
-    with one float32 rounding an operation::
+    ``acc = sum over ic of x[n, ic]*w[oc, ic]``, by GEMM, which cuts the sum into blocks, or by BRGEMM, which does not.
+    The machine and `weights_format` decide which. Then, each operation rounded to float32::
 
         2.6:  f = (f32(acc) + bias)*oscale
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); saturate, round half to even
 
-    A Sum after another post-op takes GEMM to the reference kernel, which is exact, and on 3.13 multiplies by the two
-    scales one after the other and really divides by dst_scale.
+    GEMM cannot add a Sum after another post-op: the reference kernel takes over, which is exact. On 3.13 that
+    multiplies by the two scales one after the other, and divides by dst_scale instead of multiplying by its reciprocal.
 
-    s32 without scale, bias and post-op passes through float32 under GEMM on 3.13, and under BRGEMM if the source is s8;
-    else it is stored as it is.
+    s32 without scale, bias and post-op is stored as it is. But by GEMM on 3.13, and by BRGEMM if the source is s8, it
+    becomes float32 first and loses bits above 2**24.
 
     Parameters
     ----------
@@ -52,16 +52,16 @@ def inner_product(
     bias : ndarray of float32, int32, int8 or uint8, OC values, optional
     dst_dt : {"s32", "f32", "u8", "s8"}, optional
     attr : Attr, optional
-        2.6: oscale, mask 0 or 2; 3.x: src_scale, dst_scale, mask 0, wei_scale, mask 0 or 1; post_ops. oneDNN knows
+        2.6: oscale, mask 0 or 2; 3.x: src_scale, dst_scale, mask 0, wei_scale, mask 0 or 1; post_ops. oneDNN takes
         no zero points here.
     dst_in : ndarray of the dtype and shape of the destination, optional
         Needed by a Sum.
     weights_format : {"any", "oi"}, optional
-        Weights in the layout that oneDNN likes best, or stored as given; decides between GEMM and BRGEMM.
+        "any": in the layout that oneDNN prefers; "oi": as they are given.
     isa, version, num_threads : optional
         See `gemm_u8s8s32`.
     out : ndarray of `dst_dt`, (N, OC), optional
-        Where the result is written; may be `dst_in`, not share memory with another input.
+        Where the result is written. It may be `dst_in`; it must not share memory with another input.
 
     Returns
     -------
@@ -75,15 +75,15 @@ def inner_product(
 
     Notes
     -----
-    Source: src/cpu/gemm_x8s8s32x_inner_product.cpp, src/cpu/x64/jit_brgemm_inner_product.cpp; 3.13: those of matmul.
+    Source: src/cpu/gemm_x8s8s32x_inner_product.cpp, src/cpu/x64/jit_brgemm_inner_product.cpp; on 3.13 that of `matmul`.
 
-    **Hazards.** Nothing guards against saturation:
+    **Hazards.** Without VNNI, pairs saturate:
 
     >>> src, weights = np.int8([[127, 127, 0, 0]]), np.int8([[127, 127, 0, 0]])
     >>> inner_product(src, weights), inner_product(src, weights, isa="avx2")
     (array([[32258]], dtype=int32), array([[255]], dtype=int32))
 
-    The accumulator wraps, from IC = 65794 on at full range:
+    The accumulator wraps at 2**31: with the largest codes, from IC = 65794 on:
 
     >>> k = 65794
     >>> inner_product(np.full((1, k), 255, np.uint8), np.full((1, k), -128, np.int8)).item()
@@ -91,7 +91,7 @@ def inner_product(
 
     Examples
     --------
-    A layer: codes and weights in hundredths, the bias as it is, in float32 and as codes of 0.02, after a relu.
+    Codes of the source and the weights are hundredths. The result in float32, then its relu in codes of 0.02:
 
     >>> from qops.onednn import Eltwise
     >>> x, w, bias = np.uint8([[50, 100, 200]]), np.int8([[100, -50, 25], [10, 20, -40]]), np.float32([0.1, -0.2])

@@ -7,7 +7,7 @@ from qops.onednn.attr import Scales
 from qops.onednn.cast import F32, ieee
 from qops.onednn.dot import U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.rnn import RECOMMENDED, Cell, StateQuant, quantize_state, sigmoid, state_f32, tanh
+from qops.onednn.rnn import RECOMMENDED, Cell, StateQuant, Weights, quantize_state, sigmoid, state_f32, tanh
 
 __all__ = ["lstm"]
 
@@ -33,7 +33,7 @@ def lstm(
         acc = dot(x, wx) + dot(h, wh)
         g   = f32(acc - shift*(sum wx + sum wh)) / f32(weights_scale*scale) + bias
         c   = sigmoid(g_f)*c + sigmoid(g_i)*tanh(g_c~)
-        h   = q(fma(sigmoid(g_o)*tanh(c), scale, shift))    q: saturate, then half to even
+        h   = q(fma(sigmoid(g_o)*tanh(c), scale, shift))    q: saturate, then round half to even
 
     Parameters
     ----------
@@ -43,21 +43,22 @@ def lstm(
     src_iter_c : ndarray of float32, (1, 1, N, O)
         The cell state before the first step.
     weights_layer, weights_iter : ndarray of float32 or int8, (1, 1, C, 4, O) and (1, 1, O, 4, O)
-        int8 is taken as quantized already.
+        int8 weights are taken as quantized already.
     bias : ndarray of float32, (1, 1, 4, O)
     weights_scale : Scales or float
-        Mask 0, or 24 = per gate and output. `recommended_weights_scale` gives one that cannot saturate.
+        Mask 0, or 24 for one scale a gate and output. With `recommended_weights_scale` no pair saturates.
     quant : StateQuant, optional
-        Scale and shift of the states; 127 and 128 are recommended.
+        Scale and shift of the states. 127 and 128 are recommended.
     isa, version : str, optional
-        See `gemm_u8s8s32`; the versions agree.
+        See `gemm_u8s8s32`. All versions give the same bits.
 
     Returns
     -------
     dst_layer : ndarray of uint8, (T, N, O)
     dst_iter : ndarray of uint8, (1, 1, N, O)
     dst_iter_c : ndarray of float32, (1, 1, N, O)
-        Within 1e-6 of oneDNN's, whose exp and tanh are its own; a code could differ near a tie of its rounding.
+        It differs from oneDNN's by up to 1e-6, because oneDNN has its own exp and tanh. A code may differ where its
+        value is that close to a tie.
 
     Raises
     ------
@@ -68,10 +69,9 @@ def lstm(
     -----
     Source: src/cpu/rnn/ref_rnn.cpp, src/cpu/x64/rnn. Not modelled: packed GEMM's k blocks for long inputs.
 
-    **Hazards.** The accumulator of a gate wraps, from C + O = 65794 on at full range.
+    **Hazards.** The accumulator of a gate wraps at 2**31: with the largest codes, from C + O = 65794 on.
 
-    Without VNNI layer and iter products saturate, each for itself, if weights use all of s8 (127), and not
-    if they keep to 63:
+    Without VNNI, pairs saturate in both products if the codes of the weights go up to 127. Up to 63 they do not:
 
     >>> x, h, c = np.full((1, 1, 2), 255, np.uint8), np.full((1, 1, 1, 1), 128, np.uint8), np.zeros((1, 1, 1, 1))
     >>> w, u, b = np.ones((1, 1, 2, 4, 1)), np.zeros((1, 1, 1, 4, 1)), np.full((1, 1, 4, 1), -1)
@@ -81,7 +81,7 @@ def lstm(
     [175, 121, 175, 175]
     """
     m = machine(version, isa)
-    cell = Cell(4, src_layer, src_iter, weights_layer, weights_iter, bias, weights_scale, quant, m)
+    cell = Cell(4, src_layer, src_iter, Weights(weights_layer, weights_iter, bias, weights_scale), quant, m)
     h = cell.src_iter
     c = state_f32(src_iter_c, "src_iter_c", (1, 1, *h.shape))
     dst_layer = np.empty((len(cell.src_layer), *h.shape), np.uint8)

@@ -1,6 +1,6 @@
-"""What differs between CPUs and versions of oneDNN, as one table of facts: a machine is a column of it.
+"""What differs between CPUs and versions of oneDNN: one table of facts, in which a machine is a column.
 
-The arithmetic reads the facts; it never asks for a version or an instruction set by name.
+The other modules read these facts. None of them asks for a version or an instruction set by name.
 """
 
 from math import inf
@@ -19,65 +19,69 @@ class Machine(NamedTuple):
     version: str
     isa: str
     saturates: bool
-    """VPMADDUBSW: pairs saturate to s16. Else VPDPBUSD: exact."""
+    """Products use VPMADDUBSW, whose pairs saturate to s16; else VPDPBUSD, which is exact."""
     k_block: int
-    """GEMM cuts k into blocks of this length, and pairing starts anew in each ..."""
+    """GEMM cuts k into blocks of this length. No pair reaches from one block into the next."""
     k_single: int
-    """... but k up to this is one block, and k below 2*k_block is two halves."""
+    """A k up to this is one block, though. A k above it and below 2*k_block is cut into two halves."""
     gemv: bool
-    """A matrix times a vector has a kernel of its own, without k blocks."""
+    """The product of a matrix and a vector has a kernel of its own, without k blocks."""
     s8_gemm: str
-    """gemm_s8s8s32 shifts and compensates "inside"; or "around" gemm_u8s8s32, with an f64 reference for offsets."""
+    """How gemm_s8s8s32 shifts: "inside" its kernel, or "around" gemm_u8s8s32 (with offsets: an f64 reference)."""
     zp_rowsum_s8: bool
-    """The row sums that compensate a weights zero point read a u8 source as s8: a bug."""
+    """A bug: with a zero point of the weights, the sums of a u8 source's rows are those of s8 codes."""
     s32_via_f32: bool
-    """GEMM's result in an inner product passes through f32 even on its way to an s32 destination."""
+    """In an inner product, GEMM's result becomes f32 even if the destination is s32."""
     matmul_f32: bool
-    """The same in matmul."""
+    """The same in a matmul."""
     ip_oi: str
-    """Inner product of weights stored (OC, IC): "gemm" or "brgemm" (one k block, always)."""
+    """Who multiplies in an inner product of weights stored (OC, IC): "gemm", or "brgemm", which has no k blocks."""
     ip_any: str
-    """Inner product of weights in the layout that oneDNN likes best."""
+    """The same for weights in the layout that oneDNN prefers."""
     matmul: str
+    """The same for matmul."""
     scaling: str
-    """Order of scale and bias.
+    """The order of scale and bias.
 
     "old": (f + bias)*oscale; "merged": f*(src_scale*wei_scale) + bias; "split": (f*src_scale)*wei_scale + bias.
     """
     conv_1x1: str
-    """Convolutions by kind; the names are rows of CONV_KERNELS. This one: of one tap and without padding."""
+    """The kernel of a convolution, a row of `CONV_KERNELS`. This one is for kernels of one tap without padding."""
     conv_u8: str
+    """The one for u8 images without a zero point."""
     conv_u8_zp: str
+    """The one for u8 images with a zero point."""
     conv_s8: str
+    """The one for s8 images."""
     conv_inputs: int
-    """Images with fewer channels than this are "jit", but for those of `conv_1x1`."""
+    """Images of fewer channels take "jit" in place of the last three."""
     conv_groups_1x1: str
-    """Groups of one tap whose inputs and outputs are multiples of 4; with more taps they are "jit"."""
+    """The one for groups of one tap, if their inputs and outputs are multiples of 4. With more taps it is "jit"."""
     conv_groups: str
-    """Other groups (2.6 has a GEMM there, which is not modelled), ..."""
+    """The one for all other groups. 2.6 has a GEMM there, which is not modelled."""
     group_inputs: float
-    """... and groups of more inputs than this."""
+    """Groups of more inputs than this take `conv_groups` too."""
     conv_unrolls: bool
     """In images of one channel, "brg" forms pairs of taps; see `qops.onednn.unrolled`."""
     ref_scaling: str
-    """Order of scale and bias in the reference kernels of convolution and inner product, see `scaling`."""
+    """The order of scale and bias in the reference kernels of convolution and inner product; see `scaling`."""
     ref_matmul: str
     """The same for matmul."""
     ref_divides: bool
-    """The reference kernels divide by dst_scale; all others multiply by f32(1/dst_scale)."""
+    """The reference kernels divide by dst_scale. All other kernels multiply by f32(1/dst_scale)."""
     ref_minus_0: bool
-    """In the reference kernels, relu of alpha 0 makes -0 of negative numbers."""
+    """In the reference kernels, a relu of alpha 0 makes -0 of negative numbers."""
     s32_overflow: bool
-    """A reorder to s32 of 4, 8, 12, ... values, neither scaled nor added to, makes INT_MIN of what is too large."""
+    """A reorder of 4, 8, 12, ... values to s32, without scale and Sum, makes INT_MIN of values that are too large."""
     f32_merged: bool
-    """A reorder of f32 to f32 multiplies by src_scale*f32(1/dst_scale), before a Sum."""
+    """A reorder of f32 to f32 multiplies by the product src_scale*f32(1/dst_scale), before a Sum."""
     pool_global: str
-    """Pooling of an image into one value: "jit" multiplies by 1/n, "ref" divides by n."""
+    """How an image is pooled into one value: "jit" multiplies by 1/n, "ref" divides by n."""
     pool_min: int
-    """Pooling of a tensor with fewer elements than this is "ref"."""
+    """Tensors of fewer elements are pooled by "ref"."""
 
     def k_starts(self, k: int) -> tuple[int, ...]:
-        """Where the k blocks of GEMM start, for a product of length `k`.
+        """Give the starts of GEMM's k blocks, for a product of length `k`.
 
         Examples
         --------
@@ -91,7 +95,7 @@ class Machine(NamedTuple):
 
     @property
     def divides(self) -> bool:
-        """3.x has src_scale, wei_scale and dst_scale, which divides; 2.6 has oscale."""
+        """True for 3.x: it has src_scale, wei_scale, and dst_scale, which divides. 2.6 has oscale."""
         return self.scaling != "old"
 
 
@@ -145,15 +149,15 @@ class ConvKernel(NamedTuple):
     exact: bool
     """Products are exact on every machine."""
     halves_s8: bool
-    """On a machine that saturates, the weights of an s8 source are stored halved and the result is doubled."""
+    """On a machine that saturates, the weights of an s8 source are halved and the result is doubled."""
     compensates_in_f32: bool
-    """-128*sum(w) and -src_zp*sum(w) are added, in this order, after the accumulator became f32."""
+    """The accumulator becomes f32 before -128*sum(w) and then -src_zp*sum(w) are added."""
     s32_via_f32: bool
-    """The accumulator passes through f32 even on its way to an s32 destination; else only where it is compensated."""
+    """The accumulator becomes f32 even if the destination is s32. In other kernels it does so if it is compensated."""
     is_ref: bool
-    """Plain C++: nothing is fused, see `qops.onednn.output`."""
+    """It is plain C++, which fuses nothing; see `qops.onednn.output`."""
     whole_strides: bool
-    """Only for images whose height and width are multiples of the strides."""
+    """It takes only images whose height and width are multiples of the strides."""
 
 
 # fmt: off
@@ -166,8 +170,12 @@ CONV_KERNELS = {
     "ref":       ConvKernel(True,  False,     False,    True,    True,   False),
 }
 # fmt: on
-"""jit, jit1x1: generated directly, the latter for one tap without padding. brg: built on BRGEMM. ref: plain C++, for
-images stored nchw and, on AVX2, odd groups. The names that 2.6.3, 3.2.0 and 3.13.2 report tell which is picked."""
+"""The kernels of convolutions, by name.
+
+"jit" and "jit1x1" are generated directly, the latter for one tap without padding. "brg" is built on BRGEMM. "ref" is
+plain C++, for images stored nchw and, on AVX2, for groups that are no multiples of 4. 2.6.3, 3.2.0 and 3.13.2 report
+the names of their kernels, which tell when each is picked.
+"""
 
 
 def machine(version: str, isa: str) -> Machine:

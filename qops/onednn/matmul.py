@@ -35,24 +35,25 @@ def matmul(
 ) -> NDArray[Any]:
     """Multiply matrices of u8 or s8 codes by s8 matrices.
 
-    ``acc = dot(X, W) - zs*colsum(W) - zw*rowsum(X) + K*zs*zw``, zs = src_zp, zw = wei_zp, by GEMM (k blocks) or BRGEMM
-    (one block), as the machine has it. Then, with one float32 rounding an operation::
+    ``acc = dot(X, W) - zs*colsum(W) - zw*rowsum(X) + K*zs*zw``, where zs is src_zp and zw is wei_zp, by GEMM, which
+    cuts the sum into blocks, or by BRGEMM, which does not. The machine decides which. Then, each operation rounded to
+    float32::
 
         2.6:  f = (f32(acc) + bias)*oscale
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
         all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
 
-    A Sum after another post-op takes GEMM to the reference kernel, which is exact and on 3.x multiplies by both scales
-    one after the other; on 3.13 it really divides by dst_scale.
+    GEMM cannot add a Sum after another post-op: the reference kernel takes over, which is exact. On 3.x that multiplies
+    by the two scales one after the other; on 3.13 it divides by dst_scale instead of multiplying by its reciprocal.
 
-    s32 without scale, bias, post-op and dst_zp passes through float32 under GEMM on 3.x, and under BRGEMM if the source
-    is s8 or a src_zp or wei_zp is given, be it 0; else it is stored as it is.
+    s32 without scale, bias, post-op and dst_zp is stored as it is. But by GEMM on 3.x, and by BRGEMM if the source is
+    s8 or a src_zp or wei_zp is given, even 0, it becomes float32 first and loses bits above 2**24.
 
     Parameters
     ----------
     src : ndarray of uint8 or int8, (..., M, K)
     weights : ndarray of int8, (..., K, N); or PackedWeights, (K, N)
-        Batches are equal or 1.
+        The leading dimensions of both are equal, or 1 where one repeats.
     bias : ndarray of float32, int32, int8 or uint8, N values, optional
     dst_dt : {"s32", "f32", "u8", "s8"}, optional
     attr : Attr, optional
@@ -63,7 +64,7 @@ def matmul(
     isa, version, num_threads : optional
         See `gemm_u8s8s32`.
     out : ndarray of `dst_dt`, (..., M, N), optional
-        Where the result is written; may be `dst_in`, not share memory with another input.
+        Where the result is written. It may be `dst_in`; it must not share memory with another input.
 
     Returns
     -------
@@ -79,17 +80,17 @@ def matmul(
     -----
     Source: src/cpu/matmul/gemm_x8s8s32x_matmul.cpp, src/cpu/x64/matmul/brgemm_matmul.cpp.
 
-    **Hazards.** The accumulator wraps, from K = 65794 on at full range, with an s8 source from 131072 on.
+    **Hazards.** The accumulator wraps at 2**31: with the largest codes, from K = 65794 on, or 131072 for an s8 source.
 
-    Under GEMM, zero points that fit the codes become GEMM's offsets; on AVX2 an s8 source is exact with
-    a zero point, however small, and saturates without:
+    Zero points that fit the codes become offsets of GEMM. On AVX2, GEMM with offsets is exact for an s8 source, and
+    without them it saturates:
 
     >>> src, weights = np.int8([[127, 127]]), np.int8([[127], [127]])
     >>> [int(matmul(src, weights, attr=Attr(src_zp=zp), isa="avx2").item()) for zp in (0, 1)]
     [255, 32004]
 
-    Zero points that do not fit are compensated apart; 2.6 then reads the row sums of a u8 source as s8 codes, and
-    is off by 256*zw for each source code above 127:
+    Other zero points are taken off after the product. There 2.6 sums the rows of a u8 source as if its codes were s8,
+    and is off by 256*zw for each source code above 127:
 
     >>> src, weights, attr = np.uint8([[200]]), np.int8([[5]]), Attr(src_zp=-1, wei_zp=2)
     >>> [int(matmul(src, weights, attr=attr, isa="avx2", version=v).item()) for v in ("3.2", "2.6")]
@@ -97,7 +98,7 @@ def matmul(
 
     Examples
     --------
-    Codes with a zero point of 128, both sides in hundredths: -1, 0 and 1 times a matrix.
+    Codes of both matrices are hundredths. The source, with the zero point 128, is (-1, 0, 1):
 
     >>> src, weights = np.uint8([[28, 128, 228]]), np.int8([[100, 10], [-50, 20], [25, -40]])
     >>> matmul(src, weights, dst_dt="f32", attr=Attr(src_scale=0.01, wei_scale=0.01, src_zp=128))

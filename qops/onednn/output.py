@@ -1,7 +1,7 @@
-"""From the s32 accumulator to the destination: scale and bias, post-ops, destination scale and zero point, store.
+"""From the sums of a product to its destination: scale and bias, post-ops, destination scale and zero point, store.
 
-Every step is float32 with one rounding an operation; nothing is fused but the sum post-op. The reference kernels fuse
-not even that, and divide where the others multiply by the reciprocal.
+Each operation is rounded to float32. Only a Sum is fused, into one fma; the reference kernels do not fuse it either,
+and on 3.13 they divide where all others multiply by the reciprocal.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ SCALINGS: dict[str, Callable[[F32, F32, F32], list[Step]]] = {
     "merged": lambda bias, wei, src: [("multiply", src * wei), ("add", bias)],
     "split": lambda bias, wei, src: [("multiply", src), ("multiply", wei), ("add", bias)],
 }
-"""The order of scale and bias, see `Machine.scaling`."""
+"""The steps of scale and bias, for each order of `Machine.scaling`."""
 
 
 class Output(NamedTuple):
@@ -116,7 +116,7 @@ def prepare(
 
 
 def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F32:
-    """Give one scale, or one a channel if it has this `mask`; 1 if there is none; ValueError else."""
+    """Give the scales of channels: one, or one a channel if their mask is `mask`. Without scales it is 1."""
     if scales is None:
         return UNSCALED
     if scales.mask not in (0, mask):
@@ -127,7 +127,7 @@ def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F
 
 
 def reciprocal(scale: F32) -> F32:
-    """f32(1/scale): oneDNN divides by multiplying with it.
+    """Give f32(1/scale), with which oneDNN multiplies in place of a division.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def reciprocal(scale: F32) -> F32:
 
 
 def relu(alpha: float, minus_0: bool = False) -> Step:
-    """Give the step ``x > 0 ? x : alpha*x``; with alpha 0 it makes -0 of negative numbers only if `minus_0`."""
+    """Give the step ``x > 0 ? x : alpha*x``. With an alpha of 0, negative x become -0 if `minus_0`, else 0."""
     return ("leak" if alpha or minus_0 else "relu", alpha)
 
 

@@ -1,4 +1,4 @@
-"""Weights packed once, for products with many sources."""
+"""Matrices of weights, packed once for many products."""
 
 from typing import TypeAlias
 
@@ -25,7 +25,8 @@ class PackedWeights(Packed):
     machine : Machine
         The only one whose products it may take part in.
     whole, in_blocks : PackedB
-        Paired along all of k, and anew in each k block of GEMM; the same object unless that changes a pair.
+        Packed with pairs along all of k, and with pairs inside each k block of GEMM. Where these are the same pairs,
+        both are one object.
     """
 
     __slots__ = ()
@@ -37,15 +38,15 @@ class PackedWeights(Packed):
 def pack_weights(b: ArrayLike, *, isa: str = "vnni", version: str = DEFAULT_VERSION) -> PackedWeights:
     """Pack an s8 matrix once, for products with many sources.
 
-    `gemm_u8s8s32` and `gemm_s8s8s32` take it in place of ``b`` (``transb="N"``), `matmul` in place of ``weights``, and
-    `inner_product` that of the transposed weights. Results are the same, to the bit.
+    `gemm_u8s8s32` and `gemm_s8s8s32` take it in place of ``b`` (``transb="N"``), `matmul` in place of ``weights``.
+    `inner_product` takes the packed transpose of its weights. The results have the same bits.
 
     Parameters
     ----------
     b : ndarray of int8, (K, N)
-        Copied: later changes to it change nothing.
+        It is copied.
     isa, version : str, optional
-        See `gemm_u8s8s32`. They decide where pairs are formed, so products have to name the same.
+        See `gemm_u8s8s32`. They decide which codes form pairs, so a product must name the same.
 
     Returns
     -------
@@ -60,7 +61,7 @@ def pack_weights(b: ArrayLike, *, isa: str = "vnni", version: str = DEFAULT_VERS
     -----
     Source: none; oneDNN's own packed matrices (src/cpu/gemm/gemm_pack.hpp) are not modelled.
 
-    **Hazards.** What is packed for one machine is refused by another:
+    **Hazards.** A matrix packed for one machine is refused by another:
 
     >>> packed = pack_weights(np.int8([[127], [127]]), isa="avx2")
     >>> packed
@@ -83,5 +84,5 @@ def pack_weights(b: ArrayLike, *, isa: str = "vnni", version: str = DEFAULT_VERS
 
 
 def codes_of(b: NDArray[np.int8] | Packed) -> NDArray[np.int8]:
-    """Give the matrix itself."""
+    """Give the codes of a matrix, packed or not."""
     return b.codes if isinstance(b, Packed) else b

@@ -1,4 +1,4 @@
-"""Pooling: max, average with padding counted ("avg_inc") and without ("avg_exc"); images NCHW."""
+"""Pooling of images NCHW: the maximum, or the average with padding ("avg_inc") or without it ("avg_exc")."""
 
 from typing import Any
 
@@ -27,16 +27,16 @@ def pooling(
     version: str = DEFAULT_VERSION,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Pool an image of u8 or s8 codes into codes of the same dtype.
+    """Pool images of u8 or s8 codes into codes of the same dtype.
 
-    Where the kernel is generated code ("jit")::
+    oneDNN's generated code ("jit") computes, over the taps that lie on the image::
 
-        max:      dst = max over the valid taps
-        avg_inc:  dst = rne(f32(f32(s) * f32(1/n))), s = sum over the valid taps, n = number of taps
-        avg_exc:  the same with n = number of valid taps
+        max:      dst = the largest code
+        avg_inc:  dst = rne(f32(f32(s) * f32(1/n))), s = the sum of the codes, n = the number of all taps
+        avg_exc:  the same with n = the number of taps on the image
 
-    Images stored nchw, those of fewer than 16 elements on AVX2, and in 2.6 and 3.2 those that are pooled into one value
-    go to plain C++ ("ref"), which divides: ``rne(f32(s) / f32(n))``.
+    Its plain C++ ("ref") divides: ``rne(f32(s) / f32(n))``. That is used for images stored nchw, on AVX2 for images of
+    fewer than 16 elements, and in 2.6 and 3.2 for images pooled into one value.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ def pooling(
     kernel : pair of int
         At least 1.
     window : Window, optional
-        Its padding must be smaller than the kernel, so that no window is all padding.
+        Its padding must be smaller than the kernel.
     layout : {"nhwc", "nchw"}, optional
-        Order in memory; shapes are logical, always NCHW.
+        Order of the images in memory. The shape is that of NCHW in both cases.
     isa, version : str, optional
         See `gemm_u8s8s32`.
     out : ndarray of the dtype of `src`, (N, C, OH, OW), optional
-        Where the result is written; it must not share memory with `src`.
+        Where the result is written. It must not share memory with `src`.
 
     Returns
     -------
@@ -60,16 +60,16 @@ def pooling(
     Raises
     ------
     TypeError, ValueError
-        Another dtype or number of dimensions, an unknown name, a kernel that does not fit in the image or may lie on
-        padding only, an `out` that does not fit.
+        Another dtype or number of dimensions, an unknown name, a kernel that does not fit in the image or that lies on
+        padding alone somewhere, an `out` that does not fit.
 
     Notes
     -----
-    Source: src/cpu/x64/jit_uni_i8i8_pooling.cpp, src/cpu/ref_pooling.cpp. Nothing saturates; sums are exact. A result
-    of one value a channel has the same bytes in both orders, so that its strides alone tell 2.6 and 3.2 which it is;
-    here they are taken to be those of nchw, which is why such pools are "ref" there.
+    Source: src/cpu/x64/jit_uni_i8i8_pooling.cpp, src/cpu/ref_pooling.cpp. Sums are exact and nothing saturates. 2.6 and
+    3.2 tell nhwc from nchw by the strides of the result. If that is one value a channel, both orders have the same
+    bytes, and its strides are taken here to be those of nchw.
 
-    **Hazards.** "jit" and "ref" differ on exact ties (here 91/14 = 6.5), for 49 of the n below 400, first 14, 26, 28:
+    **Hazards.** "jit" and "ref" round some ties differently, for 49 of the n below 400: 14, 26, 28, ... Here, 91/14:
 
     >>> image = np.zeros((1, 64, 2, 14), np.uint8)
     >>> image[0, 0, 0, 0] = 91

@@ -1,4 +1,4 @@
-"""Reorder: conversion between data types with scales and zero points."""
+"""Reorder: data of one type converted to another, with scales and zero points."""
 
 from typing import Any
 
@@ -28,16 +28,16 @@ def reorder(
     version: str = DEFAULT_VERSION,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Convert a tensor, through float32 unless both sides are integers and there is nothing to be done.
+    """Convert a tensor to another data type.
 
-    Integers without attributes are clamped. Else, with one float32 rounding an operation::
+    Integers are saturated to integers if there are no attributes. Else, each operation rounded to float32::
 
         2.6:  f = oscale*(f32(x) - src_zp) [+ sum_scale*dst_in] + dst_zp
         3.x:  f = ((f32(x) - src_zp)*src_scale [+ sum_scale*dst_in]) * f32(1/dst_scale) + dst_zp
         all:  saturate, round half to even
 
-    From float32 to float32, with one src_scale and one dst_scale, 3.2 multiplies by the float32 product of src_scale
-    and f32(1/dst_scale). 3.13 really divides by dst_scale where plain C++ does the work: with a Sum whose scale is not
+    From float32 to float32, with one src_scale and one dst_scale, 3.2 multiplies by their float32 product
+    src_scale * f32(1/dst_scale). 3.13 divides by dst_scale where plain C++ does the work: with a Sum whose scale is not
     1, and where src_scale and dst_scale have different masks.
 
     Parameters
@@ -49,9 +49,9 @@ def reorder(
     dst_in : ndarray of the dtype and shape of the destination, optional
         Needed by a Sum.
     isa, version : str, optional
-        The version alone counts. See `gemm_u8s8s32`.
+        See `gemm_u8s8s32`. All of a version give the same bits.
     out : ndarray of `dst_dt`, shape of `src`, optional
-        Where the result is written; may be `dst_in`, not share memory with `src`.
+        Where the result is written. It may be `dst_in`; it must not share memory with `src`.
 
     Returns
     -------
@@ -60,34 +60,34 @@ def reorder(
     Raises
     ------
     TypeError, ValueError
-        Other dtypes, shapes or masks that do not fit, scales of another version; NaN on its way to an integer, for
-        which oneDNN stores different codes on different machines (u8 0 or 255, s8 127 or -128, s32 2147483520 or
-        -2147483648); an `out` that does not fit.
+        Other dtypes, shapes or masks that do not fit, scales of another version, an `out` that does not fit; a NaN that
+        has to become an integer. oneDNN leaves that open: what it stores depends on the machine (u8 0 or 255, s8 127 or
+        -128, s32 2147483520 or -2147483648).
 
     Notes
     -----
     Source: src/cpu/x64/jit_uni_reorder.cpp, src/cpu/reorder/simple_reorder.hpp.
 
-    **Hazards.** With a scale, s32 passes through float32 and loses what is above 24 bits; without one it does not:
+    **Hazards.** With a scale, s32 values become float32 and lose bits above 2**24. Without one they do not:
 
     >>> x = np.int32([2**24 + 1])
     >>> reorder(x, "s32"), reorder(x, "s32", attr=Attr(src_scale=1.0))
     (array([16777217], dtype=int32), array([16777216], dtype=int32))
 
-    From float32, s32 saturates at the largest float32 below 2**31:
+    From float32, s32 saturates at 2147483520, the largest float32 below 2**31:
 
     >>> reorder(np.float32([3e9]), "s32")
     array([2147483520], dtype=int32)
 
-    But 2.6, of 4, 8, 12, ... values that are neither scaled nor added to, makes INT_MIN of those that are too large:
+    But 2.6 makes INT_MIN of values that are too large, if there are 4, 8, 12, ... of them, no scale and no Sum:
 
     >>> [int(reorder(np.full(n, 3e9, np.float32), "s32", version="2.6")[0]) for n in (3, 4)]
     [2147483520, -2147483648]
 
-    A division by dst_scale is a product with its reciprocal:
+    45.5 / 7 is 6.5, which is rounded to 6. But oneDNN multiplies by the float32 reciprocal of 7, which is above 1/7:
 
-    >>> reorder(np.float32([20.5]) * np.float32(0.7), "s8", attr=Attr(dst_scale=0.7))
-    array([20], dtype=int8)
+    >>> reorder(np.float32([45.5]), "s8", attr=Attr(dst_scale=7.0))
+    array([7], dtype=int8)
     """
     data = check.array(src, "src", [np.float32, np.int32, np.int8, np.uint8])
     check.dst_dt(dst_dt)
@@ -116,7 +116,7 @@ def reorder(
 
 
 def _is_plain_code(attr: Attr) -> bool:
-    """True if oneDNN leaves it to plain C++, which divides by dst_scale."""
+    """True if oneDNN has only plain C++ for these attributes; it divides by dst_scale."""
     scales = attr.src_scale, attr.dst_scale
     return any(op.scale != 1 for op in attr.post_ops) or len({scale.mask for scale in scales if scale is not None}) > 1
 

@@ -1,6 +1,7 @@
-"""What LSTM and GRU share: u8 states with scale and shift, s8 weights, gate inputs in float32."""
+"""What LSTM and GRU share: states in u8, weights in s8, inputs of the gates in float32."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +21,7 @@ __all__ = [
     "WEIGHTS_PEAK",
     "Cell",
     "StateQuant",
+    "Weights",
     "dequantize_state",
     "quantize_state",
     "recommended_weights_scale",
@@ -28,10 +30,10 @@ __all__ = [
 ]
 
 DATA_SCALE, DATA_SHIFT = 127.0, 128.0
-"""The recommended quantization of states in [-1, 1]: codes 1..255."""
+"""The recommended scale and shift: states in [-1, 1] become codes 1..255."""
 
 WEIGHTS_PEAK = 63
-"""The recommended code of the largest weight: two products cannot saturate, 2*255*63 = 32130 <= 32767."""
+"""The recommended code of the largest weight. No pair of products can saturate: 2*255*63 = 32130 <= 32767."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class StateQuant:
     Raises
     ------
     TypeError, ValueError
-        What is not such a number.
+        Another scale or shift.
     """
 
     scale: float = DATA_SCALE
@@ -70,7 +72,7 @@ EVERY = slice(None)
 
 
 def recommended_weights_scale(weights: ArrayLike) -> float:
-    """63 / Wmax, Wmax = max|W|: with it no pair saturates.
+    """Give 63 / max|W|, the scale of weights with which no pair saturates.
 
     Parameters
     ----------
@@ -89,8 +91,8 @@ def recommended_weights_scale(weights: ArrayLike) -> float:
     -----
     Source: doc/advanced/int8_computations.md, whose int8 LSTM takes 63 for this reason.
 
-    **Hazards.** It leaves the weights 7 bits, one less than they have; 127 / Wmax uses all and saturates where there is
-    no VNNI, see `lstm`.
+    **Hazards.** The weights have 7 bits then. With 127 / max|W| they have all 8, but pairs saturate without VNNI; see
+    `lstm`.
 
     Examples
     --------
@@ -104,7 +106,7 @@ def recommended_weights_scale(weights: ArrayLike) -> float:
 
 
 def quantize_state(x: F32, quant: StateQuant = RECOMMENDED) -> U8:
-    """Store a state: ``q(fma(x, scale, shift))``: saturate, then half to even.
+    """Make codes of a state, ``q(fma(x, scale, shift))``, where q saturates, then rounds half to even.
 
     Examples
     --------
@@ -115,7 +117,7 @@ def quantize_state(x: F32, quant: StateQuant = RECOMMENDED) -> U8:
 
 
 def dequantize_state(code: U8, quant: StateQuant = RECOMMENDED) -> F32:
-    """Read a state: ``(code - shift) / scale``.
+    """Make a state of its codes, ``(code - shift) / scale``.
 
     Examples
     --------
@@ -126,44 +128,33 @@ def dequantize_state(code: U8, quant: StateQuant = RECOMMENDED) -> F32:
 
 
 def sigmoid(x: F32) -> F32:
-    """``1 / (1 + exp(-x))``, rounded once; oneDNN's own is a few float32 steps away."""
+    """``1 / (1 + exp(-x))``, rounded once. oneDNN's own function differs by a few float32 steps."""
     return to_f32(0.5 + 0.5 * np.tanh(0.5 * x.astype(np.float64)))
 
 
 def tanh(x: F32) -> F32:
-    """``tanh(x)``, rounded once; oneDNN's own is a few float32 steps away."""
+    """``tanh(x)``, rounded once. oneDNN's own function differs by a few float32 steps."""
     return to_f32(np.tanh(x.astype(np.float64)))
 
 
-class Cell:
-    """One cell's weights in s8, checked against its inputs, and its gate inputs.
+class Weights(NamedTuple):
+    """The weights of a cell, as the caller gives them."""
 
-    Parameters
-    ----------
-    gates : int
-        4 (LSTM) or 3 (GRU).
-    src_layer : ndarray of uint8, (T, N, C)
-    src_iter : ndarray of uint8, (1, 1, N, O)
-    weights_layer, weights_iter : ndarray of float32 or int8, (1, 1, C, G, O) and (1, 1, O, G, O)
-        float32 is quantized.
-    bias : ndarray of float32, (1, 1, G, O)
-    weights_scale : Scales or float
-        Mask 0, or 24 = per gate and output.
-    quant : StateQuant
-    m : Machine
-    """
+    layer: ArrayLike
+    """For the input: float32, which is quantized, or int8, (1, 1, C, G, O)."""
+    iter: ArrayLike
+    """For the state: (1, 1, O, G, O)."""
+    bias: ArrayLike
+    """float32, (1, 1, G, O)."""
+    scale: Scales | float
+    """Mask 0, or 24 for one scale a gate and output."""
+
+
+class Cell:
+    """A cell with checked inputs and weights, which computes the inputs of its G gates (4 in an LSTM, 3 in a GRU)."""
 
     def __init__(
-        self,
-        gates: int,
-        src_layer: ArrayLike,
-        src_iter: ArrayLike,
-        weights_layer: ArrayLike,
-        weights_iter: ArrayLike,
-        bias: ArrayLike,
-        weights_scale: Scales | float,
-        quant: StateQuant,
-        m: Machine,
+        self, gates: int, src_layer: ArrayLike, src_iter: ArrayLike, given: Weights, quant: StateQuant, m: Machine
     ) -> None:
         check.instance(quant, "quant", StateQuant)
         self.src_layer: U8 = check.array(src_layer, "src_layer", [np.uint8], 3)
@@ -171,18 +162,17 @@ class Cell:
         batch, inputs = self.src_layer.shape[1:]
         outputs = state.shape[3]
         self.src_iter: U8 = check.shape(state, "src_iter", (1, 1, batch, outputs))[0, 0]
-        scale = as_scales(weights_scale, "weights_scale").along((1, 1, 1, gates, outputs), "weights_scale", (0, 24))[
-            0, 0, 0
-        ]
-        self.layer = _quantized(weights_layer, "weights_layer", (1, 1, inputs, gates, outputs), scale)
-        self.iter = _quantized(weights_iter, "weights_iter", (1, 1, outputs, gates, outputs), scale)
-        self.bias = state_f32(bias, "bias", (1, 1, gates, outputs))
+        dims = 1, 1, 1, gates, outputs
+        scale = as_scales(given.scale, "weights_scale").along(dims, "weights_scale", (0, 24))[0, 0, 0]
+        self.layer = _quantized(given.layer, "weights_layer", (1, 1, inputs, gates, outputs), scale)
+        self.iter = _quantized(given.iter, "weights_iter", (1, 1, outputs, gates, outputs), scale)
+        self.bias = state_f32(given.bias, "bias", (1, 1, gates, outputs))
         self.divisor: F32 = np.broadcast_to(scale * np.float32(quant.scale), (gates, outputs))
         self.quant, self.saturates = quant, m.saturates
 
     @ieee
     def gates(self, x: U8, h: U8, which: slice = EVERY) -> F32:
-        """Give some gates' inputs, (N, G, O): ``f32(acc - shift*(sum wx + sum wh)) / f32(wscale*scale) + bias``."""
+        """Give the inputs of gates, (N, G, O): ``f32(acc - shift*(sum wx + sum wh)) / f32(wscale*scale) + bias``."""
         wx, wh = self.layer[:, which], self.iter[:, which]
         acc = self._dot(x, wx) + self._dot(h, wh)
         weight_sum = wx.sum(axis=0, dtype=np.int64) + wh.sum(axis=0, dtype=np.int64)
@@ -196,7 +186,7 @@ class Cell:
 
 
 def state_f32(x: ArrayLike, name: str, wanted: tuple[int, ...]) -> F32:
-    """Give float32 data of shape (1, 1, ...) without the 1s; NaN would have no code in the states."""
+    """Give float32 data of shape (1, 1, ...) without the 1s. NaN is refused, because states have no code for it."""
     data = check.no_nan(check.array(x, name, [np.float32]), name)
     return np.asarray(check.shape(data, name, wanted)[0, 0], np.float32)
 

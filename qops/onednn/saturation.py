@@ -1,6 +1,6 @@
-"""Where pairs of products saturate on a machine without VNNI: counted from data, or told from the weights alone.
+"""Where pairs of products saturate on a machine without VNNI: counted from data, or found from the weights alone.
 
-VPMADDUBSW keeps ``a0*w0 + a1*w1`` in s16: a pair is lost where that leaves [-32768, 32767], and nothing reports it.
+VPMADDUBSW keeps ``a0*w0 + a1*w1`` in s16. Where that is outside [-32768, 32767] it saturates, and nothing reports it.
 """
 
 from collections.abc import Sequence
@@ -21,18 +21,18 @@ __all__ = ["Saturation", "saturated_pairs", "unsafe_pairs"]
 
 
 class Saturation(NamedTuple):
-    """How often pairs of weights left s16, and what the sums lost.
+    """How often each pair of weights saturated, and how far the sums are from the exact ones.
 
     Attributes
     ----------
     counts : ndarray of int64
-        For each pair of weights, in how many places; shape as of `unsafe_pairs`.
+        For each pair of weights, in how many places it saturated. The shape is that of `unsafe_pairs`.
     places : int
-        What each pair of weights was multiplied with: the rows of the source, or the places of the window.
+        In how many places each pair of weights was used: rows of the source, or places of the window.
     largest_loss : int
-        How far the farthest sum is from the exact one: by saturation, or because the weights were halved.
+        The largest distance of a sum from the exact one. Saturation or halved weights cause it.
     mean_loss : float
-        The same on average over all sums, without their signs.
+        The mean distance over all sums.
     """
 
     counts: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Saturation(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Share of all pairs of products that saturated; 0 if there was none."""
+        """The share of all pairs of products that saturated; 0 if there was no pair."""
         return int(self.counts.sum()) / max(1, self.counts.size * self.places)
 
 
@@ -56,14 +56,15 @@ def saturated_pairs(
 ) -> Saturation:
     """Count the pairs of products that saturate in `convolution` or `inner_product`, and measure what that costs.
 
-    A pair is lost where ``a0*w0 + a1*w1`` is outside [-32768, 32767], a being the u8 codes that the kernel reads: an
-    s8 source + 128. Pairs are (0,1), (2,3), ... along the channels of one tap, or along the inner product, where
-    they start anew in each k block; a missing partner is 0. Convolutions of one channel form pairs of taps in 3.13 on
-    AVX-512 (`convolution`). Depthwise convolutions form none. With VNNI nothing saturates.
+    A pair saturates where ``a0*w0 + a1*w1`` is outside [-32768, 32767]. Here a are the u8 codes that the kernel reads,
+    which for an s8 source are its codes + 128. Channels (0,1), (2,3), ... of one tap form pairs. So do the codes of an
+    inner product, separately in each k block. A code that is left over is paired with 0. Convolutions of one channel
+    form pairs of taps in 3.13 on AVX-512 (see `convolution`). Depthwise convolutions form none. With VNNI nothing
+    saturates.
 
-    Convolutions of an s8 source halve the weights instead, and lose their lowest bit: ``largest_loss`` and
-    ``mean_loss`` tell what that does to the sums. Even weights lose nothing, so weights of 7 bits that are doubled are
-    exact there; the same 7 bits as they are lose as much as any.
+    In a convolution of an s8 source nothing saturates either, because the weights are halved. But that loses their
+    lowest bit; ``largest_loss`` and ``mean_loss`` measure what it does to the sums. Even weights lose nothing. So
+    weights of 7 bits are exact if they are doubled, and lose as much as others if they are not.
 
     Parameters
     ----------
@@ -77,8 +78,8 @@ def saturated_pairs(
     Returns
     -------
     Saturation
-        counts of shape (OC, pairs) or (O, pairs, KH, KW), O of all groups; where taps form pairs (O, pairs, KH, 1) of
-        the rows of the kernel, or (O, pairs, 1, 1) of all of it, column by column.
+        The shape of its counts is (OC, pairs) or (O, pairs, KH, KW), where O are the outputs of all groups. Where taps
+        form pairs, it is (O, pairs, KH, 1) for pairs in the rows of the kernel, else (O, pairs, 1, 1).
 
     Raises
     ------
@@ -88,11 +89,11 @@ def saturated_pairs(
 
     Notes
     -----
-    Source: the instruction VPMADDUBSW; the pairing of oneDNN's kernels, as in `qops.onednn.dot`. Images are taken as
-    stored nhwc and without a zero point, inner products in the layout that oneDNN likes best.
+    Source: the instruction VPMADDUBSW, and the pairs of `qops.onednn.dot`. Images are taken to be stored nhwc and to
+    have no zero point, weights of inner products to be in the layout that oneDNN prefers.
 
-    **Hazards.** The same s8 codes may saturate in an inner product and cannot in a convolution, which halves its
-    weights first (`reorder_weights`); it is odd weights that pay for it:
+    **Hazards.** The same s8 codes saturate in an inner product and not in a convolution, which halves its weights. Odd
+    weights pay for that:
 
     >>> x, w = np.int8([[127, 127]]), np.int8([[127, 127]])
     >>> saturated_pairs(x, w).share, saturated_pairs(x.reshape(1, 2, 1, 1), w.reshape(1, 2, 1, 1)).share
@@ -103,7 +104,7 @@ def saturated_pairs(
 
     Examples
     --------
-    The pair (127, 127) is lost in the first of two rows, the pair (127, -127) in none:
+    The pair (127, 127) saturates in the first of two rows, the pair (127, -127) in none:
 
     >>> saturated_pairs(np.uint8([[255, 255, 255, 255], [9, 9, 9, 9]]), np.int8([[127, 127, 127, -127]]))
     Saturation(counts=array([[1, 0]]), places=2, largest_loss=32003, mean_loss=16001.5)
@@ -148,11 +149,11 @@ def _of_convolution(src: NDArray[Any], filters: Filters, window: Window) -> Satu
 
 
 def _lost(rows: U8 | S8, weights: S8, starts: Sequence[int], saturates: bool) -> tuple[S64, S64]:
-    """For each pair of weights (O, P), with how many rows it saturates; and what each sum (M, O) loses by that."""
+    """Give in how many rows each pair of weights (O, P) saturates, and what each sum (M, O) loses by that."""
     a, w = dot.paired(rows, starts), dot.paired(weights, starts)
     counts, lost = np.zeros(w.shape[:2], np.int64), np.zeros((len(rows), len(weights)), np.int64)
     unsafe = dot.leaves_s16(w, a.max(axis=0, initial=0)) if saturates else np.zeros(w.shape[:2], np.bool_)
-    for o, p in np.argwhere(unsafe):  # only these can be lost
+    for o, p in np.argwhere(unsafe):  # only these can saturate
         pair = a[:, p] @ w[o, p]
         cut = pair - np.clip(pair, S16_MIN, S16_MAX)
         counts[o, p] = np.count_nonzero(cut)
@@ -168,22 +169,22 @@ def _saturation(counts: S64, places: int, lost: NDArray[Any]) -> Saturation:
 def unsafe_pairs(weights: ArrayLike, top: int = 255, *, src_dt: str = "u8") -> NDArray[np.bool_]:
     """Tell which pairs of weights *can* saturate with a source of u8 codes in [0, `top`].
 
-    A pair is safe if ``top*(max(w0,0) + max(w1,0)) <= 32767`` and ``top*(min(w0,0) + min(w1,0)) >= -32768``, which is
-    necessary and sufficient: no data saturate a safe pair, and some data, 0 and `top` alone, saturate an unsafe one.
-    A large positive and a large negative weight make a safe pair.
+    A pair is safe if ``top*(max(w0,0) + max(w1,0)) <= 32767`` and ``top*(min(w0,0) + min(w1,0)) >= -32768``. No data
+    saturate a safe pair, and codes of 0 and `top` saturate every unsafe one. A large positive and a large negative
+    weight are a safe pair.
 
     Parameters
     ----------
     weights : ndarray of int8, (OC, IC), (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
     top : int, optional
-        The largest code of the source, in [0, 255]; 255 for an s8 source, to which 128 is added.
+        The largest code of the source, in [0, 255]. For an s8 source it is 255, because 128 is added to its codes.
     src_dt : {"u8", "s8"}, optional
-        Type of the source: a convolution of s8 halves its weights first, and then no pair is unsafe.
+        Type of the source. A convolution halves its weights for s8, and then no pair is unsafe.
 
     Returns
     -------
     ndarray of bool, (OC, pairs) or (O, pairs, KH, KW)
-        Pairs as in `saturated_pairs` on AVX2.
+        The pairs are those of `saturated_pairs` on AVX2.
 
     Raises
     ------
@@ -194,8 +195,7 @@ def unsafe_pairs(weights: ArrayLike, top: int = 255, *, src_dt: str = "u8") -> N
     -----
     Source: the instruction VPMADDUBSW.
 
-    **Hazards.** 7-bit codes are safe only with a source that really stays at or below 127; nothing but its scale
-    keeps it there:
+    **Hazards.** A source of 7 bits is safe only while no code is above 127, and nothing but its scale ensures that:
 
     >>> w = np.int8([[127, 127, 127, -127, 64, 64]])
     >>> unsafe_pairs(w), unsafe_pairs(w, top=127), unsafe_pairs(w, top=130)
@@ -215,7 +215,7 @@ def unsafe_pairs(weights: ArrayLike, top: int = 255, *, src_dt: str = "u8") -> N
 
 
 def _weights(x: ArrayLike) -> S8:
-    """Weights as (OC, IC) or (O, I, KH, KW), O of all groups."""
+    """Give weights as (OC, IC) or (O, I, KH, KW), where O are the outputs of all groups."""
     w = check.array(x, "weights", [np.int8])
     if w.ndim not in (2, 4, 5):
         raise ValueError(f"weights: expected shape (OC, IC), (O, C, KH, KW) or (G, O, C, KH, KW), got {w.shape}")

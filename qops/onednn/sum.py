@@ -24,23 +24,23 @@ def sum(
     version: str = DEFAULT_VERSION,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Add tensors with weights, in order and without fma.
+    """Add tensors of codes, each times its scale, in their order.
 
-    Every operation is one float32 rounding::
+    Each operation is rounded to float32::
 
-        f = x0 * s0;  f = f + f32(xi * si), i = 1, 2, ...;  dst = q(f)    q: saturate, then half to even
+        f = x0 * s0;  f = f + f32(xi * si), i = 1, 2, ...;  dst = q(f)    q: saturate, then round half to even
 
     Parameters
     ----------
     srcs : sequence of ndarray of uint8 or int8
-        At least one; all of one shape.
+        At least one. All have one shape.
     scales : sequence of float
-        One a source; any sign.
+        One for each source, of any sign.
     dst_dt : {"u8", "s8", "s32", "f32"}, optional
     isa, version : str, optional
         All machines agree; see `gemm_u8s8s32`.
     out : ndarray of `dst_dt`, shape of the sources, optional
-        Where the result is written; it must not share memory with a source.
+        Where the result is written. It must not share memory with a source.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def sum(
     -----
     Source: src/cpu/ref_sum.hpp.
 
-    **Hazards.** Ties go to even codes, and the order counts, as float32 sums are rounded:
+    **Hazards.** Ties go to even codes. The order of the sources matters, because each sum is rounded to float32:
 
     >>> sum([np.uint8([1, 3]), np.uint8([2, 2])], [0.5, 1.0])
     array([2, 4], dtype=uint8)

@@ -1,12 +1,15 @@
-"""Images of one channel, as the BRGEMM convolution of 3.13 with AVX-512 but without VNNI reads them.
+"""Images of one channel, as BRGEMM convolutions of 3.13 read them on AVX-512 without VNNI.
 
-It treats the taps of the kernel as channels, so taps form pairs there, and pairs saturate. The order of the taps is
-"rows" if the result has at most 4 columns, or if there are gaps between the rows of the kernel: a pair is two
-neighbours in a row of the kernel. Otherwise it is "columns": all taps, column by column. With gaps between the columns
-of the kernel, or with one tap alone, it is "": taps stay taps.
+These treat the taps of the kernel as channels, so taps form pairs, and pairs saturate. Which taps form pairs depends on
+their order:
 
-All of this was read off the results of 3.13.2. Padding adds nothing to a pair. Not modelled: where the result has so
-few elements that some hundred multiplications make it, oneDNN takes a direct kernel, which makes no pairs.
+"rows"      Two neighbours in a row of the kernel are a pair, if the result has at most 4 columns, or if there are
+            gaps between the rows of the kernel.
+"columns"   Two neighbours among all taps, column by column, are a pair, in all other cases.
+""          Taps are not read as channels if there are gaps between the columns of the kernel, or only one tap.
+
+All of this was found in the results of 3.13.2. Padding adds 0 to a pair. Not modelled: if a result takes only some
+hundred multiplications, oneDNN uses a direct kernel, which forms no pairs.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -20,7 +23,7 @@ from qops.onednn.window import DENSE, Window
 __all__ = ["Order", "order_of", "unrolled_image", "unrolled_weights", "unrolled_window"]
 
 Order: TypeAlias = Literal["", "rows", "columns"]
-NARROW = 4  # columns of the result, up to which the order is "rows"
+NARROW = 4  # the most columns of a result for which the order is "rows"
 
 
 def order_of(taps: tuple[int, int], window: Window, size: tuple[int, int]) -> Order:
@@ -32,13 +35,13 @@ def order_of(taps: tuple[int, int], window: Window, size: tuple[int, int]) -> Or
 
 
 def unrolled_weights(weights: NDArray[np.int8], order: Order) -> NDArray[np.int8]:
-    """Weights (G, O, 1, KH, KW) with taps as channels: (G, O, KW, KH, 1) or (G, O, KW * KH, 1, 1)."""
+    """Give weights (G, O, 1, KH, KW) with taps as channels: (G, O, KW, KH, 1) or (G, O, KW * KH, 1, 1)."""
     rows = weights.transpose(0, 1, 4, 3, 2)
     return rows if order == "rows" else rows.reshape(*rows.shape[:2], rows.shape[2] * rows.shape[3], 1, 1)
 
 
 def unrolled_image(image: NDArray[Any], taps: tuple[int, int], window: Window, order: Order) -> NDArray[Any]:
-    """The image (N, G, H, W) that goes with them, padded with zeros: (N, G * channels, H or OH, OW)."""
+    """Give an image (N, G, H, W), padded with 0, with taps as channels: (N, G * taps, H or OH, OW)."""
     if order == "rows":
         across = Window((1, window.stride[1]), pad_l=window.pad_l, pad_r=window.pad_r)
         read = across.moves.taps(image, (1, taps[1]), 0)
@@ -49,7 +52,7 @@ def unrolled_image(image: NDArray[Any], taps: tuple[int, int], window: Window, o
 
 
 def unrolled_window(window: Window, order: Order) -> kernels.Window:
-    """The moves that are left to do: down the rows, or none."""
+    """Give the window that slides over such an image: down its rows, or nowhere."""
     if order == "":
         return window.moves
     return kernels.Window((window.stride[0], 1), (window.dilation[0] + 1, 1)) if order == "rows" else DENSE.moves

@@ -1,4 +1,4 @@
-"""Sliding windows over images: what convolution and pooling share."""
+"""Sliding windows over images, for convolution and pooling."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -22,14 +22,14 @@ class Window:
     stride : pair of int, optional
         At least 1.
     dilation : pair of int, optional
-        Gaps between taps; 0 = dense, as oneDNN counts.
+        How many places lie between two taps, as oneDNN counts; 0 for a dense kernel.
     pad_l, pad_r : pair of int, optional
         Padding before (top, left) and after (bottom, right).
 
     Raises
     ------
     TypeError, ValueError
-        What is not two integers, or too small ones.
+        An argument that is not two integers, or smaller ones.
     """
 
     stride: Pair = (1, 1)
@@ -38,7 +38,7 @@ class Window:
     pad_r: Pair = (0, 0)
 
     moves: kernels.Window = field(init=False, repr=False, compare=False)
-    """The same as the kernels have it."""
+    """The same window in the form that the kernels take."""
 
     def __post_init__(self) -> None:
         for name, low in (("stride", 1), ("dilation", 0), ("pad_l", 0), ("pad_r", 0)):
@@ -48,7 +48,7 @@ class Window:
         object.__setattr__(self, "moves", moves)
 
     def out_size(self, size: Pair, kernel: Pair) -> Pair:
-        """Give how many windows fit; ValueError if none does.
+        """Give how many windows fit into an image of this size, down and across; ValueError if none does.
 
         Examples
         --------
