@@ -23,6 +23,7 @@ from qops.frontdoor import (
     requantize_32to8,
 )
 from qops.qtensor import QTensor
+from qops.tools.add_vectors import AddVectors, add_vectors
 from qops.tools.explain import explain
 from qops.tools.explanation import Explanation
 from qops.tools.vectors import Vectors, vectors
@@ -30,11 +31,13 @@ from qops.tools.vectors import Vectors, vectors
 __version__ = "0.1.0"
 
 __all__ = [
+    "AddVectors",
     "ErrorReport",
     "Explanation",
     "QTensor",
     "RangeInfo",
     "Vectors",
+    "add_vectors",
     "affine",
     "dequantize",
     "error",

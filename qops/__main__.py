@@ -1,6 +1,8 @@
 """The command line.
 
-``python -m qops explain dump.npz`` and ``python -m qops vectors requantize --rule NAME --scale S -o DIR``.
+``python -m qops explain dump.npz``, ``python -m qops vectors requantize --rule NAME --scale S -o DIR``,
+``python -m qops vectors add --rule NAME --a-range MIN MAX --b-range MIN MAX --y-range MIN MAX -o DIR`` and
+``python -m qops emit NAME``.
 """
 
 import argparse
@@ -11,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from qops.rules import TABLE
+from qops.rules import TABLE, emit
+from qops.tools.add_forms import FORMS
+from qops.tools.add_vectors import add_vectors
 from qops.tools.dump import read_dump
 from qops.tools.explain import explained
-from qops.tools.formats import FORMATS, write
+from qops.tools.formats import FORMATS, VectorSet, write
 from qops.tools.page import page_of
 from qops.tools.progress import Progress
 from qops.tools.vectors import vectors
@@ -35,12 +39,66 @@ def _explain(options: argparse.Namespace) -> int:
     return 0 if found.exact else 1
 
 
-def _vectors(options: argparse.Namespace) -> int:
-    found = vectors(options.rule, scale=options.scale, zero_point=options.zero_point, dtype=options.dtype)
+def _requantize_vectors(options: argparse.Namespace) -> int:
+    return _written(
+        vectors(options.rule, scale=options.scale, zero_point=options.zero_point, dtype=options.dtype), options
+    )
+
+
+def _add_vectors(options: argparse.Namespace) -> int:
+    ranges = {name: tuple(getattr(options, name)) for name in ("a_range", "b_range", "y_range")}
+    return _written(add_vectors(options.rule, **ranges), options)
+
+
+def _written(found: VectorSet, options: argparse.Namespace) -> int:
     print(found)
     for path in write(found, options.format, options.output):
         print(path)
     return 0
+
+
+def _emit(options: argparse.Namespace) -> int:
+    print(emit(options.rule), end="")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m qops", description="Which rule made these integers, vectors that test one, and a rule as C."
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+    explain = commands.add_parser("explain", help="which rule made the integers of a dump")
+    explain.add_argument("dump", type=Path, help=".npz or .json: kind, acc (or a, b, or x), y, scales, zero points")
+    explain.add_argument("--probe", type=Path, metavar="FILE.npz", help="write inputs that separate what is left")
+    form = explain.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one object")
+    form.add_argument("--html", action="store_true", help="print one page with pictures: > page.html")
+    explain.set_defaults(run=_explain)
+    made = commands.add_parser("vectors", help="test vectors that tell a rule from all others")
+    kinds = made.add_subparsers(required=True, metavar="kind")
+    one = kinds.add_parser("requantize", help="accumulators and codes")
+    _rule(one, list(TABLE), "--rule")
+    one.add_argument("--scale", required=True, type=float, help="real output steps an input step")
+    one.add_argument("--zero-point", type=int, default=0, help="code of real 0")
+    one.add_argument("--dtype", default="int8", choices=["int8", "uint8", "int16", "uint16"], help="of the codes")
+    one.set_defaults(run=_requantize_vectors)
+    two = kinds.add_parser("add", help="pairs of uint8 codes and their sums")
+    _rule(two, list(FORMS), "--rule")
+    for name, words in (("a", "of the first operand"), ("b", "of the second"), ("y", "of the result")):
+        two.add_argument(f"--{name}-range", required=True, type=float, nargs=2, metavar=("MIN", "MAX"), help=words)
+    two.set_defaults(run=_add_vectors)
+    for kind in (one, two):
+        kind.add_argument("--format", default="c", choices=FORMATS, help="c if not given")
+        kind.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="the folder to write to")
+    text = commands.add_parser("emit", help="a rule of requantize as C")
+    _rule(text, list(TABLE), "rule")
+    text.set_defaults(run=_emit)
+    return parser
+
+
+def _rule(parser: argparse.ArgumentParser, names: list[str], word: str) -> None:
+    options: dict[str, Any] = {"required": True} if word.startswith("-") else {}
+    parser.add_argument(word, choices=names, metavar="NAME", help=f"one of {', '.join(names)}", **options)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -55,26 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
     -------
     int
     """
-    parser = argparse.ArgumentParser(
-        "python -m qops", description="Which rule made these integers, and vectors that test one."
-    )
-    commands = parser.add_subparsers(required=True, metavar="command")
-    explain = commands.add_parser("explain", help="which rule made the integers of a dump")
-    explain.add_argument("dump", type=Path, help=".npz or .json: kind, acc (or a, b, or x), y, scales, zero points")
-    explain.add_argument("--probe", type=Path, metavar="FILE.npz", help="write accumulators that separate what is left")
-    form = explain.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print one object")
-    form.add_argument("--html", action="store_true", help="print one page with pictures: > page.html")
-    explain.set_defaults(run=_explain)
-    made = commands.add_parser("vectors", help="test vectors that tell a rule from all others")
-    made.add_argument("kind", choices=["requantize"])
-    made.add_argument("--rule", required=True, choices=TABLE, metavar="NAME", help=f"one of {', '.join(TABLE)}")
-    made.add_argument("--scale", required=True, type=float)
-    made.add_argument("--zero-point", type=int, default=0)
-    made.add_argument("--dtype", default="int8", choices=["int8", "uint8", "int16", "uint16"])
-    made.add_argument("--format", default="c", choices=FORMATS)
-    made.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="the folder to write to")
-    made.set_defaults(run=_vectors)
+    parser = _parser()
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))

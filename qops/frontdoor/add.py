@@ -10,7 +10,7 @@ from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
 from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_add_8p8to8", "quantized_add_8p8to32"]
+__all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "add_8p8to8_integers", "quantized_add_8p8to8", "quantized_add_8p8to32"]
 
 BOUND_8P8TO32 = 0.5 + 2**-7
 """Largest error of `quantized_add_8p8to32` against the exact sum, in output LSB.
@@ -24,6 +24,8 @@ BOUND_8P8TO8 = 0.6
 In 1/32 LSB: 16 for the one rounding; for each operand 0.5 for the multiplier (255/256 of half a unit) and 0.5 for the
 truncated product (the offset makes up for the other half); 0.5 for the offset: 18.5 / 32 = 0.578.
 """
+add_8p8to8_integers = _kernels.add_8p8to8_integers
+"""(a, b, range) -> ka, kb, offset of the 16-bit loop of `quantized_add_8p8to8`; ValueError where 16 bits do not do."""
 
 
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:

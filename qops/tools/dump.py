@@ -25,6 +25,7 @@ _OPTIONAL = {
     "quantize": ("scale", "zero_point", "rmin", "rmax"),
     "avgpool": ("x_scale", "y_scale", "y_zp"),
 }
+_SAID = ("channel", "rule", "multiplier", "right_shift", "killed", "alike")  # by a probe or by vectors
 _SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
 _INPUT = {"requantize": "acc", "add": "a", "mul": "a", "quantize": "x", "avgpool": "x"}
 _SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
@@ -184,7 +185,8 @@ def read_dump(path: Path) -> Dump:
     """
     parts = _read(path)
     dtype = parts.pop("dtype", None)
-    parts.pop("channel", None)  # of a probe
+    for name in _SAID:
+        parts.pop(name, None)
     kind = str(np.asarray(parts.pop("kind", "requantize")))
     if kind not in KINDS:
         raise ValueError(f"kind: {kind!r:.80} is none of {', '.join(KINDS)}")

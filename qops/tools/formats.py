@@ -2,17 +2,39 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from qops.rules.c_source import emit
-from qops.rules.table import TABLE
-from qops.tools.vectors import Vectors
+__all__ = ["FORMATS", "VectorSet", "write"]
 
-__all__ = ["FORMATS", "write"]
 
-_C_TYPES = {"int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "uint16": "uint16_t"}
+class VectorSet(Protocol):
+    """What a set of test vectors has to say of itself, to be written."""
+
+    @property
+    def killed(self) -> list[str]:
+        """What the vectors tell from the rule."""
+
+    @property
+    def alike(self) -> list[str]:
+        """What nothing tells from it."""
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """What is written, by name."""
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """The integers that a port has."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All numbers, by name."""
+
+    def program(self) -> tuple[str, dict[str, str]]:
+        """C of the rule, and the expression of each column that it computes."""
 
 
 def _list(values: Any, per_line: int = 8) -> str:
@@ -20,47 +42,39 @@ def _list(values: Any, per_line: int = 8) -> str:
     return ",\n    ".join(", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line))
 
 
-def _header(v: Vectors) -> str:
-    numbers = {"ZERO_POINT": v.zero_point, "QMIN": v.qmin, "QMAX": v.qmax, "COUNT": v.acc.size}
-    if v.integers is not None:
-        numbers |= {"MULTIPLIER": v.integers.multiplier, "RIGHT_SHIFT": v.integers.right_shift}
-    lines = [f"#define QOPS_{name} ({value})" for name, value in numbers.items()]
-    return "\n".join(
-        [
-            f"/* {v} */",
-            "#ifndef QOPS_VECTORS_H",
-            "#define QOPS_VECTORS_H",
-            "#include <stdint.h>",
-            "",
-            *lines,
-            f"#define QOPS_SCALE {v.scale!r}",
-            "",
-            f"static const int32_t qops_acc[QOPS_COUNT] = {{\n    {_list(v.acc)}\n}};",
-            f"static const {_C_TYPES[v.y.dtype.name]} qops_y[QOPS_COUNT] = {{\n    {_list(v.y)}\n}};",
-            "#endif",
-            "",
-        ]
+def _header(v: VectorSet) -> str:
+    size = next(iter(v.columns.values())).size
+    floats = {name: value for name, value in v.facts.items() if isinstance(value, float)}
+    lines = [f"#define QOPS_{name.upper()} ({value})" for name, value in {"count": size, **v.constants}.items()]
+    lines += [f"#define QOPS_{name.upper()} ({value!r})" for name, value in floats.items()]
+    arrays = [
+        f"static const {values.dtype.name}_t qops_{name}[QOPS_COUNT] = {{\n    {_list(values)}\n}};"
+        for name, values in v.columns.items()
+    ]
+    top = [f"/* {v} */", "#ifndef QOPS_VECTORS_H", "#define QOPS_VECTORS_H", "#include <stdint.h>", ""]
+    return "\n".join([*top, *lines, "", *arrays, "#endif", ""])
+
+
+def _program(v: VectorSet) -> str:
+    text, computed = v.program()
+    checks = "\n".join(
+        f"""        const int32_t {name} = {expression};
+        if ({name} != qops_{name}[i]) {{
+            printf("{name}[%d]: %d, expected %d\\n", i, (int){name}, (int)qops_{name}[i]);
+            wrong++;
+        }}"""
+        for name, expression in computed.items()
     )
-
-
-def _program(v: Vectors) -> str:
-    how = "QOPS_SCALE" if v.integers is None else "QOPS_MULTIPLIER, QOPS_RIGHT_SHIFT"
-    if TABLE[v.rule].multiplier in ("float32", "float64 of a float32"):
-        how = "(float)QOPS_SCALE"
     return f"""/* The rule as portable C, on the vectors: put the port in its place. */
 #include "vectors.h"
 #include <stdio.h>
 
-{emit(v.rule)}
+{text}
 int main(void)
 {{
     int wrong = 0;
     for (int i = 0; i < QOPS_COUNT; i++) {{
-        const int32_t y = {v.rule.replace("-", "_")}(qops_acc[i], {how}, QOPS_ZERO_POINT, QOPS_QMIN, QOPS_QMAX);
-        if (y != qops_y[i]) {{
-            printf("%d: %d gave %d, expected %d\\n", i, (int)qops_acc[i], (int)y, (int)qops_y[i]);
-            wrong++;
-        }}
+{checks}
     }}
     printf("%d of %d differ\\n", wrong, QOPS_COUNT);
     return wrong != 0;
@@ -68,34 +82,31 @@ int main(void)
 """
 
 
-def _as_c(v: Vectors, folder: Path) -> list[Path]:
+def _as_c(v: VectorSet, folder: Path) -> list[Path]:
     program = _program(v)  # refuses a rule that has no C: before any file is written
     return [_text(folder / "vectors.h", _header(v)), _text(folder / "test_vectors.c", program)]
 
 
-def _as_hex(v: Vectors, folder: Path) -> list[Path]:
+def _as_hex(v: VectorSet, folder: Path) -> list[Path]:
     """One word a line, two's complement, for ``$readmemh``."""
     found = []
-    for name, values in (("acc", v.acc), ("y", v.y)):
+    for name, values in v.columns.items():
         bits = 8 * values.itemsize
         words = [f"{int(x) & (1 << bits) - 1:0{bits // 4}x}" for x in values]
         found.append(_text(folder / f"{name}.hex", "\n".join(words) + "\n"))
     return found
 
 
-def _as_npz(v: Vectors, folder: Path) -> list[Path]:
+def _as_npz(v: VectorSet, folder: Path) -> list[Path]:
     path = folder / "vectors.npz"
-    np.savez(
-        path, kind="requantize", acc=v.acc, y=v.y, scale=v.scale, zero_point=v.zero_point, qmin=v.qmin, qmax=v.qmax
-    )
+    parts: dict[str, Any] = {**v.facts, **v.columns}
+    np.savez(path, **parts)
     return [path]
 
 
-def _as_json(v: Vectors, folder: Path) -> list[Path]:
-    numbers = {"kind": "requantize", "rule": v.rule, "scale": v.scale, "zero_point": v.zero_point}
-    codes = {"qmin": v.qmin, "qmax": v.qmax, "dtype": v.y.dtype.name, "acc": v.acc.tolist(), "y": v.y.tolist()}
-    integers = {} if v.integers is None else v.integers._asdict()
-    found = {**numbers, **integers, **codes, "killed": v.killed, "alike": v.alike}
+def _as_json(v: VectorSet, folder: Path) -> list[Path]:
+    columns = {name: values.tolist() for name, values in v.columns.items()}
+    found = {**v.facts, **columns, "killed": v.killed, "alike": v.alike}
     return [_text(folder / "vectors.json", json.dumps(found, indent=1) + "\n")]
 
 
@@ -107,12 +118,12 @@ def _text(path: Path, text: str) -> Path:
 FORMATS = {"c": _as_c, "hex": _as_hex, "npz": _as_npz, "json": _as_json}
 
 
-def write(v: Vectors, form: str, folder: Path) -> list[Path]:
+def write(v: VectorSet, form: str, folder: Path) -> list[Path]:
     """Write vectors into a folder, which is made if it is not there.
 
     Parameters
     ----------
-    v : Vectors
+    v : Vectors or AddVectors
         What to write.
     form : {"c", "hex", "npz", "json"}
         The form.

@@ -1,8 +1,8 @@
 """Test vectors for a port: few accumulators that tell a rule from every other rule and from every small mistake."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -11,13 +11,15 @@ from qops.codes import of as code_type
 from qops.fixedpoint import Multiplier
 from qops.qtensor import integer, number
 from qops.rules.accumulators import requantize
+from qops.rules.c_source import emit
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.table import TABLE, Rule
-from qops.tools.probes import boundaries
+from qops.tools.probes import boundaries, edges
 
-__all__ = ["Vectors", "vectors"]
+__all__ = ["MOST", "Vectors", "telling", "vectors"]
 
-_MOST = 256
+MOST = 256
+Run: TypeAlias = Callable[[NDArray[np.int32]], NDArray[Any]]
 _ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
 _OTHER_DATA = {"gemmlowp-legacy", "tflite-int64acc", "cmsis-s64"}
 
@@ -64,6 +66,31 @@ class Vectors:
             f"the same function here: {', '.join(self.alike) or 'none'}"
         )
 
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """What is written, by name."""
+        return {"acc": self.acc, "y": self.y}
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """The integers that a port has."""
+        found = {"zero_point": self.zero_point, "qmin": self.qmin, "qmax": self.qmax}
+        return found if self.integers is None else {**found, **self.integers._asdict()}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All numbers, by the names of a dump."""
+        found = {"kind": "requantize", "rule": self.rule, "dtype": self.y.dtype.name, "scale": self.scale}
+        return found | self.constants
+
+    def program(self) -> tuple[str, dict[str, str]]:
+        """C of the rule, and the expression of the column that it computes."""
+        how = "QOPS_SCALE" if self.integers is None else "QOPS_MULTIPLIER, QOPS_RIGHT_SHIFT"
+        if TABLE[self.rule].multiplier in ("float32", "float64 of a float32"):
+            how = "(float)QOPS_SCALE"
+        name = self.rule.replace("-", "_")
+        return emit(self.rule), {"y": f"{name}(qops_acc[i], {how}, QOPS_ZERO_POINT, QOPS_QMIN, QOPS_QMAX)"}
+
 
 def _mutants(rule: Rule, n: Numbers) -> Iterator[tuple[str, Rule, Numbers | None]]:
     """Every one-step mistake in a rule; without numbers where only the row of the rule changes."""
@@ -89,28 +116,44 @@ def _mutants(rule: Rule, n: Numbers) -> Iterator[tuple[str, Rule, Numbers | None
                 yield f"right shift {step:+}", rule, Numbers(rule, given, n.zero_point, n.lo, n.hi)
 
 
-def _run(n: Numbers, x: NDArray[np.int32], dtype: Any) -> NDArray[Any]:
-    out = np.empty(x.shape, dtype)
-    n.run()(x, out)
-    return out
+def _running(n: Numbers, dtype: Any) -> Run:
+    def run(x: NDArray[np.int32]) -> NDArray[Any]:
+        out = np.empty(x.shape, dtype)
+        n.run()(x, out)
+        return out
+
+    return run
 
 
-def _others(rule: Rule, n: Numbers, x: NDArray[np.int32], dtype: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """What every other rule and every mistake makes of the accumulators."""
+def _others(rule: Rule, n: Numbers, dtype: Any) -> Iterator[tuple[str, Run]]:
+    """Every other rule and every mistake, accumulators -> codes."""
     for other in TABLE.values():
         if other.name != rule.name and other.name not in _OTHER_DATA:
-            try:
-                yield other.name, _run(Numbers(other, n.scale, n.zero_point, n.lo, n.hi), x, dtype)
-            except ValueError:  # a scale that this rule does not take
-                continue
+            yield other.name, _running(Numbers(other, n.scale, n.zero_point, n.lo, n.hi), dtype)
     for name, row, numbers in _mutants(rule, n):
-        yield name, _run(numbers or Numbers(row, n.scale, n.zero_point, n.lo, n.hi), x, dtype)
-    whole = np.empty(x.shape, np.int32)
-    Numbers(rule, n.scale, 0, -(2**31), 2**31 - 1).run()(x, whole)
-    wide = whole.astype(np.int64)
-    yield "no saturation", (wide + n.zero_point).astype(dtype)
+        yield name, _running(numbers or Numbers(row, n.scale, n.zero_point, n.lo, n.hi), dtype)
+    whole = _running(Numbers(rule, n.scale, 0, -(2**31), 2**31 - 1), np.int32)
+    yield "no saturation", lambda x: (whole(x).astype(np.int64) + n.zero_point).astype(dtype)
     if n.zero_point:
-        yield "clamped before the zero point", (np.clip(wide, n.lo, n.hi) + n.zero_point).astype(dtype)
+        yield (
+            "clamped before the zero point",
+            lambda x: (np.clip(whole(x).astype(np.int64), n.lo, n.hi) + n.zero_point).astype(dtype),
+        )
+
+
+def _tried(rule: Rule, n: Numbers, dtype: Any) -> tuple[NDArray[np.int32], list[tuple[str, NDArray[Any]]]]:
+    """Accumulators at the edges of the codes of every rule and mistake, and what each of them gives there."""
+    own, runs, kept = _running(n, dtype), [], [boundaries(n.scale, n.lo, n.hi, n.zero_point)]
+    for name, run in [(rule.name, own), *_others(rule, n, dtype)]:
+        try:
+            kept.append(edges(run, n.lo, n.hi))
+        except ValueError:  # a scale that this rule does not take
+            if run is own:
+                raise
+            continue
+        runs.append((name, run))
+    x = np.unique(np.concatenate(kept))
+    return x, [(name, run(x)) for name, run in runs]
 
 
 def _always(x: NDArray[np.int32], y: NDArray[Any], n: Numbers) -> list[int]:
@@ -140,10 +183,11 @@ def vectors(
 ) -> Vectors:
     """Choose at most 256 accumulators that no other rule, and no one-step mistake, gets all right.
 
-    Both sides of every code boundary, powers of two and the extremes are tried with every other rule of
-    `qops.rules.TABLE` and with every mistake of one step: another rounding or none, a multiplier or shift off by one,
-    the zero point's sign, a zero point added on the other side, no saturation, a clamp before the zero point. Few
-    accumulators that tell all of them apart are kept, with ties on both sides of 0 and both ends of saturation.
+    The first accumulator of every code and the one before it are tried, of this rule, of every other one in
+    `qops.rules.TABLE` and of every mistake of one step: rules that never fall are one function if they agree there.
+    Mistakes are another rounding or none, a multiplier or shift off by one, the zero point's sign, a zero point added
+    on the other side, no saturation, a clamp before the zero point. Few accumulators that tell all of them apart are
+    kept, with ties on both sides of 0 and both ends of saturation.
 
     Parameters
     ----------
@@ -187,10 +231,10 @@ def vectors(
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
     n = Numbers(row, value, integer(zero_point, "zero_point", codes.lowest, codes.highest), lo, hi)
-    x = boundaries(value, lo, hi, n.zero_point)
-    y = _run(n, x, codes.dtype)
-    others = list(_others(row, n, x, codes.dtype))
-    chosen = np.unique([*_always(x, y, n), *_telling(y, [codes for _, codes in others])])[:_MOST].astype(np.intp)
+    x, tried = _tried(row, n, codes.dtype)
+    y, others = tried[0][1], tried[1:]
+    telling_all = telling(y, [codes for _, codes in others])
+    chosen = np.unique([*telling_all, *_always(x, y, n)][:MOST]).astype(np.intp)
     acc = x[chosen]
     again = requantize(acc, rule, scale=value, zero_point=n.zero_point, dtype=codes.dtype, qmin=lo, qmax=hi)
     killed = [name for name, other in others if (other[chosen] != again).any()]
@@ -199,7 +243,7 @@ def vectors(
     return Vectors(row.name, value, integers, n.zero_point, lo, hi, acc, again, killed, alike)
 
 
-def _telling(y: NDArray[Any], others: list[NDArray[Any]]) -> list[int]:
+def telling(y: NDArray[Any], others: list[NDArray[Any]]) -> list[int]:
     """Indices at which each of the others that differs from y anywhere does."""
     apart = np.array([other != y for other in others if not np.array_equal(other, y)])
     found: list[int] = []

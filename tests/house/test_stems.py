@@ -57,6 +57,7 @@ ELSEWHERE = {
     "tensorflow/broadcast": "tensorflow/test_add.py",
     "tensorflow/uniform": "tensorflow/test_uniform_quantize.py",
     "tensorflow/window": "tensorflow/test_convolution.py",
+    "tools/add_forms": "tools/test_add_vectors.py",
     "tools/candidates": "tools/test_explain.py",
     "tools/dump": "tools/test_explain.py",
     "tools/explanation": "tools/test_explain.py",

@@ -69,7 +69,8 @@ def test_hex_npz_and_json_hold_the_same(tmp_path):
     words = (tmp_path / "y.hex").read_text().split()
     assert [int(w, 16) - (int(w[0], 16) >= 8) * 2**8 for w in words] == v.y.tolist()
     assert json.loads((tmp_path / "vectors.json").read_text())["acc"] == v.acc.tolist()
-    assert main(["explain", str(tmp_path / "vectors.npz")]) == 0, "the vectors are a dump, too"
+    for form in ("npz", "json"):
+        assert main(["explain", str(tmp_path / f"vectors.{form}")]) == 0, "the vectors are a dump, too"
 
 
 @pytest.mark.parametrize(
@@ -93,3 +94,10 @@ def test_a_rule_without_c_writes_nothing(tmp_path):
     with pytest.raises(ValueError, match="tosa-inexact"):
         formats.write(found, "c", tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_rule_is_printed_as_c(capsys):
+    assert main(["emit", "tflite-double"]) == 0
+    assert capsys.readouterr().out == rules.emit("tflite-double")
+    assert main(["emit", "rndnu16"]) == 2
+    assert "rule: rndnu16 is no such function" in capsys.readouterr().err

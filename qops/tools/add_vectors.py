@@ -1,0 +1,243 @@
+"""Test vectors for a port of an add of two uint8 tensors: codes, what stands before the last shift, the result."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.frontdoor.add import add_8p8to8_integers
+from qops.frontdoor.add import quantized_add_8p8to8 as frontdoor_add
+from qops.nnlib.add import quantized_add_8p8to8 as nnlib_add
+from qops.nnlib.add import quantized_add_8p8to8_integers as nnlib_integers
+from qops.qtensor import QTensor, span
+from qops.tools.add_forms import FORMS, Integers
+from qops.tools.vectors import MOST, telling
+
+__all__ = ["AddVectors", "add_vectors"]
+
+Range: TypeAlias = tuple[float, float]
+_NEAR = 2.0**-10  # of a step, around a tie
+
+
+@dataclass(frozen=True)
+class AddVectors:
+    """Pairs of codes, and what an add makes of them.
+
+    Attributes
+    ----------
+    rule : str
+        Its name.
+    a_range, b_range, y_range : (float, float)
+        Real values of the codes 0 and 255; that of the result as the op returns it.
+    integers : dict
+        Those of the loop.
+    a, b : ndarray of uint8
+        At most 256 pairs.
+    x : ndarray of int32
+        What stands before the last step, shift or product.
+    y : ndarray of uint8
+        The result.
+    killed : list of str
+        Other adds that give another code for at least one of the pairs, and mistakes of one step that give another x or
+        code.
+    alike : list of str
+        Those that give the same for all 65,536 pairs.
+    """
+
+    rule: str
+    a_range: Range
+    b_range: Range
+    y_range: Range
+    integers: Integers
+    a: NDArray[np.uint8]
+    b: NDArray[np.uint8]
+    x: NDArray[np.int32]
+    y: NDArray[np.uint8]
+    killed: list[str]
+    alike: list[str]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rule}, {self.a_range} + {self.b_range} in {self.y_range}: {self.a.size} pairs of codes "
+            f"tell it from {len(self.killed)} other adds and mistakes; "
+            f"the same on all 65,536 pairs: {', '.join(self.alike) or 'none'}"
+        )
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """What is written, by name."""
+        return {"a": self.a, "b": self.b, "x": self.x, "y": self.y}
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """The integers that a port has."""
+        return dict(self.integers)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All numbers, by name."""
+        ranges = {"a": self.a_range, "b": self.b_range, "y": self.y_range}
+        ends = {
+            f"{name}_{end}": value for name, r in ranges.items() for end, value in zip(("min", "max"), r, strict=True)
+        }
+        return {"rule": self.rule, **ends, **self.integers}
+
+    def program(self) -> tuple[str, dict[str, str]]:
+        """C of the add, and the expression of each column that it computes."""
+        words = ", ".join(f"QOPS_{name.upper()}" for name in self.integers)
+        names = [f"int32_t {name}" for name in self.integers]
+        text = FORMS[self.rule].c.replace("INTEGERS", ", ".join(names))
+        return text, {"x": f"add_x(qops_a[i], qops_b[i], {words})", "y": f"add_y(qops_x[i], {words})"}
+
+
+def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) -> AddVectors:
+    """Choose at most 256 pairs of codes that no other add, and no one-step mistake, gets all right.
+
+    The adds are ``frontdoor`` (`qops.quantized_add_8p8to8` with a ``range``), ``nnlib-flat`` and ``nnlib-spec``
+    (`qops.nnlib.quantized_add_8p8to8`, both ends of the guess given). With all 65,536 pairs each is compared with the
+    others and with every mistake of one step: an integer off by one, a shift off by one, no rounding constant, shifts
+    toward zero, operands exchanged, a sum that does not wrap or saturate as it does. Few pairs that tell all apart are
+    kept, with ties, both ends of saturation and the extremes of x.
+
+    Parameters
+    ----------
+    rule : {"frontdoor", "nnlib-flat", "nnlib-spec"}
+        The add.
+    a_range, b_range : (float, float)
+        Real values of the codes 0 and 255. ``nnlib-spec``: that of `b` is not the wider one.
+    y_range : (float, float)
+        That of the result, which nnlib moves so that 0 is a code.
+
+    Returns
+    -------
+    AddVectors
+        What was killed was measured on the pairs given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An add that is not known, a range that is not finite or with min >= max, an output range that the add refuses or
+        that has no such integers.
+
+    See Also
+    --------
+    vectors : accumulators for a rule of requantize.
+
+    Notes
+    -----
+    Source: the adds' own are in their docstrings.
+
+    Examples
+    --------
+    >>> found = add_vectors("nnlib-spec", a_range=(-1.7, 3.1), b_range=(-0.3, 2.2), y_range=(-0.5, 2.0))
+    >>> found.integers["ialpha"], found.integers["recip"], found.alike
+    (245, 32767, ['recip -1', 'recip +1', 'x does not wrap'])
+    >>> found.a.size < 64, "frontdoor" in found.killed, "no half" in found.killed
+    (True, True, True)
+    """
+    if not isinstance(rule, str) or rule not in FORMS:
+        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(FORMS)}")
+    ranges = [_range(r, name) for r, name in ((a_range, "a_range"), (b_range, "b_range"), (y_range, "y_range"))]
+    every = np.arange(256, dtype=np.uint8)
+    a, b = np.repeat(every, 256), np.tile(every, 256)
+    made = _made(rule, a, b, *ranges)
+    ends = (float(made.min), float(made.max))
+    integers = _integers(rule, ranges[0], ranges[1], ends)
+    x, y = FORMS[rule].run(integers, a, b)
+    if not np.array_equal(y, made.data):  # the integers of another loop
+        raise ValueError(f"y_range: {rule} has no such integers for {ends}")
+    both = _both(x, y)
+    others = list(_others(rule, integers, a, b, ranges, x))
+    always = _always(x, _exact(a, b, ranges[0], ranges[1], ends))
+    at = np.unique([*telling(both, [found for _, found in others]), *always][:MOST]).astype(np.intp)
+    killed = [name for name, found in others if (found[at] != both[at]).any()]
+    alike = [name for name, found in others if np.array_equal(found, both)]
+    return AddVectors(
+        rule, ranges[0], ranges[1], ends, integers, a[at], b[at], x[at].astype(np.int32), y[at], killed, alike
+    )
+
+
+def _range(given: Any, name: str) -> Range:
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise TypeError(f"{name}: expected (min, max), got {given!r:.80}")
+    first, last = given
+    lo, hi = span(first, last, name)
+    if not lo < hi:
+        raise ValueError(f"{name}: ({lo}, {hi}) is 0 wide")
+    return lo, hi
+
+
+def _made(rule: str, a: NDArray[np.uint8], b: NDArray[np.uint8], a_range: Range, b_range: Range, y: Range) -> QTensor:
+    """What the op gives."""
+    operands = (a, *a_range), (b, *b_range)
+    if rule == "frontdoor":
+        return frontdoor_add(*operands, range=y)
+    return nnlib_add(*operands, *y, form="flat" if rule == "nnlib-flat" else "spec")
+
+
+def _integers(rule: str, a: Range, b: Range, y: Range) -> Integers:
+    if rule == "frontdoor":
+        p = add_8p8to8_integers(a, b, y)
+        return {"ka": p["ka"], "kb": p["kb"], "offset": p["offset"], "right_shift": 5}
+    if rule == "nnlib-flat":
+        flat = nnlib_integers(a, b, y, form="flat")
+        found = {name: int(flat[name]) for name in ("ka", "kb", "first_shift", "offset", "right_shift")}
+        return {**found, "half": 1 << found["right_shift"] >> 1}
+    if b[1] - b[0] > a[1] - a[0]:
+        raise ValueError(f"b_range: {b} is wider than a_range {a}; nnlib-spec takes the wider operand first")
+    spec = nnlib_integers(a, b, y, form="spec")
+    if spec["copies"]:
+        raise ValueError(f"a_range: {a} is 256 times as wide as b_range: nnlib-spec copies a")
+    fixed = {"first_half": 64, "first_shift": 7, "half": 0x4000, "right_shift": 15}
+    return {name: int(spec[name]) for name in ("ialpha", "ikappa", "recip", "offset")} | fixed
+
+
+def _mutants(integers: Integers, flags: tuple[str, ...]) -> Iterator[tuple[str, Integers]]:
+    """Every one-step mistake: of an integer, of a rounding constant, of a step that a flag turns off or on."""
+    for name, value in integers.items():
+        if name.endswith("half"):
+            yield f"no {name}", {**integers, name: 0}
+            continue
+        for step in (-1, 1):
+            if not name.endswith("shift") or value + step >= 0:
+                yield f"{name} {step:+}", {**integers, name: value + step}
+    for flag in flags:
+        yield flag, {**integers, flag: 1}
+
+
+def _both(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.int64]:
+    """X and y in one number: a port that has either of them wrong is found."""
+    return np.asarray(x.astype(np.int64) * 256 + y)
+
+
+def _others(
+    rule: str, integers: Integers, a: NDArray[np.uint8], b: NDArray[np.uint8], ranges: list[Range], x: NDArray[Any]
+) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """What other adds and every mistake give; of the other adds, whose x is another thing, the result alone."""
+    form = FORMS[rule]
+    for other in FORMS:
+        if other != rule:
+            try:
+                yield other, _both(x, _made(other, a, b, *ranges).data)
+            except ValueError:  # ranges that this add does not take
+                continue
+    for name, mutant in _mutants(integers, form.flags):
+        yield name, _both(*form.run(mutant, a, b))
+    yield "a and b exchanged", _both(*form.run(integers, b, a))
+    yield "not saturated", _both(x, form.last(integers, x).astype(np.uint8))
+
+
+def _exact(a: NDArray[np.uint8], b: NDArray[np.uint8], a_range: Range, b_range: Range, y: Range) -> NDArray[Any]:
+    """The exact sums, in steps of the result from its code 0."""
+    total = sum(lo + q * ((hi - lo) / 255) for q, (lo, hi) in ((a, a_range), (b, b_range)))
+    return np.asarray((total - y[0]) / ((y[1] - y[0]) / 255))
+
+
+def _always(x: NDArray[Any], exact: NDArray[Any]) -> list[int]:
+    """Ties, both ends of saturation, the extremes of x."""
+    ties = np.flatnonzero(np.abs(exact % 1 - 0.5) < _NEAR)
+    ends = [np.flatnonzero(beyond) for beyond in (exact < -0.5, exact > 255.5)]
+    picked = [ties[:4], ties[-4:], *(e[[0, -1]] for e in ends if e.size)]
+    return [*np.concatenate(picked).tolist(), int(x.argmin()), int(x.argmax()), 0, x.size - 1]
