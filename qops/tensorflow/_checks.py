@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.mul import product_max
+from qops._kernels.tensorflow.ends import NORMAL, WIDEST, fit
 from qops.codes import TABLE
 from qops.qtensor import S32, QTensor, TensorLike, as_array, check_out, parts, read_as, real, tensor
 
@@ -22,8 +24,6 @@ TYPES = {
 """What the codes of each of TensorFlow's quantized types stand for, but in mode SCALED."""
 AFFINE = read_as(TYPES["qint32"].name)
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
-NORMAL = 2.0**-126  # the smallest normal float32
-WIDEST = 2.0**128 - 2.0**103  # from here on, float32 is infinite
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
 
@@ -76,14 +76,20 @@ def operands(steps: int, allowed: tuple[str, ...], **tensors: TensorLike) -> lis
     found = []
     for name, t in tensors.items():
         values, lo, hi = parts(t, name)
-        found.append((name, values, ends(lo, hi, f"{name} min", f"{name} max", steps)))
+        found.append((name, values, fit(lo, hi, steps) or ends(lo, hi, f"{name} min", f"{name} max", steps)))
     return [(codes_of(values, name, *allowed), *r) for name, values, r in found]
+
+
+@cache
+def dtypes_of(allowed: tuple[str, ...]) -> tuple[np.dtype[Any], ...]:
+    """Give the types of numpy of some of TensorFlow's."""
+    return tuple(TYPES[kind].dtype for kind in allowed)
 
 
 def codes_of(values: Any, name: str, *allowed: str) -> NDArray[Any]:
     """Give the data of a triple; TypeError if they are of none of the types `allowed`."""
     data = as_array(values, name)
-    dtypes = [TYPES[kind].dtype for kind in allowed]
+    dtypes = dtypes_of(allowed)
     if data.dtype not in dtypes and data.dtype.newbyteorder("=") not in dtypes:
         raise TypeError(f"{name}: expected {' or '.join(map(str, dtypes))} data, got {data.dtype}")
     return data

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from qops._kernels.core.integer_stage import multiply_shift
 from qops._kernels.core.walk import BLOCK, buffered
 from qops._kernels.tensorflow import uniform as kernels
+from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import integer
 from qops.rules import quantize_multiplier
-from qops.tensorflow._checks import NORMAL, TYPES, each_slice, numbers
+from qops.tensorflow._checks import TYPES, each_slice, numbers
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
 ALL_BYTES = np.arange(256, dtype=np.uint8)

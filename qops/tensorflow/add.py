@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import add as kernels
+from qops._kernels.tensorflow.ends import WIDEST
 from qops.qtensor import S32, QTensor, TensorLike, output
-from qops.tensorflow._checks import WIDEST, in_order, operands, shape_text
+from qops.tensorflow._checks import in_order, operands, shape_text
 from qops.tensorflow.broadcast import collapsed, repeated
 
 

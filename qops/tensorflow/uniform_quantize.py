@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.core import rows
 from qops._kernels.tensorflow import uniform as kernels
+from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import F32, array, output
-from qops.tensorflow._checks import NORMAL, TYPES, codes_of, each_slice, one_of
+from qops.tensorflow._checks import TYPES, codes_of, each_slice, one_of
 from qops.tensorflow._uniform import ends, given, stretches
 
 KINDS = ("qint8", "quint8", "qint32")

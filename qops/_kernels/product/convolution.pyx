@@ -12,6 +12,7 @@ from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.product.image cimport Image
+from qops._kernels.product.offsets cimport subtract_terms
 from qops._kernels.product.rows cimport Convolution, run_convolution
 from qops._kernels.product.tile cimport SHIFTED
 from qops._kernels.product.weights cimport PackedWeights
@@ -19,6 +20,7 @@ from qops._kernels.product.window cimport Window
 
 import numpy as np
 
+from qops._kernels.product.gemm import product
 from qops._kernels.product.weights import pack_weights
 
 cnp.import_array()
@@ -93,14 +95,35 @@ def convolve(x, w, out=None, *, Window window=None, Py_ssize_t pad_value=0, int3
     window = DENSE if window is None else window
     y = convolved(image, packed, out, window, pad_value, zero_point, layout, num_threads)
     if packed.is_shifted or type(w_zero_point) is not int or w_zero_point != 0:
-        w_zeros = np.asarray(w_zero_point, np.int64) - (W_SHIFT if packed.is_shifted else 0)
-        ones = pack_weights(np.ones((packed.groups, *packed.shape[1:]), np.int8), groups=packed.groups)
-        sums = convolved(image, ones, None, window, pad_value, zero_point, layout, num_threads)
-        sums = np.repeat(sums, packed.shape[0] // packed.groups, 3) if packed.groups > 1 else sums
-        np.subtract(y, sums * w_zeros.astype(np.int32), out=y)
+        take_off_zeros(y, np.asarray(w_zero_point, np.int64) - (W_SHIFT if packed.is_shifted else 0),
+                       window_sums(image, packed, window, pad_value, zero_point, layout))
     if added is not None:
         np.add(y, added, out=y)
     return y
+
+
+cdef window_sums(x, PackedWeights packed, Window window, Py_ssize_t pad_value, int32_t zero_point, str layout):
+    """The sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
+    cdef Py_ssize_t channels = packed.shape[1]
+    x = x if layout == "nhwc" else x.transpose(0, 2, 3, 1)
+    size = (*x.shape[:3], packed.groups)
+    if packed.groups == 1 and x.flags.c_contiguous:
+        sums = product(x.reshape(-1, channels), np.ones((channels, 1), np.int8))
+    else:
+        sums = x.reshape(*size, channels).sum(4, np.int32)
+    sums = sums.view(np.uint32).reshape(size) - np.uint32(channels * zero_point & 0xFFFFFFFF)
+    fill = np.uint32(channels * (pad_value - zero_point) & 0xFFFFFFFF)
+    return window.over(np.add, sums, packed.shape[2:], fill, 1).view(np.int32)
+
+
+cdef object take_off_zeros(cnp.ndarray y, w_zeros, sums):
+    """y -= w_zeros * sums of windows: a zero of all weights, or one an output channel."""
+    cdef Py_ssize_t groups = sums.shape[3], channels = cnp.PyArray_DIM(y, 3)
+    if groups == 1 and cnp.PyArray_IS_C_CONTIGUOUS(y):
+        subtract_terms((<object>y).reshape(-1, channels), np.zeros(channels, np.int32), 0, sums.reshape(-1), w_zeros, 0)
+    else:
+        sums = np.repeat(sums, channels // groups, 3) if groups > 1 else sums
+        np.subtract(y, sums * w_zeros.astype(np.int32), out=y)
 
 
 cdef cnp.ndarray convolved(cnp.ndarray image, PackedWeights packed, out, Window window, Py_ssize_t pad_value,

@@ -13,6 +13,7 @@ from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.product.blocks cimport Product
+from qops._kernels.product.offsets cimport subtract_terms
 from qops._kernels.product.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
 from qops._kernels.product.run cimport run_product
 from qops._kernels.product.tile cimport Run, find_kernel, quads_of
@@ -132,7 +133,9 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
             raise ValueError(f"bias: expected shape {b.shape[1:]}, got {(<object>added).shape}")
     c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if isinstance(b, PackedB) else b)
     multiply(c, left, b, accumulate, saturating, block_starts, num_threads)
-    take_off_offsets(c, left, b, a_offset, np.asarray(b_offset, np.int64) - B_SHIFT if is_shifted else b_offset)
+    if is_shifted:
+        b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - B_SHIFT
+    take_off_offsets(c, left, b, a_offset, b_offset)
     if added is not None:
         np.add(c, added, out=c)
     return c
@@ -142,11 +145,6 @@ cdef cnp.ndarray exact_product(cnp.ndarray a, cnp.ndarray b):
     c = result(None, cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(b, 1), a, b)
     multiply(c, a, b)
     return c
-
-
-cdef wrapped(x):
-    """The low 32 bits of an integer, or of several, as an array of int32."""
-    return np.atleast_1d(np.asarray(x, np.int64)).astype(np.int32)
 
 
 cdef bint is_zero(x):
@@ -160,9 +158,18 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
     (m x 1), or one a column of B (n). b: a matrix of int8 or a PackedB.
     """
     cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
-    if not is_zero(a_offset):
-        columns = b.colsum if isinstance(b, PackedB) else exact_product(np.ones((1, k), np.uint8), b)
-        np.subtract(c, columns * wrapped(a_offset), out=c)
-    if not is_zero(b_offset):
+    cdef cnp.ndarray columns, rows
+    cdef bint of_columns = not is_zero(a_offset), of_rows = not is_zero(b_offset)
+    if not (of_columns or of_rows):
+        return
+    if not of_columns:
+        columns = np.zeros(cnp.PyArray_DIM(c, 1), np.int32)
+    elif isinstance(b, PackedB):
+        columns = (<PackedB>b).colsum
+    else:
+        columns = exact_product(np.ones((1, k), np.uint8), b)
+    if of_rows:
         rows = exact_product(a, np.ones((k, 1), np.int8))
-        np.subtract(c, (rows - wrapped(k) * wrapped(a_offset)) * wrapped(b_offset), out=c)
+    else:
+        rows = np.zeros(cnp.PyArray_DIM(c, 0), np.int32)
+    subtract_terms(c, columns, a_offset, rows, b_offset, k)

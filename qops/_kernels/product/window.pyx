@@ -79,9 +79,17 @@ cdef class Window:
         return not (self.down.before or self.down.after or self.across.before or self.across.after)
 
     def padded(self, image, fill, Py_ssize_t axis=2):
-        """The image in its padding; `axis` is that of the height, the width follows it."""
-        return np.pad(image, [(0, 0)] * axis + list(self.padding) + [(0, 0)] * (image.ndim - axis - 2),
-                      constant_values=fill)
+        """The image in its padding, itself without any; `axis` is that of the height, the width follows it."""
+        cdef Py_ssize_t height = image.shape[axis], width = image.shape[axis + 1]
+        if self.is_bare():
+            return image
+        pads = sum(self.padding[0]), sum(self.padding[1])
+        wide = np.empty((*image.shape[:axis], height + pads[0], width + pads[1], *image.shape[axis + 2:]), image.dtype)
+        wide.fill(fill)
+        down = slice(self.down.before, self.down.before + height)
+        across = slice(self.across.before, self.across.before + width)
+        wide[(slice(None),) * axis + (down, across)] = image
+        return wide
 
     def taps(self, image, kernel, fill):
         """All windows of an image (N, C, H, W) padded with `fill`: (N, C, OH, OW, KH, KW)."""
