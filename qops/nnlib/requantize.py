@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.core.range import range_32
+from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
 from qops.nnlib.ranges import adjust_range
 from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, span
@@ -179,11 +180,11 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
         raise ValueError(
             f"output range: 0 is between two codes of ({lo}, {hi}), which the original refuses; try {adjusted}"
         )
-    gain, in_zero, out_zero = kernels.gain_8to8(in_min, in_max, lo, hi)
+    gain, in_zero, out_zero = recode.gain_8to8(in_min, in_max, lo, hi)
     if not gain < 2**15:
         raise ValueError(f"output range: ({lo}, {hi}) is too small for the input range ({in_min}, {in_max})")
     out = output(out, U8, codes)
-    kernels.requantize_8to8(codes, gain, in_zero, out_zero, out)
+    recode.requantize_8to8(codes, gain, in_zero, out_zero, out)
     return QTensor(out, lo, hi)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
 from qops.qtensor import S32, U8, array, integer, output, real, span
 
@@ -155,5 +156,5 @@ def requantize_u8(
     out_zero = integer(out_zero, "out_zero", -(2**31), 2**31 - 1)
     codes = array(x, "x", U8)
     out = output(out, U8, codes)
-    kernels.requantize_8to8(codes, gain, in_zero, out_zero, out)
+    recode.requantize_8to8(codes, gain, in_zero, out_zero, out)
     return out

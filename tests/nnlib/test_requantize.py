@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qops import nnlib
-from qops._kernels.nnlib.requantize import requantize_8_integers, requantize_32_integers
+from qops._kernels.nnlib.recode import requantize_8_integers
+from qops._kernels.nnlib.requantize import requantize_32_integers
 
 F = np.float32
 many = settings(max_examples=200, deadline=None)
@@ -98,14 +99,15 @@ def test_requantize_8to8_matches_twin(r, wanted):
 
 def test_prepare_gives_the_integers():
     assert requantize_8_integers(0.75, 3, 9) == {
-        "in_zero": 3,
-        "out_zero": 9,
+        "offset": -3,
+        "wraps": True,
         "multiplier": 24576,
         "right_shift": 15,
-        "same_step": 0,
+        "zero": 9,
     }
     assert requantize_8_integers(3.0, 0, 0)["right_shift"] == 13
-    assert requantize_8_integers(1.00001, 0, 0)["same_step"] == 1
+    moved = requantize_8_integers(1.00001, 3, 9)
+    assert (moved["offset"], moved["multiplier"], moved["right_shift"], moved["zero"]) == (0, 2**14, 14, 6)
 
 
 T = (np.int32([1]), -1.0, 1.0)

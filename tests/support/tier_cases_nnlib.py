@@ -49,6 +49,13 @@ def recoded_into_a_hull(rng, n):
     return lambda: (out, recode.to_hull(a, c, vector, out))
 
 
+def recoded_by_a_gain(rng, n):
+    """Gains on both sides of 1, and zeros beyond the codes."""
+    (x, out), gain = memory(rng, n, np.uint8, np.uint8), rng.choice([2.0 ** rng.uniform(-9, 14), 1.0])
+    zeros = rng.integers(-300, 500, 2)
+    return lambda: (out, recode.requantize_8to8(x, gain, zeros[0], zeros[1], out))
+
+
 def added(rng, n):
     """A flat pass of the add or of the subtraction, into a range that is far too narrow at times, or infeasible."""
     a, b, out, share = tensor(rng, n), tensor(rng, n), tier_cases.unaligned(rng, n, np.uint8), 2.0 ** rng.uniform(-5, 1)
@@ -93,5 +100,5 @@ def scaled(rng, n):
 
 
 BINARY = [weighed, multiplied, multiplied_8, added, added_speculatively]
-UNARY = [recoded, recoded_into_a_hull, quantized, requantized, requantized_by_scalars, scaled]
+UNARY = [recoded, recoded_into_a_hull, recoded_by_a_gain, quantized, requantized, requantized_by_scalars, scaled]
 NAMED = {f"nnlib_{case.__name__}": case for case in [*BINARY, *UNARY]}

@@ -1,10 +1,10 @@
-"""uint8 codes of one range into uint8 codes of another, as nnlib's binary ops and its concat do that to their inputs.
+"""uint8 codes of one range into uint8 codes of another: nnlib's Requantize_8to8, and its binary ops and concat.
 
     c = sat_u8(sat_s16((q + offset) * multiplier >> right_shift, half up) + zero)
 """
 
 cimport numpy as cnp
-from libc.math cimport roundf
+from libc.math cimport fabsf, roundf
 from libc.stdint cimport int64_t, uint8_t
 
 from qops._kernels.core.lookup cimport look_up
@@ -13,7 +13,7 @@ from qops._kernels.core.rounding cimport (
 )
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport Ends, Level, level_zero
+from qops._kernels.nnlib.ranges cimport Ends, Level, exponent, level_zero, power2
 
 cnp.import_array()
 
@@ -25,7 +25,7 @@ cdef extern from "nnlib/recode.h":
     Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_row, bint) nogil
 
 cdef enum:
-    FRACTION = 15  # bits to the right of the point of a multiplier that the lanes take
+    FRACTION = 15  # the right shift of the lanes, which shift q + offset left before, if it should be less
 
 
 cdef inline uint8_t recoded(int q, recode_row p) noexcept nogil:
@@ -42,13 +42,17 @@ cdef void recode_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
         c[i] = recoded(x[i], p)
 
 
+cdef bint fits_lanes(recode_row p) noexcept nogil:
+    """Whether 16 bits hold all numbers, those that are shifted left among them."""
+    cdef int left = FRACTION - p.right_shift, highest = 32767 >> left
+    return p.multiplier <= 32767 and (-highest <= p.offset <= highest - 255 or p.wraps and left == 0)
+
+
 cdef object recode(recode_row p, cnp.ndarray x, cnp.ndarray out):
     """out = the new codes of x: computed where 16-bit lanes hold all numbers, else looked up."""
     cdef uint8_t table[256]
     cdef int q
-    while p.right_shift < FRACTION and p.multiplier < 1 << (FRACTION - 1):
-        p.multiplier, p.right_shift = 2 * p.multiplier, p.right_shift + 1
-    if p.right_shift == FRACTION and (p.wraps or -32768 <= p.offset <= 32767 - 255):
+    if fits_lanes(p):
         walk(recode_u8, &p, x, out)
         return
     for q in range(256):
@@ -87,3 +91,29 @@ def to_hull_integers(tuple a, tuple c, bint vector):
 def to_hull(tuple a, tuple c, bint vector, cnp.ndarray out):
     """out = the codes of a in the range c around it."""
     recode(prepare_to_hull(Ends(a[1], a[2]), Ends(c[0], c[1]), vector), a[0], out)
+
+
+cdef recode_row prepare_8to8(float gain, int in_zero, int out_zero) noexcept nogil:
+    cdef int old = saturate_s16(in_zero), new = saturate_s16(out_zero), right_shift = FRACTION
+    if fabsf(gain - <float>1) < <float>6.103515625e-05:  # 2**-14: the codes only move from one zero to the other
+        return recode_row(0, True, 1 << (FRACTION - 1), FRACTION - 1, saturate_s16(new - old))
+    if gain > 1:
+        right_shift -= exponent(gain)
+    return recode_row(-old, True, saturate_s16(plus_half_dsp_s32(gain * power2(right_shift))), right_shift, new)
+
+
+def requantize_8_integers(float gain, int in_zero, int out_zero):
+    """What the loop uses for this gain and these zeros, as a dict."""
+    return prepare_8to8(gain, in_zero, out_zero)
+
+
+def requantize_8to8(cnp.ndarray x, float gain, int in_zero, int out_zero, cnp.ndarray out):
+    """out = uint8 codes of `gain` output steps an input step."""
+    recode(prepare_8to8(gain, in_zero, out_zero), x, out)
+
+
+def gain_8to8(float in_min, float in_max, float out_min, float out_max):
+    """gain, in_zero and out_zero of two ranges, as Requantize_8to8 takes them; zero = round(-255 * min / range)."""
+    cdef float in_range = in_max - in_min, out_range = out_max - out_min
+    return (in_range / out_range, saturate_u8(plus_half_dsp_s32(<float>-255 * in_min / in_range)),
+            saturate_u8(plus_half_dsp_s32(<float>-255 * out_min / out_range)))

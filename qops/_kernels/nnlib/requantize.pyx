@@ -1,20 +1,16 @@
-"""nnlib's requantizers: int32 or uint8 codes -> uint8 codes, and its multiply by a quantized multiplier.
+"""nnlib's requantizers from int32 to uint8 codes, and its multiply by a quantized multiplier.
 
 Its product of 32-bit fractions, vmpye and vmpyo:<<1:rnd:sat, floors twice before it rounds: together that is one
 rounding, half up, of x * m / 2**31.
 """
 
 cimport numpy as cnp
-from libc.math cimport fabsf
-from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, int32_t, uint8_t
+from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, int32_t
 
 from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
-from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_code, integer_row, integer_stage, shift_by
-from qops._kernels.core.lookup cimport look_up
-from qops._kernels.core.rounding cimport (
-    FLOOR, HALF_UP, TRUNCATE, plus_half_dsp_s32, saturate_s16, saturate_u8, truncate_dsp_s32,
-)
-from qops._kernels.nnlib.ranges cimport bits, exponent, power2
+from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.core.rounding cimport FLOOR, HALF_UP, TRUNCATE, plus_half_dsp_s32, saturate_s16, truncate_dsp_s32
+from qops._kernels.nnlib.ranges cimport bits, exponent
 
 cnp.import_array()
 
@@ -35,12 +31,6 @@ cdef struct requantize_32:
     int32_t multiplier  # gain * 2**31
     int32_t start  # min in input steps
     int32_t offset  # the bias, truncated
-
-
-cdef struct requantize_8:
-    int in_zero, out_zero
-    int multiplier, right_shift  # gain = multiplier / 2**right_shift
-    int same_step  # gain 1 or all but: the codes only move from one zero to the other
 
 
 cdef requantize_32 prepare_32(float level, float lo, float hi, Py_ssize_t n, bint scalar) noexcept nogil:
@@ -98,50 +88,6 @@ def spanned(float lo, float hi, int32_t lowest, int32_t highest):
     """The step of int32 codes of the range (lo, hi), and the values that the codes lowest..highest and 0 span."""
     cdef float level = (hi - lo) * <float>2.3283064365386963e-10
     return level, level * <float>min(lowest, 0), level * <float>max(highest, 0)
-
-
-cdef requantize_8 prepare_8(float gain, int in_zero, int out_zero) noexcept nogil:
-    cdef requantize_8 p
-    p.in_zero, p.out_zero = saturate_s16(in_zero), saturate_s16(out_zero)
-    p.right_shift = 15 - exponent(gain) if gain > 1 else 15
-    p.multiplier = saturate_s16(plus_half_dsp_s32(gain * power2(p.right_shift)))
-    p.same_step = fabsf(gain - <float>1) < <float>6.103515625e-05
-    return p
-
-
-def requantize_8_integers(float gain, int in_zero, int out_zero):
-    """The numbers of the row for this gain, as a dict."""
-    return prepare_8(gain, in_zero, out_zero)
-
-
-cdef IntegerRow row_8(requantize_8 p) noexcept nogil:
-    """sat_u8(sat_s16(wrap_s16(x - in_zero) * multiplier / 2**right_shift, half up) + out_zero)."""
-    cdef IntegerRow row
-    if p.same_step:
-        row = integer_row(1, shift_by(0, FLOOR), 0, 255)
-        row.zero_point = saturate_s16(p.out_zero - p.in_zero)
-        return row
-    row = integer_row(p.multiplier, shift_by(p.right_shift + 16, HALF_UP), 0, 255)
-    row.centre, row.left_shift = p.in_zero, 16  # to the left end of 32 bits, past which 16 bits wrap
-    row.least, row.most, row.zero_point = INT16_MIN, INT16_MAX, p.out_zero
-    return row
-
-
-def requantize_8to8(cnp.ndarray x, float gain, int in_zero, int out_zero, cnp.ndarray out):
-    """out = uint8 codes of `gain` output steps an input step."""
-    cdef IntegerRow row = row_8(prepare_8(gain, in_zero, out_zero))
-    cdef uint8_t table[256]
-    cdef int q
-    for q in range(256):
-        table[q] = <uint8_t>integer_code(q, &row)
-    look_up(x, table, out)
-
-
-def gain_8to8(float in_min, float in_max, float out_min, float out_max):
-    """gain, in_zero and out_zero of two ranges, as Requantize_8to8 takes them; zero = round(-255 * min / range)."""
-    cdef float in_range = in_max - in_min, out_range = out_max - out_min
-    return (in_range / out_range, saturate_u8(plus_half_dsp_s32(<float>-255 * in_min / in_range)),
-            saturate_u8(plus_half_dsp_s32(<float>-255 * out_min / out_range)))
 
 
 cdef Shift divide_by_pot(int n) noexcept nogil:
