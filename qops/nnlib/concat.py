@@ -118,9 +118,13 @@ def _concat(tensors: Sequence[TensorLike], vector: bool, out: NDArray[np.uint8] 
     ends = 0.0 if lowest > 0 else lowest, max(hi for _, _, hi in parts)
     if not isfinite(f32(ends[1] - ends[0])):
         raise ValueError(f"tensors: the range of all, {ends}, is wider than float32")
-    if out is not None:
-        check_out(out, U8, (*shapes[0][:-1], sum(shape[-1] for shape in shapes)), [data for data, _, _ in parts])
-    recoded = [np.empty(shape, np.uint8) for shape in shapes]
-    for part, codes in zip(parts, recoded, strict=True):
-        kernels.to_hull(part, ends, vector, codes)
-    return tensor(np.concatenate(recoded, -1, out=out), *ends)
+    whole = (*shapes[0][:-1], sum(shape[-1] for shape in shapes))
+    if out is None:
+        out = np.empty(whole, np.uint8)
+    else:
+        check_out(out, U8, whole, [data for data, _, _ in parts])
+    first = 0
+    for part in parts:
+        kernels.to_hull(part, ends, vector, out, first)
+        first += part[0].shape[-1]
+    return tensor(out, *ends)

@@ -46,7 +46,7 @@ def recoded_into_a_hull(rng, n):
     """Of unlike ranges, whose offset wraps at times."""
     a, out, vector = tensor(rng, n), tier_cases.unaligned(rng, n, np.uint8), rng.random() < 0.5
     c = a[1] - 2.0 ** rng.integers(-4, 9), a[2] + 2.0 ** rng.integers(-4, 9)
-    return lambda: (out, recode.to_hull(a, c, vector, out))
+    return lambda: (out, recode.to_hull(a, c, vector, out, 0))
 
 
 def recoded_by_a_gain(rng, n):

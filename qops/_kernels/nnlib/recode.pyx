@@ -6,6 +6,7 @@
 cimport numpy as cnp
 from libc.math cimport fabsf, roundf
 from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy
 
 from qops._kernels.core.lookup cimport look_up
 from qops._kernels.core.rounding cimport (
@@ -25,6 +26,7 @@ cdef extern from "nnlib/recode.h":
     Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_row, bint) nogil
 
 cdef enum:
+    PIECE = 4096
     FRACTION = 15  # the right shift of the lanes, which shift q + offset left before, if it should be less
 
 
@@ -40,6 +42,32 @@ cdef void recode_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(recode_u8__simd(tier(), x, c, n, p, n >= STREAM), n):
         c[i] = recoded(x[i], p)
+
+
+cdef struct Rows:
+    recode_row p
+    char* c  # where to go on writing
+    Py_ssize_t left  # of a row
+    Py_ssize_t width, stride  # from the beginning of a row to its end, and to that of the next
+
+
+cdef void recode_rows(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """Recodes x piece by piece, and lays the codes out in rows that lie apart."""
+    cdef Rows* r = <Rows*>using
+    cdef char[PIECE] piece
+    cdef char* parts[2]
+    cdef Py_ssize_t at, size, part
+    parts[0], parts[1] = data[0], piece
+    while n > 0:
+        size, at = min(n, PIECE), 0
+        recode_u8(parts, size, &r.p)
+        parts[0], n = parts[0] + size, n - size
+        while at < size:
+            part = min(size - at, r.left)
+            memcpy(r.c, piece + at, part)
+            at, r.c, r.left = at + part, r.c + part, r.left - part
+            if r.left == 0:
+                r.c, r.left = r.c + r.stride - r.width, r.width
 
 
 cdef bint fits_lanes(recode_row p) noexcept nogil:
@@ -88,9 +116,16 @@ def to_hull_integers(tuple a, tuple c, bint vector):
     return prepare_to_hull(Ends(a[0], a[1]), Ends(c[0], c[1]), vector)
 
 
-def to_hull(tuple a, tuple c, bint vector, cnp.ndarray out):
-    """out = the codes of a in the range c around it."""
-    recode(prepare_to_hull(Ends(a[1], a[2]), Ends(c[0], c[1]), vector), a[0], out)
+def to_hull(tuple a, tuple c, bint vector, cnp.ndarray out, Py_ssize_t first):
+    """out[..., first:], as many as a has = the codes of a in the range c around it."""
+    cdef recode_row p = prepare_to_hull(Ends(a[1], a[2]), Ends(c[0], c[1]), vector)
+    cdef cnp.ndarray x = a[0]
+    cdef Py_ssize_t width = x.shape[x.ndim - 1], stride = out.shape[x.ndim - 1]
+    cdef Rows r = Rows(p, cnp.PyArray_BYTES(out) + first, width, width, stride)
+    if 0 < width < PIECE and cnp.PyArray_ISCARRAY(out) and fits_lanes(p):
+        walk(recode_rows, &r, x, None, None, False)
+    else:
+        recode(p, x, out[..., first:first + width])
 
 
 cdef recode_row prepare_8to8(float gain, int in_zero, int out_zero) noexcept nogil:
