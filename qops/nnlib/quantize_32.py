@@ -7,6 +7,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.nnlib import quantize as kernels
 from qops._kernels.nnlib.ranges import f32
 from qops.qtensor import F32, S32, QTensor, array, output, span, tensor
 
@@ -54,12 +55,8 @@ def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int3
     values = array(x, "x", F32)
     limit = -lo if -lo > hi else hi
     result = output(out, S32, values)
-    factor = f32(2.0**24 / f32(2 * limit)) if limit > 0 else np.inf
+    factor = f32(2.0**24 / f32(2 * limit)) if limit > 0 else 0.0
     if not (isfinite(factor) and factor > 0 and isfinite(f32(limit * 256))):
         raise ValueError(f"range: ({lo}, {hi}) is 0 wide, does not hold 0 or is beyond float32")
-    with np.errstate(over="ignore", invalid="ignore"):
-        steps = values.astype(np.float32) * np.float32(factor)
-        steps += np.copysign(np.float32(0.5), steps)
-    codes = np.clip(np.where(np.isnan(steps), -1, np.trunc(steps)).astype(np.float64), -(2.0**31), 2.0**31 - 1)
-    result[...] = codes.astype(np.int32)
+    kernels.quantize_32(values, factor, result)
     return tensor(result, f32(-256 * limit), f32(256 * limit))

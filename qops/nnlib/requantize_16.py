@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import frexp, isfinite
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core.integer_stage import multiply_shift
 from qops._kernels.core.range import range_32
+from qops._kernels.nnlib import requantize_16 as kernels
 from qops._kernels.nnlib.ranges import f32
 from qops.qtensor import S32, QTensor, TensorLike, operand, output, read_as, span
 
@@ -68,9 +68,7 @@ def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.
     gain = f32(f32(f32(in_max - in_min) * 2.0**-32) / f32(limit * 2.0**-15))
     if not (isfinite(gain) and 2.0**-29 <= gain < 2.0**24):
         raise ValueError(f"t, min, max: from ({in_min}, {in_max}) to ({-limit}, {limit}) is a gain of {gain}, refused")
-    result = output(out, S16, codes)
-    _scale(codes, gain, result)
-    return BALANCED(result, -limit, limit)
+    return _requantized(codes, gain, limit, False, out)
 
 
 def quantize_down_and_shrink_range_32to16(t: TensorLike, *, out: NDArray[np.int16] | None = None) -> QTensor:
@@ -119,29 +117,13 @@ def quantize_down_and_shrink_range_32to16(t: TensorLike, *, out: NDArray[np.int1
         raise ValueError("t: holds -2**31, whose negative wraps in the original")
     limit = f32(level * f32(max(2, highest, -min(lowest, 0))))
     gain = f32(level / f32(limit * 2.0**-15))
-    result = output(out, S16, codes)
-    if gain >= 1:
-        limit = f32(level * 32768)
-        _shifted(codes, 2**31 - 1, 0, result)
-    else:
-        _scale(codes, gain, result)
+    return _requantized(codes, gain, f32(level * 32768) if gain >= 1 else limit, True, out)
+
+
+def _requantized(
+    codes: NDArray[Any], gain: float, limit: float, shrinks: bool, out: NDArray[np.int16] | None
+) -> QTensor:
+    result, steps = output(out, S16, codes), np.empty(codes.shape, np.int32)
+    kernels.requantize_32to16(codes, gain, shrinks, steps)
+    result[...] = steps
     return BALANCED(result, -limit, limit)
-
-
-def _scale(codes: NDArray[Any], gain: float, out: NDArray[np.int16]) -> None:
-    exponent = frexp(gain)[1]
-    shift = min(-exponent, 15)
-    multiplier = int(f32(gain * 2.0 ** (31 + shift)) + 0.5)
-    if shift < 0:
-        top = 2 ** (27 + shift)
-        codes = np.clip(codes, -top, top - 1) << np.int32(4 - shift)
-        shift = 4
-    _shifted(codes, multiplier, shift, out)
-
-
-def _shifted(codes: NDArray[Any], multiplier: int, right_shift: int, out: NDArray[np.int16]) -> None:
-    """Write the codes times multiplier / 2**31, half up, then shifted and saturated."""
-    near, steps = np.empty(codes.shape, np.int32), np.empty(codes.shape, np.int32)
-    multiply_shift(codes, multiplier, 31, "half_up", near)
-    multiply_shift(near, 1, right_shift, "half_up", steps)
-    out[...] = np.clip(steps, -32768, 32767)

@@ -29,6 +29,17 @@ def test_all_codes_match_the_twin(parts):
         assert t[1:] == (lo, hi)
 
 
+@pytest.mark.parametrize("width", [1, 3, 64, 300, 4095, 4096])
+def test_rows_of_any_width_are_those_of_one_row(rng, width):
+    """Rows are written piece by piece, of 4096 codes; a piece ends anywhere in a row."""
+    x, y = rng.integers(0, 256, (5, 20, width), np.uint8), rng.integers(0, 256, (5, 40, 7), np.uint8)[:, ::-2]
+    for op in OPS:
+        t = on_every_tier(op, [(x, -1.0, 2.0), (y, 0.0, 1.0)])
+        row = op([(x.reshape(-1), -1.0, 2.0), (y.reshape(-1), 0.0, 1.0)]).data
+        parts = row[: x.size].reshape(x.shape), row[x.size :].reshape(y.shape)
+        np.testing.assert_array_equal(t.data, np.concatenate(parts, -1))
+
+
 def test_the_two_forms_differ_where_a_sum_wraps():
     tensors = [(CODES, -10.0, 10.0), (CODES, -0.01, 0.01)]
     vector, plain = (op(tensors).data for op in OPS)

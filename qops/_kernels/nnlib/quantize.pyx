@@ -1,4 +1,4 @@
-"""nnlib's Quantize (on the mantissas of floats), Quantize_ref (in float32) and its two Dequantize."""
+"""nnlib's Quantize (on the mantissas of floats), Quantize_ref and Quantize_int32 (in float32), its two Dequantize."""
 
 cimport numpy as cnp
 from libc.math cimport frexpf, isfinite, ldexp
@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
 from qops._kernels.core.lookup cimport look_up
-from qops._kernels.core.rounding cimport TRUNCATE, clamp_s64
+from qops._kernels.core.rounding cimport TRUNCATE, clamp_s64, plus_half_dsp_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport (
@@ -104,6 +104,21 @@ def quantize_ref(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
     p.minus, p.plus = r.min, 0.5  # what is below 0 saturates
     float_stage(&p, x, out)
     return r.min, r.max
+
+
+cdef void quantize_f32_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = sat_s32(trunc(v + copysign(0.5, v))), v = x * factor; NaN becomes -1."""
+    cdef const float* x = <float*>data[0]
+    cdef int32_t* c = <int32_t*>data[1]
+    cdef float factor = (<float*>using)[0]
+    cdef Py_ssize_t i
+    for i in range(n):
+        c[i] = plus_half_dsp_s32(x[i] * factor)
+
+
+def quantize_32(cnp.ndarray x, float factor, cnp.ndarray out):
+    """out = the int32 codes of x * factor."""
+    walk(quantize_f32_s32, &factor, x, out)
 
 
 def range_of_data(float lowest, float highest, float narrowest):

@@ -122,7 +122,8 @@ def to_hull(tuple a, tuple c, bint vector, cnp.ndarray out, Py_ssize_t first):
     cdef cnp.ndarray x = a[0]
     cdef Py_ssize_t width = x.shape[x.ndim - 1], stride = out.shape[x.ndim - 1]
     cdef Rows r = Rows(p, cnp.PyArray_BYTES(out) + first, width, width, stride)
-    if 0 < width < PIECE and cnp.PyArray_ISCARRAY(out) and fits_lanes(p):
+    cdef bint in_rows = width < min(PIECE, cnp.PyArray_SIZE(x)) and fits_lanes(p)
+    if in_rows and cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(out):
         walk(recode_rows, &r, x, None, None, False)
     else:
         recode(p, x, out[..., first:first + width])
