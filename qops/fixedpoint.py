@@ -1,5 +1,7 @@
 """Fixed-point arithmetic: a real factor as (multiplier, right_shift), and the rounding rules of real systems."""
 
+from __future__ import annotations
+
 from math import frexp
 from typing import Literal, NamedTuple, TypeAlias, get_args
 

@@ -1,5 +1,7 @@
 """Quantization attributes, which oneDNN calls primitive attributes: scales, zero points, post-ops."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias

@@ -1,5 +1,7 @@
 """Binary: add, sub, mul, max, min of two tensors, each with a scale."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Convolution: src NCHW, weights OIHW or GOIHW, dst NCHW. The order in memory may be another."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

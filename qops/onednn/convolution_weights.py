@@ -1,5 +1,7 @@
 """Weights of convolutions: quantized and halved as oneDNN does it, and packed once for many images."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Element-wise curves: relu, linear, clip."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

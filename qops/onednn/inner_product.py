@@ -1,5 +1,7 @@
 """Inner product: src (N, IC) times the transpose of weights (OC, IC)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

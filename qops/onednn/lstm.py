@@ -1,5 +1,7 @@
 """LSTM with u8 states: one layer, left to right."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

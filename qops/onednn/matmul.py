@@ -1,5 +1,7 @@
 """Matrix product: src (..., M, K) times weights (..., K, N), with zero points."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

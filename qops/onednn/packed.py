@@ -1,5 +1,7 @@
 """Matrices of weights, packed once for many products."""
 
+from __future__ import annotations
+
 from typing import TypeAlias
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Pooling of images NCHW: the maximum, or the average with padding ("avg_inc") or without it ("avg_exc")."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

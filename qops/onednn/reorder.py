@@ -1,5 +1,7 @@
 """Reorder: data of one type converted to another, with scales and zero points."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What LSTM and GRU share: states in u8, weights in s8, inputs of the gates in float32."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -3,6 +3,8 @@
 VPMADDUBSW keeps ``a0*w0 + a1*w1`` in s16. Where that is outside [-32768, 32767] it saturates, and nothing reports it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """Sum: a weighted sum of tensors."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Sliding windows over images, for convolution and pooling."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 

@@ -11,6 +11,8 @@ the `rounding`, "half_even" or "truncate".
 [[-66, 88, -16, 127], [-66, 88, -15, 127]]
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

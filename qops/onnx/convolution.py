@@ -1,5 +1,7 @@
 """ConvInteger and QLinearConv: convolutions of 8 bit data over any number of spatial axes, as int32 or as codes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """DynamicQuantizeLinear: floats to codes over the range that they have."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

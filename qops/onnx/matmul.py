@@ -1,5 +1,7 @@
 """MatMulInteger and QLinearMatMul: products of 8 bit matrices, as int32 or as codes."""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

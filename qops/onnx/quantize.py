@@ -1,5 +1,7 @@
 """QuantizeLinear and DequantizeLinear: floats to and from codes."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

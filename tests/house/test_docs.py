@@ -18,7 +18,7 @@ MODULES = ["qops", *(found.name for found in pkgutil.walk_packages(qops.__path__
 SYSTEMS = [
     found.name
     for found in pkgutil.iter_modules(qops.__path__)
-    if found.ispkg and not found.name.startswith("_") and found.name not in {"frontdoor", "tools"}
+    if found.ispkg and not found.name.startswith("_") and found.name not in {"frontdoor", "isa", "tools"}
 ]
 SYSTEM_OPS = [name for name in OPS if name.rpartition(".")[0] in SYSTEMS]
 
@@ -55,11 +55,12 @@ def test_docstrings_are_complete(name):
     assert not complaints(function(name))
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in PACKAGE.glob("[a-z]*.py") if path.stem != "isa"))
+@pytest.mark.parametrize("name", sorted(["isa", *(path.stem for path in PACKAGE.glob("[a-z]*.py"))]))
 def test_docstrings_of_helpers_are_complete(name):
-    """Of `isa` the module's docstring says what is taken and raised."""
+    """What all functions of `isa` raise stands in the docstring of the package."""
     helpers = [f for f in own_functions(import_module(f"qops.{name}")).values() if inspect.isfunction(f)]
-    assert not {f.__name__: lacking for f in helpers if (lacking := complaints(f))}
+    without = {"Raises"} if name == "isa" else set()
+    assert not {f.__name__: lacking for f in helpers if (lacking := set(complaints(f)) - without)}
 
 
 @pytest.mark.parametrize("name", SYSTEM_OPS)

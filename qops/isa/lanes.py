@@ -1,0 +1,54 @@
+"""Lanes of instructions: arrays of a strict dtype, whole groups along the last axis, saturation."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.qtensor import array, as_array
+
+__all__ = ["S16", "S32", "lanes", "pair_sums", "saturate"]
+
+S16: TypeAlias = NDArray[np.int16]
+S32: TypeAlias = NDArray[np.int32]
+
+
+def saturate(x: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
+    """Clamp integers to the range of an integer dtype and make them of that dtype.
+
+    Parameters
+    ----------
+    x : ndarray of integers
+    dtype : dtype
+        An integer type.
+
+    Returns
+    -------
+    ndarray of `dtype`
+
+    Examples
+    --------
+    >>> saturate(np.array([-40000, 5, 64770]), np.int16)
+    array([-32768,      5,  32767], dtype=int16)
+    """
+    info, data = np.iinfo(np.dtype(dtype)), as_array(x, "x")
+    if data.dtype.kind not in "iu":
+        raise TypeError(f"x: expected integers, got {data.dtype}")
+    clamped: NDArray[Any] = np.clip(data, info.min, info.max)
+    return np.asarray(clamped).astype(info.dtype)
+
+
+def lanes(x: ArrayLike, name: str, dtype: DTypeLike, wide: DTypeLike, group: int = 1) -> NDArray[Any]:
+    """Give `x`, if it has this dtype and whole groups along its last axis, in the dtype `wide`."""
+    data: NDArray[Any] = array(x, name, np.dtype(dtype).num)
+    if group > 1 and (data.ndim == 0 or data.shape[-1] % group):
+        raise ValueError(f"{name}: expected a last axis that is a multiple of {group}, got shape {data.shape}")
+    widened: NDArray[Any] = data.astype(wide)
+    return widened
+
+
+def pair_sums(products: NDArray[Any]) -> NDArray[Any]:
+    """Add neighbours along the last axis."""
+    return np.asarray(products[..., 0::2] + products[..., 1::2])

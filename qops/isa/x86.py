@@ -1,0 +1,236 @@
+"""x86 instructions, and two sequences of them that compute a dot product of four."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from qops.isa.lanes import S16, S32, lanes, pair_sums, saturate
+
+__all__ = [
+    "dot4_maddubs",
+    "dot4_widened",
+    "vpaddd",
+    "vpdpbusd",
+    "vpmaddubsw",
+    "vpmaddwd",
+    "vpmovsxbw",
+    "vpmovzxbw",
+    "vpmulhrsw",
+]
+
+
+def vpmaddubsw(a: ArrayLike, b: ArrayLike) -> S16:
+    """Multiply u8 by s8 codes and add neighbours, **saturating** to s16.
+
+    ``r[i] = sat16(a[2i]*b[2i] + a[2i+1]*b[2i+1])``
+
+    Parameters
+    ----------
+    a : ndarray of uint8, (..., 2n)
+    b : ndarray of int8, (..., 2n)
+
+    Returns
+    -------
+    ndarray of int16, (..., n)
+
+    Notes
+    -----
+    **Hazards.** Two products of u8 and s8 codes can need 17 bits. No other instruction of the dot product saturates, so
+    this one is why machines without VNNI and with it may disagree.
+
+    >>> a, b = np.uint8([255, 255]), np.int8([127, 127])
+    >>> vpmaddubsw(a, b), 2 * 255 * 127
+    (array([32767], dtype=int16), 64770)
+    """
+    products = lanes(a, "a", np.uint8, np.int32, 2) * lanes(b, "b", np.int8, np.int32, 2)
+    return saturate(pair_sums(products), np.int16)
+
+
+def vpmaddwd(a: ArrayLike, b: ArrayLike) -> S32:
+    """Multiply s16 by s16 values and add neighbours to s32: ``r[i] = a[2i]*b[2i] + a[2i+1]*b[2i+1]``.
+
+    Parameters
+    ----------
+    a, b : ndarray of int16, (..., 2n)
+
+    Returns
+    -------
+    ndarray of int32, (..., n)
+
+    Notes
+    -----
+    **Hazards.** It is exact for all inputs but one: four times -32768 wraps.
+
+    >>> vpmaddwd(np.int16([32767, -1]), np.int16([1, 1]))
+    array([32766], dtype=int32)
+    >>> vpmaddwd(np.int16([-32768, -32768]), np.int16([-32768, -32768]))
+    array([-2147483648], dtype=int32)
+    """
+    products = lanes(a, "a", np.int16, np.int64, 2) * lanes(b, "b", np.int16, np.int64, 2)
+    return pair_sums(products).astype(np.int32)
+
+
+def vpaddd(a: ArrayLike, b: ArrayLike) -> S32:
+    """Add s32 to s32 values.
+
+    Parameters
+    ----------
+    a, b : ndarray of int32
+
+    Returns
+    -------
+    ndarray of int32
+
+    Notes
+    -----
+    **Hazards.** It wraps, modulo 2**32.
+
+    >>> vpaddd(np.int32([2147483647]), np.int32([1]))
+    array([-2147483648], dtype=int32)
+    """
+    return np.asarray(lanes(a, "a", np.int32, np.int64) + lanes(b, "b", np.int32, np.int64)).astype(np.int32)
+
+
+def vpdpbusd(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
+    """Add four products of u8 and s8 codes to s32: ``c[i] + sum of a[4i+j]*b[4i+j], j = 0..3``. VNNI has it.
+
+    No step saturates.
+
+    Parameters
+    ----------
+    c : ndarray of int32, (..., n)
+    a : ndarray of uint8, (..., 4n)
+    b : ndarray of int8, (..., 4n)
+
+    Returns
+    -------
+    ndarray of int32, (..., n)
+
+    Notes
+    -----
+    **Hazards.** The sum wraps, modulo 2**32.
+
+    >>> a, b = np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0])
+    >>> vpdpbusd(np.int32([0]), a, b), vpdpbusd(np.int32([2147483647]), a, b)
+    (array([64770], dtype=int32), array([-2147418879], dtype=int32))
+    """
+    products = lanes(a, "a", np.uint8, np.int64, 4) * lanes(b, "b", np.int8, np.int64, 4)
+    total = lanes(c, "c", np.int32, np.int64) + pair_sums(pair_sums(products))
+    return np.asarray(total).astype(np.int32)
+
+
+def vpmovzxbw(a: ArrayLike) -> S16:
+    """Widen u8 codes to s16 by zeros, so that their values stay.
+
+    Parameters
+    ----------
+    a : ndarray of uint8
+
+    Returns
+    -------
+    ndarray of int16
+
+    Examples
+    --------
+    >>> vpmovzxbw(np.uint8([200]))
+    array([200], dtype=int16)
+    """
+    return lanes(a, "a", np.uint8, np.int16)
+
+
+def vpmovsxbw(a: ArrayLike) -> S16:
+    """Widen s8 codes to s16 by copies of the sign, so that their values stay.
+
+    Parameters
+    ----------
+    a : ndarray of int8
+
+    Returns
+    -------
+    ndarray of int16
+
+    Examples
+    --------
+    >>> vpmovsxbw(np.int8([-56]))
+    array([-56], dtype=int16)
+    """
+    return lanes(a, "a", np.int8, np.int16)
+
+
+def vpmulhrsw(a: ArrayLike, b: ArrayLike) -> S16:
+    """Multiply s16 by s16 values and keep the high part, rounded half up.
+
+    ``r = ((a*b >> 14) + 1) >> 1``, which is ``(a*b + 2**14) >> 15``
+
+    Parameters
+    ----------
+    a, b : ndarray of int16
+
+    Returns
+    -------
+    ndarray of int16
+
+    Notes
+    -----
+    **Hazards.** -1.0 * -1.0 wraps to -1.0. HVX's vmpy saturates there.
+
+    >>> vpmulhrsw(np.int16([-32768, 3]), np.int16([-32768, 16384]))
+    array([-32768,      2], dtype=int16)
+    """
+    product = lanes(a, "a", np.int16, np.int32) * lanes(b, "b", np.int16, np.int32)
+    return np.asarray(((product >> 14) + 1) >> 1).astype(np.int16)
+
+
+def dot4_maddubs(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
+    """Add four products as AVX2 and AVX-512 without VNNI do: vpmaddubsw, vpmaddwd by ones, vpaddd.
+
+    ``c[i] + sat16(a[4i]*b[4i] + a[4i+1]*b[4i+1]) + sat16(a[4i+2]*b[4i+2] + a[4i+3]*b[4i+3])``
+
+    Parameters
+    ----------
+    c : ndarray of int32, (..., n)
+    a : ndarray of uint8, (..., 4n)
+    b : ndarray of int8, (..., 4n)
+
+    Returns
+    -------
+    ndarray of int32, (..., n)
+
+    Notes
+    -----
+    **Hazards.** A sum of 64770 becomes 32767. If s8 codes are moved to u8 by adding 128, the compensation is added to
+    the saturated sum: 32258 becomes 255.
+
+    >>> zero, b = np.int32([0]), np.int8([127, 127, 0, 0])
+    >>> dot4_maddubs(zero, np.uint8([255, 255, 0, 0]), b)
+    array([32767], dtype=int32)
+    >>> a_s8 = np.array([127, 127, 0, 0])
+    >>> compensation = -128 * b.sum(dtype=np.int32)
+    >>> dot4_maddubs(zero, (a_s8 + 128).astype(np.uint8), b) + compensation, int(a_s8 @ b)
+    (array([255], dtype=int32), 32258)
+    """
+    acc, pairs = lanes(c, "c", np.int32, np.int32), vpmaddubsw(lanes(a, "a", np.uint8, np.uint8, 4), b)
+    return vpaddd(acc, vpmaddwd(pairs, np.ones_like(pairs)))
+
+
+def dot4_widened(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
+    """Add four products exactly without VNNI: vpmovzxbw and vpmovsxbw, vpmaddwd, vpaddd. It is half as fast.
+
+    Parameters
+    ----------
+    c : ndarray of int32, (..., n)
+    a : ndarray of uint8, (..., 4n)
+    b : ndarray of int8, (..., 4n)
+
+    Returns
+    -------
+    ndarray of int32, (..., n)
+
+    Examples
+    --------
+    >>> dot4_widened(np.int32([0]), np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0]))
+    array([64770], dtype=int32)
+    """
+    acc, left = lanes(c, "c", np.int32, np.int32), lanes(a, "a", np.uint8, np.int16, 4)
+    return vpaddd(acc, pair_sums(vpmaddwd(left, lanes(b, "b", np.int8, np.int16, 4))))
