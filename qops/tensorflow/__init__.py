@@ -13,6 +13,7 @@ from qops.tensorflow.convolution import quantized_conv2d
 from qops.tensorflow.dequantize import dequantize
 from qops.tensorflow.matmul import quantized_matmul
 from qops.tensorflow.mul import quantized_mul
+from qops.tensorflow.pooling import quantized_avg_pool, quantized_max_pool
 from qops.tensorflow.quantize import quantize_v2
 from qops.tensorflow.relu import quantized_relu, quantized_relu6
 from qops.tensorflow.requantize import quantize_down_and_shrink_range, requantization_range, requantize
@@ -29,10 +30,12 @@ __all__ = [
     "quantize_down_and_shrink_range",
     "quantize_v2",
     "quantized_add",
+    "quantized_avg_pool",
     "quantized_bias_add",
     "quantized_concat",
     "quantized_conv2d",
     "quantized_matmul",
+    "quantized_max_pool",
     "quantized_mul",
     "quantized_relu",
     "quantized_relu6",

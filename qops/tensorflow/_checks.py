@@ -170,7 +170,7 @@ def into(out: NDArray[np.int32] | None, shape: tuple[int, ...], inputs: list[NDA
     return out if out.flags.c_contiguous and out.flags.aligned else None
 
 
-def put(out: NDArray[np.int32] | None, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+def put(out: NDArray[Any] | None, codes: NDArray[Any]) -> NDArray[Any]:
     """Give the codes, in `out` if there is one."""
     if out is None or out is codes:
         return codes

@@ -118,9 +118,8 @@ def refusal(system, name, case, inputs):
     unspecified, words = UNSPECIFIED.get((system, name), (lambda _: False, ""))
     if unspecified(inputs):
         return words
-    recorded = case.get("message") or case.get("outputs", {}).get("error")
+    recorded = case.get("message") or case.get("error") or case.get("outputs", {}).get("error")
     if not recorded:
-        assert "error" not in case, "an error without a reason"
         return None
     table = import_module(f"adaptors.{system}").REFUSALS
     found = [words for reason, words in table.items() if re.search(reason, recorded)]

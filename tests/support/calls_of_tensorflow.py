@@ -8,6 +8,7 @@ CODES_32 = np.arange(-3, 3, dtype=np.int32).reshape(2, 3) * 300_000_000
 REALS = np.linspace(-1, 2, 6, dtype=np.float32).reshape(2, 3)
 IMAGE = (np.arange(2 * 4 * 5 * 3) * 37 % 256).astype(np.uint8).reshape(2, 4, 5, 3)
 FILTERS = (np.arange(2 * 2 * 3 * 4) * 29 % 256).astype(np.uint8).reshape(2, 2, 3, 4)
+POOL = {"ksize": [1, 2, 3, 1], "strides": [1, 2, 1, 1], "padding": "SAME"}
 U8, S32 = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
 OTHER_U8 = (OTHER, 0.0, 3.0)
 ENDS = {"requested_output_min": -1.0, "requested_output_max": 1.5}
@@ -36,6 +37,8 @@ CALLS = {
         "out": np.int32,
         "each": False,
     },
+    "tensorflow.quantized_avg_pool": {"good": {"input": (IMAGE, -1.0, 2.0), **POOL}, "out": np.uint8, "each": False},
+    "tensorflow.quantized_max_pool": {"good": {"input": (IMAGE, -1.0, 2.0), **POOL}, "out": np.uint8, "each": False},
     "tensorflow.quantized_matmul": {
         "good": {"a": U8, "b": (OTHER.T.copy(), 0.0, 3.0)},
         "out": np.int32,
@@ -53,6 +56,8 @@ RANGES_IN_ANY_ORDER = [
     ("dequantize", "input"),
     ("quantized_bias_add", "input"),
     ("quantized_bias_add", "bias"),
+    ("quantized_avg_pool", "input"),
+    ("quantized_max_pool", "input"),
     ("quantized_conv2d", "input"),
     ("quantized_conv2d", "filter"),
     ("quantized_relu", "features"),

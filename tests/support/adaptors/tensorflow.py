@@ -50,7 +50,7 @@ def quantize_down_and_shrink_range(i: dict[str, Any], attrs: dict[str, Any]) -> 
     return dict(zip(("output", "output_min", "output_max"), t, strict=True))
 
 
-ONEDNN = {"QuantizeV2", "Dequantize"}
+ONEDNN = {"QuantizeV2", "Dequantize", "QuantizedAvgPool"}
 """Ops that take `onednn`."""
 
 ONEDNN_REFUSALS = {

@@ -18,7 +18,23 @@ def quantized_conv2d(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]
     return dict(zip(("output", "min_output", "max_output"), t, strict=True))
 
 
+def quantized_max_pool(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
+    t = tensorflow.quantized_max_pool((i["input"], i["min_input"], i["max_input"]), **attrs)
+    return dict(zip(("output", "min_output", "max_output"), t, strict=True))
+
+
+def quantized_avg_pool(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
+    t = tensorflow.quantized_avg_pool((i["input"], i["min_input"], i["max_input"]), **attrs)
+    return dict(zip(("output", "min_output", "max_output"), t, strict=True))
+
+
 REFUSALS = {
+    "Pooling is not yet supported on the batch": "ksize: Pooling is not yet supported on the batch dimension",
+    "Sliding window ksize field": "ksize: Sliding window ksize field must specify 4 dimensions",
+    "must have 2 spatial dimensions": "input: tensor_in_shape must have 2 spatial dimensions",
+    "Stride must be > 0": r"strides: expected an integer in \[1, .*, got 0",
+    "Sliding window ksize must be positive|ProcessKilledBySignal8": r"ksize: expected an integer in \[1, .*, got 0",
+    "Non-spatial pooling is not yet supported": "ksize: Non-spatial pooling is not yet supported",
     r"In\[0\] is not a matrix": r"a: In\[0\] is not a matrix",
     "Matrix size-incompatible": r"a, b: Matrix size-incompatible: In\[0\]: \[2,3\], In\[1\]: \[2,3\]",
     "max_a must be larger than min_a": "a: max_a must be larger than min_a",
@@ -37,4 +53,9 @@ REFUSALS = {
     "out_depth > 0": "filter: Shapes dimension cannot be 0",
     r"QuantizedConv2D\[Tfilter=DT_QINT8, Tinput=DT_QINT8": "input: expected uint8 data, got int8",
 }
-ADAPTORS = {"QuantizedMatMul": quantized_matmul, "QuantizedConv2D": quantized_conv2d}
+ADAPTORS = {
+    "QuantizedMatMul": quantized_matmul,
+    "QuantizedConv2D": quantized_conv2d,
+    "QuantizedMaxPool": quantized_max_pool,
+    "QuantizedAvgPool": quantized_avg_pool,
+}

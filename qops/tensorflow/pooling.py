@@ -1,0 +1,193 @@
+"""QuantizedMaxPool and QuantizedAvgPool of uint8 and int8 images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.product import pooling as kernels
+from qops._kernels.product.window import Window
+from qops.qtensor import QTensor, TensorLike, check_out
+from qops.tensorflow._checks import flag, one_of, operands, passed_on, put
+from qops.tensorflow.window import PADDINGS, four
+
+
+def quantized_max_pool(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    *,
+    out: NDArray[Any] | None = None,
+) -> QTensor:
+    """Take the highest code of each window; padding is left out. The range stays.
+
+    Parameters
+    ----------
+    input : (data, min, max)
+        uint8 or int8 images (N, H, W, C); the range in any order.
+    ksize, strides : sequence of four int
+        Lengths of the window and of its steps: 1 along N; along C the window is 1 and the step plays no part.
+    padding : str
+        ``VALID``, none; ``SAME``, ceil(size / stride) windows, half of the pixels that they lack, rounded down, in
+        front.
+    out : ndarray of uint8 or int8, optional
+        Where the codes are written; of the type of the input and of shape (N, OH, OW, C).
+
+    Returns
+    -------
+    QTensor
+        Codes of shape (N, OH, OW, C), of the range of the input.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor (``must have 2 spatial dimensions``); a range that is not finite or is wider
+        than float32; ``Pooling is not yet supported on the batch dimension``; ``Non-spatial pooling is not yet
+        supported``; a window or step below 1; another padding; ``Computed output size would be negative``; an `out`
+        that does not fit or overlaps the data.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_pooling_ops.cc``, ``pooling_ops_common.cc``.
+
+    **Hazards.** A window larger than the images is no error with ``VALID`` unless it is by more than a stride. There
+    are no windows then:
+
+    >>> import numpy as np
+    >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1)
+    >>> quantized_max_pool((x, 0.0, 1.0), (1, 4, 4, 1), (1, 1, 1, 1), "VALID").data.shape
+    (1, 0, 0, 1)
+
+    Examples
+    --------
+    >>> for padding in ("VALID", "SAME"):
+    ...     quantized_max_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), padding).data.ravel().tolist()
+    [4]
+    [4, 5, 7, 8]
+    """
+    pool = _checked(input, ksize, strides, padding, out)
+    if pool.window is None:
+        return passed_on(pool.none(out), *pool.ends)
+    codes = kernels.largest(pool.image, pool.kernel, pool.window, 1)
+    return passed_on(put(out, codes), *pool.ends)
+
+
+def quantized_avg_pool(
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    *,
+    onednn: bool = False,
+    out: NDArray[Any] | None = None,
+) -> QTensor:
+    """Take the mean of each window's codes, of which padding is none: ``sum / count``, cut toward 0. The range stays.
+
+    With oneDNN, ``half_even(sum / count)`` in float32.
+
+    Parameters
+    ----------
+    input : (data, min, max)
+        uint8 or int8 images (N, H, W, C); the range in any order.
+    ksize, strides : sequence of four int
+        Lengths of the window and of its steps, as `quantized_max_pool` takes them.
+    padding : str
+        ``VALID`` or ``SAME``, as `quantized_max_pool` takes it.
+    onednn : bool
+        Whether oneDNN is on, which is TensorFlow's default on x86.
+    out : ndarray of uint8 or int8, optional
+        Where the codes are written; of the type of the input and of shape (N, OH, OW, C).
+
+    Returns
+    -------
+    QTensor
+        Codes of shape (N, OH, OW, C), of the range of the input.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `quantized_max_pool`; a window of length 0, which ends TensorFlow's process, raises too.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_pooling_ops.cc``, ``mkl_avgpooling_op.cc``. With oneDNN TensorFlow takes windows
+    along C as well, which are refused here.
+
+    **Hazards.** The same call, the same machine, other codes, by an environment variable; without oneDNN a mean is up
+    to a code too near to code 0, which of uint8 is min:
+
+    >>> import numpy as np
+    >>> x = np.uint8([0, 1, 1, 1, 2, 2, 2, 3]).reshape(1, 2, 4, 1)
+    >>> quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME").data.ravel()
+    array([1, 1], dtype=uint8)
+    >>> quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME", onednn=True).data.ravel()
+    array([1, 2], dtype=uint8)
+
+    Where there are no windows, oneDNN gives no range either:
+
+    >>> quantized_avg_pool((x, 0.0, 1.0), (1, 3, 3, 1), (1, 2, 2, 1), "VALID", onednn=True).min
+    array([], dtype=float32)
+
+    Examples
+    --------
+    >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1)
+    >>> quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME").data.ravel().tolist()  # of 4, 2, 2 and 1
+    [2, 3, 6, 8]
+    """
+    flag(onednn, "onednn")
+    pool = _checked(input, ksize, strides, padding, out)
+    if pool.window is None:
+        missing = onednn and 0 not in pool.image.shape[::3]
+        ends = (np.empty(0, np.float32),) * 2 if missing else pool.ends
+        return passed_on(pool.none(out), *ends)
+    counts = kernels.counts(pool.image.shape[1:3], pool.kernel, pool.window)[..., None]
+    sums = kernels.sums(pool.image, pool.kernel, pool.window, 1)
+    means = np.divide(sums, counts, dtype=np.float32 if onednn else np.float64)
+    codes = (np.rint if onednn else np.trunc)(means).astype(pool.image.dtype)
+    return passed_on(put(out, codes), *pool.ends)
+
+
+class _Pool(NamedTuple):
+    """What is pooled, how; the window is None if there is none to be made."""
+
+    image: NDArray[Any]
+    ends: tuple[float, float]
+    kernel: tuple[int, int]
+    window: Window | None
+    shape: tuple[int, ...]
+
+    def none(self, out: NDArray[Any] | None) -> NDArray[Any]:
+        """Give the result of no element."""
+        return np.empty(self.shape, self.image.dtype) if out is None else out
+
+
+def _checked(
+    input: TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, out: NDArray[Any] | None
+) -> _Pool:
+    ((image, lo, hi),) = operands(0, ("quint8", "qint8"), input=input)
+    taps, steps = four(ksize, "ksize", 1), four(strides, "strides", 1)
+    if image.ndim != 4:
+        raise ValueError(f"input: tensor_in_shape must have 2 spatial dimensions, got shape {image.shape}")
+    for name, lengths in (("ksize", taps), ("strides", steps)):
+        if lengths[0] != 1:
+            raise ValueError(f"{name}: Pooling is not yet supported on the batch dimension, got {lengths}")
+    if taps[3] != 1:
+        raise ValueError(f"ksize: Non-spatial pooling is not yet supported, got {taps}")
+    size, kernel, stride = image.shape[1:3], (taps[1], taps[2]), (steps[1], steps[2])
+    rule = one_of(padding, "padding", PADDINGS)
+    if rule == "VALID":
+        places = tuple(int((n - k + s) / s) for n, k, s in zip(size, kernel, stride, strict=True))
+    else:
+        places = tuple(-(-n // s) for n, s in zip(size, stride, strict=True))
+    if min(places) < 0:
+        raise ValueError(f"ksize: Computed output size would be negative: {kernel} for images of {size}")
+    shape = (len(image), *places, image.shape[3])
+    if out is not None:
+        check_out(out, image.dtype.num, shape, [image])
+    window = Window.named(rule, size, kernel, stride) if prod(shape) else None
+    return _Pool(image, (lo, hi), kernel, window, shape)
