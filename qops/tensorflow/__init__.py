@@ -8,9 +8,11 @@ The ops whose names begin with ``uniform_`` take scales and zero points instead,
 """
 
 from qops.tensorflow.add import quantized_add, quantized_bias_add
+from qops.tensorflow.batch_norm import quantized_batch_norm_with_global_normalization
 from qops.tensorflow.concat import quantized_concat
 from qops.tensorflow.convolution import quantized_conv2d
 from qops.tensorflow.dequantize import dequantize
+from qops.tensorflow.instance_norm import quantized_instance_norm
 from qops.tensorflow.matmul import quantized_matmul
 from qops.tensorflow.mul import quantized_mul
 from qops.tensorflow.pooling import quantized_avg_pool, quantized_max_pool
@@ -19,6 +21,7 @@ from qops.tensorflow.relu import quantized_relu, quantized_relu6
 from qops.tensorflow.requantize import quantize_down_and_shrink_range, requantization_range, requantize
 from qops.tensorflow.requantize_per_channel import requantization_range_per_channel, requantize_per_channel
 from qops.tensorflow.reshape import quantized_reshape
+from qops.tensorflow.resize_bilinear import quantized_resize_bilinear
 from qops.tensorflow.uniform_add import uniform_quantized_add, uniform_quantized_clip_by_value
 from qops.tensorflow.uniform_convolution import uniform_quantized_convolution
 from qops.tensorflow.uniform_dot import uniform_quantized_dot
@@ -31,15 +34,18 @@ __all__ = [
     "quantize_v2",
     "quantized_add",
     "quantized_avg_pool",
+    "quantized_batch_norm_with_global_normalization",
     "quantized_bias_add",
     "quantized_concat",
     "quantized_conv2d",
+    "quantized_instance_norm",
     "quantized_matmul",
     "quantized_max_pool",
     "quantized_mul",
     "quantized_relu",
     "quantized_relu6",
     "quantized_reshape",
+    "quantized_resize_bilinear",
     "requantization_range",
     "requantization_range_per_channel",
     "requantize",

@@ -162,11 +162,13 @@ def range_of_products(a: Checked, b: Checked, names: str) -> float:
     return top if abs(top) >= 2.0**31 * NORMAL else 0 * top
 
 
-def into(out: NDArray[np.int32] | None, shape: tuple[int, ...], inputs: list[NDArray[Any]]) -> NDArray[np.int32] | None:
-    """Give `out`, checked, if a product of this shape can be made in place there; None if it is to be copied there."""
+def into(
+    out: NDArray[Any] | None, shape: tuple[int, ...], inputs: list[NDArray[Any]], typenum: int = S32
+) -> NDArray[Any] | None:
+    """Give `out`, checked, if a result of this shape can be made in place there; None if it is to be copied there."""
     if out is None:
         return None
-    check_out(out, S32, shape, inputs)
+    check_out(out, typenum, shape, inputs)
     return out if out.flags.c_contiguous and out.flags.aligned else None
 
 

@@ -6,6 +6,8 @@ ACC = (np.arange(-18, 18, dtype=np.int32) * 50_000_000).reshape(1, 3, 4, 3)
 CHANNELS = (ACC, np.float32([-1, -2, -0.5]), np.float32([1, 2, 3]))
 _AFFINES = (("input", 0.5, 9), ("output", 0.75, -20), ("lhs", 0.5, 9), ("rhs", 0.25, -5))
 CODES = np.int8([[-128, -3, 0], [7, 90, 127]])
+PIXELS = (np.arange(2 * 3 * 4 * 3) * 37 % 256).astype(np.uint8).reshape(2, 3, 4, 3)
+MOMENTS = {name: (np.uint8([9, 90, 190]), 0.0, 2.0) for name in ("m", "v", "beta", "gamma")}
 IMAGE = (np.arange(3 * 2 * 4 * 3) * 37 % 256 - 128).astype(np.int8).reshape(3, 2, 4, 3)
 CODES_32 = np.arange(-3, 3, dtype=np.int32).reshape(2, 3) * 300_000_000
 REALS = np.linspace(-1, 2, 6, dtype=np.float32).reshape(2, 3)
@@ -45,6 +47,21 @@ CALLS = {
     },
     "tensorflow.uniform_quantized_convolution": {
         "good": {"lhs": IMAGE, "rhs": IMAGE[:, :, :2, :2].copy(), **LHS, **RHS, **OUT, "padding": "SAME"},
+        "out": np.int32,
+        "each": False,
+    },
+    "tensorflow.quantized_resize_bilinear": {
+        "good": {"images": (PIXELS, -1.0, 2.0), "size": [5, 3]},
+        "out": np.uint8,
+        "each": False,
+    },
+    "tensorflow.quantized_instance_norm": {
+        "good": {"x": (PIXELS, -1.0, 2.0), "variance_epsilon": 0.01},
+        "out": np.uint8,
+        "each": False,
+    },
+    "tensorflow.quantized_batch_norm_with_global_normalization": {
+        "good": {"t": (PIXELS, -1.0, 2.0), **MOMENTS, "variance_epsilon": 0.01, "scale_after_normalization": True},
         "out": np.int32,
         "each": False,
     },

@@ -36,6 +36,23 @@ def uniform(name: str) -> Callable[[dict[str, Any], dict[str, Any]], dict[str, A
     return call
 
 
+def quantized_resize_bilinear(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
+    t = tensorflow.quantized_resize_bilinear((i["images"], i["min"], i["max"]), i["size"], **attrs)
+    return dict(zip(("resized_images", "out_min", "out_max"), t, strict=True))
+
+
+def quantized_instance_norm(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
+    t = tensorflow.quantized_instance_norm((i["x"], i["x_min"], i["x_max"]), **attrs)
+    return dict(zip(("y", "y_min", "y_max"), t, strict=True))
+
+
+def quantized_batch_norm(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
+    tensors = ((i[name], i[f"{name}_min"], i[f"{name}_max"]) for name in ("t", "m", "v", "beta", "gamma"))
+    options = {name: value for name, value in attrs.items() if name != "out_type"}  # of one type
+    t = tensorflow.quantized_batch_norm_with_global_normalization(*tensors, **options)
+    return dict(zip(("result", "result_min", "result_max"), t, strict=True))
+
+
 REFUSALS = {
     "operatorsupports 4D tensors only": "input: RequantizePerChannel supports 4D tensors only",
     "If out_type is QINT8": "requested_output_min: If out_type is QINT8",
@@ -59,12 +76,30 @@ REFUSALS = {
     "rhs input feature dimension must divide": "rhs: rhs input feature dimension must divide",
     "lhs and rhs must have same dims": "lhs, rhs: lhs and rhs must have same dims",
     "padding Attr must be one of": "padding: 'HALF' is not in the list",
+    "input must be 4-dimensional": "(images|t): input must be 4-dimensional",
+    "output dimensions must be positive": "size: output dimensions must be positive",
+    "shape_t must have two elements": "size: shape_t must have two elements",
+    "input image must be of non-zero size": "images: input image must be of non-zero size",
+    "image must have at least one channel": "images: image must have at least one channel",
+    "^min must be a scalar": "images min: must be rank 0 but is rank 1",
+    "input_min must be less than input_max": "x: input_min must be less than input_max",
+    "given_y_min must be less than": "given_y_min: given_y_min must be less than",
+    "`x_min` must be rank 0": "x min: must be rank 0 but is rank 1",
+    "NDIMS == dims": "x: expected 4 dimensions, with others TensorFlow's process ends",
+    "mean must be 1-dimensional": "m: mean must be 1-dimensional",
+    "var must be 1-dimensional": "v: var must be 1-dimensional",
+    "input_min must have 1 element": "t min: must be rank 0 but is rank 1",
+    "Mean and gamma tensors must have the same shape": "gamma: Mean and gamma tensors must have the same shape",
+    "Must have at least a mean value": "m: Must have at least a mean value",
     "Input min shape must be same": "min: Input min shape must be same",
 }
 
 ADAPTORS = {
     "RequantizePerChannel": requantize_per_channel,
     "RequantizationRangePerChannel": requantization_range_per_channel,
+    "QuantizedResizeBilinear": quantized_resize_bilinear,
+    "QuantizedInstanceNorm": quantized_instance_norm,
+    "QuantizedBatchNormWithGlobalNormalization": quantized_batch_norm,
     "UniformQuantize": uniform("uniform_quantize"),
     "UniformDequantize": uniform("uniform_dequantize"),
     "UniformRequantize": uniform("uniform_requantize"),

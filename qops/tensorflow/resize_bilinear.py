@@ -1,0 +1,150 @@
+"""QuantizedResizeBilinear: images of codes, or of float32, of another size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.tensorflow.resize_bilinear import resize
+from qops.qtensor import TensorLike, as_array, integer, parts
+from qops.tensorflow._checks import ends, flag, into, passed_on, put, shape_text
+
+KINDS = {"uint8": (np.int32, 7), "int32": (np.int64, 30), "float32": (np.float32, 0)}
+"""What each type is computed in, and the bits of its weights."""
+F32 = np.float32
+LARGEST = 2**31 - 1
+
+
+def quantized_resize_bilinear(
+    images: TensorLike,
+    size: Sequence[int],
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    *,
+    out: NDArray[Any] | None = None,
+) -> Any:
+    """Resize images bilinearly, in integers: the range stays.
+
+    Row or column i of the result lies, in float32, one rounding an operation, at::
+
+        i * (size_in / size_out)                     or, with align_corners, i * ((size_in - 1) / (size_out - 1))
+        (i + 0.5) * (size_in / size_out) - 0.5       with half_pixel_centers
+
+    between the pixels lower (at least 0) and upper (at most the last); w is the fraction in R = 7 bits for uint8 and 30
+    for int32, truncated. Divisions truncate toward 0::
+
+        top    = top_left * 2**R + (top_right - top_left) * w_x    and bottom likewise
+        result = (top + (bottom - top) / 2**R * w_y + 2**(R - 1)) / 2**R
+
+    float32: the same with fractions instead of R, one rounding an operation.
+
+    Parameters
+    ----------
+    images : (data, min, max)
+        uint8, int32 or float32 images (N, H, W, C); the range in any order.
+    size : sequence of two int
+        Height and width of the result.
+    align_corners : bool
+        Whether the first and last pixels of both lie on each other.
+    half_pixel_centers : bool
+        Whether pixels are areas, of which the centres count. May go with `align_corners`.
+    out : ndarray of the type of the images, optional
+        Where the result is written; of shape (N, height, width, C).
+
+    Returns
+    -------
+    QTensor, or for float32 a plain tuple
+        Data of shape (N, height, width, C), and the range given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Images that are no such tensor (``must be 4-dimensional``, ``must be of non-zero size``, ``must have at least
+        one channel``); none, for which TensorFlow gives no range; a size that is no two integers above 0 (``output
+        dimensions must be positive``); an `out` that does not fit or overlaps the images.
+
+    Notes
+    -----
+    Source: TensorFlow, ``quantized_resize_bilinear_op.cc``, ``image_resizer_state.h``.
+
+    **Hazards.** The difference of the rows loses its fraction before it is weighed, that of the columns does not: the
+    same picture, turned, is another one.
+
+    >>> import numpy as np
+    >>> x = np.uint8([[22, 220], [5, 138]]).reshape(1, 2, 2, 1)
+    >>> for picture in (x, x.transpose(0, 2, 1, 3)):
+    ...     quantized_resize_bilinear((picture, 0.0, 1.0), (3, 3)).data[0, 1, 1].item()
+    114
+    113
+
+    int32 codes are read as float32, and the highest wrap, but not if the size stays:
+
+    >>> q = np.full((1, 1, 1, 1), 2**31 - 1, np.int32), -1.0, 1.0
+    >>> [quantized_resize_bilinear(q, size).data[0, 0, 0].item() for size in ((1, 1), (1, 2))]
+    [2147483647, -2147483648]
+
+    Examples
+    --------
+    >>> x = np.uint8([0, 100, 200]).reshape(1, 1, 3, 1)
+    >>> for options in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
+    ...     quantized_resize_bilinear((x, 0.0, 1.0), (1, 5), **options).data.ravel().tolist()
+    [0, 59, 120, 180, 200]
+    [0, 50, 100, 150, 200]
+    [0, 40, 100, 159, 200]
+    """
+    values, lo, hi = parts(images, "images")
+    low, high = ends(lo, hi, "images min", "images max")
+    corners, centers = flag(align_corners, "align_corners"), flag(half_pixel_centers, "half_pixel_centers")
+    height, width = _size(size)
+    x = as_array(values, "images")
+    kind = x.dtype.newbyteorder("=")
+    if kind.name not in KINDS:
+        raise TypeError(f"images: expected uint8, int32 or float32 data, got {x.dtype}")
+    if x.ndim != 4:
+        raise ValueError(f"images: input must be 4-dimensional{shape_text(x.shape)}")
+    if 0 in x.shape[1:3]:
+        raise ValueError(f"images: input image must be of non-zero size, got shape {x.shape}")
+    if x.shape[3] == 0:
+        raise ValueError(f"images: image must have at least one channel, got shape {x.shape}")
+    if len(x) == 0:
+        raise ValueError(f"images: has no images, for which TensorFlow gives no range, shape {x.shape}")
+    shape = (len(x), height, width, x.shape[3])
+    place = into(out, shape, [x], kind.num)
+    made = np.empty(shape, kind) if place is None else place
+    if x.shape == shape:
+        made[...] = x
+    else:
+        down, across = (
+            _moves(n, m, corners, centers, kind.name) for n, m in zip(x.shape[1:3], shape[1:3], strict=True)
+        )
+        resize(np.ascontiguousarray(x, kind), down, across, made)
+    result = put(out, made)
+    return (result, low, high) if kind == F32 else passed_on(result, low, high)
+
+
+def _size(size: Sequence[int]) -> tuple[int, int]:
+    if not isinstance(size, tuple | list | np.ndarray):
+        raise TypeError(f"size: expected two integers, got {size!r:.80}")
+    if len(size) != 2:
+        raise ValueError(f"size: shape_t must have two elements, got {len(size)}")
+    height, width = (integer(n, "size", -LARGEST, LARGEST) for n in size)
+    if min(height, width) <= 0:
+        raise ValueError(f"size: output dimensions must be positive, got {height}, {width}")
+    return height, width
+
+
+def _moves(
+    size: int, wanted: int, corners: bool, centers: bool, kind: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Give the lower and upper pixel, and the weight of the upper one, for each row or column of the result."""
+    scale = F32(size - 1) / F32(wanted - 1) if corners and wanted > 1 else F32(size) / F32(wanted)
+    i = np.arange(wanted).astype(F32)
+    at = (i + F32(0.5)) * scale - F32(0.5) if centers else i * scale
+    below = np.floor(at)
+    upper = np.minimum(np.ceil(at), size - 1).astype(np.int64)
+    lower = np.minimum(np.maximum(below, 0).astype(np.int64), upper)
+    dtype, bits = KINDS[kind]
+    return lower, upper, ((at - below) * F32(2**bits)).astype(dtype)
