@@ -33,9 +33,9 @@ class Multiplier(NamedTuple):
     Attributes
     ----------
     multiplier : int
-        For `quantize_multiplier` of 31 bits, in [2**30, 2**31), or 0; its sign is the factor's.
+        `quantize_multiplier` makes 0, or a magnitude in [2**30, 2**31) with the sign of the factor.
     right_shift : int
-        Total shift, 0..62. The convention of TFLite, "Q0.31 and a shift", has ``shift = 31 - right_shift``.
+        The total shift, 0..62. TFLite writes "Q0.31 and a shift", where ``shift = 31 - right_shift``.
     """
 
     multiplier: int
@@ -43,15 +43,16 @@ class Multiplier(NamedTuple):
 
 
 def quantize_multiplier(factor: float) -> Multiplier:
-    """The 31-bit fixed-point multiplier nearest to a real factor, half away from zero.
+    """Give the multiplier of 31 bits and the shift that are nearest to a real factor, ties away from zero.
 
-    ``factor = m * 2**e`` with m in [0.5, 1); ``multiplier = round(m * 2**31)``, ``right_shift = 31 - e``; a multiplier
-    that rounds to 2**31 is halved. Factors below 2**-32 become 0, as in TFLite's QuantizeMultiplier.
+    With ``factor = m * 2**e`` and m in [0.5, 1), ``multiplier = round(m * 2**31)`` and ``right_shift = 31 - e``. If
+    that rounds to 2**31, it is halved and e grows by 1. Factors below 2**-32 become 0, as in TFLite's
+    QuantizeMultiplier.
 
     Parameters
     ----------
     factor : float
-        Any number below 2**31 - 0.5 in magnitude.
+        Its magnitude is below 2**31 - 0.5.
 
     Returns
     -------
@@ -108,7 +109,7 @@ def multiply_shift(
     hvx        ``sat_s16((2 * p + 0x8000) >> 16)``, 16-bit operands, ``s == 15``       toward plus infinity
     =========  ======================================================================  ==========================
 
-    One rounding, except gemmlowp's two. The result saturates to int32 (hvx: to int16), except that gemmlowp's left
+    All rules round once, but gemmlowp rounds twice. The result saturates to int32 (hvx: to int16). Only gemmlowp's left
     shift wraps, as in TFLite.
 
     Parameters
@@ -150,7 +151,7 @@ def multiply_shift(
     half_away [-2 -1  1  2]
     half_even [-2  0  0  2]
 
-    **Hazard.** Two roundings are not one: 3/8 is rounded to 1/2 in the first step, and that to 1 in the second.
+    **Hazard.** Two roundings are not one: 3/8 becomes 1/2 in the first step, and 1/2 becomes 1 in the second.
 
     >>> three_eighths = Multiplier(3 << 28, 31)
     >>> int(multiply_shift(1, *three_eighths)), int(multiply_shift(1, 3 << 28, 31, rounding="gemmlowp"))

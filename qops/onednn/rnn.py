@@ -17,10 +17,7 @@ from qops.onednn.dot import S8, S64, U8
 from qops.onednn.machine import Machine
 
 __all__ = [
-    "DATA_SCALE",
-    "DATA_SHIFT",
     "RECOMMENDED",
-    "WEIGHTS_PEAK",
     "Cell",
     "StateQuant",
     "Weights",
@@ -30,9 +27,6 @@ __all__ = [
     "sigmoid",
     "tanh",
 ]
-
-DATA_SCALE, DATA_SHIFT = 127.0, 128.0
-"""The recommended scale and shift: states in [-1, 1] become codes 1..255."""
 
 WEIGHTS_PEAK = 63
 """The recommended code of the largest weight. No pair of products can saturate: 2*255*63 = 32130 <= 32767."""
@@ -55,8 +49,8 @@ class StateQuant:
         Another scale or shift.
     """
 
-    scale: float = DATA_SCALE
-    shift: float = DATA_SHIFT
+    scale: float = 127.0
+    shift: float = 128.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scale", check.real(self.scale, "scale"))
@@ -68,7 +62,7 @@ class StateQuant:
 
 
 RECOMMENDED = StateQuant()
-"""Scale 127, shift 128."""
+"""Scale 127, shift 128: states in [-1, 1] become codes 1..255."""
 
 EVERY = slice(None)
 

@@ -1,10 +1,10 @@
-"""The int8 workflow of DNNL 1.2: from sampled float32 tensors to codes, through an s32 result, and back.
+"""The int8 workflow of DNNL 1.2: from sampled float32 tensors to codes, to an s32 result, and back.
 
-R = max|T|, Q_a = 255/R_a, Q_w = 127/R_w;  a_u8 = [Q_a*a], W_s8 = [Q_w*W], b_s32 = [Q_a*Q_w*b];
-X_s32 = W_s8*a_u8 + b_s32 is about Q_a*Q_w*X_f32.
+With R = max|T| of a tensor T, Q_a = 255/R_a and Q_w = 127/R_w are the factors of activations and weights. Codes are
+a_u8 = [Q_a*a], W_s8 = [Q_w*W], b_s32 = [Q_a*Q_w*b]. Then X_s32 = W_s8*a_u8 + b_s32 is about Q_a*Q_w*X_f32.
 
-**Hazards.** [ ] rounds half to even by the text's rule, while its worked example truncates: each function here takes
-the `rounding`, "half_even" or "truncate".
+**Hazards.** The text says that [ ] rounds half to even, but its worked example truncates. So each function here takes
+the `rounding`: "half_even" or "truncate".
 
 >>> q_w = weights_factor(np.float32([-5.1, 6.8, -1.2, 9.8]))
 >>> [quantize_weights(np.float32([-5.1, 6.8, -1.2, 9.8]), q_w, rounding=r).tolist() for r in ROUNDINGS]
@@ -39,13 +39,13 @@ __all__ = [
 ROUNDINGS = {"half_even": np.rint, "truncate": np.trunc}
 
 ACTIVATION_TOP, WEIGHT_TOP = 255, 127
-"""The codes of R: activations are not negative and fill u8, weights are symmetric."""
+"""The codes of R. Activations are not negative and use all of u8; weights are symmetric."""
 
 
 def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
-    """Q_a = 255/R of float32 activations, which must be finite, not negative, not all zero (ValueError).
+    """Give Q_a = 255/R of float32 activations, which must be finite, not negative, and not all zero (ValueError).
 
-    With `bits` = 7, 127/R, no pair saturates while the activations stay at or below R: it is a scale, not a clamp.
+    With 7 `bits` it is 127/R, and no pair saturates while no activation is above R. Larger ones are not clamped to R.
 
     Examples
     --------
@@ -60,10 +60,10 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
 
 
 def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
-    """Q_w = 127/R_w of float32 weights: one, or one for each channel that `mask` names (bit i = dimension i).
+    """Give Q_w = 127/R_w of float32 weights: one, or one for each channel that `mask` names (bit i = dimension i).
 
-    With `bits` = 7, 63/R_w, no pair saturates with any source. ValueError for weights that are not finite, or all
-    zero in a channel.
+    With 7 `bits` it is 63/R_w, and no pair saturates with any source. Weights that are not finite, or all zero in a
+    channel, are a ValueError.
 
     Examples
     --------
@@ -75,17 +75,17 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
 
 
 def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "half_even") -> U8:
-    """a_u8 = [Q_a*a], saturated to [0, 255]."""
+    """Give a_u8 = [Q_a*a], saturated to [0, 255]."""
     return _codes(activations, "activations", q_a, rounding, 0, ACTIVATION_TOP).astype(np.uint8)
 
 
 def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even") -> S8:
-    """W_s8 = [Q_w*W], saturated to [-127, 127]."""
+    """Give W_s8 = [Q_w*W], saturated to [-127, 127]."""
     return _codes(weights, "weights", q_w, rounding, -WEIGHT_TOP, WEIGHT_TOP).astype(np.int8)
 
 
 def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "half_even") -> S32:
-    """b_s32 = [Q_a*Q_w*b], one a channel, saturated to s32.
+    """Give b_s32 = [Q_a*Q_w*b], one a channel, saturated to s32.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
 
 
 def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
-    """X_f32 = X_s32 / (Q_a*Q_w), channels along `axis`.
+    """Give X_f32 = X_s32 / (Q_a*Q_w), with the channels along `axis`.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
 
 
 def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: int = 1 << 1) -> Scales:
-    """Q_dst / (Q_a*Q_w): the oscale that takes X_s32 to float32, or to codes of a destination with factor `q_dst`.
+    """Give Q_dst / (Q_a*Q_w), the oscale from X_s32 to float32, or to codes of a destination with factor `q_dst`.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
 
 
 def _top(bits: int, top: int) -> int:
-    """Give the code of R in so many bits; `top` is that in 8."""
+    """Give the code of R in `bits` bits, if it is `top` in 8 bits."""
     return top >> (8 - check.integer(bits, "bits", 2, 8))
 
 
@@ -168,7 +168,7 @@ def _activations(x: ArrayLike) -> F32:
 
 
 def _peak(x: F32, name: str, mask: int) -> NDArray[np.float64]:
-    """R = max|T| of the whole tensor, or of each slice along the dimensions in `mask`."""
+    """Give R = max|T| of the whole tensor, or of each slice along the dimensions in `mask`."""
     check.integer(mask, "mask", 0, (1 << x.ndim) - 1)
     rest = tuple(i for i in range(x.ndim) if not mask >> i & 1)
     peak = np.asarray(np.abs(x).max(axis=rest, initial=0), np.float64)

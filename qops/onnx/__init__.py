@@ -1,9 +1,9 @@
 """ONNX's quantization operators, bit for bit as the standard's reference or as onnxruntime's CPU kernels compute them.
 
-Each function is an operator of the ONNX standard, its arguments in the order and by the names of the standard; a plain
-number does for a scalar. The default gives what the reference implementation of the `onnx` package gives
-(`ReferenceEvaluator`, 1.23); ``runtime="ort"`` what onnxruntime 1.31 gives on x86, where the two differ. Types that
-numpy lacks (4 and 2 bit integers, float8, float4, bfloat16) are taken as arrays and dtypes of the package `ml_dtypes`.
+Each function is an operator of the ONNX standard. Its arguments have the names and the order of the standard, and a
+scalar may be a plain number. By default the results are those of the reference implementation in the package `onnx`
+(`ReferenceEvaluator`, 1.23). With ``runtime="ort"`` they are those of onnxruntime 1.31 on x86. Types that numpy lacks
+(4 and 2 bit integers, float8, float4, bfloat16) are arrays and dtypes of the package `ml_dtypes`.
 """
 
 from qops.onnx.convolution import conv_integer, qlinear_conv

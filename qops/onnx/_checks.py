@@ -12,7 +12,7 @@ from qops.qtensor import as_array, check_out, integer, real
 RUNTIMES = ("onnx", "ort")
 CODES_8 = ("uint8", "int8")
 SMALL = {"uint4": (0, 15), "int4": (-8, 7), "uint2": (0, 3), "int2": (-2, 1)}
-"""Ends of the integer types that numpy lacks, by the names that `ml_dtypes` gives them."""
+"""The lowest and highest code of the integer types that numpy lacks, by their names in `ml_dtypes`."""
 FLOATS = {
     "float8_e4m3fn": 448.0,
     "float8_e4m3fnuz": 240.0,
@@ -50,7 +50,7 @@ def _named(dtype: np.dtype[Any], name: str, allowed: Sequence[str]) -> None:
 
 
 def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any]:
-    """Give the dtype that a name or a type means, if it is one of `allowed`."""
+    """Give the dtype of a name or a type, if it is one of `allowed`."""
     try:
         found = np.dtype(dtype)
     except TypeError:
@@ -67,7 +67,7 @@ def runtime(value: str) -> str:
 
 
 def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divides: bool = False) -> NDArray[Any]:
-    """Give a scale as an array: a plain number is a float32; with `divides`, none may be 0."""
+    """Give a scale as an array. A plain number becomes a float32. If it `divides`, it must not be 0."""
     data = array(np.float32(real(value, name)) if isinstance(value, (int, float)) else value, name, allowed)
     bad = ~np.isfinite(data.astype(np.float64)) | (divides & (data == 0))
     if bad.any():
@@ -76,7 +76,7 @@ def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divid
 
 
 def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Give a zero point as an array of the type `dtype`, which a plain number takes."""
+    """Give a zero point as an array of type `dtype`. A plain number becomes one."""
     if isinstance(value, int):
         low, high = (0, 0) if dtype.name in FLOATS else ends(np.empty(0, dtype))
         return np.asarray(integer(value, name, low, high), np.int64).astype(dtype)
@@ -84,7 +84,7 @@ def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any
 
 
 def of_slices(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int, block_size: int) -> NDArray[Any]:
-    """Give a scale or zero point in a form that broadcasts to `shape`: one value, one a slice, or one a block."""
+    """Give a scale or zero point so that it broadcasts to `shape`: one value, one a slice, or one a block."""
     if value.size == 1:
         return value.reshape(())
     if not -len(shape) <= axis < len(shape):
@@ -103,7 +103,7 @@ def of_slices(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int,
 
 
 def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -> NDArray[Any]:
-    """Give a scale or zero point of matrices: one value, or one a row (axis -2), or one a column (axis -1)."""
+    """Give a scale or zero point so that it broadcasts to matrices: one, one a row (axis -2) or a column (axis -1)."""
     if value.size == 1:
         return value.reshape(1, 1)
     length = shape[axis]
@@ -117,21 +117,21 @@ def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -
 
 
 def one_value(value: NDArray[Any], name: str) -> NDArray[Any]:
-    """Give the one value of a tensor's scale or zero point, without dimensions."""
+    """Give a scale or zero point of one value as an array without dimensions."""
     if value.size != 1:
         raise ValueError(f"{name}: expected 1 value, got shape {value.shape}")
     return value.reshape(())
 
 
 def channels(value: NDArray[Any], name: str, count: int) -> NDArray[Any]:
-    """Give 1 value, or one for each of the output channels, as 1-D array."""
+    """Give a scale or zero point of 1 value, or of one an output channel, as a 1-D array."""
     if value.size != 1 and value.shape != (count,):
         raise ValueError(f"{name}: expected 1 value, or {count}, one an output channel, got shape {value.shape}")
     return value.reshape(-1)
 
 
 def result_zero_point(value: ArrayLike, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Give the zero point of a result, whose type it is; a plain number takes `dtype`."""
+    """Give the zero point of a result. The result has its type; a plain number becomes one of type `dtype`."""
     if not isinstance(value, int):
         dtype = array(value, "y_zero_point", CODES_8).dtype
     return zero_point(value, "y_zero_point", dtype)
@@ -153,6 +153,6 @@ def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
 
 
 def ort_has_kernel(x: NDArray[Any], w: NDArray[Any], y: NDArray[Any], names: str) -> None:
-    """Raise TypeError if onnxruntime has no kernel for the types of the operands and of the result's zero point."""
+    """Raise TypeError if onnxruntime has no kernel for operands and a result of these types."""
     if x.dtype != y.dtype or x.dtype == np.int8 != w.dtype:
         raise TypeError(f"{names}: onnxruntime has no kernel for {x.dtype} by {w.dtype} to {y.dtype}")

@@ -1,4 +1,4 @@
-"""ConvInteger and QLinearConv: convolutions of 8 bit data over any number of spatial axes, as int32 or as codes."""
+"""ConvInteger and QLinearConv: convolutions of 8 bit data over any number of spatial axes, to int32 or to codes."""
 
 from __future__ import annotations
 
@@ -34,32 +34,31 @@ def conv_integer(
 ) -> NDArray[np.int32]:
     """Convolve 8 bit data: ``y = conv(x - x_zero_point, w - w_zero_point)`` in int32, which wraps.
 
-    Padding is real 0, the code `x_zero_point`. An output has
-    ``(size + pads - (kernel - 1) * dilation - 1) // stride + 1`` positions along each axis, with SAME
-    ``ceil(size / stride)``.
+    Padding is real 0, the code `x_zero_point`. Along each axis, the result has
+    ``(size + pads - (kernel - 1) * dilation - 1) // stride + 1`` positions, or ``ceil(size / stride)`` with SAME.
 
     Parameters
     ----------
     x : ndarray of uint8 or int8, (N, C, D1, ..., Dn)
-        One spatial axis or more.
+        There is one spatial axis or more.
     w : ndarray of uint8 or int8, (M, C / group, k1, ..., kn)
         The filters.
     x_zero_point : int or ndarray of the type of `x`, optional
-        One.
+        One value.
     w_zero_point : int or ndarray of the type of `w`, optional
-        One, or M.
+        One value, or M.
     auto_pad : {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}
-        NOTSET takes `pads`. An odd padding is one longer at the end with SAME_UPPER, at the beginning with SAME_LOWER.
+        NOTSET takes `pads`. SAME_UPPER puts the odd one of a padding at the end, SAME_LOWER at the beginning.
     dilations : sequence of int, optional
-        Distance of the taps along each axis; 1 if not given.
+        Distance of the taps along each axis; 1 by default.
     group : int
         How many groups the channels are divided into.
     kernel_shape : sequence of int, optional
-        That of `w`, if given.
+        The kernel of `w`; nothing else is accepted.
     pads : sequence of int, optional
-        The beginnings of all axes, then the ends; 0 if not given.
+        Padding at the beginning of each axis, then at the end of each; 0 by default.
     strides : sequence of int, optional
-        Distance of the positions along each axis; 1 if not given.
+        Distance of the positions along each axis; 1 by default.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (N, M, ...), optional
@@ -79,9 +78,9 @@ def conv_integer(
     -----
     Source: onnx, ``reference/ops/op_conv_integer.py``, ``op_conv.py``; onnxruntime, ``conv_integer.cc``.
 
-    The reference cannot do a `w_zero_point` for each channel but over two spatial axes; this function can.
+    The reference takes a `w_zero_point` for each channel over two spatial axes only; this function over any number.
 
-    **Hazards.** Padding by codes of 0 is not padding by 0: a port that pads first is off at every border.
+    **Hazards.** A code of 0 is not real 0. A port that pads the codes with 0 is wrong at every border:
 
     >>> import numpy as np
     >>> x, w = np.uint8([[[130, 131]]]), np.int8([[[1, 1]]])
@@ -124,8 +123,8 @@ def qlinear_conv(
 ) -> NDArray[Any]:
     """Convolve codes, add a bias and quantize the result.
 
-    With ``acc = conv(x - x_zero_point, w - w_zero_point) + B`` in int32, which wraps, and the factor
-    ``s = x_scale * w_scale / y_scale`` in float32, rounded twice::
+    Here ``acc = conv(x - x_zero_point, w - w_zero_point) + B`` is int32, which wraps, and
+    ``s = x_scale * w_scale / y_scale`` is float32, rounded after each operation::
 
         onnx:  y = saturate(half_even(f64(acc) * s + y_zero_point))
         ort:   y = saturate(half_even(f32(f32(acc) * s)) + y_zero_point)
@@ -133,23 +132,21 @@ def qlinear_conv(
     Parameters
     ----------
     x : ndarray of uint8 or int8, (N, C, D1, ..., Dn)
-        One spatial axis or more.
     x_scale : float, or ndarray of float32
-        One.
+        One value.
     x_zero_point : int or ndarray of the type of `x`
-        One; what padding holds.
+        One value.
     w : ndarray of uint8 or int8, (M, C / group, k1, ..., kn)
-        The filters.
     w_scale : float, or ndarray of float32
-        One, or M.
+        One value, or M.
     w_zero_point : int or ndarray of the type of `w`
-        One, or M.
+        One value, or M.
     y_scale : float, or ndarray of float32
-        One.
+        One value.
     y_zero_point : int, or ndarray of uint8 or int8
-        One. Its type is that of the result; a plain int takes that of `x`.
+        One value. The result has its type; a plain int has the type of `x`.
     B : ndarray of int32, (M,), optional
-        Bias, at the scale ``x_scale * w_scale``.
+        The bias; its scale is ``x_scale * w_scale``.
     auto_pad, dilations, group, kernel_shape, pads, strides : optional
         See `conv_integer`.
     runtime : {"onnx", "ort"}
@@ -165,24 +162,24 @@ def qlinear_conv(
     ------
     TypeError, ValueError
         Other types, shapes and attributes that do not fit, scales that are not finite, a `y_scale` of 0, a factor s
-        beyond float32; for ``runtime="ort"``, which has no kernel for them: int8 by uint8, a result of another type
-        than `x`, dilations with SAME.
+        beyond float32. With ``runtime="ort"`` also what onnxruntime has no kernel for: int8 by uint8, a result of
+        another type than `x`, dilations with SAME.
 
     Notes
     -----
     Source: onnx, ``reference/ops/op_qlinear_conv.py``, ``op_conv.py``; onnxruntime, ``qlinearconv.cc``,
     ``core/mlas/lib/quantize.cpp``.
 
-    The reference cannot do a `w_scale` for each channel but over two spatial axes; this function can.
+    The reference takes a `w_scale` for each channel over two spatial axes only; this function over any number.
 
-    **Hazards.** As for `qlinear_matmul`: with an odd zero point the runtimes differ on every tie.
+    **Hazards.** As in `qlinear_matmul`, with an odd zero point the runtimes differ on every tie:
 
     >>> import numpy as np
     >>> x, w = np.uint8([[[1, 3, 5]]]), np.uint8([[[1]]])
     >>> [qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 1, runtime=r).ravel().tolist() for r in ("onnx", "ort")]
     [[2, 2, 4], [1, 3, 3]]
 
-    The bias has the scale of the accumulator, not that of the result: as a number it is ``B * x_scale * w_scale``.
+    The bias has the scale of the accumulator, not that of the result. Its real value is ``B * x_scale * w_scale``:
 
     >>> qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.int32([10]))
     array([[[6, 6, 8]]], dtype=uint8)

@@ -1,4 +1,4 @@
-"""DynamicQuantizeLinear: floats to codes over the range that they have."""
+"""DynamicQuantizeLinear: floats to codes over the range of the data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["DynamicallyQuantized", "dynamic_quantize_linear"]
 
 
 class DynamicallyQuantized(NamedTuple):
-    """What DynamicQuantizeLinear gives: code q stands for ``y_scale * (q - y_zero_point)``.
+    """The results of DynamicQuantizeLinear. Code q stands for ``y_scale * (q - y_zero_point)``.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class DynamicallyQuantized(NamedTuple):
 def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> DynamicallyQuantized:
     """Quantize to uint8 over the range of the data, 0 included.
 
-    In float32, one rounding an operation, with ``lo = min(0, min(x))`` and ``hi = max(0, max(x))``::
+    With ``lo = min(0, min(x))`` and ``hi = max(0, max(x))``, each operation rounded to float32::
 
         y_scale = (hi - lo) / 255;  y_zero_point = half_even(clamp(0 - lo / y_scale, 0, 255))
         y = saturate_u8(half_even(x / y_scale) + y_zero_point)
 
-    Data that are all 0 have the scale 1/255, with ``runtime="ort"`` the scale 1.
+    If all data are 0, the scale is 1/255, and 1 with ``runtime="ort"``.
 
     Parameters
     ----------
@@ -56,14 +56,14 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
     Raises
     ------
     TypeError, ValueError
-        Data that are not float32 or empty; NaN or infinities; a range wider than float32, or so narrow that its scale
-        is 0 in float32 (the originals then divide by it).
+        Data that are not float32, or empty; NaN or infinities; a range wider than float32, or so narrow that its scale
+        is 0 in float32. The originals divide by that scale.
 
     Notes
     -----
     Source: onnx, ``reference/ops/op_dynamic_quantize_linear.py``; onnxruntime, ``dynamicquantizelinear.cc``.
 
-    **Hazards.** 0 has a code of its own, so the ends of the range need not: here the least value is that of 0.
+    **Hazards.** 0 is exactly on a code, so the ends of the range may not be. Here -0.5 has the code of 0:
 
     >>> import numpy as np
     >>> y, scale, zero = dynamic_quantize_linear(np.float32([-0.5, 0.0, 254.5]))

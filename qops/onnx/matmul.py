@@ -1,4 +1,4 @@
-"""MatMulInteger and QLinearMatMul: products of 8 bit matrices, as int32 or as codes."""
+"""MatMulInteger and QLinearMatMul: products of 8 bit matrices, to int32 or to codes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def matmul_integer(
     Parameters
     ----------
     A : ndarray of uint8 or int8, (..., M, K)
-        As for `numpy.matmul`: 1-D is a row, leading dimensions broadcast.
+        As in `numpy.matmul`, a 1-D array is a row, and leading dimensions broadcast.
     B : ndarray of uint8 or int8, (..., K, N)
-        1-D is a column.
+        A 1-D array is a column.
     a_zero_point : int or ndarray of the type of `A`, optional
-        One, or one a row: (M,) or (..., M, 1).
+        One value, or one a row: (M,) or (..., M, 1).
     b_zero_point : int or ndarray of the type of `B`, optional
-        One, or one a column: (N,) or (..., 1, N).
+        One value, or one a column: (N,) or (..., 1, N).
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (..., M, N), optional
@@ -54,11 +54,11 @@ def matmul_integer(
     -----
     Source: onnx, ``reference/ops/op_matmul_integer.py``; onnxruntime, ``matmul_integer.cc``.
 
-    The reference takes an `a_zero_point` of M values along K, against the standard, which this function follows;
-    onnxruntime has no kernel for it.
+    This function follows the standard for an `a_zero_point` of M values. The reference takes them along K, and
+    onnxruntime has no kernel for them.
 
-    **Hazards.** onnxruntime on AVX2 without VNNI saturates sums of two products of uint8 by int8 to 16 bits; this
-    function, like the standard, does not:
+    **Hazards.** On AVX2 without VNNI, onnxruntime saturates sums of two products of uint8 by int8 to 16 bits. The
+    standard and this function do not:
 
     >>> import numpy as np
     >>> matmul_integer(np.uint8([[255, 255]]), np.int8([[127], [127]]))
@@ -93,8 +93,8 @@ def qlinear_matmul(
 ) -> NDArray[Any]:
     """Multiply matrices of codes and quantize the product.
 
-    With ``acc = (a - a_zero_point) @ (b - b_zero_point)`` in int32, which wraps, and the factor
-    ``s = a_scale * b_scale / y_scale`` in the type of the scales, rounded twice::
+    Here ``acc = (a - a_zero_point) @ (b - b_zero_point)`` is int32, which wraps, and
+    ``s = a_scale * b_scale / y_scale`` has the type of the scales, rounded after each operation::
 
         onnx:  y = saturate(half_even(f64(acc) * s + y_zero_point))
         ort:   y = saturate(half_even(f32(f32(acc) * s)) + y_zero_point)
@@ -102,21 +102,21 @@ def qlinear_matmul(
     Parameters
     ----------
     a : ndarray of uint8 or int8, (..., M, K)
-        As for `numpy.matmul`: 1-D is a row, leading dimensions broadcast.
+        A matrix as in `matmul_integer`.
     a_scale : float, or ndarray of float32, float16 or bfloat16
-        One, or one a row: (M,) or (..., M, 1).
+        One value, or one a row: (M,) or (..., M, 1).
     a_zero_point : int or ndarray of the type of `a`
         Like `a_scale`.
     b : ndarray of uint8 or int8, (..., K, N)
-        1-D is a column.
+        A matrix as in `matmul_integer`.
     b_scale : float, or ndarray of float32, float16 or bfloat16
-        One, or one a column: (N,) or (..., 1, N).
+        One value, or one a column: (N,) or (..., 1, N).
     b_zero_point : int or ndarray of the type of `b`
         Like `b_scale`.
     y_scale : float, or ndarray of float32, float16 or bfloat16
-        One.
+        One value.
     y_zero_point : int, or ndarray of uint8 or int8
-        One. Its type is that of the result; a plain int takes that of `a`.
+        One value. The result has its type; a plain int has the type of `a`.
     runtime : {"onnx", "ort"}
         Whose bits.
     num_threads, out : optional
@@ -130,17 +130,18 @@ def qlinear_matmul(
     ------
     TypeError, ValueError
         Other types, shapes that do not fit, scales that are not finite, a `y_scale` of 0, a factor s that is beyond
-        its type; for ``runtime="ort"``, which has no kernel for them: int8 by uint8, a result of another type than `a`,
-        scales that are not float32, an `a_scale` or `a_zero_point` for each row.
+        its type. With ``runtime="ort"`` also what onnxruntime has no kernel for: int8 by uint8, a result of another
+        type than `a`, scales that are not float32, an `a_scale` or `a_zero_point` for each row.
 
     Notes
     -----
     Source: onnx, ``reference/ops/op_qlinear_matmul.py``; onnxruntime, ``quantize_linear_matmul.cc``,
     ``core/mlas/lib/quantize.cpp``.
 
-    The reference takes values for each row along the columns, against the standard, which this function follows.
+    This function follows the standard for values for each row. The reference takes them along the columns.
 
-    **Hazards.** A tie of the sum is not one of the product: with an odd zero point the runtimes differ on all of them.
+    **Hazards.** One runtime rounds the product, the other the sum with the zero point. With an odd zero point they
+    differ on every tie:
 
     >>> import numpy as np
     >>> a, b = np.uint8([[1], [3], [5]]), np.uint8([[1]])
@@ -149,7 +150,7 @@ def qlinear_matmul(
 
     Examples
     --------
-    Codes in hundredths with the zero point 128: (0.3, -0.2) times (0.5, 0.25) in thousandths.
+    Codes of `a` and `b` are hundredths, those of the result thousandths. (0.3, -0.2) times (0.5, 0.25) is 0.1:
 
     >>> a, b = np.uint8([[158, 108]]), np.int8([[50], [25]])
     >>> qlinear_matmul(a, 0.01, 128, b, 0.01, 0, 0.001, 0)

@@ -27,35 +27,34 @@ def quantize_linear(
     runtime: str = "onnx",
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Quantize floats with one scale, one for each slice along an axis, or one for each block along it.
+    """Quantize floats with one scale, with one for each slice along an axis, or with one for each block along it.
 
-    ``y = saturate(half_even(x / y_scale) + y_zero_point)``: the quotient is rounded, the zero point comes after it.
-    Codes that are floats: ``y = x / y_scale`` in their type, rounded half to even.
+    ``y = saturate(half_even(x / y_scale) + y_zero_point)``: the zero point is added after the quotient is rounded. If
+    the codes are floats, ``y = x / y_scale`` is rounded to their type, half to even.
 
-    The division is in the wider of both types, so in float16 if both are; with ``runtime="ort"`` in float32. Of int32
-    `x` it is in float64.
+    The quotient has the wider type of both, so float16 if both are float16; with ``runtime="ort"`` it is float32. If
+    `x` is int32 it is float64.
 
     Parameters
     ----------
     x : ndarray of float32, float16, bfloat16 or int32
         Any shape. Infinities saturate.
     y_scale : float, or ndarray of float32, float16, bfloat16, int32 or float8_e8m0fnu
-        Real size of one code step: one; 1-D, one for each slice along `axis`; or of the shape of `x` but along `axis`,
-        where it has one for each block.
+        Real size of one code step: one value; a 1-D array of one for each slice along `axis`; or an array with the
+        dimensions of `x` and one for each block along `axis`.
     y_zero_point : int or ndarray, optional
-        Code of real 0, like `y_scale`. Its type is that of the result; a plain int takes `output_dtype`. Of float codes
-        it is 0.
+        Code of real 0, like `y_scale`. The result has its type; a plain int has `output_dtype`. It is 0 for float
+        codes.
     axis : int
         Axis of the slices or blocks.
     block_size : int
-        Length of a block; 0: there are none.
+        Length of a block; 0 if there are no blocks.
     output_dtype : dtype, optional
-        uint8 if nothing says otherwise; int8, uint16, int16; uint4, int4, uint2, int2, float8 and narrower of
-        `ml_dtypes`.
+        uint8 by default; or int8, uint16, int16; or uint4, int4, uint2, int2, float8 and narrower types of `ml_dtypes`.
     precision : dtype, optional
-        Type of the division, if not the wider one: float32, float16 or bfloat16.
+        Type of the quotient: float32, float16 or bfloat16; the wider one by default.
     saturate : bool
-        Whether float8 codes saturate; else what is too large becomes infinite or NaN.
+        Whether float8 codes saturate. If not, what is too large becomes infinite or NaN.
     runtime : {"onnx", "ort"}
         Whose bits.
     out : ndarray of the type of the result, of the shape of `x`, optional
@@ -79,19 +78,19 @@ def quantize_linear(
     Source: onnx, ``reference/ops/op_quantize_linear.py``; onnxruntime, ``core/mlas/lib/quantize.cpp``,
     ``quantize_linear.cc``.
 
-    The reference casts the quotient to int32 before it saturates, which C leaves undefined beyond 2**31 (it gives the
-    lowest code there, infinity included); this function saturates, as the standard says and onnxruntime does, but to
-    4 and 2 bits, where it has the same fault for infinity.
+    The reference casts the quotient to int32 before it saturates. C leaves that undefined beyond 2**31, and it gives
+    the lowest code there, for infinity too. This function saturates, as the standard says. onnxruntime does so too,
+    except for infinity to 4 and 2 bits.
 
-    **Hazards.** The tie is one of the quotient, so it does not depend on the zero point; a port that adds the zero
-    point first gets other codes wherever it is odd:
+    **Hazards.** The quotient is rounded, not the sum with the zero point. A port that adds an odd zero point first gets
+    other codes for all ties:
 
     >>> import numpy as np
     >>> x = np.float32([0.5, 1.5, 2.5])
     >>> quantize_linear(x, 1.0, 3), np.rint(x + 3)
     (array([3, 5, 5], dtype=uint8), array([4., 4., 6.], dtype=float32))
 
-    float16 is divided in float16 by the one, in float32 by the other:
+    The quotient of float16 is float16 in the reference, and float32 in onnxruntime:
 
     >>> x = np.float16([0.45, 2.25])
     >>> [quantize_linear(x, np.float16(0.3), 5, runtime=r).tolist() for r in ("onnx", "ort")]
@@ -133,7 +132,7 @@ def quantize_linear(
 
 
 def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[Any]:
-    """Give the type of the codes, which the zero point or `output_dtype` tells."""
+    """Give the type of the codes, from the zero point or from `output_dtype`."""
     told = None if isinstance(zero, int) else check.array(zero, "y_zero_point", check.CODES).dtype
     if output_dtype is None:
         return told or np.dtype(np.uint8)
@@ -180,17 +179,15 @@ def dequantize_linear(
     Parameters
     ----------
     x : ndarray
-        Codes of any type that `quantize_linear` gives, or int32, any shape.
+        Codes of any type of `quantize_linear`, or int32, of any shape.
     x_scale : float, or ndarray of float32, float16, bfloat16 or float8_e8m0fnu
-        Real size of one code step; one, one a slice or one a block, as in `quantize_linear`.
+        Real size of one code step: one value, one a slice or one a block, as in `quantize_linear`.
     x_zero_point : int or ndarray of the type of `x`, optional
-        Code of real 0, like `x_scale`; 0 for int32 and float codes.
-    axis : int
-        Axis of the slices or blocks.
-    block_size : int
-        Length of a block; 0: there are none.
+        Code of real 0, like `x_scale`. It is 0 for int32 and float codes.
+    axis, block_size : int
+        Those of `quantize_linear`.
     output_dtype : dtype, optional
-        float32, float16 or bfloat16; that of `x_scale` if not given.
+        float32, float16 or bfloat16; the type of `x_scale` by default.
     out : ndarray of the type of the result, of the shape of `x`, optional
         Where the result is written, apart from the inputs.
 
@@ -209,7 +206,7 @@ def dequantize_linear(
     -----
     Source: onnx, ``reference/ops/op_dequantize_linear.py``. onnxruntime 1.31 gives the same bits.
 
-    **Hazards.** int32 codes are rounded to float32 before they are scaled:
+    **Hazards.** int32 codes become float32, which rounds them, before they are scaled:
 
     >>> import numpy as np
     >>> int(dequantize_linear(np.int32(2**24 + 1), 1.0))

@@ -59,7 +59,7 @@ def window(x: NDArray[Any], w: NDArray[Any], given: Attributes) -> list[Axis]:
 
 
 def _integers(values: Sequence[int] | None, name: str, count: int, default: int) -> list[int]:
-    """Give an attribute as a list of `count` integers, each at least `default`, which None stands for."""
+    """Give an attribute as `count` integers, each at least `default`. None stands for that many of `default`."""
     if values is None:
         return [default] * count
     if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)) or len(values) != count:
