@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 import qops
 from benchmarks.case import Candidate, Case, shared
 from benchmarks.memcpy import BYTES
+from benchmarks.nnlib import NNLIB
 from benchmarks.products import PRODUCTS
 from qops import fixedpoint
 from qops.affine import Affine
@@ -171,4 +172,5 @@ CASES = [
     Case("multiply_shift_half_up", integers, half_up, qops_half_up, bytes_per_element(8), BYTES),
     Case("multiply_shift_gemmlowp", integers, gemmlowp, qops_gemmlowp, bytes_per_element(8), BYTES),
     *PRODUCTS,
+    *NNLIB,
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks import products
+from benchmarks import nnlib, products
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
 from qops.frontdoor.add import BOUND_8P8TO32
@@ -137,6 +137,11 @@ def product(a, b):
     return Candidate(lambda: np.matmul(x, y, out=z), lambda: z, 0)
 
 
+def centred_product(a, b):
+    """The same, of codes less their zero points."""
+    return product(nnlib.centred(a, nnlib.A), nnlib.centred(b, nnlib.B))
+
+
 def saturating(a, b):
     """Pair by pair, in int32."""
     found = []
@@ -161,6 +166,73 @@ def by_window(model):
     return make
 
 
+def maximum(a):
+    """One call."""
+    out, zero = shared(a.size, np.uint8), np.uint8(nnlib.A.zero_point)
+    return Candidate(lambda: np.maximum(a, zero, out=out), lambda: out, 0)
+
+
+def multiplied(dtype):
+    """Give a maker for the products, in int32, or for their codes as well."""
+
+    def make(a, b):
+        x, y, z = (blank(a.size, np.int32).reshape(a.shape) for _ in range(3))
+        t, out = blank(a.size, np.float32).reshape(a.shape), shared(a.size, dtype).reshape(a.shape)
+        za, zb = np.int32(nnlib.A.zero_point), np.int32(nnlib.B.zero_point)
+        ends = [0.0, 1.0]
+
+        def run():
+            np.subtract(a, za, out=x)
+            np.subtract(b, zb, out=y)
+            np.multiply(x, y, out=out if dtype == np.int32 else z)
+            if dtype == np.uint8:
+                ends[:] = min(0.0, float(z.min())), max(0.0, float(z.max()))
+                np.subtract(z, np.float32(ends[0]), out=t)
+                np.multiply(t, np.float32(255 / (ends[1] - ends[0])), out=t)
+                np.rint(t, out=t)
+                np.copyto(out, t, casting="unsafe")
+
+        def result():
+            return out if dtype == np.int32 else ends[0] + out * ((ends[1] - ends[0]) / 255)
+
+        return Candidate(run, result, 0 if dtype == np.int32 else 255 * 255 / 254)
+
+    return make
+
+
+def concat(a, b):
+    """In float32, each part into its place."""
+    out, width = shared(2 * a.size, np.uint8).reshape(len(a), -1), a.shape[-1]
+    t = blank(a.size, np.float32).reshape(a.shape)
+    rows = [
+        (q, np.float32(f.scale / nnlib.HULL_STEP), np.float32((f.range[0] - nnlib.HULL[0]) / nnlib.HULL_STEP), part)
+        for q, f, part in ((a, nnlib.A, out[:, :width]), (b, nnlib.B, out[:, width:]))
+    ]
+
+    def run():
+        for q, scale, offset, part in rows:
+            np.multiply(q, scale, out=t)
+            np.add(t, offset, out=t)
+            np.rint(t, out=t)
+            np.copyto(part, t, casting="unsafe")
+
+    return Candidate(run, lambda: out, EXACT)
+
+
+def pooled(model, within):
+    """Tap by tap in float64, as a model has them, into a new result."""
+
+    def make(x):
+        found = []
+
+        def run():
+            found[:] = (model(x),)
+
+        return Candidate(run, lambda: found[0], within)
+
+    return make
+
+
 FORMS = {
     "quantized_add_8p8to8": {"float32": add_8},
     "quantized_add_8p8to32": {"float32": add_32},
@@ -176,4 +248,12 @@ FORMS = {
     **{case.name: {"float64": by_window(products.convolved)} for case in products.CONVOLUTIONS},
     products.SATURATING_CONVOLUTION.name: {"int32": by_window(products.convolved_saturated)},
     products.DEPTHWISE.name: {"float64": by_window(products.convolved_by_channel)},
+    "nnlib_relu_8": {"maximum": maximum},
+    "nnlib_mul_8x8to32": {"int32": multiplied(np.int32)},
+    "nnlib_mul_8x8to8": {"int32, float32": multiplied(np.uint8)},
+    "nnlib_concat_8": {"float32": concat},
+    "nnlib_max_pool_8": {"float64": pooled(nnlib.highest, 0)},
+    "nnlib_avg_pool_8": {"float64": pooled(nnlib.mean, 0)},
+    "nnlib_matmul_8x8to32": {"float64": centred_product},
+    "nnlib_conv2d_8x8to32": {"float64": by_window(nnlib.convolved)},
 }
