@@ -155,7 +155,7 @@ class QTensor(_Triple):
 
     def __mul__(self, other: object) -> NoReturn:
         """Refuse."""
-        raise TypeError("*: use qops.multiply_shift(t.data, factor) for its codes, or multiply t.dequantize()")
+        raise TypeError("*: use qops.quantized_mul_8x8to8(a, b), qops.quantized_mul_8x8to32(a, b) or t.dequantize()")
 
     def __lt__(self, other: object) -> NoReturn:
         """Refuse."""

@@ -1,6 +1,7 @@
 """The front door: ops on ``(data, min, max)`` triples that are right, within a stated bound, for every valid input."""
 
 from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
+from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
 from qops.frontdoor.multiply_shift import multiply_shift
 from qops.frontdoor.passes import RangeInfo
 from qops.frontdoor.quantize import dequantize, quantize
@@ -14,6 +15,8 @@ __all__ = [
     "quantize",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
+    "quantized_mul_8x8to8",
+    "quantized_mul_8x8to32",
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
     "requantization_range",

@@ -74,6 +74,8 @@ OPS = {
     "quantized_add_8p8to8": Op({**A_B, "guess": (0.0, 1.0)}, np.uint8),
     "quantized_sub_8p8to32": Op(A_B, np.int32),
     "quantized_sub_8p8to8": Op({**A_B, "guess": (0.0, 1.0)}, np.uint8),
+    "quantized_mul_8x8to32": Op(A_B, np.int32),
+    "quantized_mul_8x8to8": Op({**A_B, "guess": (0.0, 1.0)}, np.uint8),
     "requantization_range": Op({"t": S32_}),
     "requantize": Op({"t": U8_, "min": -1.0, "max": 1.5}, np.uint8),
     "requantize_32to8": Op({"t": S32_, "min": -1.0, "max": 1.5}, np.uint8),

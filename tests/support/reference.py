@@ -19,6 +19,7 @@ from reference_add import (
     quantized_sub_8p8to8,
     quantized_sub_8p8to32,
 )
+from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
 
 __all__ = [
     "add_full_range",
@@ -26,6 +27,8 @@ __all__ = [
     "positions",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
+    "quantized_mul_8x8to8",
+    "quantized_mul_8x8to32",
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
     "twin",

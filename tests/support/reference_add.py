@@ -80,15 +80,20 @@ def add_full_range(a, b):
 
 def quantized_add_8p8to8(a, b, guess=None):
     """Codes, range, passes, range found, and which loop each pass took."""
+    return in_passes(add_full_range, add_pass, a, b, guess)
+
+
+def in_passes(full_range, one_pass, a, b, guess):
+    """Guess, watch, write at most once more, for any binary op."""
     a, b = ((q, float(F32(lo)), float(F32(hi))) for q, lo, hi in (a, b))
-    full = add_full_range(a, b)
+    full = full_range(a, b)
     ends = [None if end is None else float(F32(end)) for end in guess or (None, None)]
     lo, hi = (limit if end is None else end for end, limit in zip(ends, full, strict=True))
     if hi - lo <= (max(hi, full[1]) - min(lo, full[0])) / 2**32:
         (lo, hi), ends = full, (None, None)
     if lo == hi:
         return SimpleNamespace(codes=np.zeros(a[0].size, np.uint8), range=full, passes=1, found=full, narrow=[])
-    first = add_pass(a, b, (lo, hi))
+    first = one_pass(a, b, (lo, hi))
     found = max(first.found[0], full[0]), min(first.found[1], full[1])
     better_lo = ends[0] if ends[0] is not None and ends[0] <= found[0] else found[0]
     better_hi = ends[1] if ends[1] is not None and ends[1] >= found[1] else found[1]
@@ -97,7 +102,7 @@ def quantized_add_8p8to8(a, b, guess=None):
         better_lo, better_hi = outward(better_lo, better_lo + least)
     if first.fits and better_hi - better_lo > (hi - lo) * 15 / 16:
         return SimpleNamespace(codes=first.codes, range=(lo, hi), passes=1, found=found, narrow=[first.narrow])
-    second = add_pass(a, b, (better_lo, better_hi))
+    second = one_pass(a, b, (better_lo, better_hi))
     return SimpleNamespace(
         codes=second.codes, range=(better_lo, better_hi), passes=2, found=found, narrow=[first.narrow, second.narrow]
     )

@@ -5,7 +5,7 @@ import numpy as np
 from qops import codes
 from qops._kernels.core import affine, integer_stage, rows
 from qops._kernels.core import range as extremes
-from qops._kernels.frontdoor import add, add_8p8to32, quantize, requantize
+from qops._kernels.frontdoor import add, add_8p8to32, mul, quantize, requantize
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import steps as onednn_steps
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
@@ -75,6 +75,15 @@ def add_8(rng, n):
     kept, out = ((a_lo + b_lo) * share, (a_hi + b_hi) * share + 2.0**-9), unaligned(rng, n, np.uint8)
     subtract = bool(rng.integers(0, 2))
     return lambda: (out, *add.add_8p8to8(a, b, kept, out, subtract).values())
+
+
+def mul_8(rng, n):
+    """The 8-bit product, its output range about what the products span, or much less."""
+    (a_lo, a_hi), (b_lo, b_hi) = ends(rng), ends(rng)
+    corners, share = [x * y for x in (a_lo, a_hi) for y in (b_lo, b_hi)], rng.choice([0.01, 0.3, 1.1])
+    a, b = (drawn(rng, n, np.uint8), a_lo, a_hi), (drawn(rng, n, np.uint8), b_lo, b_hi)
+    kept, out = (min(corners) * share, max(corners) * share + 2.0**-9), unaligned(rng, n, np.uint8)
+    return lambda: (out, *mul.mul_8x8to8(a, b, kept, out).values())
 
 
 def add_32(rng, n):
@@ -216,7 +225,7 @@ def tensorflow_quantized(way, dtype):
     return case
 
 
-ADDS = [add_8, add_32, bias_add_32, bias_add_32_far]
+ADDS = [add_8, mul_8, add_32, bias_add_32, bias_add_32_far]
 RANGES = [spanned, spanned_float, finite]
 CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, *RANGES]
 ROWS = [tensorflow_requantized]

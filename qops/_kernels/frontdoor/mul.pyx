@@ -1,0 +1,147 @@
+"""QuantizedMul into 32 and into 8 bits: the exact product, rounded once, offsets of both ranges kept."""
+
+cimport numpy as cnp
+from libc.math cimport fabs, isfinite, rint
+from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
+
+from qops._kernels.core.checks cimport Ends, operands_of, output
+from qops._kernels.core.codes cimport code_type_of, tensor
+from qops._kernels.core.range cimport above
+from qops._kernels.core.rounding cimport saturate_u8
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.frontdoor.passes cimport Span, in_passes, outward, span_found, step
+
+cnp.import_array()
+
+cdef extern from "frontdoor/mul.h":
+    ctypedef struct mul_terms:
+        int64_t k, ka, kb, kab  # what a product is made of, in parts of an output step
+    Py_ssize_t mul_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_terms,
+                                 int32_t*, int32_t*, bint) nogil
+
+cdef enum:
+    FRACTION_8 = 20  # bits of a part
+    FRACTION_32 = 23
+    SLACK = 1 << 16  # a product is within 2**15 parts of the truth, and a little
+
+cdef double HEAD_ROOM = 2.0**11  # products of ends that the range of 32 bits holds
+
+
+cdef mul_terms prepare(Ends a, Ends b, double lowest, double out_step, int fraction) noexcept nogil:
+    """For codes that are 0 at `lowest`: unit = out_step / 2**fraction, and all in it; k with the half that rounds."""
+    cdef double unit = out_step / (1 << fraction), a_step = step(a), b_step = step(b)
+    cdef mul_terms p = mul_terms(1 << (fraction - 1), 0, 0, 0)
+    if unit > 0:
+        p.k += <int64_t>rint((a.min * b.min - lowest) / unit)
+        p.ka = <int64_t>rint(a_step * b.min / unit)
+        p.kb = <int64_t>rint(a.min * b_step / unit)
+        p.kab = <int64_t>rint(a_step * b_step / unit)
+    return p
+
+
+cdef inline int64_t product(int a, int b, mul_terms p) noexcept nogil:
+    return p.k + b * p.kb + a * (p.ka + b * p.kab)
+
+
+# ---------------------------------------------------------------- into 32 bits
+
+
+cdef double top_of(Ends a, Ends b) noexcept nogil:
+    """The upper end of the range of 32 bits, rounded up to float32."""
+    return above(max(fabs(a.min), fabs(a.max)) * max(fabs(b.min), fabs(b.max)) * HEAD_ROOM)
+
+
+cdef mul_terms prepare_32(Ends a, Ends b) noexcept nogil:
+    return prepare(a, b, 0, top_of(a, b) * 2 / code_type_of(True, 4).steps, FRACTION_32)
+
+
+def mul_8x8to32_integers(tuple a, tuple b):
+    """The integers k, ka, kb and kab of the loop for the ranges a and b, a dict."""
+    return prepare_32(Ends(a[0], a[1]), Ends(b[0], b[1]))
+
+
+cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = (k + a * ka + b * kb + a * b * kab) >> 23. Values within their ranges: no code is beyond 2**20."""
+    cdef const uint8_t* a = <uint8_t*>data[0]
+    cdef const uint8_t* b = <uint8_t*>data[1]
+    cdef int32_t* c = <int32_t*>data[2]
+    cdef mul_terms p = (<mul_terms*>using)[0]
+    cdef int64_t[256] alone, times_a  # the terms without a and those with it, for each code of b
+    cdef Py_ssize_t i
+    for i in range(256):
+        alone[i], times_a[i] = p.k + i * p.kb, p.ka + i * p.kab
+    for i in range(n):
+        c[i] = <int32_t>((alone[b[i]] + a[i] * times_a[b[i]]) >> FRACTION_32)
+
+
+def quantized_mul_8x8to32(a, b, out):
+    """int32 codes of the product, in the range (-max, max)."""
+    cdef Ends p, s
+    cdef double top
+    cdef mul_terms integers
+    cdef cnp.ndarray x, y, codes
+    x, y = operands_of(a, b, "a", "b", cnp.NPY_UINT8, &p, &s)
+    top = top_of(p, s)
+    if not isfinite(top):
+        raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
+    codes = output(out, cnp.NPY_INT32, x, y)
+    integers = prepare_32(p, s)
+    walk(mul_u8u8_s32, &integers, x, y, codes)
+    return tensor(codes, 0 - top, top)
+
+
+# ---------------------------------------------------------------- into 8 bits
+
+
+cdef Ends full_range(Ends a, Ends b) except *:
+    """All that the product of two ranges can span, rounded outward to float32; exact in float64 before that."""
+    cdef double p = a.min * b.min, q = a.min * b.max, r = a.max * b.min, s = a.max * b.max
+    return outward(min(min(p, q), min(r, s)), max(max(p, q), max(r, s)))
+
+
+cdef struct Watched:
+    mul_terms p
+    bint in_32_bits
+    int64_t lowest, highest
+
+
+cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = sat_u8((k + a * ka + b * kb + a * b * kab) >> 20), watching the extremes before saturation."""
+    cdef const uint8_t* a = <uint8_t*>data[0]
+    cdef const uint8_t* b = <uint8_t*>data[1]
+    cdef uint8_t* c = <uint8_t*>data[2]
+    cdef Watched* s = <Watched*>using
+    cdef mul_terms p = s.p
+    cdef int32_t least = 2147483647, most = -2147483648
+    cdef int64_t x, low = s.lowest, high = s.highest
+    cdef Py_ssize_t i = 0
+    if s.in_32_bits:
+        i = mul_u8u8_u8__simd(tier(), a, b, c, n, p, &least, &most, n >= STREAM)
+        if i > 0:
+            low, high = min(low, <int64_t>least), max(high, <int64_t>most)
+    for i in range(i, n):
+        x = product(a[i], b[i], p)
+        low = min(low, x)
+        high = max(high, x)
+        c[i] = saturate_u8(x >> FRACTION_8)
+    s.lowest, s.highest = low, high
+
+
+cdef Span product_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out) except *:
+    cdef Ends full = full_range(a, b)
+    cdef double widest = 2040 * step(c)  # 2**31 parts are 2048 steps
+    cdef Watched w = Watched(prepare(a, b, c.min, step(c), FRACTION_8),
+                             full.max - c.min < widest and c.min - full.min < widest, INT64_MAX, INT64_MIN)
+    walk(mul_u8u8_u8, &w, x, y, out)
+    return span_found(<double>w.lowest, <double>w.highest, 1 << FRACTION_8, SLACK, c)
+
+
+def mul_8x8to8(tuple a, tuple b, tuple c, cnp.ndarray out):
+    """out = the codes of a * b, operands (codes, min, max), in the range c, unchecked; the Span found, a dict."""
+    return product_pass(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out)
+
+
+def quantized_mul_8x8to8(a, b, guess, kept, out, bint info):
+    """The product's codes, and how they came about: `in_passes`."""
+    return in_passes(full_range, product_pass, a, b, guess, kept, out, info)
