@@ -5,6 +5,7 @@ from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
 from qops.frontdoor.multiply_shift import multiply_shift
 from qops.frontdoor.passes import RangeInfo
 from qops.frontdoor.quantize import dequantize, quantize
+from qops.frontdoor.relu import relu
 from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
 from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
 
@@ -19,6 +20,7 @@ __all__ = [
     "quantized_mul_8x8to32",
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
+    "relu",
     "requantization_range",
     "requantize",
     "requantize_32to8",

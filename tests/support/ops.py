@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import calls_of_frontdoor
 import calls_of_rules
 import calls_of_tensorflow
 import calls_of_uniform
@@ -39,7 +40,7 @@ MOVES = {"stride": (2, 1), "padding": "SAME"}
 A_B = {"a": U8_, "b": (OTHER, 0.0, 3.0)}
 Q_U8 = {"x_scale": 0.5, "x_zero_point": 9, "w_scale": np.float32([0.5, 1, 2, 4]), "w_zero_point": 3}
 GEMM = {"ao": 3, "bo": -2, "beta": 1.0, "c": np.int32([[5, 6], [7, 8]]), "co": 9}
-PARTS = (calls_of_tensorflow, calls_of_uniform, calls_of_rules)
+PARTS = (calls_of_frontdoor, calls_of_tensorflow, calls_of_uniform, calls_of_rules)
 """Modules with calls of their own."""
 
 
@@ -68,19 +69,6 @@ def rnn(gates):
 
 OPS = {
     "isa_tier": Op({}, each=False),
-    "quantize": Op({"x": REALS, "min": -1.0, "max": 2.0}, np.uint8),
-    "dequantize": Op({"t": U8_}, np.float32),
-    "quantized_add_8p8to32": Op(A_B, np.int32),
-    "quantized_add_8p8to8": Op({**A_B, "guess": (0.0, 1.0)}, np.uint8),
-    "quantized_sub_8p8to32": Op(A_B, np.int32),
-    "quantized_sub_8p8to8": Op({**A_B, "guess": (0.0, 1.0)}, np.uint8),
-    "quantized_mul_8x8to32": Op(A_B, np.int32),
-    "quantized_mul_8x8to8": Op({**A_B, "guess": (0.0, 1.0)}, np.uint8),
-    "requantization_range": Op({"t": S32_}),
-    "requantize": Op({"t": U8_, "min": -1.0, "max": 1.5}, np.uint8),
-    "requantize_32to8": Op({"t": S32_, "min": -1.0, "max": 1.5}, np.uint8),
-    "multiply_shift": Op({"x": CODES, "factor": 0.3, "bits": 7}, np.int32),
-    "error": Op({"t": U8_, "reference": REALS}),
     "explain": Op({"x": CODES_32, "y": S8, "scale": 1e-7}, each=False),
     "vectors": Op({"rule": "fp32-even", "scale": 0.3, "zero_point": 5}),
     "add_vectors": Op({"rule": "frontdoor", "a_range": (0.0, 1.0), "b_range": (0.0, 1.0), "y_range": (0.0, 2.0)}),

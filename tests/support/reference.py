@@ -20,6 +20,7 @@ from reference_add import (
     quantized_sub_8p8to32,
 )
 from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+from reference_relu import relu, values_of
 
 __all__ = [
     "add_full_range",
@@ -31,8 +32,10 @@ __all__ = [
     "quantized_mul_8x8to32",
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
+    "relu",
     "twin",
     "values",
+    "values_of",
 ]
 
 

@@ -1,7 +1,7 @@
 """Clamped codes: numpy's own loops take a number beside an array ten times as long."""
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t
 
 from qops._kernels.core.walk cimport walk
 
@@ -9,11 +9,15 @@ cnp.import_array()
 
 ctypedef fused code:
     uint8_t
+    int8_t
+    uint16_t
+    int16_t
     int32_t
 
 
 cdef struct Limits:
-    int32_t lo, hi
+    int64_t lo, hi
+    int typenum
 
 
 cdef inline void clamp_codes(const code* x, code* c, Py_ssize_t n, code lo, code hi) noexcept nogil:
@@ -24,17 +28,21 @@ cdef inline void clamp_codes(const code* x, code* c, Py_ssize_t n, code lo, code
         c[i] = v if v < hi else hi
 
 
-cdef void clamp_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
+cdef void clamp_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef Limits p = (<Limits*>using)[0]
-    clamp_codes(<uint8_t*>data[0], <uint8_t*>data[1], n, <uint8_t>p.lo, <uint8_t>p.hi)
+    if p.typenum == cnp.NPY_UINT8:
+        clamp_codes(<uint8_t*>data[0], <uint8_t*>data[1], n, <uint8_t>p.lo, <uint8_t>p.hi)
+    elif p.typenum == cnp.NPY_INT8:
+        clamp_codes(<int8_t*>data[0], <int8_t*>data[1], n, <int8_t>p.lo, <int8_t>p.hi)
+    elif p.typenum == cnp.NPY_UINT16:
+        clamp_codes(<uint16_t*>data[0], <uint16_t*>data[1], n, <uint16_t>p.lo, <uint16_t>p.hi)
+    elif p.typenum == cnp.NPY_INT16:
+        clamp_codes(<int16_t*>data[0], <int16_t*>data[1], n, <int16_t>p.lo, <int16_t>p.hi)
+    else:
+        clamp_codes(<int32_t*>data[0], <int32_t*>data[1], n, <int32_t>p.lo, <int32_t>p.hi)
 
 
-cdef void clamp_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Limits p = (<Limits*>using)[0]
-    clamp_codes(<int32_t*>data[0], <int32_t*>data[1], n, p.lo, p.hi)
-
-
-def clamp(cnp.ndarray x, int lo, int hi, cnp.ndarray out):
-    """out = min(max(x, lo), hi) of uint8 or int32: hi where they are crossed."""
-    cdef Limits limits = Limits(lo, hi)
-    walk(clamp_u8 if cnp.PyArray_TYPE(out) == cnp.NPY_UINT8 else clamp_s32, &limits, x, out)
+cpdef object clamp(cnp.ndarray x, int64_t lo, int64_t hi, cnp.ndarray out):
+    """out = min(max(x, lo), hi) of codes of any type: hi where they are crossed."""
+    cdef Limits limits = Limits(lo, hi, cnp.PyArray_TYPE(out))
+    walk(clamp_loop, &limits, x, out)

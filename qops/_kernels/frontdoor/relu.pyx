@@ -1,0 +1,40 @@
+"""Relu: values below 0, and above a limit, become the codes next to 0 and to the limit; all others stay."""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, rint
+from libc.stdint cimport int64_t
+
+from qops._kernels.core.checks cimport Ends, as_array, output, range_of, real
+from qops._kernels.core.clamp cimport clamp
+from qops._kernels.core.codes cimport CodeType, row_of, tensor
+from qops._kernels.core.rounding cimport clamp_f64
+
+cnp.import_array()
+
+
+cdef int64_t next_to(double value, Ends ends, CodeType row) noexcept nogil:
+    """The code whose value is next to this one, of a range that is not 0 wide."""
+    cdef double start = 0 if row.symmetric else ends.min, first = 0 if row.symmetric else row.lowest
+    cdef double position = (value - start) * row.steps / (ends.max - ends.min)  # in one step less: ties stay ties
+    return <int64_t>clamp_f64(rint(position) + first, row.lowest, row.highest)
+
+
+def relu(t, limit, out):
+    """Codes of max(0, value), and of min(limit, value) if that is given."""
+    cdef Ends ends
+    cdef CodeType row
+    cdef cnp.ndarray codes, result
+    cdef double top = INFINITY if limit is None else real(limit, "limit")
+    if top < 0:
+        raise ValueError(f"limit: expected at least 0, got {top}")
+    codes = as_array(range_of(t, "t", &ends), "t")
+    row = row_of(t, codes, "t")
+    if row.symmetric and ends.min != -ends.max:
+        raise ValueError(f"t: the range ({ends.min}, {ends.max}) of int32 codes is not symmetric, min == -max")
+    result = output(out, cnp.PyArray_TYPE(codes), codes)
+    if ends.max < 0 or ends.min > top or ends.min == ends.max:  # one value, which every code stands for
+        ends.min = ends.max = min(max(ends.min, 0.0), top)
+        (<object>result).fill(0 if row.symmetric else row.lowest)
+    else:
+        clamp(codes, next_to(0, ends, row), next_to(top, ends, row), result)
+    return tensor(result, ends.min, ends.max)

@@ -1,0 +1,58 @@
+"""relu: max(0, value), with an upper limit if wanted, on codes of any type."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from qops._kernels.frontdoor import relu as _kernels
+from qops.qtensor import QTensor, TensorLike
+
+__all__ = ["BOUND_RELU", "relu"]
+
+BOUND_RELU = 0.5 + 2**-20
+"""Largest error of `relu` in LSB: 0.5 where 0, or the limit, is halfway between two codes; 0 where both are codes."""
+
+
+def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
+    """Cut values below 0 to 0, and those above a limit to that.
+
+    ``c = min(max(q, code next to 0), code next to the limit)``. The range stays, so every other value is kept exactly;
+    `requantize(t, 0.0)` cuts it too, and rounds every value once more. **Error: at most 0.5 + 2**-20 LSB**
+    (`BOUND_RELU`), and none at all where 0 and the limit are on codes, as 0 is in all that `quantize` gives.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        Tensor of any code type, with one range.
+    limit : float, optional
+        Upper end of the values, at least 0: 6.0 for the relu6 of mobile networks.
+    out : ndarray, optional
+        Where the codes are written; of the type and shape of the data.
+
+    Returns
+    -------
+    QTensor
+        Codes of the type and range of `t`; where no value of the range is within 0 and the limit, every code stands for
+        the one value left, and the range is that: (0, 0), or (limit, limit).
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a range that is not finite, with min > max or (int32) not symmetric, a limit
+        that is no finite number from 0 on, an ``out`` that does not fit or overlaps the data.
+
+    See Also
+    --------
+    qops.nnlib.quantized_relu_8, qops.tensorflow.quantized_relu : what those systems compute.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t = np.uint8([0, 100, 200, 255]), -10.0, 15.5
+    >>> relu(t)
+    QTensor(data=array([100, 100, 200, 255], dtype=uint8), min=-10.0, max=15.5)
+    >>> relu(t, 6.0).dequantize()
+    array([0., 0., 6., 6.], dtype=float32)
+    """
+    cut: QTensor = _kernels.relu(t, limit, out)
+    return cut

@@ -1,0 +1,31 @@
+"""Good calls of the front door for the registry `ops.OPS`."""
+
+import numpy as np
+
+CODES = np.arange(6, dtype=np.uint8).reshape(2, 3) * 40
+CODES_32 = np.arange(-3, 3, dtype=np.int32).reshape(2, 3) * 300_000_000
+REALS = np.linspace(-1, 2, 6, dtype=np.float32).reshape(2, 3)
+OTHER = np.uint8([[200, 10, 255], [0, 1, 77]])
+IMAGE = (np.arange(2 * 4 * 5 * 3) * 37 % 256).astype(np.uint8).reshape(2, 4, 5, 3)
+FILTERS = (np.arange(2 * 2 * 3 * 4) * 29 % 256 - 128).astype(np.int8).reshape(2, 2, 3, 4)
+U8, S32 = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
+A_B = {"a": U8, "b": (OTHER, 0.0, 3.0)}
+GUESSED = {"good": {**A_B, "guess": (0.0, 1.0)}, "out": np.uint8}
+ENDS = {"min": -1.0, "max": 1.5}
+
+CALLS = {
+    "quantize": {"good": {"x": REALS, "min": -1.0, "max": 2.0}, "out": np.uint8},
+    "dequantize": {"good": {"t": U8}, "out": np.float32},
+    "quantized_add_8p8to32": {"good": A_B, "out": np.int32},
+    "quantized_add_8p8to8": GUESSED,
+    "quantized_sub_8p8to32": {"good": A_B, "out": np.int32},
+    "quantized_sub_8p8to8": GUESSED,
+    "quantized_mul_8x8to32": {"good": A_B, "out": np.int32},
+    "quantized_mul_8x8to8": GUESSED,
+    "relu": {"good": {"t": U8, "limit": 1.0}, "out": np.uint8},
+    "requantization_range": {"good": {"t": S32}},
+    "requantize": {"good": {"t": U8, **ENDS}, "out": np.uint8},
+    "requantize_32to8": {"good": {"t": S32, **ENDS}, "out": np.uint8},
+    "multiply_shift": {"good": {"x": CODES, "factor": 0.3, "bits": 7}, "out": np.int32},
+    "error": {"good": {"t": U8, "reference": REALS}},
+}
