@@ -1,0 +1,99 @@
+"""README's table of what is not modelled: no package has what it names, and every op is in a package or in the table.
+
+The ops of a system are those that its own lists name: what is quantized there, as the original calls it.
+"""
+
+import re
+
+import pytest
+from imports import ROOT
+from ops import OPS
+
+from qops import rules
+
+TENSORFLOW = """
+    QuantizeV2 Dequantize Requantize RequantizationRange RequantizePerChannel RequantizationRangePerChannel
+    QuantizeDownAndShrinkRange QuantizedAdd QuantizedMul QuantizedBiasAdd QuantizedMatMul QuantizedConv2D QuantizedRelu
+    QuantizedRelu6 QuantizedReluX QuantizedMaxPool QuantizedAvgPool QuantizedConcat QuantizedConcatV2 QuantizedReshape
+    QuantizedResizeBilinear QuantizedInstanceNorm QuantizedBatchNormWithGlobalNormalization QuantizedDepthwiseConv2D
+    QuantizedConv2DPerChannel QuantizedMatMulWithBias QuantizedConv2DWithBias QuantizedConv2DAndRequantize
+    UniformQuantize UniformDequantize UniformRequantize UniformQuantizedAdd UniformQuantizedClipByValue
+    UniformQuantizedDot UniformQuantizedDotHybrid UniformQuantizedConvolution UniformQuantizedConvolutionHybrid
+    FakeQuantWithMinMaxVars QuantizeAndDequantizeV4
+"""
+NNLIB = """
+    AutoQuantize Quantize Quantize_int32 Dequantize Dequantize_qint32_f QuantizedAdd_8p8to8 QuantizedAdd_8p8to32
+    QuantizedSub_8p8to8_d32 QuantizedSub_8p8to32
+    QuantizedBiasAdd_8p8to32 QuantizedBiasAdd_32p32to32 QuantizedMul_8x8to8 QuantizedMul_8x8to32
+    QuantizedMinimum_8 QuantizedMaximum_8 QuantizedRelu_8 QuantizedReluX_8 QuantizedClamp_8 QuantizedNeg_8
+    QuantizedConcat_8 QuantizedMaxPool_8 QuantizedAvgPool_8 QuantizedMatMul_8x8to32 QuantizedConv2d_8x8to32
+    Requantize_32to8 Requantize_32to16 Requantize_8to8 RequantizationRange_32 QuantizeDownAndShrinkRange_32to8
+    QuantizeDownAndShrinkRange_32to16 Supernode_8x8p8to8 Supernode_8x8p32to8 DepthwiseSupernode_8x8p8to8
+    DepthwiseSupernode_8x8p32to8 SuperFC_8x8p32to8 QuantizedDepthwiseConv2d_8x8to32 QuantizedTransposeConv2d_8x8p32to8
+    QuantizedBatchNorm_8x8p8to8 QuantizedInstanceNorm_8 QuantizedSoftmax_8 QuantizedSigmoid_8 QuantizedTanh_8
+    QuantizedPRelu_8 QuantizedLRN_8 QuantizedL2Pool_8 QuantizedResizeBilinear_8 QuantizedMean_8 QuantizedSum_8to32
+    QuantizedDiv_8 QuantizedRecip_8 QuantizedSqrt_8 QuantizedPad_8 QuantizedSplit_8 QuantizedStridedSlice_8
+"""
+ONEDNN = """
+    convolution deconvolution inner_product matmul pooling reorder eltwise binary sum lstm gru lbr_gru augru rnn_vanilla
+    gemm_u8s8s32 gemm_s8s8s32 softmax layer_normalization batch_normalization resampling concat prelu shuffle reduction
+"""
+ONNX = """
+    QuantizeLinear DequantizeLinear DynamicQuantizeLinear MatMulInteger ConvInteger QLinearMatMul QLinearConv QLinearAdd
+    QLinearMul QLinearAveragePool QLinearGlobalAveragePool QLinearConcat QLinearSigmoid QLinearLeakyRelu QGemm
+    QAttention DynamicQuantizeMatMul MatMulNBits
+"""
+LISTS = {"nnlib": NNLIB, "TensorFlow": TENSORFLOW, "oneDNN": ONEDNN, "ONNX": ONNX}
+
+
+def plain(name):
+    """A name without what differs between the spellings of systems: QuantizedMatMul is quantized_matmul."""
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def table(text):
+    """System -> the names in the second column of the table under the heading."""
+    part = text.split("\n## What is not modelled\n")[1].split("\n## ")[0]
+    cells = [line.split("|")[1:3] for line in part.splitlines() if line.startswith("| ")][2:]
+    return {system.strip(): re.findall("`([^`]+)`", names) for system, names in cells}
+
+
+def modelled(system):
+    """The names of the functions that the system's package has."""
+    return {plain(name.rpartition(".")[2]) for name in OPS if name.startswith(f"{system.lower()}.")}
+
+
+MISSING = table((ROOT / "README.md").read_text())
+
+
+def test_the_table_names_every_system():
+    assert list(MISSING) == ["nnlib", "TensorFlow", "oneDNN", "ONNX", "rules"]
+    assert all(MISSING.values())
+
+
+@pytest.mark.parametrize("system", MISSING)
+def test_what_the_table_names_is_not_there(system):
+    assert modelled(system)
+    assert not {plain(name) for name in MISSING[system]} & modelled(system)
+
+
+@pytest.mark.parametrize("system", LISTS)
+def test_every_op_is_modelled_or_in_the_table(system):
+    missing = {plain(name) for name in MISSING[system]}
+    assert {plain(name) for name in LISTS[system].split()} - modelled(system) == missing
+
+
+@pytest.mark.parametrize("system", ["nnlib", "tensorflow"])
+def test_every_golden_op_is_in_a_list(system):
+    """But the helper functions and the other forms of an op, whose names say so."""
+    names = {plain(name) for name in {**LISTS, "tensorflow": TENSORFLOW}[system].split()}
+    files = {file.name.split(".")[0] for file in (ROOT / "tests/golden" / system).glob("*.json")}
+    ops = {name: re.sub("(_(d32|flat|spec|session|seed|ref))+$", "", name) for name in files if name[:3] != "fn_"}
+    assert len(ops) > 20
+    assert not [name for name, op in ops.items() if not {plain(name), plain(op)} & names]
+
+
+def test_no_rule_is_called_as_in_the_table():
+    known = {*rules.TABLE, *rules.ADD, *rules.MUL, *rules.AVERAGE_POOL, *rules.QUANTIZE, *rules.RANGE_RULES}
+    assert "tflite-double" in known
+    assert not known & {*MISSING["rules"]}
