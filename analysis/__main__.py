@@ -17,6 +17,7 @@ from analysis import (
     quantize_error,
     report,
     requantize_error,
+    rules_apart,
 )
 from analysis.claims import Claim, claims
 from qops import isa_tier
@@ -30,6 +31,7 @@ VIEWS = (
     multiply_shift_error,
     quantize_error,
     network_error,
+    rules_apart,
 )
 DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over
 ranges, and a network on oneDNN's, and show how far they are from float: tables on stdout, progress on stderr, figures

@@ -5,6 +5,7 @@ The patches are taken as they are ("plain": filters that add up) or without thei
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -99,6 +100,12 @@ def learn(data: Digits, contrast: bool, seed: int = 0) -> list[Layer]:
         found = LogisticRegression(max_iter=2000).fit(features(pooled(x)), data.labels)
     classes = Layer("inner product", found.coef_.astype(np.float32), found.intercept_.astype(np.float32))
     return [*layers, classes]
+
+
+@cache
+def learned(contrast: bool) -> list[Layer]:
+    """The network of the training images, learned once."""
+    return learn(digits()[0], contrast)
 
 
 def run_float(layers: Sequence[Layer], images: F32) -> list[F32]:

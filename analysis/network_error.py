@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Drawing
 from numpy.typing import NDArray
 
 from analysis import style
-from analysis.network import F32, Digits, Layer, convolved, digits, learn, run_float
+from analysis.network import F32, Digits, Layer, convolved, digits, learned, run_float
 from analysis.network_int8 import EXACT, SATURATING, VARIANTS, Run, Variant, quantize, run_int8
 from analysis.report import Figures, Table
 from qops.onednn import unsafe_pairs
@@ -66,7 +66,7 @@ def measure() -> list[Measured]:
     train, test = digits()
     found = []
     for kind, contrast in KINDS.items():
-        layers = learn(train, contrast)
+        layers = learned(contrast)
         seen = run_float(layers, train.images)
         logits = run_float(layers, test.images)[-1]
         lsb = float(np.abs(seen[-1]).max()) / 127

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import analysis.__main__ as main
-from analysis import claims, network, network_error, report
+from analysis import claims, network, network_error, report, rules_apart
 from analysis.network_int8 import EXACT, SATURATING, VARIANTS, quantize, run_int8
+from qops import rules
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +119,19 @@ def test_every_word_of_the_page_has_its_place(found):
         written = set(report.WORDS[main.stem(view)]) - {"title", "text"}
         assert written == set(view.figures(found[main.stem(view)]))
     assert set(report.WORDS) == {"page", "claims", *map(main.stem, main.VIEWS)}
+
+
+def test_rules_differ_where_their_steps_do(found):
+    m = found["rules_apart"]
+    for values in m.matrices.values():
+        np.testing.assert_array_equal(values, values.T)
+    place = {name: dict(zip(rules_apart.NAMES, v, strict=True)) for name, v in m.situations.items()}
+    assert place["ties above 0"]["fp32-even"] == place["ties below 0"]["fp32-even"] == 0.5
+    assert (place["ties above 0"]["rndnu"], place["ties below 0"]["rndnu"]) == (0, 1)
+    assert place["just short of a tie, above 0"]["tflite-double"] == 1 > place["network"]["tflite-double"] > 0
+    wraps = {name for name, share in place["saturated, left shift"].items() if share}  # q31 is for scales below 1
+    assert wraps == {name for name, rule in rules.TABLE.items() if rule.wraps} - {"gemmlowp-legacy"} | {"q31"}
+    assert not any(v[rules_apart.NAMES.index(rules_apart.NEAREST)] for v in m.situations.values())
 
 
 @pytest.fixture(scope="module", params=[0, 1], ids=["plain", "contrast"])
