@@ -69,7 +69,7 @@ threading.Thread(target=later).start()
 
 @pytest.mark.parametrize("first", ["", "product('main')"])
 def test_products_run_serially_while_python_exits(first):
-    environment = {"PYTHONPATH": str(Path(qops.__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(Path(qops.__file__).parents[1])}
     call = [sys.executable, "-c", EXIT.format(first=first)]
     done = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
