@@ -139,6 +139,7 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) ->
     """
     if not isinstance(rule, str) or rule not in FORMS:
         raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(FORMS)}")
+    rule = str(rule)  # a word of numpy's may be given
     ranges = [_range(r, name) for r, name in ((a_range, "a_range"), (b_range, "b_range"), (y_range, "y_range"))]
     every = np.arange(256, dtype=np.uint8)
     a, b = np.repeat(every, 256), np.tile(every, 256)
