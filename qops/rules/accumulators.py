@@ -1,6 +1,6 @@
 """Requantize by a rule's name: accumulators to codes."""
 
-from collections.abc import Sequence
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -9,29 +9,30 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.codes import of as code_type
 from qops.fixedpoint import Multiplier
 from qops.qtensor import as_array, check_out, integer, number
-from qops.rules.numbers import FLOATS, SINGLES, Numbers, multiplier_of, rule_of
+from qops.rules.numbers import FLOATS, SINGLES, Numbers, rule_of
 
 __all__ = ["integers", "requantize"]
 
+_LANES = 64  # elements of the widest vectors of codes
 
-def _given(integers: Any) -> tuple[list[Multiplier], bool]:
-    """The pairs of (multiplier, right_shift), numbers or arrays; and whether there is one a channel."""
+
+def _given(integers: Any) -> Multiplier:
+    """The multipliers and right shifts: numbers, or arrays with one a channel."""
     try:
-        multiplier, right_shift = (np.asarray(x) for x in integers)
-        pairs = np.stack(np.broadcast_arrays(multiplier, right_shift), -1)
+        multiplier, right_shift = np.broadcast_arrays(*(np.asarray(x) for x in integers))
     except (TypeError, ValueError):
         raise TypeError(f"integers: expected (multiplier, right_shift), got {integers!r:.80}") from None
-    if pairs.dtype.kind not in "iu" or pairs.ndim > 2:
+    if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
         raise TypeError(f"integers: expected integers, one pair or one a channel, got {integers!r:.80}")
-    found = [Multiplier(*pair) for pair in pairs.reshape(-1, 2).tolist()]
-    for m, n in found:
-        if not (-(2**31) <= m < 2**31 and 0 <= n <= 62):
-            raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
-    return found, pairs.ndim > 1
+    fits = (multiplier >= -(2**31)) & (multiplier < 2**31) & (right_shift >= 0) & (right_shift <= 62)
+    if not fits.all():
+        m, n = (x[~fits].flat[0] for x in (multiplier, right_shift))
+        raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
+    return Multiplier(multiplier.astype(np.int64), right_shift.astype(np.int64))
 
 
-def _scales(scale: Any) -> tuple[list[float], bool]:
-    """The scales, and whether there is one a channel."""
+def _scales(scale: Any) -> NDArray[np.float64]:
+    """The scales: a number, or an array with one a channel."""
     values = as_array(scale, "scale")
     if values.dtype.kind not in "fiu":
         raise TypeError(f"scale: expected numbers, got {values.dtype}")
@@ -39,7 +40,7 @@ def _scales(scale: Any) -> tuple[list[float], bool]:
         raise ValueError(f"scale: expected finite numbers, not negative, got {scale!r:.80}")
     if values.ndim > 1:
         raise ValueError(f"scale: expected one number or one a channel, got shape {values.shape}")
-    return values.astype(np.float64).reshape(-1).tolist(), values.ndim > 0
+    return values.astype(np.float64)
 
 
 def requantize(
@@ -131,39 +132,57 @@ def requantize(
     zero = integer(zero_point, "zero_point", -(2**31), 2**31 - 1)
     if (scale is None) == (integers is None):
         raise ValueError("scale, integers: expected one of them, got " + ("none" if scale is None else "both"))
-    each: tuple[Sequence[float | Multiplier], bool] = _given(integers) if scale is None else _scales(scale)
-    steps, by_channel = each
+    steps = _given(integers) if scale is None else _scales(scale)
+    numbers = Numbers(row, steps, zero, lo, hi)
     where = integer(axis, "axis", -64, 63)
+    by_channel = np.ndim(numbers.scale) > 0
     if by_channel:
         channels = x.shape[integer(axis, "axis", -x.ndim, x.ndim - 1)] if x.ndim else 0
-        if channels != len(steps):
+        if channels != np.size(numbers.scale):
             name = "integers" if scale is None else "scale"
-            raise ValueError(f"{name}: {len(steps)} of them do not fit axis {axis} of acc, shape {x.shape}")
-    numbers = [Numbers(row, one, zero, lo, hi) for one in steps]
+            raise ValueError(f"{name}: {np.size(numbers.scale)} of them do not fit axis {axis} of acc, shape {x.shape}")
     near = _moved(x, integer(in_zero_point, "in_zero_point", -(2**31), 2**31 - 1), numbers)
     if out is not None:
         check_out(out, codes.dtype.num, x.shape, [x])
-    runs = [n.run() for n in numbers]  # refuses what cannot be, before anything is written
+    if by_channel and x.size:
+        return _by_channel(near, where, numbers, codes.dtype, out)
+    run = numbers.run()  # refuses what cannot be, before anything is written
     result = np.empty(x.shape, codes.dtype) if out is None else out
-    if not by_channel:
-        runs[0](near, result)
-        return result
-    near = np.ascontiguousarray(np.moveaxis(near, where, 0))
-    made = np.empty(near.shape, codes.dtype)
-    for i, run in enumerate(runs):
-        run(near[i : i + 1], made[i : i + 1])
-    np.moveaxis(result, where, 0)[...] = made
+    run(near, result)
     return result
 
 
-def _moved(x: NDArray[Any], in_zero_point: int, numbers: list[Numbers]) -> NDArray[Any]:
+def _by_channel(x: NDArray[Any], axis: int, numbers: Numbers, dtype: Any, out: NDArray[Any] | None) -> NDArray[Any]:
+    """The codes with a scale for each channel: of few elements in turn, there is one for each element of a period."""
+    near = np.ascontiguousarray(x)
+    count, inner = x.shape[axis], prod(x.shape[axis:][1:])
+    if inner < _LANES:
+        period = count * inner
+        often = 1 if period == x.size else _whole_vectors(period)
+        numbers, inner = numbers.each(np.tile(np.repeat(np.arange(count), inner), often)), 1
+    run = numbers.run(inner)
+    made = out if out is not None and out.flags.c_contiguous else np.empty(x.shape, dtype)
+    run(near, made)
+    if out is None or made is out:
+        return made
+    out[...] = made
+    return out
+
+
+def _whole_vectors(period: int) -> int:
+    """How often a period is repeated so that it fills vectors, and enough of them."""
+    often = _LANES // gcd(_LANES, period)
+    return often * max(1, 1024 // (often * period)) if often * period <= 2**16 else 1
+
+
+def _moved(x: NDArray[Any], in_zero_point: int, numbers: Numbers) -> NDArray[Any]:
     """The accumulators less their zero point, as the rule reads them: int32 where that holds them, else wider."""
-    if (x.dtype == np.int32 and in_zero_point == 0) or x.size == 0 or not numbers:
+    if (x.dtype == np.int32 and in_zero_point == 0) or x.size == 0:
         return x.astype(np.int32, copy=False)
     least, most = int(x.min()) - in_zero_point, int(x.max()) - in_zero_point
     if min(least, -most - 1) >= -(2**31):
         return (x.astype(np.int64) - in_zero_point).astype(np.int32)
-    rule = numbers[0].rule
+    rule = numbers.rule
     if (rule.multiplier in FLOATS - SINGLES) or rule.name == "rndnu16":
         raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
     if max(-least, most) >= 2**48:
@@ -171,7 +190,7 @@ def _moved(x: NDArray[Any], in_zero_point: int, numbers: list[Numbers]) -> NDArr
     wide = x.astype(np.int64) - in_zero_point
     if rule.multiplier in SINGLES:
         return wide.astype(np.float32)
-    if rule.wraps != "every step" and any(abs(n.multiplier[0]) * max(-least, most) >= 2**62 for n in numbers):
+    if rule.wraps != "every step" and int(np.abs(numbers.integers[0]).max()) * max(-least, most) >= 2**62:
         raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {rule.name}")
     return wide
 
@@ -212,4 +231,4 @@ def integers(rule: str, scale: float) -> Multiplier:
         raise ValueError(f"rule: {rule} multiplies by the scale itself, in {row.multiplier}")
     if value < 0:
         raise ValueError(f"scale: {value} is negative")
-    return multiplier_of(row, value)
+    return Numbers(row, value, 0, 0, 0).multiplier

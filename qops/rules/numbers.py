@@ -1,7 +1,6 @@
-"""What one channel is requantized by: a rule with its numbers, and the kernels that run it."""
+"""What accumulators are requantized by: a rule with its numbers, for one scale or one a channel, and its kernels."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,12 +13,14 @@ from qops.rules.table import TABLE, Rule
 
 __all__ = ["FLOATS", "SINGLES", "Numbers", "multiplier_of", "rule_of"]
 
-Codes: TypeAlias = NDArray[Any]
-Run: TypeAlias = Callable[[NDArray[Any], Codes], None]
+Array: TypeAlias = NDArray[Any]
+Run: TypeAlias = Callable[[Array, Array], None]
 F32 = np.float32
 SINGLES = {"float32", "31 bits as a float32"}  # rules that compute in float32
 FLOATS = {*SINGLES, "float64", "float64 of a float32"}
 _LARGEST_SHIFT = 62
+_SPLITS = {"tosa-double": "past 31", "cmsis-s64": "last bit"}  # of a shift that is rounded twice; the others: at 31
+_WRAPS = {"every step": "product_wraps", "result": "high_wraps", "sum with the zero point": "code_wraps"}
 
 
 def rule_of(rule: object) -> Rule:
@@ -29,104 +30,113 @@ def rule_of(rule: object) -> Rule:
     return TABLE[rule]
 
 
-def multiplier_of(rule: Rule, scale: float) -> Multiplier:
-    """The integers that a rule makes of a real scale; ValueError where it cannot."""
+def multiplier_of(rule: Rule, scale: Any) -> tuple[Array, Array]:
+    """The multipliers and right shifts that a rule makes of real scales; ValueError where it cannot."""
     kind = "31 bits" if rule.multiplier in FLOATS else rule.multiplier
     if kind == "given":
         raise ValueError(f"scale: {rule.name} has no rule for it, give its integers")
-    found = MULTIPLIERS[kind](scale)
-    if not (0 <= found.right_shift <= _LARGEST_SHIFT and found.multiplier < 2**31):
-        raise ValueError(f"scale: {scale} is out of the range of {rule.name}, its integers are {tuple(found)}")
-    return found
+    with np.errstate(over="ignore", invalid="ignore"):
+        multiplier, right_shift = MULTIPLIERS[kind](np.asarray(scale, np.float64))
+    fits = (right_shift >= 0) & (right_shift <= _LARGEST_SHIFT) & (multiplier >= 0) & (multiplier < 2**31)
+    if not fits.all():
+        first = np.unravel_index(fits.argmin(), fits.shape)
+        found = int(multiplier[first]), int(right_shift[first])
+        raise ValueError(f"scale: {np.asarray(scale)[first]} is out of the range of {rule.name}, its integers are {found}")
+    return multiplier, right_shift
 
 
 class Numbers:
-    """A rule and its real scale or integers, the zero point, the ends of the codes."""
+    """A rule and its real scale or integers, or arrays of them; the zero point, the ends of the codes."""
 
-    def __init__(self, rule: Rule, scale: float | Multiplier, zero_point: int, lo: int, hi: int):
+    def __init__(self, rule: Rule, scale: Any, zero_point: int, lo: int, hi: int):
         self.rule, self.zero_point, self.lo, self.hi = rule, zero_point, lo, hi
         self._given = scale if isinstance(scale, Multiplier) else None
-        self.scale = scale[0] * 2.0 ** -scale[1] if isinstance(scale, Multiplier) else scale
+        self.scale = np.ldexp(np.float64(scale[0]), -np.asarray(scale[1])) if isinstance(scale, Multiplier) else scale
+
+    @property
+    def integers(self) -> tuple[Array, Array]:
+        """Multipliers and total right shifts, int64."""
+        if self._given is None:
+            return multiplier_of(self.rule, self.scale)
+        multiplier, right_shift = (np.asarray(x, np.int64) for x in self._given)
+        return multiplier, right_shift
 
     @property
     def multiplier(self) -> Multiplier:
-        """Multiplier and total right shift."""
-        return self._given or multiplier_of(self.rule, self.scale)
+        """Multiplier and total right shift of one scale."""
+        multiplier, right_shift = self.integers
+        return Multiplier(int(multiplier), int(right_shift))
 
-    def row(self) -> dict[str, Any]:
-        """The row of the integer stage."""
-        rule, (multiplier, right_shift) = self.rule, self.multiplier
-        build = partial(rows.integers, multiplier, lowest=self.lo, highest=self.hi, zero_point=self.zero_point)
-        if rule.name == "cmsis-s64":
-            if right_shift == 0:
-                raise ValueError("integers: cmsis-s64 shifts by 1 at least, got 0")
-            return build(right_shift - 1, rule.first, second_shift=1, second=rule.second)
-        if not rule.second or (rule.name == "tosa-double" and right_shift <= 31):
-            return build(right_shift, rule.first)
-        left, rest = max(0, 31 - right_shift), max(0, right_shift - 31)
-        return build(31, rule.first, left_shift=left, second_shift=rest, second=rule.second)
+    def each(self, channels: Array) -> "Numbers":
+        """Those of the channels by number."""
+        of = self._given
+        picked = self.scale[channels] if of is None else Multiplier(of[0][channels], of[1][channels])
+        return Numbers(self.rule, picked, self.zero_point, self.lo, self.hi)
 
-    @property
-    def may_wrap(self) -> bool:
-        """Whether something that the rule wraps can leave 32 bits, of int32 accumulators."""
-        wraps = self.rule.wraps
-        return wraps == "every step" or (wraps not in ("", "left shift") and not abs(self.scale) <= 0.5)
+    def run(self, inner: int = 1) -> Run:
+        """What requantizes accumulators, `inner` in turn of each channel; ValueError for a scale that the rule does not take."""
+        if self.rule.multiplier in SINGLES:
+            return self._single_run(inner)
+        if self.rule.multiplier in FLOATS:
+            return self._double_run(inner)
+        return self._short_run(inner) if self.rule.name == "rndnu16" else self._integer_run(inner)
 
-    def run(self) -> Run:
-        """What requantizes accumulators; ValueError for a scale that the rule does not take."""
-        rule = self.rule
-        if rule.multiplier in FLOATS:
-            return self._single_run() if rule.multiplier in SINGLES else self._double_run()
-        if rule.name == "rndnu16":
-            return self._short_run()
-        return partial(self._integer_run, self.row())
+    def _integer_run(self, inner: int) -> Run:
+        rule, (multiplier, right_shift) = self.rule, self.integers
+        split = _SPLITS.get(rule.name, "at 31") if rule.second else "once"
+        if split == "last bit" and not right_shift.all():
+            raise ValueError("integers: cmsis-s64 shifts by 1 at least, got 0")
+        return self._rounded(multiplier, right_shift, inner, rule.first, rule.second, split)
 
-    def _integer_run(self, row: dict[str, Any], x: NDArray[Any], out: Codes) -> None:
-        if x.dtype == np.int32 and out.dtype.itemsize != 2 and not self.may_wrap:
-            rows.integer_codes(x, row, out)
-            return
-        wraps = self.rule.wraps
-        rows.wide_integer_codes(
-            x.astype(np.int64),
-            row,
-            out,
-            product_wraps=wraps == "every step",
-            high_wraps=wraps == "result",
-            code_wraps=wraps == "sum with the zero point",
-        )
+    def _rounded(
+        self, multiplier: Array, right_shift: Array, inner: int, first: str, second: str = "", split: str = "once"
+    ) -> Run:
+        numbers = [np.atleast_1d(np.asarray(x, np.int64)) for x in (multiplier, right_shift)]
+        wraps = _WRAPS.get(self.rule.wraps, "")
+        how: dict[str, Any] = {"zero_point": self.zero_point, "lowest": self.lo, "highest": self.hi}
+        how |= {"first": first, "second": second, "split": split}
+        # of int32 accumulators, only a scale above 1/2 makes a sum that needs more than 32 bits
+        small = wraps == "code_wraps" and abs(self.zero_point) < 2**29 and (np.abs(self.scale) <= 0.5).all()
 
-    def _short_run(self) -> Run:
-        """rndnu16: shifted into 16 bits, saturating, then multiplied."""
-        rule, (multiplier, right_shift) = self.rule, self.multiplier
-        left, right = max(0, 15 - right_shift), max(0, right_shift - 15)
-        near = rows.integers(1 << left, right, rule.first, -(2**15), 2**15 - 1)
-        last = rows.integers(multiplier, 15, rule.second, self.lo, self.hi, zero_point=self.zero_point)
-
-        def run(x: NDArray[Any], out: Codes) -> None:
-            short = np.empty(x.shape, np.int32)
-            rows.integer_codes(x, near, short)
-            self._integer_run(last, short, out)
+        def run(x: Array, out: Array) -> None:
+            flags = {} if not wraps or (small and x.dtype == np.int32) else {wraps: True}
+            rows.integer_codes(x, *numbers, inner, out, **how, **flags)
 
         return run
 
-    @property
-    def _zero_points(self) -> dict[str, int]:
-        """The zero point where the rule adds it: before the rounding, or after."""
-        is_inside = self.rule.zero_point == "inside"
-        return {"plus": self.zero_point * is_inside, "shift": self.zero_point * (not is_inside)}
+    def _short_run(self, inner: int) -> Run:
+        """rndnu16: shifted into 16 bits, saturating, then multiplied."""
+        multiplier, right_shift = self.integers
+        into = Numbers(self.rule, 0.0, 0, -(2**15), 2**15 - 1)
+        left, right = np.maximum(15 - right_shift, 0), np.maximum(right_shift - 15, 0)
+        near = into._rounded(np.int64(1) << left, right, inner, self.rule.first)
+        last = self._rounded(multiplier, np.full(np.shape(multiplier), 15), inner, self.rule.second)
 
-    def _double_run(self) -> Run:
-        scale = self.scale if self.rule.multiplier == "float64" else float(F32(self.scale))
-        ends = {"lowest": self.lo, "highest": self.hi}
-        return lambda x, out: rows.double_codes(x, scale, self.rule.first, out=out, **ends, **self._zero_points)
+        def run(x: Array, out: Array) -> None:
+            short = np.empty(x.shape, np.int32)
+            near(x, short)
+            last(short, out)
 
-    def _single_run(self) -> Run:
+        return run
+
+    def _ends(self) -> dict[str, Any]:
+        """The ends of the codes, and the zero point where the rule adds it: before the rounding, or after."""
+        where = "plus" if self.rule.zero_point == "inside" else "shift"
+        return {"rounding": self.rule.first, "lowest": self.lo, "highest": self.hi, where: self.zero_point}
+
+    def _double_run(self, inner: int) -> Run:
+        scales = np.atleast_1d(np.asarray(self.scale, np.float64))
+        if self.rule.multiplier != "float64":
+            scales = scales.astype(F32).astype(np.float64)
+        return lambda x, out: rows.double_codes(x, scales, inner, out, **self._ends())
+
+    def _single_run(self, inner: int) -> Run:
         with np.errstate(over="ignore"):
-            scale = F32(self.scale)
+            scales = np.atleast_1d(np.asarray(self.scale, np.float64)).astype(F32)
             if self.rule.name == "tosa-inexact":
-                multiplier, right_shift = self.multiplier
-                scale = F32(multiplier) * F32(2.0**-right_shift)
-        if not np.isfinite(scale):
-            raise ValueError(f"scale: {self.scale} is beyond float32")
-        row = rows.floats(float(scale), self.rule.first, self.lo, self.hi, **self._zero_points)
-        return lambda x, out: rows.float_codes(x, row, out)
+                multiplier, right_shift = (np.atleast_1d(x) for x in self.integers)
+                scales = multiplier.astype(F32) * np.ldexp(F32(1), -right_shift)
+        if not np.isfinite(scales).all():
+            raise ValueError(f"scale: {np.atleast_1d(self.scale)[~np.isfinite(scales)][0]} is beyond float32")
+        row = rows.floats(1.0, **self._ends())
+        return lambda x, out: rows.float_codes(x, row, out, scales=scales, inner=inner)

@@ -71,7 +71,9 @@ def _steps(p: Operands, rule: str) -> tuple[Multiplier, Multiplier, Multiplier]:
     """The multipliers of TFLite's add: of both inputs, relative to twice the larger scale, and of the result."""
     twice = 2 * max(p.a_scale, p.b_scale)
     of = MULTIPLIERS["31 bits, below 2**30" if rule == "tflite-single" else "31 bits"]
-    return of(p.a_scale / twice), of(p.b_scale / twice), of(twice / (2**20 * p.y_scale))
+    multipliers, shifts = of(np.array([p.a_scale / twice, p.b_scale / twice, twice / (2**20 * p.y_scale)]))
+    first, second, last = (Multiplier(*pair) for pair in zip(multipliers.tolist(), shifts.tolist(), strict=True))
+    return first, second, last
 
 
 def _tflite_add(rule: str) -> Callable[[Array, Array, Operands], Array]:

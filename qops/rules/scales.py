@@ -1,19 +1,20 @@
 """How systems form the real scale of a requantization, and the integers that they make of it."""
 
 from collections.abc import Callable
-from math import frexp, isfinite, ldexp
+from math import isfinite
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.fixedpoint import Multiplier
 from qops.qtensor import as_array, number
 
 __all__ = ["DERIVATIONS", "MULTIPLIERS", "Derivation", "fma", "quantize_multiplier", "real_scale", "reduced_multiplier"]
 
 Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal"]
 Build: TypeAlias = Literal["double", "single", "emulate-float"]
+Array: TypeAlias = NDArray[Any]
+Integers: TypeAlias = Callable[[Array], tuple[Array, Array]]
 F32 = np.float32
 
 F64 = np.float64
@@ -114,14 +115,8 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
     value = number(scale, "scale")
     if value < 0:
         raise ValueError(f"scale: {value} is negative")
-    mantissa, shift = frexp(value)
-    bits, rest = divmod(int(ldexp(mantissa, 53)), 2**22)
-    bits += rest > 2**21 if build == "emulate-float" else rest >= 2**21
-    if bits == 2**31:
-        bits, shift = 2**30, shift + 1
-    if shift < -31 or bits == 0:
-        return 0, 0
-    return (2**31 - 1, 30) if build == "single" and shift > 30 else (bits, shift)
+    multiplier, right_shift = _built(build)(np.float64(value))
+    return int(multiplier), 31 - int(right_shift)
 
 
 def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
@@ -157,47 +152,67 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
     return np.where(wide < 0x7FFF0000, (wide + 2**15) >> 16, 0x7FFF)
 
 
-def _built(build: Build) -> Callable[[float], Multiplier]:
-    def of(scale: float) -> Multiplier:
-        multiplier, shift = quantize_multiplier(scale, build)
-        return Multiplier(multiplier, 31 - shift)
+def _f32(scale: Array) -> Array:
+    return np.asarray(scale, np.float64).astype(F32)
+
+
+def _built(build: Build) -> Integers:
+    def of(scale: Array) -> tuple[Array, Array]:
+        mantissa, shift = np.frexp(scale)
+        bits, rest = np.divmod(np.ldexp(mantissa, 53).astype(np.int64), 2**22)
+        bits = bits + (rest > 2**21 if build == "emulate-float" else rest >= 2**21)
+        shift = shift.astype(np.int64) + (bits == 2**31)
+        bits = np.where(bits == 2**31, 2**30, bits)
+        is_zero = (shift < -31) | (bits == 0)
+        bits, shift = np.where(is_zero, 0, bits), np.where(is_zero, 0, shift)
+        if build == "single":
+            bits, shift = np.where(shift > 30, 2**31 - 1, bits), np.minimum(shift, 30)
+        return bits, 31 - shift
 
     return of
 
 
-def _mantissa(bits: int) -> Callable[[float], Multiplier]:
+def _mantissa(bits: int) -> Integers:
     """The mantissa of the float32 scale, followed by zeros up to so many `bits`."""
 
-    def of(scale: float) -> Multiplier:
-        mantissa, exponent = frexp(float(F32(scale)))
-        return Multiplier(int(ldexp(mantissa, bits)), bits - exponent)
+    def of(scale: Array) -> tuple[Array, Array]:
+        mantissa, exponent = np.frexp(_f32(scale).astype(np.float64))
+        return np.ldexp(mantissa, bits).astype(np.int64), bits - exponent.astype(np.int64)
 
     return of
 
 
-def _mantissa_16(scale: float) -> Multiplier:
+def _mantissa_16(scale: Array) -> tuple[Array, Array]:
     """The mantissa of the float32 scale, rounded to 15 bits half up."""
     mantissa, right_shift = _mantissa(24)(scale)
     short = (mantissa + 256) >> 9
-    return Multiplier(short // 2, right_shift - 10) if short == 2**15 else Multiplier(short, right_shift - 9)
+    is_next = short == 2**15
+    return np.where(is_next, short // 2, short), right_shift - np.where(is_next, 10, 9)
 
 
-def _reduced(scale: float) -> Multiplier:
-    multiplier, shift = quantize_multiplier(scale)
-    return Multiplier(int(reduced_multiplier(multiplier)), 15 - shift)
+def _reduced(scale: Array) -> tuple[Array, Array]:
+    multiplier, right_shift = _built("double")(scale)
+    return reduced_multiplier(multiplier), right_shift - 16
 
 
-MULTIPLIERS: dict[str, Callable[[float], Multiplier]] = {
+def _steps(bits: int, unit: Callable[[Array], Array]) -> Integers:
+    def of(scale: Array) -> tuple[Array, Array]:
+        return np.rint(unit(scale)).astype(np.int64), np.full(np.shape(scale), bits)
+
+    return of
+
+
+MULTIPLIERS: dict[str, Integers] = {
     "31 bits": _built("double"),
     "31 bits, below 2**30": _built("single"),
     "31 bits, 16 of them": _reduced,
     "mantissa of 24 bits": _mantissa(24),
     "mantissa, 31 bits": _mantissa(31),
     "mantissa, 15 bits": _mantissa_16,
-    "7 bits": lambda scale: Multiplier(int(np.rint(scale * 128)), 7),
-    "8 bits": lambda scale: Multiplier(int(np.rint(F32(256) * F32(scale))), 8),
+    "7 bits": _steps(7, lambda scale: scale * 128),
+    "8 bits": _steps(8, lambda scale: F32(256) * _f32(scale)),
 }
-"""A real scale as ``multiplier / 2**right_shift``, by name."""
+"""Real scales, float64, as multipliers and right shifts, int64: ``multiplier / 2**right_shift``; by name."""
 
 
 def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float32]:

@@ -69,18 +69,31 @@ def test_accumulators_of_48_bits():
     assert rules.requantize(x, "tflite-int64acc", integers=given, dtype=np.int16).tolist() == [1024, -1024]
 
 
-def test_kernels_refuse_types_that_they_do_not_have():
-    row, x = rows.integers(3, 3, "half_up", -128, 127), np.arange(9, dtype=np.int32)
-    out = np.full(9, 77, np.int16)
-    with pytest.raises(TypeError, match=r"^out: expected uint8, int8, int32, got int16"):
-        rows.integer_codes(x, row, out)
-    with pytest.raises(TypeError, match=r"^x: expected int64, got int32"):
-        rows.wide_integer_codes(x, row, out)
-    with pytest.raises(TypeError, match=r"^x: expected int32, float32, got int16"):
-        rows.float_codes(out, rows.floats(0.5, "half_even", -128, 127), out)
-    with pytest.raises(TypeError, match=r"^x: expected int32, got int16"):
-        rows.double_codes(out, 0.5, "half_even", -128, 127, out)
-    assert (out == 77).all()
+ONE = (np.int64([3]), np.int64([3]), 1)
+HOW = {"first": "half_up", "second": "", "split": "once", "zero_point": 0, "lowest": -128, "highest": 127}
+ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x, y: rows.integer_codes(x, *ONE, y.astype(np.uint32), **HOW), "^out: expected uint8, int8, uint16"),
+        (lambda x, y: rows.integer_codes(x, *ONE, y.astype(np.float32), **HOW), "^out: expected uint8, int8, uint16"),
+        (lambda x, y: rows.integer_codes(y, *ONE, y, **HOW), "^x: expected int32 or int64, got int16"),
+        (lambda x, y: rows.integer_codes(x, x, *ONE[1:], y, **HOW), "^numbers: expected contiguous (int|float)64, got"),
+        (lambda x, y: rows.integer_codes(x, ONE[0], np.int64([1, 2]), 1, y, **HOW), "^right_shifts: expected as many"),
+        (lambda x, y: rows.integer_codes(x, *ONE[:2], 0, y, **HOW), "^inner: expected 1 or more, got 0"),
+        (lambda x, y: rows.integer_codes(x, *[np.int64([1, 2])] * 2, 1, y[::-1], **HOW), "^x, out: expected contiguous"),
+        (lambda x, y: rows.float_codes(y, rows.floats(0.5, **ENDS), y), "^x: expected int32 or float32, got int16"),
+        (lambda x, y: rows.double_codes(y, np.float64([0.5]), 1, y, **ENDS), "^x: expected int32"),
+        (lambda x, y: rows.double_codes(x, np.float32([0.5]), 1, y, **ENDS), "^numbers: expected contiguous (int|float)64, got"),
+    ],
+)
+def test_kernels_refuse_what_they_would_read_wrongly(call, text):
+    x, y = np.arange(9, dtype=np.int32), np.full(9, 77, np.int16)
+    with pytest.raises((TypeError, ValueError), match=text):
+        call(x, y)
+    assert (y == 77).all()
 
 
 def test_the_table_prints():

@@ -4,14 +4,18 @@
     high = (near * multiplier + first.term) >> first.right_shift    in 64 bits, which wrap
     sum  = clamp(high + second.term, least, most)
     code = clamp((sum >> second.right_shift) + zero_point, lowest_code, highest_code)
+
+In some systems 32 bits wrap: the product, before and after its term is added (product_wraps); high (high_wraps); the code
+before it is clamped (code_wraps).
 """
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from qops._kernels.core.maker cimport Pick
 from qops._kernels.core.rounding cimport Rounding
 
-cdef extern from "core/integer_stage.h":
+cdef extern from "core/integer_row.h":
     ctypedef struct Shift "integer_shift":
         int64_t add, if_negative, if_odd  # the term: added always, to what is below 0, to what is odd once shifted
         int32_t right_shift
@@ -21,6 +25,7 @@ cdef extern from "core/integer_stage.h":
         Shift first, second
         int64_t least, most
         int32_t zero_point, lowest_code, highest_code
+        int32_t product_wraps, high_wraps, code_wraps
 
 cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
     """What the floor of the shift rounds by the rule."""
@@ -30,4 +35,6 @@ cdef Shift shift_by(int right_shift, Rounding rounding) noexcept nogil
 cdef IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil
 cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out)
+cdef object integer_channels(Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
+                             cnp.ndarray out)
 cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out)

@@ -1,25 +1,34 @@
-"""The loops of the integer stage, int32 to uint8, int8 or int32, and `multiply_shift`, which is the stage alone."""
+"""The loops of the integer stage, and `multiply_shift`, which is the stage alone."""
 
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding, clamp_s64
+from qops._kernels.core.maker cimport Maker, Pick, run, run_channels, run_each
+from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding, clamp_s64, wrap_s32
 from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.core.walk cimport STREAM
 
 cnp.import_array()
 
 cdef extern from "core/integer_stage.h":
     bint leaves_x(IntegerRow) nogil
-    bint does_nothing(Shift) nogil
+    bint has_one_step(IntegerRow) nogil
+    int steps_of(IntegerRow) nogil
+    int steps_of_both(int, int) nogil
+    enum:
+        GROUP
+    ctypedef struct Group "integer_group":
+        pass
+    void put_in_group(Group*, int, IntegerRow) nogil
     Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, IntegerRow, bint) nogil
-    Py_ssize_t stage_8__simd(int, const int32_t*, void*, Py_ssize_t, IntegerRow, bint) nogil
+    Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, IntegerRow) nogil
+    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, const Group*, IntegerRow, int) nogil
+    Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, IntegerRow, bint) nogil
 
-ctypedef fused code:
-    uint8_t
-    int8_t
+ctypedef fused value:
     int32_t
+    int64_t
 
 ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even", "gemmlowp", "hvx")
 
@@ -47,18 +56,26 @@ cdef IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, in
     p.second = Shift(0, 0, 0, 0)
     p.least, p.most = INT64_MIN, INT64_MAX
     p.zero_point, p.lowest_code, p.highest_code = 0, lowest_code, highest_code
+    p.product_wraps = p.high_wraps = p.code_wraps = False
     return p
 
 
 cdef inline int64_t coded(int64_t x, const IntegerRow* p, bint all_steps) noexcept nogil:
+    """The steps of the stage; without `all_steps` those of a row that only multiplies, shifts and clamps."""
     cdef int64_t high
     if all_steps:
-        x = <int32_t>(<uint32_t>(clamp_s64(x, p.lowest, p.highest) - p.centre) << p.left_shift)
+        x = x if leaves_x(p[0]) else clamp_s64(x, p.lowest, p.highest) - p.centre
+        x = wrap_s32(<int64_t>(<uint64_t>x << p.left_shift)) if p.left_shift else x
         x = <int64_t><float>x if p.through_f32 else x
-    high = with_term(<int64_t>(<uint64_t>x * <uint64_t>p.multiplier), p.first) >> p.first.right_shift
+    high = <int64_t>(<uint64_t>x * <uint64_t>p.multiplier)
+    high = wrap_s32(high) if all_steps and p.product_wraps else high
+    high = with_term(high, p.first)
+    high = (wrap_s32(high) if all_steps and p.product_wraps else high) >> p.first.right_shift
     if all_steps:
+        high = wrap_s32(high) if p.high_wraps else high
         high = clamp_s64(with_term(high, p.second), p.least, p.most) >> p.second.right_shift
-    return clamp_s64(high + p.zero_point, p.lowest_code, p.highest_code)
+    high += p.zero_point
+    return clamp_s64(wrap_s32(high) if all_steps and p.code_wraps else high, p.lowest_code, p.highest_code)
 
 
 cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil:
@@ -66,36 +83,97 @@ cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil:
     return coded(x, p, True)
 
 
-cdef void integer_codes(const int32_t* x, code* c, Py_ssize_t n, IntegerRow p) noexcept nogil:
-    cdef Py_ssize_t i
-    if code is int32_t:
-        i = stage_s32__simd(tier(), x, c, n, p, 4 * n >= STREAM)
-    else:
-        i = stage_8__simd(tier(), x, c, n, p, n >= STREAM)
-    if leaves_x(p) and not p.left_shift and does_nothing(p.second) and p.least == INT64_MIN and p.most == INT64_MAX:
+cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, IntegerRow p) noexcept nogil:
+    """The codes i..n - 1."""
+    if has_one_step(p):
         for i in range(i, n):
-            c[i] = <code>coded(x[i], &p, False)
+            c[i] = <int32_t>coded(x[i], &p, False)
     else:
         for i in range(i, n):
-            c[i] = <code>coded(x[i], &p, True)
+            c[i] = <int32_t>coded(x[i], &p, True)
 
 
-cdef void to_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    integer_codes(<int32_t*>data[0], <uint8_t*>data[1], n, (<IntegerRow*>using)[0])
+cdef void codes_s32(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil:
+    cdef IntegerRow p = (<const IntegerRow*>row)[0]
+    codes_from(<int32_t*>x, c, stage_s32__simd(tier(), <int32_t*>x, c, n, p, 4 * n >= STREAM), n, p)
 
 
-cdef void to_s8(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    integer_codes(<int32_t*>data[0], <int8_t*>data[1], n, (<IntegerRow*>using)[0])
+cdef void codes_s64(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil:
+    cdef IntegerRow p = (<const IntegerRow*>row)[0]
+    codes_from(<int64_t*>x, c, stage_s64__simd(tier(), <int64_t*>x, c, n, p), n, p)
 
 
-cdef void to_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    integer_codes(<int32_t*>data[0], <int32_t*>data[1], n, (<IntegerRow*>using)[0])
+cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* row) noexcept nogil:
+    return stage_8__simd(tier(), <int32_t*>x, c, is_signed, n, (<const IntegerRow*>row)[0], n >= STREAM)
+
+
+cdef Maker maker(cnp.ndarray x, const IntegerRow* p):
+    if cnp.PyArray_ITEMSIZE(x) == 4:
+        return Maker(codes_s32, bytes_s32, p, 4)
+    return Maker(codes_s64, NULL, p, 8)
 
 
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out):
-    """out (uint8, int8 or int32) = the codes of int32 accumulators."""
-    cdef int typenum = cnp.PyArray_TYPE(out)
-    walk(to_u8 if typenum == cnp.NPY_UINT8 else to_s8 if typenum == cnp.NPY_INT8 else to_s32, <void*>p, x, out)
+    """out = the codes of int32 or int64 accumulators."""
+    run(maker(x, p), x, out)
+
+
+cdef struct Channels:
+    Pick pick
+    const void* numbers
+    IntegerRow row  # of the first
+    Group* groups  # NULL where lanes cannot do all of them together
+    int steps
+
+
+cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, Channels* p, Py_ssize_t first) noexcept nogil:
+    cdef IntegerRow row = p.row
+    for i in range(i, n):
+        p.pick(&row, p.numbers, first + i)
+        c[i] = <int32_t>coded(x[i], &row, True)
+
+
+cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
+    cdef Channels* p = <Channels*>rows
+    cdef Py_ssize_t i = 0
+    if p.groups is not NULL:
+        i = stage_each__simd(tier(), <int32_t*>x, c, n, p.groups + first // GROUP, p.row, p.steps)
+    each_from(<int32_t*>x, c, i, n, p, first)
+
+
+cdef void each_s64(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
+    each_from(<int64_t*>x, c, 0, n, <Channels*>rows, first)
+
+
+cdef int grouped(Channels* p, Py_ssize_t count) noexcept nogil:
+    """Puts the rows into groups; the steps that they have, -1 if they do not go together."""
+    cdef IntegerRow row = p.row
+    cdef Py_ssize_t i
+    cdef int steps = steps_of(row)
+    for i in range(count):
+        p.pick(&row, p.numbers, i)
+        steps = steps_of_both(steps, steps_of(row))
+        put_in_group(p.groups + i // GROUP, i % GROUP, row)
+    return steps
+
+
+cdef object integer_channels(Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
+                             cnp.ndarray out):
+    """The same of contiguous arrays, with another row for every `inner` elements, after `count` of them the first again."""
+    cdef bint is_wide = cnp.PyArray_ITEMSIZE(x) == 8
+    cdef Channels p
+    cdef bytearray memory
+    p.pick, p.numbers, p.groups = pick, numbers, NULL
+    pick(&p.row, numbers, 0)
+    if inner > 1:
+        run_channels(maker(x, &p.row), pick, numbers, count, inner, x, out)
+        return
+    if not is_wide and cnp.PyArray_SIZE(x) > count:
+        memory = bytearray((count + GROUP - 1) // GROUP * sizeof(Group))
+        p.groups = <Group*><char*>memory
+        p.steps = grouped(&p, count)
+        p.groups = p.groups if p.steps >= 0 else NULL
+    run_each(each_s64 if is_wide else each_s32, &p, count, x, out)
 
 
 cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out):

@@ -1,6 +1,6 @@
 """Every rounding, saturation, clamp and wrap, once: the tie rule in the name, the type of the result behind it."""
 
-from libc.math cimport copysignf, floorf, rintf, truncf
+from libc.math cimport copysignf, floor, floorf, rint, rintf, round, trunc, truncf
 from libc.stdint cimport INT32_MIN, INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t
 
 
@@ -64,6 +64,16 @@ cdef inline float rounded_f32(float v, Rounding rounding) noexcept nogil:
     if rounding == HALF_UP:
         return floorf(v + <float>0.5)
     return half_away_f32(v) if rounding == HALF_AWAY else rintf(v)
+
+
+cdef inline double rounded_f64(double v, Rounding rounding) noexcept nogil:
+    if rounding == FLOOR:
+        return floor(v)
+    if rounding == TRUNCATE:
+        return trunc(v)
+    if rounding == HALF_UP:
+        return floor(v + 0.5)
+    return round(v) if rounding == HALF_AWAY else rint(v)
 
 
 # ---------------------------------------------------------------- floats to integers

@@ -1,43 +1,43 @@
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 Row = dict[str, Any]
+SPLITS: tuple[str, ...]
 
-def integers(
-    multiplier: int,
-    right_shift: int,
-    first: str,
-    lowest: int,
-    highest: int,
-    *,
-    left_shift: int = 0,
-    second_shift: int = 0,
-    second: str = "floor",
-    zero_point: int = 0,
-) -> Row: ...
-def integer_codes(x: NDArray[Any], row: Row, out: NDArray[Any]) -> None: ...
-def floats(
-    scale: float, rounding: str, lowest: float, highest: float, *, plus: float = 0.0, shift: float = 0.0
-) -> Row: ...
-def float_codes(x: NDArray[Any], row: Row, out: NDArray[Any]) -> None: ...
-def wide_integer_codes(
+def integer_codes(
     x: NDArray[Any],
-    row: Row,
+    multipliers: NDArray[np.int64],
+    right_shifts: NDArray[np.int64],
+    inner: int,
     out: NDArray[Any],
     *,
+    first: str,
+    second: str,
+    split: str,
+    zero_point: int,
+    lowest: int,
+    highest: int,
     product_wraps: bool = False,
     high_wraps: bool = False,
     code_wraps: bool = False,
 ) -> None: ...
+def floats(
+    scale: float, rounding: str, lowest: float, highest: float, *, plus: float = 0.0, shift: float = 0.0
+) -> Row: ...
+def float_codes(
+    x: NDArray[Any], row: Row, out: NDArray[Any], *, scales: NDArray[np.float32] | None = None, inner: int = 1
+) -> None: ...
 def double_codes(
     x: NDArray[Any],
-    scale: float,
+    scales: NDArray[np.float64],
+    inner: int,
+    out: NDArray[Any],
+    *,
     rounding: str,
     lowest: float,
     highest: float,
-    out: NDArray[Any],
-    *,
     plus: float = 0.0,
     shift: float = 0.0,
 ) -> None: ...

@@ -1,59 +1,99 @@
-"""The stages for rules that are made in Python: rows as dicts, and what no system's compiled op needs.
+"""The stages for rules that are made in Python: one scale for all, or one for each channel or element.
 
-Those are results that wrap where others saturate, accumulators of 64 bits, and arithmetic in double.
+`inner` elements that follow each other have one scale, then come those of the next, after the last the first again. Where
+there is more than one scale, the arrays are contiguous.
 """
 
-import numpy as np
-
 cimport numpy as cnp
-from libc.math cimport floor, rint, round, trunc
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t
 
-from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
-from qops._kernels.core.integer_stage cimport IntegerRow, integer_row, integer_stage, shift_by, with_term
-from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, clamp_f64, clamp_s64, wrap_s32
-from qops._kernels.core.walk cimport walk
+from qops._kernels.core.checks import dtype_names
+
+from qops._kernels.core.double_stage cimport DoubleRow, double_stage
+from qops._kernels.core.float_stage cimport FloatRow, float_channels, float_row, float_stage
+from qops._kernels.core.integer_stage cimport IntegerRow, integer_channels, integer_row, integer_stage, shift_by
+from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
 
 cnp.import_array()
 
 cdef dict NAMES = {
-    "floor": FLOOR, "truncate": TRUNCATE, "half_up": HALF_UP, "half_away": HALF_AWAY, "half_even": HALF_EVEN,
+    "": FLOOR, "floor": FLOOR, "truncate": TRUNCATE, "half_up": HALF_UP, "half_away": HALF_AWAY, "half_even": HALF_EVEN,
 }
-cdef tuple S32 = (np.dtype(np.int32),)
-cdef tuple S64 = (np.dtype(np.int64),)
-cdef tuple S32_F32 = (np.dtype(np.int32), np.dtype(np.float32))
-cdef tuple BYTES_S32 = (np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.int32))
-cdef tuple CODES = (*BYTES_S32, np.dtype(np.uint16), np.dtype(np.int16))
-
-ctypedef fused code:
-    uint8_t
-    int8_t
-    uint16_t
-    int16_t
-    int32_t
+SPLITS = ("once", "at 31", "past 31", "last bit")
+cdef enum Split:  # where a shift that is rounded twice is split
+    ONCE
+    AT_31
+    PAST_31  # shifts up to 31 are rounded once
+    LAST_BIT
 
 
-cdef int take(cnp.ndarray x, tuple taken, cnp.ndarray out, tuple given) except -1:
-    """TypeError where the loops would read or write another type than there is."""
-    for name, found, dtypes in (("x", x.dtype, taken), ("out", out.dtype, given)):
-        if found not in dtypes:
-            raise TypeError(f"{name}: expected {', '.join(map(str, dtypes))}, got {found}")
-    return 0
+cdef struct Rule:
+    const int64_t* multipliers
+    const int64_t* right_shifts
+    Rounding first, second
+    int split, zero_point, lowest, highest
+    bint product_wraps, high_wraps, code_wraps
 
 
-def integers(int64_t multiplier, int right_shift, str first, int lowest, int highest, *, int left_shift=0,
-             int second_shift=0, str second="floor", int zero_point=0):
-    """The row of a multiply-shift with up to two roundings, as a dict."""
-    cdef IntegerRow p = integer_row(multiplier, shift_by(right_shift, NAMES[first]), lowest, highest)
-    p.left_shift, p.zero_point = left_shift, zero_point
-    p.second = shift_by(second_shift, NAMES[second])
+cdef IntegerRow row_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
+    """The row of multiplier / 2**n by a rule."""
+    cdef IntegerRow p
+    if r.split == ONCE or r.split == PAST_31 and n <= 31:
+        p = integer_row(multiplier, shift_by(n, r.first), r.lowest, r.highest)
+    elif r.split == LAST_BIT:
+        p = integer_row(multiplier, shift_by(n - 1, r.first), r.lowest, r.highest)
+        p.second = shift_by(1, r.second)
+    else:
+        p = integer_row(multiplier, shift_by(31, r.first), r.lowest, r.highest)
+        p.left_shift = max(0, 31 - n)
+        p.second = shift_by(max(0, n - 31), r.second)
+    p.zero_point = r.zero_point
+    p.product_wraps, p.high_wraps, p.code_wraps = r.product_wraps, r.high_wraps, r.code_wraps
     return p
 
 
-def integer_codes(cnp.ndarray x, IntegerRow row, cnp.ndarray out):
-    """out (uint8, int8 or int32) = the codes of int32 accumulators."""
-    take(x, S32, out, BYTES_S32)
-    integer_stage(&row, x, out)
+cdef void pick(void* row, const void* rule, Py_ssize_t c) noexcept nogil:
+    cdef const Rule* r = <const Rule*>rule
+    (<IntegerRow*>row)[0] = row_of(r.multipliers[c], <int>r.right_shifts[c], r)
+
+
+cdef int take(cnp.ndarray x, int typenum, int or_typenum) except -1:
+    """TypeError where the loops would read other types than there are."""
+    if cnp.PyArray_TYPE(x) != typenum and cnp.PyArray_TYPE(x) != or_typenum:
+        raise TypeError(f"x: expected {dtype_names(typenum, or_typenum)}, got {(<object>x).dtype}")
+    return 0
+
+
+cdef int take_numbers(cnp.ndarray numbers, int typenum, Py_ssize_t inner, cnp.ndarray x, cnp.ndarray out) except -1:
+    """TypeError or ValueError where the loops would read other types, or further, than there is."""
+    if inner < 1:
+        raise ValueError(f"inner: expected 1 or more, got {inner}")
+    if cnp.PyArray_TYPE(numbers) != typenum or not cnp.PyArray_IS_C_CONTIGUOUS(numbers) or cnp.PyArray_SIZE(numbers) == 0:
+        raise TypeError(f"numbers: expected contiguous {dtype_names(typenum)}, got {(<object>numbers).dtype}")
+    if cnp.PyArray_SIZE(numbers) > 1 and not (cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(out)
+                                              and cnp.PyArray_SIZE(x) == cnp.PyArray_SIZE(out)):
+        raise ValueError("x, out: expected contiguous arrays of one size")
+    return 0
+
+
+def integer_codes(cnp.ndarray x, cnp.ndarray multipliers, cnp.ndarray right_shifts, Py_ssize_t inner, cnp.ndarray out, *,
+                  str first, str second, str split, int zero_point, int lowest, int highest, bint product_wraps=False,
+                  bint high_wraps=False, bint code_wraps=False):
+    """out = the codes of int32 or int64 accumulators, times multiplier / 2**right_shift, of int64 arrays."""
+    cdef Rule r = Rule(<int64_t*>cnp.PyArray_DATA(multipliers), <int64_t*>cnp.PyArray_DATA(right_shifts), NAMES[first],
+                       NAMES[second], SPLITS.index(split), zero_point, lowest, highest, product_wraps, high_wraps, code_wraps)
+    cdef IntegerRow row
+    cdef Py_ssize_t count = cnp.PyArray_SIZE(multipliers)
+    take(x, cnp.NPY_INT32, cnp.NPY_INT64)
+    take_numbers(multipliers, cnp.NPY_INT64, inner, x, out)
+    take_numbers(right_shifts, cnp.NPY_INT64, inner, x, out)
+    if cnp.PyArray_SIZE(right_shifts) != count:
+        raise ValueError("right_shifts: expected as many as multipliers")
+    if count == 1:
+        row = row_of(r.multipliers[0], <int>r.right_shifts[0], &r)
+        integer_stage(&row, x, out)
+    else:
+        integer_channels(pick, &r, count, inner, x, out)
 
 
 def floats(float scale, str rounding, float lowest, float highest, *, float plus=0.0, float shift=0.0):
@@ -63,111 +103,24 @@ def floats(float scale, str rounding, float lowest, float highest, *, float plus
     return p
 
 
-def float_codes(cnp.ndarray x, FloatRow row, cnp.ndarray out):
-    """out (any codes) = those of int32 accumulators or float32 values."""
-    take(x, S32_F32, out, CODES)
-    float_stage(&row, x, out)
-
-
-# ---------------------------------------------------------------- 64 bits, and what wraps
-
-
-cdef struct Wide:
-    IntegerRow row
-    bint product_wraps, high_wraps, code_wraps  # to 32 bits
-    int typenum
-
-
-cdef inline int64_t wide_code(int64_t x, const Wide* w) noexcept nogil:
-    """The steps of the integer stage, each of which may wrap."""
-    cdef int64_t near = x, high, q
-    if w.row.left_shift:
-        near = wrap_s32(<int64_t>(<uint64_t>near << w.row.left_shift))
-    high = <int64_t>(<uint64_t>near * <uint64_t>w.row.multiplier)
-    if w.product_wraps:
-        high = wrap_s32(high)
-    high = with_term(high, w.row.first)
-    if w.product_wraps:
-        high = wrap_s32(high)
-    high = high >> w.row.first.right_shift
-    if w.high_wraps:
-        high = wrap_s32(high)
-    q = (with_term(high, w.row.second) >> w.row.second.right_shift) + w.row.zero_point
-    return clamp_s64(wrap_s32(q) if w.code_wraps else q, w.row.lowest_code, w.row.highest_code)
-
-
-cdef void wide_codes(const int64_t* x, code* c, Py_ssize_t n, const Wide* w) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = <code>wide_code(x[i], w)
-
-
-cdef void wide_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Wide* w = <Wide*>using
-    cdef const int64_t* x = <int64_t*>data[0]
-    if w.typenum == cnp.NPY_UINT8:
-        wide_codes(x, <uint8_t*>data[1], n, w)
-    elif w.typenum == cnp.NPY_INT8:
-        wide_codes(x, <int8_t*>data[1], n, w)
-    elif w.typenum == cnp.NPY_UINT16:
-        wide_codes(x, <uint16_t*>data[1], n, w)
-    elif w.typenum == cnp.NPY_INT16:
-        wide_codes(x, <int16_t*>data[1], n, w)
+def float_codes(cnp.ndarray x, FloatRow row, cnp.ndarray out, *, cnp.ndarray scales=None, Py_ssize_t inner=1):
+    """out = the codes of int32 accumulators or float32 values; `scales`, float32, in the place of the row's."""
+    take(x, cnp.NPY_INT32, cnp.NPY_FLOAT32)
+    if scales is None:
+        float_stage(&row, x, out)
+        return
+    take_numbers(scales, cnp.NPY_FLOAT32, inner, x, out)
+    row.scale = (<float*>cnp.PyArray_DATA(scales))[0]
+    if cnp.PyArray_SIZE(scales) == 1:
+        float_stage(&row, x, out)
     else:
-        wide_codes(x, <int32_t*>data[1], n, w)
+        float_channels(&row, <float*>cnp.PyArray_DATA(scales), cnp.PyArray_SIZE(scales), inner, x, out)
 
 
-def wide_integer_codes(cnp.ndarray x, IntegerRow row, cnp.ndarray out, *, bint product_wraps=False,
-                       bint high_wraps=False, bint code_wraps=False):
-    """out (any codes) = those of int64 accumulators, where 32 bits may wrap: the product, its shift, the code."""
-    take(x, S64, out, CODES)
-    cdef Wide w = Wide(row, product_wraps, high_wraps, code_wraps, cnp.PyArray_TYPE(out))
-    walk(wide_loop, &w, x, out)
-
-
-# ---------------------------------------------------------------- double
-
-
-cdef struct DoubleRow:
-    double scale, plus, shift, lowest, highest
-    int rounding, typenum
-
-
-cdef inline double rounded_f64(double v, int rounding) noexcept nogil:
-    if rounding == FLOOR:
-        return floor(v)
-    if rounding == TRUNCATE:
-        return trunc(v)
-    if rounding == HALF_UP:
-        return floor(v + 0.5)
-    return round(v) if rounding == HALF_AWAY else rint(v)
-
-
-cdef void double_codes_of(const int32_t* x, code* c, Py_ssize_t n, const DoubleRow* p) noexcept nogil:
-    """c = clamp(round(x * scale + plus) + shift)."""
-    cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = <code><int64_t>clamp_f64(rounded_f64(x[i] * p.scale + p.plus, p.rounding) + p.shift, p.lowest, p.highest)
-
-
-cdef void double_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef DoubleRow* p = <DoubleRow*>using
-    cdef const int32_t* x = <int32_t*>data[0]
-    if p.typenum == cnp.NPY_UINT8:
-        double_codes_of(x, <uint8_t*>data[1], n, p)
-    elif p.typenum == cnp.NPY_INT8:
-        double_codes_of(x, <int8_t*>data[1], n, p)
-    elif p.typenum == cnp.NPY_UINT16:
-        double_codes_of(x, <uint16_t*>data[1], n, p)
-    elif p.typenum == cnp.NPY_INT16:
-        double_codes_of(x, <int16_t*>data[1], n, p)
-    else:
-        double_codes_of(x, <int32_t*>data[1], n, p)
-
-
-def double_codes(cnp.ndarray x, double scale, str rounding, double lowest, double highest, cnp.ndarray out, *,
-                 double plus=0.0, double shift=0.0):
-    """out (any codes) = clamp(round(x * scale + plus) + shift) of int32 accumulators, in double."""
-    take(x, S32, out, CODES)
-    cdef DoubleRow p = DoubleRow(scale, plus, shift, lowest, highest, NAMES[rounding], cnp.PyArray_TYPE(out))
-    walk(double_loop, &p, x, out)
+def double_codes(cnp.ndarray x, cnp.ndarray scales, Py_ssize_t inner, cnp.ndarray out, *, str rounding, double lowest,
+                 double highest, double plus=0.0, double shift=0.0):
+    """out = clamp(round(x * scale + plus) + shift) in double, of int32 accumulators."""
+    cdef DoubleRow row = DoubleRow(0, plus, shift, lowest, highest, NAMES[rounding])
+    take(x, cnp.NPY_INT32, cnp.NPY_INT32)
+    take_numbers(scales, cnp.NPY_FLOAT64, inner, x, out)
+    double_stage(&row, <double*>cnp.PyArray_DATA(scales), cnp.PyArray_SIZE(scales), inner, x, out)

@@ -1,81 +1,139 @@
-/* The loops of float_stage.pyx, many lanes at a time, for codes of 8 and of 32 bits. */
+/* The loops of float_stage.pyx, many lanes at a time. */
 #ifdef TIER
 
-TARGET static inline vecf TIER(rounded)(vecf v, qops_rounding rounding)
+/* v so that only its fraction is left to drop */
+TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
 {
     const vec sign = set1_s32(INT32_MIN);
     if (rounding == QOPS_HALF_EVEN)
         return rint_f32(v);
     if (rounding == QOPS_HALF_AWAY) /* the float32 before 0.5, with the sign of v */
-        v = add_f32(v, TIER(floats)(or_bits(TIER(bits)(set1_f32(0.49999997f)), and_bits(TIER(bits)(v), sign))));
-    return trunc_f32(v);
+        return add_f32(v, TIER(floats)(or_bits(TIER(bits)(set1_f32(0.49999997f)), and_bits(TIER(bits)(v), sign))));
+    return v;
 }
 
-TARGET static inline vec TIER(float_code)(const int32_t *x, int is_int, float_row p, qops_rounding rounding)
+TARGET static inline vecf TIER(scaled)(const int32_t *x, int is_int, vecf scale, float_row p, int cuts)
 {
-    const vecf value = is_int ? s32_to_f32(load(x)) : load_f32((const float *)x);
-    const vecf near = min_f32(max_f32(value, set1_f32(p.lowest_x)), set1_f32(p.highest_x));
-    const vecf scaled = add_f32(mul_f32(sub_f32(near, set1_f32(p.minus)), set1_f32(p.scale)), set1_f32(p.plus));
-    const vecf code = add_f32(TIER(rounded)(scaled, rounding), set1_f32(p.shift));
+    vecf near = is_int ? s32_to_f32(load(x)) : load_f32((const float *)x);
+    if (cuts)
+        near = sub_f32(min_f32(max_f32(near, set1_f32(p.lowest_x)), set1_f32(p.highest_x)), set1_f32(p.minus));
+    return add_f32(mul_f32(near, scale), set1_f32(p.plus));
+}
+
+TARGET static inline vec TIER(float_code)(const int32_t *x, int is_int, vecf scale, float_row p, int cuts,
+                                          qops_rounding rounding)
+{
+    const vecf whole = trunc_f32(TIER(nearest)(TIER(scaled)(x, is_int, scale, p, cuts), rounding));
+    const vecf code = add_f32(whole, set1_f32(p.shift));
     return f32_to_s32_trunc(min_f32(max_f32(code, set1_f32(p.lowest)), set1_f32(p.highest)));
 }
 
-/* `is_int` and `rounding` are constants of each call, so no loop asks for them; 8 bits are cut as C cuts an int32: not every
- * row clamps its codes */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(const int32_t *x, int is_int, void *codes,
-                                                                              int bytes, ptrdiff_t n, float_row p,
-                                                                              qops_rounding rounding, int stream)
+/* The same but for the shift and the clamp, where 2^20 saturates as well; what is too low, and NaN, become INT32_MIN. */
+TARGET static inline vec TIER(float_sum)(const int32_t *x, int is_int, vecf scale, float_row p, int cuts, qops_rounding rounding)
 {
+    const vecf steps = TIER(scaled)(x, is_int, scale, p, cuts), most = set1_f32(1 << 20);
+    return rounding == QOPS_HALF_EVEN ? f32_to_s32_rint(min_f32(most, steps))
+                                      : f32_to_s32_trunc(min_f32(most, TIER(nearest)(steps, rounding)));
+}
+
+/* `is_int`, `each` and `rounding` are constants of the common calls, so no loop asks for them. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(const int32_t *x, int is_int, int32_t *y,
+                                                                              ptrdiff_t n, float_row p, const float *each,
+                                                                              qops_rounding rounding, int cuts, int stream)
+{
+    const vecf scale = set1_f32(p.scale);
+    FOR_VECTORS(i, n, LANES / 4, y)
+        store(y + i, TIER(float_code)(x + i, is_int, each ? load_f32(each + i) : scale, p, cuts, rounding), stream);
+    return done(n, stream);
+}
+
+/* a row without `ends` is cut to 8 bits as C cuts an int32 */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)(const int32_t *x, int is_int, uint8_t *c,
+                                                                                ptrdiff_t n, float_row p, const code_ends *ends,
+                                                                                qops_rounding rounding, int cuts, int stream)
+{
+    const vecf scale = set1_f32(p.scale);
     const vec low_byte = set1_s32(0xFF);
     const ptrdiff_t w = LANES / 4;
-    uint8_t *c = codes;
-    int32_t *y = codes;
     vec q[4];
 
-    if (n < LANES / bytes)
-        return 0;
-    if (bytes == 4) {
-        FOR_VECTORS(i, n, w, y)
-            store(y + i, TIER(float_code)(x + i, is_int, p, rounding), stream);
-        return done(n, stream);
-    }
     FOR_VECTORS(i, n, LANES, c) {
         for (int j = 0; j < 4; j++)
-            q[j] = and_bits(TIER(float_code)(x + i + j * w, is_int, p, rounding), low_byte);
-        store(c + i, narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
+            q[j] = ends ? TIER(float_sum)(x + i + j * w, is_int, scale, p, cuts, rounding)
+                        : and_bits(TIER(float_code)(x + i + j * w, is_int, scale, p, cuts, rounding), low_byte);
+        store(c + i, ends ? narrow_s32_codes(q, *ends) : narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
     }
     return done(n, stream);
 }
 
-TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, void *c, int bytes, ptrdiff_t n, float_row p, int stream)
+#define BY_ROUNDING(loop, ...)                                                             \
+    (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, cuts, stream)      \
+     : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, cuts, stream)      \
+     : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, cuts, stream) : 0)
+
+TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p, const float *each,
+                                          int cuts, int stream)
 {
-#define LOOP(is_int, bytes, rounding) TIER(float_loop)(x, is_int, c, bytes, n, p, rounding, stream)
-#define LOOP_OF(is_int, bytes)                                                       \
-    (p.rounding == QOPS_HALF_EVEN   ? LOOP(is_int, bytes, QOPS_HALF_EVEN)            \
-     : p.rounding == QOPS_HALF_AWAY ? LOOP(is_int, bytes, QOPS_HALF_AWAY)            \
-     : p.rounding == QOPS_TRUNCATE  ? LOOP(is_int, bytes, QOPS_TRUNCATE) : 0)
-    if (bytes == 4)
-        return is_int ? LOOP_OF(1, 4) : LOOP_OF(0, 4);
-    return is_int ? LOOP_OF(1, 1) : LOOP_OF(0, 1);
-#undef LOOP_OF
-#undef LOOP
+    if (n < LANES / 4)
+        return 0;
+    if (each)
+        return BY_ROUNDING(TIER(float_loop), x, is_int, y, n, p, each);
+    return is_int ? BY_ROUNDING(TIER(float_loop), x, 1, y, n, p, 0) : BY_ROUNDING(TIER(float_loop), x, 0, y, n, p, 0);
 }
+
+TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, code_ends ends,
+                                            int has_ends, int cuts, int stream)
+{
+    if (n < LANES)
+        return 0;
+    if (has_ends)
+        return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, &ends)
+                      : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, &ends);
+    return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, 0) : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, 0);
+}
+#undef BY_ROUNDING
 
 #else
 #ifndef QOPS_FLOAT_STAGE_H
 #define QOPS_FLOAT_STAGE_H
+#include "core/code_ends.h"
 #include "core/rounding.h"
-#include <stdint.h>
+#include <math.h>
 
 typedef struct { float lowest_x, highest_x, minus, scale, plus, shift, lowest, highest; qops_rounding rounding; } float_row;
 
 #define QOPS_BODY "core/float_stage.h"
 #include "core/tiers.h"
 
-static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, void *c, int bytes, ptrdiff_t n, float_row p,
-                                          int stream)
+/* whether the row changes x before it is scaled: also a NaN, which without that becomes the lowest code of a scale above 0 */
+static inline int cuts_x(float_row p, int is_int)
 {
-    return RUN_TIER(tier, float_codes, x, is_int, c, bytes, n, p, stream);
+    return p.lowest_x > -INFINITY || p.highest_x < INFINITY || p.minus || !(is_int || p.scale > 0);
+}
+
+static inline int has_float_ends(float_row p, int is_signed, code_ends *e)
+{
+    *e = (code_ends){0, 0, 0, 0};
+    if (!(fabsf(p.shift) < 32000 && fabsf(p.lowest) < 256 && fabsf(p.highest) < 256))
+        return 0;
+    const int32_t shift = (int32_t)p.shift, lowest = (int32_t)p.lowest, highest = (int32_t)p.highest;
+    return shift == p.shift && lowest == p.lowest && highest == p.highest &&
+           has_code_ends(shift, lowest, highest, is_signed, e);
+}
+
+/* `each`: a scale for each element, NULL if the row's is that of all */
+static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p,
+                                          const float *each, int stream)
+{
+    return RUN_TIER(tier, float_codes, x, is_int, y, n, p, each, cuts_x(p, is_int), stream);
+}
+
+static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
+                                            float_row p, int stream)
+{
+    code_ends ends;
+    const int has_ends = has_float_ends(p, is_signed, &ends);
+    return RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, cuts_x(p, is_int), stream);
 }
 #endif
 #endif

@@ -1,10 +1,10 @@
 /* The lane operations that the SIMD bodies are written in. Each is one DSP instruction, or what x86 needs for one.
  *
  * A body is compiled once a tier (see tiers.h), which sets
- *     TIER(name)  the tier's own function of that name: avx2_name, avx512_name
- *     MM(op)      the intrinsic of the tier's width:    _mm256_op, _mm512_op
- *     vec, vecf   a vector of integers, of floats
- *     LANES       bytes in a vector
+ *     TIER(name)       the tier's own function of that name: avx2_name, avx512_name
+ *     MM(op)           the intrinsic of the tier's width:    _mm256_op, _mm512_op
+ *     vec, vecf, vecd  a vector of integers, of floats, of doubles
+ *     LANES            bytes in a vector
  */
 #ifndef QOPS_LANES_H
 #define QOPS_LANES_H
@@ -18,6 +18,7 @@
 #define AVX512_FN __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"), always_inline)) static inline
 
 /* broadcast */
+#define set1_u8(x) MM(set1_epi8)((char)(x))
 #define set1_s16(x) MM(set1_epi16)(x)
 #define set1_s32(x) MM(set1_epi32)(x)
 #define set1_f32(x) MM(set1_ps)(x)
@@ -45,6 +46,8 @@
 #define or_bits(a, b) TIER(or_bits)(a, b)
 #define xor_bits(a, b) TIER(xor_bits)(a, b)
 
+#define min_u8(a, b) MM(min_epu8)(a, b)
+#define max_u8(a, b) MM(max_epu8)(a, b)
 #define min_s16(a, b) MM(min_epi16)(a, b)
 #define max_s16(a, b) MM(max_epi16)(a, b)
 #define min_s32(a, b) MM(min_epi32)(a, b)
@@ -85,6 +88,9 @@
 /* logical shifts by a count for each lane: 0 from 32 on, and below 0 */
 #define srl_s32_lanes(a, n) MM(srlv_epi32)(a, n)
 #define sll_s32_lanes(a, n) MM(sllv_epi32)(a, n)
+#define sll_s64_lanes(a, n) MM(sllv_epi64)(a, n)
+/* right shift, arithmetic, by a count for each lane */
+#define sra_s32_lanes(a, n) MM(srav_epi32)(a, n)
 
 /* products of the even lanes in 64 bits, and what the odd lanes need to become even */
 #define mul_even_s32(a, b) MM(mul_epi32)(a, b)
@@ -92,12 +98,12 @@
 #define add_s64(a, b) MM(add_epi64)(a, b)
 #define set1_s64(x) TIER(set1_s64)(x)
 /* logical shifts of 64-bit lanes */
-#define srl_s64(a, n) MM(srl_epi64)(a, _mm_cvtsi32_si128(n))
 #define sll_s64(a, n) MM(sll_epi64)(a, _mm_cvtsi32_si128(n))
+/* all bits of the lanes below 0 */
+#define negative_s64(a) TIER(negative_s64)(a)
 /* whether some lane has none of these bits */
 #define any_lacks_s32(a, bits) TIER(any_lacks_s32)(a, bits)
-/* even lanes of a, odd lanes of b; the high halves of 64-bit lanes of a in the even lanes, those of b in the odd ones */
-#define weave_s32(a, b) TIER(weave_s32)(a, b)
+/* the high halves of 64-bit lanes of a in the even lanes, those of b in the odd ones */
 #define weave_high_s32(a, b) TIER(weave_high_s32)(a, b)
 
 /* float32, one rounding an operation; to s32 half-even (rint) or toward zero */
@@ -115,6 +121,22 @@
 #define s32_to_f32(a) MM(cvtepi32_ps)(a)
 #define f32_to_s32_rint(a) MM(cvtps_epi32)(a)
 #define f32_to_s32_trunc(a) MM(cvttps_epi32)(a)
+
+/* double: two vectors, of the first and of the last half of the lanes of s32, to which both go back together */
+#define set1_f64(x) MM(set1_pd)(x)
+#define load_f64(p) MM(loadu_pd)(p)
+#define add_f64(a, b) MM(add_pd)(a, b)
+#define mul_f64(a, b) MM(mul_pd)(a, b)
+#define min_f64(a, b) MM(min_pd)(a, b)
+#define max_f64(a, b) MM(max_pd)(a, b)
+/* a, not below 0, with the sign of b */
+#define with_sign_f64(a, b) MM(or_pd)(a, MM(and_pd)(b, set1_f64(-0.0)))
+#define low_s32_to_f64(a) MM(cvtepi32_pd)(HALF(a, 0))
+#define high_s32_to_f64(a) MM(cvtepi32_pd)(HALF(a, 1))
+#define f64_to_s32_rint(low, high) JOIN(MM(cvtpd_epi32)(low), MM(cvtpd_epi32)(high))
+#define f64_to_s32_trunc(low, high) JOIN(MM(cvttpd_epi32)(low), MM(cvttpd_epi32)(high))
+#define HALF(a, which) TIER(half)(a, which)
+#define JOIN(low, high) TIER(join)(low, high)
 
 #define load(p) TIER(load)(p)
 #define store(p, a, stream) TIER(store)(p, a, stream)
@@ -139,6 +161,17 @@ AVX2_FN __m256i avx2_bits(__m256 a) { return _mm256_castps_si256(a); }
 AVX512_FN __m512i avx512_bits(__m512 a) { return _mm512_castps_si512(a); }
 AVX2_FN __m256 avx2_floats(__m256i a) { return _mm256_castsi256_ps(a); }
 AVX512_FN __m512 avx512_floats(__m512i a) { return _mm512_castsi512_ps(a); }
+
+AVX2_FN __m128i avx2_half(__m256i a, int last) { return last ? _mm256_extracti128_si256(a, 1) : _mm256_castsi256_si128(a); }
+AVX512_FN __m256i avx512_half(__m512i a, int last)
+{
+    return last ? _mm512_extracti64x4_epi64(a, 1) : _mm512_castsi512_si256(a);
+}
+AVX2_FN __m256i avx2_join(__m128i low, __m128i high) { return _mm256_set_m128i(high, low); }
+AVX512_FN __m512i avx512_join(__m256i low, __m256i high)
+{
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
 
 AVX2_FN __m256 avx2_rint_f32(__m256 a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 AVX512_FN __m512 avx512_rint_f32(__m512 a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
@@ -209,8 +242,9 @@ AVX512_FN int avx512_any_lacks_s32(__m512i a, __m512i bits) { return _mm512_test
 AVX2_FN __m256i avx2_set1_s64(int64_t x) { return _mm256_set1_epi64x(x); }
 AVX512_FN __m512i avx512_set1_s64(int64_t x) { return _mm512_set1_epi64(x); }
 
-AVX2_FN __m256i avx2_weave_s32(__m256i a, __m256i b) { return _mm256_blend_epi32(a, b, 0xAA); }
-AVX512_FN __m512i avx512_weave_s32(__m512i a, __m512i b) { return _mm512_mask_blend_epi32(0xAAAA, a, b); }
+AVX2_FN __m256i avx2_negative_s64(__m256i a) { return _mm256_cmpgt_epi64(_mm256_setzero_si256(), a); }
+AVX512_FN __m512i avx512_negative_s64(__m512i a) { return _mm512_srai_epi64(a, 63); }
+
 AVX2_FN __m256i avx2_weave_high_s32(__m256i a, __m256i b)
 {
     return _mm256_blend_epi32(_mm256_srli_epi64(a, 32), b, 0xAA);

@@ -19,6 +19,7 @@
 #define MM(op) _mm256_##op
 #define vec __m256i
 #define vecf __m256
+#define vecd __m256d
 #define LANES 32
 #define TARGET __attribute__((target("avx2,fma")))
 #include QOPS_BODY
@@ -26,6 +27,7 @@
 #undef MM
 #undef vec
 #undef vecf
+#undef vecd
 #undef LANES
 #undef TARGET
 
@@ -33,6 +35,7 @@
 #define MM(op) _mm512_##op
 #define vec __m512i
 #define vecf __m512
+#define vecd __m512d
 #define LANES 64
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 #include QOPS_BODY
@@ -40,6 +43,7 @@
 #undef MM
 #undef vec
 #undef vecf
+#undef vecd
 #undef LANES
 #undef TARGET
 

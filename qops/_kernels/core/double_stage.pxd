@@ -1,0 +1,13 @@
+"""From an accumulator to a code in double: clamp(round(x * scale + plus) + shift, lowest, highest), whole ends."""
+
+cimport numpy as cnp
+
+from qops._kernels.core.rounding cimport Rounding
+
+cdef extern from "core/double_stage.h":
+    ctypedef struct DoubleRow "double_row":
+        double scale, plus, shift, lowest, highest
+        Rounding rounding
+
+cdef object double_stage(const DoubleRow* p, const double* scales, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
+                         cnp.ndarray out)

@@ -1,0 +1,23 @@
+"""What makes codes of values or accumulators: a loop that knows only int32 codes, and the row of numbers that it needs."""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t
+
+ctypedef void (*Codes)(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil
+ctypedef Py_ssize_t (*Bytes)(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* row) noexcept nogil
+# sets a row to the numbers of channel c
+ctypedef void (*Pick)(void* row, const void* numbers, Py_ssize_t c) noexcept nogil
+# the codes of elements first..first + n - 1 of a period, each of which has numbers of its own
+ctypedef void (*Each)(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil
+
+cdef struct Maker:
+    Codes codes
+    Bytes bytes  # makes the first codes of 8 bits at once and returns how many; NULL if there is no such loop
+    const void* row
+    int itemsize  # of an element of x
+
+cdef void make(Maker m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil
+cdef object run(Maker m, cnp.ndarray x, cnp.ndarray out)
+cdef object run_channels(Maker m, Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
+                         cnp.ndarray out)
+cdef object run_each(Each each, const void* rows, Py_ssize_t period, cnp.ndarray x, cnp.ndarray out)

@@ -1,0 +1,97 @@
+"""The one place where kernels tell types of codes apart: loops make int32 codes, here they are cut to the output's type."""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, uint8_t, uint16_t
+
+from qops._kernels.core.codes cimport code_type
+from qops._kernels.core.walk cimport walk
+
+cnp.import_array()
+
+cdef enum:
+    BLOCK = 1024  # codes between the two loops: 4 KB
+
+
+cdef int code_size(cnp.ndarray out) except -1:
+    """Bytes of a code of `out`; TypeError if its dtype is no code type."""
+    if code_type(out).steps == 0:
+        raise TypeError(f"out: expected uint8, int8, uint16, int16 or int32, got {(<object>out).dtype}")
+    return <int>cnp.PyArray_ITEMSIZE(out)
+
+
+cdef void narrow(const int32_t* codes, void* c, int size, Py_ssize_t n) noexcept nogil:
+    """The low bytes of codes, which hold all of each."""
+    cdef uint8_t* bytes = <uint8_t*>c
+    cdef uint16_t* pairs = <uint16_t*>c
+    cdef Py_ssize_t i
+    if size == 1:
+        for i in range(n):
+            bytes[i] = <uint8_t>codes[i]
+    else:
+        for i in range(n):
+            pairs[i] = <uint16_t>codes[i]
+
+
+cdef void make(Maker m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil:
+    """c = the n codes of x, each of `size` bytes."""
+    cdef int32_t block[BLOCK]
+    cdef Py_ssize_t i = 0, count
+    if size == 4:
+        m.codes(x, <int32_t*>c, n, m.row)
+        return
+    if size == 1 and m.bytes is not NULL:
+        i = m.bytes(x, c, is_signed, n, m.row)
+    while i < n:
+        count = min(n - i, <Py_ssize_t>BLOCK)
+        m.codes(<char*>x + i * m.itemsize, block, count, m.row)
+        narrow(block, <char*>c + i * size, size, count)
+        i += count
+
+
+cdef struct Stretch:
+    Maker maker
+    int size
+    bint is_signed
+
+
+cdef void make_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Stretch* s = <Stretch*>using
+    make(s.maker, data[0], data[1], s.size, s.is_signed, n)
+
+
+cdef object run(Maker m, cnp.ndarray x, cnp.ndarray out):
+    """out = the codes of x; TypeError if the dtype of `out` is no code type."""
+    cdef Stretch s = Stretch(m, code_size(out), cnp.PyArray_ISSIGNED(out))
+    walk(make_loop, &s, x, out)
+
+
+cdef object run_channels(Maker m, Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
+                         cnp.ndarray out):
+    """The same of contiguous arrays, with another row for every `inner` elements, after `count` of them the first again."""
+    cdef Stretch s = Stretch(m, code_size(out), cnp.PyArray_ISSIGNED(out))
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(x), start
+    cdef const char* values = cnp.PyArray_BYTES(x)
+    cdef char* c = cnp.PyArray_BYTES(out)
+    with nogil:
+        for start from 0 <= start < n by inner:
+            pick(<void*>m.row, numbers, start // inner % count)
+            make(m, values + start * m.itemsize, c + start * s.size, s.size, s.is_signed, min(inner, n - start))
+
+
+cdef object run_each(Each each, const void* rows, Py_ssize_t period, cnp.ndarray x, cnp.ndarray out):
+    """out = the codes of x, both contiguous, of which each element of a period has a row of its own."""
+    cdef int size = code_size(out), itemsize = <int>cnp.PyArray_ITEMSIZE(x)
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(x), start = 0, first, count
+    cdef const char* values = cnp.PyArray_BYTES(x)
+    cdef char* c = cnp.PyArray_BYTES(out)
+    cdef int32_t block[BLOCK]
+    with nogil:
+        while start < n:
+            first = start % period
+            count = min(min(n - start, period - first), <Py_ssize_t>BLOCK)
+            if size == 4:
+                each(values + start * itemsize, <int32_t*>c + start, count, rows, first)
+            else:
+                each(values + start * itemsize, block, count, rows, first)
+                narrow(block, c + start * size, size, count)
+            start += count

@@ -1,0 +1,22 @@
+/* From int32 sums to codes of 8 bits in lanes: saturated to 16 bits, `zero` added, saturated to the 256 codes of the type,
+ * clamped. The codes of int8 are those of uint8 with another first bit. */
+#ifndef QOPS_CODE_ENDS_H
+#define QOPS_CODE_ENDS_H
+#include <stdint.h>
+
+typedef struct { int16_t zero; uint8_t lowest, highest; int32_t flip; } code_ends;
+
+/* sets `e`; false if 16 bits may hold too little for the sums to saturate as they should */
+static inline int has_code_ends(int64_t zero_point, int64_t lowest, int64_t highest, int is_signed, code_ends *e)
+{
+    const int64_t base = is_signed ? INT8_MIN : 0, zero = zero_point - base;
+    *e = (code_ends){(int16_t)zero, (uint8_t)(lowest - base), (uint8_t)(highest - base), is_signed ? (int32_t)0x80808080 : 0};
+    return -32000 <= zero && zero <= 32000 && base <= lowest && lowest <= highest && highest <= base + 255;
+}
+
+#define clamp_codes(u8, e) \
+    xor_bits(min_u8(max_u8(u8, set1_u8((e).lowest)), set1_u8((e).highest)), set1_s32((e).flip))
+#define narrow_s32_codes(q, e)                                                                       \
+    clamp_codes(in_order(narrow_s16_u8(add_sat_s16(narrow_s32_s16((q)[0], (q)[1]), set1_s16((e).zero)),  \
+                                       add_sat_s16(narrow_s32_s16((q)[2], (q)[3]), set1_s16((e).zero)))), e)
+#endif
