@@ -10,15 +10,16 @@ import pytest
 import tier_cases
 import tier_cases_nnlib
 import tier_cases_product
+import tier_cases_rules
 from tier_cases import RANGES
 
 from qops._kernels.core import tiers as isa
 
-NAMED = tier_cases.NAMED | tier_cases_nnlib.NAMED | tier_cases_product.NAMED
+NAMED = tier_cases.NAMED | tier_cases_nnlib.NAMED | tier_cases_product.NAMED | tier_cases_rules.NAMED
 LENGTHS = [*range(201), *range(4096, 4096 + 66), *range(4177, 4340, 3)]  # the latter where other bodies start, and end
 BIG = (70_001, 2 * 2**20 + 77, 8 * 2**20 + 33)  # outputs on both sides of 8 MiB
 BEST = isa.name()
-LOOPS_ON_AVX2 = ["shifted_half_away", "shifted_half_even", "shifted_hvx", "shifted_truncate", "nnlib_scaled"]
+LOOPS_ON_AVX2 = ["shifted_half_even", "nnlib_scaled"]
 READ_ONLY = [name for name, case in NAMED.items() if case in RANGES]
 IN_PLACE = [name for name in NAMED if name.startswith("step_")]
 WHOLE_CALLS = [  # refuse an `out` within an input

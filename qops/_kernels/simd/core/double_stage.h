@@ -1,10 +1,12 @@
 /* The loops of double_stage.pyx, many lanes at a time: half of an int32 vector fills one of doubles. */
 #ifdef TIER
 
+/* the ends, less the shift, are those that 32 bits hold */
 TARGET static inline vecd TIER(double_whole)(vecd x, vecd scale, double_row p, qops_rounding rounding)
 {
-    const vecd steps = add_f64(mul_f64(x, scale), set1_f64(p.plus));
-    const vecd cut = min_f64(max_f64(steps, set1_f64(p.lowest - p.shift)), set1_f64(p.highest - p.shift));
+    const vecd lowest = max_f64(set1_f64(p.lowest - p.shift), set1_f64(INT32_MIN));
+    const vecd highest = min_f64(set1_f64(p.highest - p.shift), set1_f64(INT32_MAX));
+    const vecd steps = add_f64(mul_f64(x, scale), set1_f64(p.plus)), cut = min_f64(max_f64(steps, lowest), highest);
     return rounding == QOPS_HALF_EVEN ? cut : add_f64(cut, with_sign_f64(set1_f64(0.49999999999999994), cut));
 }
 
@@ -52,12 +54,14 @@ typedef struct { double scale, plus, shift, lowest, highest; qops_rounding round
 #include "core/tiers.h"
 
 /* `each`: a scale for each element, NULL if the row's is that of all. The ends are whole numbers, so what is cut before it
- * is rounded is the same. */
+ * is rounded is the same. Steps of a scale up to 1 need no more than 32 bits. */
 static inline ptrdiff_t double_codes__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_row p,
                                            const double *each)
 {
+    const double lowest = p.lowest - p.shift, highest = p.highest - p.shift;
     const int knows = p.rounding == QOPS_HALF_EVEN || p.rounding == QOPS_HALF_AWAY;
-    return knows && fabs(p.shift) <= INT32_MAX && p.lowest - p.shift >= INT32_MIN && p.highest - p.shift <= INT32_MAX
+    const int fits = lowest >= INT32_MIN && highest <= INT32_MAX, small = !each && fabs(p.scale) <= 1 && p.plus == 0;
+    return knows && fabs(p.shift) <= INT32_MAX && lowest <= INT32_MAX && highest >= INT32_MIN && (fits || small)
                ? RUN_TIER(tier, double_codes, x, y, n, p, each) : 0;
 }
 #endif

@@ -1,0 +1,48 @@
+"""A case for each kind of rule, as tier_cases.py has them: any type of codes, any zero point and clamp, scales up to 4."""
+
+import numpy as np
+import tier_cases
+
+from qops import codes, rules
+from qops.rules.numbers import Numbers
+
+TYPES = [np.uint8, np.int8, np.int32, np.int16, np.int32]
+ONE = ["tflite-double", "tflite-single", "half-up-double", "rndna", "cmsis-s64", "fp32-away", "double-away"]
+ONE += ["double-even-zp-inside"]
+EACH = ["tflite-double", "tflite-single", "rndna", "fp32-even", "double-away"]
+
+
+def drawn_numbers(rule, rng, out, scale):
+    """The rule with a scale, or some, a zero point in the codes or not, ends that are those of the type or not."""
+    row = codes.of(out)
+    lo, hi = np.sort(rng.integers(row.lowest, row.highest, 2, endpoint=True)).tolist()
+    lo, hi = [(lo, hi), (row.lowest, row.highest)][rng.integers(0, 2)]
+    zero = int(rng.integers(row.lowest, row.highest, endpoint=True)) // [1, 1, 2**20][rng.integers(0, 3)]
+    return Numbers(rules.TABLE[rule], scale, zero, lo, hi)
+
+
+def one(rule):
+    """A case with one scale."""
+
+    def case(rng, n):
+        x, out = tier_cases.drawn(rng, n, np.int32), tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 5)])
+        run = drawn_numbers(rule, rng, out, 2.0 ** rng.uniform(-31, 2) * rng.integers(1, 3)).run()
+        return lambda: (out, run(x, out))
+
+    return case
+
+
+def each(rule):
+    """A case with a scale for each of some elements, in turn."""
+
+    def case(rng, n):
+        x, out = tier_cases.drawn(rng, n, np.int32), tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 5)])
+        period, inner = [(48, 1), (1056, 1), (37, 1), (5, 70)][rng.integers(0, 4)]
+        scales = 2.0 ** rng.uniform(-20, -2, period) * [1, 1, 8][rng.integers(0, 3)]
+        run = drawn_numbers(rule, rng, out, scales).run(inner)
+        return lambda: (out, run(x, out))
+
+    return case
+
+
+NAMED = {f"rule {rule}": one(rule) for rule in ONE} | {f"rule each {rule}": each(rule) for rule in EACH}
