@@ -41,7 +41,9 @@ def multiplier_of(rule: Rule, scale: Any) -> tuple[Array, Array]:
     if not fits.all():
         first = np.unravel_index(fits.argmin(), fits.shape)
         found = int(multiplier[first]), int(right_shift[first])
-        raise ValueError(f"scale: {np.asarray(scale)[first]} is out of the range of {rule.name}, its integers are {found}")
+        raise ValueError(
+            f"scale: {np.asarray(scale)[first]} is out of the range of {rule.name}, its integers are {found}"
+        )
     return multiplier, right_shift
 
 

@@ -83,10 +83,16 @@ ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
         (lambda x, y: rows.integer_codes(x, x, *ONE[1:], y, **HOW), "^numbers: expected contiguous (int|float)64, got"),
         (lambda x, y: rows.integer_codes(x, ONE[0], np.int64([1, 2]), 1, y, **HOW), "^right_shifts: expected as many"),
         (lambda x, y: rows.integer_codes(x, *ONE[:2], 0, y, **HOW), "^inner: expected 1 or more, got 0"),
-        (lambda x, y: rows.integer_codes(x, *[np.int64([1, 2])] * 2, 1, y[::-1], **HOW), "^x, out: expected contiguous"),
+        (
+            lambda x, y: rows.integer_codes(x, *[np.int64([1, 2])] * 2, 1, y[::-1], **HOW),
+            "^x, out: expected contiguous",
+        ),
         (lambda x, y: rows.float_codes(y, rows.floats(0.5, **ENDS), y), "^x: expected int32 or float32, got int16"),
         (lambda x, y: rows.double_codes(y, np.float64([0.5]), 1, y, **ENDS), "^x: expected int32"),
-        (lambda x, y: rows.double_codes(x, np.float32([0.5]), 1, y, **ENDS), "^numbers: expected contiguous (int|float)64, got"),
+        (
+            lambda x, y: rows.double_codes(x, np.float32([0.5]), 1, y, **ENDS),
+            "^numbers: expected contiguous (int|float)64, got",
+        ),
     ],
 )
 def test_kernels_refuse_what_they_would_read_wrongly(call, text):
