@@ -16,7 +16,7 @@ __all__ = ["integers", "requantize"]
 _LANES = 64  # elements of the widest vectors of codes
 
 
-def _given(integers: Any) -> Multiplier:
+def _given(integers: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The multipliers and right shifts: numbers, or arrays with one a channel."""
     try:
         multiplier, right_shift = np.broadcast_arrays(*(np.asarray(x) for x in integers))
@@ -28,7 +28,7 @@ def _given(integers: Any) -> Multiplier:
     if not fits.all():
         m, n = (x[~fits].flat[0] for x in (multiplier, right_shift))
         raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
-    return Multiplier(multiplier.astype(np.int64), right_shift.astype(np.int64))
+    return multiplier.astype(np.int64), right_shift.astype(np.int64)
 
 
 def _scales(scale: Any) -> NDArray[np.float64]:

@@ -52,15 +52,15 @@ class Numbers:
 
     def __init__(self, rule: Rule, scale: Any, zero_point: int, lo: int, hi: int):
         self.rule, self.zero_point, self.lo, self.hi = rule, zero_point, lo, hi
-        self._given = scale if isinstance(scale, Multiplier) else None
-        self.scale = np.ldexp(np.float64(scale[0]), -np.asarray(scale[1])) if isinstance(scale, Multiplier) else scale
+        self.scale, self._given = scale, None
+        if isinstance(scale, tuple):
+            self._given = tuple(np.asarray(x, np.int64) for x in scale)
+            self.scale = np.ldexp(np.float64(scale[0]), -np.asarray(scale[1]))
 
     @property
     def integers(self) -> tuple[Array, Array]:
         """Multipliers and total right shifts, int64."""
-        if self._given is None:
-            return multiplier_of(self.rule, self.scale)
-        multiplier, right_shift = (np.asarray(x, np.int64) for x in self._given)
+        multiplier, right_shift = self._given or multiplier_of(self.rule, self.scale)
         return multiplier, right_shift
 
     @property
@@ -71,12 +71,11 @@ class Numbers:
 
     def each(self, channels: Array) -> "Numbers":
         """Those of the channels by number."""
-        of = self._given
-        picked = self.scale[channels] if of is None else Multiplier(of[0][channels], of[1][channels])
+        picked = self.scale[channels] if self._given is None else tuple(x[channels] for x in self._given)
         return Numbers(self.rule, picked, self.zero_point, self.lo, self.hi)
 
     def run(self, inner: int = 1) -> Run:
-        """What requantizes accumulators, `inner` in turn of each channel; ValueError for a scale that the rule does not take."""
+        """What requantizes accumulators, `inner` of each channel in turn; ValueError for a scale it cannot take."""
         if self.rule.multiplier in SINGLES:
             return self._single_run(inner)
         if self.rule.multiplier in FLOATS:
@@ -93,7 +92,7 @@ class Numbers:
     def _rounded(
         self, multiplier: Array, right_shift: Array, inner: int, first: str, second: str = "", split: str = "once"
     ) -> Run:
-        numbers = [np.atleast_1d(np.asarray(x, np.int64)) for x in (multiplier, right_shift)]
+        multipliers, shifts = (np.atleast_1d(np.asarray(x, np.int64)) for x in (multiplier, right_shift))
         wraps = _WRAPS.get(self.rule.wraps, "")
         how: dict[str, Any] = {"zero_point": self.zero_point, "lowest": self.lo, "highest": self.hi}
         how |= {"first": first, "second": second, "split": split}
@@ -101,8 +100,8 @@ class Numbers:
         small = wraps == "code_wraps" and abs(self.zero_point) < 2**29 and (np.abs(self.scale) <= 0.5).all()
 
         def run(x: Array, out: Array) -> None:
-            flags = {} if not wraps or (small and x.dtype == np.int32) else {wraps: True}
-            rows.integer_codes(x, *numbers, inner, out, **how, **flags)
+            flags: dict[str, Any] = {} if not wraps or (small and x.dtype == np.int32) else {wraps: True}
+            rows.integer_codes(x, multipliers, shifts, inner, out, **how, **flags)
 
         return run
 

@@ -115,7 +115,7 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
     value = number(scale, "scale")
     if value < 0:
         raise ValueError(f"scale: {value} is negative")
-    multiplier, right_shift = _built(build)(np.float64(value))
+    multiplier, right_shift = _built(build)(np.asarray(value))
     return int(multiplier), 31 - int(right_shift)
 
 

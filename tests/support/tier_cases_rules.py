@@ -1,4 +1,4 @@
-"""A case for each kind of rule, as tier_cases.py has them: any type of codes, any zero point and clamp, scales up to 4."""
+"""Cases of rules, as tier_cases.py has them: any type of codes, any zero point and clamp, scales up to 4."""
 
 import numpy as np
 import tier_cases

@@ -5,8 +5,8 @@
     sum  = clamp(high + second.term, least, most)
     code = clamp((sum >> second.right_shift) + zero_point, lowest_code, highest_code)
 
-In some systems 32 bits wrap: the product, before and after its term is added (product_wraps); high (high_wraps); the code
-before it is clamped (code_wraps).
+In some systems 32 bits wrap: the product, before and after its term is added (product_wraps); high (high_wraps);
+the code before it is clamped (code_wraps).
 """
 
 cimport numpy as cnp

@@ -126,7 +126,8 @@ cdef struct Channels:
     int steps
 
 
-cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, Channels* p, Py_ssize_t first) noexcept nogil:
+cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, Channels* p,
+                           Py_ssize_t first) noexcept nogil:
     cdef IntegerRow row = p.row
     for i in range(i, n):
         p.pick(&row, p.numbers, first + i)
@@ -159,7 +160,7 @@ cdef int grouped(Channels* p, Py_ssize_t count) noexcept nogil:
 
 cdef object integer_channels(Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
                              cnp.ndarray out):
-    """The same of contiguous arrays, with another row for every `inner` elements, after `count` of them the first again."""
+    """The same of contiguous arrays: another of `count` rows for every `inner` elements, in turn."""
     cdef bint is_wide = cnp.PyArray_ITEMSIZE(x) == 8
     cdef Channels p
     cdef bytearray memory

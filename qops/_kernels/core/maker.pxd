@@ -1,4 +1,4 @@
-"""What makes codes of values or accumulators: a loop that knows only int32 codes, and the row of numbers that it needs."""
+"""What makes codes of values or accumulators: a loop that knows only int32 codes, and the row that it needs."""
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t

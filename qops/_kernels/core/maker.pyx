@@ -1,4 +1,4 @@
-"""The one place where kernels tell types of codes apart: loops make int32 codes, here they are cut to the output's type."""
+"""The one place that tells types of codes apart: loops make int32 codes, here they are cut to the output's type."""
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, uint8_t, uint16_t
@@ -67,7 +67,7 @@ cdef object run(Maker m, cnp.ndarray x, cnp.ndarray out):
 
 cdef object run_channels(Maker m, Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
                          cnp.ndarray out):
-    """The same of contiguous arrays, with another row for every `inner` elements, after `count` of them the first again."""
+    """The same of contiguous arrays: another of `count` rows for every `inner` elements, in turn."""
     cdef Stretch s = Stretch(m, code_size(out), cnp.PyArray_ISSIGNED(out))
     cdef Py_ssize_t n = cnp.PyArray_SIZE(x), start
     cdef const char* values = cnp.PyArray_BYTES(x)

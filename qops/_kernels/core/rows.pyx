@@ -1,7 +1,7 @@
 """The stages for rules that are made in Python: one scale for all, or one for each channel or element.
 
-`inner` elements that follow each other have one scale, then come those of the next, after the last the first again. Where
-there is more than one scale, the arrays are contiguous.
+`inner` elements that follow each other have one scale, then come those of the next; after the last, the first again.
+Where there is more than one scale, the arrays are contiguous.
 """
 
 cimport numpy as cnp
@@ -68,20 +68,22 @@ cdef int take_numbers(cnp.ndarray numbers, int typenum, Py_ssize_t inner, cnp.nd
     """TypeError or ValueError where the loops would read other types, or further, than there is."""
     if inner < 1:
         raise ValueError(f"inner: expected 1 or more, got {inner}")
-    if cnp.PyArray_TYPE(numbers) != typenum or not cnp.PyArray_IS_C_CONTIGUOUS(numbers) or cnp.PyArray_SIZE(numbers) == 0:
+    cdef Py_ssize_t count = cnp.PyArray_SIZE(numbers)
+    if cnp.PyArray_TYPE(numbers) != typenum or not cnp.PyArray_IS_C_CONTIGUOUS(numbers) or count == 0:
         raise TypeError(f"numbers: expected contiguous {dtype_names(typenum)}, got {(<object>numbers).dtype}")
-    if cnp.PyArray_SIZE(numbers) > 1 and not (cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(out)
-                                              and cnp.PyArray_SIZE(x) == cnp.PyArray_SIZE(out)):
+    if count > 1 and not (cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(out)
+                          and cnp.PyArray_SIZE(x) == cnp.PyArray_SIZE(out)):
         raise ValueError("x, out: expected contiguous arrays of one size")
     return 0
 
 
-def integer_codes(cnp.ndarray x, cnp.ndarray multipliers, cnp.ndarray right_shifts, Py_ssize_t inner, cnp.ndarray out, *,
-                  str first, str second, str split, int zero_point, int lowest, int highest, bint product_wraps=False,
-                  bint high_wraps=False, bint code_wraps=False):
+def integer_codes(cnp.ndarray x, cnp.ndarray multipliers, cnp.ndarray right_shifts, Py_ssize_t inner, cnp.ndarray out,
+                  *, str first, str second, str split, int zero_point, int lowest, int highest,
+                  bint product_wraps=False, bint high_wraps=False, bint code_wraps=False):
     """out = the codes of int32 or int64 accumulators, times multiplier / 2**right_shift, of int64 arrays."""
-    cdef Rule r = Rule(<int64_t*>cnp.PyArray_DATA(multipliers), <int64_t*>cnp.PyArray_DATA(right_shifts), NAMES[first],
-                       NAMES[second], SPLITS.index(split), zero_point, lowest, highest, product_wraps, high_wraps, code_wraps)
+    cdef Rule r = Rule(<int64_t*>cnp.PyArray_DATA(multipliers), <int64_t*>cnp.PyArray_DATA(right_shifts),
+                       NAMES[first], NAMES[second], SPLITS.index(split), zero_point, lowest, highest,
+                       product_wraps, high_wraps, code_wraps)
     cdef IntegerRow row
     cdef Py_ssize_t count = cnp.PyArray_SIZE(multipliers)
     take(x, cnp.NPY_INT32, cnp.NPY_INT64)
