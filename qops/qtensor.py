@@ -173,7 +173,13 @@ class QTensor(_Triple):
     __rmul__ = __mul__
     __le__ = __gt__ = __ge__ = __lt__
     __rsub__ = __sub__
-    __matmul__ = __rmatmul__ = __rtruediv__ = __neg__ = __truediv__
+    __rtruediv__ = __neg__ = __truediv__
+
+    def __matmul__(self, other: object) -> NoReturn:
+        """Refuse."""
+        raise TypeError("@: use qops.matmul(a, b)")
+
+    __rmatmul__ = __matmul__
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse to be made an array."""

@@ -97,7 +97,7 @@ T = QTensor(np.uint8([1, 2, 255]), -1.0, 1.0)
         (lambda t: 1.0 - t, "-: use qops.quantized_sub_8p8to8"),
         (lambda t: t / 2, "a QTensor is no array: take .data for its codes or .dequantize"),
         (lambda t: -t, "a QTensor is no array"),
-        (lambda t: t @ t, "a QTensor is no array"),
+        (lambda t: t @ t, "@: use qops.matmul"),
         (lambda t: t < t, "<, >: compare the codes, t.data, or the real values, t.dequantize"),
         (lambda t: t >= 1.0, "<, >: compare the codes"),
         (lambda t: max(t, t), "<, >: compare the codes"),

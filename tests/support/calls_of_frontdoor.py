@@ -22,6 +22,12 @@ CALLS = {
     "quantized_sub_8p8to8": GUESSED,
     "quantized_mul_8x8to32": {"good": A_B, "out": np.int32},
     "quantized_mul_8x8to8": GUESSED,
+    "matmul": {"good": {"a": U8, "b": (OTHER.T.copy(), 0.0, 3.0)}, "out": np.int32, "each": False},
+    "conv2d": {
+        "good": {"x": (IMAGE, -1.0, 2.0), "w": (FILTERS, -1.5, 1.0), "stride": (2, 1), "padding": "SAME"},
+        "out": np.int32,
+        "each": False,
+    },
     "relu": {"good": {"t": U8, "limit": 1.0}, "out": np.uint8},
     "requantization_range": {"good": {"t": S32}},
     "requantize": {"good": {"t": U8, **ENDS}, "out": np.uint8},

@@ -1,0 +1,12 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def codes_of_sums(
+    sums: NDArray[np.int32],
+    factor: float,
+    of_rows: NDArray[Any],
+    of_columns: NDArray[Any],
+    codes: NDArray[np.int32],
+) -> None: ...
