@@ -123,7 +123,6 @@ def quantize_down_and_shrink_range_32to16(t: TensorLike, *, out: NDArray[np.int1
 def _requantized(
     codes: NDArray[Any], gain: float, limit: float, shrinks: bool, out: NDArray[np.int16] | None
 ) -> QTensor:
-    result, steps = output(out, S16, codes), np.empty(codes.shape, np.int32)
-    kernels.requantize_32to16(codes, gain, shrinks, steps)
-    result[...] = steps
+    result = output(out, S16, codes)
+    kernels.requantize_32to16(codes, gain, shrinks, result)
     return BALANCED(result, -limit, limit)

@@ -26,6 +26,6 @@ cdef IntegerRow row_16(float gain, bint shrinks) noexcept nogil:
 
 
 def requantize_32to16(cnp.ndarray x, float gain, bint shrinks, cnp.ndarray out):
-    """out (int32) = codes of 16 bits, of `gain` output steps an input step."""
+    """out = int16 codes of `gain` output steps an input step."""
     cdef IntegerRow row = row_16(gain, shrinks)
     integer_stage(&row, x, out)
