@@ -10,6 +10,7 @@ from benchmarks.case import Candidate, Case, shared
 from benchmarks.memcpy import BYTES
 from benchmarks.nnlib import NNLIB
 from benchmarks.products import PRODUCTS
+from benchmarks.tensorflow import TENSORFLOW
 from qops import fixedpoint
 from qops.affine import Affine
 from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
@@ -173,4 +174,5 @@ CASES = [
     Case("multiply_shift_gemmlowp", integers, gemmlowp, qops_gemmlowp, bytes_per_element(8), BYTES),
     *PRODUCTS,
     *NNLIB,
+    *TENSORFLOW,
 ]

@@ -233,6 +233,17 @@ def pooled(model, within):
     return make
 
 
+OF_SYSTEMS = {
+    ("nnlib_relu_8", "tensorflow_relu"): {"maximum": maximum},
+    ("nnlib_mul_8x8to32", "tensorflow_mul"): {"int32": multiplied(np.int32)},
+    ("nnlib_concat_8", "tensorflow_concat"): {"float32": concat},
+    ("nnlib_max_pool_8", "tensorflow_max_pool"): {"float64": pooled(nnlib.highest, 0)},
+    ("nnlib_avg_pool_8", "tensorflow_avg_pool"): {"float64": pooled(nnlib.mean, 0)},
+    ("nnlib_matmul_8x8to32", "tensorflow_matmul"): {"float64": centred_product},
+    ("nnlib_conv2d_8x8to32", "tensorflow_conv2d"): {"float64": by_window(nnlib.convolved)},
+}
+"""The forms of ops that two systems have, on the same data."""
+
 FORMS = {
     "quantized_add_8p8to8": {"float32": add_8},
     "quantized_add_8p8to32": {"float32": add_32},
@@ -248,12 +259,6 @@ FORMS = {
     **{case.name: {"float64": by_window(products.convolved)} for case in products.CONVOLUTIONS},
     products.SATURATING_CONVOLUTION.name: {"int32": by_window(products.convolved_saturated)},
     products.DEPTHWISE.name: {"float64": by_window(products.convolved_by_channel)},
-    "nnlib_relu_8": {"maximum": maximum},
-    "nnlib_mul_8x8to32": {"int32": multiplied(np.int32)},
+    **{name: form for names, form in OF_SYSTEMS.items() for name in names},
     "nnlib_mul_8x8to8": {"int32, float32": multiplied(np.uint8)},
-    "nnlib_concat_8": {"float32": concat},
-    "nnlib_max_pool_8": {"float64": pooled(nnlib.highest, 0)},
-    "nnlib_avg_pool_8": {"float64": pooled(nnlib.mean, 0)},
-    "nnlib_matmul_8x8to32": {"float64": centred_product},
-    "nnlib_conv2d_8x8to32": {"float64": by_window(nnlib.convolved)},
 }

@@ -68,6 +68,19 @@ def quantized_bias_add(x, y, min_x, max_x, min_y, max_y, dtype):
     )
 
 
+def of_codes(op, *names, dtype=tf.int32, **options):
+    """Give a maker for an op of quint8 tensors of these names, in the ranges of A and B."""
+
+    def make(**given):
+        bound = dict(options)
+        for name, codes, affine in zip(names, given.values(), (A, B), strict=False):
+            bound[name] = quantized(codes, tf.quint8)
+            bound[f"min_{name}"], bound[f"max_{name}"] = ends(*affine.range)
+        return kept(lambda: op(**bound), lambda got: plain(got[0], dtype), 0)
+
+    return make
+
+
 def quantize(x):
     """QuantizeV2, MIN_FIRST."""
     values, (lo, hi) = tf.constant(x), ends(*A.range)
@@ -126,7 +139,12 @@ def shifter(multiplier, shift, term):
     return make
 
 
+CONV2D = of_codes(raw.QuantizedConv2D, "input", "filter", out_type=tf.qint32, strides=[1, 1, 1, 1], padding="SAME")
 FORMS = {
+    "tensorflow_relu": {"QuantizedRelu": of_codes(raw.QuantizedRelu, "features", dtype=tf.uint8, out_type=tf.quint8)},
+    "tensorflow_mul": {"QuantizedMul": of_codes(raw.QuantizedMul, "x", "y", Toutput=tf.qint32)},
+    "tensorflow_matmul": {"QuantizedMatMul": of_codes(raw.QuantizedMatMul, "a", "b", Toutput=tf.qint32)},
+    "tensorflow_conv2d": {"QuantizedConv2D": CONV2D},
     "quantized_add_8p8to32": {
         "QuantizedAdd": add_32(quantized_add, 25.5),  # its steps are whole codes, which unequal ranges feel
         "QuantizedBiasAdd": add_32(quantized_bias_add, 2.01),
