@@ -83,10 +83,8 @@ def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms
     x = np.asarray(x)
     if dst_dt == "f32":
         return put(x, out)
-    if x.dtype == np.float32 and not range_float(x)[2]:
-        nans = np.count_nonzero(np.isnan(x))
-        if nans:
-            raise ValueError(f"dst: nan has no code in {dst_dt}, got {nans} of them")
+    if x.dtype == np.float32 and not range_float(x)[2] and np.isnan(x).any():
+        raise ValueError(f"dst: nan has no code in {dst_dt}")
     result = np.empty(x.shape, DTYPES[dst_dt]) if out is None else out
     rows.float_codes(x, {**ROWS[dst_dt], **terms}, result)
     return result

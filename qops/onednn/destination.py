@@ -17,6 +17,9 @@ __all__ = ["Destination", "Step", "destination", "fma", "made"]
 Step: TypeAlias = tuple[str, F32 | np.float32 | float]
 """A step of `qops._kernels.onednn.steps` and its operand."""
 
+BLOCK = 1 << 14
+"""Values that are stored at once where codes take their place: they stay in the cache."""
+
 TERMS = (("plus", "add", 1.0), ("scale", "multiply", 1.0), ("minus", "add", -1.0))
 """The terms of a store, the last one first: what it is called, which step it stands for, the sign of its operand."""
 
@@ -55,7 +58,7 @@ class Destination(NamedTuple):
         steps : sequence of Step, optional
             An array among the operands runs along the last axes of `x`.
         is_scratch : bool, optional
-            The memory of `x` may be used for the steps.
+            The memory of `x` may be used for the steps, and for an s32 result.
 
         Returns
         -------
@@ -76,7 +79,13 @@ class Destination(NamedTuple):
                     left.pop()
         if left or self.dt == "f32":
             x = made(x if is_scratch else to_f32(x), left, self.old)
-        return store(x, self.dt, self.out, **terms)
+        if self.dt != "s32" or self.out is not None or not (is_scratch and x.flags.carray):
+            return store(x, self.dt, self.out, **terms)
+        values, codes = x.reshape(-1), x.view(np.int32).reshape(-1)
+        for start in range(0, x.size, BLOCK):  # s32 codes take the place of the values, as new memory costs more
+            part = slice(start, start + BLOCK)
+            codes[part] = store(values[part], self.dt, None, **terms)
+        return codes.reshape(x.shape)
 
 
 def destination(

@@ -6,7 +6,7 @@ import pytest
 
 from qops._kernels.onednn import steps as kernels
 from qops.onednn import cast
-from qops.onednn.destination import destination
+from qops.onednn.destination import BLOCK, destination
 
 F = np.float32
 
@@ -96,9 +96,19 @@ def test_what_the_store_takes_over_changes_no_bit(rng, tier, steps, dtype, dt):
         assert out is None or got is out
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_s32_codes_take_the_place_of_sums(rng, tier, dtype):
+    x = rng.normal(0, 2.0**20, (BLOCK // 3 + 7, 7)).astype(dtype)
+    steps = [("add", F(range(7))), ("multiply", 0.3)]
+    want = np.rint(model(x, steps, None)).astype(np.int32)
+    got = destination(x.shape, "s32", None, ()).store(x, steps)
+    assert np.shares_memory(got, x)
+    assert np.array_equal(got, want)
+
+
 def test_a_nan_that_the_steps_make_is_refused():
     for steps in ([("add", np.inf), ("add", F([-np.inf]))], [("multiply", np.inf)]):
-        with pytest.raises(ValueError, match="dst: nan has no code in u8, got 2 of them"):
+        with pytest.raises(ValueError, match="dst: nan has no code in u8"):
             destination((2,), "u8", None, ()).store(np.zeros(2, np.int32), steps)
 
 
