@@ -1,4 +1,18 @@
-"""qops: DSP-style quantized ops on ``(data, min, max)`` triples, and what real systems compute, bit for bit."""
+"""Quantized ops on ``(data, min, max)`` triples, right within a stated bound for every valid input.
+
+quantize, dequantize                                real numbers to codes, and back
+quantized_add_8p8to8, quantized_add_8p8to32         the sum of two tensors, of 8 or of 32 bits
+quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
+quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
+matmul, conv2d                                      sums of products, exact, into 32 bits
+relu                                                values below 0, and above a limit, cut off
+requantization_range, requantize, requantize_32to8  codes of another range
+multiply_shift                                      integers times a real factor, in fixed point
+error                                               how far codes are from a float reference, in LSB
+explain, vectors                                    which rule made these integers; what tests a port of a rule
+
+`nnlib`, `tensorflow`, `onednn` and `onnx` are what real systems compute, bit for bit; `rules` their roundings by name.
+"""
 
 try:
     from qops._kernels.core.tiers import name as isa_tier
