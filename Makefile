@@ -30,6 +30,9 @@ analysis: dev  ## the main job: error of the quantized ops on real data -> build
 test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=avx512: fail where that tier is missing
 	$(BIN)/python -m pytest
 
+exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: half an hour
+	QOPS_EXHAUSTIVE=20000000 $(BIN)/python -m pytest tests/rules/test_c_source.py
+
 lint: dev  ## style (ruff, cython-lint) and types (mypy)
 	$(BIN)/ruff check .
 	PATH=$(BIN):$$PATH $(BIN)/cython-lint $(filter %.pyx %.pxd,$(KERNELS))
@@ -51,4 +54,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test lint bench debug clean
+.PHONY: help dev analysis test exhaustive lint bench debug clean

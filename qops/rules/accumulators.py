@@ -1,6 +1,6 @@
 """Requantize by a rule's name: accumulators to codes."""
 
-from math import gcd, prod
+from math import gcd, inf, prod
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,10 @@ def _given(integers: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return multiplier.astype(np.int64), right_shift.astype(np.int64)
 
 
-def _scales(scale: Any) -> NDArray[np.float64]:
+def _scales(scale: Any) -> float | NDArray[np.float64]:
     """The scales: a number, or an array with one a channel."""
+    if type(scale) is float and 0 <= scale < inf:
+        return scale
     values = as_array(scale, "scale")
     if values.dtype.kind not in "fiu":
         raise TypeError(f"scale: expected numbers, got {values.dtype}")
@@ -40,7 +42,7 @@ def _scales(scale: Any) -> NDArray[np.float64]:
         raise ValueError(f"scale: expected finite numbers, not negative, got {scale!r:.80}")
     if values.ndim > 1:
         raise ValueError(f"scale: expected one number or one a channel, got shape {values.shape}")
-    return values.astype(np.float64)
+    return values.astype(np.float64) if values.ndim else float(values)
 
 
 def requantize(
@@ -227,7 +229,7 @@ def integers(rule: str, scale: float) -> Multiplier:
     (Multiplier(multiplier=14173392, right_shift=32), Multiplier(multiplier=0, right_shift=7))
     """
     row, value = rule_of(rule), number(scale, "scale")
-    if row.multiplier in FLOATS:
+    if row.multiplier.startswith("float"):
         raise ValueError(f"rule: {rule} multiplies by the scale itself, in {row.multiplier}")
     if value < 0:
         raise ValueError(f"scale: {value} is negative")

@@ -7,11 +7,7 @@ from qops.rules.table import Rule
 
 __all__ = ["emit"]
 
-_NO_C = {
-    "gemmlowp-legacy": "its steps wrap one by one",
-    "rndnu16": "it shifts the accumulator into 16 bits first",
-    "tosa-inexact": "it multiplies by a float32 of its integers",
-}
+_NO_C = {"gemmlowp-legacy": "its steps wrap one by one"}
 _SHIFT = """static int64_t shifted_64(int64_t v, int n)
 {
     return v >= 0 ? v >> n : ~(~v >> n);
@@ -39,7 +35,16 @@ def _shifted(value: str, count: str, rounding: str) -> str:
 
 
 def _integers(rule: Rule, name: str) -> str:
-    if rule.name == "cmsis-s64":
+    if rule.name == "rndnu16":
+        lines = [
+            "    const int left = right_shift < 15 ? 15 - right_shift : 0;",
+            "    const int right = right_shift > 15 ? right_shift - 15 : 0;",
+            "    const int64_t wide = (int64_t)x * ((int64_t)1 << left);",
+            f"    const int64_t near = {_shifted('wide', 'right', rule.first)};",
+            "    const int64_t product = (near < -32768 ? -32768 : near > 32767 ? 32767 : near) * multiplier;",
+            f"    const int64_t y = {_shifted('product', '15', rule.second)} + (int64_t)zero_point;",
+        ]
+    elif rule.name == "cmsis-s64":
         lines = [
             "    const int64_t product = (int64_t)x * multiplier;",
             "    const int64_t high = wrap_s32(shifted_64(product, right_shift - 1));",
@@ -71,20 +76,25 @@ def _integers(rule: Rule, name: str) -> str:
         ]
     if rule.wraps == "sum with the zero point":
         lines.append("    y = wrap_s32(y);")
-    head = f"static int32_t {name}(int32_t x, int32_t multiplier, int right_shift,"
-    more = " " * head.index("(") + " int32_t zero_point, int32_t lo, int32_t hi)"
-    return "\n".join([head, more, "{", *lines, "    return y < lo ? lo : y > hi ? hi : (int32_t)y;", "}", ""])
+    return "\n".join([*_head(name), *lines, "    return y < lo ? lo : y > hi ? hi : (int32_t)y;", "}", ""])
+
+
+def _head(name: str) -> list[str]:
+    first = f"static int32_t {name}(int32_t x, int32_t multiplier, int right_shift,"
+    return [first, " " * first.index("(") + " int32_t zero_point, int32_t lo, int32_t hi)", "{"]
 
 
 def _floats(rule: Rule, name: str) -> str:
-    kind, suffix = ("float", "f") if rule.multiplier == "float32" else ("double", "")
+    kind, suffix = ("double", "") if rule.multiplier.startswith("float64") else ("float", "f")
+    head = [f"static int32_t {name}(int32_t x, {kind} scale, int32_t zero_point, int32_t lo, int32_t hi)", "{"]
+    if not rule.multiplier.startswith("float"):  # of its integers
+        head = [*_head(name), "    const float scale = (float)multiplier * ldexpf(1, -right_shift);"]
     inside = rule.zero_point == "inside"
     rounded = _ROUNDS[rule.first].format(f=suffix, t="t")
     low, high = ("lo", "hi") if inside else ("lo - zero_point", "hi - zero_point")
     return "\n".join(
         [
-            f"static int32_t {name}(int32_t x, {kind} scale, int32_t zero_point, int32_t lo, int32_t hi)",
-            "{",
+            *head,
             f"    {kind} t = ({kind})x * scale;",
             *([f"    t = t + ({kind})zero_point;"] if inside else []),
             f"    t = t < ({kind})({low}) ? ({kind})({low}) : t > ({kind})({high}) ? ({kind})({high}) : t;",
@@ -144,7 +154,7 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     if rule in _NO_C:
         raise ValueError(f"rule: {rule} is no such function, {_NO_C[rule]}")
     name = rule.replace("-", "_")
-    is_float = row.multiplier.startswith("float")
+    is_float = "float" in row.multiplier
     body = _floats(row, name) if is_float else _integers(row, name)
     helpers = "\n".join(text for word, text in (("shifted_64", _SHIFT), ("wrap_s32", _WRAP)) if word in body)
     includes = "#include <math.h>\n#include <stdint.h>\n" if is_float else "#include <stdint.h>\n"

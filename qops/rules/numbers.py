@@ -1,6 +1,7 @@
 """What accumulators are requantized by: a rule with its numbers, for one scale or one a channel, and its kernels."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,6 +33,10 @@ def rule_of(rule: object) -> Rule:
 
 def multiplier_of(rule: Rule, scale: Any) -> tuple[Array, Array]:
     """The multipliers and right shifts that a rule makes of real scales; ValueError where it cannot."""
+    return _of_one(rule, scale) if isinstance(scale, float) else _derived(rule, scale)
+
+
+def _derived(rule: Rule, scale: Any) -> tuple[Array, Array]:
     kind = "31 bits" if rule.multiplier in FLOATS else rule.multiplier
     if kind == "given":
         raise ValueError(f"scale: {rule.name} has no rule for it, give its integers")
@@ -45,6 +50,9 @@ def multiplier_of(rule: Rule, scale: Any) -> tuple[Array, Array]:
             f"scale: {np.asarray(scale)[first]} is out of the range of {rule.name}, its integers are {found}"
         )
     return multiplier, right_shift
+
+
+_of_one = lru_cache(maxsize=256)(_derived)  # calls repeat their scale, and arrays of one number take microseconds
 
 
 class Numbers:
