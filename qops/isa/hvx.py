@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.isa.lanes import S16, S32, lanes, saturate
+from qops.isa.lanes import S16, S32, integer_type, lanes, saturate
 from qops.qtensor import integer
 
 __all__ = [
@@ -117,9 +117,9 @@ def hvx_vasr_rnd_sat(x: ArrayLike, shift: int, dtype: DTypeLike) -> NDArray[Any]
     >>> hvx_vasr_rnd_sat(x, 1, np.uint8), hvx_vasr_rnd_sat(x, 8, np.uint8)
     (array([  0, 255,  16], dtype=uint8), array([  0, 255,  31], dtype=uint8))
     """
-    if np.dtype(dtype) not in (np.uint8, np.int16):
+    if integer_type(dtype) not in (np.uint8, np.int16):
         raise ValueError(f"dtype: expected uint8 or int16, got {dtype}")
-    source, low_bits = (np.int16, 7) if np.dtype(dtype) == np.uint8 else (np.int32, 15)
+    source, low_bits = (np.int16, 7) if integer_type(dtype) == np.uint8 else (np.int32, 15)
     values, count = lanes(x, "x", source, np.int64), integer(shift, "shift") & low_bits
     return saturate((values + ((1 << count) >> 1)) >> count, dtype)
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.qtensor import array, as_array
 
-__all__ = ["S16", "S32", "lanes", "pair_sums", "saturate"]
+__all__ = ["S16", "S32", "integer_type", "lanes", "pair_sums", "saturate"]
 
 S16: TypeAlias = NDArray[np.int16]
 S32: TypeAlias = NDArray[np.int32]
@@ -33,11 +33,22 @@ def saturate(x: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     >>> saturate(np.array([-40000, 5, 64770]), np.int16)
     array([-32768,      5,  32767], dtype=int16)
     """
-    info, data = np.iinfo(np.dtype(dtype)), as_array(x, "x")
+    info, data = np.iinfo(integer_type(dtype)), as_array(x, "x")
     if data.dtype.kind not in "iu":
         raise TypeError(f"x: expected integers, got {data.dtype}")
     clamped: NDArray[Any] = np.clip(data, info.min, info.max)
     return np.asarray(clamped).astype(info.dtype)
+
+
+def integer_type(dtype: DTypeLike) -> np.dtype[Any]:
+    """Give the integer type that a name or a type means."""
+    try:
+        found = np.dtype(dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"dtype: expected an integer type, got {dtype!r:.80}") from None
+    if found.kind not in "iu":
+        raise TypeError(f"dtype: expected an integer type, got {dtype!r:.80}")
+    return found
 
 
 def lanes(x: ArrayLike, name: str, dtype: DTypeLike, wide: DTypeLike, group: int = 1) -> NDArray[Any]:

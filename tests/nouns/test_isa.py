@@ -105,3 +105,14 @@ def test_accumulators_wrap():
 def test_rejects_bad_input(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+NO_INTEGER_TYPES = {"surrogate": "\udc80", "long": "x" * 9000, "none": None, "float": float, "object": object()}
+
+
+@pytest.mark.parametrize("dtype", NO_INTEGER_TYPES.values(), ids=NO_INTEGER_TYPES)
+def test_what_is_no_integer_type_is_named_in_short(dtype):
+    for narrow in (lambda: isa.saturate(np.int32([1]), dtype), lambda: isa.hvx_vasr_rnd_sat(np.int16([1]), 1, dtype)):
+        with pytest.raises(TypeError, match=r"^dtype: expected an integer type, got ") as info:
+            narrow()
+        assert len(str(info.value)) < 130
