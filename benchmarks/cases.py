@@ -11,6 +11,7 @@ from benchmarks.memcpy import BYTES
 from benchmarks.nnlib import NNLIB
 from benchmarks.products import PRODUCTS
 from benchmarks.tensorflow import TENSORFLOW
+from benchmarks.uniform import UNIFORM, bytes_per_element
 from qops import fixedpoint
 from qops.affine import Affine
 from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
@@ -157,11 +158,6 @@ def qops_gemmlowp(x: Array) -> Candidate:
     return Candidate(lambda: call(x, MULTIPLIER, RIGHT_SHIFT, rounding="gemmlowp", out=out), lambda: out, 0)
 
 
-def bytes_per_element(count: int):
-    """Bytes read and written for n elements."""
-    return lambda n: count * n
-
-
 CASES = [
     Case("quantized_add_8p8to8", pair, add_8, qops_add_8, bytes_per_element(3), BYTES),
     Case("quantized_add_8p8to32", pair, add_32, qops_add_32, bytes_per_element(6), BYTES),
@@ -172,6 +168,7 @@ CASES = [
     Case("multiply_shift", integers, shifted, qops_multiply_shift, bytes_per_element(8), BYTES),
     Case("multiply_shift_half_up", integers, half_up, qops_half_up, bytes_per_element(8), BYTES),
     Case("multiply_shift_gemmlowp", integers, gemmlowp, qops_gemmlowp, bytes_per_element(8), BYTES),
+    *UNIFORM,
     *PRODUCTS,
     *NNLIB,
     *TENSORFLOW,

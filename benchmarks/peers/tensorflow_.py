@@ -6,6 +6,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
 
+from benchmarks import uniform
 from benchmarks.case import Candidate
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, WIDE, A, B
 
@@ -140,6 +141,54 @@ def shifter(multiplier, shift, term):
 
 
 CONV2D = of_codes(raw.QuantizedConv2D, "input", "filter", out_type=tf.qint32, strides=[1, 1, 1, 1], padding="SAME")
+
+
+def affine(name, scale, zero):
+    """Give a scale and zero point as arguments."""
+    return {f"{name}scales": tf.constant(scale, tf.float32), f"{name}zero_points": tf.constant(zero, tf.int32)}
+
+
+def limits(name, lowest, highest):
+    """Give the ends of the codes as arguments."""
+    return {f"{name}quantization_min_val": lowest, f"{name}quantization_max_val": highest}
+
+
+def uniform_quantize(x):
+    """UniformQuantize."""
+    given = {"input": tf.constant(x), **affine("", uniform.SCALE, uniform.ZERO), **limits("", -128, 127)}
+    return kept(lambda: raw.UniformQuantize(Tout=tf.qint8, **given), lambda got: plain(got, tf.int8), 0)
+
+
+def uniform_dequantize(q):
+    """UniformDequantize."""
+    given = {"input": quantized(q, tf.qint8), **affine("", uniform.SCALE, uniform.ZERO), **limits("", -128, 127)}
+    return kept(lambda: raw.UniformDequantize(Tout=tf.float32, **given), lambda got: got.numpy(), 0)
+
+
+def uniform_requantize(in_type, lowest, highest, before, after):
+    """Give a maker for UniformRequantize."""
+
+    def make(q):
+        given = {"input": quantized(q, in_type), **affine("input_", *before), **affine("output_", *after)}
+        given |= limits("input_", lowest, highest) | limits("output_", -128, 127)
+        return kept(lambda: raw.UniformRequantize(Tout=tf.qint8, **given), lambda got: plain(got, tf.int8), 0)
+
+    return make
+
+
+def uniform_add(a, b):
+    """UniformQuantizedAdd."""
+    affines = {
+        "lhs_": (uniform.WIDE, uniform.WIDE_ZERO),
+        "rhs_": (uniform.WIDE, uniform.ZERO),
+        "output_": (uniform.FINE, 7),
+    }
+    given = {"lhs": quantized(a, tf.qint32), "rhs": quantized(b, tf.qint32)}
+    for name, pair in affines.items():
+        given |= affine(name, *pair) | limits(name, -(2**31), 2**31 - 1)
+    return kept(lambda: raw.UniformQuantizedAdd(**given), lambda got: plain(got, tf.int32), 0)
+
+
 FORMS = {
     "tensorflow_relu": {"QuantizedRelu": of_codes(raw.QuantizedRelu, "features", dtype=tf.uint8, out_type=tf.quint8)},
     "tensorflow_mul": {"QuantizedMul": of_codes(raw.QuantizedMul, "x", "y", Toutput=tf.qint32)},
@@ -153,6 +202,17 @@ FORMS = {
     "dequantize": {"Dequantize": dequantize},
     "requantize_32to8": {"Requantize": requantize},
     "requantization_range": {"Min, Max": min_max},
+    "uniform_quantize": {"UniformQuantize": uniform_quantize},
+    "uniform_dequantize": {"UniformDequantize": uniform_dequantize},
+    "uniform_requantize_8to8": {
+        "UniformRequantize": uniform_requantize(tf.qint8, -128, 127, (0.75, uniform.ZERO), (1.0, 5))
+    },
+    "uniform_requantize_32to8": {
+        "UniformRequantize": uniform_requantize(
+            tf.qint32, -(2**31), 2**31 - 1, (uniform.WIDE, uniform.WIDE_ZERO), (uniform.SCALE, uniform.ZERO)
+        )
+    },
+    "uniform_quantized_add": {"UniformQuantizedAdd": uniform_add},
     "multiply_shift": {"int64": shifter(round(FACTOR * 2**7), 7, 0)},
     "multiply_shift_half_up": {"int64": shifter(MULTIPLIER, RIGHT_SHIFT, 1 << (RIGHT_SHIFT - 1))},
 }

@@ -105,9 +105,11 @@ class Requantizer:
     def accumulators(self, acc: NDArray[np.int32], out: NDArray[Any]) -> None:
         """Write the codes of int32 accumulators."""
         for part, codes in stretches(acc, out):
-            scaled = np.empty(part.shape, np.int32)
+            whole = out.dtype == np.int32 and self.after == (0, LOWEST, HIGHEST)  # nothing is left to do
+            scaled = codes if whole else np.empty(part.shape, np.int32)
             multiply_shift(part, self.multiplier, self.right_shift, "half_up", scaled)
-            kernels.with_zero_point(scaled, *self.after, codes)
+            if not whole:
+                kernels.with_zero_point(scaled, *self.after, codes)
 
     def codes(self, q: NDArray[Any], out: NDArray[Any]) -> None:
         """Write the codes of int8 or int32 codes."""

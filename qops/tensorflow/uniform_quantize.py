@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core import rows
 from qops._kernels.tensorflow import uniform as kernels
 from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import F32, array, output
 from qops.tensorflow._checks import TYPES, codes_of, each_slice, one_of
-from qops.tensorflow._uniform import ends, given, stretches
+from qops.tensorflow._uniform import ends, given
 
 KINDS = ("qint8", "quint8", "qint32")
 NARROWEST = 2.0**-124  # below this a scale times a half is no normal float32, which TensorFlow makes 0
@@ -106,11 +105,7 @@ def uniform_quantize(
         scale, zero = affine.of(i)
         with np.errstate(divide="ignore"):
             inverse = float(np.float32(1) / np.float32(scale))
-        row = rows.floats(inverse if abs(inverse) >= NORMAL else 0.0, "half_up", -np.inf, np.inf)
-        for values, written in stretches(part, codes):
-            steps = np.empty(values.shape, np.int32)
-            rows.float_codes(values, row, steps)
-            kernels.with_zero_point(steps, zero, lowest, highest, written)
+        kernels.quantize(part, inverse if abs(inverse) >= NORMAL else 0.0, zero, lowest, highest, codes)
 
     each_slice(affine.axis, run, x, out)
     return out

@@ -11,11 +11,18 @@ import tier_cases
 import tier_cases_nnlib
 import tier_cases_product
 import tier_cases_rules
+import tier_cases_uniform
 from tier_cases import RANGES
 
 from qops._kernels.core import tiers as isa
 
-NAMED = tier_cases.NAMED | tier_cases_nnlib.NAMED | tier_cases_product.NAMED | tier_cases_rules.NAMED
+NAMED = (
+    tier_cases.NAMED
+    | tier_cases_nnlib.NAMED
+    | tier_cases_product.NAMED
+    | tier_cases_rules.NAMED
+    | tier_cases_uniform.NAMED
+)
 LENGTHS = [*range(201), *range(4096, 4096 + 66), *range(4177, 4340, 3)]  # the latter where other bodies start, and end
 BIG = (70_001, 2 * 2**20 + 77, 8 * 2**20 + 33)  # outputs on both sides of 8 MiB
 BEST = isa.name()

@@ -41,6 +41,11 @@ def test_requantize_rounds_half_up():
     assert uniform_requantize(np.int32([-3, -1, 1, 3]), 0.5, 0, 1.0, 0).tolist() == [-1, 0, 1, 2]
 
 
+def test_codes_beyond_the_type_are_cut_to_their_low_bits():
+    got = uniform_requantize(np.int32([200, 300]), 1.0, 0, 1.0, 0, "qint8", -(2**31), 2**31 - 1)
+    assert got.tolist() == [-56, 44]
+
+
 def test_requantize_of_more_than_a_stretch_matches(rng):
     q = rng.integers(-(2**20), 2**20, 70_000).astype(np.int32)
     got = uniform_requantize(q, 1.0, 5, 2.0**14, 7)

@@ -5,11 +5,12 @@ which x86 makes -2**31.
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.core.lookup cimport look_up
-from qops._kernels.core.rounding cimport clamp_s64, truncate_x86_s32, wrap_s32
-from qops._kernels.core.walk cimport walk
+from qops._kernels.core.rounding cimport HALF_UP, rounded_f32, truncate_x86_s32
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM, walk
 
 cnp.import_array()
 
@@ -19,17 +20,19 @@ ctypedef fused code:
     int32_t
 
 
-cdef struct Ends:
-    int32_t zero_point, lowest, highest
-    float scale
-    int typenum  # of the codes
+cdef extern from "tensorflow/uniform.h":
+    ctypedef struct Ends "uniform_numbers":
+        int32_t zero_point, lowest, highest
+        float scale
+        int typenum  # of the codes
+    Py_ssize_t uniform_codes__simd(int, const float*, void*, int, Py_ssize_t, Ends, bint) nogil
 
 
 cdef inline int32_t near(code q, int32_t zero_point) noexcept nogil:
     cdef int32_t read = q
     if code is int32_t:
         read = truncate_x86_s32(<float>q)
-    return wrap_s32(<int64_t>read - zero_point)
+    return <int32_t>(<uint32_t>read - <uint32_t>zero_point)
 
 
 # ---------------------------------------------------------------- before
@@ -53,11 +56,18 @@ def less_zero_point(cnp.ndarray q, int32_t zero_point, cnp.ndarray out):
 # ---------------------------------------------------------------- after
 
 
+cdef inline int32_t cut_to(uint32_t x, int32_t lowest, int32_t highest) noexcept nogil:
+    """The low 32 bits of a number, clamped in 32 bits: more of them at a time."""
+    cdef int32_t v = <int32_t>x
+    v = lowest if v < lowest else v
+    return highest if v > highest else v
+
+
 cdef void cut(const int32_t* x, code* c, Py_ssize_t n, Ends p) noexcept nogil:
     """c = clamp(x + zero_point), which C cuts to the type."""
     cdef Py_ssize_t i
     for i in range(n):
-        c[i] = <code>clamp_s64(wrap_s32(<int64_t>x[i] + p.zero_point), p.lowest, p.highest)
+        c[i] = <code>cut_to(<uint32_t>x[i] + <uint32_t>p.zero_point, p.lowest, p.highest)
 
 
 cdef void cut_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -83,7 +93,7 @@ cdef void sum_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef Ends p = (<Ends*>using)[0]
     cdef Py_ssize_t i
     for i in range(n):
-        z[i] = <int32_t>clamp_s64(wrap_s32(<int64_t>x[i] + y[i] + p.zero_point), p.lowest, p.highest)
+        z[i] = cut_to(<uint32_t>x[i] + <uint32_t>y[i] + <uint32_t>p.zero_point, p.lowest, p.highest)
 
 
 def sum_with_zero_point(cnp.ndarray x, cnp.ndarray y, int32_t zero_point, int32_t lowest, int32_t highest,
@@ -91,6 +101,35 @@ def sum_with_zero_point(cnp.ndarray x, cnp.ndarray y, int32_t zero_point, int32_
     """out = clamp(x + y + zero_point, lowest, highest), all of int32; x and y broadcast."""
     cdef Ends p = Ends(zero_point, lowest, highest, 0, cnp.NPY_INT32)
     walk(sum_loop, &p, x, y, out)
+
+
+# ---------------------------------------------------------------- floats
+
+
+cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, Ends p) noexcept nogil:
+    """c = clamp(int32(floor(x * scale + 0.5)) + zero_point), which C cuts to the type."""
+    cdef Py_ssize_t size = sizeof(code)
+    cdef Py_ssize_t i = uniform_codes__simd(tier(), x, c, size, n, p, size * n >= STREAM)
+    cdef int32_t steps
+    for i in range(i, n):
+        steps = truncate_x86_s32(rounded_f32(x[i] * p.scale, HALF_UP))
+        c[i] = <code>cut_to(<uint32_t>steps + <uint32_t>p.zero_point, p.lowest, p.highest)
+
+
+cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Ends p = (<Ends*>using)[0]
+    if p.typenum == cnp.NPY_UINT8:
+        quantize_f32(<float*>data[0], <uint8_t*>data[1], n, p)
+    elif p.typenum == cnp.NPY_INT8:
+        quantize_f32(<float*>data[0], <int8_t*>data[1], n, p)
+    else:
+        quantize_f32(<float*>data[0], <int32_t*>data[1], n, p)
+
+
+def quantize(cnp.ndarray x, float inverse, int32_t zero_point, int32_t lowest, int32_t highest, cnp.ndarray out):
+    """out (uint8, int8 or int32) = the codes of float32 values, `inverse` 1 / scale."""
+    cdef Ends p = Ends(zero_point, lowest, highest, inverse, cnp.PyArray_TYPE(out))
+    walk(quantize_loop, &p, x, out)
 
 
 # ---------------------------------------------------------------- codes that only have a value, or another code

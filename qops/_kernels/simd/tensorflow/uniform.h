@@ -1,0 +1,50 @@
+/* The loop of uniform.pyx that quantizes, many lanes at a time: codes of 8 and of 32 bits. */
+#ifdef TIER
+
+TARGET static inline vec TIER(uniform_code)(const float *x, uniform_numbers p)
+{
+    const vecf near = add_f32(mul_f32(load_f32(x), set1_f32(p.scale)), set1_f32(0.5f));
+    const vec code = add_s32(f32_to_s32_trunc(MM(floor_ps)(near)), set1_s32(p.zero_point));
+    return min_s32(max_s32(code, set1_s32(p.lowest)), set1_s32(p.highest));
+}
+
+TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int bytes, ptrdiff_t n, uniform_numbers p, int stream)
+{
+    const vec low_byte = set1_s32(0xFF);
+    const ptrdiff_t w = LANES / 4;
+    uint8_t *c = codes;
+    int32_t *y = codes;
+    vec q[4];
+
+    if (n < LANES / bytes)
+        return 0;
+    if (bytes == 4) {
+        FOR_VECTORS(i, n, w, y)
+            store(y + i, TIER(uniform_code)(x + i, p), stream);
+        return done(n, stream);
+    }
+    FOR_VECTORS(i, n, LANES, c) {
+        for (int j = 0; j < 4; j++)
+            q[j] = and_bits(TIER(uniform_code)(x + i + j * w, p), low_byte);
+        store(c + i, narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
+    }
+    return done(n, stream);
+}
+
+#else
+#ifndef QOPS_UNIFORM_H
+#define QOPS_UNIFORM_H
+#include <stdint.h>
+
+typedef struct { int32_t zero_point, lowest, highest; float scale; int typenum; } uniform_numbers;
+
+#define QOPS_BODY "tensorflow/uniform.h"
+#include "core/tiers.h"
+
+static inline ptrdiff_t uniform_codes__simd(int tier, const float *x, void *c, int bytes, ptrdiff_t n, uniform_numbers p,
+                                            int stream)
+{
+    return RUN_TIER(tier, uniform_codes, x, c, bytes, n, p, stream);
+}
+#endif
+#endif
