@@ -29,15 +29,19 @@ def _pair(
         raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(table)}")
     x, y = as_array(a, "a"), as_array(b, "b")
     for data, word in ((x, "a"), (y, "b")):
-        if data.dtype not in (np.uint8, np.int8):
-            raise TypeError(f"{word}: expected uint8 or int8 data, got {data.dtype}")
+        if data.dtype not in (np.uint8, np.int8) and not (table[name].takes_int16 and data.dtype == np.int16):
+            wide = ", ".join(key for key, row in table.items() if row.takes_int16)
+            more = f", or int16 by {wide}" if wide else ""
+            raise TypeError(f"{word}: expected uint8 or int8 data{more}, got {data.dtype}")
     if x.dtype != y.dtype:
         raise TypeError(f"b: expected {x.dtype} data as a, got {y.dtype}")
     if x.shape != y.shape:
         raise ValueError(f"a, b: expected equal shapes, got {x.shape} and {y.shape}")
     codes = code_type(x, "a")
+    ends = codes.lowest, codes.highest
     values = [
-        _checked(numbers[f"{n}_scale"], numbers[f"{n}_zero_point"], n, codes.lowest, codes.highest) for n in "aby"
+        _checked(numbers[f"{n}_scale"], numbers[f"{n}_zero_point"], n, *((0, 0) if codes.dtype.itemsize > 1 else ends))
+        for n in "aby"
     ]
     if out is not None:
         check_out(out, x.dtype.num, x.shape, [x, y])
@@ -64,12 +68,13 @@ def add(
     y_zero_point: int,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Add two tensors of 8-bit codes by the rule of a real system, to the bit.
+    """Add two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
 
     Parameters
     ----------
-    a, b : ndarray of uint8 or int8
-        Codes, both of one type and shape. Some rules compute the last elements of an array, in memory order, otherwise.
+    a, b : ndarray of uint8, int8 or int16
+        Codes, both of one type and shape; int16 for tflite-double and tflite-single, with zero points 0. Some rules
+        compute the last elements of an array, in memory order, otherwise.
     rule : str
         A name in `ADD`.
     a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int

@@ -31,6 +31,11 @@ class Operands(NamedTuple):
     lo: int
     hi: int
 
+    @property
+    def left_shift(self) -> int:
+        """By how much TFLite's add shifts codes to the left: 15 bits those of 16 bits, 20 those of 8."""
+        return 15 if self.hi > 255 else 20
+
     def without_zero(self, a: Array, b: Array) -> tuple[Array, Array]:
         """The codes less their zero points, as int32."""
         return a.astype(np.int32) - np.int32(self.a_zero_point), b.astype(np.int32) - np.int32(self.b_zero_point)
@@ -55,6 +60,8 @@ class PairRule(NamedTuple):
         Elements that are computed together, 0 if each is by itself: those that do not fill it go by the rule `tail`.
     tail : str
         Name of that rule.
+    takes_int16 : bool
+        Whether there is such an add of int16 codes, too.
     """
 
     formula: str
@@ -62,6 +69,7 @@ class PairRule(NamedTuple):
     codes: Callable[[Array, Array, Operands], Array]
     width: int = 0
     tail: str = ""
+    takes_int16: bool = False
 
 
 # ---------------------------------------------------------------- add
@@ -71,7 +79,7 @@ def _steps(p: Operands, rule: str) -> tuple[Multiplier, Multiplier, Multiplier]:
     """The multipliers of TFLite's add: of both inputs, relative to twice the larger scale, and of the result."""
     twice = 2 * max(p.a_scale, p.b_scale)
     of = MULTIPLIERS["31 bits, below 2**30" if rule == "tflite-single" else "31 bits"]
-    multipliers, shifts = of(np.array([p.a_scale / twice, p.b_scale / twice, twice / (2**20 * p.y_scale)]))
+    multipliers, shifts = of(np.array([p.a_scale / twice, p.b_scale / twice, twice / (2**p.left_shift * p.y_scale)]))
     first, second, last = (Multiplier(*pair) for pair in zip(multipliers.tolist(), shifts.tolist(), strict=True))
     return first, second, last
 
@@ -80,7 +88,9 @@ def _tflite_add(rule: str) -> Callable[[Array, Array, Operands], Array]:
     def codes(a: Array, b: Array, p: Operands) -> Array:
         first, second, last = _steps(p, rule)
         x, y = p.without_zero(a, b)
-        left, right = (requantize(v << 20, rule, integers=m, dtype=np.int32) for v, m in ((x, first), (y, second)))
+        left, right = (
+            requantize(v << p.left_shift, rule, integers=m, dtype=np.int32) for v, m in ((x, first), (y, second))
+        )
         return p.cut(requantize(left + right, rule, integers=last, dtype=np.int32).astype(np.int64) + p.y_zero_point)
 
     return codes
@@ -146,12 +156,16 @@ def _torch_tail(a: Array, b: Array, p: Operands) -> Array:
 
 ADD = {
     "tflite-double": PairRule(
-        "MBQM((a << 20), ma) + MBQM((b << 20), mb), then MBQM(sum, my) + z; MBQM by tflite-double",
+        "MBQM((a << 20), ma) + MBQM((b << 20), mb), then MBQM(sum, my) + z; int16: << 15; MBQM by tflite-double",
         "TFLite reference, CMSIS-NN, TFLM",
         _tflite_add("tflite-double"),
+        takes_int16=True,
     ),
     "tflite-single": PairRule(
-        "the same, MBQM by tflite-single", "CMSIS-NN, TFLM, single rounding", _tflite_add("tflite-single")
+        "the same, MBQM by tflite-single",
+        "CMSIS-NN, TFLM, single rounding",
+        _tflite_add("tflite-single"),
+        takes_int16=True,
     ),
     "tflite-opt-s8": PairRule(
         "SRDHM(a << (20 + ea), ma) + SRDHM(b << (20 + eb), mb), then as tflite-double",
@@ -223,7 +237,7 @@ MUL = {
 
 def _by_pairs(rule: PairRule, a: Array, b: Array, p: Operands) -> Array:
     """The codes of each element by itself; of many, from a table of all pairs of codes."""
-    if a.size < _ALL_PAIRS:
+    if a.size < _ALL_PAIRS or a.dtype.itemsize > 1:
         return rule.codes(a, b, p)
     every = np.arange(256, dtype=np.uint8).view(a.dtype)
     table = rule.codes(np.repeat(every, 256), np.tile(every, 256), p)

@@ -56,3 +56,18 @@ def test_scales_beyond_float32_are_refused():
     codes = np.zeros(64, np.uint8)
     with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: beyond what torch computes"):
         rules.add(codes, codes, "torch", **HOW | {"a_scale": 1e39})
+
+
+def test_adds_of_16_bits_are_what_tflite_gives():
+    """Shifted by 15 bits, not 20; compared with exact products, rounded twice."""
+    a, b = np.array([[15690, -8797, 32767, -32768, 4648], [8190, 13631, 32767, -32768, -14782]], np.int16)
+    how = {"a_scale": 0.00021, "b_scale": 0.00034, "y_scale": 0.0004}
+    zeros = {"a_zero_point": 0, "b_zero_point": 0, "y_zero_point": 0}
+    assert rules.add(a, b, "tflite-double", **how, **zeros).tolist() == [15199, 6968, 32767, -32768, -10125]
+    assert rules.add(a, b, "tflite-single", **how, **zeros)[4] == -10124
+    with pytest.raises(TypeError, match=r"^a: expected uint8 or int8 data, or int16 by tflite-double, tflite-single"):
+        rules.add(a, b, "xnnpack", **how, **zeros)
+    with pytest.raises(TypeError, match=r"^a: expected uint8 or int8 data, got"):
+        rules.mul(a, b, "torch", **how, **zeros)
+    with pytest.raises(ValueError, match=r"^b_zero_point: expected an integer in"):
+        rules.add(a, b, "tflite-double", **how, **{**zeros, "b_zero_point": 1})
