@@ -1,10 +1,11 @@
-"""Accumulator -> code, the last step of QLinearMatMul and QLinearConv; the two runtimes have one rule each."""
+"""Accumulator -> code, the last step of QLinearMatMul and QLinearConv: each runtime has a row of the shared stages."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.core import rows
 from qops.onnx._checks import ends
 
 
@@ -18,18 +19,31 @@ def combined_scale(first: NDArray[Any], second: NDArray[Any], last: NDArray[Any]
 
 
 def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> NDArray[Any]:
-    """Give codes of int32 accumulators, of the type of `zero_point`.
+    """Give codes of int32 accumulators in C order, of the type of `zero_point`; `scale` broadcasts against them.
 
-    onnx: ``half_even(f64(acc) * scale + zero_point)``, so that it is the sum whose ties go to even.
-    ort: ``half_even(clamp(f32(f32(acc) * scale))) + zero_point``, so that it is the product.
+    onnx: ``half_even(f64(acc) * scale + zero_point)``, so the sum is rounded.
+    ort: ``half_even(f32(f32(acc) * scale)) + zero_point``, so the product is rounded.
     """
-    low, high = ends(zero_point)
-    zero = int(zero_point)
+    codes = np.empty(acc.shape, zero_point.dtype)
+    if acc.size == 0:
+        return codes
+    (low, high), zero = ends(zero_point), int(zero_point)
+    scales, inner = _repeated(scale, acc.shape)
     if runtime == "onnx":
-        codes = acc * scale.astype(np.float64)
-        codes += zero
-        return np.clip(np.rint(codes, out=codes), low, high, out=codes).astype(zero_point.dtype)
-    codes = acc.astype(np.float32)
-    codes *= scale.astype(np.float32)
-    codes = np.rint(np.clip(codes, low - zero, high - zero, out=codes), out=codes)
-    return (codes.astype(np.int32) + zero).astype(zero_point.dtype)
+        factors = scales.astype(np.float64)
+        rows.double_codes(acc, factors, inner, codes, rounding="half_even", lowest=low, highest=high, plus=zero)
+    else:
+        row = rows.floats(1.0, "half_even", low, high, shift=zero)
+        rows.float_codes(acc, row, codes, scales=scales, inner=inner)
+    return codes
+
+
+def _repeated(scale: NDArray[Any], shape: tuple[int, ...]) -> tuple[NDArray[Any], int]:
+    """Give the scales in their order along accumulators of this shape, and how many neighbours share one."""
+    while scale.ndim > 1 and len(scale) == 1:
+        scale = scale[0]
+    if scale.size == 1:
+        return scale.reshape(1), 1
+    inner = shape[-1] if scale.shape[-1] == 1 else 1
+    dims = (*shape[-scale.ndim : -1], scale.shape[-1])
+    return np.ascontiguousarray(np.broadcast_to(scale, dims)).ravel(), inner
