@@ -54,7 +54,7 @@ def test_c_gives_the_codes_of_the_kernels(rng, rule, tmp_path):
         run(x, y, x.size, *numbers, 5, -128, 127)
         np.testing.assert_array_equal(y, rules.requantize(x, rule, scale=scale, zero_point=5), err_msg=f"scale {scale}")
         for start in range(0, MANY, 1 << 22):
-            x = rng.integers(-(2**31), 2**31, 1 << 22).astype(np.int32) >> rng.integers(0, 20)
+            x = rng.integers(-(2**31), 2**31, 1 << 22).astype(np.int32) >> int(rng.integers(0, 20))
             y = np.empty_like(x)
             run(x, y, x.size, *numbers, 5, -128, 127)
             same = y == rules.requantize(x, rule, scale=scale, zero_point=5)
