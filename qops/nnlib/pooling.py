@@ -11,7 +11,6 @@ from qops._kernels.product import pooling as kernels
 from qops._kernels.product.window import Window
 from qops.nnlib._checks import down_and_across
 from qops.nnlib.convolution import moving
-from qops.nnlib.matmul import into
 from qops.qtensor import U8, QTensor, TensorLike, check_out, operand, tensor
 
 
@@ -65,7 +64,7 @@ def quantized_max_pool_8(
     [0, 2, 6, 8]
     """
     image, lo, hi, taps, move = _checked(x, window, stride, padding, out)
-    return tensor(into(out, kernels.largest(image, taps, move, 1)), lo, hi)
+    return tensor(kernels.largest(image, taps, move, out), lo, hi)
 
 
 def quantized_avg_pool_8(
@@ -123,10 +122,7 @@ def quantized_avg_pool_8(
     image, lo, hi, taps, move = _checked(x, window, stride, padding, out)
     if taps[0] * taps[1] > 32768:
         raise ValueError(f"window: {taps} has more than 32768 pixels, of which the original multiplies by 0")
-    counts = kernels.counts(image.shape[1:3], taps, move)
-    sums = move.over(np.add, image.astype(np.uint16), taps, 0, 1).view(np.int16)
-    means = (sums * np.minimum(32768 // counts, 32767)[..., None] + 0x4000) >> 15
-    return tensor(into(out, np.clip(means, 0, 255).astype(np.uint8)), lo, hi)
+    return tensor(kernels.means(image, taps, move, "q15", out=out), lo, hi)
 
 
 def _checked(

@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.product import pooling as pools
 from qops.onednn import _checks as check
-from qops.onednn.cast import to_f32
-from qops.onednn.destination import Step, destination
+from qops.onednn.destination import destination
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
-from qops.onednn.output import reciprocal
 from qops.onednn.window import DENSE, Pair, Window
 
 __all__ = ["pooling"]
@@ -100,11 +98,14 @@ def pooling(
     if not count.all():
         raise ValueError(f"window: some of it lies on padding only, of an image of {image.shape[2:]}")
     dst = destination((*image.shape[:2], *places), "u8" if image.dtype == np.uint8 else "s8", out, (image, src))
+    room = dst.channels_last(1).out
+    pixels = image.transpose(0, 2, 3, 1)
     if alg == "max":
-        return dst.put(pools.largest(image, taps, window.moves))
-    taken = to_f32(count if alg == "avg_exc" else taps[0] * taps[1])
-    mean: Step = ("divide", taken) if _is_ref(image.shape, places, layout, m) else ("multiply", reciprocal(taken))
-    return dst.store(pools.sums(image, taps, window.moves), [mean])
+        made = pools.largest(pixels, taps, window.moves, room)
+    else:
+        rule = "quotient" if _is_ref(image.shape, places, layout, m) else "reciprocal"
+        made = pools.means(pixels, taps, window.moves, rule, padding=alg == "avg_inc", out=room)
+    return made.transpose(0, 3, 1, 2) if out is None else out
 
 
 def _is_ref(dims: tuple[int, ...], places: Pair, layout: str, m: Machine) -> bool:

@@ -45,8 +45,8 @@ def test_pools_and_taps(rng, case, dtype):
     window = Window(stride, dilation, padding)
     shape, found = windows(image[1, 2], *case)
     assert window.out_size((5, 8), kernel) == tuple(shape)
-    by_channel = np.ascontiguousarray(image.transpose(0, 2, 3, 1))
-    largest, sums = pooling.largest(image, kernel, window), pooling.sums(image, kernel, window)
+    by_channel = image.transpose(0, 2, 3, 1)
+    largest, sums = (pool(by_channel, kernel, window).transpose(0, 3, 1, 2) for pool in (pooling.largest, pooling.sums))
     counts, all_taps = (pooling.counts((5, 8), kernel, window, padding=flag) for flag in (False, True))
     taps = window.taps(image, kernel, 77)
     assert (largest.dtype, sums.dtype) == (dtype, np.int32)
@@ -57,8 +57,6 @@ def test_pools_and_taps(rng, case, dtype):
         assert all_taps[place] == kernel[0] * kernel[1]
         seen = taps[(1, 2, *place)].ravel().tolist()
         assert sorted(seen) == sorted([*codes, *[77] * (len(seen) - len(codes))])
-    for pool in (pooling.largest, pooling.sums):
-        assert np.array_equal(pool(by_channel, kernel, window, 1).transpose(0, 3, 1, 2), pool(image, kernel, window))
 
 
 @pytest.mark.parametrize(

@@ -96,23 +96,3 @@ cdef class Window:
         self.out_size(image.shape[2:], kernel)
         every = np.lib.stride_tricks.sliding_window_view(self.padded(image, fill), self.span(kernel), (2, 3))
         return every[:, :, ::self.down.stride, ::self.across.stride, ::self.down.dilation, ::self.across.dilation]
-
-    def over(self, combine, image, kernel, fill, Py_ssize_t axis=2):
-        """Combine (np.maximum, np.add) all taps of each window of an image padded with `fill`: first down, then across.
-
-        `axis` is that of the height, the width follows it.
-        """
-        out_size = self.out_size(image.shape[axis:axis + 2], kernel)
-        image = self.padded(image, fill, axis)
-        image = combined(combine, image, axis, kernel[0], out_size[0], self.down)
-        return combined(combine, image, axis + 1, kernel[1], out_size[1], self.across)
-
-
-cdef combined(combine, image, Py_ssize_t axis, Py_ssize_t kernel, Py_ssize_t places, Axis move):
-    cdef Py_ssize_t i, first
-    result = None
-    for i in range(kernel):
-        first = i * move.dilation
-        part = (slice(None),) * axis + (slice(first, first + (places - 1) * move.stride + 1, move.stride),)
-        result = image[part].copy() if result is None else combine(result, image[part], out=result)
-    return result

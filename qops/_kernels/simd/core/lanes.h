@@ -48,6 +48,7 @@
 
 #define min_u8(a, b) MM(min_epu8)(a, b)
 #define max_u8(a, b) MM(max_epu8)(a, b)
+#define max_s8(a, b) MM(max_epi8)(a, b)
 #define min_s16(a, b) MM(min_epi16)(a, b)
 #define max_s16(a, b) MM(max_epi16)(a, b)
 #define min_s32(a, b) MM(min_epi32)(a, b)
@@ -73,6 +74,9 @@
 #define narrow_high_s32_s16(lo, hi) TIER(narrow_high_s32_s16)(lo, hi)
 /* what two rounds of narrowing within 128-bit blocks left, in order */
 #define in_order(a) TIER(in_order)(a)
+
+/* what one round left */
+#define in_order_once(a) TIER(in_order_once)(a)
 
 /* the bytes so that two rounds of widening within 128-bit blocks put them in order */
 #define to_widen(a) TIER(to_widen)(a)
@@ -144,6 +148,11 @@
 #define store_f32(p, a, stream) TIER(store)(p, TIER(bits)(a), stream)
 /* LANES / 4 codes u8 -> s32 */
 #define load_u8_s32(p) TIER(load_u8_s32)(p)
+/* LANES / 2 codes, u8 or s8 -> s16; LANES / 4 u16 or s16 -> s32 */
+#define load_u8_s16(p) MM(cvtepu8_epi16)(TIER(load_half)(p))
+#define load_s8_s16(p) MM(cvtepi8_epi16)(TIER(load_half)(p))
+#define load_u16_s32(p) MM(cvtepu16_epi32)(TIER(load_half)(p))
+#define load_s16_s32(p) MM(cvtepi16_epi32)(TIER(load_half)(p))
 /* floor(a * b / 2^32) of s32 lanes, b the same in all: x86 multiplies the even ones only, so the odd ones are moved there */
 #define mulhi_s32(a, b) weave_high_s32(mul_even_s32(a, b), mul_even_s32(odd_to_even(a), b))
 
@@ -204,6 +213,15 @@ AVX2_FN __m256i avx2_load_u8_s32(const uint8_t *p)
 AVX512_FN __m512i avx512_load_u8_s32(const uint8_t *p)
 {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+
+AVX2_FN __m128i avx2_load_half(const void *p) { return _mm_loadu_si128((const __m128i *)p); }
+AVX512_FN __m256i avx512_load_half(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
+
+AVX2_FN __m256i avx2_in_order_once(__m256i a) { return _mm256_permute4x64_epi64(a, 0xD8); }
+AVX512_FN __m512i avx512_in_order_once(__m512i a)
+{
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), a);
 }
 
 AVX2_FN __m256i avx2_in_order(__m256i a)
@@ -269,6 +287,10 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
     for (int which = 0; which < 3; which++)                                                       \
         for (part s = part_of(which, n, width, p, sizeof *(p)); s.start < s.end; s.end = s.start) \
             for (ptrdiff_t i = s.start; i < s.end; i += (width))
+
+/* The same in order, the last vector flush with n: for loops too short for an aligned middle. */
+#define FOR_FLUSH(i, n) \
+    for (ptrdiff_t at = 0, i; i = at + LANES > (n) ? (n) - LANES : at, at < (n); at += LANES)
 
 /* Draws *lowest and *highest out to the lanes of two vectors. In variables: by the pointers each lane would wait for the
  * store of the one before. */

@@ -1,0 +1,15 @@
+from libc.stdint cimport uint8_t
+
+cdef extern from "product/pixels.h" nogil:
+    ctypedef struct Pixels "pixels":
+        Py_ssize_t count, stride, channels, taps, step
+
+ctypedef void (*Combine)(const char *x, Pixels p, char *y) noexcept nogil
+
+ctypedef struct Combination:  # what becomes of a window: first down, then across
+    Combine down, across
+    Py_ssize_t size  # bytes of a result
+    uint8_t nothing  # each byte of that of an empty window
+
+cdef Combination largest_codes(bint is_signed) noexcept nogil
+cdef Combination sums_of(bint is_signed, Py_ssize_t size) noexcept nogil

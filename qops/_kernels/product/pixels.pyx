@@ -1,0 +1,106 @@
+"""Pixels made of several: of the codes that lie a step apart the largest, or the sum. No arrays here: see pooling."""
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
+
+from qops._kernels.core.tiers cimport tier
+
+cdef extern from "product/pixels.h" nogil:
+    Py_ssize_t pixels_largest__simd(int, const void *, Pixels, void *, bint)
+    Py_ssize_t pixels_widened__simd(int, const void *, Pixels, int16_t *, bint)
+    Py_ssize_t pixels_added__simd(int, const int16_t *, Pixels, int16_t *)
+
+ctypedef fused code:
+    uint8_t
+    int8_t
+
+ctypedef fused total:
+    int16_t
+    int32_t
+
+cdef inline void largest_of(const code *x, Pixels p, code *y) noexcept nogil:
+    cdef Py_ssize_t i, c, t
+    for i in range(pixels_largest__simd(tier(), x, p, y, code is int8_t), p.count):
+        for c in range(p.channels):
+            y[i * p.channels + c] = x[i * p.stride + c]
+            for t in range(1, p.taps):
+                y[i * p.channels + c] = max(y[i * p.channels + c], x[i * p.stride + t * p.step + c])
+
+
+cdef inline void widened(const code *x, Pixels p, total *y) noexcept nogil:
+    cdef Py_ssize_t i = 0, c, t
+    cdef int32_t acc
+    if total is int16_t:
+        i = pixels_widened__simd(tier(), x, p, y, code is int8_t)
+    for i in range(i, p.count):
+        for c in range(p.channels):
+            acc = 0
+            for t in range(p.taps):
+                acc += x[i * p.stride + t * p.step + c]
+            y[i * p.channels + c] = <total>acc
+
+
+cdef inline void added(const total *x, Pixels p, total *y) noexcept nogil:
+    cdef Py_ssize_t i = 0, c, t
+    cdef int32_t acc
+    if total is int16_t:
+        i = pixels_added__simd(tier(), x, p, y)
+    for i in range(i, p.count):
+        for c in range(p.channels):
+            acc = 0
+            for t in range(p.taps):
+                acc += x[i * p.stride + t * p.step + c]
+            y[i * p.channels + c] = <total>acc
+
+
+cdef void largest_u8(const char *x, Pixels p, char *y) noexcept nogil:
+    largest_of(<const uint8_t *>x, p, <uint8_t *>y)
+
+
+cdef void largest_s8(const char *x, Pixels p, char *y) noexcept nogil:
+    largest_of(<const int8_t *>x, p, <int8_t *>y)
+
+
+cdef void widened_u8_s16(const char *x, Pixels p, char *y) noexcept nogil:
+    widened(<const uint8_t *>x, p, <int16_t *>y)
+
+
+cdef void widened_s8_s16(const char *x, Pixels p, char *y) noexcept nogil:
+    widened(<const int8_t *>x, p, <int16_t *>y)
+
+
+cdef void widened_u8_s32(const char *x, Pixels p, char *y) noexcept nogil:
+    widened(<const uint8_t *>x, p, <int32_t *>y)
+
+
+cdef void widened_s8_s32(const char *x, Pixels p, char *y) noexcept nogil:
+    widened(<const int8_t *>x, p, <int32_t *>y)
+
+
+cdef void added_s16(const char *x, Pixels p, char *y) noexcept nogil:
+    added(<const int16_t *>x, p, <int16_t *>y)
+
+
+cdef void added_s32(const char *x, Pixels p, char *y) noexcept nogil:
+    added(<const int32_t *>x, p, <int32_t *>y)
+
+
+cdef Combination combination(Combine down, Combine across, Py_ssize_t size, uint8_t nothing) noexcept nogil:
+    cdef Combination made
+    made.down, made.across, made.size, made.nothing = down, across, size, nothing
+    return made
+
+
+cdef Combination largest_codes(bint is_signed) noexcept nogil:
+    if is_signed:
+        return combination(largest_s8, largest_s8, 1, 0x80)
+    return combination(largest_u8, largest_u8, 1, 0)
+
+
+cdef Combination sums_of(bint is_signed, Py_ssize_t size) noexcept nogil:
+    """Sums of so many bytes, 2 or 4, wrapping."""
+    if size == 2 and is_signed:
+        return combination(widened_s8_s16, added_s16, size, 0)
+    if size == 2:
+        return combination(widened_u8_s16, added_s16, size, 0)
+    if is_signed:
+        return combination(widened_s8_s32, added_s32, size, 0)
+    return combination(widened_u8_s32, added_s32, size, 0)

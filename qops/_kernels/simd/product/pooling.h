@@ -1,0 +1,75 @@
+/* The loops of pooling.pyx, many lanes at a time. Each covers LANES elements or more, the last vector flush with their
+ * end, or does nothing of fewer. */
+#ifdef TIER
+
+/* LANES / 4 means of sums in 16 bits, as s32 + shift; the quotient, of a division that is rounded once, by a product and
+ * two corrections: what it is off is known exactly, and so small that the second rounding is that of the quotient */
+TARGET static inline __attribute__((always_inline)) vec TIER(pool_mean)(const int16_t *sums, pool_mean p, int rule)
+{
+    const vecf sum = s32_to_f32(p.is_signed ? load_s16_s32(sums) : load_u16_s32(sums));
+    const vecf part = set1_f32(p.part), near = mul_f32(sum, part);
+    const vecf left = fma_f32(near, set1_f32((float)-p.count), sum);
+    const vecf quotient = rule == POOL_RECIPROCAL ? near : fma_f32(left, part, near);
+    const vec mean = rule == POOL_TRUNCATE ? f32_to_s32_trunc(quotient) : f32_to_s32_rint(quotient);
+    return add_s32(mean, set1_s32(p.is_signed ? 128 : 0));
+}
+
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_means_of)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y, int rule)
+{
+    const vec flip = set1_s32(p.is_signed ? (int)0x80808080 : 0);
+    enum { PART = LANES / 4 };
+    FOR_FLUSH(i, n) {
+        const vec a = TIER(pool_mean)(sums + i, p, rule), b = TIER(pool_mean)(sums + i + PART, p, rule);
+        const vec c = TIER(pool_mean)(sums + i + 2 * PART, p, rule), d = TIER(pool_mean)(sums + i + 3 * PART, p, rule);
+        store(y + i, xor_bits(narrow_s32_u8(a, b, c, d), flip), 0);
+    }
+    return n;
+}
+
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_q15)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
+{
+    const vec factor = set1_s16((int16_t)p.q15);
+    FOR_FLUSH(i, n) {
+        const vec low = mulhrs_s16(load(sums + i), factor), high = mulhrs_s16(load(sums + i + LANES / 2), factor);
+        store(y + i, in_order_once(narrow_s16_u8(low, high)), 0);
+    }
+    return n;
+}
+
+TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
+{
+    if (n < LANES)
+        return 0;
+    switch (p.rule) {
+    case POOL_RECIPROCAL: return TIER(pool_means_of)(sums, n, p, y, POOL_RECIPROCAL);
+    case POOL_QUOTIENT: return TIER(pool_means_of)(sums, n, p, y, POOL_QUOTIENT);
+    case POOL_TRUNCATE: return TIER(pool_means_of)(sums, n, p, y, POOL_TRUNCATE);
+    default: return TIER(pool_q15)(sums, n, p, y);
+    }
+}
+
+#else
+#ifndef QOPS_POOLING_H
+#define QOPS_POOLING_H
+#include <stddef.h>
+#include <stdint.h>
+
+/* how a mean is made of a sum: see pooling.pyx */
+typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_Q15 } pool_rule;
+
+typedef struct {
+    pool_rule rule;
+    int is_signed;
+    int32_t count, q15; /* q15: min(2^15 / count, 2^15 - 1) */
+    float part;         /* 1 / count */
+} pool_mean;
+
+#define QOPS_BODY "product/pooling.h"
+#include "core/tiers.h"
+
+static inline ptrdiff_t pool_means__simd(int tier, const int16_t *sums, ptrdiff_t n, pool_mean p, void *y)
+{
+    return RUN_TIER(tier, pool_means, sums, n, p, y);
+}
+#endif
+#endif

@@ -1,0 +1,78 @@
+"""Means of every sum, and pools of every tier, against their formulas."""
+
+import numpy as np
+import pytest
+
+from qops._kernels.product import pooling
+from qops._kernels.product.window import Window
+
+COUNTS = (1, 2, 3, 4, 6, 7, 9, 14, 25, 28, 49, 64, 127, 128, 144)
+
+
+def every_sum(dtype, count):
+    """A window of so many taps in a row, a channel for each sum that it can have."""
+    info = np.iinfo(dtype)
+    sums = np.arange(info.min * count, info.max * count + 1)
+    part, over = np.divmod(sums, count)
+    return sums, (part + (np.arange(count)[:, None] < over)).astype(dtype).reshape(1, 1, count, -1)
+
+
+def formula(sums, count, rule):
+    """What pooling.pyx says of a mean."""
+    if rule == "reciprocal":
+        return np.rint(sums.astype(np.float32) * (np.float32(1) / np.float32(count)))
+    if rule == "quotient":
+        return np.rint(sums.astype(np.float32) / np.float32(count))
+    if rule == "truncate":
+        return np.sign(sums) * (abs(sums) // count)
+    return np.clip((sums.astype(np.int16).astype(int) * min(32768 // count, 32767) + 0x4000) >> 15, 0, 255)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_means_of_every_sum(tier, dtype):
+    for count in COUNTS:
+        sums, image = every_sum(dtype, count)
+        for rule in pooling.RULES if dtype == np.uint8 else list(pooling.RULES)[:3]:
+            got = pooling.means(image, (1, count), Window(), rule)
+            assert got.dtype == dtype
+            assert np.array_equal(got[0, 0, 0], formula(sums, count, rule)), (count, rule)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_means_of_more_taps_than_16_bits_hold(dtype):
+    sums, image = every_sum(dtype, 272)
+    sums, image = sums[::97], image[..., ::97].reshape(1, 17, 16, -1)
+    for rule in pooling.RULES if dtype == np.uint8 else list(pooling.RULES)[:3]:
+        assert np.array_equal(pooling.means(image, (17, 16), Window(), rule)[0, 0, 0], formula(sums, 272, rule)), rule
+
+
+@pytest.mark.parametrize("channels", [1, 3, 16, 31, 32, 63, 64, 65, 130])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_all_channels(tier, rng, channels, dtype):
+    image = rng.integers(-128, 128, (2, 9, 11, channels)).astype(dtype)
+    for kernel, stride, pads in (((2, 2), 2, 0), ((3, 3), 2, 1), ((3, 2), 1, 1), ((1, 5), 3, 2), ((9, 11), 1, 0)):
+        window = Window((stride, stride), padding=((min(pads, kernel[0] - 1),) * 2, (pads, pads)))
+        taps = window.taps(image.transpose(0, 3, 1, 2).astype(int), kernel, -1000).transpose(0, 2, 3, 1, 4, 5)
+        valid = np.where(taps == -1000, 0, taps)
+        sums, count = valid.sum((4, 5)), (taps != -1000).sum((4, 5))
+        assert np.array_equal(pooling.largest(image, kernel, window), taps.max((4, 5)))
+        assert np.array_equal(pooling.sums(image, kernel, window), sums)
+        for padding, n in ((False, count), (True, np.full_like(count, kernel[0] * kernel[1]))):
+            assert np.array_equal(
+                pooling.means(image, kernel, window, "truncate", padding=padding), np.sign(sums) * (abs(sums) // n)
+            )
+
+
+def test_out_and_any_layout(rng):
+    image = rng.integers(0, 256, (2, 40, 6, 8), np.uint8).transpose(0, 2, 3, 1)
+    window = Window((2, 2))
+    expected = np.ascontiguousarray(image).reshape(2, 3, 2, 4, 2, 40).max((2, 4))
+    for out in (np.empty((2, 3, 4, 40), np.uint8), np.empty((2, 40, 3, 4), np.uint8).transpose(0, 2, 3, 1)):
+        assert pooling.largest(image, (2, 2), window, out) is out
+        assert np.array_equal(out, expected)
+    with pytest.raises(ValueError, match="out: shares memory"):
+        pooling.largest(image, (1, 1), Window(), image)
+    with pytest.raises(ValueError, match=r"rule: expected one of reciprocal, .* got 'q15'"):
+        pooling.means(image.view(np.int8), (2, 2), window, "q15")
+    with pytest.raises(ValueError, match="image: expected 4 dimensions"):
+        pooling.largest(image[0], (2, 2), window)
