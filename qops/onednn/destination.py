@@ -39,8 +39,9 @@ class Destination(NamedTuple):
         """Give the same destination with the channels moved from `axis` to the end."""
         if axis == len(self.shape) - 1:
             return self
-        out, old = (None if x is None else np.moveaxis(x, axis, -1) for x in (self.out, self.old))
-        shape = (*self.shape[:axis], *self.shape[axis + 1 :], self.shape[axis])
+        order = (*range(axis), *range(axis + 1, len(self.shape)), axis)
+        out, old = (None if x is None else x.transpose(order) for x in (self.out, self.old))
+        shape = tuple(self.shape[i] for i in order)
         return self._replace(shape=shape, out=out, old=old)
 
     def put(self, result: NDArray[Any]) -> NDArray[Any]:

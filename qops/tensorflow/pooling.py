@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from qops._kernels.product import pooling as kernels
 from qops._kernels.product.window import Window
 from qops.qtensor import QTensor, TensorLike, check_out
-from qops.tensorflow._checks import flag, one_of, operands, passed_on, put
+from qops.tensorflow._checks import flag, one_of, operands, passed_on
 from qops.tensorflow.window import PADDINGS, four
 
 
@@ -73,8 +73,7 @@ def quantized_max_pool(
     pool = _checked(input, ksize, strides, padding, out)
     if pool.window is None:
         return passed_on(pool.none(out), *pool.ends)
-    codes = kernels.largest(pool.image, pool.kernel, pool.window, 1)
-    return passed_on(put(out, codes), *pool.ends)
+    return passed_on(kernels.largest(pool.image, pool.kernel, pool.window, out), *pool.ends)
 
 
 def quantized_avg_pool(
@@ -145,11 +144,8 @@ def quantized_avg_pool(
         missing = onednn and 0 not in pool.image.shape[::3]
         ends = (np.empty(0, np.float32),) * 2 if missing else pool.ends
         return passed_on(pool.none(out), *ends)
-    counts = kernels.counts(pool.image.shape[1:3], pool.kernel, pool.window)[..., None]
-    sums = kernels.sums(pool.image, pool.kernel, pool.window, 1)
-    means = np.divide(sums, counts, dtype=np.float32 if onednn else np.float64)
-    codes = (np.rint if onednn else np.trunc)(means).astype(pool.image.dtype)
-    return passed_on(put(out, codes), *pool.ends)
+    rule = "quotient" if onednn else "truncate"
+    return passed_on(kernels.means(pool.image, pool.kernel, pool.window, rule, out=out), *pool.ends)
 
 
 class _Pool(NamedTuple):

@@ -49,6 +49,7 @@ ELSEWHERE = {
     "product/mul": "tensorflow/test_mul.py",
     "product/offsets": "product/test_gemm.py",
     "product/packed": "product/test_gemm.py",
+    "product/pixels": "product/test_pooling.py",
     "product/rows": "product/test_convolution.py",
     "product/run": "product/test_threads.py",
     "product/tile": "product/test_gemm.py",

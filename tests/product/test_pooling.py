@@ -57,6 +57,9 @@ def test_all_channels(tier, rng, channels, dtype):
         sums, count = valid.sum((4, 5)), (taps != -1000).sum((4, 5))
         assert np.array_equal(pooling.largest(image, kernel, window), taps.max((4, 5)))
         assert np.array_equal(pooling.sums(image, kernel, window), sums)
+        wide = image.astype(np.int32) * 2**28
+        wrapped = (sums * 2**28).astype(np.int32)
+        assert np.array_equal(pooling.totals(wide, kernel, window), wrapped)
         for padding, n in ((False, count), (True, np.full_like(count, kernel[0] * kernel[1]))):
             assert np.array_equal(
                 pooling.means(image, kernel, window, "truncate", padding=padding), np.sign(sums) * (abs(sums) // n)

@@ -8,9 +8,10 @@ by -128 and 128 times the sums of the windows are added. Depthwise convolution (
 pairs and is always exact.
 """
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.core.checks cimport apart, array, writable
+from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.product.image cimport Image
 from qops._kernels.product.offsets cimport subtract_terms
 from qops._kernels.product.rows cimport Convolution, run_convolution
@@ -21,6 +22,7 @@ from qops._kernels.product.window cimport Window
 import numpy as np
 
 from qops._kernels.product.gemm import product
+from qops._kernels.product.pooling import totals
 from qops._kernels.product.weights import pack_weights
 
 cnp.import_array()
@@ -111,9 +113,8 @@ cdef window_sums(x, PackedWeights packed, Window window, Py_ssize_t pad_value, i
         sums = product(x.reshape(-1, channels), np.ones((channels, 1), np.int8))
     else:
         sums = x.reshape(*size, channels).sum(4, np.int32)
-    sums = sums.view(np.uint32).reshape(size) - np.uint32(channels * zero_point & 0xFFFFFFFF)
-    fill = np.uint32(channels * (pad_value - zero_point) & 0xFFFFFFFF)
-    return window.over(np.add, sums, packed.shape[2:], fill, 1).view(np.int32)
+    sums = totals(sums.reshape(size) - wrap_s32(channels * pad_value), packed.shape[2:], window)  # the padding's is 0
+    return sums + wrap_s32(<int64_t>channels * (pad_value - zero_point) * packed.shape[2] * packed.shape[3])
 
 
 cdef object take_off_zeros(cnp.ndarray y, w_zeros, sums):

@@ -1,5 +1,5 @@
 """Pixels made of several: of the codes that lie a step apart the largest, or the sum. No arrays here: see pooling."""
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.core.tiers cimport tier
 
@@ -40,14 +40,14 @@ cdef inline void widened(const code *x, Pixels p, total *y) noexcept nogil:
 
 cdef inline void added(const total *x, Pixels p, total *y) noexcept nogil:
     cdef Py_ssize_t i = 0, c, t
-    cdef int32_t acc
+    cdef uint32_t acc
     if total is int16_t:
         i = pixels_added__simd(tier(), x, p, y)
     for i in range(i, p.count):
         for c in range(p.channels):
             acc = 0
             for t in range(p.taps):
-                acc += x[i * p.stride + t * p.step + c]
+                acc += <uint32_t>x[i * p.stride + t * p.step + c]
             y[i * p.channels + c] = <total>acc
 
 
@@ -83,24 +83,30 @@ cdef void added_s32(const char *x, Pixels p, char *y) noexcept nogil:
     added(<const int32_t *>x, p, <int32_t *>y)
 
 
-cdef Combination combination(Combine down, Combine across, Py_ssize_t size, uint8_t nothing) noexcept nogil:
+cdef Combination combination(Combine down, Combine across, Py_ssize_t size, uint8_t nothing=0,
+                             Py_ssize_t given=1) noexcept nogil:
     cdef Combination made
-    made.down, made.across, made.size, made.nothing = down, across, size, nothing
+    made.down, made.across, made.given, made.size, made.nothing = down, across, given, size, nothing
     return made
 
 
 cdef Combination largest_codes(bint is_signed) noexcept nogil:
     if is_signed:
         return combination(largest_s8, largest_s8, 1, 0x80)
-    return combination(largest_u8, largest_u8, 1, 0)
+    return combination(largest_u8, largest_u8, 1)
 
 
 cdef Combination sums_of(bint is_signed, Py_ssize_t size) noexcept nogil:
     """Sums of so many bytes, 2 or 4, wrapping."""
     if size == 2 and is_signed:
-        return combination(widened_s8_s16, added_s16, size, 0)
+        return combination(widened_s8_s16, added_s16, size)
     if size == 2:
-        return combination(widened_u8_s16, added_s16, size, 0)
+        return combination(widened_u8_s16, added_s16, size)
     if is_signed:
-        return combination(widened_s8_s32, added_s32, size, 0)
-    return combination(widened_u8_s32, added_s32, size, 0)
+        return combination(widened_s8_s32, added_s32, size)
+    return combination(widened_u8_s32, added_s32, size)
+
+
+cdef Combination totals_of() noexcept nogil:
+    """Sums of int32, wrapping."""
+    return combination(added_s32, added_s32, 4, 0, 4)

@@ -13,6 +13,7 @@ def largest(
 def sums(
     image: NDArray[Any], kernel: tuple[int, int], window: Window, out: NDArray[np.int32] | None = None
 ) -> NDArray[np.int32]: ...
+def totals(image: NDArray[np.int32], kernel: tuple[int, int], window: Window) -> NDArray[np.int32]: ...
 def means(
     image: NDArray[Any],
     kernel: tuple[int, int],

@@ -18,7 +18,7 @@ from libc.string cimport memcpy, memset
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.core.rounding cimport saturate_u8
 from qops._kernels.core.tiers cimport tier
-from qops._kernels.product.pixels cimport Combination, Pixels, largest_codes, sums_of
+from qops._kernels.product.pixels cimport Combination, Pixels, largest_codes, sums_of, totals_of
 from qops._kernels.product.window cimport Axis, Window
 
 import numpy as np
@@ -94,7 +94,8 @@ cdef void pool_row(const Pool *p, const char *image, Taps rows, char *columns, c
     cdef Pixels pixels
     memset(y, p.combine.nothing, p.ow * pixel)
     if rows.count:
-        p.combine.down(image + rows.begin * row, Pixels(1, 0, row, rows.count, p.down.dilation * row), columns)
+        pixels = Pixels(1, 0, row, rows.count, p.down.dilation * row)
+        p.combine.down(image + rows.begin * row * p.combine.given, pixels, columns)
     while i < p.ow and rows.count:
         end, x = alike(p, i), columns + p.columns[i].begin * pixel
         pixels = Pixels(end - i, p.across.stride * p.channels, p.channels, p.columns[i].count,
@@ -177,7 +178,7 @@ cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y, const Means *me
             if means != NULL:
                 means_row(p, means, rows, sums, <uint8_t *>y)
             y += row if means == NULL else p.ow * p.channels
-        x += p.height * p.width * p.channels
+        x += p.height * p.width * p.channels * p.combine.given
     PyMem_RawFree(memory)
     return 0
 
@@ -230,6 +231,11 @@ def sums(image, tuple kernel, Window window, out=None):
     cdef cnp.ndarray x = checked(image)
     cdef Combination combine = sums_of(cnp.PyArray_TYPE(x) == cnp.NPY_INT8, 4)
     return pooled(x, kernel, window, combine, cnp.NPY_INT32, out, NULL)
+
+
+def totals(cnp.ndarray image, tuple kernel, Window window):
+    """The sum of each window of int32 images, modulo 2**32."""
+    return pooled(image, kernel, window, totals_of(), cnp.NPY_INT32, None, NULL)
 
 
 def means(image, tuple kernel, Window window, str rule, *, bint padding=False, out=None):
