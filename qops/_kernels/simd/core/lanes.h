@@ -272,48 +272,6 @@ AVX512_FN __m512i avx512_weave_high_s32(__m512i a, __m512i b)
     return avx512_bits(_mm512_mask_movehdup_ps(avx512_floats(b), 0x5555, avx512_floats(a)));
 }
 
-/* Vectors of `width` elements that cover 0..n (n >= width) in three parts: one vector at 0, those from the first aligned
- * address of `p` on, one flush with n. Where they overlap, the same result is written twice. */
-typedef struct { ptrdiff_t start, end; } part;
-
-static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *p, ptrdiff_t itemsize)
-{
-    const ptrdiff_t past = ((uintptr_t)p & 63) / itemsize; /* elements past the last aligned address */
-    const ptrdiff_t start = width - past % width, end = start > n ? start : n - (n - start) % width;
-    const part parts[] = {{0, width}, {start, end}, {end < n ? n - width : n, n}};
-    return parts[which];
-}
-#define FOR_VECTORS(i, n, width, p)                                                               \
-    for (int which = 0; which < 3; which++)                                                       \
-        for (part s = part_of(which, n, width, p, sizeof *(p)); s.start < s.end; s.end = s.start) \
-            for (ptrdiff_t i = s.start; i < s.end; i += (width))
-
-/* The same in order, the last vector flush with n: for loops too short for an aligned middle. */
-#define FOR_FLUSH(i, n) \
-    for (ptrdiff_t at = 0, i; i = at + LANES > (n) ? (n) - LANES : at, at < (n); at += LANES)
-
-/* Draws *lowest and *highest out to the lanes of two vectors. In variables: by the pointers each lane would wait for the
- * store of the one before. */
-#define DRAW_OUT(type, low, high, lowest, highest)                            \
-    do {                                                                      \
-        enum { lanes = sizeof(low) / sizeof(type) };                          \
-        type lows[lanes], highs[lanes], least = *(lowest), most = *(highest); \
-        memcpy(lows, &(low), sizeof(low));                                    \
-        memcpy(highs, &(high), sizeof(high));                                 \
-        for (int j = 0; j < lanes; j++) {                                     \
-            least = lows[j] < least ? lows[j] : least;                        \
-            most = highs[j] > most ? highs[j] : most;                         \
-        }                                                                     \
-        *(lowest) = least;                                                    \
-        *(highest) = most;                                                    \
-    } while (0)
-
-/* n, the number of elements done; behind the fence other threads see what was streamed */
-static inline ptrdiff_t done(ptrdiff_t n, int stream)
-{
-    if (stream)
-        _mm_sfence();
-    return n;
-}
+#include "core/loops.h"
 
 #endif
