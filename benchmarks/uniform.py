@@ -26,8 +26,8 @@ def codes_8(rng: np.random.Generator, n: int) -> dict[str, Any]:
 
 
 def codes_32(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """int32 codes of 24 bits, times 128: float32 holds them."""
-    return {"q": rng.integers(-(2**24), 2**24, n, dtype=np.int32) * 128}
+    """int32 codes of 24 bits, times 128: float32 holds them, and int32 holds them less the zero point."""
+    return {"q": rng.integers(-(2**24) + WIDE_ZERO, 2**24, n, dtype=np.int32) * 128}
 
 
 def pairs_32(rng: np.random.Generator, n: int) -> dict[str, Any]:
