@@ -31,7 +31,7 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
     pairs, curves, guesses = found["add_error"], found["add_ratio_error"], found["add_guess_error"]
     near, blur, far = found["photograph"]
     steps, quantized = found["multiply_shift_error"], found["quantize_error"]
-    requantized = found["requantize_error"]
+    requantized, products = found["requantize_error"], found["mul_error"]
     theirs = {c.name: c.beyond for c in requantized.curves}["TensorFlow Requantize"]
     fused, chain = FUSED[0].name, CHAIN[0].name
     ratio = {c.system.name: c.largest() for c in curves if c.kind.startswith("one-sided")}
@@ -58,6 +58,12 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
         Claim(
             "quantized_add_8p8to32, then requantize_32to8: at most 0.51 LSB where both ranges hold 0", pairs.chain, 0.51
         ),
+        Claim(
+            "quantized_mul_8x8to8: at most 0.5 + 2**-4 LSB over all pairs of codes, in at most 2 passes",
+            products.largest if products.passes <= 2 else np.inf,
+            0.5 + 2**-4,
+        ),
+        Claim("quantized_mul_8x8to32: at most 0.5 + 2**-7 LSB over all pairs of codes", products.rounded, 0.5 + 2**-7),
         Claim("requantize_32to8: at most 0.5 + 2**-17 LSB in range", requantized.within, 0.5 + 2**-17),
         Claim("requantize_32to8: codes beyond the range saturate, at any ratio", requantized.beyond, 0.0),
         Claim("quantize: at most 0.5 + 2**-13 LSB", max(*ours.largest, ours.picture.max), 0.5 + 2**-13),
