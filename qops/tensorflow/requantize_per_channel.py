@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.core import rows
 from qops.qtensor import QTensor, TensorLike, output, parts, tensor
-from qops.tensorflow._checks import TYPES, codes_of, each_slice, number, numbers, one_of
+from qops.tensorflow._checks import TYPES, codes_of, number, numbers, one_of
 
 ENDS = {"quint8": (255, 0, 255), "qint8": (127, -128, 127)}
 """Steps from 0 to the requested end; lowest and highest code."""
@@ -91,11 +91,12 @@ def requantize_per_channel(
         names = "requested_output_min, requested_output_max"
         raise ValueError(f"{names}: the range ({out_min}, {out_max}) is too narrow for the ranges of the input")
     out = output(out, TYPES[out_type].dtype.num, q)
-
-    def run(channel: int, codes: NDArray[Any], part: NDArray[Any]) -> None:
-        rows.float_codes(codes, rows.floats(scales[channel], "half_even", lowest, highest), part)
-
-    each_slice(q.ndim - 1, run, q, out)
+    codes = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+    if q.size:
+        row = rows.floats(1.0, "half_even", lowest, highest)
+        rows.float_codes(np.ascontiguousarray(q, np.int32), row, codes, scales=scales)
+    if codes is not out:
+        np.copyto(out, codes)
     return tensor(out, out_min, out_max)  # which may be in any order
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +73,9 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     second = None if b is None else as_array(b, "b")
     _check_data(kind, source, result, second, name)
     data, checked = _by_element(_typed(kind, source, name), _checked(given))
+    zero, info = checked.get("zero_point", 0), np.iinfo(result.dtype)
+    if not info.min <= zero <= info.max:
+        raise ValueError(f"zero_point: {zero} is no code of y, {info.dtype}")
     return Dump(kind, data, result, second, checked)
 
 
@@ -213,13 +217,21 @@ def _held(values: NDArray[Any], dtype: Any, name: str) -> NDArray[Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    if path.suffix == ".json":
-        found = json.loads(path.read_text())
-        if not isinstance(found, dict):
-            raise ValueError(f"{path.name}: expected one object, got {type(found).__name__}")
-        return found
+    """The names and values of a file, which is told by its ending."""
+    if path.suffix not in (".json", ".npz"):
+        raise ValueError(f"{path.name}: expected an .npz or a .json file")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return dict(file)
-    except (ValueError, OSError) as why:
-        raise ValueError(f"{path.name}: no .npz or .json file that can be read: {why}") from None
+        if path.suffix == ".json":
+            found = json.loads(path.read_text(encoding="utf-8"))
+        else:
+            with path.open("rb") as file:
+                if not is_zipfile(file):
+                    raise ValueError("no zip archive, as every .npz file is")
+                file.seek(0)
+                with np.load(file, allow_pickle=False) as arrays:
+                    found = dict(arrays)
+    except (ValueError, OSError, BadZipFile) as why:
+        raise ValueError(f"{path.name}: {getattr(why, 'strerror', None) or why}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path.name}: expected one object, got {type(found).__name__}")
+    return found

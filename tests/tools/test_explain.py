@@ -179,3 +179,25 @@ def test_progress_is_shown_on_a_terminal_after_a_second(monkeypatch, capsys):
         for words in ("quick", "one rule", "too soon", "two"):
             tell(words)
     assert capsys.readouterr().err == "\rone rule\rtwo     \r   \r"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("dump.npy", b"", "dump.npy: expected an .npz or a .json file"),
+        ("dump.npz", b"acc = 1, 2, 3", "dump.npz: no zip archive"),
+        ("dump.npz", b"", "dump.npz: no zip archive"),
+        ("dump.json", b'{"acc": [1, 2', "dump.json: Expecting"),
+        ("dump.json", b"[1, 2]", "dump.json: expected one object, got list"),
+        ("dump.json", b"\xff\xfe", "dump.json: 'utf-8' codec"),
+    ],
+)
+def test_a_file_that_is_no_dump_is_named(name, content, said, tmp_path, capsys):
+    (tmp_path / name).write_bytes(content)
+    assert main(["explain", str(tmp_path / name)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_zero_point_that_is_no_code_is_refused():
+    with pytest.raises(ValueError, match=r"zero_point: 300 is no code of y, int8"):
+        qops.explain(np.int32([1]), np.int8([1]), scale=0.5, zero_point=300)
