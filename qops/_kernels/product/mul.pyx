@@ -21,7 +21,8 @@ cdef struct Row:
 
 
 cdef inline bint has_16_bits(int64_t offset, int left_shift) noexcept nogil:
-    return -32768 <= -offset << left_shift and (255 - offset) << left_shift <= 32767
+    cdef int64_t factor = <int64_t>1 << left_shift
+    return -32768 <= -offset * factor and (255 - offset) * factor <= 32767
 
 
 cdef void products(char** data, Py_ssize_t n, void* using) noexcept nogil:
