@@ -10,6 +10,7 @@ from benchmarks.case import Candidate, Case, shared
 from benchmarks.memcpy import BYTES
 from benchmarks.nnlib import NNLIB
 from benchmarks.products import PRODUCTS
+from benchmarks.rules import RULES
 from benchmarks.tensorflow import TENSORFLOW
 from benchmarks.uniform import UNIFORM, bytes_per_element
 from qops import fixedpoint
@@ -168,6 +169,7 @@ CASES = [
     Case("multiply_shift", integers, shifted, qops_multiply_shift, bytes_per_element(8), BYTES),
     Case("multiply_shift_half_up", integers, half_up, qops_half_up, bytes_per_element(8), BYTES),
     Case("multiply_shift_gemmlowp", integers, gemmlowp, qops_gemmlowp, bytes_per_element(8), BYTES),
+    *RULES,
     *UNIFORM,
     *PRODUCTS,
     *NNLIB,

@@ -5,6 +5,7 @@ import numpy as np
 
 from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
+from benchmarks.peers import rules_numba
 from qops.frontdoor.add import BOUND_8P8TO32
 
 f32 = np.float32
@@ -158,4 +159,5 @@ FORMS = {
     "multiply_shift": forms(multiply_shift, (round(FACTOR * 2**7), 0, 7), np.int32, 0),
     "multiply_shift_half_up": forms(multiply_shift, (MULTIPLIER, HALF, RIGHT_SHIFT), np.int32, 0),
     "multiply_shift_gemmlowp": forms(gemmlowp, (MULTIPLIER, RIGHT_SHIFT - 31), np.int32, 0),
+    **rules_numba.FORMS,
 }

@@ -1,0 +1,67 @@
+"""The numba forms of the rules of requantization: the loops one would write."""
+
+import numba
+import numpy as np
+
+from benchmarks import rules
+from benchmarks.case import Candidate, shared
+
+f32 = np.float32
+
+
+@numba.njit
+def twice(x, out, multiplier, right, zero):
+    """Round half up at 31 bits, then half away from 0."""
+    half = np.int64(1) << right >> np.int64(1)
+    for i in range(out.size):
+        high = (np.int64(x[i]) * multiplier + np.int64(1 << 30)) >> np.int64(31)
+        code = ((high + half - np.int64(high < 0)) >> right) + zero
+        out[i] = np.int8(min(max(code, np.int64(-128)), np.int64(127)))
+
+
+@numba.njit
+def once(x, out, multiplier, right, zero):
+    """Round half up."""
+    half = np.int64(1) << right >> np.int64(1)
+    for i in range(out.size):
+        code = ((np.int64(x[i]) * multiplier + half) >> right) + zero
+        out[i] = np.int8(min(max(code, np.int64(-128)), np.int64(127)))
+
+
+@numba.njit(error_model="numpy")
+def even(x, out, scale, zero):
+    """In float32, half to even."""
+    for i in range(out.size):
+        code = np.rint(f32(x[i]) * scale) + zero
+        out[i] = np.int8(np.int32(min(max(code, f32(-128)), f32(127))))
+
+
+@numba.njit(error_model="numpy")
+def away(x, out, scale, zero):
+    """In float64, half away from 0."""
+    for i in range(out.size):
+        product = x[i] * scale
+        code = np.copysign(np.floor(abs(product) + 0.5), product) + zero
+        out[i] = np.int8(np.int32(min(max(code, -128.0), 127.0)))
+
+
+def form(loop, *arguments):
+    """Give a maker of candidates for the loop."""
+
+    def make(x):
+        out = shared(x.size, np.int8)
+        loop(x[:1], out[:1], *arguments)
+        return Candidate(lambda: loop(x, out, *arguments), lambda: out, 0)
+
+    return {loop.__name__: make}
+
+
+MULTIPLIER, ZERO = np.int64(rules.MULTIPLIER), np.int64(rules.ZERO)
+FRACTION, EXPONENT = np.frexp(f32(rules.SCALE))
+FORMS = {
+    "rules_tflite-double": form(twice, MULTIPLIER, np.int64(rules.RIGHT_SHIFT - 31), ZERO),
+    "rules_tflite-single": form(once, MULTIPLIER, np.int64(rules.RIGHT_SHIFT), ZERO),
+    "rules_rndnu": form(once, np.int64(FRACTION * 2**24), np.int64(24 - EXPONENT), ZERO),
+    "rules_fp32-even": form(even, f32(rules.SCALE), f32(rules.ZERO)),
+    "rules_double-away": form(away, rules.SCALE, float(rules.ZERO)),
+}
