@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks import nnlib, products
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
-from benchmarks.peers import uniform_numpy
+from benchmarks.peers import rules_numpy, uniform_numpy
 from qops.frontdoor.add import BOUND_8P8TO32
 
 EXACT = 0.5 + 2**-13  # one rounding of a float32
@@ -255,6 +255,7 @@ FORMS = {
     "multiply_shift": {"int64": shifter(np.int64(round(FACTOR * 2**7)), 7, 0)},
     "multiply_shift_half_up": {"int64": shifter(np.int64(MULTIPLIER), RIGHT_SHIFT, 1 << (RIGHT_SHIFT - 1))},
     "multiply_shift_gemmlowp": {"int64": gemmlowp},
+    **rules_numpy.FORMS,
     **uniform_numpy.FORMS,
     **{key: {"float64": product} for key in products.UNPACKED + products.PACKED},
     products.SATURATING.name: {"int32": saturating},
