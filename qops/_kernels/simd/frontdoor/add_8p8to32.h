@@ -10,7 +10,8 @@ TARGET static inline vec TIER(sum)(vec pairs, vec high, vec low, vec k)
 TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
                                            int stream)
 {
-    const vec high = set1_s32(p.ka >> 8 | p.kb >> 8 << 16), low = set1_s32((p.ka & 255) | (p.kb & 255) << 16);
+    const vec high = set1_s32((int32_t)((uint32_t)(p.kb >> 8) << 16 | (uint16_t)(p.ka >> 8)));
+    const vec low = set1_s32((p.ka & 255) | (p.kb & 255) << 16);
     const vec k = set1_s32(p.k);
     const ptrdiff_t w = LANES / 4;
 
