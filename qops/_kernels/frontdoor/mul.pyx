@@ -61,33 +61,43 @@ def mul_8x8to32_integers(tuple a, tuple b):
     return prepare_32(Ends(a[0], a[1]), Ends(b[0], b[1]))
 
 
+cdef struct Tables:  # of each code of b
+    int64_t[256] alone  # the terms without a
+    int64_t[256] times_a  # and those with it
+
+
+cdef Tables tables_of(mul_terms p) noexcept nogil:
+    cdef Tables t
+    cdef Py_ssize_t b
+    for b in range(256):
+        t.alone[b], t.times_a[b] = p.k + b * p.kb, p.ka + b * p.kab
+    return t
+
+
 cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = (k + a * ka + b * kb + a * b * kab) >> 23. Values within their ranges: no code is beyond 2**20."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
-    cdef mul_terms p = (<mul_terms*>using)[0]
-    cdef int64_t[256] alone, times_a  # the terms without a and those with it, for each code of b
+    cdef const Tables* t = <Tables*>using
     cdef Py_ssize_t i
-    for i in range(256):
-        alone[i], times_a[i] = p.k + i * p.kb, p.ka + i * p.kab
     for i in range(n):
-        c[i] = <int32_t>((alone[b[i]] + a[i] * times_a[b[i]]) >> FRACTION_32)
+        c[i] = <int32_t>((t.alone[b[i]] + a[i] * t.times_a[b[i]]) >> FRACTION_32)
 
 
 def quantized_mul_8x8to32(a, b, out):
     """int32 codes of the product, in the range (-max, max)."""
     cdef Ends p, s
     cdef double top
-    cdef mul_terms integers
+    cdef Tables tables
     cdef cnp.ndarray x, y, codes
     x, y = operands_of(a, b, "a", "b", cnp.NPY_UINT8, &p, &s)
     top = top_of(p, s)
     if not isfinite(top):
         raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
     codes = output(out, cnp.NPY_INT32, x, y)
-    integers = prepare_32(p, s)
-    walk(mul_u8u8_s32, &integers, x, y, codes)
+    tables = tables_of(prepare_32(p, s))
+    walk(mul_u8u8_s32, &tables, x, y, codes)
     return tensor(codes, 0 - top, top)
 
 
