@@ -42,7 +42,8 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
 cdef object double_stage(const DoubleRow* p, const double* scales, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
                          cnp.ndarray out):
     """out = the codes of int32 accumulators; in contiguous arrays with another scale for every `inner` elements."""
-    cdef Channels channels = Channels(p[0], scales)
+    cdef Channels channels
+    channels.row, channels.scales = p[0], scales
     if count > 1 and inner == 1:
         run_each(each_s32, &channels, count, x, out)
     elif count > 1:

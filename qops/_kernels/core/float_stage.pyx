@@ -87,7 +87,8 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
 cdef object float_channels(const FloatRow* p, const float* scales, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
                            cnp.ndarray out):
     """The same of contiguous arrays, with another scale for every `inner` elements, in turn."""
-    cdef Channels channels = Channels(p[0], scales)
+    cdef Channels channels
+    channels.row, channels.scales = p[0], scales
     if inner == 1:
         run_each(each_f32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32 else each_s32, &channels, count, x, out)
     else:
