@@ -8,6 +8,7 @@ import os
 import numpy as np
 import pytest
 import tier_cases
+import tier_cases_codes
 import tier_cases_nnlib
 import tier_cases_product
 import tier_cases_rules
@@ -18,6 +19,7 @@ from qops._kernels.core import tiers as isa
 
 NAMED = (
     tier_cases.NAMED
+    | tier_cases_codes.NAMED
     | tier_cases_nnlib.NAMED
     | tier_cases_product.NAMED
     | tier_cases_rules.NAMED

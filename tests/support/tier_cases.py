@@ -15,6 +15,9 @@ from qops.onednn import cast
 INT32 = np.iinfo(np.int32)
 EDGES = {
     np.uint8: np.uint8([0, 1, 127, 128, 254, 255]),
+    np.int8: np.int8([-128, -127, -1, 0, 1, 126, 127]),
+    np.uint16: np.uint16([0, 1, 255, 256, 2**15, 2**16 - 1]),
+    np.int16: np.int16([-(2**15), -256, -1, 0, 1, 255, 2**15 - 1]),
     np.int32: np.int32([INT32.min, INT32.min + 1, -1, 0, 1, INT32.max - 1, INT32.max, 2**30, -(2**30)]),
     np.float32: np.float32(
         [

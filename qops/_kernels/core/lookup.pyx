@@ -3,9 +3,13 @@
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t
 
-from qops._kernels.core.walk cimport walk
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM, walk
 
 cnp.import_array()
+
+cdef extern from "core/lookup.h":
+    Py_ssize_t look_up_bytes__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, bint) nogil
 
 
 cdef void look_up_1(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -13,7 +17,7 @@ cdef void look_up_1(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef const uint8_t* table = <uint8_t*>using
     cdef uint8_t* out = <uint8_t*>data[1]
     cdef Py_ssize_t i
-    for i in range(n):
+    for i in range(look_up_bytes__simd(tier(), codes, table, out, n, n >= STREAM), n):
         out[i] = table[codes[i]]
 
 

@@ -19,6 +19,8 @@
 
 /* broadcast */
 #define set1_u8(x) MM(set1_epi8)((char)(x))
+#define set1_s8(x) MM(set1_epi8)(x)
+#define set1_u16(x) MM(set1_epi16)((short)(x))
 #define set1_s16(x) MM(set1_epi16)(x)
 #define set1_s32(x) MM(set1_epi32)(x)
 #define set1_f32(x) MM(set1_ps)(x)
@@ -27,6 +29,7 @@
 #define add_s16(a, b) MM(add_epi16)(a, b)
 #define add_sat_s16(a, b) MM(adds_epi16)(a, b)
 #define add_s32(a, b) MM(add_epi32)(a, b)
+#define sub_sat_s8(a, b) MM(subs_epi8)(a, b)
 #define sub_s16(a, b) MM(sub_epi16)(a, b)
 #define sub_s32(a, b) MM(sub_epi32)(a, b)
 
@@ -48,7 +51,10 @@
 
 #define min_u8(a, b) MM(min_epu8)(a, b)
 #define max_u8(a, b) MM(max_epu8)(a, b)
+#define min_s8(a, b) MM(min_epi8)(a, b)
 #define max_s8(a, b) MM(max_epi8)(a, b)
+#define min_u16(a, b) MM(min_epu16)(a, b)
+#define max_u16(a, b) MM(max_epu16)(a, b)
 #define min_s16(a, b) MM(min_epi16)(a, b)
 #define max_s16(a, b) MM(max_epi16)(a, b)
 #define min_s32(a, b) MM(min_epi32)(a, b)
@@ -144,6 +150,9 @@
 
 #define load(p) TIER(load)(p)
 #define store(p, a, stream) TIER(store)(p, a, stream)
+/* 16 bytes, in each 128-bit block; the bytes of such a block that the low bits of each lane name, 0 for lanes below 0 */
+#define rows_u8(p) TIER(rows_u8)(p)
+#define shuffle_u8(a, which) MM(shuffle_epi8)(a, which)
 #define load_f32(p) MM(loadu_ps)(p)
 #define store_f32(p, a, stream) TIER(store)(p, TIER(bits)(a), stream)
 /* LANES / 4 codes u8 -> s32 */
@@ -189,6 +198,9 @@ AVX512_FN __m512 avx512_trunc_f32(__m512 a) { return _mm512_roundscale_ps(a, _MM
 
 AVX2_FN __m256i avx2_load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
 AVX512_FN __m512i avx512_load(const void *p) { return _mm512_loadu_si512(p); }
+
+AVX2_FN __m256i avx2_rows_u8(const uint8_t *p) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p)); }
+AVX512_FN __m512i avx512_rows_u8(const uint8_t *p) { return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p)); }
 
 /* stream: past the caches, for results too big to stay in them; only an aligned address can be streamed to */
 AVX2_FN void avx2_store(void *p, __m256i a, int stream)

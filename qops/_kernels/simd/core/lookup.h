@@ -1,0 +1,68 @@
+/* The loop of lookup.pyx that gives bytes, many lanes at a time. */
+#ifdef TIER
+
+/* A shuffle looks up 16 entries by the low 4 bits of each lane; a lane below 0 gets 0. So the table is cut into rows of 16
+ * entries, each kept as its difference (xor) from the row before. A lane goes through the rows of its half of the table,
+ * 16 less each time, until it is below 0: the differences that it has met make up its entry. Codes from 128 on are below
+ * 0 from the start; with the top bit turned they are the others. */
+TARGET static ptrdiff_t TIER(look_up_bytes)(const uint8_t *codes, const uint8_t *table, uint8_t *out, ptrdiff_t n,
+                                            int stream)
+{
+    const vec row = set1_u8(16), top = set1_u8(128);
+    uint8_t steps[16][16];
+
+    if (n < LANES)
+        return 0;
+    for (int i = 0; i < 256; i++)
+        steps[i / 16][i % 16] = table[i] ^ (i % 128 < 16 ? 0 : table[i - 16]);
+    FOR_VECTORS(i, n, LANES, out) {
+        vec low = load(codes + i), high = xor_bits(low, top);
+        vec entry = xor_bits(shuffle_u8(rows_u8(steps[0]), low), shuffle_u8(rows_u8(steps[8]), high));
+        for (int r = 1; r < 8; r++) {
+            low = sub_sat_s8(low, row);
+            high = sub_sat_s8(high, row);
+            entry = xor_bits(entry, shuffle_u8(rows_u8(steps[r]), low));
+            entry = xor_bits(entry, shuffle_u8(rows_u8(steps[8 + r]), high));
+        }
+        store(out + i, entry, stream);
+    }
+    return done(n, stream);
+}
+
+#else
+#ifndef QOPS_LOOKUP_H
+#define QOPS_LOOKUP_H
+
+#define QOPS_BODY "core/lookup.h"
+#include "core/tiers.h"
+
+#if QOPS_X86
+#define VBMI_FN __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi"))) static
+
+/* A permutation of two vectors looks up 128 entries by the low bits of a lane. */
+VBMI_FN ptrdiff_t look_up_bytes_vbmi(const uint8_t *codes, const uint8_t *table, uint8_t *out, ptrdiff_t n, int stream)
+{
+    const __m512i a = avx512_load(table), b = avx512_load(table + 64), c = avx512_load(table + 128), d = avx512_load(table + 192);
+
+    if (n < 64)
+        return 0;
+    FOR_VECTORS(i, n, 64, out) {
+        const __m512i code = avx512_load(codes + i), below = _mm512_permutex2var_epi8(a, code, b);
+        const __m512i above = _mm512_permutex2var_epi8(c, code, d);
+        avx512_store(out + i, _mm512_mask_blend_epi8(_mm512_movepi8_mask(code), below, above), stream);
+    }
+    return done(n, stream);
+}
+#endif
+
+static inline ptrdiff_t look_up_bytes__simd(int tier, const uint8_t *codes, const uint8_t *table, uint8_t *out,
+                                            ptrdiff_t n, int stream)
+{
+#if QOPS_X86
+    if (tier == QOPS_VNNI && __builtin_cpu_supports("avx512vbmi"))
+        return look_up_bytes_vbmi(codes, table, out, n, stream);
+#endif
+    return RUN_TIER(tier, look_up_bytes, codes, table, out, n, stream);
+}
+#endif
+#endif

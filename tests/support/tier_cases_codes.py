@@ -1,0 +1,29 @@
+"""Cases for the kernels that make codes of codes of the same type, as `tier_cases` has them."""
+
+import numpy as np
+import tier_cases
+
+from qops._kernels.core import clamp
+from qops._kernels.tensorflow import uniform
+
+
+def clamped(dtype):
+    """Between limits anywhere, crossed at times."""
+
+    def case(rng, n):
+        x, out = tier_cases.drawn(rng, n, dtype), tier_cases.unaligned(rng, n, dtype)
+        lo, hi = (int(end) for end in rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 2, endpoint=True))
+        return lambda: (out, clamp.clamp(x, lo, hi, out))
+
+    return case
+
+
+def looked_up(rng, n):
+    """In a table of any bytes."""
+    x, out = tier_cases.drawn(rng, n, np.uint8), tier_cases.unaligned(rng, n, np.uint8)
+    table = rng.integers(0, 256, 256, np.uint8)
+    return lambda: (out, uniform.recode(x, table, out))
+
+
+TYPES = (np.uint8, np.int8, np.uint16, np.int16, np.int32)
+NAMED = {"looked_up": looked_up} | {f"clamped {dtype.__name__}": clamped(dtype) for dtype in TYPES}
