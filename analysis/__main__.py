@@ -19,6 +19,7 @@ from analysis import (
     report,
     requantize_error,
     rules_apart,
+    systems_apart,
 )
 from analysis.claims import Claim, claims
 from qops import isa_tier
@@ -33,6 +34,7 @@ VIEWS = (
     multiply_shift_error,
     quantize_error,
     network_error,
+    systems_apart,
     rules_apart,
 )
 DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over

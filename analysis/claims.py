@@ -10,6 +10,7 @@ from analysis.network_int8 import EXACT, SATURATING, VARIANTS
 from analysis.ranges import MANY
 from analysis.requantize_error import RATIOS
 from analysis.systems import CHAIN, FUSED
+from analysis.systems_apart import Compared
 
 
 class Claim(NamedTuple):
@@ -100,6 +101,7 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
             at_least=True,
         ),
         *network_claims(found["network_error"]),
+        *system_claims(found["systems_apart"]),
     ]
 
 
@@ -140,5 +142,41 @@ def network_claims(networks: Sequence[Measured]) -> list[Claim]:
             "digits, contrast filters: saturation moves logits less, on average, than 7-bit weights do",
             moved[SATURATING.name] / moved["7-bit weights"],
             1.0,
+        ),
+    ]
+
+
+def system_claims(found: Sequence[Compared]) -> list[Claim]:
+    """Every claim about nnlib beside TensorFlow."""
+    exact = ("MatMul_8x8to32", "Conv2d_8x8to32", "Relu_8", "ReluX_8", "MaxPool_8")
+    by_name = {c.pair.tensorflow: c for c in found}
+    return [
+        Claim(
+            "nnlib beside TensorFlow: the same codes from MatMul, Conv2d, Relu, ReluX and MaxPool",
+            max(c.apart[0].share for c in found if c.pair.nnlib in exact),
+            0.0,
+        ),
+        Claim(
+            "nnlib beside TensorFlow: the same products from Mul_8x8to32, in codes 128 times as large",
+            max(by_name["QuantizedMul"].apart[0].largest, by_name["QuantizedMul"].apart[1].share),
+            0.0,
+        ),
+        Claim("nnlib beside TensorFlow: 1 LSB apart at most", max(c.apart[0].largest for c in found), 1 + 2**-10),
+        Claim(
+            "nnlib beside TensorFlow: 40 % of the codes of AvgPool differ, as TensorFlow truncates means",
+            by_name["QuantizedAvgPool"].apart[0].share,
+            0.4,
+            at_least=True,
+        ),
+        Claim(
+            "nnlib beside TensorFlow: 0.5 % of the codes of Requantize differ, if both have one range",
+            by_name["Requantize"].apart[1].share,
+            0.005,
+        ),
+        Claim(
+            "nnlib beside TensorFlow: the reasons given account for 95 % of every mean difference",
+            min(c.explained for c in found),
+            0.95,
+            at_least=True,
         ),
     ]

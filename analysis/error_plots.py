@@ -29,22 +29,23 @@ def show_error(axes: Axes, off: NDArray, every: int = 1) -> AxesImage:
     return shown
 
 
-def colour_bar(figure: Figure, shown: AxesImage, bound: float) -> None:
-    """Draw the scale of the error maps at the right, with the bound drawn."""
+def colour_bar(figure: Figure, shown: AxesImage, bound: float | None, what: str = "error\nin LSB") -> None:
+    """Draw the scale of the maps at the right, with the bound, if there is one."""
     width, tall = figure.get_size_inches()
     axes = figure.add_axes(((width - 0.9) / width, 0.95 / tall, 0.17 / width, min(4.6, tall - 2.4) / tall))
-    ticks = {-1: "-1", -bound: f"-{bound}", 0: "0", bound: f"+{bound}", 1: "+1"}
+    ticks = {-1: "-1", 0: "0", 1: "+1"} | ({-bound: f"-{bound}", bound: f"+{bound}"} if bound else {})
     bar = figure.colorbar(shown, cax=axes, extend="both", ticks=list(ticks))
     bar.set_ticklabels(list(ticks.values()))
     bar.outline.set_visible(False)
     axes.grid(False)
-    axes.set_title("error\nin LSB", fontsize=9.5, pad=14, loc="center")
+    axes.set_title(what, fontsize=9.5, pad=14, loc="center")
     axes.set_xlabel("black:\nbeyond", fontsize=8.5, labelpad=16, loc="center")
-    for end in (-bound, bound):
-        axes.axhline(end, color=BOUND, lw=2.4)
-    for side in (1, 3):
-        axes.get_yticklabels()[side].set(color=BOUND, weight="bold")
-    axes.text(4.6, 0.3, "bound", color=BOUND, rotation=90, ha="center", va="center", fontsize=9)
+    if bound:
+        for end in (-bound, bound):
+            axes.axhline(end, color=BOUND, lw=2.4)
+        for side in (3, 4):
+            axes.get_yticklabels()[side].set(color=BOUND, weight="bold")
+        axes.text(4.6, 0.3, "bound", color=BOUND, rotation=90, ha="center", va="center", fontsize=9)
 
 
 def histograms(columns: dict[str, dict[str, tuple[str, NDArray]]], bound: float) -> Figure:

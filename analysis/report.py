@@ -12,6 +12,7 @@ from matplotlib.pyplot import close
 
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+SENTENCE = 48  # letters; a longer text takes several lines
 
 
 class Table(NamedTuple):
@@ -40,13 +41,16 @@ def as_text(table: Table) -> str:
     return "\n".join([table.title, line(table.head), line("-" * w for w in widths), *map(line, table.rows), ""])
 
 
+def text_class(text: str) -> str:
+    """How a cell of text looks: a verdict is coloured, a long one takes several lines."""
+    return text.lower() if text in ("held", "BROKEN") else "words wrap" if len(text) > SENTENCE else "words"
+
+
 def as_html(table: Table) -> str:
     """Lay the table out for the page; the front door's rows tinted."""
 
     def row(cells: Sequence[str], tag: str) -> str:
-        kinds = (
-            (c.lower() if c in ("held", "BROKEN") else "words") if i < table.words else "" for i, c in enumerate(cells)
-        )
+        kinds = (text_class(c) if i < table.words else "" for i, c in enumerate(cells))
         parts = (f'<{tag} class="{kind}">' if kind else f"<{tag}>" for kind in kinds)
         front = ' class="front"' if tag == "td" and any(c.startswith("qops") for c in cells[: table.words]) else ""
         return (

@@ -10,7 +10,7 @@ import pytest
 import analysis.__main__ as main
 from analysis import claims, network, network_error, report, rules_apart
 from analysis.network_int8 import EXACT, SATURATING, VARIANTS, quantize, run_int8
-from qops import rules
+from qops import rules, tensorflow
 
 
 @pytest.fixture(scope="module")
@@ -194,3 +194,41 @@ def test_digits_read_differently_are_shown_first(learned):
     unlike = (reads != reads[0]).any(axis=0)[network_error.disputed(m)]
     assert not (unlike[1:] & ~unlike[:-1]).any()
     assert sorted(network_error.disputed(m)) == list(range(len(m.test.labels)))
+
+
+def test_every_op_that_nnlib_and_tensorflow_share_is_compared(found):
+    compared = {c.pair.tensorflow for c in found["systems_apart"]}
+    alone = {
+        "quantized_batch_norm_with_global_normalization",
+        "quantized_instance_norm",
+        "quantized_reshape",
+        "quantized_resize_bilinear",
+        "requantization_range_per_channel",
+        "requantize_per_channel",
+        "uniform_quantized_add",
+        "uniform_quantized_clip_by_value",
+    }
+    names = {"".join(part.capitalize() for part in name.split("_")) for name in set(tensorflow.__all__) - alone}
+    assert {name.replace("Conv2D", "Conv2d").replace("MatMul", "Matmul") for name in compared} == names
+
+
+def test_what_systems_have_apart_goes_with_the_reasons(found):
+    for c in found["systems_apart"]:
+        assert c.same == (not c.off.any())
+        assert c.same or len(c.apart) > 1, c.pair.name
+        assert c.explained > 0.95, c.pair.name
+        assert [a.alike for a in c.apart if not a.alike] == [""], c.pair.name
+    pool = next(c for c in found["systems_apart"] if c.pair.tensorflow == "QuantizedAvgPool")
+    assert set(pool.off.round(3).ravel()) == {0, 1}  # a mean that is truncated is never higher
+    bias = next(c for c in found["systems_apart"] if c.pair.tensorflow == "QuantizedBiasAdd")
+    reals = bias.pair.steps[0].nnlib.reals
+    assert bias.off[reals < -0.1].mean() > 10 * abs(bias.off[reals > 0.1].mean())  # truncated sums below 0 are too high
+
+
+def test_check_fails_when_two_systems_no_longer_agree(monkeypatch, capsys, found):
+    worse = [
+        c._replace(apart=[c.apart[0]._replace(share=0.5, largest=2.0), *c.apart[1:]]) for c in found["systems_apart"]
+    ]
+    monkeypatch.setattr(main, "measure", lambda: {**found, "systems_apart": worse})
+    assert main.main(["--check"]) == 1
+    assert capsys.readouterr().err.count("BROKEN") == 3
