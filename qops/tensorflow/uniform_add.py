@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.core.clamp import clamp
 from qops._kernels.tensorflow import uniform as kernels
 from qops.qtensor import S32, output
-from qops.tensorflow._checks import codes_of, each_slice, slices
-from qops.tensorflow._uniform import HIGHEST, LOWEST, Affine, Requantizer, ends, given, integers
+from qops.tensorflow._checks import codes_of, each_slice
+from qops.tensorflow._uniform import Affine, ends, given, integers, scaling
 
 
 def uniform_quantized_add(
@@ -99,29 +101,37 @@ def uniform_quantized_add(
     one, other = left.fit(a.shape), right.fit(b.shape)
     shape = _sum_shape(a, b)
     last = after.fit(shape)
-    axes = _axes(one, other, last, a, b, shape)
+    _check_axes(one, other, last, a, b, shape)
     out = output(out, S32, a, b, "lhs, rhs")
-    terms = [_at_scale(q, before, last, axis) for q, before, axis in zip((a, b), (one, other), axes, strict=True)]
-    if last.axis >= 0:
-        terms = [np.broadcast_to(term, shape) for term in terms]
-    for i, (part, left_part, right_part) in enumerate(slices(last.axis, out, *terms)):
-        kernels.sum_with_zero_point(left_part, right_part, last.of(i)[1], lowest, highest, part)
+    affines = one, other, last
+    axes = [
+        affine.axis + out.ndim - x.ndim if affine.axis >= 0 else -1
+        for affine, x in zip(affines, (a, b, out), strict=True)
+    ]
+    for at, x, y, part in _cells({*axes} - {-1}, a, b, out):
+        (scale, zero), (other_scale, other_zero), (out_scale, out_zero) = (
+            affine.of(at.get(axis, 0)) for affine, axis in zip(affines, axes, strict=True)
+        )
+        of_x, of_y = scaling(scale / out_scale, zero, 0), scaling(other_scale / out_scale, other_zero, 0)
+        kernels.add(x, of_x, y, of_y, out_zero, lowest, highest, part)
     return out
 
 
 def _sum_shape(a: NDArray[Any], b: NDArray[Any]) -> tuple[int, ...]:
+    if a.shape == b.shape:
+        return a.shape
     try:
         return np.broadcast_shapes(a.shape, b.shape)
     except ValueError:
         raise ValueError(f"lhs, rhs: Cannot Add tensors of shapes: {a.shape} {b.shape}") from None
 
 
-def _axes(
+def _check_axes(
     one: Affine, other: Affine, last: Affine, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]
-) -> list[int]:
-    """Give the axes of the operands along which they are requantized; ValueError for what TensorFlow cannot do."""
+) -> None:
+    """Raise ValueError for axes with which TensorFlow cannot do it."""
     if last.axis < 0:
-        return [one.axis, other.axis]
+        return
     if one.axis < 0:
         text = "per-axis output of a per-tensor lhs ends TensorFlow's process"
         raise ValueError(f"lhs_quantization_axis: {text}, got -1 beside {last.axis}")
@@ -132,19 +142,20 @@ def _axes(
             raise ValueError(f"{name}_quantization_axis: {text}, got {affine.axis} and {last.axis}")
     if other.axis < 0 and b.shape[last.axis] != len(last.scales):
         raise ValueError(f"rhs_quantization_axis: is -1, and axis {last.axis} of rhs, shape {b.shape}, broadcasts")
-    return [one.axis, last.axis if other.axis < 0 else other.axis]
 
 
-def _at_scale(q: NDArray[np.int32], before: Affine, after: Affine, axis: int) -> NDArray[np.int32]:
-    """Give int32 codes at the output's scale, less their zero point."""
-    scaled = np.empty(q.shape, np.int32)
-
-    def run(i: int, codes: NDArray[Any], part: NDArray[Any]) -> None:
-        scale, zero = before.of(i)
-        Requantizer(scale / after.of(i)[0], zero, 0, LOWEST, HIGHEST).codes(codes, part)
-
-    each_slice(axis, run, q, scaled)
-    return scaled
+def _cells(
+    axes: set[int], a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]
+) -> Iterator[tuple[dict[int, int], NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Give the parts of the arrays at each place along the axes of the result, and that place."""
+    if not axes:
+        yield {}, a, b, out
+        return
+    wide, other = np.broadcast_to(a, out.shape), np.broadcast_to(b, out.shape)
+    for place in np.ndindex(*(out.shape[axis] for axis in axes)):
+        at = dict(zip(axes, place, strict=True))
+        cell = tuple(slice(at[axis], at[axis] + 1) if axis in at else slice(None) for axis in range(out.ndim))
+        yield at, wide[cell], other[cell], out[cell]
 
 
 def uniform_quantized_clip_by_value(
@@ -202,15 +213,13 @@ def uniform_quantized_clip_by_value(
            [ 0,  4]], dtype=int32)
     """
     read = given(scales, zero_points, quantization_axis)
-    low, high = integers(min, "min"), integers(max, "max")
+    (low, low_shape), (high, high_shape) = integers(min, "min"), integers(max, "max")
     x = codes_of(operand, "operand", "qint32")
     affine = read.fit(x.shape)
-    for name, values in (("min", low), ("max", high)):
-        if values.shape != read.scales.shape:
+    for name, found in (("min", low_shape), ("max", high_shape)):
+        if found != read.shapes[0]:
             text = f"Input {name} shape must be same as scales/zero_points"
-            raise ValueError(f"{name}: {text}. Given shapes {values.shape} and {read.scales.shape}")
+            raise ValueError(f"{name}: {text}. Given shapes {found} and {read.shapes[0]}")
     out = output(out, S32, x)
-    where = (-1,) + (1,) * (x.ndim - 1 - affine.axis) if affine.axis >= 0 else ()
-    lowest, highest = (values.astype(np.int32).reshape(where) for values in (low, high))
-    np.clip(x, lowest, highest, out=out)
+    each_slice(affine.axis, lambda i, codes, part: clamp(codes, low[i], high[i], part), x, out)
     return out

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.product.axes import Axis, convolve_axes
 from qops.qtensor import S32, check_out, integer
 from qops.tensorflow._checks import codes_of, one_of, shape_text
-from qops.tensorflow._uniform import Affine, ends, given, of_products, requantize_sums
+from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
 
 PADDINGS = ("EXPLICIT", "SAME", "VALID")
 LARGEST = 2**31 - 1
@@ -156,7 +156,7 @@ def uniform_quantized_convolution(
         raise ValueError(f"lhs: has no elements, shape {shape_text(a.shape)}")
     if codes.size:
         sums = _sums(_dilated(x, moves.lhs, affines[0]), w, axes, affines, batches, features)
-        requantize_sums(sums, affines, lowest, highest, np.moveaxis(codes.transpose(orders["output"]), 1, -1))
+        codes_of_sums(sums, affines, lowest, highest, np.moveaxis(codes.transpose(orders["output"]), 1, -1))
     return codes
 
 
@@ -265,17 +265,21 @@ def _sums(
     features: int,
 ) -> NDArray[np.int32]:
     """Give the sums, the output features last: those of each part of the batch with its share of the filters."""
-    zeros = np.broadcast_to(np.array(affines[1].zero_points, np.int64), len(w))
-    parts = [
-        convolve_axes(
+    zeros = affines[1].zero_points
+    own = zeros[0] if len(zeros) == 1 else np.array(zeros)
+
+    def of(data: NDArray[np.int8], filters: NDArray[np.int8], w_zero_point: int | NDArray[Any]) -> NDArray[np.int32]:
+        return convolve_axes(
             data,
             filters,
             axes,
             pad_value=_padding(affines[0]),
             zero_point=affines[0].zero_points[0],
-            w_zero_point=own,
+            w_zero_point=w_zero_point,
             groups=features,
         )
-        for data, filters, own in zip(np.split(x, batches), np.split(w, batches), np.split(zeros, batches), strict=True)
-    ]
-    return parts[0] if batches == 1 else np.concatenate(parts, -1)
+
+    if batches == 1:
+        return of(x, w, own)
+    parts = (np.split(part, batches) for part in (x, w, np.broadcast_to(own, len(w))))
+    return np.concatenate([of(*part) for part in zip(*parts, strict=True)], -1)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.product.gemm import product
 from qops.qtensor import S32, check_out
 from qops.tensorflow._checks import codes_of, shape_text
-from qops.tensorflow._uniform import ends, given, of_products, requantize_sums
+from qops.tensorflow._uniform import codes_of_sums, ends, given, of_products
 
 
 def uniform_quantized_dot(
@@ -100,6 +100,6 @@ def uniform_quantized_dot(
     zeros = affines[1].zero_points
     columns = zeros[0] if affines[1].axis < 0 else np.array(zeros, np.int64)
     sums = product(a, b, a_offset=affines[0].zero_points[0], b_offset=columns)
-    codes = sums if out is None else out
-    requantize_sums(sums, affines, lowest, highest, codes)
+    codes = np.empty(shape, np.int32) if out is None else out
+    codes_of_sums(sums, affines, lowest, highest, codes)
     return codes

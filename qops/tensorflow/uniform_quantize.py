@@ -95,7 +95,7 @@ def uniform_quantize(
     one_of(Tout, "Tout", KINDS)
     lowest, highest = ends(quantization_min_val, quantization_max_val, "", Tout)
     read = given(scales, zero_points, quantization_axis)
-    if ((read.scales != 0) & (np.abs(read.scales) < NARROWEST)).any():
+    if any(0 < abs(scale) < NARROWEST for scale in read.scales):
         raise ValueError(f"scales: expected 0 or at least 2**-124, got {scales!r:.80}")
     x = array(input, "input", F32)
     affine = read.fit(x.shape)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.tensorflow import uniform as kernels
 from qops.qtensor import output
 from qops.tensorflow._checks import TYPES, codes_of, each_slice, one_of
-from qops.tensorflow._uniform import Requantizer, ends, given
+from qops.tensorflow._uniform import ends, given, scaling
 
 
 def uniform_requantize(
@@ -97,7 +98,7 @@ def uniform_requantize(
 
     def run(i: int, codes: NDArray[Any], part: NDArray[Any]) -> None:
         (in_scale, in_zero), (out_scale, out_zero) = one.of(i), other.of(i)
-        Requantizer(in_scale / out_scale, in_zero, out_zero, lowest, highest).codes(codes, part)
+        kernels.requantize(codes, scaling(in_scale / out_scale, in_zero, out_zero, lowest, highest), part)
 
     each_slice(max(one.axis, other.axis), run, q, out)
     return out

@@ -31,12 +31,15 @@ BEST = isa.name()
 LOOPS_ON_AVX2 = ["shifted_half_even", "nnlib_scaled"]
 READ_ONLY = [name for name, case in NAMED.items() if case in RANGES]
 IN_PLACE = [name for name in NAMED if name.startswith("step_")]
-WHOLE_CALLS = [  # refuse an `out` within an input
+WHOLE_CALLS = [  # refuse an `out` within an input, or read many elements before they write on any tier
     "quantized",
     "dequantized",
     "requantized",
     "requantized_at_steps",
     "tensorflow_requantized",
+    "uniform added",
+    "uniform requantized int8",
+    "uniform requantized int32",
 ]
 WRITING = sorted({*NAMED} - {*READ_ONLY, *IN_PLACE, *WHOLE_CALLS})
 TIERS = isa.available()[1:] or isa.available()

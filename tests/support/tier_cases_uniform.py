@@ -1,4 +1,4 @@
-"""A case for the kernel of TensorFlow's UniformQuantize, as `tier_cases` has them."""
+"""Cases for the kernels of TensorFlow's Uniform* ops, as `tier_cases` has them."""
 
 import numpy as np
 import tier_cases
@@ -18,4 +18,36 @@ def quantized(dtype):
     return case
 
 
-NAMED = {f"uniform {dtype.__name__}": quantized(dtype) for dtype in (np.uint8, np.int8, np.int32)}
+def scaling(rng, lowest, highest):
+    """To any scale, from zero points that wrap to none."""
+    zeros = map(int, rng.choice([0, 5, -9, 2**31 - 1, -(2**31)], 2, p=[0.4, 0.2, 0.2, 0.1, 0.1]))
+    multiplier, right_shift = (
+        int(rng.integers(2**30, 2**31)),
+        int(rng.choice([1, 30, 31, 31, 32, 32, 33, 50, 51, 52, 62])),
+    )
+    return uniform.Scaling(multiplier, right_shift, *zeros, lowest, highest)
+
+
+def requantized(dtype):
+    """From codes of any size to codes of 8 bits."""
+
+    def case(rng, n):
+        x, out = tier_cases.drawn(rng, n, dtype), tier_cases.unaligned(rng, n, np.int8)
+        step = scaling(rng, -100, 127)
+        return lambda: (out, uniform.requantize(x, step, out))
+
+    return case
+
+
+def added(rng, n):
+    """Two at other scales."""
+    x, y = tier_cases.drawn(rng, n, np.int32), tier_cases.drawn(rng, n, np.int32)
+    out, steps = tier_cases.unaligned(rng, n, np.int32), [scaling(rng, -(2**31), 2**31 - 1) for _ in range(2)]
+    zero = int(rng.choice([0, 7, 2**31 - 1]))
+    return lambda: (out, uniform.add(x, steps[0], y, steps[1], zero, -(2**31), 2**31 - 9, out))
+
+
+NAMED = {f"uniform {dtype.__name__}": quantized(dtype) for dtype in (np.uint8, np.int8, np.int32)} | {
+    **{f"uniform requantized {dtype.__name__}": requantized(dtype) for dtype in (np.int8, np.int32)},
+    "uniform added": added,
+}

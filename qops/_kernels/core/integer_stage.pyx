@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from qops._kernels.core.maker cimport Maker, Pick, run, run_channels, run_each
+from qops._kernels.core.maker cimport Maker, Pick, make, run, run_channels, run_each
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding, clamp_s64, wrap_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM
@@ -105,6 +105,11 @@ cdef void codes_s64(const void* x, int32_t* c, Py_ssize_t n, const void* row) no
 
 cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* row) noexcept nogil:
     return stage_8__simd(tier(), <int32_t*>x, c, is_signed, n, (<const IntegerRow*>row)[0], n >= STREAM)
+
+
+cdef void integer_codes_of(const int32_t* x, int typenum, void* c, Py_ssize_t n, const IntegerRow* p) noexcept nogil:
+    """The uint8, int8 or int32 codes of some accumulators."""
+    make(Maker(codes_s32, bytes_s32, p, 4), x, c, 4 if typenum == cnp.NPY_INT32 else 1, typenum == cnp.NPY_INT8, n)
 
 
 cdef Maker maker(cnp.ndarray x, const IntegerRow* p):

@@ -1,12 +1,15 @@
-"""The integer steps that TensorFlow's Uniform* ops have around a stage: codes -> int32 before it, int32 -> codes after.
+"""TensorFlow's Uniform* ops: from values to codes, from codes to values, from one scale and zero point to others.
 
-In int32, which wraps. An int32 code is read as a float32, so with 24 bits; from 2**31 - 64 on that is 2**31, of
-which x86 makes -2**31.
+Zero points are subtracted and added in int32, which wraps. An int32 code is read as a float32, so with 24 bits; from
+2**31 - 64 on that is 2**31, of which x86 makes -2**31.
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t
 
+from qops._kernels.core.integer_stage cimport (
+    IntegerRow, integer_codes_of, integer_row, integer_stage, shift_by,
+)
 from qops._kernels.core.lookup cimport look_up
 from qops._kernels.core.rounding cimport HALF_UP, rounded_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
@@ -26,6 +29,11 @@ cdef extern from "tensorflow/uniform.h":
         float scale
         int typenum  # of the codes
     Py_ssize_t uniform_codes__simd(int, const float*, void*, int, Py_ssize_t, Ends, bint) nogil
+    Py_ssize_t uniform_near__simd(int, const int32_t*, int32_t*, Py_ssize_t, int32_t) nogil
+    Py_ssize_t uniform_sum__simd(int, const int32_t*, const int32_t*, int32_t*, Py_ssize_t, Ends) nogil
+
+cdef enum:
+    BLOCK = 1024  # numbers between two steps: 4 KB
 
 
 cdef inline int32_t near(code q, int32_t zero_point) noexcept nogil:
@@ -35,27 +43,6 @@ cdef inline int32_t near(code q, int32_t zero_point) noexcept nogil:
     return <int32_t>(<uint32_t>read - <uint32_t>zero_point)
 
 
-# ---------------------------------------------------------------- before
-
-
-cdef void near_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef const int32_t* q = <int32_t*>data[0]
-    cdef int32_t* y = <int32_t*>data[1]
-    cdef int32_t zero_point = (<Ends*>using).zero_point
-    cdef Py_ssize_t i
-    for i in range(n):
-        y[i] = near(q[i], zero_point)
-
-
-def less_zero_point(cnp.ndarray q, int32_t zero_point, cnp.ndarray out):
-    """out (int32) = q - zero_point, of int32 codes."""
-    cdef Ends p = Ends(zero_point, 0, 0, 0, 0)
-    walk(near_s32, &p, q, out)
-
-
-# ---------------------------------------------------------------- after
-
-
 cdef inline int32_t cut_to(uint32_t x, int32_t lowest, int32_t highest) noexcept nogil:
     """The low 32 bits of a number, clamped in 32 bits: more of them at a time."""
     cdef int32_t v = <int32_t>x
@@ -63,44 +50,108 @@ cdef inline int32_t cut_to(uint32_t x, int32_t lowest, int32_t highest) noexcept
     return highest if v > highest else v
 
 
-cdef void cut(const int32_t* x, code* c, Py_ssize_t n, Ends p) noexcept nogil:
-    """c = clamp(x + zero_point), which C cuts to the type."""
-    cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = <code>cut_to(<uint32_t>x[i] + <uint32_t>p.zero_point, p.lowest, p.highest)
+# ---------------------------------------------------------------- from one scale to another
 
 
-cdef void cut_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Ends p = (<Ends*>using)[0]
-    if p.typenum == cnp.NPY_UINT8:
-        cut(<int32_t*>data[0], <uint8_t*>data[1], n, p)
-    elif p.typenum == cnp.NPY_INT8:
-        cut(<int32_t*>data[0], <int8_t*>data[1], n, p)
-    else:
-        cut(<int32_t*>data[0], <int32_t*>data[1], n, p)
+cdef class Scaling:
+    """The step from one scale and zero point to others, rounded half up once.
+
+        near = q - in_zero
+        code = clamp(saturate_s32(near * multiplier / 2**right_shift) + zero_point, lowest, highest)
+    """
+    cdef int32_t in_zero
+    cdef IntegerRow row
+
+    def __init__(self, int multiplier, int right_shift, int32_t in_zero, int32_t zero_point, int32_t lowest,
+                 int32_t highest):
+        cdef int64_t widest = (<int64_t>multiplier << 31 >> right_shift) + 1
+        self.in_zero = in_zero
+        self.row = integer_row(multiplier, shift_by(right_shift, HALF_UP), lowest, highest)
+        self.row.least, self.row.most, self.row.zero_point = INT32_MIN, INT32_MAX, zero_point
+        self.row.code_wraps = zero_point != 0 and widest + abs(<int64_t>zero_point) > INT32_MAX
 
 
-def with_zero_point(cnp.ndarray x, int32_t zero_point, int32_t lowest, int32_t highest, cnp.ndarray out):
-    """out (uint8, int8 or int32) = clamp(x + zero_point, lowest, highest), of int32 numbers."""
-    cdef Ends p = Ends(zero_point, lowest, highest, 0, cnp.PyArray_TYPE(out))
-    walk(cut_loop, &p, x, out)
+cdef void near_all(const code* q, int32_t* near_zero, Py_ssize_t n, int32_t zero_point) noexcept nogil:
+    cdef Py_ssize_t i = 0
+    if code is int32_t:
+        i = uniform_near__simd(tier(), q, near_zero, n, zero_point)
+    for i in range(i, n):
+        near_zero[i] = near(q[i], zero_point)
+
+
+cdef struct Step:
+    int32_t in_zero
+    IntegerRow row
+    int in_type, out_type, out_size
+
+
+cdef void requantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Step* s = <Step*>using
+    cdef int32_t[BLOCK] near_zero
+    cdef Py_ssize_t first, count
+    for first from 0 <= first < n by BLOCK:
+        count = min(n - first, <Py_ssize_t>BLOCK)
+        if s.in_type == cnp.NPY_INT32:
+            near_all(<int32_t*>data[0] + first, near_zero, count, s.in_zero)
+        else:
+            near_all(<int8_t*>data[0] + first, near_zero, count, s.in_zero)
+        integer_codes_of(near_zero, s.out_type, data[1] + first * s.out_size, count, &s.row)
+
+
+def requantize(cnp.ndarray q, Scaling scaling, cnp.ndarray out):
+    """out (int8 or int32) = codes of another scale, of int8 or int32 codes."""
+    cdef Step s = Step(scaling.in_zero, scaling.row, cnp.PyArray_TYPE(q), cnp.PyArray_TYPE(out),
+                       cnp.PyArray_ITEMSIZE(out))
+    cdef int8_t[256] codes
+    cdef int32_t[256] table
+    cdef char* data[2]
+    cdef int i
+    if s.in_type == cnp.NPY_INT32 or cnp.PyArray_SIZE(q) < 256:
+        walk(requantize_loop, &s, q, out)
+        return
+    for i in range(256):
+        codes[i] = <int8_t>i
+    data[0], data[1] = <char*>codes, <char*>table
+    requantize_loop(data, 256, &s)
+    look_up(q, table, out)
+
+
+def requantize_sums(cnp.ndarray acc, Scaling scaling, cnp.ndarray out):
+    """out (int32) = codes of int32 accumulators, which are read as they are."""
+    integer_stage(&scaling.row, acc, out)
+
+
+cdef struct Sum:
+    Step a, b
+    Ends ends
 
 
 cdef void sum_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef const int32_t* x = <int32_t*>data[0]
-    cdef const int32_t* y = <int32_t*>data[1]
+    cdef Sum* s = <Sum*>using
+    cdef int32_t[BLOCK] x, y
     cdef int32_t* z = <int32_t*>data[2]
-    cdef Ends p = (<Ends*>using)[0]
-    cdef Py_ssize_t i
-    for i in range(n):
-        z[i] = cut_to(<uint32_t>x[i] + <uint32_t>y[i] + <uint32_t>p.zero_point, p.lowest, p.highest)
+    cdef char* left[2]
+    cdef char* right[2]
+    cdef Py_ssize_t first, count, i
+    for first from 0 <= first < n by BLOCK:
+        count = min(n - first, <Py_ssize_t>BLOCK)
+        left[0], left[1] = data[0] + 4 * first, <char*>x
+        right[0], right[1] = data[1] + 4 * first, <char*>y
+        requantize_loop(left, count, &s.a)
+        requantize_loop(right, count, &s.b)
+        for i in range(uniform_sum__simd(tier(), x, y, z + first, count, s.ends), count):
+            z[first + i] = cut_to(<uint32_t>x[i] + <uint32_t>y[i] + <uint32_t>s.ends.zero_point, s.ends.lowest,
+                                  s.ends.highest)
 
 
-def sum_with_zero_point(cnp.ndarray x, cnp.ndarray y, int32_t zero_point, int32_t lowest, int32_t highest,
-                        cnp.ndarray out):
-    """out = clamp(x + y + zero_point, lowest, highest), all of int32; x and y broadcast."""
-    cdef Ends p = Ends(zero_point, lowest, highest, 0, cnp.NPY_INT32)
-    walk(sum_loop, &p, x, y, out)
+def add(cnp.ndarray x, Scaling of_x, cnp.ndarray y, Scaling of_y, int32_t zero_point, int32_t lowest, int32_t highest,
+        cnp.ndarray out):
+    """out = clamp(codes of x + codes of y + zero_point, lowest, highest), all of int32, which wraps; x, y broadcast."""
+    cdef Sum s
+    s.a = Step(of_x.in_zero, of_x.row, cnp.NPY_INT32, cnp.NPY_INT32, 4)
+    s.b = Step(of_y.in_zero, of_y.row, cnp.NPY_INT32, cnp.NPY_INT32, 4)
+    s.ends = Ends(zero_point, lowest, highest, 0, cnp.NPY_INT32)
+    walk(sum_loop, &s, x, y, out)
 
 
 # ---------------------------------------------------------------- floats
@@ -132,9 +183,6 @@ def quantize(cnp.ndarray x, float inverse, int32_t zero_point, int32_t lowest, i
     walk(quantize_loop, &p, x, out)
 
 
-# ---------------------------------------------------------------- codes that only have a value, or another code
-
-
 cdef void values(const code* q, float* x, Py_ssize_t n, Ends p) noexcept nogil:
     """x = float32(q - zero_point) * scale."""
     cdef Py_ssize_t i
@@ -156,8 +204,3 @@ def dequantize(cnp.ndarray q, float scale, int32_t zero_point, cnp.ndarray out):
     """out (float32) = the values of uint8, int8 or int32 codes."""
     cdef Ends p = Ends(zero_point, 0, 0, scale, cnp.PyArray_TYPE(q))
     walk(values_loop, &p, q, out)
-
-
-def recode(cnp.ndarray q, cnp.ndarray table, cnp.ndarray out):
-    """out (8 bits) = table[byte of q] of 8-bit codes; table: 256 bytes."""
-    look_up(q, cnp.PyArray_DATA(table), out)

@@ -217,7 +217,7 @@ TARGET static inline vec TIER(any_code)(vec x, integer_row p)
     const vec product = TIER(wrap_s32)(_mm512_mullo_epi64(near, set1_s64(p.multiplier)), p.product_wraps);
     const vec rounded = TIER(wrap_s32)(TIER(with_term)(product, p.first), p.product_wraps);
     vec high = TIER(wrap_s32)(_mm512_sra_epi64(rounded, _mm_cvtsi32_si128(p.first.right_shift)), p.high_wraps);
-    if (!does_nothing(p.second) || !whole_range(p)) {
+    if (!does_nothing(p.second) || p.least != INT64_MIN || p.most != INT64_MAX) {
         high = TIER(clamp_s64)(TIER(with_term)(high, p.second), p.least, p.most);
         high = _mm512_sra_epi64(high, _mm_cvtsi32_si128(p.second.right_shift));
     }

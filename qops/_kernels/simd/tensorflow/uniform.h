@@ -1,4 +1,4 @@
-/* The loop of uniform.pyx that quantizes, many lanes at a time: codes of 8 and of 32 bits. */
+/* The loops of uniform.pyx, many lanes at a time. Codes that are quantized have 8 or 32 bits. */
 #ifdef TIER
 
 TARGET static inline vec TIER(uniform_code)(const float *x, uniform_numbers p)
@@ -31,6 +31,28 @@ TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int byt
     return done(n, stream);
 }
 
+TARGET static ptrdiff_t TIER(uniform_near)(const int32_t *q, int32_t *y, ptrdiff_t n, int32_t zero_point)
+{
+    const vec zero = set1_s32(zero_point);
+
+    if (n < LANES / 4)
+        return 0;
+    FOR_VECTORS(i, n, LANES / 4, y)
+        store(y + i, sub_s32(f32_to_s32_trunc(s32_to_f32(load(q + i))), zero), 0);
+    return n;
+}
+
+TARGET static ptrdiff_t TIER(uniform_sum)(const int32_t *x, const int32_t *y, int32_t *z, ptrdiff_t n, uniform_numbers p)
+{
+    const vec zero = set1_s32(p.zero_point), lowest = set1_s32(p.lowest), highest = set1_s32(p.highest);
+
+    if (n < LANES / 4)
+        return 0;
+    FOR_VECTORS(i, n, LANES / 4, z)
+        store(z + i, min_s32(max_s32(add_s32(add_s32(load(x + i), load(y + i)), zero), lowest), highest), 0);
+    return n;
+}
+
 #else
 #ifndef QOPS_UNIFORM_H
 #define QOPS_UNIFORM_H
@@ -45,6 +67,17 @@ static inline ptrdiff_t uniform_codes__simd(int tier, const float *x, void *c, i
                                             int stream)
 {
     return RUN_TIER(tier, uniform_codes, x, c, bytes, n, p, stream);
+}
+
+static inline ptrdiff_t uniform_near__simd(int tier, const int32_t *q, int32_t *y, ptrdiff_t n, int32_t zero_point)
+{
+    return RUN_TIER(tier, uniform_near, q, y, n, zero_point);
+}
+
+static inline ptrdiff_t uniform_sum__simd(int tier, const int32_t *x, const int32_t *y, int32_t *z, ptrdiff_t n,
+                                          uniform_numbers p)
+{
+    return RUN_TIER(tier, uniform_sum, x, y, z, n, p);
 }
 #endif
 #endif
