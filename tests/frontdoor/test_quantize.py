@@ -121,17 +121,17 @@ def test_quantize_saturates_infinities_and_gives_nan_the_lowest_code_if_told_to(
             assert (np.delete(t.data, at) == zero).all()
 
 
-@pytest.mark.parametrize("size", [1, 63, 200])
+@pytest.mark.parametrize("size", [1, 63, 200, 20001])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16])
 @pytest.mark.parametrize("ends", [(-1.0, 1.0), (0.0, 0.0)])
 def test_quantize_refuses_nan_and_leaves_out_alone(size, dtype, ends):
-    for at in {*range(0, size, 7), size - 1}:
-        x, out = np.zeros(size, np.float32), np.full(size, 77, dtype)
+    for at in {*range(0, size, max(7, size // 3)), size - 1}:
+        x, out = np.zeros(size, np.float32), np.arange(size).astype(dtype)
         x[at] = np.nan
-        for keywords in ({}, {"out": out}):
+        for keywords in ({}, {"out": out}, {"out": out[::-1]}):
             with pytest.raises(ValueError, match=r"^x: has NaN; nan='lowest' gives it the lowest code"):
                 on_every_tier(qops.quantize, x, *ends, dtype=dtype, **keywords)
-        assert (out == 77).all()
+            assert (out == np.arange(size).astype(dtype)).all()
         x[at] = np.inf
         x[0] = -np.inf if at else np.inf
         on_every_tier(qops.quantize, x, *ends, dtype=dtype)  # which times 0 only look like NaN

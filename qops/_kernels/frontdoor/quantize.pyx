@@ -34,15 +34,19 @@ cdef extern from "frontdoor/quantize.h":
 
 cdef object UINT8 = np.uint8
 cdef str RAISE = "raise"
+cdef str HAS_NAN = "x: has NaN; nan='lowest' gives it the lowest code"
+cdef str GIVES_NO_RANGE = "x: has NaN, infinite values or some beyond float32, so it cannot give the range"
 cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, so it is rounded half to even
 
 cdef enum:
-    BLOCK = 1 << 14  # codes that are still in the nearest cache when they are written over
+    BLOCK = 1 << 12  # codes that are still in the nearest cache when they are written over
+    FEW = 1 << 14  # bytes that are kept without asking for memory
 
 cdef struct ToCodes:
     float inv_scale
     int zero_point, lowest, highest, typenum
     int saw_nan
+    bint streams  # whether the codes are stored past the caches
     char* kept  # where to put what the output held, in case that a NaN is refused; NULL: it is not kept
 
 
@@ -52,7 +56,7 @@ cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexce
     cdef int saw_nan = 0, zero_point = p.zero_point
     cdef Py_ssize_t i = 0
     if code is uint8_t or code is int8_t:
-        i = quantize_f32_8__simd(tier(), x, c, n, p.inv_scale, zero_point, p.lowest, &saw_nan, n >= STREAM)
+        i = quantize_f32_8__simd(tier(), x, c, n, p.inv_scale, zero_point, p.lowest, &saw_nan, p.streams)
     for i in range(i, n):
         scaled = x[i] * p.inv_scale
         saw_nan |= scaled != scaled
@@ -75,6 +79,7 @@ cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef ToCodes* p = <ToCodes*>using
     cdef const float* x = <float*>data[0]
     cdef Py_ssize_t i, some, size = 1 if p.typenum <= cnp.NPY_UINT8 else 2
+    p.streams = n >= STREAM and p.kept == NULL
     if p.kept == NULL:
         quantize_to(x, data[1], n, p)
         return
@@ -122,37 +127,59 @@ cdef int typenum_of(dtype) except -1:
     return wanted.num
 
 
-cdef int refuse_nan(cnp.ndarray values, cnp.ndarray codes=None, cnp.ndarray kept=None) except -1:
-    """ValueError if there is a NaN among the values, the codes made again what is `kept` of them.
+cdef object keep(cnp.ndarray codes, cnp.ndarray values, char* few, ToCodes* p):
+    """What `codes` hold, to be put back: a copy, or, where values and codes lie alike, p.kept, which the loop fills.
 
-    What is very low, and an infinity times 0, only looked like one.
+    `few` is room for FEW bytes; where they do not do, the result is an array whose memory p.kept is.
     """
-    if np.isnan(values).any():
-        if kept is not None:
-            cnp.PyArray_CopyInto(codes, kept)
-        raise ValueError("x: has NaN; nan='lowest' gives it the lowest code")
+    if not (cnp.PyArray_ISCARRAY_RO(values) and cnp.PyArray_ISCARRAY(codes)):
+        return cnp.PyArray_NewCopy(codes, cnp.NPY_KEEPORDER)
+    p.kept = few
+    if cnp.PyArray_NBYTES(codes) <= FEW:
+        return None
+    cdef cnp.ndarray room = cnp.PyArray_EMPTY(codes.ndim, codes.shape, p.typenum, 0)
+    p.kept = cnp.PyArray_BYTES(room)
+    return room
+
+
+cdef int put_back(cnp.ndarray codes, cnp.ndarray kept, ToCodes* p) except -1:
+    """Make `codes` what they were before `keep`."""
+    if p.kept != NULL:
+        memcpy(cnp.PyArray_BYTES(codes), p.kept, cnp.PyArray_NBYTES(codes))
+    else:
+        cnp.PyArray_CopyInto(codes, kept)
     return 0
 
 
-cdef cnp.ndarray keeping(cnp.ndarray codes, cnp.ndarray values, ToCodes* p):
-    """An array for what the codes hold: copied, or, where values and codes lie alike, left to the loop to fill."""
-    if not (cnp.PyArray_ISCARRAY_RO(values) and cnp.PyArray_ISCARRAY(codes)):
-        return cnp.PyArray_NewCopy(codes, cnp.NPY_KEEPORDER)
-    cdef cnp.ndarray kept = cnp.PyArray_EMPTY(codes.ndim, codes.shape, p.typenum, 0)
-    p.kept = cnp.PyArray_BYTES(kept)
-    return kept
+cdef int prepare(lo, hi, cnp.ndarray values, CodeType row, Ends* ends, ToCodes* p) except -1:
+    """Sets `ends` to the smallest range that holds lo, hi, None for what the values hold, and 0, and `p` for that."""
+    cdef double lowest = 0, highest = 0
+    cdef Ends given
+    cdef Affine a
+    if lo is None or hi is None:
+        lowest, highest, finite = range_float(values)
+        if not finite:
+            raise ValueError(GIVES_NO_RANGE)
+        if cnp.PyArray_SIZE(values) == 0:
+            lowest = highest = 0.0
+    completed(lo, hi, lowest, highest, "range", &given)
+    a = holding_zero(given.min, given.max, row, ends)
+    if not isfinite(ends.max - ends.min):
+        raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
+    p.inv_scale, p.zero_point = <float>(1 / a.scale) if a.scale else <float>0, a.zero_point
+    p.lowest, p.highest = row.lowest, row.highest
+    return 0
 
 
 def quantize(x, lo, hi, axis, dtype, nan, out):
     """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
-    cdef cnp.ndarray source, values, codes, kept = None
-    cdef double lowest = 0, highest = 0
+    cdef cnp.ndarray source, values, codes
+    cdef char[FEW] few
     cdef bint may_be_nan
     cdef int typenum = cnp.NPY_UINT8 if dtype is UINT8 else typenum_of(dtype)
     cdef CodeType row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # numpy's odd ones are signed
-    cdef Ends given, ends
-    cdef Affine a
-    cdef ToCodes p
+    cdef Ends ends
+    cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0, 0, NULL)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
         raise ValueError(f"nan: {nan!r:.80} is neither 'raise' nor 'lowest'")
     if axis is not None or has_axes(lo) or has_axes(hi):
@@ -164,23 +191,14 @@ def quantize(x, lo, hi, axis, dtype, nan, out):
     source = as_array(x, "x")
     values = float32s(source, "x")
     may_be_nan = lo is not None and hi is not None and nan == RAISE
-    if lo is None or hi is None:
-        lowest, highest, finite = range_float(values)
-        if not finite:
-            raise ValueError("x: has NaN, infinite values or some beyond float32, so it cannot give the range")
-        if cnp.PyArray_SIZE(values) == 0:
-            lowest = highest = 0.0
-    completed(lo, hi, lowest, highest, "range", &given)
-    a = holding_zero(given.min, given.max, row, &ends)
-    if not isfinite(ends.max - ends.min):
-        raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
+    prepare(lo, hi, values, row, &ends, &p)
     codes = output(out, typenum, source)
-    p = ToCodes(<float>(1 / a.scale) if a.scale else <float>0, a.zero_point, row.lowest, row.highest, typenum, 0, NULL)
-    if may_be_nan and out is not None:
-        kept = keeping(codes, values, &p)
+    kept = keep(codes, values, few, &p) if may_be_nan and out is not None else None
     walk(quantize_loop, &p, values, codes)
-    if may_be_nan and p.saw_nan:
-        refuse_nan(values, codes, kept)
+    if may_be_nan and p.saw_nan and np.isnan(values).any():  # what is very low, and 0 times infinity, looks like one
+        if out is not None:
+            put_back(codes, kept, &p)
+        raise ValueError(HAS_NAN)
     return tensor(codes, ends.min, ends.max)
 
 
@@ -196,7 +214,7 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
         others = tuple([i for i in range(values.ndim) if i != axis])
         low, high = values.min(others, keepdims=True, initial=0), values.max(others, keepdims=True, initial=0)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
-            raise ValueError("x: has NaN, infinite values or some beyond float32, so it cannot give the range")
+            raise ValueError(GIVES_NO_RANGE)
         lo, hi = low if lo is None else lo, high if hi is None else hi
     lo, hi = spans(values, lo, hi, "range")
     return np.broadcast_arrays(lo, hi, np.empty(shape))[:2]
@@ -211,8 +229,8 @@ cdef object quantize_channels(x, lo, hi, axis, CodeType row, int typenum, nan, o
     if not np.isfinite(maxs - mins).all():
         raise ValueError("range: one of the ranges, with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
-    if nan == RAISE:
-        refuse_nan(values)
+    if nan == RAISE and np.isnan(values).any():
+        raise ValueError(HAS_NAN)
     inverse = np.divide(1, scales, out=np.zeros_like(scales), where=scales > 0).astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         near = np.fmin(np.fmax(values * inverse, row.lowest - zeros), row.highest - zeros)

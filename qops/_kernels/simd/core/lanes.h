@@ -113,6 +113,8 @@
 #define negative_s64(a) TIER(negative_s64)(a)
 /* whether some lane has none of these bits */
 #define any_lacks_s32(a, bits) TIER(any_lacks_s32)(a, bits)
+/* whether some lane is the same in both */
+#define any_equal_s16(a, b) TIER(any_equal_s16)(a, b)
 /* the high halves of 64-bit lanes of a in the even lanes, those of b in the odd ones */
 #define weave_high_s32(a, b) TIER(weave_high_s32)(a, b)
 
@@ -268,6 +270,9 @@ AVX2_FN int avx2_any_lacks_s32(__m256i a, __m256i bits)
     return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_and_si256(a, bits), _mm256_setzero_si256()));
 }
 AVX512_FN int avx512_any_lacks_s32(__m512i a, __m512i bits) { return _mm512_testn_epi32_mask(a, bits); }
+
+AVX2_FN int avx2_any_equal_s16(__m256i a, __m256i b) { return _mm256_movemask_epi8(_mm256_cmpeq_epi16(a, b)) != 0; }
+AVX512_FN int avx512_any_equal_s16(__m512i a, __m512i b) { return _mm512_cmpeq_epi16_mask(a, b) != 0; }
 
 AVX2_FN __m256i avx2_set1_s64(int64_t x) { return _mm256_set1_epi64x(x); }
 AVX512_FN __m512i avx512_set1_s64(int64_t x) { return _mm512_set1_epi64(x); }

@@ -15,20 +15,19 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff
     const vec zero = set1_s16((int16_t)(zero_point - lowest)), flip = set1_s16(lowest ? (int16_t)0x8080 : 0);
     const ptrdiff_t w = LANES / 4;
     vec least = zero; /* of the steps, in 16 bits: the lowest of all if there is a NaN, or something very low */
-    int16_t leasts[LANES / 2];
 
     if (n < LANES)
         return 0;
     FOR_VECTORS(i, n, LANES, c) {
+        for (int j = 0; j < LANES / 16; j++)
+            __builtin_prefetch(x + i + AHEAD + 16 * j);
         const vec lo = narrow_s32_s16(TIER(rounded)(x + i, inv, top), TIER(rounded)(x + i + w, inv, top));
         const vec hi = narrow_s32_s16(TIER(rounded)(x + i + 2 * w, inv, top), TIER(rounded)(x + i + 3 * w, inv, top));
         const vec codes = in_order(narrow_s16_u8(add_sat_s16(lo, zero), add_sat_s16(hi, zero)));
         store(c + i, xor_bits(codes, flip), stream);
         least = min_s16(least, min_s16(lo, hi));
     }
-    store(leasts, least, 0);
-    for (int j = 0; j < LANES / 2; j++)
-        *saw_nan |= leasts[j] == INT16_MIN;
+    *saw_nan |= any_equal_s16(least, set1_s16(INT16_MIN));
     return done(n, stream);
 }
 
@@ -55,6 +54,7 @@ TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrd
 #include <stdint.h>
 
 typedef struct { int32_t zero_point; float scale, base; } from_codes;
+enum { AHEAD = 1024 }; /* how many numbers early x is fetched where nothing of it is in the caches */
 
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "core/tiers.h"
