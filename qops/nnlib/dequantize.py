@@ -85,6 +85,6 @@ def dequantize_qint32_f(t: TensorLike, *, out: NDArray[np.float32] | None = None
     """
     codes, lo, hi = operand(t, "t", S32)
     out = output(out, F32, codes)
-    if not kernels.dequantize_32(codes, lo, hi, out):
+    if not kernels.dequantize_s32(codes, lo, hi, out):
         raise ValueError(f"t: the range ({lo}, {hi}) is wider than float32")
     return out

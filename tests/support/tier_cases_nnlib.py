@@ -77,6 +77,14 @@ def quantized(rng, n):
     return lambda: (out, quantize.quantize(x, lo, hi, out))
 
 
+def dequantized(rng, n):
+    """Steps of few bits as well, of which many products are ties."""
+    codes, x = memory(rng, n, np.uint8, np.float32)
+    step = rng.choice([rng.integers(1, 2**24), rng.integers(1, 2**9) * 2**15]) * 2.0 ** rng.integers(-80, 90)
+    lo = -float(rng.integers(-50, 300) * step)
+    return lambda: (x, quantize.dequantize(codes, lo, lo + 255 * step, x))
+
+
 def requantized(rng, n):
     """Gains of 1 and more, below, and so small that 128 elements change no rule; also of ranges without width."""
     (x, out), (lo, hi) = memory(rng, n, np.int32, np.uint8), ends(rng)
@@ -100,5 +108,14 @@ def scaled(rng, n):
 
 
 BINARY = [weighed, multiplied, multiplied_8, added, added_speculatively]
-UNARY = [recoded, recoded_into_a_hull, recoded_by_a_gain, quantized, requantized, requantized_by_scalars, scaled]
+UNARY = [
+    recoded,
+    recoded_into_a_hull,
+    recoded_by_a_gain,
+    quantized,
+    dequantized,
+    requantized,
+    requantized_by_scalars,
+    scaled,
+]
 NAMED = {f"nnlib_{case.__name__}": case for case in [*BINARY, *UNARY]}

@@ -1,11 +1,11 @@
 """nnlib's Quantize (on the mantissas of floats), Quantize_ref and Quantize_int32 (in float32), its two Dequantize."""
 
 cimport numpy as cnp
-from libc.math cimport frexpf, isfinite, ldexp
+from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
+from qops._kernels.core.affine cimport Line, dequantize_32
 from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
-from qops._kernels.core.lookup cimport look_up
 from qops._kernels.core.rounding cimport TRUNCATE, clamp_s64, plus_half_dsp_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
@@ -22,6 +22,7 @@ cdef extern from "nnlib/quantize.h":
         int32_t scaling  # 2**32 / range: 4096 to 8192
         float min, max
     Py_ssize_t quantize_mantissas__simd(int, const float*, uint8_t*, Py_ssize_t, quantize_f32, bint) nogil
+    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, int, float, bint) nogil
 
 cdef enum:
     HIDDEN = 1 << 23  # the leading 1 of a float32 mantissa, which is not stored
@@ -127,43 +128,30 @@ def range_of_data(float lowest, float highest, float narrowest):
     return lo, max(hi, <float>(lo + narrowest))
 
 
-cdef double product(int q, float step) noexcept nogil:
-    """q * step, its 32 bits cut to 24: half away from zero."""
-    cdef int e, drop = 0
-    cdef int64_t acc = abs(q) * <int64_t>(frexpf(step, &e) * <float>16777216.0)
-    while acc >> drop >= 1 << 24:
-        drop += 1
-    acc = ((acc + (1 << drop >> 1)) >> drop) << drop
-    return ldexp(<double>(-acc if q < 0 else acc), e - 24)
+cdef void dequantize_u8_f32(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """x = (c - zero) * step, ties away from zero: no other product is as near to a tie as they are moved, by 2**-40."""
+    cdef const uint8_t* c = <uint8_t*>data[0]
+    cdef float* x = <float*>data[1]
+    cdef Level p = (<Level*>using)[0]
+    cdef double moved = p.step * (1 + 2.0 ** -40)
+    cdef Py_ssize_t i
+    for i in range(dequantize_u8_f32__simd(tier(), c, x, n, p.zero, p.step, 4 * n >= STREAM), n):
+        x[i] = <float>((c[i] - p.zero) * moved)
 
 
 def dequantize(cnp.ndarray codes, float lo, float hi, cnp.ndarray out):
     """out = (q - zero) * step of uint8 codes; False if the step is too large for the original's exponents."""
     cdef Level p = level_of(lo, divisible(hi - lo))
-    cdef float table[256]
-    cdef int q
     if not p.step < <float>2.658455991569832e+36:  # 2**121
         return False
-    for q in range(256):
-        table[q] = <float>product(q - p.zero, p.step)
-    look_up(codes, table, out)
+    walk(dequantize_u8_f32, &p, codes, out)
     return True
 
 
-cdef void dequantize_s32_f32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """x = float32(c) * step."""
-    cdef const int32_t* c = <int32_t*>data[0]
-    cdef float* x = <float*>data[1]
-    cdef float step = (<float*>using)[0]
-    cdef Py_ssize_t i
-    for i in range(n):
-        x[i] = <float>c[i] * step
-
-
-def dequantize_32(cnp.ndarray codes, float lo, float hi, cnp.ndarray out):
-    """out = the values of int32 codes; False if the range is wider than float32."""
+def dequantize_s32(cnp.ndarray codes, float lo, float hi, cnp.ndarray out):
+    """out = float32(q) * step of int32 codes; False if the range is wider than float32."""
     cdef float step = divisible(hi - lo) / <float>4294967296.0
     if not isfinite(step):
         return False
-    walk(dequantize_s32_f32, &step, codes, out)
+    dequantize_32(codes, Line(step, 0, 0), out)
     return True

@@ -44,30 +44,40 @@ cdef void recode_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
         c[i] = recoded(x[i], p)
 
 
+cdef inline void copy(char* to, const char* x, Py_ssize_t n) noexcept nogil:
+    """memcpy: 16 bytes at a time, the last flush with n, where they are too few for its call to be worth it."""
+    cdef Py_ssize_t i
+    if 16 <= n <= 128:
+        for i in range(0, n - 16, 16):
+            memcpy(to + i, x + i, 16)
+        memcpy(to + n - 16, x + n - 16, 16)
+    elif 8 <= n < 16:
+        memcpy(to, x, 8)
+        memcpy(to + n - 8, x + n - 8, 8)
+    else:
+        memcpy(to, x, n)
+
+
 cdef struct Rows:
     recode_row p
-    char* c  # where to go on writing
-    Py_ssize_t left  # of a row
+    char* c  # where the first one is written
     Py_ssize_t width, stride  # from the beginning of a row to its end, and to that of the next
 
 
 cdef void recode_rows(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """Recodes x piece by piece, and lays the codes out in rows that lie apart."""
-    cdef Rows* r = <Rows*>using
+    """Recodes rows of x, some at a time, and writes them where they lie apart."""
+    cdef Rows r = (<Rows*>using)[0]
     cdef char[PIECE] piece
     cdef char* parts[2]
-    cdef Py_ssize_t at, size, part
+    cdef Py_ssize_t at, size, whole = PIECE // r.width * r.width
     parts[0], parts[1] = data[0], piece
     while n > 0:
-        size, at = min(n, PIECE), 0
+        size, at = min(n, whole), 0
         recode_u8(parts, size, &r.p)
-        parts[0], n = parts[0] + size, n - size
         while at < size:
-            part = min(size - at, r.left)
-            memcpy(r.c, piece + at, part)
-            at, r.c, r.left = at + part, r.c + part, r.left - part
-            if r.left == 0:
-                r.c, r.left = r.c + r.stride - r.width, r.width
+            copy(r.c, piece + at, r.width)
+            at, r.c = at + r.width, r.c + r.stride
+        parts[0], n = parts[0] + size, n - size
 
 
 cdef bint fits_lanes(recode_row p) noexcept nogil:
@@ -121,7 +131,7 @@ def to_hull(tuple a, tuple c, bint vector, cnp.ndarray out, Py_ssize_t first):
     cdef recode_row p = prepare_to_hull(Ends(a[1], a[2]), Ends(c[0], c[1]), vector)
     cdef cnp.ndarray x = a[0]
     cdef Py_ssize_t width = x.shape[x.ndim - 1], stride = out.shape[x.ndim - 1]
-    cdef Rows r = Rows(p, cnp.PyArray_BYTES(out) + first, width, width, stride)
+    cdef Rows r = Rows(p, cnp.PyArray_BYTES(out) + first, width, stride)
     cdef bint in_rows = width < min(PIECE, cnp.PyArray_SIZE(x)) and fits_lanes(p)
     if in_rows and cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(out):
         walk(recode_rows, &r, x, None, None, False)

@@ -1,4 +1,4 @@
-/* The loop of nnlib/quantize.pyx on mantissas, many lanes at a time. */
+/* The loops of nnlib/quantize.pyx, many lanes at a time. */
 #ifdef TIER
 
 /* code = (aligned mantissa of x + offset) * scaling >> 24. Sums from 2^21 on are cut to 2^21 - 1: the code is far beyond
@@ -33,6 +33,20 @@ TARGET static ptrdiff_t TIER(quantize_mantissas)(const float *x, uint8_t *c, ptr
     return done(n, stream);
 }
 
+/* One rounding of the exact product, moved away from zero by less than lies between a tie and the next product. */
+TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, int zero, float step, int stream)
+{
+    const vecf steps = set1_f32(step), away = set1_f32(step * 0x1p-40f);
+
+    if (n < LANES / 4)
+        return 0;
+    FOR_VECTORS(i, n, LANES / 4, x) {
+        const vecf code = s32_to_f32(sub_s32(load_u8_s32(c + i), set1_s32(zero)));
+        store_f32(x + i, fma_f32(code, steps, mul_f32(code, away)), stream);
+    }
+    return done(n, stream);
+}
+
 #else
 #ifndef QOPS_NNLIB_QUANTIZE_H
 #define QOPS_NNLIB_QUANTIZE_H
@@ -47,6 +61,12 @@ static inline ptrdiff_t quantize_mantissas__simd(int tier, const float *x, uint8
                                                  int stream)
 {
     return RUN_TIER(tier, quantize_mantissas, x, c, n, p, stream);
+}
+
+static inline ptrdiff_t dequantize_u8_f32__simd(int tier, const uint8_t *c, float *x, ptrdiff_t n, int zero, float step,
+                                                int stream)
+{
+    return RUN_TIER(tier, dequantize_u8_f32, c, x, n, zero, step, stream);
 }
 #endif
 #endif
