@@ -11,9 +11,9 @@ from qops._kernels.product.mul import product_max
 from qops._kernels.product.padding import convolve_in_zeros
 from qops._kernels.product.window import Window
 from qops.nnlib._checks import down_and_across
-from qops.nnlib.matmul import into
+from qops.nnlib.matmul import into, put
 from qops.nnlib.quantize_number import quantize_int
-from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, operands, tensor
+from qops.qtensor import U8, QTensor, TensorLike, operands, tensor
 
 
 def quantized_conv2d_8x8to32(
@@ -80,12 +80,11 @@ def quantized_conv2d_8x8to32(
         raise ValueError(f"w: expected filters of {image.shape[3]} channels, as x has, got shape {filters.shape}")
     window = moving(image, filters.shape[:2], steps, padding, "w")
     top = product_max((x_min, x_max), (w_min, w_max), "x, w")
-    if out is not None:
-        size = window.out_size(image.shape[1:3], filters.shape[:2])
-        check_out(out, S32, (len(image), *size, filters.shape[3]), [image, filters])
+    size = window.out_size(image.shape[1:3], filters.shape[:2])
+    place = into(out, (len(image), *size, filters.shape[3]), [image, filters])
     zeros = quantize_int(0.0, x_min, x_max), quantize_int(0.0, w_min, w_max)
-    sums = convolve_in_zeros(image, filters.transpose(3, 2, 0, 1), *zeros, window)
-    return tensor(into(out, sums), -top, top)
+    sums = convolve_in_zeros(image, filters.transpose(3, 2, 0, 1), *zeros, window, place)
+    return tensor(put(out, sums), -top, top)
 
 
 def moving(image: NDArray[Any], kernel: tuple[int, ...], steps: tuple[int, int], padding: str, name: str) -> Window:

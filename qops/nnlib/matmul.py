@@ -68,17 +68,24 @@ def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.in
     k, n = y.shape[-2:]
     rows = x.size // k
     shape = (1, 1, rows, n)
-    if out is not None:
-        check_out(out, S32, shape, [x, y])
-    left = x.reshape(-1)[: rows * k].reshape(rows, k)
-    zeros = quantize_uint8(0.0, x_min, x_max), quantize_uint8(0.0, y_min, y_max)
-    sums = product(left, y.reshape(k, n), a_offset=zeros[0], b_offset=zeros[1]).reshape(shape)
-    return tensor(into(out, sums), -top, top)
+    place = into(out, shape, [x, y])
+    left, matrix = x.reshape(-1)[: rows * k].reshape(rows, k), None if place is None else place.reshape(rows, n)
+    x_zero, y_zero = quantize_uint8(0.0, x_min, x_max), quantize_uint8(0.0, y_min, y_max)
+    sums = product(left, y.reshape(k, n), matrix, a_offset=x_zero, b_offset=y_zero)
+    return tensor(put(out, sums.reshape(shape) if place is None else place), -top, top)
 
 
-def into(out: NDArray[Any] | None, codes: NDArray[Any]) -> NDArray[Any]:
-    """Give the codes, in `out` if there is one."""
+def into(out: NDArray[Any] | None, shape: tuple[int, ...], inputs: list[NDArray[Any]]) -> NDArray[Any] | None:
+    """Give `out`, checked, if sums of products can be made in place there; None if they are to be copied there."""
     if out is None:
+        return None
+    check_out(out, S32, shape, inputs)
+    return out if out.flags.carray else None
+
+
+def put(out: NDArray[Any] | None, codes: NDArray[Any]) -> NDArray[Any]:
+    """Give the codes, in `out` if there is one."""
+    if out is None or out is codes:
         return codes
     out[...] = codes
     return out

@@ -24,6 +24,7 @@ TYPES = {
 """What the codes of each of TensorFlow's quantized types stand for, but in mode SCALED."""
 AFFINE = read_as(TYPES["qint32"].name)
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
+BOOLS = (bool, np.bool)
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
 
@@ -73,11 +74,20 @@ def operands(steps: int, allowed: tuple[str, ...], **tensors: TensorLike) -> lis
 
     Arrays are looked at when all numbers are read: a number may be an object that runs code, and so change them.
     """
-    found = []
+    usual = [found for t in tensors.values() if (found := fit(t, steps, typenums_of(allowed)))]
+    if len(usual) == len(tensors):
+        return usual
+    read = []
     for name, t in tensors.items():
         values, lo, hi = parts(t, name)
-        found.append((name, values, fit(lo, hi, steps) or ends(lo, hi, f"{name} min", f"{name} max", steps)))
-    return [(codes_of(values, name, *allowed), *r) for name, values, r in found]
+        read.append((name, values, ends(lo, hi, f"{name} min", f"{name} max", steps)))
+    return [(codes_of(values, name, *allowed), *r) for name, values, r in read]
+
+
+@cache
+def typenums_of(allowed: tuple[str, ...]) -> tuple[int, ...]:
+    """Give the dtype numbers of some of TensorFlow's types."""
+    return tuple(dtype.num for dtype in dtypes_of(allowed))
 
 
 @cache
@@ -127,7 +137,7 @@ def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None]
 
 def flag(value: Any, name: str) -> bool:
     """Give `value`, if it is a bool; TypeError if not."""
-    if not isinstance(value, bool | np.bool):
+    if not isinstance(value, BOOLS):
         raise TypeError(f"{name}: expected a bool, got {value!r:.80}")
     return bool(value)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -71,19 +73,23 @@ def quantized_matmul(
     (array([[6]], dtype=int32), 1.0)
     """
     x, y = operands(255, ("quint8",), a=a, b=b)
-    for i, (name, (data, _, _)) in enumerate((("a", x), ("b", y))):
-        if data.ndim != 2:
-            raise ValueError(f"{name}: In[{i}] is not a matrix, got shape {shape_text(data.shape)}")
-    left = x[0].T if flag(transpose_a, "transpose_a") else x[0]
-    right = y[0].T if flag(transpose_b, "transpose_b") else y[0]
+    left = _matrix(x[0], "a: In[0]", transpose_a, "transpose_a")
+    right = _matrix(y[0], "b: In[1]", transpose_b, "transpose_b")
     if left.shape[1] != right.shape[0]:
         texts = shape_text(x[0].shape), shape_text(y[0].shape)
         raise ValueError(f"a, b: Matrix size-incompatible: In[0]: {texts[0]}, In[1]: {texts[1]}")
     in_order(a=x, b=y)
     top = range_of_products(x, y, "a, b")
     shape = len(left), right.shape[1]
-    if left.shape[1] == 0 and 0 not in shape:
+    if left.shape[1] == 0 and all(shape):
         raise ValueError("a, b: have no columns and rows to multiply; TensorFlow gives memory that it has not written")
     place = into(out, shape, [left, right])
     sums = product(left, right, place, a_offset=offset(*x[1:]), b_offset=offset(*y[1:]))
     return tensor(put(out, sums), -top, top)
+
+
+def _matrix(data: NDArray[Any], name: str, is_turned: object, flag_name: str) -> NDArray[Any]:
+    """Give a factor, turned as the flag says."""
+    if data.ndim != 2:
+        raise ValueError(f"{name} is not a matrix, got shape {shape_text(data.shape)}")
+    return data.T if flag(is_turned, flag_name) else data

@@ -13,7 +13,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.product.image cimport Image
-from qops._kernels.product.offsets cimport subtract_terms
+from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.rows cimport Convolution, run_convolution
 from qops._kernels.product.tile cimport SHIFTED
 from qops._kernels.product.weights cimport PackedWeights
@@ -21,7 +21,6 @@ from qops._kernels.product.window cimport Window
 
 import numpy as np
 
-from qops._kernels.product.gemm import product
 from qops._kernels.product.pooling import totals
 from qops._kernels.product.weights import pack_weights
 
@@ -107,13 +106,9 @@ def convolve(x, w, out=None, *, Window window=None, Py_ssize_t pad_value=0, int3
 cdef window_sums(x, PackedWeights packed, Window window, Py_ssize_t pad_value, int32_t zero_point, str layout):
     """The sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
     cdef Py_ssize_t channels = packed.shape[1]
-    x = x if layout == "nhwc" else x.transpose(0, 2, 3, 1)
-    size = (*x.shape[:3], packed.groups)
-    if packed.groups == 1 and x.flags.c_contiguous:
-        sums = product(x.reshape(-1, channels), np.ones((channels, 1), np.int8))
-    else:
-        sums = x.reshape(*size, channels).sum(4, np.int32)
-    sums = totals(sums.reshape(size) - wrap_s32(channels * pad_value), packed.shape[2:], window)  # the padding's is 0
+    x = np.ascontiguousarray(x if layout == "nhwc" else x.transpose(0, 2, 3, 1))
+    sums = row_sums(x.reshape(-1, channels)) - wrap_s32(channels * pad_value)  # of each pixel; of padding it is 0
+    sums = totals(sums.reshape(*x.shape[:3], packed.groups), packed.shape[2:], window)
     return sums + wrap_s32(<int64_t>channels * (pad_value - zero_point) * packed.shape[2] * packed.shape[3])
 
 

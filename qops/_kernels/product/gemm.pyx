@@ -10,10 +10,11 @@ each of ``block_starts`` on, and what lacks a partner is paired with 0.
 """
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.string cimport memset
 
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.product.blocks cimport Product
-from qops._kernels.product.offsets cimport subtract_terms
+from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
 from qops._kernels.product.run cimport run_product
 from qops._kernels.product.tile cimport Run, find_kernel, quads_of
@@ -141,10 +142,14 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
     return c
 
 
-cdef cnp.ndarray exact_product(cnp.ndarray a, cnp.ndarray b):
-    c = result(None, cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(b, 1), a, b)
-    multiply(c, a, b)
-    return c
+cdef cnp.ndarray column_sums(cnp.ndarray b):
+    """The sum of each column of a matrix of int8: int32."""
+    cdef cnp.npy_intp[2] shape = [1, cnp.PyArray_DIM(b, 0)]
+    cdef cnp.ndarray ones = cnp.PyArray_EMPTY(2, shape, cnp.NPY_UINT8, 0)
+    cdef cnp.ndarray sums = result(None, 1, cnp.PyArray_DIM(b, 1), ones, b)
+    memset(cnp.PyArray_DATA(ones), 1, shape[1])
+    multiply(sums, ones, b)
+    return sums
 
 
 cdef bint is_zero(x):
@@ -163,13 +168,13 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
     if not (of_columns or of_rows):
         return
     if not of_columns:
-        columns = np.zeros(cnp.PyArray_DIM(c, 1), np.int32)
+        columns = cnp.PyArray_ZEROS(1, cnp.PyArray_DIMS(c) + 1, cnp.NPY_INT32, 0)
     elif isinstance(b, PackedB):
         columns = (<PackedB>b).colsum
     else:
-        columns = exact_product(np.ones((1, k), np.uint8), b)
+        columns = column_sums(b)
     if of_rows:
-        rows = exact_product(a, np.ones((k, 1), np.int8))
+        rows = row_sums(by_rows(a))
     else:
-        rows = np.zeros(cnp.PyArray_DIM(c, 0), np.int32)
+        rows = cnp.PyArray_ZEROS(1, cnp.PyArray_DIMS(c), cnp.NPY_INT32, 0)
     subtract_terms(c, columns, a_offset, rows, b_offset, k)

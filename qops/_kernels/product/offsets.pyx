@@ -1,11 +1,20 @@
 """What sums of products of codes have too much where the codes stand for themselves less an offset."""
 
 cimport numpy as cnp
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int8_t, uint8_t, uint32_t
+
+from qops._kernels.core.tiers cimport tier
 
 import numpy as np
 
 cnp.import_array()
+
+cdef extern from "product/offsets.h" nogil:
+    Py_ssize_t subtract_row__simd(int, uint32_t *, const uint32_t *, const uint32_t *, uint32_t, Py_ssize_t)
+
+ctypedef fused code:
+    uint8_t
+    int8_t
 
 cdef enum:
     WORTH_RELEASING = 1 << 14  # elements, for which other threads may run meanwhile
@@ -17,8 +26,8 @@ ctypedef struct Terms:
     const uint32_t *columns  # the sums of b's columns
     const uint32_t *rows  # the sums of a's rows
     const uint32_t *a_offset
-    const uint32_t *b_offset
-    Py_ssize_t a_step, b_step  # 1 if there is an offset a row, a column; 0 if there is one
+    Py_ssize_t a_step  # 1 if there is an offset of a for each row, 0 if there is one
+    const uint32_t *b_offset  # one a column
     uint32_t k
     uint32_t *of_columns  # room for n
 
@@ -27,35 +36,34 @@ cdef void sum_up_columns(const Terms *t, uint32_t a_offset) noexcept nogil:
     # of_columns[j] = a_offset * (columns[j] - k * b_offset[j])
     cdef Py_ssize_t j
     for j in range(t.n):
-        t.of_columns[j] = a_offset * (t.columns[j] - t.k * t.b_offset[j * t.b_step])
+        t.of_columns[j] = a_offset * (t.columns[j] - t.k * t.b_offset[j])
 
 
 cdef void subtract(const Terms *t) noexcept nogil:
     # c[i][j] -= of_columns[j] + rows[i] * b_offset[j]
     cdef uint32_t *c = t.c
-    cdef const uint32_t *columns = t.of_columns
-    cdef const uint32_t *offsets = t.b_offset
-    cdef uint32_t row
     cdef Py_ssize_t i, j
     for i in range(t.m):
         if i == 0 or t.a_step:
             sum_up_columns(t, t.a_offset[i * t.a_step])
-        row = t.rows[i]
-        if t.b_step:
-            for j in range(t.n):
-                c[j] -= columns[j] + row * offsets[j]
-        else:
-            row *= offsets[0]
-            for j in range(t.n):
-                c[j] -= columns[j] + row
+        for j in range(subtract_row__simd(tier(), c, t.of_columns, t.b_offset, t.rows[i], t.n), t.n):
+            c[j] -= t.of_columns[j] + t.rows[i] * t.b_offset[j]
         c += t.ldc
 
 
-cdef cnp.ndarray words(x):
-    """The low 32 bits of an integer, or of several, in a row."""
+cdef cnp.ndarray words(x, cnp.npy_intp n):
+    """The low 32 bits of an integer, n times, or of an array of 1 or n of them."""
+    cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &n, cnp.NPY_UINT32, 0)
+    cdef uint32_t *word = <uint32_t *>cnp.PyArray_DATA(made)
+    cdef uint32_t one
+    cdef Py_ssize_t i
     if type(x) is int:
-        return np.array([x & 0xFFFFFFFF], np.uint32)
-    return np.asarray(x, np.int64).astype(np.uint32).reshape(-1)
+        one = x & 0xFFFFFFFF
+        for i in range(n):
+            word[i] = one
+    else:
+        np.copyto(made, np.asarray(x, np.int64).reshape(-1), casting="unsafe")
+    return made
 
 
 cdef object subtract_terms(cnp.ndarray c, cnp.ndarray columns, a_offset, cnp.ndarray rows, b_offset, Py_ssize_t k):
@@ -65,15 +73,47 @@ cdef object subtract_terms(cnp.ndarray c, cnp.ndarray columns, a_offset, cnp.nda
     of a, n of b.
     """
     cdef Terms t
-    cdef cnp.ndarray left = words(a_offset), right = words(b_offset), room
-    t.c, t.m, t.n = <uint32_t *>cnp.PyArray_DATA(c), cnp.PyArray_DIM(c, 0), cnp.PyArray_DIM(c, 1)
-    room = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(c) + 1, cnp.NPY_UINT32, 0)
-    t.ldc, t.k, t.of_columns = cnp.PyArray_STRIDE(c, 0) // 4, <uint32_t>k, <uint32_t *>cnp.PyArray_DATA(room)
+    t.m, t.n = cnp.PyArray_DIM(c, 0), cnp.PyArray_DIM(c, 1)
+    cdef bint is_one = type(a_offset) is int or a_offset.size == 1
+    cdef cnp.ndarray left = words(a_offset, 1 if is_one else t.m), right = words(b_offset, t.n)
+    cdef cnp.ndarray room = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(c) + 1, cnp.NPY_UINT32, 0)
+    t.c, t.ldc, t.k = <uint32_t *>cnp.PyArray_DATA(c), cnp.PyArray_STRIDE(c, 0) // 4, <uint32_t>k
     t.columns, t.rows = <const uint32_t *>cnp.PyArray_DATA(columns), <const uint32_t *>cnp.PyArray_DATA(rows)
     t.a_offset, t.b_offset = <const uint32_t *>cnp.PyArray_DATA(left), <const uint32_t *>cnp.PyArray_DATA(right)
-    t.a_step, t.b_step = cnp.PyArray_SIZE(left) > 1, cnp.PyArray_SIZE(right) > 1
+    t.a_step, t.of_columns = not is_one, <uint32_t *>cnp.PyArray_DATA(room)
     if t.m * t.n < WORTH_RELEASING:
         subtract(&t)
     else:
         with nogil:
             subtract(&t)
+
+
+cdef inline uint32_t sum_of(const code *x, Py_ssize_t n) noexcept nogil:
+    cdef uint32_t acc = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        acc += <uint32_t>x[i]
+    return acc
+
+
+cdef void sum_rows(const char *a, Py_ssize_t lda, bint is_signed, Py_ssize_t m, Py_ssize_t k,
+                   uint32_t *sums) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(m):
+        sums[i] = sum_of(<const int8_t *>a, k) if is_signed else sum_of(<const uint8_t *>a, k)
+        a += lda
+
+
+cdef cnp.ndarray row_sums(cnp.ndarray a):
+    """The sum of each row of a matrix of uint8 or int8, whose rows are contiguous: int32."""
+    cdef cnp.ndarray sums = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(a), cnp.NPY_INT32, 0)
+    cdef Py_ssize_t lda = cnp.PyArray_STRIDE(a, 0), m = cnp.PyArray_DIM(a, 0), k = cnp.PyArray_DIM(a, 1)
+    cdef bint is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
+    cdef const char *codes = cnp.PyArray_BYTES(a)
+    cdef uint32_t *made = <uint32_t *>cnp.PyArray_DATA(sums)
+    if m * k < WORTH_RELEASING:
+        sum_rows(codes, lda, is_signed, m, k, made)
+    else:
+        with nogil:
+            sum_rows(codes, lda, is_signed, m, k, made)
+    return sums

@@ -29,9 +29,19 @@ cdef cnp.ndarray by_rows(cnp.ndarray a):
     return a
 
 
+cdef void shift(char* codes, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        codes[i] ^= 0x80
+
+
 cdef cnp.ndarray signed_codes(cnp.ndarray b):
     """s8 codes of B, which are 128 less if B is u8: the kernels multiply by s8 only."""
-    return b if cnp.PyArray_TYPE(b) == cnp.NPY_INT8 else (b ^ np.uint8(128)).view(np.int8)
+    if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
+        return b
+    b = cnp.PyArray_NewCopy(b, cnp.NPY_KEEPORDER)
+    shift(cnp.PyArray_BYTES(b), cnp.PyArray_SIZE(b))
+    return (<object>b).view(np.int8)
 
 
 cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, bint saturating, block_starts):

@@ -51,7 +51,7 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
         packed.quads = depthwise_quads(w) if tier() >= VNNI else None
         packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
     else:
-        pack_dense(packed, np.ascontiguousarray(w))
+        pack_dense(packed, w if lies_as_rows(w) else np.ascontiguousarray(w))
     packed.sums.flags.writeable = False
     return packed
 
@@ -74,6 +74,20 @@ cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t i
         for j in range(columns):
             row[j] = ((first + j) % taps * ic + (first + j) // taps) * oc
         transpose_bytes(w + first, ldw, oc, columns, b, row)
+
+
+cdef bint lies_as_rows(cnp.ndarray w):
+    """Whether the output channels of each tap lie together, as those of filters HWIO do."""
+    return cnp.PyArray_STRIDE(w, 0) == 1 and cnp.PyArray_DIM(w, 0) > 1
+
+
+cdef void pack_rows(const gemm_kernel *kernel, cnp.ndarray w, Py_ssize_t first, Py_ssize_t oc, uint8_t *panels):
+    """The output channels from `first` on, of weights that lie as rows; see pack_group."""
+    cdef Py_ssize_t ic = cnp.PyArray_DIM(w, 1), kh = cnp.PyArray_DIM(w, 2), kw = cnp.PyArray_DIM(w, 3)
+    cdef Py_ssize_t quads = quads_of(kernel, ic), i
+    for i in range(kh * kw):
+        pack_columns(kernel, <const int8_t *>cnp.PyArray_GETPTR4(w, first, 0, i // kw, i % kw),
+                     cnp.PyArray_STRIDE(w, 1), ic, oc, panels, i * quads, kh * kw * quads)
 
 
 cdef void pack_group(const gemm_kernel *kernel, const int8_t *w, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
@@ -99,8 +113,11 @@ cdef pack_dense(PackedWeights packed, cnp.ndarray w):
     packed.memory = np.empty(4 * packed.groups * padded * quads + 64, np.uint8)
     packed.panels = panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
     for g in range(packed.groups):
-        pack_group(packed.kernel, <const int8_t *>cnp.PyArray_DATA(w) + g * oc * ic * taps, oc, ic, taps,
-                   <int8_t *>cnp.PyArray_DATA(rows), panels)
+        if lies_as_rows(w):
+            pack_rows(packed.kernel, w, g * oc, oc, panels)
+        else:
+            pack_group(packed.kernel, <const int8_t *>cnp.PyArray_DATA(w) + g * oc * ic * taps, oc, ic, taps,
+                       <int8_t *>cnp.PyArray_DATA(rows), panels)
         sum_columns(packed.kernel, panels, quads, oc, <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
         panels += 4 * padded * quads
     packed.padded_sums = sums.reshape(-1)

@@ -1,6 +1,8 @@
 from typing import Any
 
+from numpy.typing import NDArray
+
 NORMAL: float
 WIDEST: float
 
-def fit(lo: Any, hi: Any, steps: float) -> tuple[float, float] | None: ...
+def fit(t: Any, steps: float, typenums: tuple[int, ...]) -> tuple[NDArray[Any], float, float] | None: ...
