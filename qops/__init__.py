@@ -23,24 +23,16 @@ except ModuleNotFoundError as missing:
     ) from missing
 from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
 from qops.error import ErrorReport, error
-from qops.frontdoor import (
-    RangeInfo,
-    conv2d,
-    dequantize,
-    matmul,
-    multiply_shift,
-    quantize,
-    quantized_add_8p8to8,
-    quantized_add_8p8to32,
-    quantized_mul_8x8to8,
-    quantized_mul_8x8to32,
-    quantized_sub_8p8to8,
-    quantized_sub_8p8to32,
-    relu,
-    requantization_range,
-    requantize,
-    requantize_32to8,
-)
+from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
+from qops.frontdoor.conv2d import conv2d
+from qops.frontdoor.matmul import matmul
+from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+from qops.frontdoor.multiply_shift import multiply_shift
+from qops.frontdoor.passes import RangeInfo
+from qops.frontdoor.quantize import dequantize, quantize
+from qops.frontdoor.relu import relu
+from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
+from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
 from qops.qtensor import QTensor
 from qops.tools.add_vectors import AddVectors, add_vectors
 from qops.tools.explain import explain

@@ -99,6 +99,11 @@ def test_every_public_name_has_a_docstring(module):
             assert documented(sections(value.__doc__)["Attributes"]) == list(value._fields), name
 
 
+@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("qops.frontdoor.")])
+def test_no_function_shadows_a_module_of_the_front_door(name):
+    assert getattr(qops.frontdoor, name.rpartition(".")[2]) is import_module(name)
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_docstrings_run(name):
     module = import_module(name)
