@@ -45,6 +45,13 @@ $(VENV)/bench: $(VENV)/deps
 bench: dev $(VENV)/bench  ## check, then time, beside the peers that are installed -> build/bench.json
 	$(BIN)/python -m benchmarks
 
+$(VENV)/lab: $(VENV)/deps
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[notebooks]'
+	@touch $@
+
+notebooks: dev $(VENV)/lab  ## the course, opened in JupyterLab
+	$(BIN)/jupyter lab notebooks
+
 debug: dev  ## tests on kernels built with bounds checks and sanitizers, in build/debug
 	QOPS_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
 	cd build/debug && QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=lib:../.. \
@@ -54,4 +61,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test exhaustive lint bench debug clean
+.PHONY: help dev analysis test exhaustive lint bench notebooks debug clean

@@ -1,5 +1,10 @@
-"""Every notebook runs afresh, checks its claims with asserts, and is stored with its outputs, small."""
+"""Every notebook runs afresh, checks its claims with asserts, and is stored with its outputs, small.
 
+A cell with the tag "exercise" waits for the reader: its assert fails, until it is replaced by the cell of
+`solutions.ipynb` that solves it.
+"""
+
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -8,41 +13,97 @@ from nbclient import NotebookClient
 
 import qops
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+FOLDER = Path(__file__).parents[2] / "notebooks"
+SOLUTIONS = FOLDER / "solutions.ipynb"
+CHAPTERS = sorted(FOLDER.glob("[1-9]_*.ipynb"))
+NOTEBOOKS = [*CHAPTERS, SOLUTIONS]
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 
 
 def code_cells(path):
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
-def test_there_are_notebooks():
-    assert NOTEBOOKS
+def is_exercise(cell):
+    return "exercise" in cell.metadata.get("tags", ())
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs_afresh(path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(qops.__file__).parent.parent))  # the qops that is tested, built in place
+def exercises(path):
+    return {f"{path.stem}/{cell.id}": cell for cell in code_cells(path) if is_exercise(cell)}
+
+
+SOLVED = {cell.metadata["solves"]: cell for cell in code_cells(SOLUTIONS) if "solves" in cell.metadata}
+
+
+def asserted(cell):
+    return [line for line in cell.source.splitlines() if line.startswith("assert ")]
+
+
+def followed_by_solutions(path):
+    """The notebook without outputs, with its solution behind each exercise."""
     notebook = nbformat.read(path, as_version=4)
-    for cell in notebook.cells:
+    cells, notebook.cells = notebook.cells, []
+    for cell in cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+        notebook.cells.append(cell)
+        if is_exercise(cell):
+            notebook.cells.append(deepcopy(SOLVED[f"{path.stem}/{cell.id}"]))
+    return notebook
+
+
+def test_every_notebook_has_its_place():
+    assert set(FOLDER.glob("*.ipynb")) == set(NOTEBOOKS)
+    assert {path.name[0] for path in CHAPTERS} <= set("123456789")
+
+
+@every_notebook
+def test_notebook_runs_afresh(path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(qops.__file__).parent.parent))  # the qops that is tested, built in place
+    notebook = followed_by_solutions(path)
     NotebookClient(
         notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": path.parent}}
     ).execute()
+    for cell in filter(is_exercise, notebook.cells):
+        assert [output.get("ename") for output in cell.outputs] == ["AssertionError"], "it has nothing left to solve"
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@every_chapter
+def test_exercises_are_solved(path):
+    """A solution asserts what its exercise asserts, and an exercise is stored as the reader finds it."""
+    found = exercises(path)
+    assert 2 <= len(found) <= 3
+    for name, cell in found.items():
+        assert asserted(cell)
+        assert asserted(cell) == asserted(SOLVED[name])
+        assert not cell.outputs
+        assert "raises-exception" in cell.metadata.tags, "so that the cells behind it run"
+
+
+def test_every_solution_has_its_exercise():
+    assert SOLVED.keys() == {name for path in CHAPTERS for name in exercises(path)}
+
+
+@every_notebook
+def test_cells_are_short(path):
+    """One idea a cell."""
+    assert max(len(cell.source.splitlines()) for cell in code_cells(path)) <= 15
+
+
+@every_notebook
 def test_notebook_reaches_no_kernel(path):
     """Not even through a module that imports them."""
-    assert not [cell.source for cell in code_cells(path) if ".kernels" in cell.source]
+    assert not [cell.source for cell in code_cells(path) if "kernels" in cell.source]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@every_notebook
 def test_notebook_is_stored_with_asserts_and_outputs(path):
-    cells = code_cells(path)
-    assert any(line.startswith("assert ") for cell in cells for line in cell.source.splitlines())
+    cells = [cell for cell in code_cells(path) if not is_exercise(cell)]
+    assert any(asserted(cell) for cell in cells)
     assert all(cell.execution_count for cell in cells if cell.source.strip()), "stored as it ran"
     outputs = [output for cell in cells for output in cell.outputs]
-    assert outputs
+    assert outputs or path == SOLUTIONS
     assert not [output for output in outputs if output.output_type == "error"]
+    assert not [output for output in outputs if output.get("name") == "stderr"]
     assert path.stat().st_size <= 300_000
