@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analysis.network_error import Measured
+from analysis import mul_error, network_error, photograph_error, requantize_error
 from analysis.network_int8 import EXACT, SATURATING, VARIANTS
 from analysis.ranges import MANY
 from analysis.requantize_error import RATIOS
@@ -29,14 +29,21 @@ class Claim(NamedTuple):
 
 def claims(found: Mapping[str, Any]) -> list[Claim]:
     """Every claim, from what each view (by its stem) measured."""
+    return [
+        *add_claims(found),
+        *mul_claims(found["mul_error"]),
+        *code_claims(found),
+        *photograph_claims(found["photograph"]),
+        *saturation_claims(found["requantize_error"]),
+        *network_claims(found["network_error"]),
+        *system_claims(found["systems_apart"]),
+    ]
+
+
+def add_claims(found: Mapping[str, Any]) -> list[Claim]:
+    """Every claim about adds of all pairs of codes, and guesses."""
     pairs, curves, guesses = found["add_error"], found["add_ratio_error"], found["add_guess_error"]
-    near, blur, far = found["photograph"]
-    steps, quantized = found["multiply_shift_error"], found["quantize_error"]
-    requantized, products = found["requantize_error"], found["mul_error"]
-    theirs = {c.name: c.beyond for c in requantized.curves}["TensorFlow Requantize"]
-    fused, chain = FUSED[0].name, CHAIN[0].name
     ratio = {c.system.name: c.largest() for c in curves if c.kind.startswith("one-sided")}
-    ours = quantized.curves[0]
     narrow = [s for s in guesses[0].sums if s.passes > 1]
     return [
         Claim(
@@ -45,7 +52,7 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
             0.6,
         ),
         Claim("quantized_add_8p8to8: at most 2 passes over the data", pairs.passes, 2),
-        Claim("quantized_add_8p8to8: at most 0.6 LSB for ranges up to 4096 to 1", max(ratio[fused]), 0.6),
+        Claim("quantized_add_8p8to8: at most 0.6 LSB for ranges up to 4096 to 1", max(ratio[FUSED[0].name]), 0.6),
         Claim(
             "a guess too narrow costs a second pass and less than 0.1 dB",
             guesses[0].free.report.sqnr - min(s.report.sqnr for s in narrow),
@@ -59,6 +66,12 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
         Claim(
             "quantized_add_8p8to32, then requantize_32to8: at most 0.51 LSB where both ranges hold 0", pairs.chain, 0.51
         ),
+    ]
+
+
+def mul_claims(products: mul_error.Measured) -> list[Claim]:
+    """Every claim about products of all pairs of codes."""
+    return [
         Claim(
             f"quantized_mul_8x8to8: at most 0.5 + 2**-4 LSB over all pairs of codes, {products.ranges} pairs of ranges",
             products.largest,
@@ -66,6 +79,14 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
         ),
         Claim("quantized_mul_8x8to8: at most 2 passes over the data", products.passes, 2),
         Claim("quantized_mul_8x8to32: at most 0.5 + 2**-7 LSB over the same", products.rounded, 0.5 + 2**-7),
+    ]
+
+
+def code_claims(found: Mapping[str, Any]) -> list[Claim]:
+    """Every claim about taking values and accumulators to codes."""
+    steps, quantized, requantized = found["multiply_shift_error"], found["quantize_error"], found["requantize_error"]
+    ours = quantized.curves[0]
+    return [
         Claim("requantize_32to8: at most 0.5 + 2**-17 LSB in range", requantized.within, 0.5 + 2**-17),
         Claim("requantize_32to8: codes beyond the range saturate, at any ratio", requantized.beyond, 0.0),
         Claim("quantize: at most 0.5 + 2**-13 LSB", max(*ours.largest, ours.picture.max), 0.5 + 2**-13),
@@ -77,6 +98,14 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
         ),
         Claim("multiply_shift, 7 bits, half_up: at most 1.5 LSB", max(steps.by_factor["half_up"]), 1.5),
         Claim("multiply_shift, 7 bits, floor: less than 2 LSB", max(steps.by_factor["floor"]), 2.0),
+    ]
+
+
+def photograph_claims(scenes: Sequence[photograph_error.Measured]) -> list[Claim]:
+    """Every claim about the photograph."""
+    near, blur, far = scenes
+    fused, chain = FUSED[0].name, CHAIN[0].name
+    return [
         Claim("two exposures added: SQNR of 51 dB, fused", near.of(fused).report.sqnr, 51.0, at_least=True),
         Claim("two exposures added: SQNR of 51 dB, as a chain", near.of(chain).report.sqnr, 51.0, at_least=True),
         Claim("two exposures added with a bad guess: at most 0.6 LSB", near.of(fused, "bad").report.max, 0.6),
@@ -94,18 +123,23 @@ def claims(found: Mapping[str, Any]) -> list[Claim]:
             200,
             at_least=True,
         ),
+    ]
+
+
+def saturation_claims(requantized: requantize_error.Measured) -> list[Claim]:
+    """What another system does beyond the output range."""
+    theirs = {c.name: c.beyond for c in requantized.curves}["TensorFlow Requantize"]
+    return [
         Claim(
             "TensorFlow's Requantize wraps where the input range is 600 times the output range, off by 255 LSB",
             theirs[RATIOS.index(2**9)],
             255,
             at_least=True,
         ),
-        *network_claims(found["network_error"]),
-        *system_claims(found["systems_apart"]),
     ]
 
 
-def network_claims(networks: Sequence[Measured]) -> list[Claim]:
+def network_claims(networks: Sequence[network_error.Measured]) -> list[Claim]:
     """Every claim about the network that reads digits."""
     plain, contrast = networks
     exact = [m.of(EXACT.name) for m in networks]

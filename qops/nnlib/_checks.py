@@ -1,4 +1,4 @@
-"""What several ops check alike: two operands, and two integers, for down and across."""
+"""What several ops check alike: two operands, two integers, the two ends of a range."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from qops.qtensor import U8, TensorLike, integer, operands, output
+from qops.qtensor import U8, TensorLike, integer, operands, output, span
 
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
@@ -24,8 +24,15 @@ def two(
     return x, y, output(out, out_type, x[0], y[0], ", ".join(names))
 
 
-def down_and_across(value: Any, name: str) -> tuple[int, int]:
-    """Give two integers from 1 on."""
+def two_integers(value: Any, name: str, lowest: int = 1, highest: int = 2**31 - 1) -> tuple[int, int]:
+    """Give two integers of lowest..highest."""
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
-    return integer(value[0], name, 1, 2**31 - 1), integer(value[1], name, 1, 2**31 - 1)
+    return integer(value[0], name, lowest, highest), integer(value[1], name, lowest, highest)
+
+
+def both_ends(value: Any, name: str) -> tuple[float, float]:
+    """Give the ends of a range."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise TypeError(f"{name}: expected (min, max), got {value!r:.80}")
+    return span(value[0], value[1], name)

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
+from qops.nnlib._checks import both_ends
 from qops.nnlib.add_node import Form, QuantizedAdd8p8to8, known_form
-from qops.qtensor import QTensor, TensorLike, span
+from qops.qtensor import QTensor, TensorLike
 
 
 def quantized_add_8p8to8(
@@ -149,7 +150,7 @@ def quantized_add_8p8to8_integers(
     {'ialpha': 256, 'ikappa': 256, 'recip': 10922, 'offset': 0, 'copies': False}
     """
     spec = known_form(form) == "spec"
-    a, b, out = span(*a, "a"), span(*b, "b"), span(*out, "out")
+    a, b, out = both_ends(a, "a"), both_ends(b, "b"), both_ends(out, "out")
     for name, (lo, hi) in (("a", a), ("b", b), ("out", out)):
         if lo == hi and (spec or name == "out"):
             raise ValueError(f"{name}: the range ({lo}, {hi}) is 0 wide")

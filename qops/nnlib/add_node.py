@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
 from qops._kernels.nnlib.ranges import f32
-from qops.nnlib._checks import Checked, two
+from qops.nnlib._checks import Checked, two, two_integers
 from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
-from qops.qtensor import U8, QTensor, TensorLike, integer, real, span, tensor
+from qops.qtensor import U8, QTensor, TensorLike, real, span, tensor
 
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
 
@@ -39,7 +39,7 @@ class Node:
         self, a: TensorLike, b: TensorLike, padding: tuple[int, int] | None, out: NDArray[np.uint8] | None
     ) -> QTensor:
         """Make the passes of one call; one that raises leaves the remembered range and `out` as they were."""
-        padding = None if padding is None else _two_codes(padding)
+        padding = None if padding is None else two_integers(padding, "padding", 0, 255)
         x, y, result = two(a, b, out, U8)
         alike, form = x[0].shape == y[0].shape, self._form
         if form == "op":
@@ -251,9 +251,3 @@ def _check_spec(a: Ends, b: Ends, size: int) -> None:
         raise ValueError(f"a, b: both ranges, {a} and {b}, are 0 wide, of which spec makes NaN")
     if size == 0:
         raise ValueError("a, b: no elements, with which spec never ends")
-
-
-def _two_codes(padding: Any) -> tuple[int, int]:
-    if not isinstance(padding, tuple | list) or len(padding) != 2:
-        raise TypeError(f"padding: expected two codes, got {padding!r:.80}")
-    return integer(padding[0], "padding", 0, 255), integer(padding[1], "padding", 0, 255)

@@ -107,6 +107,8 @@ def quantized_concat_8_ref(tensors: Sequence[TensorLike], *, out: NDArray[np.uin
 
 
 def _concat(tensors: Sequence[TensorLike], vector: bool, out: NDArray[np.uint8] | None) -> QTensor:
+    if not isinstance(tensors, list | tuple):
+        raise TypeError(f"tensors: expected a sequence of tensors, got {tensors!r:.80}")
     read = [operand(t, f"tensors[{i}]", U8) for i, t in enumerate(tensors)]
     parts = [operand(t, f"tensors[{i}]", U8) for i, t in enumerate(read)]  # after all numbers, which may run any code
     if not parts:

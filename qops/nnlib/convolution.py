@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qops._kernels.product.mul import product_max
 from qops._kernels.product.padding import convolve_in_zeros
 from qops._kernels.product.window import Window
-from qops.nnlib._checks import down_and_across
+from qops.nnlib._checks import two_integers
 from qops.nnlib.matmul import into, put
 from qops.nnlib.quantize_number import quantize_int
 from qops.qtensor import U8, QTensor, TensorLike, operands, tensor
@@ -71,7 +71,7 @@ def quantized_conv2d_8x8to32(
     [8, 7, 13, 8]
     [0, 3, 9, 24]
     """
-    steps = down_and_across(stride, "stride")
+    steps = two_integers(stride, "stride")
     (image, x_min, x_max), (filters, w_min, w_max) = operands(x, w, "x", "w", U8)
     for name, array, axes in (("x", image, "(N, H, W, C)"), ("w", filters, "(KH, KW, C, OC)")):
         if array.ndim != 4 or array.size == 0:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.product import pooling as kernels
 from qops._kernels.product.window import Window
-from qops.nnlib._checks import down_and_across
+from qops.nnlib._checks import two_integers
 from qops.nnlib.convolution import moving
 from qops.qtensor import U8, QTensor, TensorLike, check_out, operand, tensor
 
@@ -129,7 +129,7 @@ def _checked(
     x: TensorLike, window: tuple[int, int], stride: tuple[int, int], padding: str, out: NDArray[np.uint8] | None
 ) -> tuple[NDArray[Any], float, float, tuple[int, int], Window]:
     """Check the arguments of a pool; give images, range, size of the window and how it moves."""
-    taps, steps = down_and_across(window, "window"), down_and_across(stride, "stride")
+    taps, steps = two_integers(window, "window"), two_integers(stride, "stride")
     image, lo, hi = operand(x, "x", U8)
     if image.ndim != 4 or image.size == 0:
         raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {image.shape}")

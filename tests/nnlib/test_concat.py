@@ -53,6 +53,7 @@ def test_refusals_are_named_and_change_nothing(op):
     out, good = np.full((2, 256), 7, np.uint8), (CODES, 0.0, 1.0)
     for tensors, error, message in (
         ([], ValueError, "tensors: expected at least one"),
+        (5, TypeError, "tensors: expected a sequence of tensors, got 5"),
         ([good, (np.int8(CODES // 2), 0.0, 1.0)], TypeError, r"tensors\[1\]: expected uint8"),
         ([good, (CODES[:1], 0.0, 1.0)], ValueError, "tensors: expected shapes that differ in the last axis"),
         ([(np.uint8(1), 0.0, 1.0)], ValueError, "tensors: expected shapes that differ in the last axis"),

@@ -1,27 +1,31 @@
 """nnlib's requantizers from int32 to int16 codes."""
 
 cimport numpy as cnp
-from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX
+from libc.stdint cimport INT16_MAX, INT16_MIN, int64_t
 
-from qops._kernels.core.integer_stage cimport IntegerRow, integer_row, integer_stage, shift_by
-from qops._kernels.core.rounding cimport HALF_UP
+from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.core.rounding cimport FLOOR
 from qops._kernels.nnlib.ranges cimport exponent, power2
 
 cnp.import_array()
 
 
+cdef Shift shifts(int n) noexcept nogil:
+    """Two shifts, by 31 and by n, each half up: their terms added, as the floor of a floor is that of the whole."""
+    return Shift((1 << 30) + ((<int64_t>1 << 30 + n) if n else 0), 0, 0, 31 + n)
+
+
 cdef IntegerRow row_16(float gain, bint shrinks) noexcept nogil:
-    """Two shifts, each half up. From a gain of 1 on, x is clamped so that the product has 32 bits; or, if it `shrinks`,
-    the code is x."""
+    """From a gain of 1 on, x is clamped so that the product has 32 bits; or, if it `shrinks`, the code is x."""
     cdef int right_shift = min(-exponent(gain), 15)
     cdef IntegerRow row
     if shrinks and gain >= 1:
-        return integer_row(INT32_MAX, shift_by(31, HALF_UP), INT16_MIN, INT16_MAX)
-    row = integer_row(<int>(gain * power2(31 + right_shift) + 0.5), shift_by(31, HALF_UP), INT16_MIN, INT16_MAX)
+        return integer_row(1, shift_by(0, FLOOR), INT16_MIN, INT16_MAX)
+    row = integer_row(<int>(gain * power2(31 + right_shift) + 0.5), shifts(4 if right_shift < 0 else right_shift),
+                      INT16_MIN, INT16_MAX)
     if right_shift < 0:
         row.highest = (1 << (27 + right_shift)) - 1
-        row.lowest, row.left_shift, right_shift = -row.highest - 1, 4 - right_shift, 4
-    row.second = shift_by(right_shift, HALF_UP)
+        row.lowest, row.left_shift = -row.highest - 1, 4 - right_shift
     return row
 
 
