@@ -55,7 +55,7 @@ def followed_by_solutions(path):
 
 def test_every_notebook_has_its_place():
     assert set(FOLDER.glob("*.ipynb")) == set(NOTEBOOKS)
-    assert {path.name[0] for path in CHAPTERS} <= set("123456789")
+    assert {path.name[0] for path in CHAPTERS} == set("123456789")
 
 
 @every_notebook
