@@ -7,20 +7,21 @@ from numpy.typing import NDArray
 
 import qops
 from benchmarks.case import Candidate, Case, shared
+from benchmarks.frontdoor import FRONTDOOR, pair
+from benchmarks.frontdoor import SUM as C
+from benchmarks.frontdoor import SUM_LEVEL as LEVEL
 from benchmarks.memcpy import BYTES
-from benchmarks.nnlib import NNLIB
+from benchmarks.nnlib import NNLIB, A, B
 from benchmarks.products import PRODUCTS
 from benchmarks.rules import RULES
 from benchmarks.tensorflow import TENSORFLOW
 from benchmarks.uniform import UNIFORM, bytes_per_element
 from qops import fixedpoint
-from qops.affine import Affine
 from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
 from qops.frontdoor.quantize import BOUND_QUANTIZE
 from qops.frontdoor.requantize import BOUND_REQUANTIZE
 
 Array = NDArray[Any]
-A, B, C = Affine(5 / 256, 100), Affine(6 / 256, 128), Affine(12 / 256, 110)  # exact in float32; C holds all of A + B
 WIDE = 8.0  # the int32 codes stand for -8..8
 STEP = 2 * WIDE / 2**32
 
@@ -28,11 +29,6 @@ STEP = 2 * WIDE / 2**32
 def codes(rng: np.random.Generator, n: int) -> Array:
     """All uint8 codes alike."""
     return rng.integers(0, 256, n, dtype=np.uint8)
-
-
-def pair(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Two uint8 tensors."""
-    return {"a": codes(rng, n), "b": codes(rng, n)}
 
 
 def add_8(a: Array, b: Array) -> Array:
@@ -45,9 +41,6 @@ def qops_add_8(a: Array, b: Array) -> Candidate:
     """Call qops."""
     ta, tb, guess, out = (a, *A.range), (b, *B.range), C.range, shared(a.size, np.uint8)
     return Candidate(lambda: qops.quantized_add_8p8to8(ta, tb, guess, out=out), lambda: out, BOUND_8P8TO8)
-
-
-LEVEL = 2 * 2**17 * max(map(abs, A.range + B.range)) / 2**32  # the output step of the add into int32
 
 
 def add_32(a: Array, b: Array) -> Array:
@@ -169,6 +162,7 @@ CASES = [
     Case("multiply_shift", integers, shifted, qops_multiply_shift, bytes_per_element(8), BYTES),
     Case("multiply_shift_half_up", integers, half_up, qops_half_up, bytes_per_element(8), BYTES),
     Case("multiply_shift_gemmlowp", integers, gemmlowp, qops_gemmlowp, bytes_per_element(8), BYTES),
+    *FRONTDOOR,
     *RULES,
     *UNIFORM,
     *PRODUCTS,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
+from qops._kernels.core import channels as _channels
 from qops._kernels.core import errors as _kernels
-from qops._kernels.core.channels import read as _read
 from qops.qtensor import QTensor, TensorLike
 from qops.qtensor import as_array as _as_array
 
@@ -122,7 +122,7 @@ class ErrorReport:
 
 def _line(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
     """Give the codes of `t` and (step, zero, base) of their values."""
-    data, lo, hi = _read(t, "t")
+    data, lo, hi = _channels.read(t, "t")
     row = t.code_type if isinstance(t, QTensor) else _codes.of(data)
     step, zero, base = row.line(lo, hi)
     if not np.any(base):

@@ -5,6 +5,7 @@ import numpy as np
 
 from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
+from benchmarks.frontdoor import PRODUCT, PRODUCT_LEVEL
 from benchmarks.peers import rules_numba
 from qops.frontdoor.add import BOUND_8P8TO32
 
@@ -33,6 +34,31 @@ def add_32_float(a, b, out, ma, mb, offset):
     """Rint of a float32."""
     for i in range(out.size):
         out[i] = np.int32(np.rint(f32(a[i]) * ma + f32(b[i]) * mb + offset))
+
+
+def mul_32(a, b, out, za, zb, factor):
+    """23 bits of fraction, in int64."""
+    for i in range(out.size):
+        out[i] = np.int32((np.int64((np.int32(a[i]) - za) * (np.int32(b[i]) - zb)) * factor + (1 << 22)) >> 23)
+
+
+def mul_float(a, b, out, za, zb, factor):
+    """Rint of a float32."""
+    for i in range(out.size):
+        out[i] = np.int32(np.rint(f32((np.int32(a[i]) - za) * (np.int32(b[i]) - zb)) * factor))
+
+
+def mul_8(a, b, out, za, zb, factor, offset):
+    """In float32, clamped, then truncated; the offset holds the half that rounds."""
+    for i in range(out.size):
+        product = f32((np.int32(a[i]) - za) * (np.int32(b[i]) - zb))
+        out[i] = np.uint8(np.int32(min(max(product * factor + offset, f32(0)), f32(255))))
+
+
+def relu(a, out, zero):
+    """The larger of two codes."""
+    for i in range(out.size):
+        out[i] = max(a[i], zero)
 
 
 def quantize(x, out, inverse, zero):
@@ -135,14 +161,28 @@ MA, MB = A.scale / LEVEL, B.scale / LEVEL
 OFFSET_32 = -A.zero_point * MA - B.zero_point * MB
 INTEGERS_32 = tuple(np.int32(round(2**15 * term)) for term in (MA, MB, OFFSET_32 + 0.5))
 OFFSET_8 = f32(C.zero_point + 0.5 - A.zero_point * KA - B.zero_point * KB)
+SUB_OFFSET_8 = f32(C.zero_point + 0.5 - A.zero_point * KA + B.zero_point * KB)
+SUB_INTEGERS_32 = tuple(
+    np.int32(round(2**15 * term)) for term in (MA, -MB, 0.5 - A.zero_point * MA + B.zero_point * MB)
+)
+ZEROS, UNIT = (np.int32(A.zero_point), np.int32(B.zero_point)), A.scale * B.scale
+MUL_8 = f32(UNIT / PRODUCT.scale), f32(PRODUCT.zero_point + 0.5)
 FORMS = {
     "quantized_add_8p8to8": forms(add_8, (KA, KB, OFFSET_8), np.uint8, EXACT),
     "quantized_add_8p8to32": {
-        **forms(
-            add_32, tuple(np.int32(round(2**15 * term)) for term in (MA, MB, OFFSET_32 + 0.5)), np.int32, BOUND_8P8TO32
-        ),
+        **forms(add_32, INTEGERS_32, np.int32, BOUND_8P8TO32),
         **forms(add_32_float, (f32(MA), f32(MB), f32(OFFSET_32)), np.int32, BOUND_8P8TO32),
     },
+    "quantized_sub_8p8to8": forms(add_8, (KA, -KB, SUB_OFFSET_8), np.uint8, EXACT),
+    "quantized_sub_8p8to32": forms(add_32, SUB_INTEGERS_32, np.int32, BOUND_8P8TO32),
+    "quantized_mul_8x8to8": forms(
+        mul_8, (*ZEROS, f32(UNIT / PRODUCT.scale), f32(PRODUCT.zero_point + 0.5)), np.uint8, EXACT
+    ),
+    "quantized_mul_8x8to32": {
+        **forms(mul_32, (*ZEROS, round(2**23 * UNIT / PRODUCT_LEVEL)), np.int32, 0.5 + 2**-6),
+        **forms(mul_float, (*ZEROS, f32(UNIT / PRODUCT_LEVEL)), np.int32, 0.5 + 2**-3),
+    },
+    "relu": forms(relu, (np.uint8(A.zero_point),), np.uint8, 0),
     "quantize": {
         **forms(quantize, (INVERSE, ZERO), np.uint8, EXACT),
         **forms(quantize_half_up, (INVERSE, ZERO), np.uint8, EXACT),

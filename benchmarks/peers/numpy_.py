@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks import nnlib, products
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
-from benchmarks.peers import rules_numpy, uniform_numpy
+from benchmarks.peers import frontdoor_numpy, rules_numpy, uniform_numpy
 from qops.frontdoor.add import BOUND_8P8TO32
 
 EXACT = 0.5 + 2**-13  # one rounding of a float32
@@ -235,15 +235,15 @@ def pooled(model, within):
 
 
 OF_SYSTEMS = {
-    ("nnlib_relu_8", "tensorflow_relu"): {"maximum": maximum},
+    ("nnlib_relu_8", "tensorflow_relu", "relu"): {"maximum": maximum},
     ("nnlib_mul_8x8to32", "tensorflow_mul"): {"int32": multiplied(np.int32)},
     ("nnlib_concat_8", "tensorflow_concat"): {"float32": concat},
     ("nnlib_max_pool_8", "tensorflow_max_pool"): {"float64": pooled(nnlib.highest, 0)},
     ("nnlib_avg_pool_8", "tensorflow_avg_pool"): {"float64": pooled(nnlib.mean, 0)},
-    ("nnlib_matmul_8x8to32", "tensorflow_matmul"): {"float64": centred_product},
-    ("nnlib_conv2d_8x8to32", "tensorflow_conv2d"): {"float64": by_window(nnlib.convolved)},
+    ("nnlib_matmul_8x8to32", "tensorflow_matmul", "matmul"): {"float64": centred_product},
+    ("nnlib_conv2d_8x8to32", "tensorflow_conv2d", "conv2d"): {"float64": by_window(nnlib.convolved)},
 }
-"""The forms of ops that two systems have, on the same data."""
+"""The forms of ops that several rooms have, on the same data."""
 
 FORMS = {
     "quantized_add_8p8to8": {"float32": add_8},
@@ -255,6 +255,7 @@ FORMS = {
     "multiply_shift": {"int64": shifter(np.int64(round(FACTOR * 2**7)), 7, 0)},
     "multiply_shift_half_up": {"int64": shifter(np.int64(MULTIPLIER), RIGHT_SHIFT, 1 << (RIGHT_SHIFT - 1))},
     "multiply_shift_gemmlowp": {"int64": gemmlowp},
+    **frontdoor_numpy.FORMS,
     **rules_numpy.FORMS,
     **uniform_numpy.FORMS,
     **{key: {"float64": product} for key in products.UNPACKED + products.PACKED},

@@ -23,6 +23,7 @@ in float64 within some 2**-51 of itself.
 """
 _S8 = np.dtype(np.int8).num
 _MOST = 2**17 - 1
+_HIGHEST = _codes.TABLE["s32"].steps / 2  # codes from 0 to max
 _MARGIN = 1 + 2**-20  # what keeps the highest code below 2**31
 
 
@@ -116,7 +117,7 @@ def highest(x: Centred, w: Centred, k: int, names: str) -> float:
     """The upper end of the range of sums of k products, a float32; ValueError of too long or too large sums."""
     if k > _MOST:
         raise ValueError(f"{names}: sums of {k} products, int32 holds those of {_MOST}")
-    wanted = max(2.0**31 * x.step * w.step, k * x.farthest * w.farthest * _MARGIN)
+    wanted = max(_HIGHEST * x.step * w.step, k * x.farthest * w.farthest * _MARGIN)
     with np.errstate(over="ignore"):
         near = np.float32(wanted)
         top = float(near if float(near) >= wanted else np.nextafter(near, np.float32(np.inf)))
@@ -141,7 +142,7 @@ def scaled(
     shape: tuple[int, ...],
 ) -> QTensor:
     """The codes of sums in the range (-top, top), real terms added to rows and columns; in `out` if there is one."""
-    per_value = 2.0**31 / top if top else 0.0
+    per_value = _HIGHEST / top if top else 0.0
     if sums.size:
         rows = np.ascontiguousarray(of_rows, np.float64).reshape(-1) * per_value
         codes, columns = sums.reshape(-1, shape[-1]), np.ascontiguousarray(of_columns * per_value)

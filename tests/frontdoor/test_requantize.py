@@ -65,7 +65,7 @@ def check_32to8(codes, top, lo, hi):
     np.testing.assert_array_equal(signed.data, t.data.astype(int) - 128)
     if lo < hi:
         for found, lowest in ((t, 0), (signed, -128)):
-            integers = kernels.requantize_integers(2 * top / 2**32, lo, hi, lowest)
+            integers = kernels.requantize_integers(2 * top / 2**32, lo, hi, lowest < 0)
             assert found.data.ravel().tolist() == reference.integer_stage(codes, integers)
 
 

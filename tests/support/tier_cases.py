@@ -96,6 +96,13 @@ def add_32(rng, n):
     return lambda: (out, add_8p8to32.add_8p8to32(a, b, out))
 
 
+def mul_32(rng, n):
+    """The product into int32."""
+    a, b = (drawn(rng, n, np.uint8), *ends(rng)), (drawn(rng, n, np.uint8), *ends(rng))
+    out = unaligned(rng, n, np.int32)
+    return lambda: (out, mul.mul_8x8to32(a, b, out))
+
+
 def bias_add_32(rng, n):
     """The float formula of nnlib."""
     x, bias = (drawn(rng, n, np.uint8), *ends(rng)), (drawn(rng, n, np.uint8), *ends(rng))
@@ -228,7 +235,7 @@ def tensorflow_quantized(way, dtype):
     return case
 
 
-ADDS = [add_8, mul_8, add_32, bias_add_32, bias_add_32_far]
+ADDS = [add_8, mul_8, add_32, mul_32, bias_add_32, bias_add_32_far]
 RANGES = [spanned, spanned_float, finite]
 CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, *RANGES]
 ROWS = [tensorflow_requantized]

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, nextafter, rint
-from libc.stdint cimport int16_t, int64_t, uint8_t
+from libc.stdint cimport INT16_MAX, INT16_MIN, INT64_MAX, INT64_MIN, int16_t, int64_t, uint8_t
 
 from qops._kernels.core.checks cimport Ends
 from qops._kernels.core.rounding cimport saturate_u8
@@ -21,7 +21,8 @@ cdef extern from "frontdoor/add.h":
 
 cdef enum:
     SLACK = 3  # the sum of the 8-bit loop is within 2.5/32 output steps of the truth
-    TURNED = 255  # exclusive or with it, a code is the one of the same value in the range turned around
+    TURNED = 0xFF  # exclusive or with all bits a code is the one of the same value in the range turned around
+    PARTS = 1 << 16  # of an output step, in 64 bits
 
 
 # ---------------------------------------------------------------- one pass, in 16 bits or in 64
@@ -98,21 +99,21 @@ cdef void add_u8u8_u8_wide(char** data, Py_ssize_t n, void* using) noexcept nogi
 
 
 cdef Span add_narrow(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out, int turn):
-    cdef Narrow n = Narrow(prepare(a, b, c), turn, 32767, -32768)
+    cdef Narrow n = Narrow(prepare(a, b, c), turn, INT16_MAX, INT16_MIN)
     walk(add_u8u8_u8, &n, x, y, out)
     return span_found(n.lowest, n.highest, 32, SLACK, c)
 
 
 cdef Span add_wide(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out, int turn):
     cdef Wide w
-    cdef double unit = step(c) / 65536
+    cdef double unit = step(c) / PARTS
     cdef int q
-    w.lowest, w.highest = 1LL << 62, -(1LL << 62)
+    w.lowest, w.highest = INT64_MAX, INT64_MIN
     for q in range(256):
         w.ta[q] = <int64_t>rint(q * (step(a) / unit))
-        w.tb[q ^ turn] = <int64_t>rint(q * (step(b) / unit) + (a.min + b.min - c.min) / unit) + 32768
+        w.tb[q ^ turn] = <int64_t>rint(q * (step(b) / unit) + (a.min + b.min - c.min) / unit) + PARTS // 2
     walk(add_u8u8_u8_wide, &w, x, y, out)
-    return span_found(<double>w.lowest, <double>w.highest, 65536, 2, c)
+    return span_found(<double>w.lowest, <double>w.highest, PARTS, 2, c)
 
 
 # ---------------------------------------------------------------- the ops

@@ -5,9 +5,10 @@ from libc.math cimport fabs, rint
 from libc.stdint cimport int32_t, uint8_t
 
 from qops._kernels.core.checks cimport Ends, operands_of, output
-from qops._kernels.core.codes cimport tensor
+from qops._kernels.core.codes cimport code_type_of, tensor
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.frontdoor.passes cimport step
 
 cnp.import_array()
 
@@ -19,6 +20,7 @@ cdef extern from "frontdoor/add_8p8to32.h":
 cdef enum:
     FRACTION = 15  # bits
 
+cdef double HEAD_ROOM = 2.0**17  # how often the output range holds the widest end
 cdef double WIDEST = 2.0**110  # of range ends: the output range, 2**18 times as wide, is beyond float32
 
 
@@ -28,11 +30,11 @@ cdef double farthest(Ends a, Ends b) noexcept nogil:
 
 
 cdef add_s32 prepare(Ends a, Ends b) noexcept nogil:
-    cdef double unit = farthest(a, b) * 2.0**18 / 2.0**32 / (1 << FRACTION)
+    cdef double unit = 2 * farthest(a, b) * HEAD_ROOM / code_type_of(True, 4).steps / (1 << FRACTION)
     cdef add_s32 p = add_s32(0, 0, 1 << (FRACTION - 1))
     if unit > 0:
-        p.ka = <int>rint((a.max - a.min) / 255 / unit)
-        p.kb = <int>rint((b.max - b.min) / 255 / unit)
+        p.ka = <int>rint(step(a) / unit)
+        p.kb = <int>rint(step(b) / unit)
         p.k += <int>rint((a.min + b.min) / unit)
     return p
 
@@ -72,5 +74,5 @@ def quantized_add_8p8to32(a, b, bint subtract, out):
     codes = output(out, cnp.NPY_INT32, x, y)
     integers = prepare(p, Ends(-s.min, -s.max) if subtract else s)
     walk(add_u8u8_s32, &integers, x, y, codes)
-    top *= 2.0**17
+    top *= HEAD_ROOM
     return tensor(codes, 0 - top, top)

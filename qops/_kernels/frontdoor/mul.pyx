@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.math cimport fabs, isfinite, rint
-from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 
 from qops._kernels.core.checks cimport Ends, operands_of, output
 from qops._kernels.core.codes cimport code_type_of, tensor
@@ -17,6 +17,7 @@ cnp.import_array()
 cdef extern from "frontdoor/mul.h":
     ctypedef struct mul_terms:
         int64_t k, ka, kb, kab  # what a product is made of, in parts of an output step
+    Py_ssize_t mul_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_terms, bint) nogil
     Py_ssize_t mul_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_terms,
                                  int32_t*, int32_t*, bint) nogil
 
@@ -61,43 +62,36 @@ def mul_8x8to32_integers(tuple a, tuple b):
     return prepare_32(Ends(a[0], a[1]), Ends(b[0], b[1]))
 
 
-cdef struct Tables:  # of each code of b
-    int64_t[256] alone  # the terms without a
-    int64_t[256] times_a  # and those with it
-
-
-cdef Tables tables_of(mul_terms p) noexcept nogil:
-    cdef Tables t
-    cdef Py_ssize_t b
-    for b in range(256):
-        t.alone[b], t.times_a[b] = p.k + b * p.kb, p.ka + b * p.kab
-    return t
-
-
 cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = (k + a * ka + b * kb + a * b * kab) >> 23. Values within their ranges: no code is beyond 2**20."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
-    cdef const Tables* t = <Tables*>using
+    cdef mul_terms p = (<mul_terms*>using)[0]
     cdef Py_ssize_t i
-    for i in range(n):
-        c[i] = <int32_t>((t.alone[b[i]] + a[i] * t.times_a[b[i]]) >> FRACTION_32)
+    for i in range(mul_u8u8_s32__simd(tier(), a, b, c, n, p, 4 * n >= STREAM), n):
+        c[i] = <int32_t>(product(a[i], b[i], p) >> FRACTION_32)
+
+
+def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
+    """out = the codes of a * b, operands (codes, min, max), unchecked."""
+    cdef mul_terms p = prepare_32(Ends(a[1], a[2]), Ends(b[1], b[2]))
+    walk(mul_u8u8_s32, &p, a[0], b[0], out)
 
 
 def quantized_mul_8x8to32(a, b, out):
     """int32 codes of the product, in the range (-max, max)."""
     cdef Ends p, s
     cdef double top
-    cdef Tables tables
+    cdef mul_terms terms
     cdef cnp.ndarray x, y, codes
     x, y = operands_of(a, b, "a", "b", cnp.NPY_UINT8, &p, &s)
     top = top_of(p, s)
     if not isfinite(top):
         raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
     codes = output(out, cnp.NPY_INT32, x, y)
-    tables = tables_of(prepare_32(p, s))
-    walk(mul_u8u8_s32, &tables, x, y, codes)
+    terms = prepare_32(p, s)
+    walk(mul_u8u8_s32, &terms, x, y, codes)
     return tensor(codes, 0 - top, top)
 
 
@@ -123,7 +117,7 @@ cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef uint8_t* c = <uint8_t*>data[2]
     cdef Watched* s = <Watched*>using
     cdef mul_terms p = s.p
-    cdef int32_t least = 2147483647, most = -2147483648
+    cdef int32_t least = INT32_MAX, most = INT32_MIN
     cdef int64_t x, low = s.lowest, high = s.highest
     cdef Py_ssize_t i = 0
     if s.in_32_bits:

@@ -29,7 +29,7 @@ cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c
     """The Span of results that, with the half that rounds, lie `lowest` to `highest` parts of a step above c.min, known
     within `slack` parts."""
     cdef double part = step(c) / parts
-    cdef bint fits = lowest >= 0 and highest < 256 * <double>parts
+    cdef bint fits = lowest >= 0 and highest < (code_type_of(False, 1).highest + 1) * <double>parts
     lowest, highest = lowest - parts // 2 - slack, highest - parts // 2 + slack
     return Span(fits, below(c.min + lowest * part), above(c.min + highest * part))
 

@@ -2,12 +2,12 @@
 
 cimport numpy as cnp
 from libc.math cimport ceil, floor, ldexp, rint
-from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
 
 import numpy as np
 
 from qops._kernels.core.checks cimport Ends, as_array, output, range_of, real
-from qops._kernels.core.codes cimport CodeType, code_type, tensor
+from qops._kernels.core.codes cimport CodeType, code_type, code_type_of, tensor
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage
 from qops._kernels.core.lookup cimport look_up
 from qops._kernels.core.range cimport above, below, completed, range_32_into
@@ -44,24 +44,27 @@ cdef Ends spanned(cnp.ndarray codes, Ends ends, CodeType kind):
     return Ends(below(ends.min + (lowest - kind.lowest) * step), above(ends.max - (kind.highest - highest) * step))
 
 
-cdef IntegerRow row_32(double step, double lo, double hi, int lowest_code) noexcept nogil:
+cdef IntegerRow row_32(double step, double lo, double hi, CodeType into) noexcept nogil:
     """For int32 codes of this step, into the range (lo, hi), lo < hi."""
-    cdef double out_step = (hi - lo) / 255, ratio = min(step / out_step, <double>STEEPEST)
-    cdef double lowest = INT32_MIN, highest = INT32_MAX, centre, multiplier = ldexp(ratio, 51)
+    cdef CodeType source = code_type_of(True, 4)
+    cdef double out_step = (hi - lo) / into.steps, ratio = min(step / out_step, <double>STEEPEST)
+    cdef double lowest = source.lowest, highest = source.highest, centre, multiplier = ldexp(ratio, 51)
+    cdef double centre_code
     cdef int64_t offset  # of the centre, in 2**-19 output steps, and half a step for the rounding
     cdef int left_shift = 0
     cdef IntegerRow p
     if step > 0:
-        lowest = clamp_f64(floor((lo - out_step) / step), INT32_MIN, INT32_MAX)
-        highest = clamp_f64(ceil((hi + out_step) / step), INT32_MIN, INT32_MAX)
+        lowest = clamp_f64(floor((lo - out_step) / step), source.lowest, source.highest)
+        highest = clamp_f64(ceil((hi + out_step) / step), source.lowest, source.highest)
     centre = floor((lowest + highest + 1) / 2)
     while multiplier > INT32_MAX:
         multiplier /= 2
         left_shift += 1
-    offset = <int64_t>rint(clamp_f64((centre * step - lo) / out_step, -256, 511) * (1 << 19)) + (1 << 18)
+    centre_code = clamp_f64((centre * step - lo) / out_step, -into.steps - 1, 2 * into.steps + 1)  # or it saturates
+    offset = <int64_t>rint(centre_code * (1 << 19)) + (1 << 18)
     p = integer_row(<int64_t>min(rint(multiplier), <double>INT32_MAX), Shift(offset * (<int64_t>1 << 32), 0, 0, 51),
-                    lowest_code, lowest_code + 255)
-    p.zero_point = lowest_code
+                    into.lowest, into.highest)
+    p.zero_point = into.lowest
     if left_shift <= 19 and -(1 << 30) <= centre <= 1 << 30:  # whatever x is, every sum is below 2**62, the code 2**31
         p.first.right_shift -= left_shift
         p.first.add = offset * (<int64_t>1 << (32 - left_shift)) - <int64_t>centre * p.multiplier
@@ -70,9 +73,9 @@ cdef IntegerRow row_32(double step, double lo, double hi, int lowest_code) noexc
     return p
 
 
-def requantize_integers(double step, double lo, double hi, int lowest_code=0):
+def requantize_integers(double step, double lo, double hi, bint is_signed=False):
     """What the loop uses for int32 codes of this step and the output range (lo, hi), as a dict."""
-    return row_32(step, lo, hi, lowest_code)
+    return row_32(step, lo, hi, code_type_of(is_signed, 1))
 
 
 cdef double sum_of(double a, double b, double c) noexcept nogil:
@@ -82,13 +85,14 @@ cdef double sum_of(double a, double b, double c) noexcept nogil:
     return abc + (((a - (ab - b_in)) + (b - b_in)) + ((ab - (abc - c_in)) + (c - c_in)))
 
 
-cdef void table_8(Ends ends, CodeType kind, double lo, double hi, int lowest_code, uint8_t* table) noexcept nogil:
+cdef void table_8(Ends ends, CodeType kind, Ends wanted, CodeType into, uint8_t* table) noexcept nogil:
     """table[byte of q] = the code of q: half up, the position exact but for some 2**-43 of an output step."""
-    cdef int k
+    cdef int64_t k, steps = into.steps
     cdef double position
-    for k in range(256):
-        position = sum_of((255 - k) * ends.min, k * ends.max, -255 * lo) / (hi - lo)
-        table[<uint8_t>(k + kind.lowest)] = <uint8_t>(lowest_code + <int>floor(clamp_f64(position + 0.5, 0, 255)))
+    for k in range(kind.steps + 1):
+        position = sum_of((steps - k) * ends.min, k * ends.max, -steps * wanted.min) / (wanted.max - wanted.min)
+        position = floor(clamp_f64(position + 0.5, 0, steps))
+        table[<uint8_t>(k + kind.lowest)] = <uint8_t>(into.lowest + <int64_t>position)
 
 
 cdef int eight_bits(dtype) except -1:
@@ -111,7 +115,8 @@ def requantize(t, lo, hi, dtype, bint only_32, out):
     """8-bit codes of codes in the range (lo, hi), None for what the codes span."""
     cdef Ends ends, wanted, found = Ends(0, 0)
     cdef CodeType kind
-    cdef int typenum = eight_bits(dtype), lowest_code = 0 if typenum == cnp.NPY_UINT8 else -128
+    cdef int typenum = eight_bits(dtype)
+    cdef CodeType into = code_type_of(typenum == cnp.NPY_INT8, 1)
     cdef cnp.ndarray codes, result
     cdef uint8_t table[256]
     cdef IntegerRow p
@@ -123,11 +128,11 @@ def requantize(t, lo, hi, dtype, bint only_32, out):
     completed(lo, hi, found.min, found.max, "output range", &wanted)
     result = output(out, typenum, codes)
     if wanted.min == wanted.max:
-        (<object>result).fill(lowest_code)
+        (<object>result).fill(into.lowest)
     elif kind.symmetric:
-        p = row_32(ldexp(ends.max - ends.min, -32), wanted.min, wanted.max, lowest_code)
+        p = row_32(ldexp(ends.max - ends.min, -32), wanted.min, wanted.max, into)
         integer_stage(&p, codes, result)
     else:
-        table_8(ends, kind, wanted.min, wanted.max, lowest_code, table)
+        table_8(ends, kind, wanted, into, table)
         look_up(codes, table, result)
     return tensor(result, wanted.min, wanted.max)

@@ -1,6 +1,36 @@
-/* The 8-bit loop of mul.pyx, many lanes at a time: in 32 bits, which hold every sum though not every term. */
+/* The loops of mul.pyx, many lanes at a time. */
 #ifdef TIER
 
+typedef struct { vec highest, high, low, high_of_product, low_of_product, k; } TIER(mul_parts);
+
+/* (k + a * ka + b * kb + a * b * kab) >> 23 in lanes of 16 and 32 bits: a factor is 2^22 * highest + 2^15 * high + low.
+ * The product has 16 bits, and less 2^15 a sign; beside it is a 1, to which the low part of k is the factor. */
+TARGET static inline vec TIER(product_32)(vec pairs, const TIER(mul_parts) *p)
+{
+    const vec products = mullo_s16(pairs, srl_s32_lanes(pairs, set1_s32(16)));
+    const vec product = xor_bits(products, set1_s32(pair_of(-32768, 1)));
+    const vec low = add_s32(dot2_s16(pairs, p->low), dot2_s16(product, p->low_of_product));
+    const vec high = add_s32(add_s32(sll_s32(dot2_s16(pairs, p->highest), 7), dot2_s16(pairs, p->high)),
+                             add_s32(dot2_s16(product, p->high_of_product), p->k));
+    return sra_s32(add_s32(high, sra_s32(low, 15)), 8);
+}
+
+TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p,
+                                           int stream)
+{
+    const int64_t k = p.k + (p.kab * 32768);
+    const TIER(mul_parts) parts = {
+        set1_s32(pair_of(p.ka >> 22, p.kb >> 22)), set1_s32(pair_of(p.ka >> 15 & 127, p.kb >> 15 & 127)),
+        set1_s32(pair_of(p.ka & 32767, p.kb & 32767)), set1_s32(pair_of(p.kab >> 15, 0)),
+        set1_s32(pair_of(p.kab & 32767, k & 32767)), set1_s32((int32_t)(k >> 15))};
+
+    if (n < LANES)
+        return 0;
+    STORE_PAIRS(TIER(product_32), &parts, a, b, c, n, stream)
+    return done(n, stream);
+}
+
+/* in 32 bits, which hold every sum though not every term */
 TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p,
                                           int32_t *lowest, int32_t *highest, int stream)
 {
@@ -29,12 +59,18 @@ TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, ui
 #else
 #ifndef QOPS_FRONTDOOR_MUL_H
 #define QOPS_FRONTDOOR_MUL_H
-#include <stdint.h>
+#include "core/pairs.h"
 
 typedef struct { int64_t k, ka, kb, kab; } mul_terms;
 
 #define QOPS_BODY "frontdoor/mul.h"
 #include "core/tiers.h"
+
+static inline ptrdiff_t mul_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
+                                           mul_terms p, int stream)
+{
+    return RUN_TIER(tier, mul_u8u8_s32, a, b, c, n, p, stream);
+}
 
 static inline ptrdiff_t mul_u8u8_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n,
                                           mul_terms p, int32_t *lowest, int32_t *highest, int stream)

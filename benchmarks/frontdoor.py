@@ -1,0 +1,102 @@
+"""The front door's differences, products and relu, on the data and against the references of those of qops.nnlib."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+import qops
+from benchmarks import nnlib, peak
+from benchmarks.case import Candidate, Case, shared
+from benchmarks.memcpy import BYTES
+from benchmarks.nnlib import A, B, centred
+from benchmarks.products import any_codes
+from qops.affine import Affine
+from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
+from qops.frontdoor.matmul import BOUND_MATMUL
+from qops.frontdoor.mul import BOUND_8X8TO8, BOUND_8X8TO32
+
+Array = NDArray[Any]
+SUM, PRODUCT = Affine(12 / 256, 110), Affine(19 / 256, 128)  # hold all sums, differences and products of A and B
+FARTHEST = [max(map(abs, affine.range)) for affine in (A, B)]
+SUM_LEVEL = 2 * 2**17 * max(FARTHEST) / 2**32  # the output step of an add, or sub, into int32
+PRODUCT_LEVEL = 2 * 2**11 * FARTHEST[0] * FARTHEST[1] / 2**32
+
+
+def pair(rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Two tensors of n codes."""
+    return {"a": any_codes(rng, (n,), np.uint8), "b": any_codes(rng, (n,), np.uint8)}
+
+
+def difference(a: Array, b: Array) -> Array:
+    """Exact real values."""
+    return A.scale * centred(a, A) - B.scale * centred(b, B)
+
+
+def product(a: Array, b: Array) -> Array:
+    """Exact real values."""
+    return A.scale * B.scale * nnlib.multiplied(a, b)
+
+
+def sub_8(a: Array, b: Array) -> Array:
+    """Real-valued codes."""
+    return difference(a, b) / SUM.scale + SUM.zero_point
+
+
+def sub_32(a: Array, b: Array) -> Array:
+    """Real-valued codes."""
+    return difference(a, b) / SUM_LEVEL
+
+
+def mul_8(a: Array, b: Array) -> Array:
+    """Real-valued codes."""
+    return product(a, b) / PRODUCT.scale + PRODUCT.zero_point
+
+
+def mul_32(a: Array, b: Array) -> Array:
+    """Real-valued codes."""
+    return product(a, b) / PRODUCT_LEVEL
+
+
+def judged(call: Callable[..., Any], dtype: DTypeLike, within: float, **words: Any) -> Callable[..., Candidate]:
+    """Give a maker of candidates that call qops."""
+
+    def make(a: Array, b: Array) -> Candidate:
+        x, y, out = (a, *A.range), (b, *B.range), shared(a.size, dtype).reshape(a.shape)
+        return Candidate(lambda: call(x, y, out=out, **words), lambda: out, within)
+
+    return make
+
+
+def qops_relu(a: Array) -> Candidate:
+    """Call qops."""
+    t, out = (a, *A.range), shared(a.size, np.uint8)
+    return Candidate(lambda: qops.relu(t, out=out), lambda: out, 0)
+
+
+def qops_conv2d(x: Array, w: Array) -> Candidate:
+    """Call qops."""
+    t, f, out = (x, *A.range), (w, *B.range), shared(x.size, np.int32).reshape(x.shape)
+    return Candidate(lambda: qops.conv2d(t, f, padding="SAME", out=out), lambda: out, BOUND_MATMUL)
+
+
+def of_bytes(name: str, inputs: Any, reference: Any, candidate: Any, count: int) -> Case:
+    """One row that is timed against memcpy of so many bytes an element."""
+    return Case(name, inputs, reference, candidate, lambda n: count * n, BYTES)
+
+
+SUB_8 = judged(qops.quantized_sub_8p8to8, np.uint8, BOUND_8P8TO8, guess=SUM.range)
+SUB_32 = judged(qops.quantized_sub_8p8to32, np.int32, BOUND_8P8TO32)
+MUL_8 = judged(qops.quantized_mul_8x8to8, np.uint8, BOUND_8X8TO8, guess=PRODUCT.range)
+MUL_32 = judged(qops.quantized_mul_8x8to32, np.int32, BOUND_8X8TO32)
+MATMUL = judged(qops.matmul, np.int32, BOUND_MATMUL)
+FRONTDOOR = [
+    of_bytes("quantized_sub_8p8to8", pair, sub_8, SUB_8, 3),
+    of_bytes("quantized_sub_8p8to32", pair, sub_32, SUB_32, 6),
+    of_bytes("quantized_mul_8x8to8", pair, mul_8, MUL_8, 3),
+    of_bytes("quantized_mul_8x8to32", pair, mul_32, MUL_32, 6),
+    of_bytes("relu", lambda rng, n: {"a": any_codes(rng, (n,), np.uint8)}, nnlib.relu, qops_relu, 2),
+    Case("matmul", nnlib.matrices, nnlib.product, MATMUL, lambda n: 2 * n**3, peak.EXACT, (64, 256, 1024), (64, 256)),
+    Case("conv2d", nnlib.filtered, nnlib.convolved, qops_conv2d, nnlib.operations, peak.EXACT, (14, 56), (14,)),
+]
