@@ -182,7 +182,8 @@ ADD = {
         "tflite-double",
     ),
     "xnnpack": PairRule("(a * ma + b * mb + 2**(n-1)) >> n, 21 bits", "XNNPACK, so TFLite", _of_ratios(20, "rndnu")),
-    "qnnpack": PairRule("the same with 22 bits, half away", "QNNPACK; torch on qnnpack", _of_ratios(21, "rndna")),
+    "qnnpack": PairRule("the same with 22 bits, half away", "QNNPACK", _of_ratios(21, "rndna")),
+    "torch-qnnpack": PairRule("the same as qnnpack", "torch, engine qnnpack", _of_ratios(21, "rndna")),
     "ort-x86": PairRule(
         "rint(fma(a, ra, fma(b, rb, z - (ra * za + rb * zb)))), a and b with their zero points",
         "onnxruntime QLinearAdd, AVX2 and AVX-512",

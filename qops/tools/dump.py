@@ -26,7 +26,13 @@ _OPTIONAL = {
     "quantize": ("scale", "zero_point", "rmin", "rmax"),
     "avgpool": ("x_scale", "y_scale", "y_zp"),
 }
-_SAID = ("channel", "rule", "multiplier", "right_shift", "killed", "alike")  # by a probe or by vectors
+_SAID = (  # by probes, by vectors, and of where a dump is from: nothing that decides
+    *("channel", "rule", "multiplier", "right_shift", "killed", "alike"),
+    *("id", "system", "op", "w_dtype", "per_channel", "derive"),
+)
+_OPERANDS = ("a", "b", "a_zp", "b_zp")  # of the product that made accumulators
+_RATIOS = {"a_over_y": "a_scale", "b_over_y": "b_scale"}  # of scales, for a y_scale of 1
+_CODES = ("zero_point", "qmin", "qmax", "a_zp", "b_zp", "y_zp")
 _SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
 _INPUT = {"requantize": "acc", "add": "a", "mul": "a", "quantize": "x", "avgpool": "x"}
 _SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
@@ -73,10 +79,20 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     second = None if b is None else as_array(b, "b")
     _check_data(kind, source, result, second, name)
     data, checked = _by_element(_typed(kind, source, name), _checked(given))
-    zero, info = checked.get("zero_point", 0), np.iinfo(result.dtype)
-    if not info.min <= zero <= info.max:
-        raise ValueError(f"zero_point: {zero} is no code of y, {info.dtype}")
+    _check_codes(checked, np.iinfo(result.dtype))
     return Dump(kind, data, result, second, checked)
+
+
+def _check_codes(numbers: dict[str, Any], info: "np.iinfo[Any]") -> None:
+    """Check that zero points and ends are codes, and that no range is upside down."""
+    for word in _CODES:
+        if word in numbers and not info.min <= numbers[word] <= info.max:
+            raise ValueError(f"{word}: {numbers[word]} is no code of y, {info.dtype}")
+    for low, high in (("qmin", "qmax"), ("rmin", "rmax")):
+        if low in numbers and high in numbers and numbers[low] > numbers[high]:
+            raise ValueError(f"{low}: {numbers[low]} is above {high}, {numbers[high]}")
+    if "rmin" in numbers and info.bits != 8:
+        raise TypeError(f"y: rmin and rmax are of codes of 8 bits, got {info.dtype}")
 
 
 def _one_of(given: dict[str, Any], first: tuple[str, ...], second: tuple[str, ...]) -> None:
@@ -93,7 +109,8 @@ def _one_of(given: dict[str, Any], first: tuple[str, ...], second: tuple[str, ..
 
 def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) -> None:
     if y.dtype.kind not in "iu" or y.dtype.itemsize > 4 or y.dtype == np.uint32:
-        raise TypeError(f"y: expected codes of int8, uint8, int16, uint16 or int32, got {y.dtype}")
+        more = "; a json dump names the type as dtype" if y.dtype == np.int64 else ""
+        raise TypeError(f"y: expected codes of int8, uint8, int16, uint16 or int32, got {y.dtype}{more}")
     if x.dtype.kind not in ("f" if kind == "quantize" else "iu"):
         raise TypeError(f"{name}: expected {'float32 values' if kind == 'quantize' else 'integers'}, got {x.dtype}")
     if y.size == 0:
@@ -102,6 +119,13 @@ def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) 
         raise ValueError(
             f"b: {'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
         )
+    if kind in ("add", "mul", "avgpool"):
+        types = (np.int8, np.uint8, np.int16) if kind == "add" else (np.int8, np.uint8)
+        if x.dtype not in types:
+            raise TypeError(f"{name}: expected {' or '.join(t.__name__ for t in types)} codes, got {x.dtype}")
+        for codes, word in ((y, "y"), (b, "b")):
+            if codes is not None and codes.dtype != x.dtype:
+                raise TypeError(f"{word}: expected {x.dtype} codes as {name}, got {codes.dtype}")
     if kind != "avgpool" and x.size != y.size:
         raise ValueError(f"y: {y.size} elements, shape {y.shape}, for the {x.size} of {name}, shape {x.shape}")
 
@@ -123,9 +147,9 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
     """The numbers as Python numbers; scales of channels as arrays."""
     found: dict[str, Any] = {}
     for name, item in given.items():
-        value = item.item() if type(item) is np.ndarray and item.ndim == 0 else item  # as files have numbers
+        value = _alone(item)
         if name == "kernel":
-            found[name] = tuple(integer(k, name) for k in np.ravel(value).tolist())
+            found[name] = tuple(integer(k, name) for k in np.ravel(item).tolist())
         elif name in ("rmin", "rmax"):
             found[name] = number(value, name)
         elif name not in _SCALES:
@@ -133,6 +157,13 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
         else:
             found[name] = _scale(value, name)
     return found
+
+
+def _alone(value: Any) -> Any:
+    """The number of an array or list of one, as files and quantization parameters have them."""
+    if isinstance(value, list | tuple) and len(value) == 1:
+        return value[0]
+    return value.item() if type(value) is np.ndarray and value.size == 1 else value
 
 
 def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
@@ -170,8 +201,10 @@ def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any],
 def read_dump(path: Path) -> Dump:
     """Read a dump, an ``.npz`` or a ``.json`` file.
 
-    Its names are ``kind`` (requantize, if there is none), ``acc`` or ``a``, ``b`` or ``x``, ``y``, and those of
-    `qops.explain`; a json file may give the type of y as ``dtype`` ("s8", "u8", "s16", "u16", "s32" or numpy's names).
+    Its names are ``kind`` (accumulators need none), ``acc`` or ``a``, ``b`` or ``x``, ``y``, and those of
+    `qops.explain`; a json file gives the type of y as ``dtype`` ("s8", "u8", "s16", "u16", "s32" or numpy's names).
+    What only says where a dump is from (``id``, ``system``, ``op``, ``derive`` ...) may stand beside them; any other
+    name is refused.
 
     Parameters
     ----------
@@ -189,11 +222,15 @@ def read_dump(path: Path) -> Dump:
     """
     parts = _read(path)
     dtype = parts.pop("dtype", None)
-    for name in _SAID:
-        parts.pop(name, None)
+    if "kind" not in parts and "acc" not in parts:
+        raise ValueError(f"kind: missing in {path.name}, one of {', '.join(KINDS)}")
     kind = str(np.asarray(parts.pop("kind", "requantize")))
     if kind not in KINDS:
         raise ValueError(f"kind: {kind!r:.80} is none of {', '.join(KINDS)}")
+    for name in (*_SAID, *(_OPERANDS if kind == "requantize" else ())):
+        parts.pop(name, None)
+    if kind in ("add", "mul") and _RATIOS.keys() <= parts.keys():
+        parts |= {scale: parts.pop(ratio) for ratio, scale in _RATIOS.items()} | {"y_scale": 1.0}
     for name in (_INPUT[kind], "y", *(("b",) if kind in ("add", "mul") else ())):
         if name not in parts:
             raise ValueError(f"{name}: missing in {path.name}, a dump of {kind}")

@@ -67,7 +67,6 @@ ELSEWHERE = {
     "tensorflow/window": "tensorflow/test_convolution.py",
     "tools/add_forms": "tools/test_add_vectors.py",
     "tools/candidates": "tools/test_explain.py",
-    "tools/dump": "tools/test_explain.py",
     "tools/explanation": "tools/test_explain.py",
     "tools/formats": "tools/test_vectors.py",
     "tools/progress": "tools/test_explain.py",

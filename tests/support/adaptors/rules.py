@@ -93,7 +93,7 @@ def pair(call):
         ratios = {"a_scale": "a_over_y", "b_scale": "b_over_y"}
         scales = {name: attrs.get(name, attrs.get(ratios.get(name), 1.0)) for name in ("a_scale", "b_scale", "y_scale")}
         zeros = {f"{name}_zero_point": attrs[f"{name}_zp"] for name in "aby"}
-        return {"y": call(i["a"], i["b"], attrs["rule"].replace("torch-qnnpack", "qnnpack"), **scales, **zeros)}
+        return {"y": call(i["a"], i["b"], attrs["rule"], **scales, **zeros)}
 
     return run
 

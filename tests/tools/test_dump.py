@@ -1,0 +1,123 @@
+"""Dumps: read with the names that golden/rules has, and refused where a number or a name cannot be."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import qops
+from qops.__main__ import main
+from qops.tools.dump import read_dump
+from qops.tools.explain import explained
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "rules"
+PAIR = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
+CODES = np.uint8([1, 2, 3])
+NO_DUMPS = {"textbook_shift", "litert_requantize"}  # a shift without a scale; other names
+
+
+def golden() -> Iterator[tuple[str, dict]]:
+    """One case of each rule of each file whose cases are dumps."""
+    for path in sorted(GOLDEN.glob("*.json")):
+        cases = {case["rule"]: case for case in json.loads(path.read_text()) if path.stem not in NO_DUMPS}
+        for rule, case in cases.items():
+            names = case["attrs"].keys() | case["inputs"].keys()
+            if {"acc", "out_scale"} <= names or {"acc", "scale"} <= names or "y_zp" in names or "kernel" in names:
+                yield f"{path.stem} {rule}", case
+
+
+CASES = dict(golden())
+
+
+def test_golden_vectors_are_dumps():
+    assert len(CASES) > 50
+    assert {"torch_add add/torch-qnnpack", "xnnpack_qnnpack_add_shim add/qnnpack"} <= CASES.keys()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_rule_of_golden_vectors_is_named(tmp_path, name):
+    case, arrays = CASES[name], np.load(GOLDEN / f"{name.split()[0]}.npz")
+    kind = case["rule"].split("/")[0].removesuffix("-rescale") if "/" in case["rule"] else "requantize"
+    parts = {key: arrays[value] for key, value in {**case["inputs"], **case["outputs"]}.items()}
+    np.savez(tmp_path / "dump.npz", kind=kind, id=case["id"], system=case["system"], **case["attrs"], **parts)
+    assert case["rule"] in explained(read_dump(tmp_path / "dump.npz")).exact
+
+
+@pytest.mark.parametrize("one", [[0.375], (0.375,), np.array([0.375]), np.array(0.375)])
+def test_an_array_of_one_number_is_a_number(one):
+    x = np.arange(-90, 90, 7, dtype=np.int32)
+    y = qops.rules.requantize(x, "rndnu", scale=0.375, zero_point=3)
+    assert "rndnu" in qops.explain(x, y, scale=one, zero_point=np.array([3])).exact
+    assert "rndnu" in qops.explain(x, y, in_scale=1.0, w_scale=one, out_scale=[1.0], zero_point=[3]).exact
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"a_zp": 300}, "^a_zp: 300 is no code of y, uint8"),
+        ({"y_zp": -1}, "^y_zp: -1 is no code of y, uint8"),
+        ({"y": np.int8([1, 2, 3])}, "^y: expected uint8 codes as x, got int8"),
+        ({"b": np.int8([1, 2, 3])}, "^b: expected uint8 codes as x, got int8"),
+        ({"x": np.int16([1, 2, 3]), "kind": "mul"}, "^x: expected int8 or uint8 codes, got int16"),
+    ],
+)
+def test_what_cannot_be_is_refused(changes, text):
+    how = {"x": CODES, "y": CODES, "b": CODES, "kind": "add", **PAIR} | changes
+    with pytest.raises((ValueError, TypeError), match=text):
+        qops.explain(how.pop("x"), how.pop("y"), **how)
+
+
+@pytest.mark.parametrize(
+    ("y", "ends", "text"),
+    [(CODES, (3.0, 2.5), "^rmin: 3.0 is above rmax, 2.5"), (CODES.astype(np.uint16), (0.0, 1.0), "^y: rmin and rmax")],
+)
+def test_a_range_that_cannot_be_is_refused(y, ends, text):
+    with pytest.raises((ValueError, TypeError), match=text):
+        qops.explain(np.float32([1, 2, 3]), y, kind="quantize", rmin=ends[0], rmax=ends[1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"y": [300, 7]}, "y: int8 does not hold its values"),
+        ({"y": [0.5, 7]}, "y: int8 does not hold its values"),
+        ({"dtype": "float32"}, "dtype: 'float32' is none of u8"),
+        ({"kind": "conv"}, "kind: 'conv' is none of"),
+        ({"scale": "a"}, "scale: "),
+        ({"acc": [[1], [2, 3]]}, "acc: "),
+        ({"axis": 5, "scale": [0.5, 0.5]}, "axis: "),
+        ({"kind": None, "acc": None, "a": [1]}, "kind: missing in dump.json, one of requantize"),
+        ({"dtype": None}, "y: expected codes of int8, uint8, int16, uint16 or int32, got int64; a json dump names"),
+        ({"scael": 0.5}, "scael: requantize has no such number"),
+    ],
+)
+def test_odd_files_are_refused(tmp_path, capsys, changes, text):
+    dump = tmp_path / "dump.json"
+    parts = {"kind": "requantize", "acc": [1, 2], "y": [100, 7], "dtype": "s8", "scale": 0.5} | changes
+    dump.write_text(json.dumps({name: value for name, value in parts.items() if value is not None}))
+    assert main(["explain", str(dump)]) == 2
+    assert f"python -m qops: {text}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("dump.npy", b"", "dump.npy: expected an .npz or a .json file"),
+        ("dump.npz", b"acc = 1, 2, 3", "dump.npz: no zip archive"),
+        ("dump.npz", b"", "dump.npz: no zip archive"),
+        ("dump.json", b'{"acc": [1, 2', "dump.json: Expecting"),
+        ("dump.json", b"[1, 2]", "dump.json: expected one object, got list"),
+        ("dump.json", b"\xff\xfe", "dump.json: 'utf-8' codec"),
+    ],
+)
+def test_a_file_that_is_no_dump_is_named(name, content, said, tmp_path, capsys):
+    (tmp_path / name).write_bytes(content)
+    assert main(["explain", str(tmp_path / name)]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_zero_point_that_is_no_code_is_refused():
+    with pytest.raises(ValueError, match=r"zero_point: 300 is no code of y, int8"):
+        qops.explain(np.int32([1]), np.int8([1]), scale=0.5, zero_point=300)
