@@ -75,20 +75,22 @@ def integers(values: Any, name: str) -> tuple[list[int], tuple[int, ...]]:
 
 
 def ends(lowest: Any, highest: Any, prefix: str, T: str) -> tuple[int, int]:
-    """Give the lowest and highest code, those of the type where None."""
+    """Give the lowest and highest code, those of the type where None; the highest may be below the lowest."""
     row = TYPES[T]
-    names = (f"{prefix}quantization_min_val", f"{prefix}quantization_max_val")
-    low = row.lowest if lowest is None else integer(lowest, names[0], LOWEST, HIGHEST)
-    high = row.highest if highest is None else integer(highest, names[1], LOWEST, HIGHEST)
-    if low > high:
-        raise ValueError(f"{names[1] if lowest is None else names[0]}: {names[0]} {low} is above {names[1]} {high}")
+    low = integer(row.lowest if lowest is None else lowest, f"{prefix}quantization_min_val", LOWEST, HIGHEST)
+    high = integer(row.highest if highest is None else highest, f"{prefix}quantization_max_val", LOWEST, HIGHEST)
     return low, high
 
 
-def scaling(factor: float, in_zero: int, zero: int, lowest: int = LOWEST, highest: int = HIGHEST) -> Scaling:
-    """Give the step from one scale and zero point to others, `factor` the quotient of the scales."""
+def scaling(
+    factor: float, in_zero: int, zero: int, lowest: int = LOWEST, highest: int = HIGHEST, is_slice: bool = False
+) -> Scaling:
+    """Give the step from one scale and zero point to others, `factor` the quotient of the scales.
+
+    TensorFlow subtracts the zero point of a slice in 64 bits. Where the ends are crossed, the lowest code it is.
+    """
     multiplier, right_shift = (HIGHEST, 1) if factor >= LARGEST else quantize_multiplier(factor)
-    return Scaling(multiplier, right_shift, in_zero, zero, lowest, highest)
+    return Scaling(multiplier, right_shift, in_zero, zero, lowest, max(lowest, highest), is_slice)
 
 
 def of_products(

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import add as kernels
 from qops._kernels.tensorflow.ends import WIDEST
-from qops.qtensor import S32, QTensor, TensorLike, output
-from qops.tensorflow._checks import in_order, operands, shape_text
+from qops.qtensor import S32, QTensor, TensorLike, output, tensor
+from qops.tensorflow._checks import flushed, in_order, operands, shape_text
 from qops.tensorflow.broadcast import collapsed, repeated
 
 
@@ -122,7 +122,7 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     ------
     TypeError, ValueError
         An argument that is no such tensor (``Input tensor must be at least 2D``, ``Biases must be 1D``, ``Must provide
-        as many biases as the last dimension of the input tensor``); a range that is not finite or whose step is below
+        as many biases as the last dimension of the input tensor``, ``at least 1 bias``); a range that is not finite or whose step is below
         the normal float32; an output range beyond float32; an `out` that does not fit.
 
     Notes
@@ -149,7 +149,7 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     >>> t.max, t.data
     (786432.0, array([[-8192, 16384]], dtype=int32))
     """
-    checked, checked_bias = operands(255, ("quint8", "qint8"), input=input, bias=bias)
+    checked, checked_bias = map(flushed, operands(255, ("quint8", "qint8"), input=input, bias=bias))
     x, b = checked[0], checked_bias[0]
     texts = shape_text(b.shape), shape_text(x.shape)
     if b.dtype != x.dtype:
@@ -162,9 +162,11 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
         raise ValueError(
             f"bias: Must provide as many biases as the last dimension of the input tensor: {texts[0]} vs. {texts[1]}"
         )
+    if b.size == 0:
+        raise ValueError(f"bias: Must provide at least 1 bias, got shape {texts[0]}")
     t_max = kernels.quantized_bias_add_max(checked, checked_bias)
-    if 2 * t_max >= WIDEST:
+    if 2 * abs(t_max) >= WIDEST:
         raise ValueError(f"input, bias: the output range for {checked[1:]}, {checked_bias[1:]} is beyond float32")
     out = output(out, S32, x, b, "input, bias")
     kernels.quantized_bias_add(checked, checked_bias, t_max, out)
-    return QTensor(out, -t_max, t_max)
+    return tensor(out, -t_max, t_max)  # of ranges whose ends are both reversed, so is this

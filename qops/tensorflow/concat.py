@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow.requantize import recode_u8, requantize
 from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, integer, tensor
-from qops.tensorflow._checks import Checked, checked, operands, shape_text
+from qops.tensorflow._checks import Checked, checked, flushed, operands, shape_text
 
 
 def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDArray[Any] | None = None) -> QTensor:
@@ -99,7 +99,8 @@ def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
         raise TypeError(f"values: expected a sequence of tensors, got {type(values).__name__}")
     if len(values) < 2:
         raise ValueError(f"values: Value for attr 'N' of {len(values)} must be at least minimum 2")
-    parts = operands(0, ("quint8", "qint32"), **{f"values[{i}]": t for i, t in enumerate(values)})
+    given = operands(0, ("quint8", "qint32"), **{f"values[{i}]": t for i, t in enumerate(values)})
+    parts = [flushed(t) for t in given]
     dtype = parts[0][0].dtype
     for i, (data, lo, hi) in enumerate(parts):
         if data.dtype != dtype:

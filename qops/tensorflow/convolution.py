@@ -72,7 +72,8 @@ def quantized_conv2d(
     >>> np.round(t.data.ravel() * t.scale, 2)
     array([-3., -3., -3.])
 
-    SAME with a stride beyond the filter begins within the image: the first pixel is not seen here.
+    SAME with a stride beyond the filter begins within the image: the first pixel is not seen here. From a stride of 4
+    on, so may VALID.
 
     >>> x, w = np.uint8([1, 2, 3, 4, 5, 6]).reshape(1, 1, 6, 1), np.ones((1, 1, 1, 1), np.uint8)
     >>> quantized_conv2d((x, 0.0, 255.0), (w, 0.0, 255.0), (1, 3, 3, 1), "SAME").data.ravel()

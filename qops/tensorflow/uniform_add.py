@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.core.clamp import clamp
 from qops._kernels.tensorflow import uniform as kernels
+from qops._kernels.tensorflow.uniform import Scaling
 from qops.qtensor import S32, output
 from qops.tensorflow._checks import codes_of, each_slice
-from qops.tensorflow._uniform import Affine, ends, given, integers, scaling
+from qops.tensorflow._uniform import HIGHEST, LOWEST, Affine, ends, given, integers, scaling
 
 
 def uniform_quantized_add(
@@ -34,8 +35,8 @@ def uniform_quantized_add(
 ) -> NDArray[np.int32]:
     """Add int32 codes: both requantized to the output's scale, as `uniform_requantize` does it, then summed.
 
-    ``clamp(scaled(lhs) + scaled(rhs) + output_zero_point, min_val, max_val)``: each term rounded half up and saturated
-    to int32, the sum in int32, which wraps.
+    ``clamp(scaled(lhs) + scaled(rhs) + output_zero_point, min_val, max_val)``: each term rounded half up, saturated to
+    int32 and then read as an int32 code is, through float32; the sum in int32, which wraps.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ def uniform_quantized_add(
     output_scales, output_zero_points : number or 1-D array_like
         The same of the output.
     output_quantization_min_val, output_quantization_max_val : int, optional
-        What the codes are cut to; the ends of int32 if not given.
+        What the codes are cut to; the ends of int32 if not given. Where they are crossed, what is below min_val
+        becomes min_val, all else max_val.
     lhs_quantization_axis, rhs_quantization_axis, output_quantization_axis : int
         Axis along which each slice has its own scale, -1 is none. Where the output has one, so must `lhs`, and those of
         the operands must be the same, counted from the last axis.
@@ -64,7 +66,7 @@ def uniform_quantized_add(
         finite, or not above 0 (``lhs/rhs/output scales elements must be all positive``); another number of scales or
         zero points than slices; axes that do not fit (``quantization_axis must be -1 or within [0, dims)``); an output
         with an axis beside an `lhs` without one, which ends TensorFlow's process, or beside a `rhs` without one that
-        broadcasts, of which TensorFlow takes another axis; a min_val above max_val; an `out` that does not fit.
+        broadcasts, of which TensorFlow takes another axis; an `out` that does not fit.
 
     Notes
     -----
@@ -103,18 +105,26 @@ def uniform_quantized_add(
     last = after.fit(shape)
     _check_axes(one, other, last, a, b, shape)
     out = output(out, S32, a, b, "lhs, rhs")
-    affines = one, other, last
+    bounds = (lowest, highest) if lowest <= highest else (LOWEST, HIGHEST)
     axes = [
-        affine.axis + out.ndim - x.ndim if affine.axis >= 0 else -1
-        for affine, x in zip(affines, (a, b, out), strict=True)
+        affine.axis + out.ndim - x.ndim if affine.axis >= 0 else last.axis
+        for affine, x in ((one, a), (other, b), (last, out))
     ]
     for at, x, y, part in _cells({*axes} - {-1}, a, b, out):
-        (scale, zero), (other_scale, other_zero), (out_scale, out_zero) = (
-            affine.of(at.get(axis, 0)) for affine, axis in zip(affines, axes, strict=True)
+        of_x, of_y = (
+            _to_sum(affine, at.get(axis, 0), last) for affine, axis in zip((one, other), axes[:2], strict=True)
         )
-        of_x, of_y = scaling(scale / out_scale, zero, 0), scaling(other_scale / out_scale, other_zero, 0)
-        kernels.add(x, of_x, y, of_y, out_zero, lowest, highest, part)
+        kernels.add(x, of_x, y, of_y, last.of(at.get(last.axis, 0))[1], *bounds, part)
+    if lowest > highest:
+        out[...] = np.where(out < lowest, lowest, highest)
     return out
+
+
+def _to_sum(affine: Affine, i: int, last: Affine) -> Scaling:
+    """Give the step of slice i of an operand to the output's scale; the only slice goes to the first one."""
+    i = 0 if affine.axis >= 0 and len(affine.scales) == 1 else i
+    scale, zero = affine.of(i)
+    return scaling(scale / last.of(i)[0], zero, 0, is_slice=max(affine.axis, last.axis) >= 0)
 
 
 def _sum_shape(a: NDArray[Any], b: NDArray[Any]) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +64,7 @@ def uniform_quantized_convolution(
     padding : {"EXPLICIT", "SAME", "VALID"}
         EXPLICIT takes `explicit_padding`; SAME makes ceil(size / stride) windows, an odd padding longer at the end.
     output_quantization_min_val, output_quantization_max_val : int, optional
-        What the codes are cut to; the ends of int32 if not given.
+        What the codes are cut to; the ends of int32 if not given. Where they are crossed, all codes are min_val.
     window_strides : sequence of int
         Distance of the windows along each spatial axis; 1 if not given.
     explicit_padding : sequence of int
@@ -71,7 +72,7 @@ def uniform_quantized_convolution(
     lhs_dilation, rhs_dilation : sequence of int
         Distance of the codes, and of the taps of the filters, along each spatial axis; 1 if not given.
     batch_group_count, feature_group_count : int
-        How many groups the batch, or the features, are divided into, each with its share of the output features.
+        How many groups the batch, and the features, are divided into, each with its share of the output features.
     dimension_numbers : mapping, optional
         ``input_batch_dimension``, ``input_feature_dimension``, ``input_spatial_dimensions``, ``kernel_output_feature_``
         and ``kernel_input_feature_dimension``, ``kernel_spatial_dimensions``, and ``output_`` as for the input. If not
@@ -93,8 +94,8 @@ def uniform_quantized_convolution(
         Codes of another type; shapes and attributes that do not fit, in TensorFlow's words; scales that are not finite,
         or not above 0 (``scales elements must be all positive``); another number of scales or zero points; other axes
         (``Attr must be -1``); an output of many scales of a `rhs` with one, which ends TensorFlow's process, as do
-        filters of no input features; groups of both kinds, and dimension numbers that name an axis twice, which this
-        function does not do; a min_val above max_val; an `out` that does not fit or overlaps an operand.
+        filters of no input features; dimension numbers that name an axis twice, which this function does not do; an
+        `out` that does not fit or overlaps an operand.
 
     Notes
     -----
@@ -217,10 +218,6 @@ def _check_groups(x: tuple[int, ...], w: tuple[int, ...], batches: int, features
     if x[0] % batches:
         text = f"batch_group_count must divide lhs batch dimension size, but {batches} does not divide {x[0]}"
         raise ValueError(f"batch_group_count: {text}")
-    if batches > 1 < features:
-        raise ValueError(
-            f"batch_group_count, feature_group_count: expected one of them to be 1, got {batches}, {features}"
-        )
 
 
 def _axes(sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: list[int], moves: Moves) -> list[Axis]:
@@ -268,7 +265,7 @@ def _sums(
     zeros = affines[1].zero_points
     own = zeros[0] if len(zeros) == 1 else np.array(zeros)
 
-    def of(data: NDArray[np.int8], filters: NDArray[np.int8], w_zero_point: int | NDArray[Any]) -> NDArray[np.int32]:
+    def of(data: NDArray[np.int8], filters: NDArray[np.int8], w_zero_point: Any, groups: int) -> NDArray[np.int32]:
         return convolve_axes(
             data,
             filters,
@@ -276,10 +273,15 @@ def _sums(
             pad_value=_padding(affines[0]),
             zero_point=affines[0].zero_points[0],
             w_zero_point=w_zero_point,
-            groups=features,
+            groups=groups,
         )
 
     if batches == 1:
-        return of(x, w, own)
-    parts = (np.split(part, batches) for part in (x, w, np.broadcast_to(own, len(w))))
-    return np.concatenate([of(*part) for part in zip(*parts, strict=True)], -1)
+        return of(x, w, own, features)
+    each, size, depth, parts = np.broadcast_to(own, len(w)), len(x) // batches, w.shape[1], []
+    stops = {len(w) * i // count for count in (batches, features) for i in range(count + 1)}
+    for start, stop in pairwise(sorted(stops)):
+        image, feature = start * batches // len(w) * size, start * features // len(w) * depth
+        data = x[image : image + size, feature : feature + depth]
+        parts.append(of(data, w[start:stop], each[start:stop], 1))
+    return np.concatenate(parts, -1)

@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.product.gemm import product
+from qops._kernels.tensorflow import uniform as kernels
 from qops.qtensor import S32, check_out
 from qops.tensorflow._checks import codes_of, shape_text
-from qops.tensorflow._uniform import codes_of_sums, ends, given, of_products
+from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
+
+LARGEST_EXACT = 2**24  # every integer up to it is a float32
 
 
 def uniform_quantized_dot(
@@ -30,8 +33,9 @@ def uniform_quantized_dot(
 ) -> NDArray[np.int32]:
     """Multiply matrices of int8 codes and requantize the sums, as `uniform_requantize` does it.
 
-    ``acc = sum of (l - lhs_zero_point) * (r - rhs_zero_point)`` in int32, which wraps; then with the factor
-    ``lhs_scale * rhs_scale / output_scale`` in float64::
+    ``acc = sum of (l - lhs_zero_point) * (r - rhs_zero_point)`` in int32, which wraps. Where `rhs` has one scale, each
+    sum on the way is rounded to float32, in the order of the products, and is -2**31 if int32 does not hold it. Then
+    with the factor ``lhs_scale * rhs_scale / output_scale`` in float64::
 
         code = clamp(saturate_s32(half_up(acc * factor)) + output_zero_point, min_val, max_val)
 
@@ -44,7 +48,7 @@ def uniform_quantized_dot(
     rhs_scales, rhs_zero_points, output_scales, output_zero_points : number or 1-D array_like
         The same; with an axis, one a column.
     output_quantization_min_val, output_quantization_max_val : int, optional
-        What the codes are cut to; the ends of int32 if not given.
+        What the codes are cut to; the ends of int32 if not given. Where they are crossed, all codes are min_val.
     lhs_quantization_axis : int
         -1.
     rhs_quantization_axis, output_quantization_axis : int
@@ -62,7 +66,7 @@ def uniform_quantized_dot(
         Codes of another type; shapes that are no such matrices (``rank must be 2``, ``must be equal``); scales that are
         not finite, or not above 0 (``scales elements must be all positive``); another number of scales or zero points;
         other axes (``Attr must be -1``); an output of one scale a column of a `rhs` with one scale, which ends
-        TensorFlow's process; a min_val above max_val; an `out` that does not fit or overlaps an operand.
+        TensorFlow's process; an `out` that does not fit or overlaps an operand.
 
     Notes
     -----
@@ -97,9 +101,28 @@ def uniform_quantized_dot(
     affines = of_products(left, right, after, (a.shape, b.shape, shape), (1, 1))
     if out is not None:
         check_out(out, S32, shape, [a, b])
-    zeros = affines[1].zero_points
-    columns = zeros[0] if affines[1].axis < 0 else np.array(zeros, np.int64)
-    sums = product(a, b, a_offset=affines[0].zero_points[0], b_offset=columns)
+    sums = _sums(a, b, affines[0].zero_points[0], affines[1])
     codes = np.empty(shape, np.int32) if out is None else out
     codes_of_sums(sums, affines, lowest, highest, codes)
     return codes
+
+
+def _sums(a: NDArray[np.int8], b: NDArray[np.int8], zero: int, rhs: Affine) -> NDArray[np.int32]:
+    """Give the sums; those that float32 holds exactly need not be added one after the other."""
+    if rhs.axis >= 0:
+        return product(a, b, a_offset=zero, b_offset=np.array(rhs.zero_points, np.int64))
+    other = rhs.zero_points[0]
+    if _exact(a, b, zero, other):
+        return product(a, b, a_offset=zero, b_offset=other)
+    sums = np.empty((len(a), b.shape[1]), np.int32)
+    kernels.dot(np.ascontiguousarray(a), zero, np.ascontiguousarray(b), other, sums)
+    return sums
+
+
+def _exact(a: NDArray[np.int8], b: NDArray[np.int8], zero: int, other: int) -> bool:
+    """Whether no sum on the way is beyond the integers of float32: by the farthest codes, or by the lengths of rows."""
+    if (128 + abs(zero)) * (128 + abs(other)) * len(b) <= LARGEST_EXACT:
+        return True
+    row = np.square(a - np.float32(zero)).sum(1).max(initial=0)
+    column = np.square(b - np.float32(other)).sum(0).max(initial=0)
+    return float(row) * float(column) < 0.99 * LARGEST_EXACT**2

@@ -46,6 +46,7 @@ def uniform_quantize(
         Type of the codes.
     quantization_min_val, quantization_max_val : int, optional
         What the codes are cut to; the ends of the type if not given. What is beyond the type is cut to its low bits.
+        Where they are crossed, all codes are min_val.
     quantization_axis : int
         Axis along which each slice has its own scale; -1 is none.
     out : ndarray of the type `Tout`, optional
@@ -60,7 +61,7 @@ def uniform_quantize(
     TypeError, ValueError
         Data that is not float32, a type that is not in the list; scales that are not finite, or so small (but 0) that
         float32 has no inverse for denormals to matter; another number of scales or zero points than slices; an axis
-        beyond the dimensions; a min_val above max_val; an `out` that does not fit.
+        beyond the dimensions; an `out` that does not fit.
 
     Notes
     -----
@@ -105,7 +106,7 @@ def uniform_quantize(
         scale, zero = affine.of(i)
         with np.errstate(divide="ignore"):
             inverse = float(np.float32(1) / np.float32(scale))
-        kernels.quantize(part, inverse if abs(inverse) >= NORMAL else 0.0, zero, lowest, highest, codes)
+        kernels.quantize(part, inverse if abs(inverse) >= NORMAL else 0.0, zero, lowest, max(lowest, highest), codes)
 
     each_slice(affine.axis, run, x, out)
     return out

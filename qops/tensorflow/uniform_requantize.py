@@ -12,6 +12,8 @@ from qops.qtensor import output
 from qops.tensorflow._checks import TYPES, codes_of, each_slice, one_of
 from qops.tensorflow._uniform import ends, given, scaling
 
+FARTHEST = 2**31 - 128  # zero point whose distance from every int8 code int32 holds
+
 
 def uniform_requantize(
     input: NDArray[Any],
@@ -32,7 +34,7 @@ def uniform_requantize(
     ``clamp((q - input_zero_point) * (input_scale / output_scale) + output_zero_point)``, rounded half up once. With the
     quotient of the scales in float64 as ``M * 2**(e - 31)``, M of 31 bits, in int64 and, where it says so, in int32::
 
-        near   = int32(q) - input_zero_point                                in int32, which wraps
+        near   = int32(q) - input_zero_point                                in int32, which wraps; of slices in int64
         scaled = saturate_s32((near * M + 2**(30 - e)) >> (31 - e))
         code   = clamp(scaled + output_zero_point, min_val, max_val)        in int32, which wraps
 
@@ -47,7 +49,7 @@ def uniform_requantize(
     Tout : {"qint8"}
         Type of the output: the only one that TensorFlow has a kernel for.
     output_quantization_min_val, output_quantization_max_val : int, optional
-        What the codes are cut to; the ends of the type if not given.
+        What the codes are cut to; the ends of the type if not given. Where they are crossed, all codes are min_val.
     input_quantization_axis, output_quantization_axis : int
         Axis along which each slice has its own scale, -1 is none; the same, if both are given.
     out : ndarray of int8, optional
@@ -62,7 +64,8 @@ def uniform_requantize(
     TypeError, ValueError
         Codes or a `Tout` of another type; scales that are not finite, or not above 0 (``input/output scales elements
         must be all positive``); another number of scales or zero points than slices; an axis beyond the dimensions, or
-        two (``the quantization axis must be same``); a min_val above max_val; an `out` that does not fit.
+        two (``the quantization axis must be same``); an input zero point so far from int8 codes that int32 does not
+        hold all differences; an `out` that does not fit.
 
     Notes
     -----
@@ -93,12 +96,18 @@ def uniform_requantize(
         text = "If input and output is both per-axis quantized, the quantization axis must be same"
         raise ValueError(f"output_quantization_axis: {text}, given {before.axis} and {after.axis}")
     q = codes_of(input, "input", "qint8", "qint32")
+    if q.itemsize == 1 and not all(-FARTHEST <= zero <= FARTHEST for zero in before.zero_points):
+        text = "int32 does not hold its distance from all int8 codes, of which TensorFlow makes one thing or another"
+        raise ValueError(f"input_zero_points: {text}, got {input_zero_points!r:.80}")
     one, other = before.fit(q.shape), after.fit(q.shape)
     out = output(out, TYPES[Tout].dtype.num, q)
 
+    axis = max(one.axis, other.axis)
+
     def run(i: int, codes: NDArray[Any], part: NDArray[Any]) -> None:
         (in_scale, in_zero), (out_scale, out_zero) = one.of(i), other.of(i)
-        kernels.requantize(codes, scaling(in_scale / out_scale, in_zero, out_zero, lowest, highest), part)
+        step = scaling(in_scale / out_scale, in_zero, out_zero, lowest, highest, axis >= 0)
+        kernels.requantize(codes, step, part)
 
-    each_slice(max(one.axis, other.axis), run, q, out)
+    each_slice(axis, run, q, out)
     return out

@@ -24,7 +24,8 @@ def matmul(a, a_range, b, b_range):
 def places(size, taps, step, padding):
     """How many windows, and where the first one begins."""
     if padding == "VALID":
-        return (size - taps + step) // step, 0
+        count = (size - taps + step) // step
+        return count, -int(((count - 1) * step + taps - size + 1) / 2)
     count = -(-size // step)
     return count, -int(((count - 1) * step + taps - size) / 2)
 

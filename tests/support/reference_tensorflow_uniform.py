@@ -82,13 +82,25 @@ def scaled(acc, factor):
     return clamp(math.floor(product + Fraction(1, 2)), -(2**31), 2**31 - 1)
 
 
-def requantize(code, factor, in_zero, out_zero, lowest, highest):
-    return clamp(wrap(scaled(wrap(read(code) - in_zero), factor) + out_zero), lowest, highest)
+def near(code, zero_point, is_slice):
+    return read(code) - zero_point if is_slice else wrap(read(code) - zero_point)
 
 
-def add(left, right, factors, zeros, out_zero, lowest, highest):
-    terms = [scaled(wrap(read(q) - z), f) for q, f, z in zip((left, right), factors, zeros, strict=True)]
-    return clamp(wrap(sum(terms) + out_zero), lowest, highest)
+def requantize(code, factor, in_zero, out_zero, lowest, highest, is_slice=False):
+    return clamp(wrap(scaled(near(code, in_zero, is_slice), factor) + out_zero), lowest, highest)
+
+
+def add(left, right, factors, zeros, out_zero, lowest, highest, is_slice=False):
+    terms = [scaled(near(q, z, is_slice), f) for q, f, z in zip((left, right), factors, zeros, strict=True)]
+    return clamp(wrap(sum(read(np.int32(term)) for term in terms) + out_zero), lowest, highest)
+
+
+def in_float32(terms):
+    """Their sum, each product wrapped and each sum on the way a float32, and cut as x86 converts it."""
+    total = 0
+    for term in terms:
+        total = int32_of(float(f32(f32(total) + f32(wrap(term)))))
+    return total
 
 
 def of_sum(terms, factor, out_zero, lowest, highest):
@@ -96,13 +108,14 @@ def of_sum(terms, factor, out_zero, lowest, highest):
     return clamp(wrap(scaled(wrap(sum(terms)), factor) + out_zero), lowest, highest)
 
 
-def dot(lhs, rhs, zero, zeros, factors, out_zeros, ends):
-    """All but `zero` one a column."""
+def dot(lhs, rhs, zero, zeros, factors, out_zeros, ends, by_column):
+    """All but `zero` one a column; `by_column`: so the scales of rhs are given."""
     columns = enumerate(zip(rhs.T.tolist(), zeros, factors, out_zeros, strict=True))
     codes = np.empty((len(lhs), rhs.shape[1]), np.int32)
     for j, (column, own, factor, out_zero) in columns:
         for i, row in enumerate(lhs.tolist()):
-            terms = [(left - zero) * (right - own) for left, right in zip(row, column, strict=True)]
+            terms = [wrap(left - zero) * wrap(right - own) for left, right in zip(row, column, strict=True)]
+            terms = terms if by_column else [in_float32(terms)]
             codes[i, j] = of_sum(terms, factor, out_zero, *ends)
     return codes
 

@@ -112,7 +112,8 @@ def test_any_layout_gives_the_same():
 def test_bias_add_matches_twin(dtype):
     codes = np.arange(256).astype(dtype)
     ranges = [*RANGES, *random_ranges(20), (1.5, 1.5), (1, -1), (0, 0)]
-    for x_range, b_range in zip(ranges, ranges[7:] + ranges[:7], strict=True):
+    pairs = [*zip(ranges, ranges[7:] + ranges[:7], strict=True), ((1.0, -2.0), (3.0, -0.5))]
+    for x_range, b_range in pairs:
         grid = np.repeat(codes[:, None], 256, 1)
         want, t_max = twin.bias_add(grid, x_range, codes, b_range)
         t = quantized_bias_add((grid, *x_range), (codes, *b_range))
@@ -128,6 +129,12 @@ def test_bias_add_known_answers():
     assert t.data.tolist() == [[-8192, 16384]]
     zeros = np.zeros((1, 2), np.uint8)
     assert quantized_bias_add((zeros, 0.0, 0.0), (zeros[0], 0.0, 0.0)).data.tolist() == [[-(2**31)] * 2]
+
+
+def test_bias_add_reads_ends_below_the_normal_float32_as_0():
+    t = quantized_bias_add((A, 2.0, -2.0), (B, 1.0, 1e-45))
+    assert (t.min, t.max) == (0, 0)
+    assert (t.data == -(2**31)).all()
 
 
 A, B = np.zeros((2, 3), np.uint8), np.zeros(3, np.uint8)
@@ -168,6 +175,7 @@ BAD_BIAS_ADD = [
     ((B, *R), (B, *R), r"input: Input tensor must be at least 2D: \[3\]"),
     ((A, *R), (A[:1], *R), r"bias: Biases must be 1D: \[1,3\]"),
     ((A, *R), (B[:1], *R), r"as the last dimension of the input tensor: \[1\] vs. \[2,3\]"),
+    ((A[:, :0], *R), (B[:0], *R), r"bias: Must provide at least 1 bias, got shape \[0\]"),
     ((A, *R), (B.astype(np.int8), *R), "bias: expected uint8 data like the input, got int8"),
     ((A.astype(np.int32), *R), (B, *R), "input: expected uint8 or int8 data, got int32"),
     ((A, *R), (B, [0.0, 1.0], 1.0), "bias min: must be rank 0 but is rank 1"),

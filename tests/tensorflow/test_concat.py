@@ -84,3 +84,9 @@ def test_rejects(axis, values, message):
     with pytest.raises((ValueError, TypeError), match=f"^{message}"):
         quantized_concat(axis, values, out=out)
     assert (out == 7).all()
+
+
+def test_ends_below_the_normal_float32_are_0():
+    t = quantized_concat(0, [(np.uint8([9]), 1.0, 1e-38), (np.uint8([7]), -4.0, 0.0)])
+    assert (t.min, t.max) == (-4, 0)
+    assert t.data.tolist() == [255, 7]

@@ -50,6 +50,13 @@ def test_padding_of_a_range_below_0_is_not_zero():
     assert around.data.ravel().tolist() == [2 * pixel + padded, 3 * pixel, 2 * pixel + padded]
 
 
+def test_valid_with_a_stride_of_4_leaves_out_what_is_in_front():
+    x, w = np.arange(8, dtype=np.uint8).reshape(1, 1, 8, 1), np.ones((1, 1, 1, 1), np.uint8)
+    for step, seen in ((3, [0, 3, 6]), (4, [1, 5]), (5, [0, 5]), (6, [0, 6]), (8, [3])):
+        t = quantized_conv2d((x, 0.0, 255.0), (w, 0.0, 255.0), (1, step, step, 1), "VALID")
+        assert t.data.ravel().tolist() == seen, step
+
+
 def test_any_out_is_filled():
     want = twin.convolved(X, R, W, (0, 6), 1, "SAME")
     for out in (np.zeros((1, 3, 4, 2), np.int32), np.zeros((2, 4, 3, 1), np.int32).T):

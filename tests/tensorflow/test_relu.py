@@ -44,3 +44,8 @@ def test_another_out_type_is_refused():
             tensorflow.quantized_relu(features, other)
         with pytest.raises(ValueError, match=r"^out_type: 'qint8' is not in the list"):
             tensorflow.quantized_relu6(features, "qint8")
+
+
+def test_steps_that_int64_does_not_hold_cut_at_the_lowest_code():
+    codes = np.int32([-(2**31), -7, 0, 7, 2**31 - 1])
+    assert (tensorflow.quantized_relu6((codes, -1e-9, 1e-9)).data == -(2**31)).all()

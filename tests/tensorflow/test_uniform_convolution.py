@@ -16,6 +16,8 @@ CASES = [
     ((2, 4, 4, 4), (8, 1, 2, 2), ([1, 1], [1, 1], [1, 1]), [(0, 1), (1, 1)], (1, 4)),
     ((6, 2, 3, 3), (6, 2, 2, 2), ([1, 1], [1, 1], [1, 1]), [(1, 0), (0, 0)], (3, 1)),
     ((1, 2, 3, 4, 3), (2, 1, 2, 2, 2), ([1, 2, 1], [1, 1, 2], [1, 2, 1]), [(1, 0), (0, 1), (1, 1)], (1, 2)),
+    ((4, 6, 3, 3), (6, 2, 2, 2), ([1, 1], [1, 1], [1, 1]), [(1, 0), (0, 0)], (2, 3)),  # groups of both kinds
+    ((4, 4, 3, 3), (8, 2, 2, 2), ([1, 2], [2, 1], [1, 1]), [(0, 0), (0, 1)], (4, 2)),
     ((1, 2, 2, 3), (2, 2, 3, 1), ([1, 1], [1, 1], [1, 1]), [(0, 0), (0, 0)], (1, 1)),  # no window fits
 ]
 
@@ -118,11 +120,6 @@ BAD = [
     ((X, W[:3, :1], *ONE, "SAME"), {"feature_group_count": 4}, "feature_group_count: rhs output dimension"),
     ((X, W, *ONE, "SAME"), {"batch_group_count": 4}, "batch_group_count: .* must divide lhs batch"),
     ((X, W[:3], *ONE, "SAME"), {"batch_group_count": 2}, "batch_group_count: rhs output dimension"),
-    (
-        (X, W[:, :2], *ONE, "SAME"),
-        {"feature_group_count": 2, "batch_group_count": 2},
-        "batch_group_count, feature_group_count: expected one",
-    ),
     ((X, W, *ONE, "HALF"), {}, "padding: 'HALF' is not in the list"),
     ((X, W, *ONE, "SAME"), {"explicit_padding": [1, 1, 1, 1]}, "explicit_padding: Size of explicit_padding"),
     ((X, W, *ONE, "EXPLICIT"), {"explicit_padding": [1, 1, 1]}, "explicit_padding: Size of explicit_padding"),

@@ -17,7 +17,7 @@ def test_dot_matches_twin(rng, shape, zeros, out_scale):
     a, b = (rng.integers(-128, 128, size).astype(np.int8) for size in ((m, k), (k, n)))
     last = float(np.float32(out_scale))
     for ends in (ENDS, (-500, 500)):
-        want = twin.dot(a, b, zeros[0], [zeros[1]] * n, [0.5 * 0.25 / last] * n, [zeros[2]] * n, ends)
+        want = twin.dot(a, b, zeros[0], [zeros[1]] * n, [0.5 * 0.25 / last] * n, [zeros[2]] * n, ends, False)
         got = uniform_quantized_dot(a, b, 0.5, zeros[0], 0.25, zeros[1], last, zeros[2], *ends)
         np.testing.assert_array_equal(got, want, strict=True)
 
@@ -30,15 +30,37 @@ def test_dot_of_one_scale_a_column_matches_twin(rng, out_axis):
     factors = [
         float(np.float32(0.3)) * float(s) / float(y) for s, y in zip(scales, np.broadcast_to(last, 5), strict=True)
     ]
-    want = twin.dot(a, b, 3, zeros.tolist(), factors, np.broadcast_to(out_zeros, 5).tolist(), ENDS)
+    want = twin.dot(a, b, 3, zeros.tolist(), factors, np.broadcast_to(out_zeros, 5).tolist(), ENDS, True)
     options = {"rhs_quantization_axis": 1, "output_quantization_axis": out_axis}
     got = uniform_quantized_dot(a, b, 0.3, 3, scales, zeros, last, out_zeros, **options)
     np.testing.assert_array_equal(got, want, strict=True)
 
 
-def test_sums_wrap():
+def test_sums_of_one_scale_are_float32():
+    a, b = np.full((1, 1100), -128, np.int8), np.full((1100, 1), -128, np.int8)
+    a[0, -1] = b[-1] = 1
+    exact = 1099 * 2**14 + 1
+    assert uniform_quantized_dot(a, b, 1.0, 0, 1.0, 0, 1.0, 0).item() == exact - 1 == twin.in_float32([exact - 1, 1])
+    by_column = uniform_quantized_dot(a, b, 1.0, 0, [1.0], [0], 1.0, 0, rhs_quantization_axis=1)
+    assert by_column.item() == exact
+
+
+def test_sums_beyond_int32():
     a, b = np.full((1, 140_000), 127, np.int8), np.full((140_000, 1), 127, np.int8)
-    assert uniform_quantized_dot(a, b, 1.0, 0, 1.0, 0, 1.0, 0).item() == twin.wrap(140_000 * 127**2) < 0
+    by_column = uniform_quantized_dot(a, b, 1.0, 0, [1.0], [0], 1.0, 0, rhs_quantization_axis=1)
+    assert by_column.item() == twin.wrap(140_000 * 127**2) < 0
+    assert uniform_quantized_dot(a, b, 1.0, 0, 1.0, 0, 1.0, 0).item() == twin.in_float32([127**2] * 140_000)
+
+
+@pytest.mark.parametrize("zeros", [(0, 0), (-5, 3), (100, -100)], ids=str)
+def test_many_products_that_float32_holds_match_twin(rng, zeros):
+    a, b = rng.integers(-128, 128, (1, 1500)).astype(np.int8), rng.integers(-128, 128, (1500, 2)).astype(np.int8)
+    want = twin.dot(a, b, zeros[0], [zeros[1]] * 2, [1.0] * 2, [0] * 2, ENDS, False)
+    np.testing.assert_array_equal(uniform_quantized_dot(a, b, 1.0, zeros[0], 1.0, zeros[1], 1.0, 0), want)
+
+
+def test_crossed_ends_give_the_lowest():
+    assert (uniform_quantized_dot(A, B, *ONE, 9, 8) == 9).all()
 
 
 A, B = np.ones((2, 3), np.int8), np.ones((3, 2), np.int8)

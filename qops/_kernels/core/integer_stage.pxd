@@ -34,7 +34,8 @@ cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
 cdef Shift shift_by(int right_shift, Rounding rounding) noexcept nogil
 cdef IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil
 cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil
-cdef void integer_codes_of(const int32_t* x, int typenum, void* c, Py_ssize_t n, const IntegerRow* p) noexcept nogil
+cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
+                           const IntegerRow* p) noexcept nogil
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out)
 cdef object integer_channels(Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
                              cnp.ndarray out)

@@ -107,20 +107,21 @@ cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, 
     return stage_8__simd(tier(), <int32_t*>x, c, is_signed, n, (<const IntegerRow*>row)[0], n >= STREAM)
 
 
-cdef void integer_codes_of(const int32_t* x, int typenum, void* c, Py_ssize_t n, const IntegerRow* p) noexcept nogil:
-    """The uint8, int8 or int32 codes of some accumulators."""
-    make(Maker(codes_s32, bytes_s32, p, 4), x, c, 4 if typenum == cnp.NPY_INT32 else 1, typenum == cnp.NPY_INT8, n)
+cdef Maker maker(bint is_wide, const IntegerRow* p) noexcept nogil:
+    if is_wide:
+        return Maker(codes_s64, NULL, p, 8)
+    return Maker(codes_s32, bytes_s32, p, 4)
 
 
-cdef Maker maker(cnp.ndarray x, const IntegerRow* p):
-    if cnp.PyArray_ITEMSIZE(x) == 4:
-        return Maker(codes_s32, bytes_s32, p, 4)
-    return Maker(codes_s64, NULL, p, 8)
+cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
+                           const IntegerRow* p) noexcept nogil:
+    """The uint8, int8 or int32 codes of some accumulators: int32 or, if `is_wide`, int64."""
+    make(maker(is_wide, p), x, c, 4 if typenum == cnp.NPY_INT32 else 1, typenum == cnp.NPY_INT8, n)
 
 
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of int32 or int64 accumulators."""
-    run(maker(x, p), x, out)
+    run(maker(cnp.PyArray_ITEMSIZE(x) == 8, p), x, out)
 
 
 cdef struct Channels:
@@ -172,7 +173,7 @@ cdef object integer_channels(Pick pick, const void* numbers, Py_ssize_t count, P
     p.pick, p.numbers, p.groups = pick, numbers, NULL
     pick(&p.row, numbers, 0)
     if inner > 1:
-        run_channels(maker(x, &p.row), pick, numbers, count, inner, x, out)
+        run_channels(maker(is_wide, &p.row), pick, numbers, count, inner, x, out)
         return
     if not is_wide and cnp.PyArray_SIZE(x) > count:
         memory = bytearray((count + GROUP - 1) // GROUP * sizeof(Group))

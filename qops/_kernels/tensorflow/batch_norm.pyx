@@ -6,8 +6,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 import numpy as np
 
-from qops._kernels.core.rounding cimport clamp_s64, wrap_s32
-from qops._kernels.tensorflow.formulas cimport Codes, codes_of, float_to_quantized, quantized_to_float
+from qops._kernels.core.rounding cimport wrap_s32
+from qops._kernels.tensorflow.formulas cimport codes_of, float_to_code, quantized_to_float
 
 cnp.import_array()
 
@@ -15,8 +15,7 @@ cdef float LIMIT = 1048576  # the range of the result is -LIMIT..LIMIT
 
 
 cdef inline int32_t code_of(float x) noexcept nogil:
-    cdef Codes t = codes_of(-2147483648, 2147483647)
-    return <int32_t>clamp_s64(float_to_quantized(x, -LIMIT, LIMIT, t), t.lowest, t.highest)
+    return <int32_t>float_to_code(x, -LIMIT, LIMIT, codes_of(-2147483648, 2147483647))
 
 
 cdef inline float value_of(const uint8_t* codes, Py_ssize_t i, float lo, float hi) noexcept nogil:

@@ -6,7 +6,7 @@ Every operation on floats rounds once.
 from libc.math cimport round
 from libc.stdint cimport int32_t, int64_t
 
-from qops._kernels.core.rounding cimport clamp_f32, half_away_f32, truncate_x86_s32, truncate_x86_s64
+from qops._kernels.core.rounding cimport clamp_f32, clamp_s64, half_away_f32, truncate_x86_s32, truncate_x86_s64
 
 
 cdef struct Codes:
@@ -36,13 +36,23 @@ cdef inline double step_of(float lo, float hi, Codes t) noexcept nogil:
     return (hi - lo) * (t.count / (t.count - 1)) / t.count
 
 
-cdef inline int64_t float_to_quantized(double x, float lo, float hi, Codes t) noexcept nogil:
-    # FloatToQuantizedUnclamped: round_half_away(x / step) - round_half_away(lo / step) + lowest, in double
+cdef inline int64_t steps_above(double x, float lo, float hi, Codes t) noexcept nogil:
+    # whole steps from lo to x
     cdef double per_unit
     if lo == hi:
-        return t.lowest
+        return 0
     per_unit = t.count / ((hi - lo) * (t.count / (t.count - 1)))
-    return truncate_x86_s64(round(x * per_unit) - round(lo * per_unit)) + t.lowest
+    return truncate_x86_s64(round(x * per_unit) - round(lo * per_unit))
+
+
+cdef inline int64_t float_to_quantized(double x, float lo, float hi, Codes t) noexcept nogil:
+    # FloatToQuantizedUnclamped: round_half_away(x / step) - round_half_away(lo / step) + lowest, in double
+    return steps_above(x, lo, hi, t) + t.lowest
+
+
+cdef inline int64_t float_to_code(double x, float lo, float hi, Codes t) noexcept nogil:
+    # FloatToQuantized: cut to the codes; steps that int64 does not hold give the lowest
+    return clamp_s64(steps_above(x, lo, hi, t), 0, t.highest - t.lowest) + t.lowest
 
 
 cdef inline float quantized_to_float(double q, float lo, float hi, Codes t) noexcept nogil:

@@ -1,9 +1,8 @@
 """TensorFlow's QuantizedRelu and QuantizedRelu6: the codes at which they cut."""
 
-from qops._kernels.core.rounding cimport clamp_s64
-from qops._kernels.tensorflow.formulas cimport codes_of, float_to_quantized
+from qops._kernels.tensorflow.formulas cimport codes_of, float_to_code
 
 
 def code_of(float x, float lo, float hi, row):
     """The code of x in the range (lo, hi), which need not hold it, cut to the codes of `row`."""
-    return clamp_s64(float_to_quantized(x, lo, hi, codes_of(row.lowest, row.highest)), row.lowest, row.highest)
+    return float_to_code(x, lo, hi, codes_of(row.lowest, row.highest))

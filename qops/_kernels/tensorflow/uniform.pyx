@@ -36,11 +36,12 @@ cdef enum:
     BLOCK = 1024  # numbers between two steps: 4 KB
 
 
+cdef inline int32_t read(code q) noexcept nogil:
+    return truncate_x86_s32(<float>q) if code is int32_t else <int32_t>q
+
+
 cdef inline int32_t near(code q, int32_t zero_point) noexcept nogil:
-    cdef int32_t read = q
-    if code is int32_t:
-        read = truncate_x86_s32(<float>q)
-    return <int32_t>(<uint32_t>read - <uint32_t>zero_point)
+    return <int32_t>(<uint32_t>read(q) - <uint32_t>zero_point)
 
 
 cdef inline int32_t cut_to(uint32_t x, int32_t lowest, int32_t highest) noexcept nogil:
@@ -56,16 +57,17 @@ cdef inline int32_t cut_to(uint32_t x, int32_t lowest, int32_t highest) noexcept
 cdef class Scaling:
     """The step from one scale and zero point to others, rounded half up once.
 
-        near = q - in_zero
+        near = q - in_zero                      in 32 bits, which wrap; of int32 codes in 64 if `is_wide`
         code = clamp(saturate_s32(near * multiplier / 2**right_shift) + zero_point, lowest, highest)
     """
     cdef int32_t in_zero
+    cdef bint is_wide
     cdef IntegerRow row
 
     def __init__(self, int multiplier, int right_shift, int32_t in_zero, int32_t zero_point, int32_t lowest,
-                 int32_t highest):
-        cdef int64_t widest = (<int64_t>multiplier << 31 >> right_shift) + 1
-        self.in_zero = in_zero
+                 int32_t highest, bint is_wide=False):
+        cdef int64_t widest = (<int64_t>multiplier << 32 >> right_shift) + 1
+        self.in_zero, self.is_wide = in_zero, is_wide and in_zero != 0
         self.row = integer_row(multiplier, shift_by(right_shift, HALF_UP), lowest, highest)
         self.row.least, self.row.most, self.row.zero_point = INT32_MIN, INT32_MAX, zero_point
         self.row.code_wraps = zero_point != 0 and widest + abs(<int64_t>zero_point) > INT32_MAX
@@ -79,29 +81,44 @@ cdef void near_all(const code* q, int32_t* near_zero, Py_ssize_t n, int32_t zero
         near_zero[i] = near(q[i], zero_point)
 
 
+cdef void near_wide(const int32_t* q, int64_t* near_zero, Py_ssize_t n, int32_t zero_point) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        near_zero[i] = <int64_t>read(q[i]) - zero_point
+
+
 cdef struct Step:
     int32_t in_zero
+    bint is_wide
     IntegerRow row
     int in_type, out_type, out_size
 
 
 cdef void requantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef Step* s = <Step*>using
-    cdef int32_t[BLOCK] near_zero
+    cdef int64_t[BLOCK] near_zero
+    cdef const int32_t* codes = <int32_t*>data[0]
     cdef Py_ssize_t first, count
     for first from 0 <= first < n by BLOCK:
         count = min(n - first, <Py_ssize_t>BLOCK)
-        if s.in_type == cnp.NPY_INT32:
-            near_all(<int32_t*>data[0] + first, near_zero, count, s.in_zero)
+        if s.in_type == cnp.NPY_INT8:
+            near_all(<int8_t*>data[0] + first, <int32_t*>near_zero, count, s.in_zero)
+        elif s.is_wide:
+            near_wide(codes + first, near_zero, count, s.in_zero)
         else:
-            near_all(<int8_t*>data[0] + first, near_zero, count, s.in_zero)
-        integer_codes_of(near_zero, s.out_type, data[1] + first * s.out_size, count, &s.row)
+            near_all(codes + first, <int32_t*>near_zero, count, s.in_zero)
+        integer_codes_of(near_zero, s.is_wide, s.out_type, data[1] + first * s.out_size, count, &s.row)
+
+
+cdef Step step_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):
+    cdef int in_type = cnp.PyArray_TYPE(q)
+    return Step(scaling.in_zero, scaling.is_wide and in_type == cnp.NPY_INT32, scaling.row, in_type,
+                cnp.PyArray_TYPE(out), cnp.PyArray_ITEMSIZE(out))
 
 
 def requantize(cnp.ndarray q, Scaling scaling, cnp.ndarray out):
     """out (int8 or int32) = codes of another scale, of int8 or int32 codes."""
-    cdef Step s = Step(scaling.in_zero, scaling.row, cnp.PyArray_TYPE(q), cnp.PyArray_TYPE(out),
-                       cnp.PyArray_ITEMSIZE(out))
+    cdef Step s = step_of(scaling, q, out)
     cdef int8_t[256] codes
     cdef int32_t[256] table
     cdef char* data[2]
@@ -140,18 +157,50 @@ cdef void sum_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
         requantize_loop(left, count, &s.a)
         requantize_loop(right, count, &s.b)
         for i in range(uniform_sum__simd(tier(), x, y, z + first, count, s.ends), count):
-            z[first + i] = cut_to(<uint32_t>x[i] + <uint32_t>y[i] + <uint32_t>s.ends.zero_point, s.ends.lowest,
-                                  s.ends.highest)
+            z[first + i] = cut_to(<uint32_t>read(x[i]) + <uint32_t>read(y[i]) + <uint32_t>s.ends.zero_point,
+                                  s.ends.lowest, s.ends.highest)
 
 
 def add(cnp.ndarray x, Scaling of_x, cnp.ndarray y, Scaling of_y, int32_t zero_point, int32_t lowest, int32_t highest,
         cnp.ndarray out):
-    """out = clamp(codes of x + codes of y + zero_point, lowest, highest), all of int32, which wraps; x, y broadcast."""
+    """out = clamp(codes of x + codes of y + zero_point, lowest, highest), all of int32, which wraps; x, y broadcast.
+
+    The codes at the scale of the sum are int32 codes as well, so they are read as float32 once more.
+    """
     cdef Sum s
-    s.a = Step(of_x.in_zero, of_x.row, cnp.NPY_INT32, cnp.NPY_INT32, 4)
-    s.b = Step(of_y.in_zero, of_y.row, cnp.NPY_INT32, cnp.NPY_INT32, 4)
+    s.a, s.b = step_of(of_x, x, out), step_of(of_y, y, out)
     s.ends = Ends(zero_point, lowest, highest, 0, cnp.NPY_INT32)
     walk(sum_loop, &s, x, y, out)
+
+
+# ---------------------------------------------------------------- sums of products
+
+
+cdef void add_products(const int8_t* b, float* acc, Py_ssize_t n, int32_t factor, int32_t zero_point) noexcept nogil:
+    """acc = float32(acc + factor * (b - zero_point)): the product in int32, which wraps; -2**31 beyond int32."""
+    cdef Py_ssize_t j
+    cdef float total
+    for j in range(n):
+        total = acc[j] + <float><int32_t>(<uint32_t>factor * <uint32_t>near(b[j], zero_point))
+        acc[j] = total if -<float>2147483648.0 <= total < <float>2147483648.0 else -<float>2147483648.0
+
+
+def dot(cnp.ndarray a, int32_t a_zero, cnp.ndarray b, int32_t b_zero, cnp.ndarray out):
+    """out (int32) = a @ b of contiguous int8 matrices less their zero points, the sums float32 after each product."""
+    cdef const int8_t* left = <int8_t*>cnp.PyArray_DATA(a)
+    cdef const int8_t* right = <int8_t*>cnp.PyArray_DATA(b)
+    cdef int32_t* c = <int32_t*>cnp.PyArray_DATA(out)
+    cdef Py_ssize_t rows = a.shape[0], depth = a.shape[1], n = b.shape[1], i, j, k
+    cdef cnp.ndarray row = cnp.PyArray_EMPTY(1, &b.shape[1], cnp.NPY_FLOAT32, 0)
+    cdef float* acc = <float*>cnp.PyArray_DATA(row)
+    with nogil:
+        for i in range(rows):
+            for j in range(n):
+                acc[j] = 0
+            for k in range(depth):
+                add_products(right + k * n, acc, n, near(left[i * depth + k], a_zero), b_zero)
+            for j in range(n):
+                c[i * n + j] = truncate_x86_s32(acc[j])
 
 
 # ---------------------------------------------------------------- floats

@@ -31,6 +31,9 @@ TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int byt
     return done(n, stream);
 }
 
+/* int32 codes as they are read: by way of float32 */
+TARGET static inline vec TIER(uniform_read)(const int32_t *q) { return f32_to_s32_trunc(s32_to_f32(load(q))); }
+
 TARGET static ptrdiff_t TIER(uniform_near)(const int32_t *q, int32_t *y, ptrdiff_t n, int32_t zero_point)
 {
     const vec zero = set1_s32(zero_point);
@@ -38,7 +41,7 @@ TARGET static ptrdiff_t TIER(uniform_near)(const int32_t *q, int32_t *y, ptrdiff
     if (n < LANES / 4)
         return 0;
     FOR_VECTORS(i, n, LANES / 4, y)
-        store(y + i, sub_s32(f32_to_s32_trunc(s32_to_f32(load(q + i))), zero), 0);
+        store(y + i, sub_s32(TIER(uniform_read)(q + i), zero), 0);
     return n;
 }
 
@@ -48,8 +51,10 @@ TARGET static ptrdiff_t TIER(uniform_sum)(const int32_t *x, const int32_t *y, in
 
     if (n < LANES / 4)
         return 0;
-    FOR_VECTORS(i, n, LANES / 4, z)
-        store(z + i, min_s32(max_s32(add_s32(add_s32(load(x + i), load(y + i)), zero), lowest), highest), 0);
+    FOR_VECTORS(i, n, LANES / 4, z) {
+        const vec sum = add_s32(TIER(uniform_read)(x + i), TIER(uniform_read)(y + i));
+        store(z + i, min_s32(max_s32(add_s32(sum, zero), lowest), highest), 0);
+    }
     return n;
 }
 
