@@ -122,8 +122,8 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     ------
     TypeError, ValueError
         An argument that is no such tensor (``Input tensor must be at least 2D``, ``Biases must be 1D``, ``Must provide
-        as many biases as the last dimension of the input tensor``, ``at least 1 bias``); a range that is not finite or whose step is below
-        the normal float32; an output range beyond float32; an `out` that does not fit.
+        as many biases as the last dimension of the input tensor``, ``at least 1 bias``); a range that is not finite or
+        whose step is below the normal float32; an output range beyond float32; an `out` that does not fit.
 
     Notes
     -----
