@@ -154,7 +154,7 @@ def convolution(
     kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image, attr.src_zp is not None, window)
     way = filters.way(kernel, image, window)
     sums = Sums(image, attr.src_zp or 0, filters, window, kernel, way, threads)
-    via_f32 = kernel.s32_via_f32 or image.dtype == np.int8 or attr.src_zp is not None
+    via_f32 = kernel.s32_via_f32 or attr.src_zp is not None or image.dtype.kind == "i"
     if end.is_plain and not (via_f32 or way.halved):
         result = sums.compensated(end.dst.out)
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,12 +56,12 @@ class Filters:
     wq_scale: Scales | float | None
     machine: Machine
 
-    @cached_property
+    @property
     def shape(self) -> tuple[int, ...]:
         """(G, O, I, KH, KW)."""
         return self.weights.shape
 
-    @cached_property
+    @property
     def is_depthwise(self) -> bool:
         """True if each channel is a group of its own."""
         return self.shape[0] > 1 and self.shape[1] == self.shape[2] == 1
@@ -235,7 +234,6 @@ def _grouped(weights: ArrayLike) -> tuple[NDArray[Any], int]:
     return w, mask
 
 
-@ieee
 def reorder_weights(
     weights: NDArray[Any], wq_scale: Scales | float | None, m: Machine, *, halved: bool, mask: int = 1
 ) -> S8:
@@ -262,5 +260,10 @@ def reorder_weights(
     scale = output.per_channel("wq_scale", as_scales(wq_scale, "wq_scale"), weights.shape[0] * weights.shape[1], mask)
     if scale.size > 1:
         scale = scale.reshape(*weights.shape[:2], 1, 1, 1)
-    scale = output.reciprocal(scale) if m.divides else scale
-    return store(weights * (scale * factor), "s8")
+    return _scaled(weights, scale, factor, m.divides)
+
+
+@ieee
+def _scaled(weights: NDArray[Any], scale: NDArray[Any], factor: np.float32, divides: bool) -> S8:
+    """Give float32 weights in s8."""
+    return store(weights * ((output.reciprocal(scale) if divides else scale) * factor), "s8")

@@ -1,8 +1,10 @@
 """Where the result of a primitive goes: its shape and type, what was there before, and the float32 steps on the way."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from math import isfinite
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,14 +37,15 @@ class Destination(NamedTuple):
     old: NDArray[Any] | None
     """The destination before the call, which a Sum adds."""
 
-    def channels_last(self, axis: int) -> Self:
+    def channels_last(self, axis: int) -> Destination:
         """Give the same destination with the channels moved from `axis` to the end."""
         if axis == len(self.shape) - 1:
             return self
-        order = (*range(axis), *range(axis + 1, len(self.shape)), axis)
-        out, old = (None if x is None else x.transpose(order) for x in (self.out, self.old))
-        shape = tuple(self.shape[i] for i in order)
-        return self._replace(shape=shape, out=out, old=old)
+        shape, dt, out, old = self
+        order = (*range(axis), *range(axis + 1, len(shape)), axis)
+        last = (*shape[:axis], *shape[axis + 1 :], shape[axis])
+        out, old = out if out is None else out.transpose(order), old if old is None else old.transpose(order)
+        return Destination(last, dt, out, old)
 
     def put(self, result: NDArray[Any]) -> NDArray[Any]:
         """Give codes that are ready, in `out` if there is one."""
