@@ -12,6 +12,7 @@ from benchmarks.frontdoor import SUM as C
 from benchmarks.frontdoor import SUM_LEVEL as LEVEL
 from benchmarks.memcpy import BYTES
 from benchmarks.nnlib import NNLIB, A, B
+from benchmarks.pools import POOLS
 from benchmarks.products import PRODUCTS
 from benchmarks.rules import RULES
 from benchmarks.tensorflow import TENSORFLOW
@@ -168,4 +169,5 @@ CASES = [
     *PRODUCTS,
     *NNLIB,
     *TENSORFLOW,
+    *POOLS,
 ]

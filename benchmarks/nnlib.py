@@ -1,7 +1,6 @@
-"""Ops of qops.nnlib: element by element, of images of n codes, and products of n by n."""
+"""Ops of qops.nnlib: element by element, and products of n by n."""
 
-from functools import partial
-from math import gcd, isqrt
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -81,36 +80,6 @@ def qops_concat(a: Array, b: Array) -> Candidate:
     return Candidate(lambda: nnlib.quantized_concat_8(parts, out=out), lambda: out, 1.01)
 
 
-def image(rng: np.random.Generator, n: int) -> dict[str, Array]:
-    """One image of n codes, in up to 64 channels, as near to a square as may be."""
-    channels = gcd(n, 64)
-    height = next(h for h in range(isqrt(n // channels), 0, -1) if n // channels % h == 0)
-    return {"x": any_codes(rng, (1, height, n // channels // height, channels), np.uint8)}
-
-
-def windows(x: Array, padding: float) -> list[Array]:
-    """Each pixel's neighbours, one tap after the other."""
-    padded = np.pad(x.astype(float), ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=padding)
-    _, height, width, _ = x.shape
-    return [padded[:, i : i + height, j : j + width] for i in range(3) for j in range(3)]
-
-
-def highest(x: Array) -> Array:
-    """The highest code of each window."""
-    return np.max(windows(x, -1.0), axis=0)
-
-
-def mean(x: Array) -> Array:
-    """The mean of each window, without padding."""
-    return np.nanmean(windows(x, np.nan), axis=0)
-
-
-def qops_pool(op: Any, within: float, x: Array) -> Candidate:
-    """Call qops."""
-    t, out = (x, *A.range), shared(x.size, np.uint8).reshape(x.shape)
-    return Candidate(lambda: op(t, (3, 3), (1, 1), "SAME", out=out), lambda: out, within)
-
-
 def matrices(rng: np.random.Generator, n: int) -> dict[str, Array]:
     """Two factors."""
     return {"a": any_codes(rng, (n, n), np.uint8), "b": any_codes(rng, (n, n), np.uint8)}
@@ -163,8 +132,6 @@ NNLIB = [
     of_bytes("mul_8x8to32", pair, multiplied, qops_mul_32, 6),
     of_bytes("mul_8x8to8", pair, multiplied, qops_mul_8, 3),
     of_bytes("concat_8", pair, joined, qops_concat, 4),
-    of_bytes("max_pool_8", image, highest, partial(qops_pool, nnlib.quantized_max_pool_8, 0), 2),
-    of_bytes("avg_pool_8", image, mean, partial(qops_pool, nnlib.quantized_avg_pool_8, 0.57), 2),
     Case(
         "nnlib_matmul_8x8to32",
         matrices,

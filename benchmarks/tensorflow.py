@@ -1,6 +1,5 @@
 """Ops of qops.tensorflow, on the data and against the references of those of qops.nnlib."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from benchmarks.nnlib import A, B
 from qops import tensorflow
 
 Array = NDArray[Any]
-KSIZE, STRIDES = (1, 3, 3, 1), (1, 1, 1, 1)
+STRIDES = (1, 1, 1, 1)
 
 
 def qops_relu(a: Array) -> Candidate:
@@ -32,12 +31,6 @@ def qops_concat(a: Array, b: Array) -> Candidate:
     """Call qops, which rounds both the code and the lower end of the range to its steps."""
     values, out = [(a, *A.range), (b, *B.range)], shared(2 * a.size, np.uint8).reshape(len(a), -1)
     return Candidate(lambda: tensorflow.quantized_concat(1, values, out=out), lambda: out, 1.01)
-
-
-def qops_pool(op: Any, within: float, x: Array) -> Candidate:
-    """Call qops."""
-    t, out = (x, *A.range), shared(x.size, np.uint8).reshape(x.shape)
-    return Candidate(lambda: op(t, KSIZE, STRIDES, "SAME", out=out), lambda: out, within)
 
 
 def qops_matmul(a: Array, b: Array) -> Candidate:
@@ -62,17 +55,11 @@ def of_products(name: str, inputs: Any, reference: Any, judged: Any, work: Any, 
     return Case(f"tensorflow_{name}", inputs, reference, judged, work, peak.EXACT, sizes, sizes[:2])
 
 
-MAX, AVG = (
-    partial(qops_pool, op, within)
-    for op, within in ((tensorflow.quantized_max_pool, 0), (tensorflow.quantized_avg_pool, 1.0))
-)
 SQUARE = (64, 256, 512, 1024)
 TENSORFLOW = [
     of_bytes("relu", lambda rng, n: {"a": nnlib.any_codes(rng, (n,), np.uint8)}, nnlib.relu, qops_relu, 2),
     of_bytes("mul", nnlib.pair, nnlib.multiplied, qops_mul, 6),
     of_bytes("concat", nnlib.pair, nnlib.joined, qops_concat, 4),
-    of_bytes("max_pool", nnlib.image, nnlib.highest, MAX, 2),
-    of_bytes("avg_pool", nnlib.image, nnlib.mean, AVG, 2),
     of_products("matmul", nnlib.matrices, nnlib.product, qops_matmul, lambda n: 2 * n**3, SQUARE),
     of_products("conv2d", nnlib.filtered, nnlib.convolved, qops_conv2d, nnlib.operations, (14, 56)),
 ]

@@ -29,7 +29,7 @@ from qops._kernels.core.checks import (
     parts,
     span,
 )
-from qops._kernels.core.numbers import integer, number, real
+from qops._kernels.core.numbers import integer, integers, number, real
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "check_out",
     "int32s",
     "integer",
+    "integers",
     "number",
     "operand",
     "operands",

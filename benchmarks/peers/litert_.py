@@ -5,6 +5,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
+from benchmarks import pools
 from benchmarks.case import Candidate
 from benchmarks.cases import STEP, A, B, C
 
@@ -90,7 +91,26 @@ def requantize(x):
     return invoked(content, [x], codes_u8, ONE_STEP)
 
 
+def pool(op, shape):
+    """Give a maker for one of the pools."""
+
+    def make(x):
+        options, image, result = schema.Pool2DOptionsT(), s8(x.size, A), s8(x.size, A)
+        options.padding, options.strideH, options.strideW = schema.Padding.SAME, shape.step, shape.step
+        options.filterHeight = options.filterWidth = shape.taps
+        image.shape, result.shape = list(x.shape), list(shape.shape(x))
+        content = model(op, [image, result], (schema.BuiltinOptions.Pool2DOptions, options))
+        return invoked(content, [codes_s8(x)], codes_u8, ONE_STEP)
+
+    return make
+
+
 FORMS = {
+    **{name: {"MAX_POOL_2D": pool(schema.BuiltinOperator.MAX_POOL_2D, p)} for name, p in pools.MAX_POOLS.items()},
+    **{
+        name: {"AVERAGE_POOL_2D": pool(schema.BuiltinOperator.AVERAGE_POOL_2D, p)}
+        for name, p in pools.AVG_POOLS.items()
+    },
     "quantized_add_8p8to8": {"ADD": add_8},
     "quantize": {"QUANTIZE": quantize},
     "dequantize": {"DEQUANTIZE": dequantize},

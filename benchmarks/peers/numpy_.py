@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks import nnlib, products
+from benchmarks import nnlib, pools, products
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
 from benchmarks.peers import frontdoor_numpy, rules_numpy, uniform_numpy
@@ -238,8 +238,6 @@ OF_SYSTEMS = {
     ("nnlib_relu_8", "tensorflow_relu", "relu"): {"maximum": maximum},
     ("nnlib_mul_8x8to32", "tensorflow_mul"): {"int32": multiplied(np.int32)},
     ("nnlib_concat_8", "tensorflow_concat"): {"float32": concat},
-    ("nnlib_max_pool_8", "tensorflow_max_pool"): {"float64": pooled(nnlib.highest, 0)},
-    ("nnlib_avg_pool_8", "tensorflow_avg_pool"): {"float64": pooled(nnlib.mean, 0)},
     ("nnlib_matmul_8x8to32", "tensorflow_matmul", "matmul"): {"float64": centred_product},
     ("nnlib_conv2d_8x8to32", "tensorflow_conv2d", "conv2d"): {"float64": by_window(nnlib.convolved)},
 }
@@ -264,5 +262,7 @@ FORMS = {
     products.SATURATING_CONVOLUTION.name: {"int32": by_window(products.convolved_saturated)},
     products.DEPTHWISE.name: {"float64": by_window(products.convolved_by_channel)},
     **{name: form for names, form in OF_SYSTEMS.items() for name in names},
+    **{name: {"float64": pooled(pool.highest, 0)} for name, pool in pools.MAX_POOLS.items()},
+    **{name: {"float64": pooled(pool.mean, 0)} for name, pool in pools.AVG_POOLS.items()},
     "nnlib_mul_8x8to8": {"int32, float32": multiplied(np.uint8)},
 }

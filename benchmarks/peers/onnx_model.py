@@ -7,7 +7,7 @@ import numpy as np
 
 TYPES = {np.dtype(t): code for code, t in ((1, np.float32), (2, np.uint8), (3, np.int8), (6, np.int32))}
 OPSET, MICROSOFT_OPSET, IR_VERSION = 18, 1, 8
-MICROSOFT = {"QLinearAdd"}
+MICROSOFT = {"QLinearAdd", "QLinearAveragePool"}
 
 
 def varint(value: int) -> bytes:
@@ -42,14 +42,22 @@ def declared(name, x):
     return data(1, name) + data(2, data(1, number(1, TYPES[x.dtype]) + data(2, shape)))
 
 
-def node(op, inputs, outputs):
+def attribute(name, value):
+    """AttributeProto of an integer or of several."""
+    if isinstance(value, int):
+        return data(1, name) + number(3, value) + number(20, 2)
+    return data(1, name) + b"".join(number(8, one) for one in value) + number(20, 7)
+
+
+def node(op, inputs, outputs, attributes=()):
     """NodeProto."""
     names = b"".join(data(1, name) for name in inputs) + b"".join(data(2, name) for name in outputs)
-    return names + data(4, op) + (data(7, "com.microsoft") if op in MICROSOFT else b"")
+    given = b"".join(data(5, attribute(*one)) for one in dict(attributes).items())
+    return names + data(4, op) + given + (data(7, "com.microsoft") if op in MICROSOFT else b"")
 
 
 def model(nodes, constants, inputs, outputs) -> bytes:
-    """ModelProto of `nodes`, (op, names of inputs, names of outputs) each, for arrays by name."""
+    """ModelProto of `nodes`, (op, names of inputs, names of outputs, attributes) each, for arrays by name."""
     graph = b"".join(data(1, node(*one)) for one in nodes) + data(2, "op")
     graph += b"".join(data(5, constant(*one)) for one in constants.items())
     graph += b"".join(data(11, declared(*one)) for one in inputs.items())

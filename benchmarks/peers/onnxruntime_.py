@@ -5,7 +5,7 @@ from itertools import chain
 import numpy as np
 import onnxruntime as ort
 
-from benchmarks import products
+from benchmarks import pools, products
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import STEP, A, B, C
 from benchmarks.peers.onnx_model import model
@@ -99,7 +99,39 @@ def convolution(x, w):
     return Candidate(bound([("ConvInteger", ["x", "w"], ["y"])], {"w": w}, {"x": image}, {"y": out}), lambda: out, 0)
 
 
+def windows(pool, x):
+    """Give the attributes of a pool."""
+    (top, bottom), (left, right) = pool.pads(x)
+    return {"kernel_shape": [pool.taps] * 2, "strides": [pool.step] * 2, "pads": [top, left, bottom, right]}
+
+
+def max_pool(pool):
+    """MaxPool, of planes one after the other, as it takes no others."""
+
+    def make(x):
+        image, shape = np.ascontiguousarray(x.transpose(0, 3, 1, 2)), pool.shape(x)
+        out = shared(int(np.prod(shape)), np.uint8).reshape(1, shape[3], *shape[1:3])
+        node = ("MaxPool", ["x"], ["y"], windows(pool, x))
+        return Candidate(bound([node], {}, {"x": image}, {"y": out}), lambda: out.transpose(0, 2, 3, 1), 0)
+
+    return make
+
+
+def avg_pool(pool):
+    """QLinearAveragePool, with the channels of a pixel side by side."""
+
+    def make(x):
+        out = shared(int(np.prod(pool.shape(x))), np.uint8).reshape(pool.shape(x))
+        node = ("QLinearAveragePool", ["x", "a_scale", "a_zero", "a_scale", "a_zero"], ["y"])
+        run = bound([(*node, {"channels_last": 1, **windows(pool, x)})], parameters("a", A), {"x": x}, {"y": out})
+        return Candidate(run, lambda: out, ONE_STEP)
+
+    return make
+
+
 FORMS = {
+    **{name: {"MaxPool": max_pool(pool)} for name, pool in pools.MAX_POOLS.items()},
+    **{name: {"QLinearAveragePool": avg_pool(pool)} for name, pool in pools.AVG_POOLS.items()},
     "quantized_add_8p8to8": {"QLinearAdd": add_8},
     "quantize": {"QuantizeLinear": quantize},
     "dequantize": {"DequantizeLinear": dequantize},

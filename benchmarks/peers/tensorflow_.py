@@ -6,7 +6,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import numpy as np
 import tensorflow as tf
 
-from benchmarks import uniform
+from benchmarks import pools, uniform
 from benchmarks.case import Candidate
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, WIDE, A, B
 
@@ -69,7 +69,7 @@ def quantized_bias_add(x, y, min_x, max_x, min_y, max_y, dtype):
     )
 
 
-def of_codes(op, *names, dtype=tf.int32, **options):
+def of_codes(op, *names, dtype=tf.int32, within=0, **options):
     """Give a maker for an op of quint8 tensors of these names, in the ranges of A and B."""
 
     def make(**given):
@@ -77,9 +77,15 @@ def of_codes(op, *names, dtype=tf.int32, **options):
         for name, codes, affine in zip(names, given.values(), (A, B), strict=False):
             bound[name] = quantized(codes, tf.quint8)
             bound[f"min_{name}"], bound[f"max_{name}"] = ends(*affine.range)
-        return kept(lambda: op(**bound), lambda got: plain(got[0], dtype), 0)
+        return kept(lambda: op(**bound), lambda got: plain(got[0], dtype), within)
 
     return make
+
+
+def pool(op, shape, within):
+    """Give a maker for one of the pools."""
+    windows = {"ksize": [1, shape.taps, shape.taps, 1], "strides": [1, shape.step, shape.step, 1], "padding": "SAME"}
+    return of_codes(op, "input", dtype=tf.uint8, within=within, **windows)
 
 
 def quantize(x):
@@ -193,6 +199,8 @@ FORMS = {
     "tensorflow_relu": {"QuantizedRelu": of_codes(raw.QuantizedRelu, "features", dtype=tf.uint8, out_type=tf.quint8)},
     "tensorflow_mul": {"QuantizedMul": of_codes(raw.QuantizedMul, "x", "y", Toutput=tf.qint32)},
     "tensorflow_matmul": {"QuantizedMatMul": of_codes(raw.QuantizedMatMul, "a", "b", Toutput=tf.qint32)},
+    **{name: {"QuantizedMaxPool": pool(raw.QuantizedMaxPool, p, 0)} for name, p in pools.MAX_POOLS.items()},
+    **{name: {"QuantizedAvgPool": pool(raw.QuantizedAvgPool, p, 1)} for name, p in pools.AVG_POOLS.items()},
     "tensorflow_conv2d": {"QuantizedConv2D": CONV2D},
     "quantized_add_8p8to32": {
         "QuantizedAdd": add_32(quantized_add, 25.5),  # its steps are whole codes, which unequal ranges feel

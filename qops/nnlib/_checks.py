@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from qops.qtensor import U8, TensorLike, integer, operands, output, span
+from qops.qtensor import U8, TensorLike, integers, operands, output, span
 
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
@@ -26,9 +26,10 @@ def two(
 
 def two_integers(value: Any, name: str, lowest: int = 1, highest: int = 2**31 - 1) -> tuple[int, int]:
     """Give two integers of lowest..highest."""
-    if not isinstance(value, tuple | list) or len(value) != 2:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
-    return integer(value[0], name, lowest, highest), integer(value[1], name, lowest, highest)
+    first, second = integers(value, name, lowest, highest)
+    return first, second
 
 
 def both_ends(value: Any, name: str) -> tuple[float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -176,14 +175,16 @@ def _checked(
         raise ValueError(f"ksize: Non-spatial pooling is not yet supported, got {taps}")
     size, kernel, stride = image.shape[1:3], (taps[1], taps[2]), (steps[1], steps[2])
     rule = one_of(padding, "padding", PADDINGS)
-    if rule == "VALID":
-        places = tuple(int((n - k + s) / s) for n, k, s in zip(size, kernel, stride, strict=True))
-    else:
-        places = tuple(-(-n // s) for n, s in zip(size, stride, strict=True))
+    places = tuple([_places(rule, size[i], kernel[i], stride[i]) for i in (0, 1)])
     if min(places) < 0:
         raise ValueError(f"ksize: Computed output size would be negative: {kernel} for images of {size}")
     shape = (len(image), *places, image.shape[3])
     if out is not None:
         check_out(out, image.dtype.num, shape, [image])
-    window = Window.named(rule, size, kernel, stride) if prod(shape) else None
+    window = None if 0 in shape else Window.named(rule, size, kernel, stride)
     return _Pool(image, (lo, hi), kernel, window, shape)
+
+
+def _places(rule: str, size: int, taps: int, step: int) -> int:
+    """Give how many windows there are along one axis; below 0 if the window is too large."""
+    return int((size - taps + step) / step) if rule == "VALID" else -(-size // step)

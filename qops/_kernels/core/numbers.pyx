@@ -37,6 +37,11 @@ cpdef object integer(value, str name, low=None, high=None):
     return value
 
 
+cpdef tuple integers(values, str name, low, high):
+    """The members of a tuple or list, as `integer` gives them."""
+    return tuple([integer(value, name, low, high) for value in values])
+
+
 cdef bint has_axes(value):
     """Whether it is an array of at least one dimension, as the ends of ranges per channel are."""
     return cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0

@@ -14,3 +14,4 @@ ctypedef struct Combination:  # what becomes of a window: first down, then acros
 cdef Combination largest_codes(bint is_signed) noexcept nogil
 cdef Combination sums_of(bint is_signed, Py_ssize_t size) noexcept nogil
 cdef Combination totals_of() noexcept nogil
+cdef void pick_pixels(const char *x, Py_ssize_t count, Py_ssize_t size, Py_ssize_t stride, char *y) noexcept nogil

@@ -1,5 +1,6 @@
 """Pixels made of several: of the codes that lie a step apart the largest, or the sum. No arrays here: see pooling."""
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
+from libc.string cimport memcpy
 
 from qops._kernels.core.tiers cimport tier
 
@@ -49,6 +50,29 @@ cdef inline void added(const total *x, Pixels p, total *y) noexcept nogil:
             for t in range(p.taps):
                 acc += <uint32_t>x[i * p.stride + t * p.step + c]
             y[i * p.channels + c] = <total>acc
+
+
+cdef inline void move_pixel(const char *x, Py_ssize_t size, char *y) noexcept nogil:
+    """Some bytes, as many at a time as an instruction moves, the last ones flush with the end."""
+    cdef Py_ssize_t i
+    if size >= 16:
+        for i in range(0, size - 16, 16):
+            memcpy(y + i, x + i, 16)
+        memcpy(y + size - 16, x + size - 16, 16)
+    elif size >= 4:
+        for i in range(0, size - 4, 4):
+            memcpy(y + i, x + i, 4)
+        memcpy(y + size - 4, x + size - 4, 4)
+    else:
+        for i in range(size):
+            y[i] = x[i]
+
+
+cdef void pick_pixels(const char *x, Py_ssize_t count, Py_ssize_t size, Py_ssize_t stride, char *y) noexcept nogil:
+    """Pixels of so many bytes, of those that lie together each stride-th."""
+    cdef Py_ssize_t i
+    for i in range(count):
+        move_pixel(x + i * stride * size, size, y + i * size)
 
 
 cdef void largest_u8(const char *x, Pixels p, char *y) noexcept nogil:

@@ -13,12 +13,13 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport rintf
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.core.rounding cimport saturate_u8
 from qops._kernels.core.tiers cimport tier
-from qops._kernels.product.pixels cimport Combination, Pixels, largest_codes, sums_of, totals_of
+from qops._kernels.product.pixels cimport Combination, Pixels, largest_codes, pick_pixels, sums_of, totals_of
+from qops._kernels.product.tile cimport aligned
 from qops._kernels.product.window cimport Axis, Window
 
 import numpy as np
@@ -39,7 +40,8 @@ cdef extern from "product/pooling.h" nogil:
     Py_ssize_t pool_means__simd(int, const int16_t *, Py_ssize_t, Mean, void *)
 
 cdef enum:
-    NARROW = 64  # bytes of a vector
+    NARROW = 64  # codes of the longest vector
+    BEHIND = 256  # bytes behind the sums, which vectors read
     FEW = 255  # taps whose sum fits 16 bits, of u8 without sign, of s8 with it
 
 RULES = {"reciprocal": RECIPROCAL, "quotient": QUOTIENT, "truncate": TRUNCATE, "q15": Q15}
@@ -57,30 +59,57 @@ cdef inline Taps taps_on(const Axis *axis, Py_ssize_t place, Py_ssize_t size, Py
     return Taps(at + first * d, max(0, end - first))
 
 
+ctypedef struct Place:  # of a window across
+    Taps read  # in a row of columns with its margins
+    Py_ssize_t count  # of taps on the image
+    Py_ssize_t read_end, count_end  # of the places that read as many, that count as many
+
+
 ctypedef struct Pool:
     Axis down, across
     Py_ssize_t height, width, channels, kh, kw, oh, ow
-    Taps *columns  # of each place across
+    Py_ssize_t margin  # pixels of padding on both sides of a row of columns
+    bint has_gaps  # there are windows that read nothing
+    Place *places
     Combination combine
 
 
-cdef inline Py_ssize_t alike(const Pool *p, Py_ssize_t i) noexcept nogil:
-    """Where the places across end that have as many taps as i."""
-    cdef Py_ssize_t end = i + 1
-    while end < p.ow and p.columns[end].count == p.columns[i].count:
-        end += 1
-    return end
+cdef inline Py_ssize_t wide(const Pool *p) noexcept nogil:
+    return p.width + 2 * p.margin
+
+
+cdef Py_ssize_t margin_of(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
+    """As wide as windows that touch the image reach, so that these are whole; none where that is wider than it."""
+    cdef Py_ssize_t reach = min((kernel - 1) * axis.dilation, max(axis.before, axis.after))
+    return reach if reach <= size else 0
+
+
+cdef void find_places(Pool *p) noexcept nogil:
+    cdef Axis in_margins = p.across
+    cdef Place *place
+    cdef Py_ssize_t i
+    in_margins.before -= p.margin
+    p.has_gaps = False
+    for i in range(p.ow - 1, -1, -1):
+        place = p.places + i
+        place.read = taps_on(&in_margins, i, wide(p), p.kw)
+        place.count = taps_on(&p.across, i, p.width, p.kw).count
+        p.has_gaps |= place.read.count == 0
+        place.read_end = place.count_end = i + 1
+        if i + 1 < p.ow and place.read.count == place[1].read.count:
+            place.read_end = place[1].read_end
+        if i + 1 < p.ow and place.count == place[1].count:
+            place.count_end = place[1].count_end
 
 
 cdef void whole_windows(const Pool *p, const char *columns, Pixels pixels, char *scratch, char *y) noexcept nogil:
-    """Windows that lie on the image. Of pixels too short for a vector all that begin anywhere are made first."""
-    cdef Py_ssize_t i, size = p.channels * p.combine.size, stride = p.across.stride
+    """Windows that lie on the columns. Of pixels too short for a vector all that begin anywhere are made first."""
+    cdef Py_ssize_t size = p.channels * p.combine.size, stride = p.across.stride
     cdef Pixels anywhere
-    if stride > 1 and size < NARROW:
+    if stride > 1 and p.channels < NARROW:
         anywhere = Pixels(1, 0, ((pixels.count - 1) * stride + 1) * p.channels, p.kw, pixels.step)
         p.combine.across(columns, anywhere, scratch)
-        for i in range(pixels.count):
-            memcpy(y + i * size, scratch + i * stride * size, size)
+        pick_pixels(scratch, pixels.count, size, stride, y)
     elif stride > 1:
         p.combine.across(columns, pixels, y)
     else:
@@ -88,24 +117,27 @@ cdef void whole_windows(const Pool *p, const char *columns, Pixels pixels, char 
 
 
 cdef void pool_row(const Pool *p, const char *image, Taps rows, char *columns, char *y) noexcept nogil:
-    """A row of results, by way of columns, of which there is one a pixel of the image; as much memory follows them."""
+    """A row of results, by way of columns, of which there is one a pixel of the image, and margins of padding; as much
+    memory follows them."""
     cdef Py_ssize_t row = p.width * p.channels, pixel = p.channels * p.combine.size, i = 0, end
-    cdef const char *x
+    cdef const Place *place
     cdef Pixels pixels
-    memset(y, p.combine.nothing, p.ow * pixel)
+    if p.has_gaps or not rows.count:
+        memset(y, p.combine.nothing, p.ow * pixel)
     if rows.count:
         pixels = Pixels(1, 0, row, rows.count, p.down.dilation * row)
-        p.combine.down(image + rows.begin * row * p.combine.given, pixels, columns)
+        p.combine.down(image + rows.begin * row * p.combine.given, pixels, columns + p.margin * pixel)
     while i < p.ow and rows.count:
-        end, x = alike(p, i), columns + p.columns[i].begin * pixel
-        pixels = Pixels(end - i, p.across.stride * p.channels, p.channels, p.columns[i].count,
+        place = p.places + i
+        end = place.read_end
+        pixels = Pixels(end - i, p.across.stride * p.channels, p.channels, place.read.count,
                         p.across.dilation * p.channels)
         if pixels.taps == p.kw:
-            whole_windows(p, x, pixels, columns + p.width * pixel, y + i * pixel)
+            whole_windows(p, columns + place.read.begin * pixel, pixels, columns + wide(p) * pixel, y + i * pixel)
         elif pixels.taps:
             for i in range(i, end):  # which begin a stride apart behind the image, and together before it
                 pixels.count = 1
-                p.combine.across(columns + p.columns[i].begin * pixel, pixels, y + i * pixel)
+                p.combine.across(columns + p.places[i].read.begin * pixel, pixels, y + i * pixel)
         i = end
 
 # ---------------------------------------------------------------- means
@@ -147,10 +179,10 @@ cdef void means_row(const Pool *p, const Means *means, Taps rows, const char *su
     cdef Py_ssize_t i = 0, end, first, n
     cdef Mean mean
     while i < p.ow:
-        end, first = p.ow if means.padding else alike(p, i), i * p.channels
+        end, first = p.ow if means.padding else p.places[i].count_end, i * p.channels
         n = (end - i) * p.channels
         mean = mean_of(means.rule, means.is_signed,
-                       p.kh * p.kw if means.padding else rows.count * p.columns[i].count)
+                       p.kh * p.kw if means.padding else rows.count * p.places[i].count)
         if means.size == 2:
             means_s16(<const int16_t *>sums + first, n, mean, y + first)
         else:
@@ -161,20 +193,22 @@ cdef void means_row(const Pool *p, const Means *means, Taps rows, const char *su
 
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y, const Means *means) noexcept nogil:
     """All rows; not 0 if there is no memory for it. means: NULL if there are none to be made."""
-    cdef Py_ssize_t places = p.ow * <Py_ssize_t>sizeof(Taps), columns = 2 * p.width * p.channels * p.combine.size
-    cdef Py_ssize_t i, _i, j, row = p.ow * p.channels * p.combine.size
-    cdef char *memory = <char *>PyMem_RawMalloc(places + columns + row)
-    cdef char *sums = memory + places + columns
+    cdef Py_ssize_t columns = 2 * wide(p) * p.channels * p.combine.size, row = p.ow * p.channels * p.combine.size
+    cdef Py_ssize_t _i, j
+    cdef char *memory = <char *>PyMem_RawMalloc(64 + columns + row + BEHIND + p.ow * <Py_ssize_t>sizeof(Place))
+    cdef char *column = <char *>aligned(memory)
+    cdef char *sums = column + columns
     cdef Taps rows
     if memory == NULL:
         return -1
-    p.columns = <Taps *>memory
-    for i in range(p.ow):
-        p.columns[i] = taps_on(&p.across, i, p.width, p.kw)
+    p.places = <Place *>aligned(sums + row + BEHIND - 64)
+    find_places(p)
+    memset(column, p.combine.nothing, columns)
+    memset(sums + row, 0, BEHIND - 64)
     for _i in range(images):
         for j in range(p.oh):
             rows = taps_on(&p.down, j, p.height, p.kh)
-            pool_row(p, x, rows, memory + places, y if means == NULL else sums)
+            pool_row(p, x, rows, column, y if means == NULL else sums)
             if means != NULL:
                 means_row(p, means, rows, sums, <uint8_t *>y)
             y += row if means == NULL else p.ow * p.channels
@@ -194,7 +228,7 @@ cdef cnp.ndarray checked(image):
 cdef cnp.ndarray pooled(cnp.ndarray image, tuple kernel, Window window, Combination combine, int typenum, out,
                         const Means *means):
     """The results of the dtype number `typenum`, in `out` if there is one."""
-    cdef cnp.ndarray x = np.ascontiguousarray(image), y, made
+    cdef cnp.ndarray x = image if cnp.PyArray_IS_C_CONTIGUOUS(image) else np.ascontiguousarray(image), y, made
     cdef Pool p
     cdef int failed
     p.down, p.across = window.down, window.across
@@ -202,6 +236,7 @@ cdef cnp.ndarray pooled(cnp.ndarray image, tuple kernel, Window window, Combinat
     p.kh, p.kw = kernel
     p.height, p.width, p.channels = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 3)
     window.places(p.height, p.width, p.kh, p.kw, &p.oh, &p.ow)
+    p.margin = margin_of(&p.across, p.width, p.kw)
     cdef cnp.npy_intp[4] shape = [cnp.PyArray_DIM(x, 0), p.oh, p.ow, p.channels]
     if out is None:
         y = cnp.PyArray_EMPTY(4, shape, typenum, 0)

@@ -15,10 +15,10 @@ cdef inline Py_ssize_t room(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel
     return size + axis.before + axis.after - span(axis, kernel)
 
 
-cdef tuple same_padding(Py_ssize_t size, Py_ssize_t kernel, Py_ssize_t stride, Py_ssize_t dilation):
-    cdef Py_ssize_t places = (size + stride - 1) // stride
-    cdef Py_ssize_t total = max(0, (places - 1) * stride + (kernel - 1) * dilation + 1 - size)
-    return total // 2, total - total // 2
+cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept:
+    cdef Py_ssize_t places = (size + axis.stride - 1) // axis.stride
+    cdef Py_ssize_t total = max(0, (places - 1) * axis.stride + span(axis, kernel) - size)
+    axis.before, axis.after = total // 2, total - total // 2
 
 
 @cython.final
@@ -30,12 +30,17 @@ cdef class Window:
     """
 
     def __init__(self, stride=(1, 1), dilation=(1, 1), padding=((0, 0), (0, 0))):
-        self.down.stride, self.across.stride = stride
-        self.down.dilation, self.across.dilation = dilation
-        (self.down.before, self.down.after), (self.across.before, self.across.after) = padding
-        for name, low, values in (("stride", 1, stride), ("dilation", 1, dilation), ("padding", 0, sum(padding, ()))):
-            if min(values) < low:
-                raise ValueError(f"{name}: expected at least {low}, got {values}")
+        cdef Axis *down = &self.down
+        cdef Axis *across = &self.across
+        down.stride, across.stride = stride
+        down.dilation, across.dilation = dilation
+        (down.before, down.after), (across.before, across.after) = padding
+        if min(down.stride, across.stride) < 1:
+            raise ValueError(f"stride: expected at least 1, got {stride}")
+        if min(down.dilation, across.dilation) < 1:
+            raise ValueError(f"dilation: expected at least 1, got {dilation}")
+        if min(down.before, down.after, across.before, across.after) < 0:
+            raise ValueError(f"padding: expected at least 0, got {padding}")
 
     @staticmethod
     def named(str padding, size, kernel, stride=(1, 1), dilation=(1, 1)):
@@ -47,8 +52,10 @@ cdef class Window:
             raise ValueError(f"padding: expected 'SAME' or 'VALID', got {padding!r}")
         if padding == "VALID":
             return Window(stride, dilation)
-        pads = tuple([same_padding(n, k, s, d) for n, k, s, d in zip(size, kernel, stride, dilation, strict=True)])
-        return Window(stride, dilation, pads)
+        cdef Window made = Window(stride, dilation)
+        pad_same(&made.down, size[0], kernel[0])
+        pad_same(&made.across, size[1], kernel[1])
+        return made
 
     @property
     def padding(self):

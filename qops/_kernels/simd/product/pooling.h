@@ -1,5 +1,5 @@
-/* The loops of pooling.pyx, many lanes at a time. Each covers LANES elements or more, the last vector flush with their
- * end, or does nothing of fewer. */
+/* The loops of pooling.pyx, many lanes at a time, the last vector flush with the end. Of fewer than LANES elements as
+ * many are read. */
 #ifdef TIER
 
 /* LANES / 4 means of sums in 16 bits, as s32 + shift; the quotient, of a division that is rounded once, by a product and
@@ -38,8 +38,12 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_q15)(con
 
 TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
 {
-    if (n < LANES)
-        return 0;
+    uint8_t few[LANES];
+    if (n < LANES) {
+        TIER(pool_means)(sums, LANES, p, few);
+        memcpy(y, few, n);
+        return n;
+    }
     switch (p.rule) {
     case POOL_RECIPROCAL: return TIER(pool_means_of)(sums, n, p, y, POOL_RECIPROCAL);
     case POOL_QUOTIENT: return TIER(pool_means_of)(sums, n, p, y, POOL_QUOTIENT);
@@ -53,6 +57,7 @@ TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_
 #define QOPS_POOLING_H
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* how a mean is made of a sum: see pooling.pyx */
 typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_Q15 } pool_rule;
