@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -126,12 +126,10 @@ def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArra
     """
     (codes, lo, hi), (b, b_min, b_max), result = _checked(x, bias, out, S32)
     step, bias_step = f32(f32(hi - lo) * 2.0**-32), f32(f32(b_max - b_min) * 2.0**-32)
-    ratio = np.float32(f32(bias_step / step)) if step > 0 else np.float32(np.inf)
+    ratio = f32(bias_step / step) if step > 0 else inf
     if not (isfinite(step) and isfinite(ratio)):
         raise ValueError(f"x, bias: the range ({lo}, {hi}) or ({b_min}, {b_max}) is 0 wide, or wider than float32")
-    with np.errstate(over="ignore"):
-        moved = np.rint(b.astype(np.float32) * ratio).astype(np.float64)
-    np.add(codes, np.clip(moved, -(2.0**31), 2.0**31 - 1).astype(np.int32), out=result)
+    kernels.bias_add_32p32to32(codes, b, ratio, result)
     return tensor(result, lo, hi)
 
 

@@ -162,14 +162,30 @@ def test_inputs_may_have_more_axes_than_numpy_broadcasts(name, ndim):
     np.testing.assert_array_equal(got, want.reshape(many.shape))
 
 
-@pytest.mark.parametrize("name", ADDS)
-def test_broadcasts_longer_than_a_buffer_match(name):
-    """Rows against columns, more elements than the 32,768 of one stretch."""
-    x, y = np.arange(500, dtype=np.uint8)[:, None], np.arange(201, dtype=np.uint8)
-    wide = [np.broadcast_to(v, (500, 201)).copy() for v in (x, y)]
+BROADCASTS = {
+    "rows against columns": ((500, 1), (201,)),
+    "a row": ((500, 201), (201,)),
+    "a row of many axes": ((30, 10, 201), (1, 10, 201)),
+    "a row between ones": ((30, 10, 201), (10, 1)),
+    "one element": ((500, 201), ()),
+    "a row longer than a stretch": ((3, 40_000), (40_000,)),
+}
+
+
+MUL = "nnlib.quantized_mul_8x8to8"  # which passes twice over both operands, and only scales the range for one element
+
+
+@pytest.mark.parametrize(
+    ("name", "way"), [(n, way) for n in (*ADDS, MUL) for way in BROADCASTS if (n, way) != (MUL, "one element")]
+)
+def test_broadcasts_longer_than_a_stretch_match(name, way):
+    """More elements than the 32,768 of one stretch, on either side."""
+    x, y = (np.resize(np.arange(251, dtype=np.uint8), shape) for shape in BROADCASTS[way])
     (a, b), op = arrays(name), OPS[name]
-    got = call(name, **{a: (x, *op.good[a][1:]), b: (y, *op.good[b][1:])})
-    same(got, call(name, **{a: (wide[0], *op.good[a][1:]), b: (wide[1], *op.good[b][1:])}))
+    for one, other in ((x, y), (y, x)):
+        wide = [v.copy() for v in np.broadcast_arrays(one, other)]
+        got = call(name, **{a: (one, *op.good[a][1:]), b: (other, *op.good[b][1:])})
+        same(got, call(name, **{a: (wide[0], *op.good[a][1:]), b: (wide[1], *op.good[b][1:])}))
 
 
 @pytest.mark.parametrize("name", ADDS)

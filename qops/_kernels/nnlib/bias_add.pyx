@@ -1,9 +1,12 @@
-"""nnlib's QuantizedBiasAdd_8p8to32, in float32."""
+"""nnlib's QuantizedBiasAdd_8p8to32, in float32, and QuantizedBiasAdd_32p32to32."""
 
 cimport numpy as cnp
-from libc.math cimport fabsf, fmaxf
-from libc.stdint cimport int32_t, uint8_t
+from libc.math cimport fabsf, fmaxf, rintf
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 
+import numpy as np
+
+from qops._kernels.core.rounding cimport truncate_dsp_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport Ends, quantize_int
@@ -59,3 +62,30 @@ def bias_add_8p8to32(tuple x, tuple b, cnp.ndarray out):
     cdef bias_add_s32 p = prepare(Ends(x[1], x[2]), Ends(b[1], b[2]))
     walk(bias_add_u8u8_s32, &p, x[0], b[0], out)
     return p.max
+
+
+cdef void rescale_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = sat_s32(half_even(float32(b) * ratio))."""
+    cdef const int32_t* b = <int32_t*>data[0]
+    cdef int32_t* c = <int32_t*>data[1]
+    cdef float ratio = (<float*>using)[0]
+    cdef Py_ssize_t i
+    for i in range(n):
+        c[i] = truncate_dsp_s32(rintf(<float>b[i] * ratio))
+
+
+cdef void add_s32s32_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = x + b, modulo 2**32."""
+    cdef const uint32_t* x = <uint32_t*>data[0]
+    cdef const uint32_t* b = <uint32_t*>data[1]
+    cdef uint32_t* c = <uint32_t*>data[2]
+    cdef Py_ssize_t i
+    for i in range(n):
+        c[i] = x[i] + b[i]
+
+
+def bias_add_32p32to32(cnp.ndarray x, cnp.ndarray b, float ratio, cnp.ndarray out):
+    """out = the codes of x + b, of a bias whose steps are `ratio` times those of x."""
+    cdef cnp.ndarray rescaled = np.empty_like(b)
+    walk(rescale_s32, &ratio, b, rescaled)
+    walk(add_s32s32_s32, NULL, x, rescaled, out)
