@@ -1,13 +1,11 @@
 """QuantizedAdd: 8 bit plus 8 bit, to int32 (rounded once) or to 8 bit (guess, watch, at most once more)."""
 
-from typing import Literal, overload
-
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
-from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes
+from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes, typed
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "add_8p8to8_integers", "quantized_add_8p8to8", "quantized_add_8p8to32"]
@@ -78,25 +76,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     return total
 
 
-@overload
-def quantized_add_8p8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-) -> QTensor: ...
-@overload
-def quantized_add_8p8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[True],
-) -> tuple[QTensor, RangeInfo]: ...
+@typed
 def quantized_add_8p8to8(
     a: TensorLike,
     b: TensorLike,

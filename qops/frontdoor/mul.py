@@ -1,12 +1,10 @@
 """QuantizedMul: 8 bit times 8 bit, to int32 (rounded once) or to 8 bit (guess, watch, at most once more)."""
 
-from typing import Literal, overload
-
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import mul as _kernels
-from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes
+from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes, typed
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8X8TO8", "BOUND_8X8TO32", "quantized_mul_8x8to8", "quantized_mul_8x8to32"]
@@ -68,26 +66,7 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     return products
 
 
-@overload
-def quantized_mul_8x8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[False] = False,
-) -> QTensor: ...
-@overload
-def quantized_mul_8x8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[True],
-) -> tuple[QTensor, RangeInfo]: ...
+@typed
 def quantized_mul_8x8to8(
     a: TensorLike,
     b: TensorLike,

@@ -1,11 +1,14 @@
 """What the ops into 8 bits share that find their output range: guess, watch the results, write at most once more."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, overload
 
-from qops.qtensor import QTensor
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Ends", "Range", "RangeInfo", "in_passes"]
+from qops.qtensor import QTensor, TensorLike
+
+__all__ = ["Ends", "InPasses", "Range", "RangeInfo", "in_passes", "typed"]
 
 Ends: TypeAlias = tuple[float | None, float | None]
 Range: TypeAlias = tuple[float, float]
@@ -25,6 +28,38 @@ class RangeInfo(NamedTuple):
     passes: int
     found_min: float
     found_max: float
+
+
+class InPasses(Protocol):
+    """An op of this kind, as type checkers see it: with ``return_info`` it gives two things."""
+
+    @overload
+    def __call__(
+        self,
+        a: TensorLike,
+        b: TensorLike,
+        guess: Ends | None = None,
+        *,
+        range: Range | None = None,
+        out: NDArray[np.uint8] | None = None,
+        return_info: Literal[False] = False,
+    ) -> QTensor: ...
+    @overload
+    def __call__(
+        self,
+        a: TensorLike,
+        b: TensorLike,
+        guess: Ends | None = None,
+        *,
+        range: Range | None = None,
+        out: NDArray[np.uint8] | None = None,
+        return_info: Literal[True],
+    ) -> tuple[QTensor, RangeInfo]: ...
+
+
+def typed(op: Callable[..., QTensor | tuple[QTensor, RangeInfo]]) -> InPasses:
+    """Give the op itself, with the types of `InPasses`."""
+    return cast(InPasses, op)
 
 
 def in_passes(

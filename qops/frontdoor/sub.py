@@ -1,7 +1,5 @@
 """QuantizedSub: 8 bit less 8 bit, to int32 or to 8 bit; the adds, with the range of b turned around."""
 
-from typing import Literal, overload
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +7,7 @@ from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
 from qops.frontdoor.add import BOUND_8P8TO8 as BOUND_8P8TO8
 from qops.frontdoor.add import BOUND_8P8TO32 as BOUND_8P8TO32
-from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes
+from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes, typed
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_sub_8p8to8", "quantized_sub_8p8to32"]
@@ -58,25 +56,7 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     return difference
 
 
-@overload
-def quantized_sub_8p8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-) -> QTensor: ...
-@overload
-def quantized_sub_8p8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[True],
-) -> tuple[QTensor, RangeInfo]: ...
+@typed
 def quantized_sub_8p8to8(
     a: TensorLike,
     b: TensorLike,

@@ -1,4 +1,4 @@
-from typing import Any, Literal, TypedDict, overload
+from typing import Any, TypedDict
 
 _Range = tuple[float, float]
 
@@ -11,19 +11,5 @@ def add_8p8to8_integers(a: _Range, b: _Range, c: _Range) -> _Add8: ...
 def add_8p8to8(
     a: tuple[Any, float, float], b: tuple[Any, float, float], c: _Range, out: Any, subtract: bool = False
 ) -> dict[str, Any]: ...
-@overload
-def quantized_add_8p8to8(
-    a: object, b: object, guess: object, kept: object, out: object, info: Literal[False]
-) -> Any: ...
-@overload
-def quantized_add_8p8to8(
-    a: object, b: object, guess: object, kept: object, out: object, info: Literal[True]
-) -> tuple[Any, int, float, float]: ...
-@overload
-def quantized_sub_8p8to8(
-    a: object, b: object, guess: object, kept: object, out: object, info: Literal[False]
-) -> Any: ...
-@overload
-def quantized_sub_8p8to8(
-    a: object, b: object, guess: object, kept: object, out: object, info: Literal[True]
-) -> tuple[Any, int, float, float]: ...
+def quantized_add_8p8to8(a: object, b: object, guess: object, kept: object, out: object, info: bool) -> Any: ...
+def quantized_sub_8p8to8(a: object, b: object, guess: object, kept: object, out: object, info: bool) -> Any: ...

@@ -25,9 +25,6 @@ cdef enum:
     PARTS = 1 << 16  # of an output step, in 64 bits
 
 
-# ---------------------------------------------------------------- one pass, in 16 bits or in 64
-
-
 cdef bint fits_16_bits(Ends a, Ends b, Ends c) noexcept nogil:
     """Whether no sum can leave int16, whatever the codes: the values run from `offset` on, 8160 an output range."""
     cdef double first = (a.min + b.min - c.min) / step(c) * 32
@@ -114,9 +111,6 @@ cdef Span add_wide(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.nda
         w.tb[q ^ turn] = <int64_t>rint(q * (step(b) / unit) + (a.min + b.min - c.min) / unit) + PARTS // 2
     walk(add_u8u8_u8_wide, &w, x, y, out)
     return span_found(<double>w.lowest, <double>w.highest, PARTS, 2, c)
-
-
-# ---------------------------------------------------------------- the ops
 
 
 cdef Ends full_range(Ends a, Ends b) except *:

@@ -45,9 +45,6 @@ cdef inline int64_t product(int a, int b, mul_terms p) noexcept nogil:
     return p.k + b * p.kb + a * (p.ka + b * p.kab)
 
 
-# ---------------------------------------------------------------- into 32 bits
-
-
 cdef double top_of(Ends a, Ends b) noexcept nogil:
     """The upper end of the range of 32 bits, rounded up to float32."""
     return above(max(fabs(a.min), fabs(a.max)) * max(fabs(b.min), fabs(b.max)) * HEAD_ROOM)
@@ -93,9 +90,6 @@ def quantized_mul_8x8to32(a, b, out):
     terms = prepare_32(p, s)
     walk(mul_u8u8_s32, &terms, x, y, codes)
     return tensor(codes, 0 - top, top)
-
-
-# ---------------------------------------------------------------- into 8 bits
 
 
 cdef Ends full_range(Ends a, Ends b) except *:
