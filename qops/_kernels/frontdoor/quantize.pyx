@@ -182,7 +182,7 @@ def quantize(x, lo, hi, axis, dtype, nan, out):
     cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0, 0, NULL)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
         raise ValueError(f"nan: {nan!r:.80} is neither 'raise' nor 'lowest'")
-    if axis is not None or has_axes(lo) or has_axes(hi):
+    if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
         return quantize_channels(x, lo, hi, axis, row, typenum, nan, out)
     if lo is not None and type(lo) is not float:
         lo = real(lo, "range min")
@@ -190,7 +190,7 @@ def quantize(x, lo, hi, axis, dtype, nan, out):
         hi = real(hi, "range max")
     source = as_array(x, "x")
     values = float32s(source, "x")
-    may_be_nan = lo is not None and hi is not None and nan == RAISE
+    may_be_nan = lo is not None and hi is not None and (nan is RAISE or nan == RAISE)
     prepare(lo, hi, values, row, &ends, &p)
     codes = output(out, typenum, source)
     kept = keep(codes, values, few, &p) if may_be_nan and out is not None else None
