@@ -7,6 +7,7 @@
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from qops.tools.formats import FORMATS, VectorSet, write
 from qops.tools.page import page_of
 from qops.tools.progress import Progress
 from qops.tools.vectors import vectors
+
+_NEGATIVE = re.compile(r"-(\d|\.\d).*")  # no option: argparse knows -0.5 as a number, not -5e-1 or -1.
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -114,7 +117,8 @@ def main(arguments: list[str] | None = None) -> int:
     int
     """
     parser = _parser()
-    options = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args([f" {word}" if _NEGATIVE.fullmatch(word) else word for word in words])
     try:
         return int(options.run(options))
     except (ValueError, TypeError, OSError) as why:

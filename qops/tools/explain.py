@@ -63,17 +63,17 @@ def _verdict(dump: Dump, c: Candidate, codes: NDArray[Any]) -> Verdict:
     return Verdict(c.rule, c.before, where.size, where.size / y.size, int(off.max()), first, kind)
 
 
-def _tried(dump: Dump, progress: Callable[[str], None]) -> tuple[list[Verdict], list[list[str]], Exception | None]:
-    """A verdict on each rule, the best of its candidates; the rules by what they give; a refusal."""
+def _tried(dump: Dump, progress: Callable[[str], None]) -> tuple[list[Verdict], list[list[str]], dict[str, Exception]]:
+    """A verdict on each rule, the best of its candidates; the rules by what they give; why others refuse."""
     best: dict[str, Verdict] = {}
     alike: dict[bytes, list[str]] = {}
-    refusal = None
+    refused: dict[str, Exception] = {}
     for c in candidates.of(dump):
         progress(c.rule)
         try:
             wanted = c.codes(dump)
         except (ValueError, TypeError) as why:  # a scale or type that this rule does not take
-            refusal = refusal or why
+            refused[c.rule] = why
             continue
         verdict = _verdict(dump, c, wanted)
         if c.rule not in best or verdict.differs < best[c.rule].differs:
@@ -81,7 +81,8 @@ def _tried(dump: Dump, progress: Callable[[str], None]) -> tuple[list[Verdict], 
         group = alike.setdefault(sha256(np.ascontiguousarray(wanted).data).digest(), [])
         if c.rule not in group:
             group.append(c.rule)
-    return list(best.values()), sorted(g for g in alike.values() if len(g) > 1), refusal
+    groups = sorted(g for g in alike.values() if len(g) > 1)
+    return list(best.values()), groups, {rule: why for rule, why in refused.items() if rule not in best}
 
 
 def _mistaken(dump: Dump) -> Iterator[tuple[Dump, list[Candidate]]]:
@@ -131,16 +132,18 @@ def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] =
     TypeError, ValueError
         Numbers that no rule takes, a probe for a pool.
     """
-    found, groups, refusal = _tried(dump, progress)
-    exact = [v.rule for v in found if v.differs == 0]
+    with np.errstate(all="ignore"):  # scales beyond float32
+        found, groups, refused = _tried(dump, progress)
+        exact = [v.rule for v in found if v.differs == 0]
+        mistakes = [] if exact else _mistakes(dump, progress)
     excluded = sorted((v for v in found if v.differs), key=lambda v: v.differs)
-    mistakes = [] if exact else _mistakes(dump, progress)
-    if not found and not mistakes and refusal is not None:
-        raise refusal
+    if refused and not found and not mistakes:
+        raise next(iter(refused.values()))
     separated: Probe | None = None
     if probe:
         separated = probe_for(dump, exact or [v.rule for v in excluded[:_NEAREST]])
-    return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated)
+    reasons = {rule: str(why) for rule, why in refused.items()}
+    return Explanation(dump.y.size, exact, excluded, mistakes, groups, separated, reasons)
 
 
 def explain(

@@ -1,6 +1,6 @@
 """What `explain` found: rules that fit, verdicts on all others, and how they print."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +89,8 @@ class Explanation:
         Rules that are the same function on these data.
     separated : Probe or None
         Inputs to run on the device: they tell apart every two rules still possible, or else the nearest ones.
+    refused : dict of str to str
+        Rules that do not take these numbers, and why.
     """
 
     size: int
@@ -97,6 +99,7 @@ class Explanation:
     mistakes: list[Verdict]
     indistinguishable: list[list[str]]
     separated: Probe | None = None
+    refused: dict[str, str] = field(default_factory=dict)
 
     @property
     def probe(self) -> NDArray[Any] | None:
@@ -144,6 +147,8 @@ class Explanation:
             by_words.setdefault(v.before, []).append(v.rule)
         lines += [f"  all of them, with {words}: {', '.join(rules)}" for words, rules in by_words.items()]
         lines += [_line(v) for v in self.excluded[:_NEAREST]]
+        if self.refused:
+            lines.append(f"  do not take these numbers: {', '.join(self.refused)}")
         if self.separated is not None:
             lines.append(f"  probe: {self.separated}")
         return "\n".join(lines)

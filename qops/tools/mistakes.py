@@ -27,6 +27,7 @@ _STEPS = {  # of the positive codes, or of all of them, in the largest value
     (256.0, 255.0): "of 256 steps instead of 255, or of 128 instead of 127.5",
 }
 _MOST_AXES = 4
+_SEEN = 4096  # results that a zero point is read from
 
 
 def undone(dump: Dump) -> Iterator[tuple[str, Dump]]:
@@ -58,9 +59,23 @@ def _zero_points(dump: Dump) -> Iterator[tuple[str, Dump]]:
             yield f"{name} left out", dump.but(**{name: 0})
             if name == "in_zero_point" or info.min <= -zero <= info.max:
                 yield f"{name} of the other sign", dump.but(**{name: -zero})
-    zero = dump.numbers.get("zero_point")
+    name = "y_zp" if dump.b is not None else "zero_point"
+    zero, found = dump.numbers.get(name) or 0, _zero_point_seen(dump)
+    if found not in (None, zero, 0, -zero):
+        yield f"{name} {found} instead of {zero}", dump.but(**{name: found})
     if zero and dump.kind == "requantize" and not dump.numbers.get("in_zero_point"):
         yield "zero_point subtracted from acc", dump.but(zero_point=0, in_zero_point=zero)
+
+
+def _zero_point_seen(dump: Dump) -> int | None:
+    """The zero point that most of the results have that are not cut, if they tell one."""
+    y, (lo, hi) = dump.y.reshape(-1).astype(np.int64), dump.ends
+    where = np.flatnonzero((y > lo) & (y < hi))[:_SEEN]
+    real = dump.real(where) if where.size and dump.x.size == dump.y.size else None
+    if real is None or not np.isfinite(real).all():
+        return None
+    zero = round(float(np.median(y[where] - real)))
+    return zero if lo <= zero <= hi else None
 
 
 def _signs(dump: Dump) -> Iterator[tuple[str, Dump]]:

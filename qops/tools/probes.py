@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -15,8 +16,9 @@ from qops.tools.seen import Dump
 __all__ = ["Probe", "boundaries", "edges", "probe_for", "separating"]
 
 _MOST = 256
-_ALL_CODES = 1 << 12  # of wider types those near both ends and near 0
-_AROUND = 4  # integers on each side of every code boundary
+_MANY = 1 << 12  # codes that are all looked at closely
+_ALL = 1 << 17  # codes that are all looked at
+_AROUND = 4  # integers on each side of a code boundary; of many codes 1
 _OF_A_PAIR = 32  # inputs that are looked at for two rules
 _CHANNELS = 256  # whose scales are tried
 
@@ -50,22 +52,24 @@ class Probe:
 
 def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.int32]:
     """Accumulators on both sides of where the code changes, far beyond both ends, and around 0."""
-    codes = _codes(lo - zero_point - 2, hi - zero_point + 2).astype(np.float64)
+    codes = _codes(lo - zero_point - 2, hi - zero_point + 2, _ALL).astype(np.float64)
     with np.errstate(all="ignore"):
         changes = np.concatenate([codes, codes + 0.5]) / scale if scale > 0 else np.zeros(1)
-    near = (np.rint(np.clip(changes, -(2.0**33), 2.0**33))[:, None] + np.arange(-_AROUND, _AROUND + 1)).reshape(-1)
+    around = _AROUND if codes.size <= _MANY else 1
+    near = (np.rint(np.clip(changes, -(2.0**33), 2.0**33))[:, None] + np.arange(-around, around + 1)).reshape(-1)
     powers = 2.0 ** np.arange(32)
     far = np.concatenate([powers, powers - 1, -powers, 1 - powers])
     every = np.unique(np.concatenate([near, far]))
     return every[(every >= -(2**31)) & (every < 2**31)].astype(np.int64).astype(np.int32)
 
 
-def _codes(lo: int, hi: int) -> NDArray[np.int64]:
-    """All codes, or of many those near both ends and near 0."""
-    if hi - lo < _ALL_CODES:
+@lru_cache(maxsize=8)
+def _codes(lo: int, hi: int, most: int = _MANY) -> NDArray[np.int64]:
+    """All codes, or of many those near both ends and near 0, and some in between."""
+    if hi - lo < most:
         return np.arange(lo, hi + 1)
-    some = np.arange(_ALL_CODES // 4)
-    return np.unique(np.concatenate([lo + some, hi - some, some.clip(lo, hi), -some.clip(-hi, -lo)]))
+    some, between = np.arange(_MANY // 4), np.linspace(lo, hi, most).astype(np.int64)
+    return np.unique(np.concatenate([lo + some, hi - some, some.clip(lo, hi), -some.clip(-hi, -lo), between]))
 
 
 def edges(codes_of: Callable[[NDArray[np.int32]], NDArray[Any]], lo: int, hi: int) -> NDArray[np.int32]:

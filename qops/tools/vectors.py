@@ -19,9 +19,10 @@ from qops.tools.probes import boundaries, edges
 __all__ = ["MOST", "Vectors", "telling", "vectors"]
 
 MOST = 256
+_FEW = 4096  # differences of one rule that are looked at
 Run: TypeAlias = Callable[[NDArray[np.int32]], NDArray[Any]]
 _ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
-_OTHER_DATA = {"gemmlowp-legacy", "tflite-int64acc", "cmsis-s64"}
+_BY_INTEGERS = {"gemmlowp-legacy"}  # no rule for a scale
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def _running(n: Numbers, dtype: Any) -> Run:
 def _others(rule: Rule, n: Numbers, dtype: Any) -> Iterator[tuple[str, Run]]:
     """Every other rule and every mistake, accumulators -> codes."""
     for other in TABLE.values():
-        if other.name != rule.name and other.name not in _OTHER_DATA:
+        if other.name != rule.name and other.name not in _BY_INTEGERS:
             yield other.name, _running(Numbers(other, n.scale, n.zero_point, n.lo, n.hi), dtype)
     for name, row, numbers in _mutants(rule, n):
         yield name, _running(numbers or Numbers(row, n.scale, n.zero_point, n.lo, n.hi), dtype)
@@ -210,7 +211,7 @@ def vectors(
     Raises
     ------
     TypeError, ValueError
-        A rule that is not known or needs other data, a scale that is not above 0 or out of the rule's range.
+        A rule that is not known or takes no scale, a scale that is not above 0 or out of the rule's range.
 
     Examples
     --------
@@ -221,8 +222,8 @@ def vectors(
     ['q31', 'q31-wrap', 'tosa-double']
     """
     row = rule_of(rule)
-    if rule in _OTHER_DATA:
-        raise ValueError(f"rule: {rule} takes other data than int32 accumulators and a scale")
+    if rule in _BY_INTEGERS:
+        raise ValueError(f"rule: {rule} takes no scale")
     value, codes = number(scale, "scale"), code_type(np.empty(0, dtype), "dtype")
     if not value > 0:
         raise ValueError(f"scale: {scale} is not above 0")
@@ -245,10 +246,15 @@ def vectors(
 
 def telling(y: NDArray[Any], others: list[NDArray[Any]]) -> list[int]:
     """Indices at which each of the others that differs from y anywhere does."""
-    apart = np.array([other != y for other in others if not np.array_equal(other, y)])
+    places = [where for other in others if (where := np.flatnonzero(other != y)).size]
+    if not places:
+        return []
+    columns = np.unique(np.concatenate([p[:: p.size // _FEW + 1] for p in places]))
+    apart = np.array([other[columns] != y[columns] for other in others])
+    apart = apart[apart.any(axis=1)]
     found: list[int] = []
     while len(apart):
         best = int(apart.sum(axis=0).argmax())
-        found.append(best)
+        found.append(int(columns[best]))
         apart = apart[~apart[:, best]]
     return found

@@ -121,6 +121,18 @@ def test_odd_numbers_are_explained_too(rng, dtype, scale):
     assert not qops.explain(x, y ^ np.array(1, dtype), scale=scale).exact
 
 
+def test_rules_that_do_not_take_a_scale_are_told():
+    x = np.arange(-9, 9, dtype=np.int32)
+    found = qops.explain(x, np.zeros(18, np.int8), scale=2.0**-40)
+    assert {"rndnu", "rndna", "q31", "q31-wrap"} <= found.refused.keys()
+    assert "do not take these numbers: rndnu" in str(found)
+    assert set(rules.TABLE) - OF_OTHER_DATA == {*found.exact, *found.refused, *(v.rule for v in found.excluded)}
+
+
+def test_scales_beyond_float32_are_explained_without_a_warning():
+    assert not qops.explain(np.int32([1, 2]), np.int8([3, 4]), scale=1e300).exact
+
+
 def test_the_command_line_says_what_it_takes(capsys):
     for words in (["--help"], ["explain", "--help"], ["vectors", "--help"]):
         done = subprocess.run([sys.executable, "-m", "qops", *words], capture_output=True, text=True, check=True)

@@ -22,6 +22,8 @@ def image(rng, *shape):
     [
         ({"zero_point": -5}, {}, "zero_point of the other sign"),
         ({"zero_point": 0}, {}, "zero_point left out"),
+        ({"zero_point": 17}, {}, "zero_point 17 instead of 5"),
+        ({"zero_point": 17}, {"zero_point": 0}, "zero_point 17 instead of 0"),
         ({"in_zero_point": 77}, {"in_zero_point": -77}, "in_zero_point of the other sign"),
         ({}, {"in_zero_point": 77}, "in_zero_point left out"),
         ({"zero_point": 0, "in_zero_point": 5}, {}, "zero_point subtracted from acc"),
