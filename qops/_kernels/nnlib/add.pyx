@@ -1,7 +1,7 @@
 """One pass of nnlib's QuantizedAdd_8p8to8: the speculative one, all there was before 2019, and today's flat one."""
 
 cimport numpy as cnp
-from libc.stdint cimport int16_t, int64_t, uint8_t
+from libc.stdint cimport INT16_MAX, INT16_MIN, int16_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from qops._kernels.core.rounding cimport (
@@ -9,7 +9,7 @@ from qops._kernels.core.rounding cimport (
 )
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport Ends, Level, exponent, level_zero, power2
+from qops._kernels.nnlib.ranges cimport STEPS, Ends, Level, exponent, level_zero, power2
 
 cnp.import_array()
 
@@ -54,13 +54,13 @@ cdef add_spec prepare_spec(Ends a, Ends b, Ends c) noexcept nogil:
     """For a coarse range a, a fine range b and an output range c; every result is cut to 16 bits, not saturated."""
     cdef add_spec p
     cdef float fine = width(b), alpha = width(a) / fine
-    cdef float kappa = <float>128 * alpha + (<float>255 * a.min + <float>255 * b.min) / fine
-    cdef float lmin = (c.min * <float>255) / fine, lmax = (c.max * <float>255) / fine
+    cdef float kappa = <float>128 * alpha + (<float>STEPS * a.min + <float>STEPS * b.min) / fine
+    cdef float lmin = (c.min * <float>STEPS) / fine, lmax = (c.max * <float>STEPS) / fine
     cdef float step = lmax - lmin, recip = <float>8355840 / step
     p.ialpha = wrap_s16(truncate_dsp_s32(<float>128 * alpha))
     p.ikappa = wrap_s16(truncate_dsp_s32(kappa))
     p.recip = wrap_s16(truncate_dsp_s32(<float>32767 if recip >= <float>32767 else recip))
-    p.offset = wrap_s16(truncate_dsp_s32((<float>255 * lmin) / step - <float>0.5))
+    p.offset = wrap_s16(truncate_dsp_s32((<float>STEPS * lmin) / step - <float>0.5))
     p.copies = alpha >= COPIED
     return p
 
@@ -97,7 +97,7 @@ cdef void add_u8u8_u8_spec(char** data, Py_ssize_t n, void* using) noexcept nogi
 def spec_pass(tuple a, tuple b, tuple c_range, padding, cnp.ndarray out):
     """out = the codes of the sum of a coarse a and a fine b; returns the range of the sums, of `padding` too."""
     cdef Ends coarse = Ends(a[1], a[2]), fine = Ends(b[1], b[2])
-    cdef SpecPass s = SpecPass(prepare_spec(coarse, fine, Ends(c_range[0], c_range[1])), 32767, -32768)
+    cdef SpecPass s = SpecPass(prepare_spec(coarse, fine, Ends(c_range[0], c_range[1])), INT16_MAX, INT16_MIN)
     cdef int16_t x
     if s.p.copies:
         out[...] = a[0]
@@ -106,13 +106,13 @@ def spec_pass(tuple a, tuple b, tuple c_range, padding, cnp.ndarray out):
     if padding is not None:
         x = spec_sum(padding[0], padding[1], s.p)
         s.lowest, s.highest = min(s.lowest, x), max(s.highest, x)
-    return (<float>s.lowest * width(fine)) / <float>255, (<float>s.highest * width(fine)) / <float>255
+    return (<float>s.lowest * width(fine)) / <float>STEPS, (<float>s.highest * width(fine)) / <float>STEPS
 
 
 cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given, bint subtract) noexcept nogil:
     """For an output range c; `given`: both its ends are, then a coarser first shift is allowed."""
     cdef add_flat p
-    cdef float scale = <float>255 / width(c), out_zero = -c.min * scale
+    cdef float scale = <float>STEPS / width(c), out_zero = -c.min * scale
     cdef float fa = scale * a.step, fb = scale * b.step, unit
     cdef int e = exponent((max(fa, fb) if subtract else fa + fb) * <float>(16384.0 / 16380.0))
     cdef int shift = min(6 - e, 7), pre = 1 - shift if given and shift <= 0 else 0
@@ -164,7 +164,7 @@ def flat_pass(tuple a, tuple b, tuple c_range, bint given, bint subtract, cnp.nd
     s.p = prepare_flat_of(a[1:], b[1:], c_range, given, subtract)
     if not s.p.feasible:
         return None
-    s.lowest, s.highest = 32767, -32768
+    s.lowest, s.highest = INT16_MAX, INT16_MIN
     if cnp.PyArray_SIZE(out):
         s.lowest = s.highest = s.p.zero
     walk(add_u8u8_u8_flat, &s, a[0], b[0], out)

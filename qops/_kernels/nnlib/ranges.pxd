@@ -1,5 +1,8 @@
 from libc.stdint cimport uint32_t
 
+cdef enum:
+    STEPS = 255  # from the lowest to the highest uint8 code
+
 
 cdef struct Ends:
     float min, max
