@@ -113,7 +113,8 @@ def gemm_u8s8s32(
            [2, 4]], dtype=int32)
     """
     m = machine(version, isa)
-    return kernels.gemm(U8, a, b, transa, transb, alpha, ao, bo, beta, c, offsetc, co, m, num_threads, out, updated)
+    given, terms = kernels.Operands(U8, a, b, transa, transb, m), kernels.Terms(alpha, ao, bo, beta, c, offsetc, co)
+    return kernels.gemm(given, terms, num_threads, out, updated)
 
 
 @kernels.cheap_first(S8, MACHINES)
@@ -179,4 +180,5 @@ def gemm_s8s8s32(
            [ 3,  5]], dtype=int32)
     """
     m = machine(version, isa)
-    return kernels.gemm(S8, a, b, transa, transb, alpha, ao, bo, beta, c, offsetc, co, m, num_threads, out, updated)
+    given, terms = kernels.Operands(S8, a, b, transa, transb, m), kernels.Terms(alpha, ao, bo, beta, c, offsetc, co)
+    return kernels.gemm(given, terms, num_threads, out, updated)

@@ -52,6 +52,7 @@ ELSEWHERE = {
     "product/pixels": "product/test_pooling.py",
     "product/rows": "product/test_convolution.py",
     "product/run": "product/test_threads.py",
+    "product/stream": "product/test_gemm.py",
     "product/tile": "product/test_gemm.py",
     "product/transpose": "onednn/test_gemm.py",
     "product/weights": "product/test_convolution.py",

@@ -50,6 +50,16 @@ class Update:
     @property
     def co(self) -> NDArray[np.int32] | None: ...
 
+class Operands:
+    def __init__(
+        self, a_type: int, a: ArrayLike, b: ArrayLike | Packed, transa: str, transb: str, machine: Any
+    ) -> None: ...
+
+class Terms:
+    def __init__(
+        self, alpha: float, ao: int, bo: int, beta: float, c: ArrayLike | None, offsetc: str, co: ArrayLike
+    ) -> None: ...
+
 class Manner:
     def __init__(self, machine: Any) -> None: ...
 
@@ -58,19 +68,8 @@ def bare(
     a: NDArray[Any], b: NDArray[np.int8] | Packed, machine: Any, vector: str | None = None, num_threads: int = 1
 ) -> NDArray[np.int32]: ...
 def gemm(
-    a_type: int,
-    a: ArrayLike,
-    b: ArrayLike | Packed,
-    transa: str,
-    transb: str,
-    alpha: float,
-    ao: int,
-    bo: int,
-    beta: float,
-    c: ArrayLike | None,
-    offsetc: str,
-    co: ArrayLike,
-    machine: Any,
+    given: Operands,
+    terms: Terms,
     num_threads: int,
     out: NDArray[np.int32] | None,
     updated: Callable[..., NDArray[np.int32]],

@@ -55,8 +55,6 @@ cdef class Update:
                 and self.co is None)
 
 
-# ---------------------------------------------------------------- checks
-
 cdef inline int whole(value, str name, int low, int high) except? -1:
     """`integer`, at once for an int."""
     cdef long long number
@@ -143,8 +141,6 @@ cdef cnp.ndarray old_c(c, double beta, Py_ssize_t rows, Py_ssize_t columns):
     return old
 
 
-# ---------------------------------------------------------------- products
-
 cdef int multiply_vector(cnp.ndarray c, cnp.ndarray a, cnp.ndarray b, bint accumulate) except -1:
     """A x B of s8, B a vector and C a column: where pairs saturate it is the vector that oneDNN shifts to u8."""
     cdef cnp.ndarray row = result(None, 1, cnp.PyArray_DIM(a, 0), a, b)
@@ -198,38 +194,68 @@ def bare(cnp.ndarray a, b, machine, str vector=None, int num_threads=1):
     return c
 
 
-def gemm(int a_type, a, b, transa, transb, alpha, ao, bo, beta, c, offsetc, co, machine, num_threads, out, updated):
+@cython.final
+cdef class Operands:
+    """The matrices of a GEMM as a caller gives them, and checked."""
+    cdef int a_type
+    cdef object a, b, transa, transb, machine
+    cdef bint a_turned, b_turned
+    cdef cnp.ndarray left
+    cdef object right  # codes, or Packed
+    cdef cnp.ndarray codes  # of the right one
+
+    def __init__(self, int a_type, a, b, transa, transb, machine):
+        self.a_type, self.a, self.b, self.transa, self.transb, self.machine = a_type, a, b, transa, transb, machine
+
+    cdef int check(self) except -1:
+        """Set what is checked: op(A) and op(B)."""
+        self.a_turned, self.b_turned = is_turned(self.transa, "transa"), is_turned(self.transb, "transb")
+        left = matrix(self.a, "a", self.a_type)
+        if self.b_turned and isinstance(self.b, Packed):
+            raise ValueError("transb: expected 'N', as b is packed, got 'T'")
+        right = weights(self.b, self.machine)
+        self.left, self.right = left.T if self.a_turned else left, right.T if self.b_turned else right
+        self.codes = codes_of(self.right)
+        return agree(self.left, self.codes)
+
+
+@cython.final
+cdef class Terms:
+    """What a caller asks of a GEMM beside the product."""
+    cdef object alpha, ao, bo, beta, c, offsetc, co
+
+    def __init__(self, alpha, ao, bo, beta, c, offsetc, co):
+        self.alpha, self.ao, self.bo, self.beta, self.c, self.offsetc, self.co = alpha, ao, bo, beta, c, offsetc, co
+
+    cdef Update numbers(self, bint is_u8):
+        cdef double alpha = real(self.alpha, "alpha"), beta = real(self.beta, "beta")
+        ao = whole(self.ao, "ao", 0 if is_u8 else -128, 255 if is_u8 else 127)
+        return Update(ao, whole(self.bo, "bo", -128, 127), alpha, beta)
+
+
+def gemm(Operands given, Terms terms, num_threads, out, updated):
     """C = alpha*(op(A) - ao)*(op(B) - bo) + beta*C + co, by `updated` if that is more than a product, or C plus it.
 
     Numbers are converted before any array is looked at: that may run code of the caller, which may change arrays.
     """
-    cdef bint is_u8 = a_type == cnp.NPY_UINT8
-    cdef double factor = real(alpha, "alpha"), old_factor = real(beta, "beta")
-    cdef int a_offset = whole(ao, "ao", 0 if is_u8 else -128, 255 if is_u8 else 127)
-    cdef int b_offset = whole(bo, "bo", -128, 127), threads = whole(num_threads, "num_threads", 1, INT32_MAX)
-    cdef bint a_turned = is_turned(transa, "transa"), b_turned = is_turned(transb, "transb")
-    cdef cnp.ndarray left = matrix(a, "a", a_type), codes, made
-    cdef Update update
-    if b_turned and isinstance(b, Packed):
-        raise ValueError("transb: expected 'N', as b is packed, got 'T'")
-    left = (<object>left).T if a_turned else left
-    right = weights(b, machine)
-    right = right.T if b_turned else right
-    codes = codes_of(right)
-    agree(left, codes)
-    rows, columns = cnp.PyArray_DIM(left, 0), cnp.PyArray_DIM(codes, 1)
-    old, term = old_c(c, old_factor, rows, columns), added(co, offsetc, rows, columns)
-    update = Update(a_offset, b_offset, factor, old_factor, old, term)
-    made = None if out is None and not update.is_product() else result(out, rows, columns, left, codes)
+    cdef Update update = terms.numbers(given.a_type == cnp.NPY_UINT8)
+    cdef int threads = whole(num_threads, "num_threads", 1, INT32_MAX)
+    cdef cnp.ndarray made
+    given.check()
+    rows, columns = cnp.PyArray_DIM(given.left, 0), cnp.PyArray_DIM(given.codes, 1)
+    update.old = old_c(terms.c, update.beta, rows, columns)
+    update.co = added(terms.co, terms.offsetc, rows, columns)
+    made = None if out is None and not update.is_product() else result(out, rows, columns, given.left, given.codes)
     if not update.is_product():
-        terms = updated(left, right, update, machine, threads)
+        codes = updated(given.left, given.right, update, given.machine, threads)
         if out is None:
-            return terms
-        np.copyto(out, terms)
+            return codes
+        np.copyto(out, codes)
         return out
-    if old is not None and made is not old:
-        np.copyto(made, old)
-    product(made, left, right, Manner(machine), vector_of(left, codes, a_turned, b_turned), old is not None, threads)
+    if update.old is not None and made is not update.old:
+        np.copyto(made, update.old)
+    vector = vector_of(given.left, given.codes, given.a_turned, given.b_turned)
+    product(made, given.left, given.right, Manner(given.machine), vector, update.old is not None, threads)
     return made
 
 

@@ -20,4 +20,10 @@ ctypedef struct Product:
     bint accumulate
 
 cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef int product(const Product *p) noexcept nogil
+cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexcept nogil
+cdef bint packs_on_the_way(const Product *p) noexcept nogil
+cdef int blocked_product(const Product *p) noexcept nogil
+
+cdef inline bint shifted(const Product *p) noexcept nogil:
+    """Whether the kernel takes A, which is signed, as a + 128."""
+    return p.a_signed and not p.kernel.widens

@@ -46,7 +46,6 @@ cdef enum:
 
 RULES = {"reciprocal": RECIPROCAL, "quotient": QUOTIENT, "truncate": TRUNCATE, "q15": Q15}
 
-# ---------------------------------------------------------------- the windows of a row
 
 ctypedef struct Taps:  # of a window, those on the image along one axis: where the first lies, and how many
     Py_ssize_t begin, count
@@ -140,7 +139,6 @@ cdef void pool_row(const Pool *p, const char *image, Taps rows, char *columns, c
                 p.combine.across(columns + p.places[i].read.begin * pixel, pixels, y + i * pixel)
         i = end
 
-# ---------------------------------------------------------------- means
 
 cdef Mean mean_of(Rule rule, bint is_signed, Py_ssize_t count) noexcept nogil:
     cdef int32_t n = <int32_t>max(count, 1)
@@ -189,7 +187,6 @@ cdef void means_row(const Pool *p, const Means *means, Taps rows, const char *su
             means_s32(<const int32_t *>sums + first, n, mean, y + first)
         i = end
 
-# ---------------------------------------------------------------- images
 
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y, const Means *means) noexcept nogil:
     """All rows; not 0 if there is no memory for it. means: NULL if there are none to be made."""

@@ -22,7 +22,6 @@ cdef extern from "product/depthwise.h" nogil:
 cdef enum:
     ROOM = 1 << 14  # sums made before they are put elsewhere
 
-# ---------------------------------------------------------------- rows of the output
 
 cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
                      const uint8_t *x, int32_t *y) noexcept nogil:
@@ -87,8 +86,6 @@ cdef void depthwise_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t
         x += p.sh * row_bytes(&p.image)
         y += p.ow * p.groups
 
-
-# ---------------------------------------------------------------- the walk over images and their rows
 
 cdef Py_ssize_t rows_read(const Convolution *p, Py_ssize_t rows) noexcept nogil:
     return (rows - 1) * p.sh + (p.kh - 1) * p.dh + 1

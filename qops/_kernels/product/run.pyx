@@ -1,7 +1,8 @@
 """An integer product on this thread or on several, without the GIL unless it is brief."""
 cimport cython
 
-from qops._kernels.product.blocks cimport Product, product, some_columns
+from qops._kernels.product.blocks cimport Product, some_columns
+from qops._kernels.product.stream cimport product
 from qops._kernels.product.tile cimport GEMM_ROWS
 
 from qops._kernels.core.threads import run_parts

@@ -18,7 +18,6 @@ cdef enum:
     PLAIN_COLUMNS = 16
     ONES = 256  # quads of ones that columns are summed with
 
-# ---------------------------------------------------------------- the definition
 
 cdef inline uint32_t dot_exact(const uint8_t *a, const int8_t *b) noexcept nogil:
     # a0*b0 + a1*b1 + a2*b2 + a3*b3                              VPDPBUSD
@@ -76,8 +75,6 @@ cdef void plain_pack(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize
                 panel[4 * (q * columns + j) + i] = <uint8_t>b[(4 * q + i) * ldb + j]
 
 
-# ---------------------------------------------------------------- tiers
-
 cdef gemm_kernel plain[2]
 cdef int saturating
 for saturating in range(2):
@@ -97,8 +94,6 @@ cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil:
         return &plain[saturating]
     return gemm_find(tier(), saturating)
 
-
-# ---------------------------------------------------------------- packing
 
 cdef Py_ssize_t no_offset = 0
 ONE_TAP = &no_offset
@@ -175,8 +170,6 @@ cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_
     for i in range(length, 2 * end):
         wide[i] = 0
 
-
-# ---------------------------------------------------------------- panels times rows
 
 cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize_t quads, Py_ssize_t n,
                       int32_t *sums) noexcept nogil:

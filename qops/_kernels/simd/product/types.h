@@ -1,4 +1,4 @@
-/* What the loops of blocks.pyx and rows.pyx hand to a kernel.
+/* What the loops of blocks.pyx, stream.pyx and rows.pyx hand to a kernel.
  *
  * A quad is 4 bytes that lie together along k: four 8-bit elements, or two 16-bit ones for the kernels that widen.
  * B is packed in panels of up to vectors * lanes columns, [quad][column][4 bytes], so one vector holds one quad of

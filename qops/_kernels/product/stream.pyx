@@ -1,0 +1,71 @@
+"""An integer product: of few rows, which read B once and do not pack it, or by blocks. No arrays here: see gemm."""
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.string cimport memset
+
+from qops._kernels.product.blocks cimport Product, blocked_product, packs_on_the_way, shifted, some_columns, some_terms
+from qops._kernels.product.tile cimport GEMM_STREAM_ROWS, aligned, pack_quads
+
+cdef enum:
+    NEAR_B = 1 << 23  # bytes of B, which the caches may hold
+    NEAR_ROWS = 3  # up to which such a B is better streamed than packed on the way
+
+
+cdef bint streams(const Product *p) noexcept nogil:
+    cdef bint better_packed = packs_on_the_way(p) and p.k * p.ldb <= NEAR_B
+    return (p.kernel.stream != NULL and p.panels == NULL and p.runs == NULL and p.n >= 64 and p.k >= 32
+            and p.m + shifted(p) <= (NEAR_ROWS if better_packed else GEMM_STREAM_ROWS))
+
+
+cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p, Py_ssize_t row,
+                      Py_ssize_t groups) noexcept nogil:
+    """acc to its row of C, its columns back in order (simd/product/stream.h), 128 times their sums taken off."""
+    cdef uint32_t *c = <uint32_t *>p.c + row * p.ldc
+    cdef uint32_t x
+    cdef Py_ssize_t g, vector, lane, i, j
+    for g in range(0, 64 * groups, 64):
+        for vector in range(4):
+            for lane in range(4):
+                for i in range(4):
+                    j = g + 16 * vector + 4 * lane + i
+                    x = <uint32_t>acc[j]
+                    if sums != NULL:
+                        x -= 128 * <uint32_t>sums[j]
+                    j = g + 16 * lane + 4 * vector + i
+                    c[j] = c[j] + x if p.accumulate else x
+
+
+cdef void stream_whole(const Product *p, Py_ssize_t quads, uint8_t *a, int32_t *acc) noexcept nogil:
+    """Whole blocks of B; if A is shifted a row of ones gives the column sums."""
+    cdef Py_ssize_t i, groups = p.n // 64, rows = p.m + shifted(p)
+    cdef const int32_t *sums = acc + 64 * groups * p.m if shifted(p) else NULL
+    memset(acc, 0, 4 * 64 * groups * rows)
+    for i in range(p.m):
+        pack_quads(p.kernel, p.a + i * p.lda, p.k, p.a_signed, a + p.k * i)
+    if shifted(p):
+        memset(a + p.k * p.m, 1, p.k)
+    p.kernel.stream(a, p.k, rows, p.b, p.ldb, p.k // (4 * quads), quads, groups, acc)
+    for i in range(p.m):
+        put_columns(acc + 64 * groups * i, sums, p, i, groups)
+
+
+cdef int streamed_product(const Product *p) noexcept nogil:
+    cdef Py_ssize_t rows = p.m + shifted(p)
+    cdef Py_ssize_t quads = 2 if p.ldb >= 2048 else 4 if rows <= 2 else 8  # measured
+    cdef Py_ssize_t k = p.k // (4 * quads) * (4 * quads), n = p.n // 64 * 64
+    cdef Product whole = some_terms(p, 0, k), below = some_terms(p, k, p.k - k)
+    cdef Product right = some_columns(p, n, p.n - n)
+    cdef void *memory = PyMem_RawMalloc(rows * (k + 4 * n) + 64)
+    cdef int32_t *acc = <int32_t *>aligned(memory)
+    if memory == NULL:
+        return -1
+    whole.n = below.n = n
+    stream_whole(&whole, quads, <uint8_t *>(acc + n * rows), acc)
+    PyMem_RawFree(memory)
+    return (blocked_product(&below) if below.k else 0) | (blocked_product(&right) if right.n else 0)
+
+
+cdef int product(const Product *p) noexcept nogil:
+    if p.m == 0 or p.n == 0:
+        return 0
+    return streamed_product(p) if streams(p) else blocked_product(p)
