@@ -20,7 +20,7 @@ BOUND_8P8TO8 = 0.6
 """Largest error of `quantized_add_8p8to8` against the exact sum, in output LSB.
 
 In 1/32 LSB: 16 for the one rounding; for each operand 0.5 for the multiplier (255/256 of half a unit) and 0.5 for the
-truncated product (the offset makes up for the other half); 0.5 for the offset: 18.5 / 32 = 0.578.
+floored product (the offset makes up for the other half); 0.5 for the offset: 18.5 / 32 = 0.578.
 """
 add_8p8to8_integers = _kernels.add_8p8to8_integers
 """(a, b, range) -> ka, kb, offset of the 16-bit loop of `quantized_add_8p8to8`; ValueError where 16 bits do not do."""

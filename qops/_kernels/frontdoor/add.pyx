@@ -36,7 +36,7 @@ cdef add_u8 prepare(Ends a, Ends b, Ends c) noexcept nogil:
     cdef add_u8 p
     p.ka = <unsigned short>rint(8192 * step(a) / step(c))
     p.kb = <unsigned short>rint(8192 * step(b) / step(c))
-    # 16 rounds the shift by 5 half up; 1 makes up for what the two truncated products lose on average
+    # 16 rounds the shift by 5 half up; 1 makes up for what the two floored products lose on average
     p.offset = <short>(<int>rint((a.min + b.min - c.min) / step(c) * 32) + 17)
     return p
 

@@ -15,6 +15,7 @@ from qops._kernels.core.rounding cimport clamp_f64
 
 cnp.import_array()
 
+cdef object UINT8 = np.uint8
 cdef enum:
     STEEPEST = 512  # output steps an input step: at more than this only one code does not saturate
 
@@ -97,7 +98,7 @@ cdef void table_8(Ends ends, CodeType kind, Ends wanted, CodeType into, uint8_t*
 
 cdef int eight_bits(dtype) except -1:
     """The number of the dtype, uint8 or int8."""
-    cdef int typenum = cnp.NPY_UINT8 if dtype is np.uint8 else np.dtype(dtype).num
+    cdef int typenum = cnp.NPY_UINT8 if dtype is UINT8 else np.dtype(dtype).num
     if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8:
         raise TypeError(f"dtype: expected uint8 or int8, got {dtype!r:.80}")
     return typenum

@@ -98,7 +98,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const
 }
 
 #define BY_STEPS(loop, ...)                                                                                            \
-    (steps == STEP_LOW                             ? loop(__VA_ARGS__, STEP_LOW, stream)                               \
+    (steps == 0                                    ? loop(__VA_ARGS__, 0, stream)                                      \
+     : steps == STEP_LOW                           ? loop(__VA_ARGS__, STEP_LOW, stream)                               \
      : steps == STEP_HIGH                          ? loop(__VA_ARGS__, STEP_HIGH, stream)                              \
      : steps == (STEP_LOW | STEP_CUT)              ? loop(__VA_ARGS__, STEP_LOW | STEP_CUT, stream)                    \
      : steps == (STEP_LOW | STEP_AGAIN)            ? loop(__VA_ARGS__, STEP_LOW | STEP_AGAIN, stream)                  \
