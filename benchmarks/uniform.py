@@ -61,8 +61,9 @@ def requantized_32(q: Array) -> Array:
 
 
 def added(a: Array, b: Array) -> Array:
-    """At a scale four times as wide."""
-    return scaled(a, WIDE_ZERO, WIDE / FINE) + scaled(b, ZERO, WIDE / FINE) + 7
+    """At a scale four times as wide; TensorFlow reads int32 codes as float32, and so the terms."""
+    terms = scaled(a, WIDE_ZERO, WIDE / FINE), scaled(b, ZERO, WIDE / FINE)
+    return sum(term.astype(np.float32).astype(float) for term in terms) + 7
 
 
 def qops_quantize(x: Array) -> Candidate:

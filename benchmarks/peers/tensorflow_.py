@@ -88,6 +88,14 @@ def pool(op, shape, within):
     return of_codes(op, "input", dtype=tf.uint8, within=within, **windows)
 
 
+def concat(a, b):
+    """QuantizedConcat, which rounds both the code and the lower end of the range to its steps."""
+    mins, maxes = zip(*(ends(*affine.range) for affine in (A, B)), strict=True)
+    given = {"values": [quantized(x, tf.quint8) for x in (a, b)], "input_mins": mins, "input_maxes": maxes}
+    axis = tf.constant(1)
+    return kept(lambda: raw.QuantizedConcat(concat_dim=axis, **given), lambda got: plain(got.output, tf.uint8), 1.01)
+
+
 def quantize(x):
     """QuantizeV2, MIN_FIRST."""
     values, (lo, hi) = tf.constant(x), ends(*A.range)
@@ -198,6 +206,7 @@ def uniform_add(a, b):
 FORMS = {
     "tensorflow_relu": {"QuantizedRelu": of_codes(raw.QuantizedRelu, "features", dtype=tf.uint8, out_type=tf.quint8)},
     "tensorflow_mul": {"QuantizedMul": of_codes(raw.QuantizedMul, "x", "y", Toutput=tf.qint32)},
+    "tensorflow_concat": {"QuantizedConcat": concat},
     "tensorflow_matmul": {"QuantizedMatMul": of_codes(raw.QuantizedMatMul, "a", "b", Toutput=tf.qint32)},
     **{name: {"QuantizedMaxPool": pool(raw.QuantizedMaxPool, p, 0)} for name, p in pools.MAX_POOLS.items()},
     **{name: {"QuantizedAvgPool": pool(raw.QuantizedAvgPool, p, 1)} for name, p in pools.AVG_POOLS.items()},

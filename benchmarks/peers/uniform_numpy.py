@@ -58,7 +58,7 @@ def uniform_requantize(in_zero, factor, zero):
 
 
 def uniform_add(a, b):
-    """Both at the scale of the sum, then added."""
+    """Both at the scale of the sum, then added; the terms are exact."""
     x, y, out = blank(a.size, np.float64), blank(a.size, np.float64), shared(a.size, np.int32)
 
     def run():
@@ -68,7 +68,7 @@ def uniform_add(a, b):
         np.add(x, 7, out=x)
         np.copyto(out, x, casting="unsafe")
 
-    return Candidate(run, lambda: out, 0)
+    return Candidate(run, lambda: out, 32)
 
 
 FORMS = {

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow.requantize import recode_u8, requantize
-from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, integer, tensor
-from qops.tensorflow._checks import Checked, checked, flushed, operands, shape_text
+from qops.qtensor import S32, U8, QTensor, TensorLike, integer, tensor
+from qops.tensorflow._checks import Checked, checked, flushed, into, operands, put, shape_text
 
 
 def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDArray[Any] | None = None) -> QTensor:
@@ -76,21 +77,20 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
     checked(*ends, "values", 2**32 if is_wide else 255)
     shape = list(parts[0][0].shape)
     shape[axis] = sum(data.shape[axis] for data, _, _ in parts)
-    if out is None:
-        out = np.empty(shape, parts[0][0].dtype)
-    else:
-        check_out(out, S32 if is_wide else U8, tuple(shape), [data for data, _, _ in parts])
+    place = into(out, tuple(shape), [data for data, _, _ in parts], S32 if is_wide else U8)
+    codes = np.empty(shape, parts[0][0].dtype) if place is None else place
     recode = requantize if is_wide else recode_u8
     filled = [data for data, _, _ in parts if data.size]
-    first = 0
+    count, first = prod(shape[:axis]), 0
     for data, (_, lo, hi) in zip(filled, parts, strict=False):  # TensorFlow's own mistake: see Hazards
-        part = out[(slice(None),) * axis + (slice(first, first + data.shape[axis]),)]
-        first += data.shape[axis]
+        rows = data.reshape(count, -1)
+        part = codes.reshape(count, -1)[:, first : first + rows.shape[1]]
+        first += rows.shape[1]
         if (lo, hi) == ends:
-            part[...] = data
+            part[...] = rows
         else:
-            recode(data, lo, hi, *ends, part)
-    return tensor(out, *ends)
+            recode(rows, lo, hi, *ends, part)
+    return tensor(put(out, codes), *ends)
 
 
 def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
@@ -118,6 +118,8 @@ def _axis(concat_dim: int, parts: list[Checked]) -> int:
             f"concat_dim: Expected concatenating dimensions in the range [0, {rank}), but got {axis!r:.80}"
         )
     for i, shape in enumerate(shapes):
+        if shape == shapes[0]:
+            continue
         texts = f"shape[0] = {shape_text(shapes[0])} vs. shape[{i}] = {shape_text(shape)}"
         if len(shape) != rank:
             raise ValueError(f"values: Ranks of all input tensors should match: {texts}")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.core.range import range_32
 from qops._kernels.tensorflow import requantize as kernels
+from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import U8, QTensor, TensorLike, output, parts, tensor
 from qops.tensorflow._checks import TYPES, codes_of, ends, one_of, operands
 
@@ -86,7 +87,7 @@ def requantize(
     out_min, out_max = ends(
         requested_output_min, requested_output_max, "requested_output_min", "requested_output_max", 255
     )
-    if out_min > 0:
+    if out_min >= NORMAL:
         raise ValueError(f"requested_output_min: requested_output_min must be <= 0, but got {out_min}")
     if out_max < out_min:
         raise ValueError(

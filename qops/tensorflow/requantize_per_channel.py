@@ -34,7 +34,8 @@ def requantize_per_channel(
     Parameters
     ----------
     input : (data, min, max)
-        int32 codes (N, H, W, C); min and max are arrays of C, in any order.
+        int32 codes (N, H, W, C); min and max are arrays of C, in any order, or of one for all channels. If they are
+        longer, the first C count.
     requested_output_min, requested_output_max : float
         Range of the output; for qint8, min < 0.
     out_type : {"quint8", "qint8"}
@@ -50,8 +51,8 @@ def requantize_per_channel(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor or type (``supports 4D tensors only``, ``input_max has incorrect size``); a
-        number that is not finite; a requested range of (0, 0), or so narrow that a scale is beyond float32; for qint8 a
+        An argument that is no such tensor or type (``supports 4D tensors only``, ``input_max has incorrect size``,
+        between 1 and C ends, beyond which TensorFlow reads); a number that is not finite; a requested range of (0, 0), or so narrow that a scale is beyond float32; for qint8 a
         min that is not below 0 (TensorFlow's text says max); an `out` that does not fit.
 
     Notes
@@ -83,7 +84,7 @@ def requantize_per_channel(
     q, widest = _per_channel(input)
     if q.ndim != 4:
         raise ValueError(f"input: RequantizePerChannel supports 4D tensors only, got shape {q.shape}")
-    _check_channels(q, widest)
+    widest = _of_channels(q, widest)
     with np.errstate(all="ignore"):
         wider = np.float32(max(abs(out_min), abs(out_max)))
         scales = np.float32(steps) * (widest / wider / np.float32(2**31))
@@ -110,11 +111,14 @@ def _per_channel(input: TensorLike) -> tuple[NDArray[Any], NDArray[np.float32]]:
     return q, np.maximum(np.abs(low), np.abs(high))
 
 
-def _check_channels(q: NDArray[Any], widest: NDArray[np.float32]) -> None:
-    if q.shape[-1] != widest.size:
+def _of_channels(q: NDArray[Any], widest: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Give one for all channels, or the first ones; ValueError if there are too few, beyond which TensorFlow reads."""
+    channels = q.shape[-1]
+    if 1 != widest.size < channels:
         raise ValueError(
-            f"input: must have same number of channels as length of input_min: {q.shape[-1]} vs {widest.size}"
+            f"input: input_min has {widest.size} elements for {channels} channels; TensorFlow reads beyond"
         )
+    return widest[:channels]
 
 
 def requantization_range_per_channel(input: TensorLike, clip_value_max: float) -> tuple[float, float]:
@@ -172,7 +176,9 @@ def requantization_range_per_channel(input: TensorLike, clip_value_max: float) -
         raise ValueError(f"input: input must not be empty, got shape {q.shape}")
     if q.ndim != 4:
         raise ValueError(f"input: input must be in NHWC format, got shape {q.shape}")
-    _check_channels(q, widest)
+    if q.shape[-1] != widest.size:
+        text = "must have same number of channels as length of input_min"
+        raise ValueError(f"input: {text}: {q.shape[-1]} vs {widest.size}")
     lowest, highest = (np.asarray(f(q, axis=(0, 1, 2)), np.float32) for f in (np.min, np.max))
     if lowest.min() == -(2.0**31) or highest.max() == 2.0**31:
         raise ValueError("input: has a code whose absolute value int32 does not hold, where TensorFlow's is undefined")

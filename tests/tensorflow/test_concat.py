@@ -90,3 +90,14 @@ def test_ends_below_the_normal_float32_are_0():
     t = quantized_concat(0, [(np.uint8([9]), 1.0, 1e-38), (np.uint8([7]), -4.0, 0.0)])
     assert (t.min, t.max) == (-4, 0)
     assert t.data.tolist() == [255, 7]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32])
+@pytest.mark.parametrize("width", [1, 7, 64, 700, 5000])
+def test_rows_of_any_width_are_each_recoded(rng, dtype, width):
+    info = np.iinfo(dtype)
+    a, b = (rng.integers(info.min, info.max, (9, n), endpoint=True).astype(dtype) for n in (width, 3))
+    t = quantized_concat(1, [(a, -1.0, 3.0), (b, -4.0, 2.0)])
+    for i in range(9):
+        row = quantized_concat(0, [(a[i], -1.0, 3.0), (b[i], -4.0, 2.0)])
+        np.testing.assert_array_equal(t.data[i], row.data)

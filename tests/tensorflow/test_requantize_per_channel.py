@@ -22,6 +22,15 @@ def test_requantize_per_channel_matches_twin(rng, out_type, shape):
         assert (t.min, t.max) == (out_min, out_max)
 
 
+def test_one_range_is_that_of_all_channels_and_more_than_channels_do_not_count():
+    want = requantize_per_channel((Q, ENDS[0][[1, 1, 1]], ENDS[1][[1, 1, 1]]), -1.0, 1.0).data
+    one = requantize_per_channel((Q, ENDS[0][1:2], ENDS[1][1:2]), -1.0, 1.0).data
+    np.testing.assert_array_equal(one, want)
+    longer = [np.append(end, np.float32(9)) for end in ENDS]
+    got, want = (requantize_per_channel((Q, *ends), -1.0, 1.0).data for ends in (longer, ENDS))
+    np.testing.assert_array_equal(got, want)
+
+
 def test_requantize_per_channel_rounds_half_to_even():
     """A code is 2**24 codes of this range: odd multiples of 2**23 are ties."""
     q = np.arange(-9, 10, 2, dtype=np.int32).reshape(1, 1, 10, 1) * 2**23
@@ -52,7 +61,7 @@ def test_range_refuses_what_has_no_absolute_value():
 BAD = [
     ((Q[0], *ENDS), -1.0, 1.0, "input: RequantizePerChannel supports 4D tensors only"),
     ((Q, ENDS[0][:2], ENDS[1]), -1.0, 1.0, "input: input_min and input_max has incorrect size, got 2 and 3"),
-    ((Q, ENDS[0][:2], ENDS[1][:2]), -1.0, 1.0, "input: must have same number of channels .* 3 vs 2"),
+    ((Q, ENDS[0][:2], ENDS[1][:2]), -1.0, 1.0, "input: input_min has 2 elements for 3 channels"),
     ((Q, *ENDS), 0.0, 1.0, "requested_output_min: If out_type is QINT8"),
     ((Q, *ENDS), np.nan, 1.0, "requested_output_min: nan"),
     ((Q, *ENDS), -1e-45, 0.0, "requested_output_min, requested_output_max: .* too narrow"),
