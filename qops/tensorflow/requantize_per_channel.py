@@ -51,9 +51,10 @@ def requantize_per_channel(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor or type (``supports 4D tensors only``, ``input_max has incorrect size``,
-        between 1 and C ends, beyond which TensorFlow reads); a number that is not finite; a requested range of (0, 0), or so narrow that a scale is beyond float32; for qint8 a
-        min that is not below 0 (TensorFlow's text says max); an `out` that does not fit.
+        An argument that is no such tensor or type (``supports 4D tensors only``, ``input_max has incorrect size``, more
+        than 1 but fewer than C ends, beyond which TensorFlow reads); a number that is not finite; a requested range of
+        (0, 0), or so narrow that a scale is beyond float32; for qint8 a min that is not below 0 (TensorFlow's text says
+        max); an `out` that does not fit.
 
     Notes
     -----
