@@ -56,8 +56,8 @@ cdef void into_rows(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b):
 cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.ndarray c=None, bint writes=True):
     """Runs a loop over the data of up to three arrays, broadcast together; if `writes`, the last of several is written.
 
-    At once when they lie alike; by rows where those of the result lie apart; else in stretches, in which the shorter one
-    of two is repeated, or all are copied.
+    At once when they lie alike; by rows where those of the result lie apart; else in stretches, in which the shorter
+    one of two is repeated, or all are copied.
     """
     cdef char* data[3]
     cdef tuple arrays
