@@ -122,6 +122,8 @@ def highest(x: Centred, w: Centred, k: int, names: str) -> float:
         near = np.float32(wanted)
         top = float(near if float(near) >= wanted else np.nextafter(near, np.float32(np.inf)))
     if not isfinite(top):
+        if k == 0:
+            return 0.0
         raise ValueError(f"{names}: sums of {k} products of the ranges are beyond float32")
     return top
 

@@ -100,3 +100,8 @@ def test_matmul_refuses(a, b, more, text):
         qops.matmul((a, -1.0, 1.0), (b, -1.0, 1.0), **more)
     with pytest.raises(ValueError, match=r"^a, b: sums of 2 products .* beyond float32"):
         qops.matmul((np.zeros((1, 2), np.uint8), 0.0, 1e30), (np.zeros((2, 1), np.uint8), 0.0, 1e30))
+
+
+def test_matmul_of_no_products_is_0_in_any_range():
+    t = qops.matmul((np.zeros((2, 0), np.uint8), -1.0, 1.0), (np.zeros((0, 3), np.uint8), -3e38, 0.0))
+    assert (t.data.tolist(), t.min, t.max) == ([[0] * 3] * 2, 0.0, 0.0)
