@@ -151,7 +151,7 @@ def flag(value: Any, name: str) -> bool:
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """Give `value`, if it is one of the words `allowed`; ValueError if not."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name}: {value!r} is not in the list of allowed values: {', '.join(allowed)}")
+        raise ValueError(f"{name}: {value!r:.80} is not in the list of allowed values: {', '.join(allowed)}")
     return str(value)
 
 

@@ -102,3 +102,10 @@ def test_rejects(pool, change, message):
 def test_onednn_is_a_bool():
     with pytest.raises(TypeError, match=r"^onednn: expected a bool, got 1"):
         quantized_avg_pool((X, *R), (1, 2, 2, 1), (1, 1, 1, 1), "SAME", onednn=1)
+
+
+def test_a_long_word_is_not_said_again_whole():
+    x = np.zeros((1, 2, 2, 1), np.uint8), 0.0, 1.0
+    with pytest.raises(ValueError, match="padding: 'nnn") as refusal:
+        quantized_max_pool(x, (1, 1, 1, 1), (1, 1, 1, 1), "n" * 10_000)
+    assert len(str(refusal.value)) < 200

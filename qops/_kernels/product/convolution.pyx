@@ -8,7 +8,7 @@ by -128 and 128 times the sums of the windows are added. Depthwise convolution (
 pairs and is always exact.
 """
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT8_MAX, INT8_MIN, UINT8_MAX, int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.core.rounding cimport wrap_s32
@@ -47,7 +47,7 @@ cdef set_image(Image *image, cnp.ndarray x, str layout, Py_ssize_t pad_value):
     image.row = cnp.PyArray_STRIDE(x, h)
     image.column = cnp.PyArray_STRIDE(x, h + 1)
     image.channel = cnp.PyArray_STRIDE(x, c)
-    if not (-128 if image.x_signed else 0) <= pad_value <= (127 if image.x_signed else 255):
+    if not (INT8_MIN if image.x_signed else 0) <= pad_value <= (INT8_MAX if image.x_signed else UINT8_MAX):
         raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
     image.pad = <uint8_t>pad_value
 
