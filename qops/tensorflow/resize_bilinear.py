@@ -120,7 +120,7 @@ def quantized_resize_bilinear(
         down, across = (
             _moves(n, m, corners, centers, kind.name) for n, m in zip(x.shape[1:3], shape[1:3], strict=True)
         )
-        resize(np.require(x, kind, "CA"), down, across, made)
+        resize(np.require(x, kind, ["C", "A"]), down, across, made)
     result = put(out, made)
     return (result, low, high) if kind == F32 else passed_on(result, low, high)
 
