@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 
+from qops._kernels.core.maker cimport Turns
 from qops._kernels.core.rounding cimport Rounding
 
 cdef extern from "core/double_stage.h":
@@ -9,5 +10,4 @@ cdef extern from "core/double_stage.h":
         double scale, plus, shift, lowest, highest
         Rounding rounding
 
-cdef object double_stage(const DoubleRow* p, const double* scales, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
-                         cnp.ndarray out)
+cdef object double_stage(const DoubleRow* p, const double* scales, Turns t, cnp.ndarray x, cnp.ndarray out)

@@ -3,32 +3,42 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.maker cimport Maker, run, run_channels, run_each
+from qops._kernels.core.maker cimport SPARE, Maker, Turns, are_long, channel, run, run_channels, run_each
 from qops._kernels.core.rounding cimport clamp_f64, rounded_f64
 from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport STREAM
 
 cnp.import_array()
 
 cdef extern from "core/double_stage.h":
-    Py_ssize_t double_codes__simd(int, const int32_t*, int32_t*, Py_ssize_t, DoubleRow, const double*) nogil
+    Py_ssize_t double_codes__simd(int, const int32_t*, int32_t*, Py_ssize_t, DoubleRow) nogil
+    Py_ssize_t double_codes_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, DoubleRow, bint) nogil
+    Py_ssize_t double_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, DoubleRow, const double*, Py_ssize_t,
+                                 Py_ssize_t) nogil
 
 
-cdef inline void codes_of(const int32_t* x, int32_t* c, Py_ssize_t n, DoubleRow p, const double* each) noexcept nogil:
-    """`each`: a scale for each element, NULL if the row's is that of all."""
-    cdef Py_ssize_t i = double_codes__simd(tier(), x, c, n, p, each)
-    cdef double steps
-    for i in range(i, n):
-        steps = rounded_f64(x[i] * (each[i] if each is not NULL else p.scale) + p.plus, p.rounding)
-        c[i] = <int32_t>clamp_f64(steps + p.shift, p.lowest, p.highest)
+cdef inline int32_t coded(int32_t x, double scale, DoubleRow p) noexcept nogil:
+    """The steps of the stage."""
+    return <int32_t>clamp_f64(rounded_f64(x * scale + p.plus, p.rounding) + p.shift, p.lowest, p.highest)
 
 
 cdef void codes_s32(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil:
-    codes_of(<int32_t*>x, c, n, (<DoubleRow*>row)[0], NULL)
+    cdef DoubleRow p = (<DoubleRow*>row)[0]
+    cdef const int32_t* near = <int32_t*>x
+    cdef Py_ssize_t i = double_codes__simd(tier(), near, c, n, p)
+    for i in range(i, n):
+        c[i] = coded(near[i], p.scale, p)
+
+
+cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* row) noexcept nogil:
+    return double_codes_8__simd(tier(), <int32_t*>x, c, is_signed, n, (<DoubleRow*>row)[0], n >= STREAM)
 
 
 cdef struct Channels:
     DoubleRow row
-    const double* scales
+    const double* scales  # of the channels
+    const double* each  # of the elements of a period, and of its first again
+    Turns turns
 
 
 cdef void pick(void* row, const void* numbers, Py_ssize_t c) noexcept nogil:
@@ -36,18 +46,30 @@ cdef void pick(void* row, const void* numbers, Py_ssize_t c) noexcept nogil:
 
 
 cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
-    codes_of(<int32_t*>x, c, n, (<Channels*>rows).row, (<Channels*>rows).scales + first)
+    cdef const Channels* p = <Channels*>rows
+    cdef const int32_t* near = <int32_t*>x
+    cdef Py_ssize_t i = double_each__simd(tier(), near, c, n, p.row, p.each, p.turns.period, first)
+    for i in range(i, n):
+        c[i] = coded(near[i], p.scales[channel(p.turns, first + i)], p.row)
 
 
-cdef object double_stage(const DoubleRow* p, const double* scales, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
-                         cnp.ndarray out):
-    """out = the codes of int32 accumulators; in contiguous arrays with another scale for every `inner` elements."""
+cdef object double_stage(const DoubleRow* p, const double* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
+    """out = the codes of int32 accumulators; in contiguous arrays with another scale for each channel."""
     cdef Channels channels
-    channels.row, channels.scales = p[0], scales
-    if count > 1 and inner == 1:
-        run_each(each_s32, &channels, count, x, out)
-    elif count > 1:
-        run_channels(Maker(codes_s32, NULL, &channels.row, 4), pick, &channels, count, inner, x, out)
-    else:
+    cdef bytearray memory
+    cdef double* each
+    cdef Py_ssize_t i
+    channels.row, channels.scales, channels.turns = p[0], scales, t
+    if t.count == 1:
         channels.row.scale = scales[0]
-        run(Maker(codes_s32, NULL, &channels.row, 4), x, out)
+        run(Maker(codes_s32, bytes_s32, &channels.row, 4), x, out)
+        return
+    if are_long(t):
+        run_channels(Maker(codes_s32, bytes_s32, &channels.row, 4), pick, &channels, t, x, out)
+        return
+    memory = bytearray((t.period + SPARE) * sizeof(double))
+    each = <double*><char*>memory
+    for i in range(t.period + SPARE):
+        each[i] = scales[channel(t, i)]
+    channels.each = each
+    run_each(each_s32, &channels, t, x, out)

@@ -6,6 +6,7 @@
 
 cimport numpy as cnp
 
+from qops._kernels.core.maker cimport Turns
 from qops._kernels.core.rounding cimport Rounding
 
 cdef extern from "core/float_stage.h":
@@ -16,5 +17,4 @@ cdef extern from "core/float_stage.h":
 cdef FloatRow float_row(float scale, Rounding rounding, float lowest, float highest) noexcept nogil
 cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, FloatRow p) noexcept nogil
 cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out)
-cdef object float_channels(const FloatRow* p, const float* scales, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
-                           cnp.ndarray out)
+cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.ndarray x, cnp.ndarray out)

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.maker cimport Maker, make, run, run_channels, run_each
+from qops._kernels.core.maker cimport SPARE, Maker, Turns, are_long, channel, make, run, run_channels, run_each
 from qops._kernels.core.rounding cimport clamp_f32, rounded_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM
@@ -12,7 +12,9 @@ from qops._kernels.core.walk cimport STREAM
 cnp.import_array()
 
 cdef extern from "core/float_stage.h":
-    Py_ssize_t float_codes__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatRow, const float*, bint) nogil
+    Py_ssize_t float_codes__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatRow, bint) nogil
+    Py_ssize_t float_each__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatRow, const float*, Py_ssize_t,
+                                Py_ssize_t) nogil
     Py_ssize_t float_codes_8__simd(int, const void*, bint, void*, bint, Py_ssize_t, FloatRow, bint) nogil
 
 ctypedef fused value:
@@ -25,22 +27,25 @@ cdef FloatRow float_row(float scale, Rounding rounding, float lowest, float high
     return FloatRow(-INFINITY, INFINITY, 0, scale, 0, 0, lowest, highest, rounding)
 
 
-cdef inline void codes_of(const value* x, int32_t* c, Py_ssize_t n, FloatRow p, const float* each) noexcept nogil:
-    """`each`: a scale for each element, NULL if the row's is that of all."""
-    cdef Py_ssize_t i = float_codes__simd(tier(), x, value is int32_t, c, n, p, each, 4 * n >= STREAM)
-    cdef float near, steps
+cdef inline int32_t coded(value x, float scale, FloatRow p) noexcept nogil:
+    """The steps of the stage."""
+    cdef float near = clamp_f32(<float>x, p.lowest_x, p.highest_x)
+    cdef float steps = rounded_f32((near - p.minus) * scale + p.plus, p.rounding)
+    return truncate_x86_s32(clamp_f32(steps + p.shift, p.lowest, p.highest))
+
+
+cdef inline void codes_of(const value* x, int32_t* c, Py_ssize_t n, FloatRow p) noexcept nogil:
+    cdef Py_ssize_t i = float_codes__simd(tier(), x, value is int32_t, c, n, p, 4 * n >= STREAM)
     for i in range(i, n):
-        near = clamp_f32(<float>x[i], p.lowest_x, p.highest_x)
-        steps = rounded_f32((near - p.minus) * (each[i] if each is not NULL else p.scale) + p.plus, p.rounding)
-        c[i] = truncate_x86_s32(clamp_f32(steps + p.shift, p.lowest, p.highest))
+        c[i] = coded(x[i], p.scale, p)
 
 
 cdef void codes_f32(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil:
-    codes_of(<float*>x, c, n, (<FloatRow*>row)[0], NULL)
+    codes_of(<float*>x, c, n, (<FloatRow*>row)[0])
 
 
 cdef void codes_s32(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil:
-    codes_of(<int32_t*>x, c, n, (<FloatRow*>row)[0], NULL)
+    codes_of(<int32_t*>x, c, n, (<FloatRow*>row)[0])
 
 
 cdef Py_ssize_t bytes_f32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* row) noexcept nogil:
@@ -69,27 +74,42 @@ cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out):
 
 cdef struct Channels:
     FloatRow row
-    const float* scales
+    const float* scales  # of the channels
+    const float* each  # of the elements of a period, and of its first again
+    Turns turns
 
 
 cdef void pick(void* row, const void* numbers, Py_ssize_t c) noexcept nogil:
     (<FloatRow*>row).scale = (<Channels*>numbers).scales[c]
 
 
+cdef inline void each_of(const value* x, int32_t* c, Py_ssize_t n, const Channels* p, Py_ssize_t first) noexcept nogil:
+    cdef Py_ssize_t i = float_each__simd(tier(), x, value is int32_t, c, n, p.row, p.each, p.turns.period, first)
+    for i in range(i, n):
+        c[i] = coded(x[i], p.scales[channel(p.turns, first + i)], p.row)
+
+
 cdef void each_f32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
-    codes_of(<float*>x, c, n, (<Channels*>rows).row, (<Channels*>rows).scales + first)
+    each_of(<float*>x, c, n, <Channels*>rows, first)
 
 
 cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
-    codes_of(<int32_t*>x, c, n, (<Channels*>rows).row, (<Channels*>rows).scales + first)
+    each_of(<int32_t*>x, c, n, <Channels*>rows, first)
 
 
-cdef object float_channels(const FloatRow* p, const float* scales, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
-                           cnp.ndarray out):
-    """The same of contiguous arrays, with another scale for every `inner` elements, in turn."""
+cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
+    """The same of contiguous arrays, with another scale for each channel."""
     cdef Channels channels
-    channels.row, channels.scales = p[0], scales
-    if inner == 1:
-        run_each(each_f32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32 else each_s32, &channels, count, x, out)
-    else:
-        run_channels(maker(x, &channels.row), pick, &channels, count, inner, x, out)
+    cdef bytearray memory
+    cdef float* each
+    cdef Py_ssize_t i
+    channels.row, channels.scales, channels.turns = p[0], scales, t
+    if are_long(t):
+        run_channels(maker(x, &channels.row), pick, &channels, t, x, out)
+        return
+    memory = bytearray((t.period + SPARE) * sizeof(float))
+    each = <float*><char*>memory
+    for i in range(t.period + SPARE):
+        each[i] = scales[channel(t, i)]
+    channels.each = each
+    run_each(each_f32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32 else each_s32, &channels, t, x, out)

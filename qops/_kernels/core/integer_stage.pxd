@@ -12,7 +12,7 @@ the code before it is clamped (code_wraps).
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from qops._kernels.core.maker cimport Pick
+from qops._kernels.core.maker cimport Pick, Turns
 from qops._kernels.core.rounding cimport Rounding
 
 cdef extern from "core/integer_row.h":
@@ -37,6 +37,5 @@ cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil
 cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
                            const IntegerRow* p) noexcept nogil
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out)
-cdef object integer_channels(Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
-                             cnp.ndarray out)
+cdef object integer_channels(Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out)
 cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out)

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from qops._kernels.core.maker cimport Maker, Pick, make, run, run_channels, run_each
+from qops._kernels.core.maker cimport SPARE, Maker, Pick, Turns, are_long, channel, make, run, run_channels, run_each
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding, clamp_s64, wrap_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM
@@ -16,14 +16,16 @@ cdef extern from "core/integer_stage.h":
     bint has_one_step(IntegerRow) nogil
     int steps_of(IntegerRow) nogil
     int steps_of_both(int, int) nogil
+    IntegerRow in_one_step(IntegerRow) nogil
     enum:
-        GROUP
-    ctypedef struct Group "integer_group":
+        BYTES_OF_ROWS
+    ctypedef struct Rows "integer_rows":
         pass
-    void put_in_group(Group*, int, IntegerRow) nogil
+    Rows rows_in(void*, Py_ssize_t) nogil
+    void put_row(Rows, Py_ssize_t, IntegerRow) nogil
     Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, IntegerRow, bint) nogil
     Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, IntegerRow) nogil
-    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, const Group*, IntegerRow, int) nogil
+    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, Rows, Py_ssize_t, Py_ssize_t, IntegerRow, int) nogil
     Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, IntegerRow, bint) nogil
 
 ctypedef fused value:
@@ -127,24 +129,25 @@ cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out):
 cdef struct Channels:
     Pick pick
     const void* numbers
+    Turns turns
     IntegerRow row  # of the first
-    Group* groups  # NULL where lanes cannot do all of them together
-    int steps
+    Rows rows
+    int steps  # of all rows, -1 where lanes cannot do them together
 
 
 cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, Channels* p,
                            Py_ssize_t first) noexcept nogil:
     cdef IntegerRow row = p.row
     for i in range(i, n):
-        p.pick(&row, p.numbers, first + i)
+        p.pick(&row, p.numbers, channel(p.turns, first + i))
         c[i] = <int32_t>coded(x[i], &row, True)
 
 
 cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
     cdef Channels* p = <Channels*>rows
     cdef Py_ssize_t i = 0
-    if p.groups is not NULL:
-        i = stage_each__simd(tier(), <int32_t*>x, c, n, p.groups + first // GROUP, p.row, p.steps)
+    if p.steps >= 0:
+        i = stage_each__simd(tier(), <int32_t*>x, c, n, p.rows, p.turns.period, first, p.row, p.steps)
     each_from(<int32_t*>x, c, i, n, p, first)
 
 
@@ -152,35 +155,35 @@ cdef void each_s64(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
     each_from(<int64_t*>x, c, 0, n, <Channels*>rows, first)
 
 
-cdef int grouped(Channels* p, Py_ssize_t count) noexcept nogil:
-    """Puts the rows into groups; the steps that they have, -1 if they do not go together."""
+cdef int together(Channels* p) noexcept nogil:
+    """Puts the rows of a period side by side; the steps that they have, -1 if they do not go together."""
     cdef IntegerRow row = p.row
     cdef Py_ssize_t i
-    cdef int steps = steps_of(row)
-    for i in range(count):
-        p.pick(&row, p.numbers, i)
-        steps = steps_of_both(steps, steps_of(row))
-        put_in_group(p.groups + i // GROUP, i % GROUP, row)
+    cdef int steps = steps_of(in_one_step(row))
+    for i in range(p.turns.period + SPARE):
+        if i % p.turns.inner == 0:
+            p.pick(&row, p.numbers, channel(p.turns, i))
+            row = in_one_step(row)
+            steps = steps_of_both(steps, steps_of(row))
+        put_row(p.rows, i, row)
     return steps
 
 
-cdef object integer_channels(Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
-                             cnp.ndarray out):
-    """The same of contiguous arrays: another of `count` rows for every `inner` elements, in turn."""
+cdef object integer_channels(Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out):
+    """The same of contiguous arrays: another row for each channel."""
     cdef bint is_wide = cnp.PyArray_ITEMSIZE(x) == 8
     cdef Channels p
     cdef bytearray memory
-    p.pick, p.numbers, p.groups = pick, numbers, NULL
+    p.pick, p.numbers, p.turns, p.steps = pick, numbers, t, -1
     pick(&p.row, numbers, 0)
-    if inner > 1:
-        run_channels(maker(is_wide, &p.row), pick, numbers, count, inner, x, out)
+    if are_long(t):
+        run_channels(maker(is_wide, &p.row), pick, numbers, t, x, out)
         return
-    if not is_wide and cnp.PyArray_SIZE(x) > count:
-        memory = bytearray((count + GROUP - 1) // GROUP * sizeof(Group))
-        p.groups = <Group*><char*>memory
-        p.steps = grouped(&p, count)
-        p.groups = p.groups if p.steps >= 0 else NULL
-    run_each(each_s64 if is_wide else each_s32, &p, count, x, out)
+    if not is_wide and cnp.PyArray_SIZE(x) > t.count * t.inner:
+        memory = bytearray((t.period + SPARE) * BYTES_OF_ROWS)
+        p.rows = rows_in(<char*>memory, t.period + SPARE)
+        p.steps = together(&p)
+    run_each(each_s64 if is_wide else each_s32, &p, t, x, out)
 
 
 cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out):

@@ -7,7 +7,7 @@ ctypedef void (*Codes)(const void* x, int32_t* c, Py_ssize_t n, const void* row)
 ctypedef Py_ssize_t (*Bytes)(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* row) noexcept nogil
 # sets a row to the numbers of channel c
 ctypedef void (*Pick)(void* row, const void* numbers, Py_ssize_t c) noexcept nogil
-# the codes of elements first..first + n - 1 of a period, each of which has numbers of its own
+# the codes of n elements that have numbers of their own, in turns, of which they are numbers first, first + 1, ...
 ctypedef void (*Each)(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil
 
 cdef struct Maker:
@@ -16,8 +16,17 @@ cdef struct Maker:
     const void* row
     int itemsize  # of an element of x
 
+cdef enum:
+    SPARE = 16  # numbers behind a period, which are the first again: lanes may begin with its last
+
+cdef struct Turns:
+    Py_ssize_t count, inner  # `inner` elements in turn have the numbers of each of `count` channels
+    Py_ssize_t period  # elements, even and no fewer than lanes, after which all is as at the first
+
+cdef Turns turns(Py_ssize_t count, Py_ssize_t inner) noexcept nogil
+cdef bint are_long(Turns t) noexcept nogil
+cdef Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil
 cdef void make(Maker m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil
 cdef object run(Maker m, cnp.ndarray x, cnp.ndarray out)
-cdef object run_channels(Maker m, Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
-                         cnp.ndarray out)
-cdef object run_each(Each each, const void* rows, Py_ssize_t period, cnp.ndarray x, cnp.ndarray out)
+cdef object run_channels(Maker m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out)
+cdef object run_each(Each each, const void* rows, Turns t, cnp.ndarray x, cnp.ndarray out)

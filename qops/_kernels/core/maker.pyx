@@ -4,9 +4,14 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 
 from qops._kernels.core.codes cimport code_type
+from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport walk
 
 cnp.import_array()
+
+cdef extern from "core/narrow.h":
+    Py_ssize_t narrow_8__simd(int, const int32_t*, uint8_t*, Py_ssize_t) nogil
+    Py_ssize_t narrow_16__simd(int, const int32_t*, uint16_t*, Py_ssize_t) nogil
 
 cdef enum:
     BLOCK = 1024  # codes between the two loops: 4 KB
@@ -25,10 +30,10 @@ cdef void narrow(const int32_t* codes, void* c, int size, Py_ssize_t n) noexcept
     cdef uint16_t* pairs = <uint16_t*>c
     cdef Py_ssize_t i
     if size == 1:
-        for i in range(n):
+        for i in range(narrow_8__simd(tier(), codes, bytes, n), n):
             bytes[i] = <uint8_t>codes[i]
     else:
-        for i in range(n):
+        for i in range(narrow_16__simd(tier(), codes, pairs, n), n):
             pairs[i] = <uint16_t>codes[i]
 
 
@@ -65,33 +70,50 @@ cdef object run(Maker m, cnp.ndarray x, cnp.ndarray out):
     walk(make_loop, &s, x, out)
 
 
-cdef object run_channels(Maker m, Pick pick, const void* numbers, Py_ssize_t count, Py_ssize_t inner, cnp.ndarray x,
-                         cnp.ndarray out):
-    """The same of contiguous arrays: another of `count` rows for every `inner` elements, in turn."""
+cdef Turns turns(Py_ssize_t count, Py_ssize_t inner) noexcept nogil:
+    """`count` channels of `inner` elements, in turn."""
+    cdef Turns t
+    cdef Py_ssize_t period = count * inner
+    period *= (SPARE + period - 1) // period
+    t.count, t.inner, t.period = count, inner, period + (period if period % 2 else 0)
+    return t
+
+
+cdef bint are_long(Turns t) noexcept nogil:
+    """Whether a channel has so many elements in turn that they fill vectors."""
+    return t.inner >= 64
+
+
+cdef Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil:
+    """Whose numbers an element has."""
+    return element // t.inner % t.count
+
+
+cdef object run_channels(Maker m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out):
+    """The same of contiguous arrays: another row for each channel."""
     cdef Stretch s = Stretch(m, code_size(out), cnp.PyArray_ISSIGNED(out))
     cdef Py_ssize_t n = cnp.PyArray_SIZE(x), start
     cdef const char* values = cnp.PyArray_BYTES(x)
     cdef char* c = cnp.PyArray_BYTES(out)
     with nogil:
-        for start from 0 <= start < n by inner:
-            pick(<void*>m.row, numbers, start // inner % count)
-            make(m, values + start * m.itemsize, c + start * s.size, s.size, s.is_signed, min(inner, n - start))
+        for start from 0 <= start < n by t.inner:
+            pick(<void*>m.row, numbers, channel(t, start))
+            make(m, values + start * m.itemsize, c + start * s.size, s.size, s.is_signed, min(t.inner, n - start))
 
 
-cdef object run_each(Each each, const void* rows, Py_ssize_t period, cnp.ndarray x, cnp.ndarray out):
-    """out = the codes of x, both contiguous, of which each element of a period has a row of its own."""
+cdef object run_each(Each each, const void* rows, Turns t, cnp.ndarray x, cnp.ndarray out):
+    """The same, where lanes have rows of their own."""
     cdef int size = code_size(out), itemsize = <int>cnp.PyArray_ITEMSIZE(x)
-    cdef Py_ssize_t n = cnp.PyArray_SIZE(x), start = 0, first, count
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(x), start = 0, count
     cdef const char* values = cnp.PyArray_BYTES(x)
     cdef char* c = cnp.PyArray_BYTES(out)
     cdef int32_t block[BLOCK]
     with nogil:
         while start < n:
-            first = start % period
-            count = min(min(n - start, period - first), <Py_ssize_t>BLOCK)
+            count = min(n - start, <Py_ssize_t>BLOCK)
             if size == 4:
-                each(values + start * itemsize, <int32_t*>c + start, count, rows, first)
+                each(values + start * itemsize, <int32_t*>c + start, count, rows, start % t.period)
             else:
-                each(values + start * itemsize, block, count, rows, first)
+                each(values + start * itemsize, block, count, rows, start % t.period)
                 narrow(block, c + start * size, size, count)
             start += count

@@ -12,6 +12,7 @@ from qops._kernels.core.checks import dtype_names
 from qops._kernels.core.double_stage cimport DoubleRow, double_stage
 from qops._kernels.core.float_stage cimport FloatRow, float_channels, float_row, float_stage
 from qops._kernels.core.integer_stage cimport IntegerRow, integer_channels, integer_row, integer_stage, shift_by
+from qops._kernels.core.maker cimport turns
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
 
 cnp.import_array()
@@ -95,7 +96,7 @@ def integer_codes(cnp.ndarray x, cnp.ndarray multipliers, cnp.ndarray right_shif
         row = row_of(r.multipliers[0], <int>r.right_shifts[0], &r)
         integer_stage(&row, x, out)
     else:
-        integer_channels(pick, &r, count, inner, x, out)
+        integer_channels(pick, &r, turns(count, inner), x, out)
 
 
 def floats(float scale, str rounding, float lowest, float highest, *, float plus=0.0, float shift=0.0):
@@ -116,7 +117,7 @@ def float_codes(cnp.ndarray x, FloatRow row, cnp.ndarray out, *, cnp.ndarray sca
     if cnp.PyArray_SIZE(scales) == 1:
         float_stage(&row, x, out)
     else:
-        float_channels(&row, <float*>cnp.PyArray_DATA(scales), cnp.PyArray_SIZE(scales), inner, x, out)
+        float_channels(&row, <float*>cnp.PyArray_DATA(scales), turns(cnp.PyArray_SIZE(scales), inner), x, out)
 
 
 def double_codes(cnp.ndarray x, cnp.ndarray scales, Py_ssize_t inner, cnp.ndarray out, *, str rounding, double lowest,
@@ -125,4 +126,4 @@ def double_codes(cnp.ndarray x, cnp.ndarray scales, Py_ssize_t inner, cnp.ndarra
     cdef DoubleRow row = DoubleRow(0, plus, shift, lowest, highest, NAMES[rounding])
     take(x, cnp.NPY_INT32, cnp.NPY_INT32)
     take_numbers(scales, cnp.NPY_FLOAT64, inner, x, out)
-    double_stage(&row, <double*>cnp.PyArray_DATA(scales), cnp.PyArray_SIZE(scales), inner, x, out)
+    double_stage(&row, <double*>cnp.PyArray_DATA(scales), turns(cnp.PyArray_SIZE(scales), inner), x, out)

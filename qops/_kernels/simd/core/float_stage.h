@@ -12,77 +12,102 @@ TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
     return v;
 }
 
-TARGET static inline vecf TIER(scaled)(const int32_t *x, int is_int, vecf scale, float_row p, int cuts)
+TARGET static inline vecf TIER(scaled)(const int32_t *x, int is_int, vecf scale, float_row p, int steps)
 {
     vecf near = is_int ? s32_to_f32(load(x)) : load_f32((const float *)x);
-    if (cuts)
+    if (steps & FLOAT_CUT)
         near = sub_f32(min_f32(max_f32(near, set1_f32(p.lowest_x)), set1_f32(p.highest_x)), set1_f32(p.minus));
-    return add_f32(mul_f32(near, scale), set1_f32(p.plus));
+    near = mul_f32(near, scale);
+    return steps & FLOAT_PLUS ? add_f32(near, set1_f32(p.plus)) : near;
 }
 
-TARGET static inline vec TIER(float_code)(const int32_t *x, int is_int, vecf scale, float_row p, int cuts,
+TARGET static inline vec TIER(float_code)(const int32_t *x, int is_int, vecf scale, float_row p, int steps,
                                           qops_rounding rounding)
 {
-    const vecf whole = trunc_f32(TIER(nearest)(TIER(scaled)(x, is_int, scale, p, cuts), rounding));
-    const vecf code = add_f32(whole, set1_f32(p.shift));
+    const vecf near = TIER(nearest)(TIER(scaled)(x, is_int, scale, p, steps), rounding);
+    const vecf code = add_f32(rounding == QOPS_HALF_EVEN ? near : trunc_f32(near), set1_f32(p.shift));
     return f32_to_s32_trunc(min_f32(max_f32(code, set1_f32(p.lowest)), set1_f32(p.highest)));
 }
 
 /* The same but for the shift and the clamp, where 2^20 saturates as well; what is too low, and NaN, become INT32_MIN. */
-TARGET static inline vec TIER(float_sum)(const int32_t *x, int is_int, vecf scale, float_row p, int cuts, qops_rounding rounding)
+TARGET static inline vec TIER(float_sum)(const int32_t *x, int is_int, vecf scale, float_row p, int steps,
+                                         qops_rounding rounding)
 {
-    const vecf steps = TIER(scaled)(x, is_int, scale, p, cuts), most = set1_f32(1 << 20);
-    return rounding == QOPS_HALF_EVEN ? f32_to_s32_rint(min_f32(most, steps))
-                                      : f32_to_s32_trunc(min_f32(most, TIER(nearest)(steps, rounding)));
+    const vecf sum = TIER(scaled)(x, is_int, scale, p, steps), most = set1_f32(1 << 20);
+    return rounding == QOPS_HALF_EVEN ? f32_to_s32_rint(min_f32(most, sum))
+                                      : f32_to_s32_trunc(min_f32(most, TIER(nearest)(sum, rounding)));
 }
 
-/* `is_int`, `each` and `rounding` are constants of the common calls, so no loop asks for them. */
+/* `is_int` and `rounding` are constants of the calls, so no loop asks for them. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(const int32_t *x, int is_int, int32_t *y,
-                                                                              ptrdiff_t n, float_row p, const float *each,
-                                                                              qops_rounding rounding, int cuts, int stream)
+                                                                              ptrdiff_t n, float_row p,
+                                                                              qops_rounding rounding, int steps, int stream)
 {
     const vecf scale = set1_f32(p.scale);
     FOR_VECTORS(i, n, LANES / 4, y)
-        store(y + i, TIER(float_code)(x + i, is_int, each ? load_f32(each + i) : scale, p, cuts, rounding), stream);
+        store(y + i, TIER(float_code)(x + i, is_int, scale, p, steps, rounding), stream);
     return done(n, stream);
+}
+
+/* as many whole vectors as there are; a scale for each element, in turns of `period` of them, from element `at` on */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop)(const int32_t *x, int is_int, int32_t *y,
+                                                                                   ptrdiff_t n, float_row p,
+                                                                                   const float *each, ptrdiff_t period,
+                                                                                   ptrdiff_t at, qops_rounding rounding,
+                                                                                   int steps, int stream)
+{
+    const ptrdiff_t w = LANES / 4;
+    ptrdiff_t i = 0;
+    for (; i + w <= n; i += w) {
+        store(y + i, TIER(float_code)(x + i, is_int, load_f32(each + at), p, steps, rounding), stream);
+        at += w;
+        at -= at >= period ? period : 0;
+    }
+    return i;
 }
 
 /* a row without `ends` is cut to 8 bits as C cuts an int32 */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)(const int32_t *x, int is_int, uint8_t *c,
                                                                                 ptrdiff_t n, float_row p, const code_ends *ends,
-                                                                                qops_rounding rounding, int cuts, int stream)
+                                                                                qops_rounding rounding, int steps, int stream)
 {
     const vecf scale = set1_f32(p.scale);
     const vec low_byte = set1_s32(0xFF);
     const ptrdiff_t w = LANES / 4;
     vec q[4];
 
-    FOR_VECTORS(i, n, LANES, c) {
+    FOR_LOADS(i, n, LANES, x, c, stream) {
         for (int j = 0; j < 4; j++)
-            q[j] = ends ? TIER(float_sum)(x + i + j * w, is_int, scale, p, cuts, rounding)
-                        : and_bits(TIER(float_code)(x + i + j * w, is_int, scale, p, cuts, rounding), low_byte);
+            q[j] = ends ? TIER(float_sum)(x + i + j * w, is_int, scale, p, steps, rounding)
+                        : and_bits(TIER(float_code)(x + i + j * w, is_int, scale, p, steps, rounding), low_byte);
         store(c + i, ends ? narrow_s32_codes(q, *ends) : narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
     }
     return done(n, stream);
 }
 
-#define BY_ROUNDING(loop, ...)                                                             \
-    (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, cuts, stream)      \
-     : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, cuts, stream)      \
-     : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, cuts, stream) : 0)
+#define BY_ROUNDING(loop, ...)                                                              \
+    (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, steps, stream)      \
+     : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, steps, stream)      \
+     : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, steps, stream) : 0)
 
-TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p, const float *each,
-                                          int cuts, int stream)
+TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p, int steps,
+                                          int stream)
 {
     if (n < LANES / 4)
         return 0;
-    if (each)
-        return BY_ROUNDING(TIER(float_loop), x, is_int, y, n, p, each);
-    return is_int ? BY_ROUNDING(TIER(float_loop), x, 1, y, n, p, 0) : BY_ROUNDING(TIER(float_loop), x, 0, y, n, p, 0);
+    return is_int ? BY_ROUNDING(TIER(float_loop), x, 1, y, n, p) : BY_ROUNDING(TIER(float_loop), x, 0, y, n, p);
+}
+
+TARGET static ptrdiff_t TIER(float_each)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p, const float *each,
+                                         ptrdiff_t period, ptrdiff_t at, int steps)
+{
+    const int stream = 0;
+    return is_int ? BY_ROUNDING(TIER(float_each_loop), x, 1, y, n, p, each, period, at)
+                  : BY_ROUNDING(TIER(float_each_loop), x, 0, y, n, p, each, period, at);
 }
 
 TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, code_ends ends,
-                                            int has_ends, int cuts, int stream)
+                                            int has_ends, int steps, int stream)
 {
     if (n < LANES)
         return 0;
@@ -102,13 +127,16 @@ TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, 
 
 typedef struct { float lowest_x, highest_x, minus, scale, plus, shift, lowest, highest; qops_rounding rounding; } float_row;
 
+enum { FLOAT_CUT = 1, FLOAT_PLUS = 2 };
+
 #define QOPS_BODY "core/float_stage.h"
 #include "core/tiers.h"
 
-/* whether the row changes x before it is scaled: also a NaN, which without that becomes the lowest code of a scale above 0 */
-static inline int cuts_x(float_row p, int is_int)
+/* what the row does besides scaling. A NaN is cut as well: without that it becomes the lowest code of a scale above 0 */
+static inline int float_steps(float_row p, int is_int)
 {
-    return p.lowest_x > -INFINITY || p.highest_x < INFINITY || p.minus || !(is_int || p.scale > 0);
+    const int cuts = p.lowest_x > -INFINITY || p.highest_x < INFINITY || p.minus || !(is_int || p.scale > 0);
+    return FLOAT_CUT * cuts + FLOAT_PLUS * (p.plus != 0);
 }
 
 static inline int has_float_ends(float_row p, int is_signed, code_ends *e)
@@ -121,11 +149,18 @@ static inline int has_float_ends(float_row p, int is_signed, code_ends *e)
            has_code_ends(shift, lowest, highest, is_signed, e);
 }
 
-/* `each`: a scale for each element, NULL if the row's is that of all */
 static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p,
-                                          const float *each, int stream)
+                                          int stream)
 {
-    return RUN_TIER(tier, float_codes, x, is_int, y, n, p, each, cuts_x(p, is_int), stream);
+    return RUN_TIER(tier, float_codes, x, is_int, y, n, p, float_steps(p, is_int), stream);
+}
+
+/* the scales of a row for each element may be 0 or below as well */
+static inline ptrdiff_t float_each__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p,
+                                         const float *each, ptrdiff_t period, ptrdiff_t at)
+{
+    return RUN_TIER(tier, float_each, x, is_int, y, n, p, each, period, at,
+                    float_steps(p, is_int) | (is_int ? 0 : FLOAT_CUT));
 }
 
 static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
@@ -133,7 +168,7 @@ static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int,
 {
     code_ends ends;
     const int has_ends = has_float_ends(p, is_signed, &ends);
-    return RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, cuts_x(p, is_int), stream);
+    return RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, float_steps(p, is_int), stream);
 }
 #endif
 #endif

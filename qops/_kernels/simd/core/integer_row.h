@@ -2,6 +2,7 @@
 #ifndef QOPS_INTEGER_ROW_H
 #define QOPS_INTEGER_ROW_H
 #include "core/code_ends.h"
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct { int64_t add, if_negative, if_odd; int32_t right_shift; } integer_shift;
@@ -15,14 +16,14 @@ typedef struct {
 } integer_row;
 
 /* which steps a row has, for the lanes */
-enum { STEP_CUT = 1, STEP_LEFT = 2, STEP_NEGATIVE = 4, STEP_LOW = 8, STEP_HIGH = 16, STEP_AGAIN = 32, STEP_AWAY = 64 };
+enum { STEP_CUT = 1, STEP_LEFT = 2, STEP_NEGATIVE = 4, STEP_LOW = 8, STEP_HIGH = 16, STEP_WRAPS = 32 };
 
-/* The numbers of GROUP rows, a row for each element; of what the products need first those of the even elements. */
-enum { GROUP = 16 };
+/* The numbers of rows, one for each element in turn; of what the products need first those of the even elements. */
 typedef struct {
-    int32_t left[GROUP], m[GROUP], high[GROUP], less[GROUP];
-    int64_t add[2][GROUP / 2], low[2][GROUP / 2];
-} integer_group;
+    int32_t *left, *m, *high;
+    int64_t *add[2], *if_negative[2], *low[2];
+} integer_rows;
+enum { BYTES_OF_ROWS = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
 
 typedef struct { int32_t lowest, highest, zero_point, bare; } integer_ends; /* the ends less the zero point */
 
@@ -37,35 +38,51 @@ static inline int has_one_step(integer_row p)
            p.most == INT64_MAX && !p.product_wraps && !p.high_wraps && !p.code_wraps;
 }
 
-/* whether 32 bits hold (x * m + term) >> shift of every int32 x, or the row cuts it to them */
-static inline int fits_32(integer_row p)
+/* whether 32 bits hold (x * m + term) >> shift of every int32 x */
+static inline int holds_high(integer_row p)
 {
-    const int64_t m = p.multiplier, one = 1LL << p.first.right_shift, most = 1LL << 62;
-    const int64_t add = p.first.add, negative = add + p.first.if_negative;
-    if (m <= INT32_MIN || m > INT32_MAX || -most >= add || add >= most || -most >= negative || negative >= most)
-        return 0;
-    return p.first.right_shift >= 32 || p.high_wraps ||
+    const int64_t m = p.multiplier, one = 1LL << p.first.right_shift, add = p.first.add, negative = add + p.first.if_negative;
+    return p.first.right_shift >= 32 ||
            (0 <= add && add < one && 0 <= negative && negative < one && -one < m && m <= one);
 }
 
-/* the steps of a row that 32 bits hold, -1 of others */
+/* A second rounding of h = (x * m + a) >> s, by b and, below 0, b + c, is one with the first:
+ *     (h + b + c * (h < 0)) >> r  =  (x * m + a + (b + c * (x * m < 0)) * 2^s) >> (s + r)
+ * Where x * m < 0 but h is not, h is 0, and both b and b + c become 0. */
+static inline integer_row in_one_step(integer_row p)
+{
+    const integer_shift f = p.first, s = p.second;
+    const int64_t one = 1LL << s.right_shift, least = s.add + s.if_negative;
+    const int has_rest = f.add < 0 || f.add >> f.right_shift || f.if_negative || f.if_odd || s.if_odd;
+    if (does_nothing(s) || p.least != INT64_MIN || p.most != INT64_MAX || p.product_wraps || has_rest || s.add < 0 ||
+        s.add >= one || least < 0 || least >= one || f.right_shift + s.right_shift > 62 || (p.high_wraps && !holds_high(p)))
+        return p;
+    p.first = (integer_shift){f.add + s.add * (1LL << f.right_shift), s.if_negative * (1LL << f.right_shift), 0,
+                              f.right_shift + s.right_shift};
+    p.second = (integer_shift){0, 0, 0, 0};
+    p.high_wraps = 0;
+    return p;
+}
+
+/* the steps of a row in one step that lanes of 32 bits can do, -1 of others */
 static inline int steps_of(integer_row p)
 {
-    const int again = p.second.right_shift, twice = !does_nothing(p.second), away = p.second.if_negative == -1;
-    if (!fits_32(p) || p.through_f32 || p.product_wraps || p.first.if_odd || p.left_shift > 31)
+    const int64_t m = p.multiplier, most = 1LL << 62, add = p.first.add, negative = add + p.first.if_negative;
+    const int shift = p.first.right_shift, near = STEP_CUT * !leaves_x(p) + STEP_LEFT * !!p.left_shift;
+    if (p.through_f32 || !does_nothing(p.second) || p.first.if_odd || p.left_shift > 31 || m <= INT32_MIN || m > INT32_MAX ||
+        -most >= add || add >= most || -most >= negative || negative >= most)
         return -1;
-    if (twice && (again < 1 || again > 31 || p.second.add != 1LL << (again - 1) || p.second.if_odd || p.least != INT64_MIN ||
-                  p.most != INT64_MAX || (away ? p.first.right_shift < 31 || p.high_wraps : !!p.second.if_negative)))
+    if (p.product_wraps)
+        return shift < 32 && by_addend(p.first) && add == (1LL << shift) >> 1 ? near + STEP_WRAPS : -1;
+    if (!holds_high(p) && !p.high_wraps)
         return -1;
-    return STEP_CUT * !leaves_x(p) + STEP_LEFT * !!p.left_shift + STEP_NEGATIVE * !!p.first.if_negative +
-           STEP_LOW * (p.first.right_shift < 32) + STEP_HIGH * (p.first.right_shift > 32) + STEP_AGAIN * twice +
-           STEP_AWAY * (twice && away);
+    return near + STEP_NEGATIVE * !!p.first.if_negative + STEP_LOW * (shift < 32) + STEP_HIGH * (shift > 32);
 }
 
 /* the steps of two rows that lanes do together, -1 if they cannot: a step that is not done by a number that changes nothing */
 static inline int steps_of_both(int a, int b)
 {
-    const int same = STEP_CUT | STEP_NEGATIVE | STEP_AGAIN | STEP_AWAY;
+    const int same = STEP_CUT | STEP_WRAPS;
     return a < 0 || b < 0 || (a & same) != (b & same) ? -1 : a | b;
 }
 
@@ -78,25 +95,25 @@ static inline int has_integer_ends(integer_row p, integer_ends *e)
     return lowest <= INT32_MAX && highest >= INT32_MIN && lowest <= highest && !p.code_wraps;
 }
 
-/* puts the zero point into the term of a row with one rounding; false if it does not fit or shifts by less than 32 */
-static inline int to_whole(integer_row *p, int zero)
+/* the parts of `memory` that hold the numbers of `count` elements, which is even */
+static inline integer_rows rows_in(void *memory, ptrdiff_t count)
 {
-    const int shift = p->first.right_shift;
-    if (!leaves_x(*p) || p->left_shift || !by_addend(p->first) || !does_nothing(p->second) || shift < 32 || (zero && shift > 46))
-        return 0;
-    p->first.add += zero * (1LL << shift);
-    return -(1LL << 62) < p->first.add && p->first.add < 1LL << 62;
+    int64_t *const wide = memory;
+    int32_t *const narrow = (int32_t *)(wide + 3 * count);
+    const ptrdiff_t half = count / 2;
+    return (integer_rows){narrow, narrow + count, narrow + 2 * count, {wide, wide + half},
+                          {wide + count, wide + count + half}, {wide + 2 * count, wide + 2 * count + half}};
 }
 
-/* the row of element `i` of a group */
-static inline void put_in_group(integer_group *g, int i, integer_row p)
+/* the row of element `i` */
+static inline void put_row(integer_rows r, ptrdiff_t i, integer_row p)
 {
     const int shift = p.first.right_shift;
-    g->left[i] = p.left_shift;
-    g->m[i] = (int32_t)p.multiplier;
-    g->high[i] = shift > 32 ? shift - 32 : 0;
-    g->less[i] = p.second.right_shift - 1;
-    g->add[i % 2][i / 2] = p.first.add;
-    g->low[i % 2][i / 2] = shift < 32 ? 32 - shift : 0;
+    r.left[i] = p.left_shift;
+    r.m[i] = (int32_t)p.multiplier;
+    r.high[i] = p.product_wraps ? shift : shift > 32 ? shift - 32 : 0;
+    r.add[i % 2][i / 2] = p.first.add;
+    r.if_negative[i % 2][i / 2] = p.first.if_negative;
+    r.low[i % 2][i / 2] = shift < 32 ? 32 - shift : 0;
 }
 #endif

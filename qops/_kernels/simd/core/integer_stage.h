@@ -1,73 +1,71 @@
 /* The loops of integer_stage.pyx, many lanes at a time: of rows whose steps fit 32 bits, and with AVX-512 of any row. */
 #ifdef TIER
+#include "core/guess.h"
 
 /* The numbers of a row in the lanes of a vector; those of products of the even and of the odd lanes. */
-typedef struct { vec lowest, highest, centre, left, m, m_odd, add, add_odd, if_negative, low, low_odd, high, less; } TIER(numbers);
+typedef struct { vec m, add, if_negative, low; } TIER(factor);
+typedef struct { vec lowest, highest, centre, left, high, half; TIER(factor) even, odd; } TIER(numbers);
 
 TARGET static inline TIER(numbers) TIER(same_in_all)(integer_row p)
 {
     const int shift = p.first.right_shift;
-    const vec m = set1_s32((int32_t)p.multiplier), add = set1_s64(p.first.add), low = set1_s64(shift < 32 ? 32 - shift : 0);
-    return (TIER(numbers)){
-        set1_s32((int32_t)p.lowest), set1_s32((int32_t)p.highest), set1_s32(p.centre), set1_s32(p.left_shift), m, m, add, add,
-        set1_s64(p.first.if_negative), low, low, set1_s32(shift > 32 ? shift - 32 : 0), set1_s32(p.second.right_shift - 1)};
+    const TIER(factor) factor = {set1_s32((int32_t)p.multiplier), set1_s64(p.first.add), set1_s64(p.first.if_negative),
+                                 set1_s64(shift < 32 ? 32 - shift : 0)};
+    return (TIER(numbers)){set1_s32((int32_t)p.lowest), set1_s32((int32_t)p.highest), set1_s32(p.centre),
+                           set1_s32(p.left_shift), set1_s32(p.product_wraps ? shift : shift > 32 ? shift - 32 : 0),
+                           set1_s32((int32_t)p.first.add), factor, factor};
 }
 
-/* Those of a vector's elements, one row each. */
-TARGET static inline TIER(numbers) TIER(each_its_own)(const integer_group *g, ptrdiff_t i, TIER(numbers) k)
+/* Those of a vector's elements, one row each, the first of which is element `at`. */
+TARGET static inline TIER(numbers) TIER(each_its_own)(integer_rows r, ptrdiff_t at, TIER(numbers) k)
 {
-    const ptrdiff_t at = i % GROUP;
-    k.left = load(g->left + at);
-    k.m = load(g->m + at);
-    k.m_odd = odd_to_even(k.m);
-    k.add = load(g->add[0] + at / 2);
-    k.add_odd = load(g->add[1] + at / 2);
-    k.low = load(g->low[0] + at / 2);
-    k.low_odd = load(g->low[1] + at / 2);
-    k.high = load(g->high + at);
-    k.less = load(g->less + at);
+    const ptrdiff_t half = at / 2;
+    const vec m = load(r.m + at);
+    k.left = load(r.left + at);
+    k.high = load(r.high + at);
+    k.half = srl_s32(sll_s32_lanes(set1_s32(1), k.high), 1);
+    k.even = (TIER(factor)){m, load(r.add[0] + half), load(r.if_negative[0] + half), load(r.low[0] + half)};
+    k.odd = (TIER(factor)){odd_to_even(m), load(r.add[1] + half), load(r.if_negative[1] + half), load(r.low[1] + half)};
     return k;
 }
 
-/* All that comes before the zero point. (x * m + term) >> shift is shifted left until its low 32 bits are the high word,
- * then on to the right. The second rounding, of h by n: one less below 0 if half away, then half up by
- * ((h >> (n - 1)) + 1) >> 1, which a h of 2^31 - 1 must not wrap. `steps`, a constant in the common loops, says which of
- * the steps the row has. */
+/* The product of the even lanes and its term, shifted left until its low 32 bits are the high word. */
+TARGET static inline __attribute__((always_inline)) vec TIER(product)(vec x, TIER(factor) k, int steps)
+{
+    vec p = mul_even_s32(x, k.m);
+    if (steps & STEP_NEGATIVE)
+        p = add_where_negative_s64(p, k.if_negative);
+    p = add_s64(p, k.add);
+    return steps & STEP_LOW ? sll_s64_lanes(p, k.low) : p;
+}
+
+/* All that comes before the zero point. `steps`, a constant in the common loops, says which of the steps the row has. */
 TARGET static inline __attribute__((always_inline)) vec TIER(high)(const int32_t *x, TIER(numbers) k, int steps)
 {
-    vec near = load(x), even, odd, high;
+    vec near = load(x), high;
     if (steps & STEP_CUT)
         near = sub_s32(min_s32(max_s32(near, k.lowest), k.highest), k.centre);
     if (steps & STEP_LEFT)
         near = sll_s32_lanes(near, k.left);
-    even = mul_even_s32(near, k.m);
-    odd = mul_even_s32(odd_to_even(near), k.m_odd);
-    if (steps & STEP_NEGATIVE) {
-        even = add_s64(even, and_bits(negative_s64(even), k.if_negative));
-        odd = add_s64(odd, and_bits(negative_s64(odd), k.if_negative));
-    }
-    even = add_s64(even, k.add);
-    odd = add_s64(odd, k.add_odd);
-    if (steps & STEP_LOW) {
-        even = sll_s64_lanes(even, k.low);
-        odd = sll_s64_lanes(odd, k.low_odd);
-    }
-    high = weave_high_s32(even, odd);
-    if (steps & STEP_HIGH)
-        high = sra_s32_lanes(high, k.high);
-    if (steps & STEP_AWAY)
-        high = add_s32(high, sra_s32(high, 31));
-    if (steps & STEP_AGAIN) {
-        high = sra_s32_lanes(high, k.less);
-        high = sub_s32(high, sra_s32(high, 1));
-    }
-    return high;
+    if (steps & STEP_WRAPS)
+        high = add_s32(mullo_s32(near, k.even.m), k.half);
+    else
+        high = weave_high_s32(TIER(product)(near, k.even, steps), TIER(product)(odd_to_even(near), k.odd, steps));
+    return steps & (STEP_HIGH | STEP_WRAPS) ? sra_s32_lanes(high, k.high) : high;
 }
 
 /* int32 codes: clamped, then the zero point added, so that nothing wraps */
 TARGET static inline vec TIER(ended)(vec high, integer_ends e)
 {
     return add_s32(min_s32(max_s32(high, set1_s32(e.lowest)), set1_s32(e.highest)), set1_s32(e.zero_point));
+}
+
+TARGET static inline __attribute__((always_inline)) vec TIER(codes_8)(const int32_t *x, TIER(numbers) k, code_ends e, int steps)
+{
+    vec q[4];
+    for (int j = 0; j < 4; j++)
+        q[j] = TIER(high)(x + j * (LANES / 4), k, steps);
+    return narrow_s32_codes(q, e);
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(const int32_t *x, int32_t *y, ptrdiff_t n,
@@ -88,23 +86,18 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const
                                                                           integer_row p, code_ends e, int steps, int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
-    vec q[4];
-    FOR_VECTORS(i, n, LANES, c) {
-        for (int j = 0; j < 4; j++)
-            q[j] = TIER(high)(x + i + j * (LANES / 4), k, steps);
-        store(c + i, narrow_s32_codes(q, e), stream);
-    }
+    FOR_LOADS(i, n, LANES, x, c, stream)
+        store(c + i, TIER(codes_8)(x + i, k, e, steps), stream);
     return done(n, stream);
 }
 
 #define BY_STEPS(loop, ...)                                                                                            \
-    (steps == 0                                    ? loop(__VA_ARGS__, 0, stream)                                      \
-     : steps == STEP_LOW                           ? loop(__VA_ARGS__, STEP_LOW, stream)                               \
-     : steps == STEP_HIGH                          ? loop(__VA_ARGS__, STEP_HIGH, stream)                              \
-     : steps == (STEP_LOW | STEP_CUT)              ? loop(__VA_ARGS__, STEP_LOW | STEP_CUT, stream)                    \
-     : steps == (STEP_LOW | STEP_AGAIN)            ? loop(__VA_ARGS__, STEP_LOW | STEP_AGAIN, stream)                  \
-     : steps == (STEP_LOW | STEP_AGAIN | STEP_AWAY) ? loop(__VA_ARGS__, STEP_LOW | STEP_AGAIN | STEP_AWAY, stream)     \
-                                                   : loop(__VA_ARGS__, steps, stream))
+    (steps == 0                               ? loop(__VA_ARGS__, 0, stream)                                           \
+     : steps == STEP_LOW                      ? loop(__VA_ARGS__, STEP_LOW, stream)                                    \
+     : steps == STEP_HIGH                     ? loop(__VA_ARGS__, STEP_HIGH, stream)                                   \
+     : steps == (STEP_LOW | STEP_CUT)         ? loop(__VA_ARGS__, STEP_LOW | STEP_CUT, stream)                         \
+     : steps == (STEP_HIGH | STEP_NEGATIVE)   ? loop(__VA_ARGS__, STEP_HIGH | STEP_NEGATIVE, stream)                   \
+                                              : loop(__VA_ARGS__, steps, stream))
 
 TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, integer_row p, integer_ends e, int steps,
                                         int stream)
@@ -112,84 +105,45 @@ TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t 
     return n < LANES / 4 ? 0 : BY_STEPS(TIER(loop_s32), x, y, n, p, e);
 }
 
+TARGET static inline vec TIER(exact_once)(const int32_t *x, const void *numbers, code_ends e)
+{
+    return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, STEP_HIGH);
+}
+
+TARGET static inline vec TIER(exact_by_sign)(const int32_t *x, const void *numbers, code_ends e)
+{
+    return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, STEP_HIGH | STEP_NEGATIVE);
+}
+
 TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, integer_row p, code_ends e, int steps,
                                       int stream)
 {
-    return n < LANES ? 0 : BY_STEPS(TIER(loop_8), x, c, n, p, e);
+    const TIER(numbers) k = TIER(same_in_all)(p);
+    const double unit = 1 / (double)(1LL << p.first.right_shift), zero = e.zero * 65536.0;
+    const guess g = guess_of(p.multiplier * unit, p.first.add * (65536 * unit) + zero, p.first.if_negative * (65536 * unit));
+    if (n < LANES)
+        return 0;
+    if (g.pays && steps == STEP_HIGH)
+        return TIER(guess_8)(x, c, n, g, e, 0, TIER(exact_once), &k, stream);
+    if (g.pays && steps == (STEP_HIGH | STEP_NEGATIVE))
+        return TIER(guess_8)(x, c, n, g, e, 1, TIER(exact_by_sign), &k, stream);
+    return BY_STEPS(TIER(loop_8), x, c, n, p, e);
 }
 #undef BY_STEPS
 
-/* A row for each element, GROUP of them in a group: as many whole vectors as there are. */
-TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_group *g, integer_row p,
-                                         integer_ends e, int steps)
+/* A row for each element, in turns of `period` of them, from element `at` on: as many whole vectors as there are. */
+TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, integer_rows r, ptrdiff_t period,
+                                         ptrdiff_t at, integer_row p, integer_ends e, int steps)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const ptrdiff_t w = LANES / 4;
     ptrdiff_t i = 0;
-    for (; i + w <= n; i += w)
-        store(y + i, TIER(ended)(TIER(high)(x + i, TIER(each_its_own)(g + i / GROUP, i, k), steps), e), 0);
-    return i;
-}
-
-/* (x * m + term) >> shift in 64 bits. Loaded from one further on, the odd elements lie in the even lanes: cheaper than a
- * move, but x must have one element more than the vector. */
-TARGET static inline vec TIER(whole)(const int32_t *x, vec m, vec term, vec shift)
-{
-    const vec even = add_s64(mul_even_s32(load(x), m), term);
-    const vec odd = add_s64(mul_even_s32(load(x + 1), m), term);
-    return sra_s32_lanes(weave_high_s32(even, odd), shift);
-}
-
-TARGET static inline vec TIER(whole_codes)(const int32_t *x, vec m, vec term, vec shift)
-{
-    const ptrdiff_t w = LANES / 4;
-    return narrow_s32_u8(TIER(whole)(x, m, term, shift), TIER(whole)(x + w, m, term, shift),
-                         TIER(whole)(x + 2 * w, m, term, shift), TIER(whole)(x + 3 * w, m, term, shift));
-}
-
-/* x * m + term in float32, rounded to an integer */
-TARGET static inline vec TIER(near)(const int32_t *x, vecf m, vecf term)
-{
-    return f32_to_s32_rint(fma_f32(s32_to_f32(load(x)), m, term));
-}
-
-/* In 2^-16 output steps float32 is off by less than 8: where the code does not saturate, the rounding of x and that of m
- * cost at most 2.01, those of t and of the sum 1.01, rint 0.5. With 8 added the result is 0 to 16 too high, so its high
- * half is the code unless its low half is below 16: one vector in 64, which is done again exactly. */
-TARGET static ptrdiff_t TIER(by_float)(const int32_t *x, uint8_t *c, ptrdiff_t n, integer_row p, float m, float t, code_ends e,
-                                       int stream)
-{
-    const ptrdiff_t w = LANES / 4;
-    const vec sure = set1_s32(0xFFF0), multiplier = set1_s32((int32_t)p.multiplier), term = set1_s64(p.first.add);
-    const vecf mf = set1_f32(m), tf = set1_f32(t);
-
-    FOR_VECTORS(i, n, LANES, c) {
-        const vec q0 = TIER(near)(x + i, mf, tf), q1 = TIER(near)(x + i + w, mf, tf);
-        const vec q2 = TIER(near)(x + i + 2 * w, mf, tf), q3 = TIER(near)(x + i + 3 * w, mf, tf);
-        vec code = in_order(narrow_s16_u8(narrow_high_s32_s16(q0, q1), narrow_high_s32_s16(q2, q3)));
-        if (any_lacks_s32(q0, sure) | any_lacks_s32(q1, sure) | any_lacks_s32(q2, sure) | any_lacks_s32(q3, sure))
-            code = TIER(whole_codes)(x + i, multiplier, term, set1_s32(p.first.right_shift - 32));
-        store(c + i, clamp_codes(code, e), stream);
+    for (; i + w <= n; i += w) {
+        store(y + i, TIER(ended)(TIER(high)(x + i, TIER(each_its_own)(r, at, k), steps), e), 0);
+        at += w;
+        at -= at >= period ? period : 0;
     }
-    return done(n, stream);
-}
-
-/* Rows that leave x as it is: every sum below 2^63, every code below 2^31, the lowest of the type 0 by the term. The last
- * element is left to the plain loop. */
-TARGET static ptrdiff_t TIER(stage_8_whole)(const int32_t *x, uint8_t *c, ptrdiff_t n, integer_row p, code_ends e, int stream)
-{
-    const int shift = p.first.right_shift;
-    const double unit = 1.0 / (double)(1LL << (shift - 16)), t = (double)p.first.add * unit, m = p.multiplier * unit;
-    const vec multiplier = set1_s32((int32_t)p.multiplier), term = set1_s64(p.first.add), rest = set1_s32(shift - 32);
-
-    if (--n < LANES)
-        return 0;
-    /* t within 256 steps, no float beyond int32; AVX2, whose test of bits is a mask of bytes, is faster without */
-    if (LANES == 64 && -(1 << 24) <= t && t <= 1 << 24 && -0.5 <= m && m <= 0.5)
-        return TIER(by_float)(x, c, n, p, (float)m, (float)(t + 8), e, stream);
-    FOR_VECTORS(i, n, LANES, c)
-        store(c + i, clamp_codes(TIER(whole_codes)(x + i, multiplier, term, rest), e), stream);
-    return done(n, stream);
+    return i;
 }
 
 #if LANES == 64
@@ -197,7 +151,7 @@ TARGET static ptrdiff_t TIER(stage_8_whole)(const int32_t *x, uint8_t *c, ptrdif
 TARGET static inline vec TIER(with_term)(vec x, integer_shift s)
 {
     const vec odd = and_bits(_mm512_sra_epi64(x, _mm_cvtsi32_si128(s.right_shift)), set1_s64(s.if_odd));
-    return add_s64(add_s64(x, set1_s64(s.add)), add_s64(and_bits(negative_s64(x), set1_s64(s.if_negative)), odd));
+    return add_s64(add_s64(add_where_negative_s64(x, set1_s64(s.if_negative)), set1_s64(s.add)), odd);
 }
 
 TARGET static inline vec TIER(clamp_s64)(vec x, int64_t lowest, int64_t highest)
@@ -241,6 +195,7 @@ TARGET static ptrdiff_t TIER(any_row)(const void *x, int is_wide, int32_t *y, pt
 #else
 #ifndef QOPS_INTEGER_STAGE_H
 #define QOPS_INTEGER_STAGE_H
+#include "core/guess.h"
 #include "core/integer_row.h"
 
 #define QOPS_BODY "core/integer_stage.h"
@@ -259,30 +214,29 @@ static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, 
 
 static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, integer_row p, int stream)
 {
-    const int steps = steps_of(p);
+    const integer_row once = in_one_step(p);
+    const int steps = steps_of(once);
     integer_ends e;
-    return steps >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, p, e, steps, stream)
+    return steps >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, once, e, steps, stream)
                                                                    : ANY_ROW(tier, x, 0, y, n, p);
 }
 
-static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, const integer_group *g,
-                                         integer_row p, int steps)
+static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, integer_rows r,
+                                         ptrdiff_t period, ptrdiff_t at, integer_row p, int steps)
 {
     integer_ends e;
-    return has_integer_ends(p, &e) ? RUN_TIER(tier, stage_each, x, y, n, g, p, e, steps) : 0;
+    return whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_each, x, y, n, r, period, at, p, e, steps) : 0;
 }
 
 static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, integer_row p,
                                       int stream)
 {
-    const int steps = steps_of(p);
+    const integer_row once = in_one_step(p);
+    const int steps = steps_of(once);
     code_ends e;
-    if (steps < 0 || !has_code_ends(p.zero_point, p.lowest_code, p.highest_code, is_signed, &e) || p.code_wraps)
-        return 0;
-    integer_row once = p;
-    if (whole_range(p) && to_whole(&once, e.zero))
-        return RUN_TIER(tier, stage_8_whole, x, c, n, once, e, stream);
-    return whole_range(p) || range_16(p) ? RUN_TIER(tier, stage_8, x, c, n, p, e, steps, stream) : 0;
+    return steps >= 0 && (whole_range(p) || range_16(p)) && !p.code_wraps &&
+                   has_code_ends(p.zero_point, p.lowest_code, p.highest_code, is_signed, &e)
+               ? RUN_TIER(tier, stage_8, x, c, n, once, e, steps, stream) : 0;
 }
 #endif
 #endif

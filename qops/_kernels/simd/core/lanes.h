@@ -41,9 +41,10 @@
 /* (2 * a * b + 0x8000) >> 16: the DSP's vmpy(.h,.h):<<1:rnd:sat, but -32768 * -32768 wraps instead of saturating */
 #define mulhrs_s16(a, b) MM(mulhrs_epi16)(a, b)
 
-/* right shift, arithmetic (floor) */
+/* right shift, arithmetic (floor); logical */
 #define sra_s16(a, n) MM(srai_epi16)(a, n)
 #define sra_s32(a, n) MM(srai_epi32)(a, n)
+#define srl_s32(a, n) MM(srli_epi32)(a, n)
 
 #define and_bits(a, b) TIER(and_bits)(a, b)
 #define or_bits(a, b) TIER(or_bits)(a, b)
@@ -76,8 +77,6 @@
 /* saturating narrow of two vectors of s16 to u8, of s32 to s16: vsat / vpackus, vpackss; within each 128-bit block */
 #define narrow_s16_u8(lo, hi) MM(packus_epi16)(lo, hi)
 #define narrow_s32_s16(lo, hi) MM(packs_epi32)(lo, hi)
-/* the high halves of two vectors of s32, in the order of narrow_s32_s16 */
-#define narrow_high_s32_s16(lo, hi) TIER(narrow_high_s32_s16)(lo, hi)
 /* what two rounds of narrowing within 128-bit blocks left, in order */
 #define in_order(a) TIER(in_order)(a)
 
@@ -89,6 +88,8 @@
 
 /* four vectors of s32, saturated to u8, in order */
 #define narrow_s32_u8(a, b, c, d) in_order(narrow_s16_u8(narrow_s32_s16(a, b), narrow_s32_s16(c, d)))
+/* two vectors of s32, saturated to u16, in order */
+#define narrow_s32_u16(a, b) in_order_once(MM(packus_epi32)(a, b))
 
 /* right shift by a count known only at run time; left shift: bits that leave the lane are lost */
 #define sra_s16_by(a, n) MM(sra_epi16)(a, _mm_cvtsi32_si128(n))
@@ -109,10 +110,8 @@
 #define set1_s64(x) TIER(set1_s64)(x)
 /* logical shifts of 64-bit lanes */
 #define sll_s64(a, n) MM(sll_epi64)(a, _mm_cvtsi32_si128(n))
-/* all bits of the lanes below 0 */
-#define negative_s64(a) TIER(negative_s64)(a)
-/* whether some lane has none of these bits */
-#define any_lacks_s32(a, bits) TIER(any_lacks_s32)(a, bits)
+/* b added to the lanes of a that are below 0 */
+#define add_where_negative_s64(a, b) TIER(add_where_negative_s64)(a, b)
 /* whether some lane is the same in both */
 #define any_equal_s16(a, b) TIER(any_equal_s16)(a, b)
 /* the high halves of 64-bit lanes of a in the even lanes, those of b in the odd ones */
@@ -143,11 +142,9 @@
 #define max_f64(a, b) MM(max_pd)(a, b)
 /* a, not below 0, with the sign of b */
 #define with_sign_f64(a, b) MM(or_pd)(a, MM(and_pd)(b, set1_f64(-0.0)))
-#define low_s32_to_f64(a) MM(cvtepi32_pd)(HALF(a, 0))
-#define high_s32_to_f64(a) MM(cvtepi32_pd)(HALF(a, 1))
+#define load_s32_f64(p) MM(cvtepi32_pd)(TIER(load_half)(p))
 #define f64_to_s32_rint(low, high) JOIN(MM(cvtpd_epi32)(low), MM(cvtpd_epi32)(high))
 #define f64_to_s32_trunc(low, high) JOIN(MM(cvttpd_epi32)(low), MM(cvttpd_epi32)(high))
-#define HALF(a, which) TIER(half)(a, which)
 #define JOIN(low, high) TIER(join)(low, high)
 
 #define load(p) TIER(load)(p)
@@ -182,11 +179,6 @@ AVX512_FN __m512i avx512_bits(__m512 a) { return _mm512_castps_si512(a); }
 AVX2_FN __m256 avx2_floats(__m256i a) { return _mm256_castsi256_ps(a); }
 AVX512_FN __m512 avx512_floats(__m512i a) { return _mm512_castsi512_ps(a); }
 
-AVX2_FN __m128i avx2_half(__m256i a, int last) { return last ? _mm256_extracti128_si256(a, 1) : _mm256_castsi256_si128(a); }
-AVX512_FN __m256i avx512_half(__m512i a, int last)
-{
-    return last ? _mm512_extracti64x4_epi64(a, 1) : _mm512_castsi512_si256(a);
-}
 AVX2_FN __m256i avx2_join(__m128i low, __m128i high) { return _mm256_set_m128i(high, low); }
 AVX512_FN __m512i avx512_join(__m256i low, __m256i high)
 {
@@ -253,32 +245,20 @@ AVX2_FN __m256i avx2_to_widen(__m256i a)
 }
 AVX512_FN __m512i avx512_to_widen(__m512i a) { return avx512_in_order(a); }
 
-AVX2_FN __m256i avx2_narrow_high_s32_s16(__m256i lo, __m256i hi)
-{
-    return _mm256_packs_epi32(_mm256_srai_epi32(lo, 16), _mm256_srai_epi32(hi, 16));
-}
-AVX512_FN __m512i avx512_narrow_high_s32_s16(__m512i lo, __m512i hi)
-{
-    const int64_t odd = 0x0007000500030001, block = 0x0008000800080008, other = odd + 0x0020002000200020;
-    const __m512i from = _mm512_setr_epi64(odd, other, odd + block, other + block, odd + 2 * block, other + 2 * block,
-                                           odd + 3 * block, other + 3 * block);
-    return _mm512_permutex2var_epi16(lo, from, hi);
-}
-
-AVX2_FN int avx2_any_lacks_s32(__m256i a, __m256i bits)
-{
-    return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_and_si256(a, bits), _mm256_setzero_si256()));
-}
-AVX512_FN int avx512_any_lacks_s32(__m512i a, __m512i bits) { return _mm512_testn_epi32_mask(a, bits); }
-
 AVX2_FN int avx2_any_equal_s16(__m256i a, __m256i b) { return _mm256_movemask_epi8(_mm256_cmpeq_epi16(a, b)) != 0; }
 AVX512_FN int avx512_any_equal_s16(__m512i a, __m512i b) { return _mm512_cmpeq_epi16_mask(a, b) != 0; }
 
 AVX2_FN __m256i avx2_set1_s64(int64_t x) { return _mm256_set1_epi64x(x); }
 AVX512_FN __m512i avx512_set1_s64(int64_t x) { return _mm512_set1_epi64(x); }
 
-AVX2_FN __m256i avx2_negative_s64(__m256i a) { return _mm256_cmpgt_epi64(_mm256_setzero_si256(), a); }
-AVX512_FN __m512i avx512_negative_s64(__m512i a) { return _mm512_srai_epi64(a, 63); }
+AVX2_FN __m256i avx2_add_where_negative_s64(__m256i a, __m256i b)
+{
+    return _mm256_add_epi64(a, _mm256_and_si256(b, _mm256_cmpgt_epi64(_mm256_setzero_si256(), a)));
+}
+AVX512_FN __m512i avx512_add_where_negative_s64(__m512i a, __m512i b)
+{
+    return _mm512_mask_add_epi64(a, _mm512_movepi64_mask(a), a, b);
+}
 
 AVX2_FN __m256i avx2_weave_high_s32(__m256i a, __m256i b)
 {

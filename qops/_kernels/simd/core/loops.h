@@ -18,10 +18,14 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
     const part parts[] = {{0, width}, {start, end}, {end < n ? n - width : n, n}};
     return parts[which];
 }
-#define FOR_VECTORS(i, n, width, p)                                                               \
+#define FOR_VECTORS(i, n, width, p) FOR_VECTORS_OF(i, n, width, p, sizeof *(p))
+#define FOR_VECTORS_OF(i, n, width, p, itemsize)                                                  \
     for (int which = 0; which < 3; which++)                                                       \
-        for (part s = part_of(which, n, width, p, sizeof *(p)); s.start < s.end; s.end = s.start) \
+        for (part s = part_of(which, n, width, p, itemsize); s.start < s.end; s.end = s.start)    \
             for (ptrdiff_t i = s.start; i < s.end; i += (width))
+/* Where more is loaded from x than is stored to c: x is aligned, unless c is streamed to. */
+#define FOR_LOADS(i, n, width, x, c, stream) \
+    FOR_VECTORS_OF(i, n, width, (stream) ? (const void *)(c) : (x), (stream) ? sizeof *(c) : sizeof *(x))
 
 /* The same in order, the last vector flush with n: for loops too short for an aligned middle. */
 #define FOR_FLUSH(i, n) \

@@ -1,0 +1,61 @@
+/* Codes of 8 bits by float32 where it is sure of them, exactly elsewhere: only with AVX-512 is that faster.
+ *
+ * In 2^-16 output steps float32 is off by less than 8: where the code does not saturate, the roundings of x and of m cost
+ * at most 2.01 each, those of t and of the sum 1.01, rint 0.5. With 8 added the result is 0 to 16 too high, so its high
+ * half is the code unless its low half is below 16. */
+#ifdef TIER
+
+#if LANES == 64
+/* x * m + t, rounded to an integer, cut where its high half saturates and its low half is not near 0 */
+TARGET static inline __attribute__((always_inline)) vec TIER(guessed)(const int32_t *x, guess g, int by_sign)
+{
+    const vec near = load(x);
+    const vecf most = set1_f32((1 << 30) + (1 << 15)), t = set1_f32(g.t);
+    const vecf term = by_sign ? _mm512_mask_mov_ps(t, _mm512_movepi32_mask(near), set1_f32(g.t_negative)) : t;
+    return f32_to_s32_rint(_mm512_range_ps(fma_f32(s32_to_f32(near), set1_f32(g.m), term), most, 2)); /* 2: nearer to 0 */
+}
+#endif
+
+/* `exact`, constant in each call, makes a vector of codes of x by what `how` points to. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_8)(
+    const int32_t *x, uint8_t *c, ptrdiff_t n, guess g, code_ends e, int by_sign,
+    vec (*exact)(const int32_t *, const void *, code_ends), const void *how, int stream)
+{
+#if LANES == 64
+    const vec sure = set1_s32(0xFFF0);
+    vec q[4], high[4];
+    if (g.pays) {
+        FOR_LOADS(i, n, LANES, x, c, stream) {
+            for (int j = 0; j < 4; j++) {
+                q[j] = TIER(guessed)(x + i + j * (LANES / 4), g, by_sign);
+                high[j] = sra_s32(q[j], 16);
+            }
+            vec code = clamp_codes(narrow_s32_u8(high[0], high[1], high[2], high[3]), e);
+            if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
+                code = exact(x + i, how, e);
+            store(c + i, code, stream);
+        }
+        return done(n, stream);
+    }
+#endif
+    FOR_LOADS(i, n, LANES, x, c, stream)
+        store(c + i, exact(x + i, how, e), stream);
+    return done(n, stream);
+}
+
+#else
+#ifndef QOPS_GUESS_H
+#define QOPS_GUESS_H
+#include <math.h>
+
+typedef struct { float m, t, t_negative; int pays; } guess;
+
+/* x * scale + t, and more of x below 0, t in 2^-16 steps. It does not pay where many products are ties. */
+static inline guess guess_of(double scale, double t, double if_negative)
+{
+    const double ties = scale * 4096, most = (1 << 24) - 8;
+    return (guess){(float)(scale * 65536), (float)(t + 8), (float)(t + if_negative + 8),
+                   scale > 0 && ties != floor(ties) && fabs(t) <= most && fabs(t + if_negative) <= most};
+}
+#endif
+#endif
