@@ -1,23 +1,25 @@
 """Requantize by a rule's name: accumulators to codes."""
 
-from math import gcd, inf, prod
+from functools import lru_cache
+from math import inf, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.codes import of as code_type
 from qops.fixedpoint import Multiplier
 from qops.qtensor import as_array, check_out, integer, number
-from qops.rules.numbers import FLOATS, SINGLES, Numbers, rule_of
+from qops.rules.numbers import FLOATS, SINGLES, Numbers, codes_of, rule_of
+from qops.rules.table import TABLE
 
 __all__ = ["integers", "requantize"]
 
-_LANES = 64  # elements of the widest vectors of codes
 
-
-def _given(integers: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The multipliers and right shifts: numbers, or arrays with one a channel."""
+def _given(integers: Any) -> tuple[Any, Any]:
+    """The multiplier and right shift: numbers, or int64 arrays with one a channel."""
+    if isinstance(integers, tuple) and [type(x) for x in integers] == [int, int]:
+        if -(2**31) <= integers[0] < 2**31 and 0 <= integers[1] <= 62:
+            return integers
     try:
         multiplier, right_shift = np.broadcast_arrays(*(np.asarray(x) for x in integers))
     except (TypeError, ValueError):
@@ -28,7 +30,15 @@ def _given(integers: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if not fits.all():
         m, n = (x[~fits].flat[0] for x in (multiplier, right_shift))
         raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
+    if multiplier.ndim == 0:
+        return int(multiplier), int(right_shift)
     return multiplier.astype(np.int64), right_shift.astype(np.int64)
+
+
+@lru_cache(maxsize=256)
+def _of_one(rule: str, steps: float | tuple[int, int], zero: int, lo: int, hi: int) -> Numbers:
+    """The numbers of a rule with one scale: calls repeat theirs."""
+    return Numbers(TABLE[rule], steps, zero, lo, hi)
 
 
 def _scales(scale: Any) -> float | NDArray[np.float64]:
@@ -128,53 +138,43 @@ def requantize(
     x = as_array(acc, "acc")
     if x.dtype.kind not in "iu":
         raise TypeError(f"acc: expected integers, got {x.dtype}")
-    codes = code_type(np.empty(0, dtype), "dtype")
+    codes = codes_of(np.dtype(dtype))
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
     zero = integer(zero_point, "zero_point", -(2**31), 2**31 - 1)
     if (scale is None) == (integers is None):
         raise ValueError("scale, integers: expected one of them, got " + ("none" if scale is None else "both"))
-    steps = _given(integers) if scale is None else _scales(scale)
-    numbers = Numbers(row, steps, zero, lo, hi)
+    steps: Any = _given(integers) if scale is None else _scales(scale)
+    first = steps[0] if isinstance(steps, tuple) else steps
+    by_channel = isinstance(first, np.ndarray)
+    numbers = Numbers(row, steps, zero, lo, hi) if by_channel else _of_one(rule, steps, zero, lo, hi)
     where = integer(axis, "axis", -64, 63)
-    by_channel = np.ndim(numbers.scale) > 0
     if by_channel:
         channels = x.shape[integer(axis, "axis", -x.ndim, x.ndim - 1)] if x.ndim else 0
-        if channels != np.size(numbers.scale):
+        if channels != len(first):
             name = "integers" if scale is None else "scale"
-            raise ValueError(f"{name}: {np.size(numbers.scale)} of them do not fit axis {axis} of acc, shape {x.shape}")
+            raise ValueError(f"{name}: {len(first)} of them do not fit axis {axis} of acc, shape {x.shape}")
     near = _moved(x, integer(in_zero_point, "in_zero_point", -(2**31), 2**31 - 1), numbers)
     if out is not None:
         check_out(out, codes.dtype.num, x.shape, [x])
     if by_channel and x.size:
         return _by_channel(near, where, numbers, codes.dtype, out)
-    run = numbers.run()  # refuses what cannot be, before anything is written
+    run = numbers.run() if by_channel else numbers.run_one  # refuses what cannot be, before anything is written
     result = np.empty(x.shape, codes.dtype) if out is None else out
-    run(near, result)
+    if x.size:
+        run(near, result)
     return result
 
 
 def _by_channel(x: NDArray[Any], axis: int, numbers: Numbers, dtype: Any, out: NDArray[Any] | None) -> NDArray[Any]:
-    """The codes with a scale for each channel: of few elements in turn, there is one for each element of a period."""
-    near = np.ascontiguousarray(x)
-    count, inner = x.shape[axis], prod(x.shape[axis:][1:])
-    if inner < _LANES:
-        period = count * inner
-        often = 1 if period == x.size else _whole_vectors(period)
-        numbers, inner = numbers.each(np.tile(np.repeat(np.arange(count), inner), often)), 1
-    run = numbers.run(inner)
+    """The codes with a scale for each channel."""
+    run = numbers.run(prod(x.shape[axis:][1:]))
     made = out if out is not None and out.flags.c_contiguous else np.empty(x.shape, dtype)
-    run(near, made)
+    run(np.ascontiguousarray(x), made)
     if out is None or made is out:
         return made
     out[...] = made
     return out
-
-
-def _whole_vectors(period: int) -> int:
-    """How often a period is repeated so that it fills vectors, and enough of them."""
-    often = _LANES // gcd(_LANES, period)
-    return often * max(1, 1024 // (often * period)) if often * period <= 2**16 else 1
 
 
 def _moved(x: NDArray[Any], in_zero_point: int, numbers: Numbers) -> NDArray[Any]:
@@ -192,7 +192,7 @@ def _moved(x: NDArray[Any], in_zero_point: int, numbers: Numbers) -> NDArray[Any
     wide = x.astype(np.int64) - in_zero_point
     if rule.multiplier in SINGLES:
         return wide.astype(np.float32)
-    if rule.wraps != "every step" and int(np.abs(numbers.integers[0]).max()) * max(-least, most) >= 2**62:
+    if rule.wraps != "every step" and int(np.max(np.abs(numbers.integers[0]))) * max(-least, most) >= 2**62:
         raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {rule.name}")
     return wide
 

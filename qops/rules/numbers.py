@@ -1,18 +1,20 @@
 """What accumulators are requantized by: a rule with its numbers, for one scale or one a channel, and its kernels."""
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.core import rows
+from qops._kernels.core.multipliers import multipliers, one_multiplier
+from qops.codes import CodeType
+from qops.codes import of as code_type
 from qops.fixedpoint import Multiplier
-from qops.rules.scales import MULTIPLIERS
 from qops.rules.table import TABLE, Rule
 
-__all__ = ["FLOATS", "SINGLES", "Numbers", "multiplier_of", "rule_of"]
+__all__ = ["FLOATS", "SINGLES", "Numbers", "codes_of", "multiplier_of", "rule_of"]
 
 Array: TypeAlias = NDArray[Any]
 Run: TypeAlias = Callable[[Array, Array], None]
@@ -31,28 +33,32 @@ def rule_of(rule: object) -> Rule:
     return TABLE[rule]
 
 
-def multiplier_of(rule: Rule, scale: Any) -> tuple[Array, Array]:
-    """The multipliers and right shifts that a rule makes of real scales; ValueError where it cannot."""
-    return _of_one(rule, scale) if isinstance(scale, float) else _derived(rule, scale)
+@lru_cache(maxsize=16)
+def codes_of(dtype: np.dtype[Any]) -> CodeType:
+    """The code type of a data type; TypeError if it is none."""
+    return code_type(np.empty(0, dtype), "dtype")
 
 
-def _derived(rule: Rule, scale: Any) -> tuple[Array, Array]:
+def multiplier_of(rule: Rule, scale: Any) -> tuple[Any, Any]:
+    """Multiplier and right shift that a rule makes of a real scale, or arrays of them; ValueError where it cannot."""
     kind = "31 bits" if rule.multiplier in FLOATS else rule.multiplier
     if kind == "given":
         raise ValueError(f"scale: {rule.name} has no rule for it, give its integers")
-    with np.errstate(over="ignore", invalid="ignore"):
-        multiplier, right_shift = MULTIPLIERS[kind](np.asarray(scale, np.float64))
-    fits = (right_shift >= 0) & (right_shift <= _LARGEST_SHIFT) & (multiplier >= 0) & (multiplier < 2**31)
-    if not fits.all():
-        first = np.unravel_index(fits.argmin(), fits.shape)
-        found = int(multiplier[first]), int(right_shift[first])
-        raise ValueError(
-            f"scale: {np.asarray(scale)[first]} is out of the range of {rule.name}, its integers are {found}"
-        )
+    if isinstance(scale, float):
+        found = one_multiplier(scale, kind)
+        if not (0 <= found[0] < 2**31 and 0 <= found[1] <= _LARGEST_SHIFT):
+            raise ValueError(f"scale: {scale} is out of the range of {rule.name}, its integers are {found}")
+        return found
+    multiplier, right_shift = multipliers(scale, kind)
+    if ((multiplier < 0) | (multiplier >= 2**31) | (right_shift < 0) | (right_shift > _LARGEST_SHIFT)).any():
+        for one in scale.tolist():  # refuses the first that is out of range
+            multiplier_of(rule, one)
     return multiplier, right_shift
 
 
-_of_one = lru_cache(maxsize=256)(_derived)  # calls repeat their scale, and arrays of one number take microseconds
+def _row_of(numbers: Any, dtype: Any) -> Array:
+    """A number, or the numbers of channels, as an array."""
+    return np.asarray(numbers if isinstance(numbers, np.ndarray) and numbers.ndim else [numbers], dtype)
 
 
 class Numbers:
@@ -62,14 +68,13 @@ class Numbers:
         self.rule, self.zero_point, self.lo, self.hi = rule, zero_point, lo, hi
         self.scale, self._given = scale, None
         if isinstance(scale, tuple):
-            self._given = tuple(np.asarray(x, np.int64) for x in scale)
+            self._given = scale
             self.scale = np.ldexp(np.float64(scale[0]), -np.asarray(scale[1]))
 
     @property
-    def integers(self) -> tuple[Array, Array]:
-        """Multipliers and total right shifts, int64."""
-        multiplier, right_shift = self._given or multiplier_of(self.rule, self.scale)
-        return multiplier, right_shift
+    def integers(self) -> tuple[Any, Any]:
+        """Multiplier and total right shift, or int64 arrays of them."""
+        return self._given or multiplier_of(self.rule, self.scale)
 
     @property
     def multiplier(self) -> Multiplier:
@@ -77,10 +82,10 @@ class Numbers:
         multiplier, right_shift = self.integers
         return Multiplier(int(multiplier), int(right_shift))
 
-    def each(self, channels: Array) -> "Numbers":
-        """Those of the channels by number."""
-        picked = self.scale[channels] if self._given is None else tuple(x[channels] for x in self._given)
-        return Numbers(self.rule, picked, self.zero_point, self.lo, self.hi)
+    @cached_property
+    def run_one(self) -> Run:
+        """`run` for one scale, made once."""
+        return self.run()
 
     def run(self, inner: int = 1) -> Run:
         """What requantizes accumulators, `inner` of each channel in turn; ValueError for a scale it cannot take."""
@@ -93,23 +98,23 @@ class Numbers:
     def _integer_run(self, inner: int) -> Run:
         rule, (multiplier, right_shift) = self.rule, self.integers
         split = _SPLITS.get(rule.name, "at 31") if rule.second else "once"
-        if split == "last bit" and not right_shift.all():
+        if split == "last bit" and not np.all(right_shift):
             raise ValueError("integers: cmsis-s64 shifts by 1 at least, got 0")
         return self._rounded(multiplier, right_shift, inner, rule.first, rule.second, split)
 
     def _rounded(
-        self, multiplier: Array, right_shift: Array, inner: int, first: str, second: str = "", split: str = "once"
+        self, multiplier: Any, right_shift: Any, inner: int, first: str, second: str = "", split: str = "once"
     ) -> Run:
-        multipliers, shifts = (np.atleast_1d(np.asarray(x, np.int64)) for x in (multiplier, right_shift))
+        factors, shifts = _row_of(multiplier, np.int64), _row_of(right_shift, np.int64)
         wraps = _WRAPS.get(self.rule.wraps, "")
         how: dict[str, Any] = {"zero_point": self.zero_point, "lowest": self.lo, "highest": self.hi}
         how |= {"first": first, "second": second, "split": split}
         # of int32 accumulators, only a scale above 1/2 makes a sum that needs more than 32 bits
-        small = wraps == "code_wraps" and abs(self.zero_point) < 2**29 and (np.abs(self.scale) <= 0.5).all()
+        small = wraps == "code_wraps" and abs(self.zero_point) < 2**29 and bool(np.all(np.abs(self.scale) <= 0.5))
 
         def run(x: Array, out: Array) -> None:
             flags: dict[str, Any] = {} if not wraps or (small and x.dtype == np.int32) else {wraps: True}
-            rows.integer_codes(x, multipliers, shifts, inner, out, **how, **flags)
+            rows.integer_codes(x, factors, shifts, inner, out, **how, **flags)
 
         return run
 
@@ -118,8 +123,8 @@ class Numbers:
         multiplier, right_shift = self.integers
         into = Numbers(self.rule, 0.0, 0, -(2**15), 2**15 - 1)
         left, right = np.maximum(15 - right_shift, 0), np.maximum(right_shift - 15, 0)
-        near = into._rounded(np.int64(1) << left, right, inner, self.rule.first)
-        last = self._rounded(multiplier, np.full(np.shape(multiplier), 15), inner, self.rule.second)
+        near = into._rounded(np.left_shift(np.int64(1), left), right, inner, self.rule.first)
+        last = self._rounded(multiplier, np.full_like(multiplier, 15), inner, self.rule.second)
 
         def run(x: Array, out: Array) -> None:
             short = np.empty(x.shape, np.int32)
@@ -134,18 +139,18 @@ class Numbers:
         return {"rounding": self.rule.first, "lowest": self.lo, "highest": self.hi, where: self.zero_point}
 
     def _double_run(self, inner: int) -> Run:
-        scales = np.atleast_1d(np.asarray(self.scale, np.float64))
+        scales = _row_of(self.scale, np.float64)
         if self.rule.multiplier != "float64":
             scales = scales.astype(F32).astype(np.float64)
         return lambda x, out: rows.double_codes(x, scales, inner, out, **self._ends())
 
     def _single_run(self, inner: int) -> Run:
         with np.errstate(over="ignore"):
-            scales = np.atleast_1d(np.asarray(self.scale, np.float64)).astype(F32)
+            scales = _row_of(self.scale, np.float64).astype(F32)
             if self.rule.name == "tosa-inexact":
-                multiplier, right_shift = (np.atleast_1d(x) for x in self.integers)
+                multiplier, right_shift = (_row_of(x, np.int64) for x in self.integers)
                 scales = multiplier.astype(F32) * np.ldexp(F32(1), -right_shift)
         if not np.isfinite(scales).all():
-            raise ValueError(f"scale: {np.atleast_1d(self.scale)[~np.isfinite(scales)][0]} is beyond float32")
+            raise ValueError(f"scale: {_row_of(self.scale, np.float64)[~np.isfinite(scales)][0]} is beyond float32")
         row = rows.floats(1.0, **self._ends())
         return lambda x, out: rows.float_codes(x, row, out, scales=scales, inner=inner)

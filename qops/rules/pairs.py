@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.core.multipliers import one_multiplier
 from qops.fixedpoint import Multiplier
 from qops.fixedpoint import multiply_shift as shifted
 from qops.rules.accumulators import requantize
-from qops.rules.scales import MULTIPLIERS, Derivation, fma, real_scale
+from qops.rules.scales import Derivation, fma, real_scale
 
 __all__ = ["ADD", "MUL", "PairRule"]
 
@@ -78,9 +79,9 @@ class PairRule(NamedTuple):
 def _steps(p: Operands, rule: str) -> tuple[Multiplier, Multiplier, Multiplier]:
     """The multipliers of TFLite's add: of both inputs, relative to twice the larger scale, and of the result."""
     twice = 2 * max(p.a_scale, p.b_scale)
-    of = MULTIPLIERS["31 bits, below 2**30" if rule == "tflite-single" else "31 bits"]
-    multipliers, shifts = of(np.array([p.a_scale / twice, p.b_scale / twice, twice / (2**p.left_shift * p.y_scale)]))
-    first, second, last = (Multiplier(*pair) for pair in zip(multipliers.tolist(), shifts.tolist(), strict=True))
+    kind = "31 bits, below 2**30" if rule == "tflite-single" else "31 bits"
+    scales = p.a_scale / twice, p.b_scale / twice, twice / (2**p.left_shift * p.y_scale)
+    first, second, last = (Multiplier(*one_multiplier(scale, kind)) for scale in scales)
     return first, second, last
 
 

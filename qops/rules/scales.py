@@ -2,22 +2,20 @@
 
 from collections.abc import Callable
 from math import isfinite
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.core.multipliers import one_multiplier
 from qops.qtensor import as_array, number
 
-__all__ = ["DERIVATIONS", "MULTIPLIERS", "Derivation", "fma", "quantize_multiplier", "real_scale", "reduced_multiplier"]
+__all__ = ["DERIVATIONS", "Derivation", "fma", "quantize_multiplier", "real_scale", "reduced_multiplier"]
 
 Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal"]
 Build: TypeAlias = Literal["double", "single", "emulate-float"]
-Array: TypeAlias = NDArray[Any]
-Integers: TypeAlias = Callable[[Array], tuple[Array, Array]]
-F32 = np.float32
-
-F64 = np.float64
+F32, F64 = np.float32, np.float64
+_KINDS = {"double": "31 bits", "single": "31 bits, below 2**30", "emulate-float": "31 bits, half down"}
 DERIVATIONS: dict[str, Callable[[float, Any, float], Any]] = {
     "double": lambda a, b, y: a * b / y,
     "f32-product": lambda a, b, y: F64(F32(a) * F32(b)) / y,
@@ -110,13 +108,13 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
     >>> quantize_multiplier(0.0033)
     (1814194186, -8)
     """
-    if build not in get_args(Build):
-        raise ValueError(f"build: {build!r:.80} is none of {', '.join(get_args(Build))}")
+    if build not in _KINDS:
+        raise ValueError(f"build: {build!r:.80} is none of {', '.join(_KINDS)}")
     value = number(scale, "scale")
     if value < 0:
         raise ValueError(f"scale: {value} is negative")
-    multiplier, right_shift = _built(build)(np.asarray(value))
-    return int(multiplier), 31 - int(right_shift)
+    multiplier, right_shift = one_multiplier(value, _KINDS[build])
+    return multiplier, 31 - right_shift
 
 
 def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
@@ -150,69 +148,6 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
         raise TypeError(f"multiplier: expected integers, got {m.dtype}")
     wide = m.astype(np.int64)
     return np.where(wide < 0x7FFF0000, (wide + 2**15) >> 16, 0x7FFF)
-
-
-def _f32(scale: Array) -> Array:
-    return np.asarray(scale, np.float64).astype(F32)
-
-
-def _built(build: Build) -> Integers:
-    def of(scale: Array) -> tuple[Array, Array]:
-        mantissa, shift = np.frexp(scale)
-        bits, rest = np.divmod(np.ldexp(mantissa, 53).astype(np.int64), 2**22)
-        bits = bits + (rest > 2**21 if build == "emulate-float" else rest >= 2**21)
-        shift = shift.astype(np.int64) + (bits == 2**31)
-        bits = np.where(bits == 2**31, 2**30, bits)
-        is_zero = (shift < -31) | (bits == 0)
-        bits, shift = np.where(is_zero, 0, bits), np.where(is_zero, 0, shift)
-        if build == "single":
-            bits, shift = np.where(shift > 30, 2**31 - 1, bits), np.minimum(shift, 30)
-        return bits, 31 - shift
-
-    return of
-
-
-def _mantissa(bits: int) -> Integers:
-    """The mantissa of the float32 scale, followed by zeros up to so many `bits`."""
-
-    def of(scale: Array) -> tuple[Array, Array]:
-        mantissa, exponent = np.frexp(_f32(scale).astype(np.float64))
-        return np.ldexp(mantissa, bits).astype(np.int64), bits - exponent.astype(np.int64)
-
-    return of
-
-
-def _mantissa_16(scale: Array) -> tuple[Array, Array]:
-    """The mantissa of the float32 scale, rounded to 15 bits half up."""
-    mantissa, right_shift = _mantissa(24)(scale)
-    short = (mantissa + 256) >> 9
-    is_next = short == 2**15
-    return np.where(is_next, short // 2, short), right_shift - np.where(is_next, 10, 9)
-
-
-def _reduced(scale: Array) -> tuple[Array, Array]:
-    multiplier, right_shift = _built("double")(scale)
-    return reduced_multiplier(multiplier), right_shift - 16
-
-
-def _steps(bits: int, unit: Callable[[Array], Array]) -> Integers:
-    def of(scale: Array) -> tuple[Array, Array]:
-        return np.rint(unit(scale)).astype(np.int64), np.full(np.shape(scale), bits)
-
-    return of
-
-
-MULTIPLIERS: dict[str, Integers] = {
-    "31 bits": _built("double"),
-    "31 bits, below 2**30": _built("single"),
-    "31 bits, 16 of them": _reduced,
-    "mantissa of 24 bits": _mantissa(24),
-    "mantissa, 31 bits": _mantissa(31),
-    "mantissa, 15 bits": _mantissa_16,
-    "7 bits": _steps(7, lambda scale: scale * 128),
-    "8 bits": _steps(8, lambda scale: F32(256) * _f32(scale)),
-}
-"""Real scales, float64, as multipliers and right shifts, int64: ``multiplier / 2**right_shift``; by name."""
 
 
 def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float32]:

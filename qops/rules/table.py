@@ -17,8 +17,7 @@ class Rule(NamedTuple):
     name : str
         Its name.
     multiplier : str
-        How the real scale becomes integers, one of `qops.rules.scales.MULTIPLIERS`; "float32" or "float64" where it
-        does not.
+        How many bits the scale's integer has, and which; "float32" or "float64" where the scale stays real.
     first : str
         How the product is rounded: in its shift by 31 where there are two steps, else in the whole shift.
     second : str

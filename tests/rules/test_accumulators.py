@@ -118,6 +118,11 @@ def test_channels_are_requantized_one_by_one(rng, rule, axis):
         np.testing.assert_array_equal(np.take(got, i, axis), want)
 
 
+def test_no_accumulators_have_no_codes():
+    for scale in ([], 0.5):
+        assert rules.requantize(np.zeros((3, 0), np.int32), "tflite-double", scale=scale).shape == (3, 0)
+
+
 def test_integers_are_those_of_the_scale():
     x = np.arange(-5000, 5000, dtype=np.int32)
     for rule in ("tflite-double", "tflite-single", "rndna", "q31", "textbook7-floor"):

@@ -25,7 +25,8 @@ cdef extern from "core/integer_stage.h":
     void put_row(Rows, Py_ssize_t, IntegerRow) nogil
     Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, IntegerRow, bint) nogil
     Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, IntegerRow) nogil
-    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, Rows, Py_ssize_t, Py_ssize_t, IntegerRow, int) nogil
+    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, Rows, Py_ssize_t, Py_ssize_t, IntegerRow,
+                                int) nogil
     Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, IntegerRow, bint) nogil
 
 ctypedef fused value:

@@ -84,11 +84,6 @@ cdef bint are_long(Turns t) noexcept nogil:
     return t.inner >= 64
 
 
-cdef Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil:
-    """Whose numbers an element has."""
-    return element // t.inner % t.count
-
-
 cdef object run_channels(Maker m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays: another row for each channel."""
     cdef Stretch s = Stretch(m, code_size(out), cnp.PyArray_ISSIGNED(out))

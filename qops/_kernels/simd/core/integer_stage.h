@@ -17,13 +17,14 @@ TARGET static inline TIER(numbers) TIER(same_in_all)(integer_row p)
 }
 
 /* Those of a vector's elements, one row each, the first of which is element `at`. */
-TARGET static inline TIER(numbers) TIER(each_its_own)(integer_rows r, ptrdiff_t at, TIER(numbers) k)
+TARGET static inline __attribute__((always_inline)) TIER(numbers) TIER(each_its_own)(integer_rows r, ptrdiff_t at,
+                                                                                     TIER(numbers) k)
 {
     const ptrdiff_t half = at / 2;
-    const vec m = load(r.m + at);
+    const vec m = load(r.m + at), high = load(r.high + at);
     k.left = load(r.left + at);
-    k.high = load(r.high + at);
-    k.half = srl_s32(sll_s32_lanes(set1_s32(1), k.high), 1);
+    k.high = high;
+    k.half = srl_s32(sll_s32_lanes(set1_s32(1), high), 1);
     k.even = (TIER(factor)){m, load(r.add[0] + half), load(r.if_negative[0] + half), load(r.low[0] + half)};
     k.odd = (TIER(factor)){odd_to_even(m), load(r.add[1] + half), load(r.if_negative[1] + half), load(r.low[1] + half)};
     return k;
@@ -132,8 +133,9 @@ TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
 #undef BY_STEPS
 
 /* A row for each element, in turns of `period` of them, from element `at` on: as many whole vectors as there are. */
-TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, integer_rows r, ptrdiff_t period,
-                                         ptrdiff_t at, integer_row p, integer_ends e, int steps)
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
+                                                                             integer_rows r, ptrdiff_t period, ptrdiff_t at,
+                                                                             integer_row p, integer_ends e, int steps)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const ptrdiff_t w = LANES / 4;
@@ -144,6 +146,16 @@ TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t
         at -= at >= period ? period : 0;
     }
     return i;
+}
+
+TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, integer_rows r, ptrdiff_t period,
+                                         ptrdiff_t at, integer_row p, integer_ends e, int steps)
+{
+    if (steps == STEP_HIGH)
+        return TIER(each_loop)(x, y, n, r, period, at, p, e, STEP_HIGH);
+    if (steps == (STEP_HIGH | STEP_NEGATIVE))
+        return TIER(each_loop)(x, y, n, r, period, at, p, e, STEP_HIGH | STEP_NEGATIVE);
+    return TIER(each_loop)(x, y, n, r, period, at, p, e, steps);
 }
 
 #if LANES == 64
