@@ -7,7 +7,6 @@ from qops.rules.table import Rule
 
 __all__ = ["emit"]
 
-_NO_C = {"gemmlowp-legacy": "its steps wrap one by one"}
 _SHIFT = """static int64_t shifted_64(int64_t v, int n)
 {
     return v >= 0 ? v >> n : ~(~v >> n);
@@ -43,6 +42,12 @@ def _integers(rule: Rule, name: str) -> str:
             f"    const int64_t near = {_shifted('wide', 'right', rule.first)};",
             "    const int64_t product = (near < -32768 ? -32768 : near > 32767 ? 32767 : near) * multiplier;",
             f"    const int64_t y = {_shifted('product', '15', rule.second)} + (int64_t)zero_point;",
+        ]
+    elif rule.name == "gemmlowp-legacy":
+        lines = [
+            "    const int32_t product = wrap_s32((int64_t)x * multiplier);",
+            "    const int32_t sum = wrap_s32((int64_t)product + ((int64_t)1 << right_shift >> 1));",
+            "    const int64_t y = shifted_64(sum, right_shift) + (int64_t)zero_point;",
         ]
     elif rule.name == "cmsis-s64":
         lines = [
@@ -110,7 +115,7 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
 
     Rules with integers take ``(x, multiplier, right_shift, zero_point, lo, hi)``, those of `qops.rules.integers`; the
     others ``(x, scale, zero_point, lo, hi)``, for codes of 16 bits at most. The text begins with the systems that
-    compute so.
+    compute so. gemmlowp-legacy adds its offset before: ``x`` is the sum, and ``zero_point`` 0.
 
     Parameters
     ----------
@@ -127,7 +132,7 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     Raises
     ------
     ValueError
-        A rule or language that is not known, a rule that is no such function.
+        A rule or language that is not known.
 
     Notes
     -----
@@ -151,8 +156,6 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     row = rule_of(rule)
     if lang != "c":
         raise ValueError(f"lang: {lang!r:.80} is not c")
-    if rule in _NO_C:
-        raise ValueError(f"rule: {rule} is no such function, {_NO_C[rule]}")
     name = rule.replace("-", "_")
     is_float = "float" in row.multiplier
     body = _floats(row, name) if is_float else _integers(row, name)

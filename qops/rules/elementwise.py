@@ -31,8 +31,7 @@ def _pair(
     for data, word in ((x, "a"), (y, "b")):
         if data.dtype not in (np.uint8, np.int8) and not (table[name].takes_int16 and data.dtype == np.int16):
             wide = ", ".join(key for key, row in table.items() if row.takes_int16)
-            more = f", or int16 by {wide}" if wide else ""
-            raise TypeError(f"{word}: expected uint8 or int8 data{more}, got {data.dtype}")
+            raise TypeError(f"{word}: expected uint8 or int8 data, or int16 by {wide}, got {data.dtype}")
     if x.dtype != y.dtype:
         raise TypeError(f"b: expected {x.dtype} data as a, got {y.dtype}")
     if x.shape != y.shape:
@@ -121,12 +120,12 @@ def mul(
     y_zero_point: int,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Multiply two tensors of 8-bit codes by the rule of a real system, to the bit.
+    """Multiply two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
 
     Parameters
     ----------
-    a, b : ndarray of uint8 or int8
-        Codes, both of one type and shape. Some rules compute the last elements of an array, in memory order, otherwise.
+    a, b : ndarray of uint8, int8 or int16
+        Codes, both of one type and shape; int16 for tflite-double and tflite-single, with zero points 0.
     rule : str
         A name in `MUL`.
     a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int

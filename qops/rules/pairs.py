@@ -62,7 +62,7 @@ class PairRule(NamedTuple):
     tail : str
         Name of that rule.
     takes_int16 : bool
-        Whether there is such an add of int16 codes, too.
+        Whether it is a rule of int16 codes, too.
     """
 
     formula: str
@@ -218,10 +218,16 @@ def _mul(rule: str, derive: Derivation) -> Callable[[Array, Array, Operands], Ar
 
 MUL = {
     "tflite-double": PairRule(
-        "tflite-double of a * b", "TFLite reference and optimised, CMSIS-NN", _mul("tflite-double", "double")
+        "tflite-double of a * b",
+        "TFLite reference and optimised, CMSIS-NN",
+        _mul("tflite-double", "double"),
+        takes_int16=True,
     ),
     "tflite-single": PairRule(
-        "tflite-single of a * b", "CMSIS-NN, TFLM, single rounding", _mul("tflite-single", "double")
+        "tflite-single of a * b",
+        "CMSIS-NN, TFLM, single rounding",
+        _mul("tflite-single", "double"),
+        takes_int16=True,
     ),
     "fp32-even": PairRule("fp32-even of a * b, scale f32", "XNNPACK on x86, so TFLite", _mul("fp32-even", "f32")),
     "ort-x86": PairRule(

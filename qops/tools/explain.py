@@ -130,7 +130,7 @@ def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] =
     Raises
     ------
     TypeError, ValueError
-        Numbers that no rule takes, a probe for a pool.
+        Numbers that no rule takes.
     """
     with np.errstate(all="ignore"):  # scales beyond float32
         found, groups, refused = _tried(dump, progress)
@@ -176,8 +176,7 @@ def explain(
     b : ndarray, optional
         The second operand of add and mul.
     probe : bool
-        Also look for at most 256 inputs that separate every two rules still possible, or the nearest if none is: not
-        for pools.
+        Also look for at most 256 inputs that separate every two rules still possible, or the nearest if none is.
     **numbers
         requantize: instead of ``scale`` also ``in_scale``, ``w_scale`` (as ``scale``) and ``out_scale``; ``axis``,
         ``zero_point``, ``in_zero_point``, ``qmin``, ``qmax``. quantize: ``zero_point``; or instead of it and ``scale``

@@ -21,6 +21,7 @@ _ALL = 1 << 17  # codes that are all looked at
 _AROUND = 4  # integers on each side of a code boundary; of many codes 1
 _OF_A_PAIR = 32  # inputs that are looked at for two rules
 _CHANNELS = 256  # whose scales are tried
+_CODES_OF_WINDOWS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Probe:
     Attributes
     ----------
     inputs : dict of str to ndarray
-        At most 256, by the names of a dump: ``acc``, ``a`` and ``b``, or ``x``; ``channel`` where each has a scale.
+        At most 256, by the names of a dump: ``acc``, ``a`` and ``b``, or ``x``, for a pool that many images;
+        ``channel`` where each has a scale.
     separates : list of str
         The rules that were told apart.
     alike : list of list of str
@@ -45,7 +47,7 @@ class Probe:
     numbers: dict[str, Any]
 
     def __str__(self) -> str:
-        size = next(iter(self.inputs.values())).size
+        size = len(next(iter(self.inputs.values())))
         alike = "".join(f"; the same function there: {' = '.join(group)}" for group in self.alike)
         return f"{size} {' and '.join(self.inputs)} for {len(self.separates)} rules{alike}"
 
@@ -100,11 +102,11 @@ def separating(results: Sequence[NDArray[Any]], most: int = _MOST) -> NDArray[np
 
 def probe_for(dump: Dump, rules: Sequence[str]) -> Probe:
     """At most 256 inputs that separate every two of the rules that differ at the scales of the dump."""
-    if dump.kind == "avgpool":
-        raise ValueError("probe: pools have none; any other image will do")
     kept = [c for c in candidates.of(dump) if c.rule in rules]
     if dump.kind == "requantize":
         return _of_accumulators(dump, kept)
+    if dump.kind == "avgpool":
+        return _of_windows(dump, kept)
     asked = _pairs_of_codes(dump) if dump.b is not None else _values(dump)
     results = _results(kept, asked)
     at = separating(list(results.values()))
@@ -121,6 +123,22 @@ def _results(kept: list[Candidate], asked: Dump) -> dict[str, NDArray[Any]]:
         except (ValueError, TypeError):
             continue
     return found
+
+
+def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
+    """Images of one window each, of as many channels as the dump: some rules round the last ones otherwise."""
+    (height, width), channels, info = dump.numbers["kernel"], dump.x.shape[3], np.iinfo(dump.x.dtype)
+    taps = height * width
+    most = max(_MOST, _CODES_OF_WINDOWS // (taps * channels))
+    sums = np.unique(np.linspace(info.min * taps, info.max * taps, min(most, 255 * taps + 1)).astype(np.int64))
+    whole, rest = np.divmod(sums[:, None], taps)
+    windows = (whole + (np.arange(taps) < rest)).astype(dump.x.dtype).reshape(-1, height, width, 1)
+    asked = replace(dump, x=np.repeat(windows, channels, axis=3), y=np.zeros((sums.size, 1, 1, channels), dump.y.dtype))
+    results = _results(kept, asked)
+    images = [codes.reshape(sums.size, -1) for codes in results.values()]
+    # for each image, the first of the rules that gives the same
+    first = [np.argmax([(other == image).all(axis=1) for other in images], axis=0) for image in images]
+    return Probe({"x": asked.x[separating(first)]}, list(results), _alike(results), dump.numbers)
 
 
 def _alike(results: dict[str, NDArray[Any]]) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import reference_rules as twin
 
 from qops import rules
 
@@ -67,7 +68,18 @@ def test_adds_of_16_bits_are_what_tflite_gives():
     assert rules.add(a, b, "tflite-single", **how, **zeros)[4] == -10124
     with pytest.raises(TypeError, match=r"^a: expected uint8 or int8 data, or int16 by tflite-double, tflite-single"):
         rules.add(a, b, "xnnpack", **how, **zeros)
-    with pytest.raises(TypeError, match=r"^a: expected uint8 or int8 data, got"):
-        rules.mul(a, b, "torch", **how, **zeros)
     with pytest.raises(ValueError, match=r"^b_zero_point: expected an integer in"):
         rules.add(a, b, "tflite-double", **how, **{**zeros, "b_zero_point": 1})
+
+
+def test_products_of_16_bits_are_rounded_as_their_accumulators(rng):
+    ends = np.int16([-32768, -32768, 32767, 32767])
+    a, b = np.concatenate([rng.integers(-32768, 32768, (2, 500)).astype(np.int16), [ends, ends[[0, 2, 1, 3]]]], axis=1)
+    how = {"a_scale": 0.00021, "b_scale": 0.00034, "y_scale": 0.00004}
+    zeros = {"a_zero_point": 0, "b_zero_point": 0, "y_zero_point": 0}
+    acc, scale = a.astype(np.int32) * b, rules.real_scale(*how.values())
+    for rule in ("tflite-double", "tflite-single"):
+        want = twin.requantize(acc, rule, scale, 0, -32768, 32767)
+        np.testing.assert_array_equal(rules.mul(a, b, rule, **how, **zeros), want)
+    with pytest.raises(TypeError, match=r"^a: expected uint8 or int8 data, or int16 by tflite-double, tflite-single"):
+        rules.mul(a, b, "torch", **how, **zeros)

@@ -81,9 +81,25 @@ def test_values():
     )
     assert len(found.exact) == 4
     assert len({rules.quantize(found.probe, r, scale=0.1).tobytes() for r in rules.QUANTIZE}) >= 3
-    image = np.zeros((1, 2, 2, 1), np.uint8)
-    with pytest.raises(ValueError, match=r"^probe: pools have none"):
-        qops.explain(image, image[:, 1:, 1:], kind="avgpool", kernel=(2, 2), zero_point=0, probe=True)
+
+
+@pytest.mark.parametrize("numbers", [{}, {"x_scale": 0.5, "y_scale": 0.3, "y_zp": 9}])
+@pytest.mark.parametrize("channels", [1, 19])
+def test_windows(rng, numbers, channels):
+    numbers = {"kernel": (2, 2), "zero_point": 3, **numbers}
+    image = np.full((1, 3, 3, channels), 3, np.uint8)  # means that every rule rounds alike
+    named = {key.replace("y_zp", "y_zero_point"): value for key, value in numbers.items()}
+    kept = {name: rule for name, rule in rules.AVERAGE_POOL.items() if rule.rescales == ("y_zp" in numbers)}
+    y = rules.average_pool(image, next(iter(kept)), **named)
+    found = qops.explain(image, y, kind="avgpool", probe=True, **numbers)
+    assert 0 < len(found.probe) <= 256
+    assert found.probe.shape[1:] == (2, 2, channels)
+    many = rng.integers(0, 256, (300, 2, 2, channels), dtype=np.uint8)
+    left = [name.split("/")[1] for name in found.exact]
+    answers, functions = (
+        {rules.average_pool(x, rule, **named).tobytes() for rule in left} for x in (found.probe, many)
+    )
+    assert len(answers) >= len(functions) > 1
 
 
 def test_a_probe_that_was_run_is_a_dump(tmp_path, capsys):
