@@ -15,18 +15,21 @@ from qops.rules.table import TABLE
 __all__ = ["integers", "requantize"]
 
 
+def _fits(multiplier: Any, right_shift: Any) -> Any:
+    return (multiplier >= -(2**31)) & (multiplier < 2**31) & (right_shift >= 0) & (right_shift <= 62)
+
+
 def _given(integers: Any) -> tuple[Any, Any]:
     """The multiplier and right shift: numbers, or int64 arrays with one a channel."""
-    if isinstance(integers, tuple) and [type(x) for x in integers] == [int, int]:
-        if -(2**31) <= integers[0] < 2**31 and 0 <= integers[1] <= 62:
-            return integers
+    if isinstance(integers, tuple) and [type(x) for x in integers] == [int, int] and _fits(*integers):
+        return integers
     try:
         multiplier, right_shift = np.broadcast_arrays(*(np.asarray(x) for x in integers))
     except (TypeError, ValueError):
         raise TypeError(f"integers: expected (multiplier, right_shift), got {integers!r:.80}") from None
     if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
         raise TypeError(f"integers: expected integers, one pair or one a channel, got {integers!r:.80}")
-    fits = (multiplier >= -(2**31)) & (multiplier < 2**31) & (right_shift >= 0) & (right_shift <= 62)
+    fits = _fits(multiplier, right_shift)
     if not fits.all():
         m, n = (x[~fits].flat[0] for x in (multiplier, right_shift))
         raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
