@@ -15,6 +15,7 @@ ELSEWHERE = {
     "core/integer_stage": "nouns/test_fixedpoint.py",
     "core/lookup": "frontdoor/test_requantize.py",
     "core/maker": "rules/test_accumulators.py",
+    "core/multipliers": "rules/test_accumulators.py",
     "core/numbers": "house/test_refusals.py",
     "core/range": "frontdoor/test_requantize.py",
     "core/rows": "rules/test_accumulators.py",
