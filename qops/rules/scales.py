@@ -108,7 +108,7 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
     >>> quantize_multiplier(0.0033)
     (1814194186, -8)
     """
-    if build not in _KINDS:
+    if not isinstance(build, str) or build not in _KINDS:
         raise ValueError(f"build: {build!r:.80} is none of {', '.join(_KINDS)}")
     value = number(scale, "scale")
     if value < 0:
