@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.convolution import convolve
+from qops._kernels.product.convolution import Images, convolve
 from qops._kernels.product.window import Window
 from qops.frontdoor.matmul import BOUND_MATMUL, Centred, centred, highest, scaled, sum_up
 from qops.qtensor import S32, QTensor, TensorLike, check_out, integer
@@ -92,7 +92,7 @@ def conv2d(
     shape = (len(image.codes), *places, filters.codes.shape[3])
     if out is not None:
         check_out(out, S32, shape, [image.given, filters.given])
-    sums = convolve(image.codes, _oihw(filters.codes), window=window, num_threads=num_threads)
+    sums = convolve(Images(image.codes, window), _oihw(filters.codes), num_threads=num_threads)
     of_rows, of_columns = _terms(image, filters, window)
     return scaled(sums, image, filters, top, of_rows, of_columns, out, shape)
 
@@ -108,15 +108,15 @@ def _terms(image: Centred, filters: Centred, window: Window) -> tuple[NDArray[An
     """
     (n, *size, c), (*kernel, _, o) = image.codes.shape, filters.codes.shape
     within = np.ones((1, *size, 1), np.int8)
-    pixels = convolve(within, np.ones((1, 1, *kernel), np.int8), window=window) * float(c)
+    pixels = convolve(Images(within, window), np.ones((1, 1, *kernel), np.int8)) * float(c)
     of_rows = np.broadcast_to(pixels * (image.base * filters.base), (n, *pixels.shape[1:]))
     if filters.base:
-        windows = convolve(image.codes, np.ones((1, c, *kernel), np.int8), window=window)
+        windows = convolve(Images(image.codes, window), np.ones((1, c, *kernel), np.int8))
         of_rows = of_rows + windows * (image.step * filters.base)
     if not any(map(any, window.padding)):
         of_columns = sum_up(filters.codes, (0, 1, 2))
     else:
-        of_columns = convolve(np.ones((1, *size, c), np.int8), _oihw(filters.codes), window=window)
+        of_columns = convolve(Images(np.ones((1, *size, c), np.int8), window), _oihw(filters.codes))
     return of_rows, of_columns.reshape(-1, o) * (filters.step * image.base)
 
 

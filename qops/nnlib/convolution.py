@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.product.convolution import convolve_in_zeros
 from qops._kernels.product.mul import product_max
-from qops._kernels.product.padding import convolve_in_zeros
 from qops._kernels.product.window import Window
 from qops.nnlib._checks import two_integers
 from qops.nnlib.matmul import into, put

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product.convolution import convolve
+from qops._kernels.product.convolution import Images, convolve
 from qops._kernels.product.weights import PackedWeights
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
@@ -199,13 +199,6 @@ class Sums(NamedTuple):
 
     def _of(self, x: NDArray[Any], panels: PackedWeights, pad: int = 0, zero: int = 0, out: S32 | None = None) -> S32:
         """Give the sums of images padded with codes of `pad`, less `zero` times those of the weights."""
-        return convolve(
-            self.filters.view(x, self.window, self.way),
-            panels,
-            out,
-            window=unrolled_window(self.window, self.way.order),
-            pad_value=pad,
-            zero_point=zero,
-            layout="nchw",
-            num_threads=self.num_threads,
-        )
+        view = self.filters.view(x, self.window, self.way).transpose(0, 2, 3, 1)
+        images = Images(view, unrolled_window(self.window, self.way.order), pad, zero)
+        return convolve(images, panels, out, num_threads=self.num_threads)

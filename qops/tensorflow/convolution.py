@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.convolution import convolve
-from qops._kernels.product.padding import convolve_in_zeros
+from qops._kernels.product.convolution import Images, convolve, convolve_in_zeros
 from qops._kernels.tensorflow.mul import offset
 from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import into, operands, put, range_of_products
@@ -111,7 +110,7 @@ def quantized_conv2d(
     if zero < 0:
         sums = convolve_in_zeros(seen, weights, zero, w_zero, window)
     else:
-        sums = convolve(seen, weights, place, window=window, pad_value=zero & 255, zero_point=zero, w_zero_point=w_zero)
+        sums = convolve(Images(seen, window, zero & 255, zero), weights, place, w_zero_point=w_zero)
     return tensor(put(out, sums), -top, top)
 
 

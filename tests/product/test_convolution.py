@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from product_models import convolution_model, extreme, uniform
 
-from qops._kernels.product import convolution, weights
+from qops._kernels.product.convolution import Images
+from qops._kernels.product.convolution import convolve as convolve_images
+from qops._kernels.product.weights import pack_weights
 from qops._kernels.product.window import Window
+
+DENSE = Window()
+
+
+def convolve(x, w, out=None, *, window=DENSE, pad_value=0, zero_point=0, **how):
+    return convolve_images(Images(x, window, pad_value, zero_point), w, out, **how)
 
 
 @pytest.fixture
@@ -49,27 +57,27 @@ def test_convolution(tier, rng, case, dtype, saturating):
         w = data(rng, (oc * groups, ic, kh, kw), np.int8)
         want = convolution_model(x, w, stride, dilation, padding, pad_value, groups, saturating)
         how = dict(window=Window(stride, dilation, padding), pad_value=pad_value)
-        got = convolution.convolve(x, w, groups=groups, saturating=saturating, **how)
-        np.testing.assert_array_equal(got, want)
-        packed = weights.pack_weights(w, groups=groups, saturating=saturating)
+        packed = pack_weights(w, groups=groups, saturating=saturating)
+        np.testing.assert_array_equal(convolve(x, packed, **how), want)
         np.testing.assert_array_equal(packed.sums, w.sum((1, 2, 3), np.int32))
-        planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+        planes = np.ascontiguousarray(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)
         wide = np.zeros((2, 2 * height, width + 3, x.shape[3] + 5), dtype)[:, ::2, 1 : width + 1, 2:-3]
         wide[:] = x
-        for source, layout, num_threads in ((x, "nhwc", 3), (planes, "nchw", 1), (wide, "nhwc", 2)):
+        for source, num_threads in ((x, 3), (planes, 1), (wide, 2)):
             for out in orders(want.shape):
-                convolution.convolve(source, packed, out, layout=layout, num_threads=num_threads, **how)
+                convolve(source, packed, out, num_threads=num_threads, **how)
                 np.testing.assert_array_equal(out, want)
 
 
 def test_zero_point_takes_off_the_sums_of_the_weights(tier, rng):
     for groups, shape in ((1, (20, 6, 3, 2)), (2, (34, 3, 3, 2)), (6, (6, 1, 3, 2))):
         w = uniform(rng, shape, np.int8)
+        packed = pack_weights(w, groups=groups)
         sums = w.sum((1, 2, 3), np.int64)
         for dtype, zero_point in ((np.uint8, 255), (np.int8, -7), (np.uint8, -(2**31))):
             x = uniform(rng, (1, 5, 6, 6), dtype)
-            got = convolution.convolve(x, w, groups=groups, zero_point=zero_point)
-            want = convolution.convolve(x, w, groups=groups) - zero_point * sums
+            got = convolve(x, packed, zero_point=zero_point)
+            want = convolve(x, packed) - zero_point * sums
             np.testing.assert_array_equal(got, want.astype(np.int32))
 
 
@@ -98,10 +106,10 @@ def test_offsets_bias_and_unsigned_weights(tier, rng, x_type, w_type):
             offsets = {"pad_value": 100, "zero_point": zero_point, "w_zero_point": w_zero_point}
             want = model_less_offsets(x, w, window, groups=groups, **offsets)
             how = {"window": Window(*window), **offsets, "num_threads": 2}
-            got = convolution.convolve(x, w, groups=groups, **how)
-            np.testing.assert_array_equal(got, want.astype(np.int32))
+            packed = pack_weights(w, groups=groups)
+            np.testing.assert_array_equal(convolve(x, packed, **how), want.astype(np.int32))
             for out in orders(want.shape):
-                convolution.convolve(x, weights.pack_weights(w, groups=groups), out, bias=bias, **how)
+                convolve(x, packed, out, bias=bias, **how)
                 np.testing.assert_array_equal(out, (want + bias).astype(np.int32))
 
 
@@ -112,8 +120,8 @@ def test_offsets_of_each_output_channel(rng, w_type):
         x, w = extreme(rng, (2, 5, 6, 6), np.uint8), extreme(rng, shape, w_type)
         each = rng.integers(-300, 300, shape[0], np.int32)
         want = model_less_offsets(x, w, window, 100, 7, each.reshape(-1, 1, 1, 1), groups)
-        how = {"window": Window(*window), "pad_value": 100, "zero_point": 7, "groups": groups}
-        np.testing.assert_array_equal(convolution.convolve(x, w, w_zero_point=each, **how), want)
+        how = {"window": Window(*window), "pad_value": 100, "zero_point": 7}
+        np.testing.assert_array_equal(convolve(x, pack_weights(w, groups=groups), w_zero_point=each, **how), want)
 
 
 def test_convolution_in_blocks(tier, rng):
@@ -122,31 +130,29 @@ def test_convolution_in_blocks(tier, rng):
     padding = ((1, 1), (1, 1))
     want = convolution_model(x, w, (1, 1), (1, 1), padding, 0, 1, False)
     for out in orders(want.shape):
-        np.testing.assert_array_equal(convolution.convolve(x, w, out, window=Window(padding=padding)), want)
+        np.testing.assert_array_equal(convolve(x, w, out, window=Window(padding=padding)), want)
 
 
 def test_padding_beyond_all_memory_is_refused():
     x, w, far = np.ones((1, 1, 1, 1), np.uint8), np.ones((1, 1, 2, 2), np.int8), 2**31 - 1
     with pytest.raises(MemoryError):
-        convolution.convolve(x, w, window=Window((1, 1), (far - 1, far - 1), ((far, 0), (far, 0))))
+        convolve(x, w, window=Window((1, 1), (far - 1, far - 1), ((far, 0), (far, 0))))
 
 
 def test_convolution_bad_input():
     x, w = np.zeros((1, 5, 5, 4), np.uint8), np.zeros((8, 4, 3, 3), np.int8)
     for error, call in [
-        (TypeError, lambda: convolution.convolve(x.astype(np.int32), w)),
-        (TypeError, lambda: convolution.convolve(x, w.astype(np.int16))),
-        (ValueError, lambda: convolution.convolve(x[0], w)),
-        (ValueError, lambda: convolution.convolve(x, w, groups=3)),
-        (ValueError, lambda: convolution.convolve(x, w, groups=2)),
-        (ValueError, lambda: convolution.convolve(x, w, layout="nwhc")),
-        (ValueError, lambda: convolution.convolve(x, w.astype(np.uint8), saturating=True)),
-        (ValueError, lambda: convolution.convolve(x, w, bias=np.zeros(4, np.int32))),
-        (ValueError, lambda: convolution.convolve(x, w, window=Window(dilation=(3, 1)))),
-        (ValueError, lambda: convolution.convolve(x, w, pad_value=-1)),
-        (ValueError, lambda: convolution.convolve(x, w, np.zeros((1, 3, 3, 9), np.int32))),
-        (ValueError, lambda: convolution.convolve(x, w, num_threads=0)),
-        (ValueError, lambda: convolution.convolve(x, weights.pack_weights(w), saturating=True)),
+        (TypeError, lambda: convolve(x.astype(np.int32), w)),
+        (TypeError, lambda: convolve(x, w.astype(np.int16))),
+        (ValueError, lambda: convolve(x[0], w)),
+        (ValueError, lambda: pack_weights(w, groups=3)),
+        (ValueError, lambda: convolve(x, pack_weights(w, groups=2))),
+        (ValueError, lambda: pack_weights(w.astype(np.uint8), saturating=True)),
+        (ValueError, lambda: convolve(x, w, bias=np.zeros(4, np.int32))),
+        (ValueError, lambda: convolve(x, w, window=Window(dilation=(3, 1)))),
+        (ValueError, lambda: convolve(x, w, pad_value=-1)),
+        (ValueError, lambda: convolve(x, w, np.zeros((1, 3, 3, 9), np.int32))),
+        (ValueError, lambda: convolve(x, w, num_threads=0)),
     ]:
         with pytest.raises(error):
             call()

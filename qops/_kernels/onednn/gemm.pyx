@@ -7,6 +7,7 @@ cimport numpy as cnp
 from libc.stdint cimport INT32_MAX
 
 from qops._kernels.core.checks cimport array, integer, real
+from qops._kernels.core.codes cimport CodeType, code_type_of
 from qops._kernels.product.gemm cimport multiply, result
 from qops._kernels.product.packed cimport PackedB
 
@@ -229,8 +230,9 @@ cdef class Terms:
 
     cdef Update numbers(self, bint is_u8):
         cdef double alpha = real(self.alpha, "alpha"), beta = real(self.beta, "beta")
-        ao = whole(self.ao, "ao", 0 if is_u8 else -128, 255 if is_u8 else 127)
-        return Update(ao, whole(self.bo, "bo", -128, 127), alpha, beta)
+        cdef CodeType of_a = code_type_of(not is_u8, 1), of_b = code_type_of(True, 1)
+        ao = whole(self.ao, "ao", of_a.lowest, of_a.highest)
+        return Update(ao, whole(self.bo, "bo", of_b.lowest, of_b.highest), alpha, beta)
 
 
 def gemm(Operands given, Terms terms, num_threads, out, updated):

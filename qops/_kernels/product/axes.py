@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.convolution import convolve
+from qops._kernels.product.convolution import Images, convolve
+from qops._kernels.product.weights import pack_weights
 from qops._kernels.product.window import Window
 
 
@@ -35,18 +36,10 @@ def convolve_axes(
     """Give what `convolve` does of (N, C, ...) and (OC, C / groups, ...): (N, ..., OC)."""
     images, taps, (down, across) = _to_two_axes(x, w, axes, pad_value)
     pads = (down.before, down.after), (across.before, across.after)
-    sums = convolve(
-        images,
-        taps,
-        window=Window((down.stride, across.stride), (down.dilation, across.dilation), pads),
-        pad_value=pad_value,
-        zero_point=zero_point,
-        w_zero_point=w_zero_point,
-        bias=bias,
-        layout="nchw",
-        groups=groups,
-        num_threads=num_threads,
-    )
+    window = Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
+    seen = Images(images.transpose(0, 2, 3, 1), window, pad_value, zero_point)
+    packed = pack_weights(taps, groups=groups)
+    sums = convolve(seen, packed, w_zero_point=w_zero_point, bias=bias, num_threads=num_threads)
     return sums.reshape(len(x), *(axis.positions for axis in axes), len(w))
 
 

@@ -6,18 +6,23 @@ from numpy.typing import NDArray
 from qops._kernels.product.weights import PackedWeights
 from qops._kernels.product.window import Window
 
+class Images:
+    def __init__(self, x: NDArray[Any], window: Window = ..., pad_value: int = 0, zero_point: int = 0) -> None: ...
+
 def convolve(
-    x: NDArray[Any],
+    images: Images,
     w: NDArray[Any] | PackedWeights,
     out: NDArray[np.int32] | None = None,
     *,
-    window: Window | None = None,
-    pad_value: int = 0,
-    zero_point: int = 0,
     w_zero_point: int | NDArray[Any] = 0,
     bias: NDArray[np.int32] | None = None,
-    layout: str = "nhwc",
-    groups: int = 1,
-    saturating: bool = False,
     num_threads: int = 1,
+) -> NDArray[np.int32]: ...
+def convolve_in_zeros(
+    x: NDArray[Any],
+    w: NDArray[Any] | PackedWeights,
+    zero: int,
+    w_zero: int,
+    window: Window,
+    out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]: ...

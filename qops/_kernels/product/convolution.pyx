@@ -1,4 +1,4 @@
-"""Integer convolution: s32 NHWC from a u8 or s8 source (NHWC or NCHW) and s8 or u8 weights (OIHW).
+"""Integer convolution: s32 from u8 or s8 images, both NHWC, and s8 or u8 weights, OIHW; in any order in memory.
 
     y[n][oh][ow][oc] = sum over kh, kw, ic of x[n][oh*sh + kh*dh - top][ow*sw + kw*dw - left][ic] * w[oc][ic][kh][kw]
 
@@ -7,10 +7,12 @@ signed source, its padding too, is shifted by 128 and 128 times the sums of w ar
 by -128 and 128 times the sums of the windows are added. Depthwise convolution (one channel in, one out a group) has no
 pairs and is always exact.
 """
+cimport cython
 cimport numpy as cnp
-from libc.stdint cimport INT8_MAX, INT8_MIN, UINT8_MAX, int8_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.core.checks cimport apart, array, writable
+from qops._kernels.core.codes cimport CodeType, code_type
 from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.product.image cimport Image
 from qops._kernels.product.offsets cimport row_sums, subtract_terms
@@ -31,25 +33,37 @@ cdef enum:
 cdef Window DENSE = Window()
 
 
-cdef set_image(Image *image, cnp.ndarray x, str layout, Py_ssize_t pad_value):
-    """The image of x, all but what depends on the weights."""
-    cdef Py_ssize_t h = 2 if layout == "nchw" else 1
-    cdef Py_ssize_t c = 1 if layout == "nchw" else 3
-    if layout not in ("nhwc", "nchw"):
-        raise ValueError(f"layout: expected 'nhwc' or 'nchw', got {layout!r}")
-    if cnp.PyArray_NDIM(x) != 4:
-        raise ValueError(f"x: expected 4 dimensions, got shape {(<object>x).shape}")
+@cython.final
+cdef class Images:
+    """Images as a convolution reads them: x (uint8 or int8), a window over them, and what is taken off each value.
+
+    The padding of the window holds pad_value, a value of x, from which zero_point is taken off too.
+    """
+    cdef cnp.ndarray x
+    cdef Window window
+    cdef Py_ssize_t pad_value
+    cdef int32_t zero_point
+
+    def __init__(self, x, Window window not None=DENSE, Py_ssize_t pad_value=0, int32_t zero_point=0):
+        cdef CodeType row
+        self.x, self.window = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), window
+        self.pad_value, self.zero_point = pad_value, zero_point
+        if cnp.PyArray_NDIM(self.x) != 4:
+            raise ValueError(f"x: expected 4 dimensions, got shape {(<object>self.x).shape}")
+        row = code_type(self.x)
+        if not row.lowest <= pad_value <= row.highest:
+            raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
+
+
+cdef void set_image(Image *image, Images given) noexcept:
+    """The image, all but what depends on the weights."""
+    cdef cnp.ndarray x = given.x
     image.x = <const uint8_t *>cnp.PyArray_DATA(x)
     image.x_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
-    image.height = cnp.PyArray_DIM(x, h)
-    image.width = cnp.PyArray_DIM(x, h + 1)
-    image.image = cnp.PyArray_STRIDE(x, 0)
-    image.row = cnp.PyArray_STRIDE(x, h)
-    image.column = cnp.PyArray_STRIDE(x, h + 1)
-    image.channel = cnp.PyArray_STRIDE(x, c)
-    if not (INT8_MIN if image.x_signed else 0) <= pad_value <= (INT8_MAX if image.x_signed else UINT8_MAX):
-        raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
-    image.pad = <uint8_t>pad_value
+    image.height, image.width = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
+    image.image, image.row = cnp.PyArray_STRIDE(x, 0), cnp.PyArray_STRIDE(x, 1)
+    image.column, image.channel = cnp.PyArray_STRIDE(x, 2), cnp.PyArray_STRIDE(x, 3)
+    image.pad = <uint8_t>given.pad_value
 
 
 cdef cnp.ndarray result(out, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
@@ -72,44 +86,52 @@ cdef set_result(Convolution *p, cnp.ndarray y):
     p.y_elsewhere = not cnp.PyArray_IS_C_CONTIGUOUS(y)
 
 
-def convolve(x, w, out=None, *, Window window=None, Py_ssize_t pad_value=0, int32_t zero_point=0,
-             w_zero_point=0, bias=None, str layout="nhwc", Py_ssize_t groups=1, bint saturating=False,
-             Py_ssize_t num_threads=1):
-    """Convolution of x (uint8 or int8, of the given layout) with w (OIHW), as int32 NHWC, any order in memory.
+def convolve(Images images not None, w, out=None, *, w_zero_point=0, bias=None, Py_ssize_t num_threads=1):
+    """Convolution of images with w (OIHW), as int32 NHWC, any order in memory.
 
-    w is int8 or uint8, or what ``pack_weights`` made of them, which then knows groups and whether it saturates. The
-    padding of the window holds pad_value, a value of x. It is the convolution of x - zero_point with w - w_zero_point,
-    one number or one an output channel, plus bias, int32, one an output channel. The result has the same bits for any
-    ``num_threads``.
+    w is int8 or uint8, or what ``pack_weights`` made of them: so come weights in groups, and those that saturate. Of w
+    is taken off w_zero_point, one number or one an output channel; bias, int32, one an output channel, is added. The
+    result has the same bits for any ``num_threads``.
     """
-    cdef cnp.ndarray image = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), y, added = None
-    cdef PackedWeights packed
-    packed = w if isinstance(w, PackedWeights) else pack_weights(w, groups=groups, saturating=saturating)
-    if packed is w and (groups != 1 or saturating):
-        raise ValueError("groups, saturating: expected with pack_weights, got with what it made")
+    cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
+    cdef cnp.ndarray y, added = None
     if num_threads < 1:
         raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
     if bias is not None:
         added = array(bias, "bias", cnp.NPY_INT32)
         if (<object>added).shape != packed.shape[:1]:
             raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>added).shape}")
-    window = DENSE if window is None else window
-    y = convolved(image, packed, out, window, pad_value, zero_point, layout, num_threads)
+    y = convolved(images, packed, out, num_threads)
     if packed.is_shifted or type(w_zero_point) is not int or w_zero_point != 0:
         take_off_zeros(y, np.asarray(w_zero_point, np.int64) - (W_SHIFT if packed.is_shifted else 0),
-                       window_sums(image, packed, window, pad_value, zero_point, layout))
+                       window_sums(images, packed))
     if added is not None:
         np.add(y, added, out=y)
     return y
 
 
-cdef window_sums(x, PackedWeights packed, Window window, Py_ssize_t pad_value, int32_t zero_point, str layout):
+def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out=None):
+    """Convolution of x - zero with w - w_zero, whose padding adds nothing, though no code need stand for 0.
+
+    A zero that is no code cannot stand in the padding, so what is beyond the nearest code is a sum of its own.
+    """
+    cdef CodeType row = code_type(x)
+    cdef int64_t code = min(max(zero, row.lowest), row.highest)
+    sums = convolve(Images(x, window, code, code), w, out, w_zero_point=w_zero)
+    if zero != code:
+        ones = np.ones((1, *(<object>x).shape[1:]), np.uint8)
+        rest = np.int64(zero - code) * convolve(Images(ones, window), w, w_zero_point=w_zero)
+        sums -= rest.astype(np.int32)
+    return sums
+
+
+cdef window_sums(Images images, PackedWeights packed):
     """The sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
-    cdef Py_ssize_t channels = packed.shape[1]
-    x = np.ascontiguousarray(x if layout == "nhwc" else x.transpose(0, 2, 3, 1))
-    sums = row_sums(x.reshape(-1, channels)) - wrap_s32(channels * pad_value)  # of each pixel; of padding it is 0
-    sums = totals(sums.reshape(*x.shape[:3], packed.groups), packed.shape[2:], window)
-    return sums + wrap_s32(<int64_t>channels * (pad_value - zero_point) * packed.shape[2] * packed.shape[3])
+    cdef Py_ssize_t channels = packed.shape[1], padding = images.pad_value
+    x = np.ascontiguousarray(images.x)
+    sums = row_sums(x.reshape(-1, channels)) - wrap_s32(channels * padding)  # of each pixel; of padding it is 0
+    sums = totals(sums.reshape(*x.shape[:3], packed.groups), packed.shape[2:], images.window)
+    return sums + wrap_s32(<int64_t>channels * (padding - images.zero_point) * packed.shape[2] * packed.shape[3])
 
 
 cdef object take_off_zeros(cnp.ndarray y, w_zeros, sums):
@@ -122,24 +144,23 @@ cdef object take_off_zeros(cnp.ndarray y, w_zeros, sums):
         np.subtract(y, sums * w_zeros.astype(np.int32), out=y)
 
 
-cdef cnp.ndarray convolved(cnp.ndarray image, PackedWeights packed, out, Window window, Py_ssize_t pad_value,
-                           int32_t zero_point, str layout, Py_ssize_t num_threads):
-    """The convolution of checked arrays, with what is packed."""
+cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Py_ssize_t num_threads):
+    """The convolution with what is packed, in `out` if there is one."""
     cdef Convolution p
-    cdef cnp.ndarray y
-    set_image(&p.image, image, layout, pad_value)
+    cdef cnp.ndarray x = images.x, y
+    set_image(&p.image, images)
     set_weights(&p, packed)
-    set_window(&p, window)
-    if cnp.PyArray_DIM(image, 1 if layout == "nchw" else 3) != packed.shape[1] * packed.groups:
-        raise ValueError(f"w: expected {packed.groups} groups to take the channels of x, {layout}, of shape "
-                         f"{(<object>image).shape}, got shape {packed.shape}")
+    set_window(&p, images.window)
+    if cnp.PyArray_DIM(x, 3) != packed.shape[1] * packed.groups:
+        raise ValueError(f"w: expected {packed.groups} groups to take the channels of x, of shape "
+                         f"{(<object>x).shape}, got shape {packed.shape}")
     p.image.channels = packed.shape[1] * packed.groups // p.image.groups
     p.image.in_place = (not (p.image.x_signed and packed.depthwise or p.kernel.widens) and p.image.channel == 1
-                        and window.is_bare() and (packed.depthwise or p.image.channels % 4 == 0))
-    p.times = <int32_t>((SHIFTED if p.image.x_signed and not p.kernel.widens else 0) - <uint32_t>zero_point)
-    y = result(out, image, cnp.PyArray_DIM(image, 0), p.oh, p.ow, packed.shape[0])
+                        and images.window.is_bare() and (packed.depthwise or p.image.channels % 4 == 0))
+    p.times = <int32_t>((SHIFTED if p.image.x_signed and not p.kernel.widens else 0) - <uint32_t>images.zero_point)
+    y = result(out, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
     set_result(&p, y)
-    run_convolution(&p, cnp.PyArray_DIM(image, 0), num_threads, (image, packed, y))
+    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, y))
     return y
 
 

@@ -2,8 +2,9 @@
 
 cimport numpy as cnp
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT16_MAX, INT16_MIN, int32_t, int64_t, uint8_t, uint32_t
 
+from qops._kernels.core.codes cimport code_type_of
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 
@@ -22,7 +23,7 @@ cdef struct Row:
 
 cdef inline bint has_16_bits(int64_t offset, int left_shift) noexcept nogil:
     cdef int64_t factor = <int64_t>1 << left_shift
-    return -32768 <= -offset * factor and (255 - offset) * factor <= 32767
+    return INT16_MIN <= -offset * factor and (code_type_of(False, 1).highest - offset) * factor <= INT16_MAX
 
 
 cdef void products(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -53,7 +54,8 @@ def product_max(tuple a, tuple b, str names):
     2**31 * (a step * b step), in float32, of ranges (min, max) of uint8 codes; ValueError beyond float32.
     """
     cdef float a_min = a[0], a_max = a[1], b_min = b[0], b_max = b[1]
-    cdef float top = ((a_max - a_min) / <float>255) * ((b_max - b_min) / <float>255) * <float>2147483648.0
+    cdef float steps = code_type_of(False, 1).steps, half = code_type_of(True, 4).steps // 2
+    cdef float top = ((a_max - a_min) / steps) * ((b_max - b_min) / steps) * half
     if not isfinite(top):
         raise ValueError(f"{names}: the product of the ranges {a} and {b} is beyond float32")
     return top
