@@ -70,8 +70,8 @@ def quantized_max_pool(
     [4, 5, 7, 8]
     """
     pool = _checked(input, ksize, strides, padding, out)
-    if pool.window is None:
-        return passed_on(pool.none(out), *pool.ends)
+    if pool.nothing is not None:
+        return passed_on(pool.nothing, *pool.ends)
     return passed_on(kernels.largest(pool.image, pool.kernel, pool.window, out), *pool.ends)
 
 
@@ -139,50 +139,57 @@ def quantized_avg_pool(
     """
     flag(onednn, "onednn")
     pool = _checked(input, ksize, strides, padding, out)
-    if pool.window is None:
+    if pool.nothing is not None:
         missing = onednn and 0 not in pool.image.shape[::3]
         ends = (np.empty(0, np.float32),) * 2 if missing else pool.ends
-        return passed_on(pool.none(out), *ends)
+        return passed_on(pool.nothing, *ends)
     rule = "quotient" if onednn else "truncate"
     return passed_on(kernels.means(pool.image, pool.kernel, pool.window, rule, out=out), *pool.ends)
 
 
 class _Pool(NamedTuple):
-    """What is pooled, how; the window is None if there is none to be made."""
+    """What is pooled, how; and the result if that has no element."""
 
     image: NDArray[Any]
     ends: tuple[float, float]
     kernel: tuple[int, int]
-    window: Window | None
-    shape: tuple[int, ...]
-
-    def none(self, out: NDArray[Any] | None) -> NDArray[Any]:
-        """Give the result of no element."""
-        return np.empty(self.shape, self.image.dtype) if out is None else out
+    window: Window
+    nothing: NDArray[Any] | None
 
 
 def _checked(
     input: TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, out: NDArray[Any] | None
 ) -> _Pool:
+    """Check all but an `out` for elements, which the kernels check."""
     ((image, lo, hi),) = operands(0, ("quint8", "qint8"), input=input)
     taps, steps = four(ksize, "ksize", 1), four(strides, "strides", 1)
     if image.ndim != 4:
         raise ValueError(f"input: tensor_in_shape must have 2 spatial dimensions, got shape {image.shape}")
-    for name, lengths in (("ksize", taps), ("strides", steps)):
-        if lengths[0] != 1:
-            raise ValueError(f"{name}: Pooling is not yet supported on the batch dimension, got {lengths}")
+    if taps[0] != 1 or steps[0] != 1:
+        name, lengths = ("ksize", taps) if taps[0] != 1 else ("strides", steps)
+        raise ValueError(f"{name}: Pooling is not yet supported on the batch dimension, got {lengths}")
     if taps[3] != 1:
         raise ValueError(f"ksize: Non-spatial pooling is not yet supported, got {taps}")
     size, kernel, stride = image.shape[1:3], (taps[1], taps[2]), (steps[1], steps[2])
-    rule = one_of(padding, "padding", PADDINGS)
+    rule, nothing = one_of(padding, "padding", PADDINGS), None
+    if image.size == 0 or (rule == "VALID" and (kernel[0] > size[0] or kernel[1] > size[1])):
+        nothing = _nothing(image, kernel, stride, rule, out)
+    return _Pool(image, (lo, hi), kernel, Window.named(rule, size, kernel, stride), nothing)
+
+
+def _nothing(
+    image: NDArray[Any], kernel: tuple[int, int], stride: tuple[int, int], rule: str, out: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Give the result of no element; ValueError if TensorFlow finds that it had fewer."""
+    size = image.shape[1:3]
     places = tuple([_places(rule, size[i], kernel[i], stride[i]) for i in (0, 1)])
     if min(places) < 0:
         raise ValueError(f"ksize: Computed output size would be negative: {kernel} for images of {size}")
     shape = (len(image), *places, image.shape[3])
-    if out is not None:
-        check_out(out, image.dtype.num, shape, [image])
-    window = None if 0 in shape else Window.named(rule, size, kernel, stride)
-    return _Pool(image, (lo, hi), kernel, window, shape)
+    if out is None:
+        return np.empty(shape, image.dtype)
+    check_out(out, image.dtype.num, shape, [image])
+    return out
 
 
 def _places(rule: str, size: int, taps: int, step: int) -> int:
