@@ -74,7 +74,10 @@ cdef inline bint is_turned(value, str name) except -1:
 
 
 cdef cnp.ndarray matrix(x, str name, int typenum):
-    cdef cnp.ndarray a = array(x, name, typenum)
+    cdef cnp.ndarray a
+    if cnp.PyArray_CheckExact(x) and cnp.PyArray_TYPE(x) == typenum and cnp.PyArray_NDIM(x) == 2:
+        return x
+    a = array(x, name, typenum)
     if cnp.PyArray_NDIM(a) != 2:
         raise ValueError(f"{name}: expected 2 dimensions, got shape {(<object>a).shape}")
     return a

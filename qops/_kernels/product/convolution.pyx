@@ -1,4 +1,4 @@
-"""Integer convolution: s32 from u8 or s8 images, both NHWC, and s8 or u8 weights, OIHW; in any order in memory.
+"""Integer convolution of images NHWC, u8 or s8, with weights OIHW, s8 or u8: s32, NHWC, in any order in memory.
 
     y[n][oh][ow][oc] = sum over kh, kw, ic of x[n][oh*sh + kh*dh - top][ow*sw + kw*dw - left][ic] * w[oc][ic][kh][kw]
 
@@ -35,9 +35,9 @@ cdef Window DENSE = Window()
 
 @cython.final
 cdef class Images:
-    """Images as a convolution reads them: x (uint8 or int8), a window over them, and what is taken off each value.
+    """Images x, uint8 or int8, and how a window moves over them.
 
-    The padding of the window holds pad_value, a value of x, from which zero_point is taken off too.
+    zero_point is taken off each value of x and off the padding, which holds pad_value, a code of the type of x.
     """
     cdef cnp.ndarray x
     cdef Window window
@@ -87,11 +87,11 @@ cdef set_result(Convolution *p, cnp.ndarray y):
 
 
 def convolve(Images images not None, w, out=None, *, w_zero_point=0, bias=None, Py_ssize_t num_threads=1):
-    """Convolution of images with w (OIHW), as int32 NHWC, any order in memory.
+    """Convolution of images with w - w_zero_point, plus bias, into int32 of any order in memory.
 
-    w is int8 or uint8, or what ``pack_weights`` made of them: so come weights in groups, and those that saturate. Of w
-    is taken off w_zero_point, one number or one an output channel; bias, int32, one an output channel, is added. The
-    result has the same bits for any ``num_threads``.
+    w: int8 or uint8, or what ``pack_weights`` made of it, which knows groups and whether products saturate.
+    w_zero_point: one number, or one an output channel. bias: int32, one an output channel. The result has the same bits
+    for any ``num_threads``.
     """
     cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
     cdef cnp.ndarray y, added = None
@@ -111,9 +111,9 @@ def convolve(Images images not None, w, out=None, *, w_zero_point=0, bias=None, 
 
 
 def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out=None):
-    """Convolution of x - zero with w - w_zero, whose padding adds nothing, though no code need stand for 0.
+    """Convolution of x - zero with w - w_zero, in which padding counts as 0, even if `zero` is no code.
 
-    A zero that is no code cannot stand in the padding, so what is beyond the nearest code is a sum of its own.
+    Padding holds codes, so the nearest one to `zero` is put there; what `zero` is beyond it is taken off apart.
     """
     cdef CodeType row = code_type(x)
     cdef int64_t code = min(max(zero, row.lowest), row.highest)

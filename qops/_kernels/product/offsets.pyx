@@ -1,4 +1,4 @@
-"""What sums of products of codes have too much where the codes stand for themselves less an offset."""
+"""What to take off products of codes where each code stands for itself less an offset."""
 
 cimport numpy as cnp
 from libc.stdint cimport int8_t, uint8_t, uint32_t

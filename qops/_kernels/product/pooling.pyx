@@ -102,7 +102,10 @@ cdef void find_places(Pool *p) noexcept nogil:
 
 
 cdef void whole_windows(const Pool *p, const char *columns, Pixels pixels, char *scratch, char *y) noexcept nogil:
-    """Windows that lie on the columns. Of pixels too short for a vector all that begin anywhere are made first."""
+    """Windows that lie on the columns whole.
+
+    Where a pixel is shorter than a vector, a window is made at every pixel, and those a stride apart are picked.
+    """
     cdef Py_ssize_t size = p.channels * p.combine.size, stride = p.across.stride
     cdef Pixels anywhere
     if stride > 1 and p.channels < NARROW:
@@ -116,8 +119,8 @@ cdef void whole_windows(const Pool *p, const char *columns, Pixels pixels, char 
 
 
 cdef void pool_row(const Pool *p, const char *image, Taps rows, char *columns, char *y) noexcept nogil:
-    """A row of results, by way of columns, of which there is one a pixel of the image, and margins of padding; as much
-    memory follows them."""
+    """A row of results. What lies one below the other in a window is combined first, into a row of `columns` with
+    margins of padding; as much memory follows it."""
     cdef Py_ssize_t row = p.width * p.channels, pixel = p.channels * p.combine.size, i = 0, end
     cdef const Place *place
     cdef Pixels pixels
@@ -134,7 +137,7 @@ cdef void pool_row(const Pool *p, const char *image, Taps rows, char *columns, c
         if pixels.taps == p.kw:
             whole_windows(p, columns + place.read.begin * pixel, pixels, columns + wide(p) * pixel, y + i * pixel)
         elif pixels.taps:
-            for i in range(i, end):  # which begin a stride apart behind the image, and together before it
+            for i in range(i, end):  # cut off by an edge: their first taps need not be a stride apart
                 pixels.count = 1
                 p.combine.across(columns + p.places[i].read.begin * pixel, pixels, y + i * pixel)
         i = end

@@ -53,16 +53,23 @@ cdef int streamed_product(const Product *p) noexcept nogil:
     cdef Py_ssize_t rows = p.m + shifted(p)
     cdef Py_ssize_t quads = 2 if p.ldb >= 2048 else 4 if rows <= 2 else 8  # measured
     cdef Py_ssize_t k = p.k // (4 * quads) * (4 * quads), n = p.n // 64 * 64
-    cdef Product whole = some_terms(p, 0, k), below = some_terms(p, k, p.k - k)
-    cdef Product right = some_columns(p, n, p.n - n)
+    cdef Product whole = some_terms(p, 0, k), rest
+    cdef int failed = 0
     cdef void *memory = PyMem_RawMalloc(rows * (k + 4 * n) + 64)
     cdef int32_t *acc = <int32_t *>aligned(memory)
     if memory == NULL:
         return -1
-    whole.n = below.n = n
+    whole.n = n
     stream_whole(&whole, quads, <uint8_t *>(acc + n * rows), acc)
     PyMem_RawFree(memory)
-    return (blocked_product(&below) if below.k else 0) | (blocked_product(&right) if right.n else 0)
+    if k < p.k:
+        rest = some_terms(p, k, p.k - k)
+        rest.n = n
+        failed = blocked_product(&rest)
+    if n < p.n:
+        rest = some_columns(p, n, p.n - n)
+        failed |= blocked_product(&rest)
+    return failed
 
 
 cdef int product(const Product *p) noexcept nogil:
