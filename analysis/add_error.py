@@ -10,8 +10,8 @@ from analysis.ranges import holding_zero, many_ranges
 from analysis.report import Figures, Table
 from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, add, all_pairs, cells
 from qops import error, quantized_add_8p8to32
-from qops.error import values
 from qops.frontdoor.add import BOUND_8P8TO8
+from qops.frontdoor.error import values
 
 SHOWN: tuple[tuple[Range, Range, str], ...] = (
     ((-8.0, 12.4), (-1.0, 1.55), "0 on a code"),

@@ -12,7 +12,7 @@ from analysis.ranges import many_ranges
 from analysis.report import Figures, Table
 from analysis.systems import HEADS, Range, all_pairs, cells
 from qops import ErrorReport, QTensor, error, nnlib, quantized_mul_8x8to8, quantized_mul_8x8to32, tensorflow
-from qops.error import values
+from qops.frontdoor.error import values
 from qops.frontdoor.mul import BOUND_8X8TO8
 
 SHOWN: tuple[tuple[Range, Range, str], ...] = (

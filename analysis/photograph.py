@@ -11,8 +11,8 @@ from analysis import error_plots, style
 from analysis.photograph_error import Measured, measure, tables
 from analysis.report import Figures
 from analysis.systems import CHAIN, FUSED, decibels
-from qops.error import values
 from qops.frontdoor.add import BOUND_8P8TO8
+from qops.frontdoor.error import values
 
 __all__ = ["figures", "measure", "tables"]
 

@@ -10,7 +10,7 @@ from analysis.pictures import Scene, scenes
 from analysis.report import Table
 from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, add, cells
 from qops import QTensor, error, quantize
-from qops.error import values
+from qops.frontdoor.error import values
 
 
 class Result(NamedTuple):

@@ -12,7 +12,7 @@ from analysis.pictures import photograph
 from analysis.report import Figures, Table
 from analysis.systems import HEADS, cells
 from qops import ErrorReport, QTensor, dequantize, error, nnlib, quantize, tensorflow
-from qops.error import values
+from qops.frontdoor.error import values
 from qops.frontdoor.quantize import BOUND_QUANTIZE
 
 Op = Callable[[NDArray[np.float32], float, float], QTensor]

@@ -10,7 +10,7 @@ from analysis import style
 from analysis.report import Figures, Table
 from analysis.systems import Range
 from qops import QTensor, nnlib, requantize_32to8, tensorflow
-from qops.error import values
+from qops.frontdoor.error import values
 from qops.frontdoor.requantize import BOUND_REQUANTIZE
 
 Op = Callable[[QTensor, float, float], QTensor]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.network import digits, features, learned, run_float
 from analysis.pictures import scenes
 from qops import QTensor, nnlib, quantize, tensorflow
-from qops.error import values
+from qops.frontdoor.error import values
 
 Reals = NDArray[np.float64]
 

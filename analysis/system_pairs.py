@@ -10,7 +10,7 @@ import numpy as np
 from analysis.pictures import scenes
 from analysis.system_data import Pair, Result, Step, data, from_int8, nearest, of, plain, uniform
 from qops import QTensor, nnlib, quantized_add_8p8to32, tensorflow
-from qops.error import values
+from qops.frontdoor.error import values
 
 POOL, STRIDE = (3, 3), (2, 2)
 RANGE = "TensorFlow keeps the range, nnlib moves an end to put 0 on a code: nnlib's range for both"

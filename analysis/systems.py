@@ -20,7 +20,7 @@ from qops import (
     requantize_32to8,
     tensorflow,
 )
-from qops.error import values
+from qops.frontdoor.error import values
 
 Range = tuple[float, float]
 Answer = tuple[QTensor, int]  # with the passes over the data

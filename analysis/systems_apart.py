@@ -12,7 +12,7 @@ from analysis import error_plots, style
 from analysis.report import Figures, Table
 from analysis.system_data import Pair, Reals, Result, Step, data
 from analysis.system_pairs import pairs
-from qops.error import values
+from qops.frontdoor.error import values
 
 NNLIB = "#e69f00"
 LEAST = 1e-6  # LSB: end of the logarithmic scale

@@ -22,9 +22,9 @@ except ModuleNotFoundError as missing:
         ".venv/bin/python, or start Python in another folder to use a qops that is installed"
     ) from missing
 from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
-from qops.error import ErrorReport, error
 from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
 from qops.frontdoor.conv2d import conv2d
+from qops.frontdoor.error import ErrorReport, error
 from qops.frontdoor.matmul import matmul
 from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
 from qops.frontdoor.multiply_shift import multiply_shift

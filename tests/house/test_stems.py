@@ -10,7 +10,6 @@ ELSEWHERE = {
     "core/clamp": "nnlib/test_relu.py",
     "core/codes": "nouns/test_qtensor.py",
     "core/double_stage": "rules/test_accumulators.py",
-    "core/errors": "nouns/test_error.py",
     "core/float_stage": "tensorflow/test_quantize.py",
     "core/integer_stage": "nouns/test_fixedpoint.py",
     "core/lookup": "frontdoor/test_requantize.py",

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.core import channels as _channels
-from qops._kernels.core import errors as _kernels
+from qops._kernels.frontdoor import error as _kernels
 from qops.qtensor import QTensor, TensorLike
 from qops.qtensor import as_array as _as_array
 
@@ -61,7 +61,8 @@ class Histogram(NamedTuple):
 class ErrorReport:
     """Error of quantized data in LSB, one code step; positive where the data are too high.
 
-    The reports of chunks of data add up, ``r1 + r2``, to the report of all, but for float64 roundings.
+    The reports of chunks of data add up, ``r1 + r2`` or ``sum(reports)``, to the report of all, but for float64
+    roundings.
 
     Attributes
     ----------
@@ -118,6 +119,10 @@ class ErrorReport:
             worst=further.worst,
             histogram=_merged(self.histogram, other.histogram),
         )
+
+    def __radd__(self, other: object) -> ErrorReport:
+        """So that `sum` takes reports: it begins with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
 
 def _line(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
