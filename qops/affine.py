@@ -13,7 +13,7 @@ from qops.qtensor import span as _span
 
 __all__ = ["Affine", "exact", "holding_zero", "max_abs", "symmetric"]
 
-_U8 = _TABLE["u8"]
+_U8, _S8 = _TABLE["u8"], _TABLE["s8"]
 
 
 class Affine(NamedTuple):
@@ -148,7 +148,7 @@ def symmetric(limit: float) -> Affine:
     >>> symmetric(127.0).range
     (-128.0, 127.0)
     """
-    return Affine(_limit(limit) / 127, 128)
+    return Affine(_limit(limit) / _S8.highest, -_S8.lowest)
 
 
 def _limit(limit: float) -> float:

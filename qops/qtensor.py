@@ -5,7 +5,7 @@ The checks are compiled (`qops._kernels.core.checks`), because they run on every
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, NamedTuple, NoReturn, Self, TypeAlias
 
@@ -106,6 +106,10 @@ class QTensor(_Triple):
         """Check and take the three."""
         return _new_tensor(cls, data, min, max)
 
+    @classmethod
+    def _make(cls, iterable: Iterable[Any]) -> Self:
+        return cls(*iterable)
+
     def _replace(self, **changes: Any) -> Self:
         return type(self)(**{**self._asdict(), **changes})
 
@@ -166,15 +170,19 @@ class QTensor(_Triple):
         """Refuse."""
         raise TypeError("-: use qops.quantized_sub_8p8to8(a, b) or qops.quantized_sub_8p8to32(a, b)")
 
-    def __truediv__(self, other: object = None) -> NoReturn:
+    def __truediv__(self, other: object) -> NoReturn:
         """Refuse."""
         raise TypeError(f"/ and the like: {_IS_NO_ARRAY}")
+
+    def __neg__(self) -> NoReturn:
+        """Refuse."""
+        raise TypeError(f"-: {_IS_NO_ARRAY}")
 
     __radd__ = __add__
     __rmul__ = __mul__
     __le__ = __gt__ = __ge__ = __lt__
     __rsub__ = __sub__
-    __rtruediv__ = __neg__ = __truediv__
+    __rtruediv__ = __truediv__
 
     def __matmul__(self, other: object) -> NoReturn:
         """Refuse."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops import codes
 from qops.isa.lanes import S16, S32, integer_type, lanes, saturate
 from qops.qtensor import integer
 
@@ -18,6 +19,8 @@ __all__ = [
     "hvx_vmpye_vmpyo_s1_rnd_sat",
     "hvx_vsat_ub",
 ]
+
+S8_ENDS = codes.TABLE["s8"].lowest, codes.TABLE["s8"].highest
 
 
 def hvx_vmpy_h_s1_rnd_sat(u: ArrayLike, v: ArrayLike) -> S16:
@@ -88,7 +91,7 @@ def hvx_vmpa(a: ArrayLike, b: ArrayLike, scale_a: int, scale_b: int) -> S16:
     >>> hvx_vmpa(np.uint8([255]), np.uint8([255]), 127, 127)
     array([-766], dtype=int16)
     """
-    scale_a, scale_b = integer(scale_a, "scale_a", -128, 127), integer(scale_b, "scale_b", -128, 127)
+    scale_a, scale_b = (integer(v, name, *S8_ENDS) for v, name in ((scale_a, "scale_a"), (scale_b, "scale_b")))
     total = lanes(a, "a", np.uint8, np.int32) * scale_a + lanes(b, "b", np.uint8, np.int32) * scale_b
     return np.asarray(total).astype(np.int16)
 
@@ -120,7 +123,8 @@ def hvx_vasr_rnd_sat(x: ArrayLike, shift: int, dtype: DTypeLike) -> NDArray[Any]
     if integer_type(dtype) not in (np.uint8, np.int16):
         raise ValueError(f"dtype: expected uint8 or int16, got {dtype}")
     source, low_bits = (np.int16, 7) if integer_type(dtype) == np.uint8 else (np.int32, 15)
-    values, count = lanes(x, "x", source, np.int64), integer(shift, "shift") & low_bits
+    count = integer(shift, "shift") & low_bits
+    values = lanes(x, "x", source, np.int64)
     return saturate((values + ((1 << count) >> 1)) >> count, dtype)
 
 

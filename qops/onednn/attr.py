@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from qops.onednn import _checks as check
 from qops.onednn.cast import F32
 
-__all__ = ["NO_ATTR", "Attr", "Eltwise", "PostOp", "Scales", "Sum"]
+__all__ = ["NO_ATTR", "Attr", "Eltwise", "PostOp", "Scales", "Sum", "has_sum", "ops_of"]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -41,12 +41,16 @@ class Scales:
     mask: int
 
     def __init__(self, values: ArrayLike, mask: int = 0) -> None:
-        scales = _positive(values, "values")
-        if check.integer(mask, "mask", 0) == 0 and scales.size != 1:
+        mask, scales = check.integer(mask, "mask", 0), _positive(values, "values")
+        if mask == 0 and scales.size != 1:
             raise ValueError(f"values: expected one with mask 0, got {scales.size}")
-        scales.flags.writeable = False
-        object.__setattr__(self, "values", scales)
+        self._set(scales, mask)
+
+    def _set(self, values: F32, mask: int) -> Self:
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
         object.__setattr__(self, "mask", mask)
+        return self
 
     def along(self, dims: tuple[int, ...], name: str, masks: Sequence[int]) -> F32:
         """Give the scales shaped to broadcast over a tensor of `dims`; ValueError if the mask is not one of `masks`."""
@@ -148,19 +152,16 @@ class Attr:
             object.__setattr__(self, name, None if scale is None else as_scales(scale, name))
         for name, zero in {"src_zp": src_zp, "wei_zp": wei_zp, "dst_zp": dst_zp}.items():
             object.__setattr__(self, name, None if zero is None else check.integer(zero, name))
-        ops = check.sequence(post_ops, "post_ops")
-        for op in ops:
-            if not isinstance(op, (Sum, Eltwise)):
-                raise TypeError(f"post_ops: expected Sum or Eltwise, got {op!r}")
-        object.__setattr__(self, "post_ops", tuple(ops))
+        ops = ops_of(post_ops)
+        object.__setattr__(self, "post_ops", ops)
         object.__setattr__(self, "given", [name for name, value in vars(self).items() if value not in (None, ())])
-        object.__setattr__(self, "has_sum", any(isinstance(op, Sum) for op in ops))
-        object.__setattr__(self, "changes_sums", bool(set(self.given) - {"src_zp", "wei_zp"}))
+        object.__setattr__(self, "has_sum", has_sum(ops))
+        object.__setattr__(self, "changes_sums", any(name not in ("src_zp", "wei_zp") for name in self.given))
 
     @property
     def has_late_sum(self) -> bool:
         """True if a Sum follows another post-op. oneDNN's GEMM cannot do that; its reference kernel takes over."""
-        return any(isinstance(op, Sum) for op in self.post_ops[1:])
+        return has_sum(self.post_ops[1:])
 
     def only(self, *names: str) -> None:
         """Raise ValueError if anything was given that is not in `names`."""
@@ -176,7 +177,21 @@ def as_scales(scale: Scales | float, name: str) -> Scales:
     values = _positive(scale, name)
     if values.size != 1:
         raise ValueError(f"{name}: expected one number or Scales, got {scale!r:.80}")
-    return Scales(values)
+    return Scales.__new__(Scales)._set(values, 0)
+
+
+def ops_of(post_ops: Sequence[PostOp]) -> tuple[PostOp, ...]:
+    """Give the members of `post_ops`, if each is one of those modelled."""
+    ops = check.sequence(post_ops, "post_ops")
+    for op in ops:
+        if not isinstance(op, (Sum, Eltwise)):
+            raise TypeError(f"post_ops: expected Sum or Eltwise, got {op!r}")
+    return tuple(ops)
+
+
+def has_sum(ops: Sequence[PostOp]) -> bool:
+    """Tell whether one of them is a Sum, which reads the destination."""
+    return any(isinstance(op, Sum) for op in ops)
 
 
 def _positive(values: ArrayLike, name: str) -> F32:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn.attr import Attr, PostOp
+from qops.onednn.attr import PostOp, has_sum, ops_of
 from qops.onednn.cast import DTYPES, ieee, to_f32
 from qops.onednn.destination import destination
 from qops.onednn.machine import DEFAULT_VERSION, machine
@@ -79,18 +79,17 @@ def binary(
     >>> binary(x, y, "add", scale0=0.5), binary(x, y, "add", dst_dt="s8")
     (array([  0,   2, 255], dtype=uint8), array([  1,   3, 127], dtype=int8))
     """
+    factors = check.real(scale0, "scale0"), check.real(scale1, "scale1")
     left, right = (check.array(x, name, [np.uint8, np.int8]) for x, name in ((src0, "src0"), (src1, "src1")))
     check.choice(alg, "alg", CURVES)
     check.dst_dt(dst_dt, ("u8", "s8"))
     machine(version, isa)
     if left.ndim != right.ndim or any(y not in (1, x) for x, y in zip(left.shape, right.shape, strict=True)):
         raise ValueError(f"src1: expected the shape of src0, {left.shape}, or 1s, got {right.shape}")
-    factors = check.real(scale0, "scale0"), check.real(scale1, "scale1")
     for name, factor in zip(("scale0", "scale1"), factors, strict=True):
         if not factor > 0:
             raise ValueError(f"{name}: expected a number above zero, got {factor}")
-    attr = Attr(post_ops=post_ops)
-    inputs = left, right, src0, src1
-    dst = destination(left.shape, dst_dt, out, inputs, dst_in, has_sum=attr.has_sum)
+    ops, inputs = ops_of(post_ops), (left, right, src0, src1)
+    dst = destination(left.shape, dst_dt, out, inputs, dst_in, has_sum=has_sum(ops))
     combined = CURVES[alg](to_f32(left) * np.float32(factors[0]), to_f32(right) * np.float32(factors[1]))
-    return dst.store(combined, post_steps(attr.post_ops, fused_sum=left.dtype == DTYPES[dst_dt]))
+    return dst.store(combined, post_steps(ops, fused_sum=left.dtype == DTYPES[dst_dt]))

@@ -20,8 +20,8 @@ DTYPES: dict[str, DTypeLike] = {"u8": np.uint8, "s8": np.int8, "s32": np.int32, 
 S32_TOP = 2147483520.0
 """The largest float32 below 2**31: s32 destinations saturate there."""
 
-ENDS = {name: (codes.TABLE[name].lowest, codes.TABLE[name].highest) for name in ("u8", "s8")}
-ROWS = {name: rows.floats(1.0, "half_even", *ends) for name, ends in {**ENDS, "s32": (-(2.0**31), S32_TOP)}.items()}
+TOPS = {"u8": codes.TABLE["u8"].highest, "s8": codes.TABLE["s8"].highest, "s32": S32_TOP}
+ROWS = {name: rows.floats(1.0, "half_even", codes.TABLE[name].lowest, top) for name, top in TOPS.items()}
 """How a float32 becomes a code of each type: a row of the float stage, which all systems share."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -118,4 +118,4 @@ def round_half_away_s32(x: NDArray[np.float64]) -> NDArray[np.int32]:
     array([         1,         -1,          1, 2147483647], dtype=int32)
     """
     away = np.trunc(x + np.copysign(0.5, x))
-    return np.clip(away, -(2.0**31), 2.0**31 - 1).astype(np.int32)
+    return np.clip(away, codes.TABLE["s32"].lowest, codes.TABLE["s32"].highest).astype(np.int32)

@@ -180,7 +180,8 @@ class Sums(NamedTuple):
         apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
         # oneDNN's padding never saturates. The product reads it as codes where a pair of them cannot (2*128*128 fits
         # s16) and where no pair is half padding, half image.
-        is_safe = not self.way.order and (-128 <= zero <= 127 if src.dtype == np.int8 else 0 <= zero <= 128)
+        low, high = (-dot.SHIFT, dot.SHIFT - 1) if src.dtype == np.int8 else (0, dot.SHIFT)
+        is_safe = not self.way.order and low <= zero <= high
         pad = (zero if is_safe else 0) + (dot.SHIFT if apart else 0)
         image = dot.shifted(src) if apart else src
         acc: NDArray[Any] = self._of(image, panels, pad, zero if is_safe and not in_f32 else 0, out)

@@ -13,7 +13,7 @@ from qops._kernels.product import weights as kernels
 from qops.onednn import _checks as check
 from qops.onednn import output
 from qops.onednn.attr import Scales, as_scales
-from qops.onednn.cast import ieee, store, to_f32
+from qops.onednn.cast import store
 from qops.onednn.dot import S8
 from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, Machine, machine
 from qops.onednn.packed import packed_for
@@ -250,20 +250,15 @@ def reorder_weights(
     >>> reorder_weights(w, None, machine("2.6", "avx2"), halved=True).ravel()
     array([  0,   1,   2,  64, -64], dtype=int8)
     """
-    factor = HALF if halved else np.float32(1)
     if weights.dtype == np.int8:
         if wq_scale is not None:
             raise ValueError(f"wq_scale: expected None for int8 weights, got {wq_scale!r}")
-        return store(to_f32(weights) * factor, "s8") if halved else weights
+        return store(weights.astype(np.int32), "s8", scale=0.5) if halved else weights
     if wq_scale is None:
         raise ValueError("wq_scale: expected the scale of float32 weights, got None")
     scale = output.per_channel("wq_scale", as_scales(wq_scale, "wq_scale"), weights.shape[0] * weights.shape[1], mask)
     if scale.size > 1:
         scale = scale.reshape(*weights.shape[:2], 1, 1, 1)
-    return _scaled(weights, scale, factor, m.divides)
-
-
-@ieee
-def _scaled(weights: NDArray[Any], scale: NDArray[Any], factor: np.float32, divides: bool) -> S8:
-    """Give float32 weights in s8."""
-    return store(weights * ((output.reciprocal(scale) if divides else scale) * factor), "s8")
+    with np.errstate(all="ignore"):
+        scale = output.reciprocal(scale) if m.divides else scale
+        return store(weights * (scale * (HALF if halved else 1)), "s8")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.product import gemm as kernels
+from qops.codes import TABLE
 from qops.onednn.packed import Packed, Weights
 
 __all__ = ["SHIFT", "compensated", "compensation", "leaves_s16", "paired", "shifted", "wrap_s32"]
@@ -20,10 +21,10 @@ S8: TypeAlias = NDArray[np.int8]
 S32: TypeAlias = NDArray[np.int32]
 S64: TypeAlias = NDArray[np.int64]
 
-SHIFT = 128
+SHIFT = -TABLE["s8"].lowest
 """Added to s8 codes, it makes u8 codes of them; -128 * (sum of the weights) takes that back."""
 
-S16_MIN, S16_MAX = -32768, 32767
+S16_MIN, S16_MAX = TABLE["s16"].lowest, TABLE["s16"].highest
 
 
 def wrap_s32(x: NDArray[Any]) -> S32:

@@ -69,9 +69,9 @@ def eltwise(
     >>> eltwise(np.int32([16777217, 2147483647]), "linear", 1.0)
     array([  16777216, 2147483520], dtype=int32)
     """
+    a, b = check.real(alpha, "alpha"), check.real(beta, "beta")
     codes = check.array(src, "src", [np.uint8, np.int8, np.int32])
     check.choice(alg, "alg", ["relu", "linear", "clip"])
-    a, b = check.real(alpha, "alpha"), check.real(beta, "beta")
     machine(version, isa)
     if alg == "clip" and a > b:
         raise ValueError(f"alpha, beta: expected alpha <= beta for a clip, got {a} and {b}")

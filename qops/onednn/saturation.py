@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.codes import TABLE
 from qops.onednn import _checks as check
 from qops.onednn import dot
 from qops.onednn.convolution_weights import Filters, filters_of, reorder_weights
@@ -20,6 +21,8 @@ from qops.onednn.unrolled import unrolled_weights, unrolled_window
 from qops.onednn.window import DENSE, Window
 
 __all__ = ["Saturation", "saturated_pairs", "unsafe_pairs"]
+
+U8_TOP = TABLE["u8"].highest
 
 
 class Saturation(NamedTuple):
@@ -168,7 +171,7 @@ def _saturation(counts: S64, places: int, lost: NDArray[Any]) -> Saturation:
     return Saturation(counts, places, int(loss.max(initial=0)), float(loss.mean()) if loss.size else 0.0)
 
 
-def unsafe_pairs(weights: ArrayLike, top: int = 255, *, src_dt: str = "u8") -> NDArray[np.bool_]:
+def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -> NDArray[np.bool_]:
     """Tell which pairs of weights *can* saturate with a source of u8 codes in [0, `top`].
 
     A pair is safe if ``top*(max(w0,0) + max(w1,0)) <= 32767`` and ``top*(min(w0,0) + min(w1,0)) >= -32768``. No data
@@ -203,8 +206,8 @@ def unsafe_pairs(weights: ArrayLike, top: int = 255, *, src_dt: str = "u8") -> N
     >>> unsafe_pairs(w), unsafe_pairs(w, top=127), unsafe_pairs(w, top=130)
     (array([[ True, False, False]]), array([[False, False, False]]), array([[ True, False, False]]))
     """
+    top = check.integer(top, "top", 0, U8_TOP)
     w = _weights(weights)
-    check.integer(top, "top", 0, 255)
     check.choice(src_dt, "src_dt", ("u8", "s8"))
     if w.ndim == 2:
         return dot.leaves_s16(dot.paired(w, machine(DEFAULT_VERSION, "avx2").k_starts(w.shape[1])), top)

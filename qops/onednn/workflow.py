@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops import codes
 from qops.onednn import _checks as check
 from qops.onednn.attr import Scales
 from qops.onednn.cast import F32
@@ -38,7 +39,7 @@ __all__ = [
 
 ROUNDINGS = {"half_even": np.rint, "truncate": np.trunc}
 
-ACTIVATION_TOP, WEIGHT_TOP = 255, 127
+ACTIVATION_TOP, WEIGHT_TOP = codes.TABLE["u8"].highest, codes.TABLE["s8"].highest
 """The codes of R. Activations are not negative and use all of u8; weights are symmetric."""
 
 
@@ -70,7 +71,7 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
     >>> weights_factor(np.float32([[1, 2], [-4, 0]]), mask=1 << 0).values
     array([63.5 , 31.75], dtype=float32)
     """
-    top = _top(bits, WEIGHT_TOP)
+    top, mask = _top(bits, WEIGHT_TOP), check.integer(mask, "mask", 0)
     return Scales((top / _peak(_finite(weights, "weights"), "weights", mask)).ravel(), mask)
 
 
@@ -97,8 +98,8 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     if factor.size not in (1, values.size):
         raise ValueError(f"bias: expected {factor.size} values, one a channel, got {values.size}")
     check.choice(rounding, "rounding", ROUNDINGS)
-    codes = ROUNDINGS[rounding](values.astype(np.float64) * factor)
-    return np.clip(codes, -(2.0**31), 2.0**31 - 1).astype(np.int32)
+    steps = ROUNDINGS[rounding](values.astype(np.float64) * factor)
+    return np.clip(steps, check.S32.lowest, check.S32.highest).astype(np.int32)
 
 
 def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
@@ -109,8 +110,8 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     >>> dequantize(np.int32([[220, 220]]), Scales(10.0), Scales([2.0, 4.0], mask=1))
     array([[11. ,  5.5]], dtype=float32)
     """
-    acc = check.array(x, "x", [np.int32])
-    factor = _product(q_a, q_w)
+    axis = check.integer(axis, "axis")
+    acc, factor = check.array(x, "x", [np.int32]), _product(q_a, q_w)
     if factor.size > 1:
         check.integer(axis, "axis", -acc.ndim, acc.ndim - 1)
         if acc.shape[axis] != factor.size:

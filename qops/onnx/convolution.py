@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.product.axes import Axis, convolve_axes
 from qops.onnx import _checks as check
 from qops.onnx.requantize import combined_scale, requantize
-from qops.onnx.window import Attributes, window
+from qops.onnx.window import LARGEST, Attributes, window
 from qops.qtensor import integer
 
 __all__ = ["conv_integer", "qlinear_conv"]
@@ -253,10 +253,11 @@ class Operands(NamedTuple):
 def _operands(
     x: ArrayLike, w: ArrayLike, x_zero_point: ArrayLike, w_zero_point: ArrayLike, given: Attributes, num_threads: int
 ) -> Operands:
+    threads = integer(num_threads, "num_threads", 1, LARGEST)
+    given = given._replace(group=integer(given.group, "group", 1, LARGEST))
     data, filters = check.array(x, "x", check.CODES_8), check.array(w, "w", check.CODES_8)
     axes = window(data, filters, given)
     x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")
     w_zero = check.zero_point(w_zero_point, "w_zero_point", filters.dtype)
     w_zero = check.channels(w_zero, "w_zero_point", len(filters))
-    threads = integer(num_threads, "num_threads", 1, 2**31 - 1)
     return Operands(data, filters, int(x_zero), w_zero, axes, given.group, threads)

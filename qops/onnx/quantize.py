@@ -104,11 +104,11 @@ def quantize_linear(
     array([[2, 4],
            [4, 8]], dtype=int8)
     """
+    axis, block_size = integer(axis, "axis", -64, 63), integer(block_size, "block_size", 0, 2**31 - 1)
     data = check.array(x, "x", (*check.SCALES, "int32"))
     scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
     dtype = _output_type(y_zero_point, output_dtype)
     zero = check.zero_point(y_zero_point, "y_zero_point", dtype)
-    axis, block_size = integer(axis, "axis", -64, 63), integer(block_size, "block_size", 0, 2**31 - 1)
     scale = check.of_slices(scale, "y_scale", data.shape, axis, block_size)
     zero = check.of_slices(zero, "y_zero_point", data.shape, axis, block_size)
     if check.runtime(runtime) == "ort":

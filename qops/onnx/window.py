@@ -30,9 +30,7 @@ def window(x: NDArray[Any], w: NDArray[Any], given: Attributes) -> list[Axis]:
     axes = x.ndim - 2
     if axes < 1:
         raise ValueError(f"x: expected (N, C, one or more spatial axes), got shape {x.shape}")
-    if integer(group, "group", 1, LARGEST) and (
-        w.ndim != x.ndim or w.shape[0] % group or x.shape[1] != w.shape[1] * group
-    ):
+    if w.ndim != x.ndim or w.shape[0] % group or x.shape[1] != w.shape[1] * group:
         raise ValueError(f"w: expected (M, C / group, kernel) for x {x.shape} and group {group}, got shape {w.shape}")
     kernel = w.shape[2:]
     if kernel_shape is not None and tuple(_integers(kernel_shape, "kernel_shape", axes, 1)) != kernel:

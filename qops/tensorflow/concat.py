@@ -69,8 +69,9 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
     >>> quantized_concat(1, [(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)])
     QTensor(data=array([[  0, 128, 100]], dtype=uint8), min=0.0, max=4.0)
     """
+    axis = integer(concat_dim, "concat_dim")
     parts = _tensors(values)
-    axis = _axis(concat_dim, parts)
+    _fit(axis, parts)
     is_wide = parts[0][0].dtype.itemsize == 4
     lowest, highest = min(lo for _, lo, _ in parts), max(hi for _, _, hi in parts)
     ends = (-max(abs(lowest), abs(highest)), max(abs(lowest), abs(highest))) if is_wide else (min(0.0, lowest), highest)
@@ -109,10 +110,10 @@ def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
     return parts
 
 
-def _axis(concat_dim: int, parts: list[Checked]) -> int:
-    """Give the axis; ValueError, in TensorFlow's words, if the tensors do not fit together along it."""
+def _fit(axis: int, parts: list[Checked]) -> None:
+    """Raise ValueError, in TensorFlow's words, if the tensors do not fit together along the axis."""
     shapes = [data.shape for data, _, _ in parts]
-    axis, rank = integer(concat_dim, "concat_dim"), len(shapes[0])
+    rank = len(shapes[0])
     if not 0 <= axis < rank:
         raise ValueError(
             f"concat_dim: Expected concatenating dimensions in the range [0, {rank}), but got {axis!r:.80}"
@@ -125,4 +126,3 @@ def _axis(concat_dim: int, parts: list[Checked]) -> int:
             raise ValueError(f"values: Ranks of all input tensors should match: {texts}")
         if shape[:axis] + shape[axis + 1 :] != shapes[0][:axis] + shapes[0][axis + 1 :]:
             raise ValueError(f"values: Dimensions of inputs should match: {texts}")
-    return axis

@@ -98,6 +98,14 @@ def test_quantize_one_end_comes_from_the_data():
         qops.quantize(x, min=4.0)
 
 
+@pytest.mark.parametrize(("ends", "text"), [({"max": -1.0}, "min 0.0 > max -1.0"), ({"min": 1.0}, "min 1.0 > max 0.0")])
+def test_quantize_calls_either_zero_of_the_data_0(ends, text):
+    """Which of 0.0 and -0.0 is found as an end depends on the tier."""
+    for zeros in np.float32([[0.0, -0.0] * 40, [-0.0, 0.0] * 40, [-0.0] * 80]):
+        with pytest.raises(ValueError, match=f"^range: {text}, of which"):
+            qops.quantize(zeros, **ends)
+
+
 def test_quantize_of_nothing_and_of_zeros_is_zero_wide():
     for x in (np.zeros((0, 3)), np.zeros((2, 3)), []):
         t = qops.quantize(x)

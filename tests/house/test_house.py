@@ -276,18 +276,3 @@ def test_packages_hold_every_file_that_they_need():
     assert tree - manifest - own == set()
     wanted = {name for name in tree if name.startswith("qops/") and name.endswith((".py", ".pyi", "py.typed"))}
     assert wanted == modules | data
-
-
-@pytest.mark.parametrize("compiler", ["no_compiler_of_this_name", "neither this -one"])
-def test_setup_says_in_one_line_that_there_is_no_compiler(compiler):
-    done = subprocess.run(
-        [sys.executable, "setup.py", "--version"],
-        cwd=ROOT,
-        env={**os.environ, "CC": compiler},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert done.stderr == (
-        f"qops is compiled when it is installed, but there is no C compiler {compiler!r}: install gcc or clang\n"
-    )

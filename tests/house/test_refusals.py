@@ -1,5 +1,6 @@
 """Bad input to any argument of any op raises what begins with that argument's own name, and changes nothing."""
 
+import copy
 import inspect
 import math
 import pickle
@@ -11,7 +12,7 @@ import calls_of_tensorflow
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
-from ops import OPS, OUTPUTS, arrays, call, changed, first_array, function, is_tensor
+from ops import OPS, OUTPUTS, arrays, call, changed, first_array, function, is_tensor, same
 
 NAN, INF = math.nan, math.inf
 NOT_NUMBERS = {
@@ -182,3 +183,55 @@ def test_outputs_that_share_memory_with_an_input_are_refused(name):
             with pytest.raises(ValueError, match=r"^out: shares memory with"):
                 call(name, out=out, **{key: (x, *good[1:]) if is_tensor(good) else x})
             assert (memory == kept).all()
+
+
+class Index:
+    """An integer that runs code when it is asked for its value: it makes other types of arrays."""
+
+    def __init__(self, value, arrays):
+        self.value, self.arrays = value, arrays
+
+    def __index__(self):
+        while self.arrays:
+            x = self.arrays.pop()
+            x.dtype = np.uint8 if x.itemsize > 1 else "V1"
+        return self.value
+
+
+class Real(Index):
+    def __float__(self):
+        self.__index__()
+        return float(self.value)
+
+
+def arrays_in(value):
+    if isinstance(value, (list, tuple)):
+        return [x for part in value for x in arrays_in(part)]
+    return [value] if isinstance(value, np.ndarray) and value.ndim else []
+
+
+def calls_with_code(name):
+    """The good call on copies of its arrays, and the same with one number, each in turn, replaced by a `Real`."""
+    for key, good in (OPS[name].good | numbers(name)).items():
+        for end in (1, 2) if is_tensor(good) else (0,) if type(good) in (int, float) else ():
+            plain = copy.deepcopy(OPS[name].good)
+            parts = [*plain[key]] if end else [good]
+            if type(parts[end]) in (int, float):
+                kind = Real if isinstance(parts[end], float) else Index
+                parts[end] = kind(parts[end], arrays_in([*plain.values()]))
+                yield plain, {**plain, key: tuple(parts) if end else parts[0]}
+
+
+@pytest.mark.parametrize("name", [name for name in OPS if arrays_in([*OPS[name].good.values()])])
+def test_numbers_that_run_code_come_before_arrays(name):
+    """Arrays that such a number changes are refused, or read as they were or are: memory beyond them is not."""
+    want = call(name)
+    for plain, changes in calls_with_code(name):
+        try:
+            got = call(name, **changes)
+        except (TypeError, ValueError):
+            continue
+        try:
+            same(got, want)
+        except AssertionError:
+            same(got, call(name, **plain))

@@ -96,7 +96,7 @@ T = QTensor(np.uint8([1, 2, 255]), -1.0, 1.0)
         (lambda t: t - t, "-: use qops.quantized_sub_8p8to8"),
         (lambda t: 1.0 - t, "-: use qops.quantized_sub_8p8to8"),
         (lambda t: t / 2, "a QTensor is no array: take .data for its codes or .dequantize"),
-        (lambda t: -t, "a QTensor is no array"),
+        (lambda t: -t, "^-: a QTensor is no array"),
         (lambda t: t @ t, "@: use qops.matmul"),
         (lambda t: t < t, "<, >: compare the codes, t.data, or the real values, t.dequantize"),
         (lambda t: t >= 1.0, "<, >: compare the codes"),
@@ -168,6 +168,8 @@ def test_a_tensor_that_is_wrong_is_refused_when_it_is_made(parts, text):
         QTensor(*parts)
     with pytest.raises((TypeError, ValueError), match=f"^{text}"):
         T._replace(**dict(zip(("data", "min", "max"), parts, strict=True)))
+    with pytest.raises((TypeError, ValueError), match=f"^{text}"):
+        QTensor._make(parts)
 
 
 def test_shape_values_and_rows():
@@ -241,9 +243,15 @@ def test_what_another_library_refuses_is_refused_by_name():
 
 
 def test_out_of_a_subclass_runs_no_code_of_its_own():
+    """Not even where it must be compared with an input between whose elements it lies."""
+
     class Spy(np.ndarray):
         def __array_function__(self, *_):
             raise AssertionError
 
-    t, out = QTensor(np.zeros(8, np.uint8), 0.0, 1.0), np.zeros((8, 2), np.float32)[:, 0].view(Spy)
-    assert qops.dequantize(t, out=out) is out
+    memory = np.zeros((8, 8), np.uint8)
+    codes, out = memory[:, 4], memory.view(np.float32)[:, 0].view(Spy)
+    assert qops.dequantize((codes, 1.0, 2.0), out=out) is out
+    assert (out == 1).all()
+    with pytest.raises(ValueError, match=r"^out: shares memory"):
+        qops.dequantize((memory[:, 3], 1.0, 2.0), out=out)

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.math cimport isfinite
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, uintptr_t
 
 from qops._kernels.core.codes cimport is_read_otherwise
 
@@ -94,7 +94,7 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
         return x
     if source.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected integers, got {source.dtype}")
-    if source.size and not (source.min() >= -(2**31) and source.max() < 2**31):
+    if source.size and not (source.min() >= INT32_MIN and source.max() <= INT32_MAX):
         raise ValueError(f"{name}: int32 does not hold its values, {source.min()} to {source.max()}")
     return source.astype(np.int32)
 

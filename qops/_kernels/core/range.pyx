@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t
 
 from qops._kernels.core.checks cimport real, span_of
 from qops._kernels.core.tiers cimport tier
@@ -55,7 +55,7 @@ cdef void range_f32_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 cdef int range_32_into(cnp.ndarray codes, int32_t* lowest, int32_t* highest) except -1:
     """Sets the lowest and highest of int32 codes; 2**31 - 1 and -2**31 of none."""
-    cdef Ends32 r = Ends32(2147483647, -2147483648)
+    cdef Ends32 r = Ends32(INT32_MAX, INT32_MIN)
     walk(range_s32_loop, &r, codes)
     lowest[0], highest[0] = r.lowest, r.highest
     return 0
@@ -86,5 +86,6 @@ cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) 
     else:
         return span_of(lo, hi, name, ends)
     if ends.min > ends.max:
-        raise ValueError(f"{name}: min {ends.min} > max {ends.max}, of which the data gave one")
+        zero = 0.0  # makes 0.0 of -0.0, as tiers differ in which of the two they find
+        raise ValueError(f"{name}: min {ends.min + zero} > max {ends.max + zero}, of which the data gave one")
     return 0

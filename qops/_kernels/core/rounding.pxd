@@ -1,7 +1,8 @@
 """Every rounding, saturation, clamp and wrap, once: the tie rule in the name, the type of the result behind it."""
 
 from libc.math cimport copysignf, floor, floorf, rint, rintf, round, trunc, truncf
-from libc.stdint cimport INT32_MIN, INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MIN, UINT8_MAX, int16_t, int32_t, int64_t
+from libc.stdint cimport uint8_t, uint32_t
 
 
 cdef extern from "core/rounding.h":
@@ -11,9 +12,6 @@ cdef extern from "core/rounding.h":
         HALF_UP "QOPS_HALF_UP"
         HALF_AWAY "QOPS_HALF_AWAY"
         HALF_EVEN "QOPS_HALF_EVEN"
-
-
-# ---------------------------------------------------------------- cut to a range, and to the low bits
 
 
 cdef inline int64_t clamp_s64(int64_t v, int64_t lo, int64_t hi) noexcept nogil:
@@ -33,11 +31,11 @@ cdef inline double clamp_f64(double v, double lo, double hi) noexcept nogil:
 
 
 cdef inline uint8_t saturate_u8(int64_t v) noexcept nogil:
-    return <uint8_t>clamp_s64(v, 0, 255)
+    return <uint8_t>clamp_s64(v, 0, UINT8_MAX)
 
 
 cdef inline int16_t saturate_s16(int64_t v) noexcept nogil:
-    return <int16_t>clamp_s64(v, -32768, 32767)
+    return <int16_t>clamp_s64(v, INT16_MIN, INT16_MAX)
 
 
 cdef inline int16_t wrap_s16(int64_t v) noexcept nogil:
@@ -46,9 +44,6 @@ cdef inline int16_t wrap_s16(int64_t v) noexcept nogil:
 
 cdef inline int32_t wrap_s32(int64_t v) noexcept nogil:
     return <int32_t><uint32_t>(v & 0xFFFFFFFFLL)
-
-
-# ---------------------------------------------------------------- floats to whole floats
 
 
 cdef inline float half_away_f32(float v) noexcept nogil:
@@ -76,9 +71,6 @@ cdef inline double rounded_f64(double v, Rounding rounding) noexcept nogil:
     return round(v) if rounding == HALF_AWAY else rint(v)
 
 
-# ---------------------------------------------------------------- floats to integers
-
-
 cdef inline int32_t truncate_x86_s32(float v) noexcept nogil:
     """Toward zero; what int32 does not hold, and NaN, give the lowest integer, as on x86."""
     return <int32_t>v if -<float>2147483648.0 <= v < <float>2147483648.0 else INT32_MIN
@@ -94,7 +86,7 @@ cdef inline int32_t truncate_dsp_s32(float v) noexcept nogil:
     if v != v:
         return -1
     if v >= <float>2147483648.0:
-        return 2147483647
+        return INT32_MAX
     return INT32_MIN if v <= <float>-2147483648.0 else <int32_t>v
 
 
