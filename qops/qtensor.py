@@ -107,7 +107,7 @@ class QTensor(_Triple):
         return _new_tensor(cls, data, min, max)
 
     @classmethod
-    def _make(cls, iterable: Iterable[Any]) -> Self:
+    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
         return cls(*iterable)
 
     def _replace(self, **changes: Any) -> Self:
