@@ -37,13 +37,13 @@ def shape(x: NDArray[Any], name: str, wanted: tuple[int, ...]) -> NDArray[Any]:
 def instance(x: object, name: str, kind: type) -> None:
     """Raise TypeError if `x` is not a `kind`."""
     if not isinstance(x, kind):
-        raise TypeError(f"{name}: expected a qops.onednn.{kind.__name__}, got {x!r}")
+        raise TypeError(f"{name}: expected a qops.onednn.{kind.__name__}, got {x!r:.80}")
 
 
 def sequence(x: Any, name: str) -> list[Any]:
     """Give the members of a sequence or array."""
     if isinstance(x, str) or not isinstance(x, (Sequence, np.ndarray)):
-        raise TypeError(f"{name}: expected a sequence, got {x!r}")
+        raise TypeError(f"{name}: expected a sequence, got {x!r:.80}")
     return list(x)
 
 
@@ -62,7 +62,7 @@ def integer(x: int, name: str, low: int = S32.lowest, high: int = S32.highest) -
 def pair(x: Sequence[int], name: str, low: int) -> tuple[int, int]:
     """Give `x` as two ints (vertical, horizontal), each at least `low`."""
     if isinstance(x, str) or not isinstance(x, Sequence) or len(x) != 2:
-        raise ValueError(f"{name}: expected two integers (vertical, horizontal), got {x!r}")
+        raise ValueError(f"{name}: expected two integers (vertical, horizontal), got {x!r:.80}")
     return integer(x[0], name, low), integer(x[1], name, low)
 
 

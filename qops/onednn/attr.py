@@ -167,7 +167,7 @@ class Attr:
         """Raise ValueError if anything was given that is not in `names`."""
         for name in self.given:
             if name not in names:
-                raise ValueError(f"{name}: not supported here, got {getattr(self, name)!r}")
+                raise ValueError(f"{name}: not supported here, got {getattr(self, name)!r:.80}")
 
 
 def as_scales(scale: Scales | float, name: str) -> Scales:
@@ -185,7 +185,7 @@ def ops_of(post_ops: Sequence[PostOp]) -> tuple[PostOp, ...]:
     ops = check.sequence(post_ops, "post_ops")
     for op in ops:
         if not isinstance(op, (Sum, Eltwise)):
-            raise TypeError(f"post_ops: expected Sum or Eltwise, got {op!r}")
+            raise TypeError(f"post_ops: expected Sum or Eltwise, got {op!r:.80}")
     return tuple(ops)
 
 

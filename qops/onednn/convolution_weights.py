@@ -210,7 +210,7 @@ def filters_of(
     """Check the weights of a convolution of images (N, C, H, W)."""
     if isinstance(weights, PackedConvolutionWeights):
         if wq_scale is not None:
-            raise ValueError(f"wq_scale: expected None for packed weights, got {wq_scale!r}")
+            raise ValueError(f"wq_scale: expected None for packed weights, got {wq_scale!r:.80}")
         filters: Filters = packed_for(weights, "weights", m)
     else:
         filters = Filters(*_grouped(weights), wq_scale, m)
@@ -252,7 +252,7 @@ def reorder_weights(
     """
     if weights.dtype == np.int8:
         if wq_scale is not None:
-            raise ValueError(f"wq_scale: expected None for int8 weights, got {wq_scale!r}")
+            raise ValueError(f"wq_scale: expected None for int8 weights, got {wq_scale!r:.80}")
         return store(weights.astype(np.int32), "s8", scale=0.5) if halved else weights
     if wq_scale is None:
         raise ValueError("wq_scale: expected the scale of float32 weights, got None")

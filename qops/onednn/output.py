@@ -101,7 +101,7 @@ def prepare(
     """
     for name in attr.given:
         if name in (("oscale",) if m.divides else ("src_scale", "wei_scale", "dst_scale")):
-            raise ValueError(f"{name}: not known to version {m.version!r}, got {getattr(attr, name)!r}")
+            raise ValueError(f"{name}: not known to version {m.version!r}, got {getattr(attr, name)!r:.80}")
         if name in ("src_scale", "dst_scale") and getattr(attr, name).mask != 0:
             raise ValueError(f"{name}: expected mask 0, got {getattr(attr, name).mask}")
     channels = dst.shape[axis]

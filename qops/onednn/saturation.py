@@ -120,7 +120,7 @@ def saturated_pairs(
         x = check.array(src, "src", [np.uint8, np.int8], 4)
         return _of_convolution(x, filters_of(weights, None, x, m), window)
     if window != DENSE:
-        raise ValueError(f"window: expected none for an inner product, got {window!r}")
+        raise ValueError(f"window: expected none for an inner product, got {window!r:.80}")
     x = check.array(src, "src", [np.uint8, np.int8], 2)
     w = _weights(weights)
     check.shape(w, "weights", (len(w), x.shape[1]))

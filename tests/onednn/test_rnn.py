@@ -44,6 +44,11 @@ def code(x):
     return np.clip(np.rint(x * 127 + 128), 0, 255).astype(np.uint8)
 
 
+@pytest.mark.parametrize("peak", [2.0**-120, 0.75, 1.0, 3e38])
+def test_recommended_scale_takes_the_largest_weight_to_63(peak):
+    assert recommended_weights_scale(F([-peak, peak / 2])) == 63 / float(F(peak))
+
+
 @pytest.mark.parametrize("isa", ["vnni", "avx2"])
 @pytest.mark.parametrize("per_output", [False, True])
 def test_lstm_matches_the_twin(isa, per_output):
