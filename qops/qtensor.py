@@ -57,6 +57,14 @@ __all__ = [
 _IS_NO_ARRAY = "a QTensor is no array: take .data for its codes or .dequantize() for its real values"
 
 
+def _refusing(text: str) -> Callable[..., NoReturn]:
+    def refuse(*_: object) -> NoReturn:
+        """Refuse."""
+        raise TypeError(text)
+
+    return refuse
+
+
 class _Triple(NamedTuple):
     data: NDArray[Any]
     min: Any
@@ -154,41 +162,15 @@ class QTensor(_Triple):
         """The opposite of ``==``."""
         return not self == other
 
-    def __add__(self, other: object) -> NoReturn:
-        """Refuse."""
-        raise TypeError("+: use qops.quantized_add_8p8to8(a, b) or qops.quantized_add_8p8to32(a, b)")
-
-    def __mul__(self, other: object) -> NoReturn:
-        """Refuse."""
-        raise TypeError("*: use qops.quantized_mul_8x8to8(a, b), qops.quantized_mul_8x8to32(a, b) or t.dequantize()")
-
-    def __lt__(self, other: object) -> NoReturn:
-        """Refuse."""
-        raise TypeError("<, >: compare the codes, t.data, or the real values, t.dequantize()")
-
-    def __sub__(self, other: object) -> NoReturn:
-        """Refuse."""
-        raise TypeError("-: use qops.quantized_sub_8p8to8(a, b) or qops.quantized_sub_8p8to32(a, b)")
-
-    def __truediv__(self, other: object) -> NoReturn:
-        """Refuse."""
-        raise TypeError(f"/ and the like: {_IS_NO_ARRAY}")
-
-    def __neg__(self) -> NoReturn:
-        """Refuse."""
-        raise TypeError(f"-: {_IS_NO_ARRAY}")
-
-    __radd__ = __add__
-    __rmul__ = __mul__
-    __le__ = __gt__ = __ge__ = __lt__
-    __rsub__ = __sub__
-    __rtruediv__ = __truediv__
-
-    def __matmul__(self, other: object) -> NoReturn:
-        """Refuse."""
-        raise TypeError("@: use qops.matmul(a, b)")
-
-    __rmatmul__ = __matmul__
+    __add__ = __radd__ = _refusing("+: use qops.quantized_add_8p8to8(a, b) or qops.quantized_add_8p8to32(a, b)")
+    __sub__ = __rsub__ = _refusing("-: use qops.quantized_sub_8p8to8(a, b) or qops.quantized_sub_8p8to32(a, b)")
+    __mul__ = __rmul__ = _refusing(
+        "*: use qops.quantized_mul_8x8to8(a, b), qops.quantized_mul_8x8to32(a, b) or t.dequantize()"
+    )
+    __matmul__ = __rmatmul__ = _refusing("@: use qops.matmul(a, b)")
+    __truediv__ = __rtruediv__ = _refusing(f"/: {_IS_NO_ARRAY}")
+    __neg__ = _refusing(f"-: {_IS_NO_ARRAY}")
+    __lt__ = __le__ = __gt__ = __ge__ = _refusing("<, >: compare the codes, t.data, or the real values, t.dequantize()")
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse to be made an array."""
