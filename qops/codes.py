@@ -19,12 +19,12 @@ s32_affine      -2**31..2**31 - 1        2**32 - 1   ``min + (q + 2**31) * step`
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.core.affine import line as _line
 from qops._kernels.core.codes import learn_codes as _learn_codes
 
-__all__ = ["TABLE", "CodeType", "of"]
+__all__ = ["TABLE", "CodeType", "of", "of_dtype"]
 
 
 class CodeType(NamedTuple):
@@ -91,6 +91,7 @@ _OTHERWISE = (
 )
 TABLE: dict[str, CodeType] = {row.name: row for row in (*_PLAIN, *_OTHERWISE)}
 """Every row by its name."""
+_DTYPES = ", ".join(str(row.dtype) for row in _PLAIN)
 _BY_DTYPE = {row.dtype.str[1:]: row for row in _PLAIN}  # in either order of bytes
 _learn_codes(_PLAIN)
 
@@ -121,5 +122,35 @@ def of(data: NDArray[Any], name: str = "data") -> CodeType:
     """
     row = _BY_DTYPE.get(data.dtype.str[1:])
     if row is None:
-        raise TypeError(f"{name}: expected {', '.join(str(r.dtype) for r in _PLAIN)} codes, got {data.dtype}")
+        raise TypeError(f"{name}: expected {_DTYPES} codes, got {data.dtype}")
     return row
+
+
+def of_dtype(dtype: DTypeLike, name: str = "dtype") -> CodeType:
+    """The row that a dtype means.
+
+    Parameters
+    ----------
+    dtype : dtype
+        A type or its name.
+    name : str
+        What an error calls it.
+
+    Returns
+    -------
+    CodeType
+
+    Raises
+    ------
+    TypeError
+        A dtype without a row, or no dtype.
+
+    Examples
+    --------
+    >>> of_dtype("int16").highest
+    32767
+    """
+    try:
+        return of(np.empty(0, dtype), name)
+    except TypeError:
+        raise TypeError(f"{name}: expected {_DTYPES}, got {dtype!r:.80}") from None

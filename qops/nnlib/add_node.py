@@ -233,7 +233,7 @@ class QuantizedSub8p8to8D32(Node):
 def known_form(form: Form) -> Form:
     """Give `form`, if it is one; ValueError if not."""
     if form not in get_args(Form):
-        raise ValueError(f"form: {form!r} is none of {', '.join(get_args(Form))}")
+        raise ValueError(f"form: {form!r:.80} is none of {', '.join(get_args(Form))}")
     return form
 
 

@@ -77,12 +77,12 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
 
 def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "half_even") -> U8:
     """Give a_u8 = [Q_a*a], saturated to [0, 255]."""
-    return _codes(activations, "activations", q_a, rounding, 0, ACTIVATION_TOP).astype(np.uint8)
+    return _codes(activations, ("activations", "q_a"), q_a, rounding, 0, ACTIVATION_TOP).astype(np.uint8)
 
 
 def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even") -> S8:
     """Give W_s8 = [Q_w*W], saturated to [-127, 127]."""
-    return _codes(weights, "weights", q_w, rounding, -WEIGHT_TOP, WEIGHT_TOP).astype(np.int8)
+    return _codes(weights, ("weights", "q_w"), q_w, rounding, -WEIGHT_TOP, WEIGHT_TOP).astype(np.int8)
 
 
 def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "half_even") -> S32:
@@ -178,9 +178,10 @@ def _peak(x: F32, name: str, mask: int) -> NDArray[np.float64]:
     return peak
 
 
-def _codes(x: ArrayLike, name: str, q: Scales, rounding: str, low: int, top: int) -> NDArray[Any]:
-    check.instance(q, f"factor of {name}", Scales)
+def _codes(x: ArrayLike, names: tuple[str, str], q: Scales, rounding: str, low: int, top: int) -> NDArray[Any]:
+    name, factor_name = names
+    check.instance(q, factor_name, Scales)
     check.choice(rounding, "rounding", ROUNDINGS)
     data = _finite(x, name)
-    factor = q.along(data.shape, name, range(1 << data.ndim)).astype(np.float64)
+    factor = q.along(data.shape, factor_name, range(1 << data.ndim)).astype(np.float64)
     return np.asarray(np.clip(ROUNDINGS[rounding](data * factor), low, top))

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.qtensor import as_array, check_out, integer, number
-from qops.rules.numbers import FLOATS, SINGLES, Numbers, codes_of, rule_of
+from qops.rules.numbers import FLOATS, SINGLES, Numbers, rule_of
 from qops.rules.table import TABLE
 
 __all__ = ["integers", "requantize"]
@@ -141,7 +142,7 @@ def requantize(
     x = as_array(acc, "acc")
     if x.dtype.kind not in "iu":
         raise TypeError(f"acc: expected integers, got {x.dtype}")
-    codes = codes_of(np.dtype(dtype))
+    codes = of_dtype(dtype)
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
     zero = integer(zero_point, "zero_point", -(2**31), 2**31 - 1)

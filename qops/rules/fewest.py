@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from qops.codes import of_dtype
 from qops.qtensor import integer, number
-from qops.rules.numbers import codes_of
 
 __all__ = ["FewestBits", "Tradeoff", "fewest_bits"]
 
@@ -92,7 +92,7 @@ def fewest_bits(
     >>> found.pareto[-2]
     Tradeoff(bits=7, multiplier=77, right_shift=8, off=166)
     """
-    value, codes = Fraction(number(scale, "scale")), codes_of(np.dtype(dtype))
+    value, codes = Fraction(number(scale, "scale")), of_dtype(dtype)
     if value <= 0:
         raise ValueError(f"scale: {scale} is not above 0")
     if codes.dtype.itemsize > 2:

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from qops._kernels.core import rows
 from qops._kernels.core.multipliers import multipliers, one_multiplier
-from qops.codes import CodeType
-from qops.codes import of as code_type
 from qops.fixedpoint import Multiplier
 from qops.rules.table import TABLE, Rule
 
-__all__ = ["FLOATS", "SINGLES", "Numbers", "codes_of", "multiplier_of", "rule_of"]
+__all__ = ["FLOATS", "SINGLES", "Numbers", "multiplier_of", "rule_of"]
 
 Array: TypeAlias = NDArray[Any]
 Run: TypeAlias = Callable[[Array, Array], None]
@@ -34,11 +32,6 @@ def rule_of(rule: object) -> Rule:
 
 
 @lru_cache(maxsize=16)
-def codes_of(dtype: np.dtype[Any]) -> CodeType:
-    """The code type of a data type; TypeError if it is none."""
-    return code_type(np.empty(0, dtype), "dtype")
-
-
 def multiplier_of(rule: Rule, scale: Any) -> tuple[Any, Any]:
     """Multiplier and right shift that a rule makes of a real scale, or arrays of them; ValueError where it cannot."""
     kind = "31 bits" if rule.multiplier in FLOATS else rule.multiplier

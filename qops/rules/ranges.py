@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from qops.codes import of_dtype
 from qops.qtensor import number
-from qops.rules.numbers import codes_of
 
 __all__ = ["RANGE_RULES", "QuantParams", "RangeRule", "choose_range"]
 
@@ -219,7 +219,7 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = np.uin
     """
     if not isinstance(rule, str) or rule not in RANGE_RULES:
         raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(RANGE_RULES)}")
-    codes = codes_of(np.dtype(dtype))
+    codes = of_dtype(dtype)
     if codes.dtype.itemsize != 1:
         raise TypeError(f"dtype: expected uint8 or int8, got {codes.dtype}")
     lo, hi = number(min, "min"), number(max, "max")

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops.codes import of_dtype
 from qops.qtensor import as_array, check_out, integer, number
-from qops.rules.numbers import codes_of
 from qops.rules.scales import fma
 
 __all__ = ["QUANTIZE", "QuantizeRule", "quantize"]
@@ -116,7 +116,7 @@ def quantize(
         values = source.astype(F32)
     if np.isnan(values).any():
         raise ValueError("x: has NaN, which has no code")
-    codes = codes_of(np.dtype(dtype))
+    codes = of_dtype(dtype)
     step = F32(number(scale, "scale"))
     if not (step > 0 and np.isfinite(step)):
         raise ValueError(f"scale: expected a number above 0, got {scale}")

@@ -7,11 +7,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.qtensor import integer, number
 from qops.rules.accumulators import requantize
 from qops.rules.c_source import emit
-from qops.rules.numbers import Numbers, codes_of, rule_of
+from qops.rules.numbers import Numbers, rule_of
 from qops.rules.table import TABLE, Rule
 from qops.tools.probes import boundaries, edges
 
@@ -223,7 +224,7 @@ def vectors(
     row = rule_of(rule)
     if rule in _BY_INTEGERS:
         raise ValueError(f"rule: {rule} takes no scale")
-    value, codes = number(scale, "scale"), codes_of(np.dtype(dtype))
+    value, codes = number(scale, "scale"), of_dtype(dtype)
     if not value > 0:
         raise ValueError(f"scale: {scale} is not above 0")
     if codes.dtype.itemsize > 2:

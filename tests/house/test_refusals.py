@@ -118,6 +118,20 @@ def test_what_is_no_word_is_refused(name, key, value):
     refused(name, key, value)
 
 
+@pytest.mark.parametrize("name", OPS)
+def test_errors_are_short(name):
+    """Whatever a user passes in place of an argument, it is not repeated in full."""
+    for key in inspect.signature(function(name)).parameters:
+        try:
+            call(name, **{key: "x" * 10_000})
+        except (TypeError, ValueError) as refusal:
+            text = str(refusal)
+        else:  # as a flag
+            continue
+        assert len(text) < 600, key
+        assert re.match(r"[\w ,\[\]]+: ", text), f"{key}: {text}"
+
+
 @pytest.mark.parametrize(
     ("name", "key", "kind"),
     [(n, key, kind) for n in OPS for key in arrays(n) for kind in NOT_ARRAYS if not allowed(n, key, kind)],

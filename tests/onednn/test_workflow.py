@@ -87,7 +87,7 @@ def test_bias_saturates_and_output_scale_requantizes():
         (
             lambda: workflow.quantize_weights(WEIGHTS, 1.0),
             TypeError,
-            "factor of weights: expected a qops.onednn.Scales, got 1.0",
+            "q_w: expected a qops.onednn.Scales, got 1.0",
         ),
         (
             lambda: workflow.quantize_bias(BIAS, Scales([1, 1], 1), Scales(1.0)),

@@ -98,7 +98,11 @@ cdef void table_8(Ends ends, CodeType kind, Ends wanted, CodeType into, uint8_t*
 
 cdef int eight_bits(dtype) except -1:
     """The number of the dtype, uint8 or int8."""
-    cdef int typenum = cnp.NPY_UINT8 if dtype is UINT8 else np.dtype(dtype).num
+    cdef int typenum
+    try:
+        typenum = cnp.NPY_UINT8 if dtype is UINT8 else np.dtype(dtype).num
+    except (TypeError, ValueError):
+        typenum = -1
     if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8:
         raise TypeError(f"dtype: expected uint8 or int8, got {dtype!r:.80}")
     return typenum
