@@ -46,4 +46,4 @@ def _repeated(scale: NDArray[Any], shape: tuple[int, ...]) -> tuple[NDArray[Any]
         return scale.reshape(1), 1
     inner = shape[-1] if scale.shape[-1] == 1 else 1
     dims = (*shape[-scale.ndim : -1], scale.shape[-1])
-    return np.ascontiguousarray(np.broadcast_to(scale, dims)).ravel(), inner
+    return np.require(np.broadcast_to(scale, dims), None, ["C", "A"]).ravel(), inner

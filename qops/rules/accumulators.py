@@ -173,8 +173,8 @@ def requantize(
 def _by_channel(x: NDArray[Any], axis: int, numbers: Numbers, dtype: Any, out: NDArray[Any] | None) -> NDArray[Any]:
     """The codes with a scale for each channel."""
     run = numbers.run(prod(x.shape[axis:][1:]))
-    made = out if out is not None and out.flags.c_contiguous else np.empty(x.shape, dtype)
-    run(np.ascontiguousarray(x), made)
+    made = out if out is not None and out.flags.c_contiguous and out.flags.aligned else np.empty(x.shape, dtype)
+    run(np.require(x, None, ["C", "A"]), made)
     if out is None or made is out:
         return made
     out[...] = made

@@ -134,7 +134,7 @@ def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None]
     if axis < 0:
         run(0, x, out)
         return
-    near = np.ascontiguousarray(np.moveaxis(x, axis, 0), x.dtype.newbyteorder("="))
+    near = np.require(np.moveaxis(x, axis, 0), x.dtype.newbyteorder("="), ["C", "A"])
     made = np.empty(near.shape, out.dtype)
     for i in range(len(near)):
         run(i, near[i : i + 1], made[i : i + 1])

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import quantize as kernels
+from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import F32, TensorLike, integer, output, parts
 from qops.tensorflow._checks import MODES, TYPES, check_axis, codes_of, numbers, one_of, ranges_of, slices
 
 WAYS = {"MIN_COMBINED": kernels.MIN_COMBINED, "MIN_FIRST": kernels.MIN_FIRST, "SCALED": kernels.SCALED}
+CANCELS = 2.0**-101  # below this a sum with min may be too small for a normal float32
 
 
 def dequantize(
@@ -94,6 +96,11 @@ def dequantize(
     >>> dequantize(t, "SCALED", narrow_range=True, onednn=True)
     array([0. , 2.5, 5. ], dtype=float32)
 
+    What is below the normal float32 (2**-126) is 0: an end of the range, the step, the value.
+
+    >>> dequantize((np.uint8([255]), 1e-38, 1e-38), mode="SCALED")
+    array([0.], dtype=float32)
+
     Nothing looks at the range, and SCALED of unsigned codes never at min:
 
     >>> dequantize((np.uint8([0, 255]), 5.0, 1.0), mode="SCALED")
@@ -124,6 +131,8 @@ def dequantize(
     out = output(out, F32, q)
     for r, (codes, part) in zip(ranges, slices(axis, q, out), strict=True):
         kernels.dequantize(codes, *r, way, narrow_range, count > 1, part)
+    if mode == "MIN_COMBINED" and any(0 < abs(low) < CANCELS for low, _ in ranges):
+        np.multiply(out, 0, out=out, where=np.abs(out) < NORMAL)
     return out
 
 

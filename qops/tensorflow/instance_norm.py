@@ -134,8 +134,10 @@ def _normalized(
     often = np.bincount(places.ravel(), minlength=256 * channels).reshape(channels, 256)
     mean = ((often @ np.arange(256)).astype(F32) / F32(count))[:, np.newaxis]
     values = step * (ALL_CODES - mean)
-    squares = often * np.square(values).astype(np.float64)
-    var = (squares.sum(1, keepdims=True) / count).astype(F32)
+    with np.errstate(over="ignore"):
+        squares = np.where(often, np.square(values), 0).astype(np.float64)
+        total = (often * squares).sum(1, keepdims=True)
+        var = np.where(np.isinf(total.astype(F32)), np.inf, total / count).astype(F32)
     if not (var + epsilon > 0).all():
         raise ValueError(f"variance_epsilon: a variance of {var.min()} and {epsilon} is not above 0")
     root = (1 / np.sqrt((var + epsilon).astype(np.float64))).astype(F32)

@@ -98,8 +98,8 @@ def quantize_v2(
         HALF_TO_EVEN but for SCALED; an axis for MIN_FIRST, beyond the dimensions, of size 0, or of another length than
         the ranges; several ranges without an axis; a range end that is not finite, ``input_max_range must be larger
         than input_min_range``; a range too narrow, or widened too far, for float32; an `out` that does not fit. With
-        oneDNN: a 0-d `input` for SCALED, or for MIN_FIRST beyond the range (it would not saturate); more than 5 axes;
-        qint32 for SCALED with HALF_TO_EVEN, for which TensorFlow has no kernel then.
+        oneDNN: a 0-d `input` for SCALED; more than 5 axes; qint32 for SCALED with HALF_TO_EVEN, for which TensorFlow
+        has no kernel then.
 
     Notes
     -----
@@ -114,10 +114,19 @@ def quantize_v2(
     >>> quantize_v2(x, -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array([  0,  42,  85, 128, 170, 212, 255], dtype=uint8)
 
-    A 0-d input is not rounded there, but truncated (165.75 is code 165):
+    A 0-d input is not rounded there, but truncated (165.75 is code 165), and not cut: beyond the range it becomes the
+    low 8 bits of an int32 (2.0 is 382, of which 126 is left; what int32 does not hold becomes 0). C leaves this
+    undefined; it is what x86 does.
 
     >>> quantize_v2(np.float32(0.3), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array(165, dtype=uint8)
+    >>> quantize_v2(np.float32(2.0), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
+    array(126, dtype=uint8)
+
+    A range end below the normal float32 (2**-126) is read as 0, and so reported:
+
+    >>> quantize_v2(x, -1.0, 1e-39).max
+    0.0
 
     A narrow range is widened, upwards, without a word:
 
@@ -159,10 +168,13 @@ def quantize_v2(
     if np.isnan(x.min(initial=np.inf)):
         raise ValueError("input: holds NaN, for which TensorFlow's code is undefined")
     quantizers = [kernels.Quantizer(*r, TYPES[T], way, narrow_range, least) for r in ranges]
-    _refuse_unusable(x, quantizers, way)
+    _refuse_unusable(quantizers)
     out = output(out, TYPES[T].dtype.num, x)
-    for quantizer, (part, codes) in zip(quantizers, slices(axis, x, out), strict=True):
+    made = np.empty((), np.int32) if way == kernels.ONEDNN_MIN_FIRST_0D else out
+    for quantizer, (part, codes) in zip(quantizers, slices(axis, x, made), strict=True):
         quantizer.quantize(part, codes)
+    if made is not out:
+        np.copyto(out, made, casting="unsafe")
     kind = _kind(T, mode, way, narrow_range)
     if len(quantizers) == 1:
         return kind(out, *quantizers[0].ends)
@@ -211,14 +223,12 @@ def _onednn_way(ndim: int, T: str, way: int) -> int:
     return kernels.ONEDNN_SCALED if scaled else way
 
 
-def _refuse_unusable(x: NDArray[Any], quantizers: list[kernels.Quantizer], way: int) -> None:
+def _refuse_unusable(quantizers: list[kernels.Quantizer]) -> None:
     """Raise ValueError where TensorFlow's codes would be undefined."""
     for q in quantizers:
         lo, hi = q.ends
         if not q.usable:
             raise ValueError(f"min_range, max_range: ({lo}, {hi}) is too narrow or wide to quantize over")
-        if way == kernels.ONEDNN_MIN_FIRST_0D and not lo <= x <= hi:
-            raise ValueError(f"input: {x} is beyond ({lo}, {hi}), where a 0-d input does not saturate")
 
 
 def _kind(T: str, mode: str, way: int, narrow_range: bool) -> type[QTensor]:

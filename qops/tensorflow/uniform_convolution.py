@@ -122,43 +122,41 @@ def uniform_quantized_convolution(
     right = given(rhs_scales, rhs_zero_points, rhs_quantization_axis, "rhs_", "rhs")
     after = given(output_scales, output_zero_points, output_quantization_axis, "output_", "output")
     one_of(padding, "padding", PADDINGS)
-    batches = integer(batch_group_count, "batch_group_count", 1, LARGEST)
-    features = integer(feature_group_count, "feature_group_count", 1, LARGEST)
-    a, b = codes_of(lhs, "lhs", "qint8"), codes_of(rhs, "rhs", "qint8")
-    if a.ndim != b.ndim:
-        texts = f"{shape_text(a.shape)}{shape_text(b.shape)}"
-        raise ValueError(f"lhs, rhs: lhs and rhs must have same dims. Given lhs and rhs of shapes: {texts}")
-    if a.ndim < 3:
-        raise ValueError(f"lhs, rhs: lhs and rhs shape dims must be at least 3. Given: {a.ndim}")
-    orders = _orders(dimension_numbers, a.ndim)
-    moves = Moves(
-        *(
-            _integers(values, name, a.ndim - 2, 1)
-            for values, name in (
-                (window_strides, "window_strides"),
-                (lhs_dilation, "lhs_dilation"),
-                (rhs_dilation, "rhs_dilation"),
-            )
-        )
+    groups = Groups(
+        integer(batch_group_count, "batch_group_count", 1, LARGEST),
+        integer(feature_group_count, "feature_group_count", 1, LARGEST),
     )
-    pads = _integers(explicit_padding, "explicit_padding", 2 * (a.ndim - 2) * (padding == "EXPLICIT"), 0)
+    a, b = codes_of(lhs, "lhs", "qint8"), codes_of(rhs, "rhs", "qint8")
+    _check_ranks(a.shape, b.shape)
+    orders, spatial = _orders(dimension_numbers, a.ndim), a.ndim - 2
+    moves = Moves(
+        _integers(window_strides, "window_strides", spatial, 1),
+        _integers(lhs_dilation, "lhs_dilation", spatial, 1),
+        _integers(rhs_dilation, "rhs_dilation", spatial, 1),
+    )
+    pads = _integers(explicit_padding, "explicit_padding", 2 * spatial * (padding == "EXPLICIT"), 0)
     x, w = a.transpose(orders["input"]), b.transpose(orders["kernel"])
-    _check_groups(x.shape, w.shape, batches, features)
+    _check_groups(x.shape, w.shape, groups)
     axes = _axes(x.shape[2:], w.shape[2:], padding, pads, moves)
-    shape = [0] * a.ndim
-    for size, at in zip((len(x) // batches, len(w), *(axis.positions for axis in axes)), orders["output"], strict=True):
-        shape[at] = size
-    shapes = a.shape, b.shape, tuple(shape)
+    shape = _in_order((len(x) // groups.batches, len(w), *(axis.positions for axis in axes)), orders["output"])
+    shapes = a.shape, b.shape, shape
     affines = of_products(left, right, after, shapes, (orders["kernel"][0], orders["output"][1]))
     if out is not None:
-        check_out(out, S32, shapes[2], [a, b])
-    codes = np.empty(shapes[2], np.int32) if out is None else out
+        check_out(out, S32, shape, [a, b])
+    codes = np.empty(shape, np.int32) if out is None else out
     if codes.size and not a.size:
         raise ValueError(f"lhs: has no elements, shape {shape_text(a.shape)}")
     if codes.size:
-        sums = _sums(_dilated(x, moves.lhs, affines[0]), w, axes, affines, batches, features)
+        sums = _sums(_dilated(x, moves.lhs, affines[0]), w, axes, affines, groups)
         codes_of_sums(sums, affines, lowest, highest, np.moveaxis(codes.transpose(orders["output"]), 1, -1))
     return codes
+
+
+class Groups(NamedTuple):
+    """How many groups the batch, and the features, are divided into."""
+
+    batches: int
+    features: int
 
 
 class Moves(NamedTuple):
@@ -180,6 +178,20 @@ def _integers(values: Sequence[int], name: str, count: int, least: int) -> list[
     return [integer(value, name, least, LARGEST) for value in values]
 
 
+def _check_ranks(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> None:
+    """Raise ValueError, in TensorFlow's words, if the shapes have not the same number of dimensions, 3 or more."""
+    if len(lhs) != len(rhs):
+        texts = f"{shape_text(lhs)}{shape_text(rhs)}"
+        raise ValueError(f"lhs, rhs: lhs and rhs must have same dims. Given lhs and rhs of shapes: {texts}")
+    if len(lhs) < 3:
+        raise ValueError(f"lhs, rhs: lhs and rhs shape dims must be at least 3. Given: {len(lhs)}")
+
+
+def _in_order(sizes: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
+    """Give the shape in which the sizes stand where `order` says."""
+    return tuple(sizes[order.index(axis)] for axis in range(len(sizes)))
+
+
 def _orders(numbers: Mapping[str, Any] | None, rank: int) -> dict[str, list[int]]:
     """Give the axes of data, filters and result in the order (batch or output feature, feature, spatial axes)."""
     if numbers is None:
@@ -197,8 +209,9 @@ def _orders(numbers: Mapping[str, Any] | None, rank: int) -> dict[str, list[int]
     return found
 
 
-def _check_groups(x: tuple[int, ...], w: tuple[int, ...], batches: int, features: int) -> None:
+def _check_groups(x: tuple[int, ...], w: tuple[int, ...], groups: Groups) -> None:
     """Raise ValueError, in TensorFlow's words, if data (N, C, ..) and filters (OC, IC, ..) do not fit the groups."""
+    batches, features = groups
     if x[1] % features:
         text = f"feature_group_count must divide lhs feature dimension size, but {features} does not divide {x[1]}"
         raise ValueError(f"feature_group_count: {text}")
@@ -258,14 +271,14 @@ def _sums(
     w: NDArray[np.int8],
     axes: list[Axis],
     affines: tuple[Affine, Affine, Affine],
-    batches: int,
-    features: int,
+    groups: Groups,
 ) -> NDArray[np.int32]:
     """Give the sums, the output features last: those of each part of the batch with its share of the filters."""
     zeros = affines[1].zero_points
     own = zeros[0] if len(zeros) == 1 else np.array(zeros)
+    batches, features = groups
 
-    def of(data: NDArray[np.int8], filters: NDArray[np.int8], w_zero_point: Any, groups: int) -> NDArray[np.int32]:
+    def of(data: NDArray[np.int8], filters: NDArray[np.int8], w_zero_point: Any, count: int) -> NDArray[np.int32]:
         return convolve_axes(
             data,
             filters,
@@ -273,7 +286,7 @@ def _sums(
             pad_value=_padding(affines[0]),
             zero_point=affines[0].zero_points[0],
             w_zero_point=w_zero_point,
-            groups=groups,
+            groups=count,
         )
 
     if batches == 1:

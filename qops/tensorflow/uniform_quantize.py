@@ -129,7 +129,7 @@ def uniform_dequantize(
     input : ndarray of int8, uint8 or int32
         Codes of any shape.
     scales : float or 1-D array_like of float
-        Real size of one code step; with an axis, one a slice.
+        Real size of one code step, above 0; with an axis, one a slice.
     zero_points : int or 1-D array_like of int
         Code of real 0, any int32; with an axis, one a slice.
     quantization_axis : int
@@ -144,8 +144,8 @@ def uniform_dequantize(
     Raises
     ------
     TypeError, ValueError
-        Codes of another type; scales that are not finite; another number of scales or zero points than slices; an axis
-        beyond the dimensions; an `out` that does not fit.
+        Codes of another type; scales that are not finite, or not above 0 (``scales elements must be all positive``);
+        another number of scales or zero points than slices; an axis beyond the dimensions; an `out` that does not fit.
 
     Notes
     -----
@@ -163,7 +163,7 @@ def uniform_dequantize(
     array([[-1. ,  0. ],
            [ 0.5,  9. ]], dtype=float32)
     """
-    read = given(scales, zero_points, quantization_axis)
+    read = given(scales, zero_points, quantization_axis, positive="rhs")
     q = codes_of(input, "input", *KINDS)
     affine = read.fit(q.shape)
     out = output(out, F32, q)

@@ -49,6 +49,17 @@ def test_dequantize_reads_qint32_through_float32():
     assert dequantize((q[:1], [-1.0], [1.0]), "SCALED", axis=0).tolist() == [-1]
 
 
+def test_steps_and_ends_below_the_normal_float32_are_0():
+    q = np.int8([127, -128, 3])
+    assert not dequantize((q, 1e-38, 1e-38), "SCALED").any()
+    assert not dequantize((q, 1e30, 1e-38), "SCALED").any()
+    assert not dequantize((np.uint8([7]), 1e-37, 1e-37), "SCALED").any()
+    assert not dequantize((np.int32([-1357, -(2**31)]), 1e-30, -3.4e38), "SCALED", narrow_range=True).any()
+    assert dequantize((np.uint8([0, 255]), 1e-38, 255e-30)).tolist() == [0, np.float32(1e-30) * np.float32(255)]
+    values = dequantize((np.arange(256, dtype=np.uint8), -3.961455422835864e-36, 1.0800228775129434e-37))
+    assert (values.min() < 0 < values.max(), np.abs(values[values != 0]).min() >= 2.0**-126) == (True, True)
+
+
 Q = np.arange(6, dtype=np.uint8).reshape(2, 3)
 BAD_DEQUANTIZE = [
     ((Q, 0.0), {}, "input: expected a .data, min, max. triple, got 2 parts"),

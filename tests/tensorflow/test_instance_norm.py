@@ -45,6 +45,14 @@ def test_norm_rejects(x, options, message):
         quantized_instance_norm(x, **options)
 
 
+def test_a_variance_beyond_float32_makes_all_codes_0():
+    usual = quantized_instance_norm((np.uint8([120, 130] * 8).reshape(1, 1, -1, 1), -1e20, 1e20))
+    assert (usual.data.ravel()[:2].tolist(), round(usual.min, 5), round(usual.max, 5)) == ([0, 255], -1, 1)
+    for q, top in (([0, 0, 0, 255], 1e20), ([0, 255], 3.68e19)):  # a square, the sum of two
+        t = quantized_instance_norm((np.uint8(q).reshape(1, 1, -1, 1), 0.0, top))
+        assert (t.data.any(), t.min, t.max) == (False, 0, np.float32(1e-3))
+
+
 def test_one_value_without_separation_is_code_0():
     t = quantized_instance_norm((X, -1.0, 1.0), min_separation=0.0)
     assert (t.data.any(), t.min, t.max) == (False, 0.0, 0.0)

@@ -44,7 +44,7 @@ def test_codes_beyond_the_type_are_cut_to_their_low_bits():
 @pytest.mark.parametrize("zero", ZEROS)
 def test_dequantize_matches_twin(rng, T, zero):
     q = np.concatenate([rng.integers(*ENDS[T], 100), [*ENDS[T], 2**31 - 64 if T == "qint32" else 0]]).astype(TYPES[T])
-    for scale in (0.5, -0.1, 0.0, 1e-6, 1234.5):
+    for scale in (0.5, 0.1, 2.0**-126, 1e-6, 1234.5):
         want = np.array([twin.dequantize(code, scale, zero) for code in q])
         np.testing.assert_array_equal(uniform_dequantize(q, scale, zero), want, strict=True)
 
@@ -94,3 +94,6 @@ def test_dequantize_rejects():
         uniform_dequantize(X, 1.0, 0)
     with pytest.raises(ValueError, match=r"^quantization_axis: must be -1"):
         uniform_dequantize(np.int8([1]), [1.0], [0], 1)
+    for scale in (0.0, -1.0, 1e-45):
+        with pytest.raises(ValueError, match=r"^scales: rhs scales elements must be all positive"):
+            uniform_dequantize(np.int8([1]), scale, 0)

@@ -18,7 +18,9 @@ from qops._kernels.tensorflow.formulas cimport (
     float_to_quantized,
     larger,
     quantized_to_float,
+    s32_codes,
     smaller,
+    u8_codes,
 )
 from qops._kernels.core.codes cimport code_type
 from qops._kernels.core.walk cimport walk
@@ -38,8 +40,8 @@ cdef struct AddTerms:
 
 cdef int32_t in_new_range(int q, float lo, float hi, float out_max) noexcept nogil:
     """Output code of code q of the range (lo, hi): 2**14 * max |value| is out_max, so it has 17 bits and a sign."""
-    cdef float value = quantized_to_float(q, lo, hi, codes_of(0, 255))
-    return <int32_t>float_to_quantized(value, -out_max, out_max, codes_of(-2147483648, 2147483647))
+    cdef float value = quantized_to_float(q, lo, hi, u8_codes())
+    return <int32_t>float_to_quantized(value, -out_max, out_max, s32_codes())
 
 
 cdef Terms terms(float lo, float hi, float out_max) noexcept nogil:
@@ -117,7 +119,7 @@ def quantized_bias_add_max(tuple x, tuple bias):
 cdef void by_value(Codes t, float lo, float hi, float out_max, int32_t* table) noexcept nogil:
     """table[byte of q] = the code of q's value, both conversions in float32."""
     cdef Line from_code = eigen_dequantize(lo, hi, t)
-    cdef Steps to_code = eigen_quantize(-out_max, out_max, codes_of(-2147483648, 2147483647))
+    cdef Steps to_code = eigen_quantize(-out_max, out_max, s32_codes())
     cdef int64_t q
     for q in range(t.lowest, t.highest + 1):
         table[<uint8_t>q] = eigen_code(from_code.base + <float>q * from_code.scale, to_code)
@@ -125,8 +127,8 @@ cdef void by_value(Codes t, float lo, float hi, float out_max, int32_t* table) n
 
 def quantized_bias_add(tuple x, tuple bias, float out_max, cnp.ndarray out):
     """out = the int32 codes of x + bias, both uint8 or both int8, in the range (-out_max, out_max)."""
-    cdef Codes wide = codes_of(-2147483648, 2147483647)
-    cdef Codes narrow = codes_of(code_type(x[0]).lowest, code_type(x[0]).highest)
+    cdef Codes wide = s32_codes()
+    cdef Codes narrow = codes_of(code_type(x[0]))
     cdef int32_t zero = <int32_t>float_to_quantized(0, -out_max, out_max, wide)
     cdef Tables of
     cdef int q

@@ -4,8 +4,9 @@ Every operation on floats rounds once.
 """
 
 from libc.math cimport round
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
 
+from qops._kernels.core.codes cimport CodeType, code_type_of
 from qops._kernels.core.rounding cimport clamp_f32, clamp_s64, half_away_f32, truncate_x86_s32, truncate_x86_s64
 
 
@@ -16,11 +17,19 @@ cdef struct Codes:
     float top
 
 
-cdef inline Codes codes_of(int64_t lowest, int64_t highest) noexcept nogil:
+cdef inline Codes codes_of(CodeType c) noexcept nogil:
     cdef Codes t
-    t.lowest, t.highest, t.count = lowest, highest, <double>(highest - lowest + 1)
-    t.top = <float>2147483520 if highest == 2147483647 else <float>highest
+    t.lowest, t.highest, t.count = c.lowest, c.highest, <double>(c.highest - c.lowest + 1)
+    t.top = <float>2147483520 if c.highest == INT32_MAX else <float>c.highest
     return t
+
+
+cdef inline Codes u8_codes() noexcept nogil:
+    return codes_of(code_type_of(False, 1))
+
+
+cdef inline Codes s32_codes() noexcept nogil:
+    return codes_of(code_type_of(True, 4))
 
 
 cdef inline float larger(float a, float b) noexcept nogil:

@@ -5,7 +5,7 @@ from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport INFINITY, fabsf, isfinite
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
-from qops._kernels.core.codes cimport code_type
+from qops._kernels.core.codes cimport code_type, from_row
 from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
 from qops._kernels.core.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE, truncate_x86_s32
 from qops._kernels.core.walk cimport walk
@@ -70,8 +70,8 @@ cdef Numbers min_combined(float a, float b, Codes t) noexcept nogil:
 
 
 cdef float flush(float v) noexcept nogil:
-    """A float32 too small to be normal is 0 to TensorFlow."""
-    return v if fabsf(v) >= FLT_MIN else <float>0
+    """A float32 too small to be normal is 0, of the same sign, to TensorFlow."""
+    return v if fabsf(v) >= FLT_MIN else 0 * v
 
 
 cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noexcept nogil:
@@ -87,33 +87,34 @@ cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noex
     return p
 
 
-cdef Numbers onednn_min_first(float a, float b) noexcept nogil:
+cdef Numbers onednn_min_first(float a, float b, Codes t) noexcept nogil:
+    """Of unsigned codes."""
     cdef Numbers p = reporting(a, b)
-    p.row.scale = <float>255 / (b - a)
-    p.row.plus, p.row.lowest, p.row.highest, p.row.rounding = -a * p.row.scale, 0, 255, HALF_EVEN
+    p.row.scale = <float>t.highest / (b - a)
+    p.row.plus, p.row.lowest, p.row.highest, p.row.rounding = -a * p.row.scale, 0, <float>t.highest, HALF_EVEN
     return p
 
 
-cdef Numbers onednn_single(float a, float b) noexcept nogil:
+cdef Numbers onednn_single(float a, float b, Codes t) noexcept nogil:
     """MIN_FIRST of a 0-d input: not rounded, not cut."""
     cdef Numbers p = reporting(a, b)
-    p.row.minus, p.row.scale, p.row.rounding = a, <float>255 / (b - a), TRUNCATE
+    p.row.minus, p.row.scale, p.row.rounding = a, <float>t.highest / (b - a), TRUNCATE
     return p
 
 
 cdef Numbers onednn_scaled(float a, float b, Codes t) noexcept nogil:
-    """255 steps over (0, widest) or (-widest, widest), half to even."""
+    """All steps of 8 bits over (0, widest) or (-widest, widest), half to even."""
     cdef float widest = larger(fabsf(a), fabsf(b))
     cdef Numbers p = reporting(-widest if t.lowest else <float>0, widest)
-    p.row.scale = (<float>127.5 if t.lowest else <float>255) / widest
+    p.row.scale = <float>(t.count - 1) / (2 if t.lowest else 1) / widest
     p.row.lowest, p.row.highest, p.row.rounding = <float>t.lowest, <float>t.highest, HALF_EVEN
     return p
 
 
 cdef float adjusted_max(float a, float lo, float hi, float ensure_minimum_range) noexcept nogil:
     """Upper end of the range that starts at a <= 0, holds 0 and is not too narrow."""
-    cdef float least = larger(<float>1, larger(fabsf(lo), fabsf(hi))) * ensure_minimum_range
-    return larger(<float>0, larger(hi, a + least))
+    cdef float least = larger(<float>1, larger(fabsf(lo), fabsf(hi))) * flush(ensure_minimum_range)
+    return flush(larger(<float>0, larger(hi, a + least)))
 
 
 cdef class Quantizer:
@@ -124,16 +125,16 @@ cdef class Quantizer:
     cdef Numbers p
 
     def __init__(self, float lo, float hi, row, int way, bint narrow, float ensure_minimum_range):
-        cdef Codes t = codes_of(row.lowest, row.highest)
-        cdef float a = smaller(<float>0, lo), b = adjusted_max(a, lo, hi, ensure_minimum_range)
+        cdef Codes t = codes_of(from_row(row))
+        cdef float a = smaller(<float>0, flush(lo)), b = adjusted_max(a, lo, hi, ensure_minimum_range)
         if way == MIN_COMBINED:
             self.p = min_combined(a, b, t)
         elif way == MIN_FIRST:
             self.p = min_first(a, b, t)
         elif way == ONEDNN_MIN_FIRST:
-            self.p = onednn_min_first(a, b)
+            self.p = onednn_min_first(a, b, t)
         elif way == ONEDNN_MIN_FIRST_0D:
-            self.p = onednn_single(a, b)
+            self.p = onednn_single(a, b, t)
         elif way == ONEDNN_SCALED:
             self.p = onednn_scaled(a, b, t)
         else:
@@ -166,12 +167,13 @@ cdef struct Values:
 
 cdef float signed_scale(float lo, float hi, Codes t, bint narrow) noexcept nogil:
     """Of SCALED: the end that asks for the larger step decides."""
-    return larger(lo / <float>(t.lowest + narrow), hi / <float>t.highest)
+    return larger(flush(lo / <float>(t.lowest + narrow)), flush(hi / <float>t.highest))
 
 
 cdef Values prepare_dequantize(float lo, float hi, Codes t, int way, bint narrow, bint is_slice) noexcept nogil:
     cdef Values p = Values(0, 0, -0.0, False)
     cdef Line line
+    lo, hi = flush(lo), flush(hi)
     if way == MIN_FIRST:
         line = eigen_dequantize(lo, hi, t)
         p.scale, p.base = line.scale, line.base
@@ -180,7 +182,7 @@ cdef Values prepare_dequantize(float lo, float hi, Codes t, int way, bint narrow
     elif t.lowest or (narrow and way == ONEDNN_SCALED):  # for oneDNN, 1 is the lowest unsigned code then
         p.scale = signed_scale(lo, hi, t, narrow)
     else:
-        p.scale = hi / <float>t.highest
+        p.scale = flush(hi / <float>t.highest)
     p.through_int32 = way == SCALED and t.count > 4294967295.0 and not is_slice
     return p
 
@@ -218,7 +220,7 @@ cdef void dequantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil
 
 def dequantize(cnp.ndarray q, float lo, float hi, int way, bint narrow, bint is_slice, cnp.ndarray out):
     """out = the values of codes of the range (lo, hi); `is_slice`: one of several slices."""
-    cdef Codes t = codes_of(code_type(q).lowest, code_type(q).highest)
+    cdef Codes t = codes_of(code_type(q))
     cdef Stretch s
     s.values = prepare_dequantize(lo, hi, t, way, narrow, is_slice)
     s.typenum = cnp.PyArray_TYPE(q)

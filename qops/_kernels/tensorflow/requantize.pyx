@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport round
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from qops._kernels.core.codes cimport code_type
+from qops._kernels.core.codes cimport CodeType, code_type, code_type_of
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_row
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
 from qops._kernels.core.lookup cimport look_up
@@ -18,6 +18,8 @@ from qops._kernels.tensorflow.formulas cimport (
     eigen_dequantize,
     eigen_quantize,
     quantized_to_float,
+    s32_codes,
+    u8_codes,
 )
 
 cnp.import_array()
@@ -37,10 +39,11 @@ cdef FixedPoint prepare(float in_min, float in_max, float out_min, float out_max
     cdef FixedPoint p = FixedPoint(0, 0, 0)
     cdef float in_range = in_max - in_min, out_range = out_max - out_min
     cdef float middle = (in_min + in_max) / <float>2
+    cdef double steps = code_type_of(False, 1).steps
     if out_range != 0:
-        p.range_scale = truncate_x86_s64(255.0 * 65536.0 * in_range / out_range)
-        p.input_offset = truncate_x86_s64((middle * (<float>255 / out_range)) * <float>65536)
-        p.output_offset = truncate_x86_s64(round(65536.0 * (out_min * 255.0) / out_range))
+        p.range_scale = truncate_x86_s64(steps * 65536.0 * in_range / out_range)
+        p.input_offset = truncate_x86_s64((middle * (<float>steps / out_range)) * <float>65536)
+        p.output_offset = truncate_x86_s64(round(65536.0 * (out_min * steps) / out_range))
     return p
 
 
@@ -51,7 +54,8 @@ def requantize_integers(float in_min, float in_max, float out_min, float out_max
 
 cdef IntegerRow row_u8(FixedPoint p) noexcept nogil:
     """sat_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16); 64 bits, which wrap."""
-    cdef IntegerRow row = integer_row(p.range_scale, shift_by(32, FLOOR), 0, 255)
+    cdef CodeType t = code_type_of(False, 1)
+    cdef IntegerRow row = integer_row(p.range_scale, shift_by(32, FLOOR), t.lowest, t.highest)
     row.through_f32 = True
     row.second = Shift(<int64_t>(<uint64_t>p.input_offset - <uint64_t>p.output_offset + 32768), 0, 0, 16)
     return row
@@ -87,8 +91,8 @@ cdef FloatRow row_of(float lo, float hi, Codes t) noexcept nogil:
 
 def recode_u8(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
     """out = the uint8 codes, in the range (out_min, out_max), of the values of uint8 codes."""
-    cdef Line line = eigen_dequantize(in_min, in_max, codes_of(0, 255))
-    cdef FloatRow row = row_of(out_min, out_max, codes_of(0, 255))
+    cdef Line line = eigen_dequantize(in_min, in_max, u8_codes())
+    cdef FloatRow row = row_of(out_min, out_max, u8_codes())
     cdef float[256] values
     cdef uint8_t[256] table
     cdef int code
@@ -106,14 +110,14 @@ def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float o
         row = row_u8(prepare(in_min, in_max, out_min, out_max))
         integer_stage(&row, q, out)
     else:
-        p.line = eigen_dequantize(in_min, in_max, codes_of(-2147483648, 2147483647))
-        p.row = row_of(out_min, out_max, codes_of(code_type(out).lowest, code_type(out).highest))
+        p.line = eigen_dequantize(in_min, in_max, s32_codes())
+        p.row = row_of(out_min, out_max, codes_of(code_type(out)))
         p.typenum = cnp.PyArray_TYPE(out)
         walk(by_value, &p, q, out)
 
 
 def real_range(int32_t lowest, int32_t highest, float in_min, float in_max):
     """Values of the codes `lowest`, but at most 0, and `highest` of the range (in_min, in_max)."""
-    cdef float lo = quantized_to_float(<float>lowest, in_min, in_max, codes_of(-2147483648, 2147483647))
-    cdef float hi = quantized_to_float(<float>highest, in_min, in_max, codes_of(-2147483648, 2147483647))
+    cdef float lo = quantized_to_float(<float>lowest, in_min, in_max, s32_codes())
+    cdef float hi = quantized_to_float(<float>highest, in_min, in_max, s32_codes())
     return lo if lo < 0 else <float>0, hi

@@ -111,9 +111,10 @@ cdef void requantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil
 
 
 cdef Step step_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):
-    cdef int in_type = cnp.PyArray_TYPE(q)
-    return Step(scaling.in_zero, scaling.is_wide and in_type == cnp.NPY_INT32, scaling.row, in_type,
-                cnp.PyArray_TYPE(out), cnp.PyArray_ITEMSIZE(out))
+    cdef Step s
+    s.in_type, s.out_type, s.out_size = cnp.PyArray_TYPE(q), cnp.PyArray_TYPE(out), cnp.PyArray_ITEMSIZE(out)
+    s.in_zero, s.is_wide, s.row = scaling.in_zero, scaling.is_wide and s.in_type == cnp.NPY_INT32, scaling.row
+    return s
 
 
 def requantize(cnp.ndarray q, Scaling scaling, cnp.ndarray out):
