@@ -63,6 +63,7 @@ ALLOWED = {  # what the original takes too
         for end in ("min", "max")
     ),
     *((f"onednn.{cell}", "weights_scale", "list") for cell in ("lstm", "gru")),  # scales, of which there may be more
+    ("explain", "scale", "list"),  # one a channel
 }
 RANGES = re.compile("(requested_output_)?(min|max)(_range)?")
 
