@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
-from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes, typed
+from qops.frontdoor.passes import Ends, Range, RangeInfo, typed
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "add_8p8to8_integers", "quantized_add_8p8to8", "quantized_add_8p8to32"]
@@ -158,4 +158,4 @@ def quantized_add_8p8to8(
     >>> quantized_add_8p8to8(a, b, range=(0.0, 1.0))
     QTensor(data=array([  0, 255, 255], dtype=uint8), min=0.0, max=1.0)
     """
-    return in_passes(_kernels.quantized_add_8p8to8, a, b, guess, range, out, return_info)
+    return _kernels.quantized_add_8p8to8(a, b, guess, range, out, RangeInfo if return_info else None)

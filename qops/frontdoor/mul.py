@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import mul as _kernels
-from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes, typed
+from qops.frontdoor.passes import Ends, Range, RangeInfo, typed
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8X8TO8", "BOUND_8X8TO32", "quantized_mul_8x8to8", "quantized_mul_8x8to32"]
@@ -128,4 +128,4 @@ def quantized_mul_8x8to8(
     >>> quantized_mul_8x8to8(a, b, range=(0.0, 1.5))
     QTensor(data=array([  0,   1, 255], dtype=uint8), min=0.0, max=1.5)
     """
-    return in_passes(_kernels.quantized_mul_8x8to8, a, b, guess, range, out, return_info)
+    return _kernels.quantized_mul_8x8to8(a, b, guess, range, out, RangeInfo if return_info else None)

@@ -1,14 +1,14 @@
 """What the ops into 8 bits share that find their output range: guess, watch the results, write at most once more."""
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, overload
+from typing import Literal, NamedTuple, Protocol, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["Ends", "InPasses", "Range", "RangeInfo", "in_passes", "typed"]
+__all__ = ["Ends", "InPasses", "Range", "RangeInfo", "typed"]
 
 Ends: TypeAlias = tuple[float | None, float | None]
 Range: TypeAlias = tuple[float, float]
@@ -60,14 +60,3 @@ class InPasses(Protocol):
 def typed(op: Callable[..., QTensor | tuple[QTensor, RangeInfo]]) -> InPasses:
     """Give the op itself, with the types of `InPasses`."""
     return cast(InPasses, op)
-
-
-def in_passes(
-    kernel: Callable[..., Any], a: object, b: object, guess: object, range: object, out: object, return_info: bool
-) -> QTensor | tuple[QTensor, RangeInfo]:
-    """Run a kernel of this kind, and give its tensor, or its tensor and `RangeInfo`."""
-    if return_info:
-        t, *info = kernel(a, b, guess, range, out, True)
-        return t, RangeInfo(*info)
-    codes: QTensor = kernel(a, b, guess, range, out, False)
-    return codes

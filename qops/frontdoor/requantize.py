@@ -100,7 +100,7 @@ def requantize(
     >>> requantize(t, -1.0, 1.55, dtype=np.int8)
     QTensor(data=array([-128,  -28,   72], dtype=int8), min=-1.0, max=1.5499999523162842)
     """
-    tensor: QTensor = _kernels.requantize(t, min, max, dtype, False, out)
+    tensor: QTensor = _kernels.requantize(t, min, max, dtype, out)
     return tensor
 
 
@@ -138,5 +138,5 @@ def requantize_32to8(
     >>> requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
     QTensor(data=array([  0, 128, 191], dtype=uint8), min=-4.0, max=4.0)
     """
-    tensor: QTensor = _kernels.requantize(t, min, max, np.uint8, True, out)
+    tensor: QTensor = _kernels.requantize_32to8(t, min, max, out)
     return tensor

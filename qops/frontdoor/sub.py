@@ -7,7 +7,7 @@ from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
 from qops.frontdoor.add import BOUND_8P8TO8 as BOUND_8P8TO8
 from qops.frontdoor.add import BOUND_8P8TO32 as BOUND_8P8TO32
-from qops.frontdoor.passes import Ends, Range, RangeInfo, in_passes, typed
+from qops.frontdoor.passes import Ends, Range, RangeInfo, typed
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_sub_8p8to8", "quantized_sub_8p8to32"]
@@ -105,4 +105,4 @@ def quantized_sub_8p8to8(
     >>> quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
     QTensor(data=array([ 85, 149, 170], dtype=uint8), min=-1.0, max=2.0)
     """
-    return in_passes(_kernels.quantized_sub_8p8to8, a, b, guess, range, out, return_info)
+    return _kernels.quantized_sub_8p8to8(a, b, guess, range, out, RangeInfo if return_info else None)

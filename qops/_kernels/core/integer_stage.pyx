@@ -86,8 +86,13 @@ cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil:
     return coded(x, p, True)
 
 
-cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, IntegerRow p) noexcept nogil:
+cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n,
+                            const IntegerRow* row) noexcept nogil:
     """The codes i..n - 1."""
+    cdef IntegerRow p
+    if i == n:
+        return
+    p = row[0]
     if has_one_step(p):
         for i in range(i, n):
             c[i] = <int32_t>coded(x[i], &p, False)
@@ -97,13 +102,13 @@ cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t
 
 
 cdef void codes_s32(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil:
-    cdef IntegerRow p = (<const IntegerRow*>row)[0]
-    codes_from(<int32_t*>x, c, stage_s32__simd(tier(), <int32_t*>x, c, n, p, 4 * n >= STREAM), n, p)
+    cdef const IntegerRow* p = <const IntegerRow*>row
+    codes_from(<int32_t*>x, c, stage_s32__simd(tier(), <int32_t*>x, c, n, p[0], 4 * n >= STREAM), n, p)
 
 
 cdef void codes_s64(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil:
-    cdef IntegerRow p = (<const IntegerRow*>row)[0]
-    codes_from(<int64_t*>x, c, stage_s64__simd(tier(), <int64_t*>x, c, n, p), n, p)
+    cdef const IntegerRow* p = <const IntegerRow*>row
+    codes_from(<int64_t*>x, c, stage_s64__simd(tier(), <int64_t*>x, c, n, p[0]), n, p)
 
 
 cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* row) noexcept nogil:

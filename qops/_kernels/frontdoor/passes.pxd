@@ -1,4 +1,5 @@
 cimport numpy as cnp
+from libc.stdint cimport UINT8_MAX
 
 from qops._kernels.core.checks cimport Ends
 
@@ -12,7 +13,10 @@ ctypedef Ends (*FullRange)(Ends a, Ends b) except *  # all that the results of t
 # writes the codes of the results of x and y, of the ranges a and b, into out, of the range c, which is not 0 wide
 ctypedef Span (*OnePass)(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out) except *
 
-cdef double step(Ends r) noexcept nogil
+cdef inline double step(Ends r) noexcept nogil:
+    """Of uint8 codes of this range."""
+    return (r.max - r.min) / UINT8_MAX
+
 cdef Ends outward(double lo, double hi) except *
 cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c) noexcept nogil
-cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, bint info)
+cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, type info)

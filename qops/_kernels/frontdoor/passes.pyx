@@ -2,20 +2,16 @@
 
 cimport numpy as cnp
 from libc.math cimport isfinite
+from libc.stdint cimport UINT8_MAX
 
 from qops._kernels.core.checks cimport Ends, operands_of, output, real, span_of
-from qops._kernels.core.codes cimport code_type_of, tensor
+from qops._kernels.core.codes cimport named, tensor
 from qops._kernels.core.range cimport above, below
 
 cnp.import_array()
 
 cdef double TIGHT = 15 / 16.  # a range found is worth a second pass when it is narrower than this share of the first
 cdef double NARROWEST = 2.0**-32  # of all that the results may span: what is narrower than this cannot be measured
-
-
-cdef double step(Ends r) noexcept nogil:
-    """Of uint8 codes of this range."""
-    return (r.max - r.min) / code_type_of(False, 1).steps
 
 
 cdef Ends outward(double lo, double hi) except *:
@@ -29,7 +25,7 @@ cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c
     """The Span of results that, with the half that rounds, lie `lowest` to `highest` parts of a step above c.min, known
     within `slack` parts."""
     cdef double part = step(c) / parts
-    cdef bint fits = lowest >= 0 and highest < (code_type_of(False, 1).highest + 1) * <double>parts
+    cdef bint fits = lowest >= 0 and highest < (UINT8_MAX + 1) * <double>parts
     lowest, highest = lowest - parts // 2 - slack, highest - parts // 2 + slack
     return Span(fits, below(c.min + lowest * part), above(c.min + highest * part))
 
@@ -83,8 +79,9 @@ cdef Ends second_range(Ends found, Wish w, Ends full) noexcept nogil:
     return Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least))
 
 
-cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, bint info):
-    """The codes in the range `kept`, or in the guessed one where that serves; and (passes, lowest, highest)."""
+cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, type info):
+    """The codes in the range `kept`, or in the guessed one where that serves; and info(passes, lowest, highest), if
+    there is such a class."""
     cdef Wish wish = wished(guess, kept)
     cdef Ends p, s, ends, better, full, seen
     cdef Span found
@@ -104,4 +101,4 @@ cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept,
             ends, passes = better, 2
             one_pass(x, p, y, s, ends, codes)
     result = tensor(codes, ends.min, ends.max)
-    return (result, passes, seen.min, seen.max) if info else result
+    return result if info is None else (result, named(info, passes, seen.min, seen.max))

@@ -116,17 +116,27 @@ def requantization_range(t):
     return ends.min, ends.max
 
 
-def requantize(t, lo, hi, dtype, bint only_32, out):
+def requantize(t, lo, hi, dtype, out):
     """8-bit codes of codes in the range (lo, hi), None for what the codes span."""
+    return requantized(t, lo, hi, eight_bits(dtype), False, out)
+
+
+def requantize_32to8(t, lo, hi, out):
+    """uint8 codes of int32 codes."""
+    return requantized(t, lo, hi, cnp.NPY_UINT8, True, out)
+
+
+cdef object requantized(t, lo, hi, int typenum, bint only_32, out):
     cdef Ends ends, wanted, found = Ends(0, 0)
     cdef CodeType kind
-    cdef int typenum = eight_bits(dtype)
     cdef CodeType into = code_type_of(typenum == cnp.NPY_INT8, 1)
     cdef cnp.ndarray codes, result
     cdef uint8_t table[256]
     cdef IntegerRow p
-    lo = None if lo is None else real(lo, "output range min")
-    hi = None if hi is None else real(hi, "output range max")
+    if lo is not None and type(lo) is not float:
+        lo = real(lo, "output range min")
+    if hi is not None and type(hi) is not float:
+        hi = real(hi, "output range max")
     codes = codes_of(t, only_32, &ends, &kind)
     if lo is None or hi is None:
         found = spanned(codes, ends, kind)
