@@ -35,10 +35,10 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
         ka = round(2**15 * a_step / s)    kb = round(2**15 * b_step / s)
         k = round(2**15 * (a_min + b_min) / s) + 2**14
 
-    half up. 17 of the 32 bits are head room: ``|c| <= 2**15``. One code is 1/64 to 1/128 of the step of the operand
-    with the widest end, if its range holds 0. **Error: at most 0.5 + 2**-7 output LSB** (`BOUND_8P8TO32`) against the
-    exact sum of ``min + q * step``, for every pair of ranges, those that exclude 0 as well; ``a + b`` and ``b + a`` are
-    the same codes.
+    rounded half up. 17 of the 32 bits are head room: ``|c| <= 2**15``. One code is 1/64 to 1/128 of the step of the
+    operand with the widest end, if its range holds 0. **Error: at most 0.5 + 2**-7 output LSB** (`BOUND_8P8TO32`)
+    against the exact sum of ``min + q * step``, for every pair of ranges, those that exclude 0 as well; ``a + b`` and
+    ``b + a`` are the same codes.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def quantized_add_8p8to8(
     out : ndarray of uint8, optional
         Where the codes are written; of the broadcast shape.
     return_info : bool, optional
-        Give an `RangeInfo` (passes, range found) as well.
+        Give a `RangeInfo` (passes, range found) as well.
 
     Returns
     -------

@@ -46,8 +46,8 @@ def quantize(
     dtype : {uint8, int8, uint16, int16}, optional
         Type of the codes.
     nan : {"raise", "lowest"}, optional
-        What NaN do, if both ends are given: raise ValueError, or get the lowest code. The latter is faster with
-        `out`: what that held is otherwise kept, to be put back if there is a NaN, which takes a fifth to a half more.
+        If both ends are given, NaN raise ValueError, or get the lowest code. With "raise" and `out`, what `out` held
+        is kept, to put it back if there is a NaN: that takes a fifth to a half more time.
     out : ndarray of `dtype`, optional
         Where the codes are written; of the shape of `x`.
 
@@ -81,7 +81,8 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
 
     ``min + (q - lowest) * step``, computed as ``(q - zero_point) * scale + base`` in float32 so that a 0 on a code is
     exactly 0.0; for uint8 ``lowest`` is 0 and ``step = (max - min) / 255``. int32: ``q / 2**31 * max``. `qops.codes`
-    has all types. **Error: a few float32 roundings**, at most ``2**-21 * max(|min|, |max|) + 2**-141``.
+    has all types. **Error: a few float32 roundings**, at most ``2**-21 * max(|min|, |max|) + 2**-141``; with 16-bit
+    codes whose step is below 2**-126, where float32 has fewer bits, ``+ 2**-133``.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ __all__ = ["BOUND_REQUANTIZE", "requantization_range", "requantize", "requantize
 BOUND_REQUANTIZE = 0.5 + 2**-17
 """Largest error of `requantize` and `requantize_32to8` in LSB, for values within the output range.
 
-From int32: 0.5 for the one rounding; at most 2**-19 for the truncated product, 2**-20 for the offset and 2**-20 for the
+From int32: 0.5 for the one rounding; at most 2**-19 for the floored product, 2**-20 for the offset and 2**-20 for the
 multiplier. From 8 bits: 0.5, and some 2**-43 for positions in float64.
 """
 
@@ -70,8 +70,8 @@ def requantize(
     t : (data, min, max)
         uint8, int8 or int32 tensor.
     min, max : float, optional
-        Output range. What is not given comes from `requantization_range`; a single end not below (min: above) 0, so
-        that a given 0 does for a relu.
+        Output range. What is not given comes from `requantization_range`. If only `min` is given, max is at least 0;
+        if only `max` is, min is at most 0. So ``requantize(t, 0.0)`` is a relu as well.
     dtype : dtype
         Type of the codes: uint8 or int8.
     out : ndarray of `dtype`, optional

@@ -226,6 +226,18 @@ def test_dequantize_rejects_the_last_half_step_of_float32():
     assert np.isfinite(qops.dequantize((S32_CODES, -HUGE, HUGE))).all()
 
 
+@pytest.mark.parametrize(("dtype", "lost"), [(np.uint8, 2.0**-141), (np.uint16, 2.0**-133), (np.int16, 2.0**-133)])
+@pytest.mark.parametrize(
+    ("lo", "hi"), [(-2.7955346e-38, -7.361694e-40), (-1e-38, 3e-38), (0.0, TINY), (-3e-40, 2.9e-38)]
+)
+def test_dequantize_within_bound_of_steps_below_2_to_the_minus_126(dtype, lost, lo, hi):
+    lo, hi = float(np.float32(lo)), float(np.float32(hi))
+    all_codes = np.arange(np.iinfo(dtype).min, np.iinfo(dtype).max + 1)
+    exact = lo + (all_codes - all_codes[0]) * ((hi - lo) / (len(all_codes) - 1))
+    off = np.abs(qops.dequantize((all_codes.astype(dtype), lo, hi)).astype(float) - exact).max()
+    assert off <= 2.0**-21 * max(-lo, hi) + lost
+
+
 def test_dequantize_int32_of_a_scale_below_float32():
     np.testing.assert_array_equal(
         qops.dequantize((np.int32([2**30, -(2**31)]), -1e-36, 1e-36)), np.float32([5e-37, -1e-36])
