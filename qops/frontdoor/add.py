@@ -158,4 +158,6 @@ def quantized_add_8p8to8(
     >>> quantized_add_8p8to8(a, b, range=(0.0, 1.0))
     QTensor(data=array([  0, 255, 255], dtype=uint8), min=0.0, max=1.0)
     """
-    return _kernels.quantized_add_8p8to8(a, b, guess, range, out, RangeInfo if return_info else None)
+    codes: QTensor | tuple[QTensor, RangeInfo]
+    codes = _kernels.quantized_add_8p8to8(a, b, guess, range, out, RangeInfo if return_info else None)
+    return codes

@@ -128,4 +128,6 @@ def quantized_mul_8x8to8(
     >>> quantized_mul_8x8to8(a, b, range=(0.0, 1.5))
     QTensor(data=array([  0,   1, 255], dtype=uint8), min=0.0, max=1.5)
     """
-    return _kernels.quantized_mul_8x8to8(a, b, guess, range, out, RangeInfo if return_info else None)
+    codes: QTensor | tuple[QTensor, RangeInfo]
+    codes = _kernels.quantized_mul_8x8to8(a, b, guess, range, out, RangeInfo if return_info else None)
+    return codes

@@ -105,4 +105,6 @@ def quantized_sub_8p8to8(
     >>> quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
     QTensor(data=array([ 85, 149, 170], dtype=uint8), min=-1.0, max=2.0)
     """
-    return _kernels.quantized_sub_8p8to8(a, b, guess, range, out, RangeInfo if return_info else None)
+    codes: QTensor | tuple[QTensor, RangeInfo]
+    codes = _kernels.quantized_sub_8p8to8(a, b, guess, range, out, RangeInfo if return_info else None)
+    return codes
