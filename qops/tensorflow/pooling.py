@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,10 +69,8 @@ def quantized_max_pool(
     [4]
     [4, 5, 7, 8]
     """
-    pool = _checked(input, ksize, strides, padding, out)
-    if pool.nothing is not None:
-        return passed_on(pool.nothing, *pool.ends)
-    return passed_on(kernels.largest(pool.image, pool.kernel, pool.window, out), *pool.ends)
+    image, ends, kernel, window, nothing = _checked(input, ksize, strides, padding, out)
+    return passed_on(kernels.largest(image, kernel, window, out) if nothing is None else nothing, *ends)
 
 
 def quantized_avg_pool(
@@ -138,29 +136,21 @@ def quantized_avg_pool(
     [2, 3, 6, 8]
     """
     flag(onednn, "onednn")
-    pool = _checked(input, ksize, strides, padding, out)
-    if pool.nothing is not None:
-        missing = onednn and 0 not in pool.image.shape[::3]
-        ends = (np.empty(0, np.float32),) * 2 if missing else pool.ends
-        return passed_on(pool.nothing, *ends)
-    rule = "quotient" if onednn else "truncate"
-    return passed_on(kernels.means(pool.image, pool.kernel, pool.window, rule, out=out), *pool.ends)
-
-
-class _Pool(NamedTuple):
-    """What is pooled, how; and the result if that has no element."""
-
-    image: NDArray[Any]
-    ends: tuple[float, float]
-    kernel: tuple[int, int]
-    window: Window
-    nothing: NDArray[Any] | None
+    image, ends, kernel, window, nothing = _checked(input, ksize, strides, padding, out)
+    if nothing is None:
+        rule = "quotient" if onednn else "truncate"
+        return passed_on(kernels.means(image, kernel, window, rule, out=out), *ends)
+    missing = onednn and 0 not in image.shape[::3]
+    return passed_on(nothing, *((np.empty(0, np.float32),) * 2 if missing else ends))
 
 
 def _checked(
     input: TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, out: NDArray[Any] | None
-) -> _Pool:
-    """Check all but an `out` for elements, which the kernels check."""
+) -> tuple[NDArray[Any], tuple[float, float], tuple[int, int], Window, NDArray[Any] | None]:
+    """Give the image, its range, the size of a window, how it moves; and the result, if that has no element.
+
+    Any other `out` is checked by the kernels.
+    """
     ((image, lo, hi),) = operands(0, ("quint8", "qint8"), input=input)
     taps, steps = four(ksize, "ksize", 1), four(strides, "strides", 1)
     if image.ndim != 4:
@@ -174,7 +164,7 @@ def _checked(
     rule, nothing = one_of(padding, "padding", PADDINGS), None
     if image.size == 0 or (rule == "VALID" and (kernel[0] > size[0] or kernel[1] > size[1])):
         nothing = _nothing(image, kernel, stride, rule, out)
-    return _Pool(image, (lo, hi), kernel, Window.named(rule, size, kernel, stride), nothing)
+    return image, (lo, hi), kernel, Window.named(rule, size, kernel, stride), nothing
 
 
 def _nothing(
