@@ -15,9 +15,9 @@ from qops.tensorflow.broadcast import collapsed, repeated
 def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Add two uint8 tensors into int32 codes.
 
-    ``max = 2**14 * max(|min(x_min, y_min)|, |max(x_max, y_max)|)``, ``min = -max``, one code ``2 * max / 2**32``. The
-    codes c0 and c1 that codes 0 and 1 of an operand become (each value and each quotient rounded half away from zero)
-    stand for all of its codes::
+    ``max = 2**14 * max(|min(x_min, y_min)|, |max(x_max, y_max)|)``, ``min = -max``, one step ``2 * max / 2**32``. Only
+    codes 0 and 1 of an operand are converted, to c0 and c1 (each value and each quotient rounded half away from zero).
+    All other codes follow from these by whole steps::
 
         z = term(x) + term(y)    term(q) = c0 + q * (c1 - c0)
 

@@ -32,7 +32,8 @@ def quantized_batch_norm_with_global_normalization(
         result = code(t) * code(scale) / 2048 + code(offset)
 
     where code(x) is x in 2048ths, rounded half away from 0 in float64, which saturates. Product and sum are those of
-    int32, which wrap; the division goes toward 0. Values of uint8 codes are those of a min moved to a whole step.
+    int32, which wrap; the division goes toward 0. The value of a uint8 code is counted from
+    min, which is first moved to the nearest whole step.
 
     Parameters
     ----------

@@ -25,9 +25,9 @@ def quantized_conv2d(
 ) -> QTensor:
     """Convolve uint8 images into int32 codes: the sums of ``(x - zero(x)) * (w - zero(w))``, modulo 2**32.
 
-    The zeros are those of `quantized_mul`, not cut to codes. One code stands for the product of the steps, in float32;
-    ``max = 2**31`` of them, ``min = -max``. Padding is the low 8 bits of zero(x), which add nothing if zero(x) is at
-    most 255 (see Hazards); nothing at all if zero(x) is negative.
+    The zeros are those of `quantized_mul`, not clamped to codes. The step of the result is the product of both steps,
+    in float32; ``max`` is 2**31 of its steps, and ``min = -max``. Padding is the low 8 bits of zero(x). It adds
+    nothing while zero(x) is a code, or below 0; above 255 it does (see Hazards).
 
     Parameters
     ----------

@@ -23,8 +23,8 @@ def quantized_matmul(
 ) -> QTensor:
     """Multiply two uint8 matrices into int32 codes: the sums of ``(a - zero(a)) * (b - zero(b))``, modulo 2**32.
 
-    The zeros are those of `quantized_mul`, not cut to codes. One code stands for the product of the steps, in float32;
-    ``max = 2**31`` of them, ``min = -max``.
+    The zeros are those of `quantized_mul`, not clamped to codes. The step of the result is the product of both steps,
+    in float32; ``max`` is 2**31 of its steps, and ``min = -max``.
 
     Parameters
     ----------

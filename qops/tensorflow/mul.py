@@ -15,8 +15,8 @@ from qops.tensorflow.broadcast import collapsed, repeated
 def quantized_mul(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Multiply two uint8 tensors into int32 codes, exactly, modulo 2**32.
 
-    ``z = (x - zero(x)) * (y - zero(y))``, one code the product of the steps, in float32; ``max = 2**31`` of them,
-    ``min = -max``. The zeros, in double, are not cut to codes::
+    ``z = (x - zero(x)) * (y - zero(y))``. The step of z is the product of the steps of x and y, in float32; ``max`` is
+    2**31 of its steps, and ``min = -max``. The zeros, in double, are not clamped to codes::
 
         zero = half_away(0 / step) - half_away(min / step)        step = (max - min) / 255
 

@@ -23,7 +23,7 @@ def quantized_max_pool(
     *,
     out: NDArray[Any] | None = None,
 ) -> QTensor:
-    """Take the highest code of each window; padding is left out. The range stays.
+    """Take the highest code of each window; padding is left out. The range does not change.
 
     Parameters
     ----------

@@ -13,9 +13,10 @@ from qops.tensorflow._checks import TYPES, one_of, operands, passed_on
 
 
 def quantized_relu(features: TensorLike, out_type: str | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
-    """Cut codes below that of 0: ``max(q, code(0))``. The range stays.
+    """Raise each code below that of 0 to it: ``max(q, code(0))``. The range does not change.
 
-    In double, with ``per_unit = 1 / step`` and the lowest code L, cut to the codes there are::
+    The code of a number x, in double, with ``per_unit = 1 / step`` and the lowest code L, is then clamped to the codes
+    of the type::
 
         code(x) = half_away(x * per_unit) - half_away(min * per_unit) + L
 
@@ -66,7 +67,7 @@ def quantized_relu(features: TensorLike, out_type: str | None = None, *, out: ND
 
 
 def quantized_relu6(features: TensorLike, out_type: str | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
-    """Cut codes below that of 0 and above that of 6: ``min(max(q, code(0)), code(6))``. The range stays.
+    """Clamp codes to those of 0 and 6: ``min(max(q, code(0)), code(6))``. The range does not change.
 
     The codes are those of `quantized_relu`.
 

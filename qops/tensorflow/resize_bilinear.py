@@ -26,7 +26,7 @@ def quantized_resize_bilinear(
     *,
     out: NDArray[Any] | None = None,
 ) -> Any:
-    """Resize images bilinearly, in integers: the range stays.
+    """Resize images bilinearly, codes in integers. The range does not change.
 
     Row or column i of the result lies, in float32, one rounding an operation, at::
 

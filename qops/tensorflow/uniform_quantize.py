@@ -59,8 +59,8 @@ def uniform_quantize(
     Raises
     ------
     TypeError, ValueError
-        Data that is not float32, a type that is not in the list; scales that are not finite, or so small (but 0) that
-        float32 has no inverse for denormals to matter; another number of scales or zero points than slices; an axis
+        Data that is not float32, a type that is not in the list; scales that are not finite, or not 0 but nearer to 0
+        than 2**-124; another number of scales or zero points than slices; an axis
         beyond the dimensions; an `out` that does not fit.
 
     Notes
