@@ -1,7 +1,7 @@
 """What accumulators are requantized by: a rule with its numbers, for one scale or one a channel, and its kernels."""
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,7 +31,6 @@ def rule_of(rule: object) -> Rule:
     return TABLE[rule]
 
 
-@lru_cache(maxsize=16)
 def multiplier_of(rule: Rule, scale: Any) -> tuple[Any, Any]:
     """Multiplier and right shift that a rule makes of a real scale, or arrays of them; ValueError where it cannot."""
     kind = "31 bits" if rule.multiplier in FLOATS else rule.multiplier
@@ -145,5 +144,22 @@ class Numbers:
                 scales = multiplier.astype(F32) * np.ldexp(F32(1), -right_shift)
         if not np.isfinite(scales).all():
             raise ValueError(f"scale: {_row_of(self.scale, np.float64)[~np.isfinite(scales)][0]} is beyond float32")
+        if max(-self.lo, self.hi, abs(self.zero_point)) > 2**24:
+            return self._wide_run(scales, inner)
         row = rows.floats(1.0, **self._ends())
         return lambda x, out: rows.float_codes(x, row, out, scales=scales, inner=inner)
+
+    def _wide_run(self, scales: Array, inner: int) -> Run:
+        """A rule in float32 whose codes that type does not hold: zero point outside and ends are integers."""
+        inside, outside = (self.zero_point, 0) if self.rule.zero_point == "inside" else (0, self.zero_point)
+
+        def run(x: Array, out: Array) -> None:
+            channels = x.reshape(-1, scales.size, inner) if scales.size > 1 else x.reshape(1, 1, -1)
+            with np.errstate(over="ignore"):
+                steps = (channels.astype(F32) * scales[:, None] + F32(inside)).astype(np.float64)
+            even = self.rule.first == "half_even"
+            whole = np.rint(steps) if even else np.trunc(steps + np.copysign(0.5, steps))
+            codes = np.clip(whole + outside, self.lo, self.hi)  # exact: whole float32 values and int32 fit float64
+            out[...] = codes.reshape(x.shape)
+
+        return run

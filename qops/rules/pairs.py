@@ -123,8 +123,8 @@ def _of_ratios(bits: int, rule: str) -> Callable[[Array, Array, Operands], Array
 
     def codes(a: Array, b: Array, p: Operands) -> Array:
         ratios = [F32(s) / F32(p.y_scale) for s in (p.a_scale, p.b_scale)]
-        if not 0 < max(ratios) < 2**8:
-            raise ValueError(f"y_scale: {p.y_scale} is not above the other scales / 256")
+        if not 2.0**-40 < max(ratios) < 2**8:
+            raise ValueError(f"y_scale: {p.y_scale} is not above the other scales / 256, and below them * 2**40")
         right_shift = bits - frexp(float(max(ratios)))[1] + 1
         m, n = (int(np.rint(r * F32(2.0**right_shift))) for r in ratios)
         x, y = p.without_zero(a, b)

@@ -1,5 +1,7 @@
 """`qops.rules.requantize`: every rule against its twin, channels, integers given, bad input."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import reference_rules as twin
@@ -24,6 +26,11 @@ def accumulators(rng, scale):
     return every.astype(np.int32)
 
 
+def away(x):
+    """Nearest integer, halves away from 0."""
+    return int(abs(x) + Fraction(1, 2)) * (1 if x >= 0 else -1)
+
+
 @pytest.mark.parametrize("rule", TWINS)
 @pytest.mark.parametrize("scale", SCALES)
 def test_rules_match_their_twins(rng, rule, scale):
@@ -43,6 +50,21 @@ def test_results_beyond_32_bits_wrap(rng, rule):
         np.testing.assert_array_equal(got, twin.requantize(x, rule, scale, 0, -128, 127))
     assert rules.requantize([2**24], "rndnu", scale=200.0).item() == -128, "where others saturate to 127"
     assert rules.requantize([2**24], "fp32-even", scale=200.0).item() == 127
+
+
+@pytest.mark.parametrize(("rule", "whole"), [("fp32-even", round), ("fp32-away", away), ("fp32-even-zp-inside", round)])
+def test_codes_that_float32_does_not_hold(rng, rule, whole):
+    """float32 steps, but a zero point outside and ends that are integers, each to the last bit."""
+    x = np.concatenate([EDGES, rng.integers(-(2**31), 2**31, 300).astype(np.int32)])
+    for scale, zero, lo, hi in ((8.0, -76, None, None), (0.3, -999090432, -868182663, 2**31 - 2), (1.0, 5, None, 7)):
+        how = {"zero_point": zero, "qmin": lo, "qmax": hi, "dtype": np.int32}
+        got = rules.requantize(x, rule, scale=scale, **how)
+        steps = x.astype(np.float32) * np.float32(scale)
+        first, last = (np.float32(zero), 0) if "inside" in rule else (np.float32(0), zero)
+        ends = -(2**31) if lo is None else lo, 2**31 - 1 if hi is None else hi
+        want = [min(max(whole(Fraction(float(s))) + last, ends[0]), ends[1]) for s in steps + first]
+        assert got.tolist() == want
+        assert rules.requantize([x, x], rule, scale=[scale, scale], axis=0, **how).tolist() == [want, want]
 
 
 def test_the_zero_point_may_wrap():

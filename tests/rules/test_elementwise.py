@@ -57,6 +57,8 @@ def test_scales_beyond_float32_are_refused():
     codes = np.zeros(64, np.uint8)
     with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: beyond what torch computes"):
         rules.add(codes, codes, "torch", **HOW | {"a_scale": 1e39})
+    with pytest.raises(ValueError, match=r"^y_scale: .* below them \* 2\*\*40$"):
+        rules.add(codes, codes, "xnnpack", **HOW | {"y_scale": 3e38})
 
 
 def test_adds_of_16_bits_are_what_tflite_gives():
