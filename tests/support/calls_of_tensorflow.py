@@ -67,6 +67,7 @@ RANGES_IN_ANY_ORDER = [
     ("quantized_resize_bilinear", "images"),
     ("requantization_range", "input"),
     ("requantize", "input"),
+    ("requantize_per_channel", "input"),
     ("quantize_down_and_shrink_range", "input"),
 ]
 """Ops and their tensors, of which TensorFlow does not ask that min <= max."""

@@ -139,7 +139,7 @@ def requantized(rng, n):
     out = unaligned(rng, n, dtype)
     widest = float(np.abs(x, dtype=np.float64).mean()) + 1 if n else 1.0
     step = (hi - lo) * [0.0, 2.0 ** rng.uniform(-40, 6), 2.0 ** rng.uniform(-2, 2) / widest][rng.integers(0, 3)]
-    return lambda: requantize.requantize((x, -step * 2**31, step * 2**31), lo, hi, dtype, True, out)
+    return lambda: requantize.requantize((x, -step * 2**31, step * 2**31), lo, hi, dtype, out)
 
 
 def requantized_at_steps(rng, n):
@@ -149,7 +149,7 @@ def requantized_at_steps(rng, n):
     ratio = top / 2**31 / ((hi - lo) / 255)
     changes = (lo / (hi - lo) * 255 + rng.integers(-1, 257, n) + 0.5) / ratio + rng.integers(-3, 4, n)
     x[:] = np.clip(np.where(rng.random(n) < 1 / 8, changes * 8, changes), INT32.min, INT32.max)
-    return lambda: requantize.requantize((x, -top, top), lo, hi, dtype, True, out)
+    return lambda: requantize.requantize((x, -top, top), lo, hi, dtype, out)
 
 
 def spanned(rng, n):

@@ -4,7 +4,7 @@ import numpy as np
 import tier_cases
 
 from qops import codes, rules
-from qops.rules.numbers import Numbers
+from qops.rules.numbers import SINGLES, Numbers
 
 TYPES = [np.uint8, np.int8, np.int32, np.int16, np.int32]
 ONE = ["tflite-double", "tflite-single", "half-up-double", "rndna", "cmsis-s64", "fp32-away", "double-away"]
@@ -14,10 +14,11 @@ EACH = ["tflite-double", "tflite-single", "rndna", "fp32-even", "double-away"]
 
 def drawn_numbers(rule, rng, out, scale):
     """The rule with a scale, or some, a zero point in the codes or not, ends that are those of the type or not."""
-    row = codes.of(out)
-    lo, hi = np.sort(rng.integers(row.lowest, row.highest, 2, endpoint=True)).tolist()
-    lo, hi = [(lo, hi), (row.lowest, row.highest)][rng.integers(0, 2)]
-    zero = int(rng.integers(row.lowest, row.highest, endpoint=True)) // [1, 1, 2**20][rng.integers(0, 3)]
+    row, most = codes.of(out), 2**24 if rules.TABLE[rule].multiplier in SINGLES else 2**31  # what the lanes hold
+    lowest, highest = max(row.lowest, -most), min(row.highest, most)
+    lo, hi = np.sort(rng.integers(lowest, highest, 2, endpoint=True)).tolist()
+    lo, hi = [(lo, hi), (lowest, highest)][rng.integers(0, 2)]
+    zero = int(rng.integers(lowest, highest, endpoint=True)) // [1, 1, 2**20][rng.integers(0, 3)]
     return Numbers(rules.TABLE[rule], scale, zero, lo, hi)
 
 
