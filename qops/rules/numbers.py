@@ -144,10 +144,18 @@ class Numbers:
                 scales = multiplier.astype(F32) * np.ldexp(F32(1), -right_shift)
         if not np.isfinite(scales).all():
             raise ValueError(f"scale: {_row_of(self.scale, np.float64)[~np.isfinite(scales)][0]} is beyond float32")
-        if max(-self.lo, self.hi, abs(self.zero_point)) > 2**24:
-            return self._wide_run(scales, inner)
         row = rows.floats(1.0, **self._ends())
-        return lambda x, out: rows.float_codes(x, row, out, scales=scales, inner=inner)
+        in_float32 = max(-self.lo, self.hi, abs(self.zero_point)) <= 2**24
+        near_zero = 2.0**31 * float(scales.max(initial=0)) + abs(self.zero_point) <= 2**24  # whatever int32 is scaled
+        wide = self._wide_run(scales, inner)
+
+        def run(x: Array, out: Array) -> None:
+            if in_float32 or (near_zero and x.dtype == np.int32):
+                rows.float_codes(x, row, out, scales=scales, inner=inner)
+            else:
+                wide(x, out)
+
+        return run
 
     def _wide_run(self, scales: Array, inner: int) -> Run:
         """A rule in float32 whose codes that type does not hold: zero point outside and ends are integers."""

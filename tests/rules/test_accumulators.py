@@ -56,7 +56,12 @@ def test_results_beyond_32_bits_wrap(rng, rule):
 def test_codes_that_float32_does_not_hold(rng, rule, whole):
     """float32 steps, but a zero point outside and ends that are integers, each to the last bit."""
     x = np.concatenate([EDGES, rng.integers(-(2**31), 2**31, 300).astype(np.int32)])
-    for scale, zero, lo, hi in ((8.0, -76, None, None), (0.3, -999090432, -868182663, 2**31 - 2), (1.0, 5, None, 7)):
+    for scale, zero, lo, hi in (
+        (8.0, -76, None, None),
+        (0.3, -999090432, -868182663, 2**31 - 2),
+        (1.0, 5, None, 7),
+        (0.0078, 20_000, -(2**31), 2**24 + 1),  # a scale so small that lanes do it
+    ):
         how = {"zero_point": zero, "qmin": lo, "qmax": hi, "dtype": np.int32}
         got = rules.requantize(x, rule, scale=scale, **how)
         steps = x.astype(np.float32) * np.float32(scale)
