@@ -187,13 +187,13 @@ def _moved(x: NDArray[Any], in_zero_point: int, numbers: Numbers) -> NDArray[Any
         return x.astype(np.int32, copy=False)
     least, most = int(x.min()) - in_zero_point, int(x.max()) - in_zero_point
     if min(least, -most - 1) >= -(2**31):
-        return (x.astype(np.int64) - in_zero_point).astype(np.int32)
+        return np.asarray(x.astype(np.int64) - in_zero_point, np.int32)
     rule = numbers.rule
     if (rule.multiplier in FLOATS - SINGLES) or rule.name == "rndnu16":
         raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
     if max(-least, most) >= 2**48:
         raise ValueError(f"acc: 48 bits do not hold its values, {least} to {most}")
-    wide = x.astype(np.int64) - in_zero_point
+    wide = np.asarray(x.astype(np.int64) - in_zero_point)
     if rule.multiplier in SINGLES:
         return wide.astype(np.float32)
     if rule.wraps != "every step" and int(np.max(np.abs(numbers.integers[0]))) * max(-least, most) >= 2**62:

@@ -53,6 +53,16 @@ def _row_of(numbers: Any, dtype: Any) -> Array:
     return np.asarray(numbers if isinstance(numbers, np.ndarray) and numbers.ndim else [numbers], dtype)
 
 
+def _in_float32(scale: Any) -> Array:
+    """Real scales as float32; ValueError for one that float32 does not hold."""
+    scales = _row_of(scale, np.float64)
+    with np.errstate(over="ignore"):
+        near = scales.astype(F32)
+    if not np.isfinite(near).all():
+        raise ValueError(f"scale: {scales[~np.isfinite(near)][0]} is beyond float32")
+    return near
+
+
 class Numbers:
     """A rule and its real scale or integers, or arrays of them; the zero point, the ends of the codes."""
 
@@ -131,19 +141,15 @@ class Numbers:
         return {"rounding": self.rule.first, "lowest": self.lo, "highest": self.hi, where: self.zero_point}
 
     def _double_run(self, inner: int) -> Run:
-        scales = _row_of(self.scale, np.float64)
-        if self.rule.multiplier != "float64":
-            scales = scales.astype(F32).astype(np.float64)
+        kept = self.rule.multiplier == "float64"
+        scales = _row_of(self.scale, np.float64) if kept else _in_float32(self.scale).astype(np.float64)
         return lambda x, out: rows.double_codes(x, scales, inner, out, **self._ends())
 
     def _single_run(self, inner: int) -> Run:
-        with np.errstate(over="ignore"):
-            scales = _row_of(self.scale, np.float64).astype(F32)
-            if self.rule.name == "tosa-inexact":
-                multiplier, right_shift = (_row_of(x, np.int64) for x in self.integers)
-                scales = multiplier.astype(F32) * np.ldexp(F32(1), -right_shift)
-        if not np.isfinite(scales).all():
-            raise ValueError(f"scale: {_row_of(self.scale, np.float64)[~np.isfinite(scales)][0]} is beyond float32")
+        scales = _in_float32(self.scale)
+        if self.rule.name == "tosa-inexact":
+            multiplier, right_shift = (_row_of(x, np.int64) for x in self.integers)
+            scales = multiplier.astype(F32) * np.ldexp(F32(1), -right_shift)
         row = rows.floats(1.0, **self._ends())
         in_float32 = max(-self.lo, self.hi, abs(self.zero_point)) <= 2**24
         near_zero = 2.0**31 * float(scales.max(initial=0)) + abs(self.zero_point) <= 2**24  # whatever int32 is scaled

@@ -145,6 +145,15 @@ def test_channels_are_requantized_one_by_one(rng, rule, axis):
         np.testing.assert_array_equal(np.take(got, i, axis), want)
 
 
+@pytest.mark.parametrize("rule", ["tflite-double", "fp32-even", "double-away", "rndnu16", "tflite-int64acc"])
+def test_one_accumulator_has_one_code(rule):
+    for acc in (1000, np.int32(1000), np.array(1000, np.int64)):
+        code = rules.requantize(acc, rule, scale=0.0033, zero_point=5)
+        assert (code.shape, code.dtype, code.item()) == ((), np.int8, 8)
+    if rule in ("fp32-even", "tflite-int64acc"):
+        assert rules.requantize(2**40, rule, scale=2.0**-30, dtype=np.int16).item() == 1024
+
+
 def test_no_accumulators_have_no_codes():
     for scale in ([], 0.5):
         assert rules.requantize(np.zeros((3, 0), np.int32), "tflite-double", scale=scale).shape == (3, 0)
@@ -181,6 +190,7 @@ def test_out_is_written_and_nothing_else():
         ({"scale": [0.5, 0.5, 0.5], "axis": 1}, "^axis: expected an integer in"),
         ({"scale": [[0.5]]}, "^scale: expected one number or one a channel"),
         ({"scale": 1e300}, "^scale: 1e\\+300 is beyond float32"),
+        ({"rule": "double-even-zp-inside", "scale": [0.5, 1e39, 0.5]}, "^scale: 1e\\+39 is beyond float32"),
         ({"rule": "cmsis-s64", "scale": None, "integers": (1, 0)}, "^integers: cmsis-s64 shifts by 1"),
         ({"scale": None}, "^scale, integers: expected one of them, got none"),
         ({"integers": (1, 2)}, "^scale, integers: expected one of them, got both"),
