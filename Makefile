@@ -52,6 +52,13 @@ $(VENV)/lab: $(VENV)/deps
 notebooks: dev $(VENV)/lab  ## the course, opened in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
+$(VENV)/docs: $(VENV)/deps
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[docs]'
+	@touch $@
+
+docs: dev $(VENV)/docs  ## the site, from docstrings, tables, notebooks and test data -> build/docs/site/index.html
+	$(BIN)/python -m docs
+
 debug: dev  ## tests on kernels built with bounds checks and sanitizers, in build/debug
 	QOPS_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
 	cd build/debug && QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=lib:../.. \
@@ -61,4 +68,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test exhaustive lint bench notebooks debug clean
+.PHONY: help dev analysis test exhaustive lint bench notebooks docs debug clean

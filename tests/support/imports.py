@@ -78,7 +78,7 @@ def below(here):
 def uphill(module, names):
     """The arrows among `names` that `module` must not draw, as text."""
     here = room(module)
-    if here in {"analysis", "benchmarks", "notebooks"}:
+    if here in {"analysis", "benchmarks", "docs", "notebooks"}:
         barred = [n for n in names if n.startswith("qops") and any(p.startswith("_") for p in n.split("."))]
         barred += [n for n in names if here == "benchmarks" and room(n) == "matplotlib"]
     else:
@@ -88,7 +88,7 @@ def uphill(module, names):
 
 def arrows():
     """(module, names that it imports) of every module of the tree."""
-    for folder in ("qops", "analysis", "benchmarks"):
+    for folder in ("qops", "analysis", "benchmarks", "docs"):
         for path in sorted((ROOT / folder).rglob("*.p*")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -1,0 +1,60 @@
+"""What a built site must not have: a link or an anchor that leads nowhere, or anything that comes from the network."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "link": "href"}
+"""Tag -> the attribute that has the browser fetch something at once."""
+
+
+class Page(HTMLParser):
+    """The anchors of a page, its links, and what it loads."""
+
+    def __init__(self, text: str) -> None:
+        """Read the page."""
+        super().__init__()
+        self.anchors: set[str] = {""}
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what one tag names and wants."""
+        found = {key: value for key, value in attrs if value}
+        self.anchors |= {found[key] for key in ("id", "name") if key in found}
+        wanted = found.get(LOADED.get(tag, ""))
+        if wanted and found.get("rel") != "canonical":
+            self.loaded.append(wanted)
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+
+
+def complaints(folder: Path) -> list[str]:
+    """What is wrong with the pages of a folder, a line each."""
+    files = [path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts]
+    pages = {path.resolve(): Page(path.read_text("utf-8")) for path in files}
+    found = []
+    for path, page in pages.items():
+        name = path.relative_to(folder.resolve())
+        for link in page.loaded + page.links:
+            parts = urlsplit(link)
+            if parts.scheme == "data":
+                continue
+            if parts.scheme or parts.netloc:
+                if link in page.loaded:
+                    found.append(f"{name} loads {link}")
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not target.exists():
+                found.append(f"{name} links to {link}, which is not there")
+            elif target in pages and "=" not in parts.fragment and unquote(parts.fragment) not in pages[target].anchors:
+                found.append(f"{name} links to {link}, which has no such anchor")
+    for sheet in folder.rglob("*.css"):
+        text = sheet.read_text("utf-8")
+        found += [
+            f"{sheet.name} loads from the network"
+            for word in ("url(http", "url(//", "@import url", '@import "http')
+            if word in text
+        ]
+    return found

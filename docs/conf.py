@@ -1,0 +1,62 @@
+"""How Sphinx makes the site: no network, no script of others, formulas as MathML."""
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+
+import qops
+
+project = "qops"
+copyright = "The qops developers, BSD-3-Clause"
+release = qops.__version__
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+default_role = "py:obj"
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}
+numpydoc_show_class_members = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+html_theme = "pydata_sphinx_theme"
+html_title = "qops"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = ["extra"]
+html_show_sourcelink = False
+html_copy_source = False
+html_math_renderer = "mathml"
+html_sidebars = {"index": []}
+html_theme_options = {
+    "header_links_before_dropdown": 6,
+    "show_prev_next": False,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "rules/*/*": [], "gallery/*": [], "trust/compare": []},
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "tango",
+}
+
+
+def write_inline(writer: nodes.NodeVisitor, node: nodes.math) -> None:
+    """Put a formula into a line."""
+    writer.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def write_block(writer: nodes.NodeVisitor, node: nodes.math_block) -> None:
+    """Put a formula on lines of its own."""
+    writer.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Register the writers of formulas."""
+    app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))

@@ -1,0 +1,20 @@
+"""How many bits a multiplier needs.
+
+Of a scale of 0.0033 and all sums that give int8 codes: the codes that are not those of the real product, for each width
+of the multiplier. From the marked width on, every code is right; it is proved, not sampled.
+"""
+
+import matplotlib.pyplot as plt
+
+from qops import rules
+
+figure, axes = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
+for scale, colour in ((0.0033, "#00798c"), (1 / 300, "#d1495b"), (0.017, "#e09f3e")):
+    found = rules.fewest_bits(scale, (-int(128 / scale), int(128 / scale)))
+    bits, off = [point.bits for point in found.pareto], [point.off for point in found.pareto]
+    axes.plot(bits, off, ".-", color=colour, label=f"scale {scale:.4g}: {found.bits} bits give every code")
+    axes.axvline(found.bits, color=colour, ls=":", lw=1)
+axes.set_yscale("symlog", linthresh=1)
+axes.set(xlabel="bits of the multiplier", ylabel="codes that are not right", ylim=0)
+axes.legend()
+plt.savefig("multiplier_bits.svg")

@@ -1,0 +1,81 @@
+"""Which public names there are, and on which page each of them stands: read from the package."""
+
+import inspect
+import pkgutil
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import qops
+
+TITLES = {
+    "frontdoor": "The front door",
+    "tools": "Answers: explain and vectors",
+    "nnlib": "Hexagon nnlib",
+    "tensorflow": "TensorFlow",
+    "onednn": "oneDNN",
+    "onnx": "ONNX",
+    "rules": "Rules by name",
+    "isa": "Instructions",
+    "nouns": "Codes, ranges, fixed point",
+}
+"""Room -> title of its page, in the order of the site; a room that is not here comes last, under its own name."""
+NOUNS = ("affine", "fixedpoint", "codes")
+
+
+def place(value: Any) -> tuple[str, str]:
+    """Room and stem of the module that a public name comes from."""
+    _, *parts = inspect.unwrap(value).__module__.split(".")
+    if parts[0] == "_kernels":
+        return "isa", parts[-1]
+    return (parts[0], parts[-1]) if len(parts) > 1 else ("nouns", parts[0])
+
+
+def packages() -> list[ModuleType]:
+    """Packages of qops that export names: rooms, and the nouns."""
+    found = [f"qops.{item.name}" for item in pkgutil.iter_modules(qops.__path__) if item.ispkg and item.name[0] != "_"]
+    return [qops, *map(import_module, found), *(import_module(f"qops.{name}") for name in NOUNS)]
+
+
+def is_ours(value: Any) -> bool:
+    """Whether it is a function or a class; types and tables are shown elsewhere."""
+    return inspect.isroutine(inspect.unwrap(value)) or inspect.isclass(value)
+
+
+def is_defined_in(module: ModuleType, name: str) -> bool:
+    """Whether the module's source assigns the name."""
+    return f"\n{name} = " in inspect.getsource(module)
+
+
+@cache
+def rooms() -> dict[str, dict[str, list[str]]]:
+    """Room -> stem -> dotted public names, in the order in which packages export them."""
+    found: dict[str, dict[str, list[str]]] = {name: {} for name in TITLES}
+    for package in packages():
+        for name in getattr(package, "__all__", ()):
+            value = getattr(package, name)
+            if is_ours(value):
+                room, stem = place(value)
+                found.setdefault(room, {}).setdefault(stem, []).append(f"{package.__name__}.{name}")
+            elif inspect.ismodule(value) and package.__name__ not in ("qops", "qops.frontdoor"):
+                functions = inspect.getmembers(value, inspect.isfunction)
+                own = [key for key, f in functions if f.__module__ == value.__name__ and key[0] != "_"]
+                room, stem = package.__name__.rpartition(".")[2], name
+                found[room].setdefault(stem, []).extend(f"{value.__name__}.{key}" for key in own)
+    for stem, names in found["frontdoor"].items():
+        module = import_module(f"qops.frontdoor.{stem}")
+        bounds = [name for name in module.__all__ if name.startswith("BOUND") and is_defined_in(module, name)]
+        names.extend(f"{module.__name__}.{name}" for name in bounds)
+    return {room: dict(sorted(stems.items())) for room, stems in found.items() if stems}
+
+
+def value_of(dotted: str) -> Any:
+    """The object of a dotted name."""
+    module, _, name = dotted.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def short(dotted: str) -> str:
+    """The name as a user writes it after ``import qops``: nnlib.requantize_32to8."""
+    return dotted.removeprefix("qops.").removeprefix("frontdoor.")

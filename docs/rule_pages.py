@@ -1,0 +1,155 @@
+"""Pages of the rules: the index, and those of sums, products, pools, quantizers and ranges."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from docs import rule_table
+from docs.names import rooms
+from docs.systems import room_page
+from qops import rules
+
+A, B = (codes.ravel() for codes in np.meshgrid(*[np.arange(256, dtype=np.uint8)] * 2, indexing="ij"))
+NUMBERS = {
+    "a_scale": 0.02,
+    "a_zero_point": 120,
+    "b_scale": 0.0313,
+    "b_zero_point": 128,
+    "y_scale": 0.047,
+    "y_zero_point": 101,
+}
+PRODUCT = {**NUMBERS, "y_scale": 0.11}
+IMAGES = np.random.default_rng(7).integers(0, 256, (64, 8, 8, 24), dtype=np.uint8)
+WINDOW = {"kernel": (2, 2), "zero_point": 101}
+VALUES = np.arange(-128_000, 128_001, dtype=np.float32) / np.float32(1000)
+RANGES = ((-1.0, 2.0), (-0.3, 0.7), (0.0, 6.0), (-4.0, 3.9), (-1e-3, 0.002), (0.0, 0.0))
+
+
+class Family(NamedTuple):
+    """A table of rules."""
+
+    title: str
+    table: Mapping[str, Any]
+    call: str
+    on: str
+    codes: Callable[[str], Any]
+
+
+def pool(rule: str) -> Any:
+    """Means of the images by a rule; with one scale, if it takes scales."""
+    scales = {"x_scale": 0.05, "y_scale": 0.05, "y_zero_point": 101} if rules.AVERAGE_POOL[rule].rescales else {}
+    return rules.average_pool(IMAGES, rule, **WINDOW, **scales)
+
+
+FAMILIES = {
+    "add": Family(
+        "Sum of two tensors",
+        rules.ADD,
+        "add(a, b, RULE, a_scale=..., ...)",
+        "all 65,536 pairs of uint8 codes, scales 0.02 and 0.0313 into 0.047, zero points 120, 128, 101",
+        lambda rule: rules.add(A, B, rule, **NUMBERS),
+    ),
+    "mul": Family(
+        "Product of two tensors",
+        rules.MUL,
+        "mul(a, b, RULE, a_scale=..., ...)",
+        "all 65,536 pairs of uint8 codes, scales 0.02 and 0.0313 into 0.11, zero points 120, 128, 101",
+        lambda rule: rules.mul(A, B, rule, **PRODUCT),
+    ),
+    "average_pool": Family(
+        "Average pool",
+        rules.AVERAGE_POOL,
+        "average_pool(x, RULE, kernel=...)",
+        f"{np.prod(pool('away-stored').shape):,} windows of 2 x 2 random uint8 codes, zero point 101, one scale",
+        pool,
+    ),
+    "quantize": Family(
+        "Float32 to codes",
+        rules.QUANTIZE,
+        "quantize(x, RULE, scale=...)",
+        f"{VALUES.size:,} values from -128 to 128 in steps of 0.001, scale 1, zero point 3, int8",
+        lambda rule: rules.quantize(VALUES, rule, scale=1.0, zero_point=3, dtype=np.int8),
+    ),
+    "choose_range": Family(
+        "Scale and zero point of a range", rules.RANGE_RULES, "choose_range(min, max, RULE)", "", lambda rule: None
+    ),
+}
+
+
+@cache
+def made(family: str, rule: str) -> Any:
+    """The codes of one rule on the family's data."""
+    return FAMILIES[family].codes(rule)
+
+
+def apart(family: str, rule: str) -> str:
+    """How many codes differ from those of the family's other rules."""
+    mine, rows = made(family, rule), []
+    for other in FAMILIES[family].table:
+        if other != rule:
+            off = np.abs(made(family, other).astype(int) - mine)
+            rows.append(f"| [{other}]({other}.md) | {np.count_nonzero(off):,} | {off.max()} |\n")
+    on = f"Of {FAMILIES[family].on}:\n\n"
+    return f"{on}| rule | codes that differ | by at most |\n| --- | ---: | ---: |\n{''.join(rows)}"
+
+
+def chosen(rule: str) -> str:
+    """What a range rule makes of some ranges, and how many other rules make the same."""
+    rows = []
+    for low, high in RANGES:
+        scale, zero = rules.choose_range(low, high, rule)
+        same = [name for name in rules.RANGE_RULES if rules.choose_range(low, high, name) == (scale, zero)]
+        links = ", ".join(f"[{name}]({name}.md)" for name in same if name != rule) or "none"
+        rows.append(f"| {low:g} to {high:g} | {scale:.9g} | {zero} | {links} |\n")
+    head = "| range | scale | zero point | the same from |\n| --- | ---: | ---: | --- |\n"
+    return f"Of some ranges, for the codes that the rule takes if nothing is said:\n\n{head}{''.join(rows)}"
+
+
+def page(family: str, rule: str) -> str:
+    """The page of one rule of a family."""
+    row = FAMILIES[family].table[rule]
+    facts = {"formula": f"`{row.formula}`", "computed by": row.systems}
+    if getattr(row, "width", 0):
+        tail = f"[{row.tail}]({row.tail}.md)"
+        facts["elements"] = f"{row.width} at a time, in the order of memory; what is left over goes by {tail}"
+    if family in ("add", "mul"):
+        facts["codes"] = "uint8, int8" + ", int16" * row.takes_int16
+    if family == "average_pool":
+        facts["scale"] = "of its own for the result" if row.rescales else "that of the input"
+    table = "".join(f"| {key} | {value} |\n" for key, value in facts.items())
+    call = FAMILIES[family].call.replace("RULE", f'"{rule}"')
+    differ = chosen(rule) if family == "choose_range" else apart(family, rule)
+    return f"""# {family}: {rule}
+
+`qops.rules.{call}`
+
+| | |
+| --- | --- |
+{table}
+## Who it differs from
+
+{differ}"""
+
+
+def index() -> str:
+    """The page of all rules, and of the functions that run them."""
+    tables = {"requantize": ("Accumulators to codes", rules.TABLE)}
+    tables |= {name: (family.title, family.table) for name, family in FAMILIES.items()}
+    parts = []
+    for name, (title, table) in tables.items():
+        rows = "".join(f"| [{rule}]({name}/{rule}.md) | {row.systems} |\n" for rule, row in table.items())
+        tree = "\n".join(f"{name}/{rule}" for rule in table)
+        head = "| rule | computed by |\n| --- | --- |\n"
+        parts.append(f"## {title}\n\n{head}{rows}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
+    return room_page("rules", rooms()["rules"], "\n".join(parts))
+
+
+def pages() -> dict[str, str]:
+    """Path -> text, of every rule and the index."""
+    found = {"rules/index.md": index()}
+    found |= {f"rules/requantize/{rule}.md": rule_table.page(rule) for rule in rules.TABLE}
+    return found | {
+        f"rules/{name}/{rule}.md": page(name, rule) for name, family in FAMILIES.items() for rule in family.table
+    }

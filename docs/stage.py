@@ -1,0 +1,72 @@
+"""Every source page of the site, as text: written by hand, or made from the package, its tests' data, the notebooks."""
+
+import shutil
+import tomllib
+from pathlib import Path
+
+from docs import figures, rule_pages, systems, validation
+from docs.names import TITLES, rooms
+
+ROOT = Path(__file__).parents[1]
+HERE = Path(__file__).parent
+TEXT = HERE / "text"
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def course_page() -> str:
+    """The list of notebooks, each a link."""
+    text = (ROOT / "notebooks/README.md").read_text("utf-8")
+    for notebook in NOTEBOOKS:
+        text = text.replace(f"| `{notebook.stem}` |", f"| [{notebook.stem}]({notebook.name}) |")
+    tree = "\n".join(notebook.stem for notebook in NOTEBOOKS)
+    return f"{text}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+
+
+def ops_page() -> str:
+    """The list of rooms."""
+    rows = "".join(
+        f"| [{TITLES.get(room, room)}]({room}/index.md) | {sum(len(names) for names in stems.values())} |\n"
+        for room, stems in rooms().items()
+    )
+    tree = "\n".join(f"{room}/index" for room in rooms() if room != "rules")
+    table = f"| page | names |\n| --- | ---: |\n{rows}"
+    text = (TEXT / "ops.md").read_text("utf-8").replace("{rooms}", table)
+    return f"{text}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+
+
+def claims_page() -> str:
+    """What is promised about errors: the sentences that the analysis measures."""
+    found = tomllib.loads((ROOT / "analysis/claims.toml").read_text("utf-8"))
+    return (TEXT / "trust/claims.md").read_text("utf-8") + "".join(f"- {claim['text']}\n" for claim in found.values())
+
+
+def develop_pages() -> dict[str, str]:
+    """What the files of the root say about working on the package."""
+    pages = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
+    found = {f"develop/{name}.md": (ROOT / file).read_text("utf-8") for name, file in pages.items()}
+    cite = (ROOT / "CITATION.cff").read_text("utf-8")
+    text = f"# Develop\n\n- [](contributing.md)\n- [](changelog.md)\n\n## To cite it\n\n```yaml\n{cite}```\n"
+    return found | {"develop/index.md": f"{text}\n```{{toctree}}\n:hidden:\n\ncontributing\nchangelog\n```\n"}
+
+
+def pages() -> dict[str, str]:
+    """Path -> text, of every page that is not a notebook."""
+    found = {path.relative_to(TEXT).as_posix(): path.read_text("utf-8") for path in sorted(TEXT.rglob("*.md"))}
+    found |= systems.pages() | rule_pages.pages() | validation.pages() | figures.pages() | develop_pages()
+    return found | {"notebooks/index.md": course_page(), "ops.md": ops_page(), "trust/claims.md": claims_page()}
+
+
+def write(folder: Path) -> None:
+    """Lay out all sources in a new folder, figures drawn."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for path, text in pages().items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    for notebook in NOTEBOOKS:
+        shutil.copy(notebook, folder / "notebooks")
+    for script in figures.SCRIPTS:
+        figures.draw(script, folder / "gallery")
+    shutil.copytree(HERE / "static", folder / "static")
+    shutil.copytree(HERE / "microscope", folder / "extra/microscope")
+    shutil.copy(HERE / "conf.py", folder)

@@ -1,0 +1,112 @@
+"""Pages of the rooms: a page a system with its ops, and a page a stem with the docstrings."""
+
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+from docs.names import TITLES, rooms, short, value_of
+
+README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+TEXT = Path(__file__).parent / "text"
+
+
+def said() -> dict[str, str]:
+    """Op -> what README's table says of it, and its bound if there is a column for that."""
+    rows = re.findall(r"^\| `([\w.]+)` \| (.+?) \|$", README.split("\n## Ops\n")[1].split("\n## ")[0], flags=re.M)
+    return {name: text.replace("\\|", "&#124;").replace(" | ", " *Error:* ") for name, text in rows}
+
+
+def directive(dotted: str) -> str:
+    """How Sphinx reads the docstring of a name."""
+    value = value_of(dotted)
+    if inspect.isclass(value):
+        own = [name for name in vars(value) if name[0] != "_" and name not in fields(value)]
+        members = f"\n   :members: {', '.join(own)}" if own else ""
+        return f".. autoclass:: {dotted}{members}\n"
+    return f".. autofunction:: {dotted}\n" if callable(value) else f".. autodata:: {dotted}\n"
+
+
+def fields(kind: type) -> set[str]:
+    """What the constructor of a named tuple or data class takes; its docstring describes it."""
+    return {*getattr(kind, "_fields", ()), *getattr(kind, "__dataclass_fields__", ())}
+
+
+def docstring_of(module: str, index: str = "   :no-index:\n") -> str:
+    """Have Sphinx show the docstring of a module, whose name may be that of a function too."""
+    return f"```{{eval-rst}}\n.. automodule:: {module}\n{index}```\n"
+
+
+def summary(dotted: str) -> str:
+    """The first sentence of a docstring, as Markdown."""
+    doc = inspect.getdoc(value_of(dotted)) or ""
+    text = " ".join(doc.split("\n\n")[0].split())
+    return re.sub(r"(?<!`)`([^`]+)`(?!`)", r"`\1`", text.replace("``", "`")).replace("|", "&#124;")
+
+
+def row(dotted: str, texts: dict[str, str]) -> str:
+    """One row of the table of a room."""
+    return f"| {{py:obj}}`{short(dotted)} <{dotted}>` | {texts.get(short(dotted)) or summary(dotted)} |"
+
+
+def module_of(room: str, stem: str) -> str:
+    """The public module of a stem, or "" if it has none."""
+    name = f"qops.{stem}" if room == "nouns" else f"qops.{room}.{stem}"
+    try:
+        import_module(name)
+    except ModuleNotFoundError:
+        return ""
+    return name
+
+
+def stem_page(room: str, stem: str, names: list[str]) -> str:
+    """The page with the docstrings of one file."""
+    module = module_of(room, stem)
+    body = "\n".join(map(directive, names))
+    title = f"{room}: {stem}" if room != "nouns" else stem
+    return f"# {title}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
+
+
+def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
+    """The page of a room: what it is, its ops with what they compute, the pages of its stems."""
+    texts = said()
+    own = TEXT / room / "index.md"
+    top = own.read_text("utf-8") if own.exists() else docstring_of(f"qops.{room}", "")
+    names = [name for group in stems.values() for name in group if "BOUND" not in name]
+    ops = "\n".join(row(name, texts) for name in names)
+    table = f"| name | what it computes |\n| --- | --- |\n{ops}\n"
+    tree = "\n".join(stems)
+    head = f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n"
+    return f"{head}## Names\n\n{table}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+
+
+def hazard(dotted: str) -> str:
+    """The words of a docstring from "Hazards." to the first example or empty line."""
+    doc = inspect.getdoc(value_of(dotted)) or ""
+    found = re.search(r"\*\*Hazards?\.\*\* (.+?)(?:\n\n|\n *>>>|\Z)", doc, flags=re.S)
+    return " ".join(found[1].split()) if found else ""
+
+
+def hazards_page() -> str:
+    """Every hazard of every docstring, room by room."""
+    parts = []
+    for room, stems in rooms().items():
+        found = {name: text for names in stems.values() for name in names if (text := hazard(name))}
+        items = "".join(f"* :py:obj:`{short(name)} <{name}>`: {text}\n" for name, text in found.items())
+        parts.append(f"\n## {TITLES.get(room, room)}\n\n```{{eval-rst}}\n{items}```\n" if found else "")
+    return (TEXT / "trust/hazards.md").read_text("utf-8") + "".join(parts)
+
+
+def not_modelled_page() -> str:
+    """What README says is not modelled."""
+    return "# What is not modelled\n" + README.split("\n## What is not modelled\n")[1].split("\n## ")[0]
+
+
+def pages() -> dict[str, str]:
+    """Path -> text, of all rooms but the rules' own page."""
+    found = {"trust/hazards.md": hazards_page(), "trust/not_modelled.md": not_modelled_page()}
+    for room, stems in rooms().items():
+        if room != "rules":
+            found[f"{room}/index.md"] = room_page(room, stems)
+        found |= {f"{room}/{stem}.md": stem_page(room, stem, names) for stem, names in stems.items()}
+    return found

@@ -1,0 +1,237 @@
+"""The sources of the site: every op, notebook and rule has its page, every link leads somewhere, tables are the code's.
+
+Sphinx is not needed here. `make docs` makes the pages of these sources, with warnings as errors, and checks those.
+"""
+
+import json
+import re
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+
+import numpy as np
+import ops
+import pytest
+from imports import ROOT
+
+import qops
+from docs import check, figures, names, rule_table, stage, systems, validation
+from qops import rules
+
+PAGES = stage.pages()
+NOTEBOOKS = {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+FIGURES = {f"gallery/{script.stem}.{figures.kind(script)}" for script in figures.SCRIPTS}
+OWN = {"microscope/index.html", "gallery/ties.html"}
+
+
+def prose(text):
+    """A page without its blocks of code."""
+    return re.sub(r"^(`{3,})(?!\{).*?^\1$", "", text, flags=re.M | re.S)
+
+
+def targets(path, text):
+    """The files that a page links to, from the root of the site."""
+    found = re.findall(r"\]\(([^)\s]+)\)|href=\"([^\"]+)\"", re.sub(r"`[^`\n]+`", "", prose(text)))
+    links = [link.partition("#")[0] for pair in found for link in pair if link and "://" not in link]
+    folder = Path(path).parent
+    return [Path(*simple(folder / link)).as_posix() for link in links]
+
+
+def simple(path):
+    """The parts of a path without "..", which must not leave the site."""
+    parts = []
+    for part in path.parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return parts
+
+
+def tree(path, text):
+    """The pages that the toctrees of a page name."""
+    blocks = re.findall(r"^```\{toctree\}\n(.*?)^```$", text, flags=re.M | re.S)
+    lines = [line for block in blocks for line in block.splitlines() if line and line[0] != ":"]
+    return [(Path(path).parent / line).as_posix() for line in lines]
+
+
+def test_every_public_op_is_on_one_page():
+    shown = [
+        name
+        for page in PAGES.values()
+        for name in re.findall(r"^\.\. auto(?:function|class):: qops\.(\S+)", page, re.M)
+    ]
+    assert len(shown) == len(set(shown))
+    assert set(ops.OPS) <= set(shown)
+    exported = {
+        name
+        for room in ops.ROOMS.values()
+        for name in getattr(room, "__all__", ())
+        if names.is_ours(getattr(room, name))
+    }
+    assert exported <= {name.rpartition(".")[2] for name in shown}
+
+
+def test_every_room_says_of_every_op_what_readme_says():
+    said = systems.said()
+    assert len(said) > 120
+    for room, stems in names.rooms().items():
+        table = PAGES[f"{room}/index.md"]
+        for name in (name for group in stems.values() for name in group if "BOUND" not in name):
+            assert f"<{name}>` | {said.get(names.short(name)) or systems.summary(name)} |" in table, name
+
+
+def test_every_page_and_notebook_is_in_a_toctree_once():
+    listed = [page for path, text in PAGES.items() for page in tree(path, text)]
+    pages = {path.rpartition(".")[0] for path in {*PAGES, *NOTEBOOKS}}
+    assert len(NOTEBOOKS) > 10
+    assert sorted(listed) == sorted(pages - {"index"})
+
+
+def test_every_link_leads_to_a_page():
+    known = {*PAGES, *NOTEBOOKS, *OWN}
+    assert (ROOT / "docs/microscope/index.html").exists()
+    links = [(path, target) for path, text in PAGES.items() for target in targets(path, text)]
+    assert len(links) > 500
+    assert not [link for link in links if link[1] not in known]
+    cards = re.findall(r"^:link: (\S+)\n:link-type: doc$", PAGES["index.md"], flags=re.M)
+    assert len(cards) > 4
+    assert not [card for card in cards if f"{card}.md" not in PAGES]
+    roles = {name for text in PAGES.values() for name in re.findall(r"py:obj[}:]`[^`<]+ <([\w.]+)>`", text)}
+    assert roles <= {name for stems in names.rooms().values() for group in stems.values() for name in group}
+
+
+def test_links_of_readme_lead_to_files():
+    links = re.findall(r"\]\(([^)\s]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert len(links) > 8
+    assert not [link for link in links if not (ROOT / link).exists()]
+
+
+def test_every_rule_has_a_page_with_its_c():
+    for rule, row in rules.TABLE.items():
+        page = PAGES[f"rules/requantize/{rule}.md"]
+        assert rules.emit(rule).strip() in page
+        assert row.systems in page
+    assert f"{len(rules.TABLE)} named rules" in PAGES["index.md"].replace("\n", " ")
+    assert f"{len(rules.TABLE)} rules of requantization" in (ROOT / "README.md").read_text("utf-8")
+
+
+# --- what the lines of a rule's formula mean, in exact numbers
+
+EXACT = {
+    "floor": floor,
+    "truncate": int,
+    "half_up": lambda x: floor(x + Fraction(1, 2)),
+    "half_away": lambda x: floor(abs(x) + Fraction(1, 2)) * (1 if x > 0 else -1),
+    "half_even": round,
+    "float32": lambda x: Fraction(float(np.float32(float(x)))),
+    "float64": lambda x: Fraction(float(x)),
+    "clamp": lambda x: min(max(x, -128), 127),
+    "saturate_s16": lambda x: min(max(x, -(2**15)), 2**15 - 1),
+}
+
+
+@pytest.mark.parametrize("rule", rules.TABLE)
+@pytest.mark.parametrize("scale", [0.0033, 2.0**-5])
+def test_the_formula_on_the_page_of_a_rule_is_what_the_rule_computes(rule, scale):
+    acc = np.concatenate([np.arange(-4400, 4400, 16), np.arange(-42_000, 42_000, 173)])
+    lines = "\n".join(rule_table.steps(rules.TABLE[rule]))
+    assert f"```text\n{lines}\n```" in PAGES[f"rules/requantize/{rule}.md"]
+    known = {"scale": Fraction(scale), "zero_point": 3}
+    how = {"scale": scale}
+    if not rules.TABLE[rule].multiplier.startswith("float"):
+        numbers = (217, 16) if rule == rule_table.GIVEN else tuple(rules.integers(rule, scale))
+        how = {"integers": numbers}
+        known |= {"multiplier": Fraction(numbers[0]), "right_shift": numbers[1]}
+    got = rules.requantize(acc, rule, zero_point=3, **how)
+    program = compile(lines, rule, "exec")
+    for x, code in zip(acc.tolist(), got.tolist(), strict=True):
+        space = {**EXACT, **known, "acc": Fraction(x)}
+        exec(program, space)
+        assert space["code"] == code, x
+
+
+def test_counts_of_who_differs_are_those_of_the_rules():
+    acc, scale = rule_table.SITUATIONS["0.0033"]
+    one, two = (rules.requantize(acc, rule, scale=scale, zero_point=3) for rule in ("tflite-double", "fp32-even"))
+    assert one.min() == -128
+    assert one.max() == 127
+    assert (
+        f"| [fp32-even](fp32-even.md) | {np.count_nonzero(one != two)} |" in PAGES["rules/requantize/tflite-double.md"]
+    )
+
+
+def test_validation_counts_what_is_in_the_files():
+    file = ROOT / "tests/golden/tensorflow/QuantizedAdd"
+    cases = json.loads(file.with_suffix(".json").read_text("utf-8"))
+    rejects = json.loads(file.with_suffix(".rejects.json").read_text("utf-8"))
+    found = {count.op: count for count in validation.counts("tensorflow")}["QuantizedAdd"]
+    assert (found.cases, found.refused) == (len(cases), len(rejects))
+    arrays = np.load(file.with_suffix(".npz"))
+    outputs = [v for c in cases for part in ("outputs", "outputs_onednn1") for v in c.get(part, {}).values()]
+    assert found.values == sum(arrays[v].size if isinstance(v, str) else 1 for v in outputs)
+    every = [count for system in validation.systems() for count in validation.counts(system)]
+    assert f"| **all** | {sum(count.cases for count in every):,} |" in PAGES["trust/validation.md"]
+    assert sum(count.cases for count in every) > 2500
+
+
+def test_every_claim_is_on_the_page():
+    claims = re.findall(r'^text = "(.+)"$', (ROOT / "analysis/claims.toml").read_text("utf-8"), flags=re.M)
+    assert re.findall(r"^- (.+)$", PAGES["trust/claims.md"], flags=re.M) == claims
+
+
+def test_every_hazard_is_on_the_page():
+    functions = [name for name in ops.OPS if "**Hazard" in (ops.function(name).__doc__ or "")]
+    assert len(functions) > 80
+    assert not [name for name in functions if f"<qops.{name}>`: " not in PAGES["trust/hazards.md"]]
+
+
+def test_first_screen_runs(capsys):
+    code = re.search(r"```python\n(.*?)```", PAGES["index.md"], flags=re.S)[1]
+    assert len([line for line in code.splitlines() if line]) == 10
+    space = {}
+    exec(code, space)
+    assert capsys.readouterr().out == f"{space['found'].exact}\n"
+    assert "tflite-double" in space["found"].exact
+    assert space["c_source"].startswith("/* tflite-double")
+
+
+@pytest.mark.parametrize("script", figures.SCRIPTS, ids=lambda script: script.stem)
+def test_every_script_of_the_gallery_draws_its_figure(script, tmp_path):
+    text = script.read_text("utf-8")
+    assert len(text.splitlines()) <= 50, "one screen"
+    title, words = figures.words(script)
+    assert title
+    assert words
+    figure = figures.draw(script, tmp_path)
+    assert [figure] == [*tmp_path.iterdir()]
+    assert 10_000 < figure.stat().st_size < 200_000
+    if script.stem == "ties":  # a copy is shown by README
+        written = [
+            re.findall(r"<text[^>]*>([^<]+)</text>", f.read_text("utf-8"))
+            for f in (figure, ROOT / "docs/static/ties.svg")
+        ]
+        assert "XNNPACK rndnu" in written[0]
+        assert written[0] == written[1]
+
+
+def test_pages_that_are_wrong_are_found(tmp_path):
+    (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">1</a><a href="c.html">2</a><a href="#x">3</a></p>')
+    (tmp_path / "b.html").write_text(
+        '<a href="https://example.org">1</a><script src="https://example.org/x.js"></script>'
+    )
+    (tmp_path / "s.css").write_text("@font-face { src: url(https://example.org/f.woff) }")
+    assert check.complaints(tmp_path) == [
+        "a.html links to b.html#y, which has no such anchor",
+        "a.html links to c.html, which is not there",
+        "b.html loads https://example.org/x.js",
+        "s.css loads from the network",
+    ]
+
+
+def test_what_the_docs_need_is_an_extra():
+    assert qops.__version__ in (ROOT / "CITATION.cff").read_text("utf-8")
+    text = (ROOT / "pyproject.toml").read_text("utf-8").split("\ndocs = [")[1].split("]\n")[0]
+    packages = {name.replace("-", "_") for name in re.findall(r'"([\w-]+)>=', text)}
+    used = re.search(r"extensions = \[(.*?)\]", (ROOT / "docs/conf.py").read_text("utf-8"), flags=re.S)[1]
+    assert {name.split(".")[0] for name in re.findall(r'"([\w.]+)"', used)} <= packages
