@@ -1,10 +1,12 @@
-"""python -m analysis: measure, print the tables, draw the figures, write the page."""
+"""python -m analysis: measure, print the tables, draw the figures, write the pages."""
 
-import argparse
 import sys
-from collections.abc import Callable, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
+from types import ModuleType
 from typing import Any
 
 from analysis import (
@@ -15,47 +17,34 @@ from analysis import (
     multiply_shift_error,
     network_error,
     photograph,
+    pictures,
+    pool,
     quantize_error,
     report,
     requantize_error,
     rules_apart,
+    summary,
+    sweep,
+    sweep_error,
     systems_apart,
+    tidy,
 )
 from analysis.claims import Claim, claims
+from analysis.options import BadOption, parser
 from qops import isa_tier
 
-VIEWS = (
-    photograph,
-    add_error,
-    add_ratio_error,
-    add_guess_error,
-    mul_error,
-    requantize_error,
-    multiply_shift_error,
-    quantize_error,
-    network_error,
-    systems_apart,
-    rules_apart,
-)
-DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over
-ranges, and a network on oneDNN's, and show how far they are from float: tables on stdout, progress on stderr, figures
-and index.html in DIR."""
-
-
-def parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
-    p = argparse.ArgumentParser(prog="python -m analysis", description=DESCRIPTION)
-    p.add_argument(
-        "--check", action="store_true", help="draw nothing; exit code 1 if a claim of the README no longer holds"
-    )
-    p.add_argument(
-        "--out",
-        type=Path,
-        default=Path("build/analysis"),
-        metavar="DIR",
-        help="where index.html and the figures go (%(default)s)",
-    )
-    return p
+PAGES: dict[str, tuple[ModuleType, ...]] = {
+    "photograph": (photograph,),
+    "sweep": (sweep_error,),
+    "add": (add_error, add_ratio_error, add_guess_error),
+    "multiply": (mul_error, multiply_shift_error),
+    "codes": (quantize_error, requantize_error),
+    "network": (network_error,),
+    "systems": (systems_apart,),
+    "rules": (rules_apart,),
+}
+VIEWS = tuple(view for views in PAGES.values() for view in views)
+OUT = Path("build/analysis")
 
 
 def timed(text: str, work: Callable[[], Any]) -> Any:
@@ -67,59 +56,107 @@ def timed(text: str, work: Callable[[], Any]) -> Any:
     return result
 
 
-def stem(view: Any) -> str:
+def stem(view: ModuleType) -> str:
     """Name of the view's module."""
     return view.__name__.rpartition(".")[2]
 
 
-def measure() -> dict[str, Any]:
+@contextmanager
+def pools(options: Namespace) -> Iterator[list[pool.Pool]]:
+    """Where sweeps run: on a cluster or processes; for the whole report also on one and two, to show their speed."""
+    if options.scheduler:
+        with pool.cluster(options.scheduler) as cluster:
+            yield [cluster]
+    else:
+        yield [pool.processes(n) for n in sorted({options.workers} | (set() if options.sweep else {1, 2}))]
+
+
+def measure(where: Sequence[pool.Pool], count: int) -> dict[str, Any]:
     """Measure everything: what each view found, by its stem."""
-    return {stem(v): timed(f"[{i}/{len(VIEWS)}] measuring {stem(v)} ", v.measure) for i, v in enumerate(VIEWS, 1)}
+    work = {stem(v): v.measure for v in VIEWS} | {"sweep_error": lambda: sweep_error.measure(where, count)}
+    return {name: timed(f"[{i}/{len(work)}] measuring {name} ", f) for i, (name, f) in enumerate(work.items(), 1)}
+
+
+def lines(views: Sequence[ModuleType], found: Mapping[str, Any]) -> list[summary.Line]:
+    """What views have for the summary."""
+    return [line for v in views if hasattr(v, "summary") for line in v.summary(found[stem(v)])]
+
+
+def overview(found: Mapping[str, Any], checked: Sequence[Claim]) -> report.Table:
+    """The summary of all views; ops lead to their pages, counts of claims to the claims."""
+    pages = {line.op: f"{page}.html" for page, views in PAGES.items() for line in lines(views, found)}
+    table = summary.table("How far from float, in a table", lines(VIEWS, found), checked)
+    counts = {row[table.head.index("claims held")] for row in table.rows} - {"-"}
+    return table._replace(links={**pages, **dict.fromkeys(counts, "claims.html")})
 
 
 def claim_table(found: Sequence[Claim]) -> report.Table:
     """Every claim beside what was measured."""
+    limits = [(">= " if c.at_least else "<= ") + f"{c.limit:.8g}" for c in found]
     rows = [
-        [
-            "held" if c.holds else "BROKEN",
-            c.text,
-            f"{c.measured:.6g}",
-            (">= " if c.at_least else "<= ") + f"{c.limit:.8g}",
-        ]
-        for c in found
+        ["held" if c.holds else "BROKEN", c.op, c.text, f"{c.measured:.6g}", limit]
+        for c, limit in zip(found, limits, strict=True)
     ]
-    return report.Table("What the README claims, measured anew", ("", "claim", "measured", "limit"), rows, words=2)
+    return report.Table("What qops claims, measured anew", ("", "op", "claim", "measured", "limit"), rows, words=3)
 
 
-def write(out: Path, found: dict[str, Any], checked: report.Table) -> Path:
-    """Draw all figures and write the page."""
+def draw(view: ModuleType, found: Any, out: Path) -> str:
+    """Draw all figures of a view; its part of a page."""
+    figures = [
+        timed(f"drawing {name} ", lambda name=name, draw=draw: report.drawn(name, draw, out))
+        for name, draw in view.figures(found).items()
+    ]
+    return report.section(stem(view), figures, view.tables(found))
+
+
+def write(out: Path, found: Mapping[str, Any], checked: Sequence[Claim]) -> Path:
+    """Draw all figures and write all pages and the table of the sweep; return the index."""
     out.mkdir(parents=True, exist_ok=True)
-    sections = {}
-    for i, view in enumerate(VIEWS, 1):
-        figures = view.figures(found[stem(view)])
-        drawn = [
-            timed(f"[{i}/{len(VIEWS)}] drawing {name} ", lambda name=name, draw=draw: report.drawn(name, draw, out))
-            for name, draw in figures.items()
-        ]
-        sections[stem(view)] = report.section(stem(view), drawn, view.tables(found[stem(view)]))
-    sections["claims"] = report.section("claims", [], [checked])
-    file = out / "index.html"
-    file.write_text(report.page(sections), encoding="utf-8")
-    return file
+    names = [*PAGES, "claims"]
+    for page, views in PAGES.items():
+        report.write(out, page, [draw(v, found[stem(v)], out) for v in views], names)
+    report.write(out, "claims", [report.section("claims", [], [claim_table(checked)])], names)
+    tidy.write(out / "sweep.csv", sweep.columns(found["sweep_error"].rows))
+    first = {page: next(iter(views[0].figures(found[stem(views[0])]))) for page, views in PAGES.items()}
+    cards = "".join(report.card(page, figure) for page, figure in first.items())
+    table = report.as_html(overview(found, checked)) + report.paragraph("index", "summary")
+    body = [report.heading("index", "h1"), table, f'<div class="cards">{cards}</div>']
+    return report.write(out, "index", body, names)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; 0, or 1 if a claim is broken."""
-    options = parser().parse_args(arguments)
+def show_image(file: Path, out: Path) -> int:
+    """Add pictures that are made from a file."""
+    picture = pictures.read(file)
+    print(f"{file}: {picture.told}", file=sys.stderr)
+    found = timed("measuring ", lambda: photograph.measure(picture.luma))
+    table = summary.table(f"{file.name}, {picture.told}", photograph.summary(found), [])
+    print("\n".join(map(report.as_text, [*photograph.tables(found), table])))
+    out.mkdir(parents=True, exist_ok=True)
+    page = report.write(out, "index", [report.as_html(table), draw(photograph, found, out)], [])
+    print(f"Open {page} in a browser.")
+    return 0
+
+
+def show_sweep(file: Path, where: Sequence[pool.Pool], count: int) -> int:
+    """Sweep, and write the table."""
+    found = sweep_error.measure(where, count)
+    tidy.write(file, sweep.columns(found.rows))
+    print("\n".join(map(report.as_text, sweep_error.tables(found))))
+    print(f"{len(found.rows):,} rows of {sweep.PAIRS:,} pairs of codes in {file}")
+    return 0
+
+
+def show_all(options: Namespace, where: Sequence[pool.Pool]) -> int:
+    """Measure everything; 0, or 1 if a claim is broken."""
     start = perf_counter()
-    found = measure()
+    found = measure(where, options.ranges)
     checked = claims(found)
-    table = claim_table(checked)
     if not options.check:
         for view in VIEWS:
             print("\n".join(map(report.as_text, view.tables(found[stem(view)]))))
-        file = write(options.out, found, table)
-    print(report.as_text(table))
+        file = write(options.out or OUT, found, checked)
+        print(report.as_text(overview(found, checked)))
+    print(report.as_text(claim_table(checked)))
     broken = [c for c in checked if not c.holds]
     for c in broken:
         print(f"BROKEN: {c.text}: measured {c.measured:.8g}, limit {c.limit:.8g}", file=sys.stderr)
@@ -128,6 +165,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seconds, held = perf_counter() - start, len(checked) - len(broken)
     print(f"{held} of {len(checked)} claims hold ({seconds:.0f} s, {isa_tier()} kernels)")
     return 1 if broken else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run; 0, 1 if a claim is broken, and 2 for an option that cannot be followed."""
+    options = parser().parse_args(arguments)
+    try:
+        if options.image:
+            return show_image(options.image, options.out or OUT / "picture")
+        if options.sweep:
+            tidy.check(options.sweep)
+        with pools(options) as where:
+            if options.sweep:
+                return show_sweep(options.sweep, where, options.ranges)
+            return show_all(options, where)
+    except BadOption as wrong:
+        parser().error(str(wrong))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,14 @@
-"""Add, over all 65,536 pairs of codes: a map for some ranges, the largest error for many."""
+"""Add, over all 65,536 pairs of codes: a map for some ranges."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from matplotlib.figure import Figure as Drawing
 
-from analysis import error_plots, style
-from analysis.ranges import holding_zero, many_ranges
+from analysis import error_plots, reasons, style
 from analysis.report import Figures, Table
-from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, add, all_pairs, cells
-from qops import error, quantized_add_8p8to32
+from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, all_pairs, apply, cells
 from qops.frontdoor.add import BOUND_8P8TO8
-from qops.frontdoor.error import values
 
 SHOWN: tuple[tuple[Range, Range, str], ...] = (
     ((-8.0, 12.4), (-1.0, 1.55), "0 on a code"),
@@ -30,29 +27,9 @@ class Map(NamedTuple):
     sum: Sum
 
 
-class Measured(NamedTuple):
-    """The maps; and of `many_ranges` with three guesses each the largest errors and the most passes of qops."""
-
-    maps: Sequence[Map]
-    largest: float
-    passes: int
-    rounded: float  # largest error of the add into int32
-    chain: float  # largest error of the chain, the ranges widened to hold 0
-
-
-def measure() -> Measured:
-    """Draw up the maps of all systems, and the largest errors of the front door over many ranges and guesses."""
-    maps = [Map(a, b, s, add(s, *all_pairs(a, b))) for a, b, _ in SHOWN for s in (*FUSED, *CHAIN)]
-    largest, passes, rounded, chain = 0.0, 0, 0.0, 0.0
-    for a, b in many_ranges():
-        x, y = all_pairs(a, b)
-        lo, hi = a[0] + b[0], a[1] + b[1]
-        for guess in (None, (lo, hi), (lo / 4, max(lo / 4, hi / 4))):
-            total = add(FUSED[0], x, y, guess)
-            largest, passes = max(largest, total.report.max), max(passes, total.passes)
-        rounded = max(rounded, error(quantized_add_8p8to32(x, y), values(x)[0] + values(y)[0]).max)
-        chain = max(chain, add(CHAIN[0], *all_pairs(holding_zero(a), holding_zero(b))).report.max)
-    return Measured(maps, largest, passes, rounded, chain)
+def measure() -> list[Map]:
+    """Draw up the maps of all systems."""
+    return [Map(a, b, s, apply(s, *all_pairs(a, b))) for a, b, _ in SHOWN for s in (*FUSED, *CHAIN)]
 
 
 def row(m: Map) -> list[str]:
@@ -63,12 +40,12 @@ def row(m: Map) -> list[str]:
     return [m.system.name, ranges, f"[{t.min:.4g}, {t.max:.4g}]", *cells(e), str(m.sum.passes), worst]
 
 
-def draw_maps(found: Measured, systems: Sequence[System], finding: str) -> Drawing:
+def draw_maps(found: Sequence[Map], systems: Sequence[System], finding: str) -> Drawing:
     """Draw a row of maps a pair of ranges, a column a system."""
     figure, axes = style.panels(len(SHOWN), len(systems), gap=0.62, left=0.45)
     for line, (a, b, what) in zip(axes, SHOWN, strict=True):
         for ax, system in zip(line, systems, strict=True):
-            total = next(m.sum for m in found.maps if (m.a, m.b, m.system) == (a, b, system))
+            total = next(m.sum for m in found if (m.a, m.b, m.system) == (a, b, system))
             shown = error_plots.show_error(ax, total.off)
             ax.set_title(
                 f"{system.name}\nmax {style.short(total.report.max)} LSB, mean {style.short(total.report.mean)}"
@@ -81,11 +58,11 @@ def draw_maps(found: Measured, systems: Sequence[System], finding: str) -> Drawi
     return figure
 
 
-def draw_histograms(found: Measured) -> Drawing:
+def draw_histograms(found: Sequence[Map]) -> Drawing:
     """Spread of the errors of the first two pairs of ranges."""
     columns = {}
     for a, b, what in SHOWN[:2]:
-        sums = [m for m in found.maps if (m.a, m.b) == (a, b)]
+        sums = [m for m in found if (m.a, m.b) == (a, b)]
         columns[f"[{a[0]:g}, {a[1]:g}] + [{b[0]:g}, {b[1]:g}]: {what}"] = {
             m.system.name: (m.system.colour, m.sum.off) for m in sums
         }
@@ -95,13 +72,15 @@ def draw_histograms(found: Measured) -> Drawing:
     return figure
 
 
-def tables(found: Measured) -> list[Table]:
+def tables(found: Sequence[Map]) -> list[Table]:
     """All maps as numbers."""
     head = ("system", "ranges", "output range", *HEADS, "passes", "worst pair")
-    return [Table("Add, all 65,536 pairs of codes, no guess", head, [row(m) for m in found.maps], words=3)]
+    far = {" ".join(row(m)[:2]): (m.sum.report.max, reasons.why(m.system.op, m.system.name, m.a, m.b)) for m in found}
+    title = "Add, all 65,536 pairs of codes, no guess"
+    return [Table(title, head, [row(m) for m in found], words=3, notes=reasons.notes(far))]
 
 
-def figures(found: Measured) -> Figures:
+def figures(found: Sequence[Map]) -> Figures:
     """How to draw each figure."""
     fused = "qops stays within 0.6 LSB; nnlib loses zero points, and wraps"
     chain = "A chain is as good as its zero points; qops rounds none"

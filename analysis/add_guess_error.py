@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from analysis import style
+from analysis import reasons, style
 from analysis.report import Figures, Table
-from analysis.systems import FUSED, HEADS, Range, Sum, System, add, all_pairs, cells
+from analysis.systems import FUSED, HEADS, Range, Sum, System, all_pairs, apply, cells
 
 A: Range = (-1.0, 1.55)
 B: Range = (-0.5, 0.775)
@@ -28,7 +28,7 @@ def measure() -> list[Curve]:
     """Every fused form with guesses from 1/32 to 32 times as wide as the sum."""
     a, b = all_pairs(A, B)
     lo, hi = A[0] + B[0], A[1] + B[1]
-    return [Curve(s, [add(s, a, b, (w * lo, w * hi)) for w in WIDTHS], add(s, a, b)) for s in FUSED]
+    return [Curve(s, [apply(s, a, b, (w * lo, w * hi)) for w in WIDTHS], apply(s, a, b)) for s in FUSED]
 
 
 def row(system: System, guess: str, total: Sum) -> list[str]:
@@ -78,7 +78,13 @@ def tables(curves: list[Curve]) -> list[Table]:
     """Every form with the guesses of `rows`."""
     head = ("system", "guess", "output range", *HEADS, "passes")
     title = f"Add 8p8to8 of {list(A)} + {list(B)}, all pairs of codes, by width of the guess"
-    return [Table(title, head, [r for c in curves for r in rows(c)], words=3)]
+    far = {f"{c.system.name}, guess {WIDTHS[0]:.3g} x": (c.sums[0].report.max, why(c)) for c in curves}
+    return [Table(title, head, [r for c in curves for r in rows(c)], words=3, notes=reasons.notes(far))]
+
+
+def why(c: Curve) -> str:
+    """Why a system is far off with the narrowest guess."""
+    return reasons.why(c.system.op, c.system.name, A, B, narrow=True)
 
 
 def figures(curves: list[Curve]) -> Figures:

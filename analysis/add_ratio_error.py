@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure as Drawing
 
-from analysis import style
+from analysis import reasons, style
 from analysis.report import Figures, Table
-from analysis.systems import CHAIN, FUSED, Sum, System, add, all_pairs
+from analysis.systems import CHAIN, FUSED, Sum, System, all_pairs, apply
 from qops.frontdoor.add import BOUND_8P8TO8
 
 RATIOS = tuple(float(np.float32(r)) for r in np.geomspace(1, 4096, 61))
@@ -33,7 +33,7 @@ def measure() -> list[Curve]:
     curves = []
     for kind, (lo, hi) in KINDS.items():
         pairs = [all_pairs((lo * r, hi * r), (lo, hi)) for r in RATIOS]
-        curves += [Curve(kind, s, [add(s, a, b) for a, b in pairs]) for s in (*FUSED, *CHAIN)]
+        curves += [Curve(kind, s, [apply(s, a, b) for a, b in pairs]) for s in (*FUSED, *CHAIN)]
     return curves
 
 
@@ -73,7 +73,14 @@ def tables(curves: list[Curve]) -> list[Table]:
     """Largest errors by part of the sweep."""
     head = ("system", "ranges", *(f"{'max LSB, ' * (top == TOPS[0])}r <= {top}" for top in TOPS), "worst r")
     title = "Add: largest error in LSB over all pairs of codes, by the ratio of the ranges"
-    return [Table(title, head, [row(c) for c in curves], words=2)]
+    far = {f"{c.system.name}, {c.kind}": (max(c.largest()), why(c)) for c in curves}
+    return [Table(title, head, [row(c) for c in curves], words=2, notes=reasons.notes(far))]
+
+
+def why(c: Curve) -> str:
+    """Why a system is far off at its worst ratio."""
+    ratio = RATIOS[int(np.argmax(c.largest()))]
+    return reasons.why(c.system.op, c.system.name, (0.0, ratio), (0.0, 1.0))
 
 
 def figures(curves: list[Curve]) -> Figures:

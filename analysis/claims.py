@@ -3,33 +3,18 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from analysis import mul_error, network_error, photograph_error
+from analysis import network_error, photograph_error, sweep
 from analysis.network_int8 import EXACT, SATURATING, VARIANTS
 from analysis.requantize_error import RATIOS
-from analysis.systems import CHAIN, FUSED
+from analysis.summary import Claim
+from analysis.systems import ALONE, CHAIN, FUSED, PRODUCTS
 from analysis.systems_apart import Compared
 
 SENTENCES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("claims.toml").read_text("utf-8"))
-
-
-class Claim(NamedTuple):
-    """A sentence; it holds while the value measured is at most (`at_least`: at least) the limit."""
-
-    text: str
-    measured: float
-    limit: float
-    at_least: bool = False
-    op: str = ""
-    system: str = ""
-
-    @property
-    def holds(self) -> bool:
-        """Whether the sentence is true of what was measured; NaN is not."""
-        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
 
 
 def claims(found: Mapping[str, Any]) -> list[Claim]:
@@ -49,7 +34,7 @@ def measured(found: Mapping[str, Any]) -> dict[str, float]:
     """The value of every claim by its key."""
     return {
         **of_adds(found),
-        **of_products(found["mul_error"]),
+        **of_sweep(found["sweep_error"].rows),
         **of_codes(found),
         **of_photograph(found["photograph"]),
         **of_network(found["network_error"]),
@@ -58,23 +43,29 @@ def measured(found: Mapping[str, Any]) -> dict[str, float]:
 
 
 def of_adds(found: Mapping[str, Any]) -> dict[str, float]:
-    """Adds of all pairs of codes, and guesses."""
-    pairs, curves, guesses = found["add_error"], found["add_ratio_error"], found["add_guess_error"]
+    """Adds by the ratio of the ranges, and by the guess."""
+    curves, guesses = found["add_ratio_error"], found["add_guess_error"]
     ratio = {c.system.name: c.largest() for c in curves if c.kind.startswith("one-sided")}
     narrow = [s for s in guesses[0].sums if s.passes > 1]
     return {
-        "add8_largest": pairs.largest,
-        "add8_passes": pairs.passes,
         "add8_ratio": max(ratio[FUSED[0].name]),
         "add8_narrow_guess": guesses[0].free.report.sqnr - min(s.report.sqnr for s in narrow),
-        "add32_largest": pairs.rounded,
-        "chain_largest": pairs.chain,
     }
 
 
-def of_products(products: mul_error.Measured) -> dict[str, float]:
-    """Products of all pairs of codes."""
-    return {"mul8_largest": products.largest, "mul8_passes": products.passes, "mul32_largest": products.rounded}
+def of_sweep(rows: Sequence[sweep.Row]) -> dict[str, float]:
+    """Adds and products of all pairs of codes of many ranges."""
+    fused, chain, product = (sweep.of(rows, s) for s in (FUSED[0], CHAIN[0], PRODUCTS[0]))
+    wide = {s.op: sweep.of(rows, s) for s in ALONE}
+    return {
+        "add8_largest": max(r.max_lsb for r in fused),
+        "add8_passes": max(r.passes for r in fused),
+        "chain_largest": max(r.max_lsb for r in chain if r.holds_zero),
+        "mul8_largest": max(r.max_lsb for r in product),
+        "mul8_passes": max(r.passes for r in product),
+        "add32_largest": max(r.max_lsb for r in wide["add into 32 bits"]),
+        "mul32_largest": max(r.max_lsb for r in wide["multiply into 32 bits"]),
+    }
 
 
 def of_codes(found: Mapping[str, Any]) -> dict[str, float]:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure as Drawing
 
 from analysis import style
 from analysis.report import Figures, Table
+from analysis.summary import Line
 from qops import multiply_shift
 from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
 from qops.frontdoor.multiply_shift import error_bound
@@ -20,11 +21,20 @@ CODES = np.arange(256, dtype=np.int32)
 UNSHIFTED = 2**20  # x times this loses next to nothing in the shift: what is left is the error of the factor
 
 
-class Measured(NamedTuple):
-    """Largest errors over all uint8 codes: by rounding and bits over `FACTORS`; by rounding at 7 bits over `FINE`."""
+class Spread(NamedTuple):
+    """Errors over all uint8 codes and `FACTORS`, and the factor that is worst."""
 
-    by_bits: dict[str, Sequence[float]]
-    bias: dict[str, Sequence[float]]
+    largest: float
+    mean: float
+    bias: float
+    sqnr: float
+    factor: float
+
+
+class Measured(NamedTuple):
+    """Errors over all uint8 codes: by rounding and bits over `FACTORS`; the largest at 7 bits over `FINE`."""
+
+    by_bits: dict[str, Sequence[Spread]]
     by_factor: dict[str, Sequence[float]]
     factor_alone: Sequence[float]
 
@@ -34,9 +44,14 @@ def largest(factor: float, bits: int, rounding: SingleRounding) -> float:
     return float(np.abs(multiply_shift(CODES, factor, bits, rounding=rounding) - CODES * factor).max())
 
 
-def bias(bits: int, rounding: SingleRounding) -> float:
-    """Mean error over all uint8 codes and `FACTORS`."""
-    return float(np.mean([multiply_shift(CODES, f, bits, rounding=rounding) - CODES * f for f in FACTORS]))
+def spread(bits: int, rounding: SingleRounding) -> Spread:
+    """Errors over all uint8 codes and `FACTORS`."""
+    exact = CODES * FACTORS[:, None]
+    off = np.stack([multiply_shift(CODES, f, bits, rounding=rounding) for f in FACTORS]) - exact
+    largest = np.abs(off).max(axis=1)
+    sqnr = 10 * np.log10((exact**2).mean() / (off**2).mean())
+    errors = (largest.max(), np.abs(off).mean(), off.mean(), sqnr, FACTORS[largest.argmax()])
+    return Spread(*map(float, errors))
 
 
 def factor_error(factor: float) -> float:
@@ -47,11 +62,21 @@ def factor_error(factor: float) -> float:
 def measure() -> Measured:
     """All roundings, all bits, all codes."""
     return Measured(
-        {r: [max(largest(f, bits, r) for f in FACTORS) for bits in BITS] for r in SINGLE_ROUNDINGS},
-        {r: [bias(bits, r) for bits in BITS] for r in SINGLE_ROUNDINGS},
+        {r: [spread(bits, r) for bits in BITS] for r in SINGLE_ROUNDINGS},
         {r: [largest(f, 7, r) for f in FINE] for r in COLOURS},
         [factor_error(f) for f in FINE],
     )
+
+
+def summary(found: Measured) -> list[Line]:
+    """A line a rounding, at 7 bits."""
+    lines = []
+    for r, at in found.by_bits.items():
+        s = at[7]
+        top = max([s.largest, *found.by_factor.get(r, [])])
+        worst, bound = f"factor {s.factor:.5f}", error_bound(255, 7, r)
+        lines.append(Line("multiply and shift, 7 bits", f"qops {r}", top, s.mean, s.bias, s.sqnr, bound, worst, top))
+    return lines
 
 
 def draw(found: Measured) -> Drawing:
@@ -59,7 +84,15 @@ def draw(found: Measured) -> Drawing:
     figure, axes = style.lines(1, 2, height=3.9)
     left, right = axes[0]
     for r, marker in (("floor", "o"), ("half_up", "D")):
-        left.semilogy(BITS, found.by_bits[r], marker, color=COLOURS[r], ms=5.5, label=f"{r}: measured", base=10)
+        left.semilogy(
+            BITS,
+            [s.largest for s in found.by_bits[r]],
+            marker,
+            color=COLOURS[r],
+            ms=5.5,
+            label=f"{r}: measured",
+            base=10,
+        )
         left.plot(
             BITS, [error_bound(255, b, r) for b in BITS], color=COLOURS[r], ls=(0, (5, 2)), lw=1.3, label=f"{r}: bound"
         )
@@ -96,7 +129,7 @@ def tables(found: Measured) -> list[Table]:
     head = ["rounding", *(f"{'max / bias, ' * (b == 4)}{b} bits" for b in picked), "bound, 7 bits"]
     rows = []
     for r in SINGLE_ROUNDINGS:
-        cells = [f"{found.by_bits[r][b]:.3f} / {found.bias[r][b]:+.3f}" for b in picked]
+        cells = [f"{found.by_bits[r][b].largest:.3f} / {found.by_bits[r][b].bias:+.3f}" for b in picked]
         rows.append([r, *cells, f"{error_bound(255, 7, r):.3f}"])
     return [Table(f"multiply_shift: error in LSB over all uint8 codes and {FACTORS.size} factors in 0..1", head, rows)]
 

@@ -11,12 +11,18 @@ from numpy.typing import NDArray
 from analysis import style
 from analysis.network import F32, Digits, Layer, convolved, digits, learned, run_float
 from analysis.network_int8 import EXACT, SATURATING, VARIANTS, Run, Variant, quantize, run_int8
+from analysis.reasons import notes
 from analysis.report import Figures, Table
+from analysis.summary import Line
 from qops.onednn import unsafe_pairs
 
 KINDS = {"plain": False, "contrast": True}
 TITLES = {"plain": "plain filters", "contrast": "contrast filters"}
 SHORT = ("conv 1", "conv 2", "inner")  # names of the layers in a table
+WHY = {v.name: "a bit less, of weights or activations, moves every logit" for v in VARIANTS} | {
+    EXACT.name: "rounding to 8 bits, in every layer",
+    SATURATING.name: "sums of two products leave int16, and saturate",
+}
 SHOWN = 6  # digits that are drawn, of each network
 
 
@@ -99,7 +105,27 @@ def table(m: Measured) -> Table:
         )
     could = ", ".join(f"{name} {share:.2%}" for name, share in zip(SHORT, m.unsafe, strict=True))
     title = f"Digits, {TITLES[m.kind]}, {count} test images: logits; ppm: pairs that saturated, per million"
-    return Table(f"{title} (pairs of weights that could: {could})", head, rows, words=2)
+    far = {r.variant.name: (np.abs(r.off).max(), WHY[r.variant.name]) for r in m.results}
+    return Table(f"{title} (pairs of weights that could: {could})", head, rows, words=2, notes=notes(far))
+
+
+def summary(found: Sequence[Measured]) -> list[Line]:
+    """A line a variant, over both networks."""
+    return [line(v, found) for v in VARIANTS]
+
+
+def line(v: Variant, found: Sequence[Measured]) -> Line:
+    """Logits of one variant against those in float."""
+    results = [(m, m.of(v.name)) for m in found]
+    m, r = max(results, key=lambda pair: np.abs(pair[1].off).max())
+    image, digit = np.unravel_index(np.abs(r.off).argmax(), r.off.shape)
+    worst = f"{TITLES[m.kind]}, image {image}, digit {digit}: {r.run.logits[image, digit]:.2f}"
+    worst += f" for {m.logits[image, digit]:.2f}"
+    off = np.concatenate([r.off for _, r in results])
+    sqnr = min(10 * np.log10((m.logits**2).mean() / ((r.run.logits - m.logits) ** 2).mean()) for m, r in results)
+    top = float(np.abs(off).max())
+    errors = (top, float(np.abs(off).mean()), float(off.mean()), float(sqnr))
+    return Line("digits in int8", v.name, *errors, worst=worst, anywhere=top, why=WHY[v.name])
 
 
 def _per_million(share: float) -> str:

@@ -8,24 +8,36 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from analysis import error_plots, style
-from analysis.photograph_error import Measured, measure, tables
+from analysis.photograph_error import Measured, measure, summary, tables
 from analysis.report import Figures
 from analysis.systems import CHAIN, FUSED, decibels
 from qops.frontdoor.add import BOUND_8P8TO8
 from qops.frontdoor.error import values
 
-__all__ = ["figures", "measure", "tables"]
+__all__ = ["figures", "measure", "summary", "tables"]
 
 
 def show_picture(axes: Axes, picture: NDArray[Any], black: float, white: float, title: str) -> None:
-    """Every second pixel each way, so that a pixel of the data is a pixel of the page."""
-    axes.imshow(picture[::2, ::2], cmap="gray", vmin=black, vmax=white, interpolation="nearest")
+    """Some of the pixels, so that one that is shown is a pixel of the page or more."""
+    cut = picture[:: every(picture), :: every(picture)]
+    axes.imshow(cut, cmap="gray", vmin=black, vmax=max(white, black + 1e-6), interpolation="nearest")
     axes.set(xticks=[], yticks=[], title=title)
+
+
+def every(picture: NDArray[Any]) -> int:
+    """One pixel in how many is shown, each way."""
+    return max(1, *(side // most for side, most in zip(picture.shape, (300, 256), strict=True)))
+
+
+def grid(m: Measured, rows: int) -> tuple[Figure, NDArray[Any]]:
+    """Panels in the shape of the picture, unless that is very long."""
+    height, width = m.scene.a.shape
+    return style.panels(rows, 3, height=style.PANEL * min(max(height / width, 0.5), 2.0))
 
 
 def draw_scene(m: Measured) -> Figure:
     """Draw the two pictures and their sum; below, the error of every system without a guess."""
-    figure, axes = style.panels(3, 3, height=3.0)
+    figure, axes = grid(m, 3)
     ours = m.of("qops 8p8to8")
     pictures = (*zip(m.scene.names, (m.a, m.b), strict=True), ("their sum, by qops 8p8to8", ours.tensor))
     black, white = min(t.min for _, t in pictures), max(t.max for _, t in pictures)
@@ -33,7 +45,7 @@ def draw_scene(m: Measured) -> Figure:
         show_picture(ax, values(t)[0], black, white, f"{name}\n[{t.min:.3g}, {t.max:.3g}]")
     for ax, system in zip(axes[1:].flat, (*FUSED, *CHAIN), strict=True):
         total = m.of(system.name)
-        shown = error_plots.show_error(ax, total.off, every=2)
+        shown = error_plots.show_error(ax, total.off, every(total.off))
         ax.set_title(f"{system.name}\nmax {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
     error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
     worst = max((m.of(s.name) for s in (*FUSED, *CHAIN) if not s.name.startswith("qops")), key=lambda r: r.report.max)
@@ -43,9 +55,9 @@ def draw_scene(m: Measured) -> Figure:
     return figure
 
 
-def draw_results(m: Measured, guess: str, finding: str) -> Figure:
+def draw_results(m: Measured, guess: str) -> Figure:
     """Draw the sums of the fused forms and, below, their errors."""
-    figure, axes = style.panels(2, 3, height=3.0)
+    figure, axes = grid(m, 2)
     white = m.of("qops 8p8to8").tensor.max
     for (upper, lower), system in zip(axes.T, FUSED, strict=True):
         total = m.of(system.name, guess)
@@ -53,12 +65,13 @@ def draw_results(m: Measured, guess: str, finding: str) -> Figure:
         show_picture(
             upper, values(t)[0], 0, white, f"{system.name}\n{passes}, range [{round(t.min, 2) + 0:.2f}, {t.max:.2f}]"
         )
-        shown = error_plots.show_error(lower, total.off, every=2)
+        shown = error_plots.show_error(lower, total.off, every(total.off))
         lower.set_title(f"max {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")
     error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
+    off = ", ".join(f"{s.name} {style.short(m.of(s.name, guess).report.max)}" for s in FUSED)
     given = "no guess" if guess == "none" else "a guess a quarter as wide as the sum"
-    more = f"{given}; above: the sums; below: their error, magnified to LSB, the worst ringed"
-    style.headline(figure, finding, more)
+    more = f"{m.scene.title}, {given}; above: the sums; below: their error, the worst ringed"
+    style.headline(figure, f"Largest error in LSB: {off}", more)
     return figure
 
 
@@ -74,12 +87,10 @@ def draw_histograms(found: Sequence[Measured]) -> Figure:
 def figures(found: list[Measured]) -> Figures:
     """How to draw each figure."""
     near, blur, far = found
-    clipped = "A bad guess costs qops a second pass, and nnlib the picture"
-    wrapped = "7.5 stops apart: int16 wraps in nnlib's spec form"
     return {
         "photograph_exposures": lambda: draw_scene(near),
-        "photograph_bad_guess": lambda: draw_results(near, "bad", clipped),
-        "photograph_stops": lambda: draw_results(far, "none", wrapped),
+        "photograph_bad_guess": lambda: draw_results(near, "bad"),
+        "photograph_stops": lambda: draw_results(far, "none"),
         "photograph_blur": lambda: draw_scene(blur),
         "photograph_histograms": lambda: draw_histograms([near, blur]),
     }

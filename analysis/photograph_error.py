@@ -6,11 +6,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.pictures import Scene, scenes
+from analysis import reasons
+from analysis.pictures import Picture, Scene, scenes
 from analysis.report import Table
-from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, add, cells
+from analysis.summary import Line
+from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, apply, cells
 from qops import QTensor, error, quantize
 from qops.frontdoor.error import values
+
+OP = "two pictures added"
 
 
 class Result(NamedTuple):
@@ -41,16 +45,16 @@ def guesses(exact: NDArray[np.float64]) -> dict[str, Range | None]:
     return {"none": None, "good": (1.02 * lo, 1.02 * hi), "bad": (lo / 4, hi / 4)}
 
 
-def measure() -> list[Measured]:
-    """Every scene through every system with every guess."""
+def measure(picture: Picture | None = None) -> list[Measured]:
+    """Every scene of a picture, by default the photograph, through every system with every guess."""
     found = []
-    for scene in scenes():
+    for scene in scenes(picture):
         a, b = quantize(scene.a), quantize(scene.b)
         real = scene.a.astype(np.float64) + scene.b
         results = []
         for system in (*FUSED, *CHAIN):
             for guess, ends in guesses(values(a)[0] + values(b)[0]).items():
-                total = add(system, a, b, ends)
+                total = apply(system, a, b, ends)
                 results.append(Result(system, guess, total, error(total.tensor, real).sqnr))
         found.append(Measured(scene, a, b, results))
     return found
@@ -76,7 +80,32 @@ def table(m: Measured) -> Table:
     """Table of a scene."""
     head = ("system", "guess", "output range", *HEADS, "to float dB", "passes", "worst element")
     ranges = " + ".join(f"[{t.min:.3g}, {t.max:.3g}]" for t in (m.a, m.b))
-    return Table(f"{m.scene.title}: {ranges}, {m.a.data.size:,} pixels", head, [row(r) for r in m.results], words=3)
+    title = f"{m.scene.title}: {ranges}, {m.a.data.size:,} pixels"
+    far = {f"{r.system.name}, guess {r.guess}": (r.sum.report.max, why(m, r)) for r in m.results}
+    return Table(title, head, [row(r) for r in m.results], words=3, notes=reasons.notes(far))
+
+
+def why(m: Measured, r: Result) -> str:
+    """Why a result may be far off."""
+    a, b = ((t.min, t.max) for t in (m.a, m.b))
+    return reasons.why(r.system.op, r.system.name, a, b, r.guess == "bad")
+
+
+def summary(found: Sequence[Measured]) -> list[Line]:
+    """A line a system: without a guess, and the largest error with any."""
+    return [line(s, found) for s in (*FUSED, *CHAIN)]
+
+
+def line(system: System, found: Sequence[Measured]) -> Line:
+    """One system over all scenes."""
+    free = {m.scene.title: m.of(system.name).report for m in found}
+    title, top = max(free.items(), key=lambda named: named[1].max)
+    bias, sqnr = max((e.bias for e in free.values()), key=abs), min(e.sqnr for e in free.values())
+    worst = f"{title}, no guess, pixel {top.worst.index}: {top.worst.value:.4f} for {top.worst.reference:.4f}"
+    own = [(m, r) for m in found for r in m.results if r.system == system]
+    m, r = max(own, key=lambda pair: pair[1].sum.report.max)
+    errors = (top.max, sum(e.mean for e in free.values()) / len(free), bias, sqnr)
+    return Line(OP, system.name, *errors, system.bound, worst, r.sum.report.max, why(m, r))
 
 
 def tables(found: list[Measured]) -> list[Table]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from analysis import style
 from analysis.pictures import photograph
 from analysis.report import Figures, Table
+from analysis.summary import Line
 from analysis.systems import HEADS, cells
 from qops import ErrorReport, QTensor, dequantize, error, nnlib, quantize, tensorflow
 from qops.frontdoor.error import values
@@ -66,6 +67,24 @@ def measure() -> Measured:
         curves.append(Curve(name, largest, zero, error(op(picture, *ends), picture)))
     back = max(abs(float(dequantize(quantize([0.0], *asked(z)))[0])) for z in ZEROS)
     return Measured(curves, back)
+
+
+def summary(found: Measured) -> list[Line]:
+    """A line a system: the largest error of all ranges, the rest of the photograph less its mean."""
+    return [
+        Line(
+            "quantize",
+            c.name,
+            max(*c.largest, c.picture.max),
+            c.picture.mean,
+            c.picture.bias,
+            c.picture.sqnr,
+            BOUND_QUANTIZE if c.name.startswith("qops") else None,
+            f"range from -1 on with 0 at code {ZEROS[int(np.argmax(c.largest))]:.4g}",
+            max(*c.largest, c.picture.max),
+        )
+        for c in found.curves
+    ]
 
 
 def draw(curves: Sequence[Curve]) -> Drawing:

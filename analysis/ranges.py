@@ -7,7 +7,7 @@ from analysis.systems import Range
 MANY = 100
 
 
-def many_ranges() -> list[tuple[Range, Range]]:
+def many_ranges(count: int = MANY) -> list[tuple[Range, Range]]:
     """Pairs of ranges of all kinds: equal, 1 to a million, tiny, huge, far from 0, and drawn at random."""
     rng = np.random.default_rng(8)
     ends = [
@@ -23,10 +23,10 @@ def many_ranges() -> list[tuple[Range, Range]]:
         (5, 5.001),
     ]
     pairs = [(a, b) for i, a in enumerate(ends) for b in ends[i:]]
-    while len(pairs) < MANY:
+    while len(pairs) < count:
         (p, q), (r, s) = np.sort(rng.normal(0, 1, (2, 2)) * 10 ** rng.uniform(-3, 3, (2, 1)))
         pairs.append(((p, q), (r, s)))
-    return [tuple((float(np.float32(lo)), float(np.float32(hi))) for lo, hi in pair) for pair in pairs]
+    return [tuple((float(np.float32(lo)), float(np.float32(hi))) for lo, hi in pair) for pair in pairs[:count]]
 
 
 def holding_zero(ends: Range) -> Range:

@@ -1,7 +1,6 @@
-"""Tables for the terminal and the page, and the page: one index.html that needs nothing beside it."""
+"""Tables for the terminal and the pages, and the pages: plain HTML that needs nothing but the figures beside it."""
 
 import tomllib
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -12,16 +11,20 @@ from matplotlib.pyplot import close
 
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
-SENTENCE = 48  # letters; a longer text takes several lines
 
 
 class Table(NamedTuple):
-    """Rows of text; the first `words` columns are text, the others numbers. Rows named in `front` are qops' own."""
+    """Rows of text; the first `words` columns are text, the others numbers, a last one named `worst case` text again.
+
+    `notes` explain rows that are far off; cells whose text is in `links` lead there.
+    """
 
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     words: int = 1
+    notes: Sequence[str] = ()
+    links: Mapping[str, str] = {}
 
 
 Figures = dict[str, Callable[[], Figure]]
@@ -31,69 +34,99 @@ Figures = dict[str, Callable[[], Figure]]
 def as_text(table: Table) -> str:
     """Lay the table out for a terminal."""
     widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
+    placed = [str.ljust if is_text(table, i) else str.rjust for i in range(len(widths))]
 
     def line(cells: Iterable[str]) -> str:
-        placed = (
-            c.ljust(w) if i < table.words else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True))
-        )
-        return "  ".join(placed).rstrip()
+        return "  ".join(put(c, w) for put, c, w in zip(placed, cells, widths, strict=True)).rstrip()
 
-    return "\n".join([table.title, line(table.head), line("-" * w for w in widths), *map(line, table.rows), ""])
+    notes = (f"  * {note}" for note in table.notes)
+    return "\n".join([table.title, line(table.head), line("-" * w for w in widths), *map(line, table.rows), *notes, ""])
 
 
-def text_class(text: str) -> str:
-    """How a cell of text looks: a verdict is coloured, a long one takes several lines."""
-    return text.lower() if text in ("held", "BROKEN") else "words wrap" if len(text) > SENTENCE else "words"
+def is_text(table: Table, column: int) -> bool:
+    """Whether a column holds words."""
+    return column < table.words or table.head[column].startswith("worst")
 
 
 def as_html(table: Table) -> str:
-    """Lay the table out for the page; the front door's rows tinted."""
+    """Lay the table out for a page: rows on a wide screen, cards on a narrow one; the front door's rows tinted."""
 
-    def row(cells: Sequence[str], tag: str) -> str:
-        kinds = (text_class(c) if i < table.words else "" for i, c in enumerate(cells))
-        parts = (f'<{tag} class="{kind}">' if kind else f"<{tag}>" for kind in kinds)
-        front = ' class="front"' if tag == "td" and any(c.startswith("qops") for c in cells[: table.words]) else ""
-        return (
-            f"<tr{front}>" + "".join(p + escape(c) + f"</{tag}>" for p, c in zip(parts, cells, strict=True)) + "</tr>"
-        )
+    def cell(i: int, text: str) -> str:
+        kind = "words" if is_text(table, i) else "none" if text == "-" else ""
+        kind = text.lower() if text in ("held", "BROKEN") else kind
+        shown = escape(text)
+        shown = f'<a href="{table.links[text]}">{shown}</a>' if text in table.links else shown
+        return f'<td class="{kind}" data-head="{escape(table.head[i])}">{shown}</td>'
 
-    body = "\n".join(row(r, "td") for r in table.rows)
-    title = f"<caption>{escape(table.title)}</caption>"
-    return (
-        f'<div class="scroll"><table>{title}<thead>{row(table.head, "th")}</thead><tbody>{body}</tbody></table></div>'
+    def row(cells: Sequence[str]) -> str:
+        front = ' class="front"' if any(c.startswith("qops") for c in cells[: table.words]) else ""
+        return f"<tr{front}>" + "".join(cell(i, c) for i, c in enumerate(cells)) + "</tr>"
+
+    heads = "".join(f'<th class="{"words" * is_text(table, i)}">{escape(h)}</th>' for i, h in enumerate(table.head))
+    notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
+    return "\n".join(
+        [
+            f"<table><caption>{escape(table.title)}</caption><thead><tr>{heads}</tr></thead><tbody>",
+            *map(row, table.rows),
+            "</tbody></table>" + (f'<ul class="notes">{notes}</ul>' if notes else ""),
+        ]
     )
 
 
 def drawn(stem: str, draw: Callable[[], Figure], folder: Path) -> str:
-    """Draw into folder/stem.png; return the figure for the page, the picture inside it."""
+    """Draw into folder/stem.png; return the figure for a page, a link to the picture in full size."""
     figure = draw()
-    file = folder / f"{stem}.png"
-    figure.savefig(file)
-    width, height = (round(100 * inches) for inches in figure.get_size_inches())
-    close(figure)
-    data, caption = (
-        b64encode(file.read_bytes()).decode(),
-        escape(next(w[stem] for w in WORDS.values() if stem in w).strip()),
+    figure.savefig(folder / f"{stem}.png")
+    size = " ".join(
+        f'{side}="{round(100 * inches)}"'
+        for side, inches in zip(("width", "height"), figure.get_size_inches(), strict=True)
     )
-    picture = f'<img width="{width}" height="{height}" alt="{caption}" src="data:image/png;base64,{data}">'
+    close(figure)
+    caption = escape(sentences(stem))
+    picture = f'<a href="{stem}.png"><img {size} alt="{caption}" src="{stem}.png"></a>'
     return f'<figure id="{stem}">{picture}<figcaption>{caption}</figcaption></figure>'
+
+
+def sentences(stem: str) -> str:
+    """The caption of a figure."""
+    return next(w[stem] for name, w in WORDS.items() if name != "pages" and stem in w).strip()
 
 
 def section(stem: str, figures: Iterable[str], tables: Iterable[Table]) -> str:
     """One view: heading, text, figures, tables."""
-    parts = [f'<h2 id="{stem}">{escape(WORDS[stem]["title"])}</h2>', f"<p>{escape(WORDS[stem]['text'].strip())}</p>"]
-    return "\n".join([*parts, *figures, *map(as_html, tables)])
+    return "\n".join([heading(stem, "h2"), *figures, *map(as_html, tables)])
 
 
-def page(sections: Mapping[str, str]) -> str:
-    """Put index.html together from sections by their stem."""
-    title, text = (escape(WORDS["page"][key].strip()) for key in ("title", "text"))
-    contents = "".join(f'<li><a href="#{stem}">{escape(WORDS[stem]["title"])}</a></li>' for stem in sections)
+def heading(stem: str, tag: str) -> str:
+    """Title and text of a view or page."""
+    return f'<{tag} id="{stem}">{escape(WORDS[stem]["title"])}</{tag}>{paragraph(stem, "text")}'
+
+
+def paragraph(stem: str, key: str) -> str:
+    """Some of the words of a view or page."""
+    return f"<p>{escape(WORDS[stem][key].strip())}</p>"
+
+
+def card(page: str, stem: str) -> str:
+    """What leads from the index to a page: its title, and one of its figures with the caption."""
+    title, caption = escape(WORDS["pages"][page]), escape(sentences(stem))
+    return (
+        f'<a class="card" href="{page}.html"><strong>{title}</strong><img alt="" src="{stem}.png"><br>'
+        f"<span>{caption}</span></a>"
+    )
+
+
+def write(folder: Path, page: str, body: Iterable[str], pages: Iterable[str]) -> Path:
+    """Write folder/page.html, with links to the other pages at its top."""
+    title = WORDS["pages"].get(page, WORDS["index"]["title"])
+    here = ' aria-current="page"'
+    names = {"index": "Summary", **{name: WORDS["pages"][name] for name in pages}}
+    links = "".join(
+        f'<a href="{name}.html"{here if name == page else ""}>{escape(text)}</a>' for name, text in names.items()
+    )
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    top = f'<!doctype html>\n<html lang="en"><head>{head}<title>{title}</title><style>{STYLE}</style></head>'
-    body = [
-        f"<h1>{title}</h1><p>{text}</p>",
-        f"<nav><strong>Contents</strong><ol>{contents}</ol></nav>",
-        *sections.values(),
-    ]
-    return "\n".join([top, "<body><main>", *body, "</main></body></html>\n"])
+    top = f'<!doctype html>\n<html lang="en"><head>{head}<title>{escape(title)}</title><style>{STYLE}</style></head>'
+    file = folder / f"{page}.html"
+    text = "\n".join([top, f"<body><nav>{links}</nav><main>", *body, "</main></body></html>\n"])
+    file.write_text(text, encoding="utf-8")
+    return file

@@ -7,9 +7,11 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 
 from analysis import style
+from analysis.reasons import notes
 from analysis.report import Figures, Table
+from analysis.summary import Line
 from analysis.systems import Range
-from qops import QTensor, nnlib, requantize_32to8, tensorflow
+from qops import ErrorReport, QTensor, error, nnlib, requantize_32to8, tensorflow
 from qops.frontdoor.error import values
 from qops.frontdoor.requantize import BOUND_REQUANTIZE
 
@@ -22,17 +24,22 @@ SYSTEMS: dict[str, tuple[str, Any, Op]] = {
 OUT: Range = (-1.0, 1.55)
 RATIOS = tuple(2.0**k for k in np.arange(0, 20.1, 0.5))
 COUNT, MANY = 20_001, 60
+WRAPS = "multiplies before it cuts, and beyond 257 to 1 the product outgrows 64 bits"
 
 
 class Curve(NamedTuple):
-    """One system at all ratios: the largest error of codes within the output range, and of codes beyond it."""
+    """One system at all ratios: the error of codes within the output range, the largest one of codes beyond it."""
 
     name: str
     colour: str
     dashes: Any
-    within: Sequence[float]
+    reports: Sequence[ErrorReport]
     beyond: Sequence[float]
-    bias: Sequence[float]
+
+    @property
+    def within(self) -> list[float]:
+        """Largest error of codes within the output range, at each ratio."""
+        return [e.max for e in self.reports]
 
 
 class Measured(NamedTuple):
@@ -52,14 +59,15 @@ def codes(ratio: float, out: Range) -> QTensor:
     return QTensor(np.concatenate([everywhere, inside]).astype(np.int32), -top, top)
 
 
-def errors(requantize: Op, t: QTensor, out: Range) -> tuple[float, float, float]:
-    """Largest error of values within the range of the result and of those beyond it, and bias within, in LSB."""
+def errors(requantize: Op, t: QTensor, out: Range) -> tuple[ErrorReport, float]:
+    """Error of values within the range of the result, and the largest one in LSB of those beyond it."""
     result = requantize(t, *out)
     got, lsb = values(result)
     true = values(t)[0]
     off = (got - true.clip(result.min, result.max)) / lsb
     fits = (true >= result.min) & (true <= result.max)
-    return float(np.abs(off[fits]).max()), float(np.abs(off[~fits]).max(initial=0)), float(off[fits].mean())
+    within = error(QTensor(result.data[fits], result.min, result.max), true[fits])
+    return within, float(np.abs(off[~fits]).max(initial=0))
 
 
 def measure() -> Measured:
@@ -71,9 +79,21 @@ def measure() -> Measured:
         curves.append(Curve(name, colour, dashes, *map(list, zip(*found, strict=True))))
     ends = np.sort(np.random.default_rng(5).normal(size=(MANY, 2)) * 10.0 ** np.linspace(-6, 6, MANY)[:, None])
     outs = [(float(lo), float(hi)) for lo, hi in ends.astype(np.float32)]
-    found = [errors(requantize_32to8, codes(r, out), out)[:2] for out in outs for r in RATIOS[::5]]
-    within, beyond = map(max, zip(*found, strict=True))
-    return Measured(curves, within, beyond)
+    found = [errors(requantize_32to8, codes(r, out), out) for out in outs for r in RATIOS[::5]]
+    return Measured(curves, max(e.max for e, _ in found), max(beyond for _, beyond in found))
+
+
+def summary(found: Measured) -> list[Line]:
+    """A line a system, over all ratios."""
+    lines = []
+    for c in found.curves:
+        top, bias = max(c.reports, key=lambda e: e.max), max((e.bias for e in c.reports), key=abs)
+        ratio, sqnr = RATIOS[c.reports.index(top)], min(e.sqnr for e in c.reports)
+        worst = f"input max / output max {ratio:.4g}: {top.worst.value:.5f} for {top.worst.reference:.5f}"
+        bound = BOUND_REQUANTIZE if c.name.startswith("qops") else None
+        errors = (top.max, sum(c.reports[1:], c.reports[0]).mean, bias, sqnr)
+        lines.append(Line("requantize", c.name, *errors, bound, worst, max(*c.within, *c.beyond), WRAPS))
+    return lines
 
 
 def draw(curves: Sequence[Curve]) -> Drawing:
@@ -111,8 +131,10 @@ def tables(found: Measured) -> list[Table]:
     rows = []
     for c in found.curves:
         largest = [f"{e[i]:.4f}" for e in (c.within, c.beyond) for i in picked]
-        rows.append([c.name, *largest, f"{round(c.bias[picked[1]], 4) + 0:+.4f}"])
-    return [Table(f"Requantize 32to8 into {list(OUT)}: largest error in LSB by input max / output max", head, rows)]
+        rows.append([c.name, *largest, f"{round(c.reports[picked[1]].bias, 4) + 0:+.4f}"])
+    far = {c.name: (max(*c.within, *c.beyond), WRAPS) for c in found.curves}
+    title = f"Requantize 32to8 into {list(OUT)}: largest error in LSB by input max / output max"
+    return [Table(title, head, rows, notes=notes(far))]
 
 
 def figures(found: Measured) -> Figures:

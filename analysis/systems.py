@@ -1,7 +1,7 @@
-"""The forms of an 8-bit add that are compared: the front door's, nnlib's and TensorFlow's, fused and as a chain.
+"""The forms of 8-bit adds and products that are compared: the front door's, nnlib's and TensorFlow's.
 
 Fused: 8p8to8, codes straight to codes, the output range guessed or found on the way. Chain: add 8p8to32, look at the
-range that the sums span, requantize 32to8.
+range that the sums span, requantize 32to8. Products likewise; wide: into int32 codes, the front door alone.
 """
 
 from collections.abc import Callable
@@ -17,26 +17,37 @@ from qops import (
     nnlib,
     quantized_add_8p8to8,
     quantized_add_8p8to32,
+    quantized_mul_8x8to8,
+    quantized_mul_8x8to32,
+    quantized_sub_8p8to8,
+    quantized_sub_8p8to32,
     requantize_32to8,
     tensorflow,
 )
+from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
 from qops.frontdoor.error import values
+from qops.frontdoor.mul import BOUND_8X8TO8, BOUND_8X8TO32
 
 Range = tuple[float, float]
 Answer = tuple[QTensor, int]  # with the passes over the data
+Run = Callable[[QTensor, QTensor, Range | None], Answer]
 
 
 class System(NamedTuple):
-    """One form of the add; `add` takes two tensors and a guess, or None."""
+    """One form of an op; `run` takes two tensors and a guess, or None."""
 
     name: str
     colour: str
     dashes: str
-    add: Callable[[QTensor, QTensor, Range | None], Answer]
+    run: Run
+    op: str = "add into 8 bits"
+    exact: np.ufunc = np.add  # of real numbers
+    bound: float | None = None  # of the error in LSB, for every pair of ranges
+    guessed: bool = False  # whether sweeps give it guesses
 
 
 class Sum(NamedTuple):
-    """What a system made of two tensors, and how far that is from their sum."""
+    """What a system made of two tensors, and how far that is from what they stand for."""
 
     system: System
     tensor: QTensor
@@ -50,12 +61,17 @@ def _qops_fused(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
     return total, info.passes
 
 
+def _qops_difference(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
+    difference, info = quantized_sub_8p8to8(a, b, guess, return_info=True)
+    return difference, info.passes
+
+
 def _qops_chain(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
     acc = quantized_add_8p8to32(a, b)
     return requantize_32to8(acc, *(guess or ())), 2 if guess else 3
 
 
-def _nnlib_fused(form: Literal["flat", "spec"]) -> Callable[[QTensor, QTensor, Range | None], Answer]:
+def _nnlib_fused(form: Literal["flat", "spec"]) -> Run:
     def fused(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
         node = nnlib.QuantizedAdd8p8to8(*(guess or ()), form=form)
         return node(a, b), node.passes
@@ -70,32 +86,73 @@ def _nnlib_chain(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
     return nnlib.quantize_down_and_shrink_range_32to8(acc), 3
 
 
-def _tensorflow_chain(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
-    acc = tensorflow.quantized_add(a, b)
-    return tensorflow.requantize(acc, *(guess or tensorflow.requantization_range(acc))), 2 if guess else 3
+def _tensorflow_chain(op: Callable[[QTensor, QTensor], QTensor]) -> Run:
+    def chain(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
+        acc = op(a, b)
+        return tensorflow.requantize(acc, *(guess or tensorflow.requantization_range(acc))), 2 if guess else 3
+
+    return chain
+
+
+def _qops_product(a: QTensor, b: QTensor, guess: Range | None) -> Answer:
+    product, info = quantized_mul_8x8to8(a, b, guess, return_info=True)
+    return product, info.passes
+
+
+def _once(op: Callable[[QTensor, QTensor], QTensor]) -> Run:
+    return lambda a, b, _: (op(a, b), 1)
 
 
 FUSED = (
-    System("qops 8p8to8", "#0072b2", "-", _qops_fused),
+    System("qops 8p8to8", "#0072b2", "-", _qops_fused, bound=BOUND_8P8TO8, guessed=True),
     System("nnlib 8p8to8 flat", "#e69f00", "-", _nnlib_fused("flat")),
     System("nnlib 8p8to8 spec", "#cc3311", "-", _nnlib_fused("spec")),
 )
 CHAIN = (
     System("qops chain", "#0072b2", "--", _qops_chain),
     System("nnlib chain", "#e69f00", "--", _nnlib_chain),
-    System("TensorFlow chain", "#009e73", "--", _tensorflow_chain),
+    System("TensorFlow chain", "#009e73", "--", _tensorflow_chain(tensorflow.quantized_add)),
 )
+_PRODUCT = ("multiply into 8 bits", np.multiply)
+PRODUCTS = (
+    System("qops 8x8to8", "#0072b2", "-", _qops_product, *_PRODUCT, BOUND_8X8TO8, guessed=True),
+    System("nnlib 8x8to8", "#e69f00", "-", _once(nnlib.quantized_mul_8x8to8), *_PRODUCT),
+    System("TensorFlow chain", "#009e73", "--", _tensorflow_chain(tensorflow.quantized_mul), *_PRODUCT),
+)
+ALONE = (  # the front door's ops that no other system is drawn beside
+    System("qops 8p8to8", "#0072b2", "-", _qops_difference, "subtract into 8 bits", np.subtract, BOUND_8P8TO8, True),
+    System("qops 8p8to32", "#0072b2", "-", _once(quantized_add_8p8to32), "add into 32 bits", np.add, BOUND_8P8TO32),
+    System(
+        "qops 8p8to32",
+        "#0072b2",
+        "-",
+        _once(quantized_sub_8p8to32),
+        "subtract into 32 bits",
+        np.subtract,
+        BOUND_8P8TO32,
+    ),
+    System(
+        "qops 8x8to32",
+        "#0072b2",
+        "-",
+        _once(quantized_mul_8x8to32),
+        "multiply into 32 bits",
+        np.multiply,
+        BOUND_8X8TO32,
+    ),
+)
+ALL = (*FUSED, *CHAIN, *PRODUCTS, *ALONE)
 
 
 HEADS = ("max LSB", "mean LSB", "bias LSB", "SQNR dB")
 
 
-def add(system: System, a: QTensor, b: QTensor, guess: Range | None = None) -> Sum:
-    """Add, and measure the error against the exact sum of what the codes stand for."""
-    exact = values(a)[0] + values(b)[0]
-    total, passes = system.add(a, b, guess)
-    got, lsb = values(total)
-    return Sum(system, total, passes, error(total, exact), (got - exact) / lsb)
+def apply(system: System, a: QTensor, b: QTensor, guess: Range | None = None) -> Sum:
+    """Run a system, and measure the error against the exact result of what the codes stand for."""
+    exact = system.exact(values(a)[0], values(b)[0])
+    result, passes = system.run(a, b, guess)
+    got, lsb = values(result)
+    return Sum(system, result, passes, error(result, exact), (got - exact) / lsb)
 
 
 def cells(e: ErrorReport) -> list[str]:

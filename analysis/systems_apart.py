@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from analysis import error_plots, style
 from analysis.report import Figures, Table
+from analysis.summary import Line
 from analysis.system_data import Pair, Reals, Result, Step, data
 from analysis.system_pairs import pairs
 from qops.frontdoor.error import values
@@ -128,6 +129,14 @@ def tables(found: Sequence[Compared]) -> list[Table]:
     ]
     head = ("nnlib / TensorFlow", "the reason: what is made alike", "codes that differ, %", "largest LSB", "mean LSB")
     return [apart, ranges, Table("Why: what is left once a difference is taken away", head, reasons, words=2)]
+
+
+def summary(found: Sequence[Compared]) -> list[Line]:
+    """One line: the largest difference, and the mean of all pairs of ops."""
+    top = max(found, key=lambda c: c.apart[0].largest)
+    largest, mean = top.apart[0].largest, float(np.mean([c.apart[0].mean for c in found]))
+    worst = f"{len(found)} pairs of ops; {top.pair.name}, {top.pair.data}"
+    return [Line("nnlib beside TensorFlow", "nnlib less TensorFlow", largest, mean, worst=worst, anywhere=largest)]
 
 
 def percent_said(share: float) -> str:

@@ -1,0 +1,56 @@
+"""The command line of the analysis."""
+
+import argparse
+import os
+from pathlib import Path
+
+from analysis.ranges import MANY
+
+DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over
+ranges, and a network on oneDNN's, and show how far they are from float: tables on stdout, progress on stderr, figures
+and index.html in DIR."""
+
+
+class BadOption(ValueError):
+    """What the caller asked for cannot be done; the text names the option."""
+
+
+def number(text: str) -> int:
+    """A count from 1 on."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return value
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    p = argparse.ArgumentParser(prog="python -m analysis", description=DESCRIPTION)
+    what = p.add_mutually_exclusive_group()
+    what.add_argument("--check", action="store_true", help="draw nothing; exit code 1 if a claim no longer holds")
+    what.add_argument(
+        "--image", type=Path, metavar="FILE", help="only add pictures, made from this one: .png, .jpg, .tif and so on"
+    )
+    what.add_argument(
+        "--sweep", type=Path, metavar="FILE", help="only sweep over ranges, into one table: .csv, or .parquet"
+    )
+    p.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="where pages and figures go (build/analysis; with --image build/analysis/picture)",
+    )
+    p.add_argument(
+        "--ranges", type=number, default=MANY, metavar="N", help="pairs of ranges to sweep over (%(default)s)"
+    )
+    where = p.add_mutually_exclusive_group()
+    where.add_argument(
+        "--workers", type=number, default=os.cpu_count() or 1, metavar="N", help="processes that sweep (%(default)s)"
+    )
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="sweep on the dask cluster there, such as tcp://127.0.0.1:8786; start its workers in this folder: "
+        "python -m dask worker ADDRESS",
+    )
+    return p

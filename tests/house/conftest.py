@@ -1,0 +1,21 @@
+"""What the analysis measures, once for all tests of it, and the pages made of that; imported only where it is used."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def found():
+    from analysis import __main__ as main
+    from analysis import pool
+
+    return main.measure([pool.processes(1), pool.processes(2)], 100)
+
+
+@pytest.fixture(scope="session")
+def out(tmp_path_factory, found):
+    from analysis import __main__ as main
+    from analysis import claims
+
+    folder = tmp_path_factory.mktemp("analysis") / "new" / "folder"
+    main.write(folder, found, claims.claims(found))
+    return folder
