@@ -1,11 +1,16 @@
 """How Sphinx makes the site: no network, no script of others, formulas as MathML."""
 
+from pathlib import Path
+
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 
 import qops
 
+here = Path(__file__).parent
+wide = ["index", "trust/compare"]  # pages without a list of their headings at the right
+wide += [path.relative_to(here).with_suffix("").as_posix() for path in here.glob("rules/*/*.md")]
 project = "qops"
 copyright = "The qops developers, BSD-3-Clause"
 release = qops.__version__
@@ -38,7 +43,8 @@ html_sidebars = {"index": []}
 html_theme_options = {
     "header_links_before_dropdown": 6,
     "show_prev_next": False,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "rules/*/*": [], "gallery/*": [], "trust/compare": []},
+    "collapse_navigation": True,
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in wide}},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "tango",
