@@ -41,8 +41,8 @@ def multiplier_of(rule: Rule, scale: Any) -> tuple[Any, Any]:
         if not (0 <= found[0] < 2**31 and 0 <= found[1] <= _LARGEST_SHIFT):
             raise ValueError(f"scale: {scale} is out of the range of {rule.name}, its integers are {found}")
         return found
-    multiplier, right_shift = multipliers(scale, kind)
-    if ((multiplier < 0) | (multiplier >= 2**31) | (right_shift < 0) | (right_shift > _LARGEST_SHIFT)).any():
+    multiplier, right_shift, fit = multipliers(scale, kind)
+    if not fit:
         for one in scale.tolist():  # refuses the first that is out of range
             multiplier_of(rule, one)
     return multiplier, right_shift
@@ -151,29 +151,4 @@ class Numbers:
             multiplier, right_shift = (_row_of(x, np.int64) for x in self.integers)
             scales = multiplier.astype(F32) * np.ldexp(F32(1), -right_shift)
         row = rows.floats(1.0, **self._ends())
-        in_float32 = max(-self.lo, self.hi, abs(self.zero_point)) <= 2**24
-        near_zero = 2.0**31 * float(scales.max(initial=0)) + abs(self.zero_point) <= 2**24  # whatever int32 is scaled
-        wide = self._wide_run(scales, inner)
-
-        def run(x: Array, out: Array) -> None:
-            if in_float32 or (near_zero and x.dtype == np.int32):
-                rows.float_codes(x, row, out, scales=scales, inner=inner)
-            else:
-                wide(x, out)
-
-        return run
-
-    def _wide_run(self, scales: Array, inner: int) -> Run:
-        """A rule in float32 whose codes that type does not hold: zero point outside and ends are integers."""
-        inside, outside = (self.zero_point, 0) if self.rule.zero_point == "inside" else (0, self.zero_point)
-
-        def run(x: Array, out: Array) -> None:
-            channels = x.reshape(-1, scales.size, inner) if scales.size > 1 else x.reshape(1, 1, -1)
-            with np.errstate(over="ignore"):
-                steps = (channels.astype(F32) * scales[:, None] + F32(inside)).astype(np.float64)
-            even = self.rule.first == "half_even"
-            whole = np.rint(steps) if even else np.trunc(steps + np.copysign(0.5, steps))
-            codes = np.clip(whole + outside, self.lo, self.hi)  # exact: whole float32 values and int32 fit float64
-            out[...] = codes.reshape(x.shape)
-
-        return run
+        return lambda x, out: rows.float_codes(x, row, out, scales=scales, inner=inner)

@@ -17,9 +17,10 @@ Array = NDArray[Any]
 
 
 class Windows(NamedTuple):
-    """What is pooled: the codes (N, OH, OW, C, KH, KW), their scale and zero point, those of the result, its codes."""
+    """An image (N, H, W, C), the size of a window, the scale and zero point of x and y, the ends of the codes."""
 
-    codes: Array
+    image: Array
+    kernel: tuple[int, int]
     x_scale: float
     x_zero_point: int
     y_scale: float
@@ -30,12 +31,20 @@ class Windows(NamedTuple):
     @property
     def size(self) -> int:
         """Codes of a window."""
-        return int(np.prod(self.codes.shape[4:]))
+        return self.kernel[0] * self.kernel[1]
 
     @property
     def sums(self) -> Array:
         """Sums of the stored codes, int32."""
-        return np.asarray(self.codes.sum(axis=(4, 5), dtype=np.int32))
+        return self.summed(self.image.astype(np.int32))
+
+    def summed(self, pixels: Array) -> Array:
+        """Sums over the windows, one tap after the other."""
+        height, width = (n - k + 1 for n, k in zip(pixels.shape[1:3], self.kernel, strict=True))
+        total = np.zeros((len(pixels), height, width, pixels.shape[3]), pixels.dtype)
+        for row, column in np.ndindex(self.kernel):
+            total += pixels[:, row : row + height, column : column + width]
+        return total
 
 
 class PoolRule(NamedTuple):
@@ -70,7 +79,7 @@ def _even_stored(w: Windows) -> Array:
 
 def _torch_nhwc(w: Windows) -> Array:
     """16 channels at a time by their values, the rest by their codes."""
-    whole = w.codes.shape[3] // 16 * 16
+    whole = w.image.shape[3] // 16 * 16
     found = _even_stored(w)
     values = (w.sums - w.size * w.x_zero_point).astype(F32)
     found[..., :whole] = (np.rint(values * (F32(1) / F32(w.size))) + w.x_zero_point)[..., :whole]
@@ -78,10 +87,7 @@ def _torch_nhwc(w: Windows) -> Array:
 
 
 def _ort(w: Windows) -> Array:
-    values = (w.codes.astype(np.int32) - w.x_zero_point).astype(F32) * F32(w.x_scale)
-    total = np.zeros(values.shape[:4], F32)
-    for tap in np.ndindex(values.shape[4:]):  # in float32, one after the other
-        total = total + values[(..., *tap)]
+    total = w.summed((w.image.astype(np.int32) - w.x_zero_point).astype(F32) * F32(w.x_scale))
     return np.asarray(np.rint(total / F32(w.size) / F32(w.y_scale) + F32(w.y_zero_point)))
 
 
@@ -198,9 +204,8 @@ def average_pool(
     shape = (image.shape[0], image.shape[1] - taps[0] + 1, image.shape[2] - taps[1] + 1, image.shape[3])
     if out is not None:
         check_out(out, image.dtype.num, shape, [image])
-    windows = np.lib.stride_tricks.sliding_window_view(image, taps, axis=(1, 2))
     with np.errstate(all="ignore"):
-        found = row.codes(Windows(windows, scale, zero, y, y_zero, codes.lowest, codes.highest))
+        found = row.codes(Windows(image, taps, scale, zero, y, y_zero, codes.lowest, codes.highest))
     if np.isnan(found).any():
         raise ValueError(f"x_scale, y_scale: {scale}, {y} are beyond what {name} computes in float32")
     made = np.clip(found, codes.lowest, codes.highest).astype(image.dtype)

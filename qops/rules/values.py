@@ -1,14 +1,13 @@
 """Quantize by a rule's name: float32 values to codes."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.codes import of_dtype
+from qops._kernels.core import rows
+from qops.codes import CodeType, of_dtype
 from qops.qtensor import as_array, check_out, integer, number
-from qops.rules.scales import fma
 
 __all__ = ["QUANTIZE", "QuantizeRule", "quantize"]
 
@@ -25,30 +24,27 @@ class QuantizeRule(NamedTuple):
         What is computed in float32, one rounding an operation.
     systems : str
         Who computes it.
-    codes : callable
-        (x, scale, zero point) -> codes before they are clamped.
+    product : str
+        What is done with the scale s: "over", x / s; "times", x * (1 / s); "fused", x * (1 / s) + z rounded once.
+    rounding : str
+        How that becomes an integer.
+    zero_point : str
+        "outside": z is added after the rounding; "inside": before.
     """
 
     formula: str
     systems: str
-    codes: Callable[[Array, np.float32, int], Array]
-
-
-def _away(x: Array) -> Array:
-    """Half away from zero; what lies below a half by less than float32 shows does not become one."""
-    return np.where(np.abs(x) < 2**23, np.trunc(x.astype(np.float64) + np.copysign(0.5, x)), x)
+    product: str
+    rounding: str
+    zero_point: str
 
 
 QUANTIZE = {
-    "div-away": QuantizeRule("half_away(x / s) + z", "TFLite reference", lambda x, s, z: _away(x / s) + z),
-    "inv-even": QuantizeRule(
-        "rint(x * (1 / s)) + z", "TFLite optimised and default", lambda x, s, z: np.rint(x * (F32(1) / s)) + z
-    ),
-    "div-even": QuantizeRule(
-        "rint(x / s) + z", "ONNX, onnxruntime", lambda x, s, z: np.rint(x / s).astype(np.float64) + z
-    ),
+    "div-away": QuantizeRule("half_away(x / s) + z", "TFLite reference", "over", "half_away", "outside"),
+    "inv-even": QuantizeRule("rint(x * (1 / s)) + z", "TFLite optimised and default", "times", "half_even", "outside"),
+    "div-even": QuantizeRule("rint(x / s) + z", "ONNX, onnxruntime", "over", "half_even", "outside"),
     "fma-zp-inside": QuantizeRule(
-        "rint(fma(x, 1 / s, z))", "torch.quantize_per_tensor", lambda x, s, z: np.rint(fma(x, F32(1) / s, F32(z)))
+        "rint(fma(x, 1 / s, z))", "torch.quantize_per_tensor", "fused", "half_even", "inside"
     ),
 }
 """Rules of float32 to codes, by name."""
@@ -112,23 +108,29 @@ def quantize(
     source = as_array(x, "x")
     if source.dtype.kind not in "fiu":
         raise TypeError(f"x: expected real numbers, got {source.dtype}")
-    with np.errstate(over="ignore"):
-        values = source.astype(F32)
-    if np.isnan(values).any():
-        raise ValueError("x: has NaN, which has no code")
+    with np.errstate(all="ignore"):
+        values = source.astype(F32, copy=False)
+        if values.size and np.isnan(values.min()):
+            raise ValueError("x: has NaN, which has no code")
     codes = of_dtype(dtype)
-    step = F32(number(scale, "scale"))
-    if not (step > 0 and np.isfinite(step)):
-        raise ValueError(f"scale: expected a number above 0, got {scale}")
     zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
+    row = _row(name, number(scale, "scale"), zero, codes, values)
     if out is not None:
         check_out(out, codes.dtype.num, values.shape, [source])
+    made = np.empty(values.shape, codes.dtype) if out is None else np.asarray(out)
+    rows.float_codes(values, row, made)
+    return made
+
+
+def _row(name: str, scale: float, zero: int, codes: CodeType, values: Array) -> dict[str, Any]:
+    """The numbers of a rule, for the loop."""
+    rule = QUANTIZE[name]
     with np.errstate(all="ignore"):
-        found = QUANTIZE[name].codes(values, step, zero)
-    if np.isnan(found).any():
+        step = F32(scale)
+        factor = step if rule.product == "over" else F32(1) / step
+    if not (step > 0 and np.isfinite(step)):
+        raise ValueError(f"scale: expected a number above 0, got {scale}")
+    if not np.isfinite(factor) and not values.all():
         raise ValueError(f"scale: {scale} has no reciprocal in float32, which {name} takes")
-    made = np.clip(found, codes.lowest, codes.highest).astype(codes.dtype)
-    if out is None:
-        return np.asarray(made)
-    out[...] = made
-    return np.asarray(out)
+    where = {"plus" if rule.zero_point == "inside" else "shift": zero}
+    return rows.floats(float(factor), rule.rounding, codes.lowest, codes.highest, form=rule.product, **where)

@@ -22,6 +22,7 @@ _WIDTHS = (8, 16, 32, 64)  # elements of a vector, of which a tail may be comput
 _TIE = 2.0**-16
 _FIRST = 256  # differences that are looked at first
 _NEAREST = 10
+_WIDE = {1: np.int16, 2: np.int32, 4: np.int64}  # of the bytes of a code, what holds every difference
 
 
 def _are_ties(dump: Dump, where: NDArray[np.intp]) -> bool:
@@ -29,38 +30,52 @@ def _are_ties(dump: Dump, where: NDArray[np.intp]) -> bool:
     return real is not None and bool((np.abs(np.abs(real) % 1 - 0.5) < _TIE).all())
 
 
-def _common(dump: Dump, where: NDArray[np.intp], wanted: NDArray[Any]) -> str:
+def _first(differs: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
+    """Where the first differences are, some of them."""
+    start = int(differs.argmax())
+    return start + np.flatnonzero(differs[start : start + most])
+
+
+def _common(dump: Dump, differs: NDArray[np.bool_], wanted: NDArray[Any]) -> str:
     """What all differences have in common; a property that the first ones lack is not looked for in all."""
-    x, y, few = dump.x.reshape(-1), dump.y.reshape(-1), where[:_FIRST]
-    if all(_are_ties(dump, part) for part in (few, where)):
+    x, y, few = dump.x.reshape(-1), dump.y.reshape(-1), _first(differs, _FIRST)
+    where: list[NDArray[np.intp]] = []
+
+    def everywhere(holds: Callable[[NDArray[np.intp]], bool]) -> bool:
+        if not holds(few):
+            return False
+        where.extend([] if where else [np.flatnonzero(differs)])
+        return holds(where[0])
+
+    if everywhere(lambda at: _are_ties(dump, at)):
         return "ties only"
-    if all(np.isin(v[part], dump.ends).all() for part in (few, where) for v in (y, wanted)):
+    if everywhere(lambda at: all(bool(np.isin(v[at], dump.ends).all()) for v in (y, wanted))):
         return "saturation only"
     if dump.kind in ("requantize", "quantize"):
-        sign = int(np.sign(x[where[0]]))
-        if all((np.sign(x[part]) == sign).all() for part in (few, where)) and (np.sign(x) != sign).any():
+        sign = int(np.sign(x[few[0]]))
+        if everywhere(lambda at: bool((np.sign(x[at]) == sign).all())) and (np.sign(x) != sign).any():
             return {1: "positive only", -1: "negative only", 0: "zero only"}[sign]
     for width in _WIDTHS:
-        if x.size % width > 0 and x.size > width and where[0] >= x.size // width * width:
+        if x.size % width > 0 and x.size > width and few[0] >= x.size // width * width:
             return "tail only"
     return ""
 
 
 def _verdict(dump: Dump, c: Candidate, codes: NDArray[Any]) -> Verdict:
     y, wanted = dump.y.reshape(-1), codes.reshape(-1)
-    where = np.flatnonzero(y != wanted)
-    if where.size == 0:
+    differs = y != wanted
+    i, count, inside = int(differs.argmax()), int(np.count_nonzero(differs)), dump.x.size == y.size
+    if not count:
         return Verdict(c.rule, c.before, 0, 0.0, 0, None, "")
-    i, inside = int(where[0]), dump.x.size == y.size
     acc = dump.x.reshape(-1)[i].item() if inside else None
     if dump.b is not None:
         acc = [acc, dump.b.reshape(-1)[i].item()]
     index = tuple(int(k) for k in np.unravel_index(i, dump.y.shape))
-    wide = np.int32 if y.dtype.itemsize < 4 else np.int64
-    off = np.abs(np.subtract(y[where], wanted[where], dtype=wide))
-    kind = _common(dump, where, wanted) if inside else ""
+    off = np.subtract(y, wanted, dtype=_WIDE[y.dtype.itemsize])
+    largest = max(int(off.max()), -int(off.min()))
+    kind = _common(dump, differs, wanted) if inside else ""
     first = Witness(index, acc, int(y[i]), int(wanted[i]))
-    return Verdict(c.rule, c.before, where.size, where.size / y.size, int(off.max()), first, kind)
+    return Verdict(c.rule, c.before, count, count / y.size, largest, first, kind)
 
 
 def _tried(dump: Dump, progress: Callable[[str], None]) -> tuple[list[Verdict], list[list[str]], dict[str, Exception]]:

@@ -4,7 +4,8 @@ import numpy as np
 import tier_cases
 
 from qops import codes, rules
-from qops.rules.numbers import SINGLES, Numbers
+from qops._kernels.core import rows
+from qops.rules.numbers import Numbers
 
 TYPES = [np.uint8, np.int8, np.int32, np.int16, np.int32]
 ONE = ["tflite-double", "tflite-single", "half-up-double", "rndna", "cmsis-s64", "fp32-away", "double-away"]
@@ -14,8 +15,8 @@ EACH = ["tflite-double", "tflite-single", "rndna", "fp32-even", "double-away"]
 
 def drawn_numbers(rule, rng, out, scale):
     """The rule with a scale, or some, a zero point in the codes or not, ends that are those of the type or not."""
-    row, most = codes.of(out), 2**24 if rules.TABLE[rule].multiplier in SINGLES else 2**31  # what the lanes hold
-    lowest, highest = max(row.lowest, -most), min(row.highest, most)
+    row = codes.of(out)
+    lowest, highest = row.lowest, row.highest
     lo, hi = np.sort(rng.integers(lowest, highest, 2, endpoint=True)).tolist()
     lo, hi = [(lo, hi), (lowest, highest)][rng.integers(0, 2)]
     zero = int(rng.integers(lowest, highest, endpoint=True)) // [1, 1, 2**20][rng.integers(0, 3)]
@@ -46,4 +47,32 @@ def each(rule):
     return case
 
 
+def own(rule):
+    """A case with a scale for each element."""
+
+    def case(rng, n):
+        x, out = tier_cases.drawn(rng, n, np.int32), tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 5)])
+        run = drawn_numbers(rule, rng, out, 2.0 ** rng.uniform(-20, 2, max(n, 2))).run()
+        return lambda: (out, run(x, out) if n else None)
+
+    return case
+
+
+def quantized(rule):
+    """A case of float32 values."""
+
+    def case(rng, n):
+        x = tier_cases.drawn(rng, n, np.float32, finite=True)
+        out = tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 4)])
+        row, scale = codes.of(out), 2.0 ** rng.uniform(-6, 6)
+        made = rules.QUANTIZE[rule]
+        where = {"plus" if made.zero_point == "inside" else "shift": int(rng.integers(row.lowest, row.highest)) // 2}
+        numbers = rows.floats(scale, made.rounding, row.lowest, row.highest, form=made.product, **where)
+        return lambda: (out, rows.float_codes(x, numbers, out))
+
+    return case
+
+
 NAMED = {f"rule {rule}": one(rule) for rule in ONE} | {f"rule each {rule}": each(rule) for rule in EACH}
+NAMED |= {f"rule own {rule}": own(rule) for rule in ["cmsis-s64", "fp32-away"]}
+NAMED |= {f"quantize {rule}": quantized(rule) for rule in ["div-away", "fma-zp-inside"]}

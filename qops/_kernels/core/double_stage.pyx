@@ -37,7 +37,7 @@ cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, 
 cdef struct Channels:
     DoubleRow row
     const double* scales  # of the channels
-    const double* each  # of the elements of a period, and of its first again
+    const double* each  # of the elements of a period, and of its first again if it is repeated
     Turns turns
 
 
@@ -67,9 +67,11 @@ cdef object double_stage(const DoubleRow* p, const double* scales, Turns t, cnp.
     if are_long(t):
         run_channels(Maker(codes_s32, bytes_s32, &channels.row, 4), pick, &channels, t, x, out)
         return
-    memory = bytearray((t.period + SPARE) * sizeof(double))
-    each = <double*><char*>memory
-    for i in range(t.period + SPARE):
-        each[i] = scales[channel(t, i)]
-    channels.each = each
+    channels.each = scales
+    if t.inner > 1 or cnp.PyArray_SIZE(x) > t.count:
+        memory = bytearray((t.period + SPARE) * sizeof(double))
+        each = <double*><char*>memory
+        for i in range(t.period + SPARE):
+            each[i] = scales[channel(t, i)]
+        channels.each = each
     run_each(each_s32, &channels, t, x, out)

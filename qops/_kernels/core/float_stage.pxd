@@ -2,6 +2,9 @@
 
     near = clamp(x, lowest_x, highest_x)
     code = clamp(round((near - minus) * scale + plus) + shift, lowest, highest)
+
+FUSED rounds product and sum once; OVER divides by the scale. A row that is `wide` adds the shift and clamps in double,
+so that all codes of int32 are exact.
 """
 
 cimport numpy as cnp
@@ -10,11 +13,18 @@ from qops._kernels.core.maker cimport Turns
 from qops._kernels.core.rounding cimport Rounding
 
 cdef extern from "core/float_stage.h":
+    ctypedef enum Form "float_form":
+        TIMES "FLOAT_TIMES"
+        FUSED "FLOAT_FUSED"
+        OVER "FLOAT_OVER"
     ctypedef struct FloatRow "float_row":
-        float lowest_x, highest_x, minus, scale, plus, shift, lowest, highest
+        float lowest_x, highest_x, minus, scale, plus
+        double shift, lowest, highest
         Rounding rounding
+        Form form
+        bint wide
 
-cdef FloatRow float_row(float scale, Rounding rounding, float lowest, float highest) noexcept nogil
+cdef FloatRow float_row(float scale, Rounding rounding, double lowest, double highest) noexcept nogil
 cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, FloatRow p) noexcept nogil
 cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out)
 cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.ndarray x, cnp.ndarray out)

@@ -1,11 +1,11 @@
 """The loops of the float stage: float32 or int32 to codes."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, fmaf
 from libc.stdint cimport int32_t
 
 from qops._kernels.core.maker cimport SPARE, Maker, Turns, are_long, channel, make, run, run_channels, run_each
-from qops._kernels.core.rounding cimport clamp_f32, rounded_f32, truncate_x86_s32
+from qops._kernels.core.rounding cimport clamp_f32, clamp_f64, rounded_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM
 
@@ -22,16 +22,22 @@ ctypedef fused value:
     int32_t
 
 
-cdef FloatRow float_row(float scale, Rounding rounding, float lowest, float highest) noexcept nogil:
+cdef FloatRow float_row(float scale, Rounding rounding, double lowest, double highest) noexcept nogil:
     """clamp(round(x * scale)); all else is left out."""
-    return FloatRow(-INFINITY, INFINITY, 0, scale, 0, 0, lowest, highest, rounding)
+    return FloatRow(-INFINITY, INFINITY, 0, scale, 0, 0, lowest, highest, rounding, TIMES, False)
 
 
 cdef inline int32_t coded(value x, float scale, FloatRow p) noexcept nogil:
     """The steps of the stage."""
-    cdef float near = clamp_f32(<float>x, p.lowest_x, p.highest_x)
-    cdef float steps = rounded_f32((near - p.minus) * scale + p.plus, p.rounding)
-    return truncate_x86_s32(clamp_f32(steps + p.shift, p.lowest, p.highest))
+    cdef float near = clamp_f32(<float>x, p.lowest_x, p.highest_x) - p.minus
+    if p.form == FUSED:
+        near = fmaf(near, scale, p.plus)
+    else:
+        near = (near / scale if p.form == OVER else near * scale) + p.plus
+    near = rounded_f32(near, p.rounding)
+    if p.wide:
+        return <int32_t>clamp_f64(near + p.shift, p.lowest, p.highest)
+    return truncate_x86_s32(clamp_f32(near + <float>p.shift, <float>p.lowest, <float>p.highest))
 
 
 cdef inline void codes_of(const value* x, int32_t* c, Py_ssize_t n, FloatRow p) noexcept nogil:
@@ -75,7 +81,7 @@ cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out):
 cdef struct Channels:
     FloatRow row
     const float* scales  # of the channels
-    const float* each  # of the elements of a period, and of its first again
+    const float* each  # of the elements of a period, and of its first again if it is repeated
     Turns turns
 
 
@@ -107,9 +113,11 @@ cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.
     if are_long(t):
         run_channels(maker(x, &channels.row), pick, &channels, t, x, out)
         return
-    memory = bytearray((t.period + SPARE) * sizeof(float))
-    each = <float*><char*>memory
-    for i in range(t.period + SPARE):
-        each[i] = scales[channel(t, i)]
-    channels.each = each
+    channels.each = scales
+    if t.inner > 1 or cnp.PyArray_SIZE(x) > t.count:
+        memory = bytearray((t.period + SPARE) * sizeof(float))
+        each = <float*><char*>memory
+        for i in range(t.period + SPARE):
+            each[i] = scales[channel(t, i)]
+        channels.each = each
     run_each(each_f32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32 else each_s32, &channels, t, x, out)

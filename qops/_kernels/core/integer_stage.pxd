@@ -27,6 +27,14 @@ cdef extern from "core/integer_row.h":
         int32_t zero_point, lowest_code, highest_code
         int32_t product_wraps, high_wraps, code_wraps
 
+cdef enum:
+    SHIFTS = 63  # that a row may have: 0..62
+
+cdef struct OwnRows:  # of elements that differ in multiplier and shift alone
+    const int64_t* multipliers
+    const int64_t* right_shifts
+    IntegerRow of_shift[SHIFTS]
+
 cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
     """What the floor of the shift rounds by the rule."""
     return <int64_t>(<uint64_t>x + <uint64_t>(s.add + ((x >> 63) & s.if_negative) + ((x >> s.right_shift) & s.if_odd)))
@@ -38,4 +46,5 @@ cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py
                            const IntegerRow* p) noexcept nogil
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out)
 cdef object integer_channels(Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out)
+cdef object integer_own(const OwnRows* p, cnp.ndarray x, cnp.ndarray out)
 cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out)

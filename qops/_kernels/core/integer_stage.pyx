@@ -5,6 +5,7 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from qops._kernels.core.maker cimport SPARE, Maker, Pick, Turns, are_long, channel, make, run, run_channels, run_each
+from qops._kernels.core.maker cimport turns
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding, clamp_s64, wrap_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM
@@ -27,6 +28,8 @@ cdef extern from "core/integer_stage.h":
     Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, IntegerRow) nogil
     Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, Rows, Py_ssize_t, Py_ssize_t, IntegerRow,
                                 int) nogil
+    Py_ssize_t stage_own__simd(int, const void*, bint, int32_t*, Py_ssize_t, const int64_t*, const int64_t*,
+                               const IntegerRow*) nogil
     Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, IntegerRow, bint) nogil
 
 ctypedef fused value:
@@ -132,6 +135,30 @@ cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out):
     run(maker(cnp.PyArray_ITEMSIZE(x) == 8, p), x, out)
 
 
+cdef inline void own_from(const value* x, int32_t* c, Py_ssize_t n, const OwnRows* p, Py_ssize_t first) noexcept nogil:
+    cdef const int64_t* m = p.multipliers + first
+    cdef const int64_t* shifts = p.right_shifts + first
+    cdef Py_ssize_t i = stage_own__simd(tier(), x, value is int64_t, c, n, m, shifts, p.of_shift)
+    cdef IntegerRow row
+    for i in range(i, n):
+        row = p.of_shift[shifts[i]]
+        row.multiplier = m[i]
+        c[i] = <int32_t>coded(x[i], &row, True)
+
+
+cdef void own_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
+    own_from(<int32_t*>x, c, n, <const OwnRows*>rows, first)
+
+
+cdef void own_s64(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
+    own_from(<int64_t*>x, c, n, <const OwnRows*>rows, first)
+
+
+cdef object integer_own(const OwnRows* p, cnp.ndarray x, cnp.ndarray out):
+    """The same of contiguous arrays: each element has its own multiplier and shift."""
+    run_each(own_s64 if cnp.PyArray_ITEMSIZE(x) == 8 else own_s32, p, turns(cnp.PyArray_SIZE(x), 1), x, out)
+
+
 cdef struct Channels:
     Pick pick
     const void* numbers
@@ -143,10 +170,15 @@ cdef struct Channels:
 
 cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, Channels* p,
                            Py_ssize_t first) noexcept nogil:
-    cdef IntegerRow row = p.row
+    cdef IntegerRow row
+    cdef Turns t = p.turns
+    cdef Py_ssize_t which = channel(t, first + i), left = t.inner - (first + i) % t.inner
     for i in range(i, n):
-        p.pick(&row, p.numbers, channel(p.turns, first + i))
+        p.pick(&row, p.numbers, which)
         c[i] = <int32_t>coded(x[i], &row, True)
+        left -= 1
+        if left == 0:
+            which, left = which + 1 if which + 1 < t.count else 0, t.inner
 
 
 cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:

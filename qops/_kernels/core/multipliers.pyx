@@ -2,7 +2,8 @@
 
 cimport numpy as cnp
 from libc.math cimport frexp, ldexp, rint
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT32_MAX, int64_t, uint64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -34,10 +35,20 @@ cdef int64_t reduced(int64_t m) noexcept nogil:
     return (m + (1 << 15)) >> 16 if m < 0x7FFF0000 else 0x7FFF
 
 
+cdef int64_t bits_53(double x, int* exponent) noexcept nogil:
+    """The mantissa in 53 bits of a number not below 0, and what frexp gives as the exponent."""
+    cdef uint64_t bits
+    memcpy(&bits, &x, sizeof(double))
+    if bits >> 52 == 0:  # 0, and what has fewer bits
+        return truncate_x86_s64(ldexp(frexp(x, exponent), 53))
+    exponent[0] = <int>(bits >> 52) - 1022
+    return <int64_t>((bits & ((<uint64_t>1 << 52) - 1)) | <uint64_t>1 << 52)
+
+
 cdef Multiplier of_31_bits(double scale, Kind kind) noexcept nogil:
     """The mantissa rounded to 31 bits, half away or half down; 0 below 2**-32."""
     cdef int shift = 0
-    cdef int64_t bits = truncate_x86_s64(ldexp(frexp(scale, &shift), 53)), rest = bits & ((1 << 22) - 1)
+    cdef int64_t bits = bits_53(scale, &shift), rest = bits & ((1 << 22) - 1)
     bits >>= 22
     bits += rest > 1 << 21 if kind == HALF_DOWN else rest >= 1 << 21
     if bits == <int64_t>1 << 31:
@@ -53,8 +64,8 @@ cdef Multiplier of_31_bits(double scale, Kind kind) noexcept nogil:
 cdef Multiplier mantissa(double scale, int bits) noexcept nogil:
     """The mantissa of the float32 scale, followed by zeros up to so many bits."""
     cdef int exponent = 0
-    cdef double m = frexp(<float>scale, &exponent)
-    return Multiplier(truncate_x86_s64(ldexp(m, bits)), bits - exponent)
+    cdef int64_t m = bits_53(<float>scale, &exponent) >> (53 - bits)
+    return Multiplier(m, bits - exponent)
 
 
 cdef Multiplier mantissa_15(double scale) noexcept nogil:
@@ -78,6 +89,11 @@ cdef Multiplier multiplier(double scale, Kind kind) noexcept nogil:
     return Multiplier(reduced(p.m), p.right_shift - 16) if kind == REDUCED else p
 
 
+cdef bint fits(Multiplier p) noexcept nogil:
+    """Whether the loops take them: 31 bits, and a shift that leaves some of 64."""
+    return 0 <= p.m <= INT32_MAX and 0 <= p.right_shift <= 62
+
+
 def one_multiplier(double scale, str kind):
     """(multiplier, right_shift) of a scale, not negative."""
     cdef Multiplier p = multiplier(scale, <Kind><int>KINDS.index(kind))
@@ -85,12 +101,14 @@ def one_multiplier(double scale, str kind):
 
 
 def multipliers(cnp.ndarray[double] scales, str kind):
-    """The multipliers and the right shifts, int64, of scales, not negative."""
-    cdef cnp.ndarray[int64_t] m = np.empty(len(scales), np.int64), right_shifts = np.empty(len(scales), np.int64)
+    """The multipliers and the right shifts, int64, of scales, not negative; whether the loops take all of them."""
+    cdef Py_ssize_t i, n = len(scales)
+    cdef cnp.ndarray[int64_t] m = np.empty(n, np.int64), right_shifts = np.empty(n, np.int64)
     cdef Kind rule = <Kind><int>KINDS.index(kind)
     cdef Multiplier p
-    cdef Py_ssize_t i
-    for i in range(len(scales)):
+    cdef bint all_fit = True
+    for i in range(n):
         p = multiplier(scales[i], rule)
         m[i], right_shifts[i] = p.m, p.right_shift
-    return m, right_shifts
+        all_fit = all_fit and fits(p)
+    return m, right_shifts, all_fit

@@ -24,7 +24,14 @@ def integer_codes(
     code_wraps: bool = False,
 ) -> None: ...
 def floats(
-    scale: float, rounding: str, lowest: float, highest: float, *, plus: float = 0.0, shift: float = 0.0
+    scale: float,
+    rounding: str,
+    lowest: float,
+    highest: float,
+    *,
+    plus: float = 0.0,
+    shift: float = 0.0,
+    form: str = "times",
 ) -> Row: ...
 def float_codes(
     x: NDArray[Any], row: Row, out: NDArray[Any], *, scales: NDArray[np.float32] | None = None, inner: int = 1

@@ -10,8 +10,9 @@ from libc.stdint cimport int64_t
 from qops._kernels.core.checks import dtype_names
 
 from qops._kernels.core.double_stage cimport DoubleRow, double_stage
-from qops._kernels.core.float_stage cimport FloatRow, float_channels, float_row, float_stage
-from qops._kernels.core.integer_stage cimport IntegerRow, integer_channels, integer_row, integer_stage, shift_by
+from qops._kernels.core.float_stage cimport FUSED, OVER, TIMES, FloatRow, float_channels, float_row, float_stage
+from qops._kernels.core.integer_stage cimport SHIFTS, IntegerRow, OwnRows, integer_channels, integer_own
+from qops._kernels.core.integer_stage cimport integer_row, integer_stage, shift_by
 from qops._kernels.core.maker cimport turns
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
 
@@ -20,6 +21,7 @@ cnp.import_array()
 cdef dict NAMES = {
     "": FLOOR, "floor": FLOOR, "truncate": TRUNCATE, "half_up": HALF_UP, "half_away": HALF_AWAY, "half_even": HALF_EVEN,
 }
+cdef dict FORMS = {"times": TIMES, "fused": FUSED, "over": OVER}
 SPLITS = ("once", "at 31", "past 31", "last bit")
 cdef enum Split:  # where a shift that is rounded twice is split
     ONCE
@@ -29,8 +31,7 @@ cdef enum Split:  # where a shift that is rounded twice is split
 
 
 cdef struct Rule:
-    const int64_t* multipliers
-    const int64_t* right_shifts
+    OwnRows rows
     Rounding first, second
     int split, zero_point, lowest, highest
     bint product_wraps, high_wraps, code_wraps
@@ -42,7 +43,7 @@ cdef IntegerRow row_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
     if r.split == ONCE or r.split == PAST_31 and n <= 31:
         p = integer_row(multiplier, shift_by(n, r.first), r.lowest, r.highest)
     elif r.split == LAST_BIT:
-        p = integer_row(multiplier, shift_by(n - 1, r.first), r.lowest, r.highest)
+        p = integer_row(multiplier, shift_by(max(n, 1) - 1, r.first), r.lowest, r.highest)
         p.second = shift_by(1, r.second)
     else:
         p = integer_row(multiplier, shift_by(31, r.first), r.lowest, r.highest)
@@ -55,7 +56,8 @@ cdef IntegerRow row_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
 
 cdef void pick(void* row, const void* rule, Py_ssize_t c) noexcept nogil:
     cdef const Rule* r = <const Rule*>rule
-    (<IntegerRow*>row)[0] = row_of(r.multipliers[c], <int>r.right_shifts[c], r)
+    (<IntegerRow*>row)[0] = r.rows.of_shift[r.rows.right_shifts[c]]
+    (<IntegerRow*>row).multiplier = r.rows.multipliers[c]
 
 
 cdef int take(cnp.ndarray x, int typenum, int or_typenum) except -1:
@@ -82,27 +84,39 @@ def integer_codes(cnp.ndarray x, cnp.ndarray multipliers, cnp.ndarray right_shif
                   *, str first, str second, str split, int zero_point, int lowest, int highest,
                   bint product_wraps=False, bint high_wraps=False, bint code_wraps=False):
     """out = the codes of int32 or int64 accumulators, times multiplier / 2**right_shift, of int64 arrays."""
-    cdef Rule r = Rule(<int64_t*>cnp.PyArray_DATA(multipliers), <int64_t*>cnp.PyArray_DATA(right_shifts),
-                       NAMES[first], NAMES[second], SPLITS.index(split), zero_point, lowest, highest,
-                       product_wraps, high_wraps, code_wraps)
+    cdef Rule r
+    r.rows.multipliers = <int64_t*>cnp.PyArray_DATA(multipliers)
+    r.rows.right_shifts = <int64_t*>cnp.PyArray_DATA(right_shifts)
+    r.first, r.second, r.split = NAMES[first], NAMES[second], SPLITS.index(split)
+    r.zero_point, r.lowest, r.highest = zero_point, lowest, highest
+    r.product_wraps, r.high_wraps, r.code_wraps = product_wraps, high_wraps, code_wraps
     cdef IntegerRow row
     cdef Py_ssize_t count = cnp.PyArray_SIZE(multipliers)
+    cdef int n
     take(x, cnp.NPY_INT32, cnp.NPY_INT64)
     take_numbers(multipliers, cnp.NPY_INT64, inner, x, out)
     take_numbers(right_shifts, cnp.NPY_INT64, inner, x, out)
     if cnp.PyArray_SIZE(right_shifts) != count:
         raise ValueError("right_shifts: expected as many as multipliers")
     if count == 1:
-        row = row_of(r.multipliers[0], <int>r.right_shifts[0], &r)
+        row = row_of(r.rows.multipliers[0], <int>r.rows.right_shifts[0], &r)
         integer_stage(&row, x, out)
     else:
-        integer_channels(pick, &r, turns(count, inner), x, out)
+        for n in range(SHIFTS):
+            r.rows.of_shift[n] = row_of(0, n, &r)
+        if inner == 1 and count == cnp.PyArray_SIZE(x):
+            integer_own(&r.rows, x, out)
+        else:
+            integer_channels(pick, &r, turns(count, inner), x, out)
 
 
-def floats(float scale, str rounding, float lowest, float highest, *, float plus=0.0, float shift=0.0):
-    """The row clamp(round(x * scale + plus) + shift) in float32, as a dict."""
+def floats(float scale, str rounding, double lowest, double highest, *, float plus=0.0, double shift=0.0,
+           str form="times"):
+    """The row clamp(round(x * scale + plus) + shift) in float32, as a dict; fused: rounded once, over: x / scale."""
     cdef FloatRow p = float_row(scale, NAMES[rounding], lowest, highest)
-    p.plus, p.shift = plus, shift
+    p.plus, p.shift, p.form = plus, shift, FORMS[form]
+    p.wide = <float>lowest != lowest or <float>highest != highest  # or sums with the shift that float32 does not hold
+    p.wide = p.wide or shift != 0 and max(-lowest, highest, abs(shift)) > 1 << 24
     return p
 
 

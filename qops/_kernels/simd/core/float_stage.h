@@ -17,16 +17,27 @@ TARGET static inline vecf TIER(scaled)(const int32_t *x, int is_int, vecf scale,
     vecf near = is_int ? s32_to_f32(load(x)) : load_f32((const float *)x);
     if (steps & FLOAT_CUT)
         near = sub_f32(min_f32(max_f32(near, set1_f32(p.lowest_x)), set1_f32(p.highest_x)), set1_f32(p.minus));
-    near = mul_f32(near, scale);
+    if (steps & FLOAT_ONCE)
+        return fma_f32(near, scale, set1_f32(p.plus));
+    near = steps & FLOAT_BY ? div_f32(near, scale) : mul_f32(near, scale);
     return steps & FLOAT_PLUS ? add_f32(near, set1_f32(p.plus)) : near;
+}
+
+/* the shift and the clamp in double, of the first or the last half of the lanes */
+TARGET static inline vecd TIER(wide_ends)(vecd code, float_row p)
+{
+    return min_f64(max_f64(add_f64(code, set1_f64(p.shift)), set1_f64(p.lowest)), set1_f64(p.highest));
 }
 
 TARGET static inline vec TIER(float_code)(const int32_t *x, int is_int, vecf scale, float_row p, int steps,
                                           qops_rounding rounding)
 {
     const vecf near = TIER(nearest)(TIER(scaled)(x, is_int, scale, p, steps), rounding);
-    const vecf code = add_f32(rounding == QOPS_HALF_EVEN ? near : trunc_f32(near), set1_f32(p.shift));
-    return f32_to_s32_trunc(min_f32(max_f32(code, set1_f32(p.lowest)), set1_f32(p.highest)));
+    const vecf code = rounding == QOPS_HALF_EVEN ? near : trunc_f32(near);
+    if (steps & FLOAT_WIDE)
+        return f64_to_s32_trunc(TIER(wide_ends)(low_f32_f64(code), p), TIER(wide_ends)(high_f32_f64(code), p));
+    return f32_to_s32_trunc(min_f32(max_f32(add_f32(code, set1_f32((float)p.shift)), set1_f32((float)p.lowest)),
+                                    set1_f32((float)p.highest)));
 }
 
 /* The same but for the shift and the clamp, where 2^20 saturates as well; what is too low, and NaN, become INT32_MIN. */
@@ -125,9 +136,16 @@ TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, 
 #include "core/rounding.h"
 #include <math.h>
 
-typedef struct { float lowest_x, highest_x, minus, scale, plus, shift, lowest, highest; qops_rounding rounding; } float_row;
+typedef enum { FLOAT_TIMES, FLOAT_FUSED, FLOAT_OVER } float_form;
+typedef struct {
+    float lowest_x, highest_x, minus, scale, plus;
+    double shift, lowest, highest;
+    qops_rounding rounding;
+    float_form form;
+    int wide;
+} float_row;
 
-enum { FLOAT_CUT = 1, FLOAT_PLUS = 2 };
+enum { FLOAT_CUT = 1, FLOAT_PLUS = 2, FLOAT_ONCE = 4, FLOAT_BY = 8, FLOAT_WIDE = 16 };
 
 #define QOPS_BODY "core/float_stage.h"
 #include "core/tiers.h"
@@ -136,13 +154,14 @@ enum { FLOAT_CUT = 1, FLOAT_PLUS = 2 };
 static inline int float_steps(float_row p, int is_int)
 {
     const int cuts = p.lowest_x > -INFINITY || p.highest_x < INFINITY || p.minus || !(is_int || p.scale > 0);
-    return FLOAT_CUT * cuts + FLOAT_PLUS * (p.plus != 0);
+    return FLOAT_CUT * cuts + FLOAT_PLUS * (p.plus != 0) + FLOAT_ONCE * (p.form == FLOAT_FUSED) +
+           FLOAT_BY * (p.form == FLOAT_OVER) + FLOAT_WIDE * p.wide;
 }
 
 static inline int has_float_ends(float_row p, int is_signed, code_ends *e)
 {
     *e = (code_ends){0, 0, 0, 0};
-    if (!(fabsf(p.shift) < 32000 && fabsf(p.lowest) < 256 && fabsf(p.highest) < 256))
+    if (!(fabs(p.shift) < 32000 && fabs(p.lowest) < 256 && fabs(p.highest) < 256))
         return 0;
     const int32_t shift = (int32_t)p.shift, lowest = (int32_t)p.lowest, highest = (int32_t)p.highest;
     return shift == p.shift && lowest == p.lowest && highest == p.highest &&
@@ -168,7 +187,8 @@ static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int,
 {
     code_ends ends;
     const int has_ends = has_float_ends(p, is_signed, &ends);
-    return RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, float_steps(p, is_int), stream);
+    const int steps = float_steps(p, is_int);
+    return p.wide ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, steps, stream);
 }
 #endif
 #endif

@@ -158,51 +158,7 @@ TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t
     return TIER(each_loop)(x, y, n, r, period, at, p, e, steps);
 }
 
-#if LANES == 64
-/* Any row: every step in 64 bits. */
-TARGET static inline vec TIER(with_term)(vec x, integer_shift s)
-{
-    const vec odd = and_bits(_mm512_sra_epi64(x, _mm_cvtsi32_si128(s.right_shift)), set1_s64(s.if_odd));
-    return add_s64(add_s64(add_where_negative_s64(x, set1_s64(s.if_negative)), set1_s64(s.add)), odd);
-}
-
-TARGET static inline vec TIER(clamp_s64)(vec x, int64_t lowest, int64_t highest)
-{
-    return _mm512_min_epi64(_mm512_max_epi64(x, set1_s64(lowest)), set1_s64(highest));
-}
-
-TARGET static inline vec TIER(wrap_s32)(vec x, int wraps)
-{
-    return wraps ? _mm512_cvtepi32_epi64(_mm512_cvtepi64_epi32(x)) : x;
-}
-
-TARGET static inline vec TIER(any_code)(vec x, integer_row p)
-{
-    vec near = leaves_x(p) ? x : _mm512_sub_epi64(TIER(clamp_s64)(x, p.lowest, p.highest), set1_s64(p.centre));
-    near = p.left_shift ? TIER(wrap_s32)(sll_s64(near, p.left_shift), 1) : near;
-    near = p.through_f32 ? _mm512_cvtps_epi64(_mm512_cvtepi64_ps(near)) : near;
-    const vec product = TIER(wrap_s32)(_mm512_mullo_epi64(near, set1_s64(p.multiplier)), p.product_wraps);
-    const vec rounded = TIER(wrap_s32)(TIER(with_term)(product, p.first), p.product_wraps);
-    vec high = TIER(wrap_s32)(_mm512_sra_epi64(rounded, _mm_cvtsi32_si128(p.first.right_shift)), p.high_wraps);
-    if (!does_nothing(p.second) || p.least != INT64_MIN || p.most != INT64_MAX) {
-        high = TIER(clamp_s64)(TIER(with_term)(high, p.second), p.least, p.most);
-        high = _mm512_sra_epi64(high, _mm_cvtsi32_si128(p.second.right_shift));
-    }
-    const vec code = TIER(wrap_s32)(add_s64(high, set1_s64(p.zero_point)), p.code_wraps);
-    return TIER(clamp_s64)(code, p.lowest_code, p.highest_code);
-}
-
-TARGET static ptrdiff_t TIER(any_row)(const void *x, int is_wide, int32_t *y, ptrdiff_t n, integer_row p)
-{
-    ptrdiff_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const vec wide = is_wide ? load((const int64_t *)x + i)
-                                 : _mm512_cvtepi32_epi64(_mm256_loadu_si256((const __m256i *)((const int32_t *)x + i)));
-        _mm256_storeu_si256((__m256i *)(y + i), _mm512_cvtepi64_epi32(TIER(any_code)(wide, p)));
-    }
-    return i;
-}
-#endif
+#include "core/wide_rows.h"
 
 #else
 #ifndef QOPS_INTEGER_STAGE_H
@@ -215,9 +171,17 @@ TARGET static ptrdiff_t TIER(any_row)(const void *x, int is_wide, int32_t *y, pt
 
 #if QOPS_X86
 #define ANY_ROW(tier, ...) ((tier) >= QOPS_AVX512 ? avx512_any_row(__VA_ARGS__) : 0)
+#define OWN_ROWS(tier, ...) ((tier) >= QOPS_AVX512 ? avx512_own_rows(__VA_ARGS__) : 0)
 #else
 #define ANY_ROW(tier, ...) 0
+#define OWN_ROWS(tier, ...) 0
 #endif
+
+static inline ptrdiff_t stage_own__simd(int tier, const void *x, int is_wide, int32_t *y, ptrdiff_t n, const int64_t *m,
+                                        const int64_t *shifts, const integer_row *rows)
+{
+    return OWN_ROWS(tier, x, is_wide, y, n, m, shifts, rows);
+}
 
 static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, ptrdiff_t n, integer_row p)
 {

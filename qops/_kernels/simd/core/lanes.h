@@ -121,6 +121,7 @@
 #define add_f32(a, b) MM(add_ps)(a, b)
 #define sub_f32(a, b) MM(sub_ps)(a, b)
 #define mul_f32(a, b) MM(mul_ps)(a, b)
+#define div_f32(a, b) MM(div_ps)(a, b)
 /* to an integer that stays float32: half-even, toward zero */
 #define rint_f32(a) TIER(rint_f32)(a)
 #define trunc_f32(a) TIER(trunc_f32)(a)
@@ -142,6 +143,8 @@
 #define max_f64(a, b) MM(max_pd)(a, b)
 /* a, not below 0, with the sign of b */
 #define with_sign_f64(a, b) MM(or_pd)(a, MM(and_pd)(b, set1_f64(-0.0)))
+#define low_f32_f64(a) TIER(low_f32_f64)(a)
+#define high_f32_f64(a) TIER(high_f32_f64)(a)
 #define load_s32_f64(p) MM(cvtepi32_pd)(TIER(load_half)(p))
 #define f64_to_s32_rint(low, high) JOIN(MM(cvtpd_epi32)(low), MM(cvtpd_epi32)(high))
 #define f64_to_s32_trunc(low, high) JOIN(MM(cvttpd_epi32)(low), MM(cvttpd_epi32)(high))
@@ -184,6 +187,11 @@ AVX512_FN __m512i avx512_join(__m256i low, __m256i high)
 {
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
+
+AVX2_FN __m256d avx2_low_f32_f64(__m256 a) { return _mm256_cvtps_pd(_mm256_castps256_ps128(a)); }
+AVX512_FN __m512d avx512_low_f32_f64(__m512 a) { return _mm512_cvtps_pd(_mm512_castps512_ps256(a)); }
+AVX2_FN __m256d avx2_high_f32_f64(__m256 a) { return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1)); }
+AVX512_FN __m512d avx512_high_f32_f64(__m512 a) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1)); }
 
 AVX2_FN __m256 avx2_rint_f32(__m256 a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 AVX512_FN __m512 avx512_rint_f32(__m512 a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
