@@ -42,7 +42,7 @@ def row(m: Map) -> list[str]:
 
 def draw_maps(found: Sequence[Map], systems: Sequence[System], finding: str) -> Drawing:
     """Draw a row of maps a pair of ranges, a column a system."""
-    figure, axes = style.panels(len(SHOWN), len(systems), gap=0.62, left=0.45)
+    figure, axes = style.panels(len(SHOWN), len(systems), gap=0.66, left=0.45)
     for line, (a, b, what) in zip(axes, SHOWN, strict=True):
         for ax, system in zip(line, systems, strict=True):
             total = next(m.sum for m in found if (m.a, m.b, m.system) == (a, b, system))
@@ -52,7 +52,7 @@ def draw_maps(found: Sequence[Map], systems: Sequence[System], finding: str) -> 
             )
         line[0].set_ylabel(f"[{a[0]:g}, {a[1]:g}] + [{b[0]:g}, {b[1]:g}]: {what}\ncode of a, 0 to 255 downward")
     for ax in axes[-1]:
-        ax.set_xlabel("code of b, 0 to 255")
+        ax.set_xlabel("code of b, 0 to 255", labelpad=8)
     error_plots.colour_bar(figure, shown, BOUND_8P8TO8)
     style.headline(figure, finding, "error of every pair of codes, no guess; the worst pair ringed")
     return figure

@@ -33,7 +33,7 @@ def colour_bar(figure: Figure, shown: AxesImage, bound: float | None, what: str 
     """Draw the scale of the maps at the right, with the bound, if there is one."""
     width, tall = figure.get_size_inches()
     axes = figure.add_axes(((width - 0.9) / width, 0.95 / tall, 0.17 / width, min(4.6, tall - 2.4) / tall))
-    ticks = {-1: "-1", 0: "0", 1: "+1"} | ({-bound: f"-{bound}", bound: f"+{bound}"} if bound else {})
+    ticks = {-1: "-1", 0: "0", 1: "+1"} | ({-bound: f"-{bound:.3g}", bound: f"+{bound:.3g}"} if bound else {})
     bar = figure.colorbar(shown, cax=axes, extend="both", ticks=list(ticks))
     bar.set_ticklabels(list(ticks.values()))
     bar.outline.set_visible(False)

@@ -50,7 +50,7 @@ def tables(found: Sequence[Map]) -> list[Table]:
 
 def draw(found: Sequence[Map]) -> Drawing:
     """Draw a row of maps a pair of ranges, a column a system."""
-    figure, axes = style.panels(len(SHOWN), len(PRODUCTS), gap=0.62, left=0.45)
+    figure, axes = style.panels(len(SHOWN), len(PRODUCTS), gap=0.66, left=0.45)
     for line, (a, b, what) in zip(axes, SHOWN, strict=True):
         for ax, m in zip(line, (m for m in found if (m.a, m.b) == (a, b)), strict=True):
             e = m.product.report
@@ -58,7 +58,7 @@ def draw(found: Sequence[Map]) -> Drawing:
             ax.set_title(f"{m.system.name}\nmax {style.short(e.max)} LSB, mean {style.short(e.mean)}")
         line[0].set_ylabel(f"[{a[0]:g}, {a[1]:g}] * [{b[0]:g}, {b[1]:g}]: {what}\ncode of a, 0 to 255 downward")
     for ax in axes[-1]:
-        ax.set_xlabel("code of b, 0 to 255")
+        ax.set_xlabel("code of b, 0 to 255", labelpad=8)
     error_plots.colour_bar(figure, shown, BOUND_8X8TO8)
     finding = "qops keeps the offsets of both ranges; the others round each 0 to a code"
     style.headline(figure, finding, "error of every pair of codes, no guess; the worst pair ringed")

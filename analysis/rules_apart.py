@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from analysis import style
 from analysis.network import SAME, digits, learned, run_float
 from analysis.network_int8 import EXACT, VERSION, quantize
+from analysis.reasons import notes
 from analysis.report import Figures, Table
 from qops import onednn, rules
 from qops.onednn import workflow
@@ -173,17 +174,28 @@ def draw_situations(found: Measured) -> Drawing:
     return figure
 
 
+def why(name: str) -> str:
+    """Why a rule is far from the nearest code."""
+    bits = rules.TABLE[name].multiplier
+    if bits in ("7 bits", "8 bits"):
+        return (
+            f"{bits} of the scale, in steps that are the same for every scale: little or nothing is left of a small one"
+        )
+    return "a left shift, for scales above 1, wraps in 32 bits"
+
+
 def tables(found: Measured) -> list[Table]:
     """Every rule against the nearest code: shares, and by how much at most."""
     head = ["rule", *(f"{name}, %" for name in found.situations), "by at most, network", "by at most"]
     network = next(iter(found.largest))
-    rows = []
+    rows, far = [], {}
     for i, name in enumerate(NAMES):
         percent = ["-" if np.isnan(v[i]) else f"{100 * v[i]:.4g}" for v in found.situations.values()]
         most = max(int(v[i]) for v in found.largest.values())
         rows.append([name, *percent, str(found.largest[network][i]), str(most)])
+        far[name] = most, why(name)
     title = f"Codes that are not the nearest, of {found.count:,} accumulators of a network and of situations"
-    return [Table(title, head, rows)]
+    return [Table(title, head, rows, notes=notes(far))]
 
 
 def figures(found: Measured) -> Figures:

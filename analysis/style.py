@@ -22,6 +22,7 @@ plt.rcParams.update(
         "axes.labelcolor": INK,
         "axes.titlesize": 10,
         "axes.titlelocation": "left",
+        "axes.titlepad": 8.5,  # clear of a ring around a pixel of the first row
         "axes.spines.top": False,
         "axes.spines.right": False,
         "axes.edgecolor": FAINT,
@@ -40,9 +41,11 @@ plt.rcParams.update(
 )
 
 
-def panels(rows: int, cols: int, height: float = PANEL, gap: float = 0.5, left: float = 0.06) -> tuple[Figure, NDArray]:
+def panels(
+    rows: int, cols: int, height: float = PANEL, gap: float = 0.56, left: float = 0.06
+) -> tuple[Figure, NDArray]:
     """Make a grid of image panels of PANEL x height inches, and room for a colour bar at the right."""
-    gap_x, top, bottom, right = 0.3, 1.05, 0.25, 1.1
+    gap_x, top, bottom, right = 0.3, 1.08, 0.32, 1.1
     width = left + cols * PANEL + (cols - 1) * gap_x + right
     tall = top + rows * height + (rows - 1) * gap + bottom
     figure = plt.figure(figsize=(width, tall))
