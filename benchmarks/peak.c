@@ -1,6 +1,39 @@
 /* The speed that no product can pass: nothing but the multiplications of one, on registers. Assembly, since compilers
  * fold or spill such loops. Each loop does n turns of OPS operations, 2 a multiplication and the addition of it. */
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Whether there is a matrix unit (AMX), Linux lets this process use it, and QOPS_ISA does not forbid it. */
+static int matrix_unit(void)
+{
+    unsigned a, b, c, d;
+    const char *forced = getenv("QOPS_ISA");
+    return (!forced || !*forced || !strcmp(forced, "amx")) && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+           (d >> 24 & 3) == 3 && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+}
+
+/* 4 tiles of 16 x 16 sums, each with 64 products a sum */
+static void tdpbusd(int64_t n)
+{
+    struct { uint8_t palette, start, reserved[14]; uint16_t bytes[16]; uint8_t rows[16]; } setup = {.palette = 1};
+    for (int i = 0; i < 8; ++i) {
+        setup.rows[i] = 16;
+        setup.bytes[i] = 64;
+    }
+    __asm__ volatile("ldtilecfg %1\n\t1:\n\ttdpbusd %%tmm6, %%tmm4, %%tmm0\n\ttdpbusd %%tmm7, %%tmm4, %%tmm1\n\t"
+                     "tdpbusd %%tmm6, %%tmm5, %%tmm2\n\ttdpbusd %%tmm7, %%tmm5, %%tmm3\n\tdec %0\n\tjnz 1b\n\t"
+                     "tilerelease" : "+r"(n) : "m"(setup) : "cc");
+}
+#else
+static int matrix_unit(void) { return 0; }
+static void tdpbusd(int64_t n) { (void)n; }
+#endif
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -59,6 +92,8 @@ static peak best(int saturating)
     const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
     if (avx512 && saturating)
         return (peak){"VPMADDUBSW zmm", 24 * 64 * 2, vpmaddubsw_zmm};
+    if (!saturating && matrix_unit())
+        return (peak){"TDPBUSD", 4 * 16 * 16 * 64 * 2, tdpbusd};
     if (avx512)
         return __builtin_cpu_supports("avx512vnni") ? (peak){"VPDPBUSD zmm", 24 * 64 * 2, vpdpbusd}
                                                     : (peak){"VPMADDWD zmm", 24 * 32 * 2, vpmaddwd_zmm};

@@ -5,8 +5,12 @@ import os
 cdef extern from "core/cpu.h":
     int qops_best_tier() nogil
 
-TIERS = ("plain", "avx2", "avx512", "vnni")
-cdef int best = qops_best_tier()
+cdef extern from "core/amx.h":
+    int AMX "QOPS_AMX"
+    int qops_amx_allowed() nogil
+
+TIERS = ("plain", "avx2", "avx512", "vnni", "amx")
+cdef int best = AMX if qops_amx_allowed() else qops_best_tier()
 cdef int current = best
 
 
@@ -20,7 +24,7 @@ def available():
 
 
 def name():
-    """Name of the tier of SIMD lanes in use: "plain", "avx2", "avx512" or "vnni"."""
+    """Name of the tier of SIMD lanes in use: "plain", "avx2", "avx512", "vnni" or "amx"."""
     return TIERS[current]
 
 

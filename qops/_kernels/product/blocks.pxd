@@ -8,6 +8,7 @@ ctypedef struct Product:
     const uint8_t *a  # u8 or s8, row-major
     Py_ssize_t lda
     bint a_signed
+    int *set_up  # see gemm_tile
     const int8_t *b  # row-major B, or NULL and
     Py_ssize_t ldb
     const uint8_t *panels  # packed B
@@ -26,4 +27,4 @@ cdef int blocked_product(const Product *p) noexcept nogil
 
 cdef inline bint shifted(const Product *p) noexcept nogil:
     """Whether the kernel takes A, which is signed, as a + 128."""
-    return p.a_signed and not p.kernel.widens
+    return p.a_signed and not p.kernel.widens and p.set_up == NULL

@@ -7,7 +7,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t
 
 from qops._kernels.product.tile cimport (
-    BLOCK_BYTES, DEPTH, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_raw, gemm_tile, pack_columns,
+    AMX_ROWS, BLOCK_BYTES, DEPTH, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_raw, gemm_tile, pack_columns,
     pack_quads, padded_columns, panel_rows, quads_of, sum_columns,
 )
 
@@ -57,7 +57,7 @@ cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t
     for i in range(first, first + rows):
         for j in range(p.n_runs):
             run = run_of(p, j)
-            pack_quads(p.kernel, p.a + i * p.lda + run.first, run.length, p.a_signed, packed)
+            pack_quads(p.kernel, p.a + i * p.lda + run.first, run.length, p.a_signed and p.set_up == NULL, packed)
             packed += 4 * run.quads
 
 
@@ -67,7 +67,8 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.tap = ONE_TAP
     t.taps = 1
     t.ldc = p.ldc
-    t.shift = p.a_signed and in_place(p)
+    t.is_signed = p.a_signed and (p.set_up != NULL or in_place(p))
+    t.set_up = p.set_up
     t.fetch = p.quads >= MIN_FETCH and p.m * p.ldc >= FAR
 
 
@@ -103,7 +104,7 @@ cdef void multiply_packed(const Product *p, const Blocks *blocks, Py_ssize_t fir
 
 
 cdef bint packs_on_the_way(const Product *p) noexcept nogil:
-    return p.kernel.pack_tile != NULL and in_place(p)
+    return p.kernel.pack_tile != NULL and in_place(p) and p.set_up == NULL
 
 
 cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) noexcept nogil:
@@ -159,6 +160,7 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     for one more block; with few, B is read along its rows for longer. They are as wide as stays near from packing to
     use; where several blocks of rows use all of them, wider."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS
     cdef Py_ssize_t tiles, most, row_blocks
     blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
     if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
@@ -166,10 +168,13 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     if p.panels == NULL and p.runs == NULL:
         blocks.k = min(p.k, 4 * DEPTH, max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
-    tiles = (p.m + GEMM_ROWS - 1) // GEMM_ROWS
-    most = max(1, min(BLOCK_ROWS, BLOCK_BYTES // (4 * max(blocks.quads, 1))) // GEMM_ROWS)
+    tiles = (p.m + unit - 1) // unit
+    most = BLOCK_BYTES // (4 * max(blocks.quads, 1)) // unit
+    if p.set_up == NULL:
+        most = min(most, BLOCK_ROWS // GEMM_ROWS)
+    most = max(most, 1)
     row_blocks = (tiles + most - 1) // most
-    blocks.m = GEMM_ROWS * ((tiles + row_blocks - 1) // row_blocks)
+    blocks.m = unit * ((tiles + row_blocks - 1) // row_blocks)
     if p.panels == NULL:
         blocks.n = min(p.n, width * max(1, BLOCK_BYTES * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
 

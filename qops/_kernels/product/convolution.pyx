@@ -17,7 +17,7 @@ from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.product.image cimport Image
 from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.rows cimport Convolution, run_convolution
-from qops._kernels.product.tile cimport SHIFTED
+from qops._kernels.product.tile cimport SHIFTED, quads_of, takes_amx
 from qops._kernels.product.weights cimport PackedWeights
 from qops._kernels.product.window cimport Window
 
@@ -148,6 +148,8 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Py_ssize_t 
     """The convolution with what is packed, in `out` if there is one."""
     cdef Convolution p
     cdef cnp.ndarray x = images.x, y
+    cdef Py_ssize_t quads
+    cdef bint shifts
     set_image(&p.image, images)
     set_weights(&p, packed)
     set_window(&p, images.window)
@@ -157,7 +159,10 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Py_ssize_t 
     p.image.channels = packed.shape[1] * packed.groups // p.image.groups
     p.image.in_place = (not (p.image.x_signed and packed.depthwise or p.kernel.widens) and p.image.channel == 1
                         and images.window.is_bare() and (packed.depthwise or p.image.channels % 4 == 0))
-    p.times = <int32_t>((SHIFTED if p.image.x_signed and not p.kernel.widens else 0) - <uint32_t>images.zero_point)
+    quads = quads_of(p.kernel, p.image.channels)
+    p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.kh * p.kw, quads, True)
+    shifts = p.image.x_signed and not p.kernel.widens and not (p.amx and p.image.in_place)
+    p.times = <int32_t>((SHIFTED if shifts else 0) - <uint32_t>images.zero_point)
     y = result(out, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
     set_result(&p, y)
     run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, y))

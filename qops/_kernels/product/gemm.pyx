@@ -3,10 +3,10 @@
     exact        c[i][j] = sum over l of a[i][l] * b[l][j]
     saturating   c[i][j] = sum over pairs l of sat16(a[i][l] * b[l][j] + a[i][l+1] * b[l+1][j])
 
-Both wrap mod 2^32. The kernels multiply u8 by s8. A signed A is shifted to a + 128, and 128 times the column sums of B
-are taken off after; where the exact kernel multiplies 16-bit words there is no need to. A B of u8, which has no
-saturating product, is shifted to b - 128, and 128 times the row sums of A are added. Pairs are (0, 1), (2, 3).. from
-each of ``block_starts`` on, and what lacks a partner is paired with 0.
+Both wrap mod 2^32. Vectors multiply u8 by s8, the matrix unit any signs. For vectors a signed A is shifted to a + 128,
+and 128 times the column sums of B are taken off after; where the exact kernel multiplies 16-bit words there is no need
+to. A B of u8, which has no saturating product, is shifted to b - 128, and 128 times the row sums of A are added. Pairs
+are (0, 1), (2, 3).. from each of ``block_starts`` on, and what lacks a partner is paired with 0.
 """
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
@@ -17,7 +17,7 @@ from qops._kernels.product.blocks cimport Product
 from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
 from qops._kernels.product.run cimport run_product
-from qops._kernels.product.tile cimport Run, find_kernel, quads_of
+from qops._kernels.product.tile cimport Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, takes_amx
 
 import numpy as np
 
@@ -53,8 +53,12 @@ cdef void set_packed(Product *p, PackedB packed) noexcept:
     p.quads = packed.quads
 
 
+cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating) noexcept:
+    return find_unsigned_kernel() if cnp.PyArray_TYPE(b) == cnp.NPY_UINT8 else find_kernel(saturating)
+
+
 cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating) noexcept:
-    p.kernel = find_kernel(saturating)
+    p.kernel = kernel_for(b, saturating)
     p.n = cnp.PyArray_DIM(b, 1)
     p.b = <const int8_t *>cnp.PyArray_DATA(b)
     p.ldb = cnp.PyArray_STRIDE(b, 0)
@@ -74,7 +78,7 @@ cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
 
 cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=False, bint saturating=False, block_starts=(),
                   Py_ssize_t num_threads=1) except -1:
-    """C = A x B, or C += A x B: a matrix, and a matrix of int8 or a PackedB, which knows whether it saturates."""
+    """C = A x B, or C += A x B: a matrix, and one that is taken as it is or a PackedB, which knows if it saturates."""
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
     cdef Py_ssize_t k
@@ -99,8 +103,18 @@ cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=False, bint s
     p.ldc = cnp.PyArray_STRIDE(c, 0) // 4
     p.accumulate = accumulate
     set_runs(&p, runs)
+    p.set_up = NULL
     run_product(&p, num_threads, (left, right, b, runs, c) if num_threads > 1 else None)
     return 0
+
+
+cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether a kernel multiplies by B and, if it is of uint8, gains by it."""
+    cdef const gemm_kernel *kernel = find_kernel(False)
+    if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
+        return True
+    return (find_unsigned_kernel() != NULL
+            and takes_amx(kernel, cnp.PyArray_DIM(a, 0), 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False))
 
 
 def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulate=False, bint saturating=False,
@@ -124,10 +138,10 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
         is_shifted = (<PackedB>b).is_shifted
     else:
         b = matrix(b, "b")
-        is_shifted = cnp.PyArray_TYPE(b) == cnp.NPY_UINT8
-        if is_shifted and saturating:
+        if saturating and cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
             raise ValueError("saturating: expected False for a b of uint8")
-        b = signed_codes(b)
+        is_shifted = not taken_as_it_is(left, b)
+        b = signed_codes(b) if is_shifted else b
     if bias is not None:
         added = array(bias, "bias", cnp.NPY_INT32)
         if (<object>added).shape != b.shape[1:]:

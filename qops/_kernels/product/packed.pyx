@@ -4,7 +4,7 @@ from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from qops._kernels.core.checks cimport array
 from qops._kernels.product.tile cimport (
-    Run, aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
+    Run, aligned, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
 
 import numpy as np
@@ -78,10 +78,12 @@ def pack_b(b, *, bint saturating=False, block_starts=()):
     """Pack B (int8, or uint8 if the product is exact; k x n) once for many products."""
     cdef cnp.ndarray given = matrix(b, "b")
     cdef PackedB packed = PackedB.__new__(PackedB)
-    packed.is_shifted = cnp.PyArray_TYPE(given) == cnp.NPY_UINT8
-    if packed.is_shifted and saturating:
+    cdef bint is_u8 = cnp.PyArray_TYPE(given) == cnp.NPY_UINT8
+    if is_u8 and saturating:
         raise ValueError("saturating: expected False for a b of uint8")
-    cdef cnp.ndarray source = by_rows(signed_codes(given))
+    packed.kernel = find_unsigned_kernel() if is_u8 else NULL
+    packed.is_shifted = is_u8 and packed.kernel == NULL
+    cdef cnp.ndarray source = by_rows(signed_codes(given) if packed.is_shifted else given)
     cdef Py_ssize_t ldb = cnp.PyArray_STRIDE(source, 0)
     cdef Py_ssize_t padded, i, quads = 0
     cdef const Run *runs
@@ -89,7 +91,8 @@ def pack_b(b, *, bint saturating=False, block_starts=()):
     packed.n = cnp.PyArray_DIM(source, 1)
     packed.saturating = saturating
     packed.tier = isa.name()
-    packed.kernel = find_kernel(saturating)
+    if packed.kernel == NULL:
+        packed.kernel = find_kernel(saturating)
     packed.runs = runs_of(packed.kernel, packed.k, saturating, block_starts)
     packed.quads = packed.runs[:, 2].sum()
     padded = padded_columns(packed.kernel, packed.n)

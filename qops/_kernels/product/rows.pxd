@@ -6,6 +6,7 @@ from qops._kernels.product.tile cimport gemm_kernel
 ctypedef struct Convolution:
     Image image
     const gemm_kernel *kernel
+    bint amx  # on the matrix unit
     Py_ssize_t groups, oc, kh, kw, oh, ow  # oc of one group
     Py_ssize_t sh, sw, dh, dw
     const uint8_t *panels  # of each group

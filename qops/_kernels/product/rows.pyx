@@ -10,7 +10,7 @@ from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 from qops._kernels.product.run cimport Part
 from qops._kernels.product.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.product.tile cimport (
-    BLOCK_BYTES, DEPTH, aligned, gemm_tile, padded_columns, panel_rows, quads_of,
+    BLOCK_BYTES, DEPTH, aligned, gemm_tile, padded_columns, panel_rows, quads_of, release,
 )
 
 from qops._kernels.core.threads import run_parts
@@ -49,14 +49,17 @@ cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, 
 cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
                      int32_t *y) noexcept nogil:
     cdef Py_ssize_t group
+    cdef int set_up = 0
     cdef gemm_tile t
     t.fetch = False
-    t.shift = p.image.x_signed and p.image.in_place
+    t.is_signed = p.image.x_signed and p.image.in_place
+    t.set_up = &set_up if p.amx else NULL
     t.lda = p.sw * pixel_bytes(&p.image)
     t.ldc = p.groups * p.oc
     t.quads = quads_of(p.kernel, p.image.channels)
     for group in range(p.groups):
         group_rows(p, &t, tap, group, rows, x + group * group_bytes(&p.image), y + group * p.oc)
+    release(set_up)
 
 
 cdef void depthwise_pixel(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t first, const uint8_t *x,

@@ -1,10 +1,12 @@
-"""An integer product: of few rows, which read B once and do not pack it, or by blocks. No arrays here: see gemm."""
+"""An integer product: of few rows, which read B once and do not pack it, or by blocks, with vectors or on the matrix
+unit. No arrays here: see gemm.
+"""
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from qops._kernels.product.blocks cimport Product, blocked_product, packs_on_the_way, shifted, some_columns, some_terms
-from qops._kernels.product.tile cimport GEMM_STREAM_ROWS, aligned, pack_quads
+from qops._kernels.product.tile cimport GEMM_STREAM_ROWS, aligned, pack_quads, release, takes_amx
 
 cdef enum:
     NEAR_B = 1 << 23  # bytes of B, which the caches may hold
@@ -72,7 +74,18 @@ cdef int streamed_product(const Product *p) noexcept nogil:
     return failed
 
 
+cdef int product_by_amx(const Product *p) noexcept nogil:
+    cdef Product on_unit = p[0]
+    cdef int set_up = 0, failed
+    on_unit.set_up = &set_up
+    failed = blocked_product(&on_unit)
+    release(set_up)
+    return failed
+
+
 cdef int product(const Product *p) noexcept nogil:
     if p.m == 0 or p.n == 0:
         return 0
+    if takes_amx(p.kernel, p.m, 1, p.quads, p.panels != NULL):
+        return product_by_amx(p)
     return streamed_product(p) if streams(p) else blocked_product(p)

@@ -17,7 +17,8 @@ cdef extern from "product/types.h" nogil:
         Py_ssize_t ldc
         int accumulate
         int fetch
-        int shift
+        int is_signed
+        int *set_up
 
     ctypedef struct gemm_raw:
         const int8_t *b
@@ -29,6 +30,8 @@ cdef extern from "product/types.h" nogil:
         Py_ssize_t lanes, vectors
         int widens
         void (*tile)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
+        void (**amx)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
+        int is_unsigned
         void (*pack)(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
                      uint8_t *panel) noexcept nogil
         void (*pack_tile)(const gemm_tile *, const gemm_raw *, Py_ssize_t rows) noexcept nogil
@@ -48,11 +51,16 @@ ctypedef struct Run:
 cdef enum:
     DEPTH = 1024  # quads multiplied before C is touched again: a panel is 256 KB, a quarter of L2
     BLOCK_BYTES = 1 << 18  # packed at a time and soon read again
+    AMX_ROWS = 32  # that the matrix unit takes at a time
     SHIFTED = -128  # times the sums of B make up for the shift of a signed A by 128
 
 cdef const Py_ssize_t *ONE_TAP
 
 cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil
+cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil
+cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
+                    bint is_packed) noexcept nogil
+cdef void release(int set_up) noexcept nogil
 cdef void *aligned(void *block) noexcept nogil
 cdef Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil
 cdef Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept nogil

@@ -6,7 +6,7 @@ from qops._kernels.core.checks cimport array
 from qops._kernels.core.tiers cimport VNNI, tier
 from qops._kernels.product.packed cimport signed_codes
 from qops._kernels.product.tile cimport (
-    aligned, find_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
+    aligned, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
 from qops._kernels.product.transpose cimport transpose_bytes
 
@@ -32,10 +32,9 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     """Pack the weights (int8, or uint8 if the products are exact; OIHW) of a convolution once for many sources."""
     cdef PackedWeights packed = PackedWeights.__new__(PackedWeights)
     w = array(w, "w", cnp.NPY_INT8, cnp.NPY_UINT8)
-    packed.is_shifted = cnp.PyArray_TYPE(w) == cnp.NPY_UINT8
-    if packed.is_shifted and saturating:
+    cdef bint is_u8 = cnp.PyArray_TYPE(w) == cnp.NPY_UINT8
+    if is_u8 and saturating:
         raise ValueError("saturating: expected False for a w of uint8")
-    w = signed_codes(w)
     if w.ndim != 4:
         raise ValueError(f"w: expected 4 dimensions, OIHW, got shape {w.shape}")
     if groups < 1 or w.shape[0] % groups:
@@ -45,7 +44,12 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     packed.saturating = saturating
     packed.tier = isa.name()
     packed.depthwise = w.shape[1] == 1 and w.shape[0] == groups and groups > 1
-    packed.kernel = find_kernel(saturating or packed.depthwise)  # which widens nothing
+    packed.kernel = find_unsigned_kernel() if is_u8 and not packed.depthwise else NULL
+    packed.is_shifted = is_u8 and packed.kernel == NULL
+    if packed.kernel == NULL:
+        packed.kernel = find_kernel(saturating or packed.depthwise)  # which widens nothing
+    if packed.is_shifted:
+        w = signed_codes(w)
     if packed.depthwise:
         packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
         packed.quads = depthwise_quads(w) if tier() >= VNNI else None

@@ -59,7 +59,7 @@ static inline ptrdiff_t look_up_bytes__simd(int tier, const uint8_t *codes, cons
                                             ptrdiff_t n, int stream)
 {
 #if QOPS_X86
-    if (tier == QOPS_VNNI && __builtin_cpu_supports("avx512vbmi"))
+    if (tier >= QOPS_VNNI && __builtin_cpu_supports("avx512vbmi"))
         return look_up_bytes_vbmi(codes, table, out, n, stream);
 #endif
     return RUN_TIER(tier, look_up_bytes, codes, table, out, n, stream);

@@ -1,5 +1,6 @@
 /* The product kernels of this CPU.
  *
+ *   exact, amx              TDPBUSD and its like            the same of 16 x 16 sums, for any signs, where it is quicker
  *   exact, vnni             VPDPBUSD                            acc += a0*b0 + a1*b1 + a2*b2 + a3*b3
  *   exact, avx2 and avx512  VPMADDWD on int16, VPADDD           acc += a0*b0 + a1*b1
  *   saturating              VPMADDUBSW, VPMADDWD by 1, VPADDD   acc += sat16(a0*b0 + a1*b1) + sat16(a2*b2 + a3*b3) */
@@ -11,6 +12,7 @@
 
 #if QOPS_X86
 #include <immintrin.h>
+#include "product/amx.h"
 
 #define GEMM_AVX2 __attribute__((target("avx2")))
 #define GEMM_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
@@ -120,6 +122,13 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
         .lanes = 16, .vectors = 4, .tile = gemm_exact_vnni_tile, .pack = gemm_pack_bytes_avx512,
         .pack_tile = gemm_exact_vnni_pack_tile, .stream = gemm_exact_vnni_stream,
     };
+#if QOPS_HAS_AMX
+    static const gemm_kernel exact_amx = {
+        .lanes = 16, .vectors = 4, .tile = gemm_exact_vnni_tile, .pack = gemm_pack_bytes_avx512,
+        .pack_tile = gemm_exact_vnni_pack_tile, .stream = gemm_exact_vnni_stream,
+        .amx = { gemm_amx_u8s8, gemm_amx_s8s8 },
+    };
+#endif
     static const gemm_kernel saturating_avx2 = {
         .lanes = 8, .vectors = 2, .tile = gemm_saturating_avx2_tile, .pack = gemm_pack_bytes,
         .depthwise = gemm_saturating_avx2_depthwise,
@@ -133,13 +142,33 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
     case QOPS_AVX2: return saturating ? &saturating_avx2 : &exact_avx2;
     case QOPS_AVX512: return saturating ? &saturating_avx512 : &exact_avx512;
     case QOPS_VNNI: return saturating ? &saturating_avx512 : &exact_vnni;
+#if QOPS_HAS_AMX
+    case QOPS_AMX: return saturating ? &saturating_avx512 : &exact_amx;
+#endif
     default: return NULL;
     }
+}
+
+/* The kernel for a B of u8, if the tier has one. */
+static const gemm_kernel *gemm_find_unsigned(int tier)
+{
+#if QOPS_HAS_AMX
+    static const gemm_kernel exact_amx = {
+        .lanes = 16, .vectors = 4, .tile = gemm_amx_u8u8, .pack = gemm_pack_bytes_avx512, .is_unsigned = 1,
+        .amx = { gemm_amx_u8u8, gemm_amx_s8u8 },
+    };
+    return tier == QOPS_AMX ? &exact_amx : NULL;
+#else
+    (void)tier;
+    return NULL;
+#endif
 }
 
 #else
 
 static const gemm_kernel *gemm_find(int tier, int saturating) { (void)tier; (void)saturating; return NULL; }
+static const gemm_kernel *gemm_find_unsigned(int tier) { (void)tier; return NULL; }
+static void gemm_amx_release(void) {}
 
 #endif
 #endif

@@ -63,7 +63,7 @@ static void NAME(pack_tile)(const gemm_tile *t, const gemm_raw *raw, ptrdiff_t r
         { NAME(pack_1), NAME(pack_2), NAME(pack_3), NAME(pack_4), NAME(pack_5), NAME(pack_6) },
         { NAME(pack_shifted_1), NAME(pack_shifted_2), NAME(pack_shifted_3), NAME(pack_shifted_4), NAME(pack_shifted_5) },
     };
-    of[t->shift][rows - 1](t, raw);
+    of[t->is_signed][rows - 1](t, raw);
 }
 
 #undef IF_ROW

@@ -72,7 +72,7 @@ static void NAME(tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors)
 #undef SHAPE
     if (t->fetch)
         gemm_fetch(t, rows, vectors * LANES);
-    shapes[vectors - 1][rows - 1][t->shift](t);
+    shapes[vectors - 1][rows - 1][t->is_signed](t);
 }
 
 #undef IF_ROW

@@ -24,7 +24,8 @@ typedef struct {
     ptrdiff_t ldc;            /* elements between rows of C */
     int accumulate;           /* add to C instead of replacing it */
     int fetch;                /* C lies far away */
-    int shift;                /* A is s8: take a + 128, which is u8; not for kernels that widen */
+    int is_signed;            /* A is s8: tile takes a + 128, which is u8, amx takes a; not for kernels that widen */
+    int *set_up;              /* what the tiles of the matrix unit are set up for, 0 nothing; NULL: vectors multiply */
 } gemm_tile;
 
 /* A panel that its first tile packs on the way; its b and sums are written then, so they are here. */
@@ -40,6 +41,9 @@ typedef struct {
     int widens;               /* A and B are packed as int16 */
     /* C tile of `rows` rows and `vectors` vectors */
     void (*tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
+    /* the same of any number of rows on the matrix unit, of A that is u8 or s8; NULL if there is none */
+    void (*amx[2])(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
+    int is_unsigned;          /* B is u8; then amx does all, and tile too is on the matrix unit */
     /* packs whole quads of `columns` columns (a multiple of lanes) of row-major B */
     void (*pack)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel);
     /* the same of up to GEMM_ROWS rows, one fewer if A is s8, and packs a whole panel; NULL if there is none */
