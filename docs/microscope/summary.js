@@ -47,9 +47,10 @@ function pythonOf(state) {
 function tableHtml(all, state) {
   const own = all[state.rule].code;
   const rows = Object.entries(all).map(([name, { code, integers, tie, refused }]) => {
-    const kinds = [name === state.rule ? "chosen" : "", code !== own ? "differs" : ""].join(" ").trim();
+    const differs = own !== undefined && code !== own;
+    const kinds = [name === state.rule ? "chosen" : "", differs ? "differs" : ""].join(" ").trim();
     const how = integers ? `${text(integers.multiplier)} / ${power(integers.rightShift)}` : RULES[name].multiplier;
-    const off = refused === undefined && own !== undefined && code !== own ? code - own : "";
+    const off = differs && refused === undefined ? code - own : "";
     const cells = refused === undefined
       ? `<td class="how">${how}</td><td class="n">${text(code)}</td><td class="n">${off > 0 ? "+" : ""}${text(off)}</td>
 <td>${tie ? "tie" : ""}</td>`

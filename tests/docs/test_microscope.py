@@ -96,10 +96,14 @@ def text_of(html):
     return unescape(re.sub(r"<[^>]+>", "", html)).replace("\u2212", "-")
 
 
-def test_the_table_is_that_of_the_library(tmp_path):
+def test_tables_are_those_of_the_library(tmp_path):
     assert json.loads(node("console.log(JSON.stringify(ROWS))", tmp_path)) == [
         list(row) for row in rules.TABLE.values()
     ]
+    ends = "Object.entries(TYPES).map(([name, ends]) => [name, TYPE_BITS[name], ...ends.map(Number)])"
+    found = json.loads(node(f"console.log(JSON.stringify({ends}))", tmp_path))
+    info = [np.iinfo(name) for name in ("int8", "uint8", "int16", "uint16", "int32")]
+    assert found == [[i.dtype.name, i.bits, i.min, i.max] for i in info]
 
 
 def test_codes_are_those_of_the_library(cases, tmp_path):
