@@ -54,7 +54,7 @@ ELSEWHERE = {
     "product/run": "product/test_threads.py",
     "product/stream": "product/test_gemm.py",
     "product/tile": "product/test_gemm.py",
-    "product/transpose": "onednn/test_gemm.py",
+    "product/transpose": "product/test_convolution.py",
     "product/weights": "product/test_convolution.py",
     "rules/numbers": "rules/test_accumulators.py",
     "rules/pairs": "rules/test_elementwise.py",

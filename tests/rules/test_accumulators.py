@@ -92,6 +92,9 @@ def test_every_step_of_gemmlowp_wraps():
 def test_accumulators_of_48_bits():
     x = [2**40 + 3, -(2**40)]
     assert rules.requantize(x, "fp32-even", scale=2.0**-30, dtype=np.int16).tolist() == [1024, -1024]
+    into = {"scale": 2.0**-10, "zero_point": 5, "dtype": np.int32}  # float32 does not hold these codes
+    got = rules.requantize([2**40, 2**46, -(2**46)], "fp32-even", **into)
+    assert got.tolist() == [2**30 + 5, 2**31 - 1, -(2**31)]
     given = rules.integers("tflite-int64acc", 2.0**-30)
     assert rules.requantize(x, "tflite-int64acc", integers=given, dtype=np.int16).tolist() == [1024, -1024]
 
