@@ -4,6 +4,7 @@ import csv
 import sys
 from concurrent.futures import Executor, ThreadPoolExecutor
 
+import dask
 import numpy as np
 import pytest
 from distributed import LocalCluster
@@ -68,7 +69,11 @@ def rows():
 
 @pytest.fixture(scope="module")
 def cluster():
-    with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as started:
+    """Two processes on loopback, of a scheduler that gives a piece up as soon as a worker dies of it."""
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as started,
+    ):
         yield started
 
 
