@@ -7,6 +7,7 @@
 
 import argparse
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -105,7 +106,7 @@ def _rule(parser: argparse.ArgumentParser, names: list[str], word: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; the exit code is 0, 1 if no rule fits, 2 for bad input.
+    """Run a command; the exit code is 0, 1 if no rule fits, 2 for bad input, 141 if nobody reads what is printed.
 
     Parameters
     ----------
@@ -120,7 +121,12 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args([f" {word}" if _NEGATIVE.fullmatch(word) else word for word in words])
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # as of `| head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
+        return 141
     except (ValueError, TypeError, OSError) as why:
         print(f"{parser.prog}: {why}", file=sys.stderr)
         return 2

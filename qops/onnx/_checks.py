@@ -75,6 +75,11 @@ def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divid
     return data
 
 
+def optional(*zero_points: ArrayLike | None) -> list[ArrayLike]:
+    """Give zero points; what is left out, as ONNX leaves inputs out, is 0."""
+    return [0 if value is None else value for value in zero_points]
+
+
 def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Give a zero point as an array of type `dtype`. A plain number becomes one."""
     if isinstance(value, int):

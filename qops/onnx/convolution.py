@@ -20,8 +20,8 @@ __all__ = ["conv_integer", "qlinear_conv"]
 def conv_integer(
     x: ArrayLike,
     w: ArrayLike,
-    x_zero_point: ArrayLike = 0,
-    w_zero_point: ArrayLike = 0,
+    x_zero_point: ArrayLike | None = 0,
+    w_zero_point: ArrayLike | None = 0,
     *,
     auto_pad: str = "NOTSET",
     dilations: Sequence[int] | None = None,
@@ -44,9 +44,9 @@ def conv_integer(
     w : ndarray of uint8 or int8, (M, C / group, k1, ..., kn)
         The filters.
     x_zero_point : int or ndarray of the type of `x`, optional
-        One value.
+        One value. None is 0.
     w_zero_point : int or ndarray of the type of `w`, optional
-        One value, or M.
+        One value, or M. None is 0.
     auto_pad : {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}
         NOTSET takes `pads`. SAME_UPPER puts the odd one of a padding at the end, SAME_LOWER at the beginning.
     dilations : sequence of int, optional
@@ -94,6 +94,7 @@ def conv_integer(
     array([[[[12, 16],
              [24, 28]]]], dtype=int32)
     """
+    x_zero_point, w_zero_point = check.optional(x_zero_point, w_zero_point)
     given = Attributes(auto_pad, dilations, group, kernel_shape, pads, strides)
     op = _operands(x, w, x_zero_point, w_zero_point, given, num_threads)
     check.out(out, np.dtype(np.int32), op.shape, (op.x, op.w, x_zero_point, w_zero_point))

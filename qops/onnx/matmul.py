@@ -18,8 +18,8 @@ __all__ = ["matmul_integer", "qlinear_matmul"]
 def matmul_integer(
     A: ArrayLike,
     B: ArrayLike,
-    a_zero_point: ArrayLike = 0,
-    b_zero_point: ArrayLike = 0,
+    a_zero_point: ArrayLike | None = 0,
+    b_zero_point: ArrayLike | None = 0,
     *,
     num_threads: int = 1,
     out: NDArray[np.int32] | None = None,
@@ -33,9 +33,9 @@ def matmul_integer(
     B : ndarray of uint8 or int8, (..., K, N)
         A 1-D array is a column.
     a_zero_point : int or ndarray of the type of `A`, optional
-        One value, or one a row: (M,) or (..., M, 1).
+        One value, or one a row: (M,) or (..., M, 1). None is 0.
     b_zero_point : int or ndarray of the type of `B`, optional
-        One value, or one a column: (N,) or (..., 1, N).
+        One value, or one a column: (N,) or (..., 1, N). None is 0.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (..., M, N), optional
@@ -71,6 +71,7 @@ def matmul_integer(
     array([[-38, -83],
            [-44, -98]], dtype=int32)
     """
+    a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)
     op = _operands(A, B, a_zero_point, b_zero_point, ("A", "B"))
     threads = integer(num_threads, "num_threads", 1, 2**31 - 1)
     check.out(out, np.dtype(np.int32), op.shape, (op.a, op.b, a_zero_point, b_zero_point))

@@ -17,7 +17,7 @@ __all__ = ["dequantize_linear", "quantize_linear"]
 def quantize_linear(
     x: ArrayLike,
     y_scale: ArrayLike,
-    y_zero_point: ArrayLike = 0,
+    y_zero_point: ArrayLike | None = 0,
     *,
     axis: int = 1,
     block_size: int = 0,
@@ -43,8 +43,8 @@ def quantize_linear(
         Real size of one code step: one value; a 1-D array of one for each slice along `axis`; or an array with the
         dimensions of `x` and one for each block along `axis`.
     y_zero_point : int or ndarray, optional
-        Code of real 0, like `y_scale`. The result has its type; a plain int has `output_dtype`. It is 0 for float
-        codes.
+        Code of real 0, like `y_scale`. The result has its type; a plain int, and None, which is 0, have `output_dtype`.
+        It is 0 for float codes.
     axis : int
         Axis of the slices or blocks.
     block_size : int
@@ -107,6 +107,7 @@ def quantize_linear(
     axis, block_size = integer(axis, "axis", -64, 63), integer(block_size, "block_size", 0, 2**31 - 1)
     data = check.array(x, "x", (*check.SCALES, "int32"))
     scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
+    (y_zero_point,) = check.optional(y_zero_point)
     dtype = _output_type(y_zero_point, output_dtype)
     zero = check.zero_point(y_zero_point, "y_zero_point", dtype)
     scale = check.of_slices(scale, "y_scale", data.shape, axis, block_size)
@@ -167,7 +168,7 @@ def _float_codes(quotient: NDArray[Any], zero: NDArray[Any], saturate: bool) -> 
 def dequantize_linear(
     x: ArrayLike,
     x_scale: ArrayLike,
-    x_zero_point: ArrayLike = 0,
+    x_zero_point: ArrayLike | None = 0,
     *,
     axis: int = 1,
     block_size: int = 0,
@@ -183,7 +184,7 @@ def dequantize_linear(
     x_scale : float, or ndarray of float32, float16, bfloat16 or float8_e8m0fnu
         Real size of one code step: one value, one a slice or one a block, as in `quantize_linear`.
     x_zero_point : int or ndarray of the type of `x`, optional
-        Code of real 0, like `x_scale`. It is 0 for int32 and float codes.
+        Code of real 0, like `x_scale`. None is 0. It is 0 for int32 and float codes.
     axis, block_size : int
         Those of `quantize_linear`.
     output_dtype : dtype, optional
@@ -221,6 +222,7 @@ def dequantize_linear(
     """
     data = check.array(x, "x", (*check.CODES, "int32"))
     scale = check.scale(x_scale, "x_scale", (*check.SCALES, "float8_e8m0fnu"))
+    (x_zero_point,) = check.optional(x_zero_point)
     zero = check.zero_point(x_zero_point, "x_zero_point", data.dtype)
     axis, block_size = integer(axis, "axis", -64, 63), integer(block_size, "block_size", 0, 2**31 - 1)
     wanted = check.type_of(scale.dtype if output_dtype is None else output_dtype, "output_dtype", check.SCALES)

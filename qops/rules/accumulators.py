@@ -34,8 +34,8 @@ def _given(integers: Any) -> tuple[Any, Any]:
     if not fits.all():
         m, n = (x[~fits].flat[0] for x in (multiplier, right_shift))
         raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
-    if multiplier.ndim == 0:
-        return int(multiplier), int(right_shift)
+    if multiplier.size == 1:
+        return int(multiplier.reshape(())), int(right_shift.reshape(()))
     return multiplier.astype(np.int64), right_shift.astype(np.int64)
 
 
@@ -56,7 +56,7 @@ def _scales(scale: Any) -> float | NDArray[np.float64]:
         raise ValueError(f"scale: expected finite numbers, not negative, got {scale!r:.80}")
     if values.ndim > 1:
         raise ValueError(f"scale: expected one number or one a channel, got shape {values.shape}")
-    return values.astype(np.float64) if values.ndim else float(values)
+    return values.astype(np.float64) if values.size != 1 else float(values.reshape(()))
 
 
 def requantize(

@@ -16,7 +16,7 @@ _MOST_BITS = 31
 
 
 class Tradeoff(NamedTuple):
-    """The best multiplier of one right shift.
+    """The best multiplier of so many bits: no other, with any right shift, leaves fewer accumulators off.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class FewestBits(NamedTuple):
     multiplier, right_shift, bits : int
         The smallest that give every code of the exact rule.
     pareto : list of Tradeoff
-        Fewer bits, and how many accumulators each of them costs.
+        The best of fewer bits, and last the exact one; bits that leave no fewer off than one bit less are left out.
     """
 
     multiplier: int
@@ -59,6 +59,11 @@ def fewest_bits(
     The exact rule is ``clamp(floor(x * scale + 1/2) + zero_point)``, of the real scale. It and
     ``(x * m + 2**(n - 1)) >> n`` never fall as x rises, so they are equal everywhere if every code begins at the same
     accumulator: that holds for an interval of m for each code, and any m that is in all of them may be used.
+
+    Where there is none, the best ratio ``m / 2**n`` is one next to the scale: further up, and further down, every code
+    begins further from where it should, so no accumulator becomes right again. Without a shift, which has no half to
+    add, that holds from ``scale + 1/2`` up and from ``scale - 1/2`` down. Of so many bits these ratios are few: m is
+    next to ``scale * 2**n``, or the largest of its bits with no shift or one.
 
     Parameters
     ----------
@@ -90,7 +95,7 @@ def fewest_bits(
     >>> found.multiplier, found.right_shift, found.bits
     (307, 10, 9)
     >>> found.pareto[-2]
-    Tradeoff(bits=7, multiplier=77, right_shift=8, off=166)
+    Tradeoff(bits=8, multiplier=153, right_shift=9, off=149)
     """
     value, codes = Fraction(number(scale, "scale")), of_dtype(dtype)
     if value <= 0:
@@ -104,16 +109,27 @@ def fewest_bits(
     zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
     steps = range(codes.lowest - zero + 1, codes.highest - zero + 1)
     starts = [(c, min(max(ceil((c - Fraction(1, 2)) / value), lo), hi + 1)) for c in steps]  # code, where it begins
-    tried: list[Tradeoff] = []
+    tried: dict[tuple[bool, Fraction], Tradeoff] = {}
     for n in range(63):
-        best = _best(value, starts, lo, hi, n)
-        if best.bits > _MOST_BITS:
+        exact, near = _exact(starts, (lo, hi), n), _near(value, n)
+        for m in near if n < 2 or not exact else ():
+            ratio = n == 0, Fraction(m, 2**n)
+            if ratio not in tried:
+                tried[ratio] = Tradeoff(m.bit_length(), m, n, _off(m, n, starts, lo, hi))
+        if exact:
+            return FewestBits(exact.multiplier, n, exact.bits, _front([*tried.values(), exact]))
+        if near[-1].bit_length() > _MOST_BITS:
             break
-        if not tried or best.off < tried[-1].off:
-            tried.append(best)
-        if best.off == 0:
-            return FewestBits(best.multiplier, best.right_shift, best.bits, tried)
     raise ValueError(f"scale: no multiplier of {_MOST_BITS} bits gives every code of {scale} in {acc_range}")
+
+
+def _front(tried: list[Tradeoff]) -> list[Tradeoff]:
+    """The best of each number of bits that leaves fewer off than fewer bits."""
+    found: list[Tradeoff] = []
+    for t in sorted(tried, key=lambda t: (t.bits, t.off, t.right_shift)):
+        if not found or t.off < found[-1].off:
+            found.append(t)
+    return found
 
 
 def _interval(code: int, first: int, lo: int, hi: int, n: int) -> tuple[int, int]:
@@ -138,12 +154,18 @@ def _interval(code: int, first: int, lo: int, hi: int, n: int) -> tuple[int, int
     return least, most
 
 
-def _best(scale: Fraction, starts: list[tuple[int, int]], lo: int, hi: int, n: int) -> Tradeoff:
-    """The multiplier of a right shift that is exact, the smallest of them; else the nearest one."""
-    intervals = [_interval(code, first, lo, hi, n) for code, first in starts]
+def _exact(starts: list[tuple[int, int]], ends: tuple[int, int], n: int) -> Tradeoff | None:
+    """The smallest multiplier of a right shift that gives every code."""
+    intervals = [_interval(code, first, *ends, n) for code, first in starts]
     least, most = max((i[0] for i in intervals), default=0), min((i[1] for i in intervals), default=2**_MOST_BITS)
-    m = least if least <= most else floor(scale * 2**n + Fraction(1, 2))
-    return Tradeoff(m.bit_length(), m, n, 0 if least <= most else _off(m, n, starts, lo, hi))
+    return Tradeoff(least.bit_length(), least, n, 0) if least <= most else None
+
+
+def _near(scale: Fraction, n: int) -> list[int]:
+    """The multipliers of a right shift that may be the best of their bits."""
+    beyond = Fraction(1, 2) if n == 0 else Fraction(0)
+    near = range(max(0, floor(scale * 2**n - beyond)), ceil(scale * 2**n + beyond) + 1)
+    return [*(2**bits - 1 for bits in range(near[0].bit_length()) if n < 2), *near]
 
 
 def _begin(code: int, m: int, n: int, lo: int, hi: int) -> int:

@@ -14,6 +14,7 @@ from qops.qtensor import number
 __all__ = ["RANGE_RULES", "QuantParams", "RangeRule", "choose_range"]
 
 F32 = np.float32
+_NEAR_CODE = F32(2.0**-14), F32(0.999938965)  # of nnlib: the fraction of what is not a code
 _SMALLEST_TORCH = float(F32(6.1e-5))
 
 
@@ -121,6 +122,25 @@ def _nudge(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
     return QuantParams(float(scale), min(max(_away(zero), qmin), qmax))
 
 
+def _nnlib(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+    step = (F32(hi) - F32(lo)) / F32(qmax - qmin)
+    zero = qmin + floor(float(-F32(lo) / step + F32(0.5))) if step else qmin
+    return QuantParams(float(step), min(zero, qmax))
+
+
+def _nnlib_adjusted(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+    steps, a, b = F32(qmax - qmin), F32(lo), F32(hi)
+    zero = -a * (steps / max(b - a, F32(1e-18)))
+    code = np.floor(zero)
+    rest = zero - code
+    if a < 0 and _NEAR_CODE[0] < rest < _NEAR_CODE[1]:
+        if code > 0 and (code > 253 or (rest - F32(1)) * a >= rest * b):
+            b = a + -steps * a / code
+        else:
+            a = b * (code + F32(1)) / (code - F32(254))
+    return _nnlib(float(a), float(b), qmin, qmax)
+
+
 def _at_least(width: float) -> Callable[[float, float, int, int], QuantParams]:
     def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
         hi = max(hi, lo + width)
@@ -171,6 +191,14 @@ RANGE_RULES = {
     "ort-dynamic": RangeRule("the same, 1 for zeros alone", "onnxruntime, DynamicQuantizeLinear", _dynamic(1.0)),
     "tensorflow-nudge": RangeRule(
         "in float32; half_away(qmin - min / scale), cut to the codes", "TensorFlow, FakeQuantWithMinMaxArgs", _nudge
+    ),
+    "nnlib": RangeRule(
+        "in float32; half_up(-min / scale), cut to the codes", "Hexagon nnlib, its elementwise ops", _nnlib
+    ),
+    "nnlib-adjusted": RangeRule(
+        "as nnlib, one end moved out first so that 0 is a code; the one that moves less",
+        "Hexagon nnlib, adjust_range: Quantize and Requantize",
+        _nnlib_adjusted,
     ),
     "snpe": RangeRule("max at least min + 0.01; half away (the tie is not documented)", "SNPE", _at_least(0.01)),
     "qnn": RangeRule("max at least min + 1e-4; half away (the tie is not documented)", "QNN", _at_least(1e-4)),

@@ -106,7 +106,8 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) ->
     rule : {"frontdoor", "nnlib-flat", "nnlib-spec"}
         The add.
     a_range, b_range : (float, float)
-        Real values of the codes 0 and 255. ``nnlib-spec``: that of `b` is not the wider one.
+        Real values of the codes 0 and 255. ``nnlib-spec``: that of `a` is the wider one, as nnlib
+        exchanges operands before its loop, whose integers are tested.
     y_range : (float, float)
         That of the result, which nnlib moves so that 0 is a code.
 
@@ -187,7 +188,7 @@ def _integers(rule: str, a: Range, b: Range, y: Range) -> Integers:
         found = {name: int(flat[name]) for name in ("ka", "kb", "first_shift", "offset", "right_shift")}
         return {**found, "half": 1 << found["right_shift"] >> 1}
     if b[1] - b[0] > a[1] - a[0]:
-        raise ValueError(f"b_range: {b} is wider than a_range {a}; nnlib-spec takes the wider operand first")
+        raise ValueError(f"b_range: {b} is wider than a_range, {a}; nnlib exchanges such operands first, so do that")
     spec = nnlib_integers(a, b, y, form="spec")
     if spec["copies"]:
         raise ValueError(f"a_range: {a} is 256 times as wide as b_range: nnlib-spec copies a")

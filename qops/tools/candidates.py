@@ -1,6 +1,7 @@
 """What may have made the integers of a dump: every rule of its kind, with the scales that its systems form."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -16,7 +17,7 @@ from qops.rules.table import TABLE
 from qops.rules.values import QUANTIZE, quantize
 from qops.tools.seen import Dump
 
-__all__ = ["Candidate", "of", "of_another_scale"]
+__all__ = ["Candidate", "choices", "of", "of_another_scale"]
 
 _BY_INTEGERS = {"gemmlowp-legacy"}  # no rule for a scale
 _DERIVES: dict[str, tuple[Derivation, ...]] = {  # how the systems of a rule form the real scale; all others in double
@@ -136,6 +137,26 @@ def _quantized_in(range_rule: str, rule: str) -> Callable[[Dump], NDArray[Any]]:
         return quantize(d.x, rule, scale=scale, zero_point=zero_point, dtype=d.y.dtype)
 
     return codes
+
+
+def choices(dump: Dump) -> set[tuple[float, int]]:
+    """Give the scales and zero points that range rules choose.
+
+    Parameters
+    ----------
+    dump : Dump
+        What was seen; it has ``rmin`` and ``rmax``.
+
+    Returns
+    -------
+    set of (float, int)
+    """
+    found: set[tuple[float, int]] = set()
+    for rule in RANGE_RULES:
+        with suppress(ValueError):  # a range that has no scale by this rule
+            scale, zero_point = choose_range(dump.numbers["rmin"], dump.numbers["rmax"], rule, dtype=dump.y.dtype)
+            found.add((scale, zero_point))
+    return found
 
 
 def _quantized(dump: Dump) -> Iterator[Candidate]:

@@ -202,9 +202,9 @@ def read_dump(path: Path) -> Dump:
     """Read a dump, an ``.npz`` or a ``.json`` file.
 
     Its names are ``kind`` (accumulators need none), ``acc`` or ``a``, ``b`` or ``x``, ``y``, and those of
-    `qops.explain`; a json file gives the type of y as ``dtype`` ("s8", "u8", "s16", "u16", "s32" or numpy's names).
-    What only says where a dump is from (``id``, ``system``, ``op``, ``derive`` ...) may stand beside them; any other
-    name is refused.
+    `qops.explain`; accumulators need a ``zero_point``, also if it is 0. A json file gives the type of y as ``dtype``
+    ("s8", "u8", "s16", "u16", "s32" or numpy's names). What only says where a dump is from (``id``, ``system``, ``op``,
+    ``derive`` ...) may stand beside them; any other name is refused.
 
     Parameters
     ----------
@@ -231,7 +231,8 @@ def read_dump(path: Path) -> Dump:
         parts.pop(name, None)
     if kind in ("add", "mul") and _RATIOS.keys() <= parts.keys():
         parts |= {scale: parts.pop(ratio) for ratio, scale in _RATIOS.items()} | {"y_scale": 1.0}
-    for name in (_INPUT[kind], "y", *(("b",) if kind in ("add", "mul") else ())):
+    needed = {"requantize": ("zero_point",), "add": ("b",), "mul": ("b",)}.get(kind, ())
+    for name in (_INPUT[kind], "y", *needed):
         if name not in parts:
             raise ValueError(f"{name}: missing in {path.name}, a dump of {kind}")
     x, y, b = as_array(parts.pop(_INPUT[kind]), _INPUT[kind]), as_array(parts.pop("y"), "y"), parts.pop("b", None)

@@ -227,10 +227,9 @@ def _pairs_of_codes(dump: Dump) -> Dump:
 
 def _values(dump: Dump) -> Dump:
     """float32 values on both sides of where the code changes."""
-    if "scale" not in dump.numbers:
-        raise ValueError("probe: needs scale and zero_point, not rmin and rmax")
-    zero, (lo, hi) = dump.numbers["zero_point"], dump.ends
-    steps = np.arange(max(lo - zero, -4096) - 1, min(hi - zero, 4096) + 1.0, 0.5)
-    x = (steps * dump.numbers["scale"]).astype(np.float32)
+    n, (lo, hi) = dump.numbers, dump.ends
+    chosen = {(n["scale"], n["zero_point"])} if "scale" in n else candidates.choices(dump)
+    every = [np.arange(max(lo - z, -4096) - 1, min(hi - z, 4096) + 1.0, 0.5) * scale for scale, z in chosen]
+    x = np.concatenate(every).astype(np.float32)
     x = np.unique(np.concatenate([x, np.nextafter(x, -np.inf), np.nextafter(x, np.inf)])).astype(np.float32)
     return replace(dump, x=x, y=np.zeros(x.shape, dump.y.dtype))

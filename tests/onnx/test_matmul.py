@@ -39,6 +39,7 @@ def test_vectors_are_those_of_numpy(rng, a_shape, b_shape):
     a, b = codes(rng, a_shape, np.uint8), codes(rng, b_shape, np.uint8)
     want = (a.astype(np.int32) - 9) @ (b.astype(np.int32) - 200)
     same(np.asarray(onnx.matmul_integer(a, b, 9, 200)), np.asarray(want))
+    same(onnx.matmul_integer(a, b, None, 200), onnx.matmul_integer(a, b, 0, 200))  # an input that is left out
     y = onnx.qlinear_matmul(a, 1.0, 9, b, 1.0, 200, 2.0**10, 128)
     assert y.shape == want.shape
 

@@ -217,3 +217,12 @@ def test_bad_input_is_named(changes, text):
     how = {"acc": [1, 2, 3], "rule": "fp32-away", "scale": 0.5} | changes
     with pytest.raises((ValueError, TypeError), match=text):
         rules.requantize(how.pop("acc"), how.pop("rule"), **how)
+
+
+def test_one_scale_may_stand_in_an_array():
+    acc = np.arange(-300, 300, dtype=np.int32)
+    want = rules.requantize(acc, "tflite-double", scale=0.375)
+    np.testing.assert_array_equal(rules.requantize(acc, "tflite-double", scale=[0.375]), want)
+    numbers = rules.integers("tflite-double", 0.375)
+    given = [numbers.multiplier], np.array([numbers.right_shift])
+    np.testing.assert_array_equal(rules.requantize(acc, "tflite-double", integers=given), want)

@@ -34,6 +34,23 @@ def test_equal_for_every_accumulator_and_no_shift_is_smaller(rng):
         assert found.pareto[-1].off == 0
 
 
+def test_no_multiplier_leaves_fewer_accumulators_off(rng):
+    for _ in range(15):
+        scale, zero = 2.0 ** rng.uniform(-5, 4), int(rng.integers(-128, 128))
+        lo, hi = sorted(rng.integers(-200, 200, 2).tolist())
+        x = np.arange(lo, hi + 1)
+        want = np.array([exact(scale, zero, v) for v in x.tolist()])
+        found = rules.fewest_bits(scale, (lo, hi), zero)
+        least = {}  # accumulators off, of each number of bits
+        for n in range(found.right_shift + 1):
+            for m in range(int(scale * 2**n * 2.5) + 4):
+                off = int(np.count_nonzero(np.clip((x * m + (2**n >> 1) >> n) + zero, -128, 127) != want))
+                least[m.bit_length()] = min(off, least.get(m.bit_length(), off))
+        best = np.minimum.accumulate([least.get(bits, x.size) for bits in range(found.bits + 1)])
+        assert [t.off for t in found.pareto] == [best[t.bits] for t in found.pareto]
+        assert [t.bits for t in found.pareto] == [b for b in range(len(best)) if b == 0 or best[b] < best[b - 1]]
+
+
 @pytest.mark.parametrize(
     ("changes", "text"),
     [

@@ -1,8 +1,9 @@
 """`qops.rules.choose_range`: zero points by hand, and ranges that have no scale. The golden set has the bits."""
 
+import numpy as np
 import pytest
 
-from qops import rules
+from qops import nnlib, rules
 
 
 @pytest.mark.parametrize("rule", rules.RANGE_RULES)
@@ -26,3 +27,16 @@ def test_a_range_without_a_scale_is_refused():
         rules.choose_range(0.0, 5e-324, "tflite")
     with pytest.raises(ValueError, match=r"^range: torch-observer gives no scale"):
         rules.choose_range(-3e38, 3e38, "torch-observer")
+
+
+@pytest.mark.parametrize("rule", ["nnlib", "nnlib-adjusted"])
+def test_nnlib_rows_are_its_helpers(rule, rng):
+    for i in range(3000):
+        lo, hi = np.sort(rng.normal(0, 2.0 ** rng.integers(-20, 20), 2)).astype(np.float32).tolist()
+        lo, hi = [(min(lo, 0), max(hi, 0)), (-abs(hi), abs(hi)), (0.0, abs(hi)), (-abs(lo), 0.0)][i % 4]
+        if rule == "nnlib-adjusted":
+            level = nnlib.level_zero(*nnlib.adjust_range(lo, hi)[:2])
+        else:
+            level = nnlib.level_zero(lo, hi)
+        assert rules.choose_range(lo, hi, rule) == (level.step, level.zero)
+        assert rules.choose_range(lo, hi, rule, dtype="int8") == (level.step, level.zero - 128)

@@ -1,6 +1,8 @@
 """Dumps: read with the names that golden/rules has, and refused where a number or a name cannot be."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,13 +91,14 @@ def test_a_range_that_cannot_be_is_refused(y, ends, text):
         ({"acc": [[1], [2, 3]]}, "acc: "),
         ({"axis": 5, "scale": [0.5, 0.5]}, "axis: "),
         ({"kind": None, "acc": None, "a": [1]}, "kind: missing in dump.json, one of requantize"),
+        ({"zero_point": None}, "zero_point: missing in dump.json, a dump of requantize"),
         ({"dtype": None}, "y: expected codes of int8, uint8, int16, uint16 or int32, got int64; a json dump names"),
         ({"scael": 0.5}, "scael: requantize has no such number"),
     ],
 )
 def test_odd_files_are_refused(tmp_path, capsys, changes, text):
     dump = tmp_path / "dump.json"
-    parts = {"kind": "requantize", "acc": [1, 2], "y": [100, 7], "dtype": "s8", "scale": 0.5} | changes
+    parts = {"kind": "requantize", "acc": [1, 2], "y": [100, 7], "dtype": "s8", "scale": 0.5, "zero_point": 0} | changes
     dump.write_text(json.dumps({name: value for name, value in parts.items() if value is not None}))
     assert main(["explain", str(dump)]) == 2
     assert f"python -m qops: {text}" in capsys.readouterr().err
@@ -121,3 +124,12 @@ def test_a_file_that_is_no_dump_is_named(name, content, said, tmp_path, capsys):
 def test_a_zero_point_that_is_no_code_is_refused():
     with pytest.raises(ValueError, match=r"zero_point: 300 is no code of y, int8"):
         qops.explain(np.int32([1]), np.int8([1]), scale=0.5, zero_point=300)
+
+
+def test_nobody_reads_what_is_printed(tmp_path):
+    np.savez(tmp_path / "dump.npz", acc=CODES.astype(np.int32), y=CODES.astype(np.int8), scale=1.0, zero_point=0)
+    words = [sys.executable, "-m", "qops", "explain", str(tmp_path / "dump.npz"), "--html"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        run.stdout.close()
+        assert run.stderr.read() == ""
+    assert run.returncode == 141

@@ -156,7 +156,8 @@ def test_the_command(rng, tmp_path, capsys):
     assert len(found["nearest"]) <= 10
     assert np.load(probe)["acc"].dtype == np.int32
     text = tmp_path / "dump.json"
-    text.write_text(json.dumps({"kind": "requantize", "acc": [1, 2], "y": [100, 7], "dtype": "s8", "scale": 0.5}))
+    few = {"kind": "requantize", "acc": [1, 2], "y": [100, 7], "dtype": "s8", "scale": 0.5, "zero_point": 0}
+    text.write_text(json.dumps(few))
     assert main(["explain", str(text)]) == 1
     assert "no rule gives all 2 integers" in capsys.readouterr().out
     text.write_text(json.dumps({"kind": "add", "a": [1], "y": [2]}))

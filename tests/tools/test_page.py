@@ -64,7 +64,7 @@ def test_page_of_a_rule_that_fits(capsys, tmp_path, acc):
 def test_page_where_none_fits(capsys, tmp_path, acc):
     y = rules.requantize(acc, "fp32-even", scale=0.0033)
     y[0, 0, 0, :7] ^= 1
-    np.savez(tmp_path / "dump.npz", acc=acc, y=y, scale=0.0033)
+    np.savez(tmp_path / "dump.npz", acc=acc, y=y, scale=0.0033, zero_point=0)
     _, text = page(capsys, tmp_path / "dump.npz", 1)
     assert "".join(text["h1"]) == "No rule gives all 2,000 integers"
     assert any("fp32-even = " in words for words in text["code"]), "rules that are one function are drawn once"
@@ -76,7 +76,7 @@ def test_page_where_none_fits(capsys, tmp_path, acc):
 
 def test_page_of_a_mistake_and_of_other_kinds(capsys, tmp_path, acc, rng):
     y = rules.requantize(acc, "fp32-even", scale=0.0033).transpose(0, 2, 3, 1)
-    np.savez(tmp_path / "dump.npz", acc=acc, y=y, scale=0.0033)
+    np.savez(tmp_path / "dump.npz", acc=acc, y=y, scale=0.0033, zero_point=0)
     _, text = page(capsys, tmp_path / "dump.npz", 1)
     assert "x is NCHW, y NHWC (or OIHW, OHWI)" in "".join(text["h1"])
     image = rng.integers(0, 256, (1, 9, 9, 20)).astype(np.uint8)

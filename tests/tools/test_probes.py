@@ -102,10 +102,24 @@ def test_windows(rng, numbers, channels):
     assert len(answers) >= len(functions) > 1
 
 
+def test_a_range_has_a_probe_that_tells_range_rules_apart():
+    x, y = np.zeros(1, np.float32), np.full(1, 85, np.uint8)
+    found = qops.explain(x, y, kind="quantize", rmin=-1.0, rmax=2.0, probe=True)
+    by = {"tflite": "div-away", "tensorflow-nudge": "div-even"}
+    one, other = (
+        rules.quantize(found.probe, rule, scale=p.scale, zero_point=p.zero_point)
+        for choice, rule in by.items()
+        for p in [rules.choose_range(-1.0, 2.0, choice)]
+    )
+    assert 0 < found.probe.size <= 256
+    assert (one != other).any()
+
+
 def test_a_probe_that_was_run_is_a_dump(tmp_path, capsys):
     scales = np.array([2.0**-9, 0.0033])
     acc = np.zeros((1, 2), np.int32)
-    np.savez(tmp_path / "dump.npz", acc=acc, y=acc.astype(np.int8), in_scale=0.5, w_scale=scales, out_scale=0.5)
+    known = {"in_scale": 0.5, "w_scale": scales, "out_scale": 0.5, "zero_point": 0}
+    np.savez(tmp_path / "dump.npz", acc=acc, y=acc.astype(np.int8), **known)
     assert main(["explain", str(tmp_path / "dump.npz"), "--probe", str(tmp_path / "probe.npz")]) == 0
     with np.load(tmp_path / "probe.npz") as file:
         probe = dict(file)

@@ -19,7 +19,8 @@ from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, T
 cnp.import_array()
 
 cdef dict NAMES = {
-    "": FLOOR, "floor": FLOOR, "truncate": TRUNCATE, "half_up": HALF_UP, "half_away": HALF_AWAY, "half_even": HALF_EVEN,
+    "": FLOOR,  # of a second step that is not there
+    "floor": FLOOR, "truncate": TRUNCATE, "half_up": HALF_UP, "half_away": HALF_AWAY, "half_even": HALF_EVEN,
 }
 cdef dict FORMS = {"times": TIMES, "fused": FUSED, "over": OVER}
 SPLITS = ("once", "at 31", "past 31", "last bit")

@@ -33,7 +33,7 @@
 #define sub_s16(a, b) MM(sub_epi16)(a, b)
 #define sub_s32(a, b) MM(sub_epi32)(a, b)
 
-/* high half of a product, truncated (floor), and low half */
+/* high half of a product, which is the floor, and low half */
 #define mulhi_u16(a, b) MM(mulhi_epu16)(a, b)
 #define mulhi_s16(a, b) MM(mulhi_epi16)(a, b)
 #define mullo_s16(a, b) MM(mullo_epi16)(a, b)
