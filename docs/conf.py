@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 import qops
 
 here = Path(__file__).parent
-wide = ["index", "trust/compare"]  # pages without a list of their headings at the right
+wide = ["index", "trust/compare", "develop/contributing"]  # pages without a list of their headings at the right
 wide += [path.relative_to(here).with_suffix("").as_posix() for path in here.glob("rules/*/*.md")]
 project = "qops"
 copyright = "The qops developers, BSD-3-Clause"

@@ -84,7 +84,7 @@ def hazard(dotted: str) -> str:
     """The words of a docstring from "Hazards." to the first example or empty line."""
     doc = inspect.getdoc(value_of(dotted)) or ""
     found = re.search(r"\*\*Hazards?\.\*\* (.+?)(?:\n\n|\n *>>>|\Z)", doc, flags=re.S)
-    return " ".join(found[1].split()) if found else ""
+    return " ".join(found[1].split()).rstrip(":.") + "." if found else ""
 
 
 def hazards_page() -> str:
