@@ -1,5 +1,6 @@
 """How Sphinx makes the site: no network, no script of others, formulas as MathML."""
 
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -58,8 +59,9 @@ def write_inline(writer: nodes.NodeVisitor, node: nodes.math) -> None:
 
 
 def write_block(writer: nodes.NodeVisitor, node: nodes.math_block) -> None:
-    """Put a formula on lines of its own."""
-    writer.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>')
+    """Put a formula on lines of its own, one for each equation."""
+    parts = re.split(r"\\q?quad", node.astext())
+    writer.body.append(f'<div class="formula">{"".join(tex2mathml(part, as_block=True) for part in parts)}</div>')
     raise nodes.SkipNode
 
 
