@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 KERNELS := $(shell find qops/_kernels -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
+CLANG ?= $(shell command -v clang-19 || command -v clang)
 SANITIZERS = $(foreach lib,asan stdc++,$(shell $(CC) -print-file-name=lib$(lib).so))
 .DEFAULT_GOAL := help
 
@@ -33,10 +34,12 @@ test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=
 exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: some minutes
 	QOPS_EXHAUSTIVE=20000000 $(BIN)/python -m pytest tests/rules/test_c_source.py
 
-lint: dev  ## style (ruff, cython-lint) and types (mypy)
+lint: dev  ## style (ruff, cython-lint), types (mypy), and the kernels compiled by clang too, if it is there
 	$(BIN)/ruff check .
 	PATH=$(BIN):$$PATH $(BIN)/cython-lint $(filter %.pyx %.pxd,$(KERNELS))
 	$(BIN)/mypy
+	$(if $(CLANG),CC="$(CLANG) -Werror" $(BIN)/python setup.py --quiet build_ext --build-lib build/clang --build-temp build/clang,\
+		@echo "clang is not installed, so nothing says whether it compiles the kernels: install clang-19")
 
 $(VENV)/bench: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[bench]'

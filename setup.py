@@ -10,14 +10,16 @@ from pathlib import Path
 import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 DEBUG = os.environ.get("QOPS_DEBUG") == "1"
 # Python's own -fwrapv would hide what overflows
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 FLAGS = ["-O1", "-g", "-fno-wrapv", *SANITIZE] if DEBUG else ["-O3", "-g0"]
 # every float operation rounds once: no fused ones, and no vectors made of single statements, in which gcc 12 drops the
-# rounding of (double)(float)i
+# rounding of (double)(float)i; clang knows this flag by gcc's name too, where it comes behind -O3
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
+MICROSOFT = ["/O2", "/fp:precise"]
 SIMD = Path("qops/_kernels/simd")
 # what is built lies beside the source, so that the next build does only what has changed; elsewhere if it must not
 BUILD = "build" if os.access(".", os.W_OK) else tempfile.mkdtemp()
@@ -28,6 +30,18 @@ if compiler and not shutil.which(compiler.split()[0]):
 if not Path(headers, "Python.h").exists():
     sys.exit(f"qops is compiled when it is installed, but Python's headers are not in {headers}: install python3-dev")
 
+
+class BuildExtensions(build_ext):
+    """Compiles with the flags that the compiler knows, which is known only when the build begins."""
+
+    def build_extensions(self):
+        """As setuptools does, with these flags."""
+        flags = MICROSOFT if self.compiler.compiler_type == "msvc" else [*FLAGS, *EXACT]
+        for extension in self.extensions:
+            extension.extra_compile_args = flags
+        super().build_extensions()
+
+
 extensions = [
     Extension(
         ".".join(source.with_suffix("").parts),
@@ -36,13 +50,13 @@ extensions = [
         # a room's kernels include the headers of their room and of the core; Cython itself follows the .pxd files
         depends=[h.as_posix() for room in sorted({"core", source.parent.name}) for h in (SIMD / room).glob("*.h")],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
-        extra_compile_args=[*FLAGS, *EXACT],
         extra_link_args=SANITIZE if DEBUG else [],
     )
     for source in sorted(SIMD.parent.rglob("*.pyx"))
 ]
 directives = {"boundscheck": DEBUG, "cdivision": True, "freethreading_compatible": True}
 setup(
+    cmdclass={"build_ext": BuildExtensions},
     ext_modules=cythonize(
         extensions,
         language_level=3,

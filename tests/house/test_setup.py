@@ -28,7 +28,7 @@ import os, runpy, tempfile, Cython.Build, setuptools
 access, tempfile.mkdtemp = os.access, lambda: "elsewhere"
 os.access = lambda path, mode: path != "." and access(path, mode)
 Cython.Build.cythonize = lambda extensions, build_dir, **_: print(build_dir)
-setuptools.setup = lambda ext_modules, options: print(*(options[step].popitem()[1] for step in ("build", "egg_info")))
+setuptools.setup = lambda options, **_: print(*(options[step].popitem()[1] for step in ("build", "egg_info")))
 runpy.run_path("setup.py")
 """
 
@@ -36,3 +36,25 @@ runpy.run_path("setup.py")
 def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to():
     done = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["elsewhere/cython", "elsewhere", "elsewhere"]
+
+
+FLAGS = """
+import runpy, types, setuptools, Cython.Build, setuptools.command.build_ext
+Cython.Build.cythonize = lambda extensions, **_: extensions
+setuptools.setup = lambda **_: None
+setuptools.command.build_ext.build_ext.build_extensions = lambda self: print(*self.extensions[-1].extra_compile_args)
+build = runpy.run_path("setup.py")["BuildExtensions"](setuptools.Distribution())
+build.extensions = [types.SimpleNamespace()]
+for family in "msvc", "unix":
+    build.compiler = types.SimpleNamespace(compiler_type=family)
+    build.build_extensions()
+"""
+
+
+def test_setup_gives_a_compiler_flags_that_it_knows():
+    done = subprocess.run([sys.executable, "-c", FLAGS], cwd=ROOT, capture_output=True, text=True, check=True)
+    microsoft, unix = map(str.split, done.stdout.splitlines())
+    assert "/fp:precise" in microsoft
+    assert "-ffp-contract=off" in unix
+    assert all(flag.startswith("/") for flag in microsoft)
+    assert all(flag.startswith("-") for flag in unix)
