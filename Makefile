@@ -48,6 +48,22 @@ $(VENV)/bench: $(VENV)/deps
 bench: dev $(VENV)/bench  ## check, then time, beside the peers that are installed -> build/bench.json
 	$(BIN)/python -m benchmarks
 
+$(VENV)/wheel: $(VENV)/deps
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[wheel]'
+	@touch $@
+
+wheel: $(VENV)/wheel  ## a wheel for any Linux of this CPU in dist, which checks itself in an empty environment
+	for system in linux macos windows pyodide; do \
+		$(BIN)/cibuildwheel --print-build-identifiers --platform $$system || exit 1; done
+	rm -rf build/wheel dist/*.whl
+	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel .
+	$(BIN)/auditwheel show build/wheel/*.whl | tee build/wheel/tag
+	tr '\n' ' ' < build/wheel/tag | grep -q '"manylinux_2_17_'
+	PATH=$(BIN):$$PATH $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
+	$(PYTHON) -m venv build/wheel/empty
+	build/wheel/empty/bin/python -m pip install --quiet dist/*.whl
+	cd build/wheel && empty/bin/python -m qops selftest
+
 $(VENV)/lab: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[notebooks]'
 	@touch $@
@@ -71,4 +87,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test exhaustive lint bench notebooks docs debug clean
+.PHONY: help dev analysis test exhaustive lint bench wheel notebooks docs debug clean

@@ -1,8 +1,8 @@
 """The command line.
 
 ``python -m qops explain dump.npz``, ``python -m qops vectors requantize --rule NAME --scale S -o DIR``,
-``python -m qops vectors add --rule NAME --a-range MIN MAX --b-range MIN MAX --y-range MIN MAX -o DIR`` and
-``python -m qops emit NAME``.
+``python -m qops vectors add --rule NAME --a-range MIN MAX --b-range MIN MAX --y-range MIN MAX -o DIR``,
+``python -m qops emit NAME`` and ``python -m qops selftest``.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from qops.tools.explain import explained
 from qops.tools.formats import FORMATS, VectorSet, write
 from qops.tools.page import page_of
 from qops.tools.progress import Progress
+from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors
 
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # no option: argparse knows -0.5 as a number, not -5e-1 or -1.
@@ -97,6 +98,8 @@ def _parser() -> argparse.ArgumentParser:
     text = commands.add_parser("emit", help="a rule of requantize as C")
     _rule(text, list(TABLE), "rule")
     text.set_defaults(run=_emit)
+    own = commands.add_parser("selftest", help="check this installation: golden cases, and every tier of this CPU")
+    own.set_defaults(run=lambda options: 0 if selftest() else 1)
     return parser
 
 
@@ -106,7 +109,7 @@ def _rule(parser: argparse.ArgumentParser, names: list[str], word: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; the exit code is 0, 1 if no rule fits, 2 for bad input, 141 if nobody reads what is printed.
+    """Run a command; the exit code is 0, 1 if no rule fits or a check fails, 2 for bad input, 141 if nobody reads it.
 
     Parameters
     ----------

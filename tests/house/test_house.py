@@ -274,5 +274,7 @@ def test_packages_hold_every_file_that_they_need():
     own = {"README.md", "LICENSE", "MANIFEST.in", "pyproject.toml", "setup.py"}  # setuptools adds these by itself
     assert "qops/_kernels/simd/core/lanes.h" in manifest
     assert tree - manifest - own == set()
-    wanted = {name for name in tree if name.startswith("qops/") and name.endswith((".py", ".pyi", "py.typed"))}
+    wanted = {name for name in tree if name.startswith("qops/") and name.endswith((".py", ".pyi", "py.typed"))} | {
+        "qops/tools/selftest.npz"
+    }
     assert wanted == modules | data

@@ -1,8 +1,10 @@
-"""setup.py: what it says when it cannot compile, and where it writes."""
+"""setup.py: what it says when it cannot compile, where it writes, its flags; and what wheels are built and tested."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from imports import ROOT
@@ -58,3 +60,16 @@ def test_setup_gives_a_compiler_flags_that_it_knows():
     assert "-ffp-contract=off" in unix
     assert all(flag.startswith("/") for flag in microsoft)
     assert all(flag.startswith("-") for flag in unix)
+
+
+def test_wheels_are_built_for_the_versions_of_python_that_are_promised_and_tested_by_tests_that_exist():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    classifiers, wheels = settings["project"]["classifiers"], settings["tool"]["cibuildwheel"]
+    promised = {line.rpartition(" ")[2].replace(".", "") for line in classifiers if re.search(r":: 3\.\d+$", line)}
+    assert {re.match(r"cp(\d+)", build)[1] for build in wheels["build"]} == promised
+    commands = [*wheels["test-command"], *wheels["pyodide"]["test-command"]]
+    paths = [word for command in commands for word in command.split() if "/" in word]
+    assert len(paths) > 4
+    assert all((ROOT / path).exists() and path.startswith("tests/") for path in paths)
+    assert "python -m qops selftest" in wheels["test-command"]
+    assert "tools/selftest.npz" in settings["tool"]["setuptools"]["package-data"]["qops"]
