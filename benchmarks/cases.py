@@ -14,6 +14,7 @@ from benchmarks.memcpy import BYTES
 from benchmarks.nnlib import NNLIB, A, B
 from benchmarks.pools import POOLS
 from benchmarks.products import PRODUCTS
+from benchmarks.quantized_convolution import QUANTIZED_CONVOLUTION
 from benchmarks.rules import RULES
 from benchmarks.tensorflow import TENSORFLOW
 from benchmarks.uniform import UNIFORM, bytes_per_element
@@ -167,6 +168,7 @@ CASES = [
     *RULES,
     *UNIFORM,
     *PRODUCTS,
+    QUANTIZED_CONVOLUTION,
     *NNLIB,
     *TENSORFLOW,
     *POOLS,

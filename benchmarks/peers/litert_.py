@@ -6,6 +6,7 @@ from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
 from benchmarks import pools
+from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate
 from benchmarks.cases import STEP, A, B, C
 
@@ -29,16 +30,20 @@ def s8(n, quantized):
     return tensor(n, S8, quantized.scale, quantized.zero_point - TO_S8)
 
 
-def model(op, tensors, options=None):
-    """Write a model of one op; the last of the tensors is its output."""
-    last = len(tensors) - 1
+def model(op, tensors, options=None, constants=()):
+    """Write a model of one op; the last of the tensors is its output, those before it the constants, if there are."""
+    last, given = len(tensors) - 1, len(tensors) - 1 - len(constants)
     code, one, graph, whole = schema.OperatorCodeT(), schema.OperatorT(), schema.SubGraphT(), schema.ModelT()
     code.builtinCode, code.deprecatedBuiltinCode, code.version = op, op, 2
     one.opcodeIndex, one.inputs, one.outputs = 0, list(range(last)), [last]
     if options is not None:
         one.builtinOptionsType, one.builtinOptions = options
-    graph.tensors, graph.inputs, graph.outputs, graph.operators = tensors, one.inputs, one.outputs, [one]
+    graph.tensors, graph.inputs, graph.outputs, graph.operators = tensors, one.inputs[:given], one.outputs, [one]
     whole.version, whole.operatorCodes, whole.subgraphs, whole.buffers = 3, [code], [graph], [schema.BufferT()]
+    for declared, x in zip(tensors[given:], constants, strict=False):
+        declared.buffer, buffer = len(whole.buffers), schema.BufferT()
+        buffer.data = np.frombuffer(x.tobytes(), np.uint8)
+        whole.buffers.append(buffer)
     builder = flatbuffers.Builder(1024)
     builder.Finish(whole.Pack(builder), b"TFL3")
     return bytes(builder.Output())
@@ -105,7 +110,27 @@ def pool(op, shape):
     return make
 
 
+def convolution(x, w):
+    """CONV_2D, the channels of a pixel side by side."""
+    size, options = x.shape[2] - w.shape[2] + 1, schema.Conv2DOptionsT()
+    options.padding, options.strideH, options.strideW = schema.Padding.VALID, 1, 1
+    filters, bias = w.transpose(0, 2, 3, 1), np.zeros(len(w), np.int32)
+    image, result = s8(1, conv.X), s8(1, conv.Y)
+    weights, zeros = tensor(1, S8, conv.W_SCALE), tensor(1, S32, conv.X.scale * conv.W_SCALE)
+    image.shape, result.shape = [1, *x.shape[2:], x.shape[1]], [1, size, size, len(w)]
+    weights.shape, zeros.shape = list(filters.shape), [len(w)]
+    content = model(
+        schema.BuiltinOperator.CONV_2D,
+        [image, weights, zeros, result],
+        (schema.BuiltinOptions.Conv2DOptions, options),
+        [filters, bias],
+    )
+    codes = codes_s8(np.ascontiguousarray(x.transpose(0, 2, 3, 1)))
+    return invoked(content, [codes], lambda y: codes_u8(y).transpose(0, 3, 1, 2), conv.ONE_STEP)
+
+
 FORMS = {
+    conv.QUANTIZED_CONVOLUTION.name: {"CONV_2D": convolution},
     **{name: {"MAX_POOL_2D": pool(schema.BuiltinOperator.MAX_POOL_2D, p)} for name, p in pools.MAX_POOLS.items()},
     **{
         name: {"AVERAGE_POOL_2D": pool(schema.BuiltinOperator.AVERAGE_POOL_2D, p)}

@@ -6,6 +6,7 @@ import numpy as np
 import onnxruntime as ort
 
 from benchmarks import pools, products
+from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import STEP, A, B, C
 from benchmarks.peers.onnx_model import model
@@ -99,6 +100,16 @@ def convolution(x, w):
     return Candidate(bound([("ConvInteger", ["x", "w"], ["y"])], {"w": w}, {"x": image}, {"y": out}), lambda: out, 0)
 
 
+def quantized_convolution(x, w):
+    """QLinearConv, the image in planes, as it takes no other."""
+    image, size = np.ascontiguousarray(x), x.shape[2] - w.shape[2] + 1
+    out = shared(len(w) * size * size, np.uint8).reshape(1, len(w), size, size)
+    constants = {"w": w, "w_scale": np.array(conv.W_SCALE, np.float32), "w_zero": np.array(0, np.int8)}
+    constants |= parameters("x", conv.X) | parameters("y", conv.Y)
+    node = ("QLinearConv", ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"], ["y"])
+    return Candidate(bound([node], constants, {"x": image}, {"y": out}), lambda: out, conv.ONE_STEP)
+
+
 def windows(pool, x):
     """Give the attributes of a pool."""
     (top, bottom), (left, right) = pool.pads(x)
@@ -140,4 +151,5 @@ FORMS = {
     **{key: {"MatMulInteger": product} for key in products.UNPACKED},
     **{key: {"MatMulInteger": packed_product} for key in products.PACKED},
     **{case.name: {"ConvInteger": convolution} for case in products.CONVOLUTIONS},
+    conv.QUANTIZED_CONVOLUTION.name: {"QLinearConv": quantized_convolution},
 }

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from benchmarks import products
+from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
 
@@ -130,7 +131,28 @@ def product(a, b):
     return Candidate(lambda: call(x, y, out=out), out.numpy, 0)
 
 
+def quantized_convolution(engine):
+    """Give a maker for quantized.conv2d of one of torch's engines, weights packed beforehand, channels side by side."""
+
+    def make(x, w):
+        if engine not in torch.backends.quantized.supported_engines:
+            raise RuntimeError(f"torch has no engine {engine}")
+        torch.backends.quantized.engine = engine
+        image = as_quantized(torch.from_numpy(x), conv.X.scale, conv.X.zero_point)
+        weights = as_quantized(torch.from_numpy(w), conv.W_SCALE, 0)
+        packed = torch.ops.quantized.conv2d_prepack(weights, None, [1, 1], [0, 0], [1, 1], 1)
+        call, found = torch.ops.quantized.conv2d.new, []
+
+        def run():
+            found[:] = (call(image, packed, conv.Y.scale, conv.Y.zero_point),)
+
+        return Candidate(run, lambda: found[0].int_repr().numpy(), conv.ONE_STEP)
+
+    return make
+
+
 FORMS = {
+    conv.QUANTIZED_CONVOLUTION.name: {f"conv2d, {name}": quantized_convolution(name) for name in ("onednn", "x86")},
     "quantized_add_8p8to8": {"add": add_8, "add.out": add_8_out},
     "quantized_add_8p8to32": {"float32": add_32},
     "quantize": {"quantize_per_tensor": quantize},
