@@ -97,6 +97,13 @@ def test_every_edge_of_what_the_matrix_unit_takes(rng, a_type, b_type):
                 assert np.array_equal(moved, (a.astype(np.int64) - 3) @ (b.astype(np.int64) + 7)), (m, n, k)
 
 
+def test_more_than_a_block(rng):
+    a, b = codes(rng, U8, (300, 4100)), codes(rng, S8, (4100, 70))
+    want = (a.astype(float) @ b.astype(float)).astype(np.int32)
+    for right in (b, pack_b(b)):
+        assert np.array_equal(product(a, right), want)
+
+
 def test_the_worst_sums_wrap_on_every_tier():
     a, b = np.full((40, 70_000), 255, U8), np.full((70_000, 20), 255, U8)
     assert (on_every_tier(product, a, b) == (255 * 255 * 70_000 + 2**31) % 2**32 - 2**31).all()

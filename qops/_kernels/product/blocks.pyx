@@ -13,6 +13,7 @@ from qops._kernels.product.tile cimport (
 
 cdef enum:
     BLOCK_ROWS = 96  # rows of A between two visits of a panel
+    AMX_BLOCK_BYTES = 1 << 20  # of A, between two visits of a panel: half of L2 of the CPUs that have AMX
     MIN_DEPTH = 1024  # rows of B in a block, at least
     FAR = 1 << 19  # elements of C, beyond which L2 does not hold it
     MIN_FETCH = 64  # quads multiplied meanwhile
@@ -169,7 +170,7 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
         blocks.k = min(p.k, 4 * DEPTH, max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
     tiles = (p.m + unit - 1) // unit
-    most = BLOCK_BYTES // (4 * max(blocks.quads, 1)) // unit
+    most = (BLOCK_BYTES if p.set_up == NULL else AMX_BLOCK_BYTES) // (4 * max(blocks.quads, 1)) // unit
     if p.set_up == NULL:
         most = min(most, BLOCK_ROWS // GEMM_ROWS)
     most = max(most, 1)
