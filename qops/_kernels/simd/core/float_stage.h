@@ -96,10 +96,14 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)
     return done(n, stream);
 }
 
-#define BY_ROUNDING(loop, ...)                                                              \
-    (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, steps, stream)      \
-     : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, steps, stream)      \
-     : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, steps, stream) : 0)
+/* two loops: what few rows do costs the others nothing */
+#define BY_ROUNDING(loop, ...)                                                                 \
+    (steps < FLOAT_ONCE ? BY_ROUNDING_OF(steps & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__)  \
+                        : BY_ROUNDING_OF(steps, loop, __VA_ARGS__))
+#define BY_ROUNDING_OF(done, loop, ...)                                                    \
+    (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, done, stream)      \
+     : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done, stream)      \
+     : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, done, stream) : 0)
 
 TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p, int steps,
                                           int stream)
@@ -128,6 +132,7 @@ TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, 
     return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, 0) : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, 0);
 }
 #undef BY_ROUNDING
+#undef BY_ROUNDING_OF
 
 #else
 #ifndef QOPS_FLOAT_STAGE_H
