@@ -16,8 +16,8 @@ cdef struct Line:
     double base
 
 
-cdef Affine holding_zero(double lo, double hi, CodeType t, Ends* ends) noexcept nogil
-cdef Line line_of(double lo, double hi, CodeType t) noexcept nogil
+cdef Affine holding_zero(double lo, double hi, const CodeType* t, Ends* ends) noexcept nogil
+cdef Line line_of(double lo, double hi, const CodeType* t) noexcept nogil
 cdef tuple all_holding_zero(lo, hi, CodeType t)
 cdef tuple lines(lo, hi, CodeType t)
 cdef object dequantize_32(cnp.ndarray codes, Line line, cnp.ndarray out)

@@ -31,7 +31,7 @@ cdef Affine hold_zero(double lo, double hi, double steps) noexcept nogil:
     return Affine(scale_below, <int64_t>below)
 
 
-cdef Affine holding_zero(double lo, double hi, CodeType t, Ends* ends) noexcept nogil:
+cdef Affine holding_zero(double lo, double hi, const CodeType* t, Ends* ends) noexcept nogil:
     """(scale, zero_point) for a range that holds lo, hi and exactly 0; sets `ends` to it. Code 0 if that is 0 wide."""
     cdef Affine p
     cdef double narrowest = t.steps * FINEST
@@ -50,7 +50,8 @@ cdef Affine holding_zero(double lo, double hi, CodeType t, Ends* ends) noexcept 
 def range_holding_zero(double lo, double hi, row):
     """The range that holds lo, hi and exactly 0 in the codes of `row`, and its (scale, zero_point)."""
     cdef Ends ends
-    cdef Affine p = holding_zero(lo, hi, from_row(row), &ends)
+    cdef CodeType t = from_row(row)
+    cdef Affine p = holding_zero(lo, hi, &t, &ends)
     return ends.min, ends.max, p.scale, p.zero_point
 
 
@@ -60,13 +61,13 @@ cdef tuple all_holding_zero(lo, hi, CodeType t):
     cdef Affine p
     found = []
     for low, high in zip(lo.ravel().tolist(), hi.ravel().tolist()):
-        p = holding_zero(low, high, t, &ends)
+        p = holding_zero(low, high, &t, &ends)
         found.append((ends.min, ends.max, p.scale, p.zero_point))
     columns = np.array(found, np.float64).reshape(-1, 4).T
     return tuple([column.reshape(lo.shape).astype(d) for column, d in zip(columns, ("f4", "f4", "f8", "f4"))])
 
 
-cdef Line line_of(double lo, double hi, CodeType t) noexcept nogil:
+cdef Line line_of(double lo, double hi, const CodeType* t) noexcept nogil:
     """The code nearest to 0 and its value, `base`: exactly 0 if 0 is on the code."""
     cdef double step = (hi - lo) / t.steps, level, base
     if t.symmetric or step == 0:
@@ -81,17 +82,18 @@ cdef tuple lines(lo, hi, CodeType t):
     cdef Line line
     found = []
     for low, high in zip(lo.ravel().tolist(), hi.ravel().tolist()):
-        line = line_of(low, high, t)
+        line = line_of(low, high, &t)
         found.append((line.step, line.zero, line.base))
     return tuple([column.reshape(lo.shape) for column in np.array(found, np.float64).reshape(-1, 3).T])
 
 
 def line(lo, hi, row):
     """(step, zero, base), the value of code q being (q - zero) * step + base, of a range or one a channel."""
+    cdef CodeType t = from_row(row)
     cdef Line found
     if isinstance(lo, np.ndarray):
-        return lines(lo, hi, from_row(row))
-    found = line_of(lo, hi, from_row(row))
+        return lines(lo, hi, t)
+    found = line_of(lo, hi, &t)
     return found.step, found.zero, found.base
 
 

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 
 from qops._kernels.core.checks cimport Ends, as_array, float32s, has_axes, parts, span_of
-from qops._kernels.core.codes cimport CodeType, named, row_of
+from qops._kernels.core.codes cimport CodeType, named, read_row
 
 import numpy as np
 
@@ -34,12 +34,13 @@ cdef object reading(t, str name, CodeType* row, Ends* ends):
 
     With ranges per channel it gives (codes, mins, maxs).
     """
+    cdef bint has_channels
     data, lo, hi = parts(t, name)
-    has_channels = has_axes(lo) or has_axes(hi)
+    has_channels = not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi))
     if not has_channels:
         span_of(lo, hi, name, ends)
     data = as_array(data, name)
-    row[0] = row_of(t, data, name)
+    read_row(t, data, name, row)
     if has_channels:
         lo, hi = spans(data, lo, hi, name)
     if row.symmetric and not ((lo == -hi).all() if has_channels else ends.min == -ends.max):

@@ -10,7 +10,8 @@ cdef int span_of(lo, hi, str name, Ends* ends) except -1
 cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
-cdef tuple operands_of(a, b, str a_name, str b_name, int typenum, Ends* a_ends, Ends* b_ends)
+cdef cnp.ndarray data_of(t, str name, Ends* ends)
+cdef int take(cnp.ndarray data, str name, int typenum, int or_typenum=*) except -1
 cpdef cnp.ndarray float32s(cnp.ndarray x, str name)
 cpdef cnp.ndarray int32s(cnp.ndarray x, str name)
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1

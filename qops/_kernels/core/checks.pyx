@@ -66,9 +66,15 @@ cpdef cnp.ndarray as_array(x, str name):
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
     """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32), or the other one; TypeError for any other dtype."""
     cdef cnp.ndarray data = as_array(x, name)
+    take(data, name, typenum, or_typenum)
+    return data
+
+
+cdef int take(cnp.ndarray data, str name, int typenum, int or_typenum=-1) except -1:
+    """TypeError if the dtype is neither `typenum` nor the other one."""
     if not (has_type(data, typenum) or has_type(data, or_typenum)):
         raise TypeError(f"{name}: expected {dtype_names(typenum, or_typenum)} data, got {(<object>data).dtype}")
-    return data
+    return 0
 
 
 def dtype_names(int typenum, int or_typenum=-1):
@@ -109,15 +115,11 @@ cpdef tuple parts(t, str name):
 
 
 cdef object range_of(t, str name, Ends* ends):
-    """The data of the triple `t`, not looked at yet; sets `ends` to its range.
-
-    A number may be an object that runs code when it is asked for its value, and so change any array. So the ranges of
-    all operands come first, and arrays are looked at last.
-    """
+    """The data of the triple `t`, not looked at yet; sets `ends` to its range."""
     values, lo, hi = parts(t, name)
-    if type(t) is not tuple and is_read_otherwise(t):
+    if is_read_otherwise(t):
         raise TypeError(f"{name}: its codes are read as {t.code_type.name}, which this op does not do")
-    if has_axes(lo) or has_axes(hi):
+    if not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi)):
         raise TypeError(f"{name}: has a range per channel, this op takes one (min, max)")
     span_of(lo, hi, name, ends)
     return values
@@ -131,12 +133,13 @@ cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends
     return data
 
 
-cdef tuple operands_of(a, b, str a_name, str b_name, int typenum, Ends* a_ends, Ends* b_ends):
-    """The data of two triples, checked; sets their ends. What may run a user's code comes before the first check."""
-    x, y = range_of(a, a_name, a_ends), range_of(b, b_name, b_ends)
-    if not (cnp.PyArray_CheckExact(x) and cnp.PyArray_CheckExact(y)):
-        x, y = as_array(x, a_name), as_array(y, b_name)
-    return array(x, a_name, typenum), array(y, b_name, typenum)
+cdef cnp.ndarray data_of(t, str name, Ends* ends):
+    """The data of the triple `t`, any array; sets `ends` to its range.
+
+    A number or an array may be an object that runs code when it is asked for its value, and so change any array. So
+    the data of all operands come first, and only then are they looked at, with `take`.
+    """
+    return as_array(range_of(t, name, ends), name)
 
 
 def operand(t, str name, int typenum, int or_typenum=-1):
@@ -147,9 +150,11 @@ def operand(t, str name, int typenum, int or_typenum=-1):
 
 
 def operands(a, b, str a_name, str b_name, int typenum):
-    """Two triples as `operand` gives them; the arrays are looked at when all numbers are read (`range_of`)."""
+    """Two triples as `operand` gives them."""
     cdef Ends p, s
-    x, y = operands_of(a, b, a_name, b_name, typenum, &p, &s)
+    cdef cnp.ndarray x = data_of(a, a_name, &p), y = data_of(b, b_name, &s)
+    take(x, a_name, typenum)
+    take(y, b_name, typenum)
     return (x, p.min, p.max), (y, s.min, s.max)
 
 

@@ -7,9 +7,9 @@ cdef struct CodeType:
     bint symmetric
 
 
-cdef CodeType code_type_of(bint is_signed, int size) noexcept nogil
-cdef CodeType code_type(cnp.ndarray data) noexcept
-cdef CodeType row_of(t, cnp.ndarray data, str name) except *
+cdef const CodeType* code_type_of(bint is_signed, int size) noexcept nogil
+cdef const CodeType* code_type(cnp.ndarray data) noexcept
+cdef int read_row(t, cnp.ndarray data, str name, CodeType* row) except -1
 cdef CodeType from_row(row) except *
 cdef bint is_read_otherwise(t)
 cpdef object tensor(data, lo, hi)

@@ -22,6 +22,7 @@ cdef extern from *:
     """
     object new_triple(type kind, object a, object b, object c)
 
+cdef CodeType NONE = CodeType(0, 0, 0, False)
 cdef CodeType[2][3] ROWS  # unsigned and signed; of 1, 2 and 4 bytes
 cdef type TENSOR = tuple
 
@@ -37,24 +38,24 @@ def learn_codes(rows):
         ROWS[<bint>(row.dtype.kind == "i")][<int>row.dtype.itemsize >> 1] = from_row(row)
 
 
-cdef CodeType code_type_of(bint is_signed, int size) noexcept nogil:
+cdef const CodeType* code_type_of(bint is_signed, int size) noexcept nogil:
     """The row of integers of `size` bytes; with 0 steps if there is none."""
-    return ROWS[is_signed][size >> 1] if size <= 4 else CodeType(0, 0, 0, False)
+    return &ROWS[is_signed][size >> 1] if size <= 4 else &NONE
 
 
-cdef CodeType code_type(cnp.ndarray data) noexcept:
+cdef const CodeType* code_type(cnp.ndarray data) noexcept:
     """What the dtype of `data` means by itself; with 0 steps if that is no code type."""
     if not cnp.PyArray_ISINTEGER(data):
-        return CodeType(0, 0, 0, False)
+        return &NONE
     return code_type_of(cnp.PyArray_ISSIGNED(data), cnp.PyArray_ITEMSIZE(data))
 
 
-cdef CodeType row_of(t, cnp.ndarray data, str name) except *:
-    """What the codes `data` of the tensor `t` stand for; TypeError if that is not known."""
-    cdef CodeType row = from_row(t.code_type) if is_read_otherwise(t) else code_type(data)
+cdef int read_row(t, cnp.ndarray data, str name, CodeType* row) except -1:
+    """Sets `row` to what the codes `data` of the tensor `t` stand for; TypeError if that is not known."""
+    row[0] = from_row(t.code_type) if is_read_otherwise(t) else code_type(data)[0]
     if row.steps == 0:
         raise TypeError(f"{name}: expected uint8, int8, uint16, int16 or int32 data, got {(<object>data).dtype}")
-    return row
+    return 0
 
 
 def learn_tensor(type kind):
@@ -65,7 +66,7 @@ def learn_tensor(type kind):
 
 cdef bint is_read_otherwise(t):
     """Whether `t` is a tensor that has a row of its own, whatever its dtype."""
-    return type(t) is not TENSOR and isinstance(t, TENSOR)
+    return type(t) is not tuple and type(t) is not TENSOR and isinstance(t, TENSOR)
 
 
 cpdef object tensor(data, lo, hi):

@@ -56,16 +56,17 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
 cdef object double_stage(const DoubleRow* p, const double* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of int32 accumulators; in contiguous arrays with another scale for each channel."""
     cdef Channels channels
+    cdef Maker m = Maker(codes_s32, bytes_s32, &channels.row, 4)
     cdef bytearray memory
     cdef double* each
     cdef Py_ssize_t i
     channels.row, channels.scales, channels.turns = p[0], scales, t
     if t.count == 1:
         channels.row.scale = scales[0]
-        run(Maker(codes_s32, bytes_s32, &channels.row, 4), x, out)
+        run(&m, x, out)
         return
     if are_long(t):
-        run_channels(Maker(codes_s32, bytes_s32, &channels.row, 4), pick, &channels, t, x, out)
+        run_channels(&m, pick, &channels, t, x, out)
         return
     channels.each = scales
     if t.inner > 1 or cnp.PyArray_SIZE(x) > t.count:

@@ -64,7 +64,8 @@ cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, 
 
 cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, FloatRow p) noexcept nogil:
     """The uint8, int8 or int32 codes of some values."""
-    make(Maker(codes_f32, bytes_f32, &p, 4), x, c, 4 if typenum == cnp.NPY_INT32 else 1, typenum == cnp.NPY_INT8, n)
+    cdef Maker m = Maker(codes_f32, bytes_f32, &p, 4)
+    make(&m, x, c, 4 if typenum == cnp.NPY_INT32 else 1, typenum == cnp.NPY_INT8, n)
 
 
 cdef Maker maker(cnp.ndarray x, const FloatRow* p):
@@ -75,7 +76,8 @@ cdef Maker maker(cnp.ndarray x, const FloatRow* p):
 
 cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of float32 values or int32 accumulators."""
-    run(maker(x, p), x, out)
+    cdef Maker m = maker(x, p)
+    run(&m, x, out)
 
 
 cdef struct Channels:
@@ -106,12 +108,13 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
 cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays, with another scale for each channel."""
     cdef Channels channels
+    cdef Maker m = maker(x, &channels.row)
     cdef bytearray memory
     cdef float* each
     cdef Py_ssize_t i
     channels.row, channels.scales, channels.turns = p[0], scales, t
     if are_long(t):
-        run_channels(maker(x, &channels.row), pick, &channels, t, x, out)
+        run_channels(&m, pick, &channels, t, x, out)
         return
     channels.each = scales
     if t.inner > 1 or cnp.PyArray_SIZE(x) > t.count:

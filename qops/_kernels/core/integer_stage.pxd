@@ -10,10 +10,10 @@ the code before it is clamped (code_wraps).
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint64_t
 
 from qops._kernels.core.maker cimport Pick, Turns
-from qops._kernels.core.rounding cimport Rounding
+from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding
 
 cdef extern from "core/integer_row.h":
     ctypedef struct Shift "integer_shift":
@@ -39,8 +39,34 @@ cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
     """What the floor of the shift rounds by the rule."""
     return <int64_t>(<uint64_t>x + <uint64_t>(s.add + ((x >> 63) & s.if_negative) + ((x >> s.right_shift) & s.if_odd)))
 
-cdef Shift shift_by(int right_shift, Rounding rounding) noexcept nogil
-cdef IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil
+
+cdef inline Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
+    """What makes the floor of a shift round by the rule."""
+    cdef int64_t one = <int64_t>1 << right_shift, half = one >> 1
+    if rounding == FLOOR or right_shift == 0:
+        return Shift(0, 0, 0, right_shift)
+    if rounding == TRUNCATE:
+        return Shift(0, one - 1, 0, right_shift)
+    if rounding == HALF_UP:
+        return Shift(half, 0, 0, right_shift)
+    if rounding == HALF_AWAY:
+        return Shift(half, -1, 0, right_shift)
+    return Shift(half - 1, 0, 1, right_shift)  # HALF_EVEN
+
+
+cdef inline IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil:
+    """x * multiplier, shifted once and clamped; all else is left out."""
+    cdef IntegerRow p
+    p.lowest, p.highest, p.centre, p.left_shift, p.through_f32 = INT32_MIN, INT32_MAX, 0, 0, False
+    p.multiplier = multiplier
+    p.first = first
+    p.second = Shift(0, 0, 0, 0)
+    p.least, p.most = INT64_MIN, INT64_MAX
+    p.zero_point, p.lowest_code, p.highest_code = 0, lowest_code, highest_code
+    p.product_wraps = p.high_wraps = p.code_wraps = False
+    return p
+
+
 cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil
 cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
                            const IntegerRow* p) noexcept nogil

@@ -1,36 +1,36 @@
 """The loops of the integer stage, and `multiply_shift`, which is the stage alone."""
 
 cimport numpy as cnp
-from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
+from libc.stdint cimport INT32_MAX, INT32_MIN
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from qops._kernels.core.maker cimport SPARE, Maker, Pick, Turns, are_long, channel, make, run, run_channels, run_each
 from qops._kernels.core.maker cimport turns
-from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding, clamp_s64, wrap_s32
+from qops._kernels.core.rounding cimport HALF_AWAY, HALF_UP, Rounding, clamp_s64, wrap_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM
 
 cnp.import_array()
 
 cdef extern from "core/integer_stage.h":
-    bint leaves_x(IntegerRow) nogil
-    bint has_one_step(IntegerRow) nogil
-    int steps_of(IntegerRow) nogil
+    bint leaves_x(const IntegerRow*) nogil
+    bint has_one_step(const IntegerRow*) nogil
+    int steps_of(const IntegerRow*) nogil
     int steps_of_both(int, int) nogil
-    IntegerRow in_one_step(IntegerRow) nogil
+    const IntegerRow* in_one_step(const IntegerRow*, IntegerRow* room) nogil
     enum:
         BYTES_OF_ROWS
     ctypedef struct Rows "integer_rows":
         pass
     Rows rows_in(void*, Py_ssize_t) nogil
-    void put_row(Rows, Py_ssize_t, IntegerRow) nogil
-    Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, IntegerRow, bint) nogil
-    Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, IntegerRow) nogil
-    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, Rows, Py_ssize_t, Py_ssize_t, IntegerRow,
-                                int) nogil
+    void put_row(Rows, Py_ssize_t, const IntegerRow*) nogil
+    Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, const IntegerRow*, bint) nogil
+    Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, const IntegerRow*) nogil
+    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, Rows, Py_ssize_t, Py_ssize_t,
+                                const IntegerRow*, int) nogil
     Py_ssize_t stage_own__simd(int, const void*, bint, int32_t*, Py_ssize_t, const int64_t*, const int64_t*,
                                const IntegerRow*) nogil
-    Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, IntegerRow, bint) nogil
+    Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, const IntegerRow*, bint) nogil
 
 ctypedef fused value:
     int32_t
@@ -39,38 +39,11 @@ ctypedef fused value:
 ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even", "gemmlowp", "hvx")
 
 
-cdef Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
-    """What makes the floor of a shift round by the rule."""
-    cdef int64_t one = <int64_t>1 << right_shift, half = one >> 1
-    if rounding == FLOOR or right_shift == 0:
-        return Shift(0, 0, 0, right_shift)
-    if rounding == TRUNCATE:
-        return Shift(0, one - 1, 0, right_shift)
-    if rounding == HALF_UP:
-        return Shift(half, 0, 0, right_shift)
-    if rounding == HALF_AWAY:
-        return Shift(half, -1, 0, right_shift)
-    return Shift(half - 1, 0, 1, right_shift)  # HALF_EVEN
-
-
-cdef IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil:
-    """x * multiplier, shifted once and clamped; all else is left out."""
-    cdef IntegerRow p
-    p.lowest, p.highest, p.centre, p.left_shift, p.through_f32 = INT32_MIN, INT32_MAX, 0, 0, False
-    p.multiplier = multiplier
-    p.first = first
-    p.second = Shift(0, 0, 0, 0)
-    p.least, p.most = INT64_MIN, INT64_MAX
-    p.zero_point, p.lowest_code, p.highest_code = 0, lowest_code, highest_code
-    p.product_wraps = p.high_wraps = p.code_wraps = False
-    return p
-
-
 cdef inline int64_t coded(int64_t x, const IntegerRow* p, bint all_steps) noexcept nogil:
     """The steps of the stage; without `all_steps` those of a row that only multiplies, shifts and clamps."""
     cdef int64_t high
     if all_steps:
-        x = x if leaves_x(p[0]) else clamp_s64(x, p.lowest, p.highest) - p.centre
+        x = x if leaves_x(p) else clamp_s64(x, p.lowest, p.highest) - p.centre
         x = wrap_s32(<int64_t>(<uint64_t>x << p.left_shift)) if p.left_shift else x
         x = <int64_t><float>x if p.through_f32 else x
     high = <int64_t>(<uint64_t>x * <uint64_t>p.multiplier)
@@ -96,7 +69,7 @@ cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t
     if i == n:
         return
     p = row[0]
-    if has_one_step(p):
+    if has_one_step(&p):
         for i in range(i, n):
             c[i] = <int32_t>coded(x[i], &p, False)
     else:
@@ -106,16 +79,16 @@ cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t
 
 cdef void codes_s32(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil:
     cdef const IntegerRow* p = <const IntegerRow*>row
-    codes_from(<int32_t*>x, c, stage_s32__simd(tier(), <int32_t*>x, c, n, p[0], 4 * n >= STREAM), n, p)
+    codes_from(<int32_t*>x, c, stage_s32__simd(tier(), <int32_t*>x, c, n, p, 4 * n >= STREAM), n, p)
 
 
 cdef void codes_s64(const void* x, int32_t* c, Py_ssize_t n, const void* row) noexcept nogil:
     cdef const IntegerRow* p = <const IntegerRow*>row
-    codes_from(<int64_t*>x, c, stage_s64__simd(tier(), <int64_t*>x, c, n, p[0]), n, p)
+    codes_from(<int64_t*>x, c, stage_s64__simd(tier(), <int64_t*>x, c, n, p), n, p)
 
 
 cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* row) noexcept nogil:
-    return stage_8__simd(tier(), <int32_t*>x, c, is_signed, n, (<const IntegerRow*>row)[0], n >= STREAM)
+    return stage_8__simd(tier(), <int32_t*>x, c, is_signed, n, <const IntegerRow*>row, n >= STREAM)
 
 
 cdef Maker maker(bint is_wide, const IntegerRow* p) noexcept nogil:
@@ -127,12 +100,14 @@ cdef Maker maker(bint is_wide, const IntegerRow* p) noexcept nogil:
 cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
                            const IntegerRow* p) noexcept nogil:
     """The uint8, int8 or int32 codes of some accumulators: int32 or, if `is_wide`, int64."""
-    make(maker(is_wide, p), x, c, 4 if typenum == cnp.NPY_INT32 else 1, typenum == cnp.NPY_INT8, n)
+    cdef Maker m = maker(is_wide, p)
+    make(&m, x, c, 4 if typenum == cnp.NPY_INT32 else 1, typenum == cnp.NPY_INT8, n)
 
 
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of int32 or int64 accumulators."""
-    run(maker(cnp.PyArray_ITEMSIZE(x) == 8, p), x, out)
+    cdef Maker m = maker(cnp.PyArray_ITEMSIZE(x) == 8, p)
+    run(&m, x, out)
 
 
 cdef inline void own_from(const value* x, int32_t* c, Py_ssize_t n, const OwnRows* p, Py_ssize_t first) noexcept nogil:
@@ -185,7 +160,7 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
     cdef Channels* p = <Channels*>rows
     cdef Py_ssize_t i = 0
     if p.steps >= 0:
-        i = stage_each__simd(tier(), <int32_t*>x, c, n, p.rows, p.turns.period, first, p.row, p.steps)
+        i = stage_each__simd(tier(), <int32_t*>x, c, n, p.rows, p.turns.period, first, &p.row, p.steps)
     each_from(<int32_t*>x, c, i, n, p, first)
 
 
@@ -195,15 +170,16 @@ cdef void each_s64(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
 
 cdef int together(Channels* p) noexcept nogil:
     """Puts the rows of a period side by side; the steps that they have, -1 if they do not go together."""
-    cdef IntegerRow row = p.row
+    cdef IntegerRow row = p.row, room
+    cdef const IntegerRow* once = in_one_step(&row, &room)
     cdef Py_ssize_t i
-    cdef int steps = steps_of(in_one_step(row))
+    cdef int steps = steps_of(once)
     for i in range(p.turns.period + SPARE):
         if i % p.turns.inner == 0:
             p.pick(&row, p.numbers, channel(p.turns, i))
-            row = in_one_step(row)
-            steps = steps_of_both(steps, steps_of(row))
-        put_row(p.rows, i, row)
+            once = in_one_step(&row, &room)
+            steps = steps_of_both(steps, steps_of(once))
+        put_row(p.rows, i, once)
     return steps
 
 
@@ -211,11 +187,12 @@ cdef object integer_channels(Pick pick, const void* numbers, Turns t, cnp.ndarra
     """The same of contiguous arrays: another row for each channel."""
     cdef bint is_wide = cnp.PyArray_ITEMSIZE(x) == 8
     cdef Channels p
+    cdef Maker m = maker(is_wide, &p.row)
     cdef bytearray memory
     p.pick, p.numbers, p.turns, p.steps = pick, numbers, t, -1
     pick(&p.row, numbers, 0)
     if are_long(t):
-        run_channels(maker(is_wide, &p.row), pick, numbers, t, x, out)
+        run_channels(&m, pick, numbers, t, x, out)
         return
     if not is_wide and cnp.PyArray_SIZE(x) > t.count * t.inner:
         memory = bytearray((t.period + SPARE) * BYTES_OF_ROWS)

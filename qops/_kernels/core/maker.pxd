@@ -29,7 +29,7 @@ cdef inline Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil:
     """Whose numbers an element has."""
     return (element if t.inner == 1 else element // t.inner) % t.count
 
-cdef void make(Maker m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil
-cdef object run(Maker m, cnp.ndarray x, cnp.ndarray out)
-cdef object run_channels(Maker m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out)
+cdef void make(const Maker* m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil
+cdef object run(const Maker* m, cnp.ndarray x, cnp.ndarray out)
+cdef object run_channels(const Maker* m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out)
 cdef object run_each(Each each, const void* rows, Turns t, cnp.ndarray x, cnp.ndarray out)

@@ -37,7 +37,7 @@ cdef void narrow(const int32_t* codes, void* c, int size, Py_ssize_t n) noexcept
             pairs[i] = <uint16_t>codes[i]
 
 
-cdef void make(Maker m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil:
+cdef void make(const Maker* m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil:
     """c = the n codes of x, each of `size` bytes."""
     cdef int32_t block[BLOCK]
     cdef Py_ssize_t i = 0, count
@@ -54,7 +54,7 @@ cdef void make(Maker m, const void* x, void* c, int size, bint is_signed, Py_ssi
 
 
 cdef struct Stretch:
-    Maker maker
+    const Maker* maker
     int size
     bint is_signed
 
@@ -64,7 +64,7 @@ cdef void make_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     make(s.maker, data[0], data[1], s.size, s.is_signed, n)
 
 
-cdef object run(Maker m, cnp.ndarray x, cnp.ndarray out):
+cdef object run(const Maker* m, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of x; TypeError if the dtype of `out` is no code type."""
     cdef Stretch s = Stretch(m, code_size(out), cnp.PyArray_ISSIGNED(out))
     walk(make_loop, &s, x, out)
@@ -84,7 +84,7 @@ cdef bint are_long(Turns t) noexcept nogil:
     return t.inner >= 64
 
 
-cdef object run_channels(Maker m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out):
+cdef object run_channels(const Maker* m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays: another row for each channel."""
     cdef Stretch s = Stretch(m, code_size(out), cnp.PyArray_ISSIGNED(out))
     cdef Py_ssize_t n = cnp.PyArray_SIZE(x), start

@@ -39,6 +39,12 @@ cpdef object integer(value, str name, low=None, high=None):
 
 cpdef tuple integers(values, str name, low, high):
     """The members of a tuple or list, as `integer` gives them."""
+    if type(values) is tuple:
+        for value in <tuple>values:
+            if type(value) is not int or not low <= value <= high:
+                break
+        else:
+            return values
     return tuple([integer(value, name, low, high) for value in values])
 
 

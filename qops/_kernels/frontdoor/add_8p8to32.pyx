@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport fabs, rint
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.core.checks cimport Ends, operands_of, output
+from qops._kernels.core.checks cimport Ends, data_of, output, take
 from qops._kernels.core.codes cimport code_type_of, tensor
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
@@ -67,7 +67,9 @@ def quantized_add_8p8to32(a, b, bint subtract, out):
     cdef double top
     cdef add_s32 integers
     cdef cnp.ndarray x, y, codes
-    x, y = operands_of(a, b, "a", "b", cnp.NPY_UINT8, &p, &s)
+    x, y = data_of(a, "a", &p), data_of(b, "b", &s)
+    take(x, "a", cnp.NPY_UINT8)
+    take(y, "b", cnp.NPY_UINT8)
     top = farthest(p, s)
     if top >= WIDEST:
         raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")

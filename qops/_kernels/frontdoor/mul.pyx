@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport fabs, isfinite, rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 
-from qops._kernels.core.checks cimport Ends, operands_of, output
+from qops._kernels.core.checks cimport Ends, data_of, output, take
 from qops._kernels.core.codes cimport code_type_of, tensor
 from qops._kernels.core.range cimport above
 from qops._kernels.core.rounding cimport saturate_u8
@@ -82,7 +82,9 @@ def quantized_mul_8x8to32(a, b, out):
     cdef double top
     cdef mul_terms terms
     cdef cnp.ndarray x, y, codes
-    x, y = operands_of(a, b, "a", "b", cnp.NPY_UINT8, &p, &s)
+    x, y = data_of(a, "a", &p), data_of(b, "b", &s)
+    take(x, "a", cnp.NPY_UINT8)
+    take(y, "b", cnp.NPY_UINT8)
     top = top_of(p, s)
     if not isfinite(top):
         raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")

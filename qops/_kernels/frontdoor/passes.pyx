@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport UINT8_MAX
 
-from qops._kernels.core.checks cimport Ends, operands_of, output, real, span_of
+from qops._kernels.core.checks cimport Ends, data_of, output, real, span_of, take
 from qops._kernels.core.codes cimport named, tensor
 from qops._kernels.core.range cimport above, below
 
@@ -87,7 +87,9 @@ cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept,
     cdef Span found
     cdef cnp.ndarray x, y, codes
     cdef int passes = 1
-    x, y = operands_of(a, b, "a", "b", cnp.NPY_UINT8, &p, &s)
+    x, y = data_of(a, "a", &p), data_of(b, "b", &s)
+    take(x, "a", cnp.NPY_UINT8)
+    take(y, "b", cnp.NPY_UINT8)
     seen = full = full_range(p, s)
     ends = first_range(&wish, full)
     codes = output(out, cnp.NPY_UINT8, x, y)

@@ -1,12 +1,12 @@
 """Requantize: codes of 8 or 32 bits -> 8-bit codes of another range, rounded once."""
 
 cimport numpy as cnp
-from libc.math cimport ceil, floor, ldexp, rint
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
+from libc.math cimport ceil, floor, rint
+from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
 
 import numpy as np
 
-from qops._kernels.core.checks cimport Ends, as_array, output, range_of, real
+from qops._kernels.core.checks cimport Ends, data_of, output, real
 from qops._kernels.core.codes cimport CodeType, code_type, code_type_of, tensor
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage
 from qops._kernels.core.lookup cimport look_up
@@ -20,10 +20,10 @@ cdef enum:
     STEEPEST = 512  # output steps an input step: at more than this only one code does not saturate
 
 
-cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends, CodeType* kind):
-    """The data of the triple `t`, checked; sets `ends` to its range and `kind` to the type of its codes."""
-    cdef cnp.ndarray codes = as_array(range_of(t, "t", ends), "t")
-    kind[0] = code_type(codes)
+cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends):
+    """The data of the triple `t`, checked; sets `ends` to its range."""
+    cdef cnp.ndarray codes = data_of(t, "t", ends)
+    cdef const CodeType* kind = code_type(codes)
     if cnp.PyArray_ITEMSIZE(codes) != 4 and (only_32 or cnp.PyArray_ITEMSIZE(codes) != 1) or kind.steps == 0:
         expected = "int32" if only_32 else "uint8, int8 or int32"
         raise TypeError(f"t: expected {expected} data, got {(<object>codes).dtype}")
@@ -32,9 +32,10 @@ cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends, CodeType* kind):
     return codes
 
 
-cdef Ends spanned(cnp.ndarray codes, Ends ends, CodeType kind):
+cdef Ends spanned(cnp.ndarray codes, Ends ends):
     """The values that codes span; 0 if there are none."""
     cdef int32_t lowest, highest
+    cdef const CodeType* kind = code_type(codes)
     cdef double step = (ends.max - ends.min) / kind.steps
     if cnp.PyArray_SIZE(codes) == 0:
         return Ends(0, 0)
@@ -45,18 +46,17 @@ cdef Ends spanned(cnp.ndarray codes, Ends ends, CodeType kind):
     return Ends(below(ends.min + (lowest - kind.lowest) * step), above(ends.max - (kind.highest - highest) * step))
 
 
-cdef IntegerRow row_32(double step, double lo, double hi, CodeType into) noexcept nogil:
+cdef IntegerRow row_32(double step, double lo, double hi, const CodeType* into) noexcept nogil:
     """For int32 codes of this step, into the range (lo, hi), lo < hi."""
-    cdef CodeType source = code_type_of(True, 4)
     cdef double out_step = (hi - lo) / into.steps, ratio = min(step / out_step, <double>STEEPEST)
-    cdef double lowest = source.lowest, highest = source.highest, centre, multiplier = ldexp(ratio, 51)
+    cdef double lowest = INT32_MIN, highest = INT32_MAX, centre, multiplier = ratio * 2.0**51
     cdef double centre_code
     cdef int64_t offset  # of the centre, in 2**-19 output steps, and half a step for the rounding
     cdef int left_shift = 0
     cdef IntegerRow p
     if step > 0:
-        lowest = clamp_f64(floor((lo - out_step) / step), source.lowest, source.highest)
-        highest = clamp_f64(ceil((hi + out_step) / step), source.lowest, source.highest)
+        lowest = clamp_f64(floor((lo - out_step) / step), INT32_MIN, INT32_MAX)
+        highest = clamp_f64(ceil((hi + out_step) / step), INT32_MIN, INT32_MAX)
     centre = floor((lowest + highest + 1) / 2)
     while multiplier > INT32_MAX:
         multiplier /= 2
@@ -86,7 +86,7 @@ cdef double sum_of(double a, double b, double c) noexcept nogil:
     return abc + (((a - (ab - b_in)) + (b - b_in)) + ((ab - (abc - c_in)) + (c - c_in)))
 
 
-cdef void table_8(Ends ends, CodeType kind, Ends wanted, CodeType into, uint8_t* table) noexcept nogil:
+cdef void table_8(Ends ends, const CodeType* kind, Ends wanted, const CodeType* into, uint8_t* table) noexcept nogil:
     """table[byte of q] = the code of q: half up, the position exact but for some 2**-43 of an output step."""
     cdef int64_t k, steps = into.steps
     cdef double position
@@ -111,8 +111,7 @@ cdef int eight_bits(dtype) except -1:
 def requantization_range(t):
     """(min, max) of the values that codes span."""
     cdef Ends ends
-    cdef CodeType kind
-    ends = spanned(codes_of(t, False, &ends, &kind), ends, kind)
+    ends = spanned(codes_of(t, False, &ends), ends)
     return ends.min, ends.max
 
 
@@ -128,8 +127,8 @@ def requantize_32to8(t, lo, hi, out):
 
 cdef object requantized(t, lo, hi, int typenum, bint only_32, out):
     cdef Ends ends, wanted, found = Ends(0, 0)
-    cdef CodeType kind
-    cdef CodeType into = code_type_of(typenum == cnp.NPY_INT8, 1)
+    cdef const CodeType* kind
+    cdef const CodeType* into = code_type_of(typenum == cnp.NPY_INT8, 1)
     cdef cnp.ndarray codes, result
     cdef uint8_t table[256]
     cdef IntegerRow p
@@ -137,15 +136,16 @@ cdef object requantized(t, lo, hi, int typenum, bint only_32, out):
         lo = real(lo, "output range min")
     if hi is not None and type(hi) is not float:
         hi = real(hi, "output range max")
-    codes = codes_of(t, only_32, &ends, &kind)
+    codes = codes_of(t, only_32, &ends)
+    kind = code_type(codes)
     if lo is None or hi is None:
-        found = spanned(codes, ends, kind)
+        found = spanned(codes, ends)
     completed(lo, hi, found.min, found.max, "output range", &wanted)
     result = output(out, typenum, codes)
     if wanted.min == wanted.max:
         (<object>result).fill(into.lowest)
     elif kind.symmetric:
-        p = row_32(ldexp(ends.max - ends.min, -32), wanted.min, wanted.max, into)
+        p = row_32((ends.max - ends.min) / kind.steps, wanted.min, wanted.max, into)
         integer_stage(&p, codes, result)
     else:
         table_8(ends, kind, wanted, into, table)

@@ -233,7 +233,7 @@ cdef class Terms:
 
     cdef Update numbers(self, bint is_u8):
         cdef double alpha = real(self.alpha, "alpha"), beta = real(self.beta, "beta")
-        cdef CodeType of_a = code_type_of(not is_u8, 1), of_b = code_type_of(True, 1)
+        cdef CodeType of_a = code_type_of(not is_u8, 1)[0], of_b = code_type_of(True, 1)[0]
         ao = whole(self.ao, "ao", of_a.lowest, of_a.highest)
         return Update(ao, whole(self.bo, "bo", of_b.lowest, of_b.highest), alpha, beta)
 

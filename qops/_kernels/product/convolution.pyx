@@ -45,7 +45,7 @@ cdef class Images:
     cdef int32_t zero_point
 
     def __init__(self, x, Window window not None=DENSE, Py_ssize_t pad_value=0, int32_t zero_point=0):
-        cdef CodeType row
+        cdef const CodeType* row
         self.x, self.window = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), window
         self.pad_value, self.zero_point = pad_value, zero_point
         if cnp.PyArray_NDIM(self.x) != 4:
@@ -115,7 +115,7 @@ def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out
 
     Padding holds codes, so the nearest one to `zero` is put there; what `zero` is beyond it is taken off apart.
     """
-    cdef CodeType row = code_type(x)
+    cdef const CodeType* row = code_type(x)
     cdef int64_t code = min(max(zero, row.lowest), row.highest)
     sums = convolve(Images(x, window, code, code), w, out, w_zero_point=w_zero)
     if zero != code:

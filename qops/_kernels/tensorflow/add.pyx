@@ -128,7 +128,7 @@ cdef void by_value(Codes t, float lo, float hi, float out_max, int32_t* table) n
 def quantized_bias_add(tuple x, tuple bias, float out_max, cnp.ndarray out):
     """out = the int32 codes of x + bias, both uint8 or both int8, in the range (-out_max, out_max)."""
     cdef Codes wide = s32_codes()
-    cdef Codes narrow = codes_of(code_type(x[0]))
+    cdef Codes narrow = codes_of(code_type(x[0])[0])
     cdef int32_t zero = <int32_t>float_to_quantized(0, -out_max, out_max, wide)
     cdef Tables of
     cdef int q

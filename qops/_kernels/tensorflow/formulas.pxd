@@ -25,11 +25,11 @@ cdef inline Codes codes_of(CodeType c) noexcept nogil:
 
 
 cdef inline Codes u8_codes() noexcept nogil:
-    return codes_of(code_type_of(False, 1))
+    return codes_of(code_type_of(False, 1)[0])
 
 
 cdef inline Codes s32_codes() noexcept nogil:
-    return codes_of(code_type_of(True, 4))
+    return codes_of(code_type_of(True, 4)[0])
 
 
 cdef inline float larger(float a, float b) noexcept nogil:

@@ -54,7 +54,7 @@ def requantize_integers(float in_min, float in_max, float out_min, float out_max
 
 cdef IntegerRow row_u8(FixedPoint p) noexcept nogil:
     """sat_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16); 64 bits, which wrap."""
-    cdef CodeType t = code_type_of(False, 1)
+    cdef const CodeType* t = code_type_of(False, 1)
     cdef IntegerRow row = integer_row(p.range_scale, shift_by(32, FLOOR), t.lowest, t.highest)
     row.through_f32 = True
     row.second = Shift(<int64_t>(<uint64_t>p.input_offset - <uint64_t>p.output_offset + 32768), 0, 0, 16)
@@ -111,7 +111,7 @@ def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float o
         integer_stage(&row, q, out)
     else:
         p.line = eigen_dequantize(in_min, in_max, s32_codes())
-        p.row = row_of(out_min, out_max, codes_of(code_type(out)))
+        p.row = row_of(out_min, out_max, codes_of(code_type(out)[0]))
         p.typenum = cnp.PyArray_TYPE(out)
         walk(by_value, &p, q, out)
 

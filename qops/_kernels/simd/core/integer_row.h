@@ -30,54 +30,55 @@ typedef struct { int32_t lowest, highest, zero_point, bare; } integer_ends; /* t
 
 static inline int by_addend(integer_shift s) { return !s.if_negative && !s.if_odd; }
 static inline int does_nothing(integer_shift s) { return by_addend(s) && !s.add && !s.right_shift; }
-static inline int whole_range(integer_row p) { return p.least <= INT32_MIN && p.most >= INT32_MAX; }
-static inline int range_16(integer_row p) { return p.least == INT16_MIN && p.most == INT16_MAX; }
-static inline int leaves_x(integer_row p) { return p.lowest == INT32_MIN && p.highest == INT32_MAX && !p.centre; }
-static inline int has_one_step(integer_row p)
+static inline int whole_range(const integer_row *p) { return p->least <= INT32_MIN && p->most >= INT32_MAX; }
+static inline int range_16(const integer_row *p) { return p->least == INT16_MIN && p->most == INT16_MAX; }
+static inline int leaves_x(const integer_row *p) { return p->lowest == INT32_MIN && p->highest == INT32_MAX && !p->centre; }
+static inline int has_one_step(const integer_row *p)
 {
-    return leaves_x(p) && !p.left_shift && !p.through_f32 && does_nothing(p.second) && p.least == INT64_MIN &&
-           p.most == INT64_MAX && !p.product_wraps && !p.high_wraps && !p.code_wraps;
+    return leaves_x(p) && !p->left_shift && !p->through_f32 && does_nothing(p->second) && p->least == INT64_MIN &&
+           p->most == INT64_MAX && !p->product_wraps && !p->high_wraps && !p->code_wraps;
 }
 
 /* whether 32 bits hold (x * m + term) >> shift of every int32 x */
-static inline int holds_high(integer_row p)
+static inline int holds_high(const integer_row *p)
 {
-    const int64_t m = p.multiplier, one = 1LL << p.first.right_shift, add = p.first.add, negative = add + p.first.if_negative;
-    return p.first.right_shift >= 32 ||
+    const int64_t m = p->multiplier, one = 1LL << p->first.right_shift, add = p->first.add, negative = add + p->first.if_negative;
+    return p->first.right_shift >= 32 ||
            (0 <= add && add < one && 0 <= negative && negative < one && -one < m && m <= one);
 }
 
 /* A second rounding of h = (x * m + a) >> s, by b and, below 0, b + c, is one with the first:
  *     (h + b + c * (h < 0)) >> r  =  (x * m + a + (b + c * (x * m < 0)) * 2^s) >> (s + r)
- * Where x * m < 0 but h is not, h is 0, and both b and b + c become 0. */
-static inline integer_row in_one_step(integer_row p)
+ * Where x * m < 0 but h is not, h is 0, and both b and b + c become 0. `once` is room for such a row. */
+static inline const integer_row *in_one_step(const integer_row *p, integer_row *once)
 {
-    const integer_shift f = p.first, s = p.second;
+    const integer_shift f = p->first, s = p->second;
     const int64_t one = 1LL << s.right_shift, least = s.add + s.if_negative;
     const int has_rest = f.add < 0 || f.add >> f.right_shift || f.if_negative || f.if_odd || s.if_odd;
-    if (does_nothing(s) || p.least != INT64_MIN || p.most != INT64_MAX || p.product_wraps || has_rest || s.add < 0 ||
-        s.add >= one || least < 0 || least >= one || f.right_shift + s.right_shift > 62 || (p.high_wraps && !holds_high(p)))
+    if (does_nothing(s) || p->least != INT64_MIN || p->most != INT64_MAX || p->product_wraps || has_rest || s.add < 0 ||
+        s.add >= one || least < 0 || least >= one || f.right_shift + s.right_shift > 62 || (p->high_wraps && !holds_high(p)))
         return p;
-    p.first = (integer_shift){f.add + s.add * (1LL << f.right_shift), s.if_negative * (1LL << f.right_shift), 0,
-                              f.right_shift + s.right_shift};
-    p.second = (integer_shift){0, 0, 0, 0};
-    p.high_wraps = 0;
-    return p;
+    *once = *p;
+    once->first = (integer_shift){f.add + s.add * (1LL << f.right_shift), s.if_negative * (1LL << f.right_shift), 0,
+                                  f.right_shift + s.right_shift};
+    once->second = (integer_shift){0, 0, 0, 0};
+    once->high_wraps = 0;
+    return once;
 }
 
 /* the steps of a row in one step that lanes of 32 bits can do, -1 of others */
-static inline int steps_of(integer_row p)
+static inline int steps_of(const integer_row *p)
 {
-    const int64_t m = p.multiplier, most = 1LL << 62, add = p.first.add, negative = add + p.first.if_negative;
-    const int shift = p.first.right_shift, near = STEP_CUT * !leaves_x(p) + STEP_LEFT * !!p.left_shift;
-    if (p.through_f32 || !does_nothing(p.second) || p.first.if_odd || p.left_shift > 31 || m <= INT32_MIN || m > INT32_MAX ||
-        -most >= add || add >= most || -most >= negative || negative >= most)
+    const int64_t m = p->multiplier, most = 1LL << 62, add = p->first.add, negative = add + p->first.if_negative;
+    const int shift = p->first.right_shift, near = STEP_CUT * !leaves_x(p) + STEP_LEFT * !!p->left_shift;
+    if (p->through_f32 || !does_nothing(p->second) || p->first.if_odd || p->left_shift > 31 || m <= INT32_MIN ||
+        m > INT32_MAX || -most >= add || add >= most || -most >= negative || negative >= most)
         return -1;
-    if (p.product_wraps)
-        return shift < 32 && by_addend(p.first) && add == (1LL << shift) >> 1 ? near + STEP_WRAPS : -1;
-    if (!holds_high(p) && !p.high_wraps)
+    if (p->product_wraps)
+        return shift < 32 && by_addend(p->first) && add == (1LL << shift) >> 1 ? near + STEP_WRAPS : -1;
+    if (!holds_high(p) && !p->high_wraps)
         return -1;
-    return near + STEP_NEGATIVE * !!p.first.if_negative + STEP_LOW * (shift < 32) + STEP_HIGH * (shift > 32);
+    return near + STEP_NEGATIVE * !!p->first.if_negative + STEP_LOW * (shift < 32) + STEP_HIGH * (shift > 32);
 }
 
 /* the steps of two rows that lanes do together, -1 if they cannot: a step that is not done by a number that changes nothing */
@@ -87,13 +88,13 @@ static inline int steps_of_both(int a, int b)
     return a < 0 || b < 0 || (a & same) != (b & same) ? -1 : a | b;
 }
 
-static inline int has_integer_ends(integer_row p, integer_ends *e)
+static inline int has_integer_ends(const integer_row *p, integer_ends *e)
 {
-    const int64_t lowest = (int64_t)p.lowest_code - p.zero_point, highest = (int64_t)p.highest_code - p.zero_point;
+    const int64_t lowest = (int64_t)p->lowest_code - p->zero_point, highest = (int64_t)p->highest_code - p->zero_point;
     *e = (integer_ends){(int32_t)(lowest < INT32_MIN ? INT32_MIN : lowest),
-                        (int32_t)(highest > INT32_MAX ? INT32_MAX : highest), p.zero_point,
+                        (int32_t)(highest > INT32_MAX ? INT32_MAX : highest), p->zero_point,
                         lowest == INT32_MIN && highest == INT32_MAX};
-    return lowest <= INT32_MAX && highest >= INT32_MIN && lowest <= highest && !p.code_wraps;
+    return lowest <= INT32_MAX && highest >= INT32_MIN && lowest <= highest && !p->code_wraps;
 }
 
 /* the parts of `memory` that hold the numbers of `count` elements, which is even */
@@ -107,14 +108,14 @@ static inline integer_rows rows_in(void *memory, ptrdiff_t count)
 }
 
 /* the row of element `i` */
-static inline void put_row(integer_rows r, ptrdiff_t i, integer_row p)
+static inline void put_row(integer_rows r, ptrdiff_t i, const integer_row *p)
 {
-    const int shift = p.first.right_shift;
-    r.left[i] = p.left_shift;
-    r.m[i] = (int32_t)p.multiplier;
-    r.high[i] = p.product_wraps ? shift : shift > 32 ? shift - 32 : 0;
-    r.add[i % 2][i / 2] = p.first.add;
-    r.if_negative[i % 2][i / 2] = p.first.if_negative;
+    const int shift = p->first.right_shift;
+    r.left[i] = p->left_shift;
+    r.m[i] = (int32_t)p->multiplier;
+    r.high[i] = p->product_wraps ? shift : shift > 32 ? shift - 32 : 0;
+    r.add[i % 2][i / 2] = p->first.add;
+    r.if_negative[i % 2][i / 2] = p->first.if_negative;
     r.low[i % 2][i / 2] = shift < 32 ? 32 - shift : 0;
 }
 #endif

@@ -6,14 +6,14 @@
 typedef struct { vec m, add, if_negative, low; } TIER(factor);
 typedef struct { vec lowest, highest, centre, left, high, half; TIER(factor) even, odd; } TIER(numbers);
 
-TARGET static inline TIER(numbers) TIER(same_in_all)(integer_row p)
+TARGET static inline TIER(numbers) TIER(same_in_all)(const integer_row *p)
 {
-    const int shift = p.first.right_shift;
-    const TIER(factor) factor = {set1_s32((int32_t)p.multiplier), set1_s64(p.first.add), set1_s64(p.first.if_negative),
+    const int shift = p->first.right_shift;
+    const TIER(factor) factor = {set1_s32((int32_t)p->multiplier), set1_s64(p->first.add), set1_s64(p->first.if_negative),
                                  set1_s64(shift < 32 ? 32 - shift : 0)};
-    return (TIER(numbers)){set1_s32((int32_t)p.lowest), set1_s32((int32_t)p.highest), set1_s32(p.centre),
-                           set1_s32(p.left_shift), set1_s32(p.product_wraps ? shift : shift > 32 ? shift - 32 : 0),
-                           set1_s32((int32_t)p.first.add), factor, factor};
+    return (TIER(numbers)){set1_s32((int32_t)p->lowest), set1_s32((int32_t)p->highest), set1_s32(p->centre),
+                           set1_s32(p->left_shift), set1_s32(p->product_wraps ? shift : shift > 32 ? shift - 32 : 0),
+                           set1_s32((int32_t)p->first.add), factor, factor};
 }
 
 /* Those of a vector's elements, one row each, the first of which is element `at`. */
@@ -70,7 +70,7 @@ TARGET static inline __attribute__((always_inline)) vec TIER(codes_8)(const int3
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                            integer_row p, integer_ends e, int steps,
+                                                                            const integer_row *p, integer_ends e, int steps,
                                                                             int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
@@ -84,7 +84,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(con
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                          integer_row p, code_ends e, int steps, int stream)
+                                                                          const integer_row *p, code_ends e, int steps, int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     FOR_LOADS(i, n, LANES, x, c, stream)
@@ -100,10 +100,10 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const
      : steps == (STEP_HIGH | STEP_NEGATIVE)   ? loop(__VA_ARGS__, STEP_HIGH | STEP_NEGATIVE, stream)                   \
                                               : loop(__VA_ARGS__, steps, stream))
 
-TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, integer_row p, integer_ends e, int steps,
+TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_row *p, integer_ends e, int steps,
                                         int stream)
 {
-    return n < LANES / 4 ? 0 : BY_STEPS(TIER(loop_s32), x, y, n, p, e);
+    return BY_STEPS(TIER(loop_s32), x, y, n, p, e);
 }
 
 TARGET static inline vec TIER(exact_once)(const int32_t *x, const void *numbers, code_ends e)
@@ -116,14 +116,12 @@ TARGET static inline vec TIER(exact_by_sign)(const int32_t *x, const void *numbe
     return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, STEP_HIGH | STEP_NEGATIVE);
 }
 
-TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, integer_row p, code_ends e, int steps,
+TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_row *p, code_ends e, int steps,
                                       int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
-    const double unit = 1 / (double)(1LL << p.first.right_shift), zero = e.zero * 65536.0;
-    const guess g = guess_of(p.multiplier * unit, p.first.add * (65536 * unit) + zero, p.first.if_negative * (65536 * unit));
-    if (n < LANES)
-        return 0;
+    const double unit = 1 / (double)(1LL << p->first.right_shift), zero = e.zero * 65536.0;
+    const guess g = guess_of(p->multiplier * unit, p->first.add * (65536 * unit) + zero, p->first.if_negative * (65536 * unit));
     if (g.pays && steps == STEP_HIGH)
         return TIER(guess_8)(x, c, n, g, e, 0, TIER(exact_once), &k, stream);
     if (g.pays && steps == (STEP_HIGH | STEP_NEGATIVE))
@@ -135,7 +133,7 @@ TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
 /* A row for each element, in turns of `period` of them, from element `at` on: as many whole vectors as there are. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
                                                                              integer_rows r, ptrdiff_t period, ptrdiff_t at,
-                                                                             integer_row p, integer_ends e, int steps)
+                                                                             const integer_row *p, integer_ends e, int steps)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const ptrdiff_t w = LANES / 4;
@@ -149,7 +147,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(co
 }
 
 TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, integer_rows r, ptrdiff_t period,
-                                         ptrdiff_t at, integer_row p, integer_ends e, int steps)
+                                         ptrdiff_t at, const integer_row *p, integer_ends e, int steps)
 {
     if (steps == STEP_HIGH)
         return TIER(each_loop)(x, y, n, r, period, at, p, e, STEP_HIGH);
@@ -183,35 +181,42 @@ static inline ptrdiff_t stage_own__simd(int tier, const void *x, int is_wide, in
     return OWN_ROWS(tier, x, is_wide, y, n, m, shifts, rows);
 }
 
-static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, ptrdiff_t n, integer_row p)
+static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, ptrdiff_t n, const integer_row *p)
 {
     return ANY_ROW(tier, x, 1, y, n, p);
 }
 
-static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, integer_row p, int stream)
+static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, const integer_row *p,
+                                        int stream)
 {
-    const integer_row once = in_one_step(p);
-    const int steps = steps_of(once);
+    integer_row room;
     integer_ends e;
+    if (n < LANES_OF(tier) / 2) /* of one vector alone the loop is as soon done */
+        return 0;
+    const integer_row *const once = in_one_step(p, &room);
+    const int steps = steps_of(once);
     return steps >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, once, e, steps, stream)
                                                                    : ANY_ROW(tier, x, 0, y, n, p);
 }
 
 static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, integer_rows r,
-                                         ptrdiff_t period, ptrdiff_t at, integer_row p, int steps)
+                                         ptrdiff_t period, ptrdiff_t at, const integer_row *p, int steps)
 {
     integer_ends e;
     return whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_each, x, y, n, r, period, at, p, e, steps) : 0;
 }
 
-static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, integer_row p,
-                                      int stream)
+static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,
+                                      const integer_row *p, int stream)
 {
-    const integer_row once = in_one_step(p);
-    const int steps = steps_of(once);
+    integer_row room;
     code_ends e;
-    return steps >= 0 && (whole_range(p) || range_16(p)) && !p.code_wraps &&
-                   has_code_ends(p.zero_point, p.lowest_code, p.highest_code, is_signed, &e)
+    if (n < LANES_OF(tier))
+        return 0;
+    const integer_row *const once = in_one_step(p, &room);
+    const int steps = steps_of(once);
+    return steps >= 0 && (whole_range(p) || range_16(p)) && !p->code_wraps &&
+                   has_code_ends(p->zero_point, p->lowest_code, p->highest_code, is_signed, &e)
                ? RUN_TIER(tier, stage_8, x, c, n, once, e, steps, stream) : 0;
 }
 #endif

@@ -53,4 +53,5 @@
 #else
 #define RUN_TIER(tier, kernel, ...) 0
 #endif
+#define LANES_OF(tier) ((tier) >= QOPS_AVX512 ? 64 : 32)
 #undef QOPS_BODY

@@ -35,22 +35,22 @@ TARGET static inline vec TIER(wrap_s32)(vec x, int wraps)
 }
 
 /* the code; all else, and what is skipped, is by the row `p` */
-TARGET static inline __attribute__((always_inline)) vec TIER(any_code)(vec x, TIER(wide_numbers) k, integer_row p)
+TARGET static inline __attribute__((always_inline)) vec TIER(any_code)(vec x, TIER(wide_numbers) k, const integer_row *p)
 {
-    vec near = leaves_x(p) ? x : _mm512_sub_epi64(TIER(clamp_s64)(x, p.lowest, p.highest), set1_s64(p.centre));
-    if (p.left_shift)
+    vec near = leaves_x(p) ? x : _mm512_sub_epi64(TIER(clamp_s64)(x, p->lowest, p->highest), set1_s64(p->centre));
+    if (p->left_shift)
         near = _mm512_mask_mov_epi64(near, _mm512_test_epi64_mask(k.left_shift, k.left_shift),
                                      TIER(wrap_s32)(sll_s64_lanes(near, k.left_shift), 1));
-    near = p.through_f32 ? _mm512_cvtps_epi64(_mm512_cvtepi64_ps(near)) : near;
-    const vec product = TIER(wrap_s32)(_mm512_mullo_epi64(near, k.multiplier), p.product_wraps);
-    const vec rounded = TIER(wrap_s32)(TIER(with_term)(product, k.first), p.product_wraps);
-    vec high = TIER(wrap_s32)(_mm512_srav_epi64(rounded, k.first.right_shift), p.high_wraps);
-    if (!does_nothing(p.second) || p.least != INT64_MIN || p.most != INT64_MAX) {
-        high = TIER(clamp_s64)(TIER(with_term)(high, k.second), p.least, p.most);
+    near = p->through_f32 ? _mm512_cvtps_epi64(_mm512_cvtepi64_ps(near)) : near;
+    const vec product = TIER(wrap_s32)(_mm512_mullo_epi64(near, k.multiplier), p->product_wraps);
+    const vec rounded = TIER(wrap_s32)(TIER(with_term)(product, k.first), p->product_wraps);
+    vec high = TIER(wrap_s32)(_mm512_srav_epi64(rounded, k.first.right_shift), p->high_wraps);
+    if (!does_nothing(p->second) || p->least != INT64_MIN || p->most != INT64_MAX) {
+        high = TIER(clamp_s64)(TIER(with_term)(high, k.second), p->least, p->most);
         high = _mm512_srav_epi64(high, k.second.right_shift);
     }
-    const vec code = TIER(wrap_s32)(add_s64(high, set1_s64(p.zero_point)), p.code_wraps);
-    return TIER(clamp_s64)(code, p.lowest_code, p.highest_code);
+    const vec code = TIER(wrap_s32)(add_s64(high, set1_s64(p->zero_point)), p->code_wraps);
+    return TIER(clamp_s64)(code, p->lowest_code, p->highest_code);
 }
 
 TARGET static inline vec TIER(load_s64)(const void *x, int is_wide, ptrdiff_t i)
@@ -58,10 +58,10 @@ TARGET static inline vec TIER(load_s64)(const void *x, int is_wide, ptrdiff_t i)
     return is_wide ? load((const int64_t *)x + i) : _mm512_cvtepi32_epi64(TIER(load_half)((const int32_t *)x + i));
 }
 
-TARGET static ptrdiff_t TIER(any_row)(const void *x, int is_wide, int32_t *y, ptrdiff_t n, integer_row p)
+TARGET static ptrdiff_t TIER(any_row)(const void *x, int is_wide, int32_t *y, ptrdiff_t n, const integer_row *p)
 {
-    const TIER(wide_numbers) k = {set1_s64(p.multiplier), set1_s64(p.left_shift), TIER(shift_of_all)(p.first),
-                                  TIER(shift_of_all)(p.second)};
+    const TIER(wide_numbers) k = {set1_s64(p->multiplier), set1_s64(p->left_shift), TIER(shift_of_all)(p->first),
+                                  TIER(shift_of_all)(p->second)};
     ptrdiff_t i = 0;
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_si256((__m256i *)(y + i), _mm512_cvtepi64_epi32(TIER(any_code)(TIER(load_s64)(x, is_wide, i), k, p)));
@@ -80,7 +80,7 @@ TARGET static ptrdiff_t TIER(own_rows)(const void *x, int is_wide, int32_t *y, p
         const vec left = _mm512_cvtepi32_epi64(_mm512_i64gather_epi32(at, &rows->left_shift, 8));
         const TIER(wide_numbers) k = {load(m + i), left, TIER(shift_of_each)(&rows->first, at),
                                       TIER(shift_of_each)(&rows->second, at)};
-        _mm256_storeu_si256((__m256i *)(y + i), _mm512_cvtepi64_epi32(TIER(any_code)(TIER(load_s64)(x, is_wide, i), k, p)));
+        _mm256_storeu_si256((__m256i *)(y + i), _mm512_cvtepi64_epi32(TIER(any_code)(TIER(load_s64)(x, is_wide, i), k, &p)));
     }
     return i;
 }
