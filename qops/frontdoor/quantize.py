@@ -98,8 +98,8 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite, with min > max (int32: min != -max) or within
-        half a step of float32's end, an ``out`` that does not fit or overlaps the data.
+        An argument that is no such tensor, a range that is not finite or with min > max (int32: min != -max), an
+        ``out`` that does not fit or overlaps the data.
 
     Examples
     --------

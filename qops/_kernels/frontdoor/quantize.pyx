@@ -10,6 +10,7 @@ from qops._kernels.core.affine cimport Affine, Line, all_holding_zero, dequantiz
 from qops._kernels.core.channels cimport reading, spans
 from qops._kernels.core.checks cimport Ends, as_array, float32s, has_axes, integer, output, real
 from qops._kernels.core.codes cimport CodeType, code_type_of, tensor
+from qops._kernels.core.dequantize cimport Values, dequantize_codes
 from qops._kernels.core.range cimport completed, range_float
 from qops._kernels.core.rounding cimport clamp_f32
 from qops._kernels.core.tiers cimport tier
@@ -26,11 +27,8 @@ ctypedef fused code:
     int16_t
 
 cdef extern from "frontdoor/quantize.h":
-    ctypedef struct from_codes:
-        int zero_point
-        float scale, base
-    Py_ssize_t quantize_f32_8__simd(int, const float*, void*, Py_ssize_t, float, int, int, int*, bint) nogil
-    Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, from_codes, bint) nogil
+    Py_ssize_t quantize_f32_8__simd(int, const float*, void*, Py_ssize_t, float, int, int, int*, bint,
+                                    bint) nogil
 
 cdef object UINT8 = np.uint8
 cdef str RAISE = "raise"
@@ -40,13 +38,14 @@ cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, 
 
 cdef enum:
     BLOCK = 1 << 12  # codes that are still in the nearest cache when they are written over
+    FAR = 1 << 18  # values, which the near caches do not hold
     FEW = 1 << 14  # bytes that are kept without asking for memory
 
 cdef struct ToCodes:
     float inv_scale
     int zero_point, lowest, highest, typenum
     int saw_nan
-    bint streams  # whether the codes are stored past the caches
+    bint streams, fetches  # whether codes are stored past the caches, and x is fetched ahead
     char* kept  # where to put what the output held, in case that a NaN is refused; NULL: it is not kept
 
 
@@ -56,7 +55,8 @@ cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexce
     cdef int saw_nan = 0, zero_point = p.zero_point
     cdef Py_ssize_t i = 0
     if code is uint8_t or code is int8_t:
-        i = quantize_f32_8__simd(tier(), x, c, n, p.inv_scale, zero_point, p.lowest, &saw_nan, p.streams)
+        i = quantize_f32_8__simd(tier(), x, c, n, p.inv_scale, zero_point, p.lowest, &saw_nan,
+                                 p.streams, p.fetches)
     for i in range(i, n):
         scaled = x[i] * p.inv_scale
         saw_nan |= scaled != scaled
@@ -79,7 +79,7 @@ cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef ToCodes* p = <ToCodes*>using
     cdef const float* x = <float*>data[0]
     cdef Py_ssize_t i, some, size = 1 if p.typenum <= cnp.NPY_UINT8 else 2
-    p.streams = n >= STREAM and p.kept == NULL
+    p.streams, p.fetches = n >= STREAM and p.kept == NULL, n >= FAR
     if p.kept == NULL:
         quantize_to(x, data[1], n, p)
         return
@@ -87,33 +87,6 @@ cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
         some = min(n - i, <Py_ssize_t>BLOCK)
         memcpy(p.kept + i * size, data[1] + i * size, some * size)
         quantize_to(x + i, data[1] + i * size, some, p)
-
-
-cdef void dequantize_f32(const code* c, float* x, Py_ssize_t n, from_codes p) noexcept nogil:
-    """x = (c - zero_point) * scale + base, in float32, one rounding an operation."""
-    cdef Py_ssize_t i = 0
-    if code is uint8_t:
-        i = dequantize_u8_f32__simd(tier(), c, x, n, p, 4 * n >= STREAM)
-    for i in range(i, n):
-        x[i] = <float>(c[i] - p.zero_point) * p.scale + p.base
-
-
-cdef struct FromCodes:
-    from_codes numbers
-    int typenum
-
-
-cdef void dequantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef FromCodes p = (<FromCodes*>using)[0]
-    cdef float* x = <float*>data[1]
-    if p.typenum == cnp.NPY_UINT8:
-        dequantize_f32(<uint8_t*>data[0], x, n, p.numbers)
-    elif p.typenum == cnp.NPY_INT8:
-        dequantize_f32(<int8_t*>data[0], x, n, p.numbers)
-    elif p.typenum == cnp.NPY_UINT16:
-        dequantize_f32(<uint16_t*>data[0], x, n, p.numbers)
-    else:
-        dequantize_f32(<int16_t*>data[0], x, n, p.numbers)
 
 
 cdef int typenum_of(dtype) except -1:
@@ -151,7 +124,7 @@ cdef int put_back(cnp.ndarray codes, cnp.ndarray kept, ToCodes* p) except -1:
     return 0
 
 
-cdef int prepare(lo, hi, cnp.ndarray values, CodeType row, Ends* ends, ToCodes* p) except -1:
+cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, ToCodes* p) except -1:
     """Sets `ends` to the smallest range that holds lo, hi, None for what the values hold, and 0, and `p` for that."""
     cdef double lowest = 0, highest = 0
     cdef Ends given
@@ -177,13 +150,13 @@ def quantize(x, lo, hi, axis, dtype, nan, out):
     cdef char[FEW] few
     cdef bint may_be_nan
     cdef int typenum = cnp.NPY_UINT8 if dtype is UINT8 else typenum_of(dtype)
-    cdef CodeType row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # numpy's odd ones are signed
+    cdef const CodeType* row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # odd: signed
     cdef Ends ends
-    cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0, 0, NULL)
+    cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0, 0, 0, NULL)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
         raise ValueError(f"nan: {nan!r:.80} is neither 'raise' nor 'lowest'")
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
-        return quantize_channels(x, lo, hi, axis, row, typenum, nan, out)
+        return quantize_channels(x, lo, hi, axis, row[0], typenum, nan, out)
     if lo is not None and type(lo) is not float:
         lo = real(lo, "range min")
     if hi is not None and type(hi) is not float:
@@ -244,21 +217,31 @@ def dequantize(t, out):
     cdef CodeType row
     cdef Ends ends
     cdef Line line
-    cdef FromCodes p
+    cdef Values p
+    cdef double share  # of the values, which the loop makes
     found = reading(t, "t", &row, &ends)
     if type(found) is tuple:
         return dequantize_channels(<tuple>found, row, out)
     codes = found
-    line = line_of(ends.min, ends.max, row)
-    if cnp.PyArray_ITEMSIZE(codes) < 4 and max(-ends.min, ends.max) + line.step / 2 > FLT_MAX:
-        raise ValueError(f"t: the range ({ends.min}, {ends.max}) is too near the end of float32")
+    line = line_of(ends.min, ends.max, &row)
+    share = 0.5 if max(-ends.min, ends.max) + line.step / 2 > FLT_MAX else 1
     values = output(out, cnp.NPY_FLOAT32, codes)
     if cnp.PyArray_ITEMSIZE(codes) == 4:
         dequantize_32(codes, line, values)
     else:
-        p = FromCodes(from_codes(line.zero, <float>line.step, <float>line.base), cnp.PyArray_TYPE(codes))
-        walk(dequantize_loop, &p, codes, values)
+        p = Values(-<float>line.zero, <float>(line.step * share), <float>(line.base * share), False)
+        dequantize_codes(codes, p, values)
+        if share < 1:
+            enlarge(values, share)
     return values
+
+
+cdef int enlarge(values, share) except -1:
+    """Make values of half of them, of which no product is beyond float32: it may be half a step beyond the range."""
+    end = np.float32(FLT_MAX) * share
+    np.clip(values, -end, end, out=values)
+    values /= share
+    return 0
 
 
 cdef object dequantize_channels(tuple t, CodeType row, out):
@@ -269,17 +252,18 @@ cdef object dequantize_channels(tuple t, CodeType row, out):
     unit = 1.0
     if codes.itemsize == 4:
         zeros, bases, unit = 0.0 * zeros, bases - zeros * steps, 2.0**-31
-    elif (np.maximum(-lo, hi) + steps / 2 > FLT_MAX).any():
-        raise ValueError("t: one of its ranges is too near the end of float32")
+    share = np.where((codes.itemsize < 4) & (np.maximum(-lo, hi) + steps / 2 > FLT_MAX), np.float32(0.5), np.float32(1))
     values = output(out, cnp.NPY_FLOAT32, codes)
     np.subtract(codes, zeros.astype(np.float32), out=values, dtype=np.float32, casting="unsafe")
     values *= np.float32(unit)
-    values *= (steps / unit).astype(np.float32)
-    values += bases.astype(np.float32)
+    values *= (steps / unit * share).astype(np.float32)
+    values += (bases * share).astype(np.float32)
+    if (share < 1).any():
+        enlarge(values, share)
     return values
 
 
 def dequantize_integers(double lo, double hi):
     """What the dequantize loop uses for uint8 codes of this range, as a dict: zero_point, scale, base."""
     cdef Line line = line_of(lo, hi, code_type_of(False, 1))
-    return from_codes(line.zero, <float>line.step, <float>line.base)
+    return {"zero_point": line.zero, "scale": <float>line.step, "base": <float>line.base}

@@ -3,12 +3,11 @@
 cimport numpy as cnp
 from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport INFINITY, fabsf, isfinite
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
 from qops._kernels.core.codes cimport code_type, from_row
+from qops._kernels.core.dequantize cimport Values, dequantize_codes
 from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
-from qops._kernels.core.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE, truncate_x86_s32
-from qops._kernels.core.walk cimport walk
+from qops._kernels.core.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE
 from qops._kernels.tensorflow.formulas cimport (
     Codes,
     Line,
@@ -30,13 +29,6 @@ cpdef enum:  # the ways to quantize and to dequantize: the modes, and what oneDN
     ONEDNN_MIN_FIRST
     ONEDNN_MIN_FIRST_0D
     ONEDNN_SCALED
-
-ctypedef fused code:
-    uint8_t
-    int8_t
-    uint16_t
-    int16_t
-    int32_t
 
 
 cdef struct Numbers:
@@ -160,11 +152,6 @@ cdef class Quantizer:
         float_stage(&self.p.row, x, out)
 
 
-cdef struct Values:
-    float plus, scale, base
-    bint through_int32  # codes beyond 2**31 - 64 go the way float32 -> int32, which makes them -2**31
-
-
 cdef float signed_scale(float lo, float hi, Codes t, bint narrow) noexcept nogil:
     """Of SCALED: the end that asks for the larger step decides."""
     return larger(flush(lo / <float>(t.lowest + narrow)), flush(hi / <float>t.highest))
@@ -187,41 +174,7 @@ cdef Values prepare_dequantize(float lo, float hi, Codes t, int way, bint narrow
     return p
 
 
-cdef void dequantize_f32(const code* q, float* x, Py_ssize_t n, Values p) noexcept nogil:
-    """x = (q + plus) * scale + base, in float32, one rounding an operation."""
-    cdef Py_ssize_t i
-    cdef float near
-    for i in range(n):
-        near = <float>q[i]
-        if code is int32_t:
-            near = <float>truncate_x86_s32(near) if p.through_int32 else near
-        x[i] = (near + p.plus) * p.scale + p.base
-
-
-cdef struct Stretch:
-    Values values
-    int typenum
-
-
-cdef void dequantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Stretch* s = <Stretch*>using
-    cdef float* x = <float*>data[1]
-    if s.typenum == cnp.NPY_UINT8:
-        dequantize_f32(<uint8_t*>data[0], x, n, s.values)
-    elif s.typenum == cnp.NPY_INT8:
-        dequantize_f32(<int8_t*>data[0], x, n, s.values)
-    elif s.typenum == cnp.NPY_UINT16:
-        dequantize_f32(<uint16_t*>data[0], x, n, s.values)
-    elif s.typenum == cnp.NPY_INT16:
-        dequantize_f32(<int16_t*>data[0], x, n, s.values)
-    else:
-        dequantize_f32(<int32_t*>data[0], x, n, s.values)
-
-
 def dequantize(cnp.ndarray q, float lo, float hi, int way, bint narrow, bint is_slice, cnp.ndarray out):
     """out = the values of codes of the range (lo, hi); `is_slice`: one of several slices."""
-    cdef Codes t = codes_of(code_type(q))
-    cdef Stretch s
-    s.values = prepare_dequantize(lo, hi, t, way, narrow, is_slice)
-    s.typenum = cnp.PyArray_TYPE(q)
-    walk(dequantize_loop, &s, q, out)
+    cdef Codes t = codes_of(code_type(q)[0])
+    dequantize_codes(q, prepare_dequantize(lo, hi, t, way, narrow, is_slice), out)

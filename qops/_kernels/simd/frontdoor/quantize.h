@@ -7,9 +7,11 @@ TARGET static inline vec TIER(rounded)(const float *x, vecf inv_scale, vecf top)
     return f32_to_s32_rint(min_f32(top, mul_f32(load_f32(x), inv_scale)));
 }
 
-/* codes of u8, moved to s8 where `lowest` is -128: that flips their top bits */
-TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff_t n, float inv_scale, int zero_point,
-                                             int lowest, int *saw_nan, int stream)
+/* codes of u8, moved to s8 where `lowest` is -128: that flips their top bits; `fetch` is a constant of each call */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(quantize_loop)(const float *x, uint8_t *c, ptrdiff_t n,
+                                                                                 float inv_scale, int zero_point,
+                                                                                 int lowest, int *saw_nan, int stream,
+                                                                                 int fetch)
 {
     const vecf inv = set1_f32(inv_scale), top = set1_f32((float)(255 - (zero_point - lowest)));
     const vec zero = set1_s16((int16_t)(zero_point - lowest)), flip = set1_s16(lowest ? (int16_t)0x8080 : 0);
@@ -19,7 +21,7 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff
     if (n < LANES)
         return 0;
     FOR_VECTORS(i, n, LANES, c) {
-        for (int j = 0; j < LANES / 16; j++)
+        for (int j = 0; fetch && j < LANES / 16; j++)
             __builtin_prefetch(x + i + AHEAD + 16 * j);
         const vec lo = narrow_s32_s16(TIER(rounded)(x + i, inv, top), TIER(rounded)(x + i + w, inv, top));
         const vec hi = narrow_s32_s16(TIER(rounded)(x + i + 2 * w, inv, top), TIER(rounded)(x + i + 3 * w, inv, top));
@@ -31,21 +33,11 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff
     return done(n, stream);
 }
 
-TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, from_codes p, int stream)
+TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff_t n, float inv_scale, int zero_point,
+                                             int lowest, int *saw_nan, int stream, int fetch)
 {
-    const vec zero = set1_s32(p.zero_point);
-    const vecf scale = set1_f32(p.scale), base = set1_f32(p.base);
-
-    if (n < LANES / 4)
-        return 0;
-    if (p.base == 0 && p.scale > 0) { /* no product is -0, which adding 0 would change */
-        FOR_VECTORS(i, n, LANES / 4, x)
-            store_f32(x + i, mul_f32(s32_to_f32(sub_s32(load_u8_s32(c + i), zero)), scale), stream);
-    } else {
-        FOR_VECTORS(i, n, LANES / 4, x)
-            store_f32(x + i, add_f32(mul_f32(s32_to_f32(sub_s32(load_u8_s32(c + i), zero)), scale), base), stream);
-    }
-    return done(n, stream);
+    return fetch ? TIER(quantize_loop)(x, c, n, inv_scale, zero_point, lowest, saw_nan, stream, 1)
+                 : TIER(quantize_loop)(x, c, n, inv_scale, zero_point, lowest, saw_nan, stream, 0);
 }
 
 #else
@@ -53,22 +45,15 @@ TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrd
 #define QOPS_QUANTIZE_H
 #include <stdint.h>
 
-typedef struct { int32_t zero_point; float scale, base; } from_codes;
 enum { AHEAD = 1024 }; /* how many numbers early x is fetched where nothing of it is in the caches */
 
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "core/tiers.h"
 
 static inline ptrdiff_t quantize_f32_8__simd(int tier, const float *x, void *c, ptrdiff_t n, float inv_scale,
-                                             int zero_point, int lowest, int *saw_nan, int stream)
+                                             int zero_point, int lowest, int *saw_nan, int stream, int fetch)
 {
-    return RUN_TIER(tier, quantize_f32_8, x, (uint8_t *)c, n, inv_scale, zero_point, lowest, saw_nan, stream);
-}
-
-static inline ptrdiff_t dequantize_u8_f32__simd(int tier, const uint8_t *c, float *x, ptrdiff_t n, from_codes p,
-                                                int stream)
-{
-    return RUN_TIER(tier, dequantize_u8_f32, c, x, n, p, stream);
+    return RUN_TIER(tier, quantize_f32_8, x, (uint8_t *)c, n, inv_scale, zero_point, lowest, saw_nan, stream, fetch);
 }
 #endif
 #endif
