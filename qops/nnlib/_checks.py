@@ -1,4 +1,4 @@
-"""What several ops check alike: two operands, two integers, the two ends of a range."""
+"""What several ops check alike: two operands, two the two ends of a range."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from qops.qtensor import U8, TensorLike, integers, operands, output, span
+from qops.qtensor import U8, TensorLike, operands, output, span
 
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
@@ -22,14 +22,6 @@ def two(
     """Give both operands, checked, and an array of the type `out_type` and their broadcast shape for the result."""
     x, y = operands(a, b, *names, typenum)
     return x, y, output(out, out_type, x[0], y[0], ", ".join(names))
-
-
-def two_integers(value: Any, name: str, lowest: int = 1, highest: int = 2**31 - 1) -> tuple[int, int]:
-    """Give two integers of lowest..highest."""
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
-    first, second = integers(value, name, lowest, highest)
-    return first, second
 
 
 def both_ends(value: Any, name: str) -> tuple[float, float]:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
+from qops._kernels.nnlib.pooling import two_integers
 from qops._kernels.nnlib.ranges import f32
-from qops.nnlib._checks import Checked, two, two_integers
+from qops.nnlib._checks import Checked, two
 from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
 from qops.qtensor import U8, QTensor, TensorLike, real, span, tensor
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.nnlib.pooling import moving, two_integers
 from qops._kernels.product.convolution import convolve_in_zeros
 from qops._kernels.product.mul import product_max
-from qops._kernels.product.window import Window
-from qops.nnlib._checks import two_integers
 from qops.nnlib.matmul import into, put
 from qops.nnlib.quantize_number import quantize_int
 from qops.qtensor import U8, QTensor, TensorLike, operands, tensor
@@ -85,18 +82,3 @@ def quantized_conv2d_8x8to32(
     zeros = quantize_int(0.0, x_min, x_max), quantize_int(0.0, w_min, w_max)
     sums = convolve_in_zeros(image, filters.transpose(3, 2, 0, 1), *zeros, window, place)
     return tensor(put(out, sums), -top, top)
-
-
-def moving(image: NDArray[Any], kernel: tuple[int, ...], steps: tuple[int, int], padding: str, name: str) -> Window:
-    """Give the window of a convolution or pool; `name` is the argument that says how large it is."""
-    if padding not in ("SAME", "VALID", "SAME_CAFFE"):
-        raise ValueError(f"padding: expected 'SAME', 'VALID' or 'SAME_CAFFE', got {padding!r:.80}")
-    height, width = image.shape[1:3]
-    if padding == "VALID" and (kernel[0] > height or kernel[1] > width):
-        raise ValueError(f"{name}: a window of {tuple(kernel)} does not fit in images of {(height, width)}")
-    rule = padding.removesuffix("_CAFFE")
-    window = Window.named(rule, (height, width), (kernel[0], kernel[1]), steps)
-    if padding == "SAME_CAFFE":
-        down, across = window.padding
-        window = Window(steps, padding=(down[::-1], across[::-1]))
-    return window

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product import pooling as kernels
-from qops._kernels.product.window import Window
-from qops.nnlib._checks import two_integers
-from qops.nnlib.convolution import moving
-from qops.qtensor import U8, QTensor, TensorLike, operand, tensor
+from qops._kernels.nnlib import pooling as kernels
+from qops.qtensor import QTensor, TensorLike
 
 
 def quantized_max_pool_8(
@@ -63,8 +58,8 @@ def quantized_max_pool_8(
     [4, 5, 7, 8]
     [0, 2, 6, 8]
     """
-    image, lo, hi, taps, move = _checked(x, window, stride, padding)
-    return tensor(kernels.largest(image, taps, move, out), lo, hi)
+    highest: QTensor = kernels.pool(x, window, stride, padding, out, False)
+    return highest
 
 
 def quantized_avg_pool_8(
@@ -119,18 +114,5 @@ def quantized_avg_pool_8(
     >>> quantized_avg_pool_8((x, 0.0, 1.0), (2, 2), (2, 2), "SAME").data.ravel().tolist()  # of 4, 2, 2 and 1
     [2, 4, 7, 8]
     """
-    image, lo, hi, taps, move = _checked(x, window, stride, padding)
-    if taps[0] * taps[1] > 32768:
-        raise ValueError(f"window: {taps} has more than 32768 pixels, of which the original multiplies by 0")
-    return tensor(kernels.means(image, taps, move, "q15", out=out), lo, hi)
-
-
-def _checked(
-    x: TensorLike, window: tuple[int, int], stride: tuple[int, int], padding: str
-) -> tuple[NDArray[Any], float, float, tuple[int, int], Window]:
-    """Check all but `out`, which the kernels check; give images, range, size of the window and how it moves."""
-    taps, steps = two_integers(window, "window"), two_integers(stride, "stride")
-    image, lo, hi = operand(x, "x", U8)
-    if image.ndim != 4 or image.size == 0:
-        raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {image.shape}")
-    return image, lo, hi, taps, moving(image, taps, steps, padding, "window")
+    means: QTensor = kernels.pool(x, window, stride, padding, out, True)
+    return means

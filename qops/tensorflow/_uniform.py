@@ -41,6 +41,8 @@ class Given(NamedTuple):
 
     def fit(self, shape: tuple[int, ...]) -> Affine:
         """Give them for a tensor of this shape; ValueError, in TensorFlow's words, if they do not fit."""
+        if self.axis == -1 and self.shapes == ((), ()):
+            return Affine(-1, self.scales, self.zero_points)
         if not -1 <= self.axis < len(shape):
             text = "must be -1 or in range [0, input.rank)"
             raise ValueError(f"{self.prefix}quantization_axis: {text}, but given {self.axis!r:.80}, rank {len(shape)}")

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from qops._kernels.product.convolution import Images, convolve, convolve_in_zeros
 from qops._kernels.tensorflow.mul import offset
+from qops._kernels.tensorflow.window import four
 from qops.qtensor import QTensor, TensorLike, tensor
 from qops.tensorflow._checks import into, operands, put, range_of_products
-from qops.tensorflow.window import four, placed
+from qops.tensorflow.window import placed
 
 
 def quantized_conv2d(
@@ -116,7 +117,7 @@ def quantized_conv2d(
 
 def _stride(strides: Sequence[int], dilations: Sequence[int]) -> tuple[int, int]:
     """Give the stride down and across; ValueError, in TensorFlow's words, of what it does not do."""
-    steps = four(strides, "strides", 1)
+    steps = four(strides, "strides")
     if steps[0] != 1 or steps[3] != 1:
         raise ValueError(
             "strides: Current implementation does not yet support strides in the batch and depth dimensions, "
@@ -127,7 +128,7 @@ def _stride(strides: Sequence[int], dilations: Sequence[int]) -> tuple[int, int]
             "strides: Current implementation only supports equal length strides in the row and column dimensions, "
             f"got {steps}"
         )
-    if four(dilations, "dilations", 1) != (1, 1, 1, 1):
+    if four(dilations, "dilations") != (1, 1, 1, 1):
         raise ValueError(
             "dilations: Current implementation only supports dilated rate as 1 in the row and column dimensions, "
             f"got {tuple(dilations)}"

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product import pooling as kernels
-from qops._kernels.product.window import Window
+from qops._kernels.product.pooling import largest, means
+from qops._kernels.tensorflow.ends import fit
+from qops._kernels.tensorflow.window import of_pool, over
 from qops.qtensor import QTensor, TensorLike, check_out
-from qops.tensorflow._checks import flag, one_of, operands, passed_on
-from qops.tensorflow.window import PADDINGS, four
+from qops.tensorflow._checks import flag, one_of, operands, passed_on, typenums_of
+from qops.tensorflow.window import PADDINGS
+
+KINDS = ("quint8", "qint8")
 
 
 def quantized_max_pool(
@@ -69,8 +72,10 @@ def quantized_max_pool(
     [4]
     [4, 5, 7, 8]
     """
-    image, ends, kernel, window, nothing = _checked(input, ksize, strides, padding, out)
-    return passed_on(kernels.largest(image, kernel, window, out) if nothing is None else nothing, *ends)
+    image, lo, hi, kernel, stride = _checked(input, ksize, strides, padding)
+    window = over(image, kernel, stride, padding)
+    codes = _nothing(image, kernel, stride, padding, out) if window is None else largest(image, kernel, window, out)
+    return passed_on(codes, lo, hi)
 
 
 def quantized_avg_pool(
@@ -136,35 +141,23 @@ def quantized_avg_pool(
     [2, 3, 6, 8]
     """
     flag(onednn, "onednn")
-    image, ends, kernel, window, nothing = _checked(input, ksize, strides, padding, out)
-    if nothing is None:
-        rule = "quotient" if onednn else "truncate"
-        return passed_on(kernels.means(image, kernel, window, rule, out=out), *ends)
+    image, lo, hi, kernel, stride = _checked(input, ksize, strides, padding)
+    window = over(image, kernel, stride, padding)
+    if window is not None:
+        return passed_on(means(image, kernel, window, "quotient" if onednn else "truncate", out=out), lo, hi)
+    nothing = _nothing(image, kernel, stride, padding, out)
     missing = onednn and 0 not in image.shape[::3]
-    return passed_on(nothing, *((np.empty(0, np.float32),) * 2 if missing else ends))
+    return passed_on(nothing, *((np.empty(0, np.float32),) * 2 if missing else (lo, hi)))
 
 
 def _checked(
-    input: TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str, out: NDArray[Any] | None
-) -> tuple[NDArray[Any], tuple[float, float], tuple[int, int], Window, NDArray[Any] | None]:
-    """Give the image, its range, the size of a window, how it moves; and the result, if that has no element.
-
-    Any other `out` is checked by the kernels.
-    """
-    ((image, lo, hi),) = operands(0, ("quint8", "qint8"), input=input)
-    taps, steps = four(ksize, "ksize", 1), four(strides, "strides", 1)
-    if image.ndim != 4:
-        raise ValueError(f"input: tensor_in_shape must have 2 spatial dimensions, got shape {image.shape}")
-    if taps[0] != 1 or steps[0] != 1:
-        name, lengths = ("ksize", taps) if taps[0] != 1 else ("strides", steps)
-        raise ValueError(f"{name}: Pooling is not yet supported on the batch dimension, got {lengths}")
-    if taps[3] != 1:
-        raise ValueError(f"ksize: Non-spatial pooling is not yet supported, got {taps}")
-    size, kernel, stride = image.shape[1:3], (taps[1], taps[2]), (steps[1], steps[2])
-    rule, nothing = one_of(padding, "padding", PADDINGS), None
-    if image.size == 0 or (rule == "VALID" and (kernel[0] > size[0] or kernel[1] > size[1])):
-        nothing = _nothing(image, kernel, stride, rule, out)
-    return image, (lo, hi), kernel, Window.named(rule, size, kernel, stride), nothing
+    input: TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str
+) -> tuple[NDArray[Any], float, float, tuple[int, int], tuple[int, int]]:
+    """Give the image, its range, and the lengths of the windows and of their steps; the kernels check `out`."""
+    image, lo, hi = fit(input, 0, typenums_of(KINDS)) or operands(0, KINDS, input=input)[0]
+    kernel, stride = of_pool(image, ksize, strides)
+    one_of(padding, "padding", PADDINGS)
+    return image, lo, hi, kernel, stride
 
 
 def _nothing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import copysign, inf
 from typing import Any
 
 import numpy as np
@@ -104,8 +105,7 @@ def uniform_quantize(
 
     def run(i: int, part: NDArray[Any], codes: NDArray[Any]) -> None:
         scale, zero = affine.of(i)
-        with np.errstate(divide="ignore"):
-            inverse = float(np.float32(1) / np.float32(scale))
+        inverse = float(np.float32(1 / scale)) if scale else copysign(inf, scale)
         kernels.quantize(part, inverse if abs(inverse) >= NORMAL else 0.0, zero, lowest, max(lowest, highest), codes)
 
     each_slice(affine.axis, run, x, out)

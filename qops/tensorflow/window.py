@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from qops._kernels.product.window import Window
-from qops.qtensor import integers
 from qops.tensorflow._checks import one_of
 
 PADDINGS = ("SAME", "VALID")
-
-
-def four(values: Sequence[int], name: str, least: int) -> tuple[int, ...]:
-    """Give an attribute of one integer for each axis of (N, H, W, C)."""
-    if not isinstance(values, (tuple, list)):
-        raise TypeError(f"{name}: expected a sequence of four integers, got {values!r:.80}")
-    if len(values) != 4:
-        raise ValueError(f"{name}: Sliding window {name} field must specify 4 dimensions, got {len(values)}")
-    return integers(values, name, least, 2**31 - 1)
 
 
 def placed(

@@ -9,6 +9,7 @@ ELSEWHERE = {
     "core/checks": "house/test_refusals.py",
     "core/clamp": "nnlib/test_relu.py",
     "core/codes": "nouns/test_qtensor.py",
+    "core/dequantize": "frontdoor/test_quantize.py",
     "core/double_stage": "rules/test_accumulators.py",
     "core/float_stage": "tensorflow/test_quantize.py",
     "core/integer_stage": "nouns/test_fixedpoint.py",

@@ -15,10 +15,21 @@ cdef inline Py_ssize_t room(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel
     return size + axis.before + axis.after - span(axis, kernel)
 
 
-cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept:
+cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel, bint odd_one_first) noexcept:
     cdef Py_ssize_t places = (size + axis.stride - 1) // axis.stride
     cdef Py_ssize_t total = max(0, (places - 1) * axis.stride + span(axis, kernel) - size)
-    axis.before, axis.after = total // 2, total - total // 2
+    axis.before = (total + odd_one_first) // 2
+    axis.after = total - axis.before
+
+
+cdef Window moving(str padding, Py_ssize_t height, Py_ssize_t width, tuple kernel, tuple stride):
+    """`Window.named`, or with "SAME_CAFFE" that with an odd pixel of padding before the image, of checked numbers."""
+    cdef Window made = Window.__new__(Window)
+    made.down, made.across = Axis(stride[0], 1, 0, 0), Axis(stride[1], 1, 0, 0)
+    if padding != "VALID":
+        pad_same(&made.down, height, kernel[0], padding == "SAME_CAFFE")
+        pad_same(&made.across, width, kernel[1], padding == "SAME_CAFFE")
+    return made
 
 
 @cython.final
@@ -53,8 +64,8 @@ cdef class Window:
         if padding == "VALID":
             return Window(stride, dilation)
         cdef Window made = Window(stride, dilation)
-        pad_same(&made.down, size[0], kernel[0])
-        pad_same(&made.across, size[1], kernel[1])
+        pad_same(&made.down, size[0], kernel[0], False)
+        pad_same(&made.across, size[1], kernel[1], False)
         return made
 
     @property

@@ -1,0 +1,44 @@
+"""nnlib's pools: what is checked, and how windows move; the loops are those of product/pooling.pyx."""
+
+cimport numpy as cnp
+from libc.stdint cimport INT32_MAX
+
+from qops._kernels.core.checks cimport Ends, integer, operand_of
+from qops._kernels.core.codes cimport tensor
+from qops._kernels.product cimport window as windows
+
+from qops._kernels.product import pooling
+
+cnp.import_array()
+
+
+cpdef tuple two_integers(value, str name, lowest=1, highest=INT32_MAX):
+    """Two integers of lowest..highest."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
+    return integer(value[0], name, lowest, highest), integer(value[1], name, lowest, highest)
+
+
+cpdef windows.Window moving(cnp.ndarray image, tuple kernel, tuple steps, padding, str name):
+    """The window of a convolution or pool; `name` is the argument that says how large it is."""
+    cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
+    if padding not in ("SAME", "VALID", "SAME_CAFFE"):
+        raise ValueError(f"padding: expected 'SAME', 'VALID' or 'SAME_CAFFE', got {padding!r:.80}")
+    if padding == "VALID" and (kernel[0] > height or kernel[1] > width):
+        raise ValueError(f"{name}: a window of {kernel} does not fit in images of {(height, width)}")
+    return windows.moving(str(padding), height, width, kernel, steps)
+
+
+def pool(x, window, stride, padding, out, bint means):
+    """The largest code of each window, or their means, in the range of `x`."""
+    cdef Ends ends
+    cdef tuple taps = two_integers(window, "window"), steps = two_integers(stride, "stride")
+    cdef cnp.ndarray image = operand_of(x, "x", cnp.NPY_UINT8, -1, &ends)
+    if cnp.PyArray_NDIM(image) != 4 or cnp.PyArray_SIZE(image) == 0:
+        raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {(<object>image).shape}")
+    move = moving(image, taps, steps, padding, "window")
+    if not means:
+        return tensor(pooling.largest(image, taps, move, out), ends.min, ends.max)
+    if taps[0] * taps[1] > 32768:
+        raise ValueError(f"window: {taps} has more than 32768 pixels, of which the original multiplies by 0")
+    return tensor(pooling.means(image, taps, move, "q15", out=out), ends.min, ends.max)

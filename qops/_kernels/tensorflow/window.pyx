@@ -1,0 +1,40 @@
+"""The windows of TensorFlow's pools and convolution: their attributes, checked."""
+
+cimport numpy as cnp
+from libc.stdint cimport INT32_MAX
+
+from qops._kernels.core.checks cimport integer
+from qops._kernels.product cimport window as windows
+
+cnp.import_array()
+
+
+cpdef tuple four(values, str name):
+    """An attribute of one integer, at least 1, for each axis of (N, H, W, C)."""
+    cdef Py_ssize_t i
+    if not isinstance(values, (tuple, list)):
+        raise TypeError(f"{name}: expected a sequence of four integers, got {values!r:.80}")
+    if len(values) != 4:
+        raise ValueError(f"{name}: Sliding window {name} field must specify 4 dimensions, got {len(values)}")
+    return tuple([integer(values[i], name, 1, INT32_MAX) for i in range(4)])
+
+
+def of_pool(cnp.ndarray image, ksize, strides):
+    """The lengths of the windows of a pool, (height, width), and of their steps."""
+    cdef tuple taps = four(ksize, "ksize"), steps = four(strides, "strides")
+    if cnp.PyArray_NDIM(image) != 4:
+        raise ValueError(f"input: tensor_in_shape must have 2 spatial dimensions, got shape {(<object>image).shape}")
+    if taps[0] != 1 or steps[0] != 1:
+        name, lengths = ("ksize", taps) if taps[0] != 1 else ("strides", steps)
+        raise ValueError(f"{name}: Pooling is not yet supported on the batch dimension, got {lengths}")
+    if taps[3] != 1:
+        raise ValueError(f"ksize: Non-spatial pooling is not yet supported, got {taps}")
+    return taps[1:3], steps[1:3]
+
+
+def over(cnp.ndarray image, tuple kernel, tuple stride, str padding):
+    """How the windows of a pool move over the image; None if there is no window, or no code in it."""
+    cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
+    if cnp.PyArray_SIZE(image) == 0 or padding == "VALID" and (kernel[0] > height or kernel[1] > width):
+        return None
+    return windows.moving(padding, height, width, kernel, stride)
