@@ -3,6 +3,7 @@
 import numpy as np
 
 from benchmarks import nnlib, pools, products
+from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
 from benchmarks.peers import frontdoor_numpy, rules_numpy, uniform_numpy
@@ -259,6 +260,7 @@ FORMS = {
     **{key: {"float64": product} for key in products.UNPACKED + products.PACKED},
     products.SATURATING.name: {"int32": saturating},
     **{case.name: {"float64": by_window(products.convolved)} for case in products.CONVOLUTIONS},
+    conv.QUANTIZED_CONVOLUTION.name: {"float64": by_window(conv.real_codes)},
     products.SATURATING_CONVOLUTION.name: {"int32": by_window(products.convolved_saturated)},
     products.DEPTHWISE.name: {"float64": by_window(products.convolved_by_channel)},
     **{name: form for names, form in OF_SYSTEMS.items() for name in names},
