@@ -39,14 +39,30 @@ class Rule(NamedTuple):
     systems: str
 
 
+_LEGEND = """\
+A scale becomes an integer multiplier and a right shift. The product with it is rounded in one step or in two.
+
+name        what requantize takes as its rule
+multiplier  the bits of the multiplier; or the float type that the scale keeps; given: by the caller
+first       how the product is rounded in the whole shift; if second is not empty, in the first part, mostly 31 bits
+second      how the result is rounded again in the rest of the shift; empty: there is no second step
+zero_point  outside: added after the rounding; inside: before it
+wraps       what wraps modulo 2**32 where other rules saturate; empty: nothing
+systems     who computes so
+
+half_up, half_away and half_even go to the nearest integer: they send ties up, away from 0, and to the even one.
+floor goes down, truncate goes toward 0.
+"""
+
+
 class Rules(dict[str, Rule]):
-    """Requantization rules by name; printed, a table."""
+    """Requantization rules by name; printed, what the columns mean and a table."""
 
     def __str__(self) -> str:
         rows = [Rule._fields, *self.values()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-        return "\n".join(lines)
+        return "\n".join([_LEGEND, *lines])
 
 
 # fmt: off

@@ -1,5 +1,6 @@
 """What `explain` found: rules that fit, verdicts on all others, and how they print."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -137,21 +138,35 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = []
-        if self.exact:
-            same = " (the same function on these data)" if len(self.exact) > 1 else ""
-            lines.append(f"{', '.join(self.exact)}: all {self.size:,} integers{same}")
-        else:
+        if not self.exact:
             lines.append(f"no rule gives all {self.size:,} integers with the numbers that are given")
+        elif len(self.exact) == 1:
+            lines.append(f"{self.exact[0]}: all {self.size:,} integers")
+        elif "\n" in (names := _names(self.exact)):
+            same = f"{len(self.exact)} rules give all {self.size:,} integers (the same function on these data):"
+            lines.append(same + names)
+        else:
+            lines.append(f"{names}: all {self.size:,} integers (the same function on these data)")
         by_words: dict[str, list[str]] = {}
         for v in self.mistakes:
             by_words.setdefault(v.before, []).append(v.rule)
-        lines += [f"  all of them, with {words}: {', '.join(rules)}" for words, rules in by_words.items()]
+        lines += [f"  all of them, with {words}: {_names(rules)}" for words, rules in by_words.items()]
         lines += [_line(v) for v in self.excluded[:_NEAREST]]
         if self.refused:
-            lines.append(f"  do not take these numbers: {', '.join(self.refused)}")
+            lines.append(f"  do not take these numbers: {_names(self.refused)}")
         if self.separated is not None:
             lines.append(f"  probe: {self.separated}")
         return "\n".join(lines)
+
+
+def _names(rules: Iterable[str]) -> str:
+    """The rules in one line; where there are range rules, each on a line of its own with the rules that go with it."""
+    by_range: dict[str, list[str]] = {}
+    for rule in rules:
+        chosen, _, then = rule.rpartition(", ")
+        by_range.setdefault(chosen, []).append(then)
+    lines = (f"\n    {chosen}: {', '.join(then)}" for chosen, then in by_range.items() if chosen)
+    return ", ".join(by_range.get("", [])) + "".join(lines)
 
 
 def _line(v: Verdict) -> str:

@@ -132,9 +132,13 @@ def test_kernels_refuse_what_they_would_read_wrongly(call, text):
     assert (y == 77).all()
 
 
-def test_the_table_prints():
-    lines = str(rules.TABLE).splitlines()
-    assert [line.split()[0] for line in lines] == ["name", *rules.TABLE]
+def test_the_table_prints_what_its_columns_mean_and_its_rows():
+    words, columns, roundings, table = str(rules.TABLE).split("\n\n")
+    assert words.startswith("A scale becomes an integer multiplier")
+    assert [line.split()[0] for line in columns.splitlines()] == list(rules.Rule._fields)
+    assert [line.split()[0] for line in table.splitlines()] == ["name", *rules.TABLE]
+    used = {rounding for row in rules.TABLE.values() for rounding in (row.first, row.second)} - {""}
+    assert {word.strip(",") for word in roundings.split()} >= used
 
 
 @pytest.mark.parametrize("rule", ["tflite-double", "fp32-even", "rndnu16", "double-away"])

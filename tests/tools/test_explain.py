@@ -60,6 +60,19 @@ def test_other_kinds_are_named(rng):
     assert found.exact == ["avgpool/torch-nhwc"]
 
 
+def test_range_rules_have_a_line_each(rng):
+    x = rng.normal(0, 1, 300).astype(np.float32)
+    scale, zero = rules.choose_range(-1.0, 3.0, "tflite")
+    y = rules.quantize(x, "div-even", scale=scale, zero_point=zero)
+    found = qops.explain(x, y, kind="quantize", rmin=-1.0, rmax=3.0)
+    first, *lines = str(found).splitlines()
+    assert first == f"{len(found.exact)} rules give all 300 integers (the same function on these data):"
+    listed = [line.strip().split(": ") for line in lines if line.startswith("    choose/")]
+    printed = [f"{chosen}, {then}" for chosen, names in listed for then in names.split(", ")]
+    assert sorted(printed) == sorted(found.exact)
+    assert len({chosen for chosen, _ in listed}) == len(listed) > 1
+
+
 def test_kinds_of_differences_are_told(rng):
     x = np.arange(-400, 400, dtype=np.int32)
     y = rules.requantize(x, "rndnu", scale=0.375)
