@@ -25,7 +25,9 @@ def _given(integers: Any) -> tuple[Any, Any]:
     if isinstance(integers, tuple) and [type(x) for x in integers] == [int, int] and _fits(*integers):
         return integers
     try:
-        multiplier, right_shift = np.broadcast_arrays(*(np.asarray(x) for x in integers))
+        multiplier, right_shift = (np.asarray(x) for x in integers)
+        if multiplier.shape != right_shift.shape:
+            multiplier, right_shift = np.broadcast_arrays(multiplier, right_shift)
     except (TypeError, ValueError):
         raise TypeError(f"integers: expected (multiplier, right_shift), got {integers!r:.80}") from None
     if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
@@ -185,10 +187,12 @@ def _moved(x: NDArray[Any], in_zero_point: int, numbers: Numbers) -> NDArray[Any
     """The accumulators less their zero point, as the rule reads them: int32 where that holds them, else wider."""
     if (x.dtype == np.int32 and in_zero_point == 0) or x.size == 0:
         return x.astype(np.int32, copy=False)
+    rule, near = numbers.rule, np.asarray(np.subtract(x.astype(np.int32, copy=False), np.int32(in_zero_point)))
+    if rule.wraps == "every step" and x.dtype == np.int32:
+        return near
     least, most = int(x.min()) - in_zero_point, int(x.max()) - in_zero_point
     if min(least, -most - 1) >= -(2**31):
-        return np.asarray(x.astype(np.int64) - in_zero_point, np.int32)
-    rule = numbers.rule
+        return near
     if (rule.multiplier in FLOATS - SINGLES) or rule.name == "rndnu16":
         raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
     if max(-least, most) >= 2**48:

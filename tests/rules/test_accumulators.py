@@ -89,6 +89,17 @@ def test_every_step_of_gemmlowp_wraps():
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("offset", [-(2**31), -1, 7, 2**31 - 1])
+def test_what_is_subtracted_wraps_only_where_the_rule_does(offset):
+    x = np.array([-(2**31), -(2**31) + 5, -9, 0, 9, 2**31 - 6, 2**31 - 1], np.int32)
+    how = {"integers": (3, 16), "in_zero_point": offset, "dtype": np.int32}
+    wrapped = (x - np.int64(offset)) * 3 + 2**15
+    wanted = wrapped.astype(np.int32) >> 16
+    np.testing.assert_array_equal(rules.requantize(x, "gemmlowp-legacy", **how), wanted)
+    np.testing.assert_array_equal(rules.requantize(x.astype(np.int64), "gemmlowp-legacy", **how), wanted)
+    np.testing.assert_array_equal(rules.requantize(x, "shift-half-up", **how), wrapped >> 16)
+
+
 def test_accumulators_of_48_bits():
     x = [2**40 + 3, -(2**40)]
     assert rules.requantize(x, "fp32-even", scale=2.0**-30, dtype=np.int16).tolist() == [1024, -1024]
