@@ -63,7 +63,17 @@ ALLOWED = {  # what the original takes too
         for end in ("min", "max")
     ),
     *((f"onednn.{cell}", "weights_scale", "list") for cell in ("lstm", "gru")),  # scales, of which there may be more
-    ("explain", "scale", "list"),  # one a channel
+    *((name, "scale", "list") for name in ("explain", "rules.requantize")),  # one a channel
+    *(  # ONNX: an input left out is None
+        (f"onnx.{name}", f"{operand}_zero_point", "none")
+        for name, operands in {
+            "quantize_linear": "y",
+            "dequantize_linear": "x",
+            "matmul_integer": "ab",
+            "conv_integer": "xw",
+        }.items()
+        for operand in operands
+    ),
 }
 RANGES = re.compile("(requested_output_)?(min|max)(_range)?")
 

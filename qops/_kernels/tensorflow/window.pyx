@@ -32,9 +32,9 @@ def of_pool(cnp.ndarray image, ksize, strides):
     return taps[1:3], steps[1:3]
 
 
-def over(cnp.ndarray image, tuple kernel, tuple stride, str padding):
+def over(cnp.ndarray image, tuple kernel, tuple stride, padding):
     """How the windows of a pool move over the image; None if there is no window, or no code in it."""
     cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
     if cnp.PyArray_SIZE(image) == 0 or padding == "VALID" and (kernel[0] > height or kernel[1] > width):
         return None
-    return windows.moving(padding, height, width, kernel, stride)
+    return windows.moving(str(padding), height, width, kernel, stride)
