@@ -1,4 +1,4 @@
-"""`qops.rules.requantize`, by the rules that most systems use: int32 accumulators to int8 codes."""
+"""`qops.rules`: int32 accumulators to int8 codes by the rules that most systems use, float32 values to uint8 codes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,6 +15,8 @@ Array = NDArray[Any]
 SCALE, ZERO = 0.0033, 3
 RIGHT_SHIFT = 39  # SCALE = MULTIPLIER / 2**39, 31 bits
 MULTIPLIER = round(SCALE * 2**RIGHT_SHIFT)
+STEP, MIDDLE = np.float32(0.0123), 101  # of values: the size of a code step, the code of 0
+INVERSE = np.float32(1) / STEP
 SIZES, QUICK = (10_000, 100_000, 1_000_000), (100_000,)
 
 
@@ -57,6 +59,39 @@ def away(x: Array) -> Array:
     return coded(np.copysign(np.floor(np.abs(product) + 0.5), product))
 
 
+def values(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """Reals, some of which are beyond the codes."""
+    return {"x": rng.normal(0, 1.2, n).astype(np.float32)}
+
+
+def over_away(x: Array) -> Array:
+    """Divided, half away from 0."""
+    quotient = x / STEP
+    whole = np.trunc(quotient)
+    return np.clip(whole + np.trunc(2 * (quotient - whole)) + MIDDLE, 0, 255)
+
+
+def over_even(x: Array) -> Array:
+    """Divided, half to even."""
+    return np.clip(np.rint(x / STEP) + MIDDLE, 0, 255)
+
+
+def times_even(x: Array) -> Array:
+    """Times the inverse, half to even."""
+    return np.clip(np.rint(x * INVERSE) + MIDDLE, 0, 255)
+
+
+def fused(x: Array) -> Array:
+    """Times the inverse and the zero point added in float64, then one float32, half to even."""
+    return np.clip(np.rint((x * np.float64(INVERSE) + MIDDLE).astype(np.float32)), 0, 255)
+
+
+def qops_quantize(rule: str, x: Array) -> Candidate:
+    """Call qops."""
+    out, step = shared(x.size, np.uint8), float(STEP)
+    return Candidate(lambda: rules.quantize(x, rule, scale=step, zero_point=MIDDLE, out=out), lambda: out, 0)
+
+
 def qops_rule(rule: str, x: Array) -> Candidate:
     """Call qops."""
     out = shared(x.size, np.int8)
@@ -70,7 +105,20 @@ REFERENCES: dict[str, Callable[[Array], Array]] = {
     "fp32-even": even,
     "double-away": away,
 }
+QUANTIZE: dict[str, Callable[[Array], Array]] = {
+    "div-away": over_away,
+    "div-even": over_even,
+    "inv-even": times_even,
+    "fma-zp-inside": fused,
+}
+
+
+def row(name: str, inputs: Callable[..., dict[str, Any]], reference: Callable[[Array], Array], qops: Any) -> Case:
+    """Four bytes read and one written of each element."""
+    return Case(name, inputs, reference, qops, lambda n: 5 * n, BYTES, SIZES, QUICK)
+
+
 RULES = [
-    Case(f"rules_{rule}", accumulators, reference, partial(qops_rule, rule), lambda n: 5 * n, BYTES, SIZES, QUICK)
-    for rule, reference in REFERENCES.items()
+    *(row(f"rules_{rule}", accumulators, exact, partial(qops_rule, rule)) for rule, exact in REFERENCES.items()),
+    *(row(f"rules_quantize_{rule}", values, exact, partial(qops_quantize, rule)) for rule, exact in QUANTIZE.items()),
 ]

@@ -1,4 +1,4 @@
-"""The numba forms of the rules of requantization: the loops one would write."""
+"""The numba forms of the rules: the loops one would write."""
 
 import numba
 import numpy as np
@@ -45,11 +45,45 @@ def away(x, out, scale, zero):
         out[i] = np.int8(np.int32(min(max(code, -128.0), 127.0)))
 
 
-def form(loop, *arguments):
+@numba.njit(error_model="numpy")
+def over_away(x, out, step, zero):
+    """Divided in float32, half away from 0."""
+    for i in range(out.size):
+        quotient = x[i] / step
+        whole = np.trunc(quotient)
+        code = whole + np.trunc(f32(2) * (quotient - whole)) + zero
+        out[i] = np.uint8(np.int32(min(max(code, f32(0)), f32(255))))
+
+
+@numba.njit(error_model="numpy")
+def over_even(x, out, step, zero):
+    """Divided in float32, half to even."""
+    for i in range(out.size):
+        code = np.rint(x[i] / step) + zero
+        out[i] = np.uint8(np.int32(min(max(code, f32(0)), f32(255))))
+
+
+@numba.njit(error_model="numpy")
+def times_even(x, out, inverse, zero):
+    """Times the inverse in float32, half to even."""
+    for i in range(out.size):
+        code = np.rint(x[i] * inverse) + zero
+        out[i] = np.uint8(np.int32(min(max(code, f32(0)), f32(255))))
+
+
+@numba.njit(error_model="numpy")
+def fused(x, out, inverse, zero):
+    """In float64, which holds the product; then one float32, half to even."""
+    for i in range(out.size):
+        code = np.rint(f32(x[i] * inverse + zero))
+        out[i] = np.uint8(np.int32(min(max(code, f32(0)), f32(255))))
+
+
+def form(loop, *arguments, dtype=np.int8):
     """Give a maker of candidates for the loop."""
 
     def make(x):
-        out = shared(x.size, np.int8)
+        out = shared(x.size, dtype)
         loop(x[:1], out[:1], *arguments)
         return Candidate(lambda: loop(x, out, *arguments), lambda: out, 0)
 
@@ -64,4 +98,8 @@ FORMS = {
     "rules_rndnu": form(once, np.int64(FRACTION * 2**24), np.int64(24 - EXPONENT), ZERO),
     "rules_fp32-even": form(even, f32(rules.SCALE), f32(rules.ZERO)),
     "rules_double-away": form(away, rules.SCALE, float(rules.ZERO)),
+    "rules_quantize_div-away": form(over_away, rules.STEP, f32(rules.MIDDLE), dtype=np.uint8),
+    "rules_quantize_div-even": form(over_even, rules.STEP, f32(rules.MIDDLE), dtype=np.uint8),
+    "rules_quantize_inv-even": form(times_even, rules.INVERSE, f32(rules.MIDDLE), dtype=np.uint8),
+    "rules_quantize_fma-zp-inside": form(fused, float(rules.INVERSE), float(rules.MIDDLE), dtype=np.uint8),
 }

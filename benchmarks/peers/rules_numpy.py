@@ -1,19 +1,22 @@
-"""The numpy forms of the rules of requantization: their formulas, a pass for each operation."""
+"""The numpy forms of the rules: their formulas, a pass for each operation."""
 
 import numpy as np
 
 from benchmarks.case import Candidate, shared
-from benchmarks.rules import REFERENCES
+from benchmarks.rules import QUANTIZE, REFERENCES
 
 
-def form(formula):
+def form(formula, dtype):
     """Give a maker of candidates for the formula."""
 
     def make(x):
-        out = shared(x.size, np.int8)
+        out = shared(x.size, dtype)
         return Candidate(lambda: np.copyto(out, formula(x), casting="unsafe"), lambda: out, 0)
 
     return make
 
 
-FORMS = {f"rules_{rule}": {"formula": form(formula)} for rule, formula in REFERENCES.items()}
+FORMS = {
+    **{f"rules_{rule}": {"formula": form(formula, np.int8)} for rule, formula in REFERENCES.items()},
+    **{f"rules_quantize_{rule}": {"formula": form(formula, np.uint8)} for rule, formula in QUANTIZE.items()},
+}

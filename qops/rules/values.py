@@ -1,18 +1,20 @@
 """Quantize by a rule's name: float32 values to codes."""
 
+from functools import lru_cache
+from math import isinf
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.core import rows
-from qops.codes import CodeType, of_dtype
+from qops._kernels.core.range import range_float
+from qops.codes import of_dtype
 from qops.qtensor import as_array, check_out, integer, number
 
 __all__ = ["QUANTIZE", "QuantizeRule", "quantize"]
 
 F32 = np.float32
-Array = NDArray[Any]
 
 
 class QuantizeRule(NamedTuple):
@@ -110,11 +112,13 @@ def quantize(
         raise TypeError(f"x: expected real numbers, got {source.dtype}")
     with np.errstate(all="ignore"):
         values = source.astype(F32, copy=False)
-        if values.size and np.isnan(values.min()):
-            raise ValueError("x: has NaN, which has no code")
+    if not range_float(values)[2] and np.isnan(values).any():
+        raise ValueError("x: has NaN, which has no code")
     codes = of_dtype(dtype)
     zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
-    row = _row(name, number(scale, "scale"), zero, codes, values)
+    row = _row(name, number(scale, "scale"), zero, codes.lowest, codes.highest)
+    if isinf(row["scale"]) and not values.all():
+        raise ValueError(f"scale: {scale} has no reciprocal in float32, which {name} takes")
     if out is not None:
         check_out(out, codes.dtype.num, values.shape, [source])
     made = np.empty(values.shape, codes.dtype) if out is None else np.asarray(out)
@@ -122,15 +126,14 @@ def quantize(
     return made
 
 
-def _row(name: str, scale: float, zero: int, codes: CodeType, values: Array) -> dict[str, Any]:
-    """The numbers of a rule, for the loop."""
+@lru_cache(maxsize=256)
+def _row(name: str, scale: float, zero: int, lowest: int, highest: int) -> dict[str, Any]:
+    """The numbers of a rule, for the loop: calls repeat theirs."""
     rule = QUANTIZE[name]
     with np.errstate(all="ignore"):
         step = F32(scale)
         factor = step if rule.product == "over" else F32(1) / step
     if not (step > 0 and np.isfinite(step)):
         raise ValueError(f"scale: expected a number above 0, got {scale}")
-    if not np.isfinite(factor) and not values.all():
-        raise ValueError(f"scale: {scale} has no reciprocal in float32, which {name} takes")
     where = {"plus" if rule.zero_point == "inside" else "shift": zero}
-    return rows.floats(float(factor), rule.rounding, codes.lowest, codes.highest, form=rule.product, **where)
+    return rows.floats(float(factor), rule.rounding, lowest, highest, form=rule.product, **where)

@@ -25,3 +25,21 @@ def test_a_scale_without_a_reciprocal_is_refused_where_one_is_taken():
     assert rules.quantize([0.0], "div-even", scale=1e-45).tolist() == [0]
     with pytest.raises(ValueError, match=r"^scale: 1e-45 has no reciprocal"):
         rules.quantize([0.0], "inv-even", scale=1e-45)
+
+
+@pytest.mark.parametrize("rule", rules.QUANTIZE)
+def test_nan_is_refused_wherever_it_is_and_infinities_saturate(rule):
+    x = np.tile(np.float32([0, np.inf, -np.inf]), 40)
+    assert rules.quantize(x, rule, scale=1.0, zero_point=5).tolist() == [5, 255, 0] * 40
+    assert rules.quantize(x[::-2], rule, scale=1.0, zero_point=5).tolist() == [0, 5, 255] * 20
+    for where in (0, 50, -1):
+        bad = x.copy()
+        bad[where] = np.nan
+        with pytest.raises(ValueError, match=r"^x: has NaN"):
+            rules.quantize(bad, rule, scale=1.0)
+
+
+def test_a_scale_that_was_taken_is_still_refused_with_other_values():
+    assert rules.quantize([1.0], "inv-even", scale=1e-45).tolist() == [255]
+    with pytest.raises(ValueError, match=r"^scale: 1e-45 has no reciprocal"):
+        rules.quantize([1.0, 0.0], "inv-even", scale=1e-45)
