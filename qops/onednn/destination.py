@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.onednn import steps as kernels
 from qops.onednn import _checks as check
-from qops.onednn.cast import DTYPES, F32, put, store, to_f32
+from qops.onednn.cast import DTYPES, F32, ROWS, put, store, to_f32
 from qops.qtensor import check_out
 
 __all__ = ["Destination", "Step", "destination", "fma", "made"]
@@ -81,6 +81,10 @@ class Destination(NamedTuple):
                 if isfinite(value) and (value or name == "add"):
                     terms[term] = sign * value
                     left.pop()
+        if left and x.dtype == np.int32 and self.dt != "f32" and x.flags.carray:
+            codes = self._codes(x, left, terms, is_scratch)
+            if codes is not None:
+                return codes
         if left or self.dt == "f32":
             x = made(x if is_scratch else to_f32(x), left, self.old)
         if self.dt != "s32" or self.out is not None or not (is_scratch and x.flags.carray):
@@ -90,6 +94,18 @@ class Destination(NamedTuple):
             part = slice(start, start + BLOCK)
             codes[part] = store(values[part], self.dt, None, **terms)
         return codes.reshape(x.shape)
+
+    def _codes(
+        self, x: NDArray[np.int32], steps: Sequence[Step], terms: dict[str, float], is_scratch: bool
+    ) -> NDArray[Any] | None:
+        """Give the codes of sums in C order, in one pass; None if that cannot be done, and then nothing was."""
+        out = self.out
+        if out is None:
+            out = x if is_scratch and self.dt == "s32" else np.empty(x.shape, DTYPES[self.dt])
+        if not out.flags.carray:
+            return None
+        row = {**ROWS[self.dt], **terms}
+        return out if kernels.finish_codes(x, steps, as_floats(self.old), row, out) else None
 
 
 def destination(
@@ -117,8 +133,12 @@ def destination(
 
 def made(x: NDArray[Any], steps: Sequence[Step], old: NDArray[Any] | None = None) -> F32:
     """Make the steps on `x`, in its memory if it is in C order."""
-    before = None if old is None else np.asarray(old, np.float32, order="C")
-    return kernels.finish(np.asarray(x, order="C"), steps, before)
+    return kernels.finish(np.asarray(x, order="C"), steps, as_floats(old))
+
+
+def as_floats(x: NDArray[Any] | None) -> F32 | None:
+    """Give `x` as float32 in C order, if there is one."""
+    return None if x is None else np.asarray(x, np.float32, order="C")
 
 
 def fma(x: F32, factor: float, addend: float) -> F32:

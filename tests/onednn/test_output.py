@@ -125,3 +125,20 @@ def test_arrays_that_do_not_fit_are_refused():
     with pytest.raises(KeyError, match="halve"):
         kernels.finish(x, [("halve", 2.0)])
     assert not x.any()
+
+
+def test_codes_are_made_only_where_all_floats_are_finite():
+    x, row = np.zeros(5, np.int32), cast.ROWS["u8"]
+    out = np.full(5, 7, np.uint8)
+    for steps in ([("multiply", 3e38)], [("add", np.nan)], [("divide", 0.0)], [("leak", 3e38)], [("sum", 3e38)]):
+        assert not kernels.finish_codes(x, steps, np.zeros(5, F), row, out)
+        assert (out == 7).all()
+    assert kernels.finish_codes(x, [("multiply", 1e20), ("add", F(range(5)))], None, row, out)
+    assert out.tolist() == [*range(5)]
+    with pytest.raises(TypeError, match="x: expected int32, got float32"):
+        kernels.finish_codes(x.astype(F), [], None, row, out)
+    with pytest.raises(TypeError, match="out: expected uint8, int8 or int32, got int16"):
+        kernels.finish_codes(x, [], None, row, out.astype(np.int16))
+    for wrong in (out[:4], np.zeros(10, np.uint8)[::2]):
+        with pytest.raises(ValueError, match="out: expected an array in C order with as many elements"):
+            kernels.finish_codes(x, [], None, row, wrong)

@@ -1,4 +1,5 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,3 +9,10 @@ def finish(
     steps: Sequence[tuple[str, ArrayLike]],
     old: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]: ...
+def finish_codes(
+    x: NDArray[np.int32],
+    steps: Sequence[tuple[str, ArrayLike]],
+    old: NDArray[np.float32] | None,
+    row: Mapping[str, Any],
+    out: NDArray[Any],
+) -> bool: ...

@@ -9,9 +9,10 @@ A step is a name and an operand v:
     "fma"                          x + v * old, rounded once
 """
 cimport numpy as cnp
-from libc.math cimport fmaf
+from libc.math cimport INFINITY, fabs, fmaf
 from libc.stdint cimport int32_t
 
+from qops._kernels.core.float_stage cimport FloatRow, float_codes_of
 from qops._kernels.core.tiers cimport tier
 
 import numpy as np
@@ -35,6 +36,8 @@ cdef enum:
     BLOCK = 1024  # floats: all steps are made on one block before the next, so that it stays in the L1 cache
     ADD, MULTIPLY, DIVIDE, RELU, LEAK, SUM, FMA
 
+cdef double S32_BOUND = 2.0**31
+cdef double F32_BOUND = 2.0**127  # what stays below it does not overflow, however it is rounded
 cdef dict KINDS = {
     "add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "relu": RELU, "leak": LEAK, "sum": SUM, "fma": FMA,
 }
@@ -42,7 +45,15 @@ cdef dict KINDS = {
 ctypedef struct Step:
     int kind
     const float *values  # the operand, repeated to fill a block
+    Py_ssize_t size  # how many of them there are before they repeat
     float factor
+
+ctypedef struct Work:
+    Step *steps
+    Py_ssize_t count, block, size
+    const int32_t *s  # what x is made of, if it is not there yet
+    float *x
+    float *old
 
 cdef void convert(const int32_t *s, float *x, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i = convert__simd(tier(), s, x, n)
@@ -111,15 +122,59 @@ cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t n) noe
         fuse_old(x, old, s.factor, n)
 
 
-cdef void make_steps(const Step *steps, Py_ssize_t count, const int32_t *s, float *x, const float *old, Py_ssize_t n,
-                     Py_ssize_t block) noexcept nogil:
-    cdef Py_ssize_t first, i, size
-    for first from 0 <= first < n by block:
-        size = min(block, n - first)
-        if s != NULL:
-            convert(s + first, x + first, size)
-        for i in range(count):
-            make_step(steps + i, x + first, old + first if old != NULL else NULL, size)
+cdef void make_block(const Work *w, float *x, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    if w.s != NULL:
+        convert(w.s + first, x, n)
+    for i in range(w.count):
+        make_step(w.steps + i, x, w.old + first if w.old != NULL else NULL, n)
+
+
+cdef void make_floats(const Work *w) noexcept nogil:
+    cdef Py_ssize_t first
+    for first from 0 <= first < w.size by w.block:
+        make_block(w, w.x + first, first, min(w.block, w.size - first))
+
+
+cdef void make_codes(const Work *w, FloatRow row, int typenum, char *codes, int itemsize) noexcept nogil:
+    """Codes of int32 sums. The floats of each block are made in the same memory: a block of them."""
+    cdef Py_ssize_t first, n
+    for first from 0 <= first < w.size by w.block:
+        n = min(w.block, w.size - first)
+        make_block(w, w.x, first, n)
+        float_codes_of(w.x, typenum, codes + first * itemsize, n, row)
+
+
+cdef double most_of(const Step *s, bint inverse) noexcept nogil:
+    """The largest size of an operand, or of its inverse; infinity if one is not finite."""
+    cdef double most = 0, size
+    cdef Py_ssize_t i
+    for i in range(s.size):
+        size = 1 / fabs(s.values[i]) if inverse else fabs(s.values[i])
+        if not size < INFINITY:
+            return INFINITY
+        most = max(most, size)
+    return most
+
+
+cdef bint stay_finite(const Work *w) noexcept nogil:
+    """Whether the steps make finite floats of all int32 sums, where `old` is made of codes."""
+    cdef double bound = S32_BOUND
+    cdef const Step *s
+    cdef Py_ssize_t i
+    for i in range(w.count):
+        s = w.steps + i
+        if s.kind == ADD:
+            bound += most_of(s, False)
+        elif s.kind == MULTIPLY or s.kind == DIVIDE:
+            bound *= most_of(s, s.kind == DIVIDE)
+        elif s.kind == LEAK:
+            bound *= max(1.0, fabs(s.factor))
+        elif s.kind != RELU:
+            bound += S32_BOUND * fabs(s.factor)
+        if not bound < F32_BOUND:
+            return False
+    return True
 
 
 cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
@@ -135,11 +190,28 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
                 values.reshape(-1, operand.size)[:] = operand.ravel()
             else:
                 values.fill(operand)
+            c_steps[i].size = operand.size if isinstance(operand, np.ndarray) else 1
             c_steps[i].values = <const float *>cnp.PyArray_DATA(values)
             alive.append(values)
         else:
             c_steps[i].factor = operand
     return alive
+
+
+cdef object set_work(Work *w, cnp.ndarray x, steps, cnp.ndarray old):
+    """Fill `w`. It points into what is returned, and into x and old."""
+    cdef Py_ssize_t period = max([1] + [operand.size for _, operand in steps if isinstance(operand, np.ndarray)])
+    cdef cnp.ndarray memory = np.empty(len(steps) * sizeof(Step), np.uint8)
+    if not cnp.PyArray_ISCARRAY(x) or old is not None and not PyArray_ISCARRAY_RO(old):
+        raise ValueError("x, old: expected arrays in C order")
+    if any(name in ("sum", "fma") for name, _ in steps) and (old is None or old.size != x.size):
+        raise ValueError("old: expected as many elements as x has, for a step that adds them")
+    w.steps, w.count = <Step *>cnp.PyArray_DATA(memory), len(steps)
+    w.block, w.size = period * max(1, BLOCK // period), cnp.PyArray_SIZE(x)
+    w.s = <const int32_t *>cnp.PyArray_DATA(x) if cnp.PyArray_TYPE(x) == cnp.NPY_INT32 else NULL
+    w.x = <float *>cnp.PyArray_DATA(x)
+    w.old = NULL if old is None else <float *>cnp.PyArray_DATA(old)
+    return memory, set_steps(w.steps, steps, w.block) if w.size else None
 
 
 def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
@@ -148,25 +220,39 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
     An array among the operands runs along the last axes of x, so of two sizes one divides the other. `old` is a float32
     array in C order with as many elements as x, for the steps that need one.
     """
-    cdef Py_ssize_t period = max([1] + [operand.size for _, operand in steps if isinstance(operand, np.ndarray)])
-    cdef Py_ssize_t block = period * max(1, BLOCK // period)
-    cdef const int32_t *s = NULL
-    cdef const float *before = NULL
-    cdef Py_ssize_t count = len(steps)
-    cdef cnp.ndarray memory = np.empty(count * sizeof(Step), np.uint8)
-    cdef Step *c_steps = <Step *>cnp.PyArray_DATA(memory)
-    if not cnp.PyArray_ISCARRAY(x) or old is not None and not PyArray_ISCARRAY_RO(old):
-        raise ValueError("x, old: expected arrays in C order")
-    if any(name in ("sum", "fma") for name, _ in steps) and (old is None or old.size != x.size):
-        raise ValueError("old: expected as many elements as x has, for a step that adds them")
-    if cnp.PyArray_SIZE(x) == 0:
-        return x.view(np.float32)
-    if cnp.PyArray_TYPE(x) == cnp.NPY_INT32:
-        s = <const int32_t *>cnp.PyArray_DATA(x)
-    if old is not None:
-        before = <const float *>cnp.PyArray_DATA(old)
-    values = set_steps(c_steps, steps, block)
-    with nogil:
-        make_steps(c_steps, count, s, <float *>cnp.PyArray_DATA(x), before, cnp.PyArray_SIZE(x), block)
-    del values  # the steps have pointed into these arrays until here
+    cdef Work w
+    alive = set_work(&w, x, steps, old)
+    if w.size:
+        with nogil:
+            make_floats(&w)
+    del alive  # the steps have pointed into it until here
     return x.view(np.float32)
+
+
+def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarray out):
+    """Make `steps` on int32 sums x, and put the codes of `row` in `out`, block by block.
+
+    Return False, with nothing done, if a float might not be finite. `old` is as in `finish`, made of codes. `out` is x,
+    or apart from it: uint8, int8 or int32 in C order.
+    """
+    cdef Work w
+    cdef cnp.ndarray floats
+    cdef int typenum = cnp.PyArray_TYPE(out), itemsize = <int>cnp.PyArray_ITEMSIZE(out)
+    cdef bint is_finite
+    if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT32:
+        raise TypeError(f"out: expected uint8, int8 or int32, got {(<object>out).dtype}")
+    if cnp.PyArray_TYPE(x) != cnp.NPY_INT32:
+        raise TypeError(f"x: expected int32, got {(<object>x).dtype}")
+    if not cnp.PyArray_ISCARRAY(out) or cnp.PyArray_SIZE(out) != cnp.PyArray_SIZE(x):
+        raise ValueError("out: expected an array in C order with as many elements as x")
+    alive = set_work(&w, x, steps, old)
+    if w.size == 0:
+        return True
+    floats = np.empty(w.block, np.float32)
+    w.x = <float *>cnp.PyArray_DATA(floats)
+    with nogil:
+        is_finite = stay_finite(&w)
+        if is_finite:
+            make_codes(&w, row, typenum, cnp.PyArray_BYTES(out), itemsize)
+    del alive  # the steps have pointed into it until here
+    return is_finite
