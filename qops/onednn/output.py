@@ -5,6 +5,7 @@ and on 3.13 they divide where all others multiply by the reciprocal.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +39,6 @@ class Output(NamedTuple):
     attr: Attr
     machine: Machine
     dst: Destination
-    scale: F32
-    """oscale in 2.6, wei_scale in 3.x: one, or one a channel."""
     bias: NDArray[Any] | None
 
     @property
@@ -71,25 +70,34 @@ class Output(NamedTuple):
         """
         if self.is_plain and not (s32_via_f32 or doubled or reference):
             return self.dst.put(acc)
-        return self.dst.store(acc, self._steps(np.float32(2 if doubled else 1), reference))
+        if self.bias is None:
+            return self.dst.store(acc, steps_without_bias(self.attr, self.machine, doubled, reference))
+        return self.dst.store(acc, steps_of(self.attr, self.machine, doubled, reference, self.bias))
 
-    def _steps(self, twice: np.float32, reference: str | None) -> list[Step]:
-        attr, m = self.attr, self.machine
-        bias = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
-        if not m.divides:
-            bias = bias / twice
-        src_scale = np.ones(1, np.float32) if attr.src_scale is None else attr.src_scale.values
-        steps: list[Step] = []
-        if self.bias is not None or twice != 1 or set(attr.given) & {"oscale", "src_scale", "wei_scale"}:
-            steps += SCALINGS[reference or m.scaling](bias, self.scale * twice, src_scale)
-        minus_0 = reference is not None and m.ref_minus_0
-        steps += post_steps(attr.post_ops, fused_sum=reference is None, minus_0=minus_0)
-        if attr.dst_scale is not None:
-            divisor = attr.dst_scale.values
-            steps.append(("divide", divisor) if reference and m.ref_divides else ("multiply", reciprocal(divisor)))
-        if attr.dst_zp is not None:
-            steps.append(("add", float(attr.dst_zp)))
-        return steps
+
+def steps_of(
+    attr: Attr, m: Machine, doubled: bool, reference: str | None, bias: NDArray[Any] | None = None
+) -> tuple[Step, ...]:
+    """Give all steps of an `Output` between the sums and the store."""
+    given, twice = attr.wei_scale if m.divides else attr.oscale, np.float32(2 if doubled else 1)
+    scale = UNSCALED if given is None else given.values
+    steps: list[Step] = []
+    if bias is not None or doubled or set(attr.given) & {"oscale", "src_scale", "wei_scale"}:
+        addend = np.zeros(1, np.float32) if bias is None else to_f32(bias)
+        src_scale = UNSCALED if attr.src_scale is None else attr.src_scale.values
+        steps += SCALINGS[reference or m.scaling](addend if m.divides else addend / twice, scale * twice, src_scale)
+    minus_0 = reference is not None and m.ref_minus_0
+    steps += post_steps(attr.post_ops, fused_sum=reference is None, minus_0=minus_0)
+    if attr.dst_scale is not None:
+        divisor = attr.dst_scale.values
+        steps.append(("divide", divisor) if reference and m.ref_divides else ("multiply", reciprocal(divisor)))
+    if attr.dst_zp is not None:
+        steps.append(("add", float(attr.dst_zp)))
+    return tuple(steps)
+
+
+steps_without_bias = lru_cache(maxsize=64)(steps_of)
+"""The same, kept for the next call with the same attributes, which cannot be changed."""
 
 
 def prepare(
@@ -106,13 +114,13 @@ def prepare(
             raise ValueError(f"{name}: expected mask 0, got {getattr(attr, name).mask}")
     channels = dst.shape[axis]
     if m.divides:
-        scale = per_channel("wei_scale", attr.wei_scale, channels, wei_mask)
+        per_channel("wei_scale", attr.wei_scale, channels, wei_mask)
     else:
-        scale = per_channel("oscale", attr.oscale, channels, 1 << axis)
+        per_channel("oscale", attr.oscale, channels, 1 << axis)
     checked_bias = check.bias(bias, channels)
     if checked_bias is not None and dst.dt != "f32":
         check.no_nan(checked_bias, "bias")
-    return Output(attr, m, dst.channels_last(axis), scale, checked_bias)
+    return Output(attr, m, dst.channels_last(axis), checked_bias)
 
 
 def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F32:
