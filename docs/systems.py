@@ -14,7 +14,8 @@ TEXT = Path(__file__).parent / "text"
 def said() -> dict[str, str]:
     """Op -> what README's table says of it, and its bound if there is a column for that."""
     rows = re.findall(r"^\| `([\w.]+)` \| (.+?) \|$", README.split("\n## Ops\n")[1].split("\n## ")[0], flags=re.M)
-    return {name: text.replace("\\|", "&#124;").replace(" | ", " *Error:* ") for name, text in rows}
+    plain = {name: text.replace("\\|", "&#124;").replace("**", r"\*\*") for name, text in rows}  # 2**17 is no bold
+    return {name: text.replace(" | ", " *Error:* ") for name, text in plain.items()}
 
 
 def directive(dotted: str) -> str:
