@@ -34,6 +34,7 @@ cdef extern from "onednn/steps.h" nogil:
 
 cdef enum:
     BLOCK = 1024  # floats: all steps are made on one block before the next, so that it stays in the L1 cache
+    LINE = 16  # floats in a line of the cache
     ADD, MULTIPLY, DIVIDE, RELU, LEAK, SUM, FMA
 
 cdef double S32_BOUND = 2.0**31
@@ -177,6 +178,13 @@ cdef bint stay_finite(const Work *w) noexcept nogil:
     return True
 
 
+cdef cnp.ndarray floats_of(Py_ssize_t n):
+    """Memory for n floats, at the start of a line of the cache."""
+    cdef cnp.ndarray memory = np.empty(n + LINE - 1, np.float32)
+    cdef Py_ssize_t skipped = -(<Py_ssize_t>cnp.PyArray_DATA(memory) // 4) & (LINE - 1)
+    return memory[skipped:n + skipped]
+
+
 cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
     """Fill `c_steps`. They point into the arrays of the list that is returned, so it must outlive them."""
     cdef cnp.ndarray values
@@ -185,7 +193,7 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
     for i, (name, operand) in enumerate(steps):
         c_steps[i].kind = KINDS[name]
         if c_steps[i].kind in (ADD, MULTIPLY, DIVIDE):
-            values = np.empty(block, np.float32)
+            values = floats_of(block)
             if isinstance(operand, np.ndarray):
                 values.reshape(-1, operand.size)[:] = operand.ravel()
             else:
@@ -248,7 +256,7 @@ def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarra
     alive = set_work(&w, x, steps, old)
     if w.size == 0:
         return True
-    floats = np.empty(w.block, np.float32)
+    floats = floats_of(w.block)
     w.x = <float *>cnp.PyArray_DATA(floats)
     with nogil:
         is_finite = stay_finite(&w)
