@@ -41,15 +41,16 @@ lint: dev  ## style (ruff, cython-lint), types (mypy), and the kernels compiled 
 	$(if $(CLANG),CC="$(CLANG) -Werror" $(BIN)/python setup.py --quiet build_ext --build-lib build/clang --build-temp build/clang,\
 		@echo "clang is not installed, so nothing says whether it compiles the kernels: install clang-19")
 
+# qops is installed already: pip adds what the extra needs, and builds nothing again
 $(VENV)/bench: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet 'qops[bench]'
 	@touch $@
 
 bench: dev $(VENV)/bench  ## check, then time, beside the peers that are installed -> build/bench.json
 	$(BIN)/python -m benchmarks
 
 $(VENV)/wheel: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[wheel]'
+	$(BIN)/python -m pip install --quiet 'qops[wheel]'
 	@touch $@
 
 wheel: $(VENV)/wheel  ## a wheel for any Linux of this CPU in dist, which checks itself in an empty environment
@@ -65,14 +66,14 @@ wheel: $(VENV)/wheel  ## a wheel for any Linux of this CPU in dist, which checks
 	cd build/wheel && empty/bin/python -m qops selftest
 
 $(VENV)/lab: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[notebooks]'
+	$(BIN)/python -m pip install --quiet 'qops[notebooks]'
 	@touch $@
 
 notebooks: dev $(VENV)/lab  ## the course, opened in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 $(VENV)/docs: $(VENV)/deps
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[docs]'
+	$(BIN)/python -m pip install --quiet 'qops[docs]'
 	@touch $@
 
 docs: dev $(VENV)/docs  ## the site, from docstrings, tables, notebooks and test data -> build/docs/site/index.html
