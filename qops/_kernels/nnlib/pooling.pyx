@@ -3,8 +3,9 @@
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX
 
-from qops._kernels.core.checks cimport Ends, integer, operand_of
+from qops._kernels.core.checks cimport Ends, operand_of
 from qops._kernels.core.codes cimport tensor
+from qops._kernels.core.numbers cimport integers
 from qops._kernels.product cimport window as windows
 
 from qops._kernels.product import pooling
@@ -16,7 +17,7 @@ cpdef tuple two_integers(value, str name, lowest=1, highest=INT32_MAX):
     """Two integers of lowest..highest."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
-    return integer(value[0], name, lowest, highest), integer(value[1], name, lowest, highest)
+    return integers(value, name, lowest, highest)
 
 
 cpdef windows.Window moving(cnp.ndarray image, tuple kernel, tuple steps, padding, str name):

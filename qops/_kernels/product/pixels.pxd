@@ -2,7 +2,7 @@ from libc.stdint cimport uint8_t
 
 cdef extern from "product/pixels.h" nogil:
     ctypedef struct Pixels "pixels":
-        Py_ssize_t count, stride, channels, taps, step
+        Py_ssize_t count, stride, channels, taps, step, pitch
 
 ctypedef void (*Combine)(const char *x, Pixels p, char *y) noexcept nogil
 

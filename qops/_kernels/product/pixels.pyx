@@ -21,9 +21,9 @@ cdef inline void largest_of(const code *x, Pixels p, code *y) noexcept nogil:
     cdef Py_ssize_t i, c, t
     for i in range(pixels_largest__simd(tier(), x, p, y, code is int8_t), p.count):
         for c in range(p.channels):
-            y[i * p.channels + c] = x[i * p.stride + c]
+            y[i * p.pitch + c] = x[i * p.stride + c]
             for t in range(1, p.taps):
-                y[i * p.channels + c] = max(y[i * p.channels + c], x[i * p.stride + t * p.step + c])
+                y[i * p.pitch + c] = max(y[i * p.pitch + c], x[i * p.stride + t * p.step + c])
 
 
 cdef inline void widened(const code *x, Pixels p, total *y) noexcept nogil:
@@ -36,7 +36,7 @@ cdef inline void widened(const code *x, Pixels p, total *y) noexcept nogil:
             acc = 0
             for t in range(p.taps):
                 acc += x[i * p.stride + t * p.step + c]
-            y[i * p.channels + c] = <total>acc
+            y[i * p.pitch + c] = <total>acc
 
 
 cdef inline void added(const total *x, Pixels p, total *y) noexcept nogil:
@@ -49,7 +49,7 @@ cdef inline void added(const total *x, Pixels p, total *y) noexcept nogil:
             acc = 0
             for t in range(p.taps):
                 acc += <uint32_t>x[i * p.stride + t * p.step + c]
-            y[i * p.channels + c] = <total>acc
+            y[i * p.pitch + c] = <total>acc
 
 
 cdef inline void move_pixel(const char *x, Py_ssize_t size, char *y) noexcept nogil:

@@ -19,8 +19,9 @@ from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.core.rounding cimport saturate_u8
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.product.pixels cimport Combination, Pixels, largest_codes, pick_pixels, sums_of, totals_of
+from qops._kernels.product.places cimport Place, Pool, Taps, find_places, margin_of, taps_on, whole_rows, wide
 from qops._kernels.product.tile cimport aligned
-from qops._kernels.product.window cimport Axis, Window
+from qops._kernels.product.window cimport Window
 
 import numpy as np
 
@@ -42,103 +43,55 @@ cdef extern from "product/pooling.h" nogil:
 cdef enum:
     NARROW = 64  # codes of the longest vector
     BEHIND = 256  # bytes behind the sums, which vectors read
+    BLOCK = 8192  # bytes of columns that are worked on at a time, a part of the nearest cache
     FEW = 255  # taps whose sum fits 16 bits, of u8 without sign, of s8 with it
 
 RULES = {"reciprocal": RECIPROCAL, "quotient": QUOTIENT, "truncate": TRUNCATE, "q15": Q15}
 
 
-ctypedef struct Taps:  # of a window, those on the image along one axis: where the first lies, and how many
-    Py_ssize_t begin, count
-
-
-cdef inline Taps taps_on(const Axis *axis, Py_ssize_t place, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
-    cdef Py_ssize_t d = axis.dilation, at = place * axis.stride - axis.before
-    cdef Py_ssize_t first = 0 if at >= 0 else (-at + d - 1) // d
-    cdef Py_ssize_t end = min(kernel, 0 if at >= size else (size - at + d - 1) // d)
-    return Taps(at + first * d, max(0, end - first))
-
-
-ctypedef struct Place:  # of a window across
-    Taps read  # in a row of columns with its margins
-    Py_ssize_t count  # of taps on the image
-    Py_ssize_t read_end, count_end  # of the places that read as many, that count as many
-
-
-ctypedef struct Pool:
-    Axis down, across
-    Py_ssize_t height, width, channels, kh, kw, oh, ow
-    Py_ssize_t margin  # pixels of padding on both sides of a row of columns
-    bint has_gaps  # there are windows that read nothing
-    Place *places
-    Combination combine
-
-
-cdef inline Py_ssize_t wide(const Pool *p) noexcept nogil:
-    return p.width + 2 * p.margin
-
-
-cdef Py_ssize_t margin_of(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
-    """As wide as windows that touch the image reach, so that these are whole; none where that is wider than it."""
-    cdef Py_ssize_t reach = min((kernel - 1) * axis.dilation, max(axis.before, axis.after))
-    return reach if reach <= size else 0
-
-
-cdef void find_places(Pool *p) noexcept nogil:
-    cdef Axis in_margins = p.across
-    cdef Place *place
-    cdef Py_ssize_t i
-    in_margins.before -= p.margin
-    p.has_gaps = False
-    for i in range(p.ow - 1, -1, -1):
-        place = p.places + i
-        place.read = taps_on(&in_margins, i, wide(p), p.kw)
-        place.count = taps_on(&p.across, i, p.width, p.kw).count
-        p.has_gaps |= place.read.count == 0
-        place.read_end = place.count_end = i + 1
-        if i + 1 < p.ow and place.read.count == place[1].read.count:
-            place.read_end = place[1].read_end
-        if i + 1 < p.ow and place.count == place[1].count:
-            place.count_end = place[1].count_end
-
-
-cdef void whole_windows(const Pool *p, const char *columns, Pixels pixels, char *scratch, char *y) noexcept nogil:
-    """Windows that lie on the columns whole.
+cdef void whole_windows(const Pool *p, const char *columns, Py_ssize_t rows, Pixels pixels, char *scratch,
+                        char *y) noexcept nogil:
+    """Windows that lie on the columns whole, in each row those of `pixels`.
 
     Where a pixel is shorter than a vector, a window is made at every pixel, and those a stride apart are picked.
     """
-    cdef Py_ssize_t size = p.channels * p.combine.size, stride = p.across.stride
-    cdef Pixels anywhere
-    if stride > 1 and p.channels < NARROW:
-        anywhere = Pixels(1, 0, ((pixels.count - 1) * stride + 1) * p.channels, p.kw, pixels.step)
-        p.combine.across(columns, anywhere, scratch)
-        pick_pixels(scratch, pixels.count, size, stride, y)
-    elif stride > 1:
-        p.combine.across(columns, pixels, y)
+    cdef Py_ssize_t size = p.channels * p.combine.size, stride = p.across.stride, i
+    cdef Py_ssize_t pitch = wide(p) * p.channels, last = ((pixels.count - 1) * stride + 1) * p.channels
+    if stride == 1:
+        p.combine.across(columns, Pixels(rows, pitch, last, pixels.taps, pixels.step, p.ow * p.channels), y)
+    elif p.channels < NARROW:
+        p.combine.across(columns, Pixels(1, 0, (rows - 1) * pitch + last, pixels.taps, pixels.step, 0), scratch)
+        for i in range(rows):
+            pick_pixels(scratch + i * wide(p) * size, pixels.count, size, stride, y + i * p.ow * size)
     else:
-        p.combine.across(columns, Pixels(1, 0, pixels.count * p.channels, p.kw, pixels.step), y)
+        for i in range(rows):
+            p.combine.across(columns + i * wide(p) * size, pixels, y + i * p.ow * size)
 
 
-cdef void pool_row(const Pool *p, const char *image, Taps rows, char *columns, char *y) noexcept nogil:
-    """A row of results. What lies one below the other in a window is combined first, into a row of `columns` with
-    margins of padding; as much memory follows it."""
-    cdef Py_ssize_t row = p.width * p.channels, pixel = p.channels * p.combine.size, i = 0, end
+cdef void pool_rows(const Pool *p, const char *image, Taps taps, Py_ssize_t rows, char *columns,
+                    char *y) noexcept nogil:
+    """Rows of results, of the same number of taps. What lies one below the other in a window is combined first, into
+    rows of `columns` with margins of padding; as much memory follows them."""
+    cdef Py_ssize_t row = p.width * p.channels, pitch = wide(p) * p.channels, line = p.ow * p.channels, i = 0, end
+    cdef Py_ssize_t pixel = p.channels * p.combine.size
     cdef const Place *place
     cdef Pixels pixels
-    if p.has_gaps or not rows.count:
-        memset(y, p.combine.nothing, p.ow * pixel)
-    if rows.count:
-        pixels = Pixels(1, 0, row, rows.count, p.down.dilation * row)
-        p.combine.down(image + rows.begin * row * p.combine.given, pixels, columns + p.margin * pixel)
-    while i < p.ow and rows.count:
+    if p.has_gaps or not taps.count:
+        memset(y, p.combine.nothing, rows * p.ow * pixel)
+    if taps.count:
+        pixels = Pixels(rows, p.down.stride * row, row, taps.count, p.down.dilation * row, pitch)
+        p.combine.down(image + taps.begin * row * p.combine.given, pixels, columns + p.margin * pixel)
+    while i < p.ow and taps.count:
         place = p.places + i
         end = place.read_end
         pixels = Pixels(end - i, p.across.stride * p.channels, p.channels, place.read.count,
-                        p.across.dilation * p.channels)
+                        p.across.dilation * p.channels, p.channels)
         if pixels.taps == p.kw:
-            whole_windows(p, columns + place.read.begin * pixel, pixels, columns + wide(p) * pixel, y + i * pixel)
+            whole_windows(p, columns + place.read.begin * pixel, rows, pixels, columns + p.block * wide(p) * pixel,
+                          y + i * pixel)
         elif pixels.taps:
+            pixels.count, pixels.stride, pixels.pitch = rows, pitch, line
             for i in range(i, end):  # cut off by an edge: their first taps need not be a stride apart
-                pixels.count = 1
                 p.combine.across(columns + p.places[i].read.begin * pixel, pixels, y + i * pixel)
         i = end
 
@@ -191,28 +144,39 @@ cdef void means_row(const Pool *p, const Means *means, Taps rows, const char *su
         i = end
 
 
+cdef void image_rows(const Pool *p, const char *x, char *columns, char *sums, const Means *means,
+                     char *y) noexcept nogil:
+    """The results of one image, as many rows at a time as are made together."""
+    cdef Py_ssize_t line = p.ow * p.channels, row = line * p.combine.size, j = 0, i, rows
+    cdef Taps taps
+    while j < p.oh:
+        taps = taps_on(&p.down, j, p.height, p.kh)
+        rows = max(1, whole_rows(p, j))
+        pool_rows(p, x, taps, rows, columns, y + j * row if means == NULL else sums)
+        if means != NULL:
+            for i in range(rows):
+                means_row(p, means, taps, sums + i * row, <uint8_t *>y + (j + i) * line)
+        j += rows
+
+
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y, const Means *means) noexcept nogil:
-    """All rows; not 0 if there is no memory for it. means: NULL if there are none to be made."""
-    cdef Py_ssize_t columns = 2 * wide(p) * p.channels * p.combine.size, row = p.ow * p.channels * p.combine.size
-    cdef Py_ssize_t _i, j
-    cdef char *memory = <char *>PyMem_RawMalloc(64 + columns + row + BEHIND + p.ow * <Py_ssize_t>sizeof(Place))
+    """All images; not 0 if there is no memory for it. means: NULL if there are none to be made."""
+    cdef Py_ssize_t pixel = p.channels * p.combine.size, columns, sums, i
+    cdef Py_ssize_t result = p.oh * p.ow * p.channels * (p.combine.size if means == NULL else 1)
+    p.block = max(1, min(p.oh, BLOCK // max(1, wide(p) * pixel)))
+    columns, sums = 2 * p.block * wide(p) * pixel, 0 if means == NULL else p.block * p.ow * pixel
+    cdef char *memory = <char *>PyMem_RawMalloc(64 + columns + sums + BEHIND + p.ow * <Py_ssize_t>sizeof(Place))
     cdef char *column = <char *>aligned(memory)
-    cdef char *sums = column + columns
-    cdef Taps rows
     if memory == NULL:
         return -1
-    p.places = <Place *>aligned(sums + row + BEHIND - 64)
+    p.places = <Place *>aligned(column + columns + sums + BEHIND - 64)
     find_places(p)
-    memset(column, p.combine.nothing, columns)
-    memset(sums + row, 0, BEHIND - 64)
-    for _i in range(images):
-        for j in range(p.oh):
-            rows = taps_on(&p.down, j, p.height, p.kh)
-            pool_row(p, x, rows, column, y if means == NULL else sums)
-            if means != NULL:
-                means_row(p, means, rows, sums, <uint8_t *>y)
-            y += row if means == NULL else p.ow * p.channels
-        x += p.height * p.width * p.channels * p.combine.given
+    if p.margin:
+        memset(column, p.combine.nothing, columns // 2)
+    memset(column + columns + sums, 0, BEHIND - 64)
+    for i in range(images):
+        image_rows(p, x + i * p.height * p.width * p.channels * p.combine.given, column, column + columns, means,
+                   y + i * result)
     PyMem_RawFree(memory)
     return 0
 

@@ -16,7 +16,7 @@ TARGET static inline __attribute__((always_inline)) vec TIER(pixels_widen)(const
 TARGET static inline __attribute__((always_inline)) void TIER(pixels_largest_of)(const uint8_t *x, pixels p, uint8_t *y,
                                                                           int is_signed, ptrdiff_t taps)
 {
-    for (ptrdiff_t pixel = 0; pixel < p.count; pixel++, x += p.stride, y += p.channels)
+    for (ptrdiff_t pixel = 0; pixel < p.count; pixel++, x += p.stride, y += p.pitch)
         FOR_FLUSH(i, p.channels) {
             vec most = load(x + i);
             for (ptrdiff_t t = 1; t < taps; t++)
@@ -39,7 +39,7 @@ TARGET static ptrdiff_t TIER(pixels_largest)(const uint8_t *x, pixels p, uint8_t
 TARGET static inline __attribute__((always_inline)) void TIER(pixels_widened_of)(const uint8_t *x, pixels p, int16_t *y,
                                                                           int is_signed, ptrdiff_t taps)
 {
-    for (ptrdiff_t pixel = 0; pixel < p.count; pixel++, x += p.stride, y += p.channels)
+    for (ptrdiff_t pixel = 0; pixel < p.count; pixel++, x += p.stride, y += p.pitch)
         FOR_FLUSH(i, p.channels) {
             vec low = TIER(pixels_widen)(x + i, is_signed), high = TIER(pixels_widen)(x + i + LANES / 2, is_signed);
             for (ptrdiff_t t = 1; t < taps; t++) {
@@ -65,7 +65,7 @@ TARGET static ptrdiff_t TIER(pixels_widened)(const uint8_t *x, pixels p, int16_t
 TARGET static inline __attribute__((always_inline)) void TIER(pixels_added_of)(const int16_t *x, pixels p, int16_t *y,
                                                                         ptrdiff_t taps)
 {
-    for (ptrdiff_t pixel = 0; pixel < p.count; pixel++, x += p.stride, y += p.channels)
+    for (ptrdiff_t pixel = 0; pixel < p.count; pixel++, x += p.stride, y += p.pitch)
         FOR_FLUSH(i, p.channels) {
             vec low = load(x + i), high = load(x + i + LANES / 2);
             for (ptrdiff_t t = 1; t < taps; t++) {
@@ -91,9 +91,9 @@ TARGET static ptrdiff_t TIER(pixels_added)(const int16_t *x, pixels p, int16_t *
 #include <stddef.h>
 #include <stdint.h>
 
-/* so many pixels, a stride apart, each made of so many taps, a step apart; in elements */
+/* so many pixels, a stride apart, each made of so many taps, a step apart, and written a pitch apart; in elements */
 typedef struct {
-    ptrdiff_t count, stride, channels, taps, step;
+    ptrdiff_t count, stride, channels, taps, step, pitch;
 } pixels;
 
 /* a loop over pixels, its number of taps a constant where it is a usual one */
