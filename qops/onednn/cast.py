@@ -86,7 +86,7 @@ def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms
     if x.dtype == np.float32 and not range_float(x)[2] and np.isnan(x).any():
         raise ValueError(f"dst: nan has no code in {dst_dt}")
     result = np.empty(x.shape, DTYPES[dst_dt]) if out is None else out
-    rows.float_codes(x, {**ROWS[dst_dt], **terms}, result)
+    rows.FloatCodes({**ROWS[dst_dt], **terms})(x, result)
     return result
 
 

@@ -150,7 +150,7 @@ def integer_codes(quotient: NDArray[Any], zero: NDArray[Any], out: NDArray[Any] 
     if zero.size == 1 and zero.dtype.name in check.WHOLE and quotient.dtype != np.float64:
         codes = np.empty(quotient.shape, zero.dtype) if out is None else out
         row = rows.floats(1.0, "half_even", *check.ends(zero), shift=int(zero))
-        rows.float_codes(np.asarray(quotient, np.float32), row, codes)
+        rows.FloatCodes(row)(np.asarray(quotient, np.float32), codes)
         return codes
     sums = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
     return check.put(np.asarray(np.clip(sums, *check.ends(zero)).astype(zero.dtype)), out)

@@ -31,10 +31,10 @@ def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[
     scales, inner = _repeated(scale, acc.shape)
     if runtime == "onnx":
         factors = scales.astype(np.float64)
-        rows.double_codes(acc, factors, inner, codes, rounding="half_even", lowest=low, highest=high, plus=zero)
+        rows.DoubleCodes(factors, inner, rounding="half_even", lowest=low, highest=high, plus=zero)(acc, codes)
     else:
         row = rows.floats(1.0, "half_even", low, high, shift=zero)
-        rows.float_codes(acc, row, codes, scales=scales, inner=inner)
+        rows.FloatCodes(row, scales, inner)(acc, codes)
     return codes
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
-from qops.qtensor import as_array, check_out, integer, number
+from qops.qtensor import S32, as_array, check_out, integer, number
 from qops.rules.numbers import FLOATS, SINGLES, Numbers, rule_of
 from qops.rules.table import TABLE
 
@@ -140,11 +140,7 @@ def requantize(
     >>> requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
-    row = rule_of(rule)
-    x = as_array(acc, "acc")
-    if x.dtype.kind not in "iu":
-        raise TypeError(f"acc: expected integers, got {x.dtype}")
-    codes = of_dtype(dtype)
+    row, codes = rule_of(rule), of_dtype(dtype)
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
     zero = integer(zero_point, "zero_point", -(2**31), 2**31 - 1)
@@ -154,27 +150,34 @@ def requantize(
     first = steps[0] if isinstance(steps, tuple) else steps
     by_channel = isinstance(first, np.ndarray)
     numbers = Numbers(row, steps, zero, lo, hi) if by_channel else _of_one(rule, steps, zero, lo, hi)
+    moved = integer(in_zero_point, "in_zero_point", -(2**31), 2**31 - 1)
     where = integer(axis, "axis", -64, 63)
+    if not by_channel and moved == 0:
+        made = numbers.run_one.of_plain(acc, S32, out, codes.dtype.num)
+        if made is not None:
+            return made
+    x = as_array(acc, "acc")
+    if x.dtype.kind not in "iu":
+        raise TypeError(f"acc: expected integers, got {x.dtype}")
     if by_channel:
         channels = x.shape[integer(axis, "axis", -x.ndim, x.ndim - 1)] if x.ndim else 0
         if channels != len(first):
             name = "integers" if scale is None else "scale"
             raise ValueError(f"{name}: {len(first)} of them do not fit axis {axis} of acc, shape {x.shape}")
-    near = _moved(x, integer(in_zero_point, "in_zero_point", -(2**31), 2**31 - 1), numbers)
+    near = _moved(x, moved, numbers)
     if out is not None:
         check_out(out, codes.dtype.num, x.shape, [x])
-    if by_channel and x.size:
+    if by_channel and len(first):
         return _by_channel(near, where, numbers, codes.dtype, out)
-    run = numbers.run() if by_channel else numbers.run_one  # refuses what cannot be, before anything is written
     result = np.empty(x.shape, codes.dtype) if out is None else out
     if x.size:
-        run(near, result)
+        numbers.run_one(near, result)
     return result
 
 
 def _by_channel(x: NDArray[Any], axis: int, numbers: Numbers, dtype: Any, out: NDArray[Any] | None) -> NDArray[Any]:
     """The codes with a scale for each channel."""
-    run = numbers.run(prod(x.shape[axis:][1:]))
+    run = numbers.run(max(1, prod(x.shape[axis:][1:])))  # refuses a scale that the rule cannot take
     made = out if out is not None and out.flags.c_contiguous and out.flags.aligned else np.empty(x.shape, dtype)
     run(np.require(x, None, ["C", "A"]), made)
     if out is None or made is out:

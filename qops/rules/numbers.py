@@ -1,6 +1,5 @@
 """What accumulators are requantized by: a rule with its numbers, for one scale or one a channel, and its kernels."""
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -15,7 +14,6 @@ from qops.rules.table import TABLE, Rule
 __all__ = ["FLOATS", "SINGLES", "Numbers", "multiplier_of", "rule_of"]
 
 Array: TypeAlias = NDArray[Any]
-Run: TypeAlias = Callable[[Array, Array], None]
 F32 = np.float32
 SINGLES = {"float32", "31 bits as a float32"}  # rules that compute in float32
 FLOATS = {*SINGLES, "float64", "float64 of a float32"}
@@ -85,11 +83,11 @@ class Numbers:
         return Multiplier(int(multiplier), int(right_shift))
 
     @cached_property
-    def run_one(self) -> Run:
+    def run_one(self) -> rows.Codes:
         """`run` for one scale, made once."""
         return self.run()
 
-    def run(self, inner: int = 1) -> Run:
+    def run(self, inner: int = 1) -> rows.Codes:
         """What requantizes accumulators, `inner` of each channel in turn; ValueError for a scale it cannot take."""
         if self.rule.multiplier in SINGLES:
             return self._single_run(inner)
@@ -97,7 +95,7 @@ class Numbers:
             return self._double_run(inner)
         return self._short_run(inner) if self.rule.name == "rndnu16" else self._integer_run(inner)
 
-    def _integer_run(self, inner: int) -> Run:
+    def _integer_run(self, inner: int) -> rows.Codes:
         rule, (multiplier, right_shift) = self.rule, self.integers
         split = _SPLITS.get(rule.name, "at 31") if rule.second else "once"
         if split == "last bit" and not np.all(right_shift):
@@ -106,7 +104,7 @@ class Numbers:
 
     def _rounded(
         self, multiplier: Any, right_shift: Any, inner: int, first: str, second: str = "", split: str = "once"
-    ) -> Run:
+    ) -> rows.Codes:
         factors, shifts = _row_of(multiplier, np.int64), _row_of(right_shift, np.int64)
         wraps = _WRAPS.get(self.rule.wraps, "")
         how: dict[str, Any] = {"zero_point": self.zero_point, "lowest": self.lo, "highest": self.hi}
@@ -114,13 +112,11 @@ class Numbers:
         # of int32 accumulators, only a scale above 1/2 makes a sum that needs more than 32 bits
         small = wraps == "code_wraps" and abs(self.zero_point) < 2**29 and bool(np.all(np.abs(self.scale) <= 0.5))
 
-        def run(x: Array, out: Array) -> None:
-            flags: dict[str, Any] = {} if not wraps or (small and x.dtype == np.int32) else {wraps: True}
-            rows.integer_codes(x, factors, shifts, inner, out, **how, **flags)
+        if wraps:
+            how |= {wraps: True, "small": small}
+        return rows.IntegerCodes(factors, shifts, inner, **how)
 
-        return run
-
-    def _short_run(self, inner: int) -> Run:
+    def _short_run(self, inner: int) -> rows.Codes:
         """rndnu16: shifted into 16 bits, saturating, then multiplied."""
         multiplier, right_shift = self.integers
         into = Numbers(self.rule, 0.0, 0, -(2**15), 2**15 - 1)
@@ -128,27 +124,21 @@ class Numbers:
         near = into._rounded(np.left_shift(np.int64(1), left), right, inner, self.rule.first)
         last = self._rounded(multiplier, np.full_like(multiplier, 15), inner, self.rule.second)
 
-        def run(x: Array, out: Array) -> None:
-            short = np.empty(x.shape, np.int32)
-            near(x, short)
-            last(short, out)
-
-        return run
+        return rows.InTwo(near, last)
 
     def _ends(self) -> dict[str, Any]:
         """The ends of the codes, and the zero point where the rule adds it: before the rounding, or after."""
         where = "plus" if self.rule.zero_point == "inside" else "shift"
         return {"rounding": self.rule.first, "lowest": self.lo, "highest": self.hi, where: self.zero_point}
 
-    def _double_run(self, inner: int) -> Run:
+    def _double_run(self, inner: int) -> rows.Codes:
         kept = self.rule.multiplier == "float64"
         scales = _row_of(self.scale, np.float64) if kept else _in_float32(self.scale).astype(np.float64)
-        return lambda x, out: rows.double_codes(x, scales, inner, out, **self._ends())
+        return rows.DoubleCodes(scales, inner, **self._ends())
 
-    def _single_run(self, inner: int) -> Run:
+    def _single_run(self, inner: int) -> rows.Codes:
         scales = _in_float32(self.scale)
         if self.rule.name == "tosa-inexact":
             multiplier, right_shift = (_row_of(x, np.int64) for x in self.integers)
             scales = multiplier.astype(F32) * np.ldexp(F32(1), -right_shift)
-        row = rows.floats(1.0, **self._ends())
-        return lambda x, out: rows.float_codes(x, row, out, scales=scales, inner=inner)
+        return rows.FloatCodes(rows.floats(1.0, **self._ends()), scales, inner)

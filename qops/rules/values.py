@@ -1,16 +1,14 @@
 """Quantize by a rule's name: float32 values to codes."""
 
 from functools import lru_cache
-from math import isinf
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.core import rows
-from qops._kernels.core.range import range_float
 from qops.codes import of_dtype
-from qops.qtensor import as_array, check_out, integer, number
+from qops.qtensor import as_array, integer, number
 
 __all__ = ["QUANTIZE", "QuantizeRule", "quantize"]
 
@@ -107,28 +105,28 @@ def quantize(
     name = rule.removeprefix("quantize/") if isinstance(rule, str) else rule
     if not isinstance(name, str) or name not in QUANTIZE:
         raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(QUANTIZE)}")
-    source = as_array(x, "x")
-    if source.dtype.kind not in "fiu":
-        raise TypeError(f"x: expected real numbers, got {source.dtype}")
-    with np.errstate(all="ignore"):
-        values = source.astype(F32, copy=False)
-    if not range_float(values)[2] and np.isnan(values).any():
-        raise ValueError("x: has NaN, which has no code")
-    codes = of_dtype(dtype)
+    source, codes = as_array(x, "x"), of_dtype(dtype)
+    values = source if source.dtype == F32 else _as_float32(source)
     zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
-    row = _row(name, number(scale, "scale"), zero, codes.lowest, codes.highest)
-    if isinf(row["scale"]) and not values.all():
+    run, has_inverse = _run(name, number(scale, "scale"), zero, codes.lowest, codes.highest)
+    if not (has_inverse or values.all()):
         raise ValueError(f"scale: {scale} has no reciprocal in float32, which {name} takes")
-    if out is not None:
-        check_out(out, codes.dtype.num, values.shape, [source])
-    made = np.empty(values.shape, codes.dtype) if out is None else np.asarray(out)
-    rows.float_codes(values, row, made)
+    made = run.of_values(values, source, out, codes.dtype.num)
+    if made is None:
+        raise ValueError("x: has NaN, which has no code")
     return made
 
 
+def _as_float32(x: NDArray[Any]) -> NDArray[np.float32]:
+    if x.dtype.kind not in "fiu":
+        raise TypeError(f"x: expected real numbers, got {x.dtype}")
+    with np.errstate(all="ignore"):
+        return x.astype(F32)
+
+
 @lru_cache(maxsize=256)
-def _row(name: str, scale: float, zero: int, lowest: int, highest: int) -> dict[str, Any]:
-    """The numbers of a rule, for the loop: calls repeat theirs."""
+def _run(name: str, scale: float, zero: int, lowest: int, highest: int) -> tuple[rows.FloatCodes, bool]:
+    """What runs a rule, and whether the factor is finite: calls repeat theirs."""
     rule = QUANTIZE[name]
     with np.errstate(all="ignore"):
         step = F32(scale)
@@ -136,4 +134,5 @@ def _row(name: str, scale: float, zero: int, lowest: int, highest: int) -> dict[
     if not (step > 0 and np.isfinite(step)):
         raise ValueError(f"scale: expected a number above 0, got {scale}")
     where = {"plus" if rule.zero_point == "inside" else "shift": zero}
-    return rows.floats(float(factor), rule.rounding, lowest, highest, form=rule.product, **where)
+    row = rows.floats(float(factor), rule.rounding, lowest, highest, form=rule.product, **where)
+    return rows.FloatCodes(row), bool(np.isfinite(factor))

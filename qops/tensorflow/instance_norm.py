@@ -117,8 +117,8 @@ def quantized_instance_norm(
         raise ValueError(f"given_y_min, given_y_max: the range ({low}, {high}) is too narrow or wide for float32")
     codes = np.empty(values.shape, np.uint8)
     start = np.empty((), np.int32)
-    rows.float_codes(np.asarray(low), rows.floats(float(scale), "half_away", -np.inf, np.inf), start)
-    rows.float_codes(values, rows.floats(float(scale), "half_away", 0, 255, shift=-float(start)), codes)
+    rows.FloatCodes(rows.floats(float(scale), "half_away", -np.inf, np.inf))(np.asarray(low), start)
+    rows.FloatCodes(rows.floats(float(scale), "half_away", 0, 255, shift=-float(start)))(values, codes)
     np.take(codes, places, out=out, mode="clip")
     return QTensor(out, float(low), float(high))
 

@@ -96,7 +96,7 @@ def requantize_per_channel(
     codes = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     if q.size:
         row = rows.floats(1.0, "half_even", lowest, highest)
-        rows.float_codes(np.require(q, np.int32, ["C", "A"]), row, codes, scales=scales)
+        rows.FloatCodes(row, scales)(np.require(q, np.int32, ["C", "A"]), codes)
     if codes is not out:
         np.copyto(out, codes)
     return tensor(out, out_min, out_max)  # which may be in any order

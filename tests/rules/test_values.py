@@ -43,3 +43,29 @@ def test_a_scale_that_was_taken_is_still_refused_with_other_values():
     assert rules.quantize([1.0], "inv-even", scale=1e-45).tolist() == [255]
     with pytest.raises(ValueError, match=r"^scale: 1e-45 has no reciprocal"):
         rules.quantize([1.0, 0.0], "inv-even", scale=1e-45)
+
+
+@pytest.mark.parametrize("scale", [2.0**-70, 2.0**-60, 0.0123, 1 / 3, 1.0000001, 2.0**59, 3e38])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16])
+def test_a_quotient_is_rounded_as_a_division_rounds_it(rng, scale, dtype):
+    info, step = np.iinfo(dtype), np.float32(scale)
+    with np.errstate(all="ignore"):
+        ties = (rng.integers(-70_000, 70_000, 20_000) + np.float32(0.5)).astype(np.float32) * step
+        near = [np.nextafter(ties, np.float32(end)) for end in (-np.inf, np.inf)]
+        x = np.concatenate([ties, *near, np.float32([3e38, -3e38, np.inf, -np.inf, 1e-45, -0.0])])
+        x = x[~np.isnan(x)]
+        want = np.clip(np.rint(np.clip(x / step, -1e6, 1e6)) + np.float32(5), info.min, info.max)
+    np.testing.assert_array_equal(rules.quantize(x, "div-even", scale=scale, zero_point=5, dtype=dtype), want)
+
+
+@pytest.mark.parametrize("n", [100, 300_000])
+def test_nan_leaves_out_as_it_is(n):
+    x, out = np.zeros(n, np.float32), np.full(n, 7, np.uint8)
+    x[n - 1] = np.nan
+    with pytest.raises(ValueError, match=r"^x: has NaN"):
+        rules.quantize(x, "div-even", scale=1.0, out=out)
+    assert (out == 7).all()
+    x[n - 1] = 2
+    assert rules.quantize(x, "div-even", scale=1.0, out=out) is out
+    assert out[-1] == 2
+    assert not out[:-1].any()

@@ -210,7 +210,7 @@ def stored(name):
 
     def case(rng, n):
         x, out = drawn(rng, n, np.float32, finite=True), unaligned(rng, n, cast.DTYPES[name])
-        return lambda: (out, rows.float_codes(x, cast.ROWS[name], out))
+        return lambda: (out, rows.FloatCodes(cast.ROWS[name])(x, out))
 
     return case
 

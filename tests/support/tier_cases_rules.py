@@ -65,10 +65,11 @@ def quantized(rule):
         x = tier_cases.drawn(rng, n, np.float32, finite=True)
         out = tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 4)])
         row, scale = codes.of(out), 2.0 ** rng.uniform(-6, 6)
+        x[::3] = np.float32(scale) * (rng.integers(-300, 300, x[::3].size) + np.float32(0.5))  # quotients next to ties
         made = rules.QUANTIZE[rule]
         where = {"plus" if made.zero_point == "inside" else "shift": int(rng.integers(row.lowest, row.highest)) // 2}
         numbers = rows.floats(scale, made.rounding, row.lowest, row.highest, form=made.product, **where)
-        return lambda: (out, rows.float_codes(x, numbers, out))
+        return lambda: (out, rows.FloatCodes(numbers)(x, out))
 
     return case
 

@@ -4,10 +4,12 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, fmaf
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.maker cimport SPARE, Maker, Turns, are_long, channel, make, run, run_channels, run_each
+from qops._kernels.core.maker cimport SPARE, Maker, Turns, are_long, channel, code_size, make, run
+from qops._kernels.core.maker cimport run_channels, run_each
+from qops._kernels.core.range cimport has_nan
 from qops._kernels.core.rounding cimport clamp_f32, clamp_f64, rounded_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM
+from qops._kernels.core.walk cimport STREAM, walk
 
 cnp.import_array()
 
@@ -16,6 +18,9 @@ cdef extern from "core/float_stage.h":
     Py_ssize_t float_each__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatRow, const float*, Py_ssize_t,
                                 Py_ssize_t) nogil
     Py_ssize_t float_codes_8__simd(int, const void*, bint, void*, bint, Py_ssize_t, FloatRow, bint) nogil
+
+cdef enum:
+    BLOCK = 1024  # values between the two loops: 4 KB
 
 ctypedef fused value:
     float
@@ -78,6 +83,33 @@ cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of float32 values or int32 accumulators."""
     cdef Maker m = maker(x, p)
     run(&m, x, out)
+
+
+cdef struct UnlessNan:
+    const Maker* maker
+    int size
+    bint is_signed, has_nan
+
+
+cdef void unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """Block by block, which the one loop leaves in the cache for the other."""
+    cdef UnlessNan* u = <UnlessNan*>using
+    cdef const float* x = <float*>data[0]
+    cdef Py_ssize_t i, count
+    for i from 0 <= i < n by BLOCK:
+        count = min(n - i, <Py_ssize_t>BLOCK)
+        u.has_nan = u.has_nan or has_nan(x + i, count)
+        if u.has_nan:
+            return
+        make(u.maker, x + i, data[1] + i * u.size, u.size, u.is_signed, count)
+
+
+cdef bint float_stage_unless_nan(const FloatRow* p, cnp.ndarray x, cnp.ndarray out) except -1:
+    """Whether float32 values have no NaN: then out = their codes, else it is partly written."""
+    cdef Maker m = Maker(codes_f32, bytes_f32, p, 4)
+    cdef UnlessNan u = UnlessNan(&m, code_size(out), cnp.PyArray_ISSIGNED(out), False)
+    walk(unless_nan, &u, x, out)
+    return not u.has_nan
 
 
 cdef struct Channels:

@@ -23,6 +23,7 @@ cdef struct Turns:
     Py_ssize_t count, inner  # `inner` elements in turn have the numbers of each of `count` channels
     Py_ssize_t period  # elements, even and no fewer than lanes, after which all is as at the first
 
+cdef int code_size(cnp.ndarray out) except -1
 cdef Turns turns(Py_ssize_t count, Py_ssize_t inner) noexcept nogil
 cdef bint are_long(Turns t) noexcept nogil
 cdef inline Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil:

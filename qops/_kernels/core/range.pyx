@@ -13,6 +13,7 @@ cnp.import_array()
 cdef extern from "core/range.h":
     Py_ssize_t range_s32__simd(int, const int32_t*, Py_ssize_t, int32_t*, int32_t*) nogil
     Py_ssize_t range_f32__simd(int, const float*, Py_ssize_t, float*, float*, float*) nogil
+    Py_ssize_t magnitude_f32__simd(int, const float*, Py_ssize_t, int32_t*) nogil
 
 
 cdef void range_s32(const int32_t* x, Py_ssize_t n, int32_t* lowest, int32_t* highest) noexcept nogil:
@@ -34,6 +35,27 @@ cdef void range_f32(const float* x, Py_ssize_t n, float* lowest, float* highest,
         high = x[i] if x[i] > high else high
         strange += x[i] - x[i]
     lowest[0], highest[0], nonfinite[0] = low, high, strange
+
+
+cdef bint has_nan(const float* x, Py_ssize_t n) noexcept nogil:
+    """Whether some x is NaN."""
+    cdef int32_t largest = 0
+    cdef Py_ssize_t i = magnitude_f32__simd(tier(), x, n, &largest)
+    cdef bint found = largest > 0x7F800000  # an infinity
+    for i in range(i, n):
+        found = found or x[i] != x[i]
+    return found
+
+
+cdef void has_nan_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    (<bint*>using)[0] = (<bint*>using)[0] or has_nan(<float*>data[0], n)
+
+
+cdef bint holds_nan(cnp.ndarray values) except -1:
+    """Whether some float32 value is NaN."""
+    cdef bint found = False
+    walk(has_nan_loop, &found, values)
+    return found
 
 
 cdef struct Ends32:

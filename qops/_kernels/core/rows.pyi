@@ -6,23 +6,32 @@ from numpy.typing import NDArray
 Row = dict[str, Any]
 SPLITS: tuple[str, ...]
 
-def integer_codes(
-    x: NDArray[Any],
-    multipliers: NDArray[np.int64],
-    right_shifts: NDArray[np.int64],
-    inner: int,
-    out: NDArray[Any],
-    *,
-    first: str,
-    second: str,
-    split: str,
-    zero_point: int,
-    lowest: int,
-    highest: int,
-    product_wraps: bool = False,
-    high_wraps: bool = False,
-    code_wraps: bool = False,
-) -> None: ...
+class Codes:
+    def __call__(self, x: NDArray[Any], out: NDArray[Any]) -> None: ...
+    def of_plain(self, x: object, typenum: int, out: object, code_typenum: int) -> NDArray[Any] | None: ...
+
+class IntegerCodes(Codes):
+    def __init__(
+        self,
+        multipliers: NDArray[np.int64],
+        right_shifts: NDArray[np.int64],
+        inner: int = 1,
+        *,
+        first: str,
+        second: str,
+        split: str,
+        zero_point: int,
+        lowest: int,
+        highest: int,
+        product_wraps: bool = False,
+        high_wraps: bool = False,
+        code_wraps: bool = False,
+        small: bool = False,
+    ) -> None: ...
+
+class InTwo(Codes):
+    def __init__(self, first: Codes, second: Codes) -> None: ...
+
 def floats(
     scale: float,
     rounding: str,
@@ -33,18 +42,22 @@ def floats(
     shift: float = 0.0,
     form: str = "times",
 ) -> Row: ...
-def float_codes(
-    x: NDArray[Any], row: Row, out: NDArray[Any], *, scales: NDArray[np.float32] | None = None, inner: int = 1
-) -> None: ...
-def double_codes(
-    x: NDArray[Any],
-    scales: NDArray[np.float64],
-    inner: int,
-    out: NDArray[Any],
-    *,
-    rounding: str,
-    lowest: float,
-    highest: float,
-    plus: float = 0.0,
-    shift: float = 0.0,
-) -> None: ...
+
+class FloatCodes(Codes):
+    def __init__(self, row: Row, scales: NDArray[np.float32] | None = None, inner: int = 1) -> None: ...
+    def of_values(
+        self, x: NDArray[np.float32], source: NDArray[Any], out: object, code_typenum: int
+    ) -> NDArray[Any] | None: ...
+
+class DoubleCodes(Codes):
+    def __init__(
+        self,
+        scales: NDArray[np.float64],
+        inner: int = 1,
+        *,
+        rounding: str,
+        lowest: float,
+        highest: float,
+        plus: float = 0.0,
+        shift: float = 0.0,
+    ) -> None: ...

@@ -9,11 +9,14 @@ from libc.stdint cimport int64_t
 
 from qops._kernels.core.checks import dtype_names
 
+from qops._kernels.core.checks cimport output
 from qops._kernels.core.double_stage cimport DoubleRow, double_stage
 from qops._kernels.core.float_stage cimport FUSED, OVER, TIMES, FloatRow, float_channels, float_row, float_stage
+from qops._kernels.core.float_stage cimport float_stage_unless_nan
 from qops._kernels.core.integer_stage cimport SHIFTS, IntegerRow, OwnRows, integer_channels, integer_own
 from qops._kernels.core.integer_stage cimport integer_row, integer_stage, shift_by
 from qops._kernels.core.maker cimport turns
+from qops._kernels.core.range cimport holds_nan
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
 
 cnp.import_array()
@@ -68,47 +71,101 @@ cdef int take(cnp.ndarray x, int typenum, int or_typenum) except -1:
     return 0
 
 
-cdef int take_numbers(cnp.ndarray numbers, int typenum, Py_ssize_t inner, cnp.ndarray x, cnp.ndarray out) except -1:
-    """TypeError or ValueError where the loops would read other types, or further, than there is."""
+cdef int check_numbers(cnp.ndarray numbers, int typenum, Py_ssize_t inner) except -1:
+    """TypeError or ValueError where the loops would read other types, or nothing."""
     if inner < 1:
         raise ValueError(f"inner: expected 1 or more, got {inner}")
-    cdef Py_ssize_t count = cnp.PyArray_SIZE(numbers)
-    if cnp.PyArray_TYPE(numbers) != typenum or not cnp.PyArray_IS_C_CONTIGUOUS(numbers) or count == 0:
+    if (cnp.PyArray_TYPE(numbers) != typenum or not cnp.PyArray_IS_C_CONTIGUOUS(numbers)
+            or cnp.PyArray_SIZE(numbers) == 0):
         raise TypeError(f"numbers: expected contiguous {dtype_names(typenum)}, got {(<object>numbers).dtype}")
+    return 0
+
+
+cdef int take_channels(Py_ssize_t count, cnp.ndarray x, cnp.ndarray out) except -1:
+    """ValueError where the loops of several channels would read further than there is."""
     if count > 1 and not (cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(out)
                           and cnp.PyArray_SIZE(x) == cnp.PyArray_SIZE(out)):
         raise ValueError("x, out: expected contiguous arrays of one size")
     return 0
 
 
-def integer_codes(cnp.ndarray x, cnp.ndarray multipliers, cnp.ndarray right_shifts, Py_ssize_t inner, cnp.ndarray out,
-                  *, str first, str second, str split, int zero_point, int lowest, int highest,
-                  bint product_wraps=False, bint high_wraps=False, bint code_wraps=False):
-    """out = the codes of int32 or int64 accumulators, times multiplier / 2**right_shift, of int64 arrays."""
-    cdef Rule r
-    r.rows.multipliers = <int64_t*>cnp.PyArray_DATA(multipliers)
-    r.rows.right_shifts = <int64_t*>cnp.PyArray_DATA(right_shifts)
-    r.first, r.second, r.split = NAMES[first], NAMES[second], SPLITS.index(split)
-    r.zero_point, r.lowest, r.highest = zero_point, lowest, highest
-    r.product_wraps, r.high_wraps, r.code_wraps = product_wraps, high_wraps, code_wraps
-    cdef IntegerRow row
-    cdef Py_ssize_t count = cnp.PyArray_SIZE(multipliers)
-    cdef int n
-    take(x, cnp.NPY_INT32, cnp.NPY_INT64)
-    take_numbers(multipliers, cnp.NPY_INT64, inner, x, out)
-    take_numbers(right_shifts, cnp.NPY_INT64, inner, x, out)
-    if cnp.PyArray_SIZE(right_shifts) != count:
-        raise ValueError("right_shifts: expected as many as multipliers")
-    if count == 1:
-        row = row_of(r.rows.multipliers[0], <int>r.rows.right_shifts[0], &r)
-        integer_stage(&row, x, out)
-    else:
+cdef class Codes:
+    """A stage with its numbers, made once: `codes(x, out)` sets out to the codes of accumulators or values."""
+
+    cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
+        raise NotImplementedError
+
+    def __call__(self, cnp.ndarray x, cnp.ndarray out):
+        self.fill(x, out)
+
+    def of_plain(self, x, int typenum, out, int code_typenum):
+        """The codes of an ndarray of this dtype, into `out` if that is given, which it checks; None of all else."""
+        if not (cnp.PyArray_CheckExact(x) and cnp.PyArray_TYPE(x) == typenum and cnp.PyArray_ISBEHAVED_RO(x)):
+            return None
+        cdef cnp.ndarray made = output(out, code_typenum, x)
+        if cnp.PyArray_SIZE(x):
+            self.fill(x, made)
+        return made
+
+
+cdef class IntegerCodes(Codes):
+    """Times multiplier / 2**right_shift, of int64 arrays: accumulators are int32 or int64.
+
+    If it is `small`, only sums of int64 accumulators are beyond 32 bits, and may wrap.
+    """
+
+    cdef Rule rule
+    cdef cnp.ndarray multipliers, right_shifts
+    cdef Py_ssize_t inner
+    cdef bint small
+
+    def __init__(self, cnp.ndarray multipliers, cnp.ndarray right_shifts, Py_ssize_t inner=1, *, str first, str second,
+                 str split, int zero_point, int lowest, int highest, bint product_wraps=False, bint high_wraps=False,
+                 bint code_wraps=False, bint small=False):
+        cdef Rule* r = &self.rule
+        check_numbers(multipliers, cnp.NPY_INT64, inner)
+        check_numbers(right_shifts, cnp.NPY_INT64, inner)
+        if cnp.PyArray_SIZE(right_shifts) != cnp.PyArray_SIZE(multipliers):
+            raise ValueError("right_shifts: expected as many as multipliers")
+        self.multipliers, self.right_shifts, self.inner, self.small = multipliers, right_shifts, inner, small
+        r.rows.multipliers = <int64_t*>cnp.PyArray_DATA(multipliers)
+        r.rows.right_shifts = <int64_t*>cnp.PyArray_DATA(right_shifts)
+        r.first, r.second, r.split = NAMES[first], NAMES[second], SPLITS.index(split)
+        r.zero_point, r.lowest, r.highest = zero_point, lowest, highest
+        r.product_wraps, r.high_wraps, r.code_wraps = product_wraps, high_wraps, code_wraps
+
+    cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
+        cdef Rule r = self.rule
+        cdef IntegerRow row
+        cdef Py_ssize_t count = cnp.PyArray_SIZE(self.multipliers)
+        cdef int n
+        take(x, cnp.NPY_INT32, cnp.NPY_INT64)
+        take_channels(count, x, out)
+        r.code_wraps = r.code_wraps and not (self.small and cnp.PyArray_TYPE(x) == cnp.NPY_INT32)
+        if count == 1:
+            row = row_of(r.rows.multipliers[0], <int>r.rows.right_shifts[0], &r)
+            integer_stage(&row, x, out)
+            return
         for n in range(SHIFTS):
             r.rows.of_shift[n] = row_of(0, n, &r)
-        if inner == 1 and count == cnp.PyArray_SIZE(x):
+        if self.inner == 1 and count == cnp.PyArray_SIZE(x):
             integer_own(&r.rows, x, out)
         else:
-            integer_channels(pick, &r, turns(count, inner), x, out)
+            integer_channels(pick, &r, turns(count, self.inner), x, out)
+
+
+cdef class InTwo(Codes):
+    """One stage makes int32 codes, of which the other makes codes."""
+
+    cdef Codes first, second
+
+    def __init__(self, Codes first, Codes second):
+        self.first, self.second = first, second
+
+    cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
+        cdef cnp.ndarray between = cnp.PyArray_EMPTY(x.ndim, x.shape, cnp.NPY_INT32, 0)
+        self.first.fill(x, between)
+        self.second.fill(between, out)
 
 
 def floats(float scale, str rounding, double lowest, double highest, *, float plus=0.0, double shift=0.0,
@@ -121,24 +178,55 @@ def floats(float scale, str rounding, double lowest, double highest, *, float pl
     return p
 
 
-def float_codes(cnp.ndarray x, FloatRow row, cnp.ndarray out, *, cnp.ndarray scales=None, Py_ssize_t inner=1):
-    """out = the codes of int32 accumulators or float32 values; `scales`, float32, in the place of the row's."""
-    take(x, cnp.NPY_INT32, cnp.NPY_FLOAT32)
-    if scales is None:
-        float_stage(&row, x, out)
-        return
-    take_numbers(scales, cnp.NPY_FLOAT32, inner, x, out)
-    row.scale = (<float*>cnp.PyArray_DATA(scales))[0]
-    if cnp.PyArray_SIZE(scales) == 1:
-        float_stage(&row, x, out)
-    else:
-        float_channels(&row, <float*>cnp.PyArray_DATA(scales), turns(cnp.PyArray_SIZE(scales), inner), x, out)
+cdef class FloatCodes(Codes):
+    """Of int32 accumulators or float32 values by a row of `floats`; `scales`, float32, in the place of the row's."""
+
+    cdef FloatRow row
+    cdef cnp.ndarray scales
+    cdef Py_ssize_t inner
+
+    def __init__(self, FloatRow row, cnp.ndarray scales=None, Py_ssize_t inner=1):
+        self.row, self.scales, self.inner = row, scales, inner
+        if scales is not None:
+            check_numbers(scales, cnp.NPY_FLOAT32, inner)
+            self.row.scale = (<float*>cnp.PyArray_DATA(scales))[0]
+
+    cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
+        cdef Py_ssize_t count = 1 if self.scales is None else cnp.PyArray_SIZE(self.scales)
+        take(x, cnp.NPY_INT32, cnp.NPY_FLOAT32)
+        take_channels(count, x, out)
+        if count == 1:
+            float_stage(&self.row, x, out)
+        else:
+            float_channels(&self.row, <float*>cnp.PyArray_DATA(self.scales), turns(count, self.inner), x, out)
+
+    def of_values(self, cnp.ndarray x, cnp.ndarray source, out, int code_typenum):
+        """The codes of float32 values, into `out` if that is given, apart from `source`; None if one is NaN."""
+        take(x, cnp.NPY_FLOAT32, cnp.NPY_FLOAT32)
+        cdef cnp.ndarray made = output(out, code_typenum, source)
+        if out is None:
+            return made if float_stage_unless_nan(&self.row, x, made) else None
+        if holds_nan(x):
+            return None
+        float_stage(&self.row, x, made)
+        return made
 
 
-def double_codes(cnp.ndarray x, cnp.ndarray scales, Py_ssize_t inner, cnp.ndarray out, *, str rounding, double lowest,
-                 double highest, double plus=0.0, double shift=0.0):
-    """out = clamp(round(x * scale + plus) + shift) in double, of int32 accumulators."""
-    cdef DoubleRow row = DoubleRow(0, plus, shift, lowest, highest, NAMES[rounding])
-    take(x, cnp.NPY_INT32, cnp.NPY_INT32)
-    take_numbers(scales, cnp.NPY_FLOAT64, inner, x, out)
-    double_stage(&row, <double*>cnp.PyArray_DATA(scales), turns(cnp.PyArray_SIZE(scales), inner), x, out)
+cdef class DoubleCodes(Codes):
+    """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators."""
+
+    cdef DoubleRow row
+    cdef cnp.ndarray scales
+    cdef Py_ssize_t inner
+
+    def __init__(self, cnp.ndarray scales, Py_ssize_t inner=1, *, str rounding, double lowest, double highest,
+                 double plus=0.0, double shift=0.0):
+        check_numbers(scales, cnp.NPY_FLOAT64, inner)
+        self.row = DoubleRow(0, plus, shift, lowest, highest, NAMES[rounding])
+        self.scales, self.inner = scales, inner
+
+    cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
+        cdef Py_ssize_t count = cnp.PyArray_SIZE(self.scales)
+        take(x, cnp.NPY_INT32, cnp.NPY_INT32)
+        take_channels(count, x, out)
+        double_stage(&self.row, <double*>cnp.PyArray_DATA(self.scales), turns(count, self.inner), x, out)

@@ -12,6 +12,17 @@ TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
     return v;
 }
 
+/* near / scale, rounded once, of quotients up to INVERSE_TO: Markstein, "Computation of elementary functions on the IBM
+ * RISC System/6000 processor", 1990. Two steps of near - quotient * scale: the first gives one of the two float32 next to
+ * the quotient, of which the second takes the right one. Seven operations; a division takes as long as ten or more. */
+TARGET static inline vecf TIER(over)(vecf near, float_row p)
+{
+    const vecf inverse = set1_f32(1 / p.scale), less = set1_f32(-p.scale), top = set1_f32(p.scale * INVERSE_TO);
+    near = max_f32(set1_f32(-p.scale * INVERSE_TO), min_f32(top, near)); /* NaN stays */
+    const vecf first = mul_f32(near, inverse), second = fma_f32(fma_f32(first, less, near), inverse, first);
+    return fma_f32(fma_f32(second, less, near), inverse, second);
+}
+
 TARGET static inline vecf TIER(scaled)(const int32_t *x, int is_int, vecf scale, float_row p, int steps)
 {
     vecf near = is_int ? s32_to_f32(load(x)) : load_f32((const float *)x);
@@ -19,6 +30,8 @@ TARGET static inline vecf TIER(scaled)(const int32_t *x, int is_int, vecf scale,
         near = sub_f32(min_f32(max_f32(near, set1_f32(p.lowest_x)), set1_f32(p.highest_x)), set1_f32(p.minus));
     if (steps & FLOAT_ONCE)
         return fma_f32(near, scale, set1_f32(p.plus));
+    if (steps & FLOAT_INVERSE)
+        return TIER(over)(near, p);
     near = steps & FLOAT_BY ? div_f32(near, scale) : mul_f32(near, scale);
     return steps & FLOAT_PLUS ? add_f32(near, set1_f32(p.plus)) : near;
 }
@@ -96,10 +109,11 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)
     return done(n, stream);
 }
 
-/* two loops: what few rows do costs the others nothing */
-#define BY_ROUNDING(loop, ...)                                                                 \
-    (steps < FLOAT_ONCE ? BY_ROUNDING_OF(steps & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__)  \
-                        : BY_ROUNDING_OF(steps, loop, __VA_ARGS__))
+/* three loops: what few rows do costs the others nothing */
+#define BY_ROUNDING(loop, ...)                                                                     \
+    (steps < FLOAT_ONCE       ? BY_ROUNDING_OF(steps & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__) \
+     : steps == FLOAT_INVERSE ? BY_ROUNDING_OF(FLOAT_INVERSE, loop, __VA_ARGS__)                    \
+                              : BY_ROUNDING_OF(steps, loop, __VA_ARGS__))
 #define BY_ROUNDING_OF(done, loop, ...)                                                    \
     (p.rounding == QOPS_HALF_EVEN   ? loop(__VA_ARGS__, QOPS_HALF_EVEN, done, stream)      \
      : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done, stream)      \
@@ -150,7 +164,8 @@ typedef struct {
     int wide;
 } float_row;
 
-enum { FLOAT_CUT = 1, FLOAT_PLUS = 2, FLOAT_ONCE = 4, FLOAT_BY = 8, FLOAT_WIDE = 16 };
+enum { FLOAT_CUT = 1, FLOAT_PLUS = 2, FLOAT_ONCE = 4, FLOAT_BY = 8, FLOAT_WIDE = 16, FLOAT_INVERSE = 32 };
+enum { INVERSE_TO = 1 << 21 };
 
 #define QOPS_BODY "core/float_stage.h"
 #include "core/tiers.h"
@@ -161,6 +176,15 @@ static inline int float_steps(float_row p, int is_int)
     const int cuts = p.lowest_x > -INFINITY || p.highest_x < INFINITY || p.minus || !(is_int || p.scale > 0);
     return FLOAT_CUT * cuts + FLOAT_PLUS * (p.plus != 0) + FLOAT_ONCE * (p.form == FLOAT_FUSED) +
            FLOAT_BY * (p.form == FLOAT_OVER) + FLOAT_WIDE * p.wide;
+}
+
+/* what the row with one scale does: instead of a division `over`, where nothing that counts in a code is below float32,
+ * and the codes end where the quotients do */
+static inline int steps_of_one(float_row p, int is_int)
+{
+    const int steps = float_steps(p, is_int), most = INVERSE_TO / 4;
+    return steps == FLOAT_BY && p.scale > 0x1p-60f && p.scale < 0x1p60f && fabs(p.shift) < most && p.lowest > -most &&
+           p.highest < most ? FLOAT_INVERSE : steps;
 }
 
 static inline int has_float_ends(float_row p, int is_signed, code_ends *e)
@@ -176,7 +200,8 @@ static inline int has_float_ends(float_row p, int is_signed, code_ends *e)
 static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p,
                                           int stream)
 {
-    return RUN_TIER(tier, float_codes, x, is_int, y, n, p, float_steps(p, is_int), stream);
+    const int steps = steps_of_one(p, is_int);
+    return RUN_TIER(tier, float_codes, x, is_int, y, n, p, steps, stream);
 }
 
 /* the scales of a row for each element may be 0 or below as well */
@@ -192,7 +217,7 @@ static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int,
 {
     code_ends ends;
     const int has_ends = has_float_ends(p, is_signed, &ends);
-    const int steps = float_steps(p, is_int);
+    const int steps = steps_of_one(p, is_int);
     return p.wide ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, steps, stream);
 }
 #endif

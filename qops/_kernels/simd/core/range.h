@@ -45,6 +45,26 @@ TARGET static ptrdiff_t TIER(range_f32)(const float *x, ptrdiff_t n, float *lowe
     return n;
 }
 
+/* the largest magnitude as an integer: of a NaN it is above that of an infinity */
+TARGET static ptrdiff_t TIER(magnitude_f32)(const float *x, ptrdiff_t n, int32_t *largest)
+{
+    const ptrdiff_t w = LANES / 4;
+    const vec no_sign = set1_s32(INT32_MAX);
+    int32_t each[LANES / 4];
+    if (n < 4 * w)
+        return 0;
+    vec m = set1_s32(0), m2 = m;
+    FOR_VECTORS(i, n, 4 * w, x) {
+        const float *const p = x + i;
+        m = max_s32(m, max_s32(and_bits(load(p), no_sign), and_bits(load(p + w), no_sign)));
+        m2 = max_s32(m2, max_s32(and_bits(load(p + 2 * w), no_sign), and_bits(load(p + 3 * w), no_sign)));
+    }
+    store(each, max_s32(m, m2), 0);
+    for (int j = 0; j < w; j++)
+        *largest = each[j] > *largest ? each[j] : *largest;
+    return n;
+}
+
 #else
 #ifndef QOPS_RANGE_H
 #define QOPS_RANGE_H
@@ -68,6 +88,11 @@ static inline ptrdiff_t range_f32__simd(int tier, const float *x, ptrdiff_t n, f
                                         float *nonfinite)
 {
     return RUN_TIER(range_tier(tier, n), range_f32, x, n, lowest, highest, nonfinite);
+}
+
+static inline ptrdiff_t magnitude_f32__simd(int tier, const float *x, ptrdiff_t n, int32_t *largest)
+{
+    return RUN_TIER(range_tier(tier, n), magnitude_f32, x, n, largest);
 }
 #endif
 #endif
