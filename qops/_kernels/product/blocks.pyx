@@ -13,7 +13,7 @@ from qops._kernels.product.tile cimport (
 
 cdef enum:
     BLOCK_ROWS = 96  # rows of A between two visits of a panel
-    AMX_BLOCK_BYTES = 1 << 20  # of A, between two visits of a panel: half of L2 of the CPUs that have AMX
+    AMX_BLOCK_BYTES = 1 << 20  # of a strip of B, or of A that is packed: half of L2 of the CPUs that have AMX
     MIN_DEPTH = 1024  # rows of B in a block, at least
     FAR = 1 << 19  # elements of C, beyond which L2 does not hold it
     MIN_FETCH = 64  # quads multiplied meanwhile
@@ -67,6 +67,7 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.lda = lda
     t.tap = ONE_TAP
     t.taps = 1
+    t.panel = 4 * p.quads * p.kernel.lanes * p.kernel.vectors
     t.ldc = p.ldc
     t.is_signed = p.a_signed and (p.set_up != NULL or in_place(p))
     t.set_up = p.set_up
@@ -74,8 +75,10 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
 
 
 cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, int32_t *c) noexcept nogil:
-    """A block of rows times packed B; a panel is used for all rows while it is near."""
+    """A block of rows times packed B; a panel is used for all rows while it is near. The matrix unit walks over whole
+    panels itself."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t at_once = width if p.set_up == NULL else max(width, p.n // width * width)
     cdef Py_ssize_t q, j, used
     cdef gemm_tile t
     prepare_tiles(p, lda, &t)
@@ -83,9 +86,9 @@ cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_s
         t.a = a + 4 * q
         t.quads = min(DEPTH, p.quads - q)
         t.accumulate = p.accumulate or q > 0
-        for j from 0 <= j < p.n by width:
-            used = min(width, p.n - j)
-            t.b = p.panels + 4 * (p.quads * j + q * padded_columns(p.kernel, used))
+        for j from 0 <= j < p.n by at_once:
+            used = min(at_once, p.n - j)
+            t.b = p.panels + 4 * (p.quads * j + q * padded_columns(p.kernel, min(width, used)))
             t.times = SHIFTED if shifted(p) and q == 0 else 0
             t.sums = p.sums + j if t.times else NULL
             t.c = c + j
@@ -159,7 +162,8 @@ cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexce
 cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     """Blocks of B are as deep as there are rows of A, within limits: with many rows, C should not be read and written
     for one more block; with few, B is read along its rows for longer. They are as wide as stays near from packing to
-    use; where several blocks of rows use all of them, wider."""
+    use; where several blocks of rows use all of them, wider. For the matrix unit they are what stays near while all
+    rows pass."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS
     cdef Py_ssize_t tiles, most, row_blocks
@@ -169,6 +173,9 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     if p.panels == NULL and p.runs == NULL:
         blocks.k = min(p.k, 4 * DEPTH, max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
+    if p.set_up != NULL and in_place(p):
+        blocks.n = min(p.n, width * max(1, AMX_BLOCK_BYTES // (4 * width * max(blocks.quads, 1))))
+        return
     tiles = (p.m + unit - 1) // unit
     most = (BLOCK_BYTES if p.set_up == NULL else AMX_BLOCK_BYTES) // (4 * max(blocks.quads, 1)) // unit
     if p.set_up == NULL:

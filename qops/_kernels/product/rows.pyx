@@ -52,6 +52,7 @@ cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t row
     cdef int set_up = 0
     cdef gemm_tile t
     t.fetch = False
+    t.panel = 0
     t.is_signed = p.image.x_signed and p.image.in_place
     t.set_up = &set_up if p.amx else NULL
     t.lda = p.sw * pixel_bytes(&p.image)

@@ -11,6 +11,7 @@ cdef extern from "product/types.h" nogil:
         const Py_ssize_t *tap
         Py_ssize_t taps, quads
         const uint8_t *b
+        Py_ssize_t panel
         const int32_t *sums
         int32_t times
         int32_t *c

@@ -216,7 +216,7 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
     t.tap = ONE_TAP
     t.taps = 1
     t.times = 0
-    t.ldc = 0
+    t.panel = t.ldc = 0
     t.fetch = t.is_signed = False
     t.set_up = &set_up if kernel.is_unsigned else NULL
     for j from 0 <= j < n by width:

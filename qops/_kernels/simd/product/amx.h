@@ -1,9 +1,11 @@
 /* Rows of A times a panel on the matrix unit (AMX): one instruction adds to 16 x 16 sums of C the products of 16 rows
  * of A, 64 bytes each, with 16 quads of 16 columns of B, exactly, for any signs.
  *
- * Two registers (tiles) of A times two of B are four of C, so what is loaded is used twice; 16 rows or fewer at the end
- * are one tile of A times up to four of B. Tiles are set up when first used, and given back before the product returns
- * (gemm_amx_release), so no other code ever meets them.
+ * Two registers (tiles) of A times two of B are four of C, a square, so what is loaded is used twice; 16 rows or fewer
+ * at the end are one tile of A times up to four of B. 32 rows are multiplied by all panels of a strip before the next
+ * 32: where k <= 512 they stay in the first cache meanwhile, and only B is read from the second, whose speed is the
+ * limit. Tiles are set up when first used, and given back before the product returns (gemm_amx_release), so no other
+ * code ever meets them.
  *
  * gcc is not told that these instructions read memory, so what was written for them is fenced: AMX_WRITTEN. */
 #include "core/amx.h"
@@ -13,7 +15,7 @@
 #define AMX_INLINE static inline __attribute__((always_inline)) AMX_TARGET
 #define AMX_WRITTEN() __asm__ volatile("" : : : "memory")
 
-enum { AMX_ROWS = 16, AMX_QUADS = 16, AMX_BYTES = 64 };
+enum { AMX_ROWS = 16, AMX_QUADS = 16, AMX_BYTES = 64, AMX_NEAR = 1 << 15 };
 
 /* Tiles of C: 0 to 3; of A: 4 and 5; of B: 6 and 7. With one row of tiles in C, of A 4 only. */
 static AMX_TARGET void amx_set_up(ptrdiff_t first_rows, ptrdiff_t second_rows, ptrdiff_t quads)
@@ -66,16 +68,22 @@ static AMX_TARGET void amx_last_bytes(const uint8_t *a, ptrdiff_t lda, ptrdiff_t
     if (kind == 0) { _tile_dpbusd(i, a, b); } else if (kind == 1) { _tile_dpbssd(i, a, b); } \
     else if (kind == 2) { _tile_dpbuud(i, a, b); } else { _tile_dpbsud(i, a, b); }
 
-AMX_INLINE void amx_begin(const gemm_tile *t, const int32_t *c, ptrdiff_t column, const int tall, const int vectors)
+/* What the sums of some vectors of columns begin with, if it is not 0. */
+AMX_INLINE void amx_first(const gemm_tile *t, ptrdiff_t v, const int vectors, uint32_t *first)
+{
+    for (int j = 0; j < 16 * vectors; ++j)
+        first[j] = (uint32_t)t->times * (uint32_t)t->sums[16 * v + j];
+    AMX_WRITTEN();
+}
+
+AMX_INLINE void amx_begin(const gemm_tile *t, const int32_t *c, ptrdiff_t v, const int tall, const int vectors)
 {
     const ptrdiff_t ldc = t->ldc;
     uint32_t first[64];
     if (t->accumulate) {
         AMX_TILES(AMX_LOAD)
     } else if (t->times) {
-        for (int j = 0; j < 16 * vectors; ++j)
-            first[j] = (uint32_t)t->times * (uint32_t)t->sums[column + j];
-        AMX_WRITTEN();
+        amx_first(t, v, vectors, first);
         AMX_TILES(AMX_BEGIN)
         AMX_WRITTEN();
     } else {
@@ -109,15 +117,24 @@ AMX_INLINE void amx_step(const uint8_t *a, ptrdiff_t lda, const uint8_t *b, ptrd
     }
 }
 
-/* Up to 4 tiles of C, that of row 0 and this column first; ldb: bytes between quads of the panel. */
-AMX_INLINE void amx_block(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t column, ptrdiff_t ldb,
+/* Where the panels hold column 16 v of `vectors` vectors; ldb: bytes between quads there. */
+AMX_INLINE const uint8_t *amx_columns(const gemm_tile *t, ptrdiff_t v, ptrdiff_t vectors, ptrdiff_t *ldb)
+{
+    const ptrdiff_t rest = vectors - v / 4 * 4;
+    *ldb = AMX_BYTES * (rest < 4 ? rest : 4);
+    return t->b + v / 4 * t->panel + AMX_BYTES * (v % 4);
+}
+
+/* Up to 4 tiles of C, that of row 0 and column 16 v of `all` vectors first. */
+AMX_INLINE void amx_block(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t v, ptrdiff_t all,
                           const int tall, const int vectors, const int kind)
 {
     uint8_t last[2 * AMX_ROWS * AMX_BYTES] __attribute__((aligned(64)));
+    ptrdiff_t ldb;
     const ptrdiff_t lda = t->lda, ldc = t->ldc;
-    const uint8_t *b = t->b + 4 * column;
-    int32_t *c = t->c + column;
-    amx_begin(t, c, column, tall, vectors);
+    const uint8_t *b = amx_columns(t, v, all, &ldb);
+    int32_t *c = t->c + 16 * v;
+    amx_begin(t, c, v, tall, vectors);
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
         const uint8_t *a = t->a + t->tap[i];
         for (ptrdiff_t s = 0; s < steps.steps; ++s) {
@@ -134,22 +151,103 @@ AMX_INLINE void amx_block(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, p
     AMX_TILES(AMX_STORE)
 }
 
+#define AMX_SQUARE(X) X(0, 4, 6) X(1, 4, 7) X(2, 5, 6) X(3, 5, 7)
+#define AMX_CORNER(c, i) ((c) + (i > 1 ? AMX_ROWS * ldc : 0) + i % 2 * 16)
+#define AMX_PUT(i, a, b) _tile_stored(i, AMX_CORNER(before, i), 4 * ldc);
+#define AMX_NEXT(i, a, b) \
+    if (before) { AMX_PUT(i, a, b) } \
+    if (t->accumulate) { _tile_loadd(i, AMX_CORNER(c, i), 4 * ldc); } \
+    else if (t->times) { _tile_loadd(i, first + i % 2 * 16, 0); } \
+    else { _tile_zero(i); } \
+    AMX_DOT(i, a, b)
+
+/* The first step of a square. The tiles of the square `before` are stored one by one as they are wanted again: stores
+ * all at once would let nothing pass them, and the multiplications would wait. */
+AMX_INLINE void amx_next(const gemm_tile *t, const uint8_t *b, ptrdiff_t ldb, ptrdiff_t v, int32_t *before,
+                         const int kind)
+{
+    const ptrdiff_t lda = t->lda, ldc = t->ldc;
+    const uint8_t *a = t->a + t->tap[0];
+    const int32_t *c = t->c + 16 * v;
+    uint32_t first[32];
+    if (t->times)
+        amx_first(t, v, 2, first);
+    _tile_loadd(6, b, ldb);
+    _tile_loadd(4, a, lda);
+    _tile_loadd(7, b + AMX_BYTES, ldb);
+    _tile_loadd(5, a + AMX_ROWS * lda, lda);
+    AMX_SQUARE(AMX_NEXT)
+    AMX_WRITTEN();
+}
+
+/* Brings what is multiplied next: two columns of B into the first cache, of the 32 rows that follow two into the
+ * second, for the v-th vectors another two. */
+AMX_INLINE void amx_fetch(const uint8_t *b, ptrdiff_t ldb, const uint8_t *a, ptrdiff_t lda, ptrdiff_t v)
+{
+    for (int q = 0; q < AMX_QUADS; ++q) {
+        _mm_prefetch(b + q * ldb, _MM_HINT_T0);
+        _mm_prefetch(b + q * ldb + AMX_BYTES, _MM_HINT_T0);
+    }
+    if (v < 2 * AMX_ROWS) {
+        _mm_prefetch(a + (2 * AMX_ROWS + v) * lda, _MM_HINT_T1);
+        _mm_prefetch(a + (2 * AMX_ROWS + v + 1) * lda, _MM_HINT_T1);
+    }
+}
+
+/* The square of columns 16 v of `all` vectors, which is left in the tiles. B is far: the first cache does not hold it. */
+AMX_INLINE void amx_square(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t v, ptrdiff_t all,
+                           int32_t *before, const int far, const int kind)
+{
+    uint8_t last[2 * AMX_ROWS * AMX_BYTES] __attribute__((aligned(64)));
+    ptrdiff_t ldb, next_ldb;
+    const uint8_t *b = amx_columns(t, v, all, &ldb), *next = amx_columns(t, v + 3 < all ? v + 2 : 0, all, &next_ldb);
+    for (ptrdiff_t i = 0; i < t->taps; ++i) {
+        const uint8_t *a = t->a + t->tap[i];
+        for (ptrdiff_t s = 0; s < steps.steps; ++s) {
+            const int goes_on = s + 1 < steps.steps || i + 1 < t->taps;
+            if (far)
+                amx_fetch(goes_on ? b + ldb * steps.quads : next, goes_on ? ldb : next_ldb, a, t->lda, v);
+            if (s || i)
+                amx_step(a, t->lda, b, ldb, 1, 2, kind);
+            else
+                amx_next(t, b, ldb, v, before, kind);
+            a += 4 * steps.quads;
+            b += ldb * steps.quads;
+        }
+        if (steps.rest) {
+            b += ldb * steps.rest;
+            amx_last_bytes(a + 4 * steps.rest - AMX_BYTES, t->lda, rows, steps.rest, last);
+            amx_step(last, AMX_BYTES, b - ldb * AMX_QUADS, ldb, 1, 2, kind);
+        }
+    }
+}
+
 AMX_INLINE void amx_tall(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t vectors, const int kind)
 {
+    const ptrdiff_t ldc = t->ldc, squares = t->taps && steps.steps ? vectors / 2 * 2 : 0;
+    const int far = AMX_BYTES * vectors * t->taps * t->quads > AMX_NEAR;
+    int32_t *before = NULL;
     ptrdiff_t v = 0;
-    for (; v + 2 <= vectors; v += 2)
-        amx_block(t, steps, rows, 16 * v, AMX_BYTES * vectors, 1, 2, kind);
-    if (v < vectors)
-        amx_block(t, steps, rows, 16 * v, AMX_BYTES * vectors, 1, 1, kind);
+    for (; v < squares; v += 2) {
+        amx_square(t, steps, rows, v, vectors, before, far, kind);
+        before = t->c + 16 * v;
+    }
+    if (before) {
+        AMX_SQUARE(AMX_PUT)
+    }
+    for (; v < vectors; ++v)
+        amx_block(t, steps, rows, v, vectors, 1, 1, kind);
 }
 
 AMX_INLINE void amx_flat(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t vectors, const int kind)
 {
-    switch (vectors) {
-    case 1: amx_block(t, steps, rows, 0, AMX_BYTES, 0, 1, kind); break;
-    case 2: amx_block(t, steps, rows, 0, 2 * AMX_BYTES, 0, 2, kind); break;
-    case 3: amx_block(t, steps, rows, 0, 3 * AMX_BYTES, 0, 3, kind); break;
-    default: amx_block(t, steps, rows, 0, 4 * AMX_BYTES, 0, 4, kind);
+    ptrdiff_t v = 0;
+    for (; v + 4 <= vectors; v += 4)
+        amx_block(t, steps, rows, v, vectors, 0, 4, kind);
+    switch (vectors - v) {
+    case 3: amx_block(t, steps, rows, v, vectors, 0, 3, kind); break;
+    case 2: amx_block(t, steps, rows, v, vectors, 0, 2, kind); break;
+    case 1: amx_block(t, steps, rows, v, vectors, 0, 1, kind);
     }
 }
 

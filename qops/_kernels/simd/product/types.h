@@ -18,6 +18,7 @@ typedef struct {
     const ptrdiff_t *tap;     /* where in A each run of quads begins, in bytes: {0}, or one a convolution tap */
     ptrdiff_t taps, quads;    /* number of runs, quads a run */
     const uint8_t *b;         /* panel: taps * quads quads */
+    ptrdiff_t panel;          /* bytes to the next panel, for amx, which takes any number of them */
     const int32_t *sums;      /* of the columns of B, for */
     int32_t times;            /* ... what accumulators begin with: times * sums, 0 without sums */
     int32_t *c;
@@ -41,7 +42,7 @@ typedef struct {
     int widens;               /* A and B are packed as int16 */
     /* C tile of `rows` rows and `vectors` vectors */
     void (*tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
-    /* the same of any number of rows on the matrix unit, of A that is u8 or s8; NULL if there is none */
+    /* the same of any number of rows and panels on the matrix unit, of A that is u8 or s8; NULL if there is none */
     void (*amx[2])(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
     int is_unsigned;          /* B is u8; then amx does all, and tile too is on the matrix unit */
     /* packs whole quads of `columns` columns (a multiple of lanes) of row-major B */
