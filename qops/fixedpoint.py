@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.frontdoor.multiply_shift import multiply_shift_by as _kernel
+from qops._kernels.frontdoor.multiply_shift import multiply_shift_by as _multiply_shift_by
+from qops.compiled import compiled as _compiled
 from qops.qtensor import number as _number
 
 __all__ = [
@@ -86,6 +87,7 @@ def quantize_multiplier(factor: float) -> Multiplier:
     return Multiplier(-multiplier if factor < 0 else multiplier, 31 - exponent)
 
 
+@_compiled(_multiply_shift_by)
 def multiply_shift(
     x: ArrayLike,
     multiplier: int,
@@ -159,4 +161,3 @@ def multiply_shift(
     >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
     (0, 1)
     """
-    return _kernel(x, multiplier, right_shift, rounding, ROUNDINGS, out)

@@ -149,7 +149,8 @@ class QTensor(_Triple):
         -------
         ndarray of float32
         """
-        return _dequantize(self, None)
+        values: NDArray[np.float32] = _dequantize(self)
+        return values
 
     def __eq__(self, other: object) -> bool:  # and so no hash: its codes can be changed
         """Whether `other` is a triple of the same codes, of one type and shape, and the same range: one answer."""

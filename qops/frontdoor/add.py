@@ -1,10 +1,13 @@
 """QuantizedAdd: 8 bit plus 8 bit, to int32 (rounded once) or to 8 bit (guess, watch, at most once more)."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
+from qops.compiled import compiled
 from qops.frontdoor.passes import Ends, Range, RangeInfo, typed
 from qops.qtensor import QTensor, TensorLike
 
@@ -26,6 +29,7 @@ add_8p8to8_integers = _kernels.add_8p8to8_integers
 """(a, b, range) -> ka, kb, offset of the 16-bit loop of `quantized_add_8p8to8`; ValueError where 16 bits do not do."""
 
 
+@compiled(_kernels_32.quantized_add_8p8to32)
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Add two uint8 tensors into int32 codes: the exact sum, rounded once.
 
@@ -72,11 +76,10 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale  # 1 + 0, 2 + 1
     array([1., 3.])
     """
-    total: QTensor = _kernels_32.quantized_add_8p8to32(a, b, False, out)
-    return total
 
 
 @typed
+@compiled(_kernels.quantized_add_8p8to8)
 def quantized_add_8p8to8(
     a: TensorLike,
     b: TensorLike,
@@ -158,6 +161,3 @@ def quantized_add_8p8to8(
     >>> quantized_add_8p8to8(a, b, range=(0.0, 1.0))
     QTensor(data=array([  0, 255, 255], dtype=uint8), min=0.0, max=1.0)
     """
-    codes: QTensor | tuple[QTensor, RangeInfo]
-    codes = _kernels.quantized_add_8p8to8(a, b, guess, range, out, RangeInfo if return_info else None)
-    return codes

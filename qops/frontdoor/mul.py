@@ -1,9 +1,12 @@
 """QuantizedMul: 8 bit times 8 bit, to int32 (rounded once) or to 8 bit (guess, watch, at most once more)."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import mul as _kernels
+from qops.compiled import compiled
 from qops.frontdoor.passes import Ends, Range, RangeInfo, typed
 from qops.qtensor import QTensor, TensorLike
 
@@ -19,6 +22,7 @@ BOUND_8X8TO8 = 0.5 + 2**-4
 """Largest error of `quantized_mul_8x8to8` against the exact product, in output LSB: as above, in 2**-20 LSB."""
 
 
+@compiled(_kernels.quantized_mul_8x8to32)
 def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Multiply two uint8 tensors into int32 codes: the exact product, rounded once.
 
@@ -62,11 +66,10 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> (t.data * t.scale).round(4)  # -2 * 8, 3 * 8
     array([-16.,  24.])
     """
-    products: QTensor = _kernels.quantized_mul_8x8to32(a, b, out)
-    return products
 
 
 @typed
+@compiled(_kernels.quantized_mul_8x8to8)
 def quantized_mul_8x8to8(
     a: TensorLike,
     b: TensorLike,
@@ -128,6 +131,3 @@ def quantized_mul_8x8to8(
     >>> quantized_mul_8x8to8(a, b, range=(0.0, 1.5))
     QTensor(data=array([  0,   1, 255], dtype=uint8), min=0.0, max=1.5)
     """
-    codes: QTensor | tuple[QTensor, RangeInfo]
-    codes = _kernels.quantized_mul_8x8to8(a, b, guess, range, out, RangeInfo if return_info else None)
-    return codes

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.frontdoor.passes import learn_info as _learn_info
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["Ends", "InPasses", "Range", "RangeInfo", "typed"]
@@ -28,6 +29,9 @@ class RangeInfo(NamedTuple):
     passes: int
     found_min: float
     found_max: float
+
+
+_learn_info(RangeInfo)
 
 
 class InPasses(Protocol):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor import quantize as _kernels
+from qops.compiled import compiled
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_QUANTIZE", "BOUND_QUANTIZE_16", "dequantize", "quantize"]
@@ -18,6 +19,7 @@ BOUND_QUANTIZE_16 = 0.5 + 2**-5
 """The same with 16-bit codes, where float32 products reach 65535."""
 
 
+@compiled(_kernels.quantize)
 def quantize(
     x: ArrayLike,
     min: float | ArrayLike | None = None,
@@ -72,10 +74,9 @@ def quantize(
     >>> weights.data.tolist(), weights.scale.round(4).tolist()
     ([[-128, 126], [-128, 127]], [[0.0079], [0.0314]])
     """
-    t: QTensor = _kernels.quantize(x, min, max, axis, dtype, nan, out)
-    return t
 
 
+@compiled(_kernels.dequantize)
 def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
     """Real values of a tensor of any code type.
 
@@ -106,4 +107,3 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
     >>> dequantize(quantize([-1.0, 0.0, 0.5, 1.0]))
     array([-1.      ,  0.      ,  0.503937,  1.      ], dtype=float32)
     """
-    return _kernels.dequantize(t, out)

@@ -1,10 +1,13 @@
 """QuantizedSub: 8 bit less 8 bit, to int32 or to 8 bit; the adds, with the range of b turned around."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
+from qops.compiled import compiled
 from qops.frontdoor.add import BOUND_8P8TO8 as BOUND_8P8TO8
 from qops.frontdoor.add import BOUND_8P8TO32 as BOUND_8P8TO32
 from qops.frontdoor.passes import Ends, Range, RangeInfo, typed
@@ -13,6 +16,7 @@ from qops.qtensor import QTensor, TensorLike
 __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_sub_8p8to8", "quantized_sub_8p8to32"]
 
 
+@compiled(_kernels_32.quantized_sub_8p8to32)
 def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Subtract two uint8 tensors into int32 codes: the exact difference, rounded once.
 
@@ -52,11 +56,10 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale  # 1 - 0, 2 - 1
     array([1., 1.])
     """
-    difference: QTensor = _kernels_32.quantized_add_8p8to32(a, b, True, out)
-    return difference
 
 
 @typed
+@compiled(_kernels.quantized_sub_8p8to8)
 def quantized_sub_8p8to8(
     a: TensorLike,
     b: TensorLike,
@@ -105,6 +108,3 @@ def quantized_sub_8p8to8(
     >>> quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
     QTensor(data=array([ 85, 149, 170], dtype=uint8), min=-1.0, max=2.0)
     """
-    codes: QTensor | tuple[QTensor, RangeInfo]
-    codes = _kernels.quantized_sub_8p8to8(a, b, guess, range, out, RangeInfo if return_info else None)
-    return codes

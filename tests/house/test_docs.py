@@ -58,7 +58,8 @@ def test_docstrings_are_complete(name):
 @pytest.mark.parametrize("name", sorted(["isa", *(path.stem for path in PACKAGE.glob("[a-z]*.py"))]))
 def test_docstrings_of_helpers_are_complete(name):
     """What all functions of `isa` raise stands in the docstring of the package."""
-    helpers = [f for f in own_functions(import_module(f"qops.{name}")).values() if inspect.isfunction(f)]
+    functions = own_functions(import_module(f"qops.{name}")).values()
+    helpers = [f for f in functions if inspect.isfunction(inspect.unwrap(f))]
     without = {"Raises"} if name == "isa" else set()
     assert not {f.__name__: lacking for f in helpers if (lacking := set(complaints(f)) - without)}
 

@@ -1,12 +1,10 @@
-"""The house itself: who imports whom, stubs, tiers, twins, and what must not stand in any file."""
+"""The house itself: who imports whom, tiers, twins, and what must not stand in any file."""
 
-import ast
 import inspect
 import os
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import imports
@@ -19,7 +17,6 @@ import qops
 from qops._kernels.core import tiers as isa
 
 ROOT = imports.ROOT
-KERNELS = imports.modules("pyx")
 
 
 # --- imports ---------------------------------------------------------------------------------------------------------
@@ -87,60 +84,6 @@ def test_imports_of_kernels_that_run_uphill_are_found(source, name):
     core, product = "qops._kernels.core.tiers.tier", "qops._kernels.product.gemm.product"
     assert not imports.uphill(module, ["numpy", "libc.math.rint", "os", core, product])
     assert imports.uphill("qops._kernels.core.x", [core, product]) == [f"qops._kernels.core.x imports {product}"]
-
-
-# --- stubs -----------------------------------------------------------------------------------------------------------
-
-
-def stubbed(name):
-    """Public names of a kernel's stub: function -> arguments with defaults, class -> attributes, constant -> None."""
-    found = {}
-    for node in ast.parse((ROOT / f"qops/_kernels/{name.replace('.', '/')}.pyi").read_text()).body:
-        if isinstance(node, ast.FunctionDef):
-            args = node.args
-            defaults = [None] * (len(args.args) - len(args.defaults)) + args.defaults + args.kw_defaults
-            texts = [d and ast.unparse(d) for d in defaults]
-            found[node.name] = [(a.arg, d) for a, d in zip(args.args + args.kwonlyargs, texts, strict=True)]
-        elif isinstance(node, ast.ClassDef) and "TypedDict" not in map(ast.unparse, node.bases):  # that is a struct
-            items = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
-            found[node.name] = {name for name in items if not name.startswith("_")}
-        elif isinstance(node, ast.AnnAssign):
-            found[node.target.id] = None
-    return {key: value for key, value in found.items() if not key.startswith("_")}
-
-
-def compiled(name):
-    """The same, of the compiled module; what it has imported is not its own."""
-    module = import_module(f"qops._kernels.{name}")
-    assert module.__file__.endswith((".so", ".pyd"))
-    found = {}
-    for key, value in vars(module).items():
-        if (
-            key.startswith("_")
-            or inspect.ismodule(value)
-            or getattr(value, "__module__", module.__name__) != module.__name__
-        ):
-            continue
-        if inspect.isclass(value):
-            found[key] = {name for name in vars(value) if not name.startswith("_")}
-        elif callable(value):
-            found[key] = [
-                (p.name, None if p.default is p.empty else repr(p.default))
-                for p in inspect.signature(value).parameters.values()
-            ]
-        else:
-            found[key] = None
-    return found
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_stubs_agree_with_their_compiled_modules(name):
-    assert stubbed(name) == compiled(name)
-
-
-def test_every_kernel_has_a_stub_and_every_stub_a_kernel():
-    assert imports.modules("pyi") == KERNELS
-    assert "frontdoor.add" in KERNELS
 
 
 # --- tiers -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ NOUNS = {
     "affine",
     "fixedpoint",
     "isa",
-    "error",
+    "compiled",
 }  # modules between the kernels and the ops
 PACKAGES = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}  # front door and systems
 KERNELS = {folder.parent.name for folder in (ROOT / "qops/_kernels").glob("[a-z]*/__init__.py")}

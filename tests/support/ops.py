@@ -215,7 +215,8 @@ def own_functions(module):
     if hasattr(module, "__all__"):
         return {name: value for name, value in found.items() if name in module.__all__}
     own = {name: value for name, value in found.items() if inspect.unwrap(value).__module__ == module.__name__}
-    return {name: value for name, value in own.items() if inspect.isfunction(value) and not name.startswith("_")}
+    functions = {name: value for name, value in own.items() if inspect.isfunction(inspect.unwrap(value))}
+    return {name: value for name, value in functions.items() if not name.startswith("_")}
 
 
 def public():

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from qops._kernels.core.checks cimport Ends, as_array, float32s, has_axes, parts, span_of
+from qops._kernels.core.checks cimport Ends, array_of, as_array, float32s, has_axes, parts, span_of
 from qops._kernels.core.codes cimport CodeType, named, read_row
 
 import numpy as np
@@ -39,7 +39,7 @@ cdef object reading(t, str name, CodeType* row, Ends* ends):
     has_channels = not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi))
     if not has_channels:
         span_of(lo, hi, name, ends)
-    data = as_array(data, name)
+    data = array_of(data, name)
     read_row(t, data, name, row)
     if has_channels:
         lo, hi = spans(data, lo, hi, name)

@@ -1,4 +1,5 @@
 cimport numpy as cnp
+from libc.float cimport FLT_MAX
 
 from qops._kernels.core.codes cimport named, tensor
 from qops._kernels.core.numbers cimport has_axes, integer, number, real, shown
@@ -6,7 +7,14 @@ from qops._kernels.core.numbers cimport has_axes, integer, number, real, shown
 cdef struct Ends:  # of a range, float32 values
     double min, max
 
-cdef int span_of(lo, hi, str name, Ends* ends) except -1
+cdef int span_checked(lo, hi, str name, Ends* ends) except -1
+cdef inline int span_of(lo, hi, str name, Ends* ends) except -1:
+    """Sets `ends` to the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""
+    if type(lo) is float and type(hi) is float:
+        ends.min, ends.max = <float>lo, <float>hi
+        if -FLT_MAX <= ends.min <= ends.max <= FLT_MAX:
+            return 0
+    return span_checked(lo, hi, name, ends)
 cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
@@ -18,4 +26,7 @@ cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1
 cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1
 cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*, str names=*)
 cpdef cnp.ndarray as_array(x, str name)
+cdef inline cnp.ndarray array_of(x, str name):
+    """The same in less time, of what is an ndarray of numpy's own class."""
+    return <cnp.ndarray>x if cnp.PyArray_CheckExact(x) else as_array(x, name)
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=*)

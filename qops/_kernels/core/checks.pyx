@@ -25,8 +25,8 @@ cdef enum:
     MAX_DIMS = 64  # numpy's
 
 
-cdef int span_of(lo, hi, str name, Ends* ends) except -1:
-    """Sets `ends` to the range (lo, hi) as float32 values; ValueError if lo > hi."""
+cdef int span_checked(lo, hi, str name, Ends* ends) except -1:
+    """`span_of` of any objects."""
     ends.min = <float>lo if type(lo) is float else real(lo, name + " min")
     ends.max = <float>hi if type(hi) is float else real(hi, name + " max")
     if not (isfinite(ends.min) and isfinite(ends.max)):
@@ -65,7 +65,7 @@ cpdef cnp.ndarray as_array(x, str name):
 
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
     """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32), or the other one; TypeError for any other dtype."""
-    cdef cnp.ndarray data = as_array(x, name)
+    cdef cnp.ndarray data = array_of(x, name)
     take(data, name, typenum, or_typenum)
     return data
 
@@ -107,6 +107,8 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
 
 cpdef tuple parts(t, str name):
     """The parts of the triple `t`, a tuple or a list; TypeError if it is none, as three codes in an array are none."""
+    if isinstance(t, tuple) and len(<tuple>t) == 3:
+        return <tuple>t
     found = t if isinstance(t, tuple) else tuple(t) if isinstance(t, list) else None
     if found is None or len(found) != 3:
         got = type(t).__name__ if found is None else f"{len(found)} parts"
@@ -139,7 +141,7 @@ cdef cnp.ndarray data_of(t, str name, Ends* ends):
     A number or an array may be an object that runs code when it is asked for its value, and so change any array. So
     the data of all operands come first, and only then are they looked at, with `take`.
     """
-    return as_array(range_of(t, name, ends), name)
+    return array_of(range_of(t, name, ends), name)
 
 
 def operand(t, str name, int typenum, int or_typenum=-1):

@@ -64,9 +64,9 @@ def learn_tensor(type kind):
     TENSOR = kind
 
 
-cdef bint is_read_otherwise(t):
-    """Whether `t` is a tensor that has a row of its own, whatever its dtype."""
-    return type(t) is not tuple and type(t) is not TENSOR and isinstance(t, TENSOR)
+cdef bint has_own_row(t):
+    """`is_read_otherwise` of what is no plain tuple."""
+    return type(t) is not TENSOR and isinstance(t, TENSOR)
 
 
 cpdef object tensor(data, lo, hi):

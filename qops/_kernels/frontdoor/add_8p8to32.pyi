@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any, TypedDict
 
 class _Add32(TypedDict):
@@ -7,4 +8,6 @@ class _Add32(TypedDict):
 
 def add_8p8to32_integers(a: tuple[float, float], b: tuple[float, float]) -> _Add32: ...
 def add_8p8to32(a: tuple[Any, float, float], b: tuple[Any, float, float], out: Any) -> None: ...
-def quantized_add_8p8to32(a: object, b: object, subtract: bool, out: object) -> Any: ...
+
+quantized_add_8p8to32: Callable[..., Any]
+quantized_sub_8p8to32: Callable[..., Any]

@@ -61,7 +61,7 @@ def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
     walk(add_u8u8_s32, &integers, a[0], b[0], out)
 
 
-def quantized_add_8p8to32(a, b, bint subtract, out):
+cdef object combined(a, b, bint subtract, out):
     """int32 codes of the sum, or of the difference, in the range (-max, max)."""
     cdef Ends p, s
     cdef double top
@@ -78,3 +78,13 @@ def quantized_add_8p8to32(a, b, bint subtract, out):
     walk(add_u8u8_s32, &integers, x, y, codes)
     top *= HEAD_ROOM
     return tensor(codes, 0 - top, top)
+
+
+def quantized_add_8p8to32(a, b, *, out=None):
+    """The sum."""
+    return combined(a, b, False, out)
+
+
+def quantized_sub_8p8to32(a, b, *, out=None):
+    """The difference."""
+    return combined(a, b, True, out)

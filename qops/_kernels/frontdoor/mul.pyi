@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any, TypedDict
 
 _Range = tuple[float, float]
@@ -10,6 +11,9 @@ class _Mul(TypedDict):
 
 def mul_8x8to32_integers(a: _Range, b: _Range) -> _Mul: ...
 def mul_8x8to32(a: tuple[Any, float, float], b: tuple[Any, float, float], out: Any) -> None: ...
-def quantized_mul_8x8to32(a: object, b: object, out: object) -> Any: ...
+
+quantized_mul_8x8to32: Callable[..., Any]
+
 def mul_8x8to8(a: tuple[Any, float, float], b: tuple[Any, float, float], c: _Range, out: Any) -> dict[str, Any]: ...
-def quantized_mul_8x8to8(a: object, b: object, guess: object, kept: object, out: object, info: type | None) -> Any: ...
+
+quantized_mul_8x8to8: Callable[..., Any]

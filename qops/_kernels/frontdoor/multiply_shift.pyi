@@ -1,12 +1,7 @@
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable
+from typing import Any
 
-_Rules = tuple[str, ...]
+def known(rounding: object, rules: tuple[str, ...]) -> str: ...
 
-def known(rounding: object, rules: _Rules) -> str: ...
-def multiply_shift(
-    x: object, factor: object, bits: object, rounding: object, rules: _Rules, out: object
-) -> NDArray[np.int32]: ...
-def multiply_shift_by(
-    x: object, multiplier: object, right_shift: object, rounding: object, rules: _Rules, out: object
-) -> NDArray[np.int32]: ...
+multiply_shift: Callable[..., Any]
+multiply_shift_by: Callable[..., Any]

@@ -6,7 +6,11 @@ from libc.math cimport ldexp, rint
 from qops._kernels.core.checks cimport as_array, int32s, integer, number, output
 from qops._kernels.core.integer_stage cimport multiply_shift as stage
 
+from qops._kernels.core.integer_stage import ROUNDINGS as _ROUNDINGS
+
 cnp.import_array()
+
+cdef tuple ALL = _ROUNDINGS, SINGLE = _ROUNDINGS[:-2]  # without those that are no single shift
 
 
 cpdef str known(rounding, tuple rules):
@@ -20,10 +24,10 @@ cpdef str known(rounding, tuple rules):
     return rules[rules.index(rounding)]
 
 
-def multiply_shift(x, factor, bits, rounding, tuple rules, out):
+def multiply_shift(x, factor, bits=7, *, rounding="floor", out=None):
     """x * round(factor * 2**bits) / 2**bits."""
     cdef cnp.ndarray source, codes, result
-    cdef str rule = known(rounding, rules)
+    cdef str rule = known(rounding, SINGLE)
     cdef double scaled, real_factor = number(factor, "factor")
     bits = integer(bits, "bits", 0, 30)
     scaled = ldexp(real_factor, bits)
@@ -36,10 +40,10 @@ def multiply_shift(x, factor, bits, rounding, tuple rules, out):
     return result
 
 
-def multiply_shift_by(x, multiplier, right_shift, rounding, tuple rules, out):
+def multiply_shift_by(x, multiplier, right_shift, *, rounding="half_up", out=None):
     """x * multiplier / 2**right_shift."""
     cdef cnp.ndarray source, codes, result
-    cdef str rule = known(rounding, rules)
+    cdef str rule = known(rounding, ALL)
     multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
     source = as_array(x, "x")
     codes = int32s(source, "x")

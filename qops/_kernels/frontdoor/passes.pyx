@@ -11,7 +11,14 @@ from qops._kernels.core.range cimport above, below
 cnp.import_array()
 
 cdef double TIGHT = 15 / 16.  # a range found is worth a second pass when it is narrower than this share of the first
+cdef type INFO = tuple
 cdef double NARROWEST = 2.0**-32  # of all that the results may span: what is narrower than this cannot be measured
+
+
+def learn_info(type kind):
+    """Make the class known that tells how an op came to its output range."""
+    global INFO
+    INFO = kind
 
 
 cdef Ends outward(double lo, double hi) except *:
@@ -79,9 +86,8 @@ cdef Ends second_range(Ends found, Wish w, Ends full) noexcept nogil:
     return Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least))
 
 
-cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, type info):
-    """The codes in the range `kept`, or in the guessed one where that serves; and info(passes, lowest, highest), if
-    there is such a class."""
+cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, bint return_info):
+    """The codes in the range `kept`, or in the guessed one where that serves; if wanted with how they came about."""
     cdef Wish wish = wished(guess, kept)
     cdef Ends p, s, ends, better, full, seen
     cdef Span found
@@ -103,4 +109,4 @@ cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept,
             ends, passes = better, 2
             one_pass(x, p, y, s, ends, codes)
     result = tensor(codes, ends.min, ends.max)
-    return result if info is None else (result, named(info, passes, seen.min, seen.max))
+    return (result, named(INFO, passes, seen.min, seen.max)) if return_info else result

@@ -144,8 +144,9 @@ cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, To
     return 0
 
 
-def quantize(x, lo, hi, axis, dtype, nan, out):
-    """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
+def quantize(x, min=None, max=None, *, axis=None, dtype=UINT8, nan=RAISE, out=None):
+    """Codes of reals, in the smallest range that holds min, max, None for what the data hold, and 0."""
+    lo, hi = min, max
     cdef cnp.ndarray source, values, codes
     cdef char[FEW] few
     cdef bint may_be_nan
@@ -211,7 +212,7 @@ cdef object quantize_channels(x, lo, hi, axis, CodeType row, int typenum, nan, o
     return tensor(codes, mins, maxs)
 
 
-def dequantize(t, out):
+def dequantize(t, *, out=None):
     """The values of codes."""
     cdef cnp.ndarray codes, values
     cdef CodeType row

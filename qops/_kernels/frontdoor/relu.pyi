@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
-def relu(t: object, limit: object, out: object) -> Any: ...
+relu: Callable[..., Any]

@@ -19,7 +19,7 @@ cdef int64_t next_to(double value, Ends ends, CodeType row) noexcept nogil:
     return <int64_t>clamp_f64(rint(position) + first, row.lowest, row.highest)
 
 
-def relu(t, limit, out):
+def relu(t, limit=None, *, out=None):
     """Codes of max(0, value), and of min(limit, value) if that is given."""
     cdef Ends ends
     cdef CodeType row

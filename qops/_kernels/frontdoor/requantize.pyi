@@ -1,8 +1,8 @@
+from collections.abc import Callable
 from typing import Any
 
-from numpy.typing import DTypeLike
-
 def requantize_integers(step: float, lo: float, hi: float, is_signed: bool = False) -> dict[str, Any]: ...
-def requantization_range(t: object) -> tuple[float, float]: ...
-def requantize(t: object, lo: float | None, hi: float | None, dtype: DTypeLike, out: object) -> Any: ...
-def requantize_32to8(t: object, lo: float | None, hi: float | None, out: object) -> Any: ...
+
+requantization_range: Callable[..., Any]
+requantize: Callable[..., Any]
+requantize_32to8: Callable[..., Any]

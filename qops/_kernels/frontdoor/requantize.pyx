@@ -20,10 +20,11 @@ cdef enum:
     STEEPEST = 512  # output steps an input step: at more than this only one code does not saturate
 
 
-cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends):
-    """The data of the triple `t`, checked; sets `ends` to its range."""
+cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends, const CodeType** row):
+    """The data of the triple `t`, checked; sets `ends` to its range and `row` to what its codes stand for."""
     cdef cnp.ndarray codes = data_of(t, "t", ends)
     cdef const CodeType* kind = code_type(codes)
+    row[0] = kind
     if cnp.PyArray_ITEMSIZE(codes) != 4 and (only_32 or cnp.PyArray_ITEMSIZE(codes) != 1) or kind.steps == 0:
         expected = "int32" if only_32 else "uint8, int8 or int32"
         raise TypeError(f"t: expected {expected} data, got {(<object>codes).dtype}")
@@ -32,10 +33,9 @@ cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends):
     return codes
 
 
-cdef Ends spanned(cnp.ndarray codes, Ends ends):
+cdef Ends spanned(cnp.ndarray codes, Ends ends, const CodeType* kind):
     """The values that codes span; 0 if there are none."""
     cdef int32_t lowest, highest
-    cdef const CodeType* kind = code_type(codes)
     cdef double step = (ends.max - ends.min) / kind.steps
     if cnp.PyArray_SIZE(codes) == 0:
         return Ends(0, 0)
@@ -111,21 +111,24 @@ cdef int eight_bits(dtype) except -1:
 def requantization_range(t):
     """(min, max) of the values that codes span."""
     cdef Ends ends
-    ends = spanned(codes_of(t, False, &ends), ends)
+    cdef const CodeType* kind
+    codes = codes_of(t, False, &ends, &kind)
+    ends = spanned(codes, ends, kind)
     return ends.min, ends.max
 
 
-def requantize(t, lo, hi, dtype, out):
-    """8-bit codes of codes in the range (lo, hi), None for what the codes span."""
-    return requantized(t, lo, hi, eight_bits(dtype), False, out)
+def requantize(t, min=None, max=None, *, dtype=UINT8, out=None):
+    """8-bit codes of codes."""
+    return requantized(t, min, max, eight_bits(dtype), False, out)
 
 
-def requantize_32to8(t, lo, hi, out):
+def requantize_32to8(t, min=None, max=None, *, out=None):
     """uint8 codes of int32 codes."""
-    return requantized(t, lo, hi, cnp.NPY_UINT8, True, out)
+    return requantized(t, min, max, cnp.NPY_UINT8, True, out)
 
 
 cdef object requantized(t, lo, hi, int typenum, bint only_32, out):
+    """8-bit codes of codes in the range (lo, hi), None for what the codes span."""
     cdef Ends ends, wanted, found = Ends(0, 0)
     cdef const CodeType* kind
     cdef const CodeType* into = code_type_of(typenum == cnp.NPY_INT8, 1)
@@ -136,10 +139,9 @@ cdef object requantized(t, lo, hi, int typenum, bint only_32, out):
         lo = real(lo, "output range min")
     if hi is not None and type(hi) is not float:
         hi = real(hi, "output range max")
-    codes = codes_of(t, only_32, &ends)
-    kind = code_type(codes)
+    codes = codes_of(t, only_32, &ends, &kind)
     if lo is None or hi is None:
-        found = spanned(codes, ends)
+        found = spanned(codes, ends, kind)
     completed(lo, hi, found.min, found.max, "output range", &wanted)
     result = output(out, typenum, codes)
     if wanted.min == wanted.max:
