@@ -9,6 +9,7 @@ from benchmarks import pools
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate
 from benchmarks.cases import STEP, A, B, C
+from benchmarks.frontdoor import PRODUCT, SUM
 
 S8, S32, F32 = schema.TensorType.INT8, schema.TensorType.INT32, schema.TensorType.FLOAT32
 TO_S8 = 128  # an int8 code is the uint8 code less this
@@ -69,13 +70,14 @@ def codes_u8(x):
     return x.astype(np.int16) + TO_S8
 
 
-def add_8(a, b):
-    """ADD."""
-    n, options = a.size, schema.AddOptionsT()
-    content = model(
-        schema.BuiltinOperator.ADD, [s8(n, A), s8(n, B), s8(n, C)], (schema.BuiltinOptions.AddOptions, options)
-    )
-    return invoked(content, [codes_s8(a), codes_s8(b)], codes_u8, ONE_STEP)
+def elementwise(op, options, output):
+    """Give a maker for an op of two tensors of the steps of A and B, its output of those of `output`."""
+
+    def make(a, b):
+        declared = [s8(a.size, A), s8(a.size, B), s8(a.size, output)]
+        return invoked(model(op, declared, options), [codes_s8(a), codes_s8(b)], codes_u8, ONE_STEP)
+
+    return make
 
 
 def quantize(x):
@@ -129,6 +131,9 @@ def convolution(x, w):
     return invoked(content, [codes], lambda y: codes_u8(y).transpose(0, 3, 1, 2), conv.ONE_STEP)
 
 
+ADD = elementwise(schema.BuiltinOperator.ADD, (schema.BuiltinOptions.AddOptions, schema.AddOptionsT()), C)
+SUB = elementwise(schema.BuiltinOperator.SUB, (schema.BuiltinOptions.SubOptions, schema.SubOptionsT()), SUM)
+MUL = elementwise(schema.BuiltinOperator.MUL, (schema.BuiltinOptions.MulOptions, schema.MulOptionsT()), PRODUCT)
 FORMS = {
     conv.QUANTIZED_CONVOLUTION.name: {"CONV_2D": convolution},
     **{name: {"MAX_POOL_2D": pool(schema.BuiltinOperator.MAX_POOL_2D, p)} for name, p in pools.MAX_POOLS.items()},
@@ -136,7 +141,9 @@ FORMS = {
         name: {"AVERAGE_POOL_2D": pool(schema.BuiltinOperator.AVERAGE_POOL_2D, p)}
         for name, p in pools.AVG_POOLS.items()
     },
-    "quantized_add_8p8to8": {"ADD": add_8},
+    "quantized_add_8p8to8": {"ADD": ADD},
+    "quantized_sub_8p8to8": {"SUB": SUB},
+    "quantized_mul_8x8to8": {"MUL": MUL},
     "quantize": {"QUANTIZE": quantize},
     "dequantize": {"DEQUANTIZE": dequantize},
     "requantize_32to8": {"QUANTIZE": requantize},

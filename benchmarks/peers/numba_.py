@@ -36,6 +36,12 @@ def add_32_float(a, b, out, ma, mb, offset):
         out[i] = np.int32(np.rint(f32(a[i]) * ma + f32(b[i]) * mb + offset))
 
 
+def mul_exact(a, b, out, za, zb):
+    """Products of int32."""
+    for i in range(out.size):
+        out[i] = (np.int32(a[i]) - za) * (np.int32(b[i]) - zb)
+
+
 def mul_32(a, b, out, za, zb, factor):
     """23 bits of fraction, in int64."""
     for i in range(out.size):
@@ -128,8 +134,8 @@ def writer(loop, arguments, dtype, within):
     def make(**inputs):
         arrays = tuple(inputs.values())
         out = shared(arrays[0].size, dtype)
-        bound = (*arrays, out, *arguments)
-        return Candidate(lambda: loop(*bound), lambda: out, within)
+        bound = (*(array.reshape(-1) for array in arrays), out, *arguments)
+        return Candidate(lambda: loop(*bound), lambda: out.reshape(arrays[0].shape), within)
 
     return make
 
@@ -167,6 +173,7 @@ SUB_INTEGERS_32 = tuple(
 )
 ZEROS, UNIT = (np.int32(A.zero_point), np.int32(B.zero_point)), A.scale * B.scale
 MUL_8 = f32(UNIT / PRODUCT.scale), f32(PRODUCT.zero_point + 0.5)
+RELU, MUL_EXACT = forms(relu, (np.uint8(A.zero_point),), np.uint8, 0), forms(mul_exact, ZEROS, np.int32, 0)
 FORMS = {
     "quantized_add_8p8to8": forms(add_8, (KA, KB, OFFSET_8), np.uint8, EXACT),
     "quantized_add_8p8to32": {
@@ -182,7 +189,8 @@ FORMS = {
         **forms(mul_32, (*ZEROS, round(2**23 * UNIT / PRODUCT_LEVEL)), np.int32, 0.5 + 2**-6),
         **forms(mul_float, (*ZEROS, f32(UNIT / PRODUCT_LEVEL)), np.int32, 0.5 + 2**-3),
     },
-    "relu": forms(relu, (np.uint8(A.zero_point),), np.uint8, 0),
+    **{name: RELU for name in ("relu", "nnlib_relu_8", "tensorflow_relu")},
+    **{name: MUL_EXACT for name in ("nnlib_mul_8x8to32", "tensorflow_mul")},
     "quantize": {
         **forms(quantize, (INVERSE, ZERO), np.uint8, EXACT),
         **forms(quantize_half_up, (INVERSE, ZERO), np.uint8, EXACT),

@@ -7,7 +7,7 @@ import numpy as np
 
 TYPES = {np.dtype(t): code for code, t in ((1, np.float32), (2, np.uint8), (3, np.int8), (6, np.int32))}
 OPSET, MICROSOFT_OPSET, IR_VERSION = 18, 1, 8
-MICROSOFT = {"QLinearAdd", "QLinearAveragePool"}
+MICROSOFT = {"QLinearAdd", "QLinearAveragePool", "QLinearMul"}
 
 
 def varint(value: int) -> bytes:

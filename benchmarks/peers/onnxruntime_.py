@@ -9,6 +9,7 @@ from benchmarks import pools, products
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import STEP, A, B, C
+from benchmarks.frontdoor import PRODUCT
 from benchmarks.peers.onnx_model import model
 
 ONE_STEP = 1.01  # its QLinearAdd dequantizes and rounds in float32; one step where a tie falls otherwise
@@ -41,12 +42,16 @@ def parameters(letter, quantized, dtype=np.uint8):
     return {f"{letter}_scale": scale, f"{letter}_zero": zero}
 
 
-def add_8(a, b):
-    """QLinearAdd."""
-    out = shared(a.size, np.uint8)
-    node = ("QLinearAdd", ["a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "c_scale", "c_zero"], ["c"])
-    constants = parameters("a", A) | parameters("b", B) | parameters("c", C)
-    return Candidate(bound([node], constants, {"a": a, "b": b}, {"c": out}), lambda: out, ONE_STEP)
+def elementwise(op, output):
+    """Give a maker for an op of two tensors of the steps of A and B, its output of those of `output`."""
+
+    def make(a, b):
+        out = shared(a.size, np.uint8)
+        node = (op, ["a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "c_scale", "c_zero"], ["c"])
+        constants = parameters("a", A) | parameters("b", B) | parameters("c", output)
+        return Candidate(bound([node], constants, {"a": a, "b": b}, {"c": out}), lambda: out, ONE_STEP)
+
+    return make
 
 
 def quantize(x):
@@ -143,7 +148,8 @@ def avg_pool(pool):
 FORMS = {
     **{name: {"MaxPool": max_pool(pool)} for name, pool in pools.MAX_POOLS.items()},
     **{name: {"QLinearAveragePool": avg_pool(pool)} for name, pool in pools.AVG_POOLS.items()},
-    "quantized_add_8p8to8": {"QLinearAdd": add_8},
+    "quantized_add_8p8to8": {"QLinearAdd": elementwise("QLinearAdd", C)},
+    "quantized_mul_8x8to8": {"QLinearMul": elementwise("QLinearMul", PRODUCT)},
     "quantize": {"QuantizeLinear": quantize},
     "dequantize": {"DequantizeLinear": dequantize},
     "requantize_32to8": {"DequantizeLinear, QuantizeLinear": requantize},
