@@ -76,7 +76,7 @@ def quantized_conv2d_8x8to32(
     if image.shape[3] != filters.shape[2]:
         raise ValueError(f"w: expected filters of {image.shape[3]} channels, as x has, got shape {filters.shape}")
     window = moving(image, filters.shape[:2], steps, padding, "w")
-    top = product_max((x_min, x_max), (w_min, w_max), "x, w")
+    top = product_max(x_min, x_max, w_min, w_max, "x, w")
     size = window.out_size(image.shape[1:3], filters.shape[:2])
     place = into(out, (len(image), *size, filters.shape[3]), [image, filters])
     zeros = quantize_int(0.0, x_min, x_max), quantize_int(0.0, w_min, w_max)

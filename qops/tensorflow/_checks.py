@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.mul import product_max
 from qops._kernels.tensorflow.ends import NORMAL, WIDEST, fit
 from qops.codes import TABLE
 from qops.qtensor import S32, QTensor, TensorLike, as_array, check_out, parts, read_as, real, tensor
@@ -74,8 +73,8 @@ def operands(steps: int, allowed: tuple[str, ...], **tensors: TensorLike) -> lis
 
     Arrays are looked at when all numbers are read: a number may be an object that runs code, and so change them.
     """
-    usual = [found for t in tensors.values() if (found := fit(t, steps, typenums_of(allowed)))]
-    if len(usual) == len(tensors):
+    usual = fit(steps, typenums_of(allowed), *tensors.values())
+    if usual is not None:
         return usual
     read = []
     for name, t in tensors.items():
@@ -157,25 +156,12 @@ def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
 
 def passed_on(codes: NDArray[Any], lo: float, hi: float) -> QTensor:
     """Give a tensor of a range that TensorFlow does not look at: its ends may be in any order."""
-    return (AFFINE if codes.dtype.itemsize == 4 and lo <= hi != -lo else tensor)(codes, lo, hi)
+    return (AFFINE if codes.itemsize == 4 and lo <= hi != -lo else tensor)(codes, lo, hi)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
     """Give a shape as TensorFlow writes it."""
     return "[" + ",".join(map(str, shape)) + "]"
-
-
-def in_order(**tensors: Checked) -> None:
-    """Raise ValueError, in TensorFlow's words, of a range whose max is not above its min."""
-    for name, (_, lo, hi) in tensors.items():
-        if not lo < hi:
-            raise ValueError(f"{name}: max_{name} must be larger than min_{name}, got min {lo}, max {hi}")
-
-
-def range_of_products(a: Checked, b: Checked, names: str) -> float:
-    """Give the upper end of the range of int32 codes whose step is the product of two steps, 0 if that is subnormal."""
-    top = product_max(a[1:], b[1:], names)
-    return top if abs(top) >= 2.0**31 * NORMAL else 0 * top
 
 
 def into(

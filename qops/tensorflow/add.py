@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import add as kernels
-from qops._kernels.tensorflow.ends import WIDEST
+from qops._kernels.tensorflow.ends import WIDEST, in_order
 from qops.qtensor import S32, QTensor, TensorLike, output, tensor
-from qops.tensorflow._checks import flushed, in_order, operands, shape_text
+from qops.tensorflow._checks import flushed, operands, shape_text
 from qops.tensorflow.broadcast import collapsed, repeated
 
 
@@ -89,7 +89,8 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     out = output(out, S32, a[0], b[0], "x, y")
     x_alone = len(axes) < 2 and a[0].size == 1
     y_alone = len(axes) < 2 and b[0].size == 1 and not x_alone  # TensorFlow tries x first
-    a, b = repeated(a, b, axes, out.shape)
+    if len(axes) == 2:
+        a, b = repeated(a, b, out.shape)
     z_max = kernels.quantized_add(a, x_alone, b, y_alone, out)
     return QTensor(out, -z_max, z_max)
 

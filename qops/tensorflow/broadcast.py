@@ -32,10 +32,8 @@ def collapsed(x: tuple[int, ...], y: tuple[int, ...], nothing: str) -> list[str]
     return axes
 
 
-def repeated(x: Checked, y: Checked, axes: list[str], shape: tuple[int, ...]) -> tuple[Checked, Checked]:
+def repeated(x: Checked, y: Checked, shape: tuple[int, ...]) -> tuple[Checked, Checked]:
     """Repeat the codes of the smaller one along two axes, flat, over and over, in the shape `shape`."""
-    if len(axes) < 2:
-        return x, y
     return (_cycled(x, shape), y) if x[0].size < y[0].size else (x, _cycled(y, shape))
 
 

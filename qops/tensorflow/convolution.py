@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.convolution import Images, convolve, convolve_in_zeros
-from qops._kernels.tensorflow.mul import offset
+from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops._kernels.tensorflow.window import four
 from qops.qtensor import QTensor, TensorLike, tensor
-from qops.tensorflow._checks import into, operands, put, range_of_products
+from qops.tensorflow._checks import into, operands, put
 from qops.tensorflow.window import placed
 
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.gemm import product
-from qops._kernels.tensorflow.mul import offset
+from qops._kernels.tensorflow.ends import in_order
+from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops.qtensor import QTensor, TensorLike, tensor
-from qops.tensorflow._checks import flag, in_order, into, operands, put, range_of_products, shape_text
+from qops.tensorflow._checks import flag, into, operands, put, shape_text
 
 
 def quantized_matmul(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.mul import multiply
-from qops._kernels.tensorflow.mul import offset
+from qops._kernels.tensorflow.ends import fit, in_order
+from qops._kernels.tensorflow.mul import multiply, range_of_products
 from qops.qtensor import S32, QTensor, TensorLike, output, tensor
-from qops.tensorflow._checks import in_order, operands, range_of_products
+from qops.tensorflow._checks import operands, typenums_of
 from qops.tensorflow.broadcast import collapsed, repeated
+
+KINDS = ("quint8",)
+TYPENUMS = typenums_of(KINDS)
 
 
 def quantized_mul(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -75,11 +78,12 @@ def quantized_mul(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     >>> t.data, t.scale
     (array([-2,  4], dtype=int32), 1.0)
     """
-    a, b = operands(255, ("quint8",), x=x, y=y)
+    a, b = fit(255, TYPENUMS, x, y) or operands(255, KINDS, x=x, y=y)
     axes = collapsed(a[0].shape, b[0].shape, "vector must have at least 1 element")
     in_order(x=a, y=b)
     top = range_of_products(a, b, "x, y")
     out = output(out, S32, a[0], b[0], "x, y")
-    a, b = repeated(a, b, axes, out.shape)
-    multiply(a[0], offset(*a[1:]), b[0], offset(*b[1:]), 0, out)
+    if len(axes) == 2:
+        a, b = repeated(a, b, out.shape)
+    multiply(a, b, out)
     return tensor(out, -top, top)

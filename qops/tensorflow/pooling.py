@@ -16,6 +16,7 @@ from qops.tensorflow._checks import flag, one_of, operands, passed_on, typenums_
 from qops.tensorflow.window import PADDINGS
 
 KINDS = ("quint8", "qint8")
+TYPENUMS = typenums_of(KINDS)
 
 
 def quantized_max_pool(
@@ -154,7 +155,7 @@ def _checked(
     input: TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str
 ) -> tuple[NDArray[Any], float, float, tuple[int, int], tuple[int, int]]:
     """Give the image, its range, and the lengths of the windows and of their steps; the kernels check `out`."""
-    image, lo, hi = fit(input, 0, typenums_of(KINDS)) or operands(0, KINDS, input=input)[0]
+    ((image, lo, hi),) = fit(0, TYPENUMS, input) or operands(0, KINDS, input=input)
     kernel, stride = of_pool(image, ksize, strides)
     one_of(padding, "padding", PADDINGS)
     return image, lo, hi, kernel, stride

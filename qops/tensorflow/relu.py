@@ -6,10 +6,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from qops._kernels.core.clamp import clamp
-from qops._kernels.tensorflow.relu import code_of
+from qops._kernels.tensorflow.ends import fit
+from qops._kernels.tensorflow.relu import cut
 from qops.qtensor import QTensor, TensorLike, output
-from qops.tensorflow._checks import TYPES, one_of, operands, passed_on
+from qops.tensorflow._checks import one_of, operands, passed_on, typenums_of
+
+KINDS = ("quint8", "qint32")
+TYPENUMS = typenums_of(KINDS)
 
 
 def quantized_relu(features: TensorLike, out_type: str | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
@@ -109,12 +112,10 @@ def quantized_relu6(features: TensorLike, out_type: str | None = None, *, out: N
 
 
 def _relu(features: TensorLike, out_type: str | None, top: float | None, out: NDArray[Any] | None) -> QTensor:
-    kinds = ("quint8", "qint32")
-    ((q, lo, hi),) = operands(1, kinds, features=features)
-    kind = kinds[q.dtype.itemsize == 4]
-    if one_of(kind if out_type is None else out_type, "out_type", kinds) != kind:
-        raise ValueError(f"out_type: TensorFlow has no kernel from {kind} to {out_type}")
-    row = TYPES[kind]
-    out = output(out, row.dtype.num, q)
-    clamp(q, code_of(0.0, lo, hi, row), row.highest if top is None else code_of(top, lo, hi, row), out)
+    ((q, lo, hi),) = fit(1, TYPENUMS, features) or operands(1, KINDS, features=features)
+    wide = q.itemsize == 4
+    if out_type is not None and one_of(out_type, "out_type", KINDS) != KINDS[wide]:
+        raise ValueError(f"out_type: TensorFlow has no kernel from {KINDS[wide]} to {out_type}")
+    out = output(out, TYPENUMS[wide], q)
+    cut(q, lo, hi, top, out)
     return passed_on(out, lo, hi)

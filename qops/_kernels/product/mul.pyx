@@ -48,14 +48,13 @@ cpdef object multiply(cnp.ndarray a, int32_t a_offset, cnp.ndarray b, int32_t b_
     walk(products, &r, a, b, out)
 
 
-def product_max(tuple a, tuple b, str names):
+cpdef double product_max(float a_min, float a_max, float b_min, float b_max, str names) except? -1:
     """Upper end of the range of int32 codes one of which is the step of a times that of b; the lower is its negative.
 
-    2**31 * (a step * b step), in float32, of ranges (min, max) of uint8 codes; ValueError beyond float32.
+    2**31 * (a step * b step), in float32, of ranges of uint8 codes; ValueError beyond float32.
     """
-    cdef float a_min = a[0], a_max = a[1], b_min = b[0], b_max = b[1]
     cdef float steps = code_type_of(False, 1).steps, half = code_type_of(True, 4).steps // 2
     cdef float top = ((a_max - a_min) / steps) * ((b_max - b_min) / steps) * half
     if not isfinite(top):
-        raise ValueError(f"{names}: the product of the ranges {a} and {b} is beyond float32")
+        raise ValueError(f"{names}: the product of the ranges {(a_min, a_max)} and {(b_min, b_max)} is beyond float32")
     return top

@@ -1,9 +1,32 @@
-"""TensorFlow's products of codes: what each factor is taken less of."""
+"""TensorFlow's products of codes: what each factor is taken less of, and the range of the results."""
+
+cimport numpy as cnp
+from libc.math cimport fabs
+from libc.stdint cimport int32_t
 
 from qops._kernels.core.rounding cimport wrap_s32
+from qops._kernels.product.mul cimport multiply as products, product_max
 from qops._kernels.tensorflow.formulas cimport float_to_quantized, u8_codes
 
+cnp.import_array()
 
-def offset(float lo, float hi):
+cdef double smallest = 2.0 ** (31 - 126)  # upper end of a range whose step is the smallest normal float32
+
+
+cpdef int32_t offset(float lo, float hi) noexcept:
     """The uint8 code of 0 in the range (lo, hi), not cut to codes, in 32 bits, which wrap."""
     return wrap_s32(float_to_quantized(0, lo, hi, u8_codes()))
+
+
+def range_of_products(tuple a, tuple b, str names):
+    """Upper end of the range of int32 codes whose step is that of a times that of b, 0 if that step is subnormal.
+
+    a and b are (uint8 codes, min, max).
+    """
+    cdef double top = product_max(a[1], a[2], b[1], b[2], names)
+    return top if fabs(top) >= smallest else 0 * top
+
+
+def multiply(tuple a, tuple b, cnp.ndarray out):
+    """out = (a - its offset) * (b - its offset), modulo 2**32, of (uint8 codes, min, max) that broadcast."""
+    products(a[0], offset(a[1], a[2]), b[0], offset(b[1], b[2]), 0, out)

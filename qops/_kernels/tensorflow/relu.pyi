@@ -1,3 +1,5 @@
 from typing import Any
 
-def code_of(x: float, lo: float, hi: float, row: Any) -> int: ...
+from numpy.typing import NDArray
+
+def cut(q: NDArray[Any], lo: float, hi: float, top: float | None, out: NDArray[Any]) -> None: ...

@@ -1,9 +1,16 @@
 """TensorFlow's QuantizedRelu and QuantizedRelu6: the codes at which they cut."""
 
-from qops._kernels.core.codes cimport from_row
-from qops._kernels.tensorflow.formulas cimport codes_of, float_to_code
+cimport numpy as cnp
+
+from qops._kernels.core.clamp cimport clamp
+from qops._kernels.tensorflow.formulas cimport Codes, float_to_code, s32_codes, u8_codes
+
+cnp.import_array()
 
 
-def code_of(float x, float lo, float hi, row):
-    """The code of x in the range (lo, hi), which need not hold it, cut to the codes of `row`."""
-    return float_to_code(x, lo, hi, codes_of(from_row(row)))
+def cut(cnp.ndarray q, float lo, float hi, top, cnp.ndarray out):
+    """out = min(max(q, the code of 0), that of `top`) of uint8 or int32 codes of the range (lo, hi), which need not
+    hold them; without the second one if `top` is None.
+    """
+    cdef Codes codes = u8_codes() if cnp.PyArray_ITEMSIZE(q) == 1 else s32_codes()
+    clamp(q, float_to_code(0, lo, hi, codes), codes.highest if top is None else float_to_code(top, lo, hi, codes), out)
