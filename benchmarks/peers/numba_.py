@@ -6,6 +6,7 @@ import numpy as np
 from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
 from benchmarks.frontdoor import PRODUCT, PRODUCT_LEVEL
+from benchmarks.nnlib import HULL, HULL_STEP
 from benchmarks.peers import rules_numba
 from qops.frontdoor.add import BOUND_8P8TO32
 
@@ -65,6 +66,16 @@ def relu(a, out, zero):
     """The larger of two codes."""
     for i in range(out.size):
         out[i] = max(a[i], zero)
+
+
+def concat(a, b, out, ka, ca, kb, cb):
+    """Each row of both, scaled in float32 and clamped; the terms hold the half that rounds."""
+    n = a.shape[1]
+    for i in range(len(a)):
+        for j in range(n):
+            out[i, j] = np.uint8(np.int32(min(max(f32(a[i, j]) * ka + ca, f32(0)), f32(255))))
+        for j in range(n):
+            out[i, n + j] = np.uint8(np.int32(min(max(f32(b[i, j]) * kb + cb, f32(0)), f32(255))))
 
 
 def quantize(x, out, inverse, zero):
@@ -145,6 +156,18 @@ def forms(function, arguments, dtype, within):
     return {f"{function.__name__} {how}": writer(f, arguments, dtype, within) for how, f in loops(function).items()}
 
 
+def concats(loop):
+    """Give a maker for the loop over rows, into the range that holds both."""
+    ka, kb = f32(A.scale / HULL_STEP), f32(B.scale / HULL_STEP)
+    ca, cb = f32(0.5 + (A.range[0] - HULL[0]) / HULL_STEP), f32(0.5 + (B.range[0] - HULL[0]) / HULL_STEP)
+
+    def make(a, b):
+        out = shared(2 * a.size, np.uint8).reshape(len(a), -1)
+        return Candidate(lambda: loop(a, b, out, ka, ca, kb, cb), lambda: out, EXACT)
+
+    return make
+
+
 def ranges(loop):
     """Give a maker of candidates for the loop that returns its result."""
 
@@ -173,6 +196,7 @@ SUB_INTEGERS_32 = tuple(
 )
 ZEROS, UNIT = (np.int32(A.zero_point), np.int32(B.zero_point)), A.scale * B.scale
 MUL_8 = f32(UNIT / PRODUCT.scale), f32(PRODUCT.zero_point + 0.5)
+CONCAT = {f"concat {how}": concats(loop) for how, loop in loops(concat).items()}
 RELU, MUL_EXACT = forms(relu, (np.uint8(A.zero_point),), np.uint8, 0), forms(mul_exact, ZEROS, np.int32, 0)
 FORMS = {
     "quantized_add_8p8to8": forms(add_8, (KA, KB, OFFSET_8), np.uint8, EXACT),
@@ -189,6 +213,7 @@ FORMS = {
         **forms(mul_32, (*ZEROS, round(2**23 * UNIT / PRODUCT_LEVEL)), np.int32, 0.5 + 2**-6),
         **forms(mul_float, (*ZEROS, f32(UNIT / PRODUCT_LEVEL)), np.int32, 0.5 + 2**-3),
     },
+    **{name: CONCAT for name in ("nnlib_concat_8", "tensorflow_concat")},
     **{name: RELU for name in ("relu", "nnlib_relu_8", "tensorflow_relu")},
     **{name: MUL_EXACT for name in ("nnlib_mul_8x8to32", "tensorflow_mul")},
     "quantize": {

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.nnlib import recode as kernels
-from qops._kernels.nnlib.ranges import f32
-from qops.qtensor import U8, QTensor, TensorLike, check_out, operand, tensor
+from qops._kernels.nnlib.concat import concat
+from qops.qtensor import QTensor, TensorLike
 
 
 def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] | None = None) -> QTensor:
@@ -66,7 +64,8 @@ def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] 
     >>> quantized_concat_8([(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)])
     QTensor(data=array([[  0, 128, 100]], dtype=uint8), min=0.0, max=4.0)
     """
-    return _concat(tensors, True, out)
+    joined: QTensor = concat(tensors, True, out)
+    return joined
 
 
 def quantized_concat_8_ref(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] | None = None) -> QTensor:
@@ -103,30 +102,5 @@ def quantized_concat_8_ref(tensors: Sequence[TensorLike], *, out: NDArray[np.uin
     >>> quantized_concat_8_ref([(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)]).data
     array([[  0, 128, 100]], dtype=uint8)
     """
-    return _concat(tensors, False, out)
-
-
-def _concat(tensors: Sequence[TensorLike], vector: bool, out: NDArray[np.uint8] | None) -> QTensor:
-    if not isinstance(tensors, list | tuple):
-        raise TypeError(f"tensors: expected a sequence of tensors, got {tensors!r:.80}")
-    read = [operand(t, f"tensors[{i}]", U8) for i, t in enumerate(tensors)]
-    parts = [operand(t, f"tensors[{i}]", U8) for i, t in enumerate(read)]  # after all numbers, which may run any code
-    if not parts:
-        raise ValueError("tensors: expected at least one, got none")
-    shapes = [data.shape for data, _, _ in parts]
-    if () in shapes or len({shape[:-1] for shape in shapes}) > 1:
-        raise ValueError(f"tensors: expected shapes that differ in the last axis only, got {shapes}")
-    lowest = min(lo for _, lo, _ in parts)
-    ends = 0.0 if lowest > 0 else lowest, max(hi for _, _, hi in parts)
-    if not isfinite(f32(ends[1] - ends[0])):
-        raise ValueError(f"tensors: the range of all, {ends}, is wider than float32")
-    whole = (*shapes[0][:-1], sum(shape[-1] for shape in shapes))
-    if out is None:
-        out = np.empty(whole, np.uint8)
-    else:
-        check_out(out, U8, whole, [data for data, _, _ in parts])
-    first = 0
-    for part in parts:
-        kernels.to_hull(part, ends, vector, out, first)
-        first += part[0].shape[-1]
-    return tensor(out, *ends)
+    joined: QTensor = concat(tensors, False, out)
+    return joined

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.tensorflow.ends import NORMAL, WIDEST, fit
+from qops._kernels.tensorflow.ends import checked, fit
 from qops.codes import TABLE
 from qops.qtensor import S32, QTensor, TensorLike, as_array, check_out, parts, read_as, real, tensor
 
@@ -40,20 +40,6 @@ def numbers(value: Any, name: str) -> float | NDArray[np.float32]:
         return float(real(value, name))
     found = [real(v, name) for v in np.ravel(value)]
     return np.array(found, np.float32).reshape(np.shape(value))
-
-
-def checked(low: float, high: float, names: str, steps: int = 0) -> tuple[float, float]:
-    """Give the range (low, high), whose ends may be in any order.
-
-    ValueError if it is wider than float32, or if one of its `steps` is below the normal float32: TensorFlow flushes
-    those to 0, and divides by them.
-    """
-    width = abs(high - low)
-    if width >= WIDEST:
-        raise ValueError(f"{names}: the range ({low}, {high}) is wider than float32")
-    if 0 < width < steps * NORMAL:
-        raise ValueError(f"{names}: the range ({low}, {high}) has steps too small for float32")
-    return low, high
 
 
 def ends(lo: Any, hi: Any, low_name: str, high_name: str, steps: int = 0) -> tuple[float, float]:
@@ -87,12 +73,6 @@ def operands(steps: int, allowed: tuple[str, ...], **tensors: TensorLike) -> lis
 def typenums_of(allowed: tuple[str, ...]) -> tuple[int, ...]:
     """Give the dtype numbers of some of TensorFlow's types."""
     return tuple(dtype.num for dtype in dtypes_of(allowed))
-
-
-def flushed(t: Checked) -> Checked:
-    """Give a tensor, each end of its range 0 that is below the normal float32: so TensorFlow's kernels read it."""
-    codes, lo, hi = t
-    return codes, lo if abs(lo) >= NORMAL else 0.0, hi if abs(hi) >= NORMAL else 0.0
 
 
 @cache

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import add as kernels
-from qops._kernels.tensorflow.ends import WIDEST, in_order
+from qops._kernels.tensorflow.ends import WIDEST, flushed, in_order
 from qops.qtensor import S32, QTensor, TensorLike, output, tensor
-from qops.tensorflow._checks import flushed, operands, shape_text
+from qops.tensorflow._checks import operands, shape_text
 from qops.tensorflow.broadcast import collapsed, repeated
 
 
@@ -150,7 +150,7 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     >>> t.max, t.data
     (786432.0, array([[-8192, 16384]], dtype=int32))
     """
-    checked, checked_bias = map(flushed, operands(255, ("quint8", "qint8"), input=input, bias=bias))
+    checked, checked_bias = flushed(operands(255, ("quint8", "qint8"), input=input, bias=bias))
     x, b = checked[0], checked_bias[0]
     texts = shape_text(b.shape), shape_text(x.shape)
     if b.dtype != x.dtype:

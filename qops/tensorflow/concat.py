@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.tensorflow.requantize import recode_u8, requantize
-from qops.qtensor import S32, U8, QTensor, TensorLike, integer, tensor
-from qops.tensorflow._checks import Checked, checked, flushed, into, operands, put, shape_text
+from qops._kernels.tensorflow.concat import concat, hull, joined, usual
+from qops._kernels.tensorflow.ends import checked, flushed
+from qops.qtensor import QTensor, TensorLike, integer, tensor
+from qops.tensorflow._checks import Checked, operands, shape_text
 
 
 def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDArray[Any] | None = None) -> QTensor:
@@ -53,6 +52,7 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
 
     **Hazards.** Tensors of one range above 0 are recoded, as the range of all begins at 0:
 
+    >>> import numpy as np
     >>> t = np.uint8([0, 128, 255]), 2.5, 7.25
     >>> quantized_concat(0, [t, t])
     QTensor(data=array([ 88, 172, 255,  88, 172, 255], dtype=uint8), min=0.0, max=7.25)
@@ -70,28 +70,14 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
     QTensor(data=array([[  0, 128, 100]], dtype=uint8), min=0.0, max=4.0)
     """
     axis = integer(concat_dim, "concat_dim")
-    parts = _tensors(values)
-    _fit(axis, parts)
-    is_wide = parts[0][0].dtype.itemsize == 4
-    lowest, highest = min(lo for _, lo, _ in parts), max(hi for _, _, hi in parts)
-    ends = (-max(abs(lowest), abs(highest)), max(abs(lowest), abs(highest))) if is_wide else (min(0.0, lowest), highest)
+    parts = usual(values) or _tensors(values)
+    shape = joined(axis, parts)
+    if shape is None:
+        raise _misfit(axis, parts)
+    is_wide = parts[0][0].itemsize == 4
+    ends = hull(parts, is_wide)
     checked(*ends, "values", 2**32 if is_wide else 255)
-    shape = list(parts[0][0].shape)
-    shape[axis] = sum(data.shape[axis] for data, _, _ in parts)
-    place = into(out, tuple(shape), [data for data, _, _ in parts], S32 if is_wide else U8)
-    codes = np.empty(shape, parts[0][0].dtype) if place is None else place
-    recode = requantize if is_wide else recode_u8
-    filled = [data for data, _, _ in parts if data.size]
-    count, first = prod(shape[:axis]), 0
-    for data, (_, lo, hi) in zip(filled, parts, strict=False):  # TensorFlow's own mistake: see Hazards
-        rows = data.reshape(count, -1)
-        part = codes.reshape(count, -1)[:, first : first + rows.shape[1]]
-        first += rows.shape[1]
-        if (lo, hi) == ends:
-            part[...] = rows
-        else:
-            recode(rows, lo, hi, *ends, part)
-    return tensor(put(out, codes), *ends)
+    return tensor(concat(parts, axis, ends, shape, out), *ends)
 
 
 def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
@@ -100,8 +86,7 @@ def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
         raise TypeError(f"values: expected a sequence of tensors, got {type(values).__name__}")
     if len(values) < 2:
         raise ValueError(f"values: Value for attr 'N' of {len(values)} must be at least minimum 2")
-    given = operands(0, ("quint8", "qint32"), **{f"values[{i}]": t for i, t in enumerate(values)})
-    parts = [flushed(t) for t in given]
+    parts = flushed(operands(0, ("quint8", "qint32"), **{f"values[{i}]": t for i, t in enumerate(values)}))
     dtype = parts[0][0].dtype
     for i, (data, lo, hi) in enumerate(parts):
         if data.dtype != dtype:
@@ -110,19 +95,16 @@ def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
     return parts
 
 
-def _fit(axis: int, parts: list[Checked]) -> None:
-    """Raise ValueError, in TensorFlow's words, if the tensors do not fit together along the axis."""
+def _misfit(axis: int, parts: list[Checked]) -> ValueError:
+    """Give the error, in TensorFlow's words, of tensors that do not fit together along the axis."""
     shapes = [data.shape for data, _, _ in parts]
     rank = len(shapes[0])
     if not 0 <= axis < rank:
-        raise ValueError(
+        return ValueError(
             f"concat_dim: Expected concatenating dimensions in the range [0, {rank}), but got {axis!r:.80}"
         )
-    for i, shape in enumerate(shapes):
-        if shape == shapes[0]:
-            continue
-        texts = f"shape[0] = {shape_text(shapes[0])} vs. shape[{i}] = {shape_text(shape)}"
-        if len(shape) != rank:
-            raise ValueError(f"values: Ranks of all input tensors should match: {texts}")
-        if shape[:axis] + shape[axis + 1 :] != shapes[0][:axis] + shapes[0][axis + 1 :]:
-            raise ValueError(f"values: Dimensions of inputs should match: {texts}")
+    others = [shape[:axis] + shape[axis + 1 :] for shape in shapes]
+    i = next(i for i, shape in enumerate(shapes) if len(shape) != rank or others[i] != others[0])
+    what = "Ranks of all input tensors" if len(shapes[i]) != rank else "Dimensions of inputs"
+    texts = shape_text(shapes[0]), shape_text(shapes[i])
+    return ValueError(f"values: {what} should match: shape[0] = {texts[0]} vs. shape[{i}] = {texts[1]}")

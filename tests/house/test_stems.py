@@ -14,6 +14,7 @@ ELSEWHERE = {
     "core/float_stage": "tensorflow/test_quantize.py",
     "core/integer_stage": "nouns/test_fixedpoint.py",
     "core/lookup": "frontdoor/test_requantize.py",
+    "core/side_by_side": "nnlib/test_concat.py",
     "core/maker": "rules/test_accumulators.py",
     "core/multipliers": "rules/test_accumulators.py",
     "core/numbers": "house/test_refusals.py",

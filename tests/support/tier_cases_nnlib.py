@@ -4,7 +4,7 @@ import numpy as np
 import tier_cases
 from tier_cases import ends
 
-from qops._kernels.nnlib import add, add_8p8to32, mul, quantize, recode, requantize
+from qops._kernels.nnlib import add, add_8p8to32, concat, mul, quantize, recode, requantize
 
 
 def tensor(rng, n, factor=1.0):
@@ -45,8 +45,8 @@ def recoded(rng, n):
 def recoded_into_a_hull(rng, n):
     """Of unlike ranges, whose offset wraps at times."""
     a, out, vector = tensor(rng, n), tier_cases.unaligned(rng, n, np.uint8), rng.random() < 0.5
-    c = a[1] - 2.0 ** rng.integers(-4, 9), a[2] + 2.0 ** rng.integers(-4, 9)
-    return lambda: (out, recode.to_hull(a, c, vector, out, 0))
+    wide = np.uint8([]), a[1] - 2.0 ** rng.integers(-4, 9), a[2] + 2.0 ** rng.integers(-4, 9)
+    return lambda: (out, concat.concat([a, wide], vector, out))
 
 
 def recoded_by_a_gain(rng, n):

@@ -1,7 +1,6 @@
 """The walk of a loop over arrays, in stretches where they do not lie alike."""
 
 cimport numpy as cnp
-from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 import numpy as np
@@ -10,12 +9,9 @@ cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISCARRAY_RO(cnp.ndarray a)
-    bint PyArray_ISBEHAVED_RO(cnp.ndarray a)
     bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
 
 cdef enum:
-    WORDS = 512  # of 8 bytes, of a buffer of several rows
-    PIECE = 8 * WORDS
     WORTH_RELEASING = 1 << 14  # elements, for which a loop lets other threads run: that costs as much as some hundreds
 BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
 
@@ -28,36 +24,10 @@ cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):
             loop(data, n, using)
 
 
-cdef bint goes_into_rows(cnp.ndarray a, cnp.ndarray b):
-    """Whether `a` is one stretch, and `b` a matrix of that shape, the elements of a row next to each other."""
-    return (b.ndim == 2 and PyArray_SAMESHAPE(a, b) and PyArray_ISCARRAY_RO(a) and PyArray_ISBEHAVED_RO(b)
-            and cnp.PyArray_STRIDE(b, 1) == cnp.PyArray_ITEMSIZE(b))
-
-
-cdef void into_rows(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b):
-    """Row by row; several rows at once, by way of a buffer, where they are short."""
-    cdef int64_t[WORDS] memory
-    cdef char* piece = <char*>memory
-    cdef char* data[2]
-    cdef Py_ssize_t count = b.shape[0], n = b.shape[1], stride = cnp.PyArray_STRIDE(b, 0), i = 0, rows, j
-    cdef Py_ssize_t a_row = n * cnp.PyArray_ITEMSIZE(a), b_row = n * cnp.PyArray_ITEMSIZE(b)
-    cdef char* to = cnp.PyArray_BYTES(b)
-    data[0] = cnp.PyArray_BYTES(a)
-    with nogil:
-        while i < count:
-            rows = min(count - i, PIECE // max(b_row, 1)) if 2 * b_row <= PIECE else 1
-            data[1] = to if rows == 1 else piece
-            loop(data, rows * n, using)
-            for j in range(rows if rows > 1 else 0):
-                memcpy(to + j * stride, piece + j * b_row, b_row)
-            data[0], to, i = data[0] + rows * a_row, to + rows * stride, i + rows
-
-
 cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.ndarray c=None, bint writes=True):
     """Runs a loop over the data of up to three arrays, broadcast together; if `writes`, the last of several is written.
 
-    At once when they lie alike; by rows where those of the result lie apart; else in stretches, in which the shorter
-    one of two is repeated, or all are copied.
+    At once when they lie alike; else in stretches, in which the shorter one of two is repeated, or all are copied.
     """
     cdef char* data[3]
     cdef tuple arrays
@@ -69,9 +39,6 @@ cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.
         data[1] = NULL if b is None else cnp.PyArray_BYTES(b)
         data[2] = NULL if c is None else cnp.PyArray_BYTES(c)
         run(loop, data, cnp.PyArray_SIZE(a), using)
-        return
-    if b is not None and c is None and writes and goes_into_rows(a, b):
-        into_rows(loop, using, a, b)
         return
     arrays = tuple([x for x in (a, b, c) if x is not None])
     if walk_with_row(loop, using, arrays):

@@ -6,9 +6,8 @@
 cimport numpy as cnp
 from libc.math cimport fabsf, roundf
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcpy
 
-from qops._kernels.core.lookup cimport look_up
+from qops._kernels.core.lookup cimport look_up_1
 from qops._kernels.core.rounding cimport (
     plus_half_dsp_s32, saturate_s16, saturate_u8, truncate_dsp_s32, wrap_s16, wrap_s32,
 )
@@ -19,14 +18,9 @@ from qops._kernels.nnlib.ranges cimport STEPS, Ends, Level, exponent, level_zero
 cnp.import_array()
 
 cdef extern from "nnlib/recode.h":
-    ctypedef struct recode_row:
-        int offset
-        bint wraps  # q + offset does, in 16 bits; else in 32
-        int multiplier, right_shift, zero
     Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_row, bint) nogil
 
 cdef enum:
-    PIECE = 4096
     FRACTION = 15  # lanes always shift right by this; for a smaller shift, q + offset is first shifted left by the rest
 
 
@@ -35,67 +29,36 @@ cdef inline uint8_t recoded(int q, recode_row p) noexcept nogil:
     return saturate_u8(saturate_s16((x * p.multiplier + (1 << p.right_shift >> 1)) >> p.right_shift) + p.zero)
 
 
-cdef void recode_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef const uint8_t* x = <uint8_t*>data[0]
-    cdef uint8_t* c = <uint8_t*>data[1]
-    cdef recode_row p = (<recode_row*>using)[0]
-    cdef Py_ssize_t i
-    for i in range(recode_u8__simd(tier(), x, c, n, p, n >= STREAM), n):
-        c[i] = recoded(x[i], p)
-
-
-cdef inline void copy(char* to, const char* x, Py_ssize_t n) noexcept nogil:
-    """memcpy: 16 bytes at a time, the last flush with n, where they are too few for its call to be worth it."""
-    cdef Py_ssize_t i
-    if 16 <= n <= 128:
-        for i in range(0, n - 16, 16):
-            memcpy(to + i, x + i, 16)
-        memcpy(to + n - 16, x + n - 16, 16)
-    elif 8 <= n < 16:
-        memcpy(to, x, 8)
-        memcpy(to + n - 8, x + n - 8, 8)
-    else:
-        memcpy(to, x, n)
-
-
-cdef struct Rows:
-    recode_row p
-    char* c  # where the first one is written
-    Py_ssize_t width, stride  # from the beginning of a row to its end, and to that of the next
-
-
-cdef void recode_rows(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """Recodes rows of x, some at a time, and writes them where they lie apart."""
-    cdef Rows r = (<Rows*>using)[0]
-    cdef char[PIECE] piece
-    cdef char* parts[2]
-    cdef Py_ssize_t at, size, whole = PIECE // r.width * r.width
-    parts[0], parts[1] = data[0], piece
-    while n > 0:
-        size, at = min(n, whole), 0
-        recode_u8(parts, size, &r.p)
-        while at < size:
-            copy(r.c, piece + at, r.width)
-            at, r.c = at + r.width, r.c + r.stride
-        parts[0], n = parts[0] + size, n - size
-
-
 cdef bint fits_lanes(recode_row p) noexcept nogil:
     """Whether 16 bits hold all numbers, those that are shifted left among them."""
     cdef int left = FRACTION - p.right_shift, highest = 32767 >> left
     return p.multiplier <= 32767 and (-highest <= p.offset <= highest - STEPS or p.wraps and left == 0)
 
 
-cdef object recode(recode_row p, cnp.ndarray x, cnp.ndarray out):
-    """out = the new codes of x: computed where 16-bit lanes hold all numbers, else looked up."""
-    cdef uint8_t table[256]
+cdef void set_recoder(Recoder* r, recode_row p) noexcept nogil:
     cdef int q
-    if fits_lanes(p):
-        walk(recode_u8, &p, x, out)
+    r.row, r.in_lanes = p, fits_lanes(p)
+    for q in range(0 if r.in_lanes else 256):
+        r.table[q] = recoded(q, p)
+
+
+cdef void recode_codes(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """c = the new codes of x: computed where 16-bit lanes hold all numbers, else looked up."""
+    cdef const uint8_t* x = <uint8_t*>data[0]
+    cdef uint8_t* c = <uint8_t*>data[1]
+    cdef Recoder* r = <Recoder*>using
+    cdef Py_ssize_t i
+    if not r.in_lanes:
+        look_up_1(data, n, r.table)
         return
-    for q in range(256):
-        table[q] = recoded(q, p)
-    look_up(x, table, out)
+    for i in range(recode_u8__simd(tier(), x, c, n, r.row, n >= STREAM), n):
+        c[i] = recoded(x[i], r.row)
+
+
+cdef object recode(recode_row p, cnp.ndarray x, cnp.ndarray out):
+    cdef Recoder r
+    set_recoder(&r, p)
+    walk(recode_codes, &r, x, out)
 
 
 cdef recode_row prepare_to_range(Ends a, Ends c) noexcept nogil:
@@ -124,19 +87,6 @@ cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil:
 def to_hull_integers(tuple a, tuple c, bint vector):
     """What the loop uses from the range a to the range c around it, as a dict; `vector`: the sum is one of 16 bits."""
     return prepare_to_hull(Ends(a[0], a[1]), Ends(c[0], c[1]), vector)
-
-
-def to_hull(tuple a, tuple c, bint vector, cnp.ndarray out, Py_ssize_t first):
-    """out[..., first:], as many as a has = the codes of a in the range c around it."""
-    cdef recode_row p = prepare_to_hull(Ends(a[1], a[2]), Ends(c[0], c[1]), vector)
-    cdef cnp.ndarray x = a[0]
-    cdef Py_ssize_t width = x.shape[x.ndim - 1], stride = out.shape[x.ndim - 1]
-    cdef Rows r = Rows(p, cnp.PyArray_BYTES(out) + first, width, stride)
-    cdef bint in_rows = width < min(PIECE, cnp.PyArray_SIZE(x)) and fits_lanes(p)
-    if in_rows and cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(out):
-        walk(recode_rows, &r, x, None, None, False)
-    else:
-        recode(p, x, out[..., first:first + width])
 
 
 cdef recode_row prepare_8to8(float gain, int in_zero, int out_zero) noexcept nogil:

@@ -10,17 +10,32 @@ WIDEST = 2.0 ** 128 - 2.0 ** 103  # from here on, float32 is infinite
 cdef double normal = NORMAL, widest = WIDEST
 
 
+cdef inline bint fits(double width, double steps):
+    return width < widest and not 0 < width < steps * normal
+
+
+cpdef tuple checked(double low, double high, str names, double steps=0):
+    """The range (low, high), whose ends may be in any order.
+
+    ValueError if it is wider than float32, or if one of its `steps` is below the normal float32: TensorFlow flushes
+    those to 0, and divides by them.
+    """
+    cdef double width = fabs(high - low)
+    if not fits(width, steps):
+        why = "is wider than float32" if width >= widest else "has steps too small for float32"
+        raise ValueError(f"{names}: the range ({low}, {high}) {why}")
+    return low, high
+
+
 cdef tuple fit_one(t, double steps, tuple typenums):
     cdef float low, high
-    cdef double width
     if not isinstance(t, tuple) or len(<tuple>t) != 3:
         return None
     x, lo, hi = <tuple>t
     if type(lo) is not float or type(hi) is not float or not cnp.PyArray_CheckExact(x):
         return None
     low, high = lo, hi
-    width = fabs(<double>high - <double>low)
-    if not (isfinite(low) and isfinite(high)) or width >= widest or 0 < width < steps * normal:
+    if not (isfinite(low) and isfinite(high) and fits(fabs(<double>high - <double>low), steps)):
         return None
     return (x, low, high) if cnp.PyArray_TYPE(x) in typenums else None
 
@@ -36,6 +51,15 @@ def fit(double steps, tuple typenums, *tensors):
             return None
         found.append(one)
     return found
+
+
+cdef double flush(double end) noexcept:
+    return end if fabs(end) >= normal else 0.0
+
+
+def flushed(list tensors):
+    """Checked tensors, each end of a range 0 that is below the normal float32: so TensorFlow's kernels read it."""
+    return [(x, flush(lo), flush(hi)) for x, lo, hi in tensors]
 
 
 def in_order(**tensors):

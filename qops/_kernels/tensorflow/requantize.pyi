@@ -4,9 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 def requantize_integers(in_min: float, in_max: float, out_min: float, out_max: float) -> dict[str, int]: ...
-def recode_u8(
-    q: NDArray[np.uint8], in_min: float, in_max: float, out_min: float, out_max: float, out: NDArray[Any]
-) -> None: ...
 def requantize(
     q: NDArray[np.int32], in_min: float, in_max: float, out_min: float, out_max: float, out: NDArray[Any]
 ) -> None: ...

@@ -7,7 +7,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from qops._kernels.core.codes cimport CodeType, code_type, code_type_of
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_row
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
-from qops._kernels.core.lookup cimport look_up
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
 from qops._kernels.core.walk cimport walk
 from qops._kernels.tensorflow.formulas cimport (
@@ -61,12 +60,6 @@ cdef IntegerRow row_u8(FixedPoint p) noexcept nogil:
     return row
 
 
-cdef struct Values:
-    Line line
-    FloatRow row
-    int typenum
-
-
 cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = the code of the value base + q * scale, in float32."""
     cdef const int32_t* q = <int32_t*>data[0]
@@ -89,17 +82,24 @@ cdef FloatRow row_of(float lo, float hi, Codes t) noexcept nogil:
     return row
 
 
-def recode_u8(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
-    """out = the uint8 codes, in the range (out_min, out_max), of the values of uint8 codes."""
+cdef Values values_to(float in_min, float in_max, float out_min, float out_max, int typenum, CodeType t) noexcept nogil:
+    """From int32 codes to codes of the type `t` and its dtype."""
+    cdef Values p
+    p.line = eigen_dequantize(in_min, in_max, s32_codes())
+    p.row = row_of(out_min, out_max, codes_of(t))
+    p.typenum = typenum
+    return p
+
+
+cdef void recode_u8(float in_min, float in_max, float out_min, float out_max, uint8_t* table) noexcept nogil:
+    """table[q] = the uint8 code, in the range (out_min, out_max), of the value of the uint8 code q."""
     cdef Line line = eigen_dequantize(in_min, in_max, u8_codes())
     cdef FloatRow row = row_of(out_min, out_max, u8_codes())
     cdef float[256] values
-    cdef uint8_t[256] table
     cdef int code
     for code in range(256):
         values[code] = line.base + <float>code * line.scale
     float_codes_of(values, cnp.NPY_UINT8, table, 256, row)
-    look_up(q, table, out)
 
 
 def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
@@ -110,9 +110,7 @@ def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float o
         row = row_u8(prepare(in_min, in_max, out_min, out_max))
         integer_stage(&row, q, out)
     else:
-        p.line = eigen_dequantize(in_min, in_max, s32_codes())
-        p.row = row_of(out_min, out_max, codes_of(code_type(out)[0]))
-        p.typenum = cnp.PyArray_TYPE(out)
+        p = values_to(in_min, in_max, out_min, out_max, cnp.PyArray_TYPE(out), code_type(out)[0])
         walk(by_value, &p, q, out)
 
 

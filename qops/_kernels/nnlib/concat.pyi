@@ -1,0 +1,3 @@
+from typing import Any
+
+def concat(tensors: object, vector: bool, out: object) -> Any: ...

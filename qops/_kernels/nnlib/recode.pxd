@@ -1,0 +1,18 @@
+from libc.stdint cimport uint8_t
+
+from qops._kernels.nnlib.ranges cimport Ends
+
+cdef extern from "nnlib/recode.h":
+    ctypedef struct recode_row:
+        int offset
+        bint wraps  # q + offset does, in 16 bits; else in 32
+        int multiplier, right_shift, zero
+
+cdef struct Recoder:
+    recode_row row
+    bint in_lanes
+    uint8_t[256] table  # of a row that 16-bit lanes do not hold
+
+cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil
+cdef void set_recoder(Recoder* r, recode_row p) noexcept nogil
+cdef void recode_codes(char** data, Py_ssize_t n, void* using) noexcept nogil

@@ -1,0 +1,13 @@
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+Range: TypeAlias = tuple[float, float]
+Checked: TypeAlias = tuple[NDArray[Any], float, float]
+
+def usual(values: Any) -> list[Checked] | None: ...
+def hull(parts: list[Checked], is_wide: bool) -> Range: ...
+def joined(axis: int, parts: list[Checked]) -> tuple[int, ...] | None: ...
+def concat(
+    parts: list[Checked], axis: int, ends: Range, shape: tuple[int, ...], out: NDArray[Any] | None
+) -> NDArray[Any]: ...

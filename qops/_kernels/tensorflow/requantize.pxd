@@ -1,0 +1,14 @@
+from libc.stdint cimport uint8_t
+
+from qops._kernels.core.codes cimport CodeType
+from qops._kernels.core.float_stage cimport FloatRow
+from qops._kernels.tensorflow.formulas cimport Line
+
+cdef struct Values:
+    Line line
+    FloatRow row
+    int typenum
+
+cdef Values values_to(float in_min, float in_max, float out_min, float out_max, int typenum, CodeType t) noexcept nogil
+cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil
+cdef void recode_u8(float in_min, float in_max, float out_min, float out_max, uint8_t* table) noexcept nogil
