@@ -23,6 +23,8 @@ MICROSOFT = ["/O2", "/fp:precise"]
 SIMD = Path("qops/_kernels/simd")
 # what is built lies beside the source, so that the next build does only what has changed; elsewhere if it must not
 BUILD = "build" if os.access(".", os.W_OK) else tempfile.mkdtemp()
+CYTHON = Path(BUILD, "debug/cython" if DEBUG else "cython")
+MADE_FOR = CYTHON / "numpy"  # says whose declarations Cython read: with another numpy its C is made anew
 
 compiler, headers = os.environ.get("CC") or sysconfig.get_config_var("CC"), sysconfig.get_path("include")
 if compiler and not shutil.which(compiler.split()[0]):
@@ -55,14 +57,18 @@ extensions = [
     for source in sorted(SIMD.parent.rglob("*.pyx"))
 ]
 directives = {"boundscheck": DEBUG, "cdivision": True, "freethreading_compatible": True}
+modules = cythonize(
+    extensions,
+    language_level=3,
+    build_dir=CYTHON.as_posix(),
+    compiler_directives=directives,
+    force=True if MADE_FOR.exists() and MADE_FOR.read_text() != np.__version__ else None,
+)
+CYTHON.mkdir(parents=True, exist_ok=True)
+MADE_FOR.write_text(np.__version__)
 setup(
     cmdclass={"build_ext": BuildExtensions},
-    ext_modules=cythonize(
-        extensions,
-        language_level=3,
-        build_dir=f"{BUILD}/debug/cython" if DEBUG else f"{BUILD}/cython",
-        compiler_directives=directives,
-    ),
+    ext_modules=modules,
     options={
         "build_ext": {"parallel": os.cpu_count() or 1},
         **({} if BUILD == "build" else {"build": {"build_base": BUILD}, "egg_info": {"egg_base": BUILD}}),

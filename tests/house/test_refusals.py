@@ -25,7 +25,7 @@ NOT_NUMBERS = {
     "list": [1.0],
     "array": np.ones(2),
     "masked": np.ma.masked,
-    "time": np.timedelta64(1),
+    "time": np.timedelta64(1, "s"),
 }
 NOT_FINITE = {"nan": NAN, "inf": INF, "minus_inf": -INF, "huge": 10**400, "huge_fraction": Fraction(10**400)}
 NOT_INTEGERS = {"half": 1.5, "whole_float": 1.0, "huge": 10**400, "decimal": Decimal(1)}
