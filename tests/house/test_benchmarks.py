@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks import peak
+from benchmarks import peak, threads
 from benchmarks.case import Candidate, WrongResult, shared
 from benchmarks.cases import CASES
 from benchmarks.measure import measure, placed
@@ -146,3 +146,24 @@ def test_inputs_begin_with_a_line_and_keep_the_order_of_their_axes():
         assert np.argsort(got.strides).tolist() == np.argsort(given.strides).tolist()
         np.testing.assert_array_equal(got, given)
     assert placed("SAME") == "SAME"
+
+
+def test_two_threads_are_timed_beside_one_on_arrays_of_their_own(capsys):
+    threads.main(["--ops", "quantize", "multiply_shift", "--size", "1000", "--rounds", "2"])
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert "GIL " in first
+    assert [line.split()[0] for line in lines] == ["quantize", "multiply_shift"]
+    assert all(float(line.split()[-6]) > 0 for line in lines)
+    outputs = [threads.own(BY_NAME["quantize"], 100).result() for _ in range(2)]
+    assert not np.shares_memory(*outputs)
+
+
+def test_threads_that_spoil_a_result_are_found(monkeypatch):
+    case = BY_NAME["quantize"]
+
+    def spoiled(x):
+        right, calls = case.qops(x), []
+        return Candidate(lambda: calls.append(right.run()), lambda: right.result() + 2 * (len(calls) > 1), right.within)
+
+    with pytest.raises(WrongResult, match="quantize: two threads"):
+        threads.gain(replace(case, qops=spoiled), 100, 1)
