@@ -251,12 +251,14 @@ AMX_INLINE void amx_flat(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, pt
     }
 }
 
+/* Rows in parts of one height, if they can be: another height is another set-up. */
 AMX_INLINE void amx_rows(const gemm_tile *of_panel, ptrdiff_t rows, ptrdiff_t vectors, const int kind)
 {
     const amx_steps steps = amx_steps_of(of_panel->quads);
     gemm_tile t = *of_panel;
-    for (ptrdiff_t first = 0; first < rows; first += 2 * AMX_ROWS) {
-        const ptrdiff_t some = rows - first < 2 * AMX_ROWS ? rows - first : 2 * AMX_ROWS;
+    const ptrdiff_t tiles = (rows + 2 * AMX_ROWS - 1) / (2 * AMX_ROWS), most = (rows + tiles - 1) / tiles;
+    for (ptrdiff_t first = 0; first < rows; first += most) {
+        const ptrdiff_t some = rows - first < most ? rows - first : most;
         const int tall = some > AMX_ROWS;
         const int wanted = (int)(some << 8 | steps.quads);
         if (*t.set_up != wanted)
