@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,6 +134,8 @@ class PackedConvolutionWeights(Filters):
     """
 
     panels: Mapping[Way, kernels.PackedWeights]
+    kept: list[Any] = field(default_factory=list, init=False)
+    """What the last convolution knew before it looked at its images, for the next one; see `convolution.Call`."""
 
     def packed(self, way: Way) -> kernels.PackedWeights:
         """Give what the kernel reads."""

@@ -14,7 +14,7 @@ from qops.onednn import _checks as check
 from qops.onednn.cast import DTYPES, F32, ROWS, put, store, to_f32
 from qops.qtensor import check_out
 
-__all__ = ["Destination", "Step", "destination", "fma", "made"]
+__all__ = ["Destination", "Step", "destination", "fma", "made", "terms_of"]
 
 Step: TypeAlias = tuple[str, F32 | np.float32 | float]
 """A step of `qops._kernels.onednn.steps` and its operand."""
@@ -73,16 +73,9 @@ class Destination(NamedTuple):
         ValueError
             A NaN that has to become an integer.
         """
-        left = [(name, v.item() if isinstance(v, np.ndarray) and v.size == 1 else v) for name, v in steps]
-        terms = {}
-        for term, name, sign in TERMS if self.dt != "f32" else ():
-            if left and left[-1][0] == name and not isinstance(left[-1][1], np.ndarray):
-                value = float(left[-1][1])
-                if isfinite(value) and (value or name == "add"):
-                    terms[term] = sign * value
-                    left.pop()
+        left, terms = terms_of(steps, self.dt)
         if left and x.dtype == np.int32 and self.dt != "f32" and x.flags.carray:
-            codes = self._codes(x, left, terms, is_scratch)
+            codes = self.codes(x, left, terms, is_scratch)
             if codes is not None:
                 return codes
         if left or self.dt == "f32":
@@ -95,8 +88,8 @@ class Destination(NamedTuple):
             codes[part] = store(values[part], self.dt, None, **terms)
         return codes.reshape(x.shape)
 
-    def _codes(
-        self, x: NDArray[np.int32], steps: Sequence[Step], terms: dict[str, float], is_scratch: bool
+    def codes(
+        self, x: NDArray[np.int32], steps: Sequence[Step], terms: dict[str, float], is_scratch: bool = True
     ) -> NDArray[Any] | None:
         """Give the codes of sums in C order, in one pass; None if that cannot be done, and then nothing was."""
         out = self.out
@@ -106,6 +99,25 @@ class Destination(NamedTuple):
             return None
         row = {**ROWS[self.dt], **terms}
         return out if kernels.finish_codes(x, steps, as_floats(self.old), row, out) else None
+
+
+def terms_of(steps: Sequence[Step], dt: str) -> tuple[list[Step], dict[str, float]]:
+    """Give the steps to be made before a store, and the terms that it makes in place of the others.
+
+    Codes do not tell -0 from 0, so on the way to them 0 is not added.
+    """
+    left = [(name, v.item() if isinstance(v, np.ndarray) and v.size == 1 else v) for name, v in steps]
+    terms: dict[str, float] = {}
+    if dt == "f32":
+        return left, terms
+    left = [(name, v) for name, v in left if name != "add" or isinstance(v, np.ndarray) or v != 0]
+    for term, name, sign in TERMS:
+        if left and left[-1][0] == name and not isinstance(left[-1][1], np.ndarray):
+            value = float(left[-1][1])
+            if isfinite(value) and (value or name == "add"):
+                terms[term] = sign * value
+                left.pop()
+    return left, terms
 
 
 def destination(

@@ -17,7 +17,7 @@ from qops.onednn.cast import F32, ieee, to_f32
 from qops.onednn.destination import Destination, Step
 from qops.onednn.machine import Machine
 
-__all__ = ["Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu"]
+__all__ = ["Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu", "steps_without_bias"]
 
 ONE = np.float32(1)
 UNSCALED = np.ones(1, np.float32)

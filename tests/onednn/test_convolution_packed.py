@@ -67,6 +67,56 @@ def test_packed_weights_and_out_change_no_bit(rng, version, isa, dtype, kind):
 
 @pytest.mark.parametrize(("version", "isa"), MACHINES)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("dst_dt", ["u8", "s8", "s32", "f32"])
+def test_a_call_again_with_other_images_has_the_bits_of_a_first_call(rng, version, isa, dtype, kind, dst_dt):
+    weights = codes(rng, np.int8, *SHAPES[kind])
+    packed = pack_convolution_weights(weights, isa=isa, version=version)
+    scales = {"oscale": 0.003} if version == "2.6" else {"src_scale": 0.02, "wei_scale": 0.3, "dst_scale": 0.7}
+    relu = [Eltwise(alpha=0.25)]
+    attrs = (Attr(), Attr(src_zp=100), Attr(src_zp=-200), Attr(**scales, src_zp=4, dst_zp=3, post_ops=relu))
+    for attr in attrs:
+        how = {"window": WINDOW, "isa": isa, "version": version, "attr": attr, "dst_dt": dst_dt}
+        out = None
+        for layout in ("nhwc", "nhwc", "nchw", "nchw"):
+            src = codes(rng, dtype, 2, 6, 5, 7)
+            want = onednn.convolution(src, weights, layout=layout, **how)
+            assert np.array_equal(onednn.convolution(src, packed, layout=layout, **how), want)
+            for again in (*outs(want), out):
+                got = onednn.convolution(src, packed, layout=layout, out=again, **how)
+                assert got is again or again is None
+                assert np.array_equal(got, want)
+            out = got
+
+
+def test_a_call_again_checks_its_images_and_out(rng):
+    src, weights = codes(rng, np.uint8, 1, 6, 5, 7), codes(rng, np.int8, 5, 6, 3, 2)
+    packed, how = pack_convolution_weights(weights), {"attr": Attr(src_scale=0.5, dst_zp=1), "dst_dt": "u8"}
+    for _ in range(2):
+        want = onednn.convolution(src, packed, **how)
+        for images in (src[:, :, :4], src.view(np.int8)):
+            assert np.array_equal(onednn.convolution(images, packed, **how), onednn.convolution(images, weights, **how))
+        assert np.array_equal(onednn.convolution(src, packed, **how), want)
+        with pytest.raises(ValueError, match=r"^out: "):
+            onednn.convolution(src, packed, out=np.zeros((1, 5, 3, 5), np.uint8), **how)
+        with pytest.raises(ValueError, match=r"^out: "):
+            onednn.convolution(src, packed, out=src.reshape(-1)[:90].reshape(1, 5, 3, 6), **how)
+        with pytest.raises(TypeError, match=r"^src: "):
+            onednn.convolution(src.astype(np.int32), packed, **how)
+        with pytest.raises(ValueError, match=r"^num_threads: "):
+            onednn.convolution(src, packed, num_threads=0, **how)
+
+
+@pytest.mark.parametrize("scale", [1e30, 2e38])
+def test_a_call_again_whose_floats_overflow_saturates_as_the_first_does(scale):
+    src, weights = np.full((1, 2, 2, 2), 255, np.uint8), np.full((2, 2, 1, 1), 127, np.int8)
+    packed, how = pack_convolution_weights(weights), {"attr": Attr(src_scale=scale, wei_scale=scale), "dst_dt": "u8"}
+    for _ in range(3):
+        assert (onednn.convolution(src, packed, **how) == 255).all()
+
+
+@pytest.mark.parametrize(("version", "isa"), MACHINES)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_float32_weights_are_packed_with_their_scale(rng, version, isa, dtype):
     src, weights = codes(rng, dtype, 1, 6, 4, 4), rng.normal(0, 1, (4, 6, 3, 3)).astype(np.float32)
     scale = rng.uniform(20, 60, 4) if version == "2.6" else 1 / rng.uniform(20, 60, 4)

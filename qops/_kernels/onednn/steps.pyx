@@ -27,6 +27,9 @@ cdef extern from "onednn/steps.h" nogil:
     Py_ssize_t add__simd(int, float*, const float*, Py_ssize_t)
     Py_ssize_t multiply__simd(int, float*, const float*, Py_ssize_t)
     Py_ssize_t divide__simd(int, float*, const float*, Py_ssize_t)
+    Py_ssize_t add_one__simd(int, float*, float, Py_ssize_t)
+    Py_ssize_t multiply_one__simd(int, float*, float, Py_ssize_t)
+    Py_ssize_t divide_one__simd(int, float*, float, Py_ssize_t)
     Py_ssize_t relu__simd(int, float*, Py_ssize_t)
     Py_ssize_t leak__simd(int, float*, float, Py_ssize_t)
     Py_ssize_t sum__simd(int, float*, const float*, float, Py_ssize_t)
@@ -45,7 +48,7 @@ cdef dict KINDS = {
 
 ctypedef struct Step:
     int kind
-    const float *values  # the operand, repeated to fill a block
+    const float *values  # the operand, repeated to fill a block; NULL: one number, the factor
     Py_ssize_t size  # how many of them there are before they repeat
     float factor
 
@@ -80,6 +83,24 @@ cdef void divide(float *x, const float *v, Py_ssize_t n) noexcept nogil:
         x[i] = x[i] / v[i]
 
 
+cdef void add_one(float *x, float v, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i = add_one__simd(tier(), x, v, n)
+    for i in range(i, n):
+        x[i] = x[i] + v
+
+
+cdef void multiply_one(float *x, float v, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i = multiply_one__simd(tier(), x, v, n)
+    for i in range(i, n):
+        x[i] = x[i] * v
+
+
+cdef void divide_one(float *x, float v, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i = divide_one__simd(tier(), x, v, n)
+    for i in range(i, n):
+        x[i] = x[i] / v
+
+
 cdef void relu(float *x, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i = relu__simd(tier(), x, n)
     for i in range(i, n):
@@ -106,8 +127,19 @@ cdef void fuse_old(float *x, const float *old, float scale, Py_ssize_t n) noexce
         x[i] = fmaf(old[i], scale, x[i])
 
 
-cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t n) noexcept nogil:
+cdef void make_one(const Step *s, float *x, Py_ssize_t n) noexcept nogil:
     if s.kind == ADD:
+        add_one(x, s.factor, n)
+    elif s.kind == MULTIPLY:
+        multiply_one(x, s.factor, n)
+    else:
+        divide_one(x, s.factor, n)
+
+
+cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t n) noexcept nogil:
+    if s.kind <= DIVIDE and s.values == NULL:
+        make_one(s, x, n)
+    elif s.kind == ADD:
         add(x, s.values, n)
     elif s.kind == MULTIPLY:
         multiply(x, s.values, n)
@@ -150,8 +182,9 @@ cdef double most_of(const Step *s, bint inverse) noexcept nogil:
     """The largest size of an operand, or of its inverse; infinity if one is not finite."""
     cdef double most = 0, size
     cdef Py_ssize_t i
-    for i in range(s.size):
-        size = 1 / fabs(s.values[i]) if inverse else fabs(s.values[i])
+    for i in range(max(s.size, 1)):
+        size = fabs(s.factor if s.values == NULL else s.values[i])
+        size = 1 / size if inverse else size
         if not size < INFINITY:
             return INFINITY
         most = max(most, size)
@@ -192,13 +225,11 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
     alive = []
     for i, (name, operand) in enumerate(steps):
         c_steps[i].kind = KINDS[name]
-        if c_steps[i].kind in (ADD, MULTIPLY, DIVIDE):
+        c_steps[i].values, c_steps[i].size = NULL, 0
+        if isinstance(operand, np.ndarray):
             values = floats_of(block)
-            if isinstance(operand, np.ndarray):
-                values.reshape(-1, operand.size)[:] = operand.ravel()
-            else:
-                values.fill(operand)
-            c_steps[i].size = operand.size if isinstance(operand, np.ndarray) else 1
+            values.reshape(-1, operand.size)[:] = operand.ravel()
+            c_steps[i].size = operand.size
             c_steps[i].values = <const float *>cnp.PyArray_DATA(values)
             alive.append(values)
         else:
