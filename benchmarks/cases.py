@@ -16,6 +16,7 @@ from benchmarks.pools import POOLS
 from benchmarks.products import PRODUCTS
 from benchmarks.quantized_convolution import QUANTIZED_CONVOLUTION
 from benchmarks.rules import RULES
+from benchmarks.rules_pairs import RULES_PAIRS
 from benchmarks.tensorflow import TENSORFLOW
 from benchmarks.uniform import UNIFORM, bytes_per_element
 from qops import fixedpoint
@@ -166,6 +167,7 @@ CASES = [
     Case("multiply_shift_gemmlowp", integers, gemmlowp, qops_gemmlowp, bytes_per_element(8), BYTES),
     *FRONTDOOR,
     *RULES,
+    *RULES_PAIRS,
     *UNIFORM,
     *PRODUCTS,
     QUANTIZED_CONVOLUTION,

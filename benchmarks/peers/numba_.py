@@ -7,7 +7,7 @@ from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
 from benchmarks.frontdoor import PRODUCT, PRODUCT_LEVEL
 from benchmarks.nnlib import HULL, HULL_STEP
-from benchmarks.peers import rules_numba
+from benchmarks.peers import rules_numba, rules_pairs_numba
 from qops.frontdoor.add import BOUND_8P8TO32
 
 f32 = np.float32
@@ -233,4 +233,5 @@ FORMS = {
     "multiply_shift_half_up": forms(multiply_shift, (MULTIPLIER, HALF, RIGHT_SHIFT), np.int32, 0),
     "multiply_shift_gemmlowp": forms(gemmlowp, (MULTIPLIER, RIGHT_SHIFT - 31), np.int32, 0),
     **rules_numba.FORMS,
+    **rules_pairs_numba.FORMS,
 }

@@ -2,55 +2,31 @@
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.codes import of as code_type
-from qops.qtensor import as_array, check_out, integer, number
-from qops.rules.pairs import ADD, MUL, Operands, PairRule, codes_of
+from qops._kernels.core.numbers import are_plain
+from qops.qtensor import as_array, integer, number, output
+from qops.rules.pairs import fill, made
 
 __all__ = ["add", "mul"]
 
 Array = NDArray[Any]
+_NAMES = ("a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 
 
-def _checked(scale: object, zero_point: object, name: str, lo: int, hi: int) -> tuple[float, int]:
-    value = number(scale, f"{name}_scale")
-    if not value > 0:
-        raise ValueError(f"{name}_scale: expected a number above 0, got {value}")
-    return value, integer(zero_point, f"{name}_zero_point", lo, hi)
-
-
-def _pair(
-    table: dict[str, PairRule], prefix: str, a: ArrayLike, b: ArrayLike, rule: object, numbers: dict[str, Any], out: Any
-) -> Array:
-    name = rule.removeprefix(prefix) if isinstance(rule, str) else rule
-    if not isinstance(name, str) or name not in table:
-        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(table)}")
+def _pair(table: str, a: ArrayLike, b: ArrayLike, rule: object, out: Any, *numbers: Any) -> Array:
     x, y = as_array(a, "a"), as_array(b, "b")
-    for data, word in ((x, "a"), (y, "b")):
-        if data.dtype not in (np.uint8, np.int8) and not (table[name].takes_int16 and data.dtype == np.int16):
-            wide = ", ".join(key for key, row in table.items() if row.takes_int16)
-            raise TypeError(f"{word}: expected uint8 or int8 data, or int16 by {wide}, got {data.dtype}")
-    if x.dtype != y.dtype:
-        raise TypeError(f"b: expected {x.dtype} data as a, got {y.dtype}")
+    if not are_plain(numbers):
+        asked = zip((number, integer) * 3, numbers, _NAMES, strict=True)
+        numbers = tuple(check(value, word) for check, value, word in asked)
+    run, width, rest = made(table, rule if isinstance(rule, str) else repr(rule), x.dtype, y.dtype, *numbers)
     if x.shape != y.shape:
         raise ValueError(f"a, b: expected equal shapes, got {x.shape} and {y.shape}")
-    codes = code_type(x, "a")
-    ends = codes.lowest, codes.highest
-    values = [
-        _checked(numbers[f"{n}_scale"], numbers[f"{n}_zero_point"], n, *((0, 0) if codes.dtype.itemsize > 1 else ends))
-        for n in "aby"
-    ]
-    if out is not None:
-        check_out(out, x.dtype.num, x.shape, [x, y])
-    p = Operands(*values[0], *values[1], *values[2], codes.lowest, codes.highest)
-    with np.errstate(all="ignore"):
-        found = codes_of(table, table[name], np.ravel(x), np.ravel(y), p)
-    if np.isnan(found).any():
-        raise ValueError(f"a_scale, b_scale, y_scale: beyond what {name} computes in float32")
-    result = np.empty(x.shape, x.dtype) if out is None else np.asarray(out)
-    result[...] = found.reshape(x.shape)
+    result = output(out, x.dtype.num, x, y)
+    if rest is None or x.size % width == 0:
+        run(x, y, result)
+    else:
+        fill(run, rest, x.size % width, x, y, result)
     return result
 
 
@@ -98,13 +74,13 @@ def add(
 
     Examples
     --------
+    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
     >>> a, b = np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1])  # 0.5, 1, 1.5, 2
     >>> add(a, b, "xnnpack", **how), add(a, b, "ort-x86", **how)
     (array([4, 4, 5, 5], dtype=uint8), array([4, 4, 4, 5], dtype=uint8))
     """
-    numbers = {name: value for name, value in locals().items() if name.endswith(("_scale", "_zero_point"))}
-    return _pair(ADD, "add/", a, b, rule, numbers, out)
+    return _pair("add", a, b, rule, out, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point)
 
 
 def mul(
@@ -150,10 +126,10 @@ def mul(
 
     Examples
     --------
+    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
     >>> a, b = np.uint8([1, 3, 5]), np.uint8([1, 1, 1])  # 0.5, 1.5, 2.5
     >>> [mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
     [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
     """
-    numbers = {name: value for name, value in locals().items() if name.endswith(("_scale", "_zero_point"))}
-    return _pair(MUL, "mul/", a, b, rule, numbers, out)
+    return _pair("mul", a, b, rule, out, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point)

@@ -1,23 +1,26 @@
 """The rules of the sum and the product of two tensors of 8-bit codes: `ADD` and `MUL`, and how they run."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import frexp
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.core import rows
 from qops._kernels.core.multipliers import one_multiplier
-from qops.fixedpoint import Multiplier
-from qops.fixedpoint import multiply_shift as shifted
-from qops.rules.accumulators import requantize
+from qops._kernels.core.pair_stage import PairCodes
+from qops.codes import of_dtype
+from qops.qtensor import integer, number
+from qops.rules.numbers import Numbers, rule_of
 from qops.rules.scales import Derivation, fma, real_scale
 
 __all__ = ["ADD", "MUL", "PairRule"]
 
 F32 = np.float32
 Array = NDArray[Any]
-_ALL_PAIRS = 1 << 16
+_LARGEST_SHIFT = 62
 
 
 class Operands(NamedTuple):
@@ -37,13 +40,14 @@ class Operands(NamedTuple):
         """By how much TFLite's add shifts codes to the left: 15 bits those of 16 bits, 20 those of 8."""
         return 15 if self.hi > 255 else 20
 
-    def without_zero(self, a: Array, b: Array) -> tuple[Array, Array]:
-        """The codes less their zero points, as int32."""
-        return a.astype(np.int32) - np.int32(self.a_zero_point), b.astype(np.int32) - np.int32(self.b_zero_point)
+    def last(self, rule: str, steps: Any) -> rows.Codes:
+        """The stage that makes codes of values, by a rule of `TABLE` and its scale or integers."""
+        return Numbers(rule_of(rule), steps, self.y_zero_point, self.lo, self.hi).run_one
 
-    def cut(self, values: Array) -> Array:
-        """Whole numbers, the zero point in them, clamped to the codes."""
-        return np.clip(values, self.lo, self.hi)
+    def last_float(self, scale: Any, zero_point: str) -> rows.Codes:
+        """The stage ``rint(value * scale)`` in float32, with the zero point "outside" or "inside" of the rounding."""
+        where: dict[str, Any] = {"shift" if zero_point == "outside" else "plus": self.y_zero_point}
+        return rows.FloatCodes(rows.floats(float(scale), "half_even", self.lo, self.hi, **where))
 
 
 class PairRule(NamedTuple):
@@ -55,8 +59,8 @@ class PairRule(NamedTuple):
         What is computed, with a and b less their zero points unless it says otherwise.
     systems : str
         Who computes it.
-    codes : callable
-        (a, b, operands) -> codes.
+    made : callable
+        operands -> what makes the codes.
     width : int
         Elements that are computed together, 0 if each is by itself: those that do not fill it go by the rule `tail`.
     tail : str
@@ -67,92 +71,109 @@ class PairRule(NamedTuple):
 
     formula: str
     systems: str
-    codes: Callable[[Array, Array, Operands], Array]
+    made: Callable[[Operands], PairCodes]
     width: int = 0
     tail: str = ""
     takes_int16: bool = False
 
 
+def _side(zero_point: int = 0, multiplier: int = 0, scale: Any = 0.0, plus: Any = 0.0) -> dict[str, Any]:
+    """The numbers of an operand."""
+    return {"zero": zero_point, "multiplier": multiplier, "scale": float(scale), "plus": float(plus)}
+
+
 # ---------------------------------------------------------------- add
 
 
-def _steps(p: Operands, rule: str) -> tuple[Multiplier, Multiplier, Multiplier]:
+def _steps(p: Operands, rule: str) -> list[tuple[int, int]]:
     """The multipliers of TFLite's add: of both inputs, relative to twice the larger scale, and of the result."""
     twice = 2 * max(p.a_scale, p.b_scale)
     kind = "31 bits, below 2**30" if rule == "tflite-single" else "31 bits"
     scales = p.a_scale / twice, p.b_scale / twice, twice / (2**p.left_shift * p.y_scale)
-    first, second, last = (Multiplier(*one_multiplier(scale, kind)) for scale in scales)
-    return first, second, last
+    steps = [one_multiplier(scale, kind) for scale in scales]
+    if not all(0 <= right_shift <= _LARGEST_SHIFT for _, right_shift in steps):
+        raise ValueError(f"a_scale, b_scale, y_scale: too far apart for {rule}, whose multipliers are {steps}")
+    return steps
 
 
-def _tflite_add(rule: str) -> Callable[[Array, Array, Operands], Array]:
-    def codes(a: Array, b: Array, p: Operands) -> Array:
-        first, second, last = _steps(p, rule)
-        x, y = p.without_zero(a, b)
-        left, right = (
-            requantize(v << p.left_shift, rule, integers=m, dtype=np.int32) for v, m in ((x, first), (y, second))
-        )
-        return p.cut(requantize(left + right, rule, integers=last, dtype=np.int32).astype(np.int64) + p.y_zero_point)
-
-    return codes
+def _staged(p: Operands, steps: list[tuple[int, int]], lefts: list[int], second: str, last: rows.Codes) -> PairCodes:
+    """Each operand shifted to the left and rounded once or twice, half up at first; the sum through the last stage."""
+    more = 0 if p.hi > 255 or max(n for _, n in steps) > _LARGEST_SHIFT - 2 else 2  # bits that int32 has left
+    how: dict[str, Any] = {"first": "half_up", "second": second, "split": "at 31" if second else "once"}
+    how |= {"zero_point": 0, "lowest": -(2**31), "highest": 2**31 - 1, "shifted": more}
+    of_a, of_b = (rows.IntegerCodes(np.array([m], np.int64), np.array([n], np.int64), **how) for m, n in steps)
+    a, b = (_side(z, left + more) for z, left in zip((p.a_zero_point, p.b_zero_point), lefts, strict=True))
+    return PairCodes("staged", a, b, last, of_a=of_a, of_b=of_b)
 
 
-def _tflite_optimised(is_signed: bool) -> Callable[[Array, Array, Operands], Array]:
+def _tflite_add(rule: str) -> Callable[[Operands], PairCodes]:
+    def made(p: Operands) -> PairCodes:
+        *both, last = _steps(p, rule)
+        return _staged(p, both, [p.left_shift] * 2, rule_of(rule).second, p.last(rule, last))
+
+    return made
+
+
+def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairCodes]:
     """s8: the left shift takes in the multiplier's own; u8: shifted right without rounding."""
 
-    def scaled(x: Array, m: Multiplier) -> Array:
-        less = m.right_shift - 31
-        if less > 20:
+    def made(p: Operands) -> PairCodes:
+        *both, last = _steps(p, "tflite-double")
+        less = [right_shift - 31 for _, right_shift in both]
+        if max(less) > 20:
             raise ValueError("a_scale, b_scale: more than 2**20 apart")
-        high = shifted(x << (20 - less if is_signed else 20), m.multiplier, 31)
-        return high if is_signed else high >> less
+        end = p.last("tflite-double", last)
+        if is_signed:
+            return _staged(p, [(m, 31) for m, _ in both], [20 - n for n in less], "", end)
+        return _staged(p, both, [20, 20], "floor", end)
 
-    def codes(a: Array, b: Array, p: Operands) -> Array:
-        first, second, last = _steps(p, "tflite-double")
-        x, y = p.without_zero(a, b)
-        total = scaled(x, first) + scaled(y, second)
-        return p.cut(
-            requantize(total, "tflite-double", integers=last, dtype=np.int32).astype(np.int64) + p.y_zero_point
-        )
-
-    return codes
+    return made
 
 
-def _of_ratios(bits: int, rule: str) -> Callable[[Array, Array, Operands], Array]:
+def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairCodes]:
     """Multipliers of so many bits for the ratios of the scales, one shift."""
 
-    def codes(a: Array, b: Array, p: Operands) -> Array:
+    def made(p: Operands) -> PairCodes:
         ratios = [F32(s) / F32(p.y_scale) for s in (p.a_scale, p.b_scale)]
         if not 2.0**-40 < max(ratios) < 2**8:
             raise ValueError(f"y_scale: {p.y_scale} is not above the other scales / 256, and below them * 2**40")
         right_shift = bits - frexp(float(max(ratios)))[1] + 1
         m, n = (int(np.rint(r * F32(2.0**right_shift))) for r in ratios)
-        x, y = p.without_zero(a, b)
-        total = x.astype(np.int64) * m + y.astype(np.int64) * n
-        return requantize(
-            total, rule, integers=(1, right_shift), dtype=np.int32, zero_point=p.y_zero_point, qmin=p.lo, qmax=p.hi
-        )
+        wider = max(0, 34 - right_shift)  # the same in more bits, of which lanes need only the upper 32
+        last = p.last(rule, (1 << wider, right_shift + wider))
+        return PairCodes("sum", _side(p.a_zero_point, m), _side(p.b_zero_point, n), last)
 
-    return codes
+    return made
 
 
-def _ort_add(a: Array, b: Array, p: Operands) -> Array:
+def _in_float32(name: str, p: Operands, form: str, a: dict[str, Any], b: dict[str, Any], last: rows.Codes) -> PairCodes:
+    """A form in float32; ValueError if it does not hold what is computed of the ends of the codes."""
+    ends = [
+        fma(np.array([p.lo, p.hi], F32) - s["zero"], s["scale"], s["plus"] if form == "float sum" or s is b else 0)
+        for s in (a, b)
+    ]
+    step = F32(p.y_scale)
+    if not (np.isfinite([step, F32(1) / step]).all() and np.isfinite(np.add.outer(*ends)).all()):
+        raise ValueError(f"a_scale, b_scale, y_scale: beyond what {name} computes in float32")
+    return PairCodes(form, a, b, last)
+
+
+def _ort_add(p: Operands) -> PairCodes:
     ra, rb = F32(p.a_scale) / F32(p.y_scale), F32(p.b_scale) / F32(p.y_scale)
     constant = F32(p.y_zero_point) - fma(ra, F32(p.a_zero_point), rb * F32(p.b_zero_point))
-    return p.cut(np.rint(fma(a.astype(F32), ra, fma(b.astype(F32), rb, constant))))
+    a, b = _side(scale=ra), _side(scale=rb, plus=constant)
+    return _in_float32("ort-x86", p, "chain", a, b, rows.FloatCodes(rows.floats(1.0, "half_even", p.lo, p.hi)))
 
 
-def _torch_vectors(a: Array, b: Array, p: Operands) -> Array:
-    x, y = (
-        fma(q.astype(F32), F32(s), -F32(z) * F32(s))
-        for q, s, z in ((a, p.a_scale, p.a_zero_point), (b, p.b_scale, p.b_zero_point))
-    )
-    return p.cut(np.rint((x + y) * (F32(1) / F32(p.y_scale))) + p.y_zero_point)
+def _torch_vectors(p: Operands) -> PairCodes:
+    both = (p.a_scale, p.a_zero_point), (p.b_scale, p.b_zero_point)
+    a, b = (_side(scale=F32(s), plus=-F32(z) * F32(s)) for s, z in both)
+    return _in_float32("torch", p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "outside"))
 
 
-def _torch_tail(a: Array, b: Array, p: Operands) -> Array:
-    x, y = (q.astype(F32) * F32(s) for q, s in zip(p.without_zero(a, b), (p.a_scale, p.b_scale), strict=True))
-    return p.cut(np.rint((x + y) * (F32(1) / F32(p.y_scale)) + F32(p.y_zero_point)))
+def _torch_tail(p: Operands) -> PairCodes:
+    a, b = _side(p.a_zero_point, scale=F32(p.a_scale)), _side(p.b_zero_point, scale=F32(p.b_scale))
+    return _in_float32("torch", p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "inside"))
 
 
 ADD = {
@@ -207,13 +228,12 @@ ADD = {
 # ---------------------------------------------------------------- mul
 
 
-def _mul(rule: str, derive: Derivation) -> Callable[[Array, Array, Operands], Array]:
-    def codes(a: Array, b: Array, p: Operands) -> Array:
-        x, y = p.without_zero(a, b)
+def _mul(rule: str, derive: Derivation) -> Callable[[Operands], PairCodes]:
+    def made(p: Operands) -> PairCodes:
         scale = real_scale(p.a_scale, p.b_scale, p.y_scale, derive)
-        return requantize(x * y, rule, scale=scale, zero_point=p.y_zero_point, dtype=np.int32, qmin=p.lo, qmax=p.hi)
+        return PairCodes("product", _side(p.a_zero_point), _side(p.b_zero_point), p.last(rule, scale))
 
-    return codes
+    return made
 
 
 MUL = {
@@ -238,24 +258,41 @@ MUL = {
     ),
 }
 """Rules of the product of two tensors, by name."""
+TABLES = {"add": ADD, "mul": MUL}
 
 
-# ---------------------------------------------------------------- both
+def _checked(scale: float, zero_point: int, name: str, lo: int, hi: int) -> tuple[float, int]:
+    value = number(scale, f"{name}_scale")
+    if not value > 0:
+        raise ValueError(f"{name}_scale: expected a number above 0, got {value}")
+    return value, integer(zero_point, f"{name}_zero_point", lo, hi)
 
 
-def _by_pairs(rule: PairRule, a: Array, b: Array, p: Operands) -> Array:
-    """The codes of each element by itself; of many, from a table of all pairs of codes."""
-    if a.size < _ALL_PAIRS or a.dtype.itemsize > 1:
-        return rule.codes(a, b, p)
-    every = np.arange(256, dtype=np.uint8).view(a.dtype)
-    table = rule.codes(np.repeat(every, 256), np.tile(every, 256), p)
-    return np.take(table, (a.view(np.uint8).astype(np.uint16) << 8) | b.view(np.uint8))
+@lru_cache(maxsize=256, typed=True)
+def made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> tuple[PairCodes, int, PairCodes | None]:
+    """What makes the codes of dtypes x and y, the rule's width, what makes those of the tail: calls repeat theirs."""
+    rows, name = TABLES[table], rule.removeprefix(f"{table}/")
+    if name not in rows:
+        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(rows)}")
+    row = rows[name]
+    for dtype, word in ((x, "a"), (y, "b")):
+        if dtype not in (np.uint8, np.int8) and not (row.takes_int16 and dtype == np.int16):
+            wide = ", ".join(key for key, row in rows.items() if row.takes_int16)
+            raise TypeError(f"{word}: expected uint8 or int8 data, or int16 by {wide}, got {dtype}")
+    if x != y:
+        raise TypeError(f"b: expected {x} data as a, got {y}")
+    codes = of_dtype(x)
+    ends = codes.lowest, codes.highest
+    zeros = (0, 0) if codes.dtype.itemsize > 1 else ends
+    sides = [_checked(numbers[2 * i], numbers[2 * i + 1], side, *zeros) for i, side in enumerate("aby")]
+    p = Operands(*sides[0], *sides[1], *sides[2], *ends)
+    with np.errstate(all="ignore"):  # what is beyond float32 is refused
+        return row.made(p), row.width, rows[row.tail].made(p) if row.tail else None
 
 
-def codes_of(table: dict[str, PairRule], rule: PairRule, a: Array, b: Array, p: Operands) -> Array:
-    """The codes of two flat arrays, vectors first and then the tail."""
-    whole = a.size // rule.width * rule.width if rule.width else a.size
-    head = _by_pairs(rule, a[:whole], b[:whole], p)
-    if whole == a.size:
-        return head
-    return np.concatenate([head, table[rule.tail].codes(a[whole:], b[whole:], p)])
+def fill(run: PairCodes, rest: PairCodes, tail: int, a: Array, b: Array, out: Array) -> None:
+    """Set `out` to the codes: whole widths first, in the order of memory, and then the tail."""
+    flat, x, y = np.empty(a.size, out.dtype), np.ravel(a), np.ravel(b)
+    run(x[:-tail], y[:-tail], flat[:-tail])
+    rest(x[-tail:], y[-tail:], flat[-tail:])
+    out[...] = flat.reshape(out.shape)

@@ -18,6 +18,7 @@ ELSEWHERE = {
     "core/maker": "rules/test_accumulators.py",
     "core/multipliers": "rules/test_accumulators.py",
     "core/numbers": "house/test_refusals.py",
+    "core/pair_stage": "rules/test_elementwise.py",
     "core/range": "frontdoor/test_requantize.py",
     "core/rows": "rules/test_accumulators.py",
     "core/tiers": "house/test_tiers.py",

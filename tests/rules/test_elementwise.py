@@ -1,4 +1,4 @@
-"""`qops.rules.add` and `mul`: many elements by tables of all pairs, tails, bad input. The golden set has the bits."""
+"""`qops.rules.add` and `mul`: many elements as few, int16, tails, bad input. The golden set has the bits."""
 
 import numpy as np
 import pytest
@@ -85,3 +85,27 @@ def test_products_of_16_bits_are_rounded_as_their_accumulators(rng):
         np.testing.assert_array_equal(rules.mul(a, b, rule, **how, **zeros), want)
     with pytest.raises(TypeError, match=r"^a: expected uint8 or int8 data, or int16 by tflite-double, tflite-single"):
         rules.mul(a, b, "torch", **how, **zeros)
+
+
+@pytest.mark.parametrize("rule", ["tflite-double", "tflite-single"])
+@pytest.mark.parametrize("call", [rules.add, rules.mul])
+def test_int16_goes_through_the_rule_of_requantize(rng, call, rule):
+    how = {"a_scale": 0.4, "a_zero_point": 0, "b_scale": 0.125, "b_zero_point": 0, "y_scale": 0.55, "y_zero_point": 0}
+    a, b = rng.integers(-32768, 32768, (2, 5000)).astype(np.int16)
+    a[:2] = b[:2] = -32768, 32767
+    if call is rules.mul:
+        want = rules.requantize(a.astype(np.int32) * b, rule, scale=0.4 * 0.125 / 0.55, dtype=np.int16)
+    else:
+        parts = [
+            rules.requantize(q.astype(np.int32) << 15, rule, scale=s / 0.8, dtype=np.int32)
+            for q, s in ((a, 0.4), (b, 0.125))
+        ]
+        want = rules.requantize(parts[0] + parts[1], rule, scale=0.8 / (2**15 * 0.55), dtype=np.int16)
+    np.testing.assert_array_equal(call(a, b, rule, **how), want)
+
+
+def test_scales_too_far_apart_are_refused_by_their_names():
+    codes = np.zeros(3, np.int16)
+    how = {"a_scale": 1e30, "a_zero_point": 0, "b_scale": 1e-30, "b_zero_point": 0, "y_zero_point": 0}
+    with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: too far apart for tflite-double"):
+        rules.add(codes, codes, "tflite-double", y_scale=1e-30, **how)

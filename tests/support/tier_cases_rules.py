@@ -74,6 +74,22 @@ def quantized(rule):
     return case
 
 
+def pair(call, rule):
+    """A case of two arrays of codes."""
+
+    def case(rng, n):
+        dtype = TYPES[rng.integers(0, 2)]
+        a, b = (tier_cases.drawn(rng, n, dtype) for _ in "ab")
+        row, out = codes.of(a), tier_cases.unaligned(rng, n, dtype)
+        how = {f"{name}_scale": 2.0 ** rng.uniform(-3, 0) * [1, 4][name == "y"] for name in "aby"}
+        how |= {f"{name}_zero_point": int(rng.integers(row.lowest, row.highest, endpoint=True)) for name in "aby"}
+        return lambda: (out, call(a, b, rule, out=out, **how))
+
+    return case
+
+
 NAMED = {f"rule {rule}": one(rule) for rule in ONE} | {f"rule each {rule}": each(rule) for rule in EACH}
 NAMED |= {f"rule own {rule}": own(rule) for rule in ["cmsis-s64", "fp32-away"]}
+NAMED |= {f"pair add {rule}": pair(rules.add, rule) for rule in ["tflite-double", "xnnpack", "ort-x86", "torch-tail"]}
+NAMED |= {"pair mul tflite-single": pair(rules.mul, "tflite-single")}
 NAMED |= {f"quantize {rule}": quantized(rule) for rule in ["div-away", "fma-zp-inside"]}

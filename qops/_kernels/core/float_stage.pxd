@@ -9,7 +9,7 @@ so that all codes of int32 are exact.
 
 cimport numpy as cnp
 
-from qops._kernels.core.maker cimport Turns
+from qops._kernels.core.maker cimport Maker, Turns
 from qops._kernels.core.rounding cimport Rounding
 
 cdef extern from "core/float_stage.h":
@@ -26,6 +26,7 @@ cdef extern from "core/float_stage.h":
 
 cdef FloatRow float_row(float scale, Rounding rounding, double lowest, double highest) noexcept nogil
 cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, FloatRow p) noexcept nogil
+cdef Maker float_maker(bint is_real, const FloatRow* p) noexcept nogil
 cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out)
 cdef bint float_stage_unless_nan(const FloatRow* p, cnp.ndarray x, cnp.ndarray out) except -1
 cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.ndarray x, cnp.ndarray out)

@@ -73,15 +73,15 @@ cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, Flo
     make(&m, x, c, 4 if typenum == cnp.NPY_INT32 else 1, typenum == cnp.NPY_INT8, n)
 
 
-cdef Maker maker(cnp.ndarray x, const FloatRow* p):
-    if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32:
+cdef Maker float_maker(bint is_real, const FloatRow* p) noexcept nogil:
+    if is_real:
         return Maker(codes_f32, bytes_f32, p, 4)
     return Maker(codes_s32, bytes_s32, p, 4)
 
 
 cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of float32 values or int32 accumulators."""
-    cdef Maker m = maker(x, p)
+    cdef Maker m = float_maker(cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32, p)
     run(&m, x, out)
 
 
@@ -140,7 +140,7 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
 cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays, with another scale for each channel."""
     cdef Channels channels
-    cdef Maker m = maker(x, &channels.row)
+    cdef Maker m = float_maker(cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32, &channels.row)
     cdef bytearray memory
     cdef float* each
     cdef Py_ssize_t i

@@ -12,7 +12,7 @@ the code before it is clamped (code_wraps).
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint64_t
 
-from qops._kernels.core.maker cimport Pick, Turns
+from qops._kernels.core.maker cimport Maker, Pick, Turns
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding
 
 cdef extern from "core/integer_row.h":
@@ -70,6 +70,7 @@ cdef inline IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_c
 cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil
 cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
                            const IntegerRow* p) noexcept nogil
+cdef Maker integer_maker(bint is_wide, const IntegerRow* p) noexcept nogil
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out)
 cdef object integer_channels(Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out)
 cdef object integer_own(const OwnRows* p, cnp.ndarray x, cnp.ndarray out)

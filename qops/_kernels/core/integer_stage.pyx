@@ -91,7 +91,7 @@ cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, 
     return stage_8__simd(tier(), <int32_t*>x, c, is_signed, n, <const IntegerRow*>row, n >= STREAM)
 
 
-cdef Maker maker(bint is_wide, const IntegerRow* p) noexcept nogil:
+cdef Maker integer_maker(bint is_wide, const IntegerRow* p) noexcept nogil:
     if is_wide:
         return Maker(codes_s64, NULL, p, 8)
     return Maker(codes_s32, bytes_s32, p, 4)
@@ -100,13 +100,13 @@ cdef Maker maker(bint is_wide, const IntegerRow* p) noexcept nogil:
 cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
                            const IntegerRow* p) noexcept nogil:
     """The uint8, int8 or int32 codes of some accumulators: int32 or, if `is_wide`, int64."""
-    cdef Maker m = maker(is_wide, p)
+    cdef Maker m = integer_maker(is_wide, p)
     make(&m, x, c, 4 if typenum == cnp.NPY_INT32 else 1, typenum == cnp.NPY_INT8, n)
 
 
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of int32 or int64 accumulators."""
-    cdef Maker m = maker(cnp.PyArray_ITEMSIZE(x) == 8, p)
+    cdef Maker m = integer_maker(cnp.PyArray_ITEMSIZE(x) == 8, p)
     run(&m, x, out)
 
 
@@ -187,7 +187,7 @@ cdef object integer_channels(Pick pick, const void* numbers, Turns t, cnp.ndarra
     """The same of contiguous arrays: another row for each channel."""
     cdef bint is_wide = cnp.PyArray_ITEMSIZE(x) == 8
     cdef Channels p
-    cdef Maker m = maker(is_wide, &p.row)
+    cdef Maker m = integer_maker(is_wide, &p.row)
     cdef bytearray memory
     p.pick, p.numbers, p.turns, p.steps = pick, numbers, t, -1
     pick(&p.row, numbers, 0)

@@ -48,6 +48,14 @@ cpdef tuple integers(values, str name, low, high):
     return tuple([integer(value, name, low, high) for value in values])
 
 
+def are_plain(tuple values):
+    """Whether all are Python's own floats and integers, which nobody can change."""
+    for value in values:
+        if type(value) is not float and type(value) is not int:
+            return False
+    return True
+
+
 cdef bint has_axes(value):
     """Whether it is an array of at least one dimension, as the ends of ranges per channel are."""
     return cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0

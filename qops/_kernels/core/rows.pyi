@@ -27,6 +27,7 @@ class IntegerCodes(Codes):
         high_wraps: bool = False,
         code_wraps: bool = False,
         small: bool = False,
+        shifted: int = 0,
     ) -> None: ...
 
 class InTwo(Codes):

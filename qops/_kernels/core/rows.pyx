@@ -12,10 +12,10 @@ from qops._kernels.core.checks import dtype_names
 from qops._kernels.core.checks cimport output
 from qops._kernels.core.double_stage cimport DoubleRow, double_stage
 from qops._kernels.core.float_stage cimport FUSED, OVER, TIMES, FloatRow, float_channels, float_row, float_stage
-from qops._kernels.core.float_stage cimport float_stage_unless_nan
+from qops._kernels.core.float_stage cimport float_maker, float_stage_unless_nan
 from qops._kernels.core.integer_stage cimport SHIFTS, IntegerRow, OwnRows, integer_channels, integer_own
-from qops._kernels.core.integer_stage cimport integer_row, integer_stage, shift_by
-from qops._kernels.core.maker cimport turns
+from qops._kernels.core.integer_stage cimport integer_maker, integer_row, integer_stage, shift_by
+from qops._kernels.core.maker cimport Maker, turns
 from qops._kernels.core.range cimport holds_nan
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
 
@@ -37,7 +37,7 @@ cdef enum Split:  # where a shift that is rounded twice is split
 cdef struct Rule:
     OwnRows rows
     Rounding first, second
-    int split, zero_point, lowest, highest
+    int split, shifted, zero_point, lowest, highest
     bint product_wraps, high_wraps, code_wraps
 
 
@@ -45,12 +45,12 @@ cdef IntegerRow row_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
     """The row of multiplier / 2**n by a rule."""
     cdef IntegerRow p
     if r.split == ONCE or r.split == PAST_31 and n <= 31:
-        p = integer_row(multiplier, shift_by(n, r.first), r.lowest, r.highest)
+        p = integer_row(multiplier, shift_by(n + r.shifted, r.first), r.lowest, r.highest)
     elif r.split == LAST_BIT:
         p = integer_row(multiplier, shift_by(max(n, 1) - 1, r.first), r.lowest, r.highest)
         p.second = shift_by(1, r.second)
     else:
-        p = integer_row(multiplier, shift_by(31, r.first), r.lowest, r.highest)
+        p = integer_row(multiplier, shift_by(31 + r.shifted, r.first), r.lowest, r.highest)
         p.left_shift = max(0, 31 - n)
         p.second = shift_by(max(0, n - 31), r.second)
     p.zero_point = r.zero_point
@@ -95,6 +95,10 @@ cdef class Codes:
     cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
         raise NotImplementedError
 
+    cdef Maker maker(self, int typenum):
+        """The loops alone, of values of this dtype, which use this object's numbers; of one scale."""
+        raise NotImplementedError
+
     def __call__(self, cnp.ndarray x, cnp.ndarray out):
         self.fill(x, out)
 
@@ -111,17 +115,19 @@ cdef class Codes:
 cdef class IntegerCodes(Codes):
     """Times multiplier / 2**right_shift, of int64 arrays: accumulators are int32 or int64.
 
-    If it is `small`, only sums of int64 accumulators are beyond 32 bits, and may wrap.
+    If it is `small`, only sums of int64 accumulators are beyond 32 bits, and may wrap. Accumulators that are `shifted`
+    to the left by so many bits give the codes of those that are not: lanes need no low words from a shift of 33 on.
     """
 
     cdef Rule rule
+    cdef IntegerRow one  # of int32 accumulators, if there is one scale
     cdef cnp.ndarray multipliers, right_shifts
     cdef Py_ssize_t inner
     cdef bint small
 
     def __init__(self, cnp.ndarray multipliers, cnp.ndarray right_shifts, Py_ssize_t inner=1, *, str first, str second,
                  str split, int zero_point, int lowest, int highest, bint product_wraps=False, bint high_wraps=False,
-                 bint code_wraps=False, bint small=False):
+                 bint code_wraps=False, bint small=False, int shifted=0):
         cdef Rule* r = &self.rule
         check_numbers(multipliers, cnp.NPY_INT64, inner)
         check_numbers(right_shifts, cnp.NPY_INT64, inner)
@@ -131,8 +137,15 @@ cdef class IntegerCodes(Codes):
         r.rows.multipliers = <int64_t*>cnp.PyArray_DATA(multipliers)
         r.rows.right_shifts = <int64_t*>cnp.PyArray_DATA(right_shifts)
         r.first, r.second, r.split = NAMES[first], NAMES[second], SPLITS.index(split)
-        r.zero_point, r.lowest, r.highest = zero_point, lowest, highest
-        r.product_wraps, r.high_wraps, r.code_wraps = product_wraps, high_wraps, code_wraps
+        r.shifted, r.zero_point, r.lowest, r.highest = shifted, zero_point, lowest, highest
+        r.product_wraps, r.high_wraps, r.code_wraps = product_wraps, high_wraps, code_wraps and not small
+        self.one = row_of(r.rows.multipliers[0], <int>r.rows.right_shifts[0], r)
+        r.code_wraps = code_wraps
+
+    cdef Maker maker(self, int typenum):
+        if typenum != cnp.NPY_INT32 or cnp.PyArray_SIZE(self.multipliers) != 1:
+            raise TypeError("of int32 accumulators with one scale")
+        return integer_maker(False, &self.one)
 
     cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
         cdef Rule r = self.rule
@@ -141,6 +154,9 @@ cdef class IntegerCodes(Codes):
         cdef int n
         take(x, cnp.NPY_INT32, cnp.NPY_INT64)
         take_channels(count, x, out)
+        if count == 1 and cnp.PyArray_TYPE(x) == cnp.NPY_INT32:
+            integer_stage(&self.one, x, out)
+            return
         r.code_wraps = r.code_wraps and not (self.small and cnp.PyArray_TYPE(x) == cnp.NPY_INT32)
         if count == 1:
             row = row_of(r.rows.multipliers[0], <int>r.rows.right_shifts[0], &r)
@@ -190,6 +206,11 @@ cdef class FloatCodes(Codes):
         if scales is not None:
             check_numbers(scales, cnp.NPY_FLOAT32, inner)
             self.row.scale = (<float*>cnp.PyArray_DATA(scales))[0]
+
+    cdef Maker maker(self, int typenum):
+        if self.scales is not None and cnp.PyArray_SIZE(self.scales) != 1:
+            raise TypeError("of values with one scale")
+        return float_maker(typenum == cnp.NPY_FLOAT32, &self.row)
 
     cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
         cdef Py_ssize_t count = 1 if self.scales is None else cnp.PyArray_SIZE(self.scales)

@@ -157,8 +157,9 @@
 #define shuffle_u8(a, which) MM(shuffle_epi8)(a, which)
 #define load_f32(p) MM(loadu_ps)(p)
 #define store_f32(p, a, stream) TIER(store)(p, TIER(bits)(a), stream)
-/* LANES / 4 codes u8 -> s32 */
+/* LANES / 4 codes u8 or s8 -> s32 */
 #define load_u8_s32(p) TIER(load_u8_s32)(p)
+#define load_s8_s32(p) TIER(load_s8_s32)(p)
 /* LANES / 2 codes, u8 or s8 -> s16; LANES / 4 u16 or s16 -> s32 */
 #define load_u8_s16(p) MM(cvtepu8_epi16)(TIER(load_half)(p))
 #define load_s8_s16(p) MM(cvtepi8_epi16)(TIER(load_half)(p))
@@ -227,6 +228,15 @@ AVX2_FN __m256i avx2_load_u8_s32(const uint8_t *p)
 AVX512_FN __m512i avx512_load_u8_s32(const uint8_t *p)
 {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
+}
+
+AVX2_FN __m256i avx2_load_s8_s32(const uint8_t *p)
+{
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p));
+}
+AVX512_FN __m512i avx512_load_s8_s32(const uint8_t *p)
+{
+    return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p));
 }
 
 AVX2_FN __m128i avx2_load_half(const void *p) { return _mm_loadu_si128((const __m128i *)p); }

@@ -1,0 +1,147 @@
+"""`qops.rules.add` and `mul`: two arrays of uint8 codes into a third, by every rule."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.case import Candidate, Case, shared
+from benchmarks.memcpy import BYTES
+from qops import rules
+
+Array = NDArray[Any]
+F32 = np.float32
+SIZES, QUICK = (10_000, 100_000, 1_000_000), (100_000,)
+
+
+class Side(NamedTuple):
+    """Scale and zero point of codes."""
+
+    scale: float
+    zero: int
+
+
+A, B, Y = Side(0.031, 128), Side(0.02, 118), Side(0.043, 125)
+HOW = {f"{n}_scale": s.scale for n, s in zip("aby", (A, B, Y), strict=True)}
+HOW |= {f"{n}_zero_point": s.zero for n, s in zip("aby", (A, B, Y), strict=True)}
+TWICE = 2 * max(A.scale, B.scale)
+LEFT = 20  # bits that TFLite's add shifts codes by
+STEPS = [rules.integers("tflite-double", s) for s in (A.scale / TWICE, B.scale / TWICE, TWICE / (Y.scale * 2**LEFT))]
+RATIOS = [F32(s.scale) / F32(Y.scale) for s in (A, B)]
+PRODUCT = rules.integers("tflite-double", A.scale * B.scale / Y.scale)
+PRODUCT_F32 = F32(A.scale) * F32(B.scale) / F32(Y.scale)
+PRODUCT_TORCH = F32(A.scale) * F32(B.scale) * (F32(1) / F32(Y.scale))
+
+
+def codes(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    """All codes alike."""
+    return dict(zip("ab", rng.integers(0, 256, (2, n), dtype=np.uint8), strict=True))
+
+
+def clamped(values: Array) -> Array:
+    """Cut to the codes."""
+    return np.clip(values, 0, 255)
+
+
+def less_zero(q: Array, side: Side) -> Array:
+    """The codes less their zero point."""
+    return q.astype(np.int64) - side.zero
+
+
+def twice(x: Array, multiplier: int, right_shift: int) -> Array:
+    """Half up at 31 bits, then half away from 0."""
+    high = (x * multiplier + 2**30) >> 31
+    return (high + (1 << (right_shift - 31) >> 1) - ((high < 0) & (right_shift > 31))) >> (right_shift - 31)
+
+
+def once(x: Array, multiplier: int, right_shift: int) -> Array:
+    """Half up."""
+    return (x * multiplier + (1 << right_shift >> 1)) >> right_shift
+
+
+def staged(by: Callable[[Array, int, int], Array], a: Array, b: Array) -> Array:
+    """Each operand, then the sum, by TFLite's rule."""
+    total = sum(by(less_zero(q, s) << LEFT, *m) for q, s, m in zip((a, b), (A, B), STEPS[:2], strict=True))
+    return clamped(by(total, *STEPS[2]) + Y.zero)
+
+
+def optimised(is_signed: bool, width: int, a: Array, b: Array) -> Array:
+    """Each operand rounded once, or floored behind that; the last elements as the reference."""
+    total = 0
+    for q, s, (m, n) in zip((a, b), (A, B), STEPS[:2], strict=True):
+        less, x = n - 31, less_zero(q, s)
+        total = total + (once(x << (LEFT - less), m, 31) if is_signed else once(x << LEFT, m, 31) >> less)
+    found, whole = clamped(twice(total, *STEPS[2]) + Y.zero), a.size // width * width
+    return np.concatenate([found[:whole], staged(twice, a[whole:], b[whole:])])
+
+
+def integers_of(bits: int) -> tuple[int, int, int]:
+    """Multipliers of the ratios of scales, and their right shift."""
+    shift = bits - int(np.frexp(max(RATIOS))[1]) + 1
+    return int(np.rint(RATIOS[0] * 2.0**shift)), int(np.rint(RATIOS[1] * 2.0**shift)), shift
+
+
+def weighted(bits: int, is_away: bool, a: Array, b: Array) -> Array:
+    """One rounding of the weighted sum: half up, or away from 0."""
+    ma, mb, shift = integers_of(bits)
+    total = less_zero(a, A) * ma + less_zero(b, B) * mb
+    return clamped(((total + (1 << shift >> 1) - ((total < 0) & is_away)) >> shift) + Y.zero)
+
+
+def chain_constant() -> np.float32:
+    """What both zero points come to, rounded once, and that from the zero point of the result, rounded again."""
+    return F32(Y.zero) - F32(np.float64(RATIOS[0]) * A.zero + np.float64(RATIOS[1] * F32(B.zero)))
+
+
+def chain(a: Array, b: Array) -> Array:
+    """Two fused steps; float64 holds each product, and its sum closely enough for these scales."""
+    inner = F32(b * np.float64(RATIOS[1]) + np.float64(chain_constant()))
+    return clamped(np.rint(F32(a * np.float64(RATIOS[0]) + np.float64(inner))))
+
+
+def vectors(a: Array, b: Array) -> Array:
+    """torch: whole vectors of 64 round the product and add the zero point, the rest the sum with it."""
+    inverse, whole = F32(1) / F32(Y.scale), a.size // 64 * 64
+    x, y = (F32(q * np.float64(F32(s.scale)) + np.float64(-F32(s.zero) * F32(s.scale))) for q, s in ((a, A), (b, B)))
+    found = np.rint((x + y) * inverse) + Y.zero
+    x, y = ((less_zero(q, s).astype(F32) * F32(s.scale))[whole:] for q, s in ((a, A), (b, B)))
+    return clamped(np.concatenate([found[:whole], np.rint((x + y) * inverse + F32(Y.zero))]))
+
+
+def products(by: Callable[[Array], Array], a: Array, b: Array) -> Array:
+    """A rule of requantize, of the products."""
+    return clamped(by(less_zero(a, A) * less_zero(b, B)))
+
+
+ADD: dict[str, Callable[[Array, Array], Array]] = {
+    "tflite-double": partial(staged, twice),
+    "tflite-single": partial(staged, once),
+    "tflite-opt-s8": partial(optimised, True, 16),
+    "tflite-opt-u8": partial(optimised, False, 8),
+    "xnnpack": partial(weighted, 20, False),
+    "qnnpack": partial(weighted, 21, True),
+    "ort-x86": chain,
+    "torch": vectors,
+}
+MUL: dict[str, Callable[[Array, Array], Array]] = {
+    "tflite-double": partial(products, lambda x: twice(x, *PRODUCT) + Y.zero),
+    "tflite-single": partial(products, lambda x: once(x, *PRODUCT) + Y.zero),
+    "fp32-even": partial(products, lambda x: np.rint(F32(x) * PRODUCT_F32) + Y.zero),
+    "ort-x86": partial(products, lambda x: np.rint(F32(x) * PRODUCT_F32 + F32(Y.zero))),
+    "torch": partial(products, lambda x: np.rint(F32(x) * PRODUCT_TORCH) + Y.zero),
+}
+
+
+def qops_pair(call: Callable[..., Array], rule: str, a: Array, b: Array) -> Candidate:
+    """Call qops."""
+    out = shared(a.size, np.uint8)
+    return Candidate(lambda: call(a, b, rule, out=out, **HOW), lambda: out, 0)
+
+
+RULES_PAIRS = [
+    Case(f"rules_{name}_{rule}", codes, exact, partial(qops_pair, call, rule), lambda n: 3 * n, BYTES, SIZES, QUICK)
+    for name, call, table in (("add", rules.add, ADD), ("mul", rules.mul, MUL))
+    for rule, exact in table.items()
+]

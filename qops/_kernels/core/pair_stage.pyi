@@ -1,0 +1,20 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+from qops._kernels.core.rows import Codes
+
+FORMS: dict[str, int]
+
+class PairCodes:
+    def __init__(
+        self,
+        form: str,
+        a: dict[str, Any],
+        b: dict[str, Any],
+        last: Codes,
+        *,
+        of_a: Codes | None = None,
+        of_b: Codes | None = None,
+    ) -> None: ...
+    def __call__(self, a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...

@@ -1,0 +1,140 @@
+"""Two tensors of codes into a third: a value of each pair of codes, which a stage makes a code of.
+
+    product    (a - a_zero) * (b - b_zero)
+    sum        (a - a_zero) * a_multiplier + (b - b_zero) * b_multiplier
+    float sum  fma(a - a_zero, a_scale, a_plus) + fma(b - b_zero, b_scale, b_plus)
+    chain      fma(a - a_zero, a_scale, fma(b - b_zero, b_scale, b_plus))
+    staged     stage((a - a_zero) << a_multiplier) + stage((b - b_zero) << b_multiplier), each by a stage of its own
+
+Integers are int32; fma is one rounding to float32.
+"""
+
+cimport numpy as cnp
+from libc.math cimport fmaf
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
+
+from qops._kernels.core.maker cimport Maker, code_size, make
+from qops._kernels.core.rows cimport Codes
+from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport walk
+
+cnp.import_array()
+
+cdef extern from "core/pair_stage.h":
+    ctypedef enum Form "pair_form":
+        PRODUCT "PAIR_PRODUCT"
+        SUM "PAIR_SUM"
+        FLOAT_SUM "PAIR_FLOAT_SUM"
+        CHAIN "PAIR_CHAIN"
+        SHIFTED "PAIR_SHIFTED"  # of the first code alone
+    ctypedef struct Side "pair_side":
+        int32_t zero, multiplier
+        float scale, plus
+    Py_ssize_t pair_values__simd(int, const void*, const void*, bint, void*, Py_ssize_t, Side, Side, Form) nogil
+    Py_ssize_t add_to__simd(int, int32_t*, const int32_t*, Py_ssize_t) nogil
+
+cdef enum:
+    BLOCK = 1024  # values between the loops: 4 KB
+
+ctypedef fused code:
+    uint8_t
+    int8_t
+    int16_t
+
+FORMS = {"product": PRODUCT, "sum": SUM, "float sum": FLOAT_SUM, "chain": CHAIN, "staged": SHIFTED}
+
+
+cdef inline float real(int32_t q, Side s, float plus) noexcept nogil:
+    return fmaf(<float>(q - s.zero), s.scale, plus)
+
+
+cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, Side p, Side s,
+                           Form form) noexcept nogil:
+    """The int32 or float32 values of pairs of codes."""
+    cdef int32_t* whole = <int32_t*>x
+    cdef float* reals = <float*>x
+    cdef Py_ssize_t i = 0
+    if code is not int16_t:
+        i = pair_values__simd(tier(), a, b, code is int8_t, x, n, p, s, form)
+    if form == PRODUCT:
+        for i in range(i, n):
+            whole[i] = (a[i] - p.zero) * (b[i] - s.zero)
+    elif form == SHIFTED:
+        for i in range(i, n):
+            whole[i] = (a[i] - p.zero) * (1 << p.multiplier)
+    elif form == SUM:
+        for i in range(i, n):
+            whole[i] = (a[i] - p.zero) * p.multiplier + (b[i] - s.zero) * s.multiplier
+    elif form == CHAIN:
+        for i in range(i, n):
+            reals[i] = real(a[i], p, real(b[i], s, s.plus))
+    else:
+        for i in range(i, n):
+            reals[i] = real(a[i], p, p.plus) + real(b[i], s, s.plus)
+
+
+cdef struct Pairs:
+    Side a, b
+    Form form
+    bint is_signed
+    int size
+    Maker of_a, of_b, last
+
+
+cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, Pairs* p) noexcept nogil:
+    cdef int32_t[BLOCK] near, other
+    cdef int32_t* total = <int32_t*>x
+    cdef Py_ssize_t i
+    if p.form != SHIFTED:
+        values_of(a, b, x, n, p.a, p.b, p.form)
+        return
+    values_of(a, a, near, n, p.a, p.a, SHIFTED)
+    p.of_a.codes(near, total, n, p.of_a.row)
+    values_of(b, b, near, n, p.b, p.b, SHIFTED)
+    p.of_b.codes(near, other, n, p.of_b.row)
+    for i in range(add_to__simd(tier(), total, other, n), n):
+        total[i] += other[i]
+
+
+cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Pairs* p = <Pairs*>using
+    cdef int32_t[BLOCK] x
+    cdef const char* a = data[0]
+    cdef const char* b = data[1]
+    cdef Py_ssize_t i, count
+    for i from 0 <= i < n by BLOCK:
+        count = min(n - i, <Py_ssize_t>BLOCK)
+        if p.size == 2:
+            block_of(<const int16_t*>a + i, <const int16_t*>b + i, x, count, p)
+        elif p.is_signed:
+            block_of(<const int8_t*>a + i, <const int8_t*>b + i, x, count, p)
+        else:
+            block_of(<const uint8_t*>a + i, <const uint8_t*>b + i, x, count, p)
+        make(&p.last, x, data[2] + i * p.size, p.size, p.is_signed, count)
+
+
+cdef class PairCodes:
+    """A form with its numbers, made once: `pairs(a, b, out)` sets out to the codes of two arrays of its dtype."""
+
+    cdef Pairs pairs
+    cdef tuple stages
+
+    def __init__(self, str form, Side a, Side b, Codes last, *, Codes of_a=None, Codes of_b=None):
+        cdef Pairs* p = &self.pairs
+        cdef bint is_real
+        p.form, p.a, p.b = FORMS[form], a, b
+        is_real = p.form == FLOAT_SUM or p.form == CHAIN
+        p.last = last.maker(cnp.NPY_FLOAT32 if is_real else cnp.NPY_INT32)
+        if p.form == SHIFTED:
+            p.of_a, p.of_b = of_a.maker(cnp.NPY_INT32), of_b.maker(cnp.NPY_INT32)
+        self.stages = last, of_a, of_b
+
+    def __call__(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
+        cdef Pairs p = self.pairs
+        cdef int typenum = cnp.PyArray_TYPE(out)
+        if typenum not in (cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT16):
+            raise TypeError(f"out: expected uint8, int8 or int16, got {(<object>out).dtype}")
+        if cnp.PyArray_TYPE(a) != typenum or cnp.PyArray_TYPE(b) != typenum:
+            raise TypeError(f"a, b: expected {(<object>out).dtype}, got {(<object>a).dtype} and {(<object>b).dtype}")
+        p.size, p.is_signed = code_size(out), cnp.PyArray_ISSIGNED(out)
+        walk(pairs_loop, &p, a, b, out)
