@@ -5,7 +5,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from qops.codes import of_dtype
 from qops.qtensor import integer, number
@@ -13,6 +13,7 @@ from qops.qtensor import integer, number
 __all__ = ["FewestBits", "Tradeoff", "fewest_bits"]
 
 _MOST_BITS = 31
+_FITS = 45  # bits by which int64 holds codes of 17 bits, shifted to the left
 
 
 class Tradeoff(NamedTuple):
@@ -108,14 +109,17 @@ def fewest_bits(
     hi = integer(acc_range[1], "acc_range", lo, 2**31 - 1)
     zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
     steps = range(codes.lowest - zero + 1, codes.highest - zero + 1)
-    starts = [(c, min(max(ceil((c - Fraction(1, 2)) / value), lo), hi + 1)) for c in steps]  # code, where it begins
+    p, q = value.as_integer_ratio()
+    starts = [min(max(-((1 - 2 * c) * q // (2 * p)), lo), hi + 1) for c in steps]  # where each code begins
+    begins = np.array(steps, np.int64), np.array(starts, np.int64)
+    ratios = [_ratios([2 * c - half for c in steps], starts, lo, hi) for half in (0, 1)]
     tried: dict[tuple[bool, Fraction], Tradeoff] = {}
     for n in range(63):
-        exact, near = _exact(starts, (lo, hi), n), _near(value, n)
+        exact, near = _exact(ratios[n > 0], n), _near(value, n)
         for m in near if n < 2 or not exact else ():
             ratio = n == 0, Fraction(m, 2**n)
             if ratio not in tried:
-                tried[ratio] = Tradeoff(m.bit_length(), m, n, _off(m, n, starts, lo, hi))
+                tried[ratio] = Tradeoff(m.bit_length(), m, n, _off(m, n, *begins, lo, hi))
         if exact:
             return FewestBits(exact.multiplier, n, exact.bits, _front([*tried.values(), exact]))
         if near[-1].bit_length() > _MOST_BITS:
@@ -132,33 +136,42 @@ def _front(tried: list[Tradeoff]) -> list[Tradeoff]:
     return found
 
 
-def _interval(code: int, first: int, lo: int, hi: int, n: int) -> tuple[int, int]:
-    """Multipliers with which the code begins at `first`: x * m + half >= code * 2**n there, and not before."""
-    need = code * 2**n - (2**n >> 1)
-    least, most = 0, 2**_MOST_BITS
-    if first <= hi:  # first * m >= need
-        if first > 0:
-            least = max(least, -(-need // first))
-        elif first < 0:
-            most = min(most, need // first)
-        elif need > 0:
-            return 1, 0
-    before = first - 1
-    if before >= lo:  # before * m < need
-        if before > 0:
-            most = min(most, -(-need // before) - 1)
-        elif before < 0:
-            least = max(least, need // before + 1)
-        elif need <= 0:
-            return 1, 0
+_Ratio = tuple[int, int] | None
+
+
+def _ratios(twice: list[int], starts: list[int], lo: int, hi: int) -> tuple[list[_Ratio], list[_Ratio]] | None:
+    """Bounds of m / 2**n with which every code begins where it should: first * m / 2**n >= need, before it less.
+
+    Of each code 2 * need is given. The largest of the ratios that are reached, and of those that are not; the smallest
+    that are, and that are not; None where there is no bound. Nothing at all if no ratio will do.
+    """
+    least: list[_Ratio] = [(0, 1), None]
+    most: list[_Ratio] = [None, None]
+    for need, first in zip(twice, starts, strict=True):
+        for x, is_first in ((first, True), (first - 1, False)):
+            if (is_first and x > hi) or (not is_first and x < lo):
+                continue
+            if x == 0:
+                if is_first == (need > 0):
+                    return None
+                continue
+            bounds, strict = (least if is_first == (x > 0) else most), not is_first
+            p, q = (need, 2 * x) if x > 0 else (-need, -2 * x)
+            known = bounds[strict]
+            if known is None or (p * known[1] > known[0] * q) == (bounds is least):
+                bounds[strict] = p, q
     return least, most
 
 
-def _exact(starts: list[tuple[int, int]], ends: tuple[int, int], n: int) -> Tradeoff | None:
+def _exact(ratios: tuple[list[_Ratio], list[_Ratio]] | None, n: int) -> Tradeoff | None:
     """The smallest multiplier of a right shift that gives every code."""
-    intervals = [_interval(code, first, *ends, n) for code, first in starts]
-    least, most = max((i[0] for i in intervals), default=0), min((i[1] for i in intervals), default=2**_MOST_BITS)
-    return Tradeoff(least.bit_length(), least, n, 0) if least <= most else None
+    if ratios is None:
+        return None
+    (reached, above), (up_to, below) = ratios
+    least = max(-(-(r[0] << n) // r[1]) if r is reached else (r[0] << n) // r[1] + 1 for r in (reached, above) if r)
+    most = [2**_MOST_BITS]
+    most += [(r[0] << n) // r[1] if r is up_to else -(-(r[0] << n) // r[1]) - 1 for r in (up_to, below) if r]
+    return Tradeoff(least.bit_length(), least, n, 0) if least <= min(most) else None
 
 
 def _near(scale: Fraction, n: int) -> list[int]:
@@ -168,20 +181,12 @@ def _near(scale: Fraction, n: int) -> list[int]:
     return [*(2**bits - 1 for bits in range(near[0].bit_length()) if n < 2), *near]
 
 
-def _begin(code: int, m: int, n: int, lo: int, hi: int) -> int:
-    """The first accumulator of lo..hi that a multiplier gives the code or a higher one, hi + 1 if there is none."""
-    need: int = code * 2**n - (2**n >> 1)
-    if m == 0:
-        return lo if need <= 0 else hi + 1
-    return min(max(-(-need // m), lo), hi + 1)
-
-
-def _off(m: int, n: int, starts: list[tuple[int, int]], lo: int, hi: int) -> int:
+def _off(m: int, n: int, steps: NDArray[np.int64], starts: NDArray[np.int64], lo: int, hi: int) -> int:
     """How many accumulators get another code: those between where a code should begin and where it does."""
-    begins = [_begin(code, m, n, lo, hi) for code, _ in starts]
-    wrong = sorted((min(a, b), max(a, b)) for (_, a), b in zip(starts, begins, strict=True) if a != b)
-    total, end = 0, lo
-    for first, last in wrong:  # at one accumulator several codes may be wrong
-        total += max(0, last - max(first, end))
-        end = max(end, last)
-    return total
+    wide = steps if n < _FITS else steps.astype(object)
+    need = wide * 2**n - (2**n >> 1)
+    begins = -(-need // m) if m else np.where(need <= 0, lo, hi + 1)
+    begins = np.clip(begins, lo, hi + 1).astype(np.int64)
+    first, last = np.minimum(starts, begins), np.maximum(starts, begins)  # both rise: at one accumulator many are wrong
+    done = np.concatenate([[lo], last[:-1]])
+    return int(np.maximum(last - np.maximum(first, done), 0).sum())
