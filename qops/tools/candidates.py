@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 
 from qops.rules.accumulators import requantize
 from qops.rules.elementwise import add, mul
+from qops.rules.numbers import FLOATS, SINGLES, multiplier_of
 from qops.rules.pairs import ADD, MUL, PairRule
 from qops.rules.pooling import AVERAGE_POOL, average_pool
 from qops.rules.ranges import RANGE_RULES, choose_range
 from qops.rules.scales import Derivation
-from qops.rules.table import TABLE
+from qops.rules.table import TABLE, Rule
 from qops.rules.values import QUANTIZE, quantize
 from qops.tools.seen import Dump
 
-__all__ = ["Candidate", "choices", "of", "of_another_scale"]
+__all__ = ["Candidate", "choices", "of", "of_another_scale", "of_the_other_side"]
 
 _BY_INTEGERS = {"gemmlowp-legacy"}  # no rule for a scale
 _DERIVES: dict[str, tuple[Derivation, ...]] = {  # how the systems of a rule form the real scale; all others in double
@@ -82,6 +83,85 @@ def of_another_scale(dump: Dump) -> Iterator[Candidate]:
             for derive in get_args(Derivation):
                 if not any(np.array_equal(scales[derive], scales[other]) for other in own):
                     yield Candidate(rule, f"scale {derive}", _requantized_by(rule, derive))
+
+
+def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
+    """Rules with the zero point on the other side of the rounding, where that moves ties: not of half up, or floor.
+
+    Parameters
+    ----------
+    dump : Dump
+        What was seen.
+
+    Yields
+    ------
+    Candidate
+    """
+    if not dump.numbers.get("zero_point"):
+        return
+    if dump.kind == "requantize":
+        for rule in _MOVES_TIES:
+            side = "outside" if TABLE[rule].zero_point == "inside" else "inside"
+            for derive in _DERIVES.get(rule, ("double",))[: 1 if dump.numbers.get("scale") is not None else None]:
+                yield Candidate(rule, f"zero_point {side} of the rounding", _on_the_other_side(rule, derive))
+    if dump.kind == "quantize" and "scale" in dump.numbers:
+        for rule, row in QUANTIZE.items():
+            if row.zero_point == "outside":
+                yield Candidate(f"quantize/{rule}", "zero_point inside of the rounding", _quantized_inside(rule))
+
+
+_MOVES_TIES = ["tflite-double", "q31", "rndna", "shift-toward-zero"]
+_MOVES_TIES += ["double-away", "fp32-away", "tosa-inexact", "double-even-zp-inside"]
+_ROUND: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {  # real values
+    "half_even": np.rint,
+    "half_away": lambda v: np.trunc(v) + np.trunc(2 * (v - np.trunc(v))),
+}
+
+
+def _on_the_other_side(rule: str, derive: Derivation) -> Callable[[Dump], NDArray[Any]]:
+    row = TABLE[rule]
+
+    def codes(d: Dump) -> NDArray[Any]:
+        x = d.x.astype(np.int64) - d.numbers.get("in_zero_point", 0)
+        scale = d.scale(derive)
+        if row.multiplier in FLOATS:
+            found = _in_floats(row, d.along_axis(scale), x, d.numbers["zero_point"])
+        else:
+            m, n = (d.along_axis(v) for v in multiplier_of(row, scale))
+            found = _in_integers(row, m, n, x, d.numbers["zero_point"])
+        return np.asarray(np.clip(found, *d.ends))
+
+    return codes
+
+
+def _in_floats(row: Rule, scale: Any, x: NDArray[Any], zero: int) -> NDArray[Any]:
+    real = np.float32 if row.multiplier in SINGLES else np.float64
+    near = np.asarray(scale) if row.multiplier == "float64" else np.asarray(scale).astype(np.float32)
+    product = x.astype(real) * near.astype(real)
+    if row.zero_point == "inside":
+        return _ROUND[row.first](product) + zero
+    return _ROUND[row.first](product + real(zero))
+
+
+def _in_integers(row: Rule, m: Any, n: Any, x: NDArray[Any], zero: int) -> NDArray[Any]:
+    if int(np.max(n)) + zero.bit_length() > 61:
+        raise ValueError("zero_point: 64 bits do not hold it times 2**right_shift")
+    left, rest = (np.maximum(31 - n, 0), np.maximum(n - 31, 0)) if row.second else (0, n)
+    high = (x << left).astype(np.int32).astype(np.int64) * m if row.second else x * m
+    total = ((high + 2**30) >> 31 if row.second else high) + (np.int64(zero) << rest)
+    half = 0 if row.first == "truncate" else np.left_shift(1, rest) >> 1
+    return np.asarray(np.sign(total) * ((np.abs(total) + half) >> rest))
+
+
+def _quantized_inside(rule: str) -> Callable[[Dump], NDArray[Any]]:
+    row, f32 = QUANTIZE[rule], np.float32
+
+    def codes(d: Dump) -> NDArray[Any]:
+        scale = f32(d.numbers["scale"])
+        near = d.x / scale if row.product == "over" else d.x * (f32(1) / scale)
+        return np.asarray(np.clip(_ROUND[row.rounding](near + f32(d.numbers["zero_point"])), *d.ends))
+
+    return codes
 
 
 def _requantizing() -> list[str]:

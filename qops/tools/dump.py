@@ -120,7 +120,7 @@ def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) 
             f"b: {'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
         )
     if kind in ("add", "mul", "avgpool"):
-        types = (np.int8, np.uint8, np.int16) if kind == "add" else (np.int8, np.uint8)
+        types = (np.int8, np.uint8) if kind == "avgpool" else (np.int8, np.uint8, np.int16)
         if x.dtype not in types:
             raise TypeError(f"{name}: expected {' or '.join(t.__name__ for t in types)} codes, got {x.dtype}")
         for codes, word in ((y, "y"), (b, "b")):

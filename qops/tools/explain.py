@@ -103,7 +103,7 @@ def _tried(dump: Dump, progress: Callable[[str], None]) -> tuple[list[Verdict], 
 def _mistaken(dump: Dump) -> Iterator[tuple[Dump, list[Candidate]]]:
     for words, seen in undone(dump):
         yield seen, [c._replace(before=words) for c in candidates.of(seen)]
-    yield dump, list(candidates.of_another_scale(dump))
+    yield dump, [*candidates.of_another_scale(dump), *candidates.of_the_other_side(dump)]
 
 
 def _mistakes(dump: Dump, progress: Callable[[str], None]) -> list[Verdict]:

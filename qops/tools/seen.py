@@ -83,6 +83,14 @@ class Dump:
             return scale
         return np.asarray(scale)[np.unravel_index(where, self.x.shape)[self.numbers.get("axis", -1)]]
 
+    def along_axis(self, numbers: Any) -> Any:
+        """Numbers, one or one a channel, so that they broadcast against `x`."""
+        if np.ndim(numbers) == 0:
+            return numbers
+        shape = [1] * self.x.ndim
+        shape[self.numbers.get("axis", -1)] = -1
+        return np.reshape(numbers, shape)
+
     def sample(self) -> "Dump":
         """A few of the elements, from everywhere: what does not explain them does not explain all."""
         if self.kind == "avgpool" or self.x.size <= _SAMPLE:

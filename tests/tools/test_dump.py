@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import qops
+from qops import rules
 from qops.__main__ import main
 from qops.tools.dump import read_dump
 from qops.tools.explain import explained
@@ -62,7 +63,7 @@ def test_an_array_of_one_number_is_a_number(one):
         ({"y_zp": -1}, "^y_zp: -1 is no code of y, uint8"),
         ({"y": np.int8([1, 2, 3])}, "^y: expected uint8 codes as x, got int8"),
         ({"b": np.int8([1, 2, 3])}, "^b: expected uint8 codes as x, got int8"),
-        ({"x": np.int16([1, 2, 3]), "kind": "mul"}, "^x: expected int8 or uint8 codes, got int16"),
+        ({"x": np.int32([1, 2, 3]), "kind": "mul"}, "^x: expected int8 or uint8 or int16 codes, got int32"),
     ],
 )
 def test_what_cannot_be_is_refused(changes, text):
@@ -133,3 +134,10 @@ def test_nobody_reads_what_is_printed(tmp_path):
         run.stdout.close()
         assert run.stderr.read() == ""
     assert run.returncode == 141
+
+
+def test_products_of_16_bits_are_explained(rng):
+    a, b = rng.integers(-32768, 32768, (2, 500)).astype(np.int16)
+    numbers = {"a_scale": 0.01, "a_zp": 0, "b_scale": 0.002, "b_zp": 0, "y_scale": 0.5, "y_zp": 0}
+    y = rules.mul(a, b, "tflite-double", **{key.replace("_zp", "_zero_point"): v for key, v in numbers.items()})
+    assert "mul/tflite-double" in qops.explain(a, y, kind="mul", b=b, **numbers).exact

@@ -113,3 +113,35 @@ def test_range_rules(rng):
         found = qops.explain(x, y, kind="quantize", rmin=-3.03, rmax=2.9)
         assert f"choose/{choice}, quantize/div-even" in found.exact
         assert "choose/symmetric-128, quantize/div-even" not in found.exact
+
+
+ASIDE = {  # of the same products: ties that a zero point inside moves, by hand
+    "double-away": lambda t, z: np.copysign(np.floor(np.abs(t + z) + 0.5), t + z),
+    "rndna": lambda t, z: np.copysign(np.floor(np.abs(t + z) + 0.5), t + z),
+    "shift-toward-zero": lambda t, z: np.trunc(t + z),
+}
+
+
+@pytest.mark.parametrize("rule", ASIDE)
+@pytest.mark.parametrize("scale", [0.5, [0.5, 0.25, 1.5]])
+def test_a_zero_point_on_the_other_side_of_the_rounding(rule, scale):
+    x = np.arange(-300, 300, dtype=np.int32).reshape(-1, 3)
+    y = np.clip(ASIDE[rule](x * np.float64(scale), 5), -128, 127).astype(np.int8)
+    found = qops.explain(x, y, scale=scale, zero_point=5)
+    assert not found.exact
+    assert rule in {v.rule for v in found.mistakes if v.before == "zero_point inside of the rounding"}
+
+
+def test_a_zero_point_inside_of_two_roundings_and_of_quantize():
+    x = np.arange(-4000, 4000, dtype=np.int32)
+    m, n = rules.integers("tflite-double", 0.1875)
+    total = ((x.astype(np.int64) * m + 2**30) >> 31) + (7 << (n - 31))
+    y = np.sign(total) * ((np.abs(total) + (1 << (n - 32))) >> (n - 31))
+    y = np.clip(y, -128, 127).astype(np.int8)
+    found = qops.explain(x, y, scale=0.1875, zero_point=7)
+    assert "tflite-double" in {v.rule for v in found.mistakes if v.before == "zero_point inside of the rounding"}
+    values = (np.arange(-200, 200) / np.float32(2)).astype(np.float32)
+    y = np.clip(np.trunc(values + 3 + np.copysign(np.float32(0.5), values + 3)), -128, 127).astype(np.int8)
+    found = qops.explain(values, y, kind="quantize", scale=1.0, zero_point=3)
+    assert not found.exact
+    assert {(v.rule, v.before) for v in found.mistakes} >= {("quantize/div-away", "zero_point inside of the rounding")}
