@@ -8,7 +8,7 @@ SANITIZERS = $(foreach lib,asan stdc++,$(shell $(CC) -print-file-name=lib$(lib).
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(VENV)/deps: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "qops needs Python 3.11 or newer, this is " + sys.version)'
@@ -65,6 +65,9 @@ wheel: $(VENV)/wheel  ## a wheel for any Linux of this CPU in dist, which checks
 	build/wheel/empty/bin/python -m pip install --quiet dist/*.whl
 	cd build/wheel && empty/bin/python -m qops selftest
 
+arm64: dev  ## the kernels compiled for 64-bit ARM in build/arm64, and tests of them in qemu: it says what must be installed
+	$(BIN)/python tests/arm64/run.py
+
 $(VENV)/lab: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet 'qops[notebooks]'
 	@touch $@
@@ -88,4 +91,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test exhaustive lint bench wheel notebooks docs debug clean
+.PHONY: help dev analysis test exhaustive lint bench wheel arm64 notebooks docs debug clean

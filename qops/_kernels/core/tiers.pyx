@@ -3,14 +3,13 @@
 import os
 
 cdef extern from "core/cpu.h":
-    int qops_best_tier() nogil
+    const char *NAMES "QOPS_TIERS"
 
 cdef extern from "core/amx.h":
-    int AMX "QOPS_AMX"
-    int qops_amx_allowed() nogil
+    int qops_tier_allowed() nogil
 
-TIERS = ("plain", "avx2", "avx512", "vnni", "amx")
-cdef int best = AMX if qops_amx_allowed() else qops_best_tier()
+TIERS = tuple(NAMES.decode().split())
+cdef int best = qops_tier_allowed()
 cdef int current = best
 
 
@@ -24,7 +23,7 @@ def available():
 
 
 def name():
-    """Name of the tier of SIMD lanes in use: "plain", "avx2", "avx512", "vnni" or "amx"."""
+    """Name of the tier of SIMD lanes in use: one of ``TIERS``, which are those of this kind of CPU."""
     return TIERS[current]
 
 

@@ -8,7 +8,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uintptr_t
 from libc.string cimport memcpy, memset
 
 from qops._kernels.core.rounding cimport saturate_s16
-from qops._kernels.core.tiers cimport PLAIN, tier
+from qops._kernels.core.tiers cimport tier
 
 cdef extern from "product/gemm.h" nogil:
     const gemm_kernel *gemm_find(int tier, int saturating)
@@ -93,10 +93,11 @@ for saturating in range(2):
 
 
 cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil:
-    """The kernel of the tier in use."""
-    if tier() == PLAIN:
+    """The kernel of the tier in use, the plain one where it has none."""
+    cdef const gemm_kernel *found = gemm_find(tier(), saturating)
+    if found == NULL:
         return &plain[saturating]
-    return gemm_find(tier(), saturating)
+    return found
 
 
 cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil:

@@ -3,7 +3,7 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from qops._kernels.core.checks cimport array
-from qops._kernels.core.tiers cimport VNNI, tier
+from qops._kernels.core.tiers cimport tier
 from qops._kernels.product.packed cimport signed_codes
 from qops._kernels.product.tile cimport (
     aligned, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
@@ -13,6 +13,9 @@ from qops._kernels.product.transpose cimport transpose_bytes
 import numpy as np
 
 from qops._kernels.core import tiers as isa
+
+cdef extern from "product/depthwise.h" nogil:
+    int depthwise_takes_quads(int tier)
 
 cnp.import_array()
 
@@ -52,7 +55,7 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
         w = signed_codes(w)
     if packed.depthwise:
         packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
-        packed.quads = depthwise_quads(w) if tier() >= VNNI else None
+        packed.quads = depthwise_quads(w) if depthwise_takes_quads(tier()) else None
         packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
     else:
         pack_dense(packed, w if lies_as_rows(w) else np.ascontiguousarray(w))

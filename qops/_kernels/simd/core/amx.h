@@ -4,8 +4,6 @@
 
 #include "core/cpu.h"
 
-enum { QOPS_AMX = QOPS_VNNI + 1 };
-
 #if defined(__x86_64__) && defined(__linux__) && \
     (defined(__clang__) ? __clang_major__ >= 12 : defined(__GNUC__) && __GNUC__ >= 11)
 #define QOPS_HAS_AMX 1
@@ -22,9 +20,10 @@ static inline int qops_amx_allowed(void)
     return qops_best_tier() == QOPS_VNNI && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
            (d & QOPS_AMX_BITS) == QOPS_AMX_BITS && syscall(SYS_arch_prctl, QOPS_ASK_PERMISSION, QOPS_TILE_DATA) == 0;
 }
+static inline int qops_tier_allowed(void) { return qops_amx_allowed() ? QOPS_AMX : qops_best_tier(); }
 #else
 #define QOPS_HAS_AMX 0
-static inline int qops_amx_allowed(void) { return 0; }
+static inline int qops_tier_allowed(void) { return qops_best_tier(); }
 #endif
 
 #endif

@@ -1,4 +1,5 @@
-/* The lane operations that the SIMD bodies are written in. Each is one DSP instruction, or what x86 needs for one.
+/* The lane operations that the SIMD bodies are written in. Each is one DSP instruction, or what x86 needs for one;
+ * lanes_neon.h has the same words for ARM.
  *
  * A body is compiled once a tier (see tiers.h), which sets
  *     TIER(name)       the tier's own function of that name: avx2_name, avx512_name
@@ -100,7 +101,7 @@
 #define srl_s32_lanes(a, n) MM(srlv_epi32)(a, n)
 #define sll_s32_lanes(a, n) MM(sllv_epi32)(a, n)
 #define sll_s64_lanes(a, n) MM(sllv_epi64)(a, n)
-/* right shift, arithmetic, by a count for each lane */
+/* right shift, arithmetic, by a count for each lane, 0 to 31; the left shift of 64-bit lanes above is by 0 to 63 */
 #define sra_s32_lanes(a, n) MM(srav_epi32)(a, n)
 
 /* products of the even lanes in 64 bits, and what the odd lanes need to become even */
@@ -122,9 +123,10 @@
 #define sub_f32(a, b) MM(sub_ps)(a, b)
 #define mul_f32(a, b) MM(mul_ps)(a, b)
 #define div_f32(a, b) MM(div_ps)(a, b)
-/* to an integer that stays float32: half-even, toward zero */
+/* to an integer that stays float32: half-even, toward zero, down */
 #define rint_f32(a) TIER(rint_f32)(a)
 #define trunc_f32(a) TIER(trunc_f32)(a)
+#define floor_f32(a) MM(floor_ps)(a)
 /* a * b + c, rounded once */
 #define fma_f32(a, b, c) MM(fmadd_ps)(a, b, c)
 /* the second operand if either is NaN */
@@ -134,7 +136,8 @@
 #define f32_to_s32_rint(a) MM(cvtps_epi32)(a)
 #define f32_to_s32_trunc(a) MM(cvttps_epi32)(a)
 
-/* double: two vectors, of the first and of the last half of the lanes of s32, to which both go back together */
+/* double: two vectors, of the first and of the last half of the lanes of s32, to which both go back together; not from
+ * NaN, nor from 2^31 on */
 #define set1_f64(x) MM(set1_pd)(x)
 #define load_f64(p) MM(loadu_pd)(p)
 #define add_f64(a, b) MM(add_pd)(a, b)

@@ -1,6 +1,6 @@
 /* The loop of lookup.pyx that gives bytes, many lanes at a time. */
 #ifdef TIER
-
+#if QOPS_X86
 /* A shuffle looks up 16 entries by the low 4 bits of each lane; a lane below 0 gets 0. So the table is cut into rows of 16
  * entries, each kept as its difference (xor) from the row before. A lane goes through the rows of its half of the table,
  * 16 less each time, until it is below 0: the differences that it has met make up its entry. Codes from 128 on are below
@@ -28,6 +28,27 @@ TARGET static ptrdiff_t TIER(look_up_bytes)(const uint8_t *codes, const uint8_t 
     }
     return done(n, stream);
 }
+
+#else
+/* TBL looks up 64 entries, and gives 0 beyond them, where TBX leaves what there is. */
+TARGET static ptrdiff_t TIER(look_up_bytes)(const uint8_t *codes, const uint8_t *table, uint8_t *out, ptrdiff_t n,
+                                            int stream)
+{
+    const uint8x16x4_t a = vld1q_u8_x4(table), b = vld1q_u8_x4(table + 64);
+    const uint8x16x4_t c = vld1q_u8_x4(table + 128), d = vld1q_u8_x4(table + 192);
+    const uint8x16_t quarter = vdupq_n_u8(64);
+
+    if (n < LANES)
+        return 0;
+    FOR_VECTORS(i, n, LANES, out) {
+        const uint8x16_t in_a = (uint8x16_t)load(codes + i), in_b = vsubq_u8(in_a, quarter);
+        const uint8x16_t in_c = vsubq_u8(in_b, quarter), in_d = vsubq_u8(in_c, quarter);
+        const uint8x16_t entry = vqtbx4q_u8(vqtbl4q_u8(a, in_a), b, in_b);
+        store(out + i, vqtbx4q_u8(vqtbx4q_u8(entry, c, in_c), d, in_d), stream);
+    }
+    return done(n, stream);
+}
+#endif
 
 #else
 #ifndef QOPS_LOOKUP_H

@@ -2,10 +2,13 @@
 #ifndef QOPS_LOOPS_H
 #define QOPS_LOOPS_H
 
-#include <immintrin.h>
+#include "core/cpu.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if QOPS_X86
+#include <immintrin.h>
+#endif
 
 /* Vectors of `width` elements that cover 0..n (n >= width) in three parts: one vector at 0, those from the first aligned
  * address of `p` on, one flush with n. Where they overlap, the same result is written twice. */
@@ -50,8 +53,11 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
 /* n, the number of elements done; behind the fence other threads see what was streamed */
 static inline ptrdiff_t done(ptrdiff_t n, int stream)
 {
+#if QOPS_X86
     if (stream)
         _mm_sfence();
+#endif
+    (void)stream;
     return n;
 }
 

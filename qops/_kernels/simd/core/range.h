@@ -76,7 +76,12 @@ enum { FROM_MEMORY = 1 << 21 }; /* elements */
 
 static inline int range_tier(int tier, ptrdiff_t n)
 {
-    return n >= FROM_MEMORY && tier > QOPS_AVX2 ? QOPS_AVX2 : tier;
+#if QOPS_X86
+    if (n >= FROM_MEMORY && tier > QOPS_AVX2)
+        return QOPS_AVX2;
+#endif
+    (void)n;
+    return tier;
 }
 
 static inline ptrdiff_t range_s32__simd(int tier, const int32_t *x, ptrdiff_t n, int32_t *lowest, int32_t *highest)

@@ -50,8 +50,30 @@
 #define RUN_TIER(tier, kernel, ...)                             \
     ((tier) >= QOPS_AVX512 ? avx512_##kernel(__VA_ARGS__)       \
      : (tier) == QOPS_AVX2 ? avx2_##kernel(__VA_ARGS__) : 0)
+#define LANES_OF(tier) ((tier) >= QOPS_AVX512 ? 64 : 32)
+
+#elif QOPS_ARM
+#include "core/lanes_neon.h"
+
+#define TIER(name) neon_##name
+#define vec int32x4_t
+#define vecf float32x4_t
+#define vecd float64x2_t
+#define LANES 16
+#define TARGET
+#include QOPS_BODY
+#undef TIER
+#undef vec
+#undef vecf
+#undef vecd
+#undef LANES
+#undef TARGET
+
+#define RUN_TIER(tier, kernel, ...) ((tier) >= QOPS_NEON ? neon_##kernel(__VA_ARGS__) : 0)
+#define LANES_OF(tier) 16
+
 #else
 #define RUN_TIER(tier, kernel, ...) 0
+#define LANES_OF(tier) 1
 #endif
-#define LANES_OF(tier) ((tier) >= QOPS_AVX512 ? 64 : 32)
 #undef QOPS_BODY

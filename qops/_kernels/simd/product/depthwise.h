@@ -14,6 +14,8 @@
 #if QOPS_X86
 #include <immintrin.h>
 
+static inline int depthwise_takes_quads(int tier) { return tier >= QOPS_VNNI; }
+
 #define DEPTHWISE_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
 #define DOT(v, quads) s##v = _mm512_dpbusd_epi32(s##v, quads, _mm512_loadu_si512(w + 64 * v))
 #define FIRST(v) _mm512_mullo_epi32(_mm512_maskz_loadu_epi32((__mmask16)(some >> 16 * v), sums + 16 * v), _mm512_set1_epi32(times))
@@ -66,6 +68,7 @@ static DEPTHWISE_VNNI void depthwise_vnni(const uint8_t *x, ptrdiff_t step, ptrd
 #undef PUT
 
 #else
+static inline int depthwise_takes_quads(int tier) { (void)tier; return 0; }
 static void depthwise_vnni(const uint8_t *x, ptrdiff_t step, ptrdiff_t pixels, const ptrdiff_t *tap, ptrdiff_t taps,
                            const int8_t *w, const int32_t *sums, int32_t times, ptrdiff_t channels, int32_t *y)
 {

@@ -10,6 +10,21 @@
 #include "core/cpu.h"
 #include "product/types.h"
 
+#if QOPS_X86 || QOPS_ARM
+/* lines of C, which come near while the products are made */
+static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t columns)
+{
+    for (ptrdiff_t i = 0; i < rows; ++i) {
+        const int32_t *c = t->c + i * t->ldc;
+        for (ptrdiff_t j = 0; j < columns; j += 16)
+            __builtin_prefetch(c + j, 1);
+        __builtin_prefetch(c + columns - 1, 1);
+    }
+}
+
+#define FOR_ROWS(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v)
+#endif
+
 #if QOPS_X86
 #include <immintrin.h>
 #include "product/amx.h"
@@ -24,18 +39,7 @@ typedef float gemm_quad __attribute__((aligned(1), may_alias)); /* 4 bytes, anyw
 typedef uint32_t gemm_u32x8 __attribute__((vector_size(32)));
 typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 
-/* lines of C, which come near while the products are made */
-static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t columns)
-{
-    for (ptrdiff_t i = 0; i < rows; ++i) {
-        const int32_t *c = t->c + i * t->ldc;
-        for (ptrdiff_t j = 0; j < columns; j += 16)
-            __builtin_prefetch(c + j, 1);
-        __builtin_prefetch(c + columns - 1, 1);
-    }
-}
-
-#define FOR_ROWS(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v)
+#define START_ROW(r) /* nothing to take off */
 
 /* ---- 8 lanes */
 #define V gemm_u32x8
@@ -108,6 +112,7 @@ static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t colu
 #undef MADD
 #undef SHAPES
 #undef TARGET
+#undef START_ROW
 #undef FOR_ROWS
 
 static const gemm_kernel *gemm_find(int tier, int saturating)
@@ -163,6 +168,9 @@ static const gemm_kernel *gemm_find_unsigned(int tier)
     return NULL;
 #endif
 }
+
+#elif QOPS_ARM
+#include "product/gemm_arm.h"
 
 #else
 

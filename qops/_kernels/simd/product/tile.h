@@ -5,6 +5,7 @@
  *   LOAD(p) STORE(p, v) BROADCAST(p)   a vector, unaligned; a quad in every lane
  *   DOT(acc, a, b)    acc plus the dot products of the quads
  *   SHAPES(X)         X(rows, vectors) for every tile shape
+ *   START_ROW(r)      what the accumulators of a row begin with besides times * sums
  * Accumulators are named variables of a vector_size type: gcc 12 keeps arrays of them, or __m512i, in memory.
  *
  * Large tiles do their last 4 quads row by row, and store each row as soon as it is ready. 24 stores one after another
@@ -34,13 +35,14 @@ static inline __attribute__((always_inline)) TARGET
 void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int shift)
 {
     const ptrdiff_t lda = t->lda, ldc = t->ldc;
-    const ptrdiff_t last = rows * vectors > 12 && t->taps && t->quads >= 4 ? 4 : 0;
+    const ptrdiff_t last = LANES > 4 && rows * vectors > 12 && t->taps && t->quads >= 4 ? 4 : 0;
     const int accumulate = t->accumulate;
     const int32_t *sums = t->sums;
     const uint32_t times = t->times;
     int32_t *c = t->c;
     const V s0 = FIRST(0), s1 = FIRST(1), s2 = FIRST(2), s3 = FIRST(3);
     DECLARE(0) DECLARE(1) DECLARE(2) DECLARE(3) DECLARE(4) DECLARE(5)
+    ALL_ROWS(START_ROW)
     const uint8_t *a0 = t->a, *a3 = a0, *b = t->b;
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
         a0 = t->a + t->tap[i];

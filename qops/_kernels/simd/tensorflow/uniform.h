@@ -4,7 +4,7 @@
 TARGET static inline vec TIER(uniform_code)(const float *x, uniform_numbers p)
 {
     const vecf near = add_f32(mul_f32(load_f32(x), set1_f32(p.scale)), set1_f32(0.5f));
-    const vec code = add_s32(f32_to_s32_trunc(MM(floor_ps)(near)), set1_s32(p.zero_point));
+    const vec code = add_s32(f32_to_s32_trunc(floor_f32(near)), set1_s32(p.zero_point));
     return min_s32(max_s32(code, set1_s32(p.lowest)), set1_s32(p.highest));
 }
 
