@@ -103,7 +103,7 @@
 #define min_f32(a, b) neon_min_f32(a, b)
 #define max_f32(a, b) neon_max_f32(a, b)
 #define s32_to_f32(a) vcvtq_f32_s32(a)
-/* FCVT gives 0 for NaN and INT32_MAX for what is too high, where x86 gives INT32_MIN: FACGT, BSL */
+/* FCVT gives 0 for NaN and INT32_MAX for what is too high, where x86 gives INT32_MIN: FCMGT, BSL */
 #define f32_to_s32_rint(a) neon_where_s32(a, vcvtnq_s32_f32(a))
 #define f32_to_s32_trunc(a) neon_where_s32(a, vcvtq_s32_f32(a))
 
@@ -126,8 +126,9 @@
 #define store(p, a, stream) ((void)(stream), vst1q_u8((uint8_t *)(p), (uint8x16_t)(a)))
 #define load_f32(p) vld1q_f32(p)
 #define store_f32(p, a, stream) ((void)(stream), vst1q_f32(p, a))
-/* LD1R, USHLL twice */
+/* LDR, USHLL twice */
 #define load_u8_s32(p) ((vec)vmovl_u16(vget_low_u16(vmovl_u8(neon_load_4(p)))))
+#define load_s8_s32(p) vmovl_s16(vget_low_s16(vmovl_s8((int8x8_t)neon_load_4(p))))
 #define load_u8_s16(p) ((vec)vmovl_u8(vld1_u8(p)))
 #define load_s8_s16(p) ((vec)vmovl_s8(vld1_s8((const int8_t *)(p))))
 #define load_u16_s32(p) ((vec)vmovl_u16(vld1_u16((const uint16_t *)(p))))
@@ -178,17 +179,17 @@ NEON_FN float32x4_t neon_max_f32(float32x4_t a, float32x4_t b) { return vbslq_f3
 NEON_FN float64x2_t neon_min_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
 NEON_FN float64x2_t neon_max_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcgtq_f64(a, b), a, b); }
 
-/* the integer of a, INT32_MIN where 32 bits cannot hold it */
+/* the integer of a, INT32_MIN of NaN and from 2^31 on; what is too low has become that already */
 NEON_FN int32x4_t neon_where_s32(float32x4_t a, int32x4_t integer)
 {
-    return vbslq_s32(vcaltq_f32(a, vdupq_n_f32(0x1p31f)), integer, vdupq_n_s32(INT32_MIN));
+    return vbslq_s32(vcltq_f32(a, vdupq_n_f32(0x1p31f)), integer, vdupq_n_s32(INT32_MIN));
 }
 
 NEON_FN uint8x8_t neon_load_4(const uint8_t *p)
 {
     uint32_t four;
     memcpy(&four, p, 4);
-    return (uint8x8_t)vdup_n_u32(four);
+    return vcreate_u8(four);
 }
 
 #include "core/loops.h"
