@@ -49,7 +49,7 @@ void depthwise_64(const uint8_t *x, const ptrdiff_t *tap, ptrdiff_t taps, const 
     PUT(3, _mm512_shuffle_i32x4(b, d, 0xDD));
 }
 
-static DEPTHWISE_VNNI void depthwise_vnni(const uint8_t *x, ptrdiff_t step, ptrdiff_t pixels, const ptrdiff_t *tap,
+static inline DEPTHWISE_VNNI void depthwise_vnni(const uint8_t *x, ptrdiff_t step, ptrdiff_t pixels, const ptrdiff_t *tap,
                                           ptrdiff_t taps, const int8_t *w, const int32_t *sums, int32_t times,
                                           ptrdiff_t channels, int32_t *y)
 {
@@ -69,7 +69,7 @@ static DEPTHWISE_VNNI void depthwise_vnni(const uint8_t *x, ptrdiff_t step, ptrd
 
 #else
 static inline int depthwise_takes_quads(int tier) { (void)tier; return 0; }
-static void depthwise_vnni(const uint8_t *x, ptrdiff_t step, ptrdiff_t pixels, const ptrdiff_t *tap, ptrdiff_t taps,
+static inline void depthwise_vnni(const uint8_t *x, ptrdiff_t step, ptrdiff_t pixels, const ptrdiff_t *tap, ptrdiff_t taps,
                            const int8_t *w, const int32_t *sums, int32_t times, ptrdiff_t channels, int32_t *y)
 {
     (void)x; (void)step; (void)pixels; (void)tap; (void)taps; (void)w; (void)sums; (void)times; (void)channels; (void)y;
