@@ -6,13 +6,34 @@
 #ifdef TIER
 
 #if LANES == 64
-/* x * m + t, rounded to an integer, cut where its high half saturates and its low half is not near 0 */
-TARGET static inline __attribute__((always_inline)) vec TIER(guessed)(const int32_t *x, guess g, int by_sign)
+/* x * m + t, rounded to an integer; where 32 bits may not hold that, cut so that its high half saturates and its low half
+ * is not near 0 */
+TARGET static inline __attribute__((always_inline)) vec TIER(guessed)(const int32_t *x, guess g, int by_sign, int fits)
 {
     const vec near = load(x);
     const vecf most = set1_f32((1 << 30) + (1 << 15)), t = set1_f32(g.t);
     const vecf term = by_sign ? _mm512_mask_mov_ps(t, _mm512_movepi32_mask(near), set1_f32(g.t_negative)) : t;
-    return f32_to_s32_rint(_mm512_range_ps(fma_f32(s32_to_f32(near), set1_f32(g.m), term), most, 2)); /* 2: nearer to 0 */
+    const vecf position = fma_f32(s32_to_f32(near), set1_f32(g.m), term);
+    return f32_to_s32_rint(fits ? position : _mm512_range_ps(position, most, 2)); /* 2: the one nearer to 0 */
+}
+
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(
+    const int32_t *x, uint8_t *c, ptrdiff_t n, guess g, code_ends e, int by_sign, int fits,
+    vec (*exact)(const int32_t *, const void *, code_ends), const void *how, int stream)
+{
+    const vec sure = set1_s32(0xFFF0);
+    vec q[4], high[4];
+    FOR_LOADS(i, n, LANES, x, c, stream) {
+        for (int j = 0; j < 4; j++) {
+            q[j] = TIER(guessed)(x + i + j * (LANES / 4), g, by_sign, fits);
+            high[j] = sra_s32(q[j], 16);
+        }
+        vec code = clamp_codes(narrow_s32_u8(high[0], high[1], high[2], high[3]), e);
+        if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
+            code = exact(x + i, how, e);
+        store(c + i, code, stream);
+    }
+    return done(n, stream);
 }
 #endif
 
@@ -22,21 +43,9 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_8)(
     vec (*exact)(const int32_t *, const void *, code_ends), const void *how, int stream)
 {
 #if LANES == 64
-    const vec sure = set1_s32(0xFFF0);
-    vec q[4], high[4];
-    if (g.pays) {
-        FOR_LOADS(i, n, LANES, x, c, stream) {
-            for (int j = 0; j < 4; j++) {
-                q[j] = TIER(guessed)(x + i + j * (LANES / 4), g, by_sign);
-                high[j] = sra_s32(q[j], 16);
-            }
-            vec code = clamp_codes(narrow_s32_u8(high[0], high[1], high[2], high[3]), e);
-            if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
-                code = exact(x + i, how, e);
-            store(c + i, code, stream);
-        }
-        return done(n, stream);
-    }
+    if (g.pays)
+        return g.m <= 0.5f ? TIER(guess_loop)(x, c, n, g, e, by_sign, 1, exact, how, stream)
+                           : TIER(guess_loop)(x, c, n, g, e, by_sign, 0, exact, how, stream);
 #endif
     FOR_LOADS(i, n, LANES, x, c, stream)
         store(c + i, exact(x + i, how, e), stream);
