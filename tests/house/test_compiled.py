@@ -20,6 +20,7 @@ def stubbed(name):
             defaults = [None] * (len(args.args) - len(args.defaults)) + args.defaults + args.kw_defaults
             texts = [d and ast.unparse(d) for d in defaults]
             found[node.name] = [(a.arg, d) for a, d in zip(args.args + args.kwonlyargs, texts, strict=True)]
+            found[node.name] += [(a.arg, None) for a in (args.vararg, args.kwarg) if a]
         elif isinstance(node, ast.ClassDef) and "TypedDict" not in map(ast.unparse, node.bases):  # that is a struct
             items = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
             found[node.name] = {name for name in items if not name.startswith("_")}
