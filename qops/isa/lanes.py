@@ -36,7 +36,8 @@ def saturate(x: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     info, data = np.iinfo(integer_type(dtype)), as_array(x, "x")
     if data.dtype.kind not in "iu":
         raise TypeError(f"x: expected integers, got {data.dtype}")
-    clamped: NDArray[Any] = np.clip(data, info.min, info.max)
+    own = np.iinfo(data.dtype)  # numpy 2.0 takes only ends that the data's own type holds
+    clamped: NDArray[Any] = np.clip(data, max(info.min, own.min), min(info.max, own.max))
     return np.asarray(clamped).astype(info.dtype)
 
 

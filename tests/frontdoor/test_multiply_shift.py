@@ -20,7 +20,7 @@ def check(x, factor, bits, rounding):
     got = on_every_tier(qops.multiply_shift, x, factor, bits, rounding=rounding)
     want = [reference.multiply_shift(v, factor, bits, rounding) for v in x.tolist()]
     np.testing.assert_array_equal(got, want)
-    bound = Fraction(error_bound(int(np.abs(x.astype(int)).max()), bits, rounding))
+    bound = Fraction(error_bound(int(np.abs(x.astype(np.int64)).max()), bits, rounding))
     exact = [int(v) * Fraction(factor) for v in x]
     kept = [(g, e) for g, e in zip(got.tolist(), exact, strict=True) if -(2**31) < g < 2**31 - 1]
     assert all(abs(g - e) <= bound for g, e in kept)

@@ -44,7 +44,10 @@ BAD_TRIPLES = {
     "uint32_codes": (lambda q, lo, hi: (q.astype(np.uint32), lo, hi), r"expected .*int.* data, got uint32"),
     "bool_codes": (lambda q, lo, hi: (q > 0, lo, hi), r"expected .*int.* data, got bool"),
     "object_codes": (lambda q, lo, hi: (q.astype(object), lo, hi), r"expected .*int.* data, got object"),
-    "list_of_codes": (lambda q, lo, hi: (q.tolist(), lo, hi), r"expected .*int.* data, got int64"),
+    "list_of_codes": (
+        lambda q, lo, hi: ((q.astype(np.int64) + 2**40).tolist(), lo, hi),
+        r"expected .*int.* data, got int64",
+    ),
     "text_codes": (lambda q, lo, hi: ("codes", lo, hi), r"expected .*int.* data, got <U5"),
 }
 

@@ -5,6 +5,7 @@ import inspect
 import math
 import pickle
 import re
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -219,7 +220,8 @@ class Index:
     def __index__(self):
         while self.arrays:
             x = self.arrays.pop()
-            x.dtype = np.uint8 if x.itemsize > 1 else "V1"
+            with warnings.catch_warnings(category=DeprecationWarning, action="ignore"):  # numpy 2.5 wants views
+                x.dtype = np.uint8 if x.itemsize > 1 else "V1"
         return self.value
 
 
