@@ -79,8 +79,18 @@ $(VENV)/docs: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet 'qops[docs]'
 	@touch $@
 
-docs: dev $(VENV)/docs  ## the site, from docstrings, tables, notebooks and test data -> build/docs/site/index.html
-	$(BIN)/python -m docs
+docs: dev $(VENV)/docs $(if $(LITE),$(VENV)/lite)  ## the site -> build/docs/site/index.html; LITE=wheel: the course runs in it
+	$(BIN)/python -m docs $(if $(LITE),--lite $(LITE))
+
+$(VENV)/lite: $(VENV)/deps
+	$(BIN)/python -m pip install --quiet 'qops[lite]'
+	@touch $@
+
+PYTHON312 ?= python3.12
+WASI ?= /usr/include/wasm32-wasi
+pyodide: $(VENV)/deps  ## a wheel for Pyodide, the Python of browsers, tested in node; NUMPY_WASM=its numpy wheel
+	$(BIN)/python tests/pyodide/build.py --numpy '$(NUMPY_WASM)' --python $(PYTHON312) --wasi $(WASI) \
+		tests/frontdoor tests/nouns tests/house/test_golden.py
 
 debug: dev  ## tests on kernels built with bounds checks and sanitizers, in build/debug
 	QOPS_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
@@ -91,4 +101,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test exhaustive lint bench wheel arm64 notebooks docs debug clean
+.PHONY: help dev analysis test exhaustive lint bench wheel arm64 notebooks docs pyodide debug clean

@@ -2,11 +2,12 @@
 
 import argparse
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from docs import check, stage
+from docs import browser, check, stage
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,9 +16,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     p = argparse.ArgumentParser(prog="python -m docs", description="Write the site.")
     p.add_argument("--out", type=Path, default=Path("build/docs"), metavar="DIR", help="where it goes (%(default)s)")
-    out = p.parse_args(arguments).out
+    p.add_argument("--lite", type=Path, metavar="WHEEL", help="add the course in JupyterLite, qops from this")
+    given = p.parse_args(arguments)
+    out, lite = given.out, given.lite
     source, site = out / "source", out / "site"
-    stage.write(source)
+    shutil.rmtree(site / "lite", ignore_errors=True)
+    if lite:
+        browser.build(lite, stage.NOTEBOOKS, out / "lite", site)
+    stage.write(source, lite=bool(lite))
     flags = ["-W", "--keep-going", "-q", "-E", "-b", "html", "-d", os.fspath(out / "doctrees")]
     code = sphinx([*flags, os.fspath(source), os.fspath(site)])
     wrong = check.complaints(site)

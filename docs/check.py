@@ -31,8 +31,8 @@ class Page(HTMLParser):
 
 
 def complaints(folder: Path) -> list[str]:
-    """What is wrong with the pages of a folder, a line each."""
-    files = [path for path in sorted(folder.rglob("*.html")) if "_static" not in path.parts]
+    """What is wrong with the pages of a folder, a line each; JupyterLite's own are not read."""
+    files = [path for path in sorted(folder.rglob("*.html")) if not {"_static", "lite"} & {*path.parts}]
     pages = {path.resolve(): Page(path.read_text("utf-8")) for path in files}
     found = []
     for path, page in pages.items():
@@ -50,7 +50,7 @@ def complaints(folder: Path) -> list[str]:
                 found.append(f"{name} links to {link}, which is not there")
             elif target in pages and "=" not in parts.fragment and unquote(parts.fragment) not in pages[target].anchors:
                 found.append(f"{name} links to {link}, which has no such anchor")
-    for sheet in folder.rglob("*.css"):
+    for sheet in (path for path in folder.rglob("*.css") if "lite" not in path.parts):
         text = sheet.read_text("utf-8")
         found += [
             f"{sheet.name} loads from the network"

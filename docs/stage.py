@@ -4,7 +4,7 @@ import shutil
 import tomllib
 from pathlib import Path
 
-from docs import figures, rule_pages, systems, validation
+from docs import browser, figures, rule_pages, systems, validation
 from docs.names import TITLES, rooms
 
 ROOT = Path(__file__).parents[1]
@@ -13,12 +13,13 @@ TEXT = HERE / "text"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
-def course_page() -> str:
-    """The list of notebooks, each a link."""
+def course_page(lite: bool = False) -> str:
+    """The list of notebooks, each a link; with `lite`, a second list that opens them in JupyterLite."""
     text = (ROOT / "notebooks/README.md").read_text("utf-8")
     for notebook in NOTEBOOKS:
         text = text.replace(f"| `{notebook.stem}` |", f"| [{notebook.stem}]({notebook.name}) |")
     tree = "\n".join(notebook.stem for notebook in NOTEBOOKS)
+    text += browser.links(NOTEBOOKS) if lite else ""
     return f"{text}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
 
 
@@ -49,17 +50,17 @@ def develop_pages() -> dict[str, str]:
     return found | {"develop/index.md": f"{text}\n```{{toctree}}\n:hidden:\n\ncontributing\nchangelog\n```\n"}
 
 
-def pages() -> dict[str, str]:
+def pages(lite: bool = False) -> dict[str, str]:
     """Path -> text, of every page that is not a notebook."""
     found = {path.relative_to(TEXT).as_posix(): path.read_text("utf-8") for path in sorted(TEXT.rglob("*.md"))}
     found |= systems.pages() | rule_pages.pages() | validation.pages() | figures.pages() | develop_pages()
-    return found | {"notebooks/index.md": course_page(), "ops.md": ops_page(), "trust/claims.md": claims_page()}
+    return found | {"notebooks/index.md": course_page(lite), "ops.md": ops_page(), "trust/claims.md": claims_page()}
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, lite: bool = False) -> None:
     """Lay out all sources in a new folder, figures drawn."""
     shutil.rmtree(folder, ignore_errors=True)
-    for path, text in pages().items():
+    for path, text in pages(lite).items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")

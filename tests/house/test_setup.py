@@ -1,11 +1,16 @@
 """setup.py: what it says when it cannot compile, where it writes, its flags; and what wheels are built and tested."""
 
+import hashlib
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
+import zipfile
 
+import numpy as np
 import pytest
 from imports import ROOT
 
@@ -26,8 +31,8 @@ def test_setup_says_in_one_line_that_there_is_no_compiler(compiler):
 
 
 ELSEWHERE = """
-import os, runpy, tempfile, Cython.Build, setuptools
-access, tempfile.mkdtemp = os.access, lambda: "elsewhere"
+import os, runpy, sys, tempfile, Cython.Build, setuptools
+access, tempfile.mkdtemp = os.access, lambda: sys.argv[1]
 os.access = lambda path, mode: path != "." and access(path, mode)
 Cython.Build.cythonize = lambda extensions, build_dir, **_: print(build_dir)
 setuptools.setup = lambda options, **_: print(*(options[step].popitem()[1] for step in ("build", "egg_info")))
@@ -35,9 +40,24 @@ runpy.run_path("setup.py")
 """
 
 
-def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to():
-    done = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["elsewhere/cython", "elsewhere", "elsewhere"]
+def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to(tmp_path):
+    command = [sys.executable, "-c", ELSEWHERE, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [f"{tmp_path}/cython", str(tmp_path), str(tmp_path)]
+
+
+def test_setup_makes_c_anew_for_another_numpy(tmp_path):
+    """Declarations of numpy 2.5 make C that the headers of 2.4 do not compile."""
+    script = ELSEWHERE.replace("build_dir, **_: print(build_dir)", "force, **_: print(force)")
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    forced = []
+    for version in ("", np.__version__, "2.0"):
+        if version:
+            (tmp_path / "cython/numpy").write_text(version)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        forced.append(done.stdout.split()[0])
+    assert forced == ["None", "None", "True"]
+    assert (tmp_path / "cython/numpy").read_text() == np.__version__
 
 
 FLAGS = """
@@ -73,3 +93,56 @@ def test_wheels_are_built_for_the_versions_of_python_that_are_promised_and_teste
     assert all((ROOT / path).exists() and path.startswith("tests/") for path in paths)
     assert "python -m qops selftest" in wheels["test-command"]
     assert "tools/selftest.npz" in settings["tool"]["setuptools"]["package-data"]["qops"]
+
+
+def test_the_table_of_what_was_run_is_of_the_versions_and_systems_of_the_wheels():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    text = (ROOT / "docs/text/trust/where.md").read_text()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()
+            if re.match(r"\| (Linux|Pyodide|macOS|Windows) ", line)]  # fmt: skip
+    done = {kind: {v for row in rows if row[3].startswith(kind) for v in row[1].split(", ")} for kind in KINDS}
+    assert len(rows) > 6
+    assert all(row[3].partition(":")[0] in KINDS for row in rows)
+    builds = [re.match(r"cp3(\d+)(t?)", build) for build in settings["tool"]["cibuildwheel"]["build"]]
+    assert {f"3.{build[1]}{build[2]}" for build in builds} <= set.union(*done.values())
+    assert {"pyodide", "macos", "windows", "linux"} == {row[0].split()[0].lower() for row in rows}
+    free = [line for line in settings["project"]["classifiers"] if "Free Threading" in line]
+    assert bool(free) == any(version.endswith("t") for version in done["run"])
+
+
+KINDS = ("run", "compiled", "nothing")
+PYODIDE = runpy.run_path(str(ROOT / "tests/pyodide/build.py"))
+
+
+def test_the_build_for_pyodide_names_all_that_is_missing(tmp_path):
+    lines = PYODIDE["missing"]({"no-such-tool": "a-package", sys.executable: "python"}, tmp_path, "no_such_python")
+    assert [re.findall("a-package|wasi-libc|PYTHON312", line) for line in lines] == [
+        ["a-package"], ["wasi-libc"], ["PYTHON312"]
+    ]  # fmt: skip
+    version = PYODIDE["missing"]({}, tmp_path, "python-of-no-version")[-1]
+    assert "'python-of-no-version' is no Python 3.12" in version
+
+
+def test_the_build_for_pyodide_takes_only_the_numpy_of_pyodide(tmp_path):
+    wheel, lock = tmp_path / "numpy.whl", tmp_path / "lock.json"
+    wheel.write_bytes(b"numpy")
+    entry = {"file_name": "numpy-2.whl", "sha256": hashlib.sha256(b"numpy").hexdigest()}
+    lock.write_text(json.dumps({"packages": {"numpy": entry}}))
+    assert PYODIDE["wrong_wheel"](str(wheel), lock) == ""
+    assert "NUMPY_WASM" in PYODIDE["wrong_wheel"]("", lock)
+    wheel.write_bytes(b"another")
+    said = PYODIDE["wrong_wheel"](str(wheel), lock)
+    assert "sha256" in said
+    assert "numpy-2.whl is part of" in said
+
+
+def test_the_settings_of_pyodide_are_those_that_its_library_tells(tmp_path):
+    values = {"SIZEOF_LONG": 4, "HAVE_PTHREAD_H": 1, "HAVE_FORK": 0, "NAME": '"a"', "prefix": "here"}
+    with zipfile.ZipFile(tmp_path / "library.zip", "w") as library:
+        library.writestr("_sysconfigdata__x.py", f"build_time_vars = {values}")
+    template = (
+        "#define SIZEOF_LONG 8\n/* #undef NAME */\n#define HAVE_PTHREAD_H 1\n# define HAVE_FORK 1\n#define OTHER 1\n"
+    )
+    assert PYODIDE["settings"](tmp_path / "library.zip", template).splitlines() == [
+        "#define HAVE_PTHREAD_STUBS 1", '#define NAME "a"', "#define SIZEOF_LONG 4"
+    ]  # fmt: skip
