@@ -108,7 +108,8 @@ cdef void multiply_packed(const Product *p, const Blocks *blocks, Py_ssize_t fir
 
 
 cdef bint packs_on_the_way(const Product *p) noexcept nogil:
-    return p.kernel.pack_tile != NULL and in_place(p) and p.set_up == NULL
+    return (p.kernel.pack_tile != NULL and in_place(p) and p.set_up == NULL
+            and p.n >= p.kernel.lanes * p.kernel.vectors)
 
 
 cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) noexcept nogil:
@@ -116,7 +117,7 @@ cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) n
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
     cdef Py_ssize_t j, whole = p.n // width * width
-    cdef Product rest = some_columns(p, whole, p.n - whole)
+    cdef Product rest
     cdef gemm_raw raw
     cdef gemm_tile t
     prepare_tiles(p, p.lda, &t)
@@ -129,7 +130,8 @@ cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) n
         t.a, t.c = p.a + first * p.lda, p.c + first * p.ldc + j
         t.b, t.sums = raw.panel, raw.sums
         panel_rows(p.kernel, &t, rows - first, width)
-    if rest.n:
+    if whole < p.n:
+        rest = some_columns(p, whole, p.n - whole)
         pack_strip(&rest, blocks, whole)
         multiply_rows(&rest, p.a, p.lda, rows, rest.c)
     p.panels, p.sums = blocks.b, blocks.sums
@@ -204,6 +206,7 @@ cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nog
 cdef int blocked_product(const Product *p) noexcept nogil:
     cdef Blocks blocks
     cdef Product part
+    cdef const Product *strip = p
     cdef Py_ssize_t j, padded
     cdef Py_ssize_t bytes
     cdef uint8_t near[NEAR_BYTES]
@@ -220,11 +223,13 @@ cdef int blocked_product(const Product *p) noexcept nogil:
     blocks.a = blocks.b + (4 * padded * blocks.quads if p.panels == NULL else 0)
     blocks.sums = <int32_t *>blocks.a + (0 if in_place(p) else blocks.m * blocks.quads)
     for j from 0 <= j < p.n by blocks.n:
-        part = some_columns(p, j, min(blocks.n, p.n - j))
+        if blocks.n < p.n:
+            part = some_columns(p, j, min(blocks.n, p.n - j))
+            strip = &part
         if p.panels == NULL:
-            multiply_unpacked(&part, &blocks)
+            multiply_unpacked(strip, &blocks)
         else:
-            multiply_packed(&part, &blocks, 0)
+            multiply_packed(strip, &blocks, 0)
     if memory != <void *>near:
         PyMem_RawFree(memory)
     return 0

@@ -97,6 +97,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const
      : steps == STEP_LOW                      ? loop(__VA_ARGS__, STEP_LOW, stream)                                    \
      : steps == STEP_HIGH                     ? loop(__VA_ARGS__, STEP_HIGH, stream)                                   \
      : steps == (STEP_LOW | STEP_CUT)         ? loop(__VA_ARGS__, STEP_LOW | STEP_CUT, stream)                         \
+     : steps == STEP_NEGATIVE                 ? loop(__VA_ARGS__, STEP_NEGATIVE, stream)                               \
      : steps == (STEP_HIGH | STEP_NEGATIVE)   ? loop(__VA_ARGS__, STEP_HIGH | STEP_NEGATIVE, stream)                   \
      : steps == STEP_WRAPS                    ? loop(__VA_ARGS__, STEP_WRAPS, stream)                                  \
                                               : loop(__VA_ARGS__, steps, stream))
