@@ -87,11 +87,11 @@ def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
     if len(values) < 2:
         raise ValueError(f"values: Value for attr 'N' of {len(values)} must be at least minimum 2")
     parts = flushed(operands(0, ("quint8", "qint32"), **{f"values[{i}]": t for i, t in enumerate(values)}))
-    dtype = parts[0][0].dtype
+    first = parts[0][0]
     for i, (data, lo, hi) in enumerate(parts):
-        if data.dtype != dtype:
-            raise TypeError(f"values[{i}]: expected {dtype} data like the first, got {data.dtype}")
-        checked(lo, hi, f"values[{i}] min, max", 2**32 if dtype.itemsize == 4 else 255)
+        if data.itemsize != first.itemsize:
+            raise TypeError(f"values[{i}]: expected {first.dtype} data like the first, got {data.dtype}")
+        checked(lo, hi, f"values[{i}] min, max", 2**32 if first.itemsize == 4 else 255)
     return parts
 
 

@@ -29,9 +29,9 @@ def test_all_codes_match_the_twin(parts):
         assert t[1:] == (lo, hi)
 
 
-@pytest.mark.parametrize("width", [1, 3, 64, 300, 4095, 4096])
+@pytest.mark.parametrize("width", [1, 3, 8, 16, 32, 64, 300, 511, 512, 4096, 8171, 8172, 8173])
 def test_rows_of_any_width_are_those_of_one_row(rng, width):
-    """Rows are written piece by piece, of 4096 codes; a piece ends anywhere in a row."""
+    """Rows of up to 8192 codes, of all parts, are made together; of those of 512 and more of a part each by itself."""
     x, y = rng.integers(0, 256, (5, 20, width), np.uint8), rng.integers(0, 256, (5, 40, 7), np.uint8)[:, ::-2]
     for op in OPS:
         t = on_every_tier(op, [(x, -1.0, 2.0), (y, 0.0, 1.0)])

@@ -101,3 +101,13 @@ def test_rows_of_any_width_are_each_recoded(rng, dtype, width):
     for i in range(9):
         row = quantized_concat(0, [(a[i], -1.0, 3.0), (b[i], -4.0, 2.0)])
         np.testing.assert_array_equal(t.data[i], row.data)
+
+
+@pytest.mark.parametrize("number", [float, f32])
+def test_the_order_of_bytes_makes_no_difference(number):
+    codes, ends = CODES[np.int32], (number(-2), number(3))
+    want = quantized_concat(0, [(codes, *ends), (codes, -1.0, 1.0)])
+    for first, second in ((codes, codes.astype(">i4")), (codes.astype(">i4"), codes)):
+        got = quantized_concat(0, [(first, *ends), (second, -1.0, 1.0)])
+        assert got.data.dtype == np.int32
+        np.testing.assert_array_equal(got.data, want.data)
