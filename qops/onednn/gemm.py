@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qops._kernels.onednn import gemm as kernels
+from qops._kernels.onednn.gemm import gemm_of
+from qops.compiled import compiled
 from qops.onednn.dot import S32
 from qops.onednn.gemm_driver import updated
-from qops.onednn.machine import DEFAULT_VERSION, MACHINES, machine
+from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.packed import PackedWeights
 
 __all__ = ["gemm_s8s8s32", "gemm_u8s8s32"]
@@ -14,7 +15,7 @@ __all__ = ["gemm_s8s8s32", "gemm_u8s8s32"]
 U8, S8 = np.dtype(np.uint8).num, np.dtype(np.int8).num
 
 
-@kernels.cheap_first(U8, MACHINES)
+@compiled(gemm_of(U8, machine, "vnni", DEFAULT_VERSION, updated))
 def gemm_u8s8s32(
     a: ArrayLike,
     b: ArrayLike | PackedWeights,
@@ -112,12 +113,9 @@ def gemm_u8s8s32(
     array([[0, 2],
            [2, 4]], dtype=int32)
     """
-    m = machine(version, isa)
-    given, terms = kernels.Operands(U8, a, b, transa, transb, m), kernels.Terms(alpha, ao, bo, beta, c, offsetc, co)
-    return kernels.gemm(given, terms, num_threads, out, updated)
 
 
-@kernels.cheap_first(S8, MACHINES)
+@compiled(gemm_of(S8, machine, "vnni", DEFAULT_VERSION, updated))
 def gemm_s8s8s32(
     a: ArrayLike,
     b: ArrayLike | PackedWeights,
@@ -179,6 +177,3 @@ def gemm_s8s8s32(
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """
-    m = machine(version, isa)
-    given, terms = kernels.Operands(S8, a, b, transa, transb, m), kernels.Terms(alpha, ao, bo, beta, c, offsetc, co)
-    return kernels.gemm(given, terms, num_threads, out, updated)

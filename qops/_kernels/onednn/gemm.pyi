@@ -1,8 +1,8 @@
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from qops._kernels.product.packed import PackedB
 
@@ -10,7 +10,6 @@ class _ForMachine(Protocol):
     @property
     def machine(self) -> Any: ...
 
-_Gemm = TypeVar("_Gemm", bound=Callable[..., NDArray[np.int32]])
 _Packed = TypeVar("_Packed", bound=_ForMachine)
 
 class Packed:
@@ -50,16 +49,6 @@ class Update:
     @property
     def co(self) -> NDArray[np.int32] | None: ...
 
-class Operands:
-    def __init__(
-        self, a_type: int, a: ArrayLike, b: ArrayLike | Packed, transa: str, transb: str, machine: Any
-    ) -> None: ...
-
-class Terms:
-    def __init__(
-        self, alpha: float, ao: int, bo: int, beta: float, c: ArrayLike | None, offsetc: str, co: ArrayLike
-    ) -> None: ...
-
 class Manner:
     def __init__(self, machine: Any) -> None: ...
 
@@ -67,11 +56,10 @@ def packed_for(b: _Packed, name: str, machine: Any) -> _Packed: ...
 def bare(
     a: NDArray[Any], b: NDArray[np.int8] | Packed, machine: Any, vector: str | None = None, num_threads: int = 1
 ) -> NDArray[np.int32]: ...
-def gemm(
-    given: Operands,
-    terms: Terms,
-    num_threads: int,
-    out: NDArray[np.int32] | None,
+def gemm_of(
+    a_type: int,
+    machine: Callable[[str, str], Any],
+    usual_isa: str,
+    usual_version: str,
     updated: Callable[..., NDArray[np.int32]],
-) -> NDArray[np.int32]: ...
-def cheap_first(a_type: int, machines: Mapping[tuple[str, str], Any]) -> Callable[[_Gemm], _Gemm]: ...
+) -> Callable[..., NDArray[np.int32]]: ...

@@ -11,11 +11,12 @@ from qops._kernels.core.codes cimport CodeType, code_type_of
 from qops._kernels.product.gemm cimport multiply, result
 from qops._kernels.product.packed cimport PackedB
 
-import functools
-
 import numpy as np
 
 cnp.import_array()
+
+cdef object ONE = 1.0, ZERO = 0.0, ONE_INT = 1, ZERO_INT = 0  # what is given by default
+cdef str NOT_TURNED = "N", NUMBER = "F"
 
 
 cdef class Packed:
@@ -73,10 +74,10 @@ cdef inline bint is_turned(value, str name) except -1:
     return value == "T"
 
 
-cdef cnp.ndarray matrix(x, str name, int typenum):
+cdef inline cnp.ndarray matrix(x, str name, int typenum):
     cdef cnp.ndarray a
     if cnp.PyArray_CheckExact(x) and cnp.PyArray_TYPE(x) == typenum and cnp.PyArray_NDIM(x) == 2:
-        return x
+        return <cnp.ndarray>x
     a = array(x, name, typenum)
     if cnp.PyArray_NDIM(a) != 2:
         raise ValueError(f"{name}: expected 2 dimensions, got shape {(<object>a).shape}")
@@ -91,18 +92,20 @@ def packed_for(b, str name, machine):
     return b
 
 
-cdef weights(b, machine):
-    """B as it is given: codes, or Packed for this machine."""
+cdef inline weights(b, bint is_turned, machine):
+    """op(B) as it is given: codes, or Packed for this machine."""
     if isinstance(b, Packed):
+        if is_turned:
+            raise ValueError("transb: expected 'N', as b is packed, got 'T'")
         return b if (<Packed>b).machine is machine else packed_for(b, "b", machine)
-    return matrix(b, "b", cnp.NPY_INT8)
+    return matrix(b, "b", cnp.NPY_INT8).T if is_turned else matrix(b, "b", cnp.NPY_INT8)
 
 
 cdef inline cnp.ndarray codes_of(b):
-    return (<Packed>b).codes if isinstance(b, Packed) else b
+    return (<Packed>b).codes if isinstance(b, Packed) else <cnp.ndarray>b
 
 
-cdef int agree(cnp.ndarray a, cnp.ndarray b) except -1:
+cdef inline int agree(cnp.ndarray a, cnp.ndarray b) except -1:
     """ValueError if they are not of one k."""
     if cnp.PyArray_DIM(a, 1) != cnp.PyArray_DIM(b, 0):
         shapes = f"{(<object>a).shape} and {(<object>b).shape}"
@@ -174,7 +177,7 @@ cdef int product(cnp.ndarray c, cnp.ndarray a, b, Manner how, str vector, bint a
     oneDNN may have a kernel apart."""
     cdef bint is_vector = how.saturates and how.gemv and vector is not None
     cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
-    starts = ()
+    cdef tuple starts = ()
     if is_vector and vector == "b" and cnp.PyArray_TYPE(a) == cnp.NPY_INT8:
         return multiply_vector(c, a, codes_of(b), accumulate)
     if how.saturates and not is_vector and k > how.k_single:
@@ -198,99 +201,57 @@ def bare(cnp.ndarray a, b, machine, str vector=None, int num_threads=1):
     return c
 
 
-@cython.final
-cdef class Operands:
-    """The matrices of a GEMM as a caller gives them, and checked."""
-    cdef int a_type
-    cdef object a, b, transa, transb, machine
-    cdef bint a_turned, b_turned
-    cdef cnp.ndarray left
-    cdef object right  # codes, or Packed
-    cdef cnp.ndarray codes  # of the right one
+def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
+    """The body of a gemm with A of the dtype number `a_type`: C = alpha*(op(A) - ao)*(op(B) - bo) + beta*C + co.
 
-    def __init__(self, int a_type, a, b, transa, transb, machine):
-        self.a_type, self.a, self.b, self.transa, self.transb, self.machine = a_type, a, b, transa, transb, machine
-
-    cdef int check(self) except -1:
-        """Set what is checked: op(A) and op(B)."""
-        self.a_turned, self.b_turned = is_turned(self.transa, "transa"), is_turned(self.transb, "transb")
-        left = matrix(self.a, "a", self.a_type)
-        if self.b_turned and isinstance(self.b, Packed):
-            raise ValueError("transb: expected 'N', as b is packed, got 'T'")
-        right = weights(self.b, self.machine)
-        self.left, self.right = left.T if self.a_turned else left, right.T if self.b_turned else right
-        self.codes = codes_of(self.right)
-        return agree(self.left, self.codes)
-
-
-@cython.final
-cdef class Terms:
-    """What a caller asks of a GEMM beside the product."""
-    cdef object alpha, ao, bo, beta, c, offsetc, co
-
-    def __init__(self, alpha, ao, bo, beta, c, offsetc, co):
-        self.alpha, self.ao, self.bo, self.beta, self.c, self.offsetc, self.co = alpha, ao, bo, beta, c, offsetc, co
-
-    cdef Update numbers(self, bint is_u8):
-        cdef double alpha = real(self.alpha, "alpha"), beta = real(self.beta, "beta")
-        cdef CodeType of_a = code_type_of(not is_u8, 1)[0], of_b = code_type_of(True, 1)[0]
-        ao = whole(self.ao, "ao", of_a.lowest, of_a.highest)
-        return Update(ao, whole(self.bo, "bo", of_b.lowest, of_b.highest), alpha, beta)
-
-
-def gemm(Operands given, Terms terms, num_threads, out, updated):
-    """C = alpha*(op(A) - ao)*(op(B) - bo) + beta*C + co, by `updated` if that is more than a product, or C plus it.
-
-    Numbers are converted before any array is looked at: that may run code of the caller, which may change arrays.
+    machine: gives the facts of (version, isa), or refuses them. updated: computes C where it is more than a product, or
+    C plus one, from (A, B, `Update`, facts, threads).
     """
-    cdef Update update = terms.numbers(given.a_type == cnp.NPY_UINT8)
-    cdef int threads = whole(num_threads, "num_threads", 1, INT32_MAX)
-    cdef cnp.ndarray made
-    given.check()
-    rows, columns = cnp.PyArray_DIM(given.left, 0), cnp.PyArray_DIM(given.codes, 1)
-    update.old = old_c(terms.c, update.beta, rows, columns)
-    update.co = added(terms.co, terms.offsetc, rows, columns)
-    made = None if out is None and not update.is_product() else result(out, rows, columns, given.left, given.codes)
-    if not update.is_product():
-        codes = updated(given.left, given.right, update, given.machine, threads)
-        if out is None:
-            return codes
-        np.copyto(out, codes)
-        return out
-    if update.old is not None and made is not update.old:
-        np.copyto(made, update.old)
-    vector = vector_of(given.left, given.codes, given.a_turned, given.b_turned)
-    product(made, given.left, given.right, Manner(given.machine), vector, update.old is not None, threads)
-    return made
+    cdef CodeType of_a = code_type_of(a_type == cnp.NPY_INT8, 1)[0], of_b = code_type_of(True, 1)[0]
+    cdef Manner usual = Manner(machine(usual_version, usual_isa))
+    cdef dict manners = {(usual_version, usual_isa): usual}
 
+    def gemm(a, b, *, transa=NOT_TURNED, transb=NOT_TURNED, alpha=ONE, ao=ZERO_INT, bo=ZERO_INT, beta=ZERO, c=None,
+             offsetc=NUMBER, co=ZERO_INT, isa=usual_isa, version=usual_version, num_threads=ONE_INT, out=None):
+        cdef Manner how = usual
+        cdef Update update = None
+        cdef cnp.ndarray left, codes, made = None
+        cdef Py_ssize_t rows, columns
+        cdef bint a_turned = False, b_turned = False, adds
+        cdef int threads = 1
+        if isa is not usual_isa or version is not usual_version:
+            how = manners.get((version, isa)) if type(version) is str and type(isa) is str else None
+            if how is None:
+                how = manners[version, isa] = Manner(machine(version, isa))
+        # Numbers are converted before arrays are looked at: that may run code of the caller, which may change arrays.
+        # Most calls give none; a product of few rows takes no longer than their conversion.
+        if not (alpha is ONE and beta is ZERO and ao is ZERO_INT and bo is ZERO_INT and co is ZERO_INT
+                and offsetc is NUMBER and num_threads is ONE_INT):
+            update = Update(whole(ao, "ao", of_a.lowest, of_a.highest), whole(bo, "bo", of_b.lowest, of_b.highest),
+                            real(alpha, "alpha"), real(beta, "beta"))
+            threads = whole(num_threads, "num_threads", 1, INT32_MAX)
+        if transa is not NOT_TURNED or transb is not NOT_TURNED:
+            a_turned, b_turned = is_turned(transa, "transa"), is_turned(transb, "transb")
+        left, right = matrix(a, "a", a_type), weights(b, b_turned, how.machine)
+        if a_turned:
+            left = (<object>left).T
+        codes = codes_of(right)
+        agree(left, codes)
+        rows, columns = cnp.PyArray_DIM(left, 0), cnp.PyArray_DIM(codes, 1)
+        if update is not None:
+            update.old, update.co = old_c(c, update.beta, rows, columns), added(co, offsetc, rows, columns)
+            if not update.is_product():
+                made = None if out is None else result(out, rows, columns, left, codes)
+                computed = updated(left, right, update, how.machine, threads)
+                if out is None:
+                    return computed
+                np.copyto(made, computed)
+                return made
+        made = result(out, rows, columns, left, codes)
+        adds = update is not None and update.old is not None
+        if adds and made is not update.old:
+            np.copyto(made, update.old)
+        product(made, left, right, how, vector_of(left, codes, a_turned, b_turned), adds, threads)
+        return made
 
-def cheap_first(int a_type, machines):
-    """A decorator for gemm functions with A of the dtype number `a_type`: a call that asks for a product and no more
-    gets it without passing through them. Handing on fifteen arguments takes Python longer than a product of few rows.
-
-    machines: by (version, isa); what is none of them is refused by the function.
-    """
-    cdef dict manners = {key: Manner(machine) for key, machine in machines.items()}
-
-    def decorate(function):
-        cdef str default_isa = function.__kwdefaults__["isa"], default_version = function.__kwdefaults__["version"]
-        cdef Manner default_manner = manners[default_version, default_isa]
-
-        @functools.wraps(function)
-        def gemm(a, b, *, isa=default_isa, version=default_version, out=None, **more):
-            cdef cnp.ndarray left, codes, c
-            cdef Manner how = default_manner
-            if isa is not default_isa or version is not default_version:
-                how = manners.get((version, isa)) if type(isa) is type(version) is str else None
-            if more or how is None:
-                return function(a, b, isa=isa, version=version, out=out, **more)
-            left, right = matrix(a, "a", a_type), weights(b, how.machine)
-            codes = codes_of(right)
-            agree(left, codes)
-            c = result(out, cnp.PyArray_DIM(left, 0), cnp.PyArray_DIM(codes, 1), left, codes)
-            product(c, left, right, how, vector_of(left, codes, False, False))
-            return c
-
-        return gemm
-
-    return decorate
+    return gemm

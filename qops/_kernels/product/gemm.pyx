@@ -76,7 +76,7 @@ cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
     return 0
 
 
-cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=False, bint saturating=False, block_starts=(),
+cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=False, bint saturating=False, tuple block_starts=(),
                   Py_ssize_t num_threads=1) except -1:
     """C = A x B, or C += A x B: a matrix, and one that is taken as it is or a PackedB, which knows if it saturates."""
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
@@ -147,7 +147,7 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
         if (<object>added).shape != b.shape[1:]:
             raise ValueError(f"bias: expected shape {b.shape[1:]}, got {(<object>added).shape}")
     c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if isinstance(b, PackedB) else b)
-    multiply(c, left, b, accumulate, saturating, block_starts, num_threads)
+    multiply(c, left, b, accumulate, saturating, tuple(block_starts), num_threads)
     if is_shifted:
         b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - B_SHIFT
     take_off_offsets(c, left, b, a_offset, b_offset)
