@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes
-from qops.isa.lanes import S16, S32, integer_type, lanes, saturate
+from qops.isa.lanes import S16, S32, fit, integer_type, lanes, saturate
 from qops.qtensor import integer
 
 __all__ = [
@@ -41,8 +41,8 @@ def hvx_vmpy_h_s1_rnd_sat(u: ArrayLike, v: ArrayLike) -> S16:
     >>> hvx_vmpy_h_s1_rnd_sat(np.int16([-32768, 3]), np.int16([-32768, 16384]))
     array([32767,     2], dtype=int16)
     """
-    product = lanes(u, "u", np.int16, np.int64) * lanes(v, "v", np.int16, np.int64)
-    return saturate((2 * product + (1 << 15)) >> 16, np.int16)
+    left, right = fit(lanes(u, "u", np.int16, np.int64), lanes(v, "v", np.int16, np.int64), "u, v")
+    return saturate((2 * left * right + (1 << 15)) >> 16, np.int16)
 
 
 def hvx_vmpye_vmpyo_s1_rnd_sat(u: ArrayLike, v: ArrayLike) -> S32:
@@ -66,7 +66,7 @@ def hvx_vmpye_vmpyo_s1_rnd_sat(u: ArrayLike, v: ArrayLike) -> S32:
     >>> hvx_vmpye_vmpyo_s1_rnd_sat(np.int32([-(1 << 30), -(1 << 31)]), np.int32([1, -(1 << 31)]))
     array([         0, 2147483647], dtype=int32)
     """
-    left, right = lanes(u, "u", np.int32, np.int64), lanes(v, "v", np.int32, np.int64)
+    left, right = fit(lanes(u, "u", np.int32, np.int64), lanes(v, "v", np.int32, np.int64), "u, v")
     even = (left * (right & 0xFFFF)) >> 16
     return saturate((((even + left * (right >> 16)) >> 14) + 1) >> 1, np.int32)
 
@@ -92,8 +92,8 @@ def hvx_vmpa(a: ArrayLike, b: ArrayLike, scale_a: int, scale_b: int) -> S16:
     array([-766], dtype=int16)
     """
     scale_a, scale_b = (integer(v, name, *S8_ENDS) for v, name in ((scale_a, "scale_a"), (scale_b, "scale_b")))
-    total = lanes(a, "a", np.uint8, np.int32) * scale_a + lanes(b, "b", np.uint8, np.int32) * scale_b
-    return np.asarray(total).astype(np.int16)
+    left, right = fit(lanes(a, "a", np.uint8, np.int32), lanes(b, "b", np.uint8, np.int32))
+    return np.asarray(left * scale_a + right * scale_b).astype(np.int16)
 
 
 def hvx_vasr_rnd_sat(x: ArrayLike, shift: int, dtype: DTypeLike) -> NDArray[Any]:
@@ -144,8 +144,8 @@ def hvx_vavg(a: ArrayLike, b: ArrayLike) -> S16:
     >>> hvx_vavg(np.int16([-1, 32767]), np.int16([0, 32767]))
     array([   -1, 32767], dtype=int16)
     """
-    total = lanes(a, "a", np.int16, np.int32) + lanes(b, "b", np.int16, np.int32)
-    return np.asarray(total >> 1).astype(np.int16)
+    left, right = fit(lanes(a, "a", np.int16, np.int32), lanes(b, "b", np.int16, np.int32))
+    return np.asarray((left + right) >> 1).astype(np.int16)
 
 
 def hvx_vsat_ub(x: ArrayLike) -> NDArray[np.uint8]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.qtensor import array, as_array
 
-__all__ = ["S16", "S32", "integer_type", "lanes", "pair_sums", "saturate"]
+__all__ = ["S16", "S32", "fit", "integer_type", "lanes", "pair_sums", "saturate"]
 
 S16: TypeAlias = NDArray[np.int16]
 S32: TypeAlias = NDArray[np.int32]
@@ -59,6 +59,15 @@ def lanes(x: ArrayLike, name: str, dtype: DTypeLike, wide: DTypeLike, group: int
         raise ValueError(f"{name}: expected a last axis that is a multiple of {group}, got shape {data.shape}")
     widened: NDArray[Any] = data.astype(wide)
     return widened
+
+
+def fit(x: NDArray[Any], y: NDArray[Any], names: str = "a, b") -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give both, if their shapes broadcast; `names` are the arguments that they were made of."""
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        raise ValueError(f"{names}: shapes {x.shape} and {y.shape} do not broadcast") from None
+    return x, y
 
 
 def pair_sums(products: NDArray[Any]) -> NDArray[Any]:

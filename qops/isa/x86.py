@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from qops.isa.lanes import S16, S32, lanes, pair_sums, saturate
+from qops.isa.lanes import S16, S32, fit, lanes, pair_sums, saturate
 
 __all__ = [
     "dot4_maddubs",
@@ -43,8 +43,8 @@ def vpmaddubsw(a: ArrayLike, b: ArrayLike) -> S16:
     >>> vpmaddubsw(a, b), 2 * 255 * 127
     (array([32767], dtype=int16), 64770)
     """
-    products = lanes(a, "a", np.uint8, np.int32, 2) * lanes(b, "b", np.int8, np.int32, 2)
-    return saturate(pair_sums(products), np.int16)
+    left, right = fit(lanes(a, "a", np.uint8, np.int32, 2), lanes(b, "b", np.int8, np.int32, 2))
+    return saturate(pair_sums(left * right), np.int16)
 
 
 def vpmaddwd(a: ArrayLike, b: ArrayLike) -> S32:
@@ -67,8 +67,8 @@ def vpmaddwd(a: ArrayLike, b: ArrayLike) -> S32:
     >>> vpmaddwd(np.int16([-32768, -32768]), np.int16([-32768, -32768]))
     array([-2147483648], dtype=int32)
     """
-    products = lanes(a, "a", np.int16, np.int64, 2) * lanes(b, "b", np.int16, np.int64, 2)
-    return pair_sums(products).astype(np.int32)
+    left, right = fit(lanes(a, "a", np.int16, np.int64, 2), lanes(b, "b", np.int16, np.int64, 2))
+    return pair_sums(left * right).astype(np.int32)
 
 
 def vpaddd(a: ArrayLike, b: ArrayLike) -> S32:
@@ -89,7 +89,8 @@ def vpaddd(a: ArrayLike, b: ArrayLike) -> S32:
     >>> vpaddd(np.int32([2147483647]), np.int32([1]))
     array([-2147483648], dtype=int32)
     """
-    return np.asarray(lanes(a, "a", np.int32, np.int64) + lanes(b, "b", np.int32, np.int64)).astype(np.int32)
+    left, right = fit(lanes(a, "a", np.int32, np.int64), lanes(b, "b", np.int32, np.int64))
+    return np.asarray(left + right).astype(np.int32)
 
 
 def vpdpbusd(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
@@ -115,9 +116,9 @@ def vpdpbusd(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     >>> vpdpbusd(np.int32([0]), a, b), vpdpbusd(np.int32([2147483647]), a, b)
     (array([64770], dtype=int32), array([-2147418879], dtype=int32))
     """
-    products = lanes(a, "a", np.uint8, np.int64, 4) * lanes(b, "b", np.int8, np.int64, 4)
-    total = lanes(c, "c", np.int32, np.int64) + pair_sums(pair_sums(products))
-    return np.asarray(total).astype(np.int32)
+    left, right = fit(lanes(a, "a", np.uint8, np.int64, 4), lanes(b, "b", np.int8, np.int64, 4))
+    acc, sums = fit(lanes(c, "c", np.int32, np.int64), pair_sums(pair_sums(left * right)), "c, a, b")
+    return np.asarray(acc + sums).astype(np.int32)
 
 
 def vpmovzxbw(a: ArrayLike) -> S16:
@@ -178,8 +179,8 @@ def vpmulhrsw(a: ArrayLike, b: ArrayLike) -> S16:
     >>> vpmulhrsw(np.int16([-32768, 3]), np.int16([-32768, 16384]))
     array([-32768,      2], dtype=int16)
     """
-    product = lanes(a, "a", np.int16, np.int32) * lanes(b, "b", np.int16, np.int32)
-    return np.asarray(((product >> 14) + 1) >> 1).astype(np.int16)
+    left, right = fit(lanes(a, "a", np.int16, np.int32), lanes(b, "b", np.int16, np.int32))
+    return np.asarray(((left * right >> 14) + 1) >> 1).astype(np.int16)
 
 
 def dot4_maddubs(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
@@ -211,7 +212,7 @@ def dot4_maddubs(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     (array([255], dtype=int32), 32258)
     """
     acc, pairs = lanes(c, "c", np.int32, np.int32), vpmaddubsw(lanes(a, "a", np.uint8, np.uint8, 4), b)
-    return vpaddd(acc, vpmaddwd(pairs, np.ones_like(pairs)))
+    return vpaddd(*fit(acc, vpmaddwd(pairs, np.ones_like(pairs)), "c, a, b"))
 
 
 def dot4_widened(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
@@ -233,4 +234,5 @@ def dot4_widened(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     array([64770], dtype=int32)
     """
     acc, left = lanes(c, "c", np.int32, np.int32), lanes(a, "a", np.uint8, np.int16, 4)
-    return vpaddd(acc, pair_sums(vpmaddwd(left, lanes(b, "b", np.int8, np.int16, 4))))
+    sums = pair_sums(vpmaddwd(left, lanes(b, "b", np.int8, np.int16, 4)))
+    return vpaddd(*fit(acc, sums, "c, a, b"))

@@ -155,7 +155,7 @@ def convolution(
     check.instance(attr, "attr", Attr)
     attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
     groups, outputs, _, kh, kw = filters.shape
-    dims = (len(image), groups * outputs, *window.out_size((image.shape[2], image.shape[3]), (kh, kw)))
+    dims = (len(image), groups * outputs, *window.moves.out_size((image.shape[2], image.shape[3]), (kh, kw), "weights"))
     check.dst_dt(dst_dt)
     dst = destination(dims, dst_dt, out, (image, filters.weights, bias), dst_in, has_sum=attr.has_sum)
     end = output.prepare(attr, m, dst, bias, wei_mask=filters.mask)

@@ -135,6 +135,8 @@ def saturated_pairs(
 
 
 def _of_convolution(src: NDArray[Any], filters: Filters, window: Window) -> Saturation:
+    size, kernel = (src.shape[2], src.shape[3]), (filters.shape[3], filters.shape[4])
+    window.moves.out_size(size, kernel, "weights")  # refuses a kernel that does not fit
     way = filters.way(filters.kernel(src, has_zp=False, window=window), src, window)
     w = unrolled_weights(filters.weights, way.order) if way.order else filters.weights
     groups, outputs, inputs, kh, kw = w.shape

@@ -113,6 +113,8 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     axis = check.integer(axis, "axis")
     acc, factor = check.array(x, "x", [np.int32]), _product(q_a, q_w)
     if factor.size > 1:
+        if acc.ndim == 0:
+            raise ValueError(f"x: expected an axis of {factor.size} channels, got a single element")
         check.integer(axis, "axis", -acc.ndim, acc.ndim - 1)
         if acc.shape[axis] != factor.size:
             raise ValueError(f"x: expected {factor.size} channels along axis {axis}, got shape {acc.shape}")

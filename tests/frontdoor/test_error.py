@@ -186,3 +186,29 @@ def test_channels_are_measured_each_in_its_own_lsb(rng):
         for name in ("max", "mean", "rms", "bias", "noise"):
             assert getattr(report, name) == pytest.approx(getattr(total, name), rel=1e-9)
     assert qops.error(qops.quantize(x, axis=0), 0.0).count == 150
+
+
+@pytest.mark.parametrize("own", [(), (1,), (1, 1, 1), (4,), (3, 1), (2, 1, 1), (3, 4), (2, 1, 4), (2, 3, 1), (2, 3, 4)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_ranges_of_any_shape_are_those_of_their_elements(own, order, rng):
+    """The same as elements one by one, each with the range that broadcasting gives it."""
+    codes = np.asarray(rng.integers(0, 256, (2, 3, 4)).astype(np.uint8), order=order)
+    lo = rng.uniform(-2, -1, own).astype(np.float32)
+    hi = rng.uniform(3, 9, own).astype(np.float32)
+    want = rng.uniform(-2, 9, codes.shape)
+    report = qops.error((codes, lo, hi), want)
+    each = [q.ravel() for q in np.broadcast_arrays(codes, lo, hi, want)]
+    total = sum(qops.error((q, a, b), w) for q, a, b, w in zip(*each, strict=True))
+    close(report, total)
+    at = report.worst.index
+    low, step = (np.broadcast_to(x, codes.shape)[at] for x in (np.float64(lo), (np.float64(hi) - lo) / 255))
+    value = low + codes[at] * step
+    assert report.worst == Worst(at, pytest.approx(value, abs=1e-12), want[at])
+
+
+def test_channels_zero_wide_are_measured_where_they_are_exact():
+    lo, hi = np.float32([[1.0], [0.0]]), np.float32([[1.0], [255.0]])
+    codes = np.uint8([[0, 9], [3, 4]])
+    assert qops.error((codes, lo, hi), [[1.0, 1.0], [3.0, 6.0]]).max == 2.0
+    with pytest.raises(ValueError, match="t: its range is zero wide"):
+        qops.error((codes, lo, hi), [[1.0, 1.5], [3.0, 4.0]])

@@ -255,7 +255,7 @@ SRC, WEIGHTS = np.zeros((1, 4, 5, 5), np.uint8), np.zeros((2, 4, 3, 3), np.int8)
             r"src, NCHW, of shape \(1, 5, 5, 4\) looks like NHWC, so give its transpose \(0, 3, 1, 2\)$",
         ),
         (dict(weights=WEIGHTS[0]), ValueError, "weights: expected shape .* got"),
-        (dict(weights=np.zeros((2, 4, 6, 6), np.int8)), ValueError, r"kernel: expected one that fits .*got \(6, 6\)"),
+        (dict(weights=np.zeros((2, 4, 6, 6), np.int8)), ValueError, r"weights: .* window that fits .*got \(6, 6\)"),
         (dict(weights=WEIGHTS.astype(F)), ValueError, "wq_scale: expected the scale of float32 weights"),
         (dict(wq_scale=1.0), ValueError, "wq_scale: expected None for int8 weights, got 1.0"),
         (dict(weights=WEIGHTS.astype(F), wq_scale=Scales(np.ones(2), 3)), ValueError, "wq_scale: expected mask 0 or 1"),

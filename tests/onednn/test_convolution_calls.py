@@ -54,7 +54,7 @@ BAD = {
         {"weights": onednn.pack_convolution_weights(WEIGHTS[3, 8, 3, 2], isa="avx2")},
     ),
     "a kernel that does not fit": (
-        "kernel: expected one that fits in the image",
+        "weights: expected a window that fits in images",
         {"weights": np.zeros((1, 8, 6, 1), np.int8)},
     ),
     "no window": ("window: expected a qops", {"window": None}),

@@ -176,7 +176,7 @@ BIAS_IN_OUT = OUT.reshape(-1)[:2]
             ValueError,
             r"weights: shape \(2, 4, 3, 3\) is for 4 channels; src, NCHW, of shape .* has 3",
         ),
-        (dict(weights=PACKED, src=SRC[..., :2]), ValueError, "kernel: expected one that fits"),
+        (dict(weights=PACKED, src=SRC[..., :2]), ValueError, "weights: expected a window that fits"),
         (
             dict(weights=onednn.pack_weights(WEIGHTS[0, 0])),
             TypeError,

@@ -55,7 +55,7 @@ def test_avx2_divides_on_fewer_than_16_elements(version):
     [
         (dict(src=np.zeros((1, 1, 4, 4), np.int32)), TypeError, "src: expected uint8 or int8 data, got int32"),
         (dict(alg="avg"), ValueError, "alg: expected one of .*got 'avg'"),
-        (dict(kernel=(5, 1)), ValueError, "kernel: expected one that fits in the image"),
+        (dict(kernel=(5, 1)), ValueError, "kernel: expected a window that fits in images"),
         (dict(kernel=(0, 1)), ValueError, "kernel: expected an integer in"),
         (
             dict(window=Window(pad_l=(2, 0))),

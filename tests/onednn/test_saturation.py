@@ -192,6 +192,11 @@ U8, S8 = np.zeros((2, 4), np.uint8), np.zeros((3, 4), np.int8)
             lambda: saturated_pairs(U8, S8[..., None, None]),
             r"src: expected 4 dimensions, got shape \(2, 4\)",
         ),
+        (
+            ValueError,
+            lambda: saturated_pairs(U8.reshape(1, 4, 2, 1), S8.reshape(1, 4, 1, 3)),
+            r"weights: expected a window that fits in images of \(2, 1\) .* got \(1, 3\)",
+        ),
         (TypeError, lambda: saturated_pairs(U8, S8, window=(1, 1)), "window: expected a qops.onednn.Window"),
         (ValueError, lambda: unsafe_pairs(S8, 256), r"top: expected an integer in \[0, 255\], got 256"),
         (TypeError, lambda: unsafe_pairs(U8), "weights: expected int8 data, got uint8"),

@@ -87,7 +87,7 @@ def test_same_and_valid(size, kernel, stride, dilation, padding):
         (lambda: Window.named("FULL", (3, 3), (1, 1)), "padding: expected 'SAME' or 'VALID', got 'FULL'"),
         (
             lambda: Window().out_size((3, 3), (4, 1)),
-            r"fits in the image \(3, 3\) .* got \(4, 1\), which spans \(4, 1\)",
+            r"fits in images of \(3, 3\) .* got \(4, 1\), which spans \(4, 1\)",
         ),
         (lambda: Window().out_size((3, 3), (0, 1)), r"kernel: .* got \(0, 1\)"),
         (lambda: Window(dilation=(1, 3)).taps(np.zeros((1, 1, 3, 3)), (1, 2), 0), r"kernel: .* spans \(1, 4\)"),

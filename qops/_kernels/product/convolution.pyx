@@ -135,7 +135,8 @@ cdef window_sums(Images images, PackedWeights packed):
     """The sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
     cdef Py_ssize_t channels = packed.shape[1], padding = images.pad_value
     x = np.ascontiguousarray(images.x)
-    sums = row_sums(x.reshape(-1, channels)) - wrap_s32(channels * padding)  # of each pixel; of padding it is 0
+    rows = x.shape[0] * x.shape[1] * x.shape[2] * packed.groups
+    sums = row_sums(x.reshape(rows, channels)) - wrap_s32(channels * padding)  # of each pixel; of padding it is 0
     sums = totals(sums.reshape(*x.shape[:3], packed.groups), packed.shape[2:], images.window)
     return sums + wrap_s32(<int64_t>channels * (padding - images.zero_point) * packed.shape[2] * packed.shape[3])
 
@@ -144,7 +145,8 @@ cdef object take_off_zeros(cnp.ndarray y, w_zeros, sums):
     """y -= w_zeros * sums of windows: a zero of all weights, or one an output channel."""
     cdef Py_ssize_t groups = sums.shape[3], channels = cnp.PyArray_DIM(y, 3)
     if groups == 1 and cnp.PyArray_IS_C_CONTIGUOUS(y):
-        subtract_terms((<object>y).reshape(-1, channels), np.zeros(channels, np.int32), 0, sums.reshape(-1), w_zeros, 0)
+        rows = (<object>y).reshape(sums.size, channels)
+        subtract_terms(rows, np.zeros(channels, np.int32), 0, sums.reshape(-1), w_zeros, 0)
     else:
         sums = np.repeat(sums, channels // groups, 3) if groups > 1 else sums
         np.subtract(y, sums * w_zeros.astype(np.int32), out=y)

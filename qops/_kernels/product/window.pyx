@@ -76,18 +76,19 @@ cdef class Window:
         """The extent of a window, (height, width)."""
         return span(&self.down, kernel[0]), span(&self.across, kernel[1])
 
-    def out_size(self, size, kernel):
-        """How many windows fit in an image of this size, (rows, columns); ValueError if none does."""
+    def out_size(self, size, kernel, str name="kernel"):
+        """How many windows fit in an image of this size, (rows, columns); ValueError that begins with `name` if none
+        does."""
         cdef Py_ssize_t oh, ow
-        self.places(size[0], size[1], kernel[0], kernel[1], &oh, &ow)
+        self.places(size[0], size[1], kernel[0], kernel[1], &oh, &ow, name)
         return oh, ow
 
     cdef int places(self, Py_ssize_t height, Py_ssize_t width, Py_ssize_t kh, Py_ssize_t kw, Py_ssize_t *oh,
-                    Py_ssize_t *ow) except -1:
+                    Py_ssize_t *ow, str name="kernel") except -1:
         cdef Py_ssize_t below = room(&self.down, height, kh), beside = room(&self.across, width, kw)
         if min(kh, kw) < 1 or min(below, beside) < 0:
-            raise ValueError(f"kernel: expected one that fits in the image {(height, width)} padded by {self.padding}, "
-                             f"got {(kh, kw)}, which spans {self.span((kh, kw))}")
+            raise ValueError(f"{name}: expected a window that fits in images of {(height, width)} padded by "
+                             f"{self.padding}, got {(kh, kw)}, which spans {self.span((kh, kw))}")
         oh[0] = below // self.down.stride + 1
         ow[0] = beside // self.across.stride + 1
         return 0

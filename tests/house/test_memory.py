@@ -1,0 +1,70 @@
+"""Arrays of any argument, also within tensors and lists: other shapes of them, and an `out` that lies on them."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+from nested import at, paths, replaced
+from ops import OPS, OUTPUTS, call, first_array, function
+
+SHAPES = {
+    "single": lambda x: x[(0,) * x.ndim],
+    "none": lambda x: x[:0],
+    "none across": lambda x: x[..., :0],
+    "fewer": lambda x: x[..., :-1],
+    "more axes": lambda x: np.stack([x, x]),
+    "two rows": lambda x: np.concatenate([x, x]),
+}
+WORDS = {"range", "output range"}  # what a pair of arguments is called that give a range
+
+
+def refused(name, arguments):
+    """Why the call is refused; "" if it is not."""
+    try:
+        call(name, **arguments)
+    except (TypeError, ValueError) as refusal:
+        return str(refusal)
+    return ""
+
+
+@pytest.mark.parametrize("name", [name for name in OPS if paths(OPS[name].good)])
+def test_other_shapes_are_taken_or_refused_by_name(name):
+    """A refusal begins with arguments of the caller: never with what a function further down calls its own."""
+    good = OPS[name].good
+    known = {*inspect.signature(function(name)).parameters, *WORDS}
+    for path in paths(good):
+        for change in SHAPES.values():
+            error = refused(name, replaced(good, path, np.asarray(change(at(good, path)))))
+            begins = re.sub(r"\[\d+\]| (min|max|codes)\b", "", error.partition(":")[0])
+            assert not error or set(begins.split(", ")) <= known, error
+
+
+def on_one_memory(x, shape, dtype):
+    """A copy of x and an output that share memory, each time another way."""
+    length = dtype.itemsize * int(np.prod(shape))
+    memory = np.zeros(2 * x.nbytes + 2 * length + 256, np.uint8)
+    codes = memory[128 : 128 + x.nbytes].view(x.dtype)
+    for shift in (0, dtype.itemsize, -dtype.itemsize, x.nbytes // dtype.itemsize * dtype.itemsize):
+        out = memory[128 + shift : 128 + shift + length].view(dtype)
+        for one, other in ((codes, out), (codes[::-1], out), (codes, out[::-1])):
+            yield memory, one.reshape(x.shape), other.reshape(shape)
+    if x.itemsize == dtype.itemsize and x.shape == shape:
+        between = memory[: 2 * x.nbytes].view(x.dtype)
+        yield memory, between[::2].reshape(x.shape), between.view(dtype)[1::2].reshape(shape)
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_outputs_on_the_memory_of_an_input_change_nothing_else(name):
+    """The same result as without; or a refusal, after which the memory is as it was."""
+    good, want = OPS[name].good, call(name)
+    for path in paths(good):
+        for memory, x, out in on_one_memory(at(good, path), first_array(want).shape, np.dtype(OPS[name].out)):
+            x[...] = at(good, path)
+            before = memory.copy()
+            error = refused(name, {**replaced(good, path, x), "out": out})
+            if error:
+                assert error.startswith("out: ")
+                np.testing.assert_array_equal(memory, before)
+            else:
+                np.testing.assert_array_equal(out, first_array(want))
