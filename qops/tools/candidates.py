@@ -61,7 +61,12 @@ def of(dump: Dump) -> Iterator[Candidate]:
     ------
     Candidate
     """
-    yield from _RULES[dump.kind](dump)
+    for c in _RULES[dump.kind](dump):
+        yield c._replace(codes=_clamped(c.codes)) if dump.is_clamped_after else c
+
+
+def _clamped(codes: Callable[[Dump], NDArray[Any]]) -> Callable[[Dump], NDArray[Any]]:
+    return lambda d: np.clip(codes(d), *d.ends)
 
 
 def of_another_scale(dump: Dump) -> Iterator[Candidate]:

@@ -21,10 +21,13 @@ _NEEDED = {  # what must be given; of requantize and quantize a scale, or what m
     "quantize": (),
     "avgpool": ("kernel", "zero_point"),
 }
+_ENDS = ("qmin", "qmax")
 _OPTIONAL = {
-    "requantize": ("scale", "in_scale", "w_scale", "out_scale", "zero_point", "qmin", "qmax", "axis", "in_zero_point"),
-    "quantize": ("scale", "zero_point", "rmin", "rmax"),
-    "avgpool": ("x_scale", "y_scale", "y_zp"),
+    "requantize": ("scale", "in_scale", "w_scale", "out_scale", "zero_point", "axis", "in_zero_point", *_ENDS),
+    "add": _ENDS,
+    "mul": _ENDS,
+    "quantize": ("scale", "zero_point", "rmin", "rmax", *_ENDS),
+    "avgpool": ("x_scale", "y_scale", "y_zp", *_ENDS),
 }
 _SAID = (  # by probes, by vectors, and of where a dump is from: nothing that decides
     *("channel", "rule", "multiplier", "right_shift", "killed", "alike"),
@@ -60,7 +63,7 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"kind: {kind!r:.80} is none of {', '.join(KINDS)}")
     given = {name: value for name, value in numbers.items() if value is not None}
-    known = (*_NEEDED[kind], *_OPTIONAL.get(kind, ()))
+    known = (*_NEEDED[kind], *_OPTIONAL[kind])
     for word in given:
         if word not in known:
             raise TypeError(f"{word}: {kind} has no such number, only {', '.join(known)}")
@@ -88,7 +91,7 @@ def _check_codes(numbers: dict[str, Any], info: "np.iinfo[Any]") -> None:
     for word in _CODES:
         if word in numbers and not info.min <= numbers[word] <= info.max:
             raise ValueError(f"{word}: {numbers[word]} is no code of y, {info.dtype}")
-    for low, high in (("qmin", "qmax"), ("rmin", "rmax")):
+    for low, high in (_ENDS, ("rmin", "rmax")):
         if low in numbers and high in numbers and numbers[low] > numbers[high]:
             raise ValueError(f"{low}: {numbers[low]} is above {high}, {numbers[high]}")
     if "rmin" in numbers and info.bits != 8:

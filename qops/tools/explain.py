@@ -194,10 +194,11 @@ def explain(
         Also look for at most 256 inputs that separate every two rules still possible, or the nearest if none is.
     **numbers
         requantize: instead of ``scale`` also ``in_scale``, ``w_scale`` (as ``scale``) and ``out_scale``; ``axis``,
-        ``zero_point`` and ``in_zero_point``, which are 0 if not given; ``qmin``, ``qmax``. quantize: ``zero_point``; or
+        ``zero_point`` and ``in_zero_point``, which are 0 if not given. quantize: ``zero_point``; or
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
         tried. add, mul: ``a_scale``, ``a_zp``, ``b_scale``, ``b_zp``, ``y_scale``, ``y_zp``. avgpool: ``kernel``,
-        ``zero_point``; with a scale of its own also ``x_scale``, ``y_scale``, ``y_zp``.
+        ``zero_point``; with a scale of its own also ``x_scale``, ``y_scale``, ``y_zp``. All kinds: ``qmin``, ``qmax``,
+        the codes that the result was clamped to, as by a fused ReLU.
 
     Returns
     -------

@@ -28,6 +28,7 @@ _STEPS = {  # of the positive codes, or of all of them, in the largest value
 }
 _MOST_AXES = 4
 _SEEN = 4096  # results that a zero point is read from
+_MANY = 8  # results that tell an end, or a zero point: a few fit by chance
 
 
 def undone(dump: Dump) -> Iterator[tuple[str, Dump]]:
@@ -71,7 +72,7 @@ def _zero_point_seen(dump: Dump) -> int | None:
     """The zero point that most of the results have that are not cut, if they tell one."""
     y, (lo, hi) = dump.y.reshape(-1).astype(np.int64), dump.ends
     where = np.flatnonzero((y > lo) & (y < hi))[:_SEEN]
-    real = dump.real(where) if where.size and dump.x.size == dump.y.size else None
+    real = dump.real(where) if where.size >= _MANY and dump.x.size == dump.y.size else None
     if real is None or not np.isfinite(real).all():
         return None
     zero = round(float(np.median(y[where] - real)))
@@ -93,15 +94,26 @@ def _signs(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 
 def _clamps(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    zero, (lo, hi) = dump.numbers.get("zero_point") or 0, dump.ends
-    if dump.kind == "requantize":
-        if lo < zero < hi:
-            yield "clamped at zero_point, a fused ReLU", dump.but(qmin=zero)
-        info = np.iinfo(dump.y.dtype)
-        if (lo, hi) != (info.min, info.max):
-            yield "qmin and qmax left out", dump.but(qmin=None, qmax=None)
-        if lo == info.min < 0:
-            yield "clamped to a symmetric range", dump.but(qmin=lo + 1)
+    name = "y_zp" if "y_zp" in dump.numbers else "zero_point"
+    zero, (lo, hi), info = dump.numbers.get(name) or 0, dump.ends, np.iinfo(dump.y.dtype)
+    if lo < zero < hi:
+        yield f"clamped at {name}, a fused ReLU", dump.but(qmin=zero)
+    if (lo, hi) != (info.min, info.max):
+        yield "qmin and qmax left out", dump.but(qmin=None, qmax=None)
+    if lo == info.min < 0:
+        yield "clamped to a symmetric range", dump.but(qmin=lo + 1)
+    least, most = _ends_seen(dump)
+    if (least, most) not in ((lo, hi), (zero, hi), (lo + 1, hi)):
+        yield f"clamped to codes {least} to {most}", dump.but(qmin=least, qmax=most)
+
+
+def _ends_seen(dump: Dump) -> tuple[int, int]:
+    """The ends of the codes, or what many results are and none is beyond, if many are inside of it."""
+    (lo, hi), y = dump.ends, dump.y
+    least, most = int(y.min()), int(y.max())
+    least = lo if np.count_nonzero(y == least) < _MANY else least
+    most = hi if np.count_nonzero(y == most) < _MANY else most
+    return (least, most) if np.count_nonzero((y > least) & (y < most)) >= _MANY else (lo, hi)
 
 
 def _other_steps(dump: Dump) -> Iterator[tuple[str, Dump]]:

@@ -52,6 +52,11 @@ class Dump:
         return (int(info.min) if qmin is None else qmin), (int(info.max) if qmax is None else qmax)
 
     @property
+    def is_clamped_after(self) -> bool:
+        """Whether a rule without ends of its own gave the codes, which were then clamped, as by a fused activation."""
+        return self.kind != "requantize" and any(self.numbers.get(end) is not None for end in ("qmin", "qmax"))
+
+    @property
     def is_by_channel(self) -> bool:
         """Whether each channel has a scale."""
         return self.kind == "requantize" and any(np.ndim(self.numbers.get(n, 0)) for n in ("scale", "w_scale"))

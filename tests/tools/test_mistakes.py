@@ -30,6 +30,8 @@ def image(rng, *shape):
         ({"qmin": 5}, {}, "clamped at zero_point, a fused ReLU"),
         ({}, {"qmin": -100, "qmax": 100}, "qmin and qmax left out"),
         ({"qmin": -127}, {}, "clamped to a symmetric range"),
+        ({"qmin": 5, "qmax": 77}, {}, "clamped to codes 5 to 77"),
+        ({"qmax": 77}, {"qmin": -100, "qmax": 100}, "clamped to codes -128 to 77"),
         ({"dtype": np.uint8, "zero_point": 133}, {}, "a sign offset of 128"),
         ({"scale": 0.0133 * 127 / 127.5}, {}, "scale of 127 steps instead of 127.5"),
         ({"scale": 0.0133 * 256 / 255}, {}, "scale of 256 steps instead of 255, or of 128 instead of 127.5"),
@@ -79,6 +81,47 @@ def test_layouts_of_weights_and_of_an_operand(rng):
     assert {v.before for v in found.mistakes} == {"of b, x is NCHW, b NHWC (or OIHW, OHWI)"}
     swapped = {**numbers, "a_scale": 0.25, "a_zp": 100, "b_scale": 0.5, "b_zp": 3}
     assert "a and b exchanged" in {v.before for v in qops.explain(a, y, kind="add", b=b, **swapped).mistakes}
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "numbers"),
+    [
+        ("add", "tflite-double", {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}),
+        ("mul", "fp32-even", {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 99, "y_scale": 40.0, "y_zp": 110}),
+        ("quantize", "div-even", {"scale": 0.02, "zero_point": 60}),
+        ("avgpool", "away-stored", {"kernel": (2, 2), "zero_point": 120}),
+    ],
+)
+def test_fused_activations(rng, kind, rule, numbers):
+    if kind == "quantize":
+        x, b = rng.normal(0, 2, 4000).astype(np.float32), None
+    else:
+        x, b = rng.integers(0, 256, (2, 1, 40, 50, 2)).astype(np.uint8)
+    call = {"add": rules.add, "mul": rules.mul, "quantize": rules.quantize, "avgpool": rules.average_pool}[kind]
+    how = {key.replace("_zp", "_zero_point"): value for key, value in numbers.items()}
+    how |= {"dtype": np.uint8} if kind == "quantize" else {}
+    b = None if kind == "avgpool" else b
+    y = call(x, *([] if b is None else [b]), rule, **how)
+    zero = numbers.get("y_zp", numbers.get("zero_point"))
+    name = f"{kind}/{rule}"
+    given = {"kind": kind, "b": b, **numbers}
+    for ends, words in (
+        ({"qmin": zero}, f"clamped at {'y_zp' if 'y_zp' in numbers else 'zero_point'}, a fused ReLU"),
+        ({"qmin": zero, "qmax": zero + 9}, f"clamped to codes {zero} to {zero + 9}"),
+    ):
+        cut = np.clip(y, ends["qmin"], ends.get("qmax"))
+        assert name in qops.explain(x, cut, **given, **ends).exact
+        found = qops.explain(x, cut, **given)
+        assert not found.exact
+        assert (name, words) in {(v.rule, v.before) for v in found.mistakes}
+    assert name not in qops.explain(x, y, **given, qmin=zero).exact
+
+
+def test_a_clamp_or_a_zero_point_is_not_told_by_a_few_results():
+    x = np.array([-900, 200, 900, 900, 900, 900, 900], np.int32)
+    y = np.array([-9, 2, 7, 7, 7, 7, 7], np.int8)
+    assert not qops.explain(x, y, scale=0.01).mistakes
+    assert not qops.explain(x, np.full(7, 3, np.int8), scale=0.01).mistakes
 
 
 def test_pools_of_planes(rng):
