@@ -12,13 +12,12 @@ from qops.tools import candidates
 from qops.tools.candidates import Candidate
 from qops.tools.dump import dump_of
 from qops.tools.explanation import Explanation, Verdict, Witness
-from qops.tools.mistakes import undone
+from qops.tools.mistakes import tails, undone
 from qops.tools.probes import Probe, probe_for
 from qops.tools.seen import Dump
 
 __all__ = ["explain", "explained"]
 
-_WIDTHS = (8, 16, 32, 64)  # elements of a vector, of which a tail may be computed otherwise
 _TIE = 2.0**-16
 _FIRST = 256  # differences that are looked at first
 _NEAREST = 10
@@ -47,18 +46,18 @@ def _common(dump: Dump, differs: NDArray[np.bool_], wanted: NDArray[Any]) -> str
         where.extend([] if where else [np.flatnonzero(differs)])
         return holds(where[0])
 
+    found: list[str] = []
+    if any(few[0] >= x.size - tail for _, tail in tails(x.size)):
+        found.append("tail only")
     if everywhere(lambda at: _are_ties(dump, at)):
-        return "ties only"
+        found.append("ties only")
     if everywhere(lambda at: all(bool(np.isin(v[at], dump.ends).all()) for v in (y, wanted))):
-        return "saturation only"
-    if dump.kind in ("requantize", "quantize"):
+        found.append("saturation only")
+    if not found and dump.kind in ("requantize", "quantize"):
         sign = int(np.sign(x[few[0]]))
         if everywhere(lambda at: bool((np.sign(x[at]) == sign).all())) and (np.sign(x) != sign).any():
             return {1: "positive only", -1: "negative only", 0: "zero only"}[sign]
-    for width in _WIDTHS:
-        if x.size % width > 0 and x.size > width and few[0] >= x.size // width * width:
-            return "tail only"
-    return ""
+    return ", ".join(found)
 
 
 def _verdict(dump: Dump, c: Candidate, codes: NDArray[Any]) -> Verdict:

@@ -54,8 +54,8 @@ class Verdict(NamedTuple):
     first : Witness or None
         The first that differs.
     kind : str
-        What the differences have in common: "ties only", "saturation only", "positive only", "negative only", "tail
-        only", or "" if nothing.
+        What the differences have in common: "tail only", "ties only", "saturation only", of which several may hold, as
+        in "tail only, ties only"; else "positive only", "negative only", "zero only", or "" if nothing.
     """
 
     rule: str

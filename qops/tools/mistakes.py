@@ -8,7 +8,7 @@ import numpy as np
 
 from qops.tools.seen import Dump
 
-__all__ = ["undone"]
+__all__ = ["tails", "undone"]
 
 _LAYOUTS: dict[tuple[int, ...], str] = {  # of the axes of x, those of y
     (0, 2, 3, 1): "x is NCHW, y NHWC (or OIHW, OHWI)",
@@ -27,6 +27,7 @@ _STEPS = {  # of the positive codes, or of all of them, in the largest value
     (256.0, 255.0): "of 256 steps instead of 255, or of 128 instead of 127.5",
 }
 _MOST_AXES = 4
+_WIDTHS = (8, 16, 32, 64)  # elements of a vector, of which a tail may be computed otherwise
 _SEEN = 4096  # results that a zero point is read from
 _MANY = 8  # results that tell an end, or a zero point: a few fit by chance
 
@@ -50,6 +51,7 @@ def undone(dump: Dump) -> Iterator[tuple[str, Dump]]:
     yield from _layouts(dump)
     yield from _operands(dump)
     yield from _axes(dump)
+    yield from _tails(dump)
 
 
 def _zero_points(dump: Dump) -> Iterator[tuple[str, Dump]]:
@@ -175,3 +177,36 @@ def _axes(dump: Dump) -> Iterator[tuple[str, Dump]]:
         for other in range(dump.x.ndim):
             if other != axis and dump.x.shape[other] == channels:
                 yield f"scales along axis {other}", dump.but(axis=other)
+
+
+def tails(size: int) -> list[tuple[int, int]]:
+    """Give the widths that vectors may have, and how many of so many elements are left after whole vectors.
+
+    Parameters
+    ----------
+    size : int
+        Elements.
+
+    Returns
+    -------
+    list of (int, int)
+        Each number left once, with the narrowest vector; none where all vectors are whole, or there is no whole one.
+
+    Examples
+    --------
+    >>> tails(35), tails(28), tails(64)
+    ([(8, 3)], [(8, 4), (16, 12)], [])
+    """
+    found = {size % width: width for width in reversed(_WIDTHS) if size > width and size % width}
+    return sorted((width, left) for left, width in found.items())
+
+
+def _tails(dump: Dump) -> Iterator[tuple[str, Dump]]:
+    """Whole vectors alone, if what is left after them was made by another rule."""
+    if dump.kind == "avgpool" or dump.is_by_channel:
+        return
+    for width, left in tails(dump.x.size):
+        x, y, b = (None if v is None else v.reshape(-1)[:-left] for v in (dump.x, dump.y, dump.b))
+        assert x is not None
+        assert y is not None
+        yield f"the last {left} apart, after vectors of {width}", replace(dump, x=x, y=y, b=b)

@@ -81,7 +81,17 @@ def test_kinds_of_differences_are_told(rng):
     x = accumulators(rng, 4003)
     y = rules.requantize(x, "fp32-even", scale=0.0033)
     y[4000:] += 1
-    assert qops.explain(x, y, scale=0.0033).nearest[0].kind == "tail only"
+    found = qops.explain(x, y, scale=0.0033)
+    assert found.excluded[0].kind == "tail only"
+    assert "the last 3 apart, after vectors of 8" in {v.before for v in found.mistakes if v.rule == "fp32-even"}
+
+
+def test_all_that_differences_have_in_common_is_told():
+    x = np.append(np.arange(1, 65, dtype=np.int32) * 2, 29)  # one tie, at the end
+    y = rules.requantize(x, "fp32-even", scale=0.5)
+    y[-1] += 1
+    verdict = next(v for v in qops.explain(x, y, scale=0.5).excluded if v.rule == "fp32-even")
+    assert verdict.kind == "tail only, ties only"
 
 
 def test_the_scale_is_formed_as_systems_do(rng):

@@ -117,6 +117,18 @@ def test_fused_activations(rng, kind, rule, numbers):
     assert name not in qops.explain(x, y, **given, qmin=zero).exact
 
 
+def test_a_tail_of_another_rule():
+    """As LiteRT's optimised QUANTIZE: vectors of 8 round halves to even, the rest away from 0."""
+    x = np.arange(35, dtype=np.float32) - 17.5
+    y = rules.quantize(x, "inv-even", scale=1.0, zero_point=3, dtype=np.int8)
+    y[32:] = rules.quantize(x[32:], "div-away", scale=1.0, zero_point=3, dtype=np.int8)
+    found = qops.explain(x, y, kind="quantize", scale=1.0, zero_point=3)
+    assert not found.exact
+    named = {v.rule: v.before for v in found.mistakes}
+    assert named["quantize/inv-even"] == "the last 3 apart, after vectors of 8"
+    assert "quantize/div-away" not in named
+
+
 def test_a_clamp_or_a_zero_point_is_not_told_by_a_few_results():
     x = np.array([-900, 200, 900, 900, 900, 900, 900], np.int32)
     y = np.array([-9, 2, 7, 7, 7, 7, 7], np.int8)
