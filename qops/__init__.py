@@ -78,3 +78,4 @@ __all__ = [
     "tensorflow",
     "vectors",
 ]
+__dir__ = __all__.copy  # what completion offers

@@ -16,6 +16,8 @@ s32_affine      -2**31..2**31 - 1        2**32 - 1   ``min + (q + 2**31) * step`
 ``step = (max - min) / steps``.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,7 @@ from qops._kernels.core.affine import line as _line
 from qops._kernels.core.codes import learn_codes as _learn_codes
 
 __all__ = ["TABLE", "CodeType", "of", "of_dtype"]
+__dir__ = __all__.copy  # what completion offers
 
 
 class CodeType(NamedTuple):

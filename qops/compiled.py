@@ -1,10 +1,13 @@
 """Public functions whose body is compiled: a call goes there at once, which takes two thirds of the time."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, TypeVar, cast
 
 __all__ = ["compiled"]
+__dir__ = __all__.copy  # what completion offers
 
 _Public = TypeVar("_Public", bound=Callable[..., Any])
 

@@ -18,3 +18,4 @@ __all__ = [
     "requantize",
     "sub",
 ]
+__dir__ = __all__.copy  # what completion offers

@@ -1,5 +1,7 @@
 """nnlib's Relu, ReluX, Clamp and Neg on uint8 codes."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

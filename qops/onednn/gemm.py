@@ -1,5 +1,7 @@
 """gemm_u8s8s32 and gemm_s8s8s32: C = alpha*(op(A) - ao)*(op(B) - bo) + beta*C + co, row-major."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -36,6 +36,7 @@ __all__ = [
     "quantize_weights",
     "weights_factor",
 ]
+__dir__ = __all__.copy  # what completion offers
 
 ROUNDINGS = {"half_even": np.rint, "truncate": np.trunc}
 

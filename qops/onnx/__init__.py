@@ -21,3 +21,4 @@ __all__ = [
     "qlinear_matmul",
     "quantize_linear",
 ]
+__dir__ = __all__.copy  # what completion offers

@@ -42,3 +42,4 @@ __all__ = [
     "reduced_multiplier",
     "requantize",
 ]
+__dir__ = __all__.copy  # what completion offers

@@ -1,5 +1,7 @@
 """Requantize by a rule's name: accumulators to codes."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from math import inf, prod
 from typing import Any

@@ -1,5 +1,7 @@
 """Add and multiply by a rule's name: two tensors of 8-bit codes, each with its scale and zero point, into a third."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray

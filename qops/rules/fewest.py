@@ -1,5 +1,7 @@
 """The fewest bits of a multiplier that still gives every code exactly, proved at the boundaries of the codes."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import ceil, floor
 from typing import NamedTuple

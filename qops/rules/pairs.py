@@ -1,5 +1,7 @@
 """The rules of the sum and the product of two tensors of 8-bit codes: `ADD` and `MUL`, and how they run."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import lru_cache
 from math import frexp

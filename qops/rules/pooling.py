@@ -1,5 +1,7 @@
 """Average pooling by a rule's name: images of 8-bit codes, NHWC, stride 1, no padding."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """How systems choose a scale and a zero point for a range of real values."""
 
+from __future__ import annotations
+
 import builtins
 from collections.abc import Callable
 from math import copysign, floor

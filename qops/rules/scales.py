@@ -1,5 +1,7 @@
 """How systems form the real scale of a requantization, and the integers that they make of it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from math import isfinite
 from typing import Any, Literal, TypeAlias

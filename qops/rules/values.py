@@ -1,5 +1,7 @@
 """Quantize by a rule's name: float32 values to codes."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from typing import Any, NamedTuple
 

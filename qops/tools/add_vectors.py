@@ -1,5 +1,7 @@
 """Test vectors for a port of an add of two uint8 tensors: codes, what stands before the last shift, the result."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias

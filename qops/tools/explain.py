@@ -1,5 +1,7 @@
 """Which rule made these integers: every rule that gives them exactly, and a witness against every other."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from itertools import zip_longest

@@ -1,5 +1,7 @@
 """What `explain` found: rules that fit, verdicts on all others, and how they print."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

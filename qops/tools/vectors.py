@@ -1,5 +1,7 @@
 """Test vectors for a port: few accumulators that tell a rule from every other rule and from every small mistake."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias

@@ -69,6 +69,25 @@ def test_docstrings_of_systems_name_their_source(name):
     assert re.search(r"\bSources?:", function(name).__doc__)
 
 
+PUBLIC = [name for name in MODULES if name.count(".") < 2 and hasattr(import_module(name), "__all__")]
+
+
+def test_signatures_are_those_that_the_source_has():
+    """Types by their short names, not what numpy's aliases stand for."""
+    things = {
+        f"{name}.{word}": getattr(import_module(name), word) for name in PUBLIC for word in dir(import_module(name))
+    }
+    written = {name: str(inspect.signature(thing)) for name, thing in things.items() if inspect.isroutine(thing)}
+    assert not [name for name, text in written.items() if re.search(r"typing\.|numpy\.ndarray", text)]
+    assert len(written) > len(SYSTEM_OPS)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_completion_offers_public_names_only(name):
+    module = import_module(name)
+    assert sorted(dir(module)) == sorted(module.__all__)
+
+
 def test_docstrings_that_lack_something_are_found():
     """The checker on made-up functions."""
 

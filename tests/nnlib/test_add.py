@@ -79,6 +79,13 @@ def test_same_on_every_tier(tier, form, slow, guess, offset):
     assert ran > 100
 
 
+def test_flat_refuses_ranges_of_a_4096th_and_narrower():
+    for share, accepted in ((8, True), (2, True), (1.01, True), (1, False), (0.99, False), (0.5, False)):
+        guess = 0.0, 2 / 4096 * share
+        node, slow = nnlib.QuantizedAdd8p8to8(*guess, form="flat"), twin.Flat(*guess)
+        assert compare(node, slow, (0.0, 1.0), (0.0, 1.0), 40, 3) == accepted
+
+
 @pytest.mark.parametrize("lo", [-(2.0**30), 2.0**30])
 def test_flat_offset_beyond_2_30_is_reported_and_used_as_it_is(tier, lo):
     a_range, b_range, out = (0.0, 10200.0), (0.0, 255.0), (lo, lo + 256)

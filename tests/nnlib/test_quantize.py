@@ -31,6 +31,12 @@ def test_quantize_matches_twin(x, r):
     check(nnlib.quantize(np.float32(x), *r), twin.quantize_mantissa(np.float32(x), *r))
 
 
+@pytest.mark.parametrize("exponent", range(-25, -16))
+def test_a_tiny_lower_end_above_0_counts_to_its_last_bit(exponent):
+    x = np.float32(np.arange(4000, 4200) * 2.0**-20)  # each multiple of what the mantissas are shifted to, about a code
+    check(nnlib.quantize(x, 1.5 * 2.0**exponent, 1.0), twin.quantize_mantissa(x, 1.5 * 2.0**exponent, 1.0))
+
+
 @many
 @given(x=st.lists(any_float, max_size=20), r=ends)
 def test_quantize_ref_matches_twin(x, r):

@@ -29,6 +29,17 @@ def same(got, want):
 @example(r=(-1e-9, 1.0))
 @given(r=ranges)
 def test_ranges_match_twins(r):
+    check_ranges(r)
+
+
+@pytest.mark.parametrize("code", [0, 1, 62, 63, 64, 191, 192, 252, 253, 254])
+def test_ranges_match_twins_where_0_is_next_to_a_decisive_code(code):
+    for fraction in (0, 2e-5, 6e-5, 1e-4, 0.01, 0.25, 0.26, 0.5, 0.75, 0.99, 0.998, 0.99993, 0.99999):
+        for scale in (1, 0.01, 3e4):
+            check_ranges((-np.float32((code + fraction) * scale), np.float32((255 - code - fraction) * scale)))
+
+
+def check_ranges(r):
     with np.errstate(all="ignore"):
         same(nnlib.adjust_range(*r), twin.adjust_range(*r))
         same(nnlib.adjust_minmax_for_zero(*r), twin.adjust_minmax_for_zero(*r))

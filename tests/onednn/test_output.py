@@ -127,10 +127,20 @@ def test_arrays_that_do_not_fit_are_refused():
     assert not x.any()
 
 
+SMALL_LEAK = [("leak", 1e-9), ("multiply", 3e37)]  # what is above 0 does not get smaller
+
+
 def test_codes_are_made_only_where_all_floats_are_finite():
     x, row = np.zeros(5, np.int32), cast.ROWS["u8"]
     out = np.full(5, 7, np.uint8)
-    for steps in ([("multiply", 3e38)], [("add", np.nan)], [("divide", 0.0)], [("leak", 3e38)], [("sum", 3e38)]):
+    for steps in (
+        [("multiply", 3e38)],
+        [("add", np.nan)],
+        [("divide", 0.0)],
+        [("leak", 3e38)],
+        [("sum", 3e38)],
+        SMALL_LEAK,
+    ):
         assert not kernels.finish_codes(x, steps, np.zeros(5, F), row, out)
         assert (out == 7).all()
     assert kernels.finish_codes(x, [("multiply", 1e20), ("add", F(range(5)))], None, row, out)

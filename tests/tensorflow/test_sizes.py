@@ -47,6 +47,14 @@ def test_adds(rng, n):
         assert (t.min, t.max) == (-t_max, t_max)
 
 
+def test_steps_of_the_smallest_normal_float32_are_the_smallest_taken():
+    codes, top = np.uint8([0, 255]), 255 * 2.0**-126
+    for end in (top, np.float64(top)):  # plain floats are checked by themselves
+        assert tensorflow.quantized_mul((codes, 0.0, end), (codes, *A)).data.tolist() == [0, 255 * 146]
+        with pytest.raises(ValueError, match="has steps too small for float32"):
+            tensorflow.quantized_mul((codes, 0.0, end * (1 - 2.0**-23)), (codes, *A))
+
+
 @SIZES
 def test_requantizers(rng, n):
     q = rng.integers(-(2**31), 2**31, n, np.int32)
