@@ -117,6 +117,14 @@ def test_fused_activations(rng, kind, rule, numbers):
     assert name not in qops.explain(x, y, **given, qmin=zero).exact
 
 
+def test_sums_that_the_device_wrapped(rng):
+    x = 2**31 + rng.integers(-(2**16), 2**16, 3000)
+    y = rules.requantize(x.astype(np.int32), "tflite-double", scale=5e-8, zero_point=5)
+    found = qops.explain(x, y, scale=5e-8, zero_point=5)
+    assert not found.exact
+    assert {v.before for v in found.mistakes} == {"acc not wrapped to 32 bits"}
+
+
 def test_a_tail_of_another_rule():
     """As LiteRT's optimised QUANTIZE: vectors of 8 round halves to even, the rest away from 0."""
     x = np.arange(35, dtype=np.float32) - 17.5
