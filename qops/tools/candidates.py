@@ -151,7 +151,7 @@ def _in_floats(row: Rule, scale: Any, x: NDArray[Any], zero: int) -> NDArray[Any
 def _in_integers(row: Rule, m: Any, n: Any, x: NDArray[Any], zero: int) -> NDArray[Any]:
     if int(np.max(n)) + zero.bit_length() > 61:
         raise ValueError("zero_point: 64 bits do not hold it times 2**right_shift")
-    if row.second and not (-(2**31) <= x.min() and x.max() < 2**31):
+    if row.second and (x.min() < -(2**31) or x.max() >= 2**31):
         raise ValueError(f"x: 32 bits do not hold its values, {x.min()} to {x.max()}")
     left, rest = (np.maximum(31 - n, 0), np.maximum(n - 31, 0)) if row.second else (0, n)
     high = (x << left).astype(np.int32).astype(np.int64) * m if row.second else x * m
