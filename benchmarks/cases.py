@@ -17,6 +17,8 @@ from benchmarks.products import PRODUCTS
 from benchmarks.quantized_convolution import QUANTIZED_CONVOLUTION
 from benchmarks.rules import RULES
 from benchmarks.rules_pairs import RULES_PAIRS
+from benchmarks.rules_pools import RULES_POOLS
+from benchmarks.rules_wide import RULES_WIDE
 from benchmarks.tensorflow import TENSORFLOW
 from benchmarks.uniform import UNIFORM, bytes_per_element
 from qops import fixedpoint
@@ -168,6 +170,8 @@ CASES = [
     *FRONTDOOR,
     *RULES,
     *RULES_PAIRS,
+    *RULES_POOLS,
+    *RULES_WIDE,
     *UNIFORM,
     *PRODUCTS,
     QUANTIZED_CONVOLUTION,

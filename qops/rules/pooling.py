@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.core import rows
+from qops._kernels.product.pooling import coded, means
+from qops._kernels.product.window import Window
 from qops.codes import of as code_type
 from qops.qtensor import as_array, check_out, integer, number
-from qops.rules.accumulators import requantize
+from qops.rules.numbers import Numbers, rule_of
 
 __all__ = ["AVERAGE_POOL", "PoolRule", "average_pool"]
 
 F32 = np.float32
 Array = NDArray[Any]
+_TOGETHER = 16  # channels that torch computes together
+_MOST_CODES = 2**21  # of a window: up to that many the reciprocal of 31 bits gives every mean
 
 
 class Windows(NamedTuple):
-    """An image (N, H, W, C), the size of a window, the scale and zero point of x and y, the ends of the codes."""
+    """The size of a window, the scale and zero point of x and y, the ends of the codes."""
 
-    image: Array
     kernel: tuple[int, int]
     x_scale: float
     x_zero_point: int
@@ -35,18 +40,8 @@ class Windows(NamedTuple):
         """Codes of a window."""
         return self.kernel[0] * self.kernel[1]
 
-    @property
-    def sums(self) -> Array:
-        """Sums of the stored codes, int32."""
-        return self.summed(self.image.astype(np.int32))
 
-    def summed(self, pixels: Array) -> Array:
-        """Sums over the windows, one tap after the other."""
-        height, width = (n - k + 1 for n, k in zip(pixels.shape[1:3], self.kernel, strict=True))
-        total = np.zeros((len(pixels), height, width, pixels.shape[3]), pixels.dtype)
-        for row, column in np.ndindex(self.kernel):
-            total += pixels[:, row : row + height, column : column + width]
-        return total
+Pooled = Callable[[Array, Array | None], Array]
 
 
 class PoolRule(NamedTuple):
@@ -60,43 +55,67 @@ class PoolRule(NamedTuple):
         Who computes it.
     rescales : bool
         Whether the result has a scale and zero point of its own.
-    codes : callable
-        windows -> codes before they are clamped.
+    made : callable
+        windows -> what makes the codes of an image, in a given array or a new one.
     """
 
     formula: str
     systems: str
     rescales: bool
-    codes: Callable[[Windows], Array]
+    made: Callable[[Windows], Pooled]
 
 
-def _away_stored(w: Windows) -> Array:
-    s, n = w.sums, w.size
-    return np.where(s > 0, (s + n // 2) // n, -((n // 2 - s) // n))
+def _by_stage(w: Windows, stage: rows.Codes, zero: int = 0, scale: float = 0.0) -> Pooled:
+    return lambda image, out: coded(image, w.kernel, stage, zero, scale, out)
 
 
-def _even_stored(w: Windows) -> Array:
-    return np.asarray(np.rint(w.sums.astype(F32) * (F32(1) / F32(w.size))))
+def reciprocal(size: int) -> tuple[int, int]:
+    """1 / size as a multiplier and a right shift: what it is too large moves no mean of up to 2**21 codes."""
+    right_shift = 30 + (size - 1).bit_length()
+    return -(-(2**right_shift) // size), right_shift
 
 
-def _torch_nhwc(w: Windows) -> Array:
+def _away_stored(w: Windows) -> Pooled:
+    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.lo, w.hi).run_one)
+
+
+def _even_stored(w: Windows) -> Pooled:
+    return lambda image, out: means(image, w.kernel, Window(), "reciprocal", out=out)
+
+
+def _torch_nhwc(w: Windows) -> Pooled:
     """16 channels at a time by their values, the rest by their codes."""
-    whole = w.image.shape[3] // 16 * 16
-    found = _even_stored(w)
-    values = (w.sums - w.size * w.x_zero_point).astype(F32)
-    found[..., :whole] = (np.rint(values * (F32(1) / F32(w.size))) + w.x_zero_point)[..., :whole]
-    return found
+    inverse = float(F32(1) / F32(w.size))
+    values = rows.FloatCodes(rows.floats(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point))
+    of_values, of_codes = _by_stage(w, values, w.size * w.x_zero_point), _even_stored(w)
+
+    def pooled(image: Array, out: Array | None) -> Array:
+        rest = image.shape[3] % _TOGETHER
+        if rest == image.shape[3]:
+            return of_codes(image, out)
+        made = of_values(image, out)
+        if rest:
+            made[..., -rest:] = of_codes(image[..., -rest:], None)
+        return made
+
+    return pooled
 
 
-def _ort(w: Windows) -> Array:
-    total = w.summed((w.image.astype(np.int32) - w.x_zero_point).astype(F32) * F32(w.x_scale))
-    return np.asarray(np.rint(total / F32(w.size) / F32(w.y_scale) + F32(w.y_zero_point)))
+def _ort(w: Windows) -> Pooled:
+    x_step, y_step = F32(w.x_scale), F32(w.y_scale)
+    largest = x_step * F32((w.hi - w.lo) * w.size)
+    if not (x_step > 0 and y_step > 0 and np.isfinite([largest, y_step]).all()):
+        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
+    row = rows.floats(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
+    return _by_stage(w, rows.FloatCodes(row), w.x_zero_point, float(x_step))
 
 
-def _ort_global(w: Windows) -> Array:
-    scale = float(F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size)))
-    acc = w.sums - w.size * w.x_zero_point
-    return requantize(acc, "fp32-even", scale=scale, zero_point=w.y_zero_point, dtype=np.int32, qmin=w.lo, qmax=w.hi)
+def _ort_global(w: Windows) -> Pooled:
+    scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
+    if not np.isfinite(scale):
+        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort-global computes in float32")
+    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).run_one
+    return _by_stage(w, stage, w.size * w.x_zero_point)
 
 
 AVERAGE_POOL = {
@@ -206,15 +225,14 @@ def average_pool(
     shape = (image.shape[0], image.shape[1] - taps[0] + 1, image.shape[2] - taps[1] + 1, image.shape[3])
     if out is not None:
         check_out(out, image.dtype.num, shape, [image])
-    with np.errstate(all="ignore"):
-        found = row.codes(Windows(image, taps, scale, zero, y, y_zero, codes.lowest, codes.highest))
-    if np.isnan(found).any():
-        raise ValueError(f"x_scale, y_scale: {scale}, {y} are beyond what {name} computes in float32")
-    made = np.clip(found, codes.lowest, codes.highest).astype(image.dtype)
-    if out is None:
-        return made
-    out[...] = made
-    return np.asarray(out)
+    return _made(name, Windows(taps, scale, zero, y, y_zero, codes.lowest, codes.highest))(image, out)
+
+
+@lru_cache(maxsize=256)
+def _made(rule: str, windows: Windows) -> Pooled:
+    """What makes the codes: calls repeat theirs."""
+    with np.errstate(all="ignore"):  # what is beyond float32 is refused
+        return AVERAGE_POOL[rule].made(windows)
 
 
 def _kernel(kernel: Any, image: Array) -> tuple[int, int]:
@@ -222,4 +240,7 @@ def _kernel(kernel: Any, image: Array) -> tuple[int, int]:
         raise ValueError(f"x: expected 4 dimensions, NHWC, got shape {image.shape}")
     if not isinstance(kernel, tuple | list) or len(kernel) != 2:
         raise TypeError(f"kernel: expected (height, width), got {kernel!r:.80}")
-    return integer(kernel[0], "kernel", 1, image.shape[1]), integer(kernel[1], "kernel", 1, image.shape[2])
+    taps = integer(kernel[0], "kernel", 1, image.shape[1]), integer(kernel[1], "kernel", 1, image.shape[2])
+    if taps[0] * taps[1] > _MOST_CODES:
+        raise ValueError(f"kernel: expected windows of at most {_MOST_CODES} codes, got {taps[0]} by {taps[1]}")
+    return taps

@@ -50,6 +50,7 @@ ELSEWHERE = {
     "onnx/window": "onnx/test_convolution.py",
     "product/blocks": "product/test_gemm.py",
     "product/image": "product/test_convolution.py",
+    "product/means": "product/test_pooling.py",
     "product/mul": "tensorflow/test_mul.py",
     "product/offsets": "product/test_gemm.py",
     "product/packed": "product/test_gemm.py",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from qops._kernels.core import rows
 from qops._kernels.product import pooling
 from qops._kernels.product.window import Window
 
@@ -44,6 +45,25 @@ def test_means_of_more_taps_than_16_bits_hold(dtype):
     sums, image = sums[::97], image[..., ::97].reshape(1, 17, 16, -1)
     for rule in pooling.RULES if dtype == np.uint8 else list(pooling.RULES)[:3]:
         assert np.array_equal(pooling.means(image, (17, 16), Window(), rule)[0, 0, 0], formula(sums, 272, rule)), rule
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("kernel", [(1, 1), (3, 2), (2, 200)])
+def test_codes_by_a_stage(tier, rng, kernel, dtype):
+    """Of sums in 16 and in 32 bits, and of means of values, which are added one after the other."""
+    info, size, f32 = np.iinfo(dtype), kernel[0] * kernel[1], np.float32
+    image = rng.integers(info.min, info.max + 1, (2, 5, 203, 19)).astype(dtype)
+    taps = Window().taps(image.transpose(0, 3, 1, 2).astype(int), kernel, 0).transpose(0, 2, 3, 1, 4, 5)
+    near = rows.floats(1 / size, "half_even", info.min, info.max, shift=7)
+    want = np.rint((taps.sum((4, 5)) - 3 * size).astype(f32) * f32(1 / size)) + 7
+    got = pooling.coded(image, kernel, rows.FloatCodes(near), 3 * size)
+    assert np.array_equal(got, want.clip(info.min, info.max))
+    total = f32(0)
+    for tap in np.moveaxis(taps.reshape(*taps.shape[:4], size), -1, 0):
+        total = total + (tap - 3).astype(f32) * f32(0.1)
+    over = rows.floats(0.3, "half_even", info.min, info.max, form="over", plus=7)
+    want = np.rint(total / f32(size) / f32(0.3) + f32(7)).clip(info.min, info.max)
+    assert np.array_equal(pooling.coded(image, kernel, rows.FloatCodes(over), 3, 0.1), want)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 16, 31, 32, 63, 64, 65, 130])

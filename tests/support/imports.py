@@ -71,7 +71,7 @@ def below(here):
     if here.startswith("_kernels"):
         return {here, "_kernels.core"} | ({"_kernels.product"} if here.removeprefix("_kernels.") in PACKAGES else set())
     if here == "rules":
-        return {here, "nouns", "_kernels.core"}
+        return {here, "nouns", "_kernels.core", "_kernels.product"}
     return {here, "rules", "nouns", "_kernels.core", "_kernels.product", f"_kernels.{here}"}
 
 

@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.core.rows import Codes
 from qops._kernels.product.window import Window
 
 RULES: dict[str, int]
@@ -21,6 +22,14 @@ def means(
     rule: str,
     *,
     padding: bool = False,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
+def coded(
+    image: NDArray[Any],
+    kernel: tuple[int, int],
+    stage: Codes,
+    zero: int,
+    scale: float = 0.0,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
 def counts(

@@ -8,16 +8,18 @@ hold them. A mean is one of
     quotient      rint(f32(sum) / f32(count))                                   the same
     truncate      sum / count, toward zero
     q15           saturate_u8((sum * min(2**15 / count, 2**15 - 1) + 2**14) >> 15), the sum wraps to 16 bits; uint8 only
+
+or what a stage makes of the sum, or of the mean of real values.
 """
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.math cimport rintf
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t
+from libc.stdint cimport uint8_t
 from libc.string cimport memset
 
 from qops._kernels.core.checks cimport apart, array, writable
-from qops._kernels.core.rounding cimport saturate_u8
-from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.rows cimport Codes
+from qops._kernels.product.means cimport CODED, Q15, QUOTIENT, RECIPROCAL, TRUNCATE, VALUES, Means
+from qops._kernels.product.means cimport means_row, value_row
 from qops._kernels.product.pixels cimport Combination, Pixels, largest_codes, pick_pixels, sums_of, totals_of
 from qops._kernels.product.places cimport Place, Pool, Taps, find_places, margin_of, taps_on, whole_rows, wide
 from qops._kernels.product.tile cimport aligned
@@ -26,19 +28,6 @@ from qops._kernels.product.window cimport Window
 import numpy as np
 
 cnp.import_array()
-
-cdef extern from "product/pooling.h" nogil:
-    ctypedef enum Rule "pool_rule":
-        RECIPROCAL "POOL_RECIPROCAL"
-        QUOTIENT "POOL_QUOTIENT"
-        TRUNCATE "POOL_TRUNCATE"
-        Q15 "POOL_Q15"
-    ctypedef struct Mean "pool_mean":
-        Rule rule
-        bint is_signed
-        int32_t count, q15
-        float part
-    Py_ssize_t pool_means__simd(int, const int16_t *, Py_ssize_t, Mean, void *)
 
 cdef enum:
     NARROW = 64  # codes of the longest vector
@@ -96,54 +85,6 @@ cdef void pool_rows(const Pool *p, const char *image, Taps taps, Py_ssize_t rows
         i = end
 
 
-cdef Mean mean_of(Rule rule, bint is_signed, Py_ssize_t count) noexcept nogil:
-    cdef int32_t n = <int32_t>max(count, 1)
-    return Mean(rule, is_signed, n, min(32768 // n, 32767), <float>1 / <float>n)
-
-
-cdef inline int32_t mean(int32_t sum, Mean p) noexcept nogil:
-    if p.rule == RECIPROCAL:
-        return <int32_t>rintf(<float>sum * p.part)
-    if p.rule == QUOTIENT:
-        return <int32_t>rintf(<float>sum / <float>p.count)
-    return sum // p.count if p.rule == TRUNCATE else saturate_u8(sum * p.q15 + 0x4000 >> 15)
-
-
-cdef void means_s16(const int16_t *sums, Py_ssize_t n, Mean p, uint8_t *y) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef bint wraps = p.is_signed or p.rule == Q15
-    for i in range(pool_means__simd(tier(), sums, n, p, y), n):
-        y[i] = <uint8_t>mean(<int32_t>sums[i] if wraps else <int32_t><uint16_t>sums[i], p)
-
-
-cdef void means_s32(const int32_t *sums, Py_ssize_t n, Mean p, uint8_t *y) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        y[i] = <uint8_t>mean(sums[i], p)
-
-
-cdef struct Means:
-    Rule rule
-    bint is_signed, padding  # padding: it is counted
-    Py_ssize_t size  # bytes of a sum
-
-
-cdef void means_row(const Pool *p, const Means *means, Taps rows, const char *sums, uint8_t *y) noexcept nogil:
-    """The means of a row of sums, as many at a time as have the same count."""
-    cdef Py_ssize_t i = 0, end, first, n
-    cdef Mean mean
-    while i < p.ow:
-        end, first = p.ow if means.padding else p.places[i].count_end, i * p.channels
-        n = (end - i) * p.channels
-        mean = mean_of(means.rule, means.is_signed,
-                       p.kh * p.kw if means.padding else rows.count * p.places[i].count)
-        if means.size == 2:
-            means_s16(<const int16_t *>sums + first, n, mean, y + first)
-        else:
-            means_s32(<const int32_t *>sums + first, n, mean, y + first)
-        i = end
-
-
 cdef void image_rows(const Pool *p, const char *x, char *columns, char *sums, const Means *means,
                      char *y) noexcept nogil:
     """The results of one image, as many rows at a time as are made together."""
@@ -159,10 +100,22 @@ cdef void image_rows(const Pool *p, const char *x, char *columns, char *sums, co
         j += rows
 
 
+cdef void value_rows(const Pool *p, const char *x, Py_ssize_t images, char *y, const Means *means) noexcept nogil:
+    """All images, of means of values."""
+    cdef Py_ssize_t i, j
+    for i in range(images):
+        for j in range(p.oh):
+            value_row(p, means, x + (i * p.height + j) * p.width * p.channels,
+                      <uint8_t *>y + (i * p.oh + j) * p.ow * p.channels)
+
+
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y, const Means *means) noexcept nogil:
     """All images; not 0 if there is no memory for it. means: NULL if there are none to be made."""
     cdef Py_ssize_t pixel = p.channels * p.combine.size, columns, sums, i
     cdef Py_ssize_t result = p.oh * p.ow * p.channels * (p.combine.size if means == NULL else 1)
+    if means != NULL and means.rule == VALUES:
+        value_rows(p, x, images, y, means)
+        return 0
     p.block = max(1, min(p.oh, BLOCK // max(1, wide(p) * pixel)))
     columns, sums = 2 * p.block * wide(p) * pixel, 0 if means == NULL else p.block * p.ow * pixel
     cdef char *memory = <char *>PyMem_RawMalloc(64 + columns + sums + BEHIND + p.ow * <Py_ssize_t>sizeof(Place))
@@ -247,8 +200,23 @@ def means(image, tuple kernel, Window window, str rule, *, bint padding=False, o
     cdef Means how
     if rule not in RULES or rule == "q15" and is_signed:
         raise ValueError(f"rule: expected one of {', '.join(RULES)}, the last for uint8 only, got {rule!r}")
-    how = Means(RULES[rule], is_signed, padding, 2 if rule == "q15" or kernel[0] * kernel[1] <= FEW else 4)
+    how.rule, how.is_signed, how.padding = RULES[rule], is_signed, padding
+    how.size = 2 if rule == "q15" or kernel[0] * kernel[1] <= FEW else 4
     return pooled(x, kernel, window, sums_of(is_signed, how.size), cnp.PyArray_TYPE(x), out, &how)
+
+
+def coded(image, tuple kernel, Codes stage, int zero, float scale=0, out=None):
+    """The codes that a stage makes of windows a step of 1 apart, without padding.
+
+    It is one of int32: the sum of a window's codes, less `zero`; or with a `scale` one of float32: the mean of the
+    values ``(code - zero) * scale``, which are added one tap after the other, one rounding an operation.
+    """
+    cdef cnp.ndarray x = checked(image)
+    cdef Means how
+    how.rule, how.is_signed = VALUES if scale else CODED, cnp.PyArray_TYPE(x) == cnp.NPY_INT8
+    how.size = 2 if kernel[0] * kernel[1] <= FEW else 4
+    how.zero, how.scale, how.maker = zero, scale, stage.maker(cnp.NPY_FLOAT32 if scale else cnp.NPY_INT32)
+    return pooled(x, kernel, Window(), sums_of(how.is_signed, how.size), cnp.PyArray_TYPE(x), out, &how)
 
 
 def counts(size, kernel, Window window, *, bint padding=False):
