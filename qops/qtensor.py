@@ -40,6 +40,7 @@ __all__ = [
     "TensorLike",
     "array",
     "as_array",
+    "broadcast_shape",
     "check_out",
     "int32s",
     "integer",
@@ -183,6 +184,34 @@ class QTensor(_Triple):
         raise TypeError(f"np.{function.__name__}: {_IS_NO_ARRAY}")
 
     __array_function__ = __array_ufunc__
+
+
+def broadcast_shape(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+    """Give the shape that two broadcast to. numpy's own function takes no more than 32 axes.
+
+    Parameters
+    ----------
+    x, y : tuple of int
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    ValueError
+        Two lengths of an axis that differ, neither of them 1.
+
+    Examples
+    --------
+    >>> broadcast_shape((3, 1), (4, 1, 5))
+    (4, 3, 5)
+    """
+    rank = max(len(x), len(y))
+    pairs = list(zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y, strict=True))
+    if any(i != j and 1 not in (i, j) for i, j in pairs):
+        raise ValueError(f"x, y: shapes {x} and {y} do not broadcast")
+    return tuple(j if i == 1 else i for i, j in pairs)
 
 
 @cache

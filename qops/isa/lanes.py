@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.qtensor import array, as_array
+from qops.qtensor import array, as_array, broadcast_shape
 
 __all__ = ["S16", "S32", "fit", "integer_type", "lanes", "pair_sums", "saturate"]
 
@@ -64,7 +64,7 @@ def lanes(x: ArrayLike, name: str, dtype: DTypeLike, wide: DTypeLike, group: int
 def fit(x: NDArray[Any], y: NDArray[Any], names: str = "a, b") -> tuple[NDArray[Any], NDArray[Any]]:
     """Give both, if their shapes broadcast; `names` are the arguments that they were made of."""
     try:
-        np.broadcast_shapes(x.shape, y.shape)
+        broadcast_shape(x.shape, y.shape)
     except ValueError:
         raise ValueError(f"{names}: shapes {x.shape} and {y.shape} do not broadcast") from None
     return x, y

@@ -18,6 +18,7 @@ from qops.onednn.dot import S8, S32
 from qops.onednn.gemm_driver import updated
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
 from qops.onednn.packed import PackedWeights, Weights, codes_of, packed_for
+from qops.qtensor import broadcast_shape
 
 __all__ = ["matmul"]
 
@@ -133,7 +134,7 @@ def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
         shapes = f"{src.shape} and {weights.shape}"
         raise ValueError(f"src, weights: expected shapes (..., M, K) and (..., K, N), got {shapes}")
     try:
-        batch = np.broadcast_shapes(src.shape[:-2], weights.shape[:-2])
+        batch = broadcast_shape(src.shape[:-2], weights.shape[:-2])
     except ValueError:
         raise ValueError(f"src, weights: expected equal batches or 1, got {src.shape} and {weights.shape}") from None
     return (*batch, src.shape[-2], weights.shape[-1])

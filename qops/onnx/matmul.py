@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.product.gemm import product
 from qops.onnx import _checks as check
 from qops.onnx.requantize import combined_scale, requantize
-from qops.qtensor import integer
+from qops.qtensor import broadcast_shape, integer
 
 __all__ = ["matmul_integer", "qlinear_matmul"]
 
@@ -188,7 +188,7 @@ class Operands(NamedTuple):
 
     def product(self, num_threads: int, out: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
         """Give ``(a - a_zero) @ (b - b_zero)``, a matrix of the batch at a time; in `out`, if that is in C order."""
-        batch = np.broadcast_shapes(self.a.shape[:-2], self.b.shape[:-2])
+        batch = broadcast_shape(self.a.shape[:-2], self.b.shape[:-2])
         whole = (*batch, self.a.shape[-2], self.b.shape[-1])
         acc = np.empty(whole, np.int32) if out is None or not out.flags.carray else out.reshape(whole)
         left, right, rows, columns = (np.broadcast_to(x, batch + x.shape[-2:]) for x in self[:4])
@@ -208,7 +208,7 @@ def _operands(
     b_zero = check.zero_point(b_zero_point, "b_zero_point", right.dtype)
     rows, columns = np.atleast_2d(left), right[:, np.newaxis] if right.ndim == 1 else right
     try:
-        batch = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
+        batch = broadcast_shape(rows.shape[:-2], columns.shape[:-2])
         if rows.shape[-1] != columns.shape[-2]:
             raise ValueError
     except ValueError:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.core.clamp import clamp
 from qops._kernels.tensorflow import uniform as kernels
 from qops._kernels.tensorflow.uniform import Scaling
-from qops.qtensor import S32, output
+from qops.qtensor import S32, broadcast_shape, output
 from qops.tensorflow._checks import codes_of, each_slice
 from qops.tensorflow._uniform import HIGHEST, LOWEST, Affine, ends, given, integers, scaling
 
@@ -131,7 +131,7 @@ def _sum_shape(a: NDArray[Any], b: NDArray[Any]) -> tuple[int, ...]:
     if a.shape == b.shape:
         return a.shape
     try:
-        return np.broadcast_shapes(a.shape, b.shape)
+        return broadcast_shape(a.shape, b.shape)
     except ValueError:
         raise ValueError(f"lhs, rhs: Cannot Add tensors of shapes: {a.shape} {b.shape}") from None
 

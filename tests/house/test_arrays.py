@@ -153,15 +153,6 @@ def test_any_view_gives_what_its_copy_gives(data, shape):
 ADDS = ["quantized_add_8p8to8", "quantized_add_8p8to32", "nnlib.quantized_add_8p8to32"]
 
 
-@pytest.mark.parametrize("name", ADDS[:2])
-@pytest.mark.parametrize("ndim", [33, 64])
-def test_inputs_may_have_more_axes_than_numpy_broadcasts(name, ndim):
-    many = CODES.reshape((1,) * (ndim - 2) + CODES.shape)
-    want = call(name, a=(CODES, 0.0, 1.0), b=(OTHER, 0.0, 1.0)).data
-    got = call(name, a=(many, 0.0, 1.0), b=(OTHER, 0.0, 1.0)).data
-    np.testing.assert_array_equal(got, want.reshape(many.shape))
-
-
 BROADCASTS = {
     "rows against columns": ((500, 1), (201,)),
     "a row": ((500, 201), (201,)),

@@ -15,8 +15,14 @@ SHAPES = {
     "fewer": lambda x: x[..., :-1],
     "more axes": lambda x: np.stack([x, x]),
     "two rows": lambda x: np.concatenate([x, x]),
+    "many axes": lambda x: x[(np.newaxis,) * (40 - x.ndim)],
 }
 WORDS = {"range", "output range"}  # what a pair of arguments is called that give a range
+
+
+def begins(error):
+    """The arguments that it blames."""
+    return re.sub(r"\[\d+\]| (min|max|codes)\b", "", error.partition(":")[0]).split(", ")
 
 
 def refused(name, arguments):
@@ -36,8 +42,24 @@ def test_other_shapes_are_taken_or_refused_by_name(name):
     for path in paths(good):
         for change in SHAPES.values():
             error = refused(name, replaced(good, path, np.asarray(change(at(good, path)))))
-            begins = re.sub(r"\[\d+\]| (min|max|codes)\b", "", error.partition(":")[0])
-            assert not error or set(begins.split(", ")) <= known, error
+            assert not error or set(begins(error)) <= known, error
+
+
+@pytest.mark.parametrize("ndim", [33, 64])
+@pytest.mark.parametrize("name", [name for name in OPS if paths(OPS[name].good)])
+def test_arrays_may_have_more_axes_than_numpy_broadcasts(name, ndim):
+    arguments = good = OPS[name].good
+    for path in paths(good):
+        x = at(good, path)
+        arguments = replaced(arguments, path, x[(np.newaxis,) * (ndim - x.ndim)])
+    error = refused(name, arguments)
+    if OPS[name].each:
+        assert not error
+        got, want = (first_array(result) for result in (call(name, **arguments), call(name)))
+        if isinstance(want, np.ndarray):
+            np.testing.assert_array_equal(got, want.reshape(got.shape))
+    else:
+        assert not error or set(begins(error)) <= {*inspect.signature(function(name)).parameters, *WORDS}, error
 
 
 def on_one_memory(x, shape, dtype):

@@ -77,6 +77,11 @@ def test_gemv_has_no_k_blocks_and_shifts_the_vector(rng):
     assert (two[:, :1] != want).any()
     in_blocks = twins.matrix(a, b, True, K_STARTS["avx512"][385])
     assert (in_blocks != want).any()
+    assert np.array_equal(run(a.T, b, transa="T", isa="avx512"), in_blocks), "only where A is stored by rows"
+    row = twins.matrix(b.T, a.T, True, K_STARTS["avx512"][385])
+    assert np.array_equal(run(b.T, a.T, isa="avx512"), row), "a row is a vector where B is stored by columns"
+    assert np.array_equal(run(b.T, a, transb="T", isa="avx512"), twins.matrix(b.T, a.T, True))
+    assert (row != twins.matrix(b.T, a.T, True)).any()
     for offsetc, co in (("R", np.zeros(1, np.int32)), ("C", np.zeros(3, np.int32))):  # only a fixed co goes to GEMV
         assert np.array_equal(run(a, b, offsetc=offsetc, co=co, isa="avx512"), in_blocks)
 

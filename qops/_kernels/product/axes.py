@@ -1,5 +1,6 @@
 """Convolutions over any number of spatial axes, brought to two."""
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,9 +58,9 @@ def _to_two_axes(
         kernel, stride, dilation, before, after, positions = axes[0]
         x = np.pad(x, [(0, 0), (0, 0), (before, after), *[(0, 0)] * (x.ndim - 3)], constant_values=fill)
         first = np.arange(positions) * stride
-        x = x[:, :, first[:, np.newaxis] + np.arange(kernel) * dilation]  # (N, C, position, tap, ...)
-        x = np.moveaxis(x, 2, 1)
-        x = x.reshape(-1, x.shape[2] * kernel, *x.shape[4:])
+        (n, c, length, *rest), taken = x.shape, first[:, np.newaxis] + np.arange(kernel) * dilation
+        x = x.reshape(n, c, length, prod(rest))[:, :, taken]  # (N, C, position, tap, all others)
+        x = np.moveaxis(x, 2, 1).reshape(n * positions, c * kernel, *rest)
         w = w.reshape(w.shape[0], -1, *w.shape[3:])
         axes = axes[1:]
     return x, w, axes
