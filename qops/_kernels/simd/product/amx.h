@@ -3,9 +3,13 @@
  *
  * Two registers (tiles) of A times two of B are four of C, a square, so what is loaded is used twice; 16 rows or fewer
  * at the end are one tile of A times up to four of B. 32 rows are multiplied by all panels of a strip before the next
- * 32: where k <= 512 they stay in the first cache meanwhile, and only B is read from the second, whose speed is the
- * limit. Tiles are set up when first used, and given back before the product returns (gemm_amx_release), so no other
- * code ever meets them.
+ * 32: where k <= 512 they stay in the first cache meanwhile, and only B is read from the second. That and C, which is
+ * written to the second cache at 16 bytes a cycle, are the limit. Tiles are set up when first used, and given back
+ * before the product returns (gemm_amx_release), so no other code ever meets them.
+ *
+ * On Sapphire Rapids the unit is at less than half of its speed until it has been busy for a while, and at times after.
+ * Instructions that use tiles then take half as long again if no others lie between them, so AMX_APART does. At full
+ * speed it costs nothing.
  *
  * gcc is not told that these instructions read memory, so what was written for them is fenced: AMX_WRITTEN. */
 #include "core/amx.h"
@@ -14,8 +18,9 @@
 #define AMX_TARGET __attribute__((target("amx-tile,amx-int8,avx512f,avx512bw")))
 #define AMX_INLINE static inline __attribute__((always_inline)) AMX_TARGET
 #define AMX_WRITTEN() __asm__ volatile("" : : : "memory")
+#define AMX_APART __asm__ volatile("nop; nop; nop; nop; nop; nop; nop; nop");
 
-enum { AMX_ROWS = 16, AMX_QUADS = 16, AMX_BYTES = 64, AMX_NEAR = 1 << 15 };
+enum { AMX_ROWS = 16, AMX_QUADS = 16, AMX_BYTES = 64 };
 
 /* Tiles of C: 0 to 3; of A: 4 and 5; of B: 6 and 7. With one row of tiles in C, of A 4 only. */
 static AMX_TARGET void amx_set_up(ptrdiff_t first_rows, ptrdiff_t second_rows, ptrdiff_t quads)
@@ -66,7 +71,9 @@ static AMX_TARGET void amx_last_bytes(const uint8_t *a, ptrdiff_t lda, ptrdiff_t
 #define AMX_STORE(i, v) _tile_stored(i, AMX_PLACE(i, v), 4 * ldc);
 #define AMX_DOT(i, a, b) \
     if (kind == 0) { _tile_dpbusd(i, a, b); } else if (kind == 1) { _tile_dpbssd(i, a, b); } \
-    else if (kind == 2) { _tile_dpbuud(i, a, b); } else { _tile_dpbsud(i, a, b); }
+    else if (kind == 2) { _tile_dpbuud(i, a, b); } else { _tile_dpbsud(i, a, b); } \
+    AMX_APART
+#define AMX_READ(i, from, bytes) { _tile_loadd(i, from, bytes); AMX_APART }
 
 /* What the sums of some vectors of columns begin with, if it is not 0. */
 AMX_INLINE void amx_first(const gemm_tile *t, ptrdiff_t v, const int vectors, uint32_t *first)
@@ -94,24 +101,24 @@ AMX_INLINE void amx_begin(const gemm_tile *t, const int32_t *c, ptrdiff_t v, con
 AMX_INLINE void amx_step(const uint8_t *a, ptrdiff_t lda, const uint8_t *b, ptrdiff_t ldb, const int tall,
                          const int vectors, const int kind)
 {
-    _tile_loadd(6, b, ldb);
-    _tile_loadd(4, a, lda);
+    AMX_READ(6, b, ldb)
+    AMX_READ(4, a, lda)
     AMX_DOT(0, 4, 6)
     if (vectors > 1) {
-        _tile_loadd(7, b + AMX_BYTES, ldb);
+        AMX_READ(7, b + AMX_BYTES, ldb)
         AMX_DOT(1, 4, 7)
     }
     if (tall) {
-        _tile_loadd(5, a + AMX_ROWS * lda, lda);
+        AMX_READ(5, a + AMX_ROWS * lda, lda)
         AMX_DOT(2, 5, 6)
         if (vectors > 1) {
             AMX_DOT(3, 5, 7)
         }
     } else if (vectors > 2) {
-        _tile_loadd(6, b + 2 * AMX_BYTES, ldb);
+        AMX_READ(6, b + 2 * AMX_BYTES, ldb)
         AMX_DOT(2, 4, 6)
         if (vectors > 3) {
-            _tile_loadd(7, b + 3 * AMX_BYTES, ldb);
+            AMX_READ(7, b + 3 * AMX_BYTES, ldb)
             AMX_DOT(3, 4, 7)
         }
     }
@@ -172,41 +179,24 @@ AMX_INLINE void amx_next(const gemm_tile *t, const uint8_t *b, ptrdiff_t ldb, pt
     uint32_t first[32];
     if (t->times)
         amx_first(t, v, 2, first);
-    _tile_loadd(6, b, ldb);
-    _tile_loadd(4, a, lda);
-    _tile_loadd(7, b + AMX_BYTES, ldb);
-    _tile_loadd(5, a + AMX_ROWS * lda, lda);
+    AMX_READ(6, b, ldb)
+    AMX_READ(4, a, lda)
+    AMX_READ(7, b + AMX_BYTES, ldb)
+    AMX_READ(5, a + AMX_ROWS * lda, lda)
     AMX_SQUARE(AMX_NEXT)
     AMX_WRITTEN();
 }
 
-/* Brings what is multiplied next: two columns of B into the first cache, of the 32 rows that follow two into the
- * second, for the v-th vectors another two. */
-AMX_INLINE void amx_fetch(const uint8_t *b, ptrdiff_t ldb, const uint8_t *a, ptrdiff_t lda, ptrdiff_t v)
-{
-    for (int q = 0; q < AMX_QUADS; ++q) {
-        _mm_prefetch(b + q * ldb, _MM_HINT_T0);
-        _mm_prefetch(b + q * ldb + AMX_BYTES, _MM_HINT_T0);
-    }
-    if (v < 2 * AMX_ROWS) {
-        _mm_prefetch(a + (2 * AMX_ROWS + v) * lda, _MM_HINT_T1);
-        _mm_prefetch(a + (2 * AMX_ROWS + v + 1) * lda, _MM_HINT_T1);
-    }
-}
-
-/* The square of columns 16 v of `all` vectors, which is left in the tiles. B is far: the first cache does not hold it. */
+/* The square of columns 16 v of `all` vectors, which is left in the tiles. */
 AMX_INLINE void amx_square(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t v, ptrdiff_t all,
-                           int32_t *before, const int far, const int kind)
+                           int32_t *before, const int kind)
 {
     uint8_t last[2 * AMX_ROWS * AMX_BYTES] __attribute__((aligned(64)));
-    ptrdiff_t ldb, next_ldb;
-    const uint8_t *b = amx_columns(t, v, all, &ldb), *next = amx_columns(t, v + 3 < all ? v + 2 : 0, all, &next_ldb);
+    ptrdiff_t ldb;
+    const uint8_t *b = amx_columns(t, v, all, &ldb);
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
         const uint8_t *a = t->a + t->tap[i];
         for (ptrdiff_t s = 0; s < steps.steps; ++s) {
-            const int goes_on = s + 1 < steps.steps || i + 1 < t->taps;
-            if (far)
-                amx_fetch(goes_on ? b + ldb * steps.quads : next, goes_on ? ldb : next_ldb, a, t->lda, v);
             if (s || i)
                 amx_step(a, t->lda, b, ldb, 1, 2, kind);
             else
@@ -225,11 +215,10 @@ AMX_INLINE void amx_square(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, 
 AMX_INLINE void amx_tall(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t vectors, const int kind)
 {
     const ptrdiff_t ldc = t->ldc, squares = t->taps && steps.steps ? vectors / 2 * 2 : 0;
-    const int far = AMX_BYTES * vectors * t->taps * t->quads > AMX_NEAR;
     int32_t *before = NULL;
     ptrdiff_t v = 0;
     for (; v < squares; v += 2) {
-        amx_square(t, steps, rows, v, vectors, before, far, kind);
+        amx_square(t, steps, rows, v, vectors, before, kind);
         before = t->c + 16 * v;
     }
     if (before) {
