@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, uint8_t
 
 from qops._kernels.product.tile cimport (
     AMX_ROWS, BLOCK_BYTES, DEPTH, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_raw, gemm_tile, pack_columns,
-    pack_quads, padded_columns, panel_rows, quads_of, sum_columns,
+    pack_quads, padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
 )
 
 cdef enum:
@@ -67,7 +67,7 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.lda = lda
     t.tap = ONE_TAP
     t.taps = 1
-    t.panel = 4 * p.quads * p.kernel.lanes * p.kernel.vectors
+    t.apart = 4 * p.kernel.lanes * p.quads
     t.ldc = p.ldc
     t.is_signed = p.a_signed and (p.set_up != NULL or in_place(p))
     t.set_up = p.set_up
@@ -88,7 +88,7 @@ cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_s
         t.accumulate = p.accumulate or q > 0
         for j from 0 <= j < p.n by at_once:
             used = min(at_once, p.n - j)
-            t.b = p.panels + 4 * (p.quads * j + q * padded_columns(p.kernel, min(width, used)))
+            t.b = p.panels + 4 * p.quads * j + q * quad_bytes(p.kernel, min(width, used))
             t.times = SHIFTED if shifted(p) and q == 0 else 0
             t.sums = p.sums + j if t.times else NULL
             t.c = c + j

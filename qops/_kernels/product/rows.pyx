@@ -10,7 +10,7 @@ from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 from qops._kernels.product.run cimport Part
 from qops._kernels.product.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.product.tile cimport (
-    BLOCK_BYTES, DEPTH, aligned, gemm_tile, padded_columns, panel_rows, quads_of, release,
+    BLOCK_BYTES, DEPTH, aligned, gemm_tile, padded_columns, panel_rows, quad_bytes, quads_of, release,
 )
 
 from qops._kernels.core.threads import run_parts
@@ -36,7 +36,7 @@ cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, 
         for i from 0 <= i < p.kh * p.kw by at_once:
             t.tap = tap + i
             t.taps = min(at_once, p.kh * p.kw - i)
-            t.b = panel + 4 * t.quads * i * padded_columns(p.kernel, used)
+            t.b = panel + t.quads * i * quad_bytes(p.kernel, used)
             t.sums = p.sums + group * padded_columns(p.kernel, p.oc) + j
             t.times = 0 if i else p.times
             t.accumulate = i > 0
@@ -52,12 +52,12 @@ cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t row
     cdef int set_up = 0
     cdef gemm_tile t
     t.fetch = False
-    t.panel = 0
     t.is_signed = p.image.x_signed and p.image.in_place
     t.set_up = &set_up if p.amx else NULL
     t.lda = p.sw * pixel_bytes(&p.image)
     t.ldc = p.groups * p.oc
     t.quads = quads_of(p.kernel, p.image.channels)
+    t.apart = 4 * p.kernel.lanes * t.quads * p.kh * p.kw
     for group in range(p.groups):
         group_rows(p, &t, tap, group, rows, x + group * group_bytes(&p.image), y + group * p.oc)
     release(set_up)

@@ -11,7 +11,7 @@ cdef extern from "product/types.h" nogil:
         const Py_ssize_t *tap
         Py_ssize_t taps, quads
         const uint8_t *b
-        Py_ssize_t panel
+        Py_ssize_t apart
         const int32_t *sums
         int32_t times
         int32_t *c
@@ -35,6 +35,8 @@ cdef extern from "product/types.h" nogil:
         int is_unsigned
         void (*pack)(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
                      uint8_t *panel) noexcept nogil
+        void (*pack_apart)(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
+                           uint8_t *panel, Py_ssize_t apart) noexcept nogil
         void (*pack_tile)(const gemm_tile *, const gemm_raw *, Py_ssize_t rows) noexcept nogil
         void (*stream)(const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int8_t *b, Py_ssize_t ldb,
                        Py_ssize_t blocks, Py_ssize_t quads, Py_ssize_t groups,
@@ -65,6 +67,7 @@ cdef void release(int set_up) noexcept nogil
 cdef void *aligned(void *block) noexcept nogil
 cdef Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil
 cdef Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t quad_bytes(const gemm_kernel *kernel, Py_ssize_t columns) noexcept nogil
 cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
                        uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil
 cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,

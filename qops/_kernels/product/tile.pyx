@@ -87,6 +87,7 @@ for saturating in range(2):
     plain[saturating].amx[0] = plain[saturating].amx[1] = NULL
     plain[saturating].is_unsigned = False
     plain[saturating].pack = plain_pack
+    plain[saturating].pack_apart = NULL
     plain[saturating].pack_tile = NULL
     plain[saturating].stream = NULL
     plain[saturating].depthwise = NULL
@@ -138,20 +139,33 @@ cdef Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept
     return (n + kernel.lanes - 1) // kernel.lanes * kernel.lanes
 
 
+cdef Py_ssize_t quad_bytes(const gemm_kernel *kernel, Py_ssize_t columns) noexcept nogil:
+    """From one quad to the next of a panel of so many columns."""
+    return 4 * (padded_columns(kernel, columns) if kernel.pack_apart == NULL else kernel.lanes)
+
+
+cdef inline void pack_whole(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads,
+                            Py_ssize_t columns, uint8_t *panel, Py_ssize_t apart) noexcept nogil:
+    if kernel.pack_apart != NULL:
+        kernel.pack_apart(b, ldb, quads, columns, panel, apart)
+    else:
+        kernel.pack(b, ldb, quads, columns, panel)
+
+
 cdef void pack_chunk(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t rows,
-                     Py_ssize_t columns, uint8_t *panel) noexcept nogil:
+                     Py_ssize_t columns, uint8_t *panel, Py_ssize_t apart) noexcept nogil:
     """Packs some rows of one panel; missing rows of the last quad and missing columns become zeros."""
     cdef int8_t edge[4 * MAX_COLUMNS]
     cdef Py_ssize_t depth = 2 if kernel.widens else 4
     cdef Py_ssize_t padded = padded_columns(kernel, columns)
     cdef Py_ssize_t whole = rows // depth if columns == padded else 0
     cdef Py_ssize_t q, i
-    kernel.pack(b, ldb, whole, padded, panel)
+    pack_whole(kernel, b, ldb, whole, padded, panel, apart)
     for q in range(whole, quads_of(kernel, rows)):
         memset(edge, 0, sizeof(edge))
         for i in range(min(depth, rows - depth * q)):
             memcpy(edge + padded * i, b + (depth * q + i) * ldb, columns)
-        kernel.pack(edge, padded, 1, padded, panel + 4 * padded * q)
+        pack_whole(kernel, edge, padded, 1, padded, panel + q * quad_bytes(kernel, columns), apart)
 
 
 cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
@@ -163,13 +177,13 @@ cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ld
     """
     cdef Py_ssize_t width = kernel.lanes * kernel.vectors
     cdef Py_ssize_t chunk = max(k, 1) if n <= width else 8 if ldb >= 2048 else 16
-    cdef Py_ssize_t i, j, used, padded
+    cdef Py_ssize_t i, j, used
     for i from 0 <= i < k by chunk:
         for j from 0 <= j < n by width:
             used = min(width, n - j)
-            padded = padded_columns(kernel, used)
             pack_chunk(kernel, b + i * ldb + j, ldb, min(chunk, k - i), used,
-                       panels + 4 * (quads * j + (first + quads_of(kernel, i)) * padded))
+                       panels + 4 * quads * j + (first + quads_of(kernel, i)) * quad_bytes(kernel, used),
+                       4 * kernel.lanes * quads)
 
 
 cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
@@ -217,14 +231,15 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
     t.tap = ONE_TAP
     t.taps = 1
     t.times = 0
-    t.panel = t.ldc = 0
+    t.ldc = 0
+    t.apart = 4 * kernel.lanes * quads
     t.fetch = t.is_signed = False
     t.set_up = &set_up if kernel.is_unsigned else NULL
     for j from 0 <= j < n by width:
         columns = padded_columns(kernel, min(width, n - j))
         t.c = sums + j
         for q from 0 <= q < max(quads, 1) by ONES:
-            t.b = panels + 4 * (quads * j + q * columns)
+            t.b = panels + 4 * quads * j + q * quad_bytes(kernel, columns)
             t.quads = min(ONES, quads - q)
             t.accumulate = q > 0
             kernel.tile(&t, 1, columns // kernel.lanes)

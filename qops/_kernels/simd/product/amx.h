@@ -98,14 +98,14 @@ AMX_INLINE void amx_begin(const gemm_tile *t, const int32_t *c, ptrdiff_t v, con
     }
 }
 
-AMX_INLINE void amx_step(const uint8_t *a, ptrdiff_t lda, const uint8_t *b, ptrdiff_t ldb, const int tall,
+AMX_INLINE void amx_step(const uint8_t *a, ptrdiff_t lda, const uint8_t *b, ptrdiff_t apart, const int tall,
                          const int vectors, const int kind)
 {
-    AMX_READ(6, b, ldb)
+    AMX_READ(6, b, AMX_BYTES)
     AMX_READ(4, a, lda)
     AMX_DOT(0, 4, 6)
     if (vectors > 1) {
-        AMX_READ(7, b + AMX_BYTES, ldb)
+        AMX_READ(7, b + apart, AMX_BYTES)
         AMX_DOT(1, 4, 7)
     }
     if (tall) {
@@ -115,44 +115,35 @@ AMX_INLINE void amx_step(const uint8_t *a, ptrdiff_t lda, const uint8_t *b, ptrd
             AMX_DOT(3, 5, 7)
         }
     } else if (vectors > 2) {
-        AMX_READ(6, b + 2 * AMX_BYTES, ldb)
+        AMX_READ(6, b + 2 * apart, AMX_BYTES)
         AMX_DOT(2, 4, 6)
         if (vectors > 3) {
-            AMX_READ(7, b + 3 * AMX_BYTES, ldb)
+            AMX_READ(7, b + 3 * apart, AMX_BYTES)
             AMX_DOT(3, 4, 7)
         }
     }
 }
 
-/* Where the panels hold column 16 v of `vectors` vectors; ldb: bytes between quads there. */
-AMX_INLINE const uint8_t *amx_columns(const gemm_tile *t, ptrdiff_t v, ptrdiff_t vectors, ptrdiff_t *ldb)
-{
-    const ptrdiff_t rest = vectors - v / 4 * 4;
-    *ldb = AMX_BYTES * (rest < 4 ? rest : 4);
-    return t->b + v / 4 * t->panel + AMX_BYTES * (v % 4);
-}
-
-/* Up to 4 tiles of C, that of row 0 and column 16 v of `all` vectors first. */
-AMX_INLINE void amx_block(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t v, ptrdiff_t all,
-                          const int tall, const int vectors, const int kind)
+/* Up to 4 tiles of C, that of row 0 and column 16 v first. */
+AMX_INLINE void amx_block(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t v, const int tall,
+                          const int vectors, const int kind)
 {
     uint8_t last[2 * AMX_ROWS * AMX_BYTES] __attribute__((aligned(64)));
-    ptrdiff_t ldb;
     const ptrdiff_t lda = t->lda, ldc = t->ldc;
-    const uint8_t *b = amx_columns(t, v, all, &ldb);
+    const uint8_t *b = t->b + v * t->apart;
     int32_t *c = t->c + 16 * v;
     amx_begin(t, c, v, tall, vectors);
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
         const uint8_t *a = t->a + t->tap[i];
         for (ptrdiff_t s = 0; s < steps.steps; ++s) {
-            amx_step(a, lda, b, ldb, tall, vectors, kind);
+            amx_step(a, lda, b, t->apart, tall, vectors, kind);
             a += 4 * steps.quads;
-            b += ldb * steps.quads;
+            b += AMX_BYTES * steps.quads;
         }
         if (steps.rest) {
-            b += ldb * steps.rest;
+            b += AMX_BYTES * steps.rest;
             amx_last_bytes(a + 4 * steps.rest - AMX_BYTES, lda, rows, steps.rest, last);
-            amx_step(last, AMX_BYTES, b - ldb * AMX_QUADS, ldb, tall, vectors, kind);
+            amx_step(last, AMX_BYTES, b - AMX_BYTES * AMX_QUADS, t->apart, tall, vectors, kind);
         }
     }
     AMX_TILES(AMX_STORE)
@@ -170,44 +161,42 @@ AMX_INLINE void amx_block(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, p
 
 /* The first step of a square. The tiles of the square `before` are stored one by one as they are wanted again: stores
  * all at once would let nothing pass them, and the multiplications would wait. */
-AMX_INLINE void amx_next(const gemm_tile *t, const uint8_t *b, ptrdiff_t ldb, ptrdiff_t v, int32_t *before,
-                         const int kind)
+AMX_INLINE void amx_next(const gemm_tile *t, const uint8_t *b, ptrdiff_t v, int32_t *before, const int kind)
 {
-    const ptrdiff_t lda = t->lda, ldc = t->ldc;
+    const ptrdiff_t lda = t->lda, ldc = t->ldc, apart = t->apart;
     const uint8_t *a = t->a + t->tap[0];
     const int32_t *c = t->c + 16 * v;
     uint32_t first[32];
     if (t->times)
         amx_first(t, v, 2, first);
-    AMX_READ(6, b, ldb)
+    AMX_READ(6, b, AMX_BYTES)
     AMX_READ(4, a, lda)
-    AMX_READ(7, b + AMX_BYTES, ldb)
+    AMX_READ(7, b + apart, AMX_BYTES)
     AMX_READ(5, a + AMX_ROWS * lda, lda)
     AMX_SQUARE(AMX_NEXT)
     AMX_WRITTEN();
 }
 
-/* The square of columns 16 v of `all` vectors, which is left in the tiles. */
-AMX_INLINE void amx_square(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t v, ptrdiff_t all,
-                           int32_t *before, const int kind)
+/* The square of columns 16 v, which is left in the tiles. */
+AMX_INLINE void amx_square(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t v, int32_t *before,
+                           const int kind)
 {
     uint8_t last[2 * AMX_ROWS * AMX_BYTES] __attribute__((aligned(64)));
-    ptrdiff_t ldb;
-    const uint8_t *b = amx_columns(t, v, all, &ldb);
+    const uint8_t *b = t->b + v * t->apart;
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
         const uint8_t *a = t->a + t->tap[i];
         for (ptrdiff_t s = 0; s < steps.steps; ++s) {
             if (s || i)
-                amx_step(a, t->lda, b, ldb, 1, 2, kind);
+                amx_step(a, t->lda, b, t->apart, 1, 2, kind);
             else
-                amx_next(t, b, ldb, v, before, kind);
+                amx_next(t, b, v, before, kind);
             a += 4 * steps.quads;
-            b += ldb * steps.quads;
+            b += AMX_BYTES * steps.quads;
         }
         if (steps.rest) {
-            b += ldb * steps.rest;
+            b += AMX_BYTES * steps.rest;
             amx_last_bytes(a + 4 * steps.rest - AMX_BYTES, t->lda, rows, steps.rest, last);
-            amx_step(last, AMX_BYTES, b - ldb * AMX_QUADS, ldb, 1, 2, kind);
+            amx_step(last, AMX_BYTES, b - AMX_BYTES * AMX_QUADS, t->apart, 1, 2, kind);
         }
     }
 }
@@ -218,25 +207,25 @@ AMX_INLINE void amx_tall(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, pt
     int32_t *before = NULL;
     ptrdiff_t v = 0;
     for (; v < squares; v += 2) {
-        amx_square(t, steps, rows, v, vectors, before, kind);
+        amx_square(t, steps, rows, v, before, kind);
         before = t->c + 16 * v;
     }
     if (before) {
         AMX_SQUARE(AMX_PUT)
     }
     for (; v < vectors; ++v)
-        amx_block(t, steps, rows, v, vectors, 1, 1, kind);
+        amx_block(t, steps, rows, v, 1, 1, kind);
 }
 
 AMX_INLINE void amx_flat(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t vectors, const int kind)
 {
     ptrdiff_t v = 0;
     for (; v + 4 <= vectors; v += 4)
-        amx_block(t, steps, rows, v, vectors, 0, 4, kind);
+        amx_block(t, steps, rows, v, 0, 4, kind);
     switch (vectors - v) {
-    case 3: amx_block(t, steps, rows, v, vectors, 0, 3, kind); break;
-    case 2: amx_block(t, steps, rows, v, vectors, 0, 2, kind); break;
-    case 1: amx_block(t, steps, rows, v, vectors, 0, 1, kind);
+    case 3: amx_block(t, steps, rows, v, 0, 3, kind); break;
+    case 2: amx_block(t, steps, rows, v, 0, 2, kind); break;
+    case 1: amx_block(t, steps, rows, v, 0, 1, kind);
     }
 }
 

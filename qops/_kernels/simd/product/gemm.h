@@ -22,6 +22,8 @@ static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t colu
     }
 }
 
+#define APART (4 * LANES)
+#define STEP(vectors) (4 * LANES * (vectors))
 #define FOR_ROWS(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v)
 #endif
 
@@ -103,6 +105,19 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #include "product/pack_tile.h"
 #include "product/tile.h"
 
+#undef APART
+#undef STEP
+#if QOPS_HAS_AMX
+#define APART t->apart
+#define STEP(vectors) (4 * LANES)
+#define NAME(f) gemm_exact_amx_##f
+#define DOT(acc, a, b) ((V)_mm512_dpbusd_epi32((__m512i)(acc), (__m512i)(a), (__m512i)(b)))
+#include "product/pack_tile.h"
+#include "product/tile.h"
+#undef APART
+#undef STEP
+#endif
+
 #undef V
 #undef LANES
 #undef LOAD
@@ -129,8 +144,8 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
     };
 #if QOPS_HAS_AMX
     static const gemm_kernel exact_amx = {
-        .lanes = 16, .vectors = 4, .tile = gemm_exact_vnni_tile, .pack = gemm_pack_bytes_avx512,
-        .pack_tile = gemm_exact_vnni_pack_tile, .stream = gemm_exact_vnni_stream,
+        .lanes = 16, .vectors = 4, .tile = gemm_exact_amx_tile, .pack_apart = gemm_pack_bytes_apart,
+        .pack_tile = gemm_exact_amx_pack_tile, .stream = gemm_exact_vnni_stream,
         .amx = { gemm_amx_u8s8, gemm_amx_s8s8 },
     };
 #endif
@@ -159,7 +174,7 @@ static const gemm_kernel *gemm_find_unsigned(int tier)
 {
 #if QOPS_HAS_AMX
     static const gemm_kernel exact_amx = {
-        .lanes = 16, .vectors = 4, .tile = gemm_amx_u8u8, .pack = gemm_pack_bytes_avx512, .is_unsigned = 1,
+        .lanes = 16, .vectors = 4, .tile = gemm_amx_u8u8, .pack_apart = gemm_pack_bytes_apart, .is_unsigned = 1,
         .amx = { gemm_amx_u8u8, gemm_amx_s8u8 },
     };
     return tier == QOPS_AMX ? &exact_amx : NULL;

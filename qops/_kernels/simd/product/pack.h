@@ -60,12 +60,13 @@ static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_quads_o
                          _mm512_permutexvar_epi32(transpose, _mm512_loadu_si512(b + 3 * ldb)));
 }
 
-static inline __attribute__((always_inline)) GEMM_AVX512 void gemm_put_quads(gemm_quads quads, uint8_t *panel)
+static inline __attribute__((always_inline)) GEMM_AVX512 void gemm_put_quads(gemm_quads quads, uint8_t *panel,
+                                                                             ptrdiff_t apart)
 {
     _mm512_storeu_si512(panel, quads.v0);
-    _mm512_storeu_si512(panel + 64, quads.v1);
-    _mm512_storeu_si512(panel + 128, quads.v2);
-    _mm512_storeu_si512(panel + 192, quads.v3);
+    _mm512_storeu_si512(panel + apart, quads.v1);
+    _mm512_storeu_si512(panel + 2 * apart, quads.v2);
+    _mm512_storeu_si512(panel + 3 * apart, quads.v3);
 }
 
 static GEMM_AVX512 void gemm_pack_bytes_avx512(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns,
@@ -76,5 +77,19 @@ static GEMM_AVX512 void gemm_pack_bytes_avx512(const int8_t *b, ptrdiff_t ldb, p
         return;
     }
     for (ptrdiff_t q = 0; q < quads; ++q)
-        gemm_put_quads(gemm_quads_of(b + 4 * q * ldb, ldb), panel + 256 * q);
+        gemm_put_quads(gemm_quads_of(b + 4 * q * ldb, ldb), panel + 256 * q, 64);
 }
+
+#if QOPS_HAS_AMX
+static GEMM_AVX512 void gemm_pack_bytes_apart(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns,
+                                              uint8_t *panel, ptrdiff_t apart)
+{
+    for (ptrdiff_t q = 0; q < quads; ++q, b += 4 * ldb, panel += 64) {
+        if (columns == 64)
+            gemm_put_quads(gemm_quads_of(b, ldb), panel, apart);
+        else
+            for (ptrdiff_t j = 0; j < columns; j += 16)
+                gemm_pack_bytes(b + j, ldb, 1, 16, panel + j / 16 * apart);
+    }
+}
+#endif

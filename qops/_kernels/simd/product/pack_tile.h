@@ -21,7 +21,7 @@
 static inline __attribute__((always_inline)) TARGET
 void NAME(pack_body)(const gemm_tile *t, const gemm_raw *raw, const int rows, const int shift)
 {
-    const ptrdiff_t lda = t->lda, ldb = raw->ldb, ldc = t->ldc;
+    const ptrdiff_t lda = t->lda, ldb = raw->ldb, ldc = t->ldc, apart = APART;
     const int accumulate = t->accumulate;
     const uint32_t times = t->times;
     const uint8_t *a0 = t->a, *a3 = a0 + 3 * lda;
@@ -38,11 +38,11 @@ void NAME(pack_body)(const gemm_tile *t, const gemm_raw *raw, const int rows, co
             const V x = ones;
             ALL_VECTORS(DOT_ONE, 5)
         }
-        gemm_put_quads(quads, panel);
+        gemm_put_quads(quads, panel, apart);
         a0 += 4;
         a3 += 4;
         b += 4 * ldb;
-        panel += 256;
+        panel += STEP(4);
     }
     if (shift) {
         ALL_VECTORS(SUM_ONE, 5)

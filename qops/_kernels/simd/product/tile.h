@@ -6,6 +6,7 @@
  *   DOT(acc, a, b)    acc plus the dot products of the quads
  *   SHAPES(X)         X(rows, vectors) for every tile shape
  *   START_ROW(r)      what the accumulators of a row begin with besides times * sums
+ *   APART, STEP(v)    bytes from a vector of B to the next, and from a quad to the next of v vectors
  * Accumulators are named variables of a vector_size type: gcc 12 keeps arrays of them, or __m512i, in memory.
  *
  * Large tiles do their last 4 quads row by row, and store each row as soon as it is ready. 24 stores one after another
@@ -22,7 +23,7 @@
 #define DOT_ONE(r, v) c##r##v = DOT(c##r##v, x, b##v);
 #define QUAD(p) (shift ? BROADCAST(p) ^ 0x80808080u : BROADCAST(p))
 #define DOT_ROW(r) const V x = QUAD(ROW_OF_A(r)); ALL_VECTORS(DOT_ONE, r)
-#define LAST_ONE(r, q, v) c##r##v = DOT(c##r##v, x, LOAD(b + 4 * LANES * (vectors * q + v)));
+#define LAST_ONE(r, q, v) c##r##v = DOT(c##r##v, x, LOAD(b + STEP(vectors) * q + apart * v));
 #define LAST_QUAD(r, q) { const V x = QUAD(ROW_OF_A(r) + 4 * q); ALL_VECTORS(LAST_ONE, r, q) }
 #define STORE_ONE(r, v) \
     if (accumulate) c##r##v += LOAD(c + r * ldc + v * LANES); \
@@ -34,7 +35,7 @@
 static inline __attribute__((always_inline)) TARGET
 void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int shift)
 {
-    const ptrdiff_t lda = t->lda, ldc = t->ldc;
+    const ptrdiff_t lda = t->lda, ldc = t->ldc, apart = APART;
     const ptrdiff_t last = LANES > 4 && rows * vectors > 12 && t->taps && t->quads >= 4 ? 4 : 0;
     const int accumulate = t->accumulate;
     const int32_t *sums = t->sums;
@@ -49,13 +50,13 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
         a3 = a0 + 3 * lda;
         for (ptrdiff_t q = t->quads - (i + 1 == t->taps ? last : 0); q > 0; --q) {
             const V b0 = LOAD(b);
-            const V b1 = vectors > 1 ? LOAD(b + 4 * LANES) : b0;
-            const V b2 = vectors > 2 ? LOAD(b + 8 * LANES) : b0;
-            const V b3 = vectors > 3 ? LOAD(b + 12 * LANES) : b0;
+            const V b1 = vectors > 1 ? LOAD(b + apart) : b0;
+            const V b2 = vectors > 2 ? LOAD(b + 2 * apart) : b0;
+            const V b3 = vectors > 3 ? LOAD(b + 3 * apart) : b0;
             ALL_ROWS(DOT_ROW)
             a0 += 4;
             a3 += 4;
-            b += 4 * LANES * vectors;
+            b += STEP(vectors);
         }
     }
     ALL_ROWS(LAST_ROW)

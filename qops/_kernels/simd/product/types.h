@@ -2,7 +2,8 @@
  *
  * A quad is 4 bytes that lie together along k: four 8-bit elements, or two 16-bit ones for the kernels that widen.
  * B is packed in panels of up to vectors * lanes columns, [quad][column][4 bytes], so one vector holds one quad of
- * `lanes` columns and is multiplied by one quad of A, broadcast. */
+ * `lanes` columns and is multiplied by one quad of A, broadcast. Where there is a matrix unit, which takes 16 quads of a
+ * vector of columns at once, they lie together: [vector][quad][lane][4 bytes]. */
 #ifndef QOPS_GEMM_TYPES_H
 #define QOPS_GEMM_TYPES_H
 
@@ -18,7 +19,7 @@ typedef struct {
     const ptrdiff_t *tap;     /* where in A each run of quads begins, in bytes: {0}, or one a convolution tap */
     ptrdiff_t taps, quads;    /* number of runs, quads a run */
     const uint8_t *b;         /* panel: taps * quads quads */
-    ptrdiff_t panel;          /* bytes to the next panel, for amx, which takes any number of them */
+    ptrdiff_t apart;          /* bytes from a vector of columns to the next, in this panel or another, if they lie apart */
     const int32_t *sums;      /* of the columns of B, for */
     int32_t times;            /* ... what accumulators begin with: times * sums, 0 without sums */
     int32_t *c;
@@ -47,6 +48,9 @@ typedef struct {
     int is_unsigned;          /* B is u8; then amx does all, and tile too is on the matrix unit */
     /* packs whole quads of `columns` columns (a multiple of lanes) of row-major B */
     void (*pack)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel);
+    /* the same of vectors that lie apart; NULL if they do not */
+    void (*pack_apart)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel,
+                       ptrdiff_t apart);
     /* the same of up to GEMM_ROWS rows, one fewer if A is s8, and packs a whole panel; NULL if there is none */
     void (*pack_tile)(const gemm_tile *t, const gemm_raw *raw, ptrdiff_t rows);
     /* few rows, B not packed: acc[rows][64 * groups], columns shuffled as stream.h says; NULL if there is none */
