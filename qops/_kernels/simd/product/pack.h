@@ -84,12 +84,12 @@ static GEMM_AVX512 void gemm_pack_bytes_avx512(const int8_t *b, ptrdiff_t ldb, p
 static GEMM_AVX512 void gemm_pack_bytes_apart(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns,
                                               uint8_t *panel, ptrdiff_t apart)
 {
-    for (ptrdiff_t q = 0; q < quads; ++q, b += 4 * ldb, panel += 64) {
-        if (columns == 64)
-            gemm_put_quads(gemm_quads_of(b, ldb), panel, apart);
-        else
-            for (ptrdiff_t j = 0; j < columns; j += 16)
-                gemm_pack_bytes(b + j, ldb, 1, 16, panel + j / 16 * apart);
-    }
+    if (columns == 64)
+        for (ptrdiff_t q = 0; q < quads; ++q)
+            gemm_put_quads(gemm_quads_of(b + 4 * q * ldb, ldb), panel + 64 * q, apart);
+    else
+        for (ptrdiff_t j = 0; j < columns; j += 16)
+            for (ptrdiff_t q = 0; q < quads; ++q)
+                gemm_pack_bytes(b + 4 * q * ldb + j, ldb, 1, 16, panel + j / 16 * apart + 64 * q);
 }
 #endif
