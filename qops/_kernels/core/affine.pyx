@@ -13,14 +13,14 @@ import numpy as np
 cnp.import_array()
 
 cdef double FINEST = 2.0**-125  # a smaller scale has no finite 1 / scale in float32
-cdef double EXACT = 2.0**-23  # a zero this close to a code, in shares of all steps and one, is on it
+cdef double EXACT = 2.0**-23  # 0 is on a code if it is this near to one, as a share of all steps and one more
 
 
 cdef Affine hold_zero(double lo, double hi, double steps) noexcept nogil:
     """The smallest scale whose codes from 0 on, one of them for 0, reach from lo <= 0 to hi >= 0."""
     cdef double exact = -lo * steps / (hi - lo), below = max(floor(exact), 1.0 if lo < 0 else 0.0)
     cdef double above = below + 1, scale_below, scale_above
-    if exact <= below:  # already on a code, or all but one code above 0
+    if exact <= below:  # 0 is on a code already, or the second code is the first that it can have
         above = below
     if hi > 0 and above > steps - 1:
         above = below = steps - 1

@@ -178,7 +178,7 @@ cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
 
 
 cdef bint lies_apart(cnp.ndarray a):
-    """Whether no two elements of `a` share memory: false also of layouts with axes that mesh, which nobody makes."""
+    """Whether no two elements of `a` share memory. It also says no to layouts whose axes mesh, which nobody makes."""
     cdef npy_stride_sort_item[MAX_DIMS] axes  # from the widest stride down, whatever its sign
     cdef cnp.npy_intp stride, length, reach = cnp.PyArray_ITEMSIZE(a)
     cdef int i

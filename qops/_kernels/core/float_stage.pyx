@@ -28,7 +28,7 @@ ctypedef fused value:
 
 
 cdef FloatRow float_row(float scale, Rounding rounding, double lowest, double highest) noexcept nogil:
-    """clamp(round(x * scale)); all else is left out."""
+    """The row of clamp(round(x * scale)), without any other step."""
     return FloatRow(-INFINITY, INFINITY, 0, scale, 0, 0, lowest, highest, rounding, TIMES, False)
 
 
@@ -92,7 +92,7 @@ cdef struct UnlessNan:
 
 
 cdef void unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """Block by block, which the one loop leaves in the cache for the other."""
+    """Block by block: the loop that looks for NaN leaves a block in the cache for the one that makes codes."""
     cdef UnlessNan* u = <UnlessNan*>using
     cdef const float* x = <float*>data[0]
     cdef Py_ssize_t i, count

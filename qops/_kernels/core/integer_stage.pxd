@@ -41,7 +41,7 @@ cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
 
 
 cdef inline Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
-    """What makes the floor of a shift round by the rule."""
+    """A shift, with the term that is added first, so that the floor of the shift rounds by the rule."""
     cdef int64_t one = <int64_t>1 << right_shift, half = one >> 1
     if rounding == FLOOR or right_shift == 0:
         return Shift(0, 0, 0, right_shift)
@@ -55,7 +55,7 @@ cdef inline Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
 
 
 cdef inline IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil:
-    """x * multiplier, shifted once and clamped; all else is left out."""
+    """The row of x * multiplier, shifted once and clamped, without any other step."""
     cdef IntegerRow p
     p.lowest, p.highest, p.centre, p.left_shift, p.through_f32 = INT32_MIN, INT32_MAX, 0, 0, False
     p.multiplier = multiplier

@@ -25,7 +25,7 @@ cdef int code_size(cnp.ndarray out) except -1:
 
 
 cdef void narrow(const int32_t* codes, void* c, int size, Py_ssize_t n) noexcept nogil:
-    """The low bytes of codes, which hold all of each."""
+    """Codes that fit the low bytes of an int32, in those bytes alone."""
     cdef uint8_t* bytes = <uint8_t*>c
     cdef uint16_t* pairs = <uint16_t*>c
     cdef Py_ssize_t i

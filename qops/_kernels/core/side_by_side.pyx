@@ -33,7 +33,7 @@ cdef cnp.ndarray plain(cnp.ndarray x):
 
 
 cdef inline void copy(char* to, const char* x, Py_ssize_t n) noexcept nogil:
-    """memcpy: 16 bytes at a time, the last flush with n, where they are too few for its call to be worth it."""
+    """What memcpy does: a few bytes are copied here, by 16, the last 16 flush with the end, as a call takes longer."""
     cdef Py_ssize_t i
     if 16 <= n <= 128:
         for i in range(0, n - 16, 16):
@@ -47,7 +47,7 @@ cdef inline void copy(char* to, const char* x, Py_ssize_t n) noexcept nogil:
 
 
 cdef void copy_rows(char* to, Py_ssize_t line, const char* x, Py_ssize_t size, Py_ssize_t rows) noexcept nogil:
-    """Rows that lie together, to where they are a line apart; those of usual sizes without a loop for each."""
+    """Copy rows that lie together to where they lie a line apart; a row of a usual size needs no loop of its own."""
     cdef Py_ssize_t i
     if size == 16:
         for i in range(rows):

@@ -50,7 +50,7 @@ cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.
 
 
 cdef bint lies_along(cnp.ndarray row, cnp.ndarray whole):
-    """Whether `row`, laid end to end as often as it takes, is what it broadcasts to beside `whole`, as a bias is."""
+    """Whether `row`, as a bias, broadcasts to `whole` by being repeated end to end."""
     cdef int axis = 0, ahead = whole.ndim - row.ndim
     while axis < row.ndim and row.shape[axis] == 1:
         axis += 1

@@ -21,7 +21,7 @@ cdef extern from "frontdoor/add.h":
 
 cdef enum:
     SLACK = 3  # the sum of the 8-bit loop is within 2.5/32 output steps of the truth
-    TURNED = 0xFF  # exclusive or with all bits a code is the one of the same value in the range turned around
+    TURNED = 0xFF  # a code xor this has the same value in the range that is turned around
     PARTS = 1 << 16  # of an output step, in 64 bits
 
 
@@ -81,7 +81,7 @@ cdef struct Wide:
 
 
 cdef void add_u8u8_u8_wide(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = sat_u8((ta[a] + tb[b]) >> 16): every term in 1/65536 output steps, for ranges that 16 bits cannot hold."""
+    """c = sat_u8((ta[a] + tb[b]) >> 16), terms in 1/65536 output steps: for ranges that 16 bits cannot hold."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef uint8_t* c = <uint8_t*>data[2]

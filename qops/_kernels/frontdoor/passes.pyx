@@ -10,9 +10,9 @@ from qops._kernels.core.range cimport above, below
 
 cnp.import_array()
 
-cdef double TIGHT = 15 / 16.  # a range found is worth a second pass when it is narrower than this share of the first
+cdef double TIGHT = 15 / 16.  # a second pass pays if the range found is narrower than this share of the first
 cdef type INFO = tuple
-cdef double NARROWEST = 2.0**-32  # of all that the results may span: what is narrower than this cannot be measured
+cdef double NARROWEST = 2.0**-32  # share of all that results may span; a narrower range cannot be measured
 
 
 def learn_info(type kind):

@@ -15,7 +15,7 @@ cnp.import_array()
 cdef int64_t next_to(double value, Ends ends, CodeType row) noexcept nogil:
     """The code whose value is next to this one, of a range that is not 0 wide."""
     cdef double start = 0 if row.symmetric else ends.min, first = 0 if row.symmetric else row.lowest
-    cdef double position = (value - start) * row.steps / (ends.max - ends.min)  # in one step less: ties stay ties
+    cdef double position = (value - start) * row.steps / (ends.max - ends.min)  # ties stay ties
     return <int64_t>clamp_f64(rint(position) + first, row.lowest, row.highest)
 
 

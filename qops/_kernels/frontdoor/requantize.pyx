@@ -17,7 +17,7 @@ cnp.import_array()
 
 cdef object UINT8 = np.uint8
 cdef enum:
-    STEEPEST = 512  # output steps an input step: at more than this only one code does not saturate
+    STEEPEST = 512  # output steps an input step; with more, one code at most does not saturate
 
 
 cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends, const CodeType** row):

@@ -129,7 +129,10 @@ def range_of_data(float lowest, float highest, float narrowest):
 
 
 cdef void dequantize_u8_f32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """x = (c - zero) * step, ties away from zero: no other product is as near to a tie as they are moved, by 2**-40."""
+    """x = (c - zero) * step in float32, ties away from zero.
+
+    A step that is larger by 2**-40 of itself moves ties up; no other product is so near to a tie.
+    """
     cdef const uint8_t* c = <uint8_t*>data[0]
     cdef float* x = <float*>data[1]
     cdef Level p = (<Level*>using)[0]

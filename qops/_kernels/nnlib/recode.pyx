@@ -21,7 +21,7 @@ cdef extern from "nnlib/recode.h":
     Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_row, bint) nogil
 
 cdef enum:
-    FRACTION = 15  # lanes always shift right by this; for a smaller shift, q + offset is first shifted left by the rest
+    FRACTION = 15  # lanes always shift right by this; for a smaller shift they first shift q + offset left by the rest
 
 
 cdef inline uint8_t recoded(int q, recode_row p) noexcept nogil:

@@ -162,10 +162,12 @@ cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexce
 
 
 cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
-    """Blocks of B are as deep as there are rows of A, within limits: with many rows, C should not be read and written
-    for one more block; with few, B is read along its rows for longer. They are as wide as stays near from packing to
-    use; where several blocks of rows use all of them, wider. For the matrix unit they are what stays near while all
-    rows pass."""
+    """Set how much is packed at a time.
+
+    A block of B is as deep as A has rows, within limits: the deeper it is, the less often C is read and written; the
+    shallower, the longer are the stretches of B's rows that are read. It is as wide as stays in the cache from packing
+    to use, and wider if several blocks of rows use it. For the matrix unit it is what stays there while all rows pass.
+    """
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS
     cdef Py_ssize_t tiles, most, row_blocks

@@ -59,7 +59,7 @@ cdef void copy_some_planes(const Image *p, const uint8_t *x, Py_ssize_t planes, 
 
 
 cdef void copy_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8_t *out) noexcept nogil:
-    """A row of which the channels lie apart; 8 at a time, as the first cache keeps of planes 4096 bytes apart."""
+    """A row whose channels lie apart, 8 of them at a time: of planes 4096 bytes apart the first cache keeps no more."""
     cdef Py_ssize_t _i, j, size = 2 if p.kernel.widens else 1
     if group_bytes(p) != size * p.channels:
         memset(out, 0, pixels * pixel_bytes(p))
@@ -71,7 +71,7 @@ cdef void copy_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8
 
 
 cdef void transpose_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8_t *out) noexcept nogil:
-    """A row of which the pixels of each channel lie together; not for kernels that widen."""
+    """A row in which the pixels of each channel lie together; not for kernels that widen."""
     cdef Py_ssize_t[PIXELS] to
     cdef Py_ssize_t i, j, pixel = pixel_bytes(p), group = group_bytes(p)
     if group != p.channels:
@@ -88,7 +88,7 @@ cdef void transpose_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, 
 
 
 cdef void copy_pixels(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8_t *out) noexcept nogil:
-    """A row of which the channels of each pixel lie together, and perhaps the pixels too."""
+    """A row in which the channels of each pixel lie together, and perhaps the pixels too."""
     cdef Py_ssize_t i, j, group = group_bytes(p), size = 2 if p.kernel.widens else 1
     if p.column == p.groups * p.channels and group == size * p.channels:
         pack_quads(p.kernel, x, pixels * p.column, p.x_signed, out)

@@ -111,7 +111,7 @@ cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
 
 
 cdef void put_rows(const Convolution *p, const int32_t *made, Py_ssize_t rows, int32_t *y) noexcept nogil:
-    """Rows, made NHWC, to where y wants them; a row stays near while its channels are picked."""
+    """Put rows that were made NHWC where y wants them. A row stays in the cache while its channels are picked."""
     cdef Py_ssize_t channels = p.groups * p.oc
     cdef Py_ssize_t _i, j, c
     for _i in range(rows):
@@ -123,7 +123,7 @@ cdef void put_rows(const Convolution *p, const int32_t *made, Py_ssize_t rows, i
 
 
 cdef Py_ssize_t rows_apart(const Convolution *p) noexcept nogil:
-    """Rows made before they are put where y wants them: none, or as many as stay near."""
+    """How many rows are made before they are put where y wants them: as many as stay near, 0 if they are made there."""
     return max(1, ROOM // max(1, p.ow * p.groups * p.oc)) if p.y_elsewhere else 0
 
 

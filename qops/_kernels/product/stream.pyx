@@ -38,7 +38,7 @@ cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p,
 
 
 cdef void stream_whole(const Product *p, Py_ssize_t quads, uint8_t *a, int32_t *acc) noexcept nogil:
-    """Whole blocks of B; if A is shifted a row of ones gives the column sums."""
+    """Multiply by whole blocks of B. If A is shifted, a row of ones beside it gives the sums of the columns."""
     cdef Py_ssize_t i, groups = p.n // 64, rows = p.m + shifted(p)
     cdef const int32_t *sums = acc + 64 * groups * p.m if shifted(p) else NULL
     memset(acc, 0, 4 * 64 * groups * rows)

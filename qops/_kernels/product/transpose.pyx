@@ -8,7 +8,7 @@ cdef bint LITTLE = sys.byteorder == "little"
 
 
 cdef inline void swap(uint64_t *r, int other, int shift, uint64_t mask) noexcept nogil:
-    # the fields of `mask`, `shift` bits apart, of r[0] and r[other]
+    # the bits `mask` << `shift` of r[0] and the bits `mask` of r[other] change places
     cdef uint64_t x = (r[0] >> shift ^ r[other]) & mask
     r[other] ^= x
     r[0] ^= x << shift

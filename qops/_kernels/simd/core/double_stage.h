@@ -2,7 +2,7 @@
 #ifdef TIER
 #include "core/guess.h"
 
-/* Steps, cut where they are too high: what is too low becomes INT32_MIN. */
+/* Rounded steps: those above the highest are cut to it, those below int32 become INT32_MIN. */
 TARGET static inline vecd TIER(double_whole)(vecd x, vecd scale, double_row p, vecd highest, qops_rounding rounding)
 {
     const vecd steps = mul_f64(x, scale), cut = min_f64(p.plus ? add_f64(steps, set1_f64(p.plus)) : steps, highest);
@@ -117,8 +117,8 @@ static inline int has_double_rounding(double_row p)
     return (p.rounding == QOPS_HALF_EVEN || p.rounding == QOPS_HALF_AWAY) && fabs(p.shift) <= INT32_MAX;
 }
 
-/* whether 32 bits hold what is rounded and cut to the ends. These are whole numbers, so what is cut first is the same;
- * steps of scales up to `largest` 1 need no more than 32 bits. */
+/* Whether 32 bits hold what is rounded and cut to the ends. The ends are whole numbers, so values may be cut before they
+ * are rounded. With scales up to 1 (`largest`) no rounded value needs more than 32 bits. */
 static inline int has_double_ends(double_row p, double largest, double_ends *e)
 {
     const double lowest = p.lowest - p.shift, highest = p.highest - p.shift;

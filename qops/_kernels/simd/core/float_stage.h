@@ -1,7 +1,7 @@
 /* The loops of float_stage.pyx, many lanes at a time. */
 #ifdef TIER
 
-/* v so that only its fraction is left to drop */
+/* v, changed so that it is rounded when its fraction is dropped */
 TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
 {
     const vec sign = set1_s32(INT32_MIN);
@@ -170,7 +170,7 @@ enum { INVERSE_TO = 1 << 21 };
 #define QOPS_BODY "core/float_stage.h"
 #include "core/tiers.h"
 
-/* what the row does besides scaling. A NaN is cut as well: without that it becomes the lowest code of a scale above 0 */
+/* What the row does besides scaling. NaN has to be cut, unless the scale is above 0: then it becomes the lowest code. */
 static inline int float_steps(float_row p, int is_int)
 {
     const int cuts = p.lowest_x > -INFINITY || p.highest_x < INFINITY || p.minus || !(is_int || p.scale > 0);
@@ -178,8 +178,8 @@ static inline int float_steps(float_row p, int is_int)
            FLOAT_BY * (p.form == FLOAT_OVER) + FLOAT_WIDE * p.wide;
 }
 
-/* what the row with one scale does: instead of a division `over`, where nothing that counts in a code is below float32,
- * and the codes end where the quotients do */
+/* What a row with one scale does. It multiplies instead of dividing where no value that matters for a code is too small
+ * for float32, and where the ends of the codes lie within the quotients that this gets right. */
 static inline int steps_of_one(float_row p, int is_int)
 {
     const int steps = float_steps(p, is_int), most = INVERSE_TO / 4;

@@ -1,4 +1,4 @@
-/* Codes of 8 bits by float32 where it is sure of them, exactly elsewhere: only with AVX-512 is that faster.
+/* Codes of 8 bits: by float32 where that is certain to be right, else exactly. This is faster with AVX-512 alone.
  *
  * In 2^-16 output steps float32 is off by less than 8: where the code does not saturate, the roundings of x and of m cost
  * at most 2.01 each, those of t and of the sum 1.01, rint 0.5. With 8 added the result is 0 to 16 too high, so its high

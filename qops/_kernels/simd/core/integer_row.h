@@ -19,7 +19,7 @@ typedef struct {
 /* which steps a row has, for the lanes */
 enum { STEP_CUT = 1, STEP_LEFT = 2, STEP_NEGATIVE = 4, STEP_LOW = 8, STEP_HIGH = 16, STEP_WRAPS = 32 };
 
-/* The numbers of rows, one for each element in turn; of what the products need first those of the even elements. */
+/* The numbers of rows, a row for each element in turn. Of what products need, that of the even elements comes first. */
 typedef struct {
     int32_t *left, *m, *high;
     int64_t *add[2], *if_negative[2], *low[2];
@@ -81,7 +81,8 @@ static inline int steps_of(const integer_row *p)
     return near + STEP_NEGATIVE * !!p->first.if_negative + STEP_LOW * (shift < 32) + STEP_HIGH * (shift > 32);
 }
 
-/* the steps of two rows that lanes do together, -1 if they cannot: a step that is not done by a number that changes nothing */
+/* The steps that lanes do for two rows together, -1 if they cannot. A row that lacks one does it with a number that
+ * changes nothing. */
 static inline int steps_of_both(int a, int b)
 {
     const int same = STEP_CUT | STEP_WRAPS;

@@ -16,7 +16,7 @@ TARGET static inline TIER(numbers) TIER(same_in_all)(const integer_row *p)
                            set1_s32((int32_t)p->first.add), factor, factor};
 }
 
-/* Those of a vector's elements, one row each, the first of which is element `at`. */
+/* The same where each element has a row of its own; the first element is number `at`. */
 TARGET static inline __attribute__((always_inline)) TIER(numbers) TIER(each_its_own)(integer_rows r, ptrdiff_t at,
                                                                                      TIER(numbers) k)
 {
@@ -193,7 +193,7 @@ static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, 
 {
     integer_row room;
     integer_ends e;
-    if (n < LANES_OF(tier) / 2) /* of one vector alone the loop is as soon done */
+    if (n < LANES_OF(tier) / 2) /* for a single vector the plain loop is as quick */
         return 0;
     const integer_row *const once = in_one_step(p, &room);
     const int steps = steps_of(once);

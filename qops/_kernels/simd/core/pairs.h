@@ -1,4 +1,4 @@
-/* Loops over two arrays of codes whose step reads a code of each in a lane of 32 bits: (a, b), two numbers of 16 bits. */
+/* Loops over two arrays of codes. A step reads one code of each, side by side in a lane of 32 bits, 16 bits each. */
 #ifndef QOPS_PAIRS_H
 #define QOPS_PAIRS_H
 #include <stdint.h>

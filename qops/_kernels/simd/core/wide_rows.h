@@ -34,7 +34,7 @@ TARGET static inline vec TIER(wrap_s32)(vec x, int wraps)
     return wraps ? _mm512_cvtepi32_epi64(_mm512_cvtepi64_epi32(x)) : x;
 }
 
-/* the code; all else, and what is skipped, is by the row `p` */
+/* The code of x. Numbers that elements have for themselves are in k; all others, and which steps are skipped, in p. */
 TARGET static inline __attribute__((always_inline)) vec TIER(any_code)(vec x, TIER(wide_numbers) k, const integer_row *p)
 {
     vec near = leaves_x(p) ? x : _mm512_sub_epi64(TIER(clamp_s64)(x, p->lowest, p->highest), set1_s64(p->centre));
@@ -72,9 +72,9 @@ TARGET static ptrdiff_t TIER(any_row)(const void *x, int is_wide, int32_t *y, pt
 TARGET static ptrdiff_t TIER(own_rows)(const void *x, int is_wide, int32_t *y, ptrdiff_t n, const int64_t *m,
                                        const int64_t *shifts, const integer_row *rows)
 {
-    integer_row p = rows[MOST_SHIFT]; /* whose second shift is that of some, if there is one */
+    integer_row p = rows[MOST_SHIFT]; /* says that there is a second shift, if some row has one */
     ptrdiff_t i = 0;
-    p.left_shift = rows[0].left_shift; /* so is this */
+    p.left_shift = rows[0].left_shift; /* and this that there is a left shift */
     for (; i + 8 <= n; i += 8) {
         const vec at = _mm512_mullo_epi64(load(shifts + i), set1_s64(sizeof *rows / 8));
         const vec left = _mm512_cvtepi32_epi64(_mm512_i64gather_epi32(at, &rows->left_shift, 8));

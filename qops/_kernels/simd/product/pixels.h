@@ -1,5 +1,5 @@
-/* The loops of pixels.pyx, many lanes at a time. Each covers LANES channels or more, the last vector flush with their
- * end, or does nothing of fewer. */
+/* The loops of pixels.pyx, many lanes at a time. Of LANES channels or more each does all, the last vector flush with
+ * their end; of fewer it does none. */
 #ifdef TIER
 
 TARGET static inline __attribute__((always_inline)) vec TIER(pixels_greater)(vec a, vec b, int is_signed)
