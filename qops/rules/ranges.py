@@ -154,7 +154,7 @@ def _at_least(width: float) -> Callable[[float, float, int, int], QuantParams]:
 
 def _symmetric(steps: float) -> Callable[[float, float, int, int], QuantParams]:
     def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
-        return QuantParams(max(-lo, hi) / steps, (qmin + qmax + 1) // 2)
+        return QuantParams(max(hi, -lo) / steps, (qmin + qmax + 1) // 2)
 
     return choose
 

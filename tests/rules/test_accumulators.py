@@ -52,6 +52,22 @@ def test_results_beyond_32_bits_wrap(rng, rule):
     assert rules.requantize([2**24], "fp32-even", scale=200.0).item() == 127
 
 
+def test_a_sum_with_a_far_zero_point_wraps_where_the_rule_says_so():
+    x, far = np.int32([2**31 - 1, -(2**31), 0, 9]), 2**31 - 1
+    for zero in (2**29 - 1, 2**29, far - 2**30, far):
+        got = rules.requantize(x, "q31-wrap", scale=0.5, zero_point=zero, dtype=np.int32)
+        near = np.int64([2**30, -(2**30), 0, 5])  # 2**30 - 1/2 and 4.5, half away
+        np.testing.assert_array_equal(got, (near + zero).astype(np.int32))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_accumulators_of_48_bits_end_below_2_48(sign):
+    acc = np.int64([sign * (2**48 - 1)])
+    assert rules.requantize(acc, "tflite-int64acc", scale=2.0**-31, dtype=np.int32) == sign * 2**17
+    with pytest.raises(ValueError, match=r"^acc: 48 bits do not hold its values"):
+        rules.requantize(acc + sign, "tflite-int64acc", scale=2.0**-31, dtype=np.int32)
+
+
 @pytest.mark.parametrize(("rule", "whole"), [("fp32-even", round), ("fp32-away", away), ("fp32-even-zp-inside", round)])
 def test_codes_that_float32_does_not_hold(rng, rule, whole):
     """float32 steps, but a zero point outside and ends that are integers, each to the last bit."""

@@ -22,6 +22,20 @@ def test_many_elements_are_as_few(rng, call, rule, dtype):
     assert len(np.unique(many)) > 20
 
 
+@pytest.mark.parametrize("rule", ["tflite-opt-s8", "tflite-opt-u8"])
+def test_scales_of_an_optimised_add_may_be_2_20_apart(rng, rule):
+    a, b = rng.integers(0, 128, (2, 64)).astype(np.int8)
+    how = {**HOW, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0}
+    for word in ("a", "b"):
+        codes = {word: a, "b" if word == "a" else "a": b}
+        scales = how | {"a_scale": 1.0, f"{word}_scale": 2.0**-20}
+        codes_of_one = rules.add(**codes, rule=rule, **scales).astype(int) - 20
+        exact = sum((q.astype(int) - scales[f"{w}_zero_point"]) * scales[f"{w}_scale"] for w, q in codes.items())
+        assert np.abs(codes_of_one - exact.clip(-148, 107)).max() <= 1
+        with pytest.raises(ValueError, match=r"^a_scale, b_scale: more than 2\*\*20 apart"):
+            rules.add(**codes, rule=rule, **scales | {f"{word}_scale": 2.0**-21})
+
+
 @pytest.mark.parametrize(("rule", "width", "tail"), [(n, r.width, r.tail) for n, r in rules.ADD.items() if r.width])
 def test_the_tail_goes_by_another_rule(rng, rule, width, tail):
     a, b = rng.integers(0, 256, (2, 100_000)).astype(np.uint8)

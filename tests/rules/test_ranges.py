@@ -22,6 +22,14 @@ def test_narrow_ranges_are_widened_by_the_rules_that_say_so():
     assert rules.choose_range(0.0, 0.001, "qnn").scale == pytest.approx(0.001 / 255)
 
 
+@pytest.mark.parametrize("rule", rules.RANGE_RULES)
+def test_the_range_of_nothing_but_0_has_a_scale_of_no_sign(rule):
+    scale, zero_point = rules.choose_range(0.0, 0.0, rule)
+    assert not np.signbit(scale)
+    assert zero_point in (0, 128)
+    assert {"tflite": 0, "tensorflow-nudge": 0, "ort": 1, "ort-dynamic": 1, "torch": 0.1}.get(rule, scale) == scale
+
+
 def test_a_range_without_a_scale_is_refused():
     with pytest.raises(ValueError, match=r"^range: tflite gives no scale for 0\.0 to 5e-324"):
         rules.choose_range(0.0, 5e-324, "tflite")
