@@ -91,14 +91,14 @@ def exact(min: float, max: float) -> Affine:
     Affine(scale=0.01999999962601007, zero_point=100)
     >>> exact(-1.0, 1.0)
     Traceback (most recent call last):
-    ValueError: range (-1.0, 1.0): 0 is at code 127.5, not on a code
+    ValueError: range: in (-1.0, 1.0) 0 is at code 127.5, not on a code
     """
     lo, hi = _span(min, max, "range")
     step, zero_point, base = _U8.line(lo, hi)
     if step == 0 and lo != 0:
-        raise ValueError(f"range ({lo}, {hi}): 0 is not in it")
+        raise ValueError(f"range: ({lo}, {hi}) does not hold 0")
     if base != 0:
-        raise ValueError(f"range ({lo}, {hi}): 0 is at code {-lo / step:.6g}, not on a code")
+        raise ValueError(f"range: in ({lo}, {hi}) 0 is at code {-lo / step:.6g}, not on a code")
     return Affine(step, zero_point)
 
 

@@ -13,7 +13,7 @@ from qops._kernels.nnlib.pooling import two_integers
 from qops._kernels.nnlib.ranges import f32
 from qops.nnlib._checks import Checked, two
 from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
-from qops.qtensor import U8, QTensor, TensorLike, real, span, tensor
+from qops.qtensor import U8, QTensor, TensorLike, real, tensor
 
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
 
@@ -26,8 +26,8 @@ class Node:
     def __init__(self, guess_min: float | None, guess_max: float | None, form: Form, subtract: bool) -> None:
         lo = None if guess_min is None else real(guess_min, "guess_min")
         hi = None if guess_max is None else real(guess_max, "guess_max")
-        if lo is not None and hi is not None:
-            span(lo, hi, "guess")
+        if lo is not None and hi is not None and lo > hi:
+            raise ValueError(f"guess_min, guess_max: {lo} > {hi}")
         self._form, self._given, self._subtract = known_form(form), (lo, hi), subtract
         if form == "d32":
             lo, hi = None if lo is None else min(lo, 0.0), None if hi is None else max(hi, 0.0)
@@ -233,7 +233,7 @@ class QuantizedSub8p8to8D32(Node):
 
 def known_form(form: Form) -> Form:
     """Give `form`, if it is one; ValueError if not."""
-    if form not in get_args(Form):
+    if not isinstance(form, str) or form not in get_args(Form):
         raise ValueError(f"form: {form!r:.80} is none of {', '.join(get_args(Form))}")
     return form
 

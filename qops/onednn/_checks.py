@@ -42,7 +42,7 @@ def instance(x: object, name: str, kind: type) -> None:
 
 def sequence(x: Any, name: str) -> list[Any]:
     """Give the members of a sequence or array."""
-    if isinstance(x, str) or not isinstance(x, (Sequence, np.ndarray)):
+    if isinstance(x, str) or not (isinstance(x, Sequence) or (isinstance(x, np.ndarray) and x.ndim)):
         raise TypeError(f"{name}: expected a sequence, got {x!r:.80}")
     return list(x)
 

@@ -61,7 +61,7 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
 
 def runtime(value: str) -> str:
     """Give `value`, if it is the name of a runtime."""
-    if value not in RUNTIMES:
+    if not isinstance(value, str) or value not in RUNTIMES:
         raise ValueError(f"runtime: expected one of {', '.join(map(repr, RUNTIMES))}, got {value!r:.80}")
     return value
 

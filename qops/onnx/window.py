@@ -36,7 +36,7 @@ def window(x: NDArray[Any], w: NDArray[Any], given: Attributes) -> list[Axis]:
     if kernel_shape is not None and tuple(_integers(kernel_shape, "kernel_shape", axes, 1)) != kernel:
         raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {kernel_shape}")
     stride, dilation = _integers(strides, "strides", axes, 1), _integers(dilations, "dilations", axes, 1)
-    if auto_pad not in AUTO_PADS:
+    if not isinstance(auto_pad, str) or auto_pad not in AUTO_PADS:
         raise ValueError(f"auto_pad: expected one of {', '.join(map(repr, AUTO_PADS))}, got {auto_pad!r:.80}")
     if pads is not None and auto_pad != "NOTSET":
         raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {pads}")
@@ -60,6 +60,7 @@ def _integers(values: Sequence[int] | None, name: str, count: int, default: int)
     """Give an attribute as `count` integers, each at least `default`. None stands for that many of `default`."""
     if values is None:
         return [default] * count
-    if isinstance(values, str) or not isinstance(values, (Sequence, np.ndarray)) or len(values) != count:
+    is_list = (isinstance(values, np.ndarray) and values.ndim == 1) or isinstance(values, Sequence)
+    if isinstance(values, str) or not is_list or len(values) != count:
         raise ValueError(f"{name}: expected {count} integers, got {values!r:.80}")
     return [integer(value, name, default, LARGEST) for value in values]

@@ -154,7 +154,7 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     <BLANKLINE>
     """
     row = rule_of(rule)
-    if lang != "c":
+    if not isinstance(lang, str) or lang != "c":
         raise ValueError(f"lang: {lang!r:.80} is not c")
     name = rule.replace("-", "_")
     is_float = "float" in row.multiplier

@@ -118,7 +118,7 @@ def fewest_bits(
     tried: dict[tuple[bool, Fraction], Tradeoff] = {}
     for n in range(63):
         exact, near = _exact(ratios[n > 0], n), _near(value, n)
-        for m in near if n < 2 or not exact else ():
+        for m in [m for m in near if m < 2**_MOST_BITS] if n < 2 or not exact else ():
             ratio = n == 0, Fraction(m, 2**n)
             if ratio not in tried:
                 tried[ratio] = Tradeoff(m.bit_length(), m, n, _off(m, n, *begins, lo, hi))

@@ -126,7 +126,7 @@ def quantized_resize_bilinear(
 
 
 def _size(size: Sequence[int]) -> tuple[int, int]:
-    if not isinstance(size, tuple | list | np.ndarray):
+    if not isinstance(size, tuple | list) and not (isinstance(size, np.ndarray) and size.ndim):
         raise TypeError(f"size: expected two integers, got {size!r:.80}")
     if len(size) != 2:
         raise ValueError(f"size: shape_t must have two elements, got {len(size)}")

@@ -249,7 +249,7 @@ def test_overlapping_outputs_are_refused(name):
         ("fixedpoint.quantize_multiplier", {"factor": NAN}, "factor: nan is not finite"),
         ("affine.max_abs", {"limit": -1.0}, "limit: -1.0 < 0"),
         ("affine.symmetric", {"limit": "1"}, "limit: expected a number, got '1'"),
-        ("affine.exact", {"max": 1.625}, r"range \(-1.0, 1.625\): 0 is at code 97.1429, not on a code"),
+        ("affine.exact", {"max": 1.625}, r"^range: in \(-1.0, 1.625\) 0 is at code 97.1429, not on a code"),
         ("error", {"reference": [NAN, 0.0, 0.0]}, "reference: has values that are NaN"),
         ("error", {"reference": "text"}, "reference: expected real numbers, got <U4"),
     ],

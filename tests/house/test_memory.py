@@ -22,7 +22,7 @@ WORDS = {"range", "output range"}  # what a pair of arguments is called that giv
 
 def begins(error):
     """The arguments that it blames."""
-    return re.sub(r"\[\d+\]| (min|max|codes)\b", "", error.partition(":")[0]).split(", ")
+    return re.sub(r"\[\d+\]|(?<!,) (min|max|codes)\b", "", error.partition(":")[0]).split(", ")
 
 
 def refused(name, arguments):

@@ -181,7 +181,7 @@ BAD = [
     (lambda: nnlib.quantized_add_8p8to8(T, (np.zeros(3, np.int8), -1, 1)), "b: expected uint8"),
     (lambda: nnlib.quantized_add_8p8to8(T, (np.zeros(2, np.uint8), -1, 1)), "do not broadcast"),
     (lambda: nnlib.quantized_add_8p8to8(T, (T[0][:1], -1, 1), form="flat"), "shapes"),
-    (lambda: nnlib.quantized_add_8p8to8(T, T, 1, 0), "guess: min 1"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, 1, 0), "^guess_min, guess_max: 1.0 > 0.0"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, np.inf), "guess_min"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, None, "1"), "guess_max"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="fast"), "form: 'fast'"),

@@ -86,7 +86,7 @@ def test_the_integers_of_the_subtraction_use_the_larger_step_alone():
     ("call", "message"),
     [
         (lambda: nnlib.quantized_sub_8p8to8_d32((A, 0, 1), (A[:, :1], 0, 1)), "a, b: shapes .* differ, which d32"),
-        (lambda: nnlib.quantized_sub_8p8to8_d32((A, 0, 1), (A, 0, 1), 1, 0), "guess: min 1.0 > max 0.0"),
+        (lambda: nnlib.quantized_sub_8p8to8_d32((A, 0, 1), (A, 0, 1), 1, 0), "^guess_min, guess_max: 1.0 > 0.0"),
         (lambda: nnlib.QuantizedSub8p8to8D32(guess_max=np.nan), "guess_max"),
         (lambda: nnlib.quantized_sub_8p8to8_d32((A, 0, 1), (A, 0, 1), -1e-6, 1e-6), "a, b: .* range is too narrow"),
     ],

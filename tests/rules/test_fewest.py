@@ -64,3 +64,9 @@ def test_no_multiplier_leaves_fewer_accumulators_off(rng):
 def test_bad_input_is_named(changes, text):
     with pytest.raises((ValueError, TypeError), match=text):
         rules.fewest_bits(**{"scale": 0.3, "acc_range": (-9, 9)} | changes)
+
+
+@pytest.mark.parametrize("scale", [2.0**31, 1e38, 1e300])
+def test_scales_beyond_64_bits_are_the_steepest(scale):
+    """Every accumulator but 0 saturates: the smallest multiplier that does that is as good."""
+    assert rules.fewest_bits(scale, (-3, 3))[:3] == (128, 0, 8)
