@@ -20,16 +20,17 @@ KERNELS = [
     ("frontdoor/add_8p8to32.h", "neon_add_u8u8_s32", "16 elements", "mla", 8, 32),
     ("frontdoor/mul.h", "neon_mul_u8u8_u8", "16 elements", "mla", 8, 53),
     ("frontdoor/quantize.h", "neon_quantize_f32_8", "16 elements", "fcvtns", 4, 38),
-    ("core/dequantize.h", "neon_dequantize_u8_f32", "4 elements", "fmul", 1, 7),
+    ("core/dequantize.h", "neon_dequantize_u8_f32", "16 elements", "fmul", 4, 23),
     ("core/integer_stage.h", "neon_stage_8", "16 elements", "smlal sshl", 4, 40),
-    ("core/integer_stage.h", "neon_stage_s32", "4 elements", "smlal sshl", 1, 9),
+    ("core/integer_stage.h", "neon_stage_s32", "16 elements", "smlal sshl", 4, 32),
     ("core/range.h", "neon_range_s32", "16 elements", "smax", 4, 10),
-    ("core/lookup.h", "neon_look_up_bytes", "16 elements", "tbx", 3, 9),
+    ("core/lookup.h", "neon_look_up_bytes", "64 elements", "tbx", 12, 36),
     ("product/gemm.h", "gemm_exact_neon_6x4", "6 x 16 sums of 2 products", "smlal", 48, 58),
     ("product/gemm.h", "gemm_exact_dotprod_6x4", "6 x 16 sums of 4 products", "udot", 24, 34),
-    ("product/gemm.h", "gemm_exact_dotprod_6x4_shift", "the same of int8", "udot", 24, 40),
+    ("product/gemm.h", "gemm_exact_dotprod_6x4_shift", "the same of int8", "sdot", 24, 38),
     ("product/gemm.h", "gemm_exact_i8mm_6x4", "6 x 16 sums of 8 products", "usmmla", 24, 46),
-    ("product/gemm.h", "gemm_exact_i8mm_6x4_shift", "the same of int8", "usmmla", 24, 49),
+    ("product/gemm.h", "gemm_exact_i8mm_6x4_shift", "the same of int8", "smmla", 24, 46),
+    ("product/gemm.h", "gemm_unsigned_i8mm_6x4", "the same of uint8 and uint8", "ummla", 24, 46),
 ]
 
 

@@ -27,12 +27,12 @@ def check(a, b, saturating, **how):
 @pytest.mark.parametrize("saturating", [False, True])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_every_edge(tier, rng, dtype, saturating):
-    """Each of m, n, k over 0 .. 70 where tiles, vectors, panels and quads begin and end."""
+    """Each of m, n, k over 0 .. 70 where tiles, vectors, panels and quads begin and end; b of uint8 too."""
     pairs = list(itertools.product(EDGES, EDGES))
     sizes = [(m, 13, n) for m, n in pairs] + [(7, k, n) for k, n in pairs] + [(m, k, 65) for m, k in pairs]
     for m, k, n in sizes:
         data = extreme if (m + n + k) % 2 else uniform
-        a, b = data(rng, (m, k), dtype), data(rng, (k, n), np.int8)
+        a, b = data(rng, (m, k), dtype), data(rng, (k, n), np.int8 if saturating or (m + n + k) % 3 else np.uint8)
         got = gemm.product(a, b, saturating=saturating)
         np.testing.assert_array_equal(got, model(a, b, saturating), err_msg=f"{m} x {k} x {n}")
 

@@ -1,6 +1,6 @@
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
-from qops._kernels.product.tile cimport Run, gemm_kernel
+from qops._kernels.product.tile cimport Run, gemm_kernel, shifts
 
 ctypedef struct Product:
     const gemm_kernel *kernel
@@ -26,5 +26,5 @@ cdef bint packs_on_the_way(const Product *p) noexcept nogil
 cdef int blocked_product(const Product *p) noexcept nogil
 
 cdef inline bint shifted(const Product *p) noexcept nogil:
-    """Whether the kernel takes A, which is signed, as a + 128."""
-    return p.a_signed and not p.kernel.widens and p.set_up == NULL
+    """Whether A is signed, and the kernel takes it as a + 128."""
+    return p.a_signed and shifts(p.kernel, p.set_up != NULL)

@@ -69,7 +69,8 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.taps = 1
     t.apart = 4 * p.kernel.lanes * p.quads
     t.ldc = p.ldc
-    t.is_signed = p.a_signed and (p.set_up != NULL or in_place(p))
+    t.is_signed = p.a_signed and (p.set_up != NULL or p.kernel.takes_signed or in_place(p))
+    t.is_unsigned = p.kernel.is_unsigned
     t.set_up = p.set_up
     t.fetch = p.quads >= MIN_FETCH and p.m * p.ldc >= FAR
 

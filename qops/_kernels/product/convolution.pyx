@@ -17,7 +17,7 @@ from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.product.image cimport Image
 from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.rows cimport Convolution, run_convolution
-from qops._kernels.product.tile cimport SHIFTED, quads_of, takes_amx
+from qops._kernels.product.tile cimport SHIFTED, quads_of, shifts, takes_amx
 from qops._kernels.product.weights cimport PackedWeights
 from qops._kernels.product.window cimport Window
 
@@ -157,7 +157,7 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Py_ssize_t 
     cdef Convolution p
     cdef cnp.ndarray x = images.x, y
     cdef Py_ssize_t quads
-    cdef bint shifts
+    cdef bint is_shifted
     set_image(&p.image, images)
     set_weights(&p, packed)
     set_window(&p, images.window)
@@ -169,8 +169,8 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Py_ssize_t 
                         and images.window.is_bare() and (packed.depthwise or p.image.channels % 4 == 0))
     quads = quads_of(p.kernel, p.image.channels)
     p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.kh * p.kw, quads, True)
-    shifts = p.image.x_signed and not p.kernel.widens and not (p.amx and p.image.in_place)
-    p.times = <int32_t>((SHIFTED if shifts else 0) - <uint32_t>images.zero_point)
+    is_shifted = p.image.x_signed and shifts(p.kernel, p.amx and p.image.in_place)
+    p.times = <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>images.zero_point)
     y = result(out, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
     set_result(&p, y)
     run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, y))

@@ -3,10 +3,11 @@
     exact        c[i][j] = sum over l of a[i][l] * b[l][j]
     saturating   c[i][j] = sum over pairs l of sat16(a[i][l] * b[l][j] + a[i][l+1] * b[l+1][j])
 
-Both wrap mod 2^32. Vectors multiply u8 by s8, the matrix unit any signs. For vectors a signed A is shifted to a + 128,
-and 128 times the column sums of B are taken off after; where the exact kernel multiplies 16-bit words there is no need
-to. A B of u8, which has no saturating product, is shifted to b - 128, and 128 times the row sums of A are added. Pairs
-are (0, 1), (2, 3).. from each of ``block_starts`` on, and what lacks a partner is paired with 0.
+Both wrap mod 2^32. x86's vectors multiply u8 by s8, its matrix unit and ARM's vectors any signs. For x86's vectors a
+signed A is shifted to a + 128, and 128 times the column sums of B are taken off after; where the exact kernel
+multiplies words of 16 bits there is no need to. A B of u8, which has no saturating product, is shifted to b - 128,
+and 128 times the row sums of A are added. Pairs are (0, 1), (2, 3).. from each of ``block_starts`` on, and what lacks
+a partner is paired with 0.
 """
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
@@ -111,10 +112,12 @@ cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=False, bint s
 cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b) noexcept:
     """Whether a kernel multiplies by B and, if it is of uint8, gains by it."""
     cdef const gemm_kernel *kernel = find_kernel(False)
+    cdef const gemm_kernel *by_unsigned = find_unsigned_kernel()
     if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
         return True
-    return (find_unsigned_kernel() != NULL
-            and takes_amx(kernel, cnp.PyArray_DIM(a, 0), 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False))
+    return by_unsigned != NULL and (
+        by_unsigned.amx[0] == NULL
+        or takes_amx(kernel, cnp.PyArray_DIM(a, 0), 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False))
 
 
 def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulate=False, bint saturating=False,

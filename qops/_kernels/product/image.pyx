@@ -30,7 +30,7 @@ cdef inline int16_t widened(const Image *p, uint8_t x) noexcept nogil:
 
 
 cdef inline uint8_t shifted(const Image *p, uint8_t x) noexcept nogil:
-    return x ^ 0x80 if p.x_signed else x
+    return x ^ 0x80 if p.x_signed and not p.kernel.takes_signed else x
 
 
 cdef void pad_pixels(const Image *p, Py_ssize_t pixels, uint8_t *out) noexcept nogil:
@@ -82,7 +82,7 @@ cdef void transpose_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, 
         for j in range(p.groups):
             transpose_bytes(<const int8_t *>x + j * p.channels * p.channel + i, p.channel, p.channels,
                             min(PIXELS, pixels - i), <int8_t *>out + i * pixel + j * group, to)
-    if p.x_signed:
+    if shifted(p, 0):
         for i in range(pixels * pixel):
             out[i] = shifted(p, out[i])
 

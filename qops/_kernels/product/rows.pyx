@@ -52,7 +52,8 @@ cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t row
     cdef int set_up = 0
     cdef gemm_tile t
     t.fetch = False
-    t.is_signed = p.image.x_signed and p.image.in_place
+    t.is_signed = p.image.x_signed and (p.image.in_place or p.kernel.takes_signed)
+    t.is_unsigned = p.kernel.is_unsigned
     t.set_up = &set_up if p.amx else NULL
     t.lda = p.sw * pixel_bytes(&p.image)
     t.ldc = p.groups * p.oc

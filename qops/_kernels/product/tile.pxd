@@ -18,7 +18,7 @@ cdef extern from "product/types.h" nogil:
         Py_ssize_t ldc
         int accumulate
         int fetch
-        int is_signed
+        int is_signed, is_unsigned
         int *set_up
 
     ctypedef struct gemm_raw:
@@ -29,7 +29,7 @@ cdef extern from "product/types.h" nogil:
 
     ctypedef struct gemm_kernel:
         Py_ssize_t lanes, vectors
-        int widens
+        int widens, takes_signed
         void (*tile)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
         void (**amx)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
         int is_unsigned
@@ -63,6 +63,10 @@ cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil
 cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
                     bint is_packed) noexcept nogil
+cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:
+    """Whether the kernel takes an A of s8 as a + 128."""
+    return not (kernel.widens or kernel.takes_signed or on_unit)
+
 cdef void release(int set_up) noexcept nogil
 cdef void *aligned(void *block) noexcept nogil
 cdef Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil

@@ -82,7 +82,7 @@ cdef int saturating
 for saturating in range(2):
     plain[saturating].lanes = 1
     plain[saturating].vectors = PLAIN_COLUMNS
-    plain[saturating].widens = False
+    plain[saturating].widens = plain[saturating].takes_signed = False
     plain[saturating].tile = plain_saturating if saturating else plain_exact
     plain[saturating].amx[0] = plain[saturating].amx[1] = NULL
     plain[saturating].is_unsigned = False
@@ -113,10 +113,10 @@ cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps,
     It costs a tenth of a microsecond to set up, multiplies 16 rows and 16 quads in the time of one, and wants B packed,
     which vectors do on the way. Measured on Sapphire Rapids; few columns or many made no difference.
     """
-    if kernel.is_unsigned:
-        return True
-    if kernel.amx[0] == NULL or quads < 8:
+    if kernel.amx[0] == NULL:
         return False
+    if kernel.is_unsigned or quads < 8:
+        return kernel.is_unsigned
     if is_packed:
         return rows >= 8 and rows * taps * quads >= 1024
     return rows >= AMX_ROWS and rows * taps * quads >= 2048
@@ -188,11 +188,11 @@ cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ld
 
 cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
                      uint8_t *quads) noexcept nogil:
-    """Packs elements of A along k: widened, or as bytes of which signed ones are shifted by 128 to be unsigned.
+    """Packs elements of A along k: widened, or as bytes; signed ones are shifted by 128 unless the kernel takes them.
 
     What is left of the last quad becomes zero.
     """
-    cdef uint8_t shift = 0x80 if is_signed else 0
+    cdef uint8_t shift = 0x80 if is_signed and not kernel.takes_signed else 0
     cdef int16_t *wide = <int16_t *>quads
     cdef Py_ssize_t i, end = quads_of(kernel, length)
     if not kernel.widens:
@@ -234,7 +234,8 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
     t.ldc = 0
     t.apart = 4 * kernel.lanes * quads
     t.fetch = t.is_signed = False
-    t.set_up = &set_up if kernel.is_unsigned else NULL
+    t.is_unsigned = kernel.is_unsigned
+    t.set_up = &set_up if kernel.is_unsigned and kernel.amx[0] != NULL else NULL
     for j from 0 <= j < n by width:
         columns = padded_columns(kernel, min(width, n - j))
         t.c = sums + j

@@ -2,6 +2,7 @@
 #ifndef QOPS_INTEGER_ROW_H
 #define QOPS_INTEGER_ROW_H
 #include "core/code_ends.h"
+#include "core/cpu.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,11 +20,14 @@ typedef struct {
 /* which steps a row has, for the lanes */
 enum { STEP_CUT = 1, STEP_LEFT = 2, STEP_NEGATIVE = 4, STEP_LOW = 8, STEP_HIGH = 16, STEP_WRAPS = 32 };
 
-/* The numbers of rows, a row for each element in turn. Of what products need, that of the even elements comes first. */
+/* The numbers of rows, a row for each element in turn. Of what products need, an array for each half of a vector: of the
+ * even elements and of the odd ones; on ARM, whose halves are its lower elements and its upper ones, of all elements, and
+ * the same from two elements on. */
 typedef struct {
     int32_t *left, *m, *high;
     int64_t *add[2], *if_negative[2], *low[2];
 } integer_rows;
+enum { HALVES_APART = QOPS_ARM ? 1 : 2 };
 enum { BYTES_OF_ROWS = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
 
 typedef struct { int32_t lowest, highest, zero_point, bare; } integer_ends; /* the ends less the zero point */
@@ -103,20 +107,21 @@ static inline integer_rows rows_in(void *memory, ptrdiff_t count)
 {
     int64_t *const wide = memory;
     int32_t *const narrow = (int32_t *)(wide + 3 * count);
-    const ptrdiff_t half = count / 2;
-    return (integer_rows){narrow, narrow + count, narrow + 2 * count, {wide, wide + half},
-                          {wide + count, wide + count + half}, {wide + 2 * count, wide + 2 * count + half}};
+    const ptrdiff_t other = QOPS_ARM ? 2 : count / 2;
+    return (integer_rows){narrow, narrow + count, narrow + 2 * count, {wide, wide + other},
+                          {wide + count, wide + count + other}, {wide + 2 * count, wide + 2 * count + other}};
 }
 
 /* the row of element `i` */
 static inline void put_row(integer_rows r, ptrdiff_t i, const integer_row *p)
 {
-    const int shift = p->first.right_shift;
+    const int shift = p->first.right_shift, half = i % HALVES_APART;
+    const ptrdiff_t at = i / HALVES_APART;
     r.left[i] = p->left_shift;
     r.m[i] = (int32_t)p->multiplier;
     r.high[i] = p->product_wraps ? shift : shift > 32 ? shift - 32 : 0;
-    r.add[i % 2][i / 2] = p->first.add;
-    r.if_negative[i % 2][i / 2] = p->first.if_negative;
-    r.low[i % 2][i / 2] = shift < 32 ? 32 - shift : 0;
+    r.add[half][at] = p->first.add;
+    r.if_negative[half][at] = p->first.if_negative;
+    r.low[half][at] = shift < 32 ? 32 - shift : 0;
 }
 #endif

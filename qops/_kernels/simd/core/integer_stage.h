@@ -2,38 +2,37 @@
 #ifdef TIER
 #include "core/guess.h"
 
-/* The numbers of a row in the lanes of a vector; those of products of the even and of the odd lanes. */
-typedef struct { vec m, add, if_negative, low; } TIER(factor);
-typedef struct { vec lowest, highest, centre, left, high, half; TIER(factor) even, odd; } TIER(numbers);
+/* The numbers of a row in the lanes of a vector; those of products of one half of the lanes and of the other. */
+typedef struct { vec add, if_negative, low; } TIER(term);
+typedef struct { vec m, lowest, highest, centre, left, high, half; TIER(term) one, other; } TIER(numbers);
 
 TARGET static inline TIER(numbers) TIER(same_in_all)(const integer_row *p)
 {
     const int shift = p->first.right_shift;
-    const TIER(factor) factor = {set1_s32((int32_t)p->multiplier), set1_s64(p->first.add), set1_s64(p->first.if_negative),
-                                 set1_s64(shift < 32 ? 32 - shift : 0)};
-    return (TIER(numbers)){set1_s32((int32_t)p->lowest), set1_s32((int32_t)p->highest), set1_s32(p->centre),
+    const TIER(term) term = {set1_s64(p->first.add), set1_s64(p->first.if_negative), set1_s64(shift < 32 ? 32 - shift : 0)};
+    return (TIER(numbers)){set1_s32((int32_t)p->multiplier), set1_s32(p->lowest), set1_s32(p->highest), set1_s32(p->centre),
                            set1_s32(p->left_shift), set1_s32(p->product_wraps ? shift : shift > 32 ? shift - 32 : 0),
-                           set1_s32((int32_t)p->first.add), factor, factor};
+                           set1_s32((int32_t)p->first.add), term, term};
 }
 
 /* The same where each element has a row of its own; the first element is number `at`. */
 TARGET static inline __attribute__((always_inline)) TIER(numbers) TIER(each_its_own)(integer_rows r, ptrdiff_t at,
                                                                                      TIER(numbers) k)
 {
-    const ptrdiff_t half = at / 2;
-    const vec m = load(r.m + at), high = load(r.high + at);
+    const ptrdiff_t from = at / HALVES_APART;
+    const vec high = load(r.high + at);
+    k.m = load(r.m + at);
     k.left = load(r.left + at);
     k.high = high;
     k.half = srl_s32(sll_s32_lanes(set1_s32(1), high), 1);
-    k.even = (TIER(factor)){m, load(r.add[0] + half), load(r.if_negative[0] + half), load(r.low[0] + half)};
-    k.odd = (TIER(factor)){odd_to_even(m), load(r.add[1] + half), load(r.if_negative[1] + half), load(r.low[1] + half)};
+    k.one = (TIER(term)){load(r.add[0] + from), load(r.if_negative[0] + from), load(r.low[0] + from)};
+    k.other = (TIER(term)){load(r.add[1] + from), load(r.if_negative[1] + from), load(r.low[1] + from)};
     return k;
 }
 
-/* The product of the even lanes and its term, shifted left until its low 32 bits are the high word. */
-TARGET static inline __attribute__((always_inline)) vec TIER(product)(vec x, TIER(factor) k, int steps)
+/* Products of half of the lanes and their terms, shifted left until their low 32 bits are the high word. */
+TARGET static inline __attribute__((always_inline)) vec TIER(product)(vec p, TIER(term) k, int steps)
 {
-    vec p = mul_even_s32(x, k.m);
     if (steps & STEP_NEGATIVE)
         p = add_where_negative_s64(p, k.if_negative);
     p = add_s64(p, k.add);
@@ -49,9 +48,10 @@ TARGET static inline __attribute__((always_inline)) vec TIER(high)(const int32_t
     if (steps & STEP_LEFT)
         near = sll_s32_lanes(near, k.left);
     if (steps & STEP_WRAPS)
-        high = add_s32(mullo_s32(near, k.even.m), k.half);
+        high = add_s32(mullo_s32(near, k.m), k.half);
     else
-        high = weave_high_s32(TIER(product)(near, k.even, steps), TIER(product)(odd_to_even(near), k.odd, steps));
+        high = weave_high_s32(TIER(product)(mul_half_s32(near, k.m), k.one, steps),
+                              TIER(product)(mul_other_half_s32(near, k.m), k.other, steps));
     return steps & (STEP_HIGH | STEP_WRAPS) ? sra_s32_lanes(high, k.high) : high;
 }
 
@@ -75,10 +75,10 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(con
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     if (e.bare)
-        FOR_VECTORS(i, n, LANES / 4, y)
+        FOR_SHORT_TURNS(i, n, LANES / 4, y)
             store(y + i, TIER(high)(x + i, k, steps), stream);
     else
-        FOR_VECTORS(i, n, LANES / 4, y)
+        FOR_SHORT_TURNS(i, n, LANES / 4, y)
             store(y + i, TIER(ended)(TIER(high)(x + i, k, steps), e), stream);
     return done(n, stream);
 }

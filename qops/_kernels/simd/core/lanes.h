@@ -104,8 +104,9 @@
 /* right shift, arithmetic, by a count for each lane, 0 to 31; the left shift of 64-bit lanes above is by 0 to 63 */
 #define sra_s32_lanes(a, n) MM(srav_epi32)(a, n)
 
-/* products of the even lanes in 64 bits, and what the odd lanes need to become even */
-#define mul_even_s32(a, b) MM(mul_epi32)(a, b)
+/* products in 64 bits of half of the lanes: the even ones, on ARM the lower ones; and of the other half */
+#define mul_half_s32(a, b) MM(mul_epi32)(a, b)
+#define mul_other_half_s32(a, b) mul_half_s32(odd_to_even(a), odd_to_even(b))
 #define odd_to_even(a) TIER(bits)(MM(movehdup_ps)(TIER(floats)(a)))
 #define add_s64(a, b) MM(add_epi64)(a, b)
 #define set1_s64(x) TIER(set1_s64)(x)
@@ -115,7 +116,7 @@
 #define add_where_negative_s64(a, b) TIER(add_where_negative_s64)(a, b)
 /* whether some lane is the same in both */
 #define any_equal_s16(a, b) TIER(any_equal_s16)(a, b)
-/* the high halves of 64-bit lanes of a in the even lanes, those of b in the odd ones */
+/* the high words of such products: of a in the lanes that it was made of, of b in the other ones */
 #define weave_high_s32(a, b) TIER(weave_high_s32)(a, b)
 
 /* float32, one rounding an operation; to s32 half-even (rint) or toward zero */
@@ -169,7 +170,7 @@
 #define load_u16_s32(p) MM(cvtepu16_epi32)(TIER(load_half)(p))
 #define load_s16_s32(p) MM(cvtepi16_epi32)(TIER(load_half)(p))
 /* floor(a * b / 2^32) of s32 lanes, b the same in all: x86 multiplies the even ones only, so the odd ones are moved there */
-#define mulhi_s32(a, b) weave_high_s32(mul_even_s32(a, b), mul_even_s32(odd_to_even(a), b))
+#define mulhi_s32(a, b) weave_high_s32(mul_half_s32(a, b), mul_half_s32(odd_to_even(a), b))
 
 AVX2_FN __m256i avx2_zero(void) { return _mm256_setzero_si256(); }
 AVX512_FN __m512i avx512_zero(void) { return _mm512_setzero_si512(); }

@@ -31,7 +31,8 @@
 #define mullo_s16(a, b) NEON(int16x8_t, vmulq_s16, a, b)
 #define mullo_s32(a, b) vmulq_s32(a, b)
 #define mulhrs_s16(a, b) neon_mulhrs_s16((int16x8_t)(a), (int16x8_t)(b))
-#define mulhi_s32(a, b) neon_mulhi_s32(a, b)
+/* SMULL, SMULL2, UZP2 */
+#define mulhi_s32(a, b) weave_high_s32(mul_half_s32(a, b), mul_other_half_s32(a, b))
 
 #define sra_s16(a, n) ((vec)vshrq_n_s16((int16x8_t)(a), n))
 #define sra_s32(a, n) vshrq_n_s32(a, n)
@@ -81,15 +82,14 @@
 #define sll_s32_lanes(a, n) vshlq_s32(a, neon_count(n))
 #define sll_s64_lanes(a, n) ((vec)vshlq_s64((int64x2_t)(a), (int64x2_t)(n)))
 
-/* XTN of both, SMULL */
-#define mul_even_s32(a, b) ((vec)vmull_s32(vmovn_s64((int64x2_t)(a)), vmovn_s64((int64x2_t)(b))))
-#define odd_to_even(a) ((vec)vshrq_n_u64((uint64x2_t)(a), 32))
+#define mul_half_s32(a, b) ((vec)vmull_s32(vget_low_s32(a), vget_low_s32(b)))
+#define mul_other_half_s32(a, b) ((vec)vmull_high_s32(a, b))
 #define add_s64(a, b) NEON(int64x2_t, vaddq_s64, a, b)
 #define set1_s64(x) ((vec)vdupq_n_s64(x))
 /* CMLT, AND, ADD */
 #define add_where_negative_s64(a, b) add_s64(a, vandq_s32((vec)vcltzq_s64((int64x2_t)(a)), b))
 #define any_equal_s16(a, b) (vmaxvq_u16(vceqq_s16((int16x8_t)(a), (int16x8_t)(b))) != 0)
-#define weave_high_s32(a, b) vtrn2q_s32(a, b)
+#define weave_high_s32(a, b) vuzp2q_s32(a, b)
 
 #define add_f32(a, b) vaddq_f32(a, b)
 #define sub_f32(a, b) vsubq_f32(a, b)
@@ -147,12 +147,6 @@ NEON_FN int32x4_t neon_mulhi_s16(int16x8_t a, int16x8_t b)
 {
     const int32x4_t low = vmull_s16(vget_low_s16(a), vget_low_s16(b)), high = vmull_high_s16(a, b);
     return (int32x4_t)vuzp2q_s16((int16x8_t)low, (int16x8_t)high);
-}
-
-NEON_FN int32x4_t neon_mulhi_s32(int32x4_t a, int32x4_t b)
-{
-    const int64x2_t low = vmull_s32(vget_low_s32(a), vget_low_s32(b)), high = vmull_high_s32(a, b);
-    return vuzp2q_s32((int32x4_t)low, (int32x4_t)high);
 }
 
 /* SQRDMULH saturates -32768 * -32768 to 32767; where both are that, -1 * -1 is added, which wraps it */

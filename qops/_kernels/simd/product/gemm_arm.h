@@ -1,10 +1,11 @@
 /* The exact product kernels of 64-bit ARM. One NEON vector holds 4 columns, a panel 16 of them.
  *
  *   neon      SMLAL by a lane, SMLAL2, on int16     acc += a0*b0 + a1*b1
- *   dotprod   UDOT                                  acc += a0*b0 + a1*b1 + a2*b2 + a3*b3 of u8 and u8
- *   i8mm      USMMLA                                2 rows by 2 columns: see tile_i8mm.h
+ *   dotprod   UDOT, SDOT                            acc += a0*b0 + a1*b1 + a2*b2 + a3*b3 of the same signs
+ *   i8mm      USMMLA, SMMLA, UMMLA                  2 rows by 2 columns: see tile_i8mm.h
  *
- * UDOT takes b + 128: 128 times the sum of each row of A is taken off before anything is added. */
+ * For the dot products a B of s8 is packed as b + 128. UDOT takes it so, for an A of u8; SDOT takes what is packed less 128,
+ * for one of s8. Where B is not of the sign of A, 128 times the sums of the rows of A make up for that from the start. */
 #ifndef QOPS_GEMM_ARM_H
 #define QOPS_GEMM_ARM_H
 
@@ -60,24 +61,35 @@ static inline void gemm_pack_flipped(const int8_t *b, ptrdiff_t ldb, ptrdiff_t q
     }
 }
 
-static void gemm_pack_s8(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
+static void gemm_pack_bytes(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
 {
     gemm_pack_flipped(b, ldb, quads, columns, vdupq_n_u8(0), panel);
 }
 
-static void gemm_pack_u8(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
+static void gemm_pack_shifted(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
 {
     gemm_pack_flipped(b, ldb, quads, columns, vdupq_n_u8(128), panel);
 }
 
-/* 2 rows of each 4 columns, widened to int16: a row behind the other, as SMLAL and SMLAL2 read them */
-static void gemm_pack_s16(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
+/* 2 rows of each 4 columns, widened to 16 bits: a row behind the other, as SMLAL and SMLAL2 read them */
+static inline void gemm_pack_widened(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, int is_unsigned,
+                                     uint8_t *panel)
 {
     for (ptrdiff_t q = 0; q < quads; ++q, b += 2 * ldb)
         for (ptrdiff_t j = 0; j < columns; j += 4, panel += 16) {
-            const int8x8_t rows = (int8x8_t)vset_lane_u32(gemm_word(b + ldb + j), vdup_n_u32(gemm_word(b + j)), 1);
-            vst1q_s16((int16_t *)panel, vmovl_s8(rows));
+            const uint8x8_t rows = (uint8x8_t)vset_lane_u32(gemm_word(b + ldb + j), vdup_n_u32(gemm_word(b + j)), 1);
+            vst1q_u16((uint16_t *)panel, is_unsigned ? vmovl_u8(rows) : (uint16x8_t)vmovl_s8((int8x8_t)rows));
         }
+}
+
+static void gemm_pack_s16(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
+{
+    gemm_pack_widened(b, ldb, quads, columns, 0, panel);
+}
+
+static void gemm_pack_u16(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
+{
+    gemm_pack_widened(b, ldb, quads, columns, 1, panel);
 }
 
 /* gcc would load far ahead, for which 32 registers are too few */
@@ -108,34 +120,54 @@ static inline __attribute__((always_inline)) V gemm_exact_neon_dot(int32x4_t acc
 
 #define NAME(f) gemm_exact_dotprod_##f
 #define TARGET GEMM_DOTPROD
-#define START_ROW(r) { \
+#define START_ROW(r) if (t->is_unsigned == shift) { \
         const V off = gemm_exact_dotprod_off(t, r, shift); \
         c##r##0 -= off; c##r##1 -= off; c##r##2 -= off; c##r##3 -= off; \
     }
-#define DOT(acc, a, b) ((V)vdotq_lane_u32((uint32x4_t)(acc), (uint8x16_t)(b), vget_low_u8((uint8x16_t)(a)), 0))
-/* 128 times the sum of a row of A */
-static inline TARGET V gemm_exact_dotprod_off(const gemm_tile *t, ptrdiff_t row, int shift)
+#define QUAD(p) BROADCAST(p)
+#define QUADS(p) (shift ? LOAD(p) ^ 0x80808080u : LOAD(p))
+#define DOT(acc, a, b) (shift ? gemm_exact_dotprod_signed(acc, a, b) : gemm_exact_dotprod_unsigned(acc, a, b))
+static inline __attribute__((always_inline)) TARGET V gemm_exact_dotprod_unsigned(V acc, V a, V b)
 {
-    const uint8x16_t flip = vdupq_n_u8(shift ? 128 : 0), all = vdupq_n_u8(128);
-    uint32x4_t off = vdupq_n_u32(0);
+    return (V)vdotq_lane_u32((uint32x4_t)acc, (uint8x16_t)b, vget_low_u8((uint8x16_t)a), 0);
+}
+static inline __attribute__((always_inline)) TARGET V gemm_exact_dotprod_signed(V acc, V a, V b)
+{
+    return (V)vdotq_lane_s32((int32x4_t)acc, (int8x16_t)b, vget_low_s8((int8x16_t)a), 0);
+}
+static inline __attribute__((always_inline)) TARGET uint32x4_t gemm_exact_dotprod_sum(uint32x4_t sum, uint8x16_t a,
+                                                                                      int is_signed)
+{
+    const uint8x16_t ones = vdupq_n_u8(1);
+    return is_signed ? (uint32x4_t)vdotq_s32((int32x4_t)sum, (int8x16_t)a, (int8x16_t)ones) : vdotq_u32(sum, a, ones);
+}
+/* 128 times the sum of a row of A, -128 times if that is signed */
+static inline TARGET V gemm_exact_dotprod_off(const gemm_tile *t, ptrdiff_t row, int is_signed)
+{
+    uint32x4_t sum = vdupq_n_u32(0);
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
         const uint8_t *a = t->a + t->tap[i] + row * t->lda;
         ptrdiff_t q = t->quads;
         for (; q >= 4; q -= 4, a += 16)
-            off = vdotq_u32(off, veorq_u8(vld1q_u8(a), flip), all);
-        for (; q > 0; --q, a += 4) {
-            const uint8x16_t quad = (uint8x16_t)vsetq_lane_u32(gemm_word(a), vdupq_n_u32(0), 0);
-            off = vdotq_u32(off, veorq_u8(quad, flip), (uint8x16_t)vsetq_lane_u32(0x80808080u, vdupq_n_u32(0), 0));
-        }
+            sum = gemm_exact_dotprod_sum(sum, vld1q_u8(a), is_signed);
+        for (; q > 0; --q, a += 4)
+            sum = gemm_exact_dotprod_sum(sum, (uint8x16_t)BROADCAST(a), is_signed);
     }
-    return (V)vdupq_n_u32(vaddvq_u32(off));
+    return (V)vdupq_n_u32(vaddvq_u32(sum) * (is_signed ? -128u : 128u));
 }
 #include "product/tile.h"
 #undef TARGET
 #undef START_ROW
 
-#define NAME(f) gemm_exact_i8mm_##f
 #define TARGET GEMM_I8MM
+#define NAME(f) gemm_exact_i8mm_##f
+#define SHIFTS 0
+#define MMLA(acc, a, b) (shift ? vmmlaq_s32(acc, (int8x16_t)(a), b) : vusmmlaq_s32(acc, a, b))
+#include "product/tile_i8mm.h"
+
+#define NAME(f) gemm_unsigned_i8mm_##f
+#define SHIFTS 1
+#define MMLA(acc, a, b) ((int32x4_t)vmmlaq_u32((uint32x4_t)(acc), a, (uint8x16_t)(b)))
 #include "product/tile_i8mm.h"
 #undef TARGET
 
@@ -156,13 +188,24 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
 {
     static const gemm_kernel exact[] = {
         { .lanes = 4, .vectors = 4, .widens = 1, .tile = gemm_exact_neon_tile, .pack = gemm_pack_s16 },
-        { .lanes = 4, .vectors = 4, .tile = gemm_exact_dotprod_tile, .pack = gemm_pack_u8 },
-        { .lanes = 4, .vectors = 4, .tile = gemm_exact_i8mm_tile, .pack = gemm_pack_s8 },
+        { .lanes = 4, .vectors = 4, .takes_signed = 1, .tile = gemm_exact_dotprod_tile, .pack = gemm_pack_shifted },
+        { .lanes = 4, .vectors = 4, .takes_signed = 1, .tile = gemm_exact_i8mm_tile, .pack = gemm_pack_bytes },
     };
     return tier >= QOPS_NEON && !saturating ? exact + tier - QOPS_NEON : NULL;
 }
 
-static const gemm_kernel *gemm_find_unsigned(int tier) { (void)tier; return NULL; }
+/* the kernel for a B of u8 */
+static const gemm_kernel *gemm_find_unsigned(int tier)
+{
+    static const gemm_kernel exact[] = {
+        { .lanes = 4, .vectors = 4, .is_unsigned = 1, .widens = 1, .tile = gemm_exact_neon_tile, .pack = gemm_pack_u16 },
+        { .lanes = 4, .vectors = 4, .is_unsigned = 1, .takes_signed = 1, .tile = gemm_exact_dotprod_tile,
+          .pack = gemm_pack_bytes },
+        { .lanes = 4, .vectors = 4, .is_unsigned = 1, .tile = gemm_unsigned_i8mm_tile, .pack = gemm_pack_bytes },
+    };
+    return tier >= QOPS_NEON ? exact + tier - QOPS_NEON : NULL;
+}
+
 static void gemm_amx_release(void) {}
 
 #endif

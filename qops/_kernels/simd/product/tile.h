@@ -7,6 +7,7 @@
  *   SHAPES(X)         X(rows, vectors) for every tile shape
  *   START_ROW(r)      what the accumulators of a row begin with besides times * sums
  *   APART, STEP(v)    bytes from a vector of B to the next, and from a quad to the next of v vectors
+ *   QUAD(p) QUADS(p)  how A and B are taken if A is signed, which `shift` says; where there are none, A as a + 128
  * Accumulators are named variables of a vector_size type: gcc 12 keeps arrays of them, or __m512i, in memory.
  *
  * Large tiles do their last 4 quads row by row, and store each row as soon as it is ready. 24 stores one after another
@@ -21,9 +22,12 @@
 #define DECLARE(r) V c##r##0 = s0, c##r##1 = s1, c##r##2 = s2, c##r##3 = s3;
 #define ROW_OF_A(r) ((r < 3 ? a0 : a3) + r % 3 * lda)
 #define DOT_ONE(r, v) c##r##v = DOT(c##r##v, x, b##v);
+#ifndef QUAD
 #define QUAD(p) (shift ? BROADCAST(p) ^ 0x80808080u : BROADCAST(p))
+#define QUADS(p) LOAD(p)
+#endif
 #define DOT_ROW(r) const V x = QUAD(ROW_OF_A(r)); ALL_VECTORS(DOT_ONE, r)
-#define LAST_ONE(r, q, v) c##r##v = DOT(c##r##v, x, LOAD(b + STEP(vectors) * q + apart * v));
+#define LAST_ONE(r, q, v) c##r##v = DOT(c##r##v, x, QUADS(b + STEP(vectors) * q + apart * v));
 #define LAST_QUAD(r, q) { const V x = QUAD(ROW_OF_A(r) + 4 * q); ALL_VECTORS(LAST_ONE, r, q) }
 #define STORE_ONE(r, v) \
     if (accumulate) c##r##v += LOAD(c + r * ldc + v * LANES); \
@@ -49,10 +53,10 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
         a0 = t->a + t->tap[i];
         a3 = a0 + 3 * lda;
         for (ptrdiff_t q = t->quads - (i + 1 == t->taps ? last : 0); q > 0; --q) {
-            const V b0 = LOAD(b);
-            const V b1 = vectors > 1 ? LOAD(b + apart) : b0;
-            const V b2 = vectors > 2 ? LOAD(b + 2 * apart) : b0;
-            const V b3 = vectors > 3 ? LOAD(b + 3 * apart) : b0;
+            const V b0 = QUADS(b);
+            const V b1 = vectors > 1 ? QUADS(b + apart) : b0;
+            const V b2 = vectors > 2 ? QUADS(b + 2 * apart) : b0;
+            const V b3 = vectors > 3 ? QUADS(b + 3 * apart) : b0;
             ALL_ROWS(DOT_ROW)
             a0 += 4;
             a3 += 4;
@@ -84,6 +88,7 @@ static void NAME(tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors)
 #undef DECLARE
 #undef ROW_OF_A
 #undef QUAD
+#undef QUADS
 #undef DOT_ONE
 #undef DOT_ROW
 #undef LAST_ONE

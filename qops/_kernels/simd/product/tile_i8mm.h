@@ -1,6 +1,6 @@
-/* tile.h with USMMLA, which adds to 2 rows by 2 columns the products of 8 bytes of each: two quads. A vector of columns
+/* tile.h with MMLA(acc, a, b), which adds to 2 rows by 2 columns the products of 8 bytes of each: two quads. A vector of columns
  * is zipped with that of the next quad to two of column pairs; a last quad without a partner is zipped with zeros.
- * Of rows that are odd in number the last is taken twice. */
+ * Of rows that are odd in number the last is taken twice. If SHIFTS, an A that is signed is taken as a + 128. */
 
 #define ALL_PAIRS(X) X(0) if (rows > 2) { X(1) } if (rows > 4) { X(2) }
 #define ALL_VECTORS(X, ...) X(__VA_ARGS__, 0) if (vectors > 1) { X(__VA_ARGS__, 1) } \
@@ -12,8 +12,8 @@
 #define LOAD_LAST(p) x##p = veorq_u8(vcombine_u8(vcreate_u8(gemm_word(a + 2 * p * lda)), \
                                                  vcreate_u8(gemm_word(a + 2 * p * lda + SECOND(p)))), flip);
 #define DOT_PAIR(p, v) if (rows > 2 * p) { \
-        c##p##v##l = vusmmlaq_s32(c##p##v##l, x##p, low); \
-        c##p##v##h = vusmmlaq_s32(c##p##v##h, x##p, high); \
+        c##p##v##l = MMLA(c##p##v##l, x##p, low); \
+        c##p##v##h = MMLA(c##p##v##h, x##p, high); \
     }
 #define DOT_VECTOR(next, v) { \
         const uint32x4_t b0 = (uint32x4_t)LOAD(b + 4 * LANES * v), b1 = next(v); \
@@ -38,7 +38,7 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
 {
     const ptrdiff_t lda = t->lda, ldc = t->ldc;
     const int accumulate = t->accumulate;
-    const uint8x16_t flip = vdupq_n_u8(shift ? 128 : 0);
+    const uint8x16_t flip = vdupq_n_u8(SHIFTS && shift ? 128 : 0);
     int32_t *c = t->c;
     DECLARE(0) DECLARE(1) DECLARE(2)
     uint8x16_t x0 = flip, x1 = flip, x2 = flip;
@@ -76,3 +76,7 @@ static void NAME(tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors)
         gemm_fetch(t, rows, vectors * LANES);
     shapes[vectors - 1][rows - 1][t->is_signed](t);
 }
+
+#undef NAME
+#undef SHIFTS
+#undef MMLA

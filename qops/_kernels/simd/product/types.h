@@ -26,7 +26,8 @@ typedef struct {
     ptrdiff_t ldc;            /* elements between rows of C */
     int accumulate;           /* add to C instead of replacing it */
     int fetch;                /* C lies far away */
-    int is_signed;            /* A is s8: tile takes a + 128, which is u8, amx takes a; not for kernels that widen */
+    int is_signed;            /* A is s8: amx takes a, tile too if it takes_signed, else a + 128; not for those that widen */
+    int is_unsigned;          /* B is u8 */
     int *set_up;              /* what the tiles of the matrix unit are set up for, 0 nothing; NULL: vectors multiply */
 } gemm_tile;
 
@@ -41,11 +42,12 @@ typedef struct {
 typedef struct {
     ptrdiff_t lanes, vectors; /* columns a vector, vectors a whole panel */
     int widens;               /* A and B are packed as int16 */
+    int takes_signed;         /* tile takes an A of s8 as it is */
     /* C tile of `rows` rows and `vectors` vectors */
     void (*tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
     /* the same of any number of rows and panels on the matrix unit, of A that is u8 or s8; NULL if there is none */
     void (*amx[2])(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
-    int is_unsigned;          /* B is u8; then amx does all, and tile too is on the matrix unit */
+    int is_unsigned;          /* B is u8; if there is amx it does all then, and tile too is on the matrix unit */
     /* packs whole quads of `columns` columns (a multiple of lanes) of row-major B */
     void (*pack)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel);
     /* the same of vectors that lie apart; NULL if they do not */
