@@ -233,6 +233,7 @@ def test_add_8p8to8_of_no_code_and_of_one(n, guess):
         (qops.quantized_add_8p8to8, "range"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Setting the dtype")  # numpy 2.5 would rather not
 def test_add_looks_at_arrays_when_all_numbers_are_known(op, place):
     """A number that retypes an array when it is asked for its value: a loop would read beyond the array."""
     codes = np.zeros(4, np.uint32).view(np.uint8)

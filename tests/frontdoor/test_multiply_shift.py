@@ -85,6 +85,7 @@ def test_multiply_shift_takes_the_name_from_an_array():
     assert multiply_shift(x, 1, 1, rounding=np.array(["floor"])[0]).tolist() == [-2, 1]
 
 
+@pytest.mark.filterwarnings("ignore:Setting the dtype")  # numpy 2.5 would rather not
 def test_a_factor_that_retypes_the_array_is_harmless():
     """The array is looked at last: as uint8 it is four times as long, as float64 it is refused."""
 

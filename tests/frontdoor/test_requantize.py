@@ -155,6 +155,7 @@ def test_requantize_rejects(arguments, options, message):
 
 @pytest.mark.parametrize("op", [qops.requantize, qops.requantize_32to8])
 @pytest.mark.parametrize("at", ["t", "min", "max"])
+@pytest.mark.filterwarnings("ignore:Setting the dtype")  # numpy 2.5 would rather not
 def test_a_number_that_retypes_the_array_is_harmless(op, at):
     """The array is looked at last: its codes are then of another type."""
 
@@ -170,6 +171,7 @@ def test_a_number_that_retypes_the_array_is_harmless(op, at):
         op(t, **ends)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the dtype")  # numpy 2.5 would rather not
 def test_a_range_that_retypes_the_array_is_harmless():
     class Number:
         def __float__(self):
