@@ -1,5 +1,6 @@
 """Settings of hypothesis, random numbers of each test's own, each SIMD tier in turn, and a guard of the tier."""
 
+import os
 import zlib
 
 import numpy as np
@@ -8,8 +9,9 @@ from hypothesis import settings
 
 from qops._kernels.core import tiers as isa
 
+DRAWS = int(os.environ.get("QOPS_DRAWS", "3"))
 # no clock decides a test, and every run draws the same examples
-settings.register_profile("qops", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("qops", deadline=None, max_examples=20 * DRAWS, derandomize=True)
 settings.load_profile("qops")
 
 

@@ -19,7 +19,7 @@ PYTHON = "python{}.{}".format(*sys.version_info)
 COMPILER = "aarch64-linux-gnu-gcc"
 QEMU = "qemu-aarch64-static"
 TOOLS = {QEMU: "qemu-user-static", COMPILER: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"}
-PYTEST = ["pytest", "-q", "-p", "no:cacheprovider"]
+PYTEST = ["pytest", "-q", *(f"-pno:{name}" for name in ("cacheprovider", "logging", "faulthandler"))]
 NO_MORE = "recommends suggests conflicts breaks replaces enhances"
 LINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 
@@ -33,6 +33,8 @@ TESTS = [  # longest first; the loops over elements are the same on all tiers bu
     ("tests/frontdoor", f"not ({OTHERS['max']})", ("max",)),
     ("tests/nouns", "", ("neoverse-n1",)),
 ]
+# an emulator is slow: fewer random cases, still of every length; and nothing is translated to bytecode twice
+FEWER = {"QOPS_DRAWS": "1", "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(HERE / "bytecode")}
 # left out: these start child processes, which would be programs of this machine
 STARTS_CHILDREN = ("tests/product/test_amx.py", "tests/product/test_threads.py")
 
@@ -98,7 +100,7 @@ def compile_kernels() -> None:
 
 def in_qemu(cpu: str, module: list[str]) -> subprocess.CompletedProcess[str]:
     """Runs a Python module on a CPU."""
-    environment = {**os.environ, "PYTHONPATH": f"{LIB}:{SITE}", "QOPS_ISA": CPUS[cpu], "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": f"{LIB}:{SITE}", "QOPS_ISA": CPUS[cpu], **FEWER}
     python = [QEMU, "-L", str(SYSTEM), "-cpu", cpu, str(SYSTEM / "usr/bin" / PYTHON), "-P"]
     return subprocess.run([*python, "-m", *module], cwd=ROOT, env=environment, capture_output=True, text=True)
 

@@ -27,6 +27,7 @@ NAMED = (
 )
 LENGTHS = [*range(201), *range(4096, 4096 + 66), *range(4177, 4340, 3)]  # the latter where other bodies start, and end
 BIG = (70_001, 2 * 2**20 + 77, 8 * 2**20 + 33)  # outputs on both sides of 8 MiB
+DRAWS = int(os.environ.get("QOPS_DRAWS", "3"))
 BEST = isa.name()
 LOOPS_ON_AVX2 = ["shifted_half_even", "nnlib_scaled", "rule own cmsis-s64"]
 READ_ONLY = [name for name, case in NAMED.items() if case in RANGES]
@@ -94,7 +95,7 @@ def test_lanes_do_the_work(name, tier, rng, monkeypatch):
 def test_every_length_and_alignment_gives_the_bits_of_the_plain_loop(name, tier):
     for n in LENGTHS:
         rng = np.random.default_rng([n, len(name)])
-        for _ in range(3):
+        for _ in range(DRAWS):
             call = NAMED[name](rng, n)
             assert results(tier, call) == results("plain", call), f"{n} elements"
 
