@@ -137,7 +137,7 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
     """
     top = 1.0 if q_dst is None else _one(q_dst, "q_dst")
     scale = top / _product(q_a, q_w)
-    check.integer(mask, "mask", 1 if scale.size > 1 else 0)
+    mask = check.integer(mask, "mask", 1 if scale.size > 1 else 0)
     return Scales(scale, mask if scale.size > 1 else 0)
 
 

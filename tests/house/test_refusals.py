@@ -248,3 +248,24 @@ def test_numbers_that_run_code_come_before_arrays(name):
             same(got, want)
         except AssertionError:
             same(got, call(name, **plain))
+
+
+class Counted(Real):
+    """A number that counts how often it is asked for its value."""
+
+    times = 0
+
+    def __index__(self):
+        self.times += 1
+        return self.value
+
+    __float__ = __index__
+
+
+@pytest.mark.parametrize("name", [name for name in OPS if numbers(name)])
+def test_numbers_are_asked_for_their_value_once(name):
+    """Some ask for plain numbers, or arrays of them, where a scale or a zero point may be an array."""
+    for key, good in numbers(name).items():
+        value = Counted(int(good) if good == int(good) else good, [])
+        text = refusal(name, **{key: value})
+        assert value.times == 1 or text.startswith(f"{key}: expected"), f"{key}: {value.times}"

@@ -255,3 +255,10 @@ def test_out_of_a_subclass_runs_no_code_of_its_own():
     assert (out == 1).all()
     with pytest.raises(ValueError, match=r"^out: shares memory"):
         qops.dequantize((memory[:, 3], 1.0, 2.0), out=out)
+
+
+def test_named_tuples_made_quickly_hash_as_tuples():
+    """They are made past tuple's own constructor, which from Python 3.14 on keeps a hash in the tuple."""
+    t = qops.quantize([1.0, 2.0])
+    _, info = qops.quantized_add_8p8to8(t, t, return_info=True)
+    assert hash(info) == hash(tuple(info)) == hash(info)
