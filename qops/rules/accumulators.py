@@ -17,6 +17,8 @@ from qops.rules.table import TABLE
 
 __all__ = ["integers", "requantize"]
 
+_FEW = 4096  # channels whose numbers are kept for the next call
+
 
 def _fits(multiplier: Any, right_shift: Any) -> Any:
     return (multiplier >= -(2**31)) & (multiplier < 2**31) & (right_shift >= 0) & (right_shift <= 62)
@@ -47,6 +49,21 @@ def _given(integers: Any) -> tuple[Any, Any]:
 def _of_one(rule: str, steps: float | tuple[int, int], zero: int, lo: int, hi: int) -> Numbers:
     """The numbers of a rule with one scale: calls repeat theirs."""
     return Numbers(TABLE[rule], steps, zero, lo, hi)
+
+
+@lru_cache(maxsize=64)
+def _of_few(rule: str, steps: tuple[bytes, ...], zero: int, lo: int, hi: int) -> Numbers:
+    """The same with the scales of some channels, or their multipliers and right shifts, as bytes."""
+    if len(steps) == 1:
+        return Numbers(TABLE[rule], np.frombuffer(steps[0], np.float64), zero, lo, hi)
+    return Numbers(TABLE[rule], tuple(np.frombuffer(part, np.int64) for part in steps), zero, lo, hi)
+
+
+def _of_channels(rule: str, steps: Any, zero: int, lo: int, hi: int) -> Numbers:
+    parts = steps if isinstance(steps, tuple) else (steps,)
+    if parts[0].size > _FEW:
+        return Numbers(TABLE[rule], steps, zero, lo, hi)
+    return _of_few(rule, tuple([part.tobytes() for part in parts]), zero, lo, hi)
 
 
 def _scales(scale: Any) -> float | NDArray[np.float64]:
@@ -142,7 +159,8 @@ def requantize(
     >>> requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
-    row, codes = rule_of(rule), of_dtype(dtype)
+    rule_of(rule)
+    codes = of_dtype(dtype)
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
     zero = integer(zero_point, "zero_point", -(2**31), 2**31 - 1)
@@ -151,11 +169,11 @@ def requantize(
     steps: Any = _given(integers) if scale is None else _scales(scale)
     first = steps[0] if isinstance(steps, tuple) else steps
     by_channel = isinstance(first, np.ndarray)
-    numbers = Numbers(row, steps, zero, lo, hi) if by_channel else _of_one(rule, steps, zero, lo, hi)
+    numbers = (_of_channels if by_channel else _of_one)(rule, steps, zero, lo, hi)
     moved = integer(in_zero_point, "in_zero_point", -(2**31), 2**31 - 1)
     where = integer(axis, "axis", -64, 63)
     if not by_channel and moved == 0:
-        made = numbers.run_one.of_plain(acc, S32, out, codes.dtype.num)
+        made = numbers.run().of_plain(acc, S32, out, codes.dtype.num)
         if made is not None:
             return made
     x = as_array(acc, "acc")
@@ -173,7 +191,7 @@ def requantize(
         return _by_channel(near, where, numbers, codes.dtype, out)
     result = np.empty(x.shape, codes.dtype) if out is None else out
     if x.size:
-        numbers.run_one(near, result)
+        numbers.run()(near, result)
     return result
 
 
@@ -181,7 +199,7 @@ def _by_channel(x: NDArray[Any], axis: int, numbers: Numbers, dtype: Any, out: N
     """The codes with a scale for each channel."""
     run = numbers.run(max(1, prod(x.shape[axis:][1:])))  # refuses a scale that the rule cannot take
     made = out if out is not None and out.flags.c_contiguous and out.flags.aligned else np.empty(x.shape, dtype)
-    run(np.require(x, None, ["C", "A"]), made)
+    run(x if x.flags.c_contiguous and x.flags.aligned else np.require(x, None, ["C", "A"]), made)
     if out is None or made is out:
         return made
     out[...] = made

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.core.numbers import are_plain
+from qops._kernels.core.pair_stage import PairCodes
+from qops.codes import of_dtype
 from qops.qtensor import as_array, integer, number, output
-from qops.rules.pairs import fill, made
+from qops.rules.pairs import ADD, MUL, Operands
 
 __all__ = ["add", "mul"]
 
@@ -16,19 +20,65 @@ Array = NDArray[Any]
 _NAMES = ("a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 
 
+_TABLES = {"add": ADD, "mul": MUL}
+
+
+def _checked(scale: float, zero_point: int, name: str, lo: int, hi: int) -> tuple[float, int]:
+    value = number(scale, f"{name}_scale")
+    if not value > 0:
+        raise ValueError(f"{name}_scale: expected a number above 0, got {value}")
+    return value, integer(zero_point, f"{name}_zero_point", lo, hi)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> tuple[PairCodes, int, PairCodes | None]:
+    """What makes the codes of dtypes x and y, the rule's width, what makes those of the tail: calls repeat theirs."""
+    rules, name = _TABLES[table], rule.removeprefix(f"{table}/")
+    if name not in rules:
+        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(rules)}")
+    row = rules[name]
+    for dtype, word in ((x, "a"), (y, "b")):
+        if dtype not in (np.uint8, np.int8) and not (row.takes_int16 and dtype == np.int16):
+            wide = ", ".join(key for key, other in rules.items() if other.takes_int16)
+            raise TypeError(f"{word}: expected uint8 or int8 data, or int16 by {wide}, got {dtype}")
+    if x != y:
+        raise TypeError(f"b: expected {x} data as a, got {y}")
+    codes = of_dtype(x)
+    ends = codes.lowest, codes.highest
+    zeros = (0, 0) if codes.dtype.itemsize > 1 else ends
+    sides = [_checked(numbers[2 * i], numbers[2 * i + 1], side, *zeros) for i, side in enumerate("aby")]
+    p = Operands(*sides[0], *sides[1], *sides[2], *ends)
+    try:
+        with np.errstate(all="ignore"):  # what is beyond float32 is refused
+            return row.made(p), row.width, rules[row.tail].made(p) if row.tail else None
+    except ValueError as why:
+        if str(why).startswith(("a_scale", "y_scale")):
+            raise
+        scales = ", ".join(str(scale) for scale, _ in sides)
+        raise ValueError(f"a_scale, b_scale, y_scale: {scales} are out of the range of {name}") from why
+
+
+def _fill(run: PairCodes, rest: PairCodes, tail: int, a: Array, b: Array, out: Array) -> None:
+    """Set `out` to the codes: whole widths first, in the order of memory, and then the tail."""
+    flat, x, y = np.empty(a.size, out.dtype), np.ravel(a), np.ravel(b)
+    run(x[:-tail], y[:-tail], flat[:-tail])
+    rest(x[-tail:], y[-tail:], flat[-tail:])
+    out[...] = flat.reshape(out.shape)
+
+
 def _pair(table: str, a: ArrayLike, b: ArrayLike, rule: object, out: Any, *numbers: Any) -> Array:
     x, y = as_array(a, "a"), as_array(b, "b")
     if not are_plain(numbers):
         asked = zip((number, integer) * 3, numbers, _NAMES, strict=True)
         numbers = tuple(check(value, word) for check, value, word in asked)
-    run, width, rest = made(table, rule if isinstance(rule, str) else repr(rule), x.dtype, y.dtype, *numbers)
+    run, width, rest = _made(table, rule if isinstance(rule, str) else repr(rule), x.dtype, y.dtype, *numbers)
     if x.shape != y.shape:
         raise ValueError(f"a, b: expected equal shapes, got {x.shape} and {y.shape}")
     result = output(out, x.dtype.num, x, y)
     if rest is None or x.size % width == 0:
         run(x, y, result)
     else:
-        fill(run, rest, x.size % width, x, y, result)
+        _fill(run, rest, x.size % width, x, y, result)
     return result
 
 

@@ -1,6 +1,5 @@
 """What accumulators are requantized by: a rule with its numbers, for one scale or one a channel, and its kernels."""
 
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,6 +66,7 @@ class Numbers:
     def __init__(self, rule: Rule, scale: Any, zero_point: int, lo: int, hi: int):
         self.rule, self.zero_point, self.lo, self.hi = rule, zero_point, lo, hi
         self.scale, self._given = scale, None
+        self._last: tuple[int, rows.Codes] | None = None
         if isinstance(scale, tuple):
             self._given = scale
             self.scale = np.ldexp(np.float64(scale[0]), -np.asarray(scale[1]))
@@ -82,13 +82,14 @@ class Numbers:
         multiplier, right_shift = self.integers
         return Multiplier(int(multiplier), int(right_shift))
 
-    @cached_property
-    def run_one(self) -> rows.Codes:
-        """`run` for one scale, made once."""
-        return self.run()
-
     def run(self, inner: int = 1) -> rows.Codes:
         """What requantizes accumulators, `inner` of each channel in turn; ValueError for a scale it cannot take."""
+        known = self._last
+        if known is None or known[0] != inner:
+            known = self._last = inner, self._made(inner)
+        return known[1]
+
+    def _made(self, inner: int) -> rows.Codes:
         if self.rule.multiplier in SINGLES:
             return self._single_run(inner)
         if self.rule.multiplier in FLOATS:

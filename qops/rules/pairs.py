@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from math import frexp
 from typing import Any, NamedTuple
 
@@ -13,16 +12,15 @@ from numpy.typing import NDArray
 from qops._kernels.core import rows
 from qops._kernels.core.multipliers import one_multiplier
 from qops._kernels.core.pair_stage import PairCodes
-from qops.codes import of_dtype
-from qops.qtensor import integer, number
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.scales import Derivation, fma, real_scale
 
-__all__ = ["ADD", "MUL", "PairRule"]
+__all__ = ["ADD", "MUL", "Operands", "PairRule"]
 
 F32 = np.float32
 Array = NDArray[Any]
 _LARGEST_SHIFT = 62
+_HALF = 2**30, 31  # 1/2 as a multiplier and a right shift
 
 
 class Operands(NamedTuple):
@@ -44,7 +42,7 @@ class Operands(NamedTuple):
 
     def last(self, rule: str, steps: Any) -> rows.Codes:
         """The stage that makes codes of values, by a rule of `TABLE` and its scale or integers."""
-        return Numbers(rule_of(rule), steps, self.y_zero_point, self.lo, self.hi).run_one
+        return Numbers(rule_of(rule), steps, self.y_zero_point, self.lo, self.hi).run()
 
     def last_float(self, scale: Any, zero_point: str) -> rows.Codes:
         """The stage ``rint(value * scale)`` in float32, with the zero point "outside" or "inside" of the rounding."""
@@ -99,13 +97,23 @@ def _steps(p: Operands, rule: str) -> list[tuple[int, int]]:
 
 
 def _staged(p: Operands, steps: list[tuple[int, int]], lefts: list[int], second: str, last: rows.Codes) -> PairCodes:
-    """Each operand shifted to the left and rounded once or twice, half up at first; the sum through the last stage."""
-    more = 0 if p.hi > 255 or max(n for _, n in steps) > _LARGEST_SHIFT - 2 else 2  # bits that int32 has left
+    """Each operand shifted to the left and rounded once or twice, half up at first; the sum through the last stage.
+
+    The scale of one of them is half of twice itself: halved, what is shifted is exact. If both are, the sum is one.
+    """
+    zeros = p.a_zero_point, p.b_zero_point
+    exact = [(step == _HALF and left > 0, z, left - 1) for step, z, left in zip(steps, zeros, lefts, strict=True)]
+    if all(is_half for is_half, _, _ in exact):
+        a, b = (_side(z, 2**left) for _, z, left in exact)
+        return PairCodes("sum", a, b, last)
+    i = [is_half for is_half, _, _ in exact].index(True)
+    (_, zero, left), (_, other_zero, other_left), (m, n) = exact[i], exact[1 - i], steps[1 - i]
+    more = 0 if p.hi > 255 or n > _LARGEST_SHIFT - 2 else 2  # bits that int32 has left
     how: dict[str, Any] = {"first": "half_up", "second": second, "split": "at 31" if second else "once"}
     how |= {"zero_point": 0, "lowest": -(2**31), "highest": 2**31 - 1, "shifted": more}
-    of_a, of_b = (rows.IntegerCodes(np.array([m], np.int64), np.array([n], np.int64), **how) for m, n in steps)
-    a, b = (_side(z, left + more) for z, left in zip((p.a_zero_point, p.b_zero_point), lefts, strict=True))
-    return PairCodes("staged", a, b, last, of_a=of_a, of_b=of_b)
+    stage = rows.IntegerCodes(np.array([m], np.int64), np.array([n], np.int64), **how)
+    half, other = _side(zero, left), _side(other_zero, other_left + 1 + more)
+    return PairCodes("staged", half, other, last, of_b=stage, exchanged=i == 1)
 
 
 def _tflite_add(rule: str) -> Callable[[Operands], PairCodes]:
@@ -260,41 +268,3 @@ MUL = {
     ),
 }
 """Rules of the product of two tensors, by name."""
-TABLES = {"add": ADD, "mul": MUL}
-
-
-def _checked(scale: float, zero_point: int, name: str, lo: int, hi: int) -> tuple[float, int]:
-    value = number(scale, f"{name}_scale")
-    if not value > 0:
-        raise ValueError(f"{name}_scale: expected a number above 0, got {value}")
-    return value, integer(zero_point, f"{name}_zero_point", lo, hi)
-
-
-@lru_cache(maxsize=256, typed=True)
-def made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> tuple[PairCodes, int, PairCodes | None]:
-    """What makes the codes of dtypes x and y, the rule's width, what makes those of the tail: calls repeat theirs."""
-    rows, name = TABLES[table], rule.removeprefix(f"{table}/")
-    if name not in rows:
-        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(rows)}")
-    row = rows[name]
-    for dtype, word in ((x, "a"), (y, "b")):
-        if dtype not in (np.uint8, np.int8) and not (row.takes_int16 and dtype == np.int16):
-            wide = ", ".join(key for key, row in rows.items() if row.takes_int16)
-            raise TypeError(f"{word}: expected uint8 or int8 data, or int16 by {wide}, got {dtype}")
-    if x != y:
-        raise TypeError(f"b: expected {x} data as a, got {y}")
-    codes = of_dtype(x)
-    ends = codes.lowest, codes.highest
-    zeros = (0, 0) if codes.dtype.itemsize > 1 else ends
-    sides = [_checked(numbers[2 * i], numbers[2 * i + 1], side, *zeros) for i, side in enumerate("aby")]
-    p = Operands(*sides[0], *sides[1], *sides[2], *ends)
-    with np.errstate(all="ignore"):  # what is beyond float32 is refused
-        return row.made(p), row.width, rows[row.tail].made(p) if row.tail else None
-
-
-def fill(run: PairCodes, rest: PairCodes, tail: int, a: Array, b: Array, out: Array) -> None:
-    """Set `out` to the codes: whole widths first, in the order of memory, and then the tail."""
-    flat, x, y = np.empty(a.size, out.dtype), np.ravel(a), np.ravel(b)
-    run(x[:-tail], y[:-tail], flat[:-tail])
-    rest(x[-tail:], y[-tail:], flat[-tail:])
-    out[...] = flat.reshape(out.shape)

@@ -76,7 +76,7 @@ def reciprocal(size: int) -> tuple[int, int]:
 
 
 def _away_stored(w: Windows) -> Pooled:
-    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.lo, w.hi).run_one)
+    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.lo, w.hi).run())
 
 
 def _even_stored(w: Windows) -> Pooled:
@@ -114,7 +114,7 @@ def _ort_global(w: Windows) -> Pooled:
     scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
     if not np.isfinite(scale):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort-global computes in float32")
-    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).run_one
+    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).run()
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 

@@ -254,7 +254,7 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = np.uin
         raise TypeError(f"dtype: expected uint8 or int8, got {codes.dtype}")
     lo, hi = number(min, "min"), number(max, "max")
     if lo > hi:
-        raise ValueError(f"range: min {lo} > max {hi}")
+        raise ValueError(f"min, max: {lo} > {hi}")
     lo, hi = builtins.min(lo, 0.0), builtins.max(hi, 0.0)
     try:
         with np.errstate(all="ignore"):
@@ -262,5 +262,5 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = np.uin
     except (ZeroDivisionError, OverflowError, ValueError):
         found = None
     if found is None or not np.isfinite(found.scale):
-        raise ValueError(f"range: {rule} gives no scale for {lo} to {hi}")
+        raise ValueError(f"min, max: {rule} gives no scale for {lo} to {hi}")
     return found

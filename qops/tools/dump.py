@@ -35,6 +35,10 @@ _SAID = (  # by probes, by vectors, and of where a dump is from: nothing that de
 )
 _OPERANDS = ("a", "b", "a_zp", "b_zp")  # of the product that made accumulators
 _RATIOS = {"a_over_y": "a_scale", "b_over_y": "b_scale"}  # of scales, for a y_scale of 1
+_RECODED = {  # codes that get another scale, by the names that accumulators have
+    **{"x": "acc", "x_scale": "in_scale", "x_zp": "in_zero_point", "y_scale": "out_scale", "y_zp": "zero_point"},
+    **{"y_dtype": "dtype", "x_dtype": "w_dtype"},
+}
 _CODES = ("zero_point", "qmin", "qmax", "a_zp", "b_zp", "y_zp")
 _SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
 _INPUT = {"requantize": "acc", "add": "a", "mul": "a", "quantize": "x", "avgpool": "x"}
@@ -83,7 +87,10 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     _check_data(kind, source, result, second, name)
     data, checked = _by_element(_typed(kind, source, name), _checked(given))
     _check_codes(checked, np.iinfo(result.dtype))
-    return Dump(kind, data, result, second, checked)
+    dump = Dump(kind, data, result, second, checked)
+    if "out_scale" in checked and not np.isfinite(dump.scale()).all():
+        raise ValueError("in_scale, w_scale, out_scale: in_scale * w_scale / out_scale is beyond every float")
+    return dump
 
 
 def _check_codes(numbers: dict[str, Any], info: "np.iinfo[Any]") -> None:
@@ -224,6 +231,8 @@ def read_dump(path: Path) -> Dump:
         A file that is no such dump; a missing name is named.
     """
     parts = _read(path)
+    if "x_zp" in parts and "acc" not in parts:
+        parts = {"w_scale": 1.0} | {_RECODED.get(name, name): value for name, value in parts.items()}
     dtype = parts.pop("dtype", None)
     if "kind" not in parts and "acc" not in parts:
         raise ValueError(f"kind: missing in {path.name}, one of {', '.join(KINDS)}")

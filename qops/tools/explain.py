@@ -127,6 +127,14 @@ def _gives(c: Candidate, dump: Dump) -> bool:
     return np.array_equal(codes, dump.y.reshape(codes.shape))
 
 
+def _by_names_given(dump: Dump, why: Exception) -> Exception:
+    """Why the last rule refused; of a range by its ends, not by the scale that a range rule chose."""
+    if "rmin" not in dump.numbers:
+        return why
+    lo, hi = dump.numbers["rmin"], dump.numbers["rmax"]
+    return ValueError(f"rmin, rmax: no range rule gives {lo} to {hi} a scale that float32 holds")
+
+
 def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] = lambda words: None) -> Explanation:
     """Explain a dump; see `explain`.
 
@@ -154,7 +162,7 @@ def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] =
         mistakes = [] if exact else _mistakes(dump, progress)
     excluded = sorted((v for v in found if v.differs), key=lambda v: v.differs)
     if refused and not found and not mistakes:
-        raise next(iter(refused.values()))
+        raise _by_names_given(dump, next(iter(refused.values())))
     separated: Probe | None = None
     if probe:
         separated = probe_for(dump, exact or [v.rule for v in excluded[:_NEAREST]])

@@ -230,6 +230,8 @@ def _values(dump: Dump) -> Dump:
     n, (lo, hi) = dump.numbers, dump.ends
     chosen = {(n["scale"], n["zero_point"])} if "scale" in n else candidates.choices(dump)
     every = [np.arange(max(lo - z, -4096) - 1, min(hi - z, 4096) + 1.0, 0.5) * scale for scale, z in chosen]
-    x = np.concatenate(every).astype(np.float32)
+    with np.errstate(over="ignore"):
+        x = np.concatenate(every).astype(np.float32)
+    x = x[np.isfinite(x)]
     x = np.unique(np.concatenate([x, np.nextafter(x, -np.inf), np.nextafter(x, np.inf)])).astype(np.float32)
     return replace(dump, x=x, y=np.zeros(x.shape, dump.y.dtype))

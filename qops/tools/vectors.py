@@ -161,7 +161,8 @@ def _tried(rule: Rule, n: Numbers, dtype: Any) -> tuple[NDArray[np.int32], list[
 
 def _always(x: NDArray[np.int32], y: NDArray[Any], n: Numbers) -> list[int]:
     """Ties on both sides of 0, both ends of saturation and the extremes, 0."""
-    halves = np.abs(x.astype(np.float64) * n.scale) % 1
+    with np.errstate(all="ignore"):  # what is beyond float64 is no tie
+        halves = np.abs(x.astype(np.float64) * n.scale) % 1
     ties = np.flatnonzero(np.abs(halves - 0.5) < 2.0**-20)
     above, below = ties[x[ties] > 0], ties[x[ties] < 0]
     ends = [np.flatnonzero(y == end) for end in (n.lo, n.hi)]

@@ -123,3 +123,43 @@ def test_scales_too_far_apart_are_refused_by_their_names():
     how = {"a_scale": 1e30, "a_zero_point": 0, "b_scale": 1e-30, "b_zero_point": 0, "y_zero_point": 0}
     with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: too far apart for tflite-double"):
         rules.add(codes, codes, "tflite-double", y_scale=1e-30, **how)
+
+
+def refusal(call, *arguments, **named):
+    """The text of the ValueError that a call raises; "" of one that gives codes. A warning would be an error here."""
+    try:
+        assert call(*arguments, **named).dtype == np.uint8
+    except ValueError as why:
+        return str(why)
+    return ""
+
+
+@pytest.mark.parametrize("odd", [1e308, 1e300, 5e-324, 1e-310, 1e-46, 3.5e38, 1e-300])
+@pytest.mark.parametrize(("call", "rule"), [*((rules.add, r) for r in rules.ADD), *((rules.mul, r) for r in rules.MUL)])
+def test_odd_scales_are_taken_or_refused_by_their_names(call, rule, odd):
+    codes = np.arange(256, dtype=np.uint8)
+    refused = [refusal(call, codes, codes, rule, **HOW | {name: odd}) for name in ("a_scale", "b_scale", "y_scale")]
+    assert all(
+        not why or why.startswith(("a_scale, b_scale, y_scale: ", "a_scale, b_scale: ", "y_scale: ")) for why in refused
+    )
+    assert any(refused) or rule == "tflite-single"  # which cuts its multipliers
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])
+@pytest.mark.parametrize("scales", [(0.5, 0.25), (0.25, 0.5), (0.5, 0.5), (0.3, 0.1), (0.1, 0.3)])
+@pytest.mark.parametrize("rule", ["tflite-double", "tflite-single"])
+def test_the_operand_with_the_larger_scale_is_halved_exactly(tier, rng, rule, scales, dtype):
+    info, left = np.iinfo(dtype), 15 if dtype == np.int16 else 20
+    a, b = rng.integers(info.min, info.max + 1, (2, 3000)).astype(dtype)
+    zeros = (0, 0, 0) if dtype == np.int16 else (info.min + 3, info.max - 9, info.min + 70)
+    how = {f"{n}_zero_point": z for n, z in zip("aby", zeros, strict=True)} | dict(
+        zip(("a_scale", "b_scale", "y_scale"), (*scales, 0.55), strict=True)
+    )
+    parts = [
+        rules.requantize((q.astype(np.int32) - z) << left, rule, scale=s / (2 * max(scales)), dtype=np.int32)
+        for q, z, s in zip((a, b), zeros, scales, strict=False)
+    ]
+    want = rules.requantize(
+        parts[0] + parts[1], rule, scale=2 * max(scales) / (2**left * 0.55), zero_point=zeros[2], dtype=dtype
+    )
+    np.testing.assert_array_equal(rules.add(a, b, rule, **how), want)

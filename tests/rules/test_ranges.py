@@ -31,9 +31,9 @@ def test_the_range_of_nothing_but_0_has_a_scale_of_no_sign(rule):
 
 
 def test_a_range_without_a_scale_is_refused():
-    with pytest.raises(ValueError, match=r"^range: tflite gives no scale for 0\.0 to 5e-324"):
+    with pytest.raises(ValueError, match=r"^min, max: tflite gives no scale for 0\.0 to 5e-324"):
         rules.choose_range(0.0, 5e-324, "tflite")
-    with pytest.raises(ValueError, match=r"^range: torch-observer gives no scale"):
+    with pytest.raises(ValueError, match=r"^min, max: torch-observer gives no scale"):
         rules.choose_range(-3e38, 3e38, "torch-observer")
 
 

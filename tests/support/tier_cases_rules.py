@@ -7,7 +7,7 @@ from qops import codes, rules
 from qops._kernels.core import rows
 from qops.rules.numbers import Numbers
 
-TYPES = [np.uint8, np.int8, np.int32, np.int16, np.int32]
+TYPES = [np.uint8, np.int8, np.uint16, np.int16, np.int32]
 ONE = ["tflite-double", "tflite-single", "half-up-double", "rndna", "cmsis-s64", "fp32-away", "double-away"]
 ONE += ["double-even-zp-inside"]
 EACH = ["tflite-double", "tflite-single", "rndna", "fp32-even", "double-away"]
@@ -63,7 +63,7 @@ def quantized(rule):
 
     def case(rng, n):
         x = tier_cases.drawn(rng, n, np.float32, finite=True)
-        out = tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 4)])
+        out = tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 5)])
         row, scale = codes.of(out), 2.0 ** rng.uniform(-6, 6)
         x[::3] = np.float32(scale) * (rng.integers(-300, 300, x[::3].size) + np.float32(0.5))  # quotients next to ties
         made = rules.QUANTIZE[rule]
@@ -78,11 +78,12 @@ def pair(call, rule):
     """A case of two arrays of codes."""
 
     def case(rng, n):
-        dtype = TYPES[rng.integers(0, 2)]
+        dtype = [np.uint8, np.int8, np.int16][rng.integers(0, 3 if rule.startswith("tflite") else 2)]
         a, b = (tier_cases.drawn(rng, n, dtype) for _ in "ab")
         row, out = codes.of(a), tier_cases.unaligned(rng, n, dtype)
-        how = {f"{name}_scale": 2.0 ** rng.uniform(-3, 0) * [1, 4][name == "y"] for name in "aby"}
-        how |= {f"{name}_zero_point": int(rng.integers(row.lowest, row.highest, endpoint=True)) for name in "aby"}
+        how = {f"{name}_scale": 2.0 ** rng.choice([rng.uniform(-3, 0), -1]) * [1, 4][name == "y"] for name in "aby"}
+        zeros = (0, 0) if dtype == np.int16 else (row.lowest, row.highest)
+        how |= {f"{name}_zero_point": int(rng.integers(*zeros, endpoint=True)) for name in "aby"}
         return lambda: (out, call(a, b, rule, out=out, **how))
 
     return case
@@ -91,5 +92,5 @@ def pair(call, rule):
 NAMED = {f"rule {rule}": one(rule) for rule in ONE} | {f"rule each {rule}": each(rule) for rule in EACH}
 NAMED |= {f"rule own {rule}": own(rule) for rule in ["cmsis-s64", "fp32-away"]}
 NAMED |= {f"pair add {rule}": pair(rules.add, rule) for rule in ["tflite-double", "xnnpack", "ort-x86", "torch-tail"]}
-NAMED |= {"pair mul tflite-single": pair(rules.mul, "tflite-single")}
+NAMED |= {f"pair mul {rule}": pair(rules.mul, rule) for rule in ["tflite-single", "fp32-even"]}
 NAMED |= {f"quantize {rule}": quantized(rule) for rule in ["div-away", "fma-zp-inside"]}

@@ -12,22 +12,25 @@ import pytest
 import qops
 from qops import rules
 from qops.__main__ import main
-from qops.tools.dump import read_dump
-from qops.tools.explain import explained
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rules"
 PAIR = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
 CODES = np.uint8([1, 2, 3])
-NO_DUMPS = {"textbook_shift", "litert_requantize"}  # a shift without a scale; other names
+KINDS = ("requantize", "add", "mul", "quantize", "avgpool")
+
+
+def kind_of(case: dict) -> str:
+    """The kind that the name of a rule begins with; that of accumulators has none."""
+    return case["rule"].split("/")[0].removesuffix("-rescale") if "/" in case["rule"] else "requantize"
 
 
 def golden() -> Iterator[tuple[str, dict]]:
-    """One case of each rule of each file whose cases are dumps."""
+    """One case of each rule of each file; without those that are given integers in the place of scales, or no rule."""
     for path in sorted(GOLDEN.glob("*.json")):
-        cases = {case["rule"]: case for case in json.loads(path.read_text()) if path.stem not in NO_DUMPS}
-        for rule, case in cases.items():
+        for rule, case in {case["rule"]: case for case in json.loads(path.read_text())}.items():
             names = case["attrs"].keys() | case["inputs"].keys()
-            if {"acc", "out_scale"} <= names or {"acc", "scale"} <= names or "y_zp" in names or "kernel" in names:
+            has_scales = names & {"scale", "out_scale", "y_scale", "kernel", "a_over_y"}
+            if kind_of(case) in KINDS and has_scales and "y" in case["outputs"]:
                 yield f"{path.stem} {rule}", case
 
 
@@ -35,17 +38,24 @@ CASES = dict(golden())
 
 
 def test_golden_vectors_are_dumps():
-    assert len(CASES) > 50
+    assert {kind_of(case) for case in CASES.values()} == set(KINDS)
     assert {"torch_add add/torch-qnnpack", "xnnpack_qnnpack_add_shim add/qnnpack"} <= CASES.keys()
+    assert {"litert_requantize requantize/half-up-double", "ort_quantizelinear quantize/div-even"} <= CASES.keys()
+    assert len(CASES) > 60
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_rule_of_golden_vectors_is_named(tmp_path, name):
+def test_the_rule_of_golden_vectors_is_named(tmp_path, capsys, name):
     case, arrays = CASES[name], np.load(GOLDEN / f"{name.split()[0]}.npz")
-    kind = case["rule"].split("/")[0].removesuffix("-rescale") if "/" in case["rule"] else "requantize"
     parts = {key: arrays[value] for key, value in {**case["inputs"], **case["outputs"]}.items()}
-    np.savez(tmp_path / "dump.npz", kind=kind, id=case["id"], system=case["system"], **case["attrs"], **parts)
-    assert case["rule"] in explained(read_dump(tmp_path / "dump.npz")).exact
+    said = {"kind": kind_of(case), "id": case["id"], "system": case["system"], **case["attrs"]}
+    np.savez(tmp_path / "dump.npz", **said, **parts)
+    typed = {"dtype": str(parts["y"].dtype)} | said
+    lists = {key: value.tolist() for key, value in parts.items()}
+    (tmp_path / "dump.json").write_text(json.dumps(typed | lists))
+    for file in ("dump.npz", "dump.json"):
+        assert main(["explain", str(tmp_path / file), "--json"]) == 0
+        assert case["rule"].removeprefix("requantize/") in json.loads(capsys.readouterr().out)["exact"]
 
 
 @pytest.mark.parametrize("one", [[0.375], (0.375,), np.array([0.375]), np.array(0.375)])

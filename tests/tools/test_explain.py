@@ -156,6 +156,28 @@ def test_scales_beyond_float32_are_explained_without_a_warning():
     assert not qops.explain(np.int32([1, 2]), np.int8([3, 4]), scale=1e300).exact
 
 
+@pytest.mark.parametrize("probe", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "numbers", "names"),
+    [
+        ("requantize", {"in_scale": 1e308, "w_scale": 1e300, "out_scale": 1.0}, "in_scale, w_scale, out_scale"),
+        ("requantize", {"in_scale": 1.0, "w_scale": [1.0, 2.0], "out_scale": 5e-324}, "in_scale, w_scale, out_scale"),
+        ("quantize", {"scale": 1e308, "zero_point": 0}, "scale"),
+        ("quantize", {"scale": 5e-324, "zero_point": 0}, "scale"),
+        ("quantize", {"rmin": -1e308, "rmax": 1e308}, "rmin, rmax"),
+        ("quantize", {"rmin": 0.0, "rmax": 1e305}, "rmin, rmax"),
+        ("mul", PAIR | {"a_scale": 1e308, "b_scale": 1e300}, "a_scale, b_scale, y_scale"),
+        ("mul", PAIR | {"y_scale": 5e-324}, "a_scale, b_scale, y_scale"),
+    ],
+)
+def test_odd_scales_are_refused_by_the_names_given(kind, numbers, names, probe):
+    """A warning would be an error here."""
+    codes = np.uint8([[1, 200], [7, 5]])
+    x = codes.astype({"requantize": np.int32, "quantize": np.float32}.get(kind, np.uint8))
+    with pytest.raises(ValueError, match=f"^{names}: "):
+        qops.explain(x, codes, kind=kind, b=codes if kind == "mul" else None, probe=probe, **numbers)
+
+
 def test_the_command_line_says_what_it_takes(capsys):
     for words in (["--help"], ["explain", "--help"], ["vectors", "--help"]):
         done = subprocess.run([sys.executable, "-m", "qops", *words], capture_output=True, text=True, check=True)

@@ -56,7 +56,7 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
 cdef object double_stage(const DoubleRow* p, const double* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of int32 accumulators; in contiguous arrays with another scale for each channel."""
     cdef Channels channels
-    cdef Maker m = Maker(codes_s32, bytes_s32, &channels.row, 4)
+    cdef Maker m = Maker(codes_s32, bytes_s32, NULL, &channels.row, 4)
     cdef bytearray memory
     cdef double* each
     cdef Py_ssize_t i

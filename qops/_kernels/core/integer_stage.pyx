@@ -31,6 +31,7 @@ cdef extern from "core/integer_stage.h":
     Py_ssize_t stage_own__simd(int, const void*, bint, int32_t*, Py_ssize_t, const int64_t*, const int64_t*,
                                const IntegerRow*) nogil
     Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, const IntegerRow*, bint) nogil
+    Py_ssize_t stage_16__simd(int, const int32_t*, void*, bint, Py_ssize_t, const IntegerRow*, bint) nogil
 
 ctypedef fused value:
     int32_t
@@ -91,10 +92,14 @@ cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, 
     return stage_8__simd(tier(), <int32_t*>x, c, is_signed, n, <const IntegerRow*>row, n >= STREAM)
 
 
+cdef Py_ssize_t pairs_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* row) noexcept nogil:
+    return stage_16__simd(tier(), <int32_t*>x, c, is_signed, n, <const IntegerRow*>row, 2 * n >= STREAM)
+
+
 cdef Maker integer_maker(bint is_wide, const IntegerRow* p) noexcept nogil:
     if is_wide:
-        return Maker(codes_s64, NULL, p, 8)
-    return Maker(codes_s32, bytes_s32, p, 4)
+        return Maker(codes_s64, NULL, NULL, p, 8)
+    return Maker(codes_s32, bytes_s32, pairs_s32, p, 4)
 
 
 cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,

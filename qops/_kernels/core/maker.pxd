@@ -13,6 +13,7 @@ ctypedef void (*Each)(const void* x, int32_t* c, Py_ssize_t n, const void* rows,
 cdef struct Maker:
     Codes codes
     Bytes bytes  # makes the first codes of 8 bits at once and returns how many; NULL if there is no such loop
+    Bytes pairs  # the same of 16 bits
     const void* row
     int itemsize  # of an element of x
 

@@ -46,6 +46,8 @@ cdef void make(const Maker* m, const void* x, void* c, int size, bint is_signed,
         return
     if size == 1 and m.bytes is not NULL:
         i = m.bytes(x, c, is_signed, n, m.row)
+    elif size == 2 and m.pairs is not NULL:
+        i = m.pairs(x, c, is_signed, n, m.row)
     while i < n:
         count = min(n - i, <Py_ssize_t>BLOCK)
         m.codes(<char*>x + i * m.itemsize, block, count, m.row)

@@ -14,7 +14,7 @@ class PairCodes:
         b: dict[str, Any],
         last: Codes,
         *,
-        of_a: Codes | None = None,
         of_b: Codes | None = None,
+        exchanged: bool = False,
     ) -> None: ...
     def __call__(self, a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...

@@ -4,7 +4,7 @@
     sum        (a - a_zero) * a_multiplier + (b - b_zero) * b_multiplier
     float sum  fma(a - a_zero, a_scale, a_plus) + fma(b - b_zero, b_scale, b_plus)
     chain      fma(a - a_zero, a_scale, fma(b - b_zero, b_scale, b_plus))
-    staged     stage((a - a_zero) << a_multiplier) + stage((b - b_zero) << b_multiplier), each by a stage of its own
+    staged     ((a - a_zero) << a_multiplier) + stage((b - b_zero) << b_multiplier), by a stage of its own
 
 Integers are int32; fma is one rounding to float32.
 """
@@ -26,12 +26,16 @@ cdef extern from "core/pair_stage.h":
         SUM "PAIR_SUM"
         FLOAT_SUM "PAIR_FLOAT_SUM"
         CHAIN "PAIR_CHAIN"
-        SHIFTED "PAIR_SHIFTED"  # of the first code alone
+        SHIFTED "PAIR_SHIFTED"  # of the second code alone
+        ONTO "PAIR_ONTO"  # the first code, shifted, onto the value that is there
+    ctypedef enum Type "pair_codes":
+        U8 "PAIR_U8"
+        S8 "PAIR_S8"
+        S16 "PAIR_S16"
     ctypedef struct Side "pair_side":
         int32_t zero, multiplier
         float scale, plus
-    Py_ssize_t pair_values__simd(int, const void*, const void*, bint, void*, Py_ssize_t, Side, Side, Form) nogil
-    Py_ssize_t add_to__simd(int, int32_t*, const int32_t*, Py_ssize_t) nogil
+    Py_ssize_t pair_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Side, Side, Form) nogil
 
 cdef enum:
     BLOCK = 1024  # values between the loops: 4 KB
@@ -53,15 +57,17 @@ cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, 
     """The int32 or float32 values of pairs of codes."""
     cdef int32_t* whole = <int32_t*>x
     cdef float* reals = <float*>x
-    cdef Py_ssize_t i = 0
-    if code is not int16_t:
-        i = pair_values__simd(tier(), a, b, code is int8_t, x, n, p, s, form)
+    cdef Type type = S16 if code is int16_t else S8 if code is int8_t else U8
+    cdef Py_ssize_t i = pair_values__simd(tier(), a, b, type, x, n, p, s, form)
     if form == PRODUCT:
         for i in range(i, n):
             whole[i] = (a[i] - p.zero) * (b[i] - s.zero)
     elif form == SHIFTED:
         for i in range(i, n):
-            whole[i] = (a[i] - p.zero) * (1 << p.multiplier)
+            whole[i] = (b[i] - s.zero) * (1 << s.multiplier)
+    elif form == ONTO:
+        for i in range(i, n):
+            whole[i] += (a[i] - p.zero) * (1 << p.multiplier)
     elif form == SUM:
         for i in range(i, n):
             whole[i] = (a[i] - p.zero) * p.multiplier + (b[i] - s.zero) * s.multiplier
@@ -76,31 +82,24 @@ cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, 
 cdef struct Pairs:
     Side a, b
     Form form
-    bint is_signed
+    bint is_signed, exchanged  # exchanged: a is the second array
     int size
-    Maker of_a, of_b, last
+    Maker of_b, last
 
 
 cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, Pairs* p) noexcept nogil:
-    cdef int32_t[BLOCK] near, other
-    cdef int32_t* total = <int32_t*>x
-    cdef Py_ssize_t i
-    if p.form != SHIFTED:
-        values_of(a, b, x, n, p.a, p.b, p.form)
-        return
-    values_of(a, a, near, n, p.a, p.a, SHIFTED)
-    p.of_a.codes(near, total, n, p.of_a.row)
-    values_of(b, b, near, n, p.b, p.b, SHIFTED)
-    p.of_b.codes(near, other, n, p.of_b.row)
-    for i in range(add_to__simd(tier(), total, other, n), n):
-        total[i] += other[i]
+    cdef int32_t[BLOCK] near
+    values_of(a, b, near if p.form == SHIFTED else x, n, p.a, p.b, p.form)
+    if p.form == SHIFTED:
+        p.of_b.codes(near, <int32_t*>x, n, p.of_b.row)
+        values_of(a, b, x, n, p.a, p.b, ONTO)
 
 
 cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef Pairs* p = <Pairs*>using
     cdef int32_t[BLOCK] x
-    cdef const char* a = data[0]
-    cdef const char* b = data[1]
+    cdef const char* a = data[1 if p.exchanged else 0]
+    cdef const char* b = data[0 if p.exchanged else 1]
     cdef Py_ssize_t i, count
     for i from 0 <= i < n by BLOCK:
         count = min(n - i, <Py_ssize_t>BLOCK)
@@ -119,15 +118,15 @@ cdef class PairCodes:
     cdef Pairs pairs
     cdef tuple stages
 
-    def __init__(self, str form, Side a, Side b, Codes last, *, Codes of_a=None, Codes of_b=None):
+    def __init__(self, str form, Side a, Side b, Codes last, *, Codes of_b=None, bint exchanged=False):
         cdef Pairs* p = &self.pairs
         cdef bint is_real
-        p.form, p.a, p.b = FORMS[form], a, b
+        p.form, p.a, p.b, p.exchanged = FORMS[form], a, b, exchanged
         is_real = p.form == FLOAT_SUM or p.form == CHAIN
         p.last = last.maker(cnp.NPY_FLOAT32 if is_real else cnp.NPY_INT32)
         if p.form == SHIFTED:
-            p.of_a, p.of_b = of_a.maker(cnp.NPY_INT32), of_b.maker(cnp.NPY_INT32)
-        self.stages = last, of_a, of_b
+            p.of_b = of_b.maker(cnp.NPY_INT32)
+        self.stages = last, of_b
 
     def __call__(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
         cdef Pairs p = self.pairs

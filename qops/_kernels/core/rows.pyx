@@ -27,6 +27,8 @@ cdef dict NAMES = {
 }
 cdef dict FORMS = {"times": TIMES, "fused": FUSED, "over": OVER}
 SPLITS = ("once", "at 31", "past 31", "last bit")
+cdef enum:
+    FAR = 1 << 18  # values, which the near caches do not hold: they are read once
 cdef enum Split:  # where a shift that is rounded twice is split
     ONCE
     AT_31
@@ -225,8 +227,13 @@ cdef class FloatCodes(Codes):
         """The codes of float32 values, into `out` if that is given, apart from `source`; None if one is NaN."""
         take(x, cnp.NPY_FLOAT32, cnp.NPY_FLOAT32)
         cdef cnp.ndarray made = output(out, code_typenum, source)
+        cdef cnp.npy_intp n = cnp.PyArray_SIZE(x)
+        cdef cnp.ndarray kept = None
         if out is None:
             return made if float_stage_unless_nan(&self.row, x, made) else None
+        if n >= FAR and cnp.PyArray_ISCARRAY_RO(x) and cnp.PyArray_ISCARRAY(made):
+            kept = cnp.PyArray_EMPTY(1, &n, code_typenum, 0)
+            return made if float_stage_unless_nan(&self.row, x, made, kept) else None
         if holds_nan(x):
             return None
         float_stage(&self.row, x, made)

@@ -19,4 +19,6 @@ static inline int has_code_ends(int64_t zero_point, int64_t lowest, int64_t high
 #define narrow_s32_codes(q, e)                                                                       \
     clamp_codes(in_order(narrow_s16_u8(add_sat_s16(narrow_s32_s16((q)[0], (q)[1]), set1_s16((e).zero)),  \
                                        add_sat_s16(narrow_s32_s16((q)[2], (q)[3]), set1_s16((e).zero)))), e)
+/* two vectors of codes of 16 bits, signed or not */
+#define narrow_s32_pairs(a, b, is_signed) ((is_signed) ? in_order_once(narrow_s32_s16(a, b)) : narrow_s32_u16(a, b))
 #endif

@@ -109,6 +109,19 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)
     return done(n, stream);
 }
 
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16)(const int32_t *x, int is_int, uint16_t *c,
+                                                                                 ptrdiff_t n, float_row p, int is_signed,
+                                                                                 qops_rounding rounding, int steps, int stream)
+{
+    const vecf scale = set1_f32(p.scale);
+    FOR_LOADS(i, n, LANES / 2, x, c, stream) {
+        const vec a = TIER(float_code)(x + i, is_int, scale, p, steps, rounding);
+        const vec b = TIER(float_code)(x + i + LANES / 4, is_int, scale, p, steps, rounding);
+        store(c + i, narrow_s32_pairs(a, b, is_signed), stream);
+    }
+    return done(n, stream);
+}
+
 /* three loops: what few rows do costs the others nothing */
 #define BY_ROUNDING(loop, ...)                                                                     \
     (steps < FLOAT_ONCE       ? BY_ROUNDING_OF(steps & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__) \
@@ -144,6 +157,15 @@ TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, 
         return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, &ends)
                       : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, &ends);
     return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, 0) : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, 0);
+}
+
+TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, int is_signed,
+                                             int steps, int stream)
+{
+    if (n < LANES / 2)
+        return 0;
+    return is_int ? BY_ROUNDING(TIER(float_loop_16), x, 1, c, n, p, is_signed)
+                  : BY_ROUNDING(TIER(float_loop_16), x, 0, c, n, p, is_signed);
 }
 #undef BY_ROUNDING
 #undef BY_ROUNDING_OF
@@ -219,6 +241,15 @@ static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int,
     const int has_ends = has_float_ends(p, is_signed, &ends);
     const int steps = steps_of_one(p, is_int);
     return p.wide ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, steps, stream);
+}
+
+/* the ends of the codes are those of the type, or between them */
+static inline ptrdiff_t float_codes_16__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
+                                             float_row p, int stream)
+{
+    const int base = is_signed ? INT16_MIN : 0, steps = steps_of_one(p, is_int);
+    return p.wide || p.lowest < base || p.highest > base + UINT16_MAX
+               ? 0 : RUN_TIER(tier, float_codes_16, x, is_int, c, n, p, is_signed, steps, stream);
 }
 #endif
 #endif

@@ -92,6 +92,18 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const
     return done(n, stream);
 }
 
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(const int32_t *x, uint16_t *c, ptrdiff_t n,
+                                                                           const integer_row *p, integer_ends e, int is_signed,
+                                                                           int steps, int stream)
+{
+    const TIER(numbers) k = TIER(same_in_all)(p);
+    FOR_LOADS(i, n, LANES / 2, x, c, stream) {
+        const vec a = TIER(ended)(TIER(high)(x + i, k, steps), e), b = TIER(ended)(TIER(high)(x + i + LANES / 4, k, steps), e);
+        store(c + i, narrow_s32_pairs(a, b, is_signed), stream);
+    }
+    return done(n, stream);
+}
+
 #define BY_STEPS(loop, ...)                                                                                            \
     (steps == 0                               ? loop(__VA_ARGS__, 0, stream)                                           \
      : steps == STEP_LOW                      ? loop(__VA_ARGS__, STEP_LOW, stream)                                    \
@@ -106,6 +118,12 @@ TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t 
                                         int stream)
 {
     return BY_STEPS(TIER(loop_s32), x, y, n, p, e);
+}
+
+TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t n, const integer_row *p, integer_ends e,
+                                       int is_signed, int steps, int stream)
+{
+    return BY_STEPS(TIER(loop_16), x, c, n, p, e, is_signed);
 }
 
 TARGET static inline vec TIER(exact_once)(const int32_t *x, const void *numbers, code_ends e)
@@ -199,6 +217,19 @@ static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, 
     const int steps = steps_of(once);
     return steps >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, once, e, steps, stream)
                                                                    : ANY_ROW(tier, x, 0, y, n, p);
+}
+
+static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, const integer_row *p,
+                                       int stream)
+{
+    integer_row room;
+    integer_ends e;
+    if (n < LANES_OF(tier) / 2)
+        return 0;
+    const integer_row *const once = in_one_step(p, &room);
+    const int steps = steps_of(once);
+    return steps >= 0 && whole_range(p) && has_integer_ends(p, &e)
+               ? RUN_TIER(tier, stage_16, x, c, n, once, e, is_signed, steps, stream) : 0;
 }
 
 static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, integer_rows r,
