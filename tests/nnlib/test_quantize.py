@@ -33,7 +33,7 @@ def test_quantize_matches_twin(x, r):
 
 @pytest.mark.parametrize("exponent", range(-25, -16))
 def test_a_tiny_lower_end_above_0_counts_to_its_last_bit(exponent):
-    x = np.float32(np.arange(4000, 4200) * 2.0**-20)  # each multiple of what the mantissas are shifted to, about a code
+    x = np.float32(np.arange(1000, 1100) * 2.0**-19)  # as fine as shifted mantissas, from code 0 to code 1
     check(nnlib.quantize(x, 1.5 * 2.0**exponent, 1.0), twin.quantize_mantissa(x, 1.5 * 2.0**exponent, 1.0))
 
 
