@@ -13,6 +13,7 @@ ctypedef struct Product:
     Py_ssize_t ldb
     const uint8_t *panels  # packed B
     const int32_t *sums  # and its column sums
+    bint far  # L2 does not hold packed B
     const Run *runs  # of k, or NULL if it is one
     Py_ssize_t n_runs
     Py_ssize_t quads  # of all runs

@@ -73,6 +73,8 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.is_unsigned = p.kernel.is_unsigned
     t.set_up = p.set_up
     t.fetch = p.quads >= MIN_FETCH and p.m * p.ldc >= FAR
+    if p.set_up != NULL:
+        t.fetch = p.far
 
 
 cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, int32_t *c) noexcept nogil:

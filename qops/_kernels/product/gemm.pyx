@@ -26,6 +26,7 @@ cnp.import_array()
 
 cdef enum:
     B_SHIFT = 128  # what a B of u8 is shifted down by
+    L2_BYTES = 1 << 21  # of the CPUs that have AMX
 
 
 cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.ndarray b):
@@ -52,6 +53,7 @@ cdef void set_packed(Product *p, PackedB packed) noexcept:
     p.panels = packed.panels
     p.sums = <const int32_t *>cnp.PyArray_DATA(packed.sums)
     p.quads = packed.quads
+    p.far = 4 * p.quads * p.n > L2_BYTES
 
 
 cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating) noexcept:
@@ -65,6 +67,7 @@ cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating) noexcept:
     p.ldb = cnp.PyArray_STRIDE(b, 0)
     p.panels = NULL
     p.sums = NULL
+    p.far = False
     p.quads = quads_of(p.kernel, p.k)
 
 

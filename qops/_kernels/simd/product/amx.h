@@ -124,6 +124,14 @@ AMX_INLINE void amx_step(const uint8_t *a, ptrdiff_t lda, const uint8_t *b, ptrd
     }
 }
 
+/* Brings what is multiplied two steps later. */
+AMX_INLINE void amx_fetch(const uint8_t *b, ptrdiff_t apart, const int vectors)
+{
+    for (int v = 0; v < vectors; ++v)
+        for (int q = 2 * AMX_QUADS; q < 3 * AMX_QUADS; ++q)
+            _mm_prefetch(b + v * apart + AMX_BYTES * q, _MM_HINT_T0);
+}
+
 /* Up to 4 tiles of C, that of row 0 and column 16 v first. */
 AMX_INLINE void amx_block(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, ptrdiff_t v, const int tall,
                           const int vectors, const int kind)
@@ -136,6 +144,8 @@ AMX_INLINE void amx_block(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, p
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
         const uint8_t *a = t->a + t->tap[i];
         for (ptrdiff_t s = 0; s < steps.steps; ++s) {
+            if (t->fetch)
+                amx_fetch(b, t->apart, vectors);
             amx_step(a, lda, b, t->apart, tall, vectors, kind);
             a += 4 * steps.quads;
             b += AMX_BYTES * steps.quads;
@@ -186,6 +196,8 @@ AMX_INLINE void amx_square(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, 
     for (ptrdiff_t i = 0; i < t->taps; ++i) {
         const uint8_t *a = t->a + t->tap[i];
         for (ptrdiff_t s = 0; s < steps.steps; ++s) {
+            if (t->fetch)
+                amx_fetch(b, t->apart, 2);
             if (s || i)
                 amx_step(a, t->lda, b, t->apart, 1, 2, kind);
             else
@@ -248,6 +260,7 @@ AMX_INLINE void amx_rows(const gemm_tile *of_panel, ptrdiff_t rows, ptrdiff_t ve
             amx_flat(&t, steps, some, vectors, kind);
         t.a += some * t.lda;
         t.c += some * t.ldc;
+        t.fetch = 0;
     }
 }
 

@@ -25,7 +25,7 @@ typedef struct {
     int32_t *c;
     ptrdiff_t ldc;            /* elements between rows of C */
     int accumulate;           /* add to C instead of replacing it */
-    int fetch;                /* C lies far away */
+    int fetch;                /* C lies far away; for amx, B does */
     int is_signed;            /* A is s8: amx takes a, tile too if it takes_signed, else a + 128; not for those that widen */
     int is_unsigned;          /* B is u8 */
     int *set_up;              /* what the tiles of the matrix unit are set up for, 0 nothing; NULL: vectors multiply */
