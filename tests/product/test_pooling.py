@@ -40,11 +40,14 @@ def test_means_of_every_sum(tier, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-def test_means_of_more_taps_than_16_bits_hold(dtype):
-    sums, image = every_sum(dtype, 272)
-    sums, image = sums[::97], image[..., ::97].reshape(1, 17, 16, -1)
+@pytest.mark.parametrize("kernel", [(17, 16), (1, 255), (1, 256), (1, 257), (1, 258)])
+def test_means_of_more_taps_than_16_bits_hold(dtype, kernel):
+    count = kernel[0] * kernel[1]
+    sums, image = every_sum(dtype, count)
+    some = [*range(0, len(sums), 97), len(sums) - 1]
+    sums, image = sums[some], image[..., some].reshape(1, *kernel, -1)
     for rule in pooling.RULES if dtype == np.uint8 else list(pooling.RULES)[:3]:
-        assert np.array_equal(pooling.means(image, (17, 16), Window(), rule)[0, 0, 0], formula(sums, 272, rule)), rule
+        assert np.array_equal(pooling.means(image, kernel, Window(), rule)[0, 0, 0], formula(sums, count, rule)), rule
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
