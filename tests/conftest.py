@@ -1,6 +1,7 @@
 """Settings of hypothesis, random numbers of each test's own, each SIMD tier in turn, and a guard of the tier."""
 
 import os
+import shutil
 import zlib
 
 import numpy as np
@@ -13,6 +14,12 @@ DRAWS = int(os.environ.get("QOPS_DRAWS", "3"))
 # no clock decides a test, and every run draws the same examples
 settings.register_profile("qops", deadline=None, max_examples=20 * DRAWS, derandomize=True)
 settings.load_profile("qops")
+
+
+def pytest_report_header():
+    """Say what reads hex files in the tests: a strict reader always, Icarus Verilog where it is installed."""
+    beside = "and iverilog" if shutil.which("iverilog") else "alone, there is no iverilog"
+    return f"hex files are read by tests/support/readmemh.py {beside}"
 
 
 @pytest.fixture(autouse=True)
