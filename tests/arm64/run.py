@@ -26,11 +26,11 @@ LINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 CPUS = {"cortex-a72": "neon", "neoverse-n1": "dotprod", "max": "i8mm"}  # and the best tier of each
 OTHERS = {cpu: " or ".join(sorted({"plain", *CPUS.values()} - {tier})) for cpu, tier in CPUS.items()}
 TESTS = [  # longest first; the loops over elements are the same on all tiers but the plain one, products differ
-    ("tests/house/test_golden.py", "not every_", ("max",)),
-    ("tests/house/test_tiers.py", "every_length and neon", ("cortex-a72",)),
-    ("tests/product", f"not ({OTHERS['max']})", ("max",)),
-    *[("tests/product/test_gemm.py", f"not ({OTHERS[cpu]})", (cpu,)) for cpu in ("cortex-a72", "neoverse-n1")],
     ("tests/frontdoor", f"not ({OTHERS['max']})", ("max",)),
+    ("tests/house/test_golden.py", "not every_", ("max",)),
+    ("tests/product", f"not ({OTHERS['max']})", ("max",)),
+    ("tests/house/test_tiers.py", "every_length and neon", ("cortex-a72",)),
+    *[("tests/product/test_gemm.py", f"not ({OTHERS[cpu]})", (cpu,)) for cpu in ("cortex-a72", "neoverse-n1")],
     ("tests/nouns", "", ("neoverse-n1",)),
 ]
 # an emulator is slow: fewer random cases, still of every length; and nothing is translated to bytecode twice
