@@ -171,8 +171,11 @@ class QTensor(_Triple):
         "*: use qops.quantized_mul_8x8to8(a, b), qops.quantized_mul_8x8to32(a, b) or t.dequantize()"
     )
     __matmul__ = __rmatmul__ = _refusing("@: use qops.matmul(a, b)")
-    __truediv__ = __rtruediv__ = _refusing(f"/: {_IS_NO_ARRAY}")
-    __neg__ = _refusing(f"-: {_IS_NO_ARRAY}")
+    __pow__ = __rpow__ = _refusing("**: use qops.quantized_mul_8x8to8(t, t) or t.dequantize()")
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _refusing(f"/: {_IS_NO_ARRAY}")
+    __mod__ = __rmod__ = __divmod__ = __rdivmod__ = _refusing(f"%: {_IS_NO_ARRAY}")
+    __neg__ = __pos__ = __abs__ = _refusing(f"-, +, abs: {_IS_NO_ARRAY}")
+    __contains__ = _refusing(f"in: {_IS_NO_ARRAY}")
     __lt__ = __le__ = __gt__ = __ge__ = _refusing("<, >: compare the codes, t.data, or the real values, t.dequantize()")
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
