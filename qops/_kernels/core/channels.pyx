@@ -2,7 +2,9 @@
 
 cimport numpy as cnp
 
-from qops._kernels.core.checks cimport Ends, array_of, as_array, float32s, has_axes, parts, span_of
+from qops._kernels.core.checks cimport (
+    Ends, array_of, as_array, check_ends, float32s, has_axes, parts, refuse_ends, span_of,
+)
 from qops._kernels.core.codes cimport CodeType, named, read_row
 
 import numpy as np
@@ -41,11 +43,13 @@ cdef object reading(t, str name, CodeType* row, Ends* ends):
         span_of(lo, hi, name, ends)
     data = array_of(data, name)
     read_row(t, data, name, row)
-    if has_channels:
-        lo, hi = spans(data, lo, hi, name)
-    if row.symmetric and not ((lo == -hi).all() if has_channels else ends.min == -ends.max):
-        raise ValueError(f"{name}: the range ({lo}, {hi}) of {data.dtype} codes is not symmetric, min == -max")
-    return (data, lo, hi) if has_channels else data
+    if not has_channels:
+        check_ends(row, ends[0], data, name)
+        return data
+    lo, hi = spans(data, lo, hi, name)
+    if row.symmetric and not (lo == -hi).all():
+        refuse_ends(lo, hi, data, name)
+    return data, lo, hi
 
 
 def read(t, str name):

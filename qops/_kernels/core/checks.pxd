@@ -1,8 +1,11 @@
 cimport numpy as cnp
 from libc.float cimport FLT_MAX
 
-from qops._kernels.core.codes cimport named, tensor
+from qops._kernels.core.codes cimport CodeType, named, tensor
 from qops._kernels.core.numbers cimport has_axes, integer, number, real, shown
+
+cdef enum:
+    MAX_DIMS = 64  # numpy's
 
 cdef struct Ends:  # of a range, float32 values
     double min, max
@@ -19,6 +22,11 @@ cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
 cdef cnp.ndarray data_of(t, str name, Ends* ends)
+cdef cnp.ndarray codes_of(t, str name, CodeType* row, Ends* ends)
+cdef int refuse_ends(lo, hi, cnp.ndarray data, str name) except -1
+cdef inline int check_ends(const CodeType* row, Ends ends, cnp.ndarray data, str name) except -1:
+    """ValueError if the codes are symmetric and the range is not."""
+    return refuse_ends(ends.min, ends.max, data, name) if row.symmetric and ends.min != -ends.max else 0
 cdef int take(cnp.ndarray data, str name, int typenum, int or_typenum=*) except -1
 cpdef cnp.ndarray float32s(cnp.ndarray x, str name)
 cpdef cnp.ndarray int32s(cnp.ndarray x, str name)

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport INT32_MAX, INT32_MIN, uintptr_t
 
-from qops._kernels.core.codes cimport is_read_otherwise
+from qops._kernels.core.codes cimport code_type, is_read_otherwise, read_row
 
 import numpy as np
 
@@ -21,9 +21,6 @@ cdef extern from "numpy/arrayobject.h":
 U8 = cnp.NPY_UINT8
 S32 = cnp.NPY_INT32
 F32 = cnp.NPY_FLOAT32
-cdef enum:
-    MAX_DIMS = 64  # numpy's
-
 
 cdef int span_checked(lo, hi, str name, Ends* ends) except -1:
     """`span_of` of any objects."""
@@ -127,11 +124,15 @@ cdef object range_of(t, str name, Ends* ends):
     return values
 
 
+cdef int refuse_ends(lo, hi, cnp.ndarray data, str name) except -1:
+    """ValueError of a range that should be symmetric."""
+    raise ValueError(f"{name}: the range ({lo}, {hi}) of {(<object>data).dtype} codes is not symmetric, min == -max")
+
+
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
     """The data of the triple `t`, checked; sets `ends` to its range."""
     cdef cnp.ndarray data = array(range_of(t, name, ends), name, typenum, or_typenum)
-    if cnp.PyArray_ITEMSIZE(data) == 4 and ends.min != -ends.max:
-        raise ValueError(f"{name}: the range ({ends.min}, {ends.max}) of int32 codes is not symmetric, min == -max")
+    check_ends(code_type(data), ends[0], data, name)
     return data
 
 
@@ -142,6 +143,14 @@ cdef cnp.ndarray data_of(t, str name, Ends* ends):
     the data of all operands come first, and only then are they looked at, with `take`.
     """
     return array_of(range_of(t, name, ends), name)
+
+
+cdef cnp.ndarray codes_of(t, str name, CodeType* row, Ends* ends):
+    """The codes of the triple `t`, of any code type, checked; sets `row` to what they are, `ends` to the range."""
+    cdef cnp.ndarray data = data_of(t, name, ends)
+    read_row(t, data, name, row)
+    check_ends(row, ends[0], data, name)
+    return data
 
 
 def operand(t, str name, int typenum, int or_typenum=-1):

@@ -3,24 +3,14 @@
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t
 
+from qops._kernels.core.codes cimport code
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 
 cnp.import_array()
 
 cdef extern from "core/clamp.h":
-    Py_ssize_t clamp_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, uint8_t, uint8_t, bint) nogil
-    Py_ssize_t clamp_s8__simd(int, const int8_t*, int8_t*, Py_ssize_t, int8_t, int8_t, bint) nogil
-    Py_ssize_t clamp_u16__simd(int, const uint16_t*, uint16_t*, Py_ssize_t, uint16_t, uint16_t, bint) nogil
-    Py_ssize_t clamp_s16__simd(int, const int16_t*, int16_t*, Py_ssize_t, int16_t, int16_t, bint) nogil
-    Py_ssize_t clamp_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, int32_t, int32_t, bint) nogil
-
-ctypedef fused code:
-    uint8_t
-    int8_t
-    uint16_t
-    int16_t
-    int32_t
+    Py_ssize_t clamp__simd(int, int, const void*, void*, Py_ssize_t, int64_t, int64_t, bint) nogil
 
 
 cdef struct Limits:
@@ -29,19 +19,9 @@ cdef struct Limits:
 
 
 cdef inline void clamp_codes(const code* x, code* c, Py_ssize_t n, code lo, code hi) noexcept nogil:
-    cdef bint stream = n * <Py_ssize_t>sizeof(code) >= STREAM
+    cdef int size = sizeof(code), kind = -size if <code>-1 < 0 else size
     cdef code v
-    cdef Py_ssize_t i
-    if code is uint8_t:
-        i = clamp_u8__simd(tier(), x, c, n, lo, hi, stream)
-    elif code is int8_t:
-        i = clamp_s8__simd(tier(), x, c, n, lo, hi, stream)
-    elif code is uint16_t:
-        i = clamp_u16__simd(tier(), x, c, n, lo, hi, stream)
-    elif code is int16_t:
-        i = clamp_s16__simd(tier(), x, c, n, lo, hi, stream)
-    else:
-        i = clamp_s32__simd(tier(), x, c, n, lo, hi, stream)
+    cdef Py_ssize_t i = clamp__simd(tier(), kind, x, c, n, lo, hi, n * size >= STREAM)
     for i in range(i, n):
         v = x[i] if x[i] > lo else lo
         c[i] = v if v < hi else hi

@@ -1,5 +1,12 @@
 cimport numpy as cnp
-from libc.stdint cimport int64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t
+
+ctypedef fused code:  # the types that mean a row by themselves
+    uint8_t
+    int8_t
+    uint16_t
+    int16_t
+    int32_t
 
 
 cdef struct CodeType:
@@ -7,7 +14,11 @@ cdef struct CodeType:
     bint symmetric
 
 
-cdef const CodeType* code_type_of(bint is_signed, int size) noexcept nogil
+cdef CodeType NONE
+cdef CodeType[2][3] ROWS  # unsigned and signed; of 1, 2 and 4 bytes
+cdef inline const CodeType* code_type_of(bint is_signed, int size) noexcept nogil:
+    """The row of integers of `size` bytes; with 0 steps if there is none."""
+    return &ROWS[is_signed][size >> 1] if size <= 4 else &NONE
 cdef const CodeType* code_type(cnp.ndarray data) noexcept
 cdef int read_row(t, cnp.ndarray data, str name, CodeType* row) except -1
 cdef CodeType from_row(row) except *

@@ -22,8 +22,7 @@ cdef extern from *:
     """
     object new_triple(type kind, object a, object b, object c)
 
-cdef CodeType NONE = CodeType(0, 0, 0, False)
-cdef CodeType[2][3] ROWS  # unsigned and signed; of 1, 2 and 4 bytes
+NONE = CodeType(0, 0, 0, False)
 cdef type TENSOR = tuple
 
 
@@ -36,11 +35,6 @@ def learn_codes(rows):
     """Make the rows known that a dtype means by itself."""
     for row in rows:
         ROWS[<bint>(row.dtype.kind == "i")][<int>row.dtype.itemsize >> 1] = from_row(row)
-
-
-cdef const CodeType* code_type_of(bint is_signed, int size) noexcept nogil:
-    """The row of integers of `size` bytes; with 0 steps if there is none."""
-    return &ROWS[is_signed][size >> 1] if size <= 4 else &NONE
 
 
 cdef const CodeType* code_type(cnp.ndarray data) noexcept:

@@ -3,6 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
+from qops._kernels.core.codes cimport code
 from qops._kernels.core.rounding cimport truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
@@ -11,13 +12,6 @@ cnp.import_array()
 
 cdef extern from "core/dequantize.h":
     Py_ssize_t dequantize_u8_f32__simd(int, const uint8_t*, float*, Py_ssize_t, Values, bint) nogil
-
-ctypedef fused code:
-    uint8_t
-    int8_t
-    uint16_t
-    int16_t
-    int32_t
 
 
 cdef struct Stretch:

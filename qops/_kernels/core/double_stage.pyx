@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.maker cimport SPARE, Maker, Turns, are_long, channel, run, run_channels, run_each
+from qops._kernels.core.maker cimport Maker, Scales, Turns, channel, run, run_scales
 from qops._kernels.core.rounding cimport clamp_f64, rounded_f64
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM
@@ -34,45 +34,28 @@ cdef Py_ssize_t bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, 
     return double_codes_8__simd(tier(), <int32_t*>x, c, is_signed, n, (<DoubleRow*>row)[0], n >= STREAM)
 
 
-cdef struct Channels:
-    DoubleRow row
-    const double* scales  # of the channels
-    const double* each  # of the elements of a period, and of its first again if it is repeated
-    Turns turns
-
-
 cdef void pick(void* row, const void* numbers, Py_ssize_t c) noexcept nogil:
-    (<DoubleRow*>row).scale = (<Channels*>numbers).scales[c]
+    (<DoubleRow*>row).scale = (<double*>(<Scales*>numbers).of_channels)[c]
 
 
 cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
-    cdef const Channels* p = <Channels*>rows
+    cdef const Scales* s = <Scales*>rows
+    cdef DoubleRow p = (<DoubleRow*>s.row)[0]
+    cdef const double* scales = <double*>s.of_channels
     cdef const int32_t* near = <int32_t*>x
-    cdef Py_ssize_t i = double_each__simd(tier(), near, c, n, p.row, p.each, p.turns.period, first)
+    cdef Py_ssize_t i = double_each__simd(tier(), near, c, n, p, <double*>s.of_elements, s.turns.period, first)
     for i in range(i, n):
-        c[i] = coded(near[i], p.scales[channel(p.turns, first + i)], p.row)
+        c[i] = coded(near[i], scales[channel(s.turns, first + i)], p)
 
 
 cdef object double_stage(const DoubleRow* p, const double* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of int32 accumulators; in contiguous arrays with another scale for each channel."""
-    cdef Channels channels
-    cdef Maker m = Maker(codes_s32, bytes_s32, NULL, &channels.row, 4)
-    cdef bytearray memory
-    cdef double* each
-    cdef Py_ssize_t i
-    channels.row, channels.scales, channels.turns = p[0], scales, t
+    cdef DoubleRow row = p[0]
+    cdef Maker m = Maker(codes_s32, bytes_s32, NULL, &row, 4)
+    cdef Scales s
+    s.row, s.of_channels, s.turns = &row, scales, t
     if t.count == 1:
-        channels.row.scale = scales[0]
+        row.scale = scales[0]
         run(&m, x, out)
-        return
-    if are_long(t):
-        run_channels(&m, pick, &channels, t, x, out)
-        return
-    channels.each = scales
-    if t.inner > 1 or cnp.PyArray_SIZE(x) > t.count:
-        memory = bytearray((t.period + SPARE) * sizeof(double))
-        each = <double*><char*>memory
-        for i in range(t.period + SPARE):
-            each[i] = scales[channel(t, i)]
-        channels.each = each
-    run_each(each_s32, &channels, t, x, out)
+    else:
+        run_scales(&m, pick, each_s32, &s, sizeof(double), x, out)

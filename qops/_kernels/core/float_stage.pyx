@@ -5,8 +5,7 @@ from libc.math cimport INFINITY, fmaf
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from qops._kernels.core.maker cimport SPARE, Maker, Turns, are_long, channel, code_size, make, run
-from qops._kernels.core.maker cimport run_channels, run_each
+from qops._kernels.core.maker cimport Maker, Scales, Turns, channel, code_size, make, run, run_scales
 from qops._kernels.core.range cimport has_nan
 from qops._kernels.core.rounding cimport clamp_f32, clamp_f64, rounded_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
@@ -22,7 +21,7 @@ cdef extern from "core/float_stage.h":
     Py_ssize_t float_codes_16__simd(int, const void*, bint, void*, bint, Py_ssize_t, FloatRow, bint) nogil
 
 cdef enum:
-    BLOCK = 4096  # values between the two loops: 16 KB, which with their codes the nearest cache holds
+    NEAR = 4096  # values between the two loops: 16 KB, which with their codes the nearest cache holds
 
 ctypedef fused value:
     float
@@ -108,8 +107,8 @@ cdef void unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef UnlessNan* u = <UnlessNan*>using
     cdef const float* x = <float*>data[0]
     cdef Py_ssize_t i, count
-    for i from 0 <= i < n by BLOCK:
-        count = min(n - i, <Py_ssize_t>BLOCK)
+    for i from 0 <= i < n by NEAR:
+        count = min(n - i, <Py_ssize_t>NEAR)
         u.has_nan = u.has_nan or has_nan(x + i, count)
         if u.has_nan:
             return
@@ -133,47 +132,32 @@ cdef bint float_stage_unless_nan(const FloatRow* p, cnp.ndarray x, cnp.ndarray o
     return not u.has_nan
 
 
-cdef struct Channels:
-    FloatRow row
-    const float* scales  # of the channels
-    const float* each  # of the elements of a period, and of its first again if it is repeated
-    Turns turns
-
-
 cdef void pick(void* row, const void* numbers, Py_ssize_t c) noexcept nogil:
-    (<FloatRow*>row).scale = (<Channels*>numbers).scales[c]
+    (<FloatRow*>row).scale = (<float*>(<Scales*>numbers).of_channels)[c]
 
 
-cdef inline void each_of(const value* x, int32_t* c, Py_ssize_t n, const Channels* p, Py_ssize_t first) noexcept nogil:
-    cdef Py_ssize_t i = float_each__simd(tier(), x, value is int32_t, c, n, p.row, p.each, p.turns.period, first)
+cdef inline void each_of(const value* x, int32_t* c, Py_ssize_t n, const Scales* s, Py_ssize_t first) noexcept nogil:
+    cdef FloatRow p = (<FloatRow*>s.row)[0]
+    cdef const float* scales = <float*>s.of_channels
+    cdef Py_ssize_t i = float_each__simd(tier(), x, value is int32_t, c, n, p, <float*>s.of_elements, s.turns.period,
+                                         first)
     for i in range(i, n):
-        c[i] = coded(x[i], p.scales[channel(p.turns, first + i)], p.row)
+        c[i] = coded(x[i], scales[channel(s.turns, first + i)], p)
 
 
 cdef void each_f32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
-    each_of(<float*>x, c, n, <Channels*>rows, first)
+    each_of(<float*>x, c, n, <Scales*>rows, first)
 
 
 cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py_ssize_t first) noexcept nogil:
-    each_of(<int32_t*>x, c, n, <Channels*>rows, first)
+    each_of(<int32_t*>x, c, n, <Scales*>rows, first)
 
 
 cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays, with another scale for each channel."""
-    cdef Channels channels
-    cdef Maker m = float_maker(cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32, &channels.row)
-    cdef bytearray memory
-    cdef float* each
-    cdef Py_ssize_t i
-    channels.row, channels.scales, channels.turns = p[0], scales, t
-    if are_long(t):
-        run_channels(&m, pick, &channels, t, x, out)
-        return
-    channels.each = scales
-    if t.inner > 1 or cnp.PyArray_SIZE(x) > t.count:
-        memory = bytearray((t.period + SPARE) * sizeof(float))
-        each = <float*><char*>memory
-        for i in range(t.period + SPARE):
-            each[i] = scales[channel(t, i)]
-        channels.each = each
-    run_each(each_f32 if cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32 else each_s32, &channels, t, x, out)
+    cdef bint is_real = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
+    cdef FloatRow row = p[0]
+    cdef Maker m = float_maker(is_real, &row)
+    cdef Scales s
+    s.row, s.of_channels, s.turns = &row, scales, t
+    run_scales(&m, pick, each_f32 if is_real else each_s32, &s, sizeof(float), x, out)

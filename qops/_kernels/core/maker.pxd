@@ -18,6 +18,7 @@ cdef struct Maker:
     int itemsize  # of an element of x
 
 cdef enum:
+    BLOCK = 1024  # numbers between two loops: 4 KB
     SPARE = 16  # numbers behind a period, which are the first again: lanes may begin with its last
 
 cdef struct Turns:
@@ -31,7 +32,14 @@ cdef inline Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil:
     """Whose numbers an element has."""
     return (element if t.inner == 1 else element // t.inner) % t.count
 
+cdef struct Scales:  # rows that differ in their scale alone
+    const void* row
+    const void* of_channels
+    const void* of_elements  # of a period, and of its first again if it is repeated
+    Turns turns
+
 cdef void make(const Maker* m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil
 cdef object run(const Maker* m, cnp.ndarray x, cnp.ndarray out)
 cdef object run_channels(const Maker* m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out)
 cdef object run_each(Each each, const void* rows, Turns t, cnp.ndarray x, cnp.ndarray out)
+cdef object run_scales(const Maker* m, Pick pick, Each each, Scales* s, int itemsize, cnp.ndarray x, cnp.ndarray out)

@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, uint8_t, uint16_t
+from libc.string cimport memcpy
 
 from qops._kernels.core.codes cimport code_type
 from qops._kernels.core.tiers cimport tier
@@ -12,9 +13,6 @@ cnp.import_array()
 cdef extern from "core/narrow.h":
     Py_ssize_t narrow_8__simd(int, const int32_t*, uint8_t*, Py_ssize_t) nogil
     Py_ssize_t narrow_16__simd(int, const int32_t*, uint16_t*, Py_ssize_t) nogil
-
-cdef enum:
-    BLOCK = 1024  # codes between the two loops: 4 KB
 
 
 cdef int code_size(cnp.ndarray out) except -1:
@@ -114,3 +112,21 @@ cdef object run_each(Each each, const void* rows, Turns t, cnp.ndarray x, cnp.nd
                 each(values + start * itemsize, block, count, rows, start % t.period)
                 narrow(block, c + start * size, size, count)
             start += count
+
+
+cdef object run_scales(const Maker* m, Pick pick, Each each, Scales* s, int itemsize, cnp.ndarray x, cnp.ndarray out):
+    """The same of contiguous arrays: another scale, a number of `itemsize` bytes, for each channel."""
+    cdef bytearray memory
+    cdef char* spread
+    cdef Py_ssize_t i
+    if are_long(s.turns):
+        run_channels(m, pick, s, s.turns, x, out)
+        return
+    s.of_elements = s.of_channels
+    if s.turns.inner > 1 or cnp.PyArray_SIZE(x) > s.turns.count:
+        memory = bytearray((s.turns.period + SPARE) * itemsize)
+        spread = memory
+        for i in range(s.turns.period + SPARE):
+            memcpy(spread + i * itemsize, <char*>s.of_channels + channel(s.turns, i) * itemsize, itemsize)
+        s.of_elements = spread
+    run_each(each, s, s.turns, x, out)

@@ -1,5 +1,6 @@
 cdef bint has_axes(value)
 cpdef object integer(value, str name, low=*, high=*)
+cpdef int int32(value, str name, int low=*, int high=*) except? -1
 cpdef tuple integers(values, str name, low, high)
 cpdef double number(value, str name) except? -1
 cpdef double real(value, str name) except? -1

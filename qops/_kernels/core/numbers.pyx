@@ -1,7 +1,9 @@
 """Numbers that users pass, checked."""
 
 cimport numpy as cnp
+from cpython.long cimport PyLong_AsLongLongAndOverflow
 from libc.math cimport isfinite
+from libc.stdint cimport INT32_MAX, INT32_MIN
 
 from operator import index
 
@@ -35,6 +37,17 @@ cpdef object integer(value, str name, low=None, high=None):
     if low is not None and not low <= value <= high:
         raise ValueError(f"{name}: expected an integer in [{low}, {high}], got {shown(value)}")
     return value
+
+
+cpdef int int32(value, str name, int low=INT32_MIN, int high=INT32_MAX) except? -1:
+    """The same of an integer that int32 holds, at once for a Python int."""
+    cdef int overflows = 0
+    cdef long long found
+    if type(value) is int:
+        found = PyLong_AsLongLongAndOverflow(value, &overflows)
+        if not overflows and low <= found <= high:
+            return <int>found
+    return integer(value, name, low, high)
 
 
 cpdef tuple integers(values, str name, low, high):

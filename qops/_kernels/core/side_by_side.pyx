@@ -5,6 +5,8 @@ from cpython.mem cimport PyMem_Calloc
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
+from qops._kernels.core.walk cimport WORTH_RELEASING
+
 import numpy as np
 
 cnp.import_array()
@@ -16,7 +18,6 @@ cdef enum:
     WORDS = 1024  # of 8 bytes, of the rows that are made together, in a part of the nearest cache
     PIECE = 8 * WORDS
     LONG = 512  # bytes of a row for which a loop is worth starting
-    WORTH_RELEASING = 1 << 14  # bytes, for which other threads may run
 
 
 cdef Part* new_parts(Py_ssize_t count) except NULL:

@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 from qops._kernels.core.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
 from qops._kernels.core.channels cimport reading, spans
 from qops._kernels.core.checks cimport Ends, as_array, float32s, has_axes, integer, output, real
-from qops._kernels.core.codes cimport CodeType, code_type_of, tensor
+from qops._kernels.core.codes cimport CodeType, code, code_type_of, tensor
 from qops._kernels.core.dequantize cimport Values, dequantize_codes
 from qops._kernels.core.range cimport completed, range_float
 from qops._kernels.core.rounding cimport clamp_f32
@@ -19,12 +19,6 @@ from qops._kernels.core.walk cimport STREAM, walk
 import numpy as np
 
 cnp.import_array()
-
-ctypedef fused code:
-    uint8_t
-    int8_t
-    uint16_t
-    int16_t
 
 cdef extern from "frontdoor/quantize.h":
     Py_ssize_t quantize_f32_8__simd(int, const float*, void*, Py_ssize_t, float, int, int, int*, bint,

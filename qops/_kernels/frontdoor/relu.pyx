@@ -4,9 +4,9 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, rint
 from libc.stdint cimport int64_t
 
-from qops._kernels.core.checks cimport Ends, data_of, output, real
+from qops._kernels.core.checks cimport Ends, codes_of, output, real
 from qops._kernels.core.clamp cimport clamp
-from qops._kernels.core.codes cimport CodeType, read_row, tensor
+from qops._kernels.core.codes cimport CodeType, tensor
 from qops._kernels.core.rounding cimport clamp_f64
 
 cnp.import_array()
@@ -27,10 +27,7 @@ def relu(t, limit=None, *, out=None):
     cdef double top = INFINITY if limit is None else real(limit, "limit")
     if top < 0:
         raise ValueError(f"limit: expected at least 0, got {top}")
-    codes = data_of(t, "t", &ends)
-    read_row(t, codes, "t", &row)
-    if row.symmetric and ends.min != -ends.max:
-        raise ValueError(f"t: the range ({ends.min}, {ends.max}) of int32 codes is not symmetric, min == -max")
+    codes = codes_of(t, "t", &row, &ends)
     result = output(out, cnp.PyArray_TYPE(codes), codes)
     if ends.max < 0 or ends.min > top or ends.min == ends.max:  # one value, which every code stands for
         ends.min = ends.max = min(max(ends.min, 0.0), top)

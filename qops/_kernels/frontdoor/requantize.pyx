@@ -6,7 +6,7 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
 
 import numpy as np
 
-from qops._kernels.core.checks cimport Ends, data_of, output, real
+from qops._kernels.core.checks cimport Ends, check_ends, data_of, output, real
 from qops._kernels.core.codes cimport CodeType, code_type, code_type_of, tensor
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage
 from qops._kernels.core.lookup cimport look_up
@@ -28,8 +28,7 @@ cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends, const CodeType** row):
     if cnp.PyArray_ITEMSIZE(codes) != 4 and (only_32 or cnp.PyArray_ITEMSIZE(codes) != 1) or kind.steps == 0:
         expected = "int32" if only_32 else "uint8, int8 or int32"
         raise TypeError(f"t: expected {expected} data, got {(<object>codes).dtype}")
-    if kind.symmetric and ends.min != -ends.max:
-        raise ValueError(f"t: the range ({ends.min}, {ends.max}) of int32 codes is not symmetric, min == -max")
+    check_ends(kind, ends[0], codes, "t")
     return codes
 
 

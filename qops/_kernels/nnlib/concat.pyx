@@ -4,7 +4,7 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.math cimport isfinite
 
-from qops._kernels.core.checks cimport Ends as Range, apart, data_of, take, writable
+from qops._kernels.core.checks cimport MAX_DIMS, Ends as Range, apart, data_of, take, writable
 from qops._kernels.core.codes cimport tensor
 from qops._kernels.core.side_by_side cimport Part, new_parts, plain, side_by_side
 from qops._kernels.nnlib.ranges cimport Ends
@@ -13,8 +13,6 @@ from qops._kernels.nnlib.recode cimport Recoder, prepare_to_hull, recode_codes, 
 cnp.import_array()
 
 cdef tuple NAMES = tuple([f"tensors[{i}]" for i in range(16)])
-cdef enum:
-    MAX_DIMS = 64  # numpy's
 
 
 cdef str named(Py_ssize_t i):

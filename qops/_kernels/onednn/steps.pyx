@@ -13,6 +13,7 @@ from libc.math cimport INFINITY, fabs, fmaf
 from libc.stdint cimport int32_t
 
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of
+from qops._kernels.core.maker cimport BLOCK
 from qops._kernels.core.tiers cimport tier
 
 import numpy as np
@@ -36,7 +37,6 @@ cdef extern from "onednn/steps.h" nogil:
     Py_ssize_t fma__simd(int, float*, const float*, float, Py_ssize_t)
 
 cdef enum:
-    BLOCK = 1024  # floats: all steps are made on one block before the next, so that it stays in the L1 cache
     LINE = 16  # floats in a line of the cache
     ADD, MULTIPLY, DIVIDE, RELU, LEAK, SUM, FMA
 

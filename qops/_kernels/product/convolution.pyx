@@ -17,7 +17,7 @@ from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.product.image cimport Image
 from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.rows cimport Convolution, run_convolution
-from qops._kernels.product.tile cimport SHIFTED, quads_of, shifts, takes_amx
+from qops._kernels.product.tile cimport SHIFT, SHIFTED, quads_of, shifts, takes_amx
 from qops._kernels.product.weights cimport PackedWeights
 from qops._kernels.product.window cimport Window
 
@@ -29,7 +29,6 @@ from qops._kernels.product.weights import pack_weights
 cnp.import_array()
 
 cdef enum:
-    W_SHIFT = 128  # what weights of u8 are shifted down by
     LINE = 16  # sums in a line of the cache
 cdef Window DENSE = Window()
 
@@ -109,7 +108,7 @@ def convolve(Images images not None, w, out=None, *, w_zero_point=0, bias=None, 
             raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>added).shape}")
     y = convolved(images, packed, out, num_threads)
     if packed.is_shifted or type(w_zero_point) is not int or w_zero_point != 0:
-        take_off_zeros(y, np.asarray(w_zero_point, np.int64) - (W_SHIFT if packed.is_shifted else 0),
+        take_off_zeros(y, np.asarray(w_zero_point, np.int64) - (SHIFT if packed.is_shifted else 0),
                        window_sums(images, packed))
     if added is not None:
         np.add(y, added, out=y)

@@ -18,14 +18,15 @@ from qops._kernels.product.blocks cimport Product
 from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
 from qops._kernels.product.run cimport run_product
-from qops._kernels.product.tile cimport Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, takes_amx
+from qops._kernels.product.tile cimport (
+    SHIFT, Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, takes_amx,
+)
 
 import numpy as np
 
 cnp.import_array()
 
 cdef enum:
-    B_SHIFT = 128  # what a B of u8 is shifted down by
     L2_BYTES = 1 << 21  # of the CPUs that have AMX
 
 
@@ -155,7 +156,7 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
     c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if isinstance(b, PackedB) else b)
     multiply(c, left, b, accumulate, saturating, tuple(block_starts), num_threads)
     if is_shifted:
-        b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - B_SHIFT
+        b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT
     take_off_offsets(c, left, b, a_offset, b_offset)
     if added is not None:
         np.add(c, added, out=c)

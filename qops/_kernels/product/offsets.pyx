@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, uint8_t, uint32_t
 
 from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport WORTH_RELEASING
 
 import numpy as np
 
@@ -15,9 +16,6 @@ cdef extern from "product/offsets.h" nogil:
 ctypedef fused code:
     uint8_t
     int8_t
-
-cdef enum:
-    WORTH_RELEASING = 1 << 14  # elements, for which other threads may run meanwhile
 
 
 ctypedef struct Terms:

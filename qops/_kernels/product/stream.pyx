@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from qops._kernels.product.blocks cimport Product, blocked_product, packs_on_the_way, shifted, some_columns, some_terms
-from qops._kernels.product.tile cimport GEMM_STREAM_ROWS, aligned, pack_quads, release, takes_amx
+from qops._kernels.product.tile cimport GEMM_STREAM_ROWS, SHIFT, aligned, pack_quads, release, takes_amx
 
 cdef enum:
     NEAR_B = 1 << 23  # bytes of B, which the caches may hold
@@ -32,7 +32,7 @@ cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p,
                     j = g + 16 * vector + 4 * lane + i
                     x = <uint32_t>acc[j]
                     if sums != NULL:
-                        x -= 128 * <uint32_t>sums[j]
+                        x -= SHIFT * <uint32_t>sums[j]
                     j = g + 16 * lane + 4 * vector + i
                     c[j] = c[j] + x if p.accumulate else x
 

@@ -55,7 +55,8 @@ cdef enum:
     DEPTH = 1024  # quads multiplied before C is touched again: a panel is 256 KB, a quarter of L2
     BLOCK_BYTES = 1 << 18  # packed at a time and soon read again
     AMX_ROWS = 32  # that the matrix unit takes at a time
-    SHIFTED = -128  # times the sums of B make up for the shift of a signed A by 128
+    SHIFT = 128  # between the codes of u8 and those of s8, by which kernels multiply as the other
+    SHIFTED = -SHIFT  # times the sums of B make up for the shift of a signed A
 
 cdef const Py_ssize_t *ONE_TAP
 

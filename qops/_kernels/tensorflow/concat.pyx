@@ -6,17 +6,15 @@ from libc.math cimport fabs
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
-from qops._kernels.core.checks cimport apart, writable
+from qops._kernels.core.checks cimport MAX_DIMS, apart, writable
 from qops._kernels.core.codes cimport code_type
 from qops._kernels.core.lookup cimport look_up_1
 from qops._kernels.core.side_by_side cimport Part, new_parts, plain, side_by_side
 from qops._kernels.tensorflow.ends cimport fit_one, flush
+from qops._kernels.tensorflow.formulas cimport s32_codes, u8_codes
 from qops._kernels.tensorflow.requantize cimport Values, by_value, recode_u8, values_to
 
 cnp.import_array()
-
-cdef enum:
-    MAX_DIMS = 64  # numpy's
 
 
 cdef struct Recoder:
@@ -27,12 +25,12 @@ cdef struct Recoder:
 def usual(values):
     """Two or more tensors of uint8 or of int32 codes, checked; None unless all are an array and two fit floats."""
     cdef tuple typenums = (cnp.NPY_UINT8,)
-    cdef double steps = 255
+    cdef double steps = u8_codes().count - 1
     cdef list parts = []
     if not isinstance(values, (list, tuple)) or len(values) < 2:
         return None
     if fit_one(values[0], steps, typenums) is None:
-        typenums, steps = (cnp.NPY_INT32,), 2.0**32
+        typenums, steps = (cnp.NPY_INT32,), s32_codes().count - 1
     for t in values:
         one = fit_one(t, steps, typenums)
         if one is None:

@@ -11,6 +11,7 @@ from qops._kernels.core.integer_stage cimport (
     IntegerRow, integer_codes_of, integer_row, integer_stage, shift_by,
 )
 from qops._kernels.core.lookup cimport look_up
+from qops._kernels.core.maker cimport BLOCK
 from qops._kernels.core.rounding cimport HALF_UP, rounded_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
@@ -31,9 +32,6 @@ cdef extern from "tensorflow/uniform.h":
     Py_ssize_t uniform_codes__simd(int, const float*, void*, int, Py_ssize_t, Ends, bint) nogil
     Py_ssize_t uniform_near__simd(int, const int32_t*, int32_t*, Py_ssize_t, int32_t) nogil
     Py_ssize_t uniform_sum__simd(int, const int32_t*, const int32_t*, int32_t*, Py_ssize_t, Ends) nogil
-
-cdef enum:
-    BLOCK = 1024  # numbers between two steps: 4 KB
 
 
 cdef inline int32_t read(code q) noexcept nogil:

@@ -25,7 +25,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(
     vec q[4], high[4];
     FOR_LOADS(i, n, LANES, x, c, stream) {
         for (int j = 0; j < 4; j++) {
-            __builtin_prefetch(x + i + FETCHED + 16 * j);
+            __builtin_prefetch(x + i + AHEAD + 16 * j);
             q[j] = TIER(guessed)(x + i + j * (LANES / 4), g, by_sign, fits);
             high[j] = sra_s32(q[j], 16);
         }
@@ -58,7 +58,6 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_8)(
 #define QOPS_GUESS_H
 #include <math.h>
 
-enum { FETCHED = 1024 }; /* how many numbers early x is fetched, which may not be in the caches */
 typedef struct { float m, t, t_negative; int pays; } guess;
 
 /* x * scale + t, and more of x below 0, t in 2^-16 steps. It does not pay where many products are ties. */

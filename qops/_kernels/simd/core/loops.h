@@ -42,6 +42,9 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
 #define FOR_FLUSH(i, n) \
     for (ptrdiff_t at = 0, i; i = at + LANES > (n) ? (n) - LANES : at, at < (n); at += LANES)
 
+/* how many numbers early x is fetched where nothing of it may be in the caches */
+enum { AHEAD = 1024 };
+
 /* Draws *lowest and *highest out to the lanes of two vectors. In variables: by the pointers each lane would wait for the
  * store of the one before. */
 #define DRAW_OUT(type, low, high, lowest, highest)                            \

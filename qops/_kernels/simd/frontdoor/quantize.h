@@ -45,8 +45,6 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff
 #define QOPS_QUANTIZE_H
 #include <stdint.h>
 
-enum { AHEAD = 1024 }; /* how many numbers early x is fetched where nothing of it is in the caches */
-
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "core/tiers.h"
 

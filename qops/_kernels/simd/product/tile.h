@@ -66,21 +66,7 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
     ALL_ROWS(LAST_ROW)
 }
 
-#define SHAPE(r, v) \
-    static TARGET void NAME(r##x##v)(const gemm_tile *t) { NAME(body)(t, r, v, 0); } \
-    static TARGET void NAME(r##x##v##_shift)(const gemm_tile *t) { NAME(body)(t, r, v, 1); }
-SHAPES(SHAPE)
-#undef SHAPE
-
-static void NAME(tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors)
-{
-#define SHAPE(r, v) [v - 1][r - 1] = { NAME(r##x##v), NAME(r##x##v##_shift) },
-    static void (*const shapes[4][GEMM_ROWS][2])(const gemm_tile *) = { SHAPES(SHAPE) };
-#undef SHAPE
-    if (t->fetch)
-        gemm_fetch(t, rows, vectors * LANES);
-    shapes[vectors - 1][rows - 1][t->is_signed](t);
-}
+#include "product/tile_shapes.h"
 
 #undef IF_ROW
 #undef ALL_ROWS
