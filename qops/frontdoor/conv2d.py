@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qops._kernels.product.convolution import Images, convolve
 from qops._kernels.product.window import Window
 from qops.frontdoor.matmul import BOUND_MATMUL, Centred, centred, highest, scaled, sum_up
-from qops.qtensor import S32, QTensor, TensorLike, check_out, integer
+from qops.qtensor import S32, QTensor, TensorLike, check_out, int32
 
 __all__ = ["BOUND_CONV2D", "conv2d"]
 
@@ -79,7 +79,7 @@ def conv2d(
     ([0, 7, 13, 8], 1.0)
     """
     image, filters = centred(x, "x"), centred(w, "w")
-    num_threads = integer(num_threads, "num_threads", 1, 2**31 - 1)
+    num_threads = int32(num_threads, "num_threads", 1)
     for name, operand, axes in (("x", image, "(N, H, W, C)"), ("w", filters, "(KH, KW, C, O)")):
         if operand.codes.ndim != 4 or 0 in operand.codes.shape:
             raise ValueError(f"{name}: expected {axes}, each at least 1, got shape {operand.codes.shape}")
@@ -124,7 +124,7 @@ def _pair(values: object, name: str, least: int) -> Pair:
     """Two integers."""
     if not isinstance(values, tuple | list) or len(values) != 2:
         raise TypeError(f"{name}: expected two integers, got {values!r:.80}")
-    return integer(values[0], name, least, 2**31 - 1), integer(values[1], name, least, 2**31 - 1)
+    return int32(values[0], name, least), int32(values[1], name, least)
 
 
 def _window(size: tuple[int, ...], kernel: tuple[int, ...], stride: Pair, dilation: Pair, padding: Padding) -> Window:

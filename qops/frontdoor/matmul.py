@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops import codes as _codes
 from qops._kernels.frontdoor.matmul import codes_of_sums
 from qops._kernels.product.gemm import product
-from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, integer, operand, tensor
+from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, int32, operand, tensor
 
 __all__ = ["BOUND_MATMUL", "matmul"]
 
@@ -78,7 +78,7 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
     9.0
     """
     x, w = centred(a, "a"), centred(b, "b")
-    num_threads = integer(num_threads, "num_threads", 1, 2**31 - 1)
+    num_threads = int32(num_threads, "num_threads", 1)
     if x.codes.ndim < 1 or w.codes.ndim != 2 or x.codes.shape[-1] != len(w.codes):
         raise ValueError(f"a, b: expected shapes (..., K) and (K, N), got {x.codes.shape} and {w.codes.shape}")
     k, n = w.codes.shape

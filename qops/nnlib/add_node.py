@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from qops._kernels.nnlib import add as kernels
 from qops._kernels.nnlib.pooling import two_integers
 from qops._kernels.nnlib.ranges import f32
+from qops.codes import TABLE
 from qops.nnlib._checks import Checked, two
 from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
 from qops.qtensor import U8, QTensor, TensorLike, real, tensor
 
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
 
+CODES = TABLE["u8"]
 MOST_PASSES = 64  # more than this, and the retry rules of ``spec`` never settle
 
 
@@ -40,7 +42,7 @@ class Node:
         self, a: TensorLike, b: TensorLike, padding: tuple[int, int] | None, out: NDArray[np.uint8] | None
     ) -> QTensor:
         """Make the passes of one call; one that raises leaves the remembered range and `out` as they were."""
-        padding = None if padding is None else two_integers(padding, "padding", 0, 255)
+        padding = None if padding is None else two_integers(padding, "padding", 0, CODES.highest)
         x, y, result = two(a, b, out, U8)
         alike, form = x[0].shape == y[0].shape, self._form
         if form == "op":
@@ -87,7 +89,7 @@ class Node:
         """
         padding = padding if out.size % 128 else None
         coarse, fine = f32(a[2] - a[1]), f32(b[2] - b[1])
-        if not f32(coarse / 255) >= f32(fine / 255):
+        if not f32(coarse / CODES.steps) >= f32(fine / CODES.steps):
             a, b, coarse, padding = b, a, fine, padding and padding[::-1]
         ends, passes = self._ends, 1
         found = kernels.spec_pass(a, b, ends, padding, out)

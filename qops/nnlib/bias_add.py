@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import bias_add as kernels
-from qops._kernels.nnlib.ranges import f32
+from qops._kernels.nnlib.ranges import f32, step_32
 from qops.nnlib._checks import Checked, two
 from qops.qtensor import S32, U8, QTensor, TensorLike, tensor
 
@@ -125,7 +125,7 @@ def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArra
     array([[12, 22]], dtype=int32)
     """
     (codes, lo, hi), (b, b_min, b_max), result = _checked(x, bias, out, S32)
-    step, bias_step = f32(f32(hi - lo) * 2.0**-32), f32(f32(b_max - b_min) * 2.0**-32)
+    step, bias_step = step_32(lo, hi), step_32(b_min, b_max)
     ratio = f32(bias_step / step) if step > 0 else inf
     if not (isfinite(step) and isfinite(ratio)):
         raise ValueError(f"x, bias: the range ({lo}, {hi}) or ({b_min}, {b_max}) is 0 wide, or wider than float32")

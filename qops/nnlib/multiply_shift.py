@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import requantize as kernels
-from qops.qtensor import S32, array, integer, output, real
+from qops.qtensor import S32, array, int32, integer, output, real
 
 
 class MultiplierBelowOne(NamedTuple):
@@ -112,7 +112,7 @@ def mul_by_quantized_multiplier(
     >>> mul_by_quantized_multiplier(np.int32([-3, 100]), 2**30, -1)  # half of them is -1 and 50, half of that 0 and 25
     array([ 0, 25], dtype=int32)
     """
-    multiplier = integer(multiplier, "multiplier", -(2**31), 2**31 - 1)
+    multiplier = int32(multiplier, "multiplier")
     shift = integer(shift, "shift", -62, 31)
     codes = array(x, "x", S32)
     out = output(out, S32, codes)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from qops._kernels.nnlib import ranges as kernels
+from qops.codes import TABLE
 from qops.qtensor import real, span
+
+HIGHEST = TABLE["u8"].highest
 
 
 def quantize_int(x: float, min: float, max: float) -> int:
@@ -93,4 +96,4 @@ def quantize_uint8(x: float, min: float, max: float) -> int:
     (128, 255)
     """
     code = quantize_uint(x, min, max)
-    return code if code < 255 else 255
+    return code if code < HIGHEST else HIGHEST

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.core.clamp import clamp
-from qops.nnlib.quantize_number import quantize_uint8
+from qops.nnlib.quantize_number import HIGHEST, quantize_uint8
 from qops.qtensor import U8, QTensor, TensorLike, operand, output, real, tensor
 
 
@@ -48,7 +48,7 @@ def quantized_relu_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> 
     """
     codes, lo, hi = operand(t, "t", U8)
     result = output(out, U8, codes)
-    clamp(codes, quantize_uint8(0.0, lo, hi), 255, result)
+    clamp(codes, quantize_uint8(0.0, lo, hi), HIGHEST, result)
     return tensor(result, lo, hi)
 
 

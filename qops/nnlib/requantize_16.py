@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from qops._kernels.core.range import range_32
 from qops._kernels.nnlib import requantize_16 as kernels
-from qops._kernels.nnlib.ranges import f32
+from qops._kernels.nnlib.ranges import f32, step_32
+from qops.codes import TABLE
 from qops.qtensor import S32, QTensor, TensorLike, operand, output, read_as, span
 
 BALANCED = read_as("s16_balanced")
+HALF = TABLE["s16_balanced"].steps // 2  # on each side of 0
 S16 = np.dtype(np.int16).num
 
 
@@ -65,7 +67,7 @@ def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.
     lo, hi = span(min, max, "output range")
     codes, in_min, in_max = operand(t, "t", S32)
     limit = f32(sorted((2.0**-11, -lo, hi))[-1])
-    gain = f32(f32(f32(in_max - in_min) * 2.0**-32) / f32(limit * 2.0**-15))
+    gain = f32(step_32(in_min, in_max) / f32(limit / HALF))
     if not (isfinite(gain) and 2.0**-29 <= gain < 2.0**24):
         raise ValueError(f"t, min, max: from ({in_min}, {in_max}) to ({-limit}, {limit}) is a gain of {gain}, refused")
     return _requantized(codes, gain, limit, False, out)
@@ -109,15 +111,15 @@ def quantize_down_and_shrink_range_32to16(t: TensorLike, *, out: NDArray[np.int1
     array([ 5, -7], dtype=int16)
     """
     codes, lo, hi = operand(t, "t", S32)
-    level = f32(f32(hi - lo) * 2.0**-32)
+    level = step_32(lo, hi)
     if not (isfinite(level) and level > 0):
         raise ValueError(f"t: the range ({lo}, {hi}) is 0 wide, or wider than float32")
     lowest, highest = range_32(codes)
-    if codes.size and lowest == -(2**31):
+    if codes.size and lowest == TABLE["s32"].lowest:
         raise ValueError("t: holds -2**31, whose negative wraps in the original")
     limit = f32(level * f32(max(2, highest, -min(lowest, 0))))
-    gain = f32(level / f32(limit * 2.0**-15))
-    return _requantized(codes, gain, f32(level * 32768) if gain >= 1 else limit, True, out)
+    gain = f32(level / f32(limit / HALF))
+    return _requantized(codes, gain, f32(level * HALF) if gain >= 1 else limit, True, out)
 
 
 def _requantized(

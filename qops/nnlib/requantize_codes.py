@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
-from qops.qtensor import S32, U8, array, integer, output, real, span
+from qops.qtensor import S32, U8, array, int32, output, real, span
 
 
 def requantize_i32(
@@ -152,8 +152,8 @@ def requantize_u8(
     gain = real(gain, "gain")
     if not 0 <= gain < 2**15:
         raise ValueError(f"gain: {gain} is not in 0..2**15")
-    in_zero = integer(in_zero, "in_zero", -(2**31), 2**31 - 1)
-    out_zero = integer(out_zero, "out_zero", -(2**31), 2**31 - 1)
+    in_zero = int32(in_zero, "in_zero")
+    out_zero = int32(out_zero, "out_zero")
     codes = array(x, "x", U8)
     out = output(out, U8, codes)
     recode.requantize_8to8(codes, gain, in_zero, out_zero, out)

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops import codes, qtensor
+from qops import codes
 from qops.onednn.cast import DTYPES
 from qops.qtensor import as_array
+from qops.qtensor import int32 as int32
 from qops.qtensor import real as real
 
 S32 = codes.TABLE["s32"]
@@ -54,16 +55,11 @@ def choice(x: str, name: str, allowed: Collection[str]) -> str:
     return x
 
 
-def integer(x: int, name: str, low: int = S32.lowest, high: int = S32.highest) -> int:
-    """Give `x` as an int in [low, high]; without these, as one that int32 holds."""
-    return qtensor.integer(x, name, low, high)
-
-
 def pair(x: Sequence[int], name: str, low: int) -> tuple[int, int]:
     """Give `x` as two ints (vertical, horizontal), each at least `low`."""
     if isinstance(x, str) or not isinstance(x, Sequence) or len(x) != 2:
         raise ValueError(f"{name}: expected two integers (vertical, horizontal), got {x!r:.80}")
-    return integer(x[0], name, low), integer(x[1], name, low)
+    return int32(x[0], name, low), int32(x[1], name, low)
 
 
 def dst_dt(x: str, allowed: Sequence[str] = tuple(DTYPES)) -> str:

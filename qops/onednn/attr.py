@@ -41,7 +41,7 @@ class Scales:
     mask: int
 
     def __init__(self, values: ArrayLike, mask: int = 0) -> None:
-        mask, scales = check.integer(mask, "mask", 0), _positive(values, "values")
+        mask, scales = check.int32(mask, "mask", 0), _positive(values, "values")
         if mask == 0 and scales.size != 1:
             raise ValueError(f"values: expected one with mask 0, got {scales.size}")
         self._set(scales, mask)
@@ -151,7 +151,7 @@ class Attr:
         for name, scale in scales.items():
             object.__setattr__(self, name, None if scale is None else as_scales(scale, name))
         for name, zero in {"src_zp": src_zp, "wei_zp": wei_zp, "dst_zp": dst_zp}.items():
-            object.__setattr__(self, name, None if zero is None else check.integer(zero, name))
+            object.__setattr__(self, name, None if zero is None else check.int32(zero, name))
         ops = ops_of(post_ops)
         object.__setattr__(self, "post_ops", ops)
         object.__setattr__(self, "given", [name for name, value in vars(self).items() if value not in (None, ())])

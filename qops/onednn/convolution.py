@@ -149,7 +149,7 @@ def convolution(
     m = machine(version, isa)
     image = check.array(src, "src", [np.uint8, np.int8], 4)
     filters = filters_of(weights, wq_scale, image, m)
-    threads = check.integer(num_threads, "num_threads", 1)
+    threads = check.int32(num_threads, "num_threads", 1)
     check.choice(layout, "layout", ("nhwc", "nchw"))
     check.instance(window, "window", Window)
     check.instance(attr, "attr", Attr)

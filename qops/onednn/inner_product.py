@@ -110,7 +110,7 @@ def inner_product(
     check.dst_dt(dst_dt)
     check.instance(attr, "attr", Attr)
     attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
-    threads = check.integer(num_threads, "num_threads", 1)
+    threads = check.int32(num_threads, "num_threads", 1)
     shape = left.shape[0], right.shape[1]
     dst = destination(shape, dst_dt, out, (left, codes_of(right), bias), dst_in, has_sum=attr.has_sum)
     end = output.prepare(attr, m, dst, bias)

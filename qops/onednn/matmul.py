@@ -112,7 +112,7 @@ def matmul(
     left = check.array(src, "src", [np.uint8, np.int8])
     right = weights.codes if isinstance(weights, PackedWeights) else check.array(weights, "weights", [np.int8])
     check.instance(attr, "attr", Attr)
-    threads = check.integer(num_threads, "num_threads", 1)
+    threads = check.int32(num_threads, "num_threads", 1)
     dims, axis = _dst_dims(left, right), left.ndim - 1
     check.dst_dt(dst_dt)
     dst = destination(dims, dst_dt, out, (left, right, bias), dst_in, has_sum=attr.has_sum)

@@ -208,7 +208,7 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
     >>> unsafe_pairs(w), unsafe_pairs(w, top=127), unsafe_pairs(w, top=130)
     (array([[ True, False, False]]), array([[False, False, False]]), array([[ True, False, False]]))
     """
-    top = check.integer(top, "top", 0, U8_TOP)
+    top = check.int32(top, "top", 0, U8_TOP)
     w = _weights(weights)
     check.choice(src_dt, "src_dt", ("u8", "s8"))
     if w.ndim == 2:

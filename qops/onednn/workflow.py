@@ -23,6 +23,7 @@ from qops.onednn import _checks as check
 from qops.onednn.attr import Scales
 from qops.onednn.cast import F32
 from qops.onednn.dot import S8, S32, U8
+from qops.qtensor import integer
 
 __all__ = [
     "ACTIVATION_TOP",
@@ -72,7 +73,7 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
     >>> weights_factor(np.float32([[1, 2], [-4, 0]]), mask=1 << 0).values
     array([63.5 , 31.75], dtype=float32)
     """
-    top, mask = _top(bits, WEIGHT_TOP), check.integer(mask, "mask", 0)
+    top, mask = _top(bits, WEIGHT_TOP), check.int32(mask, "mask", 0)
     return Scales((top / _peak(_finite(weights, "weights"), "weights", mask)).ravel(), mask)
 
 
@@ -111,12 +112,12 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     >>> dequantize(np.int32([[220, 220]]), Scales(10.0), Scales([2.0, 4.0], mask=1))
     array([[11. ,  5.5]], dtype=float32)
     """
-    axis = check.integer(axis, "axis")
+    axis = check.int32(axis, "axis")
     acc, factor = check.array(x, "x", [np.int32]), _product(q_a, q_w)
     if factor.size > 1:
         if acc.ndim == 0:
             raise ValueError(f"x: expected an axis of {factor.size} channels, got a single element")
-        check.integer(axis, "axis", -acc.ndim, acc.ndim - 1)
+        check.int32(axis, "axis", -acc.ndim, acc.ndim - 1)
         if acc.shape[axis] != factor.size:
             raise ValueError(f"x: expected {factor.size} channels along axis {axis}, got shape {acc.shape}")
         factor = factor.reshape([-1 if i == axis % acc.ndim else 1 for i in range(acc.ndim)])
@@ -137,13 +138,13 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
     """
     top = 1.0 if q_dst is None else _one(q_dst, "q_dst")
     scale = top / _product(q_a, q_w)
-    mask = check.integer(mask, "mask", 1 if scale.size > 1 else 0)
+    mask = check.int32(mask, "mask", 1 if scale.size > 1 else 0)
     return Scales(scale, mask if scale.size > 1 else 0)
 
 
 def _top(bits: int, top: int) -> int:
     """Give the code of R in `bits` bits, if it is `top` in 8 bits."""
-    return top >> (8 - check.integer(bits, "bits", 2, 8))
+    return top >> (8 - check.int32(bits, "bits", 2, 8))
 
 
 def _one(q: Scales, name: str) -> float:
@@ -174,7 +175,7 @@ def _activations(x: ArrayLike) -> F32:
 
 def _peak(x: F32, name: str, mask: int) -> NDArray[np.float64]:
     """Give R = max|T| of the whole tensor, or of each slice along the dimensions in `mask`."""
-    check.integer(mask, "mask", 0, (1 << x.ndim) - 1)
+    integer(mask, "mask", 0, (1 << x.ndim) - 1)
     rest = tuple(i for i in range(x.ndim) if not mask >> i & 1)
     peak = np.asarray(np.abs(x).max(axis=rest, initial=0), np.float64)
     if not (peak > 0).all():

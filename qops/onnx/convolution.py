@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.product.axes import Axis, convolve_axes
 from qops.onnx import _checks as check
 from qops.onnx.requantize import combined_scale, requantize
-from qops.onnx.window import LARGEST, Attributes, window
-from qops.qtensor import integer
+from qops.onnx.window import Attributes, window
+from qops.qtensor import int32
 
 __all__ = ["conv_integer", "qlinear_conv"]
 
@@ -254,8 +254,8 @@ class Operands(NamedTuple):
 def _operands(
     x: ArrayLike, w: ArrayLike, x_zero_point: ArrayLike, w_zero_point: ArrayLike, given: Attributes, num_threads: int
 ) -> Operands:
-    threads = integer(num_threads, "num_threads", 1, LARGEST)
-    given = given._replace(group=integer(given.group, "group", 1, LARGEST))
+    threads = int32(num_threads, "num_threads", 1)
+    given = given._replace(group=int32(given.group, "group", 1))
     data, filters = check.array(x, "x", check.CODES_8), check.array(w, "w", check.CODES_8)
     axes = window(data, filters, given)
     x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")

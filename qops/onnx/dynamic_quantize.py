@@ -7,10 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.codes import TABLE
 from qops.onnx import _checks as check
 from qops.onnx.quantize import integer_codes
 
 __all__ = ["DynamicallyQuantized", "dynamic_quantize_linear"]
+
+CODES = TABLE["u8"]
 
 
 class DynamicallyQuantized(NamedTuple):
@@ -82,13 +85,13 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
     (array([153, 255,   0,  26, 221, 179], dtype=uint8), np.float32(0.019607844), np.uint8(153))
     """
     data = check.array(x, "x", ("float32",))
-    constant = np.float32(255.0 if check.runtime(runtime) == "ort" else 1.0)
+    constant = np.float32(CODES.steps if check.runtime(runtime) == "ort" else 1.0)
     if data.size == 0:
         raise ValueError(f"x: expected data, got none, shape {data.shape}")
     low, high = np.minimum(data.min(), np.float32(0)), np.maximum(data.max(), np.float32(0))
     with np.errstate(over="ignore", invalid="ignore"):
-        scale = (high - low if high != low else constant) / np.float32(255)
+        scale = (high - low if high != low else constant) / np.float32(CODES.steps)
     if not 0 < scale < np.inf:
         raise ValueError(f"x: the range ({low!s}, {high!s}) has no float32 scale above 0")
-    zero = np.rint(np.clip(-low / scale, 0, 255)).astype(np.uint8)
+    zero = np.rint(np.clip(-low / scale, CODES.lowest, CODES.highest)).astype(np.uint8)
     return DynamicallyQuantized(integer_codes(data / scale, np.asarray(zero)), scale, zero)

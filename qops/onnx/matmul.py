@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.product.gemm import product
 from qops.onnx import _checks as check
 from qops.onnx.requantize import combined_scale, requantize
-from qops.qtensor import broadcast_shape, integer
+from qops.qtensor import broadcast_shape, int32
 
 __all__ = ["matmul_integer", "qlinear_matmul"]
 
@@ -73,7 +73,7 @@ def matmul_integer(
     """
     a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)
     op = _operands(A, B, a_zero_point, b_zero_point, ("A", "B"))
-    threads = integer(num_threads, "num_threads", 1, 2**31 - 1)
+    threads = int32(num_threads, "num_threads", 1)
     check.out(out, np.dtype(np.int32), op.shape, (op.a, op.b, a_zero_point, b_zero_point))
     return check.put(op.product(threads, out).reshape(op.shape), out)
 
@@ -158,7 +158,7 @@ def qlinear_matmul(
     array([[100]], dtype=uint8)
     """
     op = _operands(a, b, a_zero_point, b_zero_point, ("a", "b"))
-    threads = integer(num_threads, "num_threads", 1, 2**31 - 1)
+    threads = int32(num_threads, "num_threads", 1)
     y_zero = check.one_value(check.result_zero_point(y_zero_point, op.a.dtype), "y_zero_point")
     is_ort = check.runtime(runtime) == "ort"
     allowed = ("float32",) if is_ort else check.SCALES

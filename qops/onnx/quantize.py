@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.core import rows
 from qops.onnx import _checks as check
-from qops.qtensor import integer
+from qops.qtensor import int32, integer
 
 __all__ = ["dequantize_linear", "quantize_linear"]
 
@@ -104,7 +104,7 @@ def quantize_linear(
     array([[2, 4],
            [4, 8]], dtype=int8)
     """
-    axis, block_size = integer(axis, "axis", -64, 63), integer(block_size, "block_size", 0, 2**31 - 1)
+    axis, block_size = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
     data = check.array(x, "x", (*check.SCALES, "int32"))
     scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
     (y_zero_point,) = check.optional(y_zero_point)
@@ -224,7 +224,7 @@ def dequantize_linear(
     scale = check.scale(x_scale, "x_scale", (*check.SCALES, "float8_e8m0fnu"))
     (x_zero_point,) = check.optional(x_zero_point)
     zero = check.zero_point(x_zero_point, "x_zero_point", data.dtype)
-    axis, block_size = integer(axis, "axis", -64, 63), integer(block_size, "block_size", 0, 2**31 - 1)
+    axis, block_size = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
     wanted = check.type_of(scale.dtype if output_dtype is None else output_dtype, "output_dtype", check.SCALES)
     scale = check.of_slices(scale, "x_scale", data.shape, axis, block_size)
     zero = check.of_slices(zero, "x_zero_point", data.shape, axis, block_size).astype(np.float32)

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.axes import Axis
-from qops.qtensor import integer
+from qops.qtensor import int32
 
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
-LARGEST = 2**31 - 1
 
 
 class Attributes(NamedTuple):
@@ -63,4 +62,4 @@ def _integers(values: Sequence[int] | None, name: str, count: int, default: int)
     is_list = (isinstance(values, np.ndarray) and values.ndim == 1) or isinstance(values, Sequence)
     if isinstance(values, str) or not is_list or len(values) != count:
         raise ValueError(f"{name}: expected {count} integers, got {values!r:.80}")
-    return [integer(value, name, default, LARGEST) for value in values]
+    return [int32(value, name, default) for value in values]

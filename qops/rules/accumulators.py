@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
-from qops.qtensor import S32, as_array, check_out, integer, number
+from qops.qtensor import S32, as_array, check_out, int32, integer, number
 from qops.rules.numbers import FLOATS, SINGLES, Numbers, rule_of
 from qops.rules.table import TABLE
 
@@ -163,14 +163,14 @@ def requantize(
     codes = of_dtype(dtype)
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
-    zero = integer(zero_point, "zero_point", -(2**31), 2**31 - 1)
+    zero = int32(zero_point, "zero_point")
     if (scale is None) == (integers is None):
         raise ValueError("scale, integers: expected one of them, got " + ("none" if scale is None else "both"))
     steps: Any = _given(integers) if scale is None else _scales(scale)
     first = steps[0] if isinstance(steps, tuple) else steps
     by_channel = isinstance(first, np.ndarray)
     numbers = (_of_channels if by_channel else _of_one)(rule, steps, zero, lo, hi)
-    moved = integer(in_zero_point, "in_zero_point", -(2**31), 2**31 - 1)
+    moved = int32(in_zero_point, "in_zero_point")
     where = integer(axis, "axis", -64, 63)
     if not by_channel and moved == 0:
         made = numbers.run().of_plain(acc, S32, out, codes.dtype.num)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops.codes import of_dtype
-from qops.qtensor import integer, number
+from qops.qtensor import int32, integer, number
 
 __all__ = ["FewestBits", "Tradeoff", "fewest_bits"]
 
@@ -107,8 +107,8 @@ def fewest_bits(
         raise TypeError(f"dtype: expected codes of 8 or 16 bits, got {codes.dtype}")
     if not isinstance(acc_range, tuple | list) or len(acc_range) != 2:
         raise TypeError(f"acc_range: expected (lowest, highest), got {acc_range!r:.80}")
-    lo = integer(acc_range[0], "acc_range", -(2**31), 2**31 - 1)
-    hi = integer(acc_range[1], "acc_range", lo, 2**31 - 1)
+    lo = int32(acc_range[0], "acc_range")
+    hi = int32(acc_range[1], "acc_range", lo)
     zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
     steps = range(codes.lowest - zero + 1, codes.highest - zero + 1)
     p, q = value.as_integer_ratio()

@@ -21,6 +21,7 @@ TYPES = {
     "qint32": TABLE["s32_affine"],
 }
 """What the codes of each of TensorFlow's quantized types stand for, but in mode SCALED."""
+STEPS, STEPS_32 = TYPES["quint8"].steps, TYPES["qint32"].steps
 AFFINE = read_as(TYPES["qint32"].name)
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 BOOLS = (bool, np.bool)

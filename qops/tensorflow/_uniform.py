@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from qops._kernels.tensorflow.ends import NORMAL
 from qops._kernels.tensorflow.uniform import Scaling, requantize_sums
 from qops.fixedpoint import quantize_multiplier
-from qops.qtensor import integer
+from qops.qtensor import int32, integer
 from qops.tensorflow._checks import TYPES, each_slice, numbers
 
-LOWEST, HIGHEST = -(2**31), 2**31 - 1
+LOWEST, HIGHEST = TYPES["qint32"].lowest, TYPES["qint32"].highest
 LARGEST = 2.0**30 - 0.25  # from here on a quotient of scales has the largest multiplier and shift
 
 
@@ -71,16 +71,16 @@ def given(scales: Any, zero_points: Any, axis: Any, prefix: str = "", positive: 
 def integers(values: Any, name: str) -> tuple[list[int], tuple[int, ...]]:
     """Give integers that int32 holds, in a list, and the shape they have."""
     if type(values) is int:
-        return [integer(values, name, LOWEST, HIGHEST)], ()
-    found = [integer(value, name, LOWEST, HIGHEST) for value in np.ravel(np.asarray(values, object))]
+        return [int32(values, name)], ()
+    found = [int32(value, name) for value in np.ravel(np.asarray(values, object))]
     return found, np.shape(values)
 
 
 def ends(lowest: Any, highest: Any, prefix: str, T: str) -> tuple[int, int]:
     """Give the lowest and highest code, those of the type where None; the highest may be below the lowest."""
     row = TYPES[T]
-    low = integer(row.lowest if lowest is None else lowest, f"{prefix}quantization_min_val", LOWEST, HIGHEST)
-    high = integer(row.highest if highest is None else highest, f"{prefix}quantization_max_val", LOWEST, HIGHEST)
+    low = int32(row.lowest if lowest is None else lowest, f"{prefix}quantization_min_val")
+    high = int32(row.highest if highest is None else highest, f"{prefix}quantization_max_val")
     return low, high
 
 

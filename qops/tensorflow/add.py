@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from qops._kernels.tensorflow import add as kernels
 from qops._kernels.tensorflow.ends import WIDEST, flushed, in_order
 from qops.qtensor import S32, QTensor, TensorLike, output, tensor
-from qops.tensorflow._checks import operands, shape_text
+from qops.tensorflow._checks import STEPS, operands, shape_text
 from qops.tensorflow.broadcast import collapsed, repeated
 
 
@@ -81,7 +81,7 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     >>> np.abs(np.round(z.data * z.scale, 3))
     array([0., 6.])
     """
-    a, b = operands(255, ("quint8",), x=x, y=y)
+    a, b = operands(STEPS, ("quint8",), x=x, y=y)
     axes = collapsed(a[0].shape, b[0].shape, "Must have some elements to add")
     in_order(x=a, y=b)
     if max(a[2], b[2], -a[1], -b[1]) >= 2.0**113:
@@ -150,7 +150,7 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     >>> t.max, t.data
     (786432.0, array([[-8192, 16384]], dtype=int32))
     """
-    checked, checked_bias = flushed(operands(255, ("quint8", "qint8"), input=input, bias=bias))
+    checked, checked_bias = flushed(operands(STEPS, ("quint8", "qint8"), input=input, bias=bias))
     x, b = checked[0], checked_bias[0]
     texts = shape_text(b.shape), shape_text(x.shape)
     if b.dtype != x.dtype:

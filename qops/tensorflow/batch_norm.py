@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import batch_norm as kernels
 from qops.qtensor import QTensor, TensorLike
-from qops.tensorflow._checks import flag, into, number, operands, put, shape_text
+from qops.tensorflow._checks import STEPS, flag, into, number, operands, put, shape_text
 
 LIMIT = 2.0**20
 
@@ -91,7 +91,7 @@ def quantized_batch_norm_with_global_normalization(
     """
     epsilon = number(variance_epsilon, "variance_epsilon")
     scaled = flag(scale_after_normalization, "scale_after_normalization")
-    image, *channels = operands(255, ("quint8",), t=t, m=m, v=v, beta=beta, gamma=gamma)
+    image, *channels = operands(STEPS, ("quint8",), t=t, m=m, v=v, beta=beta, gamma=gamma)
     if image[0].ndim != 4:
         raise ValueError(f"t: input must be 4-dimensional{shape_text(image[0].shape)}")
     words = {"m": "mean", "v": "var", "beta": "beta", "gamma": "gamma"}

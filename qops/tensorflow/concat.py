@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qops._kernels.tensorflow.concat import concat, hull, joined, usual
 from qops._kernels.tensorflow.ends import checked, flushed
 from qops.qtensor import QTensor, TensorLike, integer, tensor
-from qops.tensorflow._checks import Checked, operands, shape_text
+from qops.tensorflow._checks import STEPS, STEPS_32, Checked, operands, shape_text
 
 
 def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDArray[Any] | None = None) -> QTensor:
@@ -76,7 +76,7 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
         raise _misfit(axis, parts)
     is_wide = parts[0][0].itemsize == 4
     ends = hull(parts, is_wide)
-    checked(*ends, "values", 2**32 if is_wide else 255)
+    checked(*ends, "values", STEPS_32 if is_wide else STEPS)
     return tensor(concat(parts, axis, ends, shape, out), *ends)
 
 
@@ -91,7 +91,7 @@ def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
     for i, (data, lo, hi) in enumerate(parts):
         if data.itemsize != first.itemsize:
             raise TypeError(f"values[{i}]: expected {first.dtype} data like the first, got {data.dtype}")
-        checked(lo, hi, f"values[{i}] min, max", 2**32 if first.itemsize == 4 else 255)
+        checked(lo, hi, f"values[{i}] min, max", STEPS_32 if first.itemsize == 4 else STEPS)
     return parts
 
 

@@ -11,7 +11,7 @@ from qops._kernels.product.convolution import Images, convolve, convolve_in_zero
 from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops._kernels.tensorflow.window import four
 from qops.qtensor import QTensor, TensorLike, tensor
-from qops.tensorflow._checks import into, operands, put
+from qops.tensorflow._checks import STEPS, into, operands, put
 from qops.tensorflow.window import placed
 
 
@@ -88,7 +88,7 @@ def quantized_conv2d(
     [8]
     [8, 7, 13, 8]
     """
-    x, w = operands(255, ("quint8",), input=input, filter=filter)
+    x, w = operands(STEPS, ("quint8",), input=input, filter=filter)
     image, filters = x[0], w[0]
     for name, data in (("input", image), ("filter", filters)):
         if data.ndim != 4:

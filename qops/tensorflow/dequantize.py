@@ -13,6 +13,7 @@ from qops.qtensor import F32, TensorLike, integer, output, parts
 from qops.tensorflow._checks import MODES, TYPES, check_axis, codes_of, numbers, one_of, ranges_of, slices
 
 WAYS = {"MIN_COMBINED": kernels.MIN_COMBINED, "MIN_FIRST": kernels.MIN_FIRST, "SCALED": kernels.SCALED}
+STEPS_OF = {row.dtype.itemsize: row.steps for row in TYPES.values()}
 CANCELS = 2.0**-101  # below this a sum with min may be too small for a normal float32
 
 
@@ -123,7 +124,7 @@ def dequantize(
         if value != count:
             where = f"as many elements as input on the dequantization axis ({axis})"
             raise ValueError(f"input {name}: must have {where}, got {value}, expected {count}")
-    ranges = ranges_of(lo, hi, "input min, input max", 256**q.itemsize - 1)
+    ranges = ranges_of(lo, hi, "input min, input max", STEPS_OF[q.itemsize])
     way = WAYS[mode]
     if onednn and axis == -1 and mode == "SCALED" and q.itemsize != 2:
         _refuse_onednn(q)

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from qops._kernels.core import rows
 from qops.qtensor import U8, QTensor, TensorLike, output
-from qops.tensorflow._checks import flag, number, operands
+from qops.tensorflow._checks import STEPS, flag, number, operands
 
 F32 = np.float32
-ALL_CODES = np.arange(256, dtype=F32)
+ALL_CODES = np.arange(STEPS + 1, dtype=F32)
 
 
 def quantized_instance_norm(
@@ -95,7 +95,7 @@ def quantized_instance_norm(
     separation = F32(number(min_separation, "min_separation"))
     if is_given and not low < high:
         raise ValueError(f"given_y_min: given_y_min must be less than given_y_max : {low} >= {high}")
-    ((q, x_min, x_max),) = operands(255, ("quint8",), x=x)
+    ((q, x_min, x_max),) = operands(STEPS, ("quint8",), x=x)
     if not x_min < x_max:
         raise ValueError(f"x: input_min must be less than input_max : {x_min} >= {x_max}")
     if q.ndim != 4:
@@ -103,7 +103,7 @@ def quantized_instance_norm(
     if q.size == 0:
         raise ValueError(f"x: has no elements, shape {q.shape}, of which TensorFlow's range is infinite")
     out = output(out, U8, q)
-    step = F32((F32(x_max) - F32(x_min)) / F32(255))
+    step = F32((F32(x_max) - F32(x_min)) / F32(STEPS))
     places = q + (256 * np.arange(q.shape[0] * q.shape[3])).reshape(q.shape[0], 1, 1, -1)
     values, seen = _normalized(places, q.shape[1] * q.shape[2], step, epsilon)
     if not is_given:
@@ -112,13 +112,13 @@ def quantized_instance_norm(
         if high - low < separation:
             high = low + separation
         width = high - low
-        scale = F32(255) / width if width else F32(0)
+        scale = F32(STEPS) / width if width else F32(0)
     if not np.isfinite([width, scale]).all():
         raise ValueError(f"given_y_min, given_y_max: the range ({low}, {high}) is too narrow or wide for float32")
     codes = np.empty(values.shape, np.uint8)
     start = np.empty((), np.int32)
     rows.FloatCodes(rows.floats(float(scale), "half_away", -np.inf, np.inf))(np.asarray(low), start)
-    rows.FloatCodes(rows.floats(float(scale), "half_away", 0, 255, shift=-float(start)))(values, codes)
+    rows.FloatCodes(rows.floats(float(scale), "half_away", 0, STEPS, shift=-float(start)))(values, codes)
     np.take(codes, places, out=out, mode="clip")
     return QTensor(out, float(low), float(high))
 

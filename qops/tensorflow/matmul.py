@@ -11,7 +11,7 @@ from qops._kernels.product.gemm import product
 from qops._kernels.tensorflow.ends import in_order
 from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops.qtensor import QTensor, TensorLike, tensor
-from qops.tensorflow._checks import flag, into, operands, put, shape_text
+from qops.tensorflow._checks import STEPS, flag, into, operands, put, shape_text
 
 
 def quantized_matmul(
@@ -73,7 +73,7 @@ def quantized_matmul(
     >>> t.data, t.scale
     (array([[6]], dtype=int32), 1.0)
     """
-    x, y = operands(255, ("quint8",), a=a, b=b)
+    x, y = operands(STEPS, ("quint8",), a=a, b=b)
     left = _matrix(x[0], "a: In[0]", transpose_a, "transpose_a")
     right = _matrix(y[0], "b: In[1]", transpose_b, "transpose_b")
     if left.shape[1] != right.shape[0]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from qops._kernels.tensorflow.ends import fit, in_order
 from qops._kernels.tensorflow.mul import multiply, range_of_products
 from qops.qtensor import S32, QTensor, TensorLike, output, tensor
-from qops.tensorflow._checks import operands, typenums_of
+from qops.tensorflow._checks import STEPS, operands, typenums_of
 from qops.tensorflow.broadcast import collapsed, repeated
 
 KINDS = ("quint8",)
@@ -78,7 +78,7 @@ def quantized_mul(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     >>> t.data, t.scale
     (array([-2,  4], dtype=int32), 1.0)
     """
-    a, b = fit(255, TYPENUMS, x, y) or operands(255, KINDS, x=x, y=y)
+    a, b = fit(STEPS, TYPENUMS, x, y) or operands(STEPS, KINDS, x=x, y=y)
     axes = collapsed(a[0].shape, b[0].shape, "vector must have at least 1 element")
     in_order(x=a, y=b)
     top = range_of_products(a, b, "x, y")

@@ -11,7 +11,7 @@ from qops._kernels.core.range import range_32
 from qops._kernels.tensorflow import requantize as kernels
 from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import U8, QTensor, TensorLike, output, parts, tensor
-from qops.tensorflow._checks import TYPES, codes_of, ends, one_of, operands
+from qops.tensorflow._checks import STEPS, STEPS_32, TYPES, codes_of, ends, one_of, operands
 
 
 def requantize(
@@ -85,7 +85,7 @@ def requantize(
     """
     one_of(out_type, "out_type", ("quint8", "qint8"))
     out_min, out_max = ends(
-        requested_output_min, requested_output_max, "requested_output_min", "requested_output_max", 255
+        requested_output_min, requested_output_max, "requested_output_min", "requested_output_max", STEPS
     )
     if out_min >= NORMAL:
         raise ValueError(f"requested_output_min: requested_output_min must be <= 0, but got {out_min}")
@@ -94,7 +94,7 @@ def requantize(
             "requested_output_max: requested_output_max must be >= requested_output_min, "
             f"but got {out_max} and {out_min}"
         )
-    ((q, in_min, in_max),) = operands(2**32, ("qint32",), input=input)
+    ((q, in_min, in_max),) = operands(STEPS_32, ("qint32",), input=input)
     out = output(out, TYPES[out_type].dtype.num, q)
     kernels.requantize(q, in_min, in_max, out_min, out_max, out)
     return QTensor(out, out_min, out_max)
@@ -144,7 +144,7 @@ def requantization_range(input: TensorLike) -> tuple[float, float]:
     values, lo, hi = parts(input, "input")
     if np.size(lo) == 0 or np.size(hi) == 0:
         raise ValueError(f"input: min and max must have an element, got {lo!r} and {hi!r}")
-    in_min, in_max = ends(np.ravel(lo)[0], np.ravel(hi)[0], "input min", "input max", 2**32)
+    in_min, in_max = ends(np.ravel(lo)[0], np.ravel(hi)[0], "input min", "input max", STEPS_32)
     return _spanned(codes_of(values, "input", "qint32"), in_min, in_max)
 
 
@@ -200,7 +200,7 @@ def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] 
     >>> quantize_down_and_shrink_range((np.int32([-(2**30), 0, 2**30]), -1.0, 1.0))
     QTensor(data=array([  0, 128, 255], dtype=uint8), min=-0.5, max=0.5)
     """
-    ((q, in_min, in_max),) = operands(2**32, ("qint32",), input=input)
+    ((q, in_min, in_max),) = operands(STEPS_32, ("qint32",), input=input)
     found_min, found_max = _spanned(q, in_min, in_max)
     out = output(out, U8, q)
     kernels.requantize(q, in_min, in_max, found_min, found_max, out)

@@ -11,8 +11,7 @@ from qops._kernels.core import rows
 from qops.qtensor import QTensor, TensorLike, output, parts, tensor
 from qops.tensorflow._checks import TYPES, codes_of, number, numbers, one_of
 
-ENDS = {"quint8": (255, 0, 255), "qint8": (127, -128, 127)}
-"""Steps from 0 to the requested end; lowest and highest code."""
+KINDS = ("quint8", "qint8")
 
 
 def requantize_per_channel(
@@ -76,7 +75,7 @@ def requantize_per_channel(
     array([[[[-64, 127],
              [ 32,  64]]]], dtype=int8)
     """
-    steps, lowest, highest = ENDS[one_of(out_type, "out_type", tuple(ENDS))]
+    row = TYPES[one_of(out_type, "out_type", KINDS)]
     out_min = number(requested_output_min, "requested_output_min")
     out_max = number(requested_output_max, "requested_output_max")
     if out_type == "qint8" and not out_min < 0:
@@ -88,15 +87,15 @@ def requantize_per_channel(
     widest = _of_channels(q, widest)
     with np.errstate(all="ignore"):
         wider = np.float32(max(abs(out_min), abs(out_max)))
-        scales = np.float32(steps) * (widest / wider / np.float32(2**31))
+        scales = np.float32(row.highest) * (widest / wider / np.float32(2**31))
     if not np.isfinite(scales).all():
         names = "requested_output_min, requested_output_max"
         raise ValueError(f"{names}: the range ({out_min}, {out_max}) is too narrow for the ranges of the input")
-    out = output(out, TYPES[out_type].dtype.num, q)
+    out = output(out, row.dtype.num, q)
     codes = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     if q.size:
-        row = rows.floats(1.0, "half_even", lowest, highest)
-        rows.FloatCodes(row, scales)(np.require(q, np.int32, ["C", "A"]), codes)
+        stage = rows.floats(1.0, "half_even", row.lowest, row.highest)
+        rows.FloatCodes(stage, scales)(np.require(q, np.int32, ["C", "A"]), codes)
     if codes is not out:
         np.copyto(out, codes)
     return tensor(out, out_min, out_max)  # which may be in any order

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow.resize_bilinear import resize
-from qops.qtensor import TensorLike, as_array, integer, parts
+from qops.qtensor import TensorLike, as_array, int32, parts
 from qops.tensorflow._checks import ends, flag, into, passed_on, put, shape_text
 
 KINDS = {"uint8": (np.int32, 7), "int32": (np.int64, 30), "float32": (np.float32, 0)}
 """What each type is computed in, and the bits of its weights."""
 F32 = np.float32
-LARGEST = 2**31 - 1
 
 
 def quantized_resize_bilinear(
@@ -130,7 +129,7 @@ def _size(size: Sequence[int]) -> tuple[int, int]:
         raise TypeError(f"size: expected two integers, got {size!r:.80}")
     if len(size) != 2:
         raise ValueError(f"size: shape_t must have two elements, got {len(size)}")
-    height, width = (integer(n, "size", -LARGEST, LARGEST) for n in size)
+    height, width = (int32(n, "size") for n in size)
     if min(height, width) <= 0:
         raise ValueError(f"size: output dimensions must be positive, got {height}, {width}")
     return height, width

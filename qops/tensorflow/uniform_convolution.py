@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.product.axes import Axis, convolve_axes
-from qops.qtensor import S32, check_out, integer
+from qops.qtensor import S32, check_out, int32, integer
 from qops.tensorflow._checks import codes_of, one_of, shape_text
 from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
 
 PADDINGS = ("EXPLICIT", "SAME", "VALID")
-LARGEST = 2**31 - 1
 TENSORS = {"input": ("batch", "feature"), "kernel": ("output_feature", "input_feature"), "output": ("batch", "feature")}
 
 
@@ -123,8 +122,8 @@ def uniform_quantized_convolution(
     after = given(output_scales, output_zero_points, output_quantization_axis, "output_", "output")
     one_of(padding, "padding", PADDINGS)
     groups = Groups(
-        integer(batch_group_count, "batch_group_count", 1, LARGEST),
-        integer(feature_group_count, "feature_group_count", 1, LARGEST),
+        int32(batch_group_count, "batch_group_count", 1),
+        int32(feature_group_count, "feature_group_count", 1),
     )
     a, b = codes_of(lhs, "lhs", "qint8"), codes_of(rhs, "rhs", "qint8")
     _check_ranks(a.shape, b.shape)
@@ -175,7 +174,7 @@ def _integers(values: Sequence[int], name: str, count: int, least: int) -> list[
         return [1] * count
     if len(values) != count:
         raise ValueError(f"{name}: Size of {name} Attr must be {count}, got {len(values)}")
-    return [integer(value, name, least, LARGEST) for value in values]
+    return [int32(value, name, least) for value in values]
 
 
 def _check_ranks(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> None:

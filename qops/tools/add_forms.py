@@ -6,11 +6,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.codes import TABLE
+
 __all__ = ["FORMS", "Form", "Integers"]
 
 Integers: TypeAlias = dict[str, int]
 Codes: TypeAlias = NDArray[np.uint8]
 Wide: TypeAlias = NDArray[np.int64]
+_CODES = TABLE["u8"]
 _TRUNCATES, _NO_WRAP, _NO_SAT = "shifts toward zero", "x does not wrap", "x not saturated to 16 bits"
 
 
@@ -37,7 +40,7 @@ class Form(NamedTuple):
     def run(self, i: Integers, a: Codes, b: Codes) -> tuple[Wide, Codes]:
         """X and the codes."""
         x = self.x(i, a.astype(np.int64), b.astype(np.int64))
-        return x, np.clip(self.last(i, x), 0, 255).astype(np.uint8)
+        return x, np.clip(self.last(i, x), _CODES.lowest, _CODES.highest).astype(np.uint8)
 
 
 def _shift(i: Integers, v: Any, n: int) -> Any:

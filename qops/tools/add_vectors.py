@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.codes import TABLE
 from qops.frontdoor.add import add_8p8to8_integers
 from qops.frontdoor.add import quantized_add_8p8to8 as frontdoor_add
 from qops.nnlib.add import quantized_add_8p8to8 as nnlib_add
@@ -20,6 +21,7 @@ from qops.tools.vectors import MOST, telling
 __all__ = ["AddVectors", "add_vectors"]
 
 Range: TypeAlias = tuple[float, float]
+_CODES = TABLE["u8"]
 _NEAR = 2.0**-10  # of a step, around a tie
 
 
@@ -235,13 +237,13 @@ def _others(
 
 def _exact(a: NDArray[np.uint8], b: NDArray[np.uint8], a_range: Range, b_range: Range, y: Range) -> NDArray[Any]:
     """The exact sums, in steps of the result from its code 0."""
-    total = sum(lo + q * ((hi - lo) / 255) for q, (lo, hi) in ((a, a_range), (b, b_range)))
-    return np.asarray((total - y[0]) / ((y[1] - y[0]) / 255))
+    total = sum(lo + q * ((hi - lo) / _CODES.steps) for q, (lo, hi) in ((a, a_range), (b, b_range)))
+    return np.asarray((total - y[0]) / ((y[1] - y[0]) / _CODES.steps))
 
 
 def _always(x: NDArray[Any], exact: NDArray[Any]) -> list[int]:
     """Ties, both ends of saturation, the extremes of x."""
     ties = np.flatnonzero(np.abs(exact % 1 - 0.5) < _NEAR)
-    ends = [np.flatnonzero(beyond) for beyond in (exact < -0.5, exact > 255.5)]
+    ends = [np.flatnonzero(beyond) for beyond in (exact < -0.5, exact > _CODES.highest + 0.5)]
     picked = [ties[:4], ties[-4:], *(e[[0, -1]] for e in ends if e.size)]
     return [*np.concatenate(picked).tolist(), int(x.argmin()), int(x.argmax()), 0, x.size - 1]

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.codes import TABLE
 from qops.tools import candidates
 from qops.tools.candidates import Candidate
 from qops.tools.seen import Dump
 
 __all__ = ["Probe", "boundaries", "edges", "probe_for", "separating"]
 
+_S32 = TABLE["s32"]
 _MOST = 256
 _MANY = 1 << 12  # codes that are all looked at closely
 _ALL = 1 << 17  # codes that are all looked at
@@ -62,7 +64,7 @@ def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.in
     powers = 2.0 ** np.arange(32)
     far = np.concatenate([powers, powers - 1, -powers, 1 - powers])
     every = np.unique(np.concatenate([near, far]))
-    return every[(every >= -(2**31)) & (every < 2**31)].astype(np.int64).astype(np.int32)
+    return every[(every >= _S32.lowest) & (every <= _S32.highest)].astype(np.int64).astype(np.int32)
 
 
 @lru_cache(maxsize=8)
@@ -77,12 +79,12 @@ def _codes(lo: int, hi: int, most: int = _MANY) -> NDArray[np.int64]:
 def edges(codes_of: Callable[[NDArray[np.int32]], NDArray[Any]], lo: int, hi: int) -> NDArray[np.int32]:
     """The first accumulator of every code, and the one before: where two rules that never fall differ, if they do."""
     codes = _codes(lo + 1, hi)
-    low, high = np.full(codes.shape, -(2**31)), np.full(codes.shape, 2**31 - 1)
+    low, high = np.full(codes.shape, _S32.lowest), np.full(codes.shape, _S32.highest)
     for _ in range(32):
         middle = (low + high) >> 1
         reached = codes_of(middle.astype(np.int32)) >= codes
         high, low = np.where(reached, middle, high), np.where(reached, low, np.minimum(middle + 1, high))
-    return np.concatenate([low, np.maximum(low - 1, -(2**31))]).astype(np.int32)
+    return np.concatenate([low, np.maximum(low - 1, _S32.lowest)]).astype(np.int32)
 
 
 def separating(results: Sequence[NDArray[Any]], most: int = _MOST) -> NDArray[np.intp]:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops.codes import TABLE as CODES
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.qtensor import integer, number
@@ -21,6 +22,7 @@ from qops.tools.probes import boundaries, edges
 __all__ = ["MOST", "Vectors", "telling", "vectors"]
 
 MOST = 256
+_S32 = CODES["s32"]
 _FEW = 4096  # differences of one rule that are looked at
 Run: TypeAlias = Callable[[NDArray[np.int32]], NDArray[Any]]
 _ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
@@ -135,7 +137,7 @@ def _others(rule: Rule, n: Numbers, dtype: Any) -> Iterator[tuple[str, Run]]:
             yield other.name, _running(Numbers(other, n.scale, n.zero_point, n.lo, n.hi), dtype)
     for name, row, numbers in _mutants(rule, n):
         yield name, _running(numbers or Numbers(row, n.scale, n.zero_point, n.lo, n.hi), dtype)
-    whole = _running(Numbers(rule, n.scale, 0, -(2**31), 2**31 - 1), np.int32)
+    whole = _running(Numbers(rule, n.scale, 0, _S32.lowest, _S32.highest), np.int32)
     yield "no saturation", lambda x: (whole(x).astype(np.int64) + n.zero_point).astype(dtype)
     if n.zero_point:
         yield (

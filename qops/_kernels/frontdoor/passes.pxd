@@ -1,7 +1,7 @@
 cimport numpy as cnp
-from libc.stdint cimport UINT8_MAX
 
 from qops._kernels.core.checks cimport Ends
+from qops._kernels.core.codes cimport code_type_of
 
 
 cdef struct Span:  # what one pass over the data found: whether all codes fitted, and a range that holds every result
@@ -15,7 +15,7 @@ ctypedef Span (*OnePass)(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, c
 
 cdef inline double step(Ends r) noexcept nogil:
     """Of uint8 codes of this range."""
-    return (r.max - r.min) / UINT8_MAX
+    return (r.max - r.min) / code_type_of(False, 1).steps
 
 cdef Ends outward(double lo, double hi) except *
 cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c) noexcept nogil

@@ -2,10 +2,9 @@
 
 cimport numpy as cnp
 from libc.math cimport isfinite
-from libc.stdint cimport UINT8_MAX
 
 from qops._kernels.core.checks cimport Ends, data_of, output, real, span_of, take
-from qops._kernels.core.codes cimport named, tensor
+from qops._kernels.core.codes cimport code_type_of, named, tensor
 from qops._kernels.core.range cimport above, below
 
 cnp.import_array()
@@ -32,7 +31,7 @@ cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c
     """The Span of results that, with the half that rounds, lie `lowest` to `highest` parts of a step above c.min, known
     within `slack` parts."""
     cdef double part = step(c) / parts
-    cdef bint fits = lowest >= 0 and highest < (UINT8_MAX + 1) * <double>parts
+    cdef bint fits = lowest >= 0 and highest < (code_type_of(False, 1).steps + 1) * <double>parts
     lowest, highest = lowest - parts // 2 - slack, highest - parts // 2 + slack
     return Span(fits, below(c.min + lowest * part), above(c.min + highest * part))
 

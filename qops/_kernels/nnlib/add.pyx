@@ -9,7 +9,7 @@ from qops._kernels.core.rounding cimport (
 )
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport STEPS, Ends, Level, exponent, level_zero, power2
+from qops._kernels.nnlib.ranges cimport Ends, Level, exponent, level_zero, power2, steps
 
 cnp.import_array()
 
@@ -54,13 +54,13 @@ cdef add_spec prepare_spec(Ends a, Ends b, Ends c) noexcept nogil:
     """For a coarse range a, a fine range b and an output range c; every result is cut to 16 bits, not saturated."""
     cdef add_spec p
     cdef float fine = width(b), alpha = width(a) / fine
-    cdef float kappa = <float>128 * alpha + (<float>STEPS * a.min + <float>STEPS * b.min) / fine
-    cdef float lmin = (c.min * <float>STEPS) / fine, lmax = (c.max * <float>STEPS) / fine
-    cdef float step = lmax - lmin, recip = <float>8355840 / step
+    cdef float kappa = <float>128 * alpha + (steps() * a.min + steps() * b.min) / fine
+    cdef float lmin = (c.min * steps()) / fine, lmax = (c.max * steps()) / fine
+    cdef float step = lmax - lmin, recip = steps() * <float>32768 / step
     p.ialpha = wrap_s16(truncate_dsp_s32(<float>128 * alpha))
     p.ikappa = wrap_s16(truncate_dsp_s32(kappa))
     p.recip = wrap_s16(truncate_dsp_s32(<float>32767 if recip >= <float>32767 else recip))
-    p.offset = wrap_s16(truncate_dsp_s32((<float>STEPS * lmin) / step - <float>0.5))
+    p.offset = wrap_s16(truncate_dsp_s32((steps() * lmin) / step - <float>0.5))
     p.copies = alpha >= COPIED
     return p
 
@@ -106,13 +106,13 @@ def spec_pass(tuple a, tuple b, tuple c_range, padding, cnp.ndarray out):
     if padding is not None:
         x = spec_sum(padding[0], padding[1], s.p)
         s.lowest, s.highest = min(s.lowest, x), max(s.highest, x)
-    return (<float>s.lowest * width(fine)) / <float>STEPS, (<float>s.highest * width(fine)) / <float>STEPS
+    return (<float>s.lowest * width(fine)) / steps(), (<float>s.highest * width(fine)) / steps()
 
 
 cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given, bint subtract) noexcept nogil:
     """For an output range c; `given`: both its ends are, then a coarser first shift is allowed."""
     cdef add_flat p
-    cdef float scale = <float>STEPS / width(c), out_zero = -c.min * scale
+    cdef float scale = steps() / width(c), out_zero = -c.min * scale
     cdef float fa = scale * a.step, fb = scale * b.step, unit
     cdef int e = exponent((max(fa, fb) if subtract else fa + fb) * <float>(16384.0 / 16380.0))
     cdef int shift = min(6 - e, 7), pre = 1 - shift if given and shift <= 0 else 0

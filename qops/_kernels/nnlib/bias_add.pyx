@@ -6,10 +6,10 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 import numpy as np
 
-from qops._kernels.core.rounding cimport truncate_dsp_s32
+from qops._kernels.core.rounding cimport saturate_u8, truncate_dsp_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport STEPS, Ends, quantize_int
+from qops._kernels.nnlib.ranges cimport Ends, level_32, quantize_int, steps
 
 cnp.import_array()
 
@@ -30,11 +30,11 @@ cdef bias_add_s32 prepare(Ends x, Ends b) noexcept nogil:
     cdef bias_add_s32 p
     cdef float level
     p.max = fmaxf(fmaxf(fabsf(x.min), x.max), fmaxf(fabsf(b.min), b.max)) * <float>131072
-    level = (p.max - -p.max) / <float>4294967296.0
-    p.zx = max(0, min(STEPS, quantize_int(0, x)))
+    level = level_32(p.max - -p.max)
+    p.zx = saturate_u8(quantize_int(0, x))
     p.zb = max(0, min(HIGHEST_ZERO, quantize_int(0, b)))
-    p.mx = ((x.max - x.min) / <float>STEPS) / level if level > 0 else <float>0
-    p.mb = ((b.max - b.min) / <float>STEPS) / level if level > 0 else <float>0
+    p.mx = ((x.max - x.min) / steps()) / level if level > 0 else <float>0
+    p.mb = ((b.max - b.min) / steps()) / level if level > 0 else <float>0
     return p
 
 

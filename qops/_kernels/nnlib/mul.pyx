@@ -8,7 +8,7 @@ from qops._kernels.core.rounding cimport plus_half_dsp_s32, saturate_u8
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport (
-    STEPS, Ends, Level, Moved, adjust_minmax, exponent, level_of, level_zero, power2,
+    Ends, Level, Moved, adjust_minmax, exponent, level_of, level_zero, power2, steps,
 )
 from qops._kernels.product.mul cimport multiply
 
@@ -72,7 +72,7 @@ cdef mul_row prepare_u8(Level a, Level b, int lowest, int highest) noexcept nogi
         r.min, r.max = m.min, m.max
     else:  # more than 16 codes a unit are not to be had: the range becomes wider
         scale, c.step = 16, unit * <float>0.0625
-        r.min, r.max = <float>-c.zero * c.step, <float>(STEPS - c.zero) * c.step
+        r.min, r.max = <float>-c.zero * c.step, <float>(steps() - c.zero) * c.step
     r.right_shift = min(14 - exponent(scale), 23)
     r.multiplier = plus_half_dsp_s32(scale * power2(r.right_shift))
     r.offset = (2 * c.zero + 1) << (r.right_shift - 1)

@@ -10,7 +10,7 @@ from qops._kernels.core.rounding cimport TRUNCATE, clamp_s64, plus_half_dsp_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport (
-    STEPS, Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits, divisible, level_of,
+    Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits, divisible, level_32, level_of, steps,
 )
 
 cnp.import_array()
@@ -99,7 +99,7 @@ def refused(float lo, float hi):
 def quantize_ref(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
     """out = sat_u8(half_away((x - min) * (255 / range))); returns the range, None if it is beyond float32."""
     cdef Adjusted r = adjust_range(Ends(lo, hi))
-    cdef FloatRow p = float_row(r.recip_step, TRUNCATE, 0, STEPS)
+    cdef FloatRow p = float_row(r.recip_step, TRUNCATE, 0, steps())
     if not isfinite(r.max - r.min):
         return None
     p.minus, p.plus = r.min, 0.5  # what is below 0 saturates
@@ -153,7 +153,7 @@ def dequantize(cnp.ndarray codes, float lo, float hi, cnp.ndarray out):
 
 def dequantize_s32(cnp.ndarray codes, float lo, float hi, cnp.ndarray out):
     """out = float32(q) * step of int32 codes; False if the range is wider than float32."""
-    cdef float step = divisible(hi - lo) / <float>4294967296.0
+    cdef float step = level_32(divisible(hi - lo))
     if not isfinite(step):
         return False
     dequantize_32(codes, Line(step, 0, 0), out)

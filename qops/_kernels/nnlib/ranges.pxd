@@ -1,7 +1,6 @@
 from libc.stdint cimport uint32_t
 
-cdef enum:
-    STEPS = 255  # from the lowest to the highest uint8 code
+from qops._kernels.core.codes cimport code_type_of
 
 
 cdef struct Ends:
@@ -20,6 +19,16 @@ cdef struct Moved:
 cdef struct Level:
     int zero
     float step
+
+
+cdef inline float steps() noexcept nogil:
+    """Of uint8 codes."""
+    return <float>code_type_of(False, 1).steps
+
+
+cdef inline float level_32(float width) noexcept nogil:
+    """The step of int32 codes."""
+    return width / <float>code_type_of(True, 4).steps
 
 
 cdef inline float divisible(float width) noexcept nogil:

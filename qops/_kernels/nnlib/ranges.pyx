@@ -27,13 +27,13 @@ cdef float power2(int n) noexcept nogil:
 
 cdef int quantize_int(float x, Ends r) noexcept nogil:
     """round_half_away((x - min) * (255 / range)), not cut to any code range."""
-    return truncate_dsp_s32(roundf((x - r.min) * (<float>STEPS / divisible(r.max - r.min))))
+    return truncate_dsp_s32(roundf((x - r.min) * (steps() / divisible(r.max - r.min))))
 
 
 cdef Level level_of(float lo, float width) noexcept nogil:
     """step = width / 255, zero = sat_u8(round_half_away(-lo / step))."""
     cdef Level p
-    p.step = width / <float>STEPS
+    p.step = width / steps()
     p.zero = saturate_u8(plus_half_dsp_s32(-lo / p.step))
     return p
 
@@ -54,19 +54,19 @@ cdef Adjusted adjust_range(Ends r) noexcept nogil:
     p.min = r.min if r.min <= 0 else <float>0
     p.max = r.max if r.max > 0 else <float>0
     range_ = divisible(p.max - p.min)
-    p.recip_step = <float>STEPS / range_
+    p.recip_step = steps() / range_
     z = -p.min * p.recip_step
     zi = floorf(z)
     zf = z - zi
     if p.min < 0 and not near_integer(zf):
         if zi > 0 and (zi > 253 or (zf - <float>1) * p.min >= zf * p.max):
-            range_ = <float>-STEPS * p.min / zi
+            range_ = -steps() * p.min / zi
             p.max = p.min + range_
         else:
             p.min = p.max * (zi + <float>1) / (zi - <float>254)
             range_ = p.max - p.min
-        p.recip_step = <float>STEPS / range_
-    p.step = range_ / <float>STEPS
+        p.recip_step = steps() / range_
+    p.step = range_ / steps()
     return p
 
 
@@ -88,22 +88,22 @@ cdef Moved adjust_minmax(Ends r, int fixed, float narrowest) noexcept nogil:
     if not width > 0 or width < narrowest:
         return p
     p.code = 0
-    z = <float>-STEPS * r.min / width
+    z = -steps() * r.min / width
     zi = floorf(z)
     zf = z - zi
     if r.min == 0 or near_integer(zf):
         return p
     nearest = zi + <float>1 if zf >= <float>0.5 else zi
     if fixed == MIN_FIXED + MAX_FIXED and <float>63.75 < z < <float>192.25:
-        shift = (z - nearest) * width * <float>(1.0 / STEPS)
+        shift = (z - nearest) * width * <float>(1.0 / steps())
         return Moved(3, r.min + shift, r.max + shift)
     if max_moves(fixed, z, zi, (zf - <float>1) * r.min, zf * r.max):
         p.code = 2
-        p.max = r.min - <float>STEPS * r.min / (nearest if fixed & MAX_FIXED else zi)
+        p.max = r.min - steps() * r.min / (nearest if fixed & MAX_FIXED else zi)
     else:
         p.code = 1
         nearest = nearest if fixed & MIN_FIXED else zi + <float>1
-        p.min = r.max * nearest / (nearest - <float>STEPS)
+        p.min = r.max * nearest / (nearest - steps())
     return p
 
 
@@ -121,6 +121,11 @@ def level(float lo, float hi):
     """zero and step."""
     cdef Level p = level_zero(Ends(lo, hi))
     return p.zero, p.step
+
+
+def step_32(float lo, float hi):
+    """Of int32 codes."""
+    return level_32(hi - lo)
 
 
 def adjusted(float lo, float hi):

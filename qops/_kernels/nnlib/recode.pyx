@@ -13,7 +13,7 @@ from qops._kernels.core.rounding cimport (
 )
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
-from qops._kernels.nnlib.ranges cimport STEPS, Ends, Level, exponent, level_zero, power2
+from qops._kernels.nnlib.ranges cimport Ends, Level, exponent, level_zero, power2, steps
 
 cnp.import_array()
 
@@ -32,7 +32,7 @@ cdef inline uint8_t recoded(int q, recode_row p) noexcept nogil:
 cdef bint fits_lanes(recode_row p) noexcept nogil:
     """Whether 16 bits hold all numbers, those that are shifted left among them."""
     cdef int left = FRACTION - p.right_shift, highest = 32767 >> left
-    return p.multiplier <= 32767 and (-highest <= p.offset <= highest - STEPS or p.wraps and left == 0)
+    return p.multiplier <= 32767 and (-highest <= p.offset <= highest - <int>steps() or p.wraps and left == 0)
 
 
 cdef void set_recoder(Recoder* r, recode_row p) noexcept nogil:
@@ -78,9 +78,9 @@ def to_range(tuple a, tuple c, cnp.ndarray out):
 
 
 cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil:
-    cdef float lo = a.min if a.min < 0 else <float>0, step = (a.max - lo) / <float>STEPS
+    cdef float lo = a.min if a.min < 0 else <float>0, step = (a.max - lo) / steps()
     cdef int offset = max(0, plus_half_dsp_s32((lo - c.min) / step))
-    cdef int gain = plus_half_dsp_s32(<float>STEPS / (c.max - c.min) * step * <float>32768)
+    cdef int gain = plus_half_dsp_s32(steps() / (c.max - c.min) * step * <float>32768)
     return recode_row(wrap_s16(offset) if vector else offset, vector, min(gain, 32767), FRACTION, 0)
 
 
@@ -111,5 +111,5 @@ def requantize_8to8(cnp.ndarray x, float gain, int in_zero, int out_zero, cnp.nd
 def gain_8to8(float in_min, float in_max, float out_min, float out_max):
     """gain, in_zero and out_zero of two ranges, as Requantize_8to8 takes them; zero = round(-255 * min / range)."""
     cdef float in_range = in_max - in_min, out_range = out_max - out_min
-    return (in_range / out_range, saturate_u8(plus_half_dsp_s32(<float>-STEPS * in_min / in_range)),
-            saturate_u8(plus_half_dsp_s32(<float>-STEPS * out_min / out_range)))
+    return (in_range / out_range, saturate_u8(plus_half_dsp_s32(-steps() * in_min / in_range)),
+            saturate_u8(plus_half_dsp_s32(-steps() * out_min / out_range)))

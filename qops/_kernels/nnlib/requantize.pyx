@@ -10,7 +10,7 @@ from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, int32_t
 from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
 from qops._kernels.core.rounding cimport FLOOR, HALF_UP, TRUNCATE, plus_half_dsp_s32, saturate_s16, truncate_dsp_s32
-from qops._kernels.nnlib.ranges cimport STEPS, bits, exponent
+from qops._kernels.nnlib.ranges cimport bits, exponent, level_32, steps
 
 cnp.import_array()
 
@@ -35,7 +35,7 @@ cdef struct requantize_32:
 
 cdef requantize_32 prepare_32(float level, float lo, float hi, Py_ssize_t n, bint scalar) noexcept nogil:
     cdef requantize_32 p
-    cdef float per_unit = <float>STEPS / (hi - lo)
+    cdef float per_unit = steps() / (hi - lo)
     p.gain = level * per_unit
     p.bias = <float>0.5 - lo * per_unit
     p.multiplier = plus_half_dsp_s32(p.gain * <float>2147483648.0)
@@ -59,7 +59,7 @@ def requantize_32_integers(float level, float lo, float hi, Py_ssize_t n, bint s
 cdef IntegerRow row_32(requantize_32 p) noexcept nogil:
     """SCALAR: sat_u8(x * m + offset); WHOLE_VECTORS: sat_u8(sat_s32(x - start) * m); SHORT: sat_u8(sat_s16(x * m) +
     sat_s16(offset)); m = multiplier / 2**31, each product rounded half up."""
-    cdef IntegerRow row = integer_row(p.multiplier, shift_by(31, HALF_UP), 0, STEPS)
+    cdef IntegerRow row = integer_row(p.multiplier, shift_by(31, HALF_UP), 0, <int>steps())
     if p.rule == SCALAR:
         row.zero_point = p.offset
     elif p.rule == WHOLE_VECTORS:
@@ -76,7 +76,7 @@ def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar
     cdef FloatRow real
     cdef IntegerRow row
     if p.rule == REAL:
-        real = float_row(p.gain, TRUNCATE, 0, STEPS)
+        real = float_row(p.gain, TRUNCATE, 0, steps())
         real.plus = p.bias
         float_stage(&real, x, out)
     else:
@@ -86,7 +86,7 @@ def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar
 
 def spanned(float lo, float hi, int32_t lowest, int32_t highest):
     """The step of int32 codes of the range (lo, hi), and the values that the codes lowest..highest and 0 span."""
-    cdef float level = (hi - lo) * <float>2.3283064365386963e-10
+    cdef float level = level_32(hi - lo)
     return level, level * <float>min(lowest, 0), level * <float>max(highest, 0)
 
 

@@ -4,10 +4,10 @@ Compiled because a product of 64 x 64 x 64 takes little more than a microsecond,
 """
 cimport cython
 cimport numpy as cnp
-from libc.stdint cimport INT32_MAX
 
-from qops._kernels.core.checks cimport array, integer, real
+from qops._kernels.core.checks cimport array, real
 from qops._kernels.core.codes cimport CodeType, code_type_of
+from qops._kernels.core.numbers cimport int32
 from qops._kernels.product.gemm cimport multiply, result
 from qops._kernels.product.packed cimport PackedB
 
@@ -55,16 +55,6 @@ cdef class Update:
         """Whether nothing is done beside the product, or adding it to C."""
         return (self.alpha == 1 and (self.beta == 0 or self.beta == 1) and self.ao == 0 and self.bo == 0
                 and self.co is None)
-
-
-cdef inline int whole(value, str name, int low, int high) except? -1:
-    """`integer`, at once for an int."""
-    cdef long long number
-    if type(value) is int and -32768 <= value <= 32767:
-        number = value
-        if low <= number <= high:
-            return <int>number
-    return integer(value, name, low, high)
 
 
 cdef inline bint is_turned(value, str name) except -1:
@@ -125,7 +115,7 @@ cdef added(co, offsetc, Py_ssize_t rows, Py_ssize_t columns):
     if not isinstance(offsetc, str) or offsetc not in ("F", "R", "C"):
         raise ValueError(f"offsetc: expected one of 'F', 'R', 'C', got {offsetc!r:.80}")
     if isinstance(co, int):
-        integer(co, "co", -INT32_MAX - 1, INT32_MAX)
+        int32(co, "co")
     values = np.asarray(co, np.int32) if isinstance(co, int) else native(co, "co")
     size = 1 if offsetc == "F" else columns if offsetc == "R" else rows
     if values.size != size:
@@ -227,9 +217,9 @@ def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
         # Most calls give none; a product of few rows takes no longer than their conversion.
         if not (alpha is ONE and beta is ZERO and ao is ZERO_INT and bo is ZERO_INT and co is ZERO_INT
                 and offsetc is NUMBER and num_threads is ONE_INT):
-            update = Update(whole(ao, "ao", of_a.lowest, of_a.highest), whole(bo, "bo", of_b.lowest, of_b.highest),
+            update = Update(int32(ao, "ao", of_a.lowest, of_a.highest), int32(bo, "bo", of_b.lowest, of_b.highest),
                             real(alpha, "alpha"), real(beta, "beta"))
-            threads = whole(num_threads, "num_threads", 1, INT32_MAX)
+            threads = int32(num_threads, "num_threads", 1)
         if transa is not NOT_TURNED or transb is not NOT_TURNED:
             a_turned, b_turned = is_turned(transa, "transa"), is_turned(transb, "transb")
         left, right = matrix(a, "a", a_type), weights(b, b_turned, how.machine)

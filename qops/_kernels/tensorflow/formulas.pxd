@@ -3,8 +3,8 @@
 Every operation on floats rounds once.
 """
 
-from libc.math cimport round
-from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.math cimport nextafterf, round
+from libc.stdint cimport int32_t, int64_t
 
 from qops._kernels.core.codes cimport CodeType, code_type_of
 from qops._kernels.core.rounding cimport clamp_f32, clamp_s64, half_away_f32, truncate_x86_s32, truncate_x86_s64
@@ -20,7 +20,9 @@ cdef struct Codes:
 cdef inline Codes codes_of(CodeType c) noexcept nogil:
     cdef Codes t
     t.lowest, t.highest, t.count = c.lowest, c.highest, <double>(c.highest - c.lowest + 1)
-    t.top = <float>2147483520 if c.highest == INT32_MAX else <float>c.highest
+    t.top = <float>c.highest
+    if <double>t.top > <double>c.highest:  # rounded up
+        t.top = nextafterf(t.top, 0)
     return t
 
 

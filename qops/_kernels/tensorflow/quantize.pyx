@@ -170,7 +170,7 @@ cdef Values prepare_dequantize(float lo, float hi, Codes t, int way, bint narrow
         p.scale = signed_scale(lo, hi, t, narrow)
     else:
         p.scale = flush(hi / <float>t.highest)
-    p.through_int32 = way == SCALED and t.count > 4294967295.0 and not is_slice
+    p.through_int32 = way == SCALED and <double>t.top < <double>t.highest and not is_slice
     return p
 
 

@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from qops._kernels.core.codes cimport CodeType, code_type, code_type_of
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_row
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.core.maker cimport BLOCK
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
 from qops._kernels.core.walk cimport walk
 from qops._kernels.tensorflow.formulas cimport (
@@ -22,9 +23,6 @@ from qops._kernels.tensorflow.formulas cimport (
 )
 
 cnp.import_array()
-
-cdef enum:
-    BLOCK = 1024  # values between the two steps to int8
 
 
 cdef struct FixedPoint:

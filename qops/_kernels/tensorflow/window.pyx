@@ -1,9 +1,8 @@
 """The windows of TensorFlow's pools and convolution: their attributes, checked."""
 
 cimport numpy as cnp
-from libc.stdint cimport INT32_MAX
 
-from qops._kernels.core.checks cimport integer
+from qops._kernels.core.numbers cimport int32
 from qops._kernels.product cimport window as windows
 
 cnp.import_array()
@@ -16,7 +15,7 @@ cpdef tuple four(values, str name):
         raise TypeError(f"{name}: expected a sequence of four integers, got {values!r:.80}")
     if len(values) != 4:
         raise ValueError(f"{name}: Sliding window {name} field must specify 4 dimensions, got {len(values)}")
-    return tuple([integer(values[i], name, 1, INT32_MAX) for i in range(4)])
+    return tuple([int32(values[i], name, 1) for i in range(4)])
 
 
 def of_pool(cnp.ndarray image, ksize, strides):
