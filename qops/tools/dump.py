@@ -231,7 +231,7 @@ def read_dump(path: Path) -> Dump:
         A file that is no such dump; a missing name is named.
     """
     parts = _read(path)
-    if "x_zp" in parts and "acc" not in parts:
+    if "x_zp" in parts and "acc" not in parts and str(np.asarray(parts.get("kind", "requantize"))) == "requantize":
         parts = {"w_scale": 1.0} | {_RECODED.get(name, name): value for name, value in parts.items()}
     dtype = parts.pop("dtype", None)
     if "kind" not in parts and "acc" not in parts:

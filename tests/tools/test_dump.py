@@ -105,6 +105,8 @@ def test_a_range_that_cannot_be_is_refused(y, ends, text):
         ({"zero_point": None}, "zero_point: missing in dump.json, a dump of requantize"),
         ({"dtype": None}, "y: expected codes of int8, uint8, int16, uint16 or int32, got int64; a json dump names"),
         ({"scael": 0.5}, "scael: requantize has no such number"),
+        ({"kind": "requantize", "x_zp": 3}, "x_zp: requantize has no such number"),
+        ({"kind": "quantize", "acc": None, "x": [0.5], "y": [1], "x_zp": 3}, "x_zp: quantize has no such number"),
     ],
 )
 def test_odd_files_are_refused(tmp_path, capsys, changes, text):
