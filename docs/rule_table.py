@@ -21,20 +21,25 @@ SITUATIONS = {
 """Accumulators and their scale: all that int8 codes come from, and 80,000 beyond 2**24."""
 ZERO_POINT = 3  # odd, so that a zero point inside the rounding shows
 STEPS = {
-    "rndnu16": [
+    "once": ["code = clamp({first}({product}) + zero_point)"],
+    "at 31": [
+        "high = {first}(acc * 2**max(31 - right_shift, 0) * multiplier / 2**31)",
+        "code = clamp({second}(high / 2**max(right_shift - 31, 0)) + zero_point)",
+    ],
+    "16 bits": [
         "near = saturate_s16({first}(acc / 2**(right_shift - 15)))",
         "code = clamp({second}(near * multiplier / 2**15) + zero_point)",
     ],
-    "cmsis-s64": [
+    "last bit": [
         "high = floor(acc * multiplier / 2**(right_shift - 1))",
         "code = clamp({second}(high / 2) + zero_point)",
     ],
-    "tosa-double": [
+    "past 31": [
         "high = {first}(acc * multiplier / 2**min(right_shift, 31))",
         "code = clamp({second}(high / 2**max(right_shift - 31, 0)) + zero_point)",
     ],
 }
-"""The rules whose steps are neither one rounding nor the usual two."""
+"""What is computed, by where the shift is split."""
 PRODUCTS = {
     "float32": "float32(float32(acc) * float32(scale))",
     "float64": "float64(acc * scale)",
@@ -50,14 +55,7 @@ def steps(row: rules.Rule) -> list[str]:
     if row.zero_point == "inside":
         kind = "float64" if "float64" in row.multiplier else "float32"
         return [f"code = {row.first}(clamp({kind}({product} + zero_point)))"]
-    if row.name in STEPS:
-        return [line.format(first=row.first, second=row.second) for line in STEPS[row.name]]
-    if row.second:
-        return [
-            f"high = {row.first}(acc * 2**max(31 - right_shift, 0) * multiplier / 2**31)",
-            f"code = clamp({row.second}(high / 2**max(right_shift - 31, 0)) + zero_point)",
-        ]
-    return [f"code = clamp({row.first}({product}) + zero_point)"]
+    return [line.format(first=row.first, second=row.second, product=product) for line in STEPS[row.split]]
 
 
 def integers(row: rules.Rule) -> str:

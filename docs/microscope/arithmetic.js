@@ -5,48 +5,52 @@
 // plain scripts that share one scope: later ones use what those before them define.
 "use strict";
 
-// name, the scale's integer, first rounding, second rounding, zero point, what wraps, who computes so
+// name, the scale's integer, both roundings, where the shift is split, zero point, what wraps, who computes so
 const ROWS = [
-  ["tflite-double", "31 bits", "half_up", "half_away", "outside", "left shift",
+  ["tflite-double", "31 bits", "half_up", "half_away", "at 31", "outside", "left shift",
    "TFLite reference conv, depthwise, mul, add, quantize; TFLM; CMSIS-NN; gemmlowp"],
-  ["tflite-single", "31 bits, below 2**30", "half_up", "", "outside", "result",
+  ["tflite-single", "31 bits, below 2**30", "half_up", "", "once", "outside", "result",
    "TFLM and CMSIS-NN built with single rounding; ruy's reference code"],
-  ["half-up-double", "31 bits", "half_up", "half_up", "outside", "left shift",
+  ["half-up-double", "31 bits", "half_up", "half_up", "at 31", "outside", "left shift",
    "TFLite optimised conv, fully connected, depthwise s8, quantize; ARM SQRDMULH and SRSHL"],
-  ["double-away", "float64", "half_away", "", "outside", "", "TFLite reference fully connected"],
-  ["fp32-even", "float32", "half_even", "", "outside", "",
+  ["double-away", "float64", "half_away", "", "once", "outside", "", "TFLite reference fully connected"],
+  ["fp32-even", "float32", "half_even", "", "once", "outside", "",
    "XNNPACK, so TFLite by default; QNNPACK fp32; onnxruntime QLinearConv, QLinearMatMul; "
    + "torch linear on fbgemm, x86, qnnpack"],
-  ["fp32-even-zp-inside", "float32", "half_even", "", "inside", "", "torch linear on oneDNN; onnxruntime QLinearMul"],
-  ["fp32-away", "float32", "half_away", "", "outside", "", "ports by hand"],
-  ["double-even-zp-inside", "float64 of a float32", "half_even", "", "inside", "",
+  ["fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "",
+   "torch linear on oneDNN; onnxruntime QLinearMul"],
+  ["fp32-away", "float32", "half_away", "", "once", "outside", "", "ports by hand"],
+  ["double-even-zp-inside", "float64 of a float32", "half_even", "", "once", "inside", "",
    "onnx ReferenceEvaluator QLinearConv, QLinearMatMul"],
-  ["rndnu", "mantissa of 24 bits", "half_up", "", "outside", "result", "XNNPACK rndnu: NEON gemm, dwconv, vmul"],
-  ["rndna", "mantissa of 24 bits", "half_away", "", "outside", "", "QNNPACK precise; older XNNPACK"],
-  ["q31", "mantissa, 31 bits", "half_up", "half_away", "outside", "", "QNNPACK q31"],
-  ["q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "outside", "sum with the zero point", "QNNPACK gemmlowp"],
-  ["rndnu16", "mantissa, 15 bits", "half_up", "half_up", "outside", "",
+  ["rndnu", "mantissa of 24 bits", "half_up", "", "once", "outside", "result",
+   "XNNPACK rndnu: NEON gemm, dwconv, vmul"],
+  ["rndna", "mantissa of 24 bits", "half_away", "", "once", "outside", "", "QNNPACK precise; older XNNPACK"],
+  ["q31", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "", "QNNPACK q31"],
+  ["q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "sum with the zero point",
+   "QNNPACK gemmlowp"],
+  ["rndnu16", "mantissa, 15 bits", "half_up", "half_up", "16 bits", "outside", "",
    "XNNPACK qu8 rndnu16: the accumulator is shifted into 16 bits first"],
-  ["xnnpack-cvt", "8 bits", "half_up", "", "outside", "", "XNNPACK convert, 8 bits to 8 bits"],
-  ["tosa-single", "31 bits", "half_up", "", "outside", "", "TOSA RESCALE, SINGLE_ROUND"],
-  ["tosa-double", "31 bits", "half_up", "half_away", "outside", "",
+  ["xnnpack-cvt", "8 bits", "half_up", "", "once", "outside", "", "XNNPACK convert, 8 bits to 8 bits"],
+  ["tosa-single", "31 bits", "half_up", "", "once", "outside", "", "TOSA RESCALE, SINGLE_ROUND"],
+  ["tosa-double", "31 bits", "half_up", "half_away", "past 31", "outside", "",
    "TOSA RESCALE, DOUBLE_ROUND: two steps above a shift of 31"],
-  ["tosa-inexact", "31 bits as a float32", "half_even", "", "outside", "", "TOSA reference model, INEXACT_ROUND"],
-  ["tflite-int64acc", "31 bits, 16 of them", "half_up", "", "outside", "result",
+  ["tosa-inexact", "31 bits as a float32", "half_even", "", "once", "outside", "",
+   "TOSA reference model, INEXACT_ROUND"],
+  ["tflite-int64acc", "31 bits, 16 of them", "half_up", "", "once", "outside", "result",
    "TFLite and TFLM int16x8, accumulators of 48 bits"],
-  ["cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "outside", "result",
+  ["cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "last bit", "outside", "result",
    "CMSIS-NN s16, all but the last bit of the shift floored"],
-  ["gemmlowp-legacy", "given", "half_up", "", "offset added to the accumulator", "every step",
+  ["gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step",
    "gemmlowp QuantizeDownInt32ToUint8Scale, 2015 to 2017"],
-  ["textbook7-floor", "7 bits", "floor", "", "outside", "", "textbooks, code by hand"],
-  ["textbook7-half-up", "7 bits", "half_up", "", "outside", "", "textbooks, code by hand"],
-  ["shift-floor", "31 bits", "floor", "", "outside", "", "a bare >>"],
-  ["shift-half-up", "31 bits", "half_up", "", "outside", "", "half added, then >>"],
-  ["shift-toward-zero", "31 bits", "truncate", "", "outside", "", "a division in C"],
+  ["textbook7-floor", "7 bits", "floor", "", "once", "outside", "", "textbooks, code by hand"],
+  ["textbook7-half-up", "7 bits", "half_up", "", "once", "outside", "", "textbooks, code by hand"],
+  ["shift-floor", "31 bits", "floor", "", "once", "outside", "", "a bare >>"],
+  ["shift-half-up", "31 bits", "half_up", "", "once", "outside", "", "half added, then >>"],
+  ["shift-toward-zero", "31 bits", "truncate", "", "once", "outside", "", "a division in C"],
 ];
 const RULES = Object.fromEntries(
-  ROWS.map(([name, multiplier, first, second, zeroPoint, wraps, systems]) => [
-    name, { name, multiplier, first, second, zeroPoint, wraps, systems },
+  ROWS.map(([name, multiplier, first, second, split, zeroPoint, wraps, systems]) => [
+    name, { name, multiplier, first, second, split, zeroPoint, wraps, systems },
   ]),
 );
 const TYPES = {
@@ -188,18 +192,18 @@ function clamped(steps, value, lo, hi, why) {
 
 /** acc * multiplier / 2**rightShift as a rule rounds it, before the zero point. */
 function scaledInteger(steps, rule, acc, multiplier, n) {
-  if (rule.name === "rndnu16") {
+  if (rule.split === "16 bits") {
     const left = movedLeft(steps, acc, Math.max(15 - n, 0), false);
     const near = shifted(steps, left, Math.max(n - 15, 0), rule.first);
     const short = clamped(steps, near, -(2n ** 15n), 2n ** 15n - 1n, "16 bits");
     return shifted(steps, times(steps, short, multiplier), 15, rule.second);
   }
-  if (rule.name === "cmsis-s64") {
+  if (rule.split === "last bit") {
     if (n === 0) throw new RangeError("shifts by 1 at least");
     const high = shifted(steps, times(steps, acc, multiplier), n - 1, rule.first);
     return shifted(steps, wrapped(steps, high), 1, rule.second);
   }
-  if (rule.second && !(rule.name === "tosa-double" && n <= 31)) {
+  if (rule.split === "at 31" || (rule.split === "past 31" && n > 31)) {
     const near = movedLeft(steps, acc, Math.max(31 - n, 0), true);
     const high = shifted(steps, times(steps, near, multiplier), 31, rule.first);
     return shifted(steps, high, Math.max(n - 31, 0), rule.second);

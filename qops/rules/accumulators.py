@@ -216,7 +216,7 @@ def _moved(x: NDArray[Any], in_zero_point: int, numbers: Numbers) -> NDArray[Any
     least, most = int(x.min()) - in_zero_point, int(x.max()) - in_zero_point
     if min(least, -most - 1) >= -(2**31):
         return near
-    if (rule.multiplier in FLOATS - SINGLES) or rule.name == "rndnu16":
+    if (rule.multiplier in FLOATS - SINGLES) or rule.split == "16 bits":
         raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
     if max(-least, most) >= 2**48:
         raise ValueError(f"acc: 48 bits do not hold its values, {least} to {most}")

@@ -33,55 +33,66 @@ def _shifted(value: str, count: str, rounding: str) -> str:
     return f"shifted_64({value} + {term}, {count})" if term != "0" else f"shifted_64({value}, {count})"
 
 
+def _once(rule: Rule, product: str = "product") -> list[str]:
+    high = _shifted(product, "right_shift", rule.first)
+    return [
+        f"    const int64_t {product} = (int64_t)x * multiplier;",
+        f"    int64_t y = {f'wrap_s32({high})' if rule.wraps == 'result' else high} + (int64_t)zero_point;",
+    ]
+
+
+def _every_step_wraps(rule: Rule) -> list[str]:
+    return [
+        "    const int32_t product = wrap_s32((int64_t)x * multiplier);",
+        "    const int32_t sum = wrap_s32((int64_t)product + ((int64_t)1 << right_shift >> 1));",
+        "    const int64_t y = shifted_64(sum, right_shift) + (int64_t)zero_point;",
+    ]
+
+
+def _at_31(rule: Rule) -> list[str]:
+    return [
+        "    const int left = right_shift < 31 ? 31 - right_shift : 0;",
+        "    const int rest = right_shift > 31 ? right_shift - 31 : 0;",
+        "    const int64_t product = (int64_t)wrap_s32((int64_t)((uint64_t)(int64_t)x << left)) * multiplier;",
+        f"    const int64_t high = {_shifted('product', '31', rule.first)};",
+        f"    int64_t y = {_shifted('high', 'rest', rule.second)} + (int64_t)zero_point;",
+    ]
+
+
+def _past_31(rule: Rule) -> list[str]:
+    whole, code = _once(rule, "whole")
+    code = code.replace("int64_t", "const int64_t", 1)
+    return [whole, "    if (right_shift <= 31) {", f"    {code}", f"    {_CLAMPED}", "    }", *_at_31(rule)]
+
+
+def _last_bit(rule: Rule) -> list[str]:
+    return [
+        "    const int64_t product = (int64_t)x * multiplier;",
+        f"    const int64_t high = wrap_s32({_shifted('product', 'right_shift - 1', rule.first)});",
+        f"    int64_t y = {_shifted('high', '1', rule.second)} + (int64_t)zero_point;",
+    ]
+
+
+def _into_16_bits(rule: Rule) -> list[str]:
+    return [
+        "    const int left = right_shift < 15 ? 15 - right_shift : 0;",
+        "    const int right = right_shift > 15 ? right_shift - 15 : 0;",
+        "    const int64_t wide = (int64_t)x * ((int64_t)1 << left);",
+        f"    const int64_t near = {_shifted('wide', 'right', rule.first)};",
+        "    const int64_t product = (near < -32768 ? -32768 : near > 32767 ? 32767 : near) * multiplier;",
+        f"    const int64_t y = {_shifted('product', '15', rule.second)} + (int64_t)zero_point;",
+    ]
+
+
+_CLAMPED = "    return y < lo ? lo : y > hi ? hi : (int32_t)y;"
+_SPLITS = {"once": _once, "at 31": _at_31, "past 31": _past_31, "last bit": _last_bit, "16 bits": _into_16_bits}
+
+
 def _integers(rule: Rule, name: str) -> str:
-    if rule.name == "rndnu16":
-        lines = [
-            "    const int left = right_shift < 15 ? 15 - right_shift : 0;",
-            "    const int right = right_shift > 15 ? right_shift - 15 : 0;",
-            "    const int64_t wide = (int64_t)x * ((int64_t)1 << left);",
-            f"    const int64_t near = {_shifted('wide', 'right', rule.first)};",
-            "    const int64_t product = (near < -32768 ? -32768 : near > 32767 ? 32767 : near) * multiplier;",
-            f"    const int64_t y = {_shifted('product', '15', rule.second)} + (int64_t)zero_point;",
-        ]
-    elif rule.name == "gemmlowp-legacy":
-        lines = [
-            "    const int32_t product = wrap_s32((int64_t)x * multiplier);",
-            "    const int32_t sum = wrap_s32((int64_t)product + ((int64_t)1 << right_shift >> 1));",
-            "    const int64_t y = shifted_64(sum, right_shift) + (int64_t)zero_point;",
-        ]
-    elif rule.name == "cmsis-s64":
-        lines = [
-            "    const int64_t product = (int64_t)x * multiplier;",
-            "    const int64_t high = wrap_s32(shifted_64(product, right_shift - 1));",
-            f"    int64_t y = {_shifted('high', '1', rule.second)} + (int64_t)zero_point;",
-        ]
-    elif rule.second:
-        always = rule.name != "tosa-double"
-        lines = [
-            "    const int left = right_shift < 31 ? 31 - right_shift : 0;",
-            "    const int rest = right_shift > 31 ? right_shift - 31 : 0;",
-            "    const int64_t product = (int64_t)wrap_s32((int64_t)((uint64_t)(int64_t)x << left)) * multiplier;",
-            f"    const int64_t high = {_shifted('product', '31', rule.first)};",
-            f"    int64_t y = {_shifted('high', 'rest', rule.second)} + (int64_t)zero_point;",
-        ]
-        if not always:
-            single = _shifted("whole", "right_shift", rule.first)
-            lines[0:0] = [
-                "    const int64_t whole = (int64_t)x * multiplier;",
-                "    if (right_shift <= 31) {",
-                f"        const int64_t y = {single} + (int64_t)zero_point;",
-                "        return y < lo ? lo : y > hi ? hi : (int32_t)y;",
-                "    }",
-            ]
-    else:
-        wide = _shifted("product", "right_shift", rule.first)
-        lines = [
-            "    const int64_t product = (int64_t)x * multiplier;",
-            f"    int64_t y = {f'wrap_s32({wide})' if rule.wraps == 'result' else wide} + (int64_t)zero_point;",
-        ]
+    lines = _every_step_wraps(rule) if rule.wraps == "every step" else _SPLITS[rule.split](rule)
     if rule.wraps == "sum with the zero point":
         lines.append("    y = wrap_s32(y);")
-    return "\n".join([*_head(name), *lines, "    return y < lo ? lo : y > hi ? hi : (int32_t)y;", "}", ""])
+    return "\n".join([*_head(name), *lines, _CLAMPED, "}", ""])
 
 
 def _head(name: str) -> list[str]:

@@ -52,10 +52,8 @@ def _made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> tuple[PairCod
         with np.errstate(all="ignore"):  # what is beyond float32 is refused
             return row.made(p), row.width, rules[row.tail].made(p) if row.tail else None
     except ValueError as why:
-        if str(why).startswith(("a_scale", "y_scale")):
-            raise
         scales = ", ".join(str(scale) for scale, _ in sides)
-        raise ValueError(f"a_scale, b_scale, y_scale: {scales} are out of the range of {name}") from why
+        raise ValueError(f"a_scale, b_scale, y_scale: {scales} are out of the range of {name}: {why}") from None
 
 
 def _fill(run: PairCodes, rest: PairCodes, tail: int, a: Array, b: Array, out: Array) -> None:

@@ -17,8 +17,10 @@ F32 = np.float32
 SINGLES = {"float32", "31 bits as a float32"}  # rules that compute in float32
 FLOATS = {*SINGLES, "float64", "float64 of a float32"}
 _LARGEST_SHIFT = 62
-_SPLITS = {"tosa-double": "past 31", "cmsis-s64": "last bit"}  # of a shift that is rounded twice; the others: at 31
-_WRAPS = {"every step": "product_wraps", "result": "high_wraps", "sum with the zero point": "code_wraps"}
+_WRAPS = {  # left shift: in every split at 31
+    **{"": "", "left shift": ""},
+    **{"every step": "product_wraps", "result": "high_wraps", "sum with the zero point": "code_wraps"},
+}
 
 
 def rule_of(rule: object) -> Rule:
@@ -94,20 +96,19 @@ class Numbers:
             return self._single_run(inner)
         if self.rule.multiplier in FLOATS:
             return self._double_run(inner)
-        return self._short_run(inner) if self.rule.name == "rndnu16" else self._integer_run(inner)
+        return self._short_run(inner) if self.rule.split == "16 bits" else self._integer_run(inner)
 
     def _integer_run(self, inner: int) -> rows.Codes:
         rule, (multiplier, right_shift) = self.rule, self.integers
-        split = _SPLITS.get(rule.name, "at 31") if rule.second else "once"
-        if split == "last bit" and not np.all(right_shift):
-            raise ValueError("integers: cmsis-s64 shifts by 1 at least, got 0")
-        return self._rounded(multiplier, right_shift, inner, rule.first, rule.second, split)
+        if rule.split == "last bit" and not np.all(right_shift):
+            raise ValueError(f"integers: {rule.name} shifts by 1 at least, got 0")
+        return self._rounded(multiplier, right_shift, inner, rule.first, rule.second, rule.split)
 
     def _rounded(
         self, multiplier: Any, right_shift: Any, inner: int, first: str, second: str = "", split: str = "once"
     ) -> rows.Codes:
         factors, shifts = _row_of(multiplier, np.int64), _row_of(right_shift, np.int64)
-        wraps = _WRAPS.get(self.rule.wraps, "")
+        wraps = _WRAPS[self.rule.wraps]
         how: dict[str, Any] = {"zero_point": self.zero_point, "lowest": self.lo, "highest": self.hi}
         how |= {"first": first, "second": second, "split": split}
         # of int32 accumulators, only a scale above 1/2 makes a sum that needs more than 32 bits
@@ -118,7 +119,7 @@ class Numbers:
         return rows.IntegerCodes(factors, shifts, inner, **how)
 
     def _short_run(self, inner: int) -> rows.Codes:
-        """rndnu16: shifted into 16 bits, saturating, then multiplied."""
+        """Shifted into 16 bits, saturating, then multiplied."""
         multiplier, right_shift = self.integers
         into = Numbers(self.rule, 0.0, 0, -(2**15), 2**15 - 1)
         left, right = np.maximum(15 - right_shift, 0), np.maximum(right_shift - 15, 0)
@@ -139,7 +140,7 @@ class Numbers:
 
     def _single_run(self, inner: int) -> rows.Codes:
         scales = _in_float32(self.scale)
-        if self.rule.name == "tosa-inexact":
+        if self.rule.multiplier == "31 bits as a float32":
             multiplier, right_shift = (_row_of(x, np.int64) for x in self.integers)
             scales = multiplier.astype(F32) * np.ldexp(F32(1), -right_shift)
         return rows.FloatCodes(rows.floats(1.0, **self._ends()), scales, inner)

@@ -88,11 +88,10 @@ def _side(zero_point: int = 0, multiplier: int = 0, scale: Any = 0.0, plus: Any 
 def _steps(p: Operands, rule: str) -> list[tuple[int, int]]:
     """The multipliers of TFLite's add: of both inputs, relative to twice the larger scale, and of the result."""
     twice = 2 * max(p.a_scale, p.b_scale)
-    kind = "31 bits, below 2**30" if rule == "tflite-single" else "31 bits"
     scales = p.a_scale / twice, p.b_scale / twice, twice / (2**p.left_shift * p.y_scale)
-    steps = [one_multiplier(scale, kind) for scale in scales]
+    steps = [one_multiplier(scale, rule_of(rule).multiplier) for scale in scales]
     if not all(0 <= right_shift <= _LARGEST_SHIFT for _, right_shift in steps):
-        raise ValueError(f"a_scale, b_scale, y_scale: too far apart for {rule}, whose multipliers are {steps}")
+        raise ValueError(f"too far apart, the multipliers are {steps}")
     return steps
 
 
@@ -131,7 +130,7 @@ def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairCodes]:
         *both, last = _steps(p, "tflite-double")
         less = [right_shift - 31 for _, right_shift in both]
         if max(less) > 20:
-            raise ValueError("a_scale, b_scale: more than 2**20 apart")
+            raise ValueError("a_scale and b_scale are more than 2**20 apart")
         end = p.last("tflite-double", last)
         if is_signed:
             return _staged(p, [(m, 31) for m, _ in both], [20 - n for n in less], "", end)
@@ -146,7 +145,7 @@ def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairCodes]:
     def made(p: Operands) -> PairCodes:
         ratios = [F32(s) / F32(p.y_scale) for s in (p.a_scale, p.b_scale)]
         if not 2.0**-40 < max(ratios) < 2**8:
-            raise ValueError(f"y_scale: {p.y_scale} is not above the other scales / 256, and below them * 2**40")
+            raise ValueError("y_scale is not above the other scales / 256, and below them * 2**40")
         right_shift = bits - frexp(float(max(ratios)))[1] + 1
         m, n = (int(np.rint(r * F32(2.0**right_shift))) for r in ratios)
         wider = max(0, 34 - right_shift)  # the same in more bits, of which lanes need only the upper 32
@@ -156,7 +155,7 @@ def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairCodes]:
     return made
 
 
-def _in_float32(name: str, p: Operands, form: str, a: dict[str, Any], b: dict[str, Any], last: rows.Codes) -> PairCodes:
+def _in_float32(p: Operands, form: str, a: dict[str, Any], b: dict[str, Any], last: rows.Codes) -> PairCodes:
     """A form in float32; ValueError if it does not hold what is computed of the ends of the codes."""
     ends = [
         fma(np.array([p.lo, p.hi], F32) - s["zero"], s["scale"], s["plus"] if form == "float sum" or s is b else 0)
@@ -164,7 +163,7 @@ def _in_float32(name: str, p: Operands, form: str, a: dict[str, Any], b: dict[st
     ]
     step = F32(p.y_scale)
     if not (np.isfinite([step, F32(1) / step]).all() and np.isfinite(np.add.outer(*ends)).all()):
-        raise ValueError(f"a_scale, b_scale, y_scale: beyond what {name} computes in float32")
+        raise ValueError("float32 does not hold what is computed of the ends of the codes")
     return PairCodes(form, a, b, last)
 
 
@@ -172,18 +171,18 @@ def _ort_add(p: Operands) -> PairCodes:
     ra, rb = F32(p.a_scale) / F32(p.y_scale), F32(p.b_scale) / F32(p.y_scale)
     constant = F32(p.y_zero_point) - fma(ra, F32(p.a_zero_point), rb * F32(p.b_zero_point))
     a, b = _side(scale=ra), _side(scale=rb, plus=constant)
-    return _in_float32("ort-x86", p, "chain", a, b, rows.FloatCodes(rows.floats(1.0, "half_even", p.lo, p.hi)))
+    return _in_float32(p, "chain", a, b, rows.FloatCodes(rows.floats(1.0, "half_even", p.lo, p.hi)))
 
 
 def _torch_vectors(p: Operands) -> PairCodes:
     both = (p.a_scale, p.a_zero_point), (p.b_scale, p.b_zero_point)
     a, b = (_side(scale=F32(s), plus=-F32(z) * F32(s)) for s, z in both)
-    return _in_float32("torch", p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "outside"))
+    return _in_float32(p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "outside"))
 
 
 def _torch_tail(p: Operands) -> PairCodes:
     a, b = _side(p.a_zero_point, scale=F32(p.a_scale)), _side(p.b_zero_point, scale=F32(p.b_scale))
-    return _in_float32("torch", p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "inside"))
+    return _in_float32(p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "inside"))
 
 
 ADD = {

@@ -22,10 +22,14 @@ class Rule(NamedTuple):
         How the product is rounded: in its shift by 31 where there are two steps, else in the whole shift.
     second : str
         How the rest of the shift is rounded; "" where there is one step.
+    split : str
+        What the first of two steps shifts by: "at 31", "past 31", "last bit", "16 bits"; "once" where there is one.
     zero_point : str
         "outside": added after the rounding; "inside": before.
     wraps : str
         What wraps modulo 2**32, where others saturate; "" if nothing does.
+    scales : str
+        How its systems form the real scale, as `real_scale` names it: one word, or two.
     systems : str
         Who computes so.
     """
@@ -34,8 +38,10 @@ class Rule(NamedTuple):
     multiplier: str
     first: str
     second: str
+    split: str
     zero_point: str
     wraps: str
+    scales: str
     systems: str
 
 
@@ -46,12 +52,16 @@ name        what requantize takes as its rule
 multiplier  the bits of the multiplier; or the float type that the scale keeps; given: by the caller
 first       how the product is rounded in the whole shift; if second is not empty, in the first part, mostly 31 bits
 second      how the result is rounded again in the rest of the shift; empty: there is no second step
+split       what the first of two steps shifts by, or into; once: there is no second step
 zero_point  outside: added after the rounding; inside: before it
 wraps       what wraps modulo 2**32 where other rules saturate; empty: nothing
+scales      how the systems form the real scale, in the words of real_scale; given: they have none
 systems     who computes so
 
 half_up, half_away and half_even go to the nearest integer: they send ties up, away from 0, and to the even one.
 floor goes down, truncate goes toward 0.
+at 31 and past 31 shift by 31 first, but past 31 rounds a shift up to 31 once. last bit leaves 1 to the second step.
+16 bits: the accumulator is shifted into 16 bits, saturating, and the second step is the shift of its product by 15.
 """
 
 
@@ -67,43 +77,46 @@ class Rules(dict[str, Rule]):
 
 # fmt: off
 _ROWS = [
-    ("tflite-double", "31 bits", "half_up", "half_away", "outside", "left shift",
+    ("tflite-double", "31 bits", "half_up", "half_away", "at 31", "outside", "left shift", "double, f32-product",
      "TFLite reference conv, depthwise, mul, add, quantize; TFLM; CMSIS-NN; gemmlowp"),
-    ("tflite-single", "31 bits, below 2**30", "half_up", "", "outside", "result",
+    ("tflite-single", "31 bits, below 2**30", "half_up", "", "once", "outside", "result", "double, f32-product",
      "TFLM and CMSIS-NN built with single rounding; ruy's reference code"),
-    ("half-up-double", "31 bits", "half_up", "half_up", "outside", "left shift",
+    ("half-up-double", "31 bits", "half_up", "half_up", "at 31", "outside", "left shift", "double, f32-product",
      "TFLite optimised conv, fully connected, depthwise s8, quantize; ARM SQRDMULH and SRSHL"),
-    ("double-away", "float64", "half_away", "", "outside", "", "TFLite reference fully connected"),
-    ("fp32-even", "float32", "half_even", "", "outside", "",
+    ("double-away", "float64", "half_away", "", "once", "outside", "", "double", "TFLite reference fully connected"),
+    ("fp32-even", "float32", "half_even", "", "once", "outside", "", "f32, f32-reciprocal",
      "XNNPACK, so TFLite by default; QNNPACK fp32; onnxruntime QLinearConv, QLinearMatMul; "
      "torch linear on fbgemm, x86, qnnpack"),
-    ("fp32-even-zp-inside", "float32", "half_even", "", "inside", "", "torch linear on oneDNN; onnxruntime QLinearMul"),
-    ("fp32-away", "float32", "half_away", "", "outside", "", "ports by hand"),
-    ("double-even-zp-inside", "float64 of a float32", "half_even", "", "inside", "",
+    ("fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "f32, f32-reciprocal",
+     "torch linear on oneDNN; onnxruntime QLinearMul"),
+    ("fp32-away", "float32", "half_away", "", "once", "outside", "", "double", "ports by hand"),
+    ("double-even-zp-inside", "float64 of a float32", "half_even", "", "once", "inside", "", "f32",
      "onnx ReferenceEvaluator QLinearConv, QLinearMatMul"),
-    ("rndnu", "mantissa of 24 bits", "half_up", "", "outside", "result", "XNNPACK rndnu: NEON gemm, dwconv, vmul"),
-    ("rndna", "mantissa of 24 bits", "half_away", "", "outside", "", "QNNPACK precise; older XNNPACK"),
-    ("q31", "mantissa, 31 bits", "half_up", "half_away", "outside", "", "QNNPACK q31"),
-    ("q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "outside", "sum with the zero point", "QNNPACK gemmlowp"),
-    ("rndnu16", "mantissa, 15 bits", "half_up", "half_up", "outside", "",
+    ("rndnu", "mantissa of 24 bits", "half_up", "", "once", "outside", "result", "f32",
+     "XNNPACK rndnu: NEON gemm, dwconv, vmul"),
+    ("rndna", "mantissa of 24 bits", "half_away", "", "once", "outside", "", "f32", "QNNPACK precise; older XNNPACK"),
+    ("q31", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "", "f32", "QNNPACK q31"),
+    ("q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "sum with the zero point", "f32",
+     "QNNPACK gemmlowp"),
+    ("rndnu16", "mantissa, 15 bits", "half_up", "half_up", "16 bits", "outside", "", "f32",
      "XNNPACK qu8 rndnu16: the accumulator is shifted into 16 bits first"),
-    ("xnnpack-cvt", "8 bits", "half_up", "", "outside", "", "XNNPACK convert, 8 bits to 8 bits"),
-    ("tosa-single", "31 bits", "half_up", "", "outside", "", "TOSA RESCALE, SINGLE_ROUND"),
-    ("tosa-double", "31 bits", "half_up", "half_away", "outside", "",
+    ("xnnpack-cvt", "8 bits", "half_up", "", "once", "outside", "", "f32", "XNNPACK convert, 8 bits to 8 bits"),
+    ("tosa-single", "31 bits", "half_up", "", "once", "outside", "", "double", "TOSA RESCALE, SINGLE_ROUND"),
+    ("tosa-double", "31 bits", "half_up", "half_away", "past 31", "outside", "", "double",
      "TOSA RESCALE, DOUBLE_ROUND: two steps above a shift of 31"),
-    ("tosa-inexact", "31 bits as a float32", "half_even", "", "outside", "",
+    ("tosa-inexact", "31 bits as a float32", "half_even", "", "once", "outside", "", "double",
      "TOSA reference model, INEXACT_ROUND"),
-    ("tflite-int64acc", "31 bits, 16 of them", "half_up", "", "outside", "result",
+    ("tflite-int64acc", "31 bits, 16 of them", "half_up", "", "once", "outside", "result", "double",
      "TFLite and TFLM int16x8, accumulators of 48 bits"),
-    ("cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "outside", "result",
+    ("cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "last bit", "outside", "result", "double",
      "CMSIS-NN s16, all but the last bit of the shift floored"),
-    ("gemmlowp-legacy", "given", "half_up", "", "offset added to the accumulator", "every step",
+    ("gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step", "given",
      "gemmlowp QuantizeDownInt32ToUint8Scale, 2015 to 2017"),
-    ("textbook7-floor", "7 bits", "floor", "", "outside", "", "textbooks, code by hand"),
-    ("textbook7-half-up", "7 bits", "half_up", "", "outside", "", "textbooks, code by hand"),
-    ("shift-floor", "31 bits", "floor", "", "outside", "", "a bare >>"),
-    ("shift-half-up", "31 bits", "half_up", "", "outside", "", "half added, then >>"),
-    ("shift-toward-zero", "31 bits", "truncate", "", "outside", "", "a division in C"),
+    ("textbook7-floor", "7 bits", "floor", "", "once", "outside", "", "double", "textbooks, code by hand"),
+    ("textbook7-half-up", "7 bits", "half_up", "", "once", "outside", "", "double", "textbooks, code by hand"),
+    ("shift-floor", "31 bits", "floor", "", "once", "outside", "", "double", "a bare >>"),
+    ("shift-half-up", "31 bits", "half_up", "", "once", "outside", "", "double", "half added, then >>"),
+    ("shift-toward-zero", "31 bits", "truncate", "", "once", "outside", "", "double", "a division in C"),
 ]
 # fmt: on
 TABLE = Rules((row[0], Rule(*row)) for row in _ROWS)

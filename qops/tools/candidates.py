@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,6 @@ from qops.rules.values import QUANTIZE, quantize
 from qops.tools.seen import Dump
 
 __all__ = ["Candidate", "choices", "of", "of_another_scale", "of_the_other_side"]
-
-_BY_INTEGERS = {"gemmlowp-legacy"}  # no rule for a scale
-_DERIVES: dict[str, tuple[Derivation, ...]] = {  # how the systems of a rule form the real scale; all others in double
-    "tflite-double": ("double", "f32-product"),
-    "half-up-double": ("double", "f32-product"),
-    "tflite-single": ("double", "f32-product"),
-    "fp32-even": ("f32", "f32-reciprocal"),
-    "fp32-even-zp-inside": ("f32", "f32-reciprocal"),
-    **dict.fromkeys(("double-even-zp-inside", "rndnu", "rndna", "q31", "q31-wrap", "rndnu16", "xnnpack-cvt"), ("f32",)),
-}
 
 
 class Candidate(NamedTuple):
@@ -84,9 +74,9 @@ def of_another_scale(dump: Dump) -> Iterator[Candidate]:
     if dump.kind == "requantize" and dump.numbers.get("scale") is None:
         scales = {derive: np.asarray(dump.scale(derive)) for derive in get_args(Derivation)}
         for rule in _requantizing():
-            own = _DERIVES.get(rule, ("double",))
+            own = [scales[derive] for derive in _derivations(rule, dump)]
             for derive in get_args(Derivation):
-                if not any(np.array_equal(scales[derive], scales[other]) for other in own):
+                if not any(np.array_equal(scales[derive], other) for other in own):
                     yield Candidate(rule, f"scale {derive}", _requantized_by(rule, derive))
 
 
@@ -107,7 +97,7 @@ def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
     if dump.kind == "requantize":
         for rule in _MOVES_TIES:
             side = "outside" if TABLE[rule].zero_point == "inside" else "inside"
-            for derive in _DERIVES.get(rule, ("double",))[: 1 if dump.numbers.get("scale") is not None else None]:
+            for derive in _derivations(rule, dump):
                 yield Candidate(rule, f"zero_point {side} of the rounding", _on_the_other_side(rule, derive))
     if dump.kind == "quantize" and "scale" in dump.numbers:
         for rule, row in QUANTIZE.items():
@@ -172,7 +162,13 @@ def _quantized_inside(rule: str) -> Callable[[Dump], NDArray[Any]]:
 
 
 def _requantizing() -> list[str]:
-    return [rule for rule in TABLE if rule not in _BY_INTEGERS]
+    return [rule for rule in TABLE if TABLE[rule].multiplier != "given"]
+
+
+def _derivations(rule: str, dump: Dump) -> list[Derivation]:
+    """How the systems of a rule form the scale; one of them where the dump has it already."""
+    words = cast(list[Derivation], TABLE[rule].scales.split(", "))
+    return words if dump.numbers.get("scale") is None else words[:1]
 
 
 def _requantized_by(rule: str, derive: Derivation) -> Callable[[Dump], NDArray[Any]]:
@@ -187,10 +183,9 @@ _HOW = ("zero_point", "qmin", "qmax", "axis", "in_zero_point")
 
 
 def _requantized(dump: Dump) -> Iterator[Candidate]:
-    is_given = dump.numbers.get("scale") is not None
     for rule in _requantizing():
         seen: list[NDArray[Any]] = []
-        for derive in _DERIVES.get(rule, ("double",))[: 1 if is_given else None]:
+        for derive in _derivations(rule, dump):
             scale = np.asarray(dump.scale(derive))
             if not any(np.array_equal(scale, other) for other in seen):
                 seen.append(scale)

@@ -26,7 +26,6 @@ _S32 = CODES["s32"]
 _FEW = 4096  # differences of one rule that are looked at
 Run: TypeAlias = Callable[[NDArray[np.int32]], NDArray[Any]]
 _ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
-_BY_INTEGERS = {"gemmlowp-legacy"}  # no rule for a scale
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def _running(n: Numbers, dtype: Any) -> Run:
 def _others(rule: Rule, n: Numbers, dtype: Any) -> Iterator[tuple[str, Run]]:
     """Every other rule and every mistake, accumulators -> codes."""
     for other in TABLE.values():
-        if other.name != rule.name and other.name not in _BY_INTEGERS:
+        if other.name != rule.name and other.multiplier != "given":
             yield other.name, _running(Numbers(other, n.scale, n.zero_point, n.lo, n.hi), dtype)
     for name, row, numbers in _mutants(rule, n):
         yield name, _running(numbers or Numbers(row, n.scale, n.zero_point, n.lo, n.hi), dtype)
@@ -227,7 +226,7 @@ def vectors(
     ['q31', 'q31-wrap', 'tosa-double']
     """
     row = rule_of(rule)
-    if rule in _BY_INTEGERS:
+    if row.multiplier == "given":
         raise ValueError(f"rule: {rule} takes no scale")
     value, codes = number(scale, "scale"), of_dtype(dtype)
     if not value > 0:

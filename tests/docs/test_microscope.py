@@ -97,7 +97,7 @@ def text_of(html):
 
 def test_tables_are_those_of_the_library(tmp_path):
     assert json.loads(node("console.log(JSON.stringify(ROWS))", tmp_path)) == [
-        list(row) for row in rules.TABLE.values()
+        [cell for column, cell in row._asdict().items() if column != "scales"] for row in rules.TABLE.values()
     ]
     ends = "Object.entries(TYPES).map(([name, ends]) => [name, TYPE_BITS[name], ...ends.map(Number)])"
     found = json.loads(node(f"console.log(JSON.stringify({ends}))", tmp_path))

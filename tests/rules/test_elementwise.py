@@ -32,7 +32,7 @@ def test_scales_of_an_optimised_add_may_be_2_20_apart(rng, rule):
         codes_of_one = rules.add(**codes, rule=rule, **scales).astype(int) - 20
         exact = sum((q.astype(int) - scales[f"{w}_zero_point"]) * scales[f"{w}_scale"] for w, q in codes.items())
         assert np.abs(codes_of_one - exact.clip(-148, 107)).max() <= 1
-        with pytest.raises(ValueError, match=r"^a_scale, b_scale: more than 2\*\*20 apart"):
+        with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: .* are more than 2\*\*20 apart"):
             rules.add(**codes, rule=rule, **scales | {f"{word}_scale": 2.0**-21})
 
 
@@ -69,7 +69,7 @@ def test_bad_input_is_named(call, changes, text):
 
 def test_scales_beyond_float32_are_refused():
     codes = np.zeros(64, np.uint8)
-    with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: beyond what torch computes"):
+    with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: .* are out of the range of torch: float32 "):
         rules.add(codes, codes, "torch", **HOW | {"a_scale": 1e39})
     with pytest.raises(ValueError, match=r"^y_scale: .* below them \* 2\*\*40$"):
         rules.add(codes, codes, "xnnpack", **HOW | {"y_scale": 3e38})
@@ -121,7 +121,7 @@ def test_int16_goes_through_the_rule_of_requantize(rng, call, rule):
 def test_scales_too_far_apart_are_refused_by_their_names():
     codes = np.zeros(3, np.int16)
     how = {"a_scale": 1e30, "a_zero_point": 0, "b_scale": 1e-30, "b_zero_point": 0, "y_zero_point": 0}
-    with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: too far apart for tflite-double"):
+    with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: .* of tflite-double: too far apart"):
         rules.add(codes, codes, "tflite-double", y_scale=1e-30, **how)
 
 
