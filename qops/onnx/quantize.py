@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.core import rows
 from qops.onnx import _checks as check
-from qops.qtensor import int32, integer
+from qops.qtensor import flag, int32, integer
 
 __all__ = ["dequantize_linear", "quantize_linear"]
 
@@ -107,7 +107,7 @@ def quantize_linear(
     axis, block_size = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
     data = check.array(x, "x", (*check.SCALES, "int32"))
     scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
-    (y_zero_point,) = check.optional(y_zero_point)
+    (y_zero_point,), saturate = check.optional(y_zero_point), flag(saturate, "saturate")
     dtype = _output_type(y_zero_point, output_dtype)
     zero = check.zero_point(y_zero_point, "y_zero_point", dtype)
     scale = check.of_slices(scale, "y_scale", data.shape, axis, block_size)

@@ -24,7 +24,6 @@ TYPES = {
 STEPS, STEPS_32 = TYPES["quint8"].steps, TYPES["qint32"].steps
 AFFINE = read_as(TYPES["qint32"].name)
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
-BOOLS = (bool, np.bool)
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
 
@@ -119,13 +118,6 @@ def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None]
     for i in range(len(near)):
         run(i, near[i : i + 1], made[i : i + 1])
     np.moveaxis(out, axis, 0)[...] = made
-
-
-def flag(value: Any, name: str) -> bool:
-    """Give `value`, if it is a bool; TypeError if not."""
-    if not isinstance(value, BOOLS):
-        raise TypeError(f"{name}: expected a bool, got {value!r:.80}")
-    return bool(value)
 
 
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import batch_norm as kernels
-from qops.qtensor import QTensor, TensorLike
-from qops.tensorflow._checks import STEPS, flag, into, number, operands, put, shape_text
+from qops.qtensor import QTensor, TensorLike, flag
+from qops.tensorflow._checks import STEPS, into, number, operands, put, shape_text
 
 LIMIT = 2.0**20
 

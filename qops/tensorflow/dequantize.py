@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import quantize as kernels
 from qops._kernels.tensorflow.ends import NORMAL
-from qops.qtensor import F32, TensorLike, integer, output, parts
+from qops.qtensor import F32, TensorLike, flag, integer, output, parts
 from qops.tensorflow._checks import MODES, TYPES, check_axis, codes_of, numbers, one_of, ranges_of, slices
 
 WAYS = {"MIN_COMBINED": kernels.MIN_COMBINED, "MIN_FIRST": kernels.MIN_FIRST, "SCALED": kernels.SCALED}
@@ -125,8 +125,8 @@ def dequantize(
             where = f"as many elements as input on the dequantization axis ({axis})"
             raise ValueError(f"input {name}: must have {where}, got {value}, expected {count}")
     ranges = ranges_of(lo, hi, "input min, input max", STEPS_OF[q.itemsize])
-    way = WAYS[mode]
-    if onednn and axis == -1 and mode == "SCALED" and q.itemsize != 2:
+    way, narrow_range = WAYS[mode], flag(narrow_range, "narrow_range")
+    if flag(onednn, "onednn") and axis == -1 and mode == "SCALED" and q.itemsize != 2:
         _refuse_onednn(q)
         way = kernels.ONEDNN_SCALED
     out = output(out, F32, q)

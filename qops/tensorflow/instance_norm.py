@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.core import rows
-from qops.qtensor import U8, QTensor, TensorLike, output
-from qops.tensorflow._checks import STEPS, flag, number, operands
+from qops.qtensor import U8, QTensor, TensorLike, flag, output
+from qops.tensorflow._checks import STEPS, number, operands
 
 F32 = np.float32
 ALL_CODES = np.arange(STEPS + 1, dtype=F32)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from qops._kernels.product.gemm import product
 from qops._kernels.tensorflow.ends import in_order
 from qops._kernels.tensorflow.mul import offset, range_of_products
-from qops.qtensor import QTensor, TensorLike, tensor
-from qops.tensorflow._checks import STEPS, flag, into, operands, put, shape_text
+from qops.qtensor import QTensor, TensorLike, flag, tensor
+from qops.tensorflow._checks import STEPS, into, operands, put, shape_text
 
 
 def quantized_matmul(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.tensorflow import quantize as kernels
-from qops.qtensor import F32, QTensor, array, integer, output, read_as
+from qops.qtensor import F32, QTensor, array, flag, integer, output, read_as
 from qops.tensorflow._checks import AFFINE, MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
 
 WAYS = {
@@ -163,7 +163,8 @@ def quantize_v2(
     x = array(input, "input", F32)
     ranges = _quantize_ranges(x, axis, mode, lo, hi)
     way = WAYS[mode, round_mode]
-    if onednn and axis == -1 and not narrow_range:
+    narrow_range = flag(narrow_range, "narrow_range")
+    if flag(onednn, "onednn") and axis == -1 and not narrow_range:
         way = _onednn_way(x.ndim, T, way)
     if np.isnan(x.min(initial=np.inf)):
         raise ValueError("input: holds NaN, for which TensorFlow's code is undefined")

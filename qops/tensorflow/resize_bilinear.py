@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow.resize_bilinear import resize
-from qops.qtensor import TensorLike, as_array, int32, parts
-from qops.tensorflow._checks import ends, flag, into, passed_on, put, shape_text
+from qops.qtensor import TensorLike, as_array, flag, int32, parts
+from qops.tensorflow._checks import ends, into, passed_on, put, shape_text
 
 KINDS = {"uint8": (np.int32, 7), "int32": (np.int64, 30), "float32": (np.float32, 0)}
 """What each type is computed in, and the bits of its weights."""

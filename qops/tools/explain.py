@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops.qtensor import flag
 from qops.tools import candidates
 from qops.tools.candidates import Candidate
 from qops.tools.dump import dump_of
@@ -241,4 +242,4 @@ def explain(
     >>> even.differs, even.kind, even.first  # -91.5
     (5, 'ties only', Witness(index=(8,), acc=-244, got=-91, wanted=-92))
     """
-    return explained(dump_of(kind, x, y, b, {"scale": scale, **numbers}), probe)
+    return explained(dump_of(kind, x, y, b, {"scale": scale, **numbers}), flag(probe, "probe"))

@@ -131,11 +131,34 @@ def test_what_is_no_word_is_refused(name, key, value):
     refused(name, key, value)
 
 
+FLAGS = [
+    (name, key)
+    for name in OPS
+    for key, p in inspect.signature(function(name)).parameters.items()
+    if p.annotation in (bool, "bool") or type(p.default) is bool
+]
+
+
+@pytest.mark.parametrize("value", [None, 0, 1, "", "no", [True], np.array([True]), np.zeros(3), NAN], ids=ascii)
+@pytest.mark.parametrize(("name", "key"), FLAGS)
+def test_what_is_no_flag_is_refused(name, key, value):
+    refused(name, key, value, rf"{key}: expected a bool, got ")
+
+
+@pytest.mark.parametrize(("name", "key"), FLAGS)
+def test_flags_may_be_those_of_numpy(name, key):
+    for value in (True, False):
+        text = refusal(name, **{key: np.bool_(value)})
+        assert text == refusal(name, **{key: value})
+        if not text:
+            same(call(name, **{key: np.bool_(value)}), call(name, **{key: value}))
+
+
 @pytest.mark.parametrize("name", OPS)
 def test_errors_are_short_and_name_arguments(name):
-    """Whatever a user passes in place of an argument but a flag, it is not repeated in full, and is not let through."""
+    """Whatever a user passes in place of an argument, it is not repeated in full."""
     parameters = inspect.signature(function(name)).parameters
-    for key in [key for key, p in parameters.items() if type(p.default) is not bool and key != "probe"]:
+    for key in parameters:
         for value in ODD:
             text = refusal(name, **{key: value})
             assert len(text) < 600, key

@@ -61,6 +61,15 @@ cpdef tuple integers(values, str name, low, high):
     return tuple([integer(value, name, low, high) for value in values])
 
 
+cpdef bint flag(value, str name) except -1:
+    """`value` as a truth value; TypeError if it is no bool."""
+    if value is True or value is False:
+        return value is True
+    if not isinstance(value, BOOLS):
+        raise TypeError(f"{name}: expected a bool, got {shown(value)}")
+    return bool(value)
+
+
 def are_plain(tuple values):
     """Whether all are Python's own floats and integers, which nobody can change."""
     for value in values:

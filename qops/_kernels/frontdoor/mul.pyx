@@ -142,6 +142,6 @@ def mul_8x8to8(tuple a, tuple b, tuple c, cnp.ndarray out):
     return product_pass(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out)
 
 
-def quantized_mul_8x8to8(a, b, guess=None, *, range=None, out=None, bint return_info=False):
+def quantized_mul_8x8to8(a, b, guess=None, *, range=None, out=None, return_info=False):
     """The product's codes, and how they came about: `in_passes`."""
     return in_passes(full_range, product_pass, a, b, guess, range, out, return_info)

@@ -5,6 +5,7 @@ from libc.math cimport isfinite
 
 from qops._kernels.core.checks cimport Ends, data_of, output, real, span_of, take
 from qops._kernels.core.codes cimport code_type_of, named, tensor
+from qops._kernels.core.numbers cimport flag
 from qops._kernels.core.range cimport above, below
 
 cnp.import_array()
@@ -85,8 +86,9 @@ cdef Ends second_range(Ends found, Wish w, Ends full) noexcept nogil:
     return Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least))
 
 
-cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, bint return_info):
+cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, return_info):
     """The codes in the range `kept`, or in the guessed one where that serves; if wanted with how they came about."""
+    cdef bint with_info = flag(return_info, "return_info")
     cdef Wish wish = wished(guess, kept)
     cdef Ends p, s, ends, better, full, seen
     cdef Span found
@@ -108,4 +110,4 @@ cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept,
             ends, passes = better, 2
             one_pass(x, p, y, s, ends, codes)
     result = tensor(codes, ends.min, ends.max)
-    return (result, named(INFO, passes, seen.min, seen.max)) if return_info else result
+    return (result, named(INFO, passes, seen.min, seen.max)) if with_info else result
