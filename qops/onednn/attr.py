@@ -53,7 +53,27 @@ class Scales:
         return self
 
     def along(self, dims: tuple[int, ...], name: str, masks: Sequence[int]) -> F32:
-        """Give the scales shaped to broadcast over a tensor of `dims`; ValueError if the mask is not one of `masks`."""
+        """Give the scales in a shape that broadcasts over a tensor.
+
+        Parameters
+        ----------
+        dims : tuple of int
+            Shape of the tensor.
+        name : str
+            What errors call the scales.
+        masks : sequence of int
+            The masks that are allowed.
+
+        Returns
+        -------
+        ndarray of float32
+            As many dimensions as the tensor: its length along those that the mask names, 1 along the others.
+
+        Raises
+        ------
+        ValueError
+            Another mask, or another number of scales than the mask asks for.
+        """
         if self.mask not in masks:
             raise ValueError(f"{name}: expected a mask of {sorted(masks)}, got {self.mask}")
         shape = tuple(d if self.mask >> i & 1 else 1 for i, d in enumerate(dims))
@@ -65,7 +85,18 @@ class Scales:
 
 @dataclass(frozen=True)
 class Sum:
-    """Post-op: add `scale` times the destination as it was before the call."""
+    """Post-op: add `scale` times the destination as it was before the call.
+
+    Parameters
+    ----------
+    scale : float, optional
+        Finite; it may be negative or 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A scale that is not a finite number.
+    """
 
     scale: float = 1.0
 
@@ -75,7 +106,20 @@ class Sum:
 
 @dataclass(frozen=True)
 class Eltwise:
-    """Post-op: ``scale * relu(x)``, where ``relu(x) = x > 0 ? x : alpha*x``. oneDNN's other curves are not modelled."""
+    """Post-op: ``scale * relu(x)``, where ``relu(x) = x > 0 ? x : alpha*x``.
+
+    Parameters
+    ----------
+    alg : {"relu"}, optional
+        oneDNN's other curves are not modelled.
+    alpha, scale : float, optional
+        Finite.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another `alg`, a number that is not finite.
+    """
 
     alg: str = "relu"
     alpha: float = 0.0
@@ -164,7 +208,18 @@ class Attr:
         return has_sum(self.post_ops[1:])
 
     def only(self, *names: str) -> None:
-        """Raise ValueError if anything was given that is not in `names`."""
+        """Refuse attributes that a primitive does not take.
+
+        Parameters
+        ----------
+        *names : str
+            What it takes.
+
+        Raises
+        ------
+        ValueError
+            Anything else was given.
+        """
         for name in self.given:
             if name not in names:
                 raise ValueError(f"{name}: not supported here, got {getattr(self, name)!r:.80}")

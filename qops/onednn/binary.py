@@ -35,7 +35,7 @@ def binary(
     version: str = DEFAULT_VERSION,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """Add, subtract, multiply or compare two tensors of codes in float32.
+    """Add, subtract or multiply two tensors of codes in float32, or take the larger or the smaller of each two.
 
     Each operation is rounded to float32, also with scales of 1::
 
@@ -50,7 +50,9 @@ def binary(
     scale0, scale1 : float, optional
         Above zero. They multiply the codes in every version.
     dst_dt : {"u8", "s8"}, optional
+        Type of the result.
     post_ops : sequence of Sum and Eltwise, optional
+        They are applied in this order.
     dst_in : ndarray of the dtype and shape of the destination, optional
         Needed by a Sum.
     isa, version : str, optional

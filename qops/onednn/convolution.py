@@ -58,12 +58,14 @@ def convolution(
     Parameters
     ----------
     src : ndarray of uint8 or int8, (N, C, H, W)
+        Images.
     weights : ndarray of int8 or float32, (O, C, KH, KW) or (G, O/G, C/G, KH, KW); or PackedConvolutionWeights
         `pack_convolution_weights` packs them once for many images; then `wq_scale` is given there.
     bias : ndarray of float32, int32, int8 or uint8, O values, optional
     window : Window, optional
         Stride, dilation, padding.
     dst_dt : {"s32", "f32", "u8", "s8"}, optional
+        Type of the result.
     attr : Attr, optional
         2.6: oscale, mask 0 or 2; 3.x: src_scale, dst_scale, mask 0, wei_scale, mask 0 or 1 (3 with groups);
         src_zp, dst_zp; post_ops.
@@ -176,9 +178,9 @@ def convolution(
 
 
 class Call(NamedTuple):
-    """What a call knows before it looks at its images, if it does nothing but store their sums as integers.
+    """What is known of a call before it looks at its images, if all it does is to store their sums as integers.
 
-    It is kept with packed weights: a call with the very same arguments, but for the images, checks no more than these.
+    It is kept with packed weights. The next call with the very same arguments then checks nothing but its images.
     """
 
     asked: tuple[Any, ...]
@@ -241,8 +243,8 @@ class Sums(NamedTuple):
     def is_safe(self) -> bool:
         """Whether the product reads padding as codes.
 
-        oneDNN's padding never saturates. Codes can stand for it where a pair of them cannot (2*128*128 fits s16) and
-        where no pair is half padding, half image.
+        oneDNN's padding never saturates. So codes can stand for it where they are so small that no pair of them
+        saturates (2*128*128 fits s16), and where no pair is half padding and half image.
         """
         low, high = (-dot.SHIFT, dot.SHIFT - 1) if self.src.dtype == np.int8 else (0, dot.SHIFT)
         return not self.way.order and low <= self.src_zp <= high

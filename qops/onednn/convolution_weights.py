@@ -111,7 +111,7 @@ class Filters:
         return unrolled_image(src, self._taps, window, way.order) if way.order else src
 
     def packed(self, way: Way) -> kernels.PackedWeights:
-        """Give what the kernel reads."""
+        """Give the weights as the kernel reads them."""
         codes = reorder_weights(self.weights, self.wq_scale, self.machine, halved=way.halved, mask=self.mask)
         codes = unrolled_weights(codes, way.order) if way.order else codes
         return kernels.pack_weights(
@@ -138,7 +138,22 @@ class PackedConvolutionWeights(Filters):
     """What the last convolution knew before it looked at its images, for the next one; see `convolution.Call`."""
 
     def packed(self, way: Way) -> kernels.PackedWeights:
-        """Give what the kernel reads."""
+        """Give the weights as the kernel reads them.
+
+        Parameters
+        ----------
+        way : Way
+            How the kernel reads them.
+
+        Returns
+        -------
+        PackedWeights
+
+        Raises
+        ------
+        KeyError
+            A way in which no kernel of this machine reads them.
+        """
         return self.panels[way]
 
     def __repr__(self) -> str:

@@ -50,26 +50,29 @@ def gemm_u8s8s32(
     b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"; or PackedWeights
         What `pack_weights` made is packed once for many products, and goes with `transb` "N".
     transa, transb : {"N", "T"}, optional
+        op(X) is X for "N", the transpose of X for "T".
     alpha : float, optional
         Used as float32. Anything but alpha 1 with beta 0 or 1 is computed in float64 and rounded half away from zero,
-        once a k block.
+        once for each k block.
     ao, bo : int, optional
         Offsets, in the ranges of the matrices' codes.
     beta : float, optional
         Used as float32.
     c : ndarray of int32, (M, N), optional
-        Needed if `beta` is not 0, not looked at if it is.
+        Needed if `beta` is not 0; if it is 0, `c` is not read.
     offsetc : {"F", "R", "C"}, optional
-        `co` is one number, a row (N,), or a column (M,).
+        What `co` is: one number, a row (N,), or a column (M,).
     co : int or ndarray of int32, optional
+        Added last.
     isa : {"vnni", "avx512", "avx2"}, optional
         What oneDNN calls AVX512_CORE_VNNI, AVX512_CORE (without VNNI) and AVX2.
     version : {"2.6", "3.2", "3.13"}, optional
         Checked against 2.6.3, 3.2.0 and 3.13.2.
     num_threads : int, optional
-        Of qops, for speed alone: the result has the same bits for every number.
+        Threads of qops, which only change the speed: the result has the same bits for every number.
     out : ndarray of int32, (M, N), optional
-        Where the result is written, each row of it contiguous; may be `c`, not share memory with `a` or `b`.
+        Where the result is written. Each row must be contiguous. It may be `c`; it must not share memory with `a` or
+        `b`.
 
     Returns
     -------
@@ -99,7 +102,8 @@ def gemm_u8s8s32(
     >>> [int(gemm_u8s8s32(a, b, isa=isa)[0, 0]) for isa in ("vnni", "avx512", "avx2")]
     [64770, 64770, 32767]
 
-    The accumulator wraps modulo 2**32, from K = 65794 on at full range; with alpha other than 1 each k block saturates:
+    The accumulator wraps modulo 2**32: with the largest codes, from K = 65794 on. With an alpha other than 1, each k
+    block saturates instead:
 
     >>> a, b, c = np.uint8([[1]]), np.int8([[1]]), np.int32([[2**31 - 1]])
     >>> gemm_u8s8s32(a, b, beta=1.0, c=c), gemm_u8s8s32(a, b, alpha=2.0, beta=1.0, c=c)
@@ -138,7 +142,8 @@ def gemm_s8s8s32(
 ) -> S32:
     """Multiply an s8 by an s8 matrix into s32 (C API dnnl_gemm_s8s8s32).
 
-    As `gemm_u8s8s32` on A + 128, with the compensation -128*colsum(B) (that is, ao + 128 for ao).
+    ``C = alpha*(op(A) - ao)*(op(B) - bo) + beta*C + co``, computed as `gemm_u8s8s32` of A + 128, with ao + 128 in place
+    of ao: that takes off 128*colsum(B) again.
 
     Parameters
     ----------
@@ -158,17 +163,18 @@ def gemm_s8s8s32(
 
     Notes
     -----
-    Source: src/cpu/x64/gemm/gemm_driver.cpp, src/cpu/gemm/gemm.cpp. On AVX2 the compensation is added apart, and
-    rounded apart if alpha is not 1; and with ao or bo the product comes from the float64 reference: it is exact, but
-    passes through float32: the low bits of ``|C| > 2**24`` are lost, and what is too large becomes INT_MIN.
+    Source: src/cpu/x64/gemm/gemm_driver.cpp, src/cpu/gemm/gemm.cpp. On AVX2, -128*colsum(B) is added in a step of its
+    own, and is rounded there if alpha is not 1. With ao or bo, AVX2 takes the product from a reference in float64. That
+    is exact, but C passes through float32: above 2**24 it loses its low bits, and what is too large becomes INT_MIN.
 
-    **Hazards.** The saturation error survives the compensation:
+    **Hazards.** The error of saturation stays in the result:
 
     >>> a, b = np.int8([[127, 127, 0, 0]]), np.int8([[127], [127], [0], [0]])
     >>> gemm_s8s8s32(a, b), gemm_s8s8s32(a, b, isa="avx2")
     (array([[32258]], dtype=int32), array([[255]], dtype=int32))
 
-    The accumulator wraps, from K = 131072 on at full range. An offset, even one, makes AVX2 exact, and not AVX-512:
+    The accumulator wraps: with the largest codes, from K = 131072 on. A single offset makes AVX2 exact, but not
+    AVX-512:
 
     >>> [int(gemm_s8s8s32(a, b, ao=1, isa=isa)[0, 0]) for isa in ("vnni", "avx2", "avx512")]
     [32004, 32004, 1]

@@ -1,4 +1,4 @@
-"""What a GEMM does beside a product, C = alpha*(A - ao)*(B - bo) + beta*C + co, as each machine goes about it."""
+"""What a GEMM does beside the product, C = alpha*(A - ao)*(B - bo) + beta*C + co, in the order of each machine."""
 
 from itertools import pairwise
 from typing import Any

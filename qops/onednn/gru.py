@@ -49,7 +49,9 @@ def gru(
     Returns
     -------
     dst_layer : ndarray of uint8, (T, N, O)
+        The state after each step.
     dst_iter : ndarray of uint8, (1, 1, N, O)
+        The state after the last step.
 
     Raises
     ------

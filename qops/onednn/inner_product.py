@@ -53,6 +53,7 @@ def inner_product(
     weights : ndarray of int8, (OC, IC); or PackedWeights of its transpose, (IC, OC)
     bias : ndarray of float32, int32, int8 or uint8, OC values, optional
     dst_dt : {"s32", "f32", "u8", "s8"}, optional
+        Type of the result.
     attr : Attr, optional
         2.6: oscale, mask 0 or 2; 3.x: src_scale, dst_scale, mask 0, wei_scale, mask 0 or 1; post_ops. oneDNN takes
         no zero points here.

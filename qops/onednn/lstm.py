@@ -40,6 +40,7 @@ def lstm(
     Parameters
     ----------
     src_layer : ndarray of uint8, (T, N, C)
+        The inputs: T steps of N sequences, with C inputs each. O is the number of outputs.
     src_iter : ndarray of uint8, (1, 1, N, O)
         The hidden state before the first step.
     src_iter_c : ndarray of float32, (1, 1, N, O)
@@ -47,8 +48,9 @@ def lstm(
     weights_layer, weights_iter : ndarray of float32 or int8, (1, 1, C, 4, O) and (1, 1, O, 4, O)
         int8 weights are taken as quantized already.
     bias : ndarray of float32, (1, 1, 4, O)
+        Added to the inputs of the gates.
     weights_scale : Scales or float
-        Mask 0, or 24 for one scale a gate and output. With `recommended_weights_scale` no pair saturates.
+        Mask 0, or 24 for one scale for each gate and output. With `recommended_weights_scale` no pair saturates.
     quant : StateQuant, optional
         Scale and shift of the states. 127 and 128 are recommended.
     isa, version : str, optional
@@ -57,10 +59,12 @@ def lstm(
     Returns
     -------
     dst_layer : ndarray of uint8, (T, N, O)
+        The hidden state after each step.
     dst_iter : ndarray of uint8, (1, 1, N, O)
+        The hidden state after the last step.
     dst_iter_c : ndarray of float32, (1, 1, N, O)
-        It differs from oneDNN's by up to 1e-6, because oneDNN has its own exp and tanh. A code may differ where its
-        value is that close to a tie.
+        The cell state after the last step. It differs from oneDNN's by up to 1e-6, because oneDNN has its own exp and
+        tanh. A code may differ where its value is that close to a tie.
 
     Raises
     ------

@@ -59,6 +59,7 @@ def matmul(
         The leading dimensions of both are equal, or 1 where one repeats.
     bias : ndarray of float32, int32, int8 or uint8, N values, optional
     dst_dt : {"s32", "f32", "u8", "s8"}, optional
+        Type of the result.
     attr : Attr, optional
         2.6: oscale; 3.x: wei_scale, both with mask 0 or 1 << (ndims - 1); src_scale, dst_scale, mask 0; src_zp,
         wei_zp, dst_zp; post_ops.

@@ -46,6 +46,7 @@ def reorder(
     ----------
     src : ndarray of float32, int32, int8 or uint8
     dst_dt : {"f32", "s32", "s8", "u8"}
+        Type of the result.
     attr : Attr, optional
         oscale (2.6), src_scale and dst_scale (3.x) with any mask, src_zp, dst_zp, one Sum.
     dst_in : ndarray of the dtype and shape of the destination, optional

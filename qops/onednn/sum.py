@@ -39,6 +39,7 @@ def sum(
     scales : sequence of float
         One for each source, of any sign.
     dst_dt : {"u8", "s8", "s32", "f32"}, optional
+        Type of the result.
     isa, version : str, optional
         All machines agree; see `gemm_u8s8s32`.
     out : ndarray of `dst_dt`, shape of the sources, optional

@@ -50,7 +50,21 @@ class Window:
         object.__setattr__(self, "moves", moves)
 
     def out_size(self, size: Pair, kernel: Pair) -> Pair:
-        """Give how many windows fit into an image of this size, down and across; ValueError if none does.
+        """Give how many windows fit into a padded image, down and across.
+
+        Parameters
+        ----------
+        size, kernel : pair of int
+            Height and width of the image, and of the window.
+
+        Returns
+        -------
+        pair of int
+
+        Raises
+        ------
+        ValueError
+            No window fits.
 
         Examples
         --------
@@ -60,7 +74,24 @@ class Window:
         return self.moves.out_size(size, kernel)
 
     def taps(self, image: NDArray[Any], kernel: Pair, fill: int) -> NDArray[Any]:
-        """Give all windows of an image (N, C, H, W) padded with `fill`: (N, C, OH, OW, KH, KW).
+        """Give what all windows of padded images see.
+
+        Parameters
+        ----------
+        image : ndarray, (N, C, H, W)
+        kernel : pair of int
+            Height KH and width KW of the window.
+        fill : int
+            The code in the padding.
+
+        Returns
+        -------
+        ndarray of the dtype of `image`, (N, C, OH, OW, KH, KW)
+
+        Raises
+        ------
+        ValueError
+            No window fits.
 
         Examples
         --------

@@ -3,6 +3,8 @@
 With R = max|T| of a tensor T, Q_a = 255/R_a and Q_w = 127/R_w are the factors of activations and weights. Codes are
 a_u8 = [Q_a*a], W_s8 = [Q_w*W], b_s32 = [Q_a*Q_w*b]. Then X_s32 = W_s8*a_u8 + b_s32 is about Q_a*Q_w*X_f32.
 
+Source: the page "Int8 Inference" of the documentation of DNNL 1.2.
+
 **Hazards.** The text says that [ ] rounds half to even, but its worked example truncates. So each function here takes
 the `rounding`: "half_even" or "truncate".
 
@@ -46,9 +48,26 @@ ACTIVATION_TOP, WEIGHT_TOP = codes.TABLE["u8"].highest, codes.TABLE["s8"].highes
 
 
 def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
-    """Give Q_a = 255/R of float32 activations, which must be finite, not negative, and not all zero (ValueError).
+    """Give Q_a = 255/R, the factor of activations, where R is the largest of them.
 
     With 7 `bits` it is 127/R, and no pair saturates while no activation is above R. Larger ones are not clamped to R.
+
+    Parameters
+    ----------
+    activations : ndarray of float32
+        Samples of any shape.
+    bits : int, optional
+        Bits of the code of R, in [2, 8].
+
+    Returns
+    -------
+    Scales
+        One factor, mask 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another dtype; values that are not finite, negative, or all zero; `bits` outside [2, 8].
 
     Examples
     --------
@@ -63,10 +82,30 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
 
 
 def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
-    """Give Q_w = 127/R_w of float32 weights: one, or one for each channel that `mask` names (bit i = dimension i).
+    """Give Q_w = 127/R_w, the factor of weights: one for all of them, or one for each channel.
 
-    With 7 `bits` it is 63/R_w, and no pair saturates with any source. Weights that are not finite, or all zero in a
-    channel, are a ValueError.
+    With 7 `bits` it is 63/R_w, and no pair saturates with any source.
+
+    Parameters
+    ----------
+    weights : ndarray of float32
+        Any shape.
+    mask : int, optional
+        Bit i stands for dimension i of the weights: there is one factor for each index along these dimensions. A mask
+        of 0 means one factor for all.
+    bits : int, optional
+        Bits of the code of R_w, in [2, 8].
+
+    Returns
+    -------
+    Scales
+        With the same mask.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another dtype; weights that are not finite, or all zero in a channel; a mask of more dimensions than there are;
+        `bits` outside [2, 8].
 
     Examples
     --------
@@ -78,17 +117,89 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
 
 
 def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "half_even") -> U8:
-    """Give a_u8 = [Q_a*a], saturated to [0, 255]."""
+    """Give a_u8 = [Q_a*a], saturated to [0, 255].
+
+    Parameters
+    ----------
+    activations : ndarray of float32
+        Any shape. Negative values become 0.
+    q_a : Scales
+        What `activations_factor` gives.
+    rounding : {"half_even", "truncate"}, optional
+        What [ ] does; "truncate" rounds toward zero.
+
+    Returns
+    -------
+    ndarray of uint8
+        Of the shape of `activations`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another dtype, values that are not finite, factors that do not fit the shape, an unknown `rounding`.
+
+    Examples
+    --------
+    >>> [quantize_activations(np.float32([0.5, 14.9, 99]), Scales(17.0), r).tolist() for r in ROUNDINGS]
+    [[8, 253, 255], [8, 253, 255]]
+    """
     return _codes(activations, ("activations", "q_a"), q_a, rounding, 0, ACTIVATION_TOP).astype(np.uint8)
 
 
 def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even") -> S8:
-    """Give W_s8 = [Q_w*W], saturated to [-127, 127]."""
+    """Give W_s8 = [Q_w*W], saturated to [-127, 127].
+
+    Parameters
+    ----------
+    weights : ndarray of float32
+        Any shape.
+    q_w : Scales
+        What `weights_factor` gives.
+    rounding : {"half_even", "truncate"}, optional
+        What [ ] does; "truncate" rounds toward zero.
+
+    Returns
+    -------
+    ndarray of int8
+        Of the shape of `weights`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another dtype, values that are not finite, factors that do not fit the shape, an unknown `rounding`.
+
+    Examples
+    --------
+    >>> quantize_weights(np.float32([[1, 2], [-4, 9]]), Scales([63.5, 31.75], mask=1))
+    array([[  64,  127],
+           [-127,  127]], dtype=int8)
+    """
     return _codes(weights, ("weights", "q_w"), q_w, rounding, -WEIGHT_TOP, WEIGHT_TOP).astype(np.int8)
 
 
 def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "half_even") -> S32:
-    """Give b_s32 = [Q_a*Q_w*b], one a channel, saturated to s32.
+    """Give b_s32 = [Q_a*Q_w*b], saturated to s32.
+
+    Parameters
+    ----------
+    bias : ndarray of float32, (C,)
+        One value for each channel.
+    q_a : Scales
+        What `activations_factor` gives.
+    q_w : Scales
+        What `weights_factor` gives: one factor, or C.
+    rounding : {"half_even", "truncate"}, optional
+        What [ ] does; "truncate" rounds toward zero.
+
+    Returns
+    -------
+    ndarray of int32, (C,)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another dtype or shape, values that are not finite, another number of factors, a `q_a` whose mask is not 0, an
+        unknown `rounding`.
 
     Examples
     --------
@@ -105,7 +216,28 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
 
 
 def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
-    """Give X_f32 = X_s32 / (Q_a*Q_w), with the channels along `axis`.
+    """Give X_f32 = X_s32 / (Q_a*Q_w), computed in float64 and rounded to float32.
+
+    Parameters
+    ----------
+    x : ndarray of int32
+        Sums of products.
+    q_a : Scales
+        What `activations_factor` gives.
+    q_w : Scales
+        What `weights_factor` gives: one factor, or one for each channel.
+    axis : int, optional
+        The axis of the channels.
+
+    Returns
+    -------
+    ndarray of float32
+        Of the shape of `x`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Another dtype, another number of channels than factors, a `q_a` whose mask is not 0, results beyond float32.
 
     Examples
     --------
@@ -129,7 +261,28 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
 
 
 def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: int = 1 << 1) -> Scales:
-    """Give Q_dst / (Q_a*Q_w), the oscale from X_s32 to float32, or to codes of a destination with factor `q_dst`.
+    """Give Q_dst / (Q_a*Q_w), the oscale that leads from X_s32 to codes of a destination, or to float32.
+
+    Parameters
+    ----------
+    q_a : Scales
+        What `activations_factor` gives.
+    q_w : Scales
+        What `weights_factor` gives: one factor, or one for each channel.
+    q_dst : Scales, optional
+        The factor of the destination, mask 0. Without it the destination is float32, and Q_dst is 1.
+    mask : int, optional
+        The mask of the result if `q_w` has several factors: 2 if the channels are dimension 1 of the destination.
+
+    Returns
+    -------
+    Scales
+        With mask 0 if `q_w` is one factor.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A `q_a` or `q_dst` whose mask is not 0, a `mask` of 0 for several factors, a scale beyond float32.
 
     Examples
     --------

@@ -14,7 +14,8 @@ def combined_scale(first: NDArray[Any], second: NDArray[Any], last: NDArray[Any]
     with np.errstate(over="ignore"):
         scale = np.asarray(first * second / last)
     if not np.isfinite(scale.astype(np.float64)).all():
-        raise ValueError(f"{names}: first * second / last is beyond {scale.dtype}")
+        one, two, three = names.split(", ")
+        raise ValueError(f"{names}: {one} * {two} / {three} is beyond {scale.dtype}")
     return scale
 
 
