@@ -47,13 +47,13 @@ def _given(integers: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=256)
 def _of_one(rule: str, steps: float | tuple[int, int], zero: int, lo: int, hi: int) -> Numbers:
-    """The numbers of a rule with one scale: calls repeat theirs."""
+    """The numbers of a rule with one scale, kept for the next call with the same arguments."""
     return Numbers(TABLE[rule], steps, zero, lo, hi)
 
 
 @lru_cache(maxsize=64)
 def _of_few(rule: str, steps: tuple[bytes, ...], zero: int, lo: int, hi: int) -> Numbers:
-    """The same with the scales of some channels, or their multipliers and right shifts, as bytes."""
+    """The same for some channels: their scales as bytes, or their multipliers and their right shifts."""
     if len(steps) == 1:
         return Numbers(TABLE[rule], np.frombuffer(steps[0], np.float64), zero, lo, hi)
     return Numbers(TABLE[rule], tuple(np.frombuffer(part, np.int64) for part in steps), zero, lo, hi)
@@ -96,26 +96,26 @@ def requantize(
 ) -> NDArray[Any]:
     """Requantize accumulators by the rule of a real system, to the bit.
 
-    ``clamp(round((acc - in_zero_point) * scale) + zero_point, qmin, qmax)``; how the scale becomes integers, how the
-    product is rounded and where the zero point is added is what `TABLE` says of the rule.
+    ``y = clamp(round((acc - in_zero_point) * scale) + zero_point, qmin, qmax)``. `TABLE` says of each rule how it makes
+    integers of the scale, how it rounds the product and where it adds the zero point.
 
     Parameters
     ----------
     acc : array_like of int
-        int32, or what fits in it; int64 for the rules of 48 bits.
+        Accumulators that int32 holds. Rules in integers or in float32, except rndnu16, also take up to 48 bits.
     rule : str
         A name in `TABLE`.
     scale : float or 1-D array_like of float, optional
-        Real output steps an input step (`real_scale`); one, or one a channel along `axis`.
+        How many output steps an input step is (`real_scale`): one number, or one for each channel along `axis`.
     integers : (int, int), optional
         Instead of a scale: the multiplier and the total right shift of a port, or arrays of them along `axis`. TFLite's
         shift, positive to the left, is ``31 - right_shift``.
     in_zero_point : int
         Subtracted from `acc` first.
     zero_point : int
-        Code of real 0.
+        Code of real 0 in the result.
     dtype : data type
-        uint8, int8, uint16, int16 or int32.
+        Type of the result: uint8, int8, uint16, int16 or int32.
     qmin, qmax : int, optional
         Codes that the result is clamped to; the ends of the type if not given.
     axis : int
@@ -229,19 +229,19 @@ def _moved(x: NDArray[Any], in_zero_point: int, numbers: Numbers) -> NDArray[Any
 
 
 def integers(rule: str, scale: float) -> Multiplier:
-    """The integers that a rule makes of a real scale, as a port has them.
+    """Give the multiplier and the right shift that a rule makes of a real scale, as a port of the rule has them.
 
     Parameters
     ----------
     rule : str
         A name in `TABLE`.
     scale : float
-        Real output steps an input step.
+        How many output steps an input step is.
 
     Returns
     -------
     Multiplier
-        ``scale`` is about ``multiplier / 2**right_shift``, the total right shift.
+        ``scale`` is about ``multiplier / 2**right_shift``, where `right_shift` is the whole shift.
 
     Raises
     ------

@@ -18,7 +18,7 @@ _WRAP = """static int32_t wrap_s32(int64_t v)
     return low <= INT32_MAX ? (int32_t)low : -(int32_t)(UINT32_MAX - low) - 1;
 }
 """
-_TERMS = {  # what makes a floor of v >> n round so; n may be 0
+_TERMS = {  # what is added to v before `v >> n`, which floors, to round in another way; n may be 0
     "floor": "0",
     "truncate": "({v} < 0 ? ((int64_t)1 << {n}) - 1 : 0)",
     "half_up": "((int64_t)1 << {n} >> 1)",
@@ -124,9 +124,11 @@ def _floats(rule: Rule, name: str) -> str:
 def emit(rule: str, lang: Literal["c"] = "c") -> str:
     """Write a requantization rule as a function in portable C11.
 
-    Rules with integers take ``(x, multiplier, right_shift, zero_point, lo, hi)``, those of `qops.rules.integers`; the
-    others ``(x, scale, zero_point, lo, hi)``, for codes of 16 bits at most. The text begins with the systems that
-    compute so. gemmlowp-legacy adds its offset before: ``x`` is the sum, and ``zero_point`` 0.
+    The function of a rule in integers takes ``(x, multiplier, right_shift, zero_point, lo, hi)``, where
+    `qops.rules.integers` gives the multiplier and the shift. The function of any other rule takes
+    ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits. The text begins with the systems of the rule.
+
+    gemmlowp-legacy adds its offset to the accumulator. Give the function this sum as ``x``, and 0 as ``zero_point``.
 
     Parameters
     ----------

@@ -32,7 +32,10 @@ def _checked(scale: float, zero_point: int, name: str, lo: int, hi: int) -> tupl
 
 @lru_cache(maxsize=256, typed=True)
 def _made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> tuple[PairCodes, int, PairCodes | None]:
-    """What makes the codes of dtypes x and y, the rule's width, what makes those of the tail: calls repeat theirs."""
+    """What makes the codes of dtypes x and y, the width of the rule, and what makes the codes of the tail.
+
+    It is kept for the next call with the same arguments.
+    """
     rules, name = _TABLES[table], rule.removeprefix(f"{table}/")
     if name not in rules:
         raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(rules)}")
@@ -57,7 +60,7 @@ def _made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> tuple[PairCod
 
 
 def _fill(run: PairCodes, rest: PairCodes, tail: int, a: Array, b: Array, out: Array) -> None:
-    """Set `out` to the codes: whole widths first, in the order of memory, and then the tail."""
+    """Set `out` to the codes, in row-major order: as many as fill whole widths by the rule, the rest by its tail."""
     flat, x, y = np.empty(a.size, out.dtype), np.ravel(a), np.ravel(b)
     run(x[:-tail], y[:-tail], flat[:-tail])
     rest(x[-tail:], y[-tail:], flat[-tail:])
@@ -95,11 +98,14 @@ def add(
 ) -> NDArray[Any]:
     """Add two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
 
+    In real numbers ``y_scale*(y - y_zero_point) = a_scale*(a - a_zero_point) + b_scale*(b - b_zero_point)``. `ADD` has
+    the formula that each rule computes for it in integers or floats.
+
     Parameters
     ----------
     a, b : ndarray of uint8, int8 or int16
-        Codes, both of one type and shape; int16 for tflite-double and tflite-single, with zero points 0. Some rules
-        compute the last elements of an array, in memory order, otherwise.
+        Codes, both of one type and shape. int16 is for tflite-double and tflite-single, with zero points of 0. Rules
+        with a `PairRule.tail` compute the last elements, in row-major order, in another way.
     rule : str
         A name in `ADD`.
     a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
@@ -119,8 +125,8 @@ def add(
 
     Notes
     -----
-    Sources: `ADD` names the systems; TFLite ``add.h``, XNNPACK ``qs8-vadd``, onnxruntime ``qladd.cpp`` and
-    ``qlmul.cpp``, QNNPACK, torch ``qadd``, ``qmul``.
+    Sources: `ADD` names the systems; TFLite ``add.h``, XNNPACK ``qs8-vadd``, onnxruntime ``qladd.cpp``, QNNPACK, torch
+    ``qadd``.
 
     Examples
     --------
@@ -148,10 +154,13 @@ def mul(
 ) -> NDArray[Any]:
     """Multiply two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
 
+    In real numbers ``y_scale*(y - y_zero_point) = a_scale*(a - a_zero_point) * b_scale*(b - b_zero_point)``. `MUL` has
+    the formula that each rule computes for it in integers or floats.
+
     Parameters
     ----------
     a, b : ndarray of uint8, int8 or int16
-        Codes, both of one type and shape; int16 for tflite-double and tflite-single, with zero points 0.
+        Codes, both of one type and shape. int16 is for tflite-double and tflite-single, with zero points of 0.
     rule : str
         A name in `MUL`.
     a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
@@ -171,8 +180,7 @@ def mul(
 
     Notes
     -----
-    Sources: `MUL` names the systems; TFLite ``mul.h``, XNNPACK ``qs8-vmul``, onnxruntime ``qladd.cpp`` and
-    ``qlmul.cpp``, QNNPACK, torch ``qadd``, ``qmul``.
+    Sources: `MUL` names the systems; TFLite ``mul.h``, XNNPACK ``qs8-vmul``, onnxruntime ``qlmul.cpp``, torch ``qmul``.
 
     Examples
     --------

@@ -19,16 +19,16 @@ _FITS = 45  # bits by which int64 holds codes of 17 bits, shifted to the left
 
 
 class Tradeoff(NamedTuple):
-    """The best multiplier of so many bits: no other, with any right shift, leaves fewer accumulators off.
+    """The best multiplier with a given number of bits: no other, with any right shift, gets fewer codes wrong.
 
     Attributes
     ----------
     bits : int
-        Of the multiplier.
+        How many bits the multiplier has.
     multiplier, right_shift : int
         ``y = (x * multiplier + 2**(right_shift - 1)) >> right_shift``.
     off : int
-        Accumulators in the range whose code is another one than the exact rule's.
+        How many accumulators of the range get another code than the exact rule gives them.
     """
 
     bits: int
@@ -45,7 +45,8 @@ class FewestBits(NamedTuple):
     multiplier, right_shift, bits : int
         The smallest that give every code of the exact rule.
     pareto : list of Tradeoff
-        The best of fewer bits, and last the exact one; bits that leave no fewer off than one bit less are left out.
+        The best multiplier for each number of bits, the exact one last. A number of bits is left out if fewer bits get
+        no more codes wrong.
     """
 
     multiplier: int
@@ -57,27 +58,27 @@ class FewestBits(NamedTuple):
 def fewest_bits(
     scale: float, acc_range: tuple[int, int], zero_point: int = 0, *, dtype: DTypeLike = np.int8
 ) -> FewestBits:
-    """The smallest multiplier and right shift that equal the exact rule for every accumulator of a range.
+    """Find the smallest multiplier and right shift that equal the exact rule for every accumulator of a range.
 
-    The exact rule is ``clamp(floor(x * scale + 1/2) + zero_point)``, of the real scale. It and
-    ``(x * m + 2**(n - 1)) >> n`` never fall as x rises, so they are equal everywhere if every code begins at the same
-    accumulator: that holds for an interval of m for each code, and any m that is in all of them may be used.
+    The exact rule is ``clamp(floor(x * scale + 1/2) + zero_point)``, with the real scale. Neither it nor
+    ``(x * m + 2**(n - 1)) >> n`` falls as x rises. So they are equal everywhere if every code begins at the same
+    accumulator. For each code this holds for an interval of m, and any m that lies in all the intervals may be used.
 
-    Where there is none, the best ratio ``m / 2**n`` is one next to the scale: further up, and further down, every code
-    begins further from where it should, so no accumulator becomes right again. Without a shift, which has no half to
-    add, that holds from ``scale + 1/2`` up and from ``scale - 1/2`` down. Of so many bits these ratios are few: m is
-    next to ``scale * 2**n``, or the largest of its bits with no shift or one.
+    If no m does, the best ratio ``m / 2**n`` is one of the two next to the scale. With a ratio further from the scale,
+    every code begins further from where it should, so no accumulator becomes right again. A shift of 0 adds no half:
+    then this holds above ``scale + 1/2`` and below ``scale - 1/2``. So few ratios have to be tried for a number of
+    bits: m is next to ``scale * 2**n``, or, with a shift of 0 or 1, the largest number of so many bits.
 
     Parameters
     ----------
     scale : float
-        Above 0: real output steps an input step.
+        Above 0: how many output steps an input step is.
     acc_range : (int, int)
         Lowest and highest accumulator.
     zero_point : int
         Code of real 0.
     dtype : data type
-        Of the codes: uint8 or int8, uint16 or int16.
+        Type of the codes: uint8, int8, uint16 or int16.
 
     Returns
     -------
@@ -86,11 +87,11 @@ def fewest_bits(
     Raises
     ------
     TypeError, ValueError
-        A scale that is not above 0, an empty range, a type of 32 bits, no multiplier of up to 31 bits that does.
+        A scale that is not above 0; an empty range; a type of 32 bits; no multiplier of up to 31 bits gives every code.
 
     Notes
     -----
-    Source: none, the proof is the intervals.
+    Source: none; the intervals are the proof.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def fewest_bits(
 
 
 def _front(tried: list[Tradeoff]) -> list[Tradeoff]:
-    """The best of each number of bits that leaves fewer off than fewer bits."""
+    """The best of each number of bits, where it gets fewer codes wrong than all with fewer bits."""
     found: list[Tradeoff] = []
     for t in sorted(tried, key=lambda t: (t.bits, t.off, t.right_shift)):
         if not found or t.off < found[-1].off:
@@ -142,10 +143,11 @@ _Ratio = tuple[int, int] | None
 
 
 def _ratios(twice: list[int], starts: list[int], lo: int, hi: int) -> tuple[list[_Ratio], list[_Ratio]] | None:
-    """Bounds of m / 2**n with which every code begins where it should: first * m / 2**n >= need, before it less.
+    """Give bounds of the ratio m / 2**n between which every code begins where it should; None if no ratio will do.
 
-    Of each code 2 * need is given. The largest of the ratios that are reached, and of those that are not; the smallest
-    that are, and that are not; None where there is no bound. Nothing at all if no ratio will do.
+    A code begins at accumulator `first` if ``first * ratio >= need`` and ``(first - 1) * ratio < need``; `twice` has
+    2 * need of each code. Given are the largest lower bounds, one that the ratio may equal and one that it must exceed,
+    then the smallest upper bounds in the same way. None stands for a bound that there is not.
     """
     least: list[_Ratio] = [(0, 1), None]
     most: list[_Ratio] = [None, None]
@@ -166,7 +168,7 @@ def _ratios(twice: list[int], starts: list[int], lo: int, hi: int) -> tuple[list
 
 
 def _exact(ratios: tuple[list[_Ratio], list[_Ratio]] | None, n: int) -> Tradeoff | None:
-    """The smallest multiplier of a right shift that gives every code."""
+    """The smallest multiplier with a right shift of n that gives every code."""
     if ratios is None:
         return None
     (reached, above), (up_to, below) = ratios
@@ -177,7 +179,7 @@ def _exact(ratios: tuple[list[_Ratio], list[_Ratio]] | None, n: int) -> Tradeoff
 
 
 def _near(scale: Fraction, n: int) -> list[int]:
-    """The multipliers of a right shift that may be the best of their bits."""
+    """The multipliers with a right shift of n that may be the best with their number of bits."""
     beyond = Fraction(1, 2) if n == 0 else Fraction(0)
     near = range(max(0, floor(scale * 2**n - beyond)), ceil(scale * 2**n + beyond) + 1)
     return [*(2**bits - 1 for bits in range(near[0].bit_length()) if n < 2), *near]
@@ -189,6 +191,6 @@ def _off(m: int, n: int, steps: NDArray[np.int64], starts: NDArray[np.int64], lo
     need = wide * 2**n - (2**n >> 1)
     begins = -(-need // m) if m else np.where(need <= 0, lo, hi + 1)
     begins = np.clip(begins, lo, hi + 1).astype(np.int64)
-    first, last = np.minimum(starts, begins), np.maximum(starts, begins)  # both rise: at one accumulator many are wrong
+    first, last = np.minimum(starts, begins), np.maximum(starts, begins)  # these spans may overlap: count each x once
     done = np.concatenate([[lo], last[:-1]])
     return int(np.maximum(last - np.maximum(first, done), 0).sum())

@@ -56,17 +56,21 @@ class PairRule(NamedTuple):
     Attributes
     ----------
     formula : str
-        What is computed, with a and b less their zero points unless it says otherwise.
+        What is computed. a and b stand for codes less their zero points, unless the formula says otherwise; z is the
+        zero point of the result; sa, sb and sy are the scales; ra = sa / sy, rb = sb / sy. MBQM is TFLite's
+        MultiplyByQuantizedMultiplier. SRDHM is gemmlowp's SaturatingRoundingDoublingHighMul. ma, mb and my are their
+        multipliers, ea and eb their shifts, positive to the left.
     systems : str
         Who computes it.
     made : callable
         operands -> what makes the codes.
     width : int
-        Elements that are computed together, 0 if each is by itself: those that do not fill it go by the rule `tail`.
+        How many elements are computed together; 0 if each is computed by itself. The last elements, which do not fill
+        a width, are computed by the rule `tail`.
     tail : str
         Name of that rule.
     takes_int16 : bool
-        Whether it is a rule of int16 codes, too.
+        Whether the rule is also one of int16 codes.
     """
 
     formula: str
@@ -96,9 +100,10 @@ def _steps(p: Operands, rule: str) -> list[tuple[int, int]]:
 
 
 def _staged(p: Operands, steps: list[tuple[int, int]], lefts: list[int], second: str, last: rows.Codes) -> PairCodes:
-    """Each operand shifted to the left and rounded once or twice, half up at first; the sum through the last stage.
+    """Shift each operand to the left, multiply and round it once or twice, first half up; the last stage takes the sum.
 
-    The scale of one of them is half of twice itself: halved, what is shifted is exact. If both are, the sum is one.
+    The operand with the larger scale is multiplied by exactly 1/2. That is a left shift of one bit less, and needs no
+    rounding. If both scales are equal, this holds for both operands, and the form is "sum".
     """
     zeros = p.a_zero_point, p.b_zero_point
     exact = [(step == _HALF and left > 0, z, left - 1) for step, z, left in zip(steps, zeros, lefts, strict=True)]
@@ -124,7 +129,7 @@ def _tflite_add(rule: str) -> Callable[[Operands], PairCodes]:
 
 
 def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairCodes]:
-    """s8: the left shift takes in the multiplier's own; u8: shifted right without rounding."""
+    """What the right shifts have beyond 31 is taken off the left shift of 20 for s8. For u8 it is a floor at the end."""
 
     def made(p: Operands) -> PairCodes:
         *both, last = _steps(p, "tflite-double")
@@ -140,7 +145,7 @@ def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairCodes]:
 
 
 def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairCodes]:
-    """Multipliers of so many bits for the ratios of the scales, one shift."""
+    """Multipliers of `bits` + 1 bits for a_scale / y_scale and b_scale / y_scale, with one right shift for both."""
 
     def made(p: Operands) -> PairCodes:
         ratios = [F32(s) / F32(p.y_scale) for s in (p.a_scale, p.b_scale)]
@@ -148,7 +153,7 @@ def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairCodes]:
             raise ValueError("y_scale is not above the other scales / 256, and below them * 2**40")
         right_shift = bits - frexp(float(max(ratios)))[1] + 1
         m, n = (int(np.rint(r * F32(2.0**right_shift))) for r in ratios)
-        wider = max(0, 34 - right_shift)  # the same in more bits, of which lanes need only the upper 32
+        wider = max(0, 34 - right_shift)  # the same factor, so that lanes need only the upper 32 bits of the product
         last = p.last(rule, (1 << wider, right_shift + wider))
         return PairCodes("sum", _side(p.a_zero_point, m), _side(p.b_zero_point, n), last)
 
@@ -156,7 +161,7 @@ def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairCodes]:
 
 
 def _in_float32(p: Operands, form: str, a: dict[str, Any], b: dict[str, Any], last: rows.Codes) -> PairCodes:
-    """A form in float32; ValueError if it does not hold what is computed of the ends of the codes."""
+    """Give what computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
     ends = [
         fma(np.array([p.lo, p.hi], F32) - s["zero"], s["scale"], s["plus"] if form == "float sum" or s is b else 0)
         for s in (a, b)

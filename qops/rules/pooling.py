@@ -21,7 +21,7 @@ __all__ = ["AVERAGE_POOL", "PoolRule", "average_pool"]
 F32 = np.float32
 Array = NDArray[Any]
 _TOGETHER = 16  # channels that torch computes together
-_MOST_CODES = 2**21  # of a window: up to that many the reciprocal of 31 bits gives every mean
+_MOST_CODES = 2**21  # codes of a window: up to so many, the reciprocal of 31 bits gives every mean
 
 
 class Windows(NamedTuple):
@@ -70,7 +70,7 @@ def _by_stage(w: Windows, stage: rows.Codes, zero: int = 0, scale: float = 0.0) 
 
 
 def reciprocal(size: int) -> tuple[int, int]:
-    """1 / size as a multiplier and a right shift: what it is too large moves no mean of up to 2**21 codes."""
+    """Give 1 / size as a multiplier, rounded up, and a right shift. The excess changes no mean of up to 2**21 codes."""
     right_shift = 30 + (size - 1).bit_length()
     return -(-(2**right_shift) // size), right_shift
 
@@ -84,7 +84,7 @@ def _even_stored(w: Windows) -> Pooled:
 
 
 def _torch_nhwc(w: Windows) -> Pooled:
-    """16 channels at a time by their values, the rest by their codes."""
+    """Blocks of 16 channels take the mean of x - z and add z last; the other channels take that of the stored codes."""
     inverse = float(F32(1) / F32(w.size))
     values = rows.FloatCodes(rows.floats(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point))
     of_values, of_codes = _by_stage(w, values, w.size * w.x_zero_point), _even_stored(w)
@@ -160,6 +160,9 @@ def average_pool(
 ) -> NDArray[Any]:
     """Average windows of an image by the rule of a real system, to the bit.
 
+    In real numbers the result is the mean of ``x_scale * (x - zero_point)`` over each window. `AVERAGE_POOL` has the
+    formula that each rule computes for it.
+
     Parameters
     ----------
     x : ndarray of uint8 or int8, (N, H, W, C)
@@ -230,7 +233,7 @@ def average_pool(
 
 @lru_cache(maxsize=256)
 def _made(rule: str, windows: Windows) -> Pooled:
-    """What makes the codes: calls repeat theirs."""
+    """What makes the codes, kept for the next call with the same arguments."""
     with np.errstate(all="ignore"):  # what is beyond float32 is refused
         return AVERAGE_POOL[rule].made(windows)
 

@@ -16,7 +16,7 @@ from qops.qtensor import number
 __all__ = ["RANGE_RULES", "QuantParams", "RangeRule", "choose_range"]
 
 F32 = np.float32
-_NEAR_CODE = F32(2.0**-14), F32(0.999938965)  # of nnlib: the fraction of what is not a code
+_NEAR_CODE = F32(2.0**-14), F32(0.999938965)  # nnlib: a zero point with a fraction between these is not on a code
 _SMALLEST_TORCH = float(F32(6.1e-5))
 
 
@@ -58,7 +58,10 @@ def _away(x: float) -> int:
 
 
 def _nearer_end(lo: float, hi: float, scale: float, qmin: int, qmax: int, sign: int) -> float:
-    """The zero point by the end whose |q| + sign * |r / scale| is smaller, cut to the codes."""
+    """The zero point, computed from the end with the smaller |q| + sign * |r / scale|, and cut to the codes.
+
+    q is the code of the end, r its real value.
+    """
     by_min, by_max = abs(qmin) + sign * abs(lo / scale), abs(qmax) + sign * abs(hi / scale)
     zero = qmin - lo / scale if by_min < by_max else qmax - hi / scale
     return min(max(zero, qmin), qmax)
@@ -213,9 +216,10 @@ RANGE_RULES = {
 
 
 def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = np.uint8) -> QuantParams:
-    """Scale and zero point of a range, as a system chooses them.
+    """Choose the scale and the zero point of a range as a system does.
 
-    The range is first widened to hold 0, which every rule does.
+    The range is first widened to hold 0, as every rule does. Then ``scale`` is about ``(max - min) / (qmax - qmin)``
+    and ``zero_point`` about ``qmin - min / scale``; `RANGE_RULES` has the formula of each rule.
 
     Parameters
     ----------
@@ -224,7 +228,7 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = np.uin
     rule : str
         A name in `RANGE_RULES`.
     dtype : data type
-        Of the codes, uint8 or int8.
+        Type of the codes: uint8 or int8.
 
     Returns
     -------

@@ -89,8 +89,8 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
     scale : float
         Not negative.
     build : {"double", "single", "emulate-float"}
-        "single" cuts the shift at 30, with the largest multiplier; "emulate-float" reads the double's bits, and rounds
-        an exact half down.
+        "single" gives a shift of at most 30, with the largest multiplier where it would be larger. "emulate-float"
+        reads the bits of the double, and rounds an exact half down.
 
     Returns
     -------
@@ -120,12 +120,14 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
 
 
 def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
-    """TFLite's multipliers of 31 bits, rounded to 15 half up: for accumulators of 48 bits.
+    """Round TFLite's multipliers of 31 bits to 15 bits, for accumulators of 48 bits.
+
+    ``(multiplier + 2**15) >> 16``, at most 0x7FFF: halves are rounded up.
 
     Parameters
     ----------
     multiplier : array_like of int
-        Of `quantize_multiplier`.
+        Multipliers of `quantize_multiplier`.
 
     Returns
     -------
@@ -134,7 +136,7 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
     Raises
     ------
     TypeError
-        No integers.
+        Values that are not integers.
 
     Notes
     -----
@@ -153,7 +155,10 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
 
 
 def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float32]:
-    """``a * b + c`` in float32 with a single rounding: the sum is rounded to odd in double, which the second one mends.
+    """Give ``a * b + c`` in float32, rounded once.
+
+    The product is exact in float64. The sum is rounded to odd in float64: then rounding it to float32 gives the same as
+    a single rounding of the exact sum.
 
     Parameters
     ----------

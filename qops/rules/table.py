@@ -17,7 +17,7 @@ class Rule(NamedTuple):
     name : str
         Its name.
     multiplier : str
-        How many bits the scale's integer has, and which; "float32" or "float64" where the scale stays real.
+        How many bits the integer multiplier has; "float32" or "float64" where the scale stays real.
     first : str
         How the product is rounded: in its shift by 31 where there are two steps, else in the whole shift.
     second : str

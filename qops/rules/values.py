@@ -63,6 +63,8 @@ def quantize(
 ) -> NDArray[Any]:
     """Quantize float32 values by the rule of a real system, to the bit.
 
+    ``y = saturate(round(x / scale) + zero_point)``; `QUANTIZE` has the formula of each rule.
+
     Parameters
     ----------
     x : array_like of float32
@@ -92,7 +94,8 @@ def quantize(
     -----
     Sources: TFLite ``quantize.h``, ONNX QuantizeLinear, onnxruntime ``quantize.cpp``, torch ``quantized/library``.
 
-    **Hazards.** Ties go where the system says; of a zero point inside, its parity decides:
+    **Hazards.** Each system rounds ties in its own way. With the zero point inside the rounding, ties of the sum go to
+    even codes:
 
     >>> x = np.float32([-2.5, -0.5, 0.5, 2.5])
     >>> names = ("div-away", "div-even", "fma-zp-inside")
@@ -128,7 +131,7 @@ def _as_float32(x: NDArray[Any]) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=256)
 def _run(name: str, scale: float, zero: int, lowest: int, highest: int) -> tuple[rows.FloatCodes, bool]:
-    """What runs a rule, and whether the factor is finite: calls repeat theirs."""
+    """What runs a rule, and whether its factor is finite; kept for the next call with the same arguments."""
     rule = QUANTIZE[name]
     with np.errstate(all="ignore"):
         step = F32(scale)
