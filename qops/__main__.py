@@ -26,7 +26,7 @@ from qops.tools.progress import Progress
 from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors
 
-_NEGATIVE = re.compile(r"-(\d|\.\d).*")  # no option: argparse knows -0.5 as a number, not -5e-1 or -1.
+_NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -69,38 +69,61 @@ def _emit(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "python -m qops", description="Which rule made these integers, vectors that test one, and a rule as C."
+        "python -m qops",
+        description="Tell which rule of a real system made some integers, make test vectors for a port of a rule, and "
+        "write a rule in C.",
+        epilog="The exit code is 0; 1 if no rule fits or a check fails; 2 for bad input.",
     )
     commands = parser.add_subparsers(required=True, metavar="command")
-    explain = commands.add_parser("explain", help="which rule made the integers of a dump")
-    explain.add_argument("dump", type=Path, help=".npz or .json: kind, acc (or a, b, or x), y, scales, zero points")
-    explain.add_argument("--probe", type=Path, metavar="FILE.npz", help="write inputs that separate what is left")
+    explain = _command(commands, "explain", "tell which rules made the integers of a device")
+    explain.add_argument(
+        "dump",
+        type=Path,
+        help="an .npz or .json file with the input (acc, or a and b, or x), the result y, the scales and zero points, "
+        "and the kind of op if it is not requantize",
+    )
+    explain.add_argument(
+        "--probe", type=Path, metavar="FILE.npz", help="write inputs that tell the rules apart which are still possible"
+    )
     form = explain.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print one object")
-    form.add_argument("--html", action="store_true", help="print one page with pictures: > page.html")
+    form.add_argument("--json", action="store_true", help="print the answer as JSON")
+    form.add_argument("--html", action="store_true", help="print the answer as an HTML page with pictures")
     explain.set_defaults(run=_explain)
-    made = commands.add_parser("vectors", help="test vectors that tell a rule from all others")
+    made = _command(commands, "vectors", "make test vectors that tell a rule from all others")
     kinds = made.add_subparsers(required=True, metavar="kind")
-    one = kinds.add_parser("requantize", help="accumulators and codes")
+    one = _command(kinds, "requantize", "make accumulators and the codes that a rule gives them")
     _rule(one, list(TABLE), "--rule")
-    one.add_argument("--scale", required=True, type=float, help="real output steps an input step")
-    one.add_argument("--zero-point", type=int, default=0, help="code of real 0")
-    one.add_argument("--dtype", default="int8", choices=["int8", "uint8", "int16", "uint16"], help="of the codes")
+    one.add_argument("--scale", required=True, type=float, help="how many output steps an input step is")
+    one.add_argument("--zero-point", type=int, default=0, help="code of real 0 (default: %(default)s)")
+    types = ["int8", "uint8", "int16", "uint16"]
+    one.add_argument("--dtype", default="int8", choices=types, help="type of the codes (default: %(default)s)")
     one.set_defaults(run=_requantize_vectors)
-    two = kinds.add_parser("add", help="pairs of uint8 codes and their sums")
+    two = _command(kinds, "add", "make pairs of uint8 codes and the sums that an add gives them")
     _rule(two, list(FORMS), "--rule")
-    for name, words in (("a", "of the first operand"), ("b", "of the second"), ("y", "of the result")):
+    for name, words in (
+        ("a", "range of the first operand"),
+        ("b", "range of the second operand"),
+        ("y", "range of the result"),
+    ):
         two.add_argument(f"--{name}-range", required=True, type=float, nargs=2, metavar=("MIN", "MAX"), help=words)
     two.set_defaults(run=_add_vectors)
     for kind in (one, two):
-        kind.add_argument("--format", default="c", choices=FORMATS, help="c if not given")
-        kind.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="the folder to write to")
-    text = commands.add_parser("emit", help="a rule of requantize as C")
+        kind.add_argument("--format", default="c", choices=FORMATS, help="format of the files (default: %(default)s)")
+        kind.add_argument(
+            "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder to write to (default: this one)"
+        )
+    text = _command(commands, "emit", "write a rule of requantize in C")
     _rule(text, list(TABLE), "rule")
     text.set_defaults(run=_emit)
-    own = commands.add_parser("selftest", help="check this installation: golden cases, and every tier of this CPU")
+    own = _command(commands, "selftest", "check this installation: golden cases, and every SIMD tier of this CPU")
     own.set_defaults(run=lambda options: 0 if selftest() else 1)
     return parser
+
+
+def _command(commands: Any, name: str, words: str) -> argparse.ArgumentParser:
+    """Add a command; the words stand in the list of commands, and begin its own help."""
+    made: argparse.ArgumentParser = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+    return made
 
 
 def _rule(parser: argparse.ArgumentParser, names: list[str], word: str) -> None:
@@ -109,16 +132,17 @@ def _rule(parser: argparse.ArgumentParser, names: list[str], word: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; the exit code is 0, 1 if no rule fits or a check fails, 2 for bad input, 141 if nobody reads it.
+    """Run a command.
 
     Parameters
     ----------
     arguments : list of str, optional
-        The words of the command line.
+        The words of the command line; those that the program was started with if not given.
 
     Returns
     -------
     int
+        The exit code: 0; 1 if no rule fits or a check fails; 2 for bad input; 141 if nobody reads what is printed.
     """
     parser = _parser()
     words = sys.argv[1:] if arguments is None else arguments

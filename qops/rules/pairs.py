@@ -129,7 +129,7 @@ def _tflite_add(rule: str) -> Callable[[Operands], PairCodes]:
 
 
 def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairCodes]:
-    """What the right shifts have beyond 31 is taken off the left shift of 20 for s8. For u8 it is a floor at the end."""
+    """The part of a right shift beyond 31: for s8 the left shift of 20 is less by it; for u8 it floors at the end."""
 
     def made(p: Operands) -> PairCodes:
         *both, last = _steps(p, "tflite-double")

@@ -1,1 +1,1 @@
-"""Answers from dumps of a device: which rule made these integers."""
+"""Which rule made the integers of a device, and which test vectors tell whether a port of a rule is right."""

@@ -1,4 +1,4 @@
-"""The loops of three adds of uint8 codes by their integers, with the steps that a port may get wrong, and as C."""
+"""The integer loops of three adds of uint8 codes, with the mistakes that a port may make in them, and in C."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
@@ -23,13 +23,13 @@ class Form(NamedTuple):
     Attributes
     ----------
     x : callable
-        (integers, a, b) -> what stands before the last step.
+        (integers, a, b) -> x, the value before the last step.
     last : callable
         (integers, x) -> codes before they saturate.
     flags : tuple of str
-        Names of steps that may be got wrong, integers of which 1 turns the mistake on.
+        Names of mistakes. A mistake is made if the integers hold its name with a value of 1.
     c : str
-        ``add_x`` and ``add_y`` in C; INTEGERS stands for the arguments.
+        The functions ``add_x`` and ``add_y`` in C, in which INTEGERS stands for the arguments.
     """
 
     x: Callable[[Integers, Wide, Wide], Wide]
@@ -38,7 +38,7 @@ class Form(NamedTuple):
     c: str
 
     def run(self, i: Integers, a: Codes, b: Codes) -> tuple[Wide, Codes]:
-        """X and the codes."""
+        """Give x and the codes."""
         x = self.x(i, a.astype(np.int64), b.astype(np.int64))
         return x, np.clip(self.last(i, x), _CODES.lowest, _CODES.highest).astype(np.uint8)
 

@@ -1,4 +1,4 @@
-"""Test vectors for a port of an add of two uint8 tensors: codes, what stands before the last shift, the result."""
+"""Test vectors for a port of an add of two uint8 tensors: codes, the value before the last step, the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["AddVectors", "add_vectors"]
 
 Range: TypeAlias = tuple[float, float]
 _CODES = TABLE["u8"]
-_NEAR = 2.0**-10  # of a step, around a tie
+_NEAR = 2.0**-10  # so near a tie, in code steps, an exact sum counts as one
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,22 @@ class AddVectors:
     Attributes
     ----------
     rule : str
-        Its name.
+        Name of the add.
     a_range, b_range, y_range : (float, float)
-        Real values of the codes 0 and 255; that of the result as the op returns it.
+        Real values of the codes 0 and 255. `y_range` is the range that the op returns.
     integers : dict
-        Those of the loop.
+        Integers of the loop, by name.
     a, b : ndarray of uint8
-        At most 256 pairs.
+        Pairs of codes, at most 256.
     x : ndarray of int32
-        What stands before the last step, shift or product.
+        The value before the last step of the loop.
     y : ndarray of uint8
         The result.
     killed : list of str
         Other adds that give another code for at least one of the pairs, and mistakes of one step that give another x or
-        code.
+        code for one of them.
     alike : list of str
-        Those that give the same for all 65,536 pairs.
+        Other adds and mistakes that give the same for all 65,536 pairs.
     """
 
     rule: str
@@ -71,17 +71,17 @@ class AddVectors:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """What is written, by name."""
+        """The arrays that are written to files, by name."""
         return {"a": self.a, "b": self.b, "x": self.x, "y": self.y}
 
     @property
     def constants(self) -> dict[str, int]:
-        """The integers that a port has."""
+        """The integers that a port uses, by name."""
         return dict(self.integers)
 
     @property
     def facts(self) -> dict[str, Any]:
-        """All numbers, by name."""
+        """The name of the add, the ends of the ranges and the integers, by name."""
         ranges = {"a": self.a_range, "b": self.b_range, "y": self.y_range}
         ends = {
             f"{name}_{end}": value for name, r in ranges.items() for end, value in zip(("min", "max"), r, strict=True)
@@ -89,7 +89,13 @@ class AddVectors:
         return {"rule": self.rule, **ends, **self.integers}
 
     def program(self) -> tuple[str, dict[str, str]]:
-        """C of the add, and the expression of each column that it computes."""
+        """Write the add in C.
+
+        Returns
+        -------
+        (str, dict of str to str)
+            The text of the functions; and for x and y, the expression in C that computes their element i.
+        """
         words = ", ".join(f"QOPS_{name.upper()}" for name in self.integers)
         names = [f"int32_t {name}" for name in self.integers]
         text = FORMS[self.rule].c.replace("INTEGERS", ", ".join(names))
@@ -100,31 +106,31 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) ->
     """Choose at most 256 pairs of codes that no other add, and no one-step mistake, gets all right.
 
     The adds are ``frontdoor`` (`qops.quantized_add_8p8to8` with a ``range``), ``nnlib-flat`` and ``nnlib-spec``
-    (`qops.nnlib.quantized_add_8p8to8`, both ends of the guess given). With all 65,536 pairs each is compared with the
-    others and with every mistake of one step: an integer off by one, a shift off by one, no rounding constant, shifts
-    toward zero, operands exchanged, a sum that does not wrap or saturate as it does. Few pairs that tell all apart are
-    kept, with ties, both ends of saturation and the extremes of x.
+    (`qops.nnlib.quantized_add_8p8to8`, both ends of the guess given). On all 65,536 pairs, the add is compared with the
+    other two and with every mistake of one step: an integer or a shift that is off by one, a rounding constant left
+    out, shifts toward zero, operands exchanged, a sum that does not wrap or saturate where it should. A few pairs that
+    tell all of them from the add are kept, with ties, both ends of saturation and the extremes of x.
 
     Parameters
     ----------
     rule : {"frontdoor", "nnlib-flat", "nnlib-spec"}
         The add.
     a_range, b_range : (float, float)
-        Real values of the codes 0 and 255. ``nnlib-spec``: that of `a` is the wider one, as nnlib
-        exchanges operands before its loop, whose integers are tested.
+        Real values of the codes 0 and 255. For ``nnlib-spec``, the range of `a` must be the wider one, because nnlib
+        exchanges the operands before the loop that is tested here.
     y_range : (float, float)
-        That of the result, which nnlib moves so that 0 is a code.
+        Range of the result. nnlib moves it so that 0 is on a code.
 
     Returns
     -------
     AddVectors
-        What was killed was measured on the pairs given.
+        Its list `killed` was measured on the pairs that are given.
 
     Raises
     ------
     TypeError, ValueError
-        An add that is not known, a range that is not finite or with min >= max, an output range that the add refuses or
-        that has no such integers.
+        An add that is not known; a range that is not finite, or with min >= max; an output range that the add refuses
+        or for which it takes another loop.
 
     See Also
     --------
@@ -132,7 +138,7 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) ->
 
     Notes
     -----
-    Source: the adds' own are in their docstrings.
+    Source: the docstring of each add names its own.
 
     Examples
     --------
@@ -176,7 +182,7 @@ def _range(given: Any, name: str) -> Range:
 
 
 def _made(rule: str, a: NDArray[np.uint8], b: NDArray[np.uint8], a_range: Range, b_range: Range, y: Range) -> QTensor:
-    """What the op gives."""
+    """The result of the op."""
     operands = (a, *a_range), (b, *b_range)
     if rule == "frontdoor":
         return frontdoor_add(*operands, range=y)
@@ -201,7 +207,7 @@ def _integers(rule: str, a: Range, b: Range, y: Range) -> Integers:
 
 
 def _mutants(integers: Integers, flags: tuple[str, ...]) -> Iterator[tuple[str, Integers]]:
-    """Every one-step mistake: of an integer, of a rounding constant, of a step that a flag turns off or on."""
+    """Every mistake of one step: in an integer, in a rounding constant, or one of the flags of the add."""
     for name, value in integers.items():
         if name.endswith("half"):
             yield f"no {name}", {**integers, name: 0}
@@ -214,14 +220,14 @@ def _mutants(integers: Integers, flags: tuple[str, ...]) -> Iterator[tuple[str, 
 
 
 def _both(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.int64]:
-    """X and y in one number: a port that has either of them wrong is found."""
+    """Put x and y into one number, so that a port is found which gets either of them wrong."""
     return np.asarray(x.astype(np.int64) * 256 + y)
 
 
 def _others(
     rule: str, integers: Integers, a: NDArray[np.uint8], b: NDArray[np.uint8], ranges: list[Range], x: NDArray[Any]
 ) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """What other adds and every mistake give; of the other adds, whose x is another thing, the result alone."""
+    """The x and y of every mistake, and the y of the other adds, whose x has another meaning."""
     form = FORMS[rule]
     for other in FORMS:
         if other != rule:
@@ -236,13 +242,13 @@ def _others(
 
 
 def _exact(a: NDArray[np.uint8], b: NDArray[np.uint8], a_range: Range, b_range: Range, y: Range) -> NDArray[Any]:
-    """The exact sums, in steps of the result from its code 0."""
+    """The exact sums, in code steps of the result above its code 0."""
     total = sum(lo + q * ((hi - lo) / _CODES.steps) for q, (lo, hi) in ((a, a_range), (b, b_range)))
     return np.asarray((total - y[0]) / ((y[1] - y[0]) / _CODES.steps))
 
 
 def _always(x: NDArray[Any], exact: NDArray[Any]) -> list[int]:
-    """Ties, both ends of saturation, the extremes of x."""
+    """Where ties, both ends of saturation and the extremes of x are."""
     ties = np.flatnonzero(np.abs(exact % 1 - 0.5) < _NEAR)
     ends = [np.flatnonzero(beyond) for beyond in (exact < -0.5, exact > _CODES.highest + 0.5)]
     picked = [ties[:4], ties[-4:], *(e[[0, -1]] for e in ends if e.size)]

@@ -1,4 +1,4 @@
-"""What may have made the integers of a dump: every rule of its kind, with the scales that its systems form."""
+"""The candidates for a dump: every rule of its kind, with each real scale that the systems of the rule form."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -29,9 +29,9 @@ class Candidate(NamedTuple):
     rule : str
         Name of the rule, as in the tables of `qops.rules`.
     before : str
-        What was done before it that its systems do not do; "" if nothing.
+        A mistake that was made beside the rule, which its systems do not make; "" if none.
     codes : callable
-        dump -> the codes that it gives; of the dump, or of a part of it.
+        dump -> the codes that the candidate gives for this dump or for a part of it.
     """
 
     rule: str
@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
 
 
 def of(dump: Dump) -> Iterator[Candidate]:
-    """Every candidate for a dump.
+    """Give every candidate for a dump.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def _clamped(codes: Callable[[Dump], NDArray[Any]]) -> Callable[[Dump], NDArray[
 
 
 def of_another_scale(dump: Dump) -> Iterator[Candidate]:
-    """Rules of requantize with a scale that their systems would not form.
+    """Give rules of requantize with a scale that the systems of the rule would not form.
 
     Parameters
     ----------
@@ -81,7 +81,10 @@ def of_another_scale(dump: Dump) -> Iterator[Candidate]:
 
 
 def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
-    """Rules with the zero point on the other side of the rounding, where that moves ties: not of half up, or floor.
+    """Give rules with the zero point on the other side of the rounding.
+
+    Rules that round half up, or down, are left out, as they give the same codes then. So is fp32-even, as that is a
+    rule of its own then.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Dumps of a device: what `explain` needs to know of an op, from arguments or from a file."""
+"""Dumps of a device: the data and numbers that `explain` needs of an op, from arguments or from a file."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from qops.tools.seen import KINDS, Dump
 __all__ = ["dump_of", "read_dump"]
 
 _PAIR = ("a_scale", "a_zp", "b_scale", "b_zp", "y_scale", "y_zp")
-_NEEDED = {  # what must be given; of requantize and quantize a scale, or what makes one
+_NEEDED = {  # numbers that must be given; requantize and quantize also need a scale, which is checked apart
     "requantize": (),
     "add": _PAIR,
     "mul": _PAIR,
@@ -29,13 +29,13 @@ _OPTIONAL = {
     "quantize": ("scale", "zero_point", "rmin", "rmax", *_ENDS),
     "avgpool": ("x_scale", "y_scale", "y_zp", *_ENDS),
 }
-_SAID = (  # by probes, by vectors, and of where a dump is from: nothing that decides
+_SAID = (  # names that probes and vectors write, or that say where a dump is from; they are not read
     *("channel", "rule", "multiplier", "right_shift", "killed", "alike"),
     *("id", "system", "op", "w_dtype", "per_channel", "derive"),
 )
-_OPERANDS = ("a", "b", "a_zp", "b_zp")  # of the product that made accumulators
-_RATIOS = {"a_over_y": "a_scale", "b_over_y": "b_scale"}  # of scales, for a y_scale of 1
-_RECODED = {  # codes that get another scale, by the names that accumulators have
+_OPERANDS = ("a", "b", "a_zp", "b_zp")  # those of the product that made accumulators; they are not read
+_RATIOS = {"a_over_y": "a_scale", "b_over_y": "b_scale"}  # ratios of scales stand for the scales with a y_scale of 1
+_RECODED = {  # a dump of codes that get another scale is one of accumulators, with these names for those
     **{"x": "acc", "x_scale": "in_scale", "x_zp": "in_zero_point", "y_scale": "out_scale", "y_zp": "zero_point"},
     **{"y_dtype": "dtype", "x_dtype": "w_dtype"},
 }
@@ -46,7 +46,7 @@ _SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y
 
 
 def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: str = "x") -> Dump:
-    """Check what was given of an op; what is missing is asked for by name.
+    """Check what was given of an op, and ask by name for what is missing.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     Raises
     ------
     TypeError, ValueError
-        What cannot be explained.
+        An unknown kind; a number that is missing, not known or no number of its sort; data of the wrong type or shape.
     """
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"kind: {kind!r:.80} is none of {', '.join(KINDS)}")
@@ -154,7 +154,7 @@ def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _checked(given: dict[str, Any]) -> dict[str, Any]:
-    """The numbers as Python numbers; scales of channels as arrays."""
+    """Give the numbers as Python numbers, and scales of channels as arrays."""
     found: dict[str, Any] = {}
     for name, item in given.items():
         value = _alone(item)
@@ -170,14 +170,14 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _alone(value: Any) -> Any:
-    """The number of an array or list of one, as files and quantization parameters have them."""
+    """Give the number that stands alone in an array or list, as files and quantization parameters have it."""
     if isinstance(value, list | tuple) and len(value) == 1:
         return value[0]
     return value.item() if type(value) is np.ndarray and value.size == 1 else value
 
 
 def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
-    """One scale, or an array of them where an op may have several."""
+    """Give one scale, or an array of them where an op may have several."""
     if not isinstance(value, list | tuple | np.ndarray) or name not in ("scale", "w_scale"):
         one = number(value, name)
         if name != "scale" and not one > 0:
@@ -192,7 +192,7 @@ def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
 
 
 def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any], dict[str, Any]]:
-    """Scales that have an axis of `x`, or one an element: then the elements are flat."""
+    """Check that scales fit an axis of `x`. With one scale for each element, `x` and the scales become flat."""
     name = next((name for name in ("scale", "w_scale") if np.ndim(numbers.get(name, 0))), "")
     if not name:
         return x, numbers
@@ -211,10 +211,10 @@ def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any],
 def read_dump(path: Path) -> Dump:
     """Read a dump, an ``.npz`` or a ``.json`` file.
 
-    Its names are ``kind`` (accumulators need none), ``acc`` or ``a``, ``b`` or ``x``, ``y``, and those of
-    `qops.explain`; accumulators need a ``zero_point``, also if it is 0. A json file gives the type of y as ``dtype``
-    ("s8", "u8", "s16", "u16", "s32" or numpy's names). What only says where a dump is from (``id``, ``system``, ``op``,
-    ``derive`` ...) may stand beside them; any other name is refused.
+    It holds ``kind``, which a dump of accumulators may leave out; the inputs ``acc``, or ``a`` and ``b``, or ``x``; the
+    result ``y``; and the numbers of `qops.explain` by their names. Accumulators need a ``zero_point``, even if it is 0.
+    A json file gives the type of y as ``dtype`` ("s8", "u8", "s16", "u16", "s32" or numpy's names). Names that only say
+    where a dump is from (``id``, ``system``, ``op``, ``derive`` ...) may stand beside them. Any other name is refused.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def read_dump(path: Path) -> Dump:
     Raises
     ------
     TypeError, ValueError
-        A file that is no such dump; a missing name is named.
+        A file that is not such a dump; the error says which name is missing.
     """
     parts = _read(path)
     if "x_zp" in parts and "acc" not in parts and str(np.asarray(parts.get("kind", "requantize"))) == "requantize":
@@ -259,7 +259,7 @@ def read_dump(path: Path) -> Dump:
 
 
 def _held(values: NDArray[Any], dtype: Any, name: str) -> NDArray[Any]:
-    """Whole numbers as a type that holds them."""
+    """Give whole numbers as a type, if it holds them."""
     info = np.iinfo(dtype)
     if values.dtype.kind not in "iu" or (values.size and not info.min <= values.min() <= values.max() <= info.max):
         raise ValueError(f"{name}: {info.dtype} does not hold its values")
@@ -267,7 +267,7 @@ def _held(values: NDArray[Any], dtype: Any, name: str) -> NDArray[Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The names and values of a file, which is told by its ending."""
+    """Give the names and values of a file, whose ending says what it is."""
     if path.suffix not in (".json", ".npz"):
         raise ValueError(f"{path.name}: expected an .npz or a .json file")
     try:
@@ -276,7 +276,7 @@ def _read(path: Path) -> dict[str, Any]:
         else:
             with path.open("rb") as file:
                 if not is_zipfile(file):
-                    raise ValueError("no zip archive, as every .npz file is")
+                    raise ValueError("not a zip archive, which every .npz file is")
                 file.seek(0)
                 with np.load(file, allow_pickle=False) as arrays:
                     found = dict(arrays)

@@ -1,4 +1,4 @@
-"""Which rule made these integers: every rule that gives them exactly, and a witness against every other."""
+"""Which rule made these integers: every rule that gives all of them, and a witness against every other rule."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from qops.tools.seen import Dump
 
 __all__ = ["explain", "explained"]
 
-_TIE = 2.0**-16
+_TIE = 2.0**-16  # so near a tie, in code steps, an exact result counts as one
 _FIRST = 256  # differences that are looked at first
 _NEAREST = 10
-_WIDE = {1: np.int16, 2: np.int32, 4: np.int64}  # of the bytes of a code, what holds every difference
+_WIDE = {1: np.int16, 2: np.int32, 4: np.int64}  # bytes of a code -> the type that holds every difference of codes
 
 
 def _are_ties(dump: Dump, where: NDArray[np.intp]) -> bool:
@@ -33,13 +33,13 @@ def _are_ties(dump: Dump, where: NDArray[np.intp]) -> bool:
 
 
 def _first(differs: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
-    """Where the first differences are, some of them."""
+    """Where differences are, in the first part of the data that has any."""
     start = int(differs.argmax())
     return start + np.flatnonzero(differs[start : start + most])
 
 
 def _common(dump: Dump, differs: NDArray[np.bool_], wanted: NDArray[Any]) -> str:
-    """What all differences have in common; a property that the first ones lack is not looked for in all."""
+    """Say what all differences have in common. If the first ones lack a property, the others are not looked at."""
     x, y, few = dump.x.reshape(-1), dump.y.reshape(-1), _first(differs, _FIRST)
     where: list[NDArray[np.intp]] = []
 
@@ -81,7 +81,7 @@ def _verdict(dump: Dump, c: Candidate, codes: NDArray[Any]) -> Verdict:
 
 
 def _tried(dump: Dump, progress: Callable[[str], None]) -> tuple[list[Verdict], list[list[str]], dict[str, Exception]]:
-    """A verdict on each rule, the best of its candidates; the rules by what they give; why others refuse."""
+    """Give a verdict on each rule, by the best of its candidates; groups of rules that agree; why others refuse."""
     best: dict[str, Verdict] = {}
     alike: dict[bytes, list[str]] = {}
     refused: dict[str, Exception] = {}
@@ -109,7 +109,7 @@ def _mistaken(dump: Dump) -> Iterator[tuple[Dump, list[Candidate]]]:
 
 
 def _mistakes(dump: Dump, progress: Callable[[str], None]) -> list[Verdict]:
-    """What gives every integer once a mistake is undone: of the others a few elements tell."""
+    """Find the rules and mistakes that together give every integer; a sample of the data excludes most others."""
     found: dict[str, list[Verdict]] = {}
     for seen, rules in _mistaken(dump):
         small = seen.sample()
@@ -117,7 +117,7 @@ def _mistakes(dump: Dump, progress: Callable[[str], None]) -> list[Verdict]:
             progress(f"{c.before}: {c.rule}")
             if _gives(c, small) and (small is seen or _gives(c, seen)):
                 found.setdefault(c.before, []).append(Verdict(c.rule, c.before, 0, 0.0, 0, None, ""))
-    return [v for row in zip_longest(*found.values()) for v in row if v]  # of each mistake one rule first
+    return [v for row in zip_longest(*found.values()) for v in row if v]  # one rule for each mistake comes first
 
 
 def _gives(c: Candidate, dump: Dump) -> bool:
@@ -129,7 +129,7 @@ def _gives(c: Candidate, dump: Dump) -> bool:
 
 
 def _by_names_given(dump: Dump, why: Exception) -> Exception:
-    """Why the last rule refused; of a range by its ends, not by the scale that a range rule chose."""
+    """Why no rule took the numbers. For a range, the error names its ends, not the scale that a range rule chose."""
     if "rmin" not in dump.numbers:
         return why
     lo, hi = dump.numbers["rmin"], dump.numbers["rmax"]
@@ -146,7 +146,7 @@ def explained(dump: Dump, probe: bool = False, progress: Callable[[str], None] =
     probe : bool
         Whether to look for inputs that tell the rules apart.
     progress : callable
-        Told what is tried next.
+        Called with words that say what is tried next.
 
     Returns
     -------
@@ -183,37 +183,40 @@ def explain(
 ) -> Explanation:
     """Tell which rules made the integers `y`: all that give every one of them, and a witness against each other rule.
 
-    If none does, the nearest are given, with how many elements differ, by how much and where; and what people get wrong
-    before the rounding is undone: how the scale was formed and of how many steps, the zero point's sign and side, a
-    sign offset of 128, clamps, layout, operands exchanged. A mistake is named only if then every integer is given.
+    If no rule gives all of them, the nearest rules are listed, with how many elements differ, by how much and where.
+    Then common mistakes are undone, one at a time, and all rules are tried again: mistakes in how the scale was formed
+    or how many steps it stands for, in the sign or the side of the zero point, a sign offset of 128, clamps, the
+    layout, exchanged operands. A mistake is named only if a rule gives every integer once it is undone.
 
     Parameters
     ----------
     x : array_like
-        requantize: accumulators, of 48 bits at most. add, mul: codes. quantize: float32 values. avgpool: codes, NHWC.
+        requantize: accumulators, of 48 bits at most. add, mul: codes of the first operand. quantize: float32 values.
+        avgpool: codes, NHWC.
     y : ndarray
-        What the device gave; its dtype is the type of the codes.
+        The result of the device; its dtype is the type of the codes.
     kind : {"requantize", "add", "mul", "quantize", "avgpool"}
         What was computed.
     scale : float or 1-D array_like, optional
-        requantize: real output steps an input step, one, or one a channel along ``axis``, or one an element.
-        quantize: size of a code step.
+        requantize: how many output steps an input step is: one number, one for each channel along ``axis``, or one for
+        each element. quantize: the size of a code step.
     b : ndarray, optional
-        The second operand of add and mul.
+        Codes of the second operand of add and mul.
     probe : bool
-        Also look for at most 256 inputs that separate every two rules still possible, or the nearest if none is.
+        Also look for at most 256 inputs that separate every two of the rules in `exact`, or of the nearest rules if
+        there are none.
     **numbers
-        requantize: instead of ``scale`` also ``in_scale``, ``w_scale`` (as ``scale``) and ``out_scale``; ``axis``,
-        ``zero_point`` and ``in_zero_point``, which are 0 if not given. quantize: ``zero_point``; or
+        requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``;
+        ``zero_point`` and ``in_zero_point``, by default 0; ``axis``, by default the last. quantize: ``zero_point``; or
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
         tried. add, mul: ``a_scale``, ``a_zp``, ``b_scale``, ``b_zp``, ``y_scale``, ``y_zp``. avgpool: ``kernel``,
-        ``zero_point``; with a scale of its own also ``x_scale``, ``y_scale``, ``y_zp``. All kinds: ``qmin``, ``qmax``,
-        the codes that the result was clamped to, as by a fused ReLU.
+        ``zero_point``; if the result has a scale of its own also ``x_scale``, ``y_scale``, ``y_zp``. All kinds:
+        ``qmin`` and ``qmax``, the codes that the result was clamped to, as by a fused ReLU.
 
     Returns
     -------
     Explanation
-        A set of rules: those that are the same function on these data are all named.
+        It names all rules that give every integer, even if they are the same function on these data.
 
     Raises
     ------
@@ -226,17 +229,17 @@ def explain(
 
     Notes
     -----
-    Source: none; the rules' own are in `qops.rules`.
+    Source: none; `qops.rules` names the sources of the rules.
 
-    **Hazards.** On ordinary data many rules are one: only ties, or a scale near a code boundary, tell single roundings
-    apart. A set with more than one name says that the data do not decide.
+    **Hazards.** On ordinary data many rules give the same integers. Rules that round once differ only at ties, or near
+    the boundary of a code. More than one name in `exact` means that the data do not decide.
 
     Examples
     --------
     >>> acc = np.arange(-300, 300, 7, dtype=np.int32)
     >>> y = np.clip((acc * 3 + 4) >> 3, -128, 127).astype(np.int8)
     >>> found = explain(acc, y, scale=0.375)
-    >>> len(found.exact), found.exact[:3]  # 3/8 is an integer in few bits: one function
+    >>> len(found.exact), found.exact[:3]  # 3/8 is a multiplier of 2 bits, so these rules are one function
     (8, ['tflite-single', 'rndnu', 'xnnpack-cvt'])
     >>> even = next(v for v in found.excluded if v.rule == "fp32-even")
     >>> even.differs, even.kind, even.first  # -91.5

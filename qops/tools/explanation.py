@@ -1,4 +1,4 @@
-"""What `explain` found: rules that fit, verdicts on all others, and how they print."""
+"""The result of `explain`: rules that fit, verdicts on all others, and how they print."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _NEAREST = 10
 
 @dataclass(frozen=True)
 class Witness:
-    """An element that a rule gives otherwise.
+    """An element for which a rule gives another code than the device.
 
     Attributes
     ----------
     index : tuple of int
-        Where.
-    acc : int, float or tuple
-        What goes in.
+        Where it is in the result.
+    acc : int, float or list
+        The input: an accumulator, a value, or a pair of codes. None for a pool.
     got : int
-        What the device gave.
+        The code of the device.
     wanted : int
-        What the rule gives.
+        The code of the rule.
     """
 
     index: tuple[int, ...]
@@ -44,20 +44,21 @@ class Verdict(NamedTuple):
     Attributes
     ----------
     rule : str
-        Its name, as in the tables of `qops.rules`.
+        Name of the rule, as in the tables of `qops.rules`.
     before : str
-        What was done before the rounding that its systems do not do; "" if nothing.
+        A mistake that was made beside the rule, which its systems do not make; "" if none.
     differs : int
-        Elements that differ.
+        How many elements differ.
     share : float
-        Of all elements.
+        Which share of all elements that is.
     largest : int
-        Largest difference.
+        Largest difference of the codes.
     first : Witness or None
-        The first that differs.
+        The first element that differs.
     kind : str
-        What the differences have in common: "tail only", "ties only", "saturation only", of which several may hold, as
-        in "tail only, ties only"; else "positive only", "negative only", "zero only", or "" if nothing.
+        What the differences have in common: "tail only", "ties only", "saturation only", or several of these, as in
+        "tail only, ties only"; else "positive only", "negative only" or "zero only", after the sign of the input; ""
+        if they have none of these in common.
     """
 
     rule: str
@@ -70,28 +71,28 @@ class Verdict(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The rule, and what was done before it."""
+        """The name of the rule, and the mistake in brackets."""
         return f"{self.rule} ({self.before})" if self.before else self.rule
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What `explain` found.
+    """The result of `explain`. Printed, it is a summary in a few lines.
 
     Attributes
     ----------
     size : int
-        Integers that were explained.
+        How many integers were explained.
     exact : list of str
         Rules that give all of them.
     excluded : list of Verdict
         All other rules, the nearest first.
     mistakes : list of Verdict
-        What gives all integers once a mistake before the rounding is undone; looked for if no rule fits.
+        Rules that give all integers once a mistake is undone. They are looked for only if `exact` is empty.
     indistinguishable : list of list of str
-        Rules that are the same function on these data.
+        Groups of rules that are the same function on these data.
     separated : Probe or None
-        Inputs to run on the device: they tell apart every two rules still possible, or else the nearest ones.
+        Inputs to run on the device. They separate every two rules of `exact`, or of the nearest ones if it is empty.
     refused : dict of str to str
         Rules that do not take these numbers, and why.
     """
@@ -106,7 +107,7 @@ class Explanation:
 
     @property
     def probe(self) -> NDArray[Any] | None:
-        """The inputs of `separated`: accumulators, values, or pairs of codes; at most 256."""
+        """The inputs of `separated`, at most 256: accumulators, values, pairs of codes, or images."""
         if self.separated is None:
             return None
         parts = [v for name, v in self.separated.inputs.items() if name != "channel"]
@@ -114,7 +115,7 @@ class Explanation:
 
     @property
     def nearest(self) -> list[Verdict]:
-        """The ten that differ least, mistakes that give all first."""
+        """Ten verdicts: first those on mistakes, which give all integers, then the rules that differ least."""
         return [*self.mistakes, *self.excluded][:_NEAREST]
 
     def as_dict(self) -> dict[str, Any]:
@@ -152,17 +153,17 @@ class Explanation:
         by_words: dict[str, list[str]] = {}
         for v in self.mistakes:
             by_words.setdefault(v.before, []).append(v.rule)
-        lines += [f"  all of them, with {words}: {_names(rules)}" for words, rules in by_words.items()]
+        lines += [f"  all of them, once a mistake is undone ({words}): {_names(of)}" for words, of in by_words.items()]
         lines += [_line(v) for v in self.excluded[:_NEAREST]]
         if self.refused:
-            lines.append(f"  do not take these numbers: {_names(self.refused)}")
+            lines.append(f"  rules that do not take these numbers: {_names(self.refused)}")
         if self.separated is not None:
             lines.append(f"  probe: {self.separated}")
         return "\n".join(lines)
 
 
 def _names(rules: Iterable[str]) -> str:
-    """The rules in one line; where there are range rules, each on a line of its own with the rules that go with it."""
+    """The rules in one line. With range rules, each has a line of its own, with the rules that go with it."""
     by_range: dict[str, list[str]] = {}
     for rule in rules:
         chosen, _, then = rule.rpartition(", ")

@@ -11,30 +11,30 @@ __all__ = ["FORMATS", "VectorSet", "write"]
 
 
 class VectorSet(Protocol):
-    """What a set of test vectors has to say of itself, to be written."""
+    """What `write` needs of a set of test vectors."""
 
     @property
     def killed(self) -> list[str]:
-        """What the vectors tell from the rule."""
+        """Other rules and mistakes that fail on the vectors."""
 
     @property
     def alike(self) -> list[str]:
-        """What nothing tells from it."""
+        """Other rules and mistakes that no input tells from the rule."""
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """What is written, by name."""
+        """The arrays that are written, by name."""
 
     @property
     def constants(self) -> dict[str, int]:
-        """The integers that a port has."""
+        """The integers that a port uses, by name."""
 
     @property
     def facts(self) -> dict[str, Any]:
-        """All numbers, by name."""
+        """The name of the rule and all numbers, by name."""
 
     def program(self) -> tuple[str, dict[str, str]]:
-        """C of the rule, and the expression of each column that it computes."""
+        """Give the rule in C, and for each array that it computes, the expression of element i."""
 
 
 def _list(values: Any, per_line: int = 8) -> str:
@@ -83,7 +83,7 @@ int main(void)
 
 
 def _as_c(v: VectorSet, folder: Path) -> list[Path]:
-    program = _program(v)  # refuses a rule that has no C: before any file is written
+    program = _program(v)  # a rule without C is refused here, before any file is written
     return [_text(folder / "vectors.h", _header(v)), _text(folder / "test_vectors.c", program)]
 
 
@@ -126,9 +126,9 @@ def write(v: VectorSet, form: str, folder: Path) -> list[Path]:
     v : Vectors or AddVectors
         What to write.
     form : {"c", "hex", "npz", "json"}
-        The form.
+        "c": a header and a test program; "hex": a file for each array, for ``$readmemh``; "npz", "json": one file.
     folder : Path
-        Where.
+        The folder.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What people get wrong before the rounding, each undone: the dump as it would be without it."""
+"""Mistakes that people make beside the rounding: for each of them, the dump as it would be without it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +10,7 @@ from qops.tools.seen import Dump
 
 __all__ = ["tails", "undone"]
 
-_LAYOUTS: dict[tuple[int, ...], str] = {  # of the axes of x, those of y
+_LAYOUTS: dict[tuple[int, ...], str] = {  # which axes of x are the axes of y, in their order
     (0, 2, 3, 1): "x is NCHW, y NHWC (or OIHW, OHWI)",
     (0, 3, 1, 2): "x is NHWC, y NCHW (or OHWI, OIHW)",
     (1, 2, 3, 0): "x is OHWI, y HWIO",
@@ -18,7 +18,7 @@ _LAYOUTS: dict[tuple[int, ...], str] = {  # of the axes of x, those of y
     (2, 3, 1, 0): "x is OIHW, y HWIO",
     (3, 2, 0, 1): "x is HWIO, y OIHW",
 }
-_STEPS = {  # of the positive codes, or of all of them, in the largest value
+_STEPS = {  # (given, meant): how many code steps the largest value, or the whole range, was divided into
     (127.0, 127.5): "of 127 steps instead of 127.5",
     (127.5, 127.0): "of 127.5 steps instead of 127",
     (127.0, 128.0): "of 127 steps instead of 128",
@@ -27,13 +27,13 @@ _STEPS = {  # of the positive codes, or of all of them, in the largest value
     (256.0, 255.0): "of 256 steps instead of 255, or of 128 instead of 127.5",
 }
 _MOST_AXES = 4
-_WIDTHS = (8, 16, 32, 64)  # elements of a vector, of which a tail may be computed otherwise
-_SEEN = 4096  # results that a zero point is read from
-_MANY = 8  # results that tell an end, or a zero point: a few fit by chance
+_WIDTHS = (8, 16, 32, 64)  # how many elements a vector may have; the last elements may be computed in another way
+_SEEN = 4096  # how many results a zero point is read from
+_MANY = 8  # how many results it takes to tell an end or a zero point, as fewer may fit by chance
 
 
 def undone(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """Each mistake, and the dump without it.
+    """Give each mistake, and the dump without it.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def _zero_points(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 
 def _zero_point_seen(dump: Dump) -> int | None:
-    """The zero point that most of the results have that are not cut, if they tell one."""
+    """The zero point that the results show which are not clamped, or None if they show none."""
     y, (lo, hi) = dump.y.reshape(-1).astype(np.int64), dump.ends
     where = np.flatnonzero((y > lo) & (y < hi))[:_SEEN]
     real = dump.real(where) if where.size >= _MANY and dump.x.size == dump.y.size else None
@@ -84,7 +84,7 @@ def _zero_point_seen(dump: Dump) -> int | None:
 
 
 def _signs(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """Codes of the other sign, 128 apart; where there is a zero point, with or without it."""
+    """Codes that are 128 off because u8 and s8 were mistaken for each other; the zero point may be of either type."""
     if dump.y.dtype.itemsize != 1 or dump.kind not in ("requantize", "quantize"):
         return
     other = np.int8 if dump.y.dtype == np.uint8 else np.uint8
@@ -112,7 +112,7 @@ def _clamps(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 
 def _ends_seen(dump: Dump) -> tuple[int, int]:
-    """The ends of the codes, or what many results are and none is beyond, if many are inside of it."""
+    """The lowest and highest result, if many results are on them and many between; else the ends of the codes."""
     (lo, hi), y = dump.ends, dump.y
     least, most = int(y.min()), int(y.max())
     least = lo if np.count_nonzero(y == least) < _MANY else least
@@ -121,7 +121,7 @@ def _ends_seen(dump: Dump) -> tuple[int, int]:
 
 
 def _other_steps(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """Scales of another range rule: 127, 127.5, 128, 255 or 256 steps in a range."""
+    """Scales that were made with another number of steps in a range: 127, 127.5, 128, 255 or 256."""
     if dump.kind not in ("requantize", "quantize"):
         return
     name = "scale" if dump.numbers.get("scale") is not None else "w_scale"
@@ -131,7 +131,7 @@ def _other_steps(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 
 def _layouts(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """The result in the order of the inputs' axes, if it was written in another one."""
+    """The result with the axes in the order of the input, for each other order in which it may have been written."""
     x, y = dump.x, dump.y
     if dump.kind == "avgpool":
         if x.ndim == 4:
@@ -153,7 +153,7 @@ def _layouts(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 
 def _orders(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Orders of the axes that move elements, each way of moving them once; those that have a name first."""
+    """Orders of the axes that move elements: those that have a name first, and none that moves them as another does."""
     rest = [order for order in permutations(range(len(shape))) if order not in _LAYOUTS]
     named = [order for order in _LAYOUTS if len(order) == len(shape)]
     long = [i for i, n in enumerate(shape) if n > 1]
@@ -182,17 +182,18 @@ def _axes(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 
 def tails(size: int) -> list[tuple[int, int]]:
-    """Give the widths that vectors may have, and how many of so many elements are left after whole vectors.
+    """Give the widths that vectors may have, and how many elements are left after the last whole vector.
 
     Parameters
     ----------
     size : int
-        Elements.
+        How many elements there are.
 
     Returns
     -------
     list of (int, int)
-        Each number left once, with the narrowest vector; none where all vectors are whole, or there is no whole one.
+        Width and elements left. A number of elements left is given once, with the narrowest width. A width is left out
+        if no element is left, or if there is not one whole vector.
 
     Examples
     --------
@@ -204,11 +205,11 @@ def tails(size: int) -> list[tuple[int, int]]:
 
 
 def _tails(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """Whole vectors alone, if what is left after them was made by another rule."""
+    """The elements of whole vectors, for the case that the last elements were made by another rule."""
     if dump.kind == "avgpool" or dump.is_by_channel:
         return
     for width, left in tails(dump.x.size):
         x, y, b = (None if v is None else v.reshape(-1)[:-left] for v in (dump.x, dump.y, dump.b))
         assert x is not None
         assert y is not None
-        yield f"the last {left} apart, after vectors of {width}", replace(dump, x=x, y=y, b=b)
+        yield f"the last {left} made in another way, after vectors of {width}", replace(dump, x=x, y=y, b=b)

@@ -1,4 +1,4 @@
-"""What `explain` found as one HTML page that needs nothing beside it: tables, and pictures in SVG."""
+"""The result of `explain` as one HTML page that needs no other file: tables, and pictures in SVG."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -18,8 +18,8 @@ from qops.tools.svg import bars
 
 __all__ = ["page_of"]
 
-_PICTURED = 4  # functions that are drawn
-_FAR = 6  # differences beyond are one bar
+_PICTURED = 4  # how many functions are drawn
+_FAR = 6  # all differences from here on are one bar
 _STEP_BINS, _PLACE_BINS = 32, 64
 _TABLES: dict[str, Any] = {"add": ADD, "mul": MUL, "quantize": QUANTIZE, "avgpool": AVERAGE_POOL}
 _STYLE = """
@@ -42,16 +42,16 @@ svg .axis { stroke: var(--line) }
 
 
 def page_of(dump: Dump, found: Explanation, name: str) -> str:
-    """Write one page.
+    """Write the page of one dump.
 
     Parameters
     ----------
     dump : Dump
         What was explained.
     found : Explanation
-        What `explained` says of it.
+        The result of `explained`.
     name : str
-        Title of the page: the file.
+        Title of the page: the name of the file.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def _head(dump: Dump, found: Explanation, name: str) -> Iterator[str]:
         yield f'<h1 class="good">{rules} all {found.size:,} integers: {escape(", ".join(found.exact))}</h1>'
     elif found.mistakes:
         mistakes = dict.fromkeys(v.before for v in found.mistakes)
-        yield f'<h1 class="bad">All {found.size:,} integers are given once a mistake is undone: '
+        yield f'<h1 class="bad">A rule gives all {found.size:,} integers once a mistake is undone: '
         yield f"{escape('; or '.join(mistakes))}</h1>"
     else:
         yield f'<h1 class="bad">No rule gives all {found.size:,} integers</h1>'
@@ -95,10 +95,10 @@ def _short(value: Any) -> str:
 
 def _fitting(found: Explanation) -> Iterator[str]:
     if found.exact:
-        yield "<h2>What gives every integer</h2>"
+        yield "<h2>Rules that give every integer</h2>"
         if len(found.exact) > 1:
-            yield "<p>On these data they are one function: the data do not decide between them.</p>"
-        yield _table(("rule", "who computes so"), [(rule, _systems(rule)) for rule in found.exact])
+            yield "<p>On these data they are the same function, so the data do not decide between them.</p>"
+        yield _table(("rule", "systems"), [(rule, _systems(rule)) for rule in found.exact])
 
 
 def _systems(rule: str) -> str:
@@ -111,7 +111,7 @@ def _systems(rule: str) -> str:
 
 def _mistaken(found: Explanation) -> Iterator[str]:
     if found.mistakes:
-        yield "<h2>What gives every integer once it is undone</h2>"
+        yield "<h2>Mistakes that explain every integer</h2>"
         by_words: dict[str, list[str]] = {}
         for v in found.mistakes:
             by_words.setdefault(v.before, []).append(v.rule)
@@ -121,8 +121,8 @@ def _mistaken(found: Explanation) -> Iterator[str]:
 def _others(found: Explanation) -> Iterator[str]:
     if not found.excluded:
         return
-    yield f"<h2>{'Excluded, each by a witness' if found.exact else 'Nearest'}</h2>"
-    heads = ("rule", "#differ", "#share", "#by at most", "which", "first at", "#of", "#device", "#rule")
+    yield f"<h2>{'Excluded rules, each with a witness' if found.exact else 'The nearest rules'}</h2>"
+    heads = ("rule", "#differ", "#share", "#by at most", "which", "first at", "#input", "#device", "#rule")
     rows = []
     for v in found.excluded:
         w = v.first
@@ -136,7 +136,7 @@ def _index(index: tuple[int, ...]) -> str:
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A head that begins with # is of numbers."""
+    """A table; under a head that begins with # stand numbers."""
     kinds = [' class="number"' if head.startswith("#") else "" for head in heads]
     top = "".join(f"<th{kind}>{escape(head.removeprefix('#'))}</th>" for kind, head in zip(kinds, heads, strict=True))
     body = ["".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows]
@@ -149,8 +149,9 @@ def _pictures(dump: Dump, found: Explanation) -> Iterator[str]:
         return
     yield "<h2>Where they differ</h2>"
     yield (
-        "<p>By how much; at which fraction of a code step the exact result lies, where a tie is at 0.5; and where in "
-        "the array. The last two are shares of the elements there.</p>"
+        "<p>First, by how many codes the device differs from the rule. Second, at which fraction of a code step the "
+        "exact result lies; a tie is at 0.5. Third, where in the array the element is. The second and the third "
+        "picture show the share of the elements there that differ.</p>"
     )
     for rules, codes in _functions(dump, [v.rule for v in found.excluded]):
         count = np.count_nonzero(codes != dump.y.reshape(-1))
@@ -159,7 +160,7 @@ def _pictures(dump: Dump, found: Explanation) -> Iterator[str]:
 
 
 def _functions(dump: Dump, rules: list[str]) -> list[tuple[list[str], NDArray[Any]]]:
-    """The nearest rules, those that are one function together, and their codes."""
+    """The nearest rules and their codes; rules that are the same function on these data stand together."""
     found: list[tuple[list[str], NDArray[Any]]] = []
     for rule in rules:
         codes = min((_codes(dump, c) for c in candidates.of(dump) if c.rule == rule), key=lambda v: _off(dump, v))
@@ -175,7 +176,7 @@ def _functions(dump: Dump, rules: list[str]) -> list[tuple[list[str], NDArray[An
 
 
 def _codes(dump: Dump, c: candidates.Candidate) -> NDArray[Any]:
-    """The codes of a candidate; none of one that does not take the scale."""
+    """The codes of a candidate; an empty array if it does not take the scale."""
     try:
         return c.codes(dump).reshape(-1)
     except (ValueError, TypeError):
@@ -219,11 +220,11 @@ def _rates(labels: list[str], at: NDArray[np.intp], differs: NDArray[np.bool_]) 
 def _alike(found: Explanation) -> Iterator[str]:
     others = [group for group in found.indistinguishable if set(group) != set(found.exact)]
     if others:
-        yield "<h2>One function on these data</h2>"
+        yield "<h2>Rules that are the same function on these data</h2>"
         yield "".join(f"<p>{escape(' = '.join(group))}</p>" for group in others)
 
 
 def _probe(found: Explanation) -> Iterator[str]:
     if found.separated is not None:
-        yield "<h2>To run on the device</h2>"
+        yield "<h2>Inputs to run on the device</h2>"
         yield f"<p>{escape(str(found.separated))}</p>"

@@ -17,13 +17,13 @@ from qops.tools.seen import Dump
 __all__ = ["Probe", "boundaries", "edges", "probe_for", "separating"]
 
 _S32 = TABLE["s32"]
-_MOST = 256
-_MANY = 1 << 12  # codes that are all looked at closely
-_ALL = 1 << 17  # codes that are all looked at
-_AROUND = 4  # integers on each side of a code boundary; of many codes 1
-_OF_A_PAIR = 32  # inputs that are looked at for two rules
-_CHANNELS = 256  # whose scales are tried
-_CODES_OF_WINDOWS = 1 << 20
+_MOST = 256  # how many inputs a probe has at most
+_MANY = 1 << 12  # up to so many codes, _AROUND accumulators are tried around each boundary
+_ALL = 1 << 17  # up to so many codes, every boundary is tried
+_AROUND = 4  # accumulators on each side of a boundary between codes; 1 if there are many codes
+_OF_A_PAIR = 32  # how many inputs are looked at for two rules
+_CHANNELS = 256  # how many channels are tried
+_CODES_OF_WINDOWS = 1 << 20  # about how many codes all windows have together
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Probe:
     Attributes
     ----------
     inputs : dict of str to ndarray
-        At most 256, by the names of a dump: ``acc``, ``a`` and ``b``, or ``x``, for a pool that many images;
-        ``channel`` where each has a scale.
+        At most 256 inputs, by the names of a dump: ``acc``, ``a`` and ``b``, or ``x``; for a pool ``x`` holds so many
+        images. If each channel has a scale, ``channel`` says whose scale an input is for.
     separates : list of str
-        The rules that were told apart.
+        The rules that were compared.
     alike : list of list of str
-        Rules between which no input that was tried tells.
+        Groups of rules that no input that was tried tells apart.
     numbers : dict
-        Those of the dump, with one scale an input where there were channels.
+        The numbers of the dump. If each channel has a scale, there is one scale for each input.
     """
 
     inputs: dict[str, NDArray[Any]]
@@ -55,7 +55,7 @@ class Probe:
 
 
 def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.int32]:
-    """Accumulators on both sides of where the code changes, far beyond both ends, and around 0."""
+    """Give accumulators on both sides of where the code changes, far beyond both ends, and around 0."""
     codes = _codes(lo - zero_point - 2, hi - zero_point + 2, _ALL).astype(np.float64)
     with np.errstate(all="ignore"):
         changes = np.concatenate([codes, codes + 0.5]) / scale if scale > 0 else np.zeros(1)
@@ -69,7 +69,7 @@ def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.in
 
 @lru_cache(maxsize=8)
 def _codes(lo: int, hi: int, most: int = _MANY) -> NDArray[np.int64]:
-    """All codes, or of many those near both ends and near 0, and some in between."""
+    """All codes; if there are many, those near both ends and near 0, and some in between."""
     if hi - lo < most:
         return np.arange(lo, hi + 1)
     some, between = np.arange(_MANY // 4), np.linspace(lo, hi, most).astype(np.int64)
@@ -77,7 +77,10 @@ def _codes(lo: int, hi: int, most: int = _MANY) -> NDArray[np.int64]:
 
 
 def edges(codes_of: Callable[[NDArray[np.int32]], NDArray[Any]], lo: int, hi: int) -> NDArray[np.int32]:
-    """The first accumulator of every code, and the one before: where two rules that never fall differ, if they do."""
+    """Give the first accumulator of every code, and the one before it.
+
+    Two rules that never fall as the accumulator rises are the same function if they agree there.
+    """
     codes = _codes(lo + 1, hi)
     low, high = np.full(codes.shape, _S32.lowest), np.full(codes.shape, _S32.highest)
     for _ in range(32):
@@ -88,7 +91,7 @@ def edges(codes_of: Callable[[NDArray[np.int32]], NDArray[Any]], lo: int, hi: in
 
 
 def separating(results: Sequence[NDArray[Any]], most: int = _MOST) -> NDArray[np.intp]:
-    """Indices, few of them, at which every two results differ that differ anywhere."""
+    """Give a few indices, so that every two results that differ anywhere differ at one of them."""
     pairs = list(combinations(results, 2))
     some = [np.flatnonzero(a != b)[:_OF_A_PAIR] for a, b in pairs]
     columns = np.unique(np.concatenate([np.zeros(0, np.intp), *some]))
@@ -103,7 +106,7 @@ def separating(results: Sequence[NDArray[Any]], most: int = _MOST) -> NDArray[np
 
 
 def probe_for(dump: Dump, rules: Sequence[str]) -> Probe:
-    """At most 256 inputs that separate every two of the rules that differ at the scales of the dump."""
+    """Give at most 256 inputs that separate every two rules which differ at the scales of the dump."""
     kept = [c for c in candidates.of(dump) if c.rule in rules]
     if dump.kind == "requantize":
         return _of_accumulators(dump, kept)
@@ -117,7 +120,7 @@ def probe_for(dump: Dump, rules: Sequence[str]) -> Probe:
 
 
 def _results(kept: list[Candidate], asked: Dump) -> dict[str, NDArray[Any]]:
-    """The codes of each rule; where its systems form the scale in several ways, of each of them."""
+    """The codes of each rule, and once more for each other scale that its systems form."""
     found: dict[str, NDArray[Any]] = {}
     for c in kept:
         try:
@@ -128,7 +131,7 @@ def _results(kept: list[Candidate], asked: Dump) -> dict[str, NDArray[Any]]:
 
 
 def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
-    """Images of one window each, of as many channels as the dump: some rules round the last ones otherwise."""
+    """Images of one window each, with as many channels as the dump: some rules round the last channels differently."""
     (height, width), channels, info = dump.numbers["kernel"], dump.x.shape[3], np.iinfo(dump.x.dtype)
     taps = height * width
     most = max(_MOST, _CODES_OF_WINDOWS // (taps * channels))
@@ -138,7 +141,7 @@ def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
     asked = replace(dump, x=np.repeat(windows, channels, axis=3), y=np.zeros((sums.size, 1, 1, channels), dump.y.dtype))
     results = _results(kept, asked)
     images = [codes.reshape(sums.size, -1) for codes in results.values()]
-    # for each image, the first of the rules that gives the same
+    # of each rule: for each image, the index of the first rule that gives the same codes
     first = [np.argmax([(other == image).all(axis=1) for other in images], axis=0) for image in images]
     return Probe({"x": asked.x[separating(first)]}, list(results), _alike(results), dump.numbers)
 
@@ -151,7 +154,7 @@ def _alike(results: dict[str, NDArray[Any]]) -> list[list[str]]:
 
 
 def _of_accumulators(dump: Dump, kept: list[Candidate]) -> Probe:
-    """Accumulators at the edges of the codes, of one channel after the other until all rules are told apart."""
+    """Accumulators at the edges of the codes, for one channel after the other until all rules are told apart."""
     scales, (lo, hi) = np.reshape(np.asarray(dump.scale(), np.float64), -1), dump.ends
     some = np.unique(np.linspace(0, scales.size - 1, min(scales.size, _CHANNELS)).astype(np.intp))
     acc: NDArray[Any] = np.zeros(0, np.int32)
@@ -181,7 +184,7 @@ def _of_accumulators(dump: Dump, kept: list[Candidate]) -> Probe:
 
 
 def _split(groups: list[list[Candidate]], asked: Dump, most: int) -> tuple[list[list[Candidate]], NDArray[np.intp]]:
-    """What is still alike of candidates that were, and the inputs that tell the others apart."""
+    """Split groups of candidates that agreed so far: the groups that still agree, and the inputs that split them."""
     still: list[list[Candidate]] = []
     chosen = np.zeros(0, np.intp)
     for group in groups:
@@ -210,14 +213,14 @@ def _edges_of(c: Candidate, asked: Dump) -> NDArray[np.int32]:
 
 
 def _of_channel(dump: Dump, channel: int) -> Dump:
-    """The same numbers, of one channel."""
+    """A dump without data, with the numbers of one channel."""
     n = dump.numbers
     one = {name: float(n[name][channel]) for name in ("scale", "w_scale") if np.ndim(n.get(name, 0))}
     return replace(dump.but(**one, axis=None), x=np.zeros(0, np.int32), y=np.zeros(0, dump.y.dtype))
 
 
 def _pairs_of_codes(dump: Dump) -> Dump:
-    """All pairs of 8-bit codes; of wider ones many, fixed."""
+    """All pairs of 8-bit codes; of wider codes many pairs, the same each time."""
     info = np.iinfo(dump.x.dtype)
     if dump.x.dtype.itemsize == 1:
         every = np.arange(info.min, info.max + 1).astype(dump.x.dtype)
@@ -228,7 +231,7 @@ def _pairs_of_codes(dump: Dump) -> Dump:
 
 
 def _values(dump: Dump) -> Dump:
-    """float32 values on both sides of where the code changes."""
+    """A dump of float32 values on both sides of where the code changes."""
     n, (lo, hi) = dump.numbers, dump.ends
     chosen = {(n["scale"], n["zero_point"])} if "scale" in n else candidates.choices(dump)
     every = [np.arange(max(lo - z, -4096) - 1, min(hi - z, 4096) + 1.0, 0.5) * scale for scale, z in chosen]

@@ -1,4 +1,4 @@
-"""One line on stderr that says what is being tried, once that has taken a second."""
+"""A line on stderr that says what is being tried, shown once the work has taken a second."""
 
 import sys
 from time import monotonic
@@ -6,12 +6,12 @@ from typing import Self
 
 __all__ = ["Progress"]
 
-_PATIENCE = 1.0
-_EVERY = 0.1
+_PATIENCE = 1.0  # seconds before the line is shown
+_EVERY = 0.1  # seconds between two changes of it
 
 
 class Progress:
-    """Called with words, shows the last of them; nothing of what is quick, nothing where stderr is a file."""
+    """Call it with words, and it shows the last of them, unless the work is quick or stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._next = monotonic() + _PATIENCE
@@ -21,12 +21,12 @@ class Progress:
         return self
 
     def __call__(self, words: str) -> None:
-        """Show words.
+        """Show words, if it is time to.
 
         Parameters
         ----------
         words : str
-            What is done now.
+            What is being done now.
         """
         now = monotonic()
         if now >= self._next and sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""What was seen of one op: its inputs, its result, and the numbers that are known."""
+"""What is known of one op on a device: its inputs, its result, and its numbers."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,9 +11,9 @@ from qops.rules.scales import DERIVATIONS, Derivation
 __all__ = ["KINDS", "Dump"]
 
 KINDS = ("requantize", "add", "mul", "quantize", "avgpool")
-_BLOCK = 64  # elements that some rules compute together
-_SAMPLE = 4096
-_CHANNELS, _ROWS = 16, 256  # of a sample, if each channel has a scale
+_BLOCK = 64  # how many elements some rules compute together
+_SAMPLE = 4096  # how many elements a sample has
+_CHANNELS, _ROWS = 16, 256  # how many channels and rows a sample has if each channel has a scale
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Dump:
     b : ndarray or None
         The second operand of add and mul.
     numbers : dict
-        Scales, zero points, qmin, qmax, kernel, axis: by the names of a dump file.
+        Scales, zero points, qmin, qmax, kernel, axis, by their names in a dump file.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Dump:
     numbers: dict[str, Any]
 
     def but(self, **numbers: Any) -> "Dump":
-        """The same with other numbers."""
+        """Give the same dump with other numbers."""
         return replace(self, numbers={**self.numbers, **numbers})
 
     @property
@@ -53,7 +53,7 @@ class Dump:
 
     @property
     def is_clamped_after(self) -> bool:
-        """Whether a rule without ends of its own gave the codes, which were then clamped, as by a fused activation."""
+        """Whether the codes were clamped after the rule, as by a fused activation. A requantize clamps by itself."""
         return self.kind != "requantize" and any(self.numbers.get(end) is not None for end in ("qmin", "qmax"))
 
     @property
@@ -62,7 +62,7 @@ class Dump:
         return self.kind == "requantize" and any(np.ndim(self.numbers.get(n, 0)) for n in ("scale", "w_scale"))
 
     def scale(self, derive: Derivation = "double") -> Any:
-        """The real scale of a requantization, one or one a channel, formed as a system does it."""
+        """Give the real scale of a requantization, or the scales of channels, formed as a system does it."""
         n = self.numbers
         if n.get("scale") is not None:
             return n["scale"]
@@ -70,7 +70,7 @@ class Dump:
             return DERIVATIONS[derive](n["in_scale"], n["w_scale"], n["out_scale"])
 
     def real(self, where: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """The exact results of some elements, in code steps from the zero point; None of a pool."""
+        """Give the exact results of some elements, in code steps from the zero point; None for a pool."""
         n, x = self.numbers, self.x.reshape(-1)[where].astype(np.float64)
         if self.kind == "avgpool":
             return None
@@ -89,7 +89,7 @@ class Dump:
         return np.asarray(scale)[np.unravel_index(where, self.x.shape)[self.numbers.get("axis", -1)]]
 
     def along_axis(self, numbers: Any) -> Any:
-        """Numbers, one or one a channel, so that they broadcast against `x`."""
+        """Give numbers of channels in a shape that broadcasts against `x`; one number stays as it is."""
         if np.ndim(numbers) == 0:
             return numbers
         shape = [1] * self.x.ndim
@@ -97,7 +97,7 @@ class Dump:
         return np.reshape(numbers, shape)
 
     def sample(self) -> "Dump":
-        """A few of the elements, from everywhere: what does not explain them does not explain all."""
+        """Give a few of the elements, from everywhere: a rule that fails on them fails on all."""
         if self.kind == "avgpool" or self.x.size <= _SAMPLE:
             return self
         if self.is_by_channel:
@@ -117,5 +117,5 @@ class Dump:
 
 
 def _spread(size: int, most: int) -> NDArray[np.intp]:
-    """At most so many indices, from the first to the last."""
+    """At most `most` indices, spread from the first to the last."""
     return np.linspace(0, size - 1, min(size, most)).astype(np.intp)

@@ -1,4 +1,4 @@
-"""What an installed qops can check by itself: results recorded from real systems, and every tier of lanes."""
+"""What an installed qops can check by itself: results recorded from real systems, and every SIMD tier."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -67,15 +67,16 @@ CALLS: dict[str, Callable[[Values, Values], Any]] = {
         _triple(i, "input", "input_min", "input_max"), i["requested_output_min"], i["requested_output_max"], **attrs
     ),
 }
-"""How an op's golden case is called, from its inputs and attributes; what comes back is in the order of its outputs."""
+"""How the golden cases of an op are run, from their inputs and attributes. Results are in the order of the outputs."""
 
 
 def golden() -> Iterator[tuple[str, bool]]:
-    """Run the golden cases that are packaged: names, and whether every bit is what the real system returned.
+    """Run the golden cases that are packaged.
 
     Yields
     ------
     tuple of (str, bool)
+        The name of a case, and whether every bit is what the real system returned.
     """
     with (files("qops.tools") / "selftest.npz").open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         for case in json.loads(str(arrays["cases"])):
@@ -94,11 +95,12 @@ def _same(one: ArrayLike, other: ArrayLike) -> bool:
 
 
 def lanes() -> Iterator[tuple[str, bool]]:
-    """Run ops of every kind on the tier in use: names with the length, and whether the plain loops give the same bits.
+    """Run ops of every kind on the tier in use, and again in plain loops.
 
     Yields
     ------
     tuple of (str, bool)
+        The name of an op and the length of its data, and whether both gave the same bits.
     """
     tier = tiers.name()
     for n in LENGTHS:
@@ -135,7 +137,7 @@ def _calls(n: int) -> dict[str, Callable[[], Any]]:
 
 
 def selftest() -> bool:
-    """Check the golden cases and the lanes on every tier that this CPU has, and print what was checked.
+    """Check the golden cases and the ops on every tier that this CPU has, and print what was checked.
 
     Returns
     -------

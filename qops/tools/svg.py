@@ -19,9 +19,9 @@ def bars(title: str, values: Sequence[tuple[str, float]], form: str, every: int 
     values : sequence of (str, float)
         Label and height, not negative.
     form : str
-        Format of a height, for the largest and for what a pointer shows.
+        Format of a height, for the title and for what is shown when the pointer is on a bar.
     every : int
-        Label every so many bars.
+        Only one bar in `every` is labelled.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def bars(title: str, values: Sequence[tuple[str, float]], form: str, every: int 
     parts = [f'<text x="0" y="12">{escape(title)}; most: {escape(form.format(top))}</text>']
     for i, (label, height) in enumerate(values):
         tall = room * height / top if top else 0.0
-        tall = max(tall, 1.0) if height else 0.0  # what is there is seen
+        tall = max(tall, 1.0) if height else 0.0  # so that it can be seen
         x, y = i * step, _TOP + room - tall
         told = f"<title>{escape(label)}: {escape(form.format(height))}</title>"
         parts.append(

@@ -1,4 +1,4 @@
-"""Test vectors for a port: few accumulators that tell a rule from every other rule and from every small mistake."""
+"""Test vectors for a port: a few accumulators that tell a rule from every other rule and from every small mistake."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["MOST", "Vectors", "telling", "vectors"]
 
 MOST = 256
 _S32 = CODES["s32"]
-_FEW = 4096  # differences of one rule that are looked at
+_FEW = 4096  # about how many differences of one rule are looked at
 Run: TypeAlias = Callable[[NDArray[np.int32]], NDArray[Any]]
 _ROUNDINGS = ("floor", "truncate", "half_up", "half_away", "half_even")
 
@@ -35,21 +35,22 @@ class Vectors:
     Attributes
     ----------
     rule : str
-        Its name.
+        Name of the rule.
     scale : float
         The real scale.
     integers : Multiplier or None
-        What the rule makes of it; None of rules that multiply by the scale itself.
+        The multiplier and right shift that the rule makes of it; None if the rule multiplies by the scale itself.
     zero_point, qmin, qmax : int
         Code of real 0, and the ends that codes are clamped to.
     acc : ndarray of int32
-        At most 256.
+        Accumulators, at most 256.
     y : ndarray
         Their codes.
     killed : list of str
         Other rules and mistakes that give another code for at least one accumulator.
     alike : list of str
-        Those that are the same function at this scale: no accumulator that was tried tells them apart.
+        Other rules and mistakes that are the same function at this scale: of all accumulators that were tried, none
+        tells them apart.
     """
 
     rule: str
@@ -72,23 +73,34 @@ class Vectors:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """What is written, by name."""
+        """The arrays that are written to files, by name."""
         return {"acc": self.acc, "y": self.y}
 
     @property
     def constants(self) -> dict[str, int]:
-        """The integers that a port has."""
+        """The integers that a port uses, by name."""
         found = {"zero_point": self.zero_point, "qmin": self.qmin, "qmax": self.qmax}
         return found if self.integers is None else {**found, **self.integers._asdict()}
 
     @property
     def facts(self) -> dict[str, Any]:
-        """All numbers, by the names of a dump."""
+        """The name of the rule and all numbers, by the names of a dump."""
         found = {"kind": "requantize", "rule": self.rule, "dtype": self.y.dtype.name, "scale": self.scale}
         return found | self.constants
 
     def program(self) -> tuple[str, dict[str, str]]:
-        """C of the rule, and the expression of the column that it computes."""
+        """Write the rule in C.
+
+        Returns
+        -------
+        (str, dict of str to str)
+            The text of the function; and for y, the expression in C that computes its element i.
+
+        Raises
+        ------
+        ValueError
+            A rule that has no C.
+        """
         how = "QOPS_SCALE" if self.integers is None else "QOPS_MULTIPLIER, QOPS_RIGHT_SHIFT"
         if TABLE[self.rule].multiplier in ("float32", "float64 of a float32"):
             how = "(float)QOPS_SCALE"
@@ -97,7 +109,7 @@ class Vectors:
 
 
 def _mutants(rule: Rule, n: Numbers) -> Iterator[tuple[str, Rule, Numbers | None]]:
-    """Every one-step mistake in a rule; without numbers where only the row of the rule changes."""
+    """Every mistake of one step in a rule: its name, the row of the rule, and the numbers if they change too."""
     for rounding in _ROUNDINGS:
         if rounding != rule.first:
             yield f"product rounded {rounding}", rule._replace(first=rounding), None
@@ -130,7 +142,7 @@ def _running(n: Numbers, dtype: Any) -> Run:
 
 
 def _others(rule: Rule, n: Numbers, dtype: Any) -> Iterator[tuple[str, Run]]:
-    """Every other rule and every mistake, accumulators -> codes."""
+    """Every other rule and every mistake, as functions from accumulators to codes."""
     for other in TABLE.values():
         if other.name != rule.name and other.multiplier != "given":
             yield other.name, _running(Numbers(other, n.scale, n.zero_point, n.lo, n.hi), dtype)
@@ -146,7 +158,7 @@ def _others(rule: Rule, n: Numbers, dtype: Any) -> Iterator[tuple[str, Run]]:
 
 
 def _tried(rule: Rule, n: Numbers, dtype: Any) -> tuple[NDArray[np.int32], list[tuple[str, NDArray[Any]]]]:
-    """Accumulators at the edges of the codes of every rule and mistake, and what each of them gives there."""
+    """Accumulators at the edges of the codes of every rule and mistake, and the codes that each of them gives there."""
     own, runs, kept = _running(n, dtype), [], [boundaries(n.scale, n.lo, n.hi, n.zero_point)]
     for name, run in [(rule.name, own), *_others(rule, n, dtype)]:
         try:
@@ -161,7 +173,7 @@ def _tried(rule: Rule, n: Numbers, dtype: Any) -> tuple[NDArray[np.int32], list[
 
 
 def _always(x: NDArray[np.int32], y: NDArray[Any], n: Numbers) -> list[int]:
-    """Ties on both sides of 0, both ends of saturation and the extremes, 0."""
+    """Where ties on both sides of 0, both ends of saturation, the extremes and 0 are."""
     with np.errstate(all="ignore"):  # what is beyond float64 is no tie
         halves = np.abs(x.astype(np.float64) * n.scale) % 1
     ties = np.flatnonzero(np.abs(halves - 0.5) < 2.0**-20)
@@ -188,29 +200,29 @@ def vectors(
 ) -> Vectors:
     """Choose at most 256 accumulators that no other rule, and no one-step mistake, gets all right.
 
-    The first accumulator of every code and the one before it are tried, of this rule, of every other one in
-    `qops.rules.TABLE` and of every mistake of one step: rules that never fall are one function if they agree there.
-    Mistakes are another rounding or none, a multiplier or shift off by one, the zero point's sign, a zero point added
-    on the other side, no saturation, a clamp before the zero point. Few accumulators that tell all of them apart are
-    kept, with ties on both sides of 0 and both ends of saturation.
+    For this rule, every other rule in `qops.rules.TABLE` and every mistake of one step, the first accumulator of each
+    code and the one before it are tried: rules that never fall are the same function if they agree there. The mistakes
+    are another rounding, a multiplier or a shift that is off by one, a zero point of the wrong sign, left out or on the
+    other side of the rounding, no saturation, a clamp before the zero point. A few accumulators that tell all of them
+    from the rule are kept, with ties on both sides of 0 and both ends of saturation.
 
     Parameters
     ----------
     rule : str
         A name in `qops.rules.TABLE`.
     scale : float
-        Real output steps an input step, above 0.
+        How many output steps an input step is, above 0.
     zero_point : int
         Code of real 0.
     dtype : data type
-        Of the codes: int8, uint8, int16 or uint16.
+        Type of the codes: int8, uint8, int16 or uint16.
     qmin, qmax : int, optional
         Codes that the result is clamped to; the ends of the type if not given.
 
     Returns
     -------
     Vectors
-        What was killed was measured on the vectors given, not supposed.
+        Its list `killed` was measured on the accumulators that are given.
 
     Raises
     ------
@@ -222,7 +234,7 @@ def vectors(
     >>> found = vectors("tflite-double", scale=0.0033, zero_point=3)
     >>> found.acc.size < 64, "tflite-single" in found.killed, "clamped before the zero point" in found.killed
     (True, True, True)
-    >>> found.alike[:3]  # what is the same function at this scale
+    >>> found.alike[:3]  # these are the same function at this scale
     ['q31', 'q31-wrap', 'tosa-double']
     """
     row = rule_of(rule)
@@ -249,7 +261,7 @@ def vectors(
 
 
 def telling(y: NDArray[Any], others: list[NDArray[Any]]) -> list[int]:
-    """Indices at which each of the others that differs from y anywhere does."""
+    """Give a few indices, so that each of the others that differs from y anywhere differs at one of them."""
     places = [where for other in others if (where := np.flatnonzero(other != y)).size]
     if not places:
         return []

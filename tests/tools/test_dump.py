@@ -121,8 +121,8 @@ def test_odd_files_are_refused(tmp_path, capsys, changes, text):
     ("name", "content", "said"),
     [
         ("dump.npy", b"", "dump.npy: expected an .npz or a .json file"),
-        ("dump.npz", b"acc = 1, 2, 3", "dump.npz: no zip archive"),
-        ("dump.npz", b"", "dump.npz: no zip archive"),
+        ("dump.npz", b"acc = 1, 2, 3", "dump.npz: not a zip archive"),
+        ("dump.npz", b"", "dump.npz: not a zip archive"),
         ("dump.json", b'{"acc": [1, 2', "dump.json: Expecting"),
         ("dump.json", b"[1, 2]", "dump.json: expected one object, got list"),
         ("dump.json", b"\xff\xfe", "dump.json: 'utf-8' codec"),

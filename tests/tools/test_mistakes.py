@@ -133,7 +133,7 @@ def test_a_tail_of_another_rule():
     found = qops.explain(x, y, kind="quantize", scale=1.0, zero_point=3)
     assert not found.exact
     named = {v.rule: v.before for v in found.mistakes}
-    assert named["quantize/inv-even"] == "the last 3 apart, after vectors of 8"
+    assert named["quantize/inv-even"] == "the last 3 made in another way, after vectors of 8"
     assert "quantize/div-away" not in named
 
 
