@@ -155,8 +155,8 @@ def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even
         Any shape.
     q_w : Scales
         What `weights_factor` gives.
-    rounding : {"half_even", "truncate"}, optional
-        What [ ] does; "truncate" rounds toward zero.
+    rounding : optional
+        See `quantize_activations`.
 
     Returns
     -------
@@ -184,12 +184,10 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     ----------
     bias : ndarray of float32, (C,)
         One value for each channel.
-    q_a : Scales
-        What `activations_factor` gives.
-    q_w : Scales
-        What `weights_factor` gives: one factor, or C.
-    rounding : {"half_even", "truncate"}, optional
-        What [ ] does; "truncate" rounds toward zero.
+    q_a, q_w : Scales
+        What `activations_factor` and `weights_factor` give; `q_w` is one factor, or C.
+    rounding : optional
+        See `quantize_activations`.
 
     Returns
     -------
@@ -222,10 +220,8 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     ----------
     x : ndarray of int32
         Sums of products.
-    q_a : Scales
-        What `activations_factor` gives.
-    q_w : Scales
-        What `weights_factor` gives: one factor, or one for each channel.
+    q_a, q_w : Scales
+        What `activations_factor` and `weights_factor` give; `q_w` is one factor, or one for each channel.
     axis : int, optional
         The axis of the channels.
 
@@ -265,10 +261,8 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
 
     Parameters
     ----------
-    q_a : Scales
-        What `activations_factor` gives.
-    q_w : Scales
-        What `weights_factor` gives: one factor, or one for each channel.
+    q_a, q_w : Scales
+        What `activations_factor` and `weights_factor` give; `q_w` is one factor, or one for each channel.
     q_dst : Scales, optional
         The factor of the destination, mask 0. Without it the destination is float32, and Q_dst is 1.
     mask : int, optional
