@@ -38,6 +38,7 @@ ELSEWHERE = {
     "nnlib/requantize_codes": "nnlib/test_requantize.py",
     "nouns/codes": "nouns/test_qtensor.py",
     "nouns/compiled": "house/test_compiled.py",
+    "onednn/_factors": "onednn/test_workflow.py",
     "onednn/_checks": "house/test_refusals.py",
     "onednn/destination": "onednn/test_output.py",
     "onednn/gemm_driver": "onednn/test_gemm.py",
