@@ -24,8 +24,6 @@ class Side(NamedTuple):
 
 
 A, B, Y = Side(0.031, 128), Side(0.02, 118), Side(0.043, 125)
-HOW = {f"{n}_scale": s.scale for n, s in zip("aby", (A, B, Y), strict=True)}
-HOW |= {f"{n}_zero_point": s.zero for n, s in zip("aby", (A, B, Y), strict=True)}
 TWICE = 2 * max(A.scale, B.scale)
 LEFT = 20  # bits that TFLite's add shifts codes by
 STEPS = [rules.integers("tflite-double", s) for s in (A.scale / TWICE, B.scale / TWICE, TWICE / (Y.scale * 2**LEFT))]
@@ -135,9 +133,16 @@ MUL: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def qops_pair(call: Callable[..., Array], rule: str, a: Array, b: Array) -> Candidate:
-    """Call qops."""
-    out = shared(a.size, np.uint8)
-    return Candidate(lambda: call(a, b, rule, out=out, **HOW), lambda: out, 0)
+    """Call qops, its numbers written out, as the loops of numba have them."""
+    out, (a_scale, a_zero), (b_scale, b_zero), (y_scale, y_zero) = shared(a.size, np.uint8), A, B, Y
+
+    def run() -> Array:
+        return call(
+            a, b, rule, a_scale=a_scale, a_zero_point=a_zero, b_scale=b_scale, b_zero_point=b_zero, y_scale=y_scale,
+            y_zero_point=y_zero, out=out,
+        )  # fmt: skip
+
+    return Candidate(run, lambda: out, 0)
 
 
 RULES_PAIRS = [

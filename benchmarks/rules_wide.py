@@ -113,15 +113,25 @@ def qops_by_channel(rule: str, x: Array) -> Candidate:
 
 def qops_in_16_bits(rule: str, x: Array) -> Candidate:
     """Call qops."""
-    out, how = shared(x.size, np.int16), {"scale": SCALE_16, "zero_point": ZERO, "dtype": np.int16}
-    return Candidate(lambda: rules.requantize(x, rule, out=out, **how), lambda: out, 0)
+    out = shared(x.size, np.int16)
+
+    def run() -> Array:
+        return rules.requantize(x, rule, scale=SCALE_16, zero_point=ZERO, dtype=np.int16, out=out)
+
+    return Candidate(run, lambda: out, 0)
 
 
 def qops_pair(call: Callable[..., Array], y_scale: float, rule: str, a: Array, b: Array) -> Candidate:
     """Call qops."""
-    out, how = shared(a.size, np.int16), {f"{name}_zero_point": 0 for name in "aby"}
-    how |= {"a_scale": A_SCALE, "b_scale": B_SCALE, "y_scale": y_scale}
-    return Candidate(lambda: call(a, b, rule, out=out, **how), lambda: out, 0)
+    out = shared(a.size, np.int16)
+
+    def run() -> Array:
+        return call(
+            a, b, rule, a_scale=A_SCALE, a_zero_point=0, b_scale=B_SCALE, b_zero_point=0, y_scale=y_scale,
+            y_zero_point=0, out=out,
+        )  # fmt: skip
+
+    return Candidate(run, lambda: out, 0)
 
 
 def row(name: str, inputs: Any, exact: Any, qops: Any, size: int) -> Case:

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.core.calls import KnownCodes
+from qops._kernels.core.rows import Codes
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
-from qops.qtensor import S32, as_array, check_out, int32, integer, number
+from qops.qtensor import as_array, check_out, int32, integer, number
 from qops.rules.numbers import FLOATS, SINGLES, Numbers, rule_of
 from qops.rules.table import TABLE
 
 __all__ = ["integers", "requantize"]
 
+_KNOWN = KnownCodes()
 _FEW = 4096  # channels whose numbers are kept for the next call
 
 
@@ -159,6 +162,9 @@ def requantize(
     >>> requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
+    made = _KNOWN(acc, out, rule, scale, integers, zero_point, dtype, qmin, qmax, in_zero_point, axis)
+    if made is not None:
+        return made
     rule_of(rule)
     codes = of_dtype(dtype)
     lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
@@ -172,10 +178,6 @@ def requantize(
     numbers = (_of_channels if by_channel else _of_one)(rule, steps, zero, lo, hi)
     moved = int32(in_zero_point, "in_zero_point")
     where = integer(axis, "axis", -64, 63)
-    if not by_channel and moved == 0:
-        made = numbers.run().of_plain(acc, S32, out, codes.dtype.num)
-        if made is not None:
-            return made
     x = as_array(acc, "acc")
     if x.dtype.kind not in "iu":
         raise TypeError(f"acc: expected integers, got {x.dtype}")
@@ -188,16 +190,20 @@ def requantize(
     if out is not None:
         check_out(out, codes.dtype.num, x.shape, [x])
     if by_channel and len(first):
-        return _by_channel(near, where, numbers, codes.dtype, out)
-    result = np.empty(x.shape, codes.dtype) if out is None else out
-    if x.size:
-        numbers.run()(near, result)
+        inner = max(1, prod(x.shape[where:][1:]))
+        run = numbers.run(inner)  # refuses a scale that the rule cannot take
+        result = _by_channel(near, run, codes.dtype, out)
+    else:
+        inner, result = 1, np.empty(x.shape, codes.dtype) if out is None else out
+        if x.size:
+            numbers.run()(near, result)
+    if x.size and inner == 1:
+        _KNOWN.keep(numbers.run(), rule, scale, integers, zero_point, dtype, qmin, qmax, codes.dtype.num)
     return result
 
 
-def _by_channel(x: NDArray[Any], axis: int, numbers: Numbers, dtype: Any, out: NDArray[Any] | None) -> NDArray[Any]:
+def _by_channel(x: NDArray[Any], run: Codes, dtype: Any, out: NDArray[Any] | None) -> NDArray[Any]:
     """The codes with a scale for each channel."""
-    run = numbers.run(max(1, prod(x.shape[axis:][1:])))  # refuses a scale that the rule cannot take
     made = out if out is not None and out.flags.c_contiguous and out.flags.aligned else np.empty(x.shape, dtype)
     run(x if x.flags.c_contiguous and x.flags.aligned else np.require(x, None, ["C", "A"]), made)
     if out is None or made is out:

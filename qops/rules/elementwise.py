@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.core.calls import KnownPairs
 from qops._kernels.core.numbers import are_plain
 from qops._kernels.core.pair_stage import PairCodes
 from qops.codes import of_dtype
@@ -21,6 +22,7 @@ _NAMES = ("a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_ze
 
 
 _TABLES = {"add": ADD, "mul": MUL}
+_KNOWN = {"add": KnownPairs(), "mul": KnownPairs()}
 
 
 def _checked(scale: float, zero_point: int, name: str, lo: int, hi: int) -> tuple[float, int]:
@@ -31,11 +33,8 @@ def _checked(scale: float, zero_point: int, name: str, lo: int, hi: int) -> tupl
 
 
 @lru_cache(maxsize=256, typed=True)
-def _made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> tuple[PairCodes, int, PairCodes | None]:
-    """What makes the codes of dtypes x and y, the width of the rule, and what makes the codes of the tail.
-
-    It is kept for the next call with the same arguments.
-    """
+def _made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> PairCodes:
+    """What makes the codes of dtypes x and y. It is kept for the next call with the same arguments."""
     rules, name = _TABLES[table], rule.removeprefix(f"{table}/")
     if name not in rules:
         raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(rules)}")
@@ -53,18 +52,11 @@ def _made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> tuple[PairCod
     p = Operands(*sides[0], *sides[1], *sides[2], *ends)
     try:
         with np.errstate(all="ignore"):  # what is beyond float32 is refused
-            return row.made(p), row.width, rules[row.tail].made(p) if row.tail else None
+            made = row.made(p)
+            return made.with_tail(row.width, rules[row.tail].made(p)) if row.tail else made
     except ValueError as why:
         scales = ", ".join(str(scale) for scale, _ in sides)
         raise ValueError(f"a_scale, b_scale, y_scale: {scales} are out of the range of {name}: {why}") from None
-
-
-def _fill(run: PairCodes, rest: PairCodes, tail: int, a: Array, b: Array, out: Array) -> None:
-    """Set `out` to the codes, in row-major order: as many as fill whole widths by the rule, the rest by its tail."""
-    flat, x, y = np.empty(a.size, out.dtype), np.ravel(a), np.ravel(b)
-    run(x[:-tail], y[:-tail], flat[:-tail])
-    rest(x[-tail:], y[-tail:], flat[-tail:])
-    out[...] = flat.reshape(out.shape)
 
 
 def _pair(table: str, a: ArrayLike, b: ArrayLike, rule: object, out: Any, *numbers: Any) -> Array:
@@ -72,14 +64,12 @@ def _pair(table: str, a: ArrayLike, b: ArrayLike, rule: object, out: Any, *numbe
     if not are_plain(numbers):
         asked = zip((number, integer) * 3, numbers, _NAMES, strict=True)
         numbers = tuple(check(value, word) for check, value, word in asked)
-    run, width, rest = _made(table, rule if isinstance(rule, str) else repr(rule), x.dtype, y.dtype, *numbers)
+    run = _made(table, rule if isinstance(rule, str) else repr(rule), x.dtype, y.dtype, *numbers)
     if x.shape != y.shape:
         raise ValueError(f"a, b: expected equal shapes, got {x.shape} and {y.shape}")
     result = output(out, x.dtype.num, x, y)
-    if rest is None or x.size % width == 0:
-        run(x, y, result)
-    else:
-        _fill(run, rest, x.size % width, x, y, result)
+    run(x, y, result)
+    _KNOWN[table].keep(run, x, rule, *numbers)
     return result
 
 
@@ -136,7 +126,9 @@ def add(
     >>> add(a, b, "xnnpack", **how), add(a, b, "ort-x86", **how)
     (array([4, 4, 5, 5], dtype=uint8), array([4, 4, 4, 5], dtype=uint8))
     """
-    return _pair("add", a, b, rule, out, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point)
+    numbers = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+    made = _KNOWN["add"](a, b, out, rule, *numbers)
+    return _pair("add", a, b, rule, out, *numbers) if made is None else made
 
 
 def mul(
@@ -190,4 +182,6 @@ def mul(
     >>> [mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
     [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
     """
-    return _pair("mul", a, b, rule, out, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point)
+    numbers = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+    made = _KNOWN["mul"](a, b, out, rule, *numbers)
+    return _pair("mul", a, b, rule, out, *numbers) if made is None else made

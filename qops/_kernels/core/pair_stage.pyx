@@ -13,28 +13,21 @@ cimport numpy as cnp
 from libc.math cimport fmaf
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
 
-from qops._kernels.core.maker cimport Maker, code_size, make
+from qops._kernels.core.maker cimport code_size, make
 from qops._kernels.core.rows cimport Codes
+from qops._kernels.core.side_by_side cimport plain
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport walk
+
+import numpy as np
 
 cnp.import_array()
 
 cdef extern from "core/pair_stage.h":
-    ctypedef enum Form "pair_form":
-        PRODUCT "PAIR_PRODUCT"
-        SUM "PAIR_SUM"
-        FLOAT_SUM "PAIR_FLOAT_SUM"
-        CHAIN "PAIR_CHAIN"
-        SHIFTED "PAIR_SHIFTED"  # of the second code alone
-        ONTO "PAIR_ONTO"  # the first code, shifted, onto the value that is there
     ctypedef enum Type "pair_codes":
         U8 "PAIR_U8"
         S8 "PAIR_S8"
         S16 "PAIR_S16"
-    ctypedef struct Side "pair_side":
-        int32_t zero, multiplier
-        float scale, plus
     Py_ssize_t pair_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Side, Side, Form) nogil
 
 cdef enum:
@@ -79,14 +72,6 @@ cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, 
             reals[i] = real(a[i], p, p.plus) + real(b[i], s, s.plus)
 
 
-cdef struct Pairs:
-    Side a, b
-    Form form
-    bint is_signed, exchanged  # exchanged: a is the second array
-    int size
-    Maker of_b, last
-
-
 cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, Pairs* p) noexcept nogil:
     cdef int32_t[BLOCK] near
     values_of(a, b, near if p.form == SHIFTED else x, n, p.a, p.b, p.form)
@@ -95,13 +80,13 @@ cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, P
         values_of(a, b, x, n, p.a, p.b, ONTO)
 
 
-cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Pairs* p = <Pairs*>using
+cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, Pairs* p) noexcept nogil:
+    """The codes i..n - 1."""
     cdef int32_t[BLOCK] x
     cdef const char* a = data[1 if p.exchanged else 0]
     cdef const char* b = data[0 if p.exchanged else 1]
-    cdef Py_ssize_t i, count
-    for i from 0 <= i < n by BLOCK:
+    cdef Py_ssize_t count
+    while i < n:
         count = min(n - i, <Py_ssize_t>BLOCK)
         if p.size == 2:
             block_of(<const int16_t*>a + i, <const int16_t*>b + i, x, count, p)
@@ -110,30 +95,61 @@ cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
         else:
             block_of(<const uint8_t*>a + i, <const uint8_t*>b + i, x, count, p)
         make(&p.last, x, data[2] + i * p.size, p.size, p.is_signed, count)
+        i += count
+
+
+cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Pairs* p = <Pairs*>using
+    cdef Pairs tail
+    cdef Py_ssize_t whole = n
+    if p.tail is not NULL:
+        tail = p.tail[0]
+        tail.size, tail.is_signed = p.size, p.is_signed
+        whole -= n % p.width
+        pairs_of(data, whole, n, &tail)
+    pairs_of(data, 0, whole, p)
 
 
 cdef class PairCodes:
-    """A form with its numbers, made once: `pairs(a, b, out)` sets out to the codes of two arrays of its dtype."""
+    """A form with its numbers, made once: `pairs(a, b, out)` sets out to the codes of two arrays of its dtype.
 
-    cdef Pairs pairs
-    cdef tuple stages
+    With a `tail`, it computes `width` elements together, and the tail those at the end that do not fill it.
+    """
 
     def __init__(self, str form, Side a, Side b, Codes last, *, Codes of_b=None, bint exchanged=False):
         cdef Pairs* p = &self.pairs
         cdef bint is_real
-        p.form, p.a, p.b, p.exchanged = FORMS[form], a, b, exchanged
+        p.form, p.a, p.b, p.exchanged, p.width, p.tail = FORMS[form], a, b, exchanged, 1, NULL
         is_real = p.form == FLOAT_SUM or p.form == CHAIN
         p.last = last.maker(cnp.NPY_FLOAT32 if is_real else cnp.NPY_INT32)
         if p.form == SHIFTED:
             p.of_b = of_b.maker(cnp.NPY_INT32)
         self.stages = last, of_b
 
+    def with_tail(self, Py_ssize_t width, PairCodes tail):
+        """The same, with a tail."""
+        if width < 1:
+            raise ValueError(f"width: expected 1 or more, got {width}")
+        self.pairs.width, self.tail = width, tail
+        return self
+
     def __call__(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
-        cdef Pairs p = self.pairs
         cdef int typenum = cnp.PyArray_TYPE(out)
         if typenum not in (cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT16):
             raise TypeError(f"out: expected uint8, int8 or int16, got {(<object>out).dtype}")
         if cnp.PyArray_TYPE(a) != typenum or cnp.PyArray_TYPE(b) != typenum:
             raise TypeError(f"a, b: expected {(<object>out).dtype}, got {(<object>a).dtype} and {(<object>b).dtype}")
+        self.fill(a, b, out)
+
+    cdef object fill(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
+        """The same of arrays whose dtypes are known to fit."""
+        cdef Pairs p = self.pairs
+        cdef cnp.ndarray near = out
         p.size, p.is_signed = code_size(out), cnp.PyArray_ISSIGNED(out)
-        walk(pairs_loop, &p, a, b, out)
+        if cnp.PyArray_SIZE(out) % p.width:
+            p.tail = &self.tail.pairs
+            a, b = plain(a), plain(b)
+            near = out if cnp.PyArray_IS_C_CONTIGUOUS(out) else np.empty(np.shape(out), (<object>out).dtype)
+        walk(pairs_loop, &p, a, b, near)
+        if near is not out:
+            cnp.PyArray_CopyInto(out, near)

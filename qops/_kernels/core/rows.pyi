@@ -8,7 +8,6 @@ SPLITS: tuple[str, ...]
 
 class Codes:
     def __call__(self, x: NDArray[Any], out: NDArray[Any]) -> None: ...
-    def of_plain(self, x: object, typenum: int, out: object, code_typenum: int) -> NDArray[Any] | None: ...
 
 class IntegerCodes(Codes):
     def __init__(

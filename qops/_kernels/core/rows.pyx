@@ -104,15 +104,6 @@ cdef class Codes:
     def __call__(self, cnp.ndarray x, cnp.ndarray out):
         self.fill(x, out)
 
-    def of_plain(self, x, int typenum, out, int code_typenum):
-        """The codes of an ndarray of this dtype, into `out` if that is given, which it checks; None of all else."""
-        if not (cnp.PyArray_CheckExact(x) and cnp.PyArray_TYPE(x) == typenum and cnp.PyArray_ISBEHAVED_RO(x)):
-            return None
-        cdef cnp.ndarray made = output(out, code_typenum, x)
-        if cnp.PyArray_SIZE(x):
-            self.fill(x, made)
-        return made
-
 
 cdef class IntegerCodes(Codes):
     """Times multiplier / 2**right_shift, of int64 arrays: accumulators are int32 or int64.

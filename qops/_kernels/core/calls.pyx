@@ -1,0 +1,146 @@
+"""Calls that repeat their numbers go to their loops at once.
+
+What they use again is kept under what it was made of: the name of a rule, Python's own floats and integers, the bytes
+of scales, types of codes. None of these can change. All other calls, and the first of a kind, are left to the caller.
+"""
+
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_FromStringAndSize
+
+from qops._kernels.core.checks cimport output
+from qops._kernels.core.pair_stage cimport PairCodes
+from qops._kernels.core.rows cimport Codes
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISCARRAY_RO(cnp.ndarray a)
+    bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
+
+cdef enum:
+    MOST = 256  # that are kept
+    MOST_SCALES = 1024
+cdef object DOUBLE = np.float64
+cdef tuple CODES = (np.int8, np.uint8, np.int16, np.uint16, np.int32)
+CODES += tuple([np.dtype(t) for t in CODES])
+
+
+cdef object keep(dict known, key, made):
+    if len(known) >= MOST:
+        known.clear()
+    known[key] = made
+
+
+cdef inline bint is_code_type(dtype) noexcept:
+    for known in CODES:
+        if dtype is known:
+            return True
+    return False
+
+
+cdef inline bint is_end(value) noexcept:
+    return value is None or type(value) is int
+
+
+cdef object steps_key(scale, integers):
+    """A float or a pair of integers itself, the bytes of an array of scales; None of all else."""
+    cdef cnp.ndarray s
+    if integers is not None:
+        is_pair = scale is None and type(integers) is tuple and len(<tuple>integers) == 2
+        return integers if is_pair and type(integers[0]) is int and type(integers[1]) is int else None
+    if type(scale) is float or type(scale) is DOUBLE:
+        return scale
+    if not cnp.PyArray_CheckExact(scale):
+        return None
+    s = scale
+    if (cnp.PyArray_TYPE(s) == cnp.NPY_FLOAT64 and s.ndim == 1 and 1 < s.shape[0] <= MOST_SCALES
+            and PyArray_ISCARRAY_RO(s)):
+        return PyBytes_FromStringAndSize(cnp.PyArray_BYTES(s), cnp.PyArray_NBYTES(s))
+    return None
+
+
+cdef tuple codes_key(rule, scale, integers, zero_point, dtype, qmin, qmax):
+    cdef object steps = steps_key(scale, integers)
+    if (steps is None or type(rule) is not str or type(zero_point) is not int or not is_code_type(dtype)
+            or not (is_end(qmin) and is_end(qmax))):
+        return None
+    return rule, steps, zero_point, dtype, qmin, qmax
+
+
+cdef class KnownCodes:
+    """What makes codes of accumulators, by the rule, the scale or those of the last axis, and the codes."""
+
+    cdef dict known
+
+    def __init__(self):
+        self.known = {}
+
+    def keep(self, Codes run, rule, scale, integers, zero_point, dtype, qmin, qmax, int typenum):
+        """Keep what makes the codes, whose dtype has this number."""
+        cdef tuple key = codes_key(rule, scale, integers, zero_point, dtype, qmin, qmax)
+        if key is not None:
+            keep(self.known, key, (run, typenum))
+
+    def __call__(self, acc, out, rule, scale, integers, zero_point, dtype, qmin, qmax, in_zero_point, axis):
+        """The codes of int32 accumulators, if a call with the same numbers was kept; else None, and nothing is done."""
+        cdef tuple key, kept
+        cdef cnp.ndarray x, made
+        cdef bint by_channel = cnp.PyArray_Check(scale)
+        if not (cnp.PyArray_CheckExact(acc) and type(in_zero_point) is int and in_zero_point == 0
+                and type(axis) is int and -64 <= axis <= 63):
+            return None
+        x = acc
+        key = codes_key(rule, scale, integers, zero_point, dtype, qmin, qmax)
+        kept = <tuple>self.known.get(key) if key is not None else None
+        if kept is None or cnp.PyArray_TYPE(x) != cnp.NPY_INT32 or not PyArray_ISCARRAY_RO(x):
+            return None
+        if by_channel and not (axis == -1 and x.ndim and x.shape[x.ndim - 1] == cnp.PyArray_SIZE(scale)):
+            return None
+        made = output(out, kept[1], x)
+        if by_channel and not PyArray_ISCARRAY_RO(made):
+            return None
+        if cnp.PyArray_SIZE(x):
+            (<Codes>kept[0]).fill(x, made)
+        return made
+
+
+cdef class KnownPairs:
+    """What makes the codes of two arrays, by the rule, the type of the codes, their scales and zero points."""
+
+    cdef dict known
+
+    def __init__(self):
+        self.known = {}
+
+    def keep(self, PairCodes run, cnp.ndarray a, rule, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero):
+        """Keep what makes the codes of arrays of the dtype of `a`."""
+        cdef tuple key = pairs_key(a, rule, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero)
+        if key is not None:
+            keep(self.known, key, run)
+
+    def __call__(self, a, b, out, rule, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero):
+        """The codes of two arrays, if a call with the same numbers was kept; else None, and nothing is done."""
+        cdef tuple key
+        cdef cnp.ndarray x, y, made
+        cdef PairCodes run
+        if not (cnp.PyArray_CheckExact(a) and cnp.PyArray_CheckExact(b)):
+            return None
+        x, y = a, b
+        if cnp.PyArray_TYPE(x) != cnp.PyArray_TYPE(y) or not PyArray_SAMESHAPE(x, y):
+            return None
+        key = pairs_key(x, rule, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero)
+        run = <PairCodes>self.known.get(key) if key is not None else None
+        if run is None:
+            return None
+        made = output(out, cnp.PyArray_TYPE(x), x, y)
+        run.fill(x, y, made)
+        return made
+
+
+cdef tuple pairs_key(cnp.ndarray a, rule, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero):
+    if (type(rule) is str and type(a_scale) is float and type(b_scale) is float and type(y_scale) is float
+            and type(a_zero) is int and type(b_zero) is int and type(y_zero) is int):
+        return cnp.PyArray_TYPE(a), rule, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero
+    return None
