@@ -96,7 +96,7 @@ TABLE: dict[str, CodeType] = {row.name: row for row in (*_PLAIN, *_OTHERWISE)}
 """Every row by its name."""
 _DTYPES = ", ".join(str(row.dtype) for row in _PLAIN)
 _BY_DTYPE = {row.dtype.str[1:]: row for row in _PLAIN}  # in either order of bytes
-_BY_TYPE: dict[Any, CodeType] = {row.dtype.type: row for row in _PLAIN}
+_BY_TYPE: dict[Any, CodeType] = {key: row for row in _PLAIN for key in (row.dtype.type, row.dtype.name)}
 _learn_codes(_PLAIN)
 
 
@@ -154,10 +154,7 @@ def of_dtype(dtype: DTypeLike, name: str = "dtype") -> CodeType:
     >>> of_dtype("int16").highest
     32767
     """
-    row = _BY_TYPE.get(dtype) if isinstance(dtype, type) else None
-    if row is not None:
-        return row
     try:
-        return of(np.empty(0, dtype), name)
-    except TypeError:
+        return _BY_TYPE.get(dtype) or of(np.empty(0, dtype), name)
+    except (TypeError, ValueError):
         raise TypeError(f"{name}: expected {_DTYPES}, got {dtype!r:.80}") from None

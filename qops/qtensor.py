@@ -98,6 +98,14 @@ class QTensor(_Triple):
         Data of another type; a range that is not finite or with min > max, of int32 data with min != -max; arrays of
         ranges that do not broadcast to the data's shape.
 
+    Notes
+    -----
+    **Hazards.** What iterates gets the three members, as ``data, lo, hi = t`` does: ``max(t)``, ``min(t)``, ``any(t)``
+    and ``sorted(t)`` fail in numpy's words, and ``sum(t)`` adds both ends to the codes:
+
+    >>> sum(QTensor(np.uint8([1, 2]), 0.0, 255.0))
+    array([256., 257.])
+
     Examples
     --------
     >>> import numpy as np
@@ -178,6 +186,7 @@ class QTensor(_Triple):
     __mod__ = __rmod__ = __divmod__ = __rdivmod__ = _refusing(f"%: {_IS_NO_ARRAY}")
     __neg__ = __pos__ = __abs__ = _refusing(f"-, +, abs: {_IS_NO_ARRAY}")
     __contains__ = _refusing(f"in: {_IS_NO_ARRAY}")
+    count = index = _refusing(f"count, index: {_IS_NO_ARRAY}")
     __lt__ = __le__ = __gt__ = __ge__ = _refusing("<, >: compare the codes, t.data, or the real values, t.dequantize()")
 
     def __array__(self, *_: object, **__: object) -> NoReturn:

@@ -26,7 +26,7 @@ def quantize(
     max: float | ArrayLike | None = None,
     *,
     axis: int | None = None,
-    dtype: DTypeLike = np.uint8,
+    dtype: DTypeLike = "uint8",
     nan: Literal["raise", "lowest"] = "raise",
     out: NDArray[Any] | None = None,
 ) -> QTensor:

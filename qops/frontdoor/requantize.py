@@ -55,7 +55,7 @@ def requantize(
     min: float | None = None,
     max: float | None = None,
     *,
-    dtype: DTypeLike = np.uint8,
+    dtype: DTypeLike = "uint8",
     out: NDArray[Any] | None = None,
 ) -> QTensor:
     """Requantize codes into 8-bit codes of the range (min, max), rounding once, half up.

@@ -91,7 +91,7 @@ def requantize(
     integers: tuple[ArrayLike, ArrayLike] | None = None,
     in_zero_point: int = 0,
     zero_point: int = 0,
-    dtype: DTypeLike = np.int8,
+    dtype: DTypeLike = "int8",
     qmin: int | None = None,
     qmax: int | None = None,
     axis: int = -1,

@@ -56,7 +56,7 @@ class FewestBits(NamedTuple):
 
 
 def fewest_bits(
-    scale: float, acc_range: tuple[int, int], zero_point: int = 0, *, dtype: DTypeLike = np.int8
+    scale: float, acc_range: tuple[int, int], zero_point: int = 0, *, dtype: DTypeLike = "int8"
 ) -> FewestBits:
     """Find the smallest multiplier and right shift that equal the exact rule for every accumulator of a range.
 

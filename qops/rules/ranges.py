@@ -215,7 +215,7 @@ RANGE_RULES = {
 """Range rules by name."""
 
 
-def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = np.uint8) -> QuantParams:
+def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = "uint8") -> QuantParams:
     """Choose the scale and the zero point of a range as a system does.
 
     The range is first widened to hold 0, as every rule does. Then ``scale`` is about ``(max - min) / (qmax - qmin)``

@@ -58,7 +58,7 @@ def quantize(
     *,
     scale: float,
     zero_point: int = 0,
-    dtype: DTypeLike = np.uint8,
+    dtype: DTypeLike = "uint8",
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Quantize float32 values by the rule of a real system, to the bit.

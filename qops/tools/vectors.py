@@ -194,7 +194,7 @@ def vectors(
     *,
     scale: float,
     zero_point: int = 0,
-    dtype: DTypeLike = np.int8,
+    dtype: DTypeLike = "int8",
     qmin: int | None = None,
     qmax: int | None = None,
 ) -> Vectors:

@@ -103,6 +103,8 @@ T = QTensor(np.uint8([1, 2, 255]), -1.0, 1.0)
         (lambda t: -t, r"^-, \+, abs: a QTensor is no array"),
         (abs, r"^-, \+, abs: a QTensor is no array"),
         (lambda t: 0 in t, "^in: a QTensor is no array"),
+        (lambda t: t.count(0), "^count, index: a QTensor is no array"),
+        (lambda t: t.index(0), "^count, index: a QTensor is no array"),
         (lambda t: t @ t, "@: use qops.matmul"),
         (lambda t: t < t, "<, >: compare the codes, t.data, or the real values, t.dequantize"),
         (lambda t: t >= 1.0, "<, >: compare the codes"),

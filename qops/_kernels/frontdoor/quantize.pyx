@@ -25,6 +25,7 @@ cdef extern from "frontdoor/quantize.h":
                                     bint) nogil
 
 cdef object UINT8 = np.uint8
+cdef str ITS_NAME = "uint8"
 cdef str RAISE = "raise"
 cdef str HAS_NAN = "x: has NaN; nan='lowest' gives it the lowest code"
 cdef str GIVES_NO_RANGE = "x: has NaN, infinite values or some beyond float32, so it cannot give the range"
@@ -138,13 +139,13 @@ cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, To
     return 0
 
 
-def quantize(x, min=None, max=None, *, axis=None, dtype=UINT8, nan=RAISE, out=None):
+def quantize(x, min=None, max=None, *, axis=None, dtype=ITS_NAME, nan=RAISE, out=None):
     """Codes of reals, in the smallest range that holds min, max, None for what the data hold, and 0."""
     lo, hi = min, max
     cdef cnp.ndarray source, values, codes
     cdef char[FEW] few
     cdef bint may_be_nan
-    cdef int typenum = cnp.NPY_UINT8 if dtype is UINT8 else typenum_of(dtype)
+    cdef int typenum = cnp.NPY_UINT8 if dtype is ITS_NAME or dtype is UINT8 else typenum_of(dtype)
     cdef const CodeType* row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # odd: signed
     cdef Ends ends
     cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0, 0, 0, NULL)

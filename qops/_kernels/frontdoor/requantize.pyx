@@ -16,6 +16,7 @@ from qops._kernels.core.rounding cimport clamp_f64
 cnp.import_array()
 
 cdef object UINT8 = np.uint8
+cdef str ITS_NAME = "uint8"
 cdef enum:
     STEEPEST = 512  # output steps an input step; with more, one code at most does not saturate
 
@@ -99,7 +100,7 @@ cdef int eight_bits(dtype) except -1:
     """The number of the dtype, uint8 or int8."""
     cdef int typenum
     try:
-        typenum = cnp.NPY_UINT8 if dtype is UINT8 else np.dtype(dtype).num
+        typenum = cnp.NPY_UINT8 if dtype is ITS_NAME or dtype is UINT8 else np.dtype(dtype).num
     except (TypeError, ValueError):
         typenum = -1
     if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8:
@@ -116,7 +117,7 @@ def requantization_range(t):
     return ends.min, ends.max
 
 
-def requantize(t, min=None, max=None, *, dtype=UINT8, out=None):
+def requantize(t, min=None, max=None, *, dtype=ITS_NAME, out=None):
     """8-bit codes of codes."""
     return requantized(t, min, max, eight_bits(dtype), False, out)
 
