@@ -19,7 +19,7 @@ KERNELS = [
     ("frontdoor/add.h", "neon_add_u8u8_u8", "16 elements", "umull", 4, 29),
     ("frontdoor/add_8p8to32.h", "neon_add_u8u8_s32", "16 elements", "mla", 8, 32),
     ("frontdoor/mul.h", "neon_mul_u8u8_u8", "16 elements", "mla", 8, 53),
-    ("frontdoor/quantize.h", "neon_quantize_f32_8", "16 elements", "fcvtns", 4, 38),
+    ("frontdoor/quantize.h", "neon_quantize_f32_8", "16 elements", "fcvtns", 4, 30),
     ("core/dequantize.h", "neon_dequantize_u8_f32", "16 elements", "fmul", 4, 23),
     ("core/integer_stage.h", "neon_stage_8", "16 elements", "smlal sshl", 4, 40),
     ("core/integer_stage.h", "neon_stage_s32", "16 elements", "smlal sshl", 4, 32),

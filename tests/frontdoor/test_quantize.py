@@ -129,20 +129,36 @@ def test_quantize_saturates_infinities_and_gives_nan_the_lowest_code_if_told_to(
             assert (np.delete(t.data, at) == zero).all()
 
 
-@pytest.mark.parametrize("size", [1, 63, 200, 20001])
+@pytest.mark.parametrize("size", [1, 63, 64, 200, 20001, 400003])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16])
 @pytest.mark.parametrize("ends", [(-1.0, 1.0), (0.0, 0.0)])
+@pytest.mark.usefixtures("tier")
 def test_quantize_refuses_nan_and_leaves_out_alone(size, dtype, ends):
+    before = np.arange(size + 1).astype(dtype)
+    memory = before.copy()
     for at in {*range(0, size, max(7, size // 3)), size - 1}:
-        x, out = np.zeros(size, np.float32), np.arange(size).astype(dtype)
+        x = np.zeros(size, np.float32)
         x[at] = np.nan
-        for keywords in ({}, {"out": out}, {"out": out[::-1]}):
+        for out in (None, memory[1:], memory[:-1], memory[:0:-1]):
             with pytest.raises(ValueError, match=r"^x: has NaN; nan='lowest' gives it the lowest code"):
-                on_every_tier(qops.quantize, x, *ends, dtype=dtype, **keywords)
-            assert (out == np.arange(size).astype(dtype)).all()
-        x[at] = np.inf
-        x[0] = -np.inf if at else np.inf
-        on_every_tier(qops.quantize, x, *ends, dtype=dtype)  # which times 0 only look like NaN
+                qops.quantize(x, *ends, dtype=dtype, out=out)
+        assert (memory == before).all()
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 200, 20001, 400003])
+@pytest.mark.parametrize("ends", [(-1.0, 1.0), (0.0, 0.0)])
+@pytest.mark.usefixtures("tier")
+def test_quantize_takes_infinities_that_times_0_look_like_nan(size, ends):
+    zero, out = qops.quantize(0.0, *ends).data, np.empty(size, np.uint8)
+    for at in {0, size // 2, size - 1}:
+        x, codes = np.zeros(size, np.float32), np.full(size, zero)
+        x[0], codes[0] = -np.inf, 0
+        x[at], codes[at] = np.inf, 255 if ends[1] else 0
+        for result in (qops.quantize(x, *ends).data, qops.quantize(x, *ends, out=out).data):
+            np.testing.assert_array_equal(result, codes)
+
+
+def test_quantize_refuses_another_word_for_nan():
     with pytest.raises(ValueError, match=r"^nan: 'zero' is neither 'raise' nor 'lowest'"):
         qops.quantize([0.0], 0.0, 1.0, nan="zero")
 

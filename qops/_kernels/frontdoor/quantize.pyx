@@ -21,8 +21,10 @@ import numpy as np
 cnp.import_array()
 
 cdef extern from "frontdoor/quantize.h":
-    Py_ssize_t quantize_f32_8__simd(int, const float*, void*, Py_ssize_t, float, int, int, int*, bint,
-                                    bint) nogil
+    ctypedef struct quantize_8:
+        float inv_scale
+        int zero_point, lowest
+    Py_ssize_t quantize_f32_8__simd(int, const float*, void*, void*, Py_ssize_t, quantize_8, bint, int*) nogil
 
 cdef object UINT8 = np.uint8
 cdef str ITS_NAME = "uint8"
@@ -32,26 +34,26 @@ cdef str GIVES_NO_RANGE = "x: has NaN, infinite values or some beyond float32, s
 cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, so it is rounded half to even
 
 cdef enum:
-    BLOCK = 1 << 12  # codes that are still in the nearest cache when they are written over
-    FAR = 1 << 18  # values, which the near caches do not hold
     FEW = 1 << 14  # bytes that are kept without asking for memory
+    LINE = 64  # bytes of a cache line, in which what is kept lies as it did
 
 cdef struct ToCodes:
     float inv_scale
     int zero_point, lowest, highest, typenum
     int saw_nan
-    bint streams, fetches  # whether codes are stored past the caches, and x is fetched ahead
     char* kept  # where to put what the output held, in case that a NaN is refused; NULL: it is not kept
 
 
-cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexcept nogil:
+cdef void quantize_f32(const float* x, code* c, char* kept, Py_ssize_t n, ToCodes* p) noexcept nogil:
     """c = saturate(round_half_even(x * inv_scale) + zero_point); NaN gives the lowest code, and is noticed."""
     cdef float scaled, bottom = <float>(p.lowest - p.zero_point), top = <float>(p.highest - p.zero_point)
     cdef int saw_nan = 0, zero_point = p.zero_point
     cdef Py_ssize_t i = 0
     if code is uint8_t or code is int8_t:
-        i = quantize_f32_8__simd(tier(), x, c, n, p.inv_scale, zero_point, p.lowest, &saw_nan,
-                                 p.streams, p.fetches)
+        i = quantize_f32_8__simd(tier(), x, c, kept, n, quantize_8(p.inv_scale, zero_point, p.lowest),
+                                 n >= STREAM and kept == NULL, &saw_nan)
+    if kept != NULL:
+        memcpy(kept + i * sizeof(code), c + i, (n - i) * sizeof(code))
     for i in range(i, n):
         scaled = x[i] * p.inv_scale
         saw_nan |= scaled != scaled
@@ -59,29 +61,17 @@ cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexce
     p.saw_nan |= saw_nan
 
 
-cdef void quantize_to(const float* x, char* codes, Py_ssize_t n, ToCodes* p) noexcept nogil:
-    if p.typenum == cnp.NPY_UINT8:
-        quantize_f32(x, <uint8_t*>codes, n, p)
-    elif p.typenum == cnp.NPY_INT8:
-        quantize_f32(x, <int8_t*>codes, n, p)
-    elif p.typenum == cnp.NPY_UINT16:
-        quantize_f32(x, <uint16_t*>codes, n, p)
-    else:
-        quantize_f32(x, <int16_t*>codes, n, p)
-
-
 cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef ToCodes* p = <ToCodes*>using
     cdef const float* x = <float*>data[0]
-    cdef Py_ssize_t i, some, size = 1 if p.typenum <= cnp.NPY_UINT8 else 2
-    p.streams, p.fetches = n >= STREAM and p.kept == NULL, n >= FAR
-    if p.kept == NULL:
-        quantize_to(x, data[1], n, p)
-        return
-    for i from 0 <= i < n by BLOCK:
-        some = min(n - i, <Py_ssize_t>BLOCK)
-        memcpy(p.kept + i * size, data[1] + i * size, some * size)
-        quantize_to(x + i, data[1] + i * size, some, p)
+    if p.typenum == cnp.NPY_UINT8:
+        quantize_f32(x, <uint8_t*>data[1], p.kept, n, p)
+    elif p.typenum == cnp.NPY_INT8:
+        quantize_f32(x, <int8_t*>data[1], p.kept, n, p)
+    elif p.typenum == cnp.NPY_UINT16:
+        quantize_f32(x, <uint16_t*>data[1], p.kept, n, p)
+    else:
+        quantize_f32(x, <int16_t*>data[1], p.kept, n, p)
 
 
 cdef int typenum_of(dtype) except -1:
@@ -102,11 +92,10 @@ cdef object keep(cnp.ndarray codes, cnp.ndarray values, char* few, ToCodes* p):
     """
     if not (cnp.PyArray_ISCARRAY_RO(values) and cnp.PyArray_ISCARRAY(codes)):
         return cnp.PyArray_NewCopy(codes, cnp.NPY_KEEPORDER)
-    p.kept = few
-    if cnp.PyArray_NBYTES(codes) <= FEW:
-        return None
-    cdef cnp.ndarray room = cnp.PyArray_EMPTY(codes.ndim, codes.shape, p.typenum, 0)
-    p.kept = cnp.PyArray_BYTES(room)
+    cdef cnp.npy_intp size = cnp.PyArray_NBYTES(codes) + LINE
+    cdef cnp.ndarray room = None if size <= FEW else cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
+    p.kept = few if room is None else cnp.PyArray_BYTES(room)
+    p.kept += <size_t>(cnp.PyArray_BYTES(codes) - p.kept) % LINE
     return room
 
 
@@ -148,7 +137,7 @@ def quantize(x, min=None, max=None, *, axis=None, dtype=ITS_NAME, nan=RAISE, out
     cdef int typenum = cnp.NPY_UINT8 if dtype is ITS_NAME or dtype is UINT8 else typenum_of(dtype)
     cdef const CodeType* row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # odd: signed
     cdef Ends ends
-    cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0, 0, 0, NULL)
+    cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0, NULL)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
         raise ValueError(f"nan: {nan!r:.80} is neither 'raise' nor 'lowest'")
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):

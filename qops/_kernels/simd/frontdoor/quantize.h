@@ -1,43 +1,63 @@
 /* The loops of quantize.pyx, many lanes at a time. */
 #ifdef TIER
 
-/* min keeps a NaN, which becomes the lowest int32 and saturates to 0 as everything too low does */
-TARGET static inline vec TIER(rounded)(const float *x, vecf inv_scale, vecf top)
+/* On x86 NaN becomes the lowest int32, and so does 2^31 and more, unless min has cut it; min keeps a NaN. */
+TARGET static inline vec TIER(rounded)(const float *x, vecf inv_scale, vecf top, int cuts)
 {
-    return f32_to_s32_rint(min_f32(top, mul_f32(load_f32(x), inv_scale)));
+    const vecf scaled = mul_f32(load_f32(x), inv_scale);
+    return f32_to_s32_rint(cuts ? min_f32(top, scaled) : scaled);
 }
 
-/* codes of u8, moved to s8 where `lowest` is -128: that flips their top bits; `fetch` is a constant of each call */
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(quantize_loop)(const float *x, uint8_t *c, ptrdiff_t n,
-                                                                                 float inv_scale, int zero_point,
-                                                                                 int lowest, int *saw_nan, int stream,
-                                                                                 int fetch)
+/* Codes of u8; where `lowest` is -128, their top bits are flipped, which makes them codes of s8. It says whether a step is
+ * as low as those of NaN and of what had to be cut. If it `keeps`, what c held goes to `kept`; `keeps`, `cuts` and `fetch`
+ * are constants in each call. */
+TARGET static inline __attribute__((always_inline)) int TIER(quantize_loop)(const float *x, uint8_t *c, uint8_t *kept,
+                                                                           ptrdiff_t n, quantize_8 p, int stream,
+                                                                           int keeps, int cuts, int fetch)
 {
-    const vecf inv = set1_f32(inv_scale), top = set1_f32((float)(255 - (zero_point - lowest)));
-    const vec zero = set1_s16((int16_t)(zero_point - lowest)), flip = set1_s16(lowest ? (int16_t)0x8080 : 0);
+    const vecf inv = set1_f32(p.inv_scale), top = set1_f32((float)(255 - (p.zero_point - p.lowest)));
+    const vec zero = set1_s16((int16_t)(p.zero_point - p.lowest)), flip = set1_s16(p.lowest ? (int16_t)0x8080 : 0);
+    const vec first = load(c), last = load(c + n - LANES); /* their neighbours write over them */
     const ptrdiff_t w = LANES / 4;
-    vec least = zero; /* of the steps, in 16 bits: the lowest of all if there is a NaN, or something very low */
+    const int far = n >= MANY;
+    vec least = zero; /* of the steps, in 16 bits */
 
-    if (n < LANES)
-        return 0;
     FOR_VECTORS(i, n, LANES, c) {
         for (int j = 0; fetch && j < LANES / 16; j++)
             __builtin_prefetch(x + i + AHEAD + 16 * j);
-        const vec lo = narrow_s32_s16(TIER(rounded)(x + i, inv, top), TIER(rounded)(x + i + w, inv, top));
-        const vec hi = narrow_s32_s16(TIER(rounded)(x + i + 2 * w, inv, top), TIER(rounded)(x + i + 3 * w, inv, top));
+        const vec lo = narrow_s32_s16(TIER(rounded)(x + i, inv, top, cuts), TIER(rounded)(x + i + w, inv, top, cuts));
+        const vec hi = narrow_s32_s16(TIER(rounded)(x + i + 2 * w, inv, top, cuts),
+                                      TIER(rounded)(x + i + 3 * w, inv, top, cuts));
         const vec codes = in_order(narrow_s16_u8(add_sat_s16(lo, zero), add_sat_s16(hi, zero)));
+        if (keeps) {
+            __builtin_prefetch(c + i + AHEAD, 1);
+            if (!far)
+                __builtin_prefetch(kept + i + AHEAD, 1);
+            store(kept + i, load(c + i), far);
+        }
         store(c + i, xor_bits(codes, flip), stream);
         least = min_s16(least, min_s16(lo, hi));
     }
-    *saw_nan |= any_equal_s16(least, set1_s16(INT16_MIN));
-    return done(n, stream);
+    if (keeps) {
+        store(kept, first, 0);
+        store(kept + n - LANES, last, 0);
+    }
+    return any_equal_s16(least, set1_s16(INT16_MIN));
 }
 
-TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff_t n, float inv_scale, int zero_point,
-                                             int lowest, int *saw_nan, int stream, int fetch)
+TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, uint8_t *kept, ptrdiff_t n, quantize_8 p,
+                                             int stream, int *saw_nan)
 {
-    return fetch ? TIER(quantize_loop)(x, c, n, inv_scale, zero_point, lowest, saw_nan, stream, 1)
-                 : TIER(quantize_loop)(x, c, n, inv_scale, zero_point, lowest, saw_nan, stream, 0);
+    if (n < LANES)
+        return 0;
+    const int fetch = n >= FAR;
+    const int low = kept ? fetch ? TIER(quantize_loop)(x, c, kept, n, p, stream, 1, 0, 1)
+                                 : TIER(quantize_loop)(x, c, kept, n, p, stream, 1, 0, 0)
+                    : fetch ? TIER(quantize_loop)(x, c, kept, n, p, stream, 0, 0, 1)
+                            : TIER(quantize_loop)(x, c, kept, n, p, stream, 0, 0, 0);
+    if (low)
+        *saw_nan |= TIER(quantize_loop)(x, c, kept, n, p, stream, 0, 1, 1);
+    return done(n, stream);
 }
 
 #else
@@ -45,13 +65,17 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff
 #define QOPS_QUANTIZE_H
 #include <stdint.h>
 
+typedef struct { float inv_scale; int zero_point, lowest; } quantize_8;
+/* from how many values on fetching them ahead pays, and storing what is kept past the caches */
+enum { FAR = 1 << 14, MANY = 3 << 17 };
+
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "core/tiers.h"
 
-static inline ptrdiff_t quantize_f32_8__simd(int tier, const float *x, void *c, ptrdiff_t n, float inv_scale,
-                                             int zero_point, int lowest, int *saw_nan, int stream, int fetch)
+static inline ptrdiff_t quantize_f32_8__simd(int tier, const float *x, void *c, void *kept, ptrdiff_t n, quantize_8 p,
+                                             int stream, int *saw_nan)
 {
-    return RUN_TIER(tier, quantize_f32_8, x, (uint8_t *)c, n, inv_scale, zero_point, lowest, saw_nan, stream, fetch);
+    return RUN_TIER(tier, quantize_f32_8, x, (uint8_t *)c, (uint8_t *)kept, n, p, stream, saw_nan);
 }
 #endif
 #endif
