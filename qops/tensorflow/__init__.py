@@ -1,8 +1,8 @@
 """What TensorFlow 2.21's quantized CPU kernels (x86) compute, bit for bit, on ``(data, min, max)`` triples.
 
 A quint8, qint8, quint16, qint16 or qint32 is numpy's uint8, int8, uint16, int16 or int32. The plain kernels are
-modelled (``TF_ENABLE_ONEDNN_OPTS=0``); `quantize_v2` and `dequantize` give other results with oneDNN on, which is
-TensorFlow's default on x86, and have an argument for it.
+modelled (``TF_ENABLE_ONEDNN_OPTS=0``). `quantize_v2`, `dequantize` and `quantized_avg_pool` give other results with
+oneDNN on, which is TensorFlow's default on x86, and have an argument for it.
 
 The ops whose names begin with ``uniform_`` take scales and zero points instead, and return arrays.
 """

@@ -20,7 +20,7 @@ TYPES = {
     "qint16": TABLE["s16"],
     "qint32": TABLE["s32_affine"],
 }
-"""What the codes of each of TensorFlow's quantized types stand for, but in mode SCALED."""
+"""What the codes of each of TensorFlow's quantized types stand for, except in mode SCALED."""
 STEPS, STEPS_32 = TYPES["quint8"].steps, TYPES["qint32"].steps
 AFFINE = read_as(TYPES["qint32"].name)
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
@@ -28,7 +28,7 @@ Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
 
 def number(value: Any, name: str) -> float:
-    """Give `value` as a float32; ValueError if it is not finite or, with TensorFlow's words, has a rank."""
+    """Give `value` as a float32; ValueError if it is not finite or, in TensorFlow's words, has a rank."""
     if type(value) is not float and np.ndim(value) != 0:
         raise ValueError(f"{name}: must be rank 0 but is rank {np.ndim(value)}, got {value}")
     return float(real(value, name))
@@ -57,7 +57,7 @@ def ranges_of(lo: Any, hi: Any, names: str, steps: int = 0) -> list[tuple[float,
 def operands(steps: int, allowed: tuple[str, ...], **tensors: TensorLike) -> list[Checked]:
     """Give each triple as (codes of one of the types `allowed`, min, max); `steps` as for `checked`.
 
-    Arrays are looked at when all numbers are read: a number may be an object that runs code, and so change them.
+    The arrays are checked after all numbers are read, because a number may be an object whose code changes an array.
     """
     usual = fit(steps, typenums_of(allowed), *tensors.values())
     if usual is not None:
@@ -148,7 +148,7 @@ def into(
 
 
 def put(out: NDArray[Any] | None, codes: NDArray[Any]) -> NDArray[Any]:
-    """Give the codes, in `out` if there is one."""
+    """Give the codes, copied to `out` if there is one."""
     if out is None or out is codes:
         return codes
     out[...] = codes

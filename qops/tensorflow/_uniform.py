@@ -1,4 +1,4 @@
-"""What the Uniform* ops share: scales and zero points, one or one a slice, and the step from one scale to another."""
+"""What the Uniform* ops share: scales and zero points of tensors or slices, and the step from one scale to another."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from qops.qtensor import int32, integer
 from qops.tensorflow._checks import TYPES, each_slice, numbers
 
 LOWEST, HIGHEST = TYPES["qint32"].lowest, TYPES["qint32"].highest
-LARGEST = 2.0**30 - 0.25  # from here on a quotient of scales has the largest multiplier and shift
+LARGEST = 2.0**30 - 0.25  # from here on, a quotient of scales becomes the largest multiplier and shift
 
 
 class Affine(NamedTuple):
-    """The scales and zero points of a tensor, one or one a slice."""
+    """The scales and zero points of a tensor: one, or one for each slice."""
 
     axis: int
     scales: list[float]
     zero_points: list[int]
 
     def of(self, i: int) -> tuple[float, int]:
-        """Give those of a slice."""
+        """Give the scale and the zero point of a slice."""
         i = i if len(self.scales) > 1 else 0
         return self.scales[i], self.zero_points[i]
 
 
 class Given(NamedTuple):
-    """Scales and zero points as the caller gave them, read; they are checked when the array is there."""
+    """Scales and zero points of a caller as Python numbers; `fit` checks them once the shape of the tensor is known."""
 
     prefix: str
     scales: list[float]
@@ -77,7 +77,7 @@ def integers(values: Any, name: str) -> tuple[list[int], tuple[int, ...]]:
 
 
 def ends(lowest: Any, highest: Any, prefix: str, T: str) -> tuple[int, int]:
-    """Give the lowest and highest code, those of the type where None; the highest may be below the lowest."""
+    """Give the lowest and highest code; None stands for those of the type. The highest may be below the lowest."""
     row = TYPES[T]
     low = int32(row.lowest if lowest is None else lowest, f"{prefix}quantization_min_val")
     high = int32(row.highest if highest is None else highest, f"{prefix}quantization_max_val")
@@ -87,9 +87,9 @@ def ends(lowest: Any, highest: Any, prefix: str, T: str) -> tuple[int, int]:
 def scaling(
     factor: float, in_zero: int, zero: int, lowest: int = LOWEST, highest: int = HIGHEST, is_slice: bool = False
 ) -> Scaling:
-    """Give the step from one scale and zero point to others, `factor` the quotient of the scales.
+    """Give the step from one scale and zero point to others, where `factor` is the quotient of the scales.
 
-    TensorFlow subtracts the zero point of a slice in 64 bits. Where the ends are crossed, the lowest code it is.
+    TensorFlow subtracts the zero point of a slice in 64 bits. If `lowest` is above `highest`, all codes are `lowest`.
     """
     multiplier, right_shift = (HIGHEST, 1) if factor >= LARGEST else quantize_multiplier(factor)
     return Scaling(multiplier, right_shift, in_zero, zero, lowest, max(lowest, highest), is_slice)
@@ -98,9 +98,9 @@ def scaling(
 def of_products(
     lhs: Given, rhs: Given, output: Given, shapes: tuple[tuple[int, ...], ...], axes: tuple[int, int]
 ) -> tuple[Affine, Affine, Affine]:
-    """Give the scales and zero points of a product's operands and result, whose channels lie along these `axes`.
+    """Give the scales and zero points of the operands and of the result of a product.
 
-    ValueError where TensorFlow does not do it, or its process ends.
+    The channels of `rhs` and of the output lie along `axes`. ValueError if TensorFlow refuses, or its process ends.
     """
     if lhs.axis != -1:
         name = f"{lhs.prefix}quantization_axis"
@@ -119,7 +119,7 @@ def of_products(
 def codes_of_sums(
     sums: NDArray[np.int32], affines: tuple[Affine, Affine, Affine], lowest: int, highest: int, out: NDArray[np.int32]
 ) -> None:
-    """Write the codes of sums of products, the channels last; not over the sums."""
+    """Write the codes of sums of products, with the channels last, to `out`, which must not overlap the sums."""
     lhs, rhs, last = affines
 
     def run(i: int, acc: NDArray[Any], codes: NDArray[Any]) -> None:

@@ -27,8 +27,8 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     Parameters
     ----------
     x, y : (data, min, max)
-        uint8 tensors, min < max. Shapes: the same; one of them a single element; or such that, with adjacent axes
-        taken together, one operand repeats along one of two axes (see Hazards).
+        uint8 tensors, min < max. Their shapes are the same; or one of them is a single element; or one operand repeats
+        along one of two axes, when neighbouring axes are taken together (see Hazards).
     out : ndarray of int32, optional
         Where the codes are written; of the broadcast shape.
 
@@ -40,7 +40,7 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor; ``max_x must be larger than min_x``, NaN included; ``Incompatible shapes``;
+        An argument that is not such a tensor; ``max_x must be larger than min_x``, or NaN; ``Incompatible shapes``;
         ``Broadcast between ... is not supported``; no elements to repeat (``Must have some elements to add``); a range
         whose step is below the normal float32 or whose output range is beyond float32; an `out` that does not fit.
         Shapes that broadcast both ways, such as (3, 1) and (1, 4), where TensorFlow leaves outputs uninitialised.
@@ -56,8 +56,8 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     >>> quantized_add(wide, (all_codes, 0.0, 1.0)).data.any()
     np.False_
 
-    and is rounded coarsely before that. A single element is not, so adding 1 element or a tensor full of it differ,
-    here by as much as 92 codes:
+    A wider operand is still rounded coarsely. A single element is not, so adding one element gives another result than
+    adding a tensor that is filled with it, here by 92 codes:
 
     >>> x, y_range = (np.zeros(2, np.uint8), -1.0, 1.0), (-12.625, 3.3)
     >>> alone = quantized_add(x, (np.uint8(255), *y_range)).data
@@ -65,7 +65,8 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     >>> int(alone[0]), int(filled[0])
     (24022, 23930)
 
-    The operand that repeats is repeated along the *flat* index, which is wrong but for trailing axes. A column:
+    The operand that repeats is repeated along the *flat* index. That is right only if it has the last axes. A column
+    does not:
 
     >>> row_of_zeros, column = np.zeros((2, 3), np.uint8), np.array([[0], [255]], np.uint8)
     >>> z = quantized_add((row_of_zeros, 0.0, 1.0), (column, 0.0, 1.0))
@@ -110,7 +111,7 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     input : (data, min, max)
         uint8 or int8, at least 2-D; the range in any order.
     bias : (data, min, max)
-        Of the same type, 1-D, as long as the last axis of `input`.
+        Codes of the same type, 1-D, as many as the last axis of `input` is long.
     out : ndarray of int32, optional
         Where the codes are written; of the shape of `input`.
 
@@ -122,23 +123,24 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor (``Input tensor must be at least 2D``, ``Biases must be 1D``, ``Must provide
-        as many biases as the last dimension of the input tensor``, ``at least 1 bias``); a range that is not finite or
-        whose step is below the normal float32; an output range beyond float32; an `out` that does not fit.
+        An argument that is not such a tensor (``Input tensor must be at least 2D``, ``Biases must be 1D``, ``Must
+        provide as many biases as the last dimension of the input tensor``, ``at least 1 bias``); a range that is not
+        finite or whose step is below the normal float32; an output range beyond float32; an `out` that does not fit.
 
     Notes
     -----
     Source: TensorFlow, ``quantized_bias_add_op.cc``, ``quantization_utils.h``.
 
-    **Hazards.** The factor is 2**17 here and 2**14 in `quantized_add`. The sum wraps; it does when all ranges are
-    (0, 0), where each of the three terms is the lowest code:
+    **Hazards.** The factor is 2**17 here and 2**14 in `quantized_add`. The sum can wrap. If all ranges are (0, 0), it
+    does, because each of the three terms is the lowest code then:
 
     >>> import numpy as np
     >>> zeros = np.zeros((1, 2), np.uint8)
     >>> quantized_bias_add((zeros, 0.0, 0.0), (zeros[0], 0.0, 0.0))
     QTensor(data=array([[-2147483648, -2147483648]], dtype=int32), min=-0.0, max=0.0)
 
-    A range whose min is no whole number of steps from 0 is read shifted, by up to half a step. 255.4 + 0:
+    A range whose min is not a whole number of steps from 0 is read as if it were moved by up to half a step. Here
+    255.4 + 0 gives 255:
 
     >>> t = quantized_bias_add((np.uint8([[255]]), 0.4, 255.4), (np.uint8([0]), 0.0, 1.0))
     >>> round(float(t.data[0, 0] * t.scale), 1)

@@ -25,22 +25,22 @@ def quantized_batch_norm_with_global_normalization(
 ) -> QTensor:
     """Normalize the channels of images: ``(t - m) / sqrt(v + variance_epsilon) * gamma + beta``, to int32 codes.
 
-    The result has the range (-2**20, 2**20), of which 1 is 2048 codes, whatever the data. In float32, one rounding an
-    operation, without gamma if not `scale_after_normalization`::
+    Whatever the data, the result has the range (-2**20, 2**20), in which 1 is 2048 codes. In float32, each operation
+    rounded, without gamma if `scale_after_normalization` is False::
 
         scale = 1 / sqrt(v + variance_epsilon) * gamma    offset = -m * scale + beta
         result = code(t) * code(scale) / 2048 + code(offset)
 
-    where code(x) is x in 2048ths, rounded half away from 0 in float64, which saturates. Product and sum are those of
-    int32, which wrap; the division goes toward 0. The value of a uint8 code is counted from
-    min, which is first moved to the nearest whole step.
+    where code(x) is 2048 * x in float64, rounded half away from 0 and saturated to int32. The product and the sum are
+    those of int32, which wrap; the division truncates. The value of a uint8 code is counted from min, which is first
+    moved to the nearest whole step.
 
     Parameters
     ----------
     t : (data, min, max)
         uint8 images (N, H, W, C), C at least 2; the range in any order.
     m, v, beta, gamma : (data, min, max)
-        uint8, C each: mean, variance, and what is added and multiplied; the ranges in any order.
+        uint8, C values each: the mean, the variance, what is added, what is multiplied; the ranges in any order.
     variance_epsilon : float
         Added to the variance.
     scale_after_normalization : bool
@@ -56,17 +56,17 @@ def quantized_batch_norm_with_global_normalization(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor (``must be 4-dimensional``, ``must be 1-dimensional``, ``Must have at least a
-        mean value``, ``must have the same shape``); a range that is not finite, or whose step is below the normal
-        float32; a variance that is not above 0 with `variance_epsilon`, whose code TensorFlow leaves undefined; an
-        `out` that does not fit or overlaps a tensor.
+        An argument that is not such a tensor (``must be 4-dimensional``, ``must be 1-dimensional``, ``Must have at
+        least a mean value``, ``must have the same shape``); a range that is not finite, or whose step is below the
+        normal float32; a variance that is not above 0 with `variance_epsilon`, whose code TensorFlow leaves undefined;
+        an `out` that does not fit or overlaps a tensor.
 
     Notes
     -----
     Source: TensorFlow, ``quantized_batch_norm_op.cc``, ``quantization_utils.h``.
 
-    **Hazards.** The product wraps as soon as t / sqrt(v) reaches 512. 30 / sqrt(0.0039 + 1e-3), which is 428, and 40 by
-    the same, which is 571:
+    **Hazards.** The product wraps as soon as t / sqrt(v) reaches 512. Here the exact results are
+    30 / sqrt(0.0039 + 1e-3) = 428 and 40 / sqrt(0.0039 + 1e-3) = 571:
 
     >>> import numpy as np
     >>> channel, least = (np.uint8([0, 0]), 0.0, 1.0), (np.uint8([1, 1]), 0.0, 1.0)
@@ -75,7 +75,7 @@ def quantized_batch_norm_with_global_normalization(
     >>> np.round(y.data.ravel() / 2048).tolist()
     [428.0, -454.0]
 
-    A result has 11 fractional bits, and so has the scale: of a variance of 1e6 nothing much is left.
+    The scale has 11 fractional bits, like the result. With a variance of 1e6 its code, 2.048, is rounded to 2:
 
     >>> wide = np.uint8([255, 255]), 0.0, 1e6
     >>> y = quantized_batch_norm_with_global_normalization(t, channel, wide, channel, channel, 1e-3, False)

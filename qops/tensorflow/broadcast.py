@@ -10,10 +10,11 @@ from qops.tensorflow._checks import Checked, shape_text
 
 
 def collapsed(x: tuple[int, ...], y: tuple[int, ...], nothing: str) -> list[str]:
-    """Tell who repeats ("x", "y", "") along each axis, axes of 1 dropped and neighbours alike taken together.
+    """Tell which operand repeats along each axis: "x", "y", or "" for neither.
 
-    ValueError for shapes that TensorFlow refuses, in the words `nothing` where there is nothing to repeat, and for
-    those whose results it leaves uninitialised.
+    Axes of length 1 are dropped, and neighbouring axes along which the same operand repeats are taken together.
+    ValueError for shapes that TensorFlow refuses, with the words `nothing` if there are no elements to repeat, and for
+    shapes whose results TensorFlow leaves uninitialised.
     """
     if x == y:
         return [""]
@@ -33,7 +34,7 @@ def collapsed(x: tuple[int, ...], y: tuple[int, ...], nothing: str) -> list[str]
 
 
 def repeated(x: Checked, y: Checked, shape: tuple[int, ...]) -> tuple[Checked, Checked]:
-    """Repeat the codes of the smaller one along two axes, flat, over and over, in the shape `shape`."""
+    """Fill `shape` with the codes of the smaller operand, in row-major order, over and over again."""
     return (_cycled(x, shape), y) if x[0].size < y[0].size else (x, _cycled(y, shape))
 
 

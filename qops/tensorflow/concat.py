@@ -16,9 +16,9 @@ from qops.tensorflow._checks import STEPS, STEPS_32, Checked, operands, shape_te
 def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDArray[Any] | None = None) -> QTensor:
     """Put tensors side by side along an axis, recoded into a range that holds all of theirs.
 
-    That range is ``min(0, all min), max(all max)`` of uint8 codes, ``-m, m`` of int32 codes, m the largest distance of
-    an end from 0. A tensor of just that range is copied. Of others, in float32, one rounding an operation, with the
-    lowest code L and N the number of codes less 1, rounding half away from zero::
+    For uint8 codes that range is ``min(0, all min), max(all max)``. For int32 codes it is ``-m, m``, where m is the
+    largest distance of an end from 0. A tensor that has this range is copied. The others are recoded in float32, each
+    operation rounded, where L is the lowest code, N the number of codes less 1, and round is half away from zero::
 
         step = (in_max - in_min) / N    value = (round(in_min / step) * step - L * step) + q * step
         per_unit = N / (out_max - out_min)    code = clamp(round(value * per_unit) - (round(out_min * per_unit) - L))
@@ -31,19 +31,19 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
         At least two tensors, all of uint8 or all of int32 codes, whose shapes differ along the axis only; the ranges
         in any order.
     out : ndarray of uint8 or int32, optional
-        Where the codes are written; of their type and the shape of the result.
+        Where the codes are written; of the type of the codes and the shape of the result.
 
     Returns
     -------
     QTensor
-        Codes of the range of all.
+        Codes and the range that holds all.
 
     Raises
     ------
     TypeError, ValueError
-        Fewer than two tensors, an argument that is none; a range that is not finite, is wider than float32 or whose
-        step is below its normal numbers; an axis that is no integer (``Expected concatenating dimensions in the range
-        [0, rank)``: there is none for 0-d tensors, and none below 0); ``Ranks of all input tensors should match``;
+        Fewer than two tensors, or an argument that is not one; a range that is not finite, is wider than float32 or
+        whose step is below its normal numbers; an axis that is not an integer from 0 to below the number of dimensions
+        (``Expected concatenating dimensions in the range [0, rank)``); ``Ranks of all input tensors should match``;
         ``Dimensions of inputs should match``; an `out` that does not fit or overlaps an input.
 
     Notes
@@ -57,8 +57,8 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
     >>> quantized_concat(0, [t, t])
     QTensor(data=array([ 88, 172, 255,  88, 172, 255], dtype=uint8), min=0.0, max=7.25)
 
-    The ranges count of tensors without elements as well, and their number is not kept in step: what follows one is
-    recoded from the range of the one before. Here the last two codes should be 0 and 255:
+    The range of a tensor without elements counts too. And each tensor after it is recoded as if it had the range of the
+    tensor before it. Here the last two codes should be 0 and 255:
 
     >>> none, codes = np.uint8([]), np.uint8([0, 255])
     >>> quantized_concat(0, [(codes, 0.0, 4.0), (none, 0.0, 1.0), (codes, 0.0, 4.0)]).data

@@ -27,8 +27,8 @@ def quantized_conv2d(
     """Convolve uint8 images into int32 codes: the sums of ``(x - zero(x)) * (w - zero(w))``, modulo 2**32.
 
     The zeros are those of `quantized_mul`, not clamped to codes. The step of the result is the product of both steps,
-    in float32; ``max`` is 2**31 of its steps, and ``min = -max``. Padding is the low 8 bits of zero(x). It adds
-    nothing while zero(x) is a code, or below 0; above 255 it does (see Hazards).
+    in float32; ``max`` is 2**31 of its steps, and ``min = -max``. Padding is the low 8 bits of zero(x). It adds nothing
+    to a sum if zero(x) is a code, or below 0. If zero(x) is above 255, it does (see Hazards).
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def quantized_conv2d(
     strides : sequence of four int
         ``(1, s, s, 1)``.
     padding : str
-        ``VALID``, none; ``SAME``, ceil(size / s) windows, half of the pixels that they lack, rounded down, in front.
+        ``VALID``: none. ``SAME``: there are ceil(size / s) windows; half of the pixels that they lack, rounded down, is
+        put in front.
     dilations : sequence of four int
         All 1.
     out : ndarray of int32, optional
@@ -53,18 +54,18 @@ def quantized_conv2d(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor (``must be rank 4``, ``must have the same depth``); a range that is not
+        An argument that is not such a tensor (``must be rank 4``, ``must have the same depth``); a range that is not
         finite, or whose step is below the normal float32; a product of steps beyond float32; strides, padding or
         dilations other than above, in TensorFlow's words; no elements; an `out` that does not fit or overlaps an input.
         No filters, and filters larger than the images with VALID, which end TensorFlow's process.
 
     Notes
     -----
-    Source: TensorFlow, ``quantized_conv_ops.cc``, ``quantization_utils.h``; gemmlowp. An int8 filter is no case: the
-    plain kernel for it is one that does nothing, and gives no result.
+    Source: TensorFlow, ``quantized_conv_ops.cc``, ``quantization_utils.h``; gemmlowp. An int8 filter is not modelled:
+    TensorFlow's plain kernel for it does nothing and gives no result.
 
-    **Hazards.** The zero of a range below 0 is above 255, and its low 8 bits are another code, here that of -1.004.
-    The outer windows have one pixel of padding, and two of -1, of which the sum should be -2:
+    **Hazards.** The zero of a range below 0 is above 255, and its low 8 bits are another code, here that of -1.004. The
+    two outer windows see one pixel of padding and two pixels of -1, so their sums should be -2:
 
     >>> x = np.full((1, 1, 3, 1), 255, np.uint8), -2.0, -1.0
     >>> w = np.full((1, 3, 1, 1), 255, np.uint8), 0.0, 1.0
@@ -72,8 +73,8 @@ def quantized_conv2d(
     >>> np.round(t.data.ravel() * t.scale, 2)
     array([-3., -3., -3.])
 
-    SAME with a stride beyond the filter begins within the image: the first pixel is not seen here. From a stride of 4
-    on, so may VALID.
+    SAME with a stride that is longer than the filter begins inside the image, so that the first pixel is not read here.
+    VALID may do the same from a stride of 4 on.
 
     >>> x, w = np.uint8([1, 2, 3, 4, 5, 6]).reshape(1, 1, 6, 1), np.ones((1, 1, 1, 1), np.uint8)
     >>> quantized_conv2d((x, 0.0, 255.0), (w, 0.0, 255.0), (1, 3, 3, 1), "SAME").data.ravel()
@@ -116,7 +117,7 @@ def quantized_conv2d(
 
 
 def _stride(strides: Sequence[int], dilations: Sequence[int]) -> tuple[int, int]:
-    """Give the stride down and across; ValueError, in TensorFlow's words, of what it does not do."""
+    """Give the stride down and across; ValueError, in TensorFlow's words, for what it does not support."""
     steps = four(strides, "strides")
     if steps[0] != 1 or steps[3] != 1:
         raise ValueError(

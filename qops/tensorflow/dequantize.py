@@ -42,17 +42,18 @@ def dequantize(
     Parameters
     ----------
     input : (data, min, max)
-        uint8, int8, uint16, int16 or int32 codes; the range in any order, with an axis arrays, one entry a slice.
+        uint8, int8, uint16, int16 or int32 codes; the range in any order. With an axis, min and max are arrays with one
+        entry a slice.
     mode : {"MIN_COMBINED", "MIN_FIRST", "SCALED"}
         See above.
     narrow_range : bool
         Whether the lowest code was left unused: L is one higher in signed SCALED.
     axis : int
-        Axis along which each slice has its own range; -1, and like TensorFlow anything below, is none.
+        Axis along which each slice has its own range; -1 is none, and so is every number below, as in TensorFlow.
     onednn : bool
-        Whether to give what TensorFlow gives with oneDNN on, its default on x86. It takes over SCALED of quint8, qint8
-        and qint32 with axis -1. Only for quint8 with narrow_range the values are others: L is 1 there, and the step
-        max(min / L, max / H), as of signed codes.
+        Whether to give what TensorFlow gives with oneDNN on, its default on x86. oneDNN takes over SCALED of quint8,
+        qint8 and qint32 with axis -1. The values differ for quint8 with narrow_range only: there L is 1, and the step
+        is max(min / L, max / H), as for signed codes.
     out : ndarray of float32, optional
         Where the values are written; of the shape of the codes.
 
@@ -63,17 +64,17 @@ def dequantize(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor; a mode that is not in the list; an axis for MIN_FIRST, beyond the
-        dimensions, of size 0; not ``as many elements as input on the dequantization axis`` in min and max; a range
+        An argument that is not such a tensor; a mode that is not in the list; an axis for MIN_FIRST, beyond the
+        dimensions, or of size 0; min and max without ``as many elements as input on the dequantization axis``; a range
         that is not finite or whose step is below the normal float32; an `out` that does not fit. Where oneDNN takes
-        over: qint32 codes, 0-d ones, more than 5 axes, and no codes at all, which abort TensorFlow's process.
+        over: qint32 codes; codes with 0 or more than 5 axes; and no codes at all, which abort TensorFlow's process.
 
     Notes
     -----
     Source: TensorFlow, ``dequantize_op.cc``, ``mkl_dequantize_op.cc``, ``quantization_utils.h``.
 
-    **Hazards.** qint32 codes go through float32, which has 24 bits, and in SCALED, unless several slices have
-    ranges of their own, back to int32, which wraps:
+    **Hazards.** qint32 codes become float32, which has 24 bits. In SCALED they become int32 again, which wraps, unless
+    several slices have ranges of their own:
 
     >>> import numpy as np
     >>> codes = np.int32([2**31 - 1, 2**31 - 65, -(2**31)])
@@ -82,14 +83,15 @@ def dequantize(
     >>> dequantize((codes, [-1.0] * 3, [1.0] * 3), mode="SCALED", axis=0)
     array([ 1.        ,  0.99999994, -1.        ], dtype=float32)
 
-    MIN_FIRST does not give back what `quantize_v2` was given, not even 0, in the most common of ranges (one divides by
-    the step and finds -127.49999, the other multiplies by its inverse and finds -127.5):
+    MIN_FIRST does not give back what `quantize_v2` was given, not even 0 in the most common of ranges. One of them
+    divides by the step and finds -127.49999, the other multiplies by its inverse and finds -127.5:
 
     >>> from qops.tensorflow import quantize_v2
     >>> dequantize(quantize_v2(np.float32([0.0]), -1.0, 1.0, mode="MIN_FIRST"), mode="MIN_FIRST")
     array([0.00784314], dtype=float32)
 
-    By an environment variable, the steps of quint8 codes of a narrow range above 0 become up to 255 times as wide:
+    An environment variable decides whether oneDNN is on. With narrow_range and a range above 0, that makes the steps of
+    quint8 codes up to 255 times as wide:
 
     >>> t = (np.uint8([0, 1, 2]), 2.5, 7.25)
     >>> dequantize(t, "SCALED", narrow_range=True)
@@ -97,12 +99,12 @@ def dequantize(
     >>> dequantize(t, "SCALED", narrow_range=True, onednn=True)
     array([0. , 2.5, 5. ], dtype=float32)
 
-    What is below the normal float32 (2**-126) is 0: an end of the range, the step, the value.
+    Whatever is below the normal float32 (2**-126) counts as 0: an end of the range, the step, a value:
 
     >>> dequantize((np.uint8([255]), 1e-38, 1e-38), mode="SCALED")
     array([0.], dtype=float32)
 
-    Nothing looks at the range, and SCALED of unsigned codes never at min:
+    The range is not checked, and SCALED of unsigned codes does not read min:
 
     >>> dequantize((np.uint8([0, 255]), 5.0, 1.0), mode="SCALED")
     array([0., 1.], dtype=float32)

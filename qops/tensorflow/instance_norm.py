@@ -30,8 +30,8 @@ def quantized_instance_norm(
         mean = sum(q) / (H * W)    var = sum((step * (q - mean))**2) / (H * W)
         y = step * (q - mean) * (1 / sqrt(var + variance_epsilon))
 
-    The range is that of all y, or the one given; if it is narrower than `min_separation`, max is
-    ``min + min_separation``. Then, with ``s = 255 / (y_max - y_min)``, rounding half away from zero::
+    The range is that of all y, or the given one. If it is narrower than `min_separation`, max becomes
+    ``min + min_separation``. Then, with ``s = 255 / (y_max - y_min)`` and rounding half away from zero::
 
         code = clamp(round(y * s) - round(y_min * s), 0, 255)
 
@@ -40,9 +40,9 @@ def quantized_instance_norm(
     x : (data, min, max)
         uint8 images (N, H, W, C), min < max.
     output_range_given : bool
-        Whether the range of the result is given.
+        Whether the result has the range that is given, instead of that of the data.
     given_y_min, given_y_max : float
-        That range.
+        The given range.
     variance_epsilon : float
         Added to the variance.
     min_separation : float
@@ -58,19 +58,19 @@ def quantized_instance_norm(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor; other numbers of dimensions, which end TensorFlow's process; no elements, of
-        which TensorFlow's range is infinite; ``input_min must be less than input_max``, ``given_y_min must be less than
-        given_y_max``; a number that is not finite; a variance that is not above 0 with `variance_epsilon`; a range
-        whose step is below the normal float32; an `out` that does not fit or overlaps `x`.
+        An argument that is not such a tensor; another number of dimensions than 4, which ends TensorFlow's process; no
+        elements, for which TensorFlow's range is infinite; ``input_min must be less than input_max``, ``given_y_min
+        must be less than given_y_max``; a number that is not finite; a variance that is not above 0 with
+        `variance_epsilon`; a range whose step is below the normal float32; an `out` that does not fit or overlaps `x`.
 
     Notes
     -----
-    Source: TensorFlow, ``quantized_instance_norm.cc``, ``quantization_utils.h``, and Eigen, which sums up the squares
-    in another order, and whose inverse square root is not rounded correctly: the range that TensorFlow finds may differ
-    by a few units of the last place, 1e-6 of its size, and a code that is all but a tie with it.
+    Source: TensorFlow, ``quantized_instance_norm.cc``, ``quantization_utils.h``, and Eigen. Eigen adds up the squares
+    in another order, and its inverse square root is not correctly rounded. So TensorFlow's range may differ by a few
+    units in the last place, 1e-6 of its size, and so may a code whose value is nearly a tie.
 
-    **Hazards.** The range depends on the data, so the same pixel has another code in each batch; the mean of a channel
-    is seldom a code:
+    **Hazards.** The range depends on the data, so the same pixel gets another code in another batch. The mean of a
+    channel, which becomes 0, is seldom on a code:
 
     >>> import numpy as np
     >>> x = np.uint8([0, 255, 255, 255]).reshape(1, 2, 2, 1)
@@ -78,7 +78,8 @@ def quantized_instance_norm(
     >>> t.data.ravel(), round(t.min, 3), round(t.max, 3)
     (array([  0, 255, 255, 255], dtype=uint8), -1.732, 0.577)
 
-    A channel of one value becomes 0, which a range of no width still shows as code 0 of (0, 0.001):
+    If all pixels of a channel are the same, they become 0. If all channels are such, the range is (0, 0.001), and 0 has
+    code 0:
 
     >>> quantized_instance_norm((np.full((1, 2, 2, 1), 77, np.uint8), -1.0, 1.0)).data.ravel()
     array([0, 0, 0, 0], dtype=uint8)
@@ -126,9 +127,9 @@ def quantized_instance_norm(
 def _normalized(
     places: NDArray[np.int64], count: int, step: F32, epsilon: F32
 ) -> tuple[NDArray[F32], NDArray[np.bool]]:
-    """Give what each code of each channel becomes, 256 a channel, and whether it occurs.
+    """Give the result for each of the 256 codes of each channel, and whether the code occurs there.
 
-    `places`: 256 times the channel and the code of each element.
+    `places` holds 256 * channel + code for each element.
     """
     channels = places.shape[0] * places.shape[3]
     often = np.bincount(places.ravel(), minlength=256 * channels).reshape(channels, 256)

@@ -34,7 +34,7 @@ def quantized_matmul(
     b : (data, min, max)
         uint8 matrix (K, N), min < max.
     transpose_a, transpose_b : bool
-        Whether the matrix is given as (K, M), as (N, K).
+        Whether `a` is given as (K, M), and `b` as (N, K).
     out : ndarray of int32, optional
         Where the codes are written; of shape (M, N).
 
@@ -46,7 +46,7 @@ def quantized_matmul(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor; ``In[0] is not a matrix``; ``Matrix size-incompatible``; ``max_a must be
+        An argument that is not such a tensor; ``In[0] is not a matrix``; ``Matrix size-incompatible``; ``max_a must be
         larger than min_a``; a range whose step is below the normal float32; a product of steps beyond float32; an
         `out` that does not fit or overlaps an input. K = 0, for which TensorFlow gives memory that it has not written.
 
@@ -54,7 +54,8 @@ def quantized_matmul(
     -----
     Source: TensorFlow, ``quantized_matmul_op.cc``, ``quantization_utils.h``; gemmlowp.
 
-    **Hazards.** A zero between two codes is rounded to one, here 127.5 to 128: what is lost a product adds up over K.
+    **Hazards.** A zero between two codes is rounded to one of them, here 127.5 to 128. What each product loses by that
+    adds up over K:
 
     >>> row, column = np.full((1, 100), 255, np.uint8), np.full((100, 1), 255, np.uint8)
     >>> t = quantized_matmul((row, -1.0, 1.0), (column, -1.0, 1.0))
@@ -90,7 +91,7 @@ def quantized_matmul(
 
 
 def _matrix(data: NDArray[Any], name: str, is_turned: object, flag_name: str) -> NDArray[Any]:
-    """Give a factor, turned as the flag says."""
+    """Give a matrix, transposed if the flag says so."""
     if data.ndim != 2:
         raise ValueError(f"{name} is not a matrix, got shape {shape_text(data.shape)}")
     return data.T if flag(is_turned, flag_name) else data

@@ -38,28 +38,29 @@ def quantized_mul(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor; ``max_x must be larger than min_x``, NaN included; ``Incompatible shapes``;
-        ``Broadcast between ... is not supported``; no elements to repeat (``vector must have at least 1 element``); a
-        range whose step is below the normal float32; a product of steps beyond float32; an `out` that does not fit.
-        Shapes that broadcast both ways, such as (3, 1) and (1, 4), where TensorFlow leaves outputs uninitialised.
+        An argument that is not such a tensor; ``max_x must be larger than min_x``, NaN included; ``Incompatible
+        shapes``; ``Broadcast between ... is not supported``; no elements to repeat (``vector must have at least 1
+        element``); a range whose step is below the normal float32; a product of steps beyond float32; an `out` that
+        does not fit. Shapes that broadcast both ways, such as (3, 1) and (1, 4), where TensorFlow leaves outputs
+        uninitialised.
 
     Notes
     -----
     Source: TensorFlow, ``quantized_mul_op.cc``, ``quantization_utils.h``.
 
-    **Hazards.** The operand that repeats is repeated along the *flat* index, which is wrong but for trailing axes. A
-    column:
+    **Hazards.** The operand that repeats is repeated along the *flat* index. That is right only if it has the last
+    axes. A column does not:
 
     >>> ones, column = np.ones((2, 3), np.uint8), np.array([[1], [7]], np.uint8)
     >>> quantized_mul((ones, 0.0, 255.0), (column, 0.0, 255.0)).data
     array([[1, 7, 1],
            [7, 1, 7]], dtype=int32)
 
-    A zero between two codes is rounded to one, here 127.5 to 128, so that -1 * 1 is not -1:
+    A zero between two codes is rounded to one of them, here 127.5 to 128. So -1 is read as -1.0039, and 1 as 0.9961:
 
     >>> t = quantized_mul((np.uint8([0]), -1.0, 1.0), (np.uint8([255]), -1.0, 1.0))
-    >>> round(float(t.data[0] * t.scale), 4)
-    -1.0
+    >>> round(float(t.data[0] * t.scale), 5)
+    -0.99998
 
     In a range far from 0 the zero is far from the codes, and the product wraps:
 

@@ -27,17 +27,18 @@ def quantized_max_pool(
     *,
     out: NDArray[Any] | None = None,
 ) -> QTensor:
-    """Take the highest code of each window; padding is left out. The range does not change.
+    """Take the highest code of each window; padding does not count. The range does not change.
 
     Parameters
     ----------
     input : (data, min, max)
         uint8 or int8 images (N, H, W, C); the range in any order.
     ksize, strides : sequence of four int
-        Lengths of the window and of its steps: 1 along N; along C the window is 1 and the step plays no part.
+        Length of the window and of its steps along each axis. Both are 1 along N. Along C the window is 1, and its step
+        has no effect.
     padding : str
-        ``VALID``, none; ``SAME``, ceil(size / stride) windows, half of the pixels that they lack, rounded down, in
-        front.
+        ``VALID``: none. ``SAME``: there are ceil(size / stride) windows; half of the pixels that they lack, rounded
+        down, is put in front.
     out : ndarray of uint8 or int8, optional
         Where the codes are written; of the type of the input and of shape (N, OH, OW, C).
 
@@ -49,8 +50,8 @@ def quantized_max_pool(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor (``must have 2 spatial dimensions``); a range that is not finite or is wider
-        than float32; ``Pooling is not yet supported on the batch dimension``; ``Non-spatial pooling is not yet
+        An argument that is not such a tensor (``must have 2 spatial dimensions``); a range that is not finite or is
+        wider than float32; ``Pooling is not yet supported on the batch dimension``; ``Non-spatial pooling is not yet
         supported``; a window or step below 1; another padding; ``Computed output size would be negative``; an `out`
         that does not fit or overlaps the data.
 
@@ -58,8 +59,8 @@ def quantized_max_pool(
     -----
     Source: TensorFlow, ``quantized_pooling_ops.cc``, ``pooling_ops_common.cc``.
 
-    **Hazards.** A window larger than the images is no error with ``VALID`` unless it is by more than a stride. There
-    are no windows then:
+    **Hazards.** With ``VALID``, a window that is larger than the images is an error only if it is larger by more than a
+    stride. If it is not, there are no windows:
 
     >>> import numpy as np
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1)
@@ -88,16 +89,16 @@ def quantized_avg_pool(
     onednn: bool = False,
     out: NDArray[Any] | None = None,
 ) -> QTensor:
-    """Take the mean of each window's codes, of which padding is none: ``sum / count``, cut toward 0. The range stays.
+    """Take the mean of the codes of each window; padding does not count. The range does not change.
 
-    With oneDNN, ``half_even(sum / count)`` in float32.
+    The mean is ``truncate(sum / count)`` in integers. With oneDNN it is ``half_even(sum / count)`` in float32.
 
     Parameters
     ----------
     input : (data, min, max)
         uint8 or int8 images (N, H, W, C); the range in any order.
     ksize, strides : sequence of four int
-        Lengths of the window and of its steps, as `quantized_max_pool` takes them.
+        Length of the window and of its steps, as `quantized_max_pool` takes them.
     padding : str
         ``VALID`` or ``SAME``, as `quantized_max_pool` takes it.
     onednn : bool
@@ -113,15 +114,15 @@ def quantized_avg_pool(
     Raises
     ------
     TypeError, ValueError
-        As `quantized_max_pool`; a window of length 0, which ends TensorFlow's process, raises too.
+        What `quantized_max_pool` refuses, and a window of length 0, which ends TensorFlow's process.
 
     Notes
     -----
     Source: TensorFlow, ``quantized_pooling_ops.cc``, ``mkl_avgpooling_op.cc``. With oneDNN TensorFlow takes windows
     along C as well, which are refused here.
 
-    **Hazards.** The same call, the same machine, other codes, by an environment variable; without oneDNN a mean is up
-    to a code too near to code 0, which of uint8 is min:
+    **Hazards.** An environment variable decides whether oneDNN is on, and so which codes the same call gives on the
+    same machine. Without oneDNN, a mean is up to one code too near to code 0, which is min for uint8:
 
     >>> import numpy as np
     >>> x = np.uint8([0, 1, 1, 1, 2, 2, 2, 3]).reshape(1, 2, 4, 1)
@@ -130,7 +131,7 @@ def quantized_avg_pool(
     >>> quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME", onednn=True).data.ravel()
     array([1, 2], dtype=uint8)
 
-    Where there are no windows, oneDNN gives no range either:
+    If there are no windows, oneDNN gives no range either:
 
     >>> quantized_avg_pool((x, 0.0, 1.0), (1, 3, 3, 1), (1, 2, 2, 1), "VALID", onednn=True).min
     array([], dtype=float32)
@@ -164,7 +165,7 @@ def _checked(
 def _nothing(
     image: NDArray[Any], kernel: tuple[int, int], stride: tuple[int, int], rule: str, out: NDArray[Any] | None
 ) -> NDArray[Any]:
-    """Give the result of no element; ValueError if TensorFlow finds that it had fewer."""
+    """Give a result without elements; ValueError if TensorFlow computes a number of windows below 0."""
     size = image.shape[1:3]
     places = tuple([_places(rule, size[i], kernel[i], stride[i]) for i in (0, 1)])
     if min(places) < 0:

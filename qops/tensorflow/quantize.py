@@ -42,8 +42,8 @@ def quantize_v2(
 
         a = min(0, min_range)    b = max(0, max_range, a + ensure_minimum_range * max(1, |min_range|, |max_range|))
 
-    With L, H the lowest and highest code, in float32, one rounding an operation (H - L of qint32, which is no float32,
-    is a float64 until it is divided), x cut to the range:
+    Then x is cut to the range. With L, H the lowest and highest code, in float32, each operation rounded (H - L of
+    qint32, which float32 does not hold, stays a float64 until it is divided):
 
     ==========================  ==================================  ================================================
     mode                        scale                               code
@@ -57,9 +57,9 @@ def quantize_v2(
     SCALED, oneDNN, half even   255 or 127.5 / max(-a, b)           half_even(x * scale)
     ==========================  ==================================  ================================================
 
-    cut to L..H, which for qint32 is done in MIN_FIRST only and there ends at 2**31 - 128, the last float32. The range
-    returned is (a, b), with SCALED (L / scale, H / scale), with oneDNN's (0, max(-a, b)) for quint8 and
-    (-max(-a, b), max(-a, b)) for qint8. `narrow_range` makes L one higher, in SCALED only.
+    The code is cut to L..H. For qint32 this is done in MIN_FIRST only, where it ends at 2**31 - 128, the last float32.
+    The range returned is (a, b); with SCALED it is (L / scale, H / scale), and with SCALED by oneDNN (0, max(-a, b))
+    for quint8 and (-max(-a, b), max(-a, b)) for qint8. `narrow_range` makes L one higher, in SCALED only.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ def quantize_v2(
     narrow_range : bool
         Whether SCALED leaves the lowest code unused.
     axis : int
-        Axis along which each slice has its own range; -1, and like TensorFlow anything below, is none.
+        Axis along which each slice has its own range; -1 is none, and so is every number below, as in TensorFlow.
     ensure_minimum_range : float
         Least width of the range, see above.
     onednn : bool
-        Whether to give what TensorFlow gives with oneDNN on, its default on x86. It takes over quint8 MIN_FIRST, and
-        quint8 and qint8 SCALED with HALF_TO_EVEN; never with narrow_range or another axis than -1.
+        Whether to give what TensorFlow gives with oneDNN on, its default on x86. oneDNN takes over quint8 MIN_FIRST,
+        and quint8 and qint8 SCALED with HALF_TO_EVEN, but not with narrow_range or another axis than -1.
     out : ndarray of the type `T`, optional
         Where the codes are written; of the shape of `input`.
 
@@ -95,17 +95,18 @@ def quantize_v2(
     ------
     TypeError, ValueError
         Data that is not float32, or holds NaN (TensorFlow's code is undefined); a word that is not in the lists above;
-        HALF_TO_EVEN but for SCALED; an axis for MIN_FIRST, beyond the dimensions, of size 0, or of another length than
-        the ranges; several ranges without an axis; a range end that is not finite, ``input_max_range must be larger
-        than input_min_range``; a range too narrow, or widened too far, for float32; an `out` that does not fit. With
-        oneDNN: a 0-d `input` for SCALED; more than 5 axes; qint32 for SCALED with HALF_TO_EVEN, for which TensorFlow
-        has no kernel then.
+        HALF_TO_EVEN with another mode than SCALED; an axis for MIN_FIRST, beyond the dimensions, of size 0, or of
+        another length than the ranges; several ranges without an axis; a range end that is not finite,
+        ``input_max_range must be larger than input_min_range``; a range too narrow, or widened too far, for float32;
+        an `out` that does not fit. With oneDNN: a 0-d `input` for SCALED; more than 5 axes; qint32 for SCALED with
+        HALF_TO_EVEN, for which TensorFlow has no kernel then.
 
     Notes
     -----
     Source: TensorFlow, ``quantize_op.cc``, ``quantization_utils.h``, ``mkl_quantize_op.cc``.
 
-    **Hazards.** The same call, the same machine, other codes, by an environment variable:
+    **Hazards.** An environment variable decides whether oneDNN is on, and so which codes the same call gives on the
+    same machine:
 
     >>> import numpy as np
     >>> x = np.linspace(-1, 1, 7, dtype=np.float32)
@@ -114,21 +115,21 @@ def quantize_v2(
     >>> quantize_v2(x, -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array([  0,  42,  85, 128, 170, 212, 255], dtype=uint8)
 
-    A 0-d input is not rounded there, but truncated (165.75 is code 165), and not cut: beyond the range it becomes the
-    low 8 bits of an int32 (2.0 is 382, of which 126 is left; what int32 does not hold becomes 0). C leaves this
-    undefined; it is what x86 does.
+    With oneDNN, a 0-d input is not rounded but truncated (165.75 becomes code 165), and it is not cut to the range:
+    beyond it, the code is the low 8 bits of an int32 (2.0 is 382, of which 126 is left; what int32 does not hold
+    becomes 0). C leaves this undefined; it is what x86 does.
 
     >>> quantize_v2(np.float32(0.3), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array(165, dtype=uint8)
     >>> quantize_v2(np.float32(2.0), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array(126, dtype=uint8)
 
-    A range end below the normal float32 (2**-126) is read as 0, and so reported:
+    A range end below the normal float32 (2**-126) is read as 0, and reported as 0:
 
     >>> quantize_v2(x, -1.0, 1e-39).max
     0.0
 
-    A narrow range is widened, upwards, without a word:
+    A narrow range is widened upwards, without a warning:
 
     >>> quantize_v2(x, -1e-6, 1e-6).max
     0.009998999536037445

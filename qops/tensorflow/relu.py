@@ -16,17 +16,17 @@ TYPENUMS = typenums_of(KINDS)
 
 
 def quantized_relu(features: TensorLike, out_type: str | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
-    """Raise each code below that of 0 to it: ``max(q, code(0))``. The range does not change.
+    """Raise each code below the code of 0 to that code: ``max(q, code(0))``. The range does not change.
 
-    The code of a number x, in double, with ``per_unit = 1 / step`` and the lowest code L, is then clamped to the codes
-    of the type::
+    The code of a number x is computed in double, where ``per_unit = 1 / step`` and L is the lowest code. Then it is
+    clamped to the codes of the type::
 
         code(x) = half_away(x * per_unit) - half_away(min * per_unit) + L
 
     Parameters
     ----------
     features : (data, min, max)
-        uint8 or int32 codes; the range in any order. One without width makes code 0 the lowest.
+        uint8 or int32 codes; the range in any order. If it has no width, code(0) is the lowest code.
     out_type : {"quint8", "qint32"}, optional
         The type of the features: there is no other.
     out : ndarray of uint8 or int32, optional
@@ -40,20 +40,20 @@ def quantized_relu(features: TensorLike, out_type: str | None = None, *, out: ND
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor; a range that is not finite, is wider than float32 or narrower than its
+        An argument that is not such a tensor; a range that is not finite, is wider than float32 or narrower than its
         normal numbers; another `out_type` than that of the features; an `out` that does not fit.
 
     Notes
     -----
     Source: TensorFlow, ``quantized_activation_ops.cc``, ``quantization_utils.h``.
 
-    **Hazards.** In a range below 0, where every value should become 0, every code becomes the highest, which is max:
+    **Hazards.** In a range below 0, every value should become 0. But every code becomes the highest, which is max:
 
     >>> import numpy as np
     >>> quantized_relu((np.uint8([0, 100]), -9.0, -4.5))
     QTensor(data=array([255, 255], dtype=uint8), min=-9.0, max=-4.5)
 
-    Where 0 is between two codes, what becomes of values below 0 is not 0:
+    If 0 lies between two codes, values below 0 do not become exactly 0:
 
     >>> t = quantized_relu((np.uint8([0]), -1.0, 1.0))
     >>> t.data, round(float(t.min + t.data[0] * t.scale), 4)
@@ -77,7 +77,7 @@ def quantized_relu6(features: TensorLike, out_type: str | None = None, *, out: N
     Parameters
     ----------
     features : (data, min, max)
-        uint8 or int32 codes; the range in any order. One without width makes both codes the lowest.
+        uint8 or int32 codes; the range in any order. If it has no width, both codes are the lowest code.
     out_type : {"quint8", "qint32"}, optional
         The type of the features: there is no other.
     out : ndarray of uint8 or int32, optional
@@ -91,13 +91,13 @@ def quantized_relu6(features: TensorLike, out_type: str | None = None, *, out: N
     Raises
     ------
     TypeError, ValueError
-        As `quantized_relu`.
+        What `quantized_relu` refuses.
 
     Notes
     -----
     Source: TensorFlow, ``quantized_activation_ops.cc``, ``quantization_utils.h``.
 
-    **Hazards.** In a range above 6, where every value should become 6, every code becomes 0, which is min:
+    **Hazards.** In a range above 6, every value should become 6. But every code becomes 0, which is min:
 
     >>> import numpy as np
     >>> quantized_relu6((np.uint8([0, 100]), 7.0, 9.0))

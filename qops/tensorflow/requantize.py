@@ -53,7 +53,7 @@ def requantize(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor or type; a range that is not finite or whose step is below the normal
+        An argument that is not such a tensor or type; a range that is not finite or whose step is below the normal
         float32; ``requested_output_min must be <= 0``;
         ``requested_output_max must be >= requested_output_min``; an `out` that does not fit.
 
@@ -61,8 +61,8 @@ def requantize(
     -----
     Source: TensorFlow, ``requantize.cc``, ``quantization_utils.h``.
 
-    **Hazards.** From an input range some 257 times wider than the output's, q * range_scale outgrows 64 bits, and what
-    should saturate comes out as anything:
+    **Hazards.** If the input range is about 257 times as wide as that of the output, or wider, q * range_scale needs
+    more than 64 bits. Codes that should saturate can then become any code:
 
     >>> import numpy as np
     >>> q = np.int32([2**28, 2**30, 2**31 - 1])
@@ -71,7 +71,7 @@ def requantize(
     >>> requantize((q, -900.0, 900.0), -1.0, 1.0, "qint8").data
     array([127, 127, 127], dtype=int8)
 
-    An output range without 0, and with no width, are accepted:
+    An output range that excludes 0 is accepted, and so is one without width:
 
     >>> requantize((q, -1.0, 1.0), -1.0, -0.5)
     QTensor(data=array([255, 255, 255], dtype=uint8), min=-1.0, max=-0.5)
@@ -101,7 +101,7 @@ def requantize(
 
 
 def requantization_range(input: TensorLike) -> tuple[float, float]:
-    """Range that int32 codes really span, from the lowest, but at most 0, to the highest.
+    """Find the range that int32 codes really span, from the lowest code, but at most 0, to the highest.
 
     With ``step = (max - min) * 2**32 / (2**32 - 1) / 2**32`` in double, and min moved to a whole step::
 
@@ -121,14 +121,14 @@ def requantization_range(input: TensorLike) -> tuple[float, float]:
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor; a range that is not finite, or whose step is below the normal float32.
+        An argument that is not such a tensor; a range that is not finite, or whose step is below the normal float32.
 
     Notes
     -----
     Source: TensorFlow, ``requantization_range_op.cc``, ``quantization_utils.h``.
 
-    **Hazards.** Only min is held at 0: codes that are all negative give a max below 0. No codes give the whole range,
-    upside down:
+    **Hazards.** Only min is kept on its side of 0: if all values are negative, max is below 0. Without any codes, the
+    result is the whole range, with its ends exchanged:
 
     >>> import numpy as np
     >>> requantization_range((np.int32([-(2**30), -(2**29)]), -1.0, 1.0))
@@ -149,7 +149,7 @@ def requantization_range(input: TensorLike) -> tuple[float, float]:
 
 
 def _spanned(q: NDArray[Any], in_min: float, in_max: float) -> tuple[float, float]:
-    """Give the range of the lowest, at most 0, and highest code; of none, that of 2**31 - 1 and -2**31."""
+    """Give the real range from the lowest code, but at most 0, to the highest; of no codes, 2**31 - 1 and -2**31."""
     lowest, highest = range_32(q)
     return kernels.real_range(lowest, highest, in_min, in_max)
 
@@ -174,14 +174,14 @@ def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor; a range that is not finite, that ``must be rank 0``, or whose step is below
-        the normal float32; an `out` that does not fit.
+        An argument that is not such a tensor; a range that is not finite, that ``must be rank 0``, or whose step is
+        below the normal float32; an `out` that does not fit.
 
     Notes
     -----
     Source: TensorFlow, ``quantize_down_and_shrink_range.cc``, ``quantization_utils.h``.
 
-    **Hazards.** Where code 0 is not real 0, codes that span less than 1/257 of the input range make the product wrap as
+    **Hazards.** If code 0 is not real 0, codes that span less than 1/257 of the input range make the product wrap, as
     in `requantize`. Here 0, 128 and 255 would be right:
 
     >>> import numpy as np

@@ -33,8 +33,8 @@ def requantize_per_channel(
     Parameters
     ----------
     input : (data, min, max)
-        int32 codes (N, H, W, C); min and max are arrays of C, in any order, or of one for all channels. If they are
-        longer, the first C count.
+        int32 codes (N, H, W, C); min and max are arrays of C values, or of one for all channels; the ranges in any
+        order. If the arrays are longer, their first C values are used.
     requested_output_min, requested_output_max : float
         Range of the output; for qint8, min < 0.
     out_type : {"quint8", "qint8"}
@@ -50,17 +50,17 @@ def requantize_per_channel(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor or type (``supports 4D tensors only``, ``input_max has incorrect size``, more
-        than 1 but fewer than C ends, beyond which TensorFlow reads); a number that is not finite; a requested range of
-        (0, 0), or so narrow that a scale is beyond float32; for qint8 a min that is not below 0 (TensorFlow's text says
-        max); an `out` that does not fit.
+        An argument that is not such a tensor or type (``supports 4D tensors only``, ``input_max has incorrect size``,
+        more than 1 but fewer than C ends, beyond which TensorFlow reads); a number that is not finite; a requested
+        range of (0, 0), or so narrow that a scale is beyond float32; for qint8 a min that is not below 0 (TensorFlow's
+        text says max); an `out` that does not fit.
 
     Notes
     -----
     Source: TensorFlow, ``mkl_requantize_per_channel_op.cc``; oneDNN's reorder. It runs with oneDNN off too.
 
-    **Hazards.** The range is reported as requested, but only its wider end is used, and code 0 is 0. So quint8 with a
-    min below 0 has lost its zero point: read by the reported range, 0.5 comes back as 0.25.
+    **Hazards.** The range is reported as requested. But the codes are computed from its wider end alone, and code 0
+    stands for 0. So quint8 codes with a min below 0 are wrong: read by the reported range, 0.5 comes back as 0.25.
 
     >>> import numpy as np
     >>> half = (np.int32([[[[2**30]]]]), np.float32([-1.0]), np.float32([1.0]))
@@ -112,7 +112,7 @@ def _per_channel(input: TensorLike) -> tuple[NDArray[Any], NDArray[np.float32]]:
 
 
 def _of_channels(q: NDArray[Any], widest: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Give one for all channels, or the first ones; ValueError if there are too few, beyond which TensorFlow reads."""
+    """Give one value for all channels, or the first C; ValueError if there are fewer, where TensorFlow reads beyond."""
     channels = q.shape[-1]
     if 1 != widest.size < channels:
         raise ValueError(
@@ -122,19 +122,19 @@ def _of_channels(q: NDArray[Any], widest: NDArray[np.float32]) -> NDArray[np.flo
 
 
 def requantization_range_per_channel(input: TensorLike, clip_value_max: float) -> tuple[float, float]:
-    """Range that int32 codes, a range for each channel, really span: one for all channels.
+    """Find one range for all channels that int32 codes, with a range for each channel, really span.
 
     In float32, one rounding an operation::
 
         max = min(clip_value_max, largest of max(|min|, |max|) * float32(max |q|) / 2**31 over the channels)
         min = -max, or 0 if no code is below 0
 
-    but the largest is at least 2**-126, the smallest normal float32.
+    where the largest is taken to be at least 2**-126, the smallest normal float32.
 
     Parameters
     ----------
     input : (data, min, max)
-        int32 codes (N, H, W, C), at least one; min and max are arrays of C, in any order.
+        int32 codes (N, H, W, C), at least one; min and max are arrays of C values; the ranges in any order.
     clip_value_max : float
         What the result is cut to, such as 6 before a relu6.
 
@@ -146,17 +146,17 @@ def requantization_range_per_channel(input: TensorLike, clip_value_max: float) -
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor (``input must be in NHWC format``, ``input must not be empty``, ``input_min
-        has incorrect size``, ``must have same number of channels``); a number that is not finite; a code of which
-        TensorFlow takes the absolute value of -2**31, which C++ leaves undefined: below -2**31 + 65, since it is read
-        as a float32, or above 2**31 - 65.
+        An argument that is not such a tensor (``input must be in NHWC format``, ``input must not be empty``,
+        ``input_min has incorrect size``, ``must have same number of channels``); a number that is not finite; a code of
+        which TensorFlow takes the absolute value of -2**31, which C++ leaves undefined: below -2**31 + 65, since it is
+        read as a float32, or above 2**31 - 65.
 
     Notes
     -----
     Source: TensorFlow, ``mkl_requantization_range_per_channel_op.cc``. It runs with oneDNN off too.
 
-    **Hazards.** The channels share one range, so a wide one costs the others their bits; codes that are all 0 give a
-    range of one denormal's neighbour:
+    **Hazards.** All channels share one range, so a wide channel takes bits from the others. If all codes are 0, the
+    range ends at the smallest normal float32:
 
     >>> import numpy as np
     >>> ends = np.float32([-1.0, -1000.0]), np.float32([1.0, 1000.0])

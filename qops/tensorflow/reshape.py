@@ -29,7 +29,7 @@ def quantized_reshape(tensor: TensorLike, shape: ArrayLike) -> QTensor:
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor; a range that is not finite or is wider than float32; a shape that is no
+        An argument that is not such a tensor; a range that is not finite or is wider than float32; a shape that is no
         such sequence, has two -1 (``Only one input size may be -1``), a negative length, or another number of elements
         than the tensor.
 
@@ -37,7 +37,7 @@ def quantized_reshape(tensor: TensorLike, shape: ArrayLike) -> QTensor:
     -----
     Source: TensorFlow, ``quantized_reshape_op.cc``, ``reshape_op.h``.
 
-    **Hazards.** The range is not looked at, so that one in the wrong order is passed on:
+    **Hazards.** The range is passed on unchecked, even if its ends are in the wrong order:
 
     >>> import numpy as np
     >>> quantized_reshape((np.uint8([1, 2]), 1.0, -1.0), [2, 1]).max

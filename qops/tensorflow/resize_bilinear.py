@@ -13,7 +13,7 @@ from qops.qtensor import TensorLike, as_array, flag, int32, parts
 from qops.tensorflow._checks import ends, into, passed_on, put, shape_text
 
 KINDS = {"uint8": (np.int32, 7), "int32": (np.int64, 30), "float32": (np.float32, 0)}
-"""What each type is computed in, and the bits of its weights."""
+"""The type in which the results for each type are computed, and how many bits the weights have."""
 F32 = np.float32
 
 
@@ -25,20 +25,20 @@ def quantized_resize_bilinear(
     *,
     out: NDArray[Any] | None = None,
 ) -> Any:
-    """Resize images bilinearly, codes in integers. The range does not change.
+    """Resize images by bilinear interpolation, codes in integers. The range does not change.
 
-    Row or column i of the result lies, in float32, one rounding an operation, at::
+    Row or column i of the result lies at this place, in float32, each operation rounded::
 
         i * (size_in / size_out)                     or, with align_corners, i * ((size_in - 1) / (size_out - 1))
         (i + 0.5) * (size_in / size_out) - 0.5       with half_pixel_centers
 
-    between the pixels lower (at least 0) and upper (at most the last); w is the fraction in R = 7 bits for uint8 and 30
-    for int32, truncated. Divisions truncate toward 0::
+    between the pixels lower (at least 0) and upper (at most the last). The weight w is the fraction of the place,
+    truncated to R bits, 7 for uint8 and 30 for int32. Divisions truncate::
 
         top    = top_left * 2**R + (top_right - top_left) * w_x    and bottom likewise
         result = (top + (bottom - top) / 2**R * w_y + 2**(R - 1)) / 2**R
 
-    float32: the same with fractions instead of R, one rounding an operation.
+    float32 images are computed with the fractions themselves as weights, each operation rounded.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ def quantized_resize_bilinear(
     size : sequence of two int
         Height and width of the result.
     align_corners : bool
-        Whether the first and last pixels of both lie on each other.
+        Whether the first and last pixels of the result lie on those of the images.
     half_pixel_centers : bool
-        Whether pixels are areas, of which the centres count. May go with `align_corners`.
+        Whether places are those of the centres of pixels. May be combined with `align_corners`.
     out : ndarray of the type of the images, optional
         Where the result is written; of shape (N, height, width, C).
 
@@ -61,16 +61,16 @@ def quantized_resize_bilinear(
     Raises
     ------
     TypeError, ValueError
-        Images that are no such tensor (``must be 4-dimensional``, ``must be of non-zero size``, ``must have at least
-        one channel``); none, for which TensorFlow gives no range; a size that is no two integers above 0 (``output
-        dimensions must be positive``); an `out` that does not fit or overlaps the images.
+        Images that are not such a tensor (``must be 4-dimensional``, ``must be of non-zero size``, ``must have at least
+        one channel``); no images, for which TensorFlow gives no range; a size that is not two integers above 0
+        (``output dimensions must be positive``); an `out` that does not fit or overlaps the images.
 
     Notes
     -----
     Source: TensorFlow, ``quantized_resize_bilinear_op.cc``, ``image_resizer_state.h``.
 
-    **Hazards.** The difference of the rows loses its fraction before it is weighed, that of the columns does not: the
-    same picture, turned, is another one.
+    **Hazards.** The difference of two rows loses its fraction before it is weighted, that of two columns does not. So a
+    picture and its transpose give different results:
 
     >>> import numpy as np
     >>> x = np.uint8([[22, 220], [5, 138]]).reshape(1, 2, 2, 1)
@@ -79,7 +79,7 @@ def quantized_resize_bilinear(
     114
     113
 
-    int32 codes are read as float32, and the highest wrap, but not if the size stays:
+    int32 codes are read as float32, and the highest codes wrap, unless the size stays the same:
 
     >>> q = np.full((1, 1, 1, 1), 2**31 - 1, np.int32), -1.0, 1.0
     >>> [quantized_resize_bilinear(q, size).data[0, 0, 0].item() for size in ((1, 1), (1, 2))]

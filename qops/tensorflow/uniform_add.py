@@ -33,10 +33,10 @@ def uniform_quantized_add(
     *,
     out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
-    """Add int32 codes: both requantized to the output's scale, as `uniform_requantize` does it, then summed.
+    """Add int32 codes: both are requantized to the scale of the output, as `uniform_requantize` does it, and summed.
 
-    ``clamp(scaled(lhs) + scaled(rhs) + output_zero_point, min_val, max_val)``: each term rounded half up, saturated to
-    int32 and then read as an int32 code is, through float32; the sum in int32, which wraps.
+    ``clamp(scaled(lhs) + scaled(rhs) + output_zero_point, min_val, max_val)``, where each term is rounded half up and
+    saturated to int32. Codes are read as float32 before that. The sum is one of int32, which wraps.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ def uniform_quantized_add(
     output_scales, output_zero_points : number or 1-D array_like
         The same of the output.
     output_quantization_min_val, output_quantization_max_val : int, optional
-        What the codes are cut to; the ends of int32 if not given. Where they are crossed, what is below min_val
-        becomes min_val, all else max_val.
+        Codes that the result is clamped to; the ends of int32 if not given. If min_val is above max_val, codes below
+        min_val become min_val, and all others max_val.
     lhs_quantization_axis, rhs_quantization_axis, output_quantization_axis : int
-        Axis along which each slice has its own scale, -1 is none. Where the output has one, so must `lhs`, and those of
-        the operands must be the same, counted from the last axis.
+        Axis along which each slice has its own scale; -1 is none. If the output has an axis, `lhs` must have one, and
+        the axes of the operands must be the same axis of the output.
     out : ndarray of int32, optional
         Where the codes are written; of the broadcast shape.
 
@@ -72,7 +72,7 @@ def uniform_quantized_add(
     -----
     Source: TensorFlow, ``uniform_quantized_add_op.cc``, ``uniform_quant_ops/requantize.h``, ``math_utils.h``.
 
-    **Hazards.** Codes are read as float32: from 25 bits on they are not exact, and the highest are the lowest:
+    **Hazards.** Codes are read as float32. Above 2**24 they lose low bits, and the highest codes become the lowest:
 
     >>> import numpy as np
     >>> uniform_quantized_add(np.int32([2**24 + 1, 2**31 - 1]), np.int32(0), 1.0, 0, 1.0, 0, 1.0, 0)
@@ -83,7 +83,7 @@ def uniform_quantized_add(
     >>> uniform_quantized_add(np.int32([2**30]), np.int32([2**30]), 1.0, 0, 1.0, 0, 1.0, 0)
     array([-2147483648], dtype=int32)
 
-    Each term is rounded by itself, up at a tie: twice 0.5 is 2.
+    Each term is rounded by itself, and ties go up: 0.5 + 0.5 is 2.
 
     >>> uniform_quantized_add(np.int32([1]), np.int32([1]), 0.5, 0, 0.5, 0, 1.0, 0)
     array([2], dtype=int32)
@@ -121,7 +121,7 @@ def uniform_quantized_add(
 
 
 def _to_sum(affine: Affine, i: int, last: Affine) -> Scaling:
-    """Give the step of slice i of an operand to the output's scale; the only slice goes to the first one."""
+    """Give the step of slice i of an operand to the scale of the output."""
     i = 0 if affine.axis >= 0 and len(affine.scales) == 1 else i
     scale, zero = affine.of(i)
     return scaling(scale / last.of(i)[0], zero, 0, is_slice=max(affine.axis, last.axis) >= 0)
@@ -139,7 +139,7 @@ def _sum_shape(a: NDArray[Any], b: NDArray[Any]) -> tuple[int, ...]:
 def _check_axes(
     one: Affine, other: Affine, last: Affine, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]
 ) -> None:
-    """Raise ValueError for axes with which TensorFlow cannot do it."""
+    """Raise ValueError for axes that TensorFlow refuses, or with which its process ends."""
     if last.axis < 0:
         return
     if one.axis < 0:
@@ -187,9 +187,9 @@ def uniform_quantized_clip_by_value(
     min, max : int or 1-D array_like of int
         Codes, of the same scale; with an axis, one a slice.
     scales : float or 1-D array_like of float
-        Only their number counts: one, or one a slice.
+        One, or one a slice. Their values have no effect.
     zero_points : int or 1-D array_like of int
-        The same.
+        As many as scales. Their values have no effect.
     quantization_axis : int
         Axis of the slices; -1 is none.
     out : ndarray of int32, optional
@@ -210,7 +210,7 @@ def uniform_quantized_clip_by_value(
     -----
     Source: TensorFlow, ``uniform_quantized_clip_by_value_op.cc``.
 
-    **Hazards.** min and max are codes, not real values, and where min is above max, max it is:
+    **Hazards.** min and max are codes, not real values. If min is above max, every code becomes max:
 
     >>> import numpy as np
     >>> uniform_quantized_clip_by_value(np.int32([-9, 0, 9]), 5, 1, 1.0, 0)

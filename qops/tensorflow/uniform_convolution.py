@@ -1,4 +1,4 @@
-"""UniformQuantizedConvolution: int8 codes over any spatial axes, as int32 codes of a scale and zero point."""
+"""UniformQuantizedConvolution: int8 codes, any number of spatial axes, to int32 codes of a scale and zero point."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def uniform_quantized_convolution(
 
         code = clamp(saturate_s32(half_up(acc * factor)) + output_zero_point, min_val, max_val)
 
-    Padding, and what `lhs_dilation` puts between the codes, is the low 8 bits of lhs_zero_point.
+    The codes of the padding, and those that `lhs_dilation` puts between the data, are the low 8 bits of
+    lhs_zero_point.
 
     Parameters
     ----------
@@ -59,11 +60,13 @@ def uniform_quantized_convolution(
     lhs_scales, lhs_zero_points : number
         Real size of one code step, above 0, and code of real 0, any int32.
     rhs_scales, rhs_zero_points, output_scales, output_zero_points : number or 1-D array_like
-        The same; with an axis, one an output feature.
+        The same; with an axis, one for each output feature.
     padding : {"EXPLICIT", "SAME", "VALID"}
-        EXPLICIT takes `explicit_padding`; SAME makes ceil(size / stride) windows, an odd padding longer at the end.
+        EXPLICIT takes `explicit_padding`. SAME makes ceil(size / stride) windows; of an odd padding, the longer part is
+        at the end. VALID has no padding.
     output_quantization_min_val, output_quantization_max_val : int, optional
-        What the codes are cut to; the ends of int32 if not given. Where they are crossed, all codes are min_val.
+        Codes that the result is clamped to; the ends of int32 if not given. If min_val is above max_val, all codes are
+        min_val.
     window_strides : sequence of int
         Distance of the windows along each spatial axis; 1 if not given.
     explicit_padding : sequence of int
@@ -79,7 +82,8 @@ def uniform_quantized_convolution(
     lhs_quantization_axis : int
         -1.
     rhs_quantization_axis, output_quantization_axis : int
-        -1: one scale; the axis of the output features: one of each. An output of many asks for a `rhs` of many.
+        -1: one scale; the axis of the output features: one scale for each. If the output has several scales, `rhs` must
+        have several too.
     out : ndarray of int32, optional
         Where the codes are written.
 
@@ -101,8 +105,8 @@ def uniform_quantized_convolution(
     Source: TensorFlow, ``uniform_quantized_convolution_ops.cc``, ``uniform_quant_ops_params.cc``. The variant of
     float32 by int8 (UniformQuantizedConvolutionHybrid) is not modelled.
 
-    **Hazards.** A zero point that is no int8 code is one all the same, and its low 8 bits are another in the padding,
-    which then is not 0. Here the padding of 200 is -56, so each tap on it adds -256:
+    **Hazards.** A zero point need not be an int8 code. But padding takes its low 8 bits, which are another number then,
+    so padding is not 0. Here a zero point of 200 gives a padding of -56, and each tap on it adds -256:
 
     >>> x, w = np.int8([[[100, 100]]]), np.int8([[[1, 1]]])
     >>> uniform_quantized_convolution(x, w, 1.0, 200, 1.0, 0, 1.0, 0, "EXPLICIT", explicit_padding=[1, 1]).ravel()
@@ -178,7 +182,7 @@ def _integers(values: Sequence[int], name: str, count: int, least: int) -> list[
 
 
 def _check_ranks(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> None:
-    """Raise ValueError, in TensorFlow's words, if the shapes have not the same number of dimensions, 3 or more."""
+    """Raise ValueError, in TensorFlow's words, unless both shapes have the same number of dimensions, 3 or more."""
     if len(lhs) != len(rhs):
         texts = f"{shape_text(lhs)}{shape_text(rhs)}"
         raise ValueError(f"lhs, rhs: lhs and rhs must have same dims. Given lhs and rhs of shapes: {texts}")
@@ -233,7 +237,7 @@ def _check_groups(x: tuple[int, ...], w: tuple[int, ...], groups: Groups) -> Non
 
 
 def _axes(sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: list[int], moves: Moves) -> list[Axis]:
-    """Give how the window moves along each axis of the data, once they are dilated."""
+    """Give how the window moves along each axis of the dilated data."""
     found = []
     for i, (size, taps, stride, apart, dilation) in enumerate(zip(sizes, kernel, *moves, strict=True)):
         length, reach = ((n - 1) * d + 1 if n else 0 for n, d in ((size, apart), (taps, dilation)))
@@ -272,7 +276,7 @@ def _sums(
     affines: tuple[Affine, Affine, Affine],
     groups: Groups,
 ) -> NDArray[np.int32]:
-    """Give the sums, the output features last: those of each part of the batch with its share of the filters."""
+    """Give the sums, with the output features last. Each part of the batch goes with its own filters."""
     zeros = affines[1].zero_points
     own = zeros[0] if len(zeros) == 1 else np.array(zeros)
     batches, features = groups

@@ -33,8 +33,8 @@ def uniform_quantized_dot(
 ) -> NDArray[np.int32]:
     """Multiply matrices of int8 codes and requantize the sums, as `uniform_requantize` does it.
 
-    ``acc = sum of (l - lhs_zero_point) * (r - rhs_zero_point)`` in int32, which wraps. Where `rhs` has one scale, each
-    sum on the way is rounded to float32, in the order of the products, and is -2**31 if int32 does not hold it. Then
+    ``acc = sum of (l - lhs_zero_point) * (r - rhs_zero_point)`` in int32, which wraps. If `rhs` has one scale, each
+    partial sum is rounded to float32, in the order of the products, and becomes -2**31 if int32 does not hold it. Then,
     with the factor ``lhs_scale * rhs_scale / output_scale`` in float64::
 
         code = clamp(saturate_s32(half_up(acc * factor)) + output_zero_point, min_val, max_val)
@@ -48,11 +48,12 @@ def uniform_quantized_dot(
     rhs_scales, rhs_zero_points, output_scales, output_zero_points : number or 1-D array_like
         The same; with an axis, one a column.
     output_quantization_min_val, output_quantization_max_val : int, optional
-        What the codes are cut to; the ends of int32 if not given. Where they are crossed, all codes are min_val.
+        Codes that the result is clamped to; the ends of int32 if not given. If min_val is above max_val, all codes are
+        min_val.
     lhs_quantization_axis : int
         -1.
     rhs_quantization_axis, output_quantization_axis : int
-        -1: one scale; 1: one a column. An output of one a column asks for a `rhs` of one a column.
+        -1: one scale; 1: one a column. If the output has one a column, `rhs` must have so too.
     out : ndarray of int32, optional
         Where the codes are written; of shape (M, N).
 
@@ -63,9 +64,9 @@ def uniform_quantized_dot(
     Raises
     ------
     TypeError, ValueError
-        Codes of another type; shapes that are no such matrices (``rank must be 2``, ``must be equal``); scales that are
-        not finite, or not above 0 (``scales elements must be all positive``); another number of scales or zero points;
-        other axes (``Attr must be -1``); an output of one scale a column of a `rhs` with one scale, which ends
+        Codes of another type; shapes that are not such matrices (``rank must be 2``, ``must be equal``); scales that
+        are not finite, or not above 0 (``scales elements must be all positive``); another number of scales or zero
+        points; other axes (``Attr must be -1``); an output of one scale a column of a `rhs` with one scale, which ends
         TensorFlow's process; an `out` that does not fit or overlaps an operand.
 
     Notes
@@ -73,8 +74,8 @@ def uniform_quantized_dot(
     Source: TensorFlow, ``uniform_quantized_dot_ops.cc``, ``uniform_quant_ops/math_utils.h``. The variant of float32 by
     int8 (UniformQuantizedDotHybrid) is not modelled.
 
-    **Hazards.** The result is int32 all the same, at the output's scale: a scale finer than that of the sums gives
-    codes that saturate, and wrap when the zero point is added:
+    **Hazards.** The result has 32 bits, but the scale of the output. If that is much finer than the scale of the sums,
+    codes saturate, and then wrap when the zero point is added:
 
     >>> a, b = np.full((1, 4), 127, np.int8), np.full((4, 1), 127, np.int8)
     >>> [uniform_quantized_dot(a, b, 1.0, 0, 1.0, 0, 1e-6, zero).item() for zero in (0, 1)]
@@ -108,7 +109,7 @@ def uniform_quantized_dot(
 
 
 def _sums(a: NDArray[np.int8], b: NDArray[np.int8], zero: int, rhs: Affine) -> NDArray[np.int32]:
-    """Give the sums; those that float32 holds exactly need not be added one after the other."""
+    """Give the sums. If float32 holds all partial sums exactly, they are those of an exact product."""
     if rhs.axis >= 0:
         return product(a, b, a_offset=zero, b_offset=np.array(rhs.zero_points, np.int64))
     other = rhs.zero_points[0]
@@ -120,7 +121,7 @@ def _sums(a: NDArray[np.int8], b: NDArray[np.int8], zero: int, rhs: Affine) -> N
 
 
 def _exact(a: NDArray[np.int8], b: NDArray[np.int8], zero: int, other: int) -> bool:
-    """Whether no sum on the way is beyond the integers of float32: by the farthest codes, or by the lengths of rows."""
+    """Whether float32 holds every partial sum exactly: bounded by the largest codes, or by the norms of the vectors."""
     if (128 + abs(zero)) * (128 + abs(other)) * len(b) <= LARGEST_EXACT:
         return True
     row = np.square(a - np.float32(zero)).sum(1).max(initial=0)

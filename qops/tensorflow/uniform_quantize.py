@@ -46,8 +46,8 @@ def uniform_quantize(
     Tout : {"qint8", "quint8", "qint32"}
         Type of the codes.
     quantization_min_val, quantization_max_val : int, optional
-        What the codes are cut to; the ends of the type if not given. What is beyond the type is cut to its low bits.
-        Where they are crossed, all codes are min_val.
+        Codes that the result is clamped to; the ends of the type if not given. A code beyond the type keeps its low
+        bits. If min_val is above max_val, all codes are min_val.
     quantization_axis : int
         Axis along which each slice has its own scale; -1 is none.
     out : ndarray of the type `Tout`, optional
@@ -61,14 +61,15 @@ def uniform_quantize(
     ------
     TypeError, ValueError
         Data that is not float32, a type that is not in the list; scales that are not finite, or not 0 but nearer to 0
-        than 2**-124; another number of scales or zero points than slices; an axis
-        beyond the dimensions; an `out` that does not fit.
+        than 2**-124; another number of scales or zero points than slices; an axis beyond the dimensions; an `out` that
+        does not fit.
 
     Notes
     -----
     Source: TensorFlow, ``uniform_quantize_op.cc``, ``uniform_quant_ops/math_utils.h``.
 
-    **Hazards.** Ties go up; but the inverse of the scale is rounded, so a quotient that is a tie may go either way:
+    **Hazards.** Ties go up. But the inverse of the scale is rounded, so where ``x / scale`` is a tie, the code may go
+    either way:
 
     >>> import numpy as np
     >>> uniform_quantize(np.float32([-2.5, -0.5, 0.5, 2.5]), 1.0, 0)
@@ -76,14 +77,14 @@ def uniform_quantize(
     >>> [uniform_quantize(np.float32([x]), scale, 0).item() for x, scale in ((4.25, 1.7), (4.5, 0.6))]  # 2.5 and 7.5
     [2, 8]
 
-    What int32 does not hold becomes -2**31, NaN included, so the largest values get the lowest code; with a zero point
-    below 0 that wraps, and the lowest values get the highest:
+    What int32 does not hold becomes -2**31, and so does NaN. So the largest values get the lowest code. With a zero
+    point below 0 the sum wraps, and all of these values get the highest code:
 
     >>> x = np.float32([-1e10, -1.0, 1e10, np.nan])
     >>> uniform_quantize(x, 1.0, 0), uniform_quantize(x, 1.0, -1)
     (array([-128,   -1, -128, -128], dtype=int8), array([127,  -2, 127, 127], dtype=int8))
 
-    A scale of 0 or below is taken: the one gives the lowest code, the other turns the sign.
+    A scale of 0 or below is accepted. A scale of 0 gives the lowest code, a negative one changes the sign:
 
     >>> uniform_quantize(np.float32([0.0, 7.0]), 0.0, 0), uniform_quantize(np.float32([0.0, 7.0]), -1.0, 0)
     (array([-128, -128], dtype=int8), array([ 0, -7], dtype=int8))
@@ -120,9 +121,9 @@ def uniform_dequantize(
     *,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """Turn codes into float32: ``float32(q - zero_point) * scale``, the difference in int32, which wraps.
+    """Turn codes into float32: ``float32(q - zero_point) * scale``, where the difference is in int32, which wraps.
 
-    TensorFlow's ``quantization_min_val`` and ``quantization_max_val`` play no part, so they are no arguments.
+    TensorFlow's ``quantization_min_val`` and ``quantization_max_val`` have no effect, so they are not arguments here.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def uniform_dequantize(
     -----
     Source: TensorFlow, ``uniform_dequantize_op.cc``, ``uniform_quant_ops/math_utils.h``.
 
-    **Hazards.** int32 codes go through float32, which has 24 bits, and back to int32, where the highest wrap:
+    **Hazards.** int32 codes become float32, which has 24 bits, and int32 again, where the highest codes wrap:
 
     >>> import numpy as np
     >>> uniform_dequantize(np.int32([2**24 + 1, 2**31 - 65, 2**31 - 64]), 1.0, 0)

@@ -31,14 +31,15 @@ def uniform_requantize(
 ) -> NDArray[np.int8]:
     """Turn codes of one scale and zero point into codes of others.
 
-    ``clamp((q - input_zero_point) * (input_scale / output_scale) + output_zero_point)``, rounded half up once. With the
-    quotient of the scales in float64 as ``M * 2**(e - 31)``, M of 31 bits, in int64 and, where it says so, in int32::
+    ``clamp((q - input_zero_point) * (input_scale / output_scale) + output_zero_point)``, rounded half up once. The
+    quotient of the scales, in float64, is written as ``M * 2**(e - 31)`` with M of 31 bits. Then, in int64 unless it
+    says int32::
 
         near   = int32(q) - input_zero_point                                in int32, which wraps; of slices in int64
         scaled = saturate_s32((near * M + 2**(30 - e)) >> (31 - e))
         code   = clamp(scaled + output_zero_point, min_val, max_val)        in int32, which wraps
 
-    e is cut at 30, with the largest M; below 2**-32 the quotient counts as 0.
+    e is at most 30, with the largest M if it would be more. A quotient below 2**-32 counts as 0.
 
     Parameters
     ----------
@@ -49,9 +50,10 @@ def uniform_requantize(
     Tout : {"qint8"}
         Type of the output: the only one that TensorFlow has a kernel for.
     output_quantization_min_val, output_quantization_max_val : int, optional
-        What the codes are cut to; the ends of the type if not given. Where they are crossed, all codes are min_val.
+        Codes that the result is clamped to; the ends of the type if not given. If min_val is above max_val, all codes
+        are min_val.
     input_quantization_axis, output_quantization_axis : int
-        Axis along which each slice has its own scale, -1 is none; the same, if both are given.
+        Axis along which each slice has its own scale; -1 is none. If both are given, they must be the same.
     out : ndarray of int8, optional
         Where the codes are written; of the shape of `input`.
 
@@ -71,13 +73,13 @@ def uniform_requantize(
     -----
     Source: TensorFlow, ``uniform_requantize_op.cc``, ``uniform_quant_ops/requantize.h``, ``math_utils.h``.
 
-    **Hazards.** What saturates at 2**31 - 1 wraps when a zero point is added, and then saturates at the other end:
+    **Hazards.** A code that saturates at 2**31 - 1 wraps when a zero point is added, and then clamps to the other end:
 
     >>> import numpy as np
     >>> [uniform_requantize(np.int8([-9, 9]), 1e5, 0, 1e-6, zero).tolist() for zero in (0, 5, -5)]
     [[-128, 127], [-128, -128], [127, 127]]
 
-    int32 codes are read as float32, so that the highest are the lowest:
+    int32 codes are read as float32, so the highest codes become the lowest:
 
     >>> uniform_requantize(np.int32([2**30, 2**31 - 65, 2**31 - 1]), 1e-8, 0, 0.25, 0)
     array([ 43,  86, -86], dtype=int8)

@@ -17,9 +17,9 @@ def placed(
 ) -> tuple[NDArray[Any], Window]:
     """Give the part of the images (N, H, W, C) that the windows see, and how they move over it.
 
-    SAME: ceil(size / stride) windows, half of what they lack or have too much in front, rounded toward 0. VALID: as
-    many as fit; of what they leave over, less 1, half is in front. So from a stride of 4 on, the first pixels may not
-    be seen.
+    SAME: there are ceil(size / stride) windows. Half of the pixels that they lack, truncated, is put in front; if there
+    are too many pixels, half of those is left out in front. VALID: there are as many windows as fit. Of the pixels that
+    are left over, less 1, half is left out in front, so from a stride of 4 on the first pixels may not be read.
     """
     is_valid, pads = one_of(padding, "padding", PADDINGS) == "VALID", []
     for size, taps, step in zip(image.shape[1:3], kernel, stride, strict=True):
