@@ -50,8 +50,7 @@ def uniform_quantized_convolution(
 
         code = clamp(saturate_s32(half_up(acc * factor)) + output_zero_point, min_val, max_val)
 
-    The codes of the padding, and those that `lhs_dilation` puts between the data, are the low 8 bits of
-    lhs_zero_point.
+    The codes of the padding, and those that `lhs_dilation` puts in between, are the low 8 bits of lhs_zero_point.
 
     Parameters
     ----------
@@ -62,11 +61,9 @@ def uniform_quantized_convolution(
     rhs_scales, rhs_zero_points, output_scales, output_zero_points : number or 1-D array_like
         The same; with an axis, one for each output feature.
     padding : {"EXPLICIT", "SAME", "VALID"}
-        EXPLICIT takes `explicit_padding`. SAME makes ceil(size / stride) windows; of an odd padding, the longer part is
-        at the end. VALID has no padding.
+        EXPLICIT takes `explicit_padding`. SAME makes ceil(size / stride) windows; an odd padding is longer at the end.
     output_quantization_min_val, output_quantization_max_val : int, optional
-        Codes that the result is clamped to; the ends of int32 if not given. If min_val is above max_val, all codes are
-        min_val.
+        Codes to clamp to; the ends of int32 if not given. If min_val is above max_val, all codes are min_val.
     window_strides : sequence of int
         Distance of the windows along each spatial axis; 1 if not given.
     explicit_padding : sequence of int
@@ -82,8 +79,7 @@ def uniform_quantized_convolution(
     lhs_quantization_axis : int
         -1.
     rhs_quantization_axis, output_quantization_axis : int
-        -1: one scale; the axis of the output features: one scale for each. If the output has several scales, `rhs` must
-        have several too.
+        -1: one scale; the axis of the output features: one for each. An output with several needs a `rhs` with several.
     out : ndarray of int32, optional
         Where the codes are written.
 
