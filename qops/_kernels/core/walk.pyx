@@ -14,6 +14,14 @@ cdef extern from "numpy/arrayobject.h":
 BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
 
 
+cdef cnp.ndarray at_a_line(cnp.npy_intp n, int typenum):
+    """New memory for n numbers of 4 bytes, from the start of a line of the cache on."""
+    cdef cnp.npy_intp size = n + 15
+    cdef cnp.ndarray memory = cnp.PyArray_EMPTY(1, &size, typenum, 0)
+    cdef Py_ssize_t skipped = -(<Py_ssize_t>cnp.PyArray_DATA(memory) // 4) & 15
+    return memory[skipped:n + skipped]
+
+
 cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):
     if n < WORTH_RELEASING:
         loop(data, n, using)

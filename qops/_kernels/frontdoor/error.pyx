@@ -43,7 +43,7 @@ cdef Sums add_up(const double* code, const double* true, Lines of, double* off, 
 
 def stretches(tuple arrays, Py_ssize_t length):
     """(start, arrays) of each stretch of `arrays`, broadcast together, as contiguous float64."""
-    start, count = 0, len(arrays)
+    start, count = 0, len(arrays)  # no `walk`, which takes no more than three arrays, and of their own types
     arrays = tuple(map(np.atleast_1d, arrays))  # numpy 2.0 leaves the buffers of an array without axes unfilled
     with np.nditer(arrays, ["external_loop", "buffered"], [["readonly", "contig"]] * count, [np.float64] * count,
                    order="C", casting="unsafe", buffersize=length) as steps:

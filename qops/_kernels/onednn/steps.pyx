@@ -15,6 +15,7 @@ from libc.stdint cimport int32_t
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of
 from qops._kernels.core.maker cimport BLOCK
 from qops._kernels.core.tiers cimport tier
+from qops._kernels.core.walk cimport at_a_line
 
 import numpy as np
 
@@ -37,7 +38,6 @@ cdef extern from "onednn/steps.h" nogil:
     Py_ssize_t fma__simd(int, float*, const float*, float, Py_ssize_t)
 
 cdef enum:
-    LINE = 16  # floats in a line of the cache
     ADD, MULTIPLY, DIVIDE, RELU, LEAK, SUM, FMA
 
 cdef double S32_BOUND = 2.0**31
@@ -163,6 +163,7 @@ cdef void make_block(const Work *w, float *x, Py_ssize_t first, Py_ssize_t n) no
         make_step(w.steps + i, x, w.old + first if w.old != NULL else NULL, n)
 
 
+# not in the stretches of `walk`: all steps are made on a block while it is in the nearest cache
 cdef void make_floats(const Work *w) noexcept nogil:
     cdef Py_ssize_t first
     for first from 0 <= first < w.size by w.block:
@@ -211,13 +212,6 @@ cdef bint stay_finite(const Work *w) noexcept nogil:
     return True
 
 
-cdef cnp.ndarray floats_of(Py_ssize_t n):
-    """Memory for n floats, at the start of a line of the cache."""
-    cdef cnp.ndarray memory = np.empty(n + LINE - 1, np.float32)
-    cdef Py_ssize_t skipped = -(<Py_ssize_t>cnp.PyArray_DATA(memory) // 4) & (LINE - 1)
-    return memory[skipped:n + skipped]
-
-
 cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
     """Fill `c_steps`. They point into the arrays of the list that is returned, so it must outlive them."""
     cdef cnp.ndarray values
@@ -227,7 +221,7 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
         c_steps[i].kind = KINDS[name]
         c_steps[i].values, c_steps[i].size = NULL, 0
         if isinstance(operand, np.ndarray):
-            values = floats_of(block)
+            values = at_a_line(block, cnp.NPY_FLOAT32)
             values.reshape(-1, operand.size)[:] = operand.ravel()
             c_steps[i].size = operand.size
             c_steps[i].values = <const float *>cnp.PyArray_DATA(values)
@@ -287,7 +281,7 @@ def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarra
     alive = set_work(&w, x, steps, old)
     if w.size == 0:
         return True
-    floats = floats_of(w.block)
+    floats = at_a_line(w.block, cnp.NPY_FLOAT32)
     w.x = <float *>cnp.PyArray_DATA(floats)
     with nogil:
         is_finite = stay_finite(&w)

@@ -14,6 +14,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.core.codes cimport CodeType, code_type
 from qops._kernels.core.rounding cimport wrap_s32
+from qops._kernels.core.walk cimport at_a_line
 from qops._kernels.product.image cimport Image
 from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.rows cimport Convolution, run_convolution
@@ -28,8 +29,6 @@ from qops._kernels.product.weights import pack_weights
 
 cnp.import_array()
 
-cdef enum:
-    LINE = 16  # sums in a line of the cache
 cdef Window DENSE = Window()
 
 
@@ -70,13 +69,8 @@ cdef cnp.ndarray result(out, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh
                         cnp.npy_intp channels):
     """out checked, or a new array, whose rows of 16 channels are each one line of the cache."""
     cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
-    cdef cnp.npy_intp size = LINE - 1 + images * oh * ow * channels
-    cdef cnp.ndarray memory
-    cdef Py_ssize_t skipped
     if out is None:
-        memory = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INT32, 0)
-        skipped = -(<Py_ssize_t>cnp.PyArray_DATA(memory) // 4) & (LINE - 1)
-        return memory[skipped:size - LINE + 1 + skipped].reshape(images, oh, ow, channels)
+        return (<object>at_a_line(images * oh * ow * channels, cnp.NPY_INT32)).reshape(images, oh, ow, channels)
     writable(out, cnp.NPY_INT32, 4, shape)
     if not cnp.PyArray_ISALIGNED(out):
         raise ValueError("out: expected aligned memory")
