@@ -24,7 +24,7 @@ cdef enum:
     MOST_SCALES = 1024
 cdef object DOUBLE = np.float64
 cdef tuple CODES = (np.int8, np.uint8, np.int16, np.uint16, np.int32)
-CODES += tuple([np.dtype(t) for t in CODES])
+CODES += (*map(np.dtype, CODES), "int8", "uint8", "int16", "uint16", "int32")  # words as they stand in a source
 
 
 cdef object keep(dict known, key, made):
