@@ -1,6 +1,6 @@
-"""gemm_u8s8s32 and gemm_s8s8s32: all checks, and the product itself where nothing else is asked for.
+"""gemm_u8s8s32 and gemm_s8s8s32: all checks, and the product itself if nothing else is asked for.
 
-Compiled because a product of 64 x 64 x 64 takes little more than a microsecond, and in Python the checks took twenty.
+It is compiled because a product of 64 x 64 x 64 takes little more than a microsecond. The checks took twenty in Python.
 """
 cimport cython
 cimport numpy as cnp
@@ -20,7 +20,7 @@ cdef str NOT_TURNED = "N", NUMBER = "F"
 
 
 cdef class Packed:
-    """B packed for the products of one machine; what it is in public says `qops.onednn.PackedWeights`."""
+    """B packed for the products of one machine; the public class is `qops.onednn.PackedWeights`."""
     cdef readonly cnp.ndarray codes
     cdef readonly object machine
     cdef readonly PackedB whole, in_blocks
@@ -34,7 +34,7 @@ cdef class Packed:
         return self.whole.shape
 
     def panels(self, k_starts):
-        """What is paired anew at each of `k_starts`: at 0 alone, or where the k blocks of GEMM start."""
+        """B packed for pairs that begin at each of `k_starts`: at 0 alone, or where the k blocks of GEMM start."""
         return panels_of(self, k_starts)
 
 
@@ -43,7 +43,7 @@ cdef inline PackedB panels_of(Packed b, k_starts):
 
 
 cdef class Update:
-    """What a GEMM does beside a product: C = alpha * (A - ao) * (B - bo) + beta * old + co."""
+    """What a GEMM does beside the product: C = alpha * (A - ao) * (B - bo) + beta * old + co."""
     cdef readonly int ao, bo
     cdef readonly double alpha, beta
     cdef readonly object old, co  # int32 that broadcasts against C, or None
@@ -52,7 +52,7 @@ cdef class Update:
         self.ao, self.bo, self.alpha, self.beta, self.old, self.co = ao, bo, alpha, beta, old, co
 
     cdef bint is_product(self):
-        """Whether nothing is done beside the product, or adding it to C."""
+        """Whether nothing is done but a product, which may be added to C."""
         return (self.alpha == 1 and (self.beta == 0 or self.beta == 1) and self.ao == 0 and self.bo == 0
                 and self.co is None)
 
@@ -75,7 +75,7 @@ cdef inline cnp.ndarray matrix(x, str name, int typenum):
 
 
 def packed_for(b, str name, machine):
-    """`b`, if it is packed for this machine."""
+    """Give `b`, if it is packed for this machine; ValueError if not."""
     if b.machine is not machine and b.machine != machine:
         packed, wanted = (f"isa {m.isa!r} of version {m.version!r}" for m in (b.machine, machine))
         raise ValueError(f"{name}: packed for {packed}, expected {wanted}")
@@ -83,7 +83,7 @@ def packed_for(b, str name, machine):
 
 
 cdef inline weights(b, bint is_turned, machine):
-    """op(B) as it is given: codes, or Packed for this machine."""
+    """Give op(B): codes, or what is packed for this machine."""
     if isinstance(b, Packed):
         if is_turned:
             raise ValueError("transb: expected 'N', as b is packed, got 'T'")
@@ -96,7 +96,7 @@ cdef inline cnp.ndarray codes_of(b):
 
 
 cdef inline int agree(cnp.ndarray a, cnp.ndarray b) except -1:
-    """ValueError if they are not of one k."""
+    """ValueError unless the columns of op(A) are as many as the rows of op(B)."""
     if cnp.PyArray_DIM(a, 1) != cnp.PyArray_DIM(b, 0):
         shapes = f"{(<object>a).shape} and {(<object>b).shape}"
         raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {shapes}")
@@ -104,12 +104,12 @@ cdef inline int agree(cnp.ndarray a, cnp.ndarray b) except -1:
 
 
 cdef cnp.ndarray native(x, str name):
-    """An array of int32, in the byte order of this machine."""
+    """Give an array of int32, in the byte order of this CPU."""
     return np.asarray(array(x, name, cnp.NPY_INT32), np.int32)
 
 
 cdef added(co, offsetc, Py_ssize_t rows, Py_ssize_t columns):
-    """co, as it broadcasts against C; None if it is 0."""
+    """Give co in a shape that broadcasts against C; None if it is 0."""
     if type(co) is int and co == 0 and type(offsetc) is str and offsetc == "F":
         return None
     if not isinstance(offsetc, str) or offsetc not in ("F", "R", "C"):
@@ -126,7 +126,7 @@ cdef added(co, offsetc, Py_ssize_t rows, Py_ssize_t columns):
 
 
 cdef cnp.ndarray old_c(c, double beta, Py_ssize_t rows, Py_ssize_t columns):
-    """The C that beta multiplies, None if that is 0."""
+    """Give the C that beta multiplies; None if beta is 0."""
     cdef object old
     if beta == 0:
         return None
@@ -139,7 +139,7 @@ cdef cnp.ndarray old_c(c, double beta, Py_ssize_t rows, Py_ssize_t columns):
 
 
 cdef int multiply_vector(cnp.ndarray c, cnp.ndarray a, cnp.ndarray b, bint accumulate) except -1:
-    """A x B of s8, B a vector and C a column: where pairs saturate it is the vector that oneDNN shifts to u8."""
+    """A x B of s8, where B is a vector and C a column. If pairs saturate, oneDNN shifts the vector to u8, not A."""
     cdef cnp.ndarray row = result(None, 1, cnp.PyArray_DIM(a, 0), a, b)
     multiply(row, (<object>b).T, (<object>a).T, False, True)
     if accumulate:
@@ -163,8 +163,8 @@ cdef class Manner:
 
 cdef int product(cnp.ndarray c, cnp.ndarray a, b, Manner how, str vector, bint accumulate=False,
                  int num_threads=1) except -1:
-    """C = A x B, or C += A x B, of checked matrices; `vector` names one of them, of a single row or column, for which
-    oneDNN may have a kernel apart."""
+    """C = A x B, or C += A x B, of checked matrices. `vector` names the matrix that is a single row or column, if
+    oneDNN may have a kernel of its own for that."""
     cdef bint is_vector = how.saturates and how.gemv and vector is not None
     cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
     cdef tuple starts = ()
@@ -177,7 +177,7 @@ cdef int product(cnp.ndarray c, cnp.ndarray a, b, Manner how, str vector, bint a
 
 
 cdef inline str vector_of(cnp.ndarray a, cnp.ndarray b, bint a_turned, bint b_turned):
-    """The matrix that is a vector, to oneDNN, which looks at how it is stored."""
+    """The matrix that oneDNN takes for a vector; how the other one is stored decides too."""
     if cnp.PyArray_DIM(a, 0) == 1 and b_turned:
         return "a"
     return "b" if cnp.PyArray_DIM(b, 1) == 1 and not a_turned else None
@@ -194,8 +194,8 @@ def bare(cnp.ndarray a, b, machine, str vector=None, int num_threads=1):
 def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
     """The body of a gemm with A of the dtype number `a_type`: C = alpha*(op(A) - ao)*(op(B) - bo) + beta*C + co.
 
-    machine: gives the facts of (version, isa), or refuses them. updated: computes C where it is more than a product, or
-    C plus one, from (A, B, `Update`, facts, threads).
+    machine: gives the facts of (version, isa), or refuses them. updated: computes C from (A, B, `Update`, facts,
+    threads) if that is more than a product, or C plus a product.
     """
     cdef CodeType of_a = code_type_of(a_type == cnp.NPY_INT8, 1)[0], of_b = code_type_of(True, 1)[0]
     cdef Manner usual = Manner(machine(usual_version, usual_isa))
@@ -213,8 +213,8 @@ def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
             how = manners.get((version, isa)) if type(version) is str and type(isa) is str else None
             if how is None:
                 how = manners[version, isa] = Manner(machine(version, isa))
-        # Numbers are converted before arrays are looked at: that may run code of the caller, which may change arrays.
-        # Most calls give none; a product of few rows takes no longer than their conversion.
+        # Numbers are converted before arrays are checked, because that may run code of the caller which changes an
+        # array. Most calls give no numbers, and converting them takes as long as a product of few rows.
         if not (alpha is ONE and beta is ZERO and ao is ZERO_INT and bo is ZERO_INT and co is ZERO_INT
                 and offsetc is NUMBER and num_threads is ONE_INT):
             update = Update(int32(ao, "ao", of_a.lowest, of_a.highest), int32(bo, "bo", of_b.lowest, of_b.highest),

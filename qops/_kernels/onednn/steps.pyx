@@ -41,21 +41,21 @@ cdef enum:
     ADD, MULTIPLY, DIVIDE, RELU, LEAK, SUM, FMA
 
 cdef double S32_BOUND = 2.0**31
-cdef double F32_BOUND = 2.0**127  # what stays below it does not overflow, however it is rounded
+cdef double F32_BOUND = 2.0**127  # float32 results below this do not overflow, however they are rounded
 cdef dict KINDS = {
     "add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "relu": RELU, "leak": LEAK, "sum": SUM, "fma": FMA,
 }
 
 ctypedef struct Step:
     int kind
-    const float *values  # the operand, repeated to fill a block; NULL: one number, the factor
-    Py_ssize_t size  # how many of them there are before they repeat
+    const float *values  # the operand, repeated to fill a block; NULL if it is one number, the factor
+    Py_ssize_t size  # how many values there are before they repeat
     float factor
 
 ctypedef struct Work:
     Step *steps
     Py_ssize_t count, block, size
-    const int32_t *s  # what x is made of, if it is not there yet
+    const int32_t *s  # the sums that x is made of; NULL if x is there already
     float *x
     float *old
 
@@ -171,7 +171,7 @@ cdef void make_floats(const Work *w) noexcept nogil:
 
 
 cdef void make_codes(const Work *w, FloatRow row, int typenum, char *codes, int itemsize) noexcept nogil:
-    """Codes of int32 sums. The floats of each block are made in the same memory: a block of them."""
+    """Make codes of int32 sums. The floats of all blocks use the same memory, of one block."""
     cdef Py_ssize_t first, n
     for first from 0 <= first < w.size by w.block:
         n = min(w.block, w.size - first)
@@ -193,7 +193,7 @@ cdef double most_of(const Step *s, bint inverse) noexcept nogil:
 
 
 cdef bint stay_finite(const Work *w) noexcept nogil:
-    """Whether the steps make finite floats of all int32 sums, where `old` is made of codes."""
+    """Whether the steps give finite floats for all int32 sums, if `old` is made of codes."""
     cdef double bound = S32_BOUND
     cdef const Step *s
     cdef Py_ssize_t i
@@ -232,7 +232,7 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
 
 
 cdef object set_work(Work *w, cnp.ndarray x, steps, cnp.ndarray old):
-    """Fill `w`. It points into what is returned, and into x and old."""
+    """Fill `w`. It points into the object that is returned, and into x and old, so these must outlive it."""
     cdef Py_ssize_t period = max([1] + [operand.size for _, operand in steps if isinstance(operand, np.ndarray)])
     cdef cnp.ndarray memory = np.empty(len(steps) * sizeof(Step), np.uint8)
     if not cnp.PyArray_ISCARRAY(x) or old is not None and not PyArray_ISCARRAY_RO(old):
@@ -263,10 +263,10 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
 
 
 def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarray out):
-    """Make `steps` on int32 sums x, and put the codes of `row` in `out`, block by block.
+    """Make `steps` on int32 sums x, and write the codes of `row` to `out`, block by block.
 
-    Return False, with nothing done, if a float might not be finite. `old` is as in `finish`, made of codes. `out` is x,
-    or apart from it: uint8, int8 or int32 in C order.
+    Return False, with nothing done, if a float might not be finite. `old` is as in `finish`, and made of codes. `out`
+    is x itself, or does not overlap it: uint8, int8 or int32 in C order.
     """
     cdef Work w
     cdef cnp.ndarray floats

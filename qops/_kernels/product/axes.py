@@ -1,4 +1,4 @@
-"""Convolutions over any number of spatial axes, brought to two."""
+"""Convolutions over any number of spatial axes, turned into convolutions over two."""
 
 from math import prod
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ def convolve_axes(
     groups: int = 1,
     num_threads: int = 1,
 ) -> NDArray[np.int32]:
-    """Give what `convolve` does of (N, C, ...) and (OC, C / groups, ...): (N, ..., OC)."""
+    """Convolve (N, C, ...) with (OC, C / groups, ...) as `convolve` does: (N, ..., OC)."""
     images, taps, (down, across) = _to_two_axes(x, w, axes, pad_value)
     pads = (down.before, down.after), (across.before, across.after)
     window = Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
@@ -47,10 +47,10 @@ def convolve_axes(
 def _to_two_axes(
     x: NDArray[Any], w: NDArray[Any], axes: list[Axis], fill: int
 ) -> tuple[NDArray[Any], NDArray[Any], list[Axis]]:
-    """Give a convolution over one or many spatial axes as one over two.
+    """Turn a convolution over any number of spatial axes into one over two.
 
-    One axis gets another of length 1 before it. Of more than two, each position of the window along the first becomes
-    an image of its own, and its taps along it become channels.
+    A single axis gets another axis of length 1 before it. With more than two axes, each position of the window along
+    the first axis becomes an image of its own, and the taps along that axis become channels.
     """
     if len(axes) == 1:
         return x[:, :, np.newaxis], w[:, :, np.newaxis], [Axis(1, 1, 1, 0, 0, 1), *axes]

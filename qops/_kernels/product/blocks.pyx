@@ -1,7 +1,8 @@
-"""The walk of an integer product over blocks, packing as it goes. No arrays here: see gemm.
+"""The walk of an integer product over blocks, which packs A and B on the way. It knows no numpy arrays: see gemm.
 
-B is packed a strip of panels at a time, by the first tile of each panel where there is one that can, and A a block of
-rows, unless they are packed or need not be; then every tile of C is made once for each DEPTH quads of k.
+B is packed a strip of panels at a time. If the kernel has a tile that can pack, the first tile of each panel does it. A
+is packed a block of rows at a time. What is packed already, or need not be, is left as it is. Then every tile of C is
+made once for each DEPTH quads of k.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t
@@ -12,14 +13,14 @@ from qops._kernels.product.tile cimport (
 )
 
 cdef enum:
-    BLOCK_ROWS = 96  # rows of A between two visits of a panel
-    AMX_BLOCK_BYTES = 1 << 20  # of a strip of B, or of A that is packed: half of L2 of the CPUs that have AMX
-    MIN_DEPTH = 1024  # rows of B in a block, at least
-    FAR = 1 << 19  # elements of C, beyond which L2 does not hold it
-    MIN_FETCH = 64  # quads multiplied meanwhile
-    NEAR_BYTES = 1 << 14  # packed on the stack
+    BLOCK_ROWS = 96  # rows of A that are multiplied by one panel after the other
+    AMX_BLOCK_BYTES = 1 << 20  # size of a strip of B or of packed A: half of the L2 of CPUs that have AMX
+    MIN_DEPTH = 1024  # the fewest rows of B in a block
+    FAR = 1 << 19  # with more elements than this, C does not stay in L2
+    MIN_FETCH = 64  # the fewest quads to multiply while lines of C are fetched
+    NEAR_BYTES = 1 << 14  # up to so many packed bytes are kept on the stack
 
-ctypedef struct Blocks:  # sizes and memory of what is packed at a time
+ctypedef struct Blocks:  # how much is packed at a time, and the memory for it
     Py_ssize_t m, n, k, quads
     uint8_t *a
     uint8_t *b
@@ -44,7 +45,7 @@ cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
 
 
 cdef void pack_strip(Product *p, const Blocks *blocks, Py_ssize_t column) noexcept nogil:
-    """Packs B, which begins with this column of the strip, and sums its columns if that is needed."""
+    """Pack a strip of B that begins at this column, and sum its columns if the sums are needed."""
     cdef uint8_t *panels = blocks.b + 4 * p.quads * column
     pack_block(p, panels)
     if shifted(p):
@@ -63,7 +64,7 @@ cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t
 
 
 cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept nogil:
-    """Sets what all tiles of a block have in common."""
+    """Set what all tiles of a block have in common."""
     t.lda = lda
     t.tap = ONE_TAP
     t.taps = 1
@@ -78,8 +79,8 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
 
 
 cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, int32_t *c) noexcept nogil:
-    """A block of rows times packed B; a panel is used for all rows while it is near. The matrix unit walks over whole
-    panels itself."""
+    """Multiply a block of rows by packed B. All rows use a panel while it is in the cache. The matrix unit walks over
+    whole panels by itself."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t at_once = width if p.set_up == NULL else max(width, p.n // width * width)
     cdef Py_ssize_t q, j, used
@@ -99,7 +100,7 @@ cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_s
 
 
 cdef void multiply_packed(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
-    """The rows from `first` on."""
+    """Multiply the rows from `first` on by packed B."""
     cdef Py_ssize_t i, rows
     for i from first <= i < p.m by blocks.m:
         rows = min(blocks.m, p.m - i)
@@ -116,7 +117,7 @@ cdef bint packs_on_the_way(const Product *p) noexcept nogil:
 
 
 cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) noexcept nogil:
-    """A block of rows times B, which is packed then and, if A is shifted, its columns summed."""
+    """Multiply a block of rows by B. On the way B is packed and, if A is shifted, its columns are summed."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
     cdef Py_ssize_t j, whole = p.n // width * width
@@ -167,9 +168,9 @@ cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexce
 cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     """Set how much is packed at a time.
 
-    A block of B is as deep as A has rows, within limits: the deeper it is, the less often C is read and written; the
-    shallower, the longer are the stretches of B's rows that are read. It is as wide as stays in the cache from packing
-    to use, and wider if several blocks of rows use it. For the matrix unit it is what stays there while all rows pass.
+    A block of B is as deep as A has rows, within limits. In deeper blocks C is read and written less often; in
+    shallower blocks longer stretches of the rows of B are read. A block is so wide that it stays in the cache from
+    packing to use, and wider if several blocks of rows use it. For the matrix unit it stays there for all rows.
     """
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS

@@ -2,10 +2,10 @@
 
     y[n][oh][ow][oc] = sum over kh, kw, ic of x[n][oh*sh + kh*dh - top][ow*sw + kw*dw - left][ic] * w[oc][ic][kh][kw]
 
-It is exact or saturates as gemm does, in pairs of input channels (0, 1), (2, 3).. of one tap (kh, kw). As in gemm a
-signed source, its padding too, is shifted by 128 and 128 times the sums of w are taken off; weights of u8 are shifted
-by -128 and 128 times the sums of the windows are added. Depthwise convolution (one channel in, one out a group) has no
-pairs and is always exact.
+It is exact, or saturates as gemm does, in pairs of input channels (0, 1), (2, 3), ... of one tap (kh, kw). As in gemm,
+128 is added to a signed source and its padding, and 128 times the sums of w is subtracted again. 128 is subtracted from
+weights of u8, and 128 times the sums of the windows is added. A depthwise convolution, whose groups have one channel
+in and one out, has no pairs and is always exact.
 """
 cimport cython
 cimport numpy as cnp
@@ -36,7 +36,7 @@ cdef Window DENSE = Window()
 cdef class Images:
     """Images x, uint8 or int8, and how a window moves over them.
 
-    zero_point is taken off each value of x and off the padding, which holds pad_value, a code of the type of x.
+    zero_point is subtracted from each value of x and from the padding, which holds pad_value, a code of the type of x.
     """
     cdef cnp.ndarray x
     cdef Window window
@@ -55,7 +55,7 @@ cdef class Images:
 
 
 cdef void set_image(Image *image, Images given) noexcept:
-    """The image, all but what depends on the weights."""
+    """Set all of the image that does not depend on the weights."""
     cdef cnp.ndarray x = given.x
     image.x = <const uint8_t *>cnp.PyArray_DATA(x)
     image.x_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
@@ -67,7 +67,7 @@ cdef void set_image(Image *image, Images given) noexcept:
 
 cdef cnp.ndarray result(out, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
                         cnp.npy_intp channels):
-    """out checked, or a new array, whose rows of 16 channels are each one line of the cache."""
+    """Give `out`, checked, or a new array in which 16 channels begin where a line of the cache does."""
     cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
     if out is None:
         return (<object>at_a_line(images * oh * ow * channels, cnp.NPY_INT32)).reshape(images, oh, ow, channels)
@@ -86,11 +86,11 @@ cdef set_result(Convolution *p, cnp.ndarray y):
 
 
 def convolve(Images images not None, w, out=None, *, w_zero_point=0, bias=None, Py_ssize_t num_threads=1):
-    """Convolution of images with w - w_zero_point, plus bias, into int32 of any order in memory.
+    """Convolve images with w - w_zero_point and add bias, into int32 in any order in memory.
 
-    w: int8 or uint8, or what ``pack_weights`` made of it, which knows groups and whether products saturate.
-    w_zero_point: one number, or one an output channel. bias: int32, one an output channel. The result has the same bits
-    for any ``num_threads``.
+    w: int8 or uint8, or what ``pack_weights`` made of it, which knows the groups and whether products saturate.
+    w_zero_point: one number, or one for each output channel. bias: int32, one for each output channel. The result has
+    the same bits for any ``num_threads``.
     """
     cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
     cdef cnp.ndarray y, added = None
@@ -110,9 +110,10 @@ def convolve(Images images not None, w, out=None, *, w_zero_point=0, bias=None, 
 
 
 def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out=None):
-    """Convolution of x - zero with w - w_zero, in which padding counts as 0, even if `zero` is no code.
+    """Convolve x - zero with w - w_zero, where padding counts as 0, even if `zero` is not a code.
 
-    Padding holds codes, so the nearest one to `zero` is put there; what `zero` is beyond it is taken off apart.
+    Padding holds codes, so it gets the code nearest to `zero`. What `zero` is beyond that code is subtracted in a step
+    of its own.
     """
     cdef const CodeType* row = code_type(x)
     cdef int64_t code = min(max(zero, row.lowest), row.highest)
@@ -135,7 +136,7 @@ cdef window_sums(Images images, PackedWeights packed):
 
 
 cdef object take_off_zeros(cnp.ndarray y, w_zeros, sums):
-    """y -= w_zeros * sums of windows: a zero of all weights, or one an output channel."""
+    """y -= w_zeros * sums of windows, with one zero for all weights or one for each output channel."""
     cdef Py_ssize_t groups = sums.shape[3], channels = cnp.PyArray_DIM(y, 3)
     if groups == 1 and cnp.PyArray_IS_C_CONTIGUOUS(y):
         rows = (<object>y).reshape(sums.size, channels)
@@ -146,7 +147,7 @@ cdef object take_off_zeros(cnp.ndarray y, w_zeros, sums):
 
 
 cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Py_ssize_t num_threads):
-    """The convolution with what is packed, in `out` if there is one."""
+    """Convolve with packed weights, into `out` if there is one."""
     cdef Convolution p
     cdef cnp.ndarray x = images.x, y
     cdef Py_ssize_t quads

@@ -3,11 +3,11 @@
     exact        c[i][j] = sum over l of a[i][l] * b[l][j]
     saturating   c[i][j] = sum over pairs l of sat16(a[i][l] * b[l][j] + a[i][l+1] * b[l+1][j])
 
-Both wrap mod 2^32. x86's vectors multiply u8 by s8, its matrix unit and ARM's vectors any signs. For x86's vectors a
-signed A is shifted to a + 128, and 128 times the column sums of B are taken off after; where the exact kernel
-multiplies words of 16 bits there is no need to. A B of u8, which has no saturating product, is shifted to b - 128,
-and 128 times the row sums of A are added. Pairs are (0, 1), (2, 3).. from each of ``block_starts`` on, and what lacks
-a partner is paired with 0.
+Both wrap mod 2^32. The vectors of x86 multiply u8 by s8. Its matrix unit and the vectors of ARM multiply any signs. For
+the vectors of x86, a signed A is shifted to a + 128, and 128 times the column sums of B is subtracted afterwards. An
+exact kernel that multiplies words of 16 bits does not need this. A B of u8, which has no saturating product, is shifted
+to b - 128, and 128 times the row sums of A is added. Pairs are (0, 1), (2, 3), ... from each of ``block_starts`` on; a
+last code without a partner is paired with 0.
 """
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
@@ -27,11 +27,11 @@ import numpy as np
 cnp.import_array()
 
 cdef enum:
-    L2_BYTES = 1 << 21  # of the CPUs that have AMX
+    L2_BYTES = 1 << 21  # size of the L2 of CPUs that have AMX
 
 
 cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.ndarray b):
-    """out checked, or a new matrix. b may be None."""
+    """Give `out`, checked, or a new matrix. b may be None."""
     cdef cnp.npy_intp[2] shape = [m, n]
     cdef cnp.ndarray c
     if out is None:
@@ -83,7 +83,7 @@ cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
 
 cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=False, bint saturating=False, tuple block_starts=(),
                   Py_ssize_t num_threads=1) except -1:
-    """C = A x B, or C += A x B: a matrix, and one that is taken as it is or a PackedB, which knows if it saturates."""
+    """C = A x B, or C += A x B. B is a matrix, or a PackedB, which knows whether products saturate."""
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
     cdef Py_ssize_t k
@@ -114,7 +114,7 @@ cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=False, bint s
 
 
 cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """Whether a kernel multiplies by B and, if it is of uint8, gains by it."""
+    """Whether a kernel can multiply by B as it is and, if B is of uint8, is faster by that."""
     cdef const gemm_kernel *kernel = find_kernel(False)
     cdef const gemm_kernel *by_unsigned = find_unsigned_kernel()
     if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
@@ -128,10 +128,10 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
             block_starts=(), Py_ssize_t num_threads=1):
     """C = (A - a_offset) x (B - b_offset) + bias, int32, or that added to C if ``accumulate``; all modulo 2**32.
 
-    a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which then knows whether it
-    saturates and where its blocks start. Offsets: see `take_off_offsets`; bias: n of int32; both are added after the
-    product, and change nothing of what saturates. out: int32, m x n. The result has the same bits for any
-    ``num_threads``.
+    a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which knows whether products
+    saturate and where its blocks start. Offsets: see `take_off_offsets`. bias: n values of int32. Both are applied
+    after the product, so they do not change which pairs saturate. out: int32, m x n. The result has the same bits for
+    any ``num_threads``.
     """
     cdef cnp.ndarray left = matrix(a, "a"), added = None, c
     cdef bint is_shifted
@@ -180,8 +180,8 @@ cdef bint is_zero(x):
 def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
     """C -= a_offset * colsum(B) + b_offset * rowsum(A) - k * a_offset * b_offset, modulo 2**32.
 
-    That makes A x B the product of codes which stand for themselves less an offset: a number, or one a row of A
-    (m x 1), or one a column of B (n). b: a matrix of int8 or a PackedB.
+    That turns A x B into the product of A - a_offset and B - b_offset. An offset is one number, or one for each row of
+    A (m x 1), or one for each column of B (n). b: a matrix of int8 or a PackedB.
     """
     cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
     cdef cnp.ndarray columns, rows

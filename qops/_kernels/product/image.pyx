@@ -1,7 +1,7 @@
-"""Rows of an image as quads: what a convolution takes its rows of A from.
+"""Rows of an image as quads, from which a convolution takes its rows of A.
 
-A pixel is one run of quads for each group of channels. Some rows at a time are copied so, with the padding around
-them, unless they are so already.
+A pixel is one run of quads for each group of channels. A few rows at a time are copied into this form, with the padding
+around them, unless they have it already.
 """
 from libc.stdint cimport int8_t, int16_t, uint8_t
 from libc.string cimport memset
@@ -10,7 +10,7 @@ from qops._kernels.product.tile cimport pack_quads, quads_of
 from qops._kernels.product.transpose cimport transpose_bytes
 
 cdef enum:
-    PIXELS = 64  # transposed at a time: a line of each plane
+    PIXELS = 64  # how many pixels are transposed at a time: a cache line of each plane
 
 
 cdef Py_ssize_t group_bytes(const Image *p) noexcept nogil:
@@ -44,7 +44,7 @@ cdef void pad_pixels(const Image *p, Py_ssize_t pixels, uint8_t *out) noexcept n
 
 cdef void copy_some_planes(const Image *p, const uint8_t *x, Py_ssize_t planes, Py_ssize_t pixels,
                            uint8_t *out) noexcept nogil:
-    """Some channels of a row, wherever they and its pixels lie."""
+    """Copy some channels of a row, however far apart the channels and the pixels are in memory."""
     cdef Py_ssize_t _i, j, column = p.column, channel = p.channel, pixel = pixel_bytes(p)
     cdef uint8_t shift = shifted(p, 0)
     for _i in range(pixels):
@@ -59,7 +59,7 @@ cdef void copy_some_planes(const Image *p, const uint8_t *x, Py_ssize_t planes, 
 
 
 cdef void copy_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8_t *out) noexcept nogil:
-    """A row whose channels lie apart, 8 of them at a time: of planes 4096 bytes apart the first cache keeps no more."""
+    """Copy a row whose channels are apart, 8 of them at a time, as L1 keeps only 8 lines that are 4096 bytes apart."""
     cdef Py_ssize_t _i, j, size = 2 if p.kernel.widens else 1
     if group_bytes(p) != size * p.channels:
         memset(out, 0, pixels * pixel_bytes(p))
@@ -71,7 +71,7 @@ cdef void copy_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8
 
 
 cdef void transpose_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8_t *out) noexcept nogil:
-    """A row in which the pixels of each channel lie together; not for kernels that widen."""
+    """Copy a row in which the pixels of each channel are neighbours; not for kernels that widen."""
     cdef Py_ssize_t[PIXELS] to
     cdef Py_ssize_t i, j, pixel = pixel_bytes(p), group = group_bytes(p)
     if group != p.channels:
@@ -88,7 +88,7 @@ cdef void transpose_planes(const Image *p, const uint8_t *x, Py_ssize_t pixels, 
 
 
 cdef void copy_pixels(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8_t *out) noexcept nogil:
-    """A row in which the channels of each pixel lie together, and perhaps the pixels too."""
+    """Copy a row in which the channels of each pixel are neighbours, and perhaps the pixels too."""
     cdef Py_ssize_t i, j, group = group_bytes(p), size = 2 if p.kernel.widens else 1
     if p.column == p.groups * p.channels and group == size * p.channels:
         pack_quads(p.kernel, x, pixels * p.column, p.x_signed, out)
@@ -100,7 +100,7 @@ cdef void copy_pixels(const Image *p, const uint8_t *x, Py_ssize_t pixels, uint8
 
 
 cdef void copy_row(const Image *p, const uint8_t *x, uint8_t *out) noexcept nogil:
-    """Pixels -left .. of one row of x."""
+    """Copy one row of x, from pixel -left on, with its padding."""
     cdef Py_ssize_t inside = max(0, min(p.width, p.pixels - p.left)), left = min(p.left, p.pixels)
     pad_pixels(p, left, out)
     out += left * pixel_bytes(p)
@@ -115,7 +115,7 @@ cdef void copy_row(const Image *p, const uint8_t *x, uint8_t *out) noexcept nogi
 
 cdef const uint8_t *image_rows(const Image *p, Py_ssize_t number, Py_ssize_t first, Py_ssize_t rows,
                                uint8_t *buffer) noexcept nogil:
-    """Rows of one image as quads, counted from the top of the padding; in the buffer if they have to be copied."""
+    """Give rows of one image as quads, counted from the top of the padding; in the buffer if they must be copied."""
     cdef const uint8_t *x = p.x + number * p.image
     cdef Py_ssize_t i, y
     if p.in_place:

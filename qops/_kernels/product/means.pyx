@@ -1,4 +1,4 @@
-"""Means of windows by the rules of pooling.pyx, a row of results at a time, of sums or of the codes themselves."""
+"""Means of windows by the rules of pooling.pyx, a row of results at a time, from sums or from the codes themselves."""
 from libc.math cimport rintf
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
@@ -22,7 +22,7 @@ cdef extern from "product/pooling.h" nogil:
     Py_ssize_t pool_values__simd(int, const char *, Py_ssize_t, Values, float *)
 
 cdef enum:
-    BLOCK = 1024  # sums between two loops: 4 KB
+    BLOCK = 1024  # how many sums, 4 KB, one loop makes before the next one reads them
 
 ctypedef fused code:
     uint8_t
@@ -69,7 +69,7 @@ cdef inline void less(const total *sums, Py_ssize_t n, int32_t zero, int32_t *ne
 
 
 cdef void codes_of(const Means *means, const char *sums, Py_ssize_t n, uint8_t *y) noexcept nogil:
-    """The codes that a stage makes of sums, each less the zero points in it."""
+    """Make codes of sums by a stage, after `zero` is subtracted from each sum."""
     cdef int32_t[BLOCK] near
     cdef Py_ssize_t i, count
     for i from 0 <= i < n by BLOCK:
@@ -84,7 +84,7 @@ cdef void codes_of(const Means *means, const char *sums, Py_ssize_t n, uint8_t *
 
 
 cdef void means_row(const Pool *p, const Means *means, Taps rows, const char *sums, uint8_t *y) noexcept nogil:
-    """The means of a row of sums, as many at a time as have the same count."""
+    """Make the means of a row of sums, at a time those of all neighbours with the same count."""
     cdef Py_ssize_t i = 0, end, first, n
     cdef Mean mean
     if means.rule == CODED:
@@ -103,7 +103,7 @@ cdef void means_row(const Pool *p, const Means *means, Taps rows, const char *su
 
 
 cdef inline void values_of(const code *x, Py_ssize_t n, Values v, float *y) noexcept nogil:
-    """Means of values of windows, whose first codes are x[0], x[1], ...: values are added one tap after the other."""
+    """Make the means of the real values of windows, whose first codes are x[0], x[1], ..., adding tap after tap."""
     cdef Py_ssize_t i, r, c
     cdef float sum
     for i in range(pool_values__simd(tier(), <const char *>x, n, v, y), n):
@@ -115,7 +115,7 @@ cdef inline void values_of(const code *x, Py_ssize_t n, Values v, float *y) noex
 
 
 cdef void value_row(const Pool *p, const Means *means, const char *x, uint8_t *y) noexcept nogil:
-    """The codes that a stage makes of the means of values, of windows a step of 1 apart, none on padding."""
+    """Make codes, by a stage, of the means of real values, for windows with a stride of 1 and no padding."""
     cdef Values v = Values(means.is_signed, means.zero, means.scale, p.kh, p.kw, p.width * p.channels, p.channels)
     cdef float[BLOCK] near
     cdef Py_ssize_t i, count, n = p.ow * p.channels

@@ -1,4 +1,4 @@
-"""Products of two arrays of uint8 codes, element by element, in int32; and the range of what all products sum up to."""
+"""Products of two arrays of uint8 codes, element by element, in int32, and the range of int32 codes for products."""
 
 cimport numpy as cnp
 from libc.math cimport isfinite
@@ -18,7 +18,7 @@ cdef extern from "product/mul.h":
 
 cdef struct Row:
     product_row row
-    bint narrow  # whether both factors, the first one shifted, have 16 bits
+    bint narrow  # whether 16 bits hold both factors, the first one after its shift
 
 
 cdef inline bint has_16_bits(int64_t offset, int left_shift) noexcept nogil:
@@ -49,9 +49,9 @@ cpdef object multiply(cnp.ndarray a, int32_t a_offset, cnp.ndarray b, int32_t b_
 
 
 cpdef double product_max(float a_min, float a_max, float b_min, float b_max, str names) except? -1:
-    """Upper end of the range of int32 codes one of which is the step of a times that of b; the lower is its negative.
+    """Upper end of the range of int32 codes whose step is the step of a times that of b; the lower end is its negative.
 
-    2**31 * (a step * b step), in float32, of ranges of uint8 codes; ValueError beyond float32.
+    It is 2**31 * (step of a * step of b) in float32, for ranges of uint8 codes; ValueError beyond float32.
     """
     cdef float steps = code_type_of(False, 1).steps, half = code_type_of(True, 4).steps // 2
     cdef float top = ((a_max - a_min) / steps) * ((b_max - b_min) / steps) * half

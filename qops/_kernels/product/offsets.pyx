@@ -1,4 +1,4 @@
-"""What to take off products of codes where each code stands for itself less an offset."""
+"""The terms to subtract from products of codes if an offset is subtracted from each code."""
 
 cimport numpy as cnp
 from libc.stdint cimport int8_t, uint8_t, uint32_t
@@ -25,9 +25,9 @@ ctypedef struct Terms:
     const uint32_t *rows  # the sums of a's rows
     const uint32_t *a_offset
     Py_ssize_t a_step  # 1 if there is an offset of a for each row, 0 if there is one
-    const uint32_t *b_offset  # one a column
+    const uint32_t *b_offset  # one for each column
     uint32_t k
-    uint32_t *of_columns  # room for n
+    uint32_t *of_columns  # memory for n values
 
 
 cdef void sum_up_columns(const Terms *t, uint32_t a_offset) noexcept nogil:
@@ -50,7 +50,7 @@ cdef void subtract(const Terms *t) noexcept nogil:
 
 
 cdef cnp.ndarray words(x, cnp.npy_intp n):
-    """The low 32 bits of an integer, n times, or of an array of 1 or n of them."""
+    """Give the low 32 bits of an integer, n times, or those of an array of 1 or n integers."""
     cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &n, cnp.NPY_UINT32, 0)
     cdef uint32_t *word = <uint32_t *>cnp.PyArray_DATA(made)
     cdef uint32_t one
@@ -67,8 +67,8 @@ cdef cnp.ndarray words(x, cnp.npy_intp n):
 cdef object subtract_terms(cnp.ndarray c, cnp.ndarray columns, a_offset, cnp.ndarray rows, b_offset, Py_ssize_t k):
     """C -= a_offset * columns + b_offset * rows - k * a_offset * b_offset, modulo 2**32.
 
-    c: int32, m x n, its rows contiguous; columns and rows: n and m of int32, contiguous; an offset is a number, or m
-    of a, n of b.
+    c: int32, m x n, with contiguous rows. columns and rows: n and m values of int32, contiguous. An offset is one
+    number; or a_offset has m values, and b_offset n.
     """
     cdef Terms t
     t.m, t.n = cnp.PyArray_DIM(c, 0), cnp.PyArray_DIM(c, 1)

@@ -1,4 +1,4 @@
-"""B of an integer product, packed once for products with many A."""
+"""The matrix B of an integer product, packed once for products with many A."""
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
@@ -15,7 +15,7 @@ cnp.import_array()
 
 
 cdef cnp.ndarray matrix(x, str name):
-    """x as a matrix of bytes."""
+    """Give x as a matrix of bytes."""
     cdef cnp.ndarray a = array(x, name, cnp.NPY_INT8, cnp.NPY_UINT8)
     if cnp.PyArray_NDIM(a) != 2:
         raise ValueError(f"{name}: expected 2 dimensions, got shape {(<object>a).shape}")
@@ -23,7 +23,7 @@ cdef cnp.ndarray matrix(x, str name):
 
 
 cdef cnp.ndarray by_rows(cnp.ndarray a):
-    """a, or a copy if its rows are not contiguous."""
+    """Give a, or a copy if its rows are not contiguous."""
     if cnp.PyArray_STRIDE(a, 1) != 1 and cnp.PyArray_DIM(a, 1) > 1:
         return np.ascontiguousarray(a)
     return a
@@ -36,7 +36,7 @@ cdef void shift(char* codes, Py_ssize_t n) noexcept nogil:
 
 
 cdef cnp.ndarray signed_codes(cnp.ndarray b):
-    """s8 codes of B, which are 128 less if B is u8: the kernels multiply by s8 only."""
+    """Give B as s8 codes. If B is u8 they are 128 less, because the kernels multiply by s8 only."""
     if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
         return b
     b = cnp.PyArray_NewCopy(b, cnp.NPY_KEEPORDER)
@@ -45,7 +45,7 @@ cdef cnp.ndarray signed_codes(cnp.ndarray b):
 
 
 cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, bint saturating, block_starts):
-    """The runs of k in which pairs are formed. A start at an even distance changes no pair and is left out."""
+    """Give the runs of k in which pairs are formed. A start at an even distance changes no pair and is left out."""
     cdef Py_ssize_t start, before = 0, begin = 0
     starts = [0]
     for start in block_starts:

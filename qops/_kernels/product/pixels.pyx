@@ -1,4 +1,4 @@
-"""Pixels made of several: of the codes that lie a step apart the largest, or the sum. No arrays here: see pooling."""
+"""Pixels made of several pixels a step apart: the largest codes, or their sums. No numpy arrays here: see pooling."""
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
@@ -53,7 +53,7 @@ cdef inline void added(const total *x, Pixels p, total *y) noexcept nogil:
 
 
 cdef inline void move_pixel(const char *x, Py_ssize_t size, char *y) noexcept nogil:
-    """Some bytes, as many at a time as an instruction moves, the last ones flush with the end."""
+    """Copy some bytes, as many at a time as an instruction moves. The last move ends where the bytes end."""
     cdef Py_ssize_t i
     if size >= 16:
         for i in range(0, size - 16, 16):
@@ -69,7 +69,7 @@ cdef inline void move_pixel(const char *x, Py_ssize_t size, char *y) noexcept no
 
 
 cdef void pick_pixels(const char *x, Py_ssize_t count, Py_ssize_t size, Py_ssize_t stride, char *y) noexcept nogil:
-    """Pixels of so many bytes, of those that lie together each stride-th."""
+    """Copy every `stride`-th of contiguous pixels of `size` bytes."""
     cdef Py_ssize_t i
     for i in range(count):
         move_pixel(x + i * stride * size, size, y + i * size)
@@ -121,7 +121,7 @@ cdef Combination largest_codes(bint is_signed) noexcept nogil:
 
 
 cdef Combination sums_of(bint is_signed, Py_ssize_t size) noexcept nogil:
-    """Sums of so many bytes, 2 or 4, wrapping."""
+    """How windows are summed up in `size` bytes, 2 or 4; the sums wrap."""
     if size == 2 and is_signed:
         return combination(widened_s8_s16, added_s16, size)
     if size == 2:
@@ -132,5 +132,5 @@ cdef Combination sums_of(bint is_signed, Py_ssize_t size) noexcept nogil:
 
 
 cdef Combination totals_of() noexcept nogil:
-    """Sums of int32, wrapping."""
+    """How windows of int32 are summed up; the sums wrap."""
     return combination(added_s32, added_s32, 4, 0, 4)

@@ -1,15 +1,15 @@
-"""Pools over images of codes (N, H, W, C), uint8 or int8: the largest of each window, its sum, its mean.
+"""Pools over images of codes (N, H, W, C), uint8 or int8: the largest code of each window, its sum, its mean.
 
-A window is combined first down, then across: a row of the image, all its channels, is one stretch of memory, and so are
-the channels of a pixel. Padding is no part of a window, but may be counted in a mean. Sums are of 16 bits where these
-hold them. A mean is one of
+A window is combined first down, then across, because a row of the image with all its channels is contiguous in memory,
+and so are the channels of a pixel. Padding is not part of a window, but may count in a mean. Sums have 16 bits if that
+is enough. A mean is one of
 
     reciprocal    rint(f32(sum) * f32(1 / count))                               one rounding to float32 an operation
     quotient      rint(f32(sum) / f32(count))                                   the same
     truncate      sum / count, toward zero
     q15           saturate_u8((sum * min(2**15 / count, 2**15 - 1) + 2**14) >> 15), the sum wraps to 16 bits; uint8 only
 
-or what a stage makes of the sum, or of the mean of real values.
+or a stage makes it of the sum, or of the mean of real values.
 """
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
@@ -30,19 +30,19 @@ import numpy as np
 cnp.import_array()
 
 cdef enum:
-    NARROW = 64  # codes of the longest vector
-    BEHIND = 256  # bytes behind the sums, which vectors read
-    BLOCK = 8192  # bytes of columns that are worked on at a time, a part of the nearest cache
-    FEW = 255  # taps whose sum fits 16 bits, of u8 without sign, of s8 with it
+    NARROW = 64  # how many codes the longest vector holds
+    BEHIND = 256  # bytes behind the sums that vectors may read
+    BLOCK = 8192  # bytes of columns that are worked on at a time, a part of L1
+    FEW = 255  # up to so many taps, a sum of u8 fits uint16, and a sum of s8 fits int16
 
 RULES = {"reciprocal": RECIPROCAL, "quotient": QUOTIENT, "truncate": TRUNCATE, "q15": Q15}
 
 
 cdef void whole_windows(const Pool *p, const char *columns, Py_ssize_t rows, Pixels pixels, char *scratch,
                         char *y) noexcept nogil:
-    """Windows that lie on the columns whole, in each row those of `pixels`.
+    """Combine windows that lie wholly on the columns, those of `pixels` in each row.
 
-    Where a pixel is shorter than a vector, a window is made at every pixel, and those a stride apart are picked.
+    If a pixel is shorter than a vector, a window is made at every pixel, and those a stride apart are picked.
     """
     cdef Py_ssize_t size = p.channels * p.combine.size, stride = p.across.stride, i
     cdef Py_ssize_t pitch = wide(p) * p.channels, last = ((pixels.count - 1) * stride + 1) * p.channels
@@ -59,8 +59,8 @@ cdef void whole_windows(const Pool *p, const char *columns, Py_ssize_t rows, Pix
 
 cdef void pool_rows(const Pool *p, const char *image, Taps taps, Py_ssize_t rows, char *columns,
                     char *y) noexcept nogil:
-    """Rows of results, of the same number of taps. What lies one below the other in a window is combined first, into
-    rows of `columns` with margins of padding; as much memory follows them."""
+    """Make rows of results with the same number of taps. Each window is combined downwards first, into rows of
+    `columns` with margins of padding. As much memory again follows these rows."""
     cdef Py_ssize_t row = p.width * p.channels, pitch = wide(p) * p.channels, line = p.ow * p.channels, i = 0, end
     cdef Py_ssize_t pixel = p.channels * p.combine.size
     cdef const Place *place
@@ -80,14 +80,14 @@ cdef void pool_rows(const Pool *p, const char *image, Taps taps, Py_ssize_t rows
                           y + i * pixel)
         elif pixels.taps:
             pixels.count, pixels.stride, pixels.pitch = rows, pitch, line
-            for i in range(i, end):  # cut off by an edge: their first taps need not be a stride apart
+            for i in range(i, end):  # windows cut off by an edge, whose first taps need not be a stride apart
                 p.combine.across(columns + p.places[i].read.begin * pixel, pixels, y + i * pixel)
         i = end
 
 
 cdef void image_rows(const Pool *p, const char *x, char *columns, char *sums, const Means *means,
                      char *y) noexcept nogil:
-    """The results of one image, as many rows at a time as are made together."""
+    """Make the results of one image, as many rows at a time as can be made together."""
     cdef Py_ssize_t line = p.ow * p.channels, row = line * p.combine.size, j = 0, i, rows
     cdef Taps taps
     while j < p.oh:
@@ -101,7 +101,7 @@ cdef void image_rows(const Pool *p, const char *x, char *columns, char *sums, co
 
 
 cdef void value_rows(const Pool *p, const char *x, Py_ssize_t images, char *y, const Means *means) noexcept nogil:
-    """All images, of means of values."""
+    """Make the results of all images from the means of real values."""
     cdef Py_ssize_t i, j
     for i in range(images):
         for j in range(p.oh):
@@ -110,7 +110,7 @@ cdef void value_rows(const Pool *p, const char *x, Py_ssize_t images, char *y, c
 
 
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y, const Means *means) noexcept nogil:
-    """All images; not 0 if there is no memory for it. means: NULL if there are none to be made."""
+    """Make the results of all images; not 0 if memory is lacking. means: NULL if there are none to be made."""
     cdef Py_ssize_t pixel = p.channels * p.combine.size, columns, sums, i
     cdef Py_ssize_t result = p.oh * p.ow * p.channels * (p.combine.size if means == NULL else 1)
     if means != NULL and means.rule == VALUES:
@@ -135,7 +135,7 @@ cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y, const Means *me
 
 
 cdef cnp.ndarray checked(image):
-    """Images of codes; in the order of NHWC in memory they are not copied."""
+    """Give images of codes as contiguous NHWC; they are not copied if they are that already."""
     cdef cnp.ndarray x = array(image, "image", cnp.NPY_UINT8, cnp.NPY_INT8)
     if cnp.PyArray_NDIM(x) != 4:
         raise ValueError(f"image: expected 4 dimensions, got shape {(<object>x).shape}")
@@ -144,7 +144,7 @@ cdef cnp.ndarray checked(image):
 
 cdef cnp.ndarray pooled(cnp.ndarray image, tuple kernel, Window window, Combination combine, int typenum, out,
                         const Means *means):
-    """The results of the dtype number `typenum`, in `out` if there is one."""
+    """Make results of the dtype number `typenum`, in `out` if there is one."""
     cdef cnp.ndarray x = image if cnp.PyArray_IS_C_CONTIGUOUS(image) else np.ascontiguousarray(image), y, made
     cdef Pool p
     cdef int failed
@@ -172,28 +172,28 @@ cdef cnp.ndarray pooled(cnp.ndarray image, tuple kernel, Window window, Combinat
 
 
 def largest(image, tuple kernel, Window window, out=None):
-    """The largest code of each window; one that lies on padding only gives the lowest code."""
+    """Give the largest code of each window; a window on padding alone gives the lowest code."""
     cdef cnp.ndarray x = checked(image)
     cdef int typenum = cnp.PyArray_TYPE(x)
     return pooled(x, kernel, window, largest_codes(typenum == cnp.NPY_INT8), typenum, out, NULL)
 
 
 def sums(image, tuple kernel, Window window, out=None):
-    """The sum of each window, int32."""
+    """Give the sum of each window, int32."""
     cdef cnp.ndarray x = checked(image)
     cdef Combination combine = sums_of(cnp.PyArray_TYPE(x) == cnp.NPY_INT8, 4)
     return pooled(x, kernel, window, combine, cnp.NPY_INT32, out, NULL)
 
 
 def totals(cnp.ndarray image, tuple kernel, Window window):
-    """The sum of each window of int32 images, modulo 2**32."""
+    """Give the sum of each window of int32 images, modulo 2**32."""
     return pooled(image, kernel, window, totals_of(), cnp.NPY_INT32, None, NULL)
 
 
 def means(image, tuple kernel, Window window, str rule, *, bint padding=False, out=None):
-    """The mean of each window, a code, by one of the RULES; with ``padding`` all taps count, else those on the image.
+    """Give the mean of each window, a code, by one of the RULES.
 
-    A window that lies on padding only gives 0.
+    With ``padding`` all taps count, else only those on the image. A window on padding alone gives 0.
     """
     cdef cnp.ndarray x = checked(image)
     cdef bint is_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
@@ -206,10 +206,10 @@ def means(image, tuple kernel, Window window, str rule, *, bint padding=False, o
 
 
 def coded(image, tuple kernel, Codes stage, int zero, float scale=0, out=None):
-    """The codes that a stage makes of windows a step of 1 apart, without padding.
+    """Give the codes that a stage makes of windows with a stride of 1 and no padding.
 
-    It is one of int32: the sum of a window's codes, less `zero`; or with a `scale` one of float32: the mean of the
-    values ``(code - zero) * scale``, which are added one tap after the other, one rounding an operation.
+    Without a `scale` the stage takes int32: the sum of the codes of a window, less `zero`. With a `scale` it takes
+    float32: the mean of the values ``(code - zero) * scale``, which are added tap after tap, each sum rounded.
     """
     cdef cnp.ndarray x = checked(image)
     cdef Means how
@@ -220,7 +220,7 @@ def coded(image, tuple kernel, Codes stage, int zero, float scale=0, out=None):
 
 
 def counts(size, kernel, Window window, *, bint padding=False):
-    """How many taps of each window lie on an image of this size, or all of them with ``padding``: (OH, OW)."""
+    """Give how many taps of each window lie on an image of this size, or all taps with ``padding``: (OH, OW)."""
     cdef Py_ssize_t i
     oh, ow = window.out_size(size, kernel)
     if padding:

@@ -1,4 +1,5 @@
-"""The walk of an integer convolution over rows of the output, and over threads. No arrays here: see convolution.
+"""The walk of an integer convolution over rows of the output, and over threads. It knows no numpy arrays: see
+convolution.
 
 It is a product whose k is (kh, kw, ic), and no matrix of image columns is ever made: a tile takes its rows of A from
 the image itself, once for each tap (kh, kw).
@@ -20,12 +21,12 @@ cdef extern from "product/depthwise.h" nogil:
                         const int8_t *w, const int32_t *sums, int32_t times, Py_ssize_t channels, int32_t *y)
 
 cdef enum:
-    ROOM = 1 << 14  # sums made before they are put elsewhere
+    ROOM = 1 << 14  # how many sums are made before they are copied to their place
 
 
 cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
                      const uint8_t *x, int32_t *y) noexcept nogil:
-    """Some rows of the output, of one group: panel by panel, DEPTH quads of k at a time."""
+    """Make some rows of the output for one group, panel by panel, DEPTH quads of k at a time."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t at_once = max(1, DEPTH // max(1, t.quads))
     cdef Py_ssize_t j, i, row, used
@@ -97,13 +98,13 @@ cdef Py_ssize_t rows_read(const Convolution *p, Py_ssize_t rows) noexcept nogil:
 
 
 cdef bint beyond_memory(const Convolution *p) noexcept nogil:
-    """Whether what one row of the output reads, padding too, has more bytes than can be counted."""
+    """Whether one row of the output reads more bytes, with padding, than Py_ssize_t can count."""
     cdef double bytes = <double>rows_read(p, 1) * p.image.pixels * pixel_bytes(&p.image)
     return not p.image.in_place and bytes > <double>(1LL << 48)
 
 
 cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
-    """Rows of the output at a time: what they read stays within BLOCK_BYTES if it can."""
+    """How many rows of the output to make at a time, so that what they read is within BLOCK_BYTES if possible."""
     cdef Py_ssize_t most = (BLOCK_BYTES // max(1, p.image.pixels * pixel_bytes(&p.image)) - rows_read(p, 1)) // p.sh + 1
     cdef Py_ssize_t blocks
     most = max(1, most)
@@ -112,7 +113,7 @@ cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
 
 
 cdef void put_rows(const Convolution *p, const int32_t *made, Py_ssize_t rows, int32_t *y) noexcept nogil:
-    """Put rows that were made NHWC where y wants them. A row stays in the cache while its channels are picked."""
+    """Copy rows that were made as NHWC to their places in y. A row stays in the cache while its channels are copied."""
     cdef Py_ssize_t channels = p.groups * p.oc
     cdef Py_ssize_t _i, j, c
     for _i in range(rows):
@@ -124,7 +125,7 @@ cdef void put_rows(const Convolution *p, const int32_t *made, Py_ssize_t rows, i
 
 
 cdef Py_ssize_t rows_apart(const Convolution *p) noexcept nogil:
-    """How many rows are made before they are put where y wants them: as many as stay near, 0 if they are made there."""
+    """How many rows to make before they are copied to y: as many as stay in the cache; 0 if they are made in y."""
     return max(1, ROOM // max(1, p.ow * p.groups * p.oc)) if p.y_elsewhere else 0
 
 
@@ -151,7 +152,7 @@ cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t
 
 
 cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    """Rows first .. end of the output, all images counted as one; -1 if there is no memory for it."""
+    """Make rows first .. end of the output, counted over all images; -1 if memory is lacking."""
     if beyond_memory(p):
         return -1
     cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # whole quads, the last tap repeated
@@ -185,7 +186,7 @@ cdef class _Rows(Part):
 
 
 cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays):
-    """All rows of all images, in as many parts as threads."""
+    """Make all rows of all images, in as many parts as threads."""
     cdef Py_ssize_t i
     cdef int failed
     cdef _Rows part

@@ -8,14 +8,14 @@ from qops._kernels.product.tile cimport GEMM_ROWS
 from qops._kernels.core.threads import run_parts
 
 cdef enum:
-    BRIEF = 1 << 18  # multiplications: a microsecond with vectors, in which nobody misses the GIL
+    BRIEF = 1 << 18  # up to so many multiplications, about a microsecond with vectors, the GIL is kept
 
 
 cdef class Part:
     """The part of an op that one thread does."""
 
     cdef int work(self) noexcept nogil:
-        """Do it without the GIL; not 0 if there is no memory for it."""
+        """Do it without the GIL; the result is not 0 if memory is lacking."""
         return 0
 
     def __call__(self):
@@ -35,7 +35,7 @@ cdef class _Product(Part):
 
 
 cdef list parts_of(const Product *p, Py_ssize_t num_threads, arrays):
-    """Splits rows, or columns if there are more of them; columns at panels, so that none is packed twice."""
+    """Split rows, or columns if there are more of them. Columns are split between panels, so none is packed twice."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef bint by_rows = p.m >= p.n
     cdef Py_ssize_t unit = GEMM_ROWS if by_rows else width

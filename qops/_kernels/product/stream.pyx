@@ -1,5 +1,5 @@
-"""An integer product: of few rows, which read B once and do not pack it, or by blocks, with vectors or on the matrix
-unit. No arrays here: see gemm.
+"""An integer product in one of three ways: a product of few rows reads B once and does not pack it; all others go by
+blocks, with vectors or on the matrix unit. It knows no numpy arrays: see gemm.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
@@ -9,8 +9,8 @@ from qops._kernels.product.blocks cimport Product, blocked_product, packs_on_the
 from qops._kernels.product.tile cimport GEMM_STREAM_ROWS, SHIFT, aligned, pack_quads, release, takes_amx
 
 cdef enum:
-    NEAR_B = 1 << 23  # bytes of B, which the caches may hold
-    NEAR_ROWS = 3  # up to which such a B is better streamed than packed on the way
+    NEAR_B = 1 << 23  # up to so many bytes, the caches may hold B
+    NEAR_ROWS = 3  # up to so many rows, it is faster to stream such a B than to pack it on the way
 
 
 cdef bint streams(const Product *p) noexcept nogil:
@@ -21,7 +21,8 @@ cdef bint streams(const Product *p) noexcept nogil:
 
 cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p, Py_ssize_t row,
                       Py_ssize_t groups) noexcept nogil:
-    """acc to its row of C, its columns back in order (simd/product/stream.h), 128 times their sums taken off."""
+    """Write acc to its row of C with the columns in order again (see simd/product/stream.h), less 128 times their
+    sums."""
     cdef uint32_t *c = <uint32_t *>p.c + row * p.ldc
     cdef uint32_t x
     cdef Py_ssize_t g, vector, lane, i, j

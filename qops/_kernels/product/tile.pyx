@@ -1,8 +1,8 @@
-"""Tiles and panels: what the integer product (gemm) and the convolution are made of.
+"""Tiles and panels, of which the integer product (gemm) and the convolution are made.
 
-A *quad* is 4 bytes that lie together along k. B is packed in *panels* of some columns, ``[quad][column][4 bytes]``;
-a *tile* is a few rows of A times one panel. The plain tile below is the definition; simd/product/tile.h does the same
-with vectors, and everything else here (packing, edges, the walk over rows) is common to all of them.
+A *quad* is 4 bytes that are neighbours along k. B is packed in *panels* of some columns, ``[quad][column][4 bytes]``. A
+*tile* is a few rows of A times one panel. The plain tile below is the definition. simd/product/tile.h does the same
+with vectors. Everything else here (packing, edges, the walk over rows) is common to both.
 """
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uintptr_t
 from libc.string cimport memcpy, memset
@@ -16,9 +16,9 @@ cdef extern from "product/gemm.h" nogil:
     void gemm_amx_release()
 
 cdef enum:
-    MAX_COLUMNS = 64  # of a panel of any kernel
+    MAX_COLUMNS = 64  # the most columns that a panel of any kernel has
     PLAIN_COLUMNS = 16
-    ONES = 256  # quads of ones that columns are summed with
+    ONES = 256  # how many quads of ones are kept, to sum up columns with
 
 
 cdef inline uint32_t dot_exact(const uint8_t *a, const int8_t *b) noexcept nogil:
@@ -94,7 +94,7 @@ for saturating in range(2):
 
 
 cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil:
-    """The kernel of the tier in use, the plain one where it has none."""
+    """The kernel of the tier in use; the plain kernel if the tier has none."""
     cdef const gemm_kernel *found = gemm_find(tier(), saturating)
     if found == NULL:
         return &plain[saturating]
@@ -102,16 +102,16 @@ cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil:
 
 
 cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil:
-    """The kernel of the tier in use that takes a B of u8 as it is, or NULL."""
+    """The kernel of the tier in use that multiplies by a B of u8 as it is, or NULL."""
     return gemm_find_unsigned(tier())
 
 
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
                     bint is_packed) noexcept nogil:
-    """Whether the matrix unit is quicker than vectors for so many rows of A, with B of `taps` runs of quads.
+    """Whether the matrix unit is faster than vectors for so many rows of A, with B of `taps` runs of quads.
 
-    It costs a tenth of a microsecond to set up, multiplies 16 rows and 16 quads in the time of one, and wants B packed,
-    which vectors do on the way. Measured on Sapphire Rapids; few columns or many made no difference.
+    Its set-up takes a tenth of a microsecond, it takes as long for 16 rows and 16 quads as for one, and it needs B
+    packed, which vectors do on the way. Measured on Sapphire Rapids; the number of columns made no difference.
     """
     if kernel.amx[0] == NULL:
         return False
@@ -127,7 +127,7 @@ ONE_TAP = &no_offset
 
 
 cdef void *aligned(void *block) noexcept nogil:
-    # first 64-byte line that begins in a block; vectors that straddle lines cost a quarter of the speed
+    # the first 64-byte line that begins in the block: vectors that cross lines cost a quarter of the speed
     return <void *>((<uintptr_t>block + 63) & ~<uintptr_t>63)
 
 
@@ -140,7 +140,7 @@ cdef Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept
 
 
 cdef Py_ssize_t quad_bytes(const gemm_kernel *kernel, Py_ssize_t columns) noexcept nogil:
-    """From one quad to the next of a panel of so many columns."""
+    """The distance from one quad to the next in a panel of so many columns."""
     return 4 * (padded_columns(kernel, columns) if kernel.pack_apart == NULL else kernel.lanes)
 
 
@@ -154,7 +154,7 @@ cdef inline void pack_whole(const gemm_kernel *kernel, const int8_t *b, Py_ssize
 
 cdef void pack_chunk(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t rows,
                      Py_ssize_t columns, uint8_t *panel, Py_ssize_t apart) noexcept nogil:
-    """Packs some rows of one panel; missing rows of the last quad and missing columns become zeros."""
+    """Pack some rows of one panel. Missing rows of the last quad and missing columns become zeros."""
     cdef int8_t edge[4 * MAX_COLUMNS]
     cdef Py_ssize_t depth = 2 if kernel.widens else 4
     cdef Py_ssize_t padded = padded_columns(kernel, columns)
@@ -170,10 +170,10 @@ cdef void pack_chunk(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb,
 
 cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
                        uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil:
-    """Packs k rows of n columns as quads `first` and following of panels of `quads` quads.
+    """Pack k rows of n columns as quads `first` and following of panels of `quads` quads.
 
-    It goes along B a few rows at a time, as they lie in memory, unless there is but one panel. Long rows are often
-    4096 bytes apart, and of those the first cache has room for no more than 8.
+    It reads B a few rows at a time, in the order of memory, unless there is only one panel. Long rows are often a
+    multiple of 4096 bytes apart, and L1 holds no more than 8 lines of such rows.
     """
     cdef Py_ssize_t width = kernel.lanes * kernel.vectors
     cdef Py_ssize_t chunk = max(k, 1) if n <= width else 8 if ldb >= 2048 else 16
@@ -188,9 +188,9 @@ cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ld
 
 cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
                      uint8_t *quads) noexcept nogil:
-    """Packs elements of A along k: widened, or as bytes; signed ones are shifted by 128 unless the kernel takes them.
+    """Pack elements of A along k, widened or as bytes. 128 is added to signed ones unless the kernel takes them.
 
-    What is left of the last quad becomes zero.
+    The rest of the last quad becomes zero.
     """
     cdef uint8_t shift = 0x80 if is_signed and not kernel.takes_signed else 0
     cdef int16_t *wide = <int16_t *>quads
@@ -213,9 +213,9 @@ cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_
 
 cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize_t quads, Py_ssize_t n,
                       int32_t *sums) noexcept nogil:
-    """sums[j] = sum of column j of packed B, for padded_columns(n) columns: a row of ones times B.
+    """sums[j] = sum of column j of packed B, for padded_columns(n) columns.
 
-    No pair of it can saturate.
+    It is computed as a row of ones times B, in which no pair can saturate.
     """
     cdef uint8_t ones[4 * ONES]
     cdef Py_ssize_t width = kernel.lanes * kernel.vectors
@@ -258,7 +258,7 @@ cdef void add_edge(const int32_t *part, Py_ssize_t width, const gemm_tile *t, Py
 
 
 cdef void release(int set_up) noexcept nogil:
-    """Gives back the matrix unit, if it was set up."""
+    """Give back the matrix unit, if it was set up."""
     if set_up:
         gemm_amx_release()
 
@@ -273,7 +273,7 @@ cdef inline void multiply_tile(const gemm_kernel *kernel, const gemm_tile *t, Py
 
 cdef void edge_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows,
                     Py_ssize_t columns) noexcept nogil:
-    """A tile whose last vector has more lanes than C has columns."""
+    """Make a tile whose last vector has more lanes than C has columns."""
     cdef int32_t part[AMX_ROWS * MAX_COLUMNS]
     cdef gemm_tile whole = t[0]
     whole.c = part
@@ -284,7 +284,7 @@ cdef void edge_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t ro
 
 
 cdef void panel_rows(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
-    """Rows of A times one panel, in tiles of about equal height. t is that of the first row."""
+    """Multiply rows of A by one panel, in tiles of about equal height. t is the tile of the first row."""
     cdef gemm_tile part = t[0]
     cdef Py_ssize_t most = GEMM_ROWS if t.set_up == NULL else AMX_ROWS if columns % kernel.lanes else max(1, rows)
     cdef Py_ssize_t tiles = (rows + most - 1) // most

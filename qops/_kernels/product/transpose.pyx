@@ -1,4 +1,4 @@
-"""Bytes of a matrix, transposed: weights on their way into panels, images whose channels lie apart."""
+"""Transpose the bytes of a matrix: for weights that are packed, and for images whose channels are apart in memory."""
 from libc.stdint cimport int8_t, uint64_t
 from libc.string cimport memcpy
 
@@ -32,7 +32,7 @@ cdef void transpose_8(const int8_t *x, Py_ssize_t ldx, int8_t *y, const Py_ssize
 
 cdef void transpose_bytes(const int8_t *x, Py_ssize_t ldx, Py_ssize_t rows, Py_ssize_t columns, int8_t *y,
                           const Py_ssize_t *row) noexcept nogil:
-    """y[row[j] + i] = x[i][j] for i < rows, j < columns; 8 x 8 at a time where they fill that."""
+    """y[row[j] + i] = x[i][j] for i < rows, j < columns, in blocks of 8 x 8 as far as there are any."""
     cdef Py_ssize_t whole_rows = rows // 8 * 8 if LITTLE else 0, whole_columns = columns // 8 * 8 if LITTLE else 0
     cdef Py_ssize_t i, j
     for i from 0 <= i < whole_rows by 8:

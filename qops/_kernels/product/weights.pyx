@@ -20,7 +20,7 @@ cdef extern from "product/depthwise.h" nogil:
 cnp.import_array()
 
 cdef enum:
-    CHANNELS = 16  # packed at a time: whole quads, and what they are transposed to stays near
+    CHANNELS = 16  # channels packed at a time: whole quads, and their transpose stays in the cache
 
 
 cdef class PackedWeights:
@@ -32,7 +32,7 @@ cdef class PackedWeights:
 
 
 def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
-    """Pack the weights (int8, or uint8 if the products are exact; OIHW) of a convolution once for many sources."""
+    """Pack the weights of a convolution (OIHW; int8, or uint8 if the products are exact) once for many images."""
     cdef PackedWeights packed = PackedWeights.__new__(PackedWeights)
     w = array(w, "w", cnp.NPY_INT8, cnp.NPY_UINT8)
     cdef bint is_u8 = cnp.PyArray_TYPE(w) == cnp.NPY_UINT8
@@ -50,7 +50,7 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     packed.kernel = find_unsigned_kernel() if is_u8 and not packed.depthwise else NULL
     packed.is_shifted = is_u8 and packed.kernel == NULL
     if packed.kernel == NULL:
-        packed.kernel = find_kernel(saturating or packed.depthwise)  # which widens nothing
+        packed.kernel = find_kernel(saturating or packed.depthwise)  # a saturating kernel does not widen
     if packed.is_shifted:
         w = signed_codes(w)
     if packed.depthwise:
@@ -64,7 +64,7 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
 
 
 cdef depthwise_quads(w):
-    """Weights (channels, 1, kh, kw) in the order that simd/product/depthwise.h wants."""
+    """Give weights (channels, 1, kh, kw) in the order that simd/product/depthwise.h reads."""
     cdef Py_ssize_t channels = w.shape[0], taps = w.shape[2] * w.shape[3], blocks = (channels + 63) // 64
     padded = np.zeros(((taps + 3) // 4 * 4, 64 * blocks), np.int8)
     padded[:taps, :channels] = w.reshape(channels, taps).T
@@ -73,7 +73,7 @@ cdef depthwise_quads(w):
 
 cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
                     int8_t *b) noexcept nogil:
-    # b[tap][c][i] = w[i][c][tap]; 64 columns of w lie in lines that are not left before they are used
+    # b[tap][c][i] = w[i][c][tap]; 64 columns of w at a time, so that each cache line of w is used up at once
     cdef Py_ssize_t[64] row
     cdef Py_ssize_t j, first, columns
     for first from 0 <= first < ic * taps by 64:
@@ -84,12 +84,12 @@ cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t i
 
 
 cdef bint lies_as_rows(cnp.ndarray w):
-    """Whether the output channels of each tap lie together, as those of filters HWIO do."""
+    """Whether the output channels of each tap are neighbours in memory, as in filters HWIO."""
     return cnp.PyArray_STRIDE(w, 0) == 1 and cnp.PyArray_DIM(w, 0) > 1
 
 
 cdef void pack_rows(const gemm_kernel *kernel, cnp.ndarray w, Py_ssize_t first, Py_ssize_t oc, uint8_t *panels):
-    """The output channels from `first` on, of weights that lie as rows; see pack_group."""
+    """Pack output channels, from `first` on, of weights whose output channels are neighbours; see pack_group."""
     cdef Py_ssize_t ic = cnp.PyArray_DIM(w, 1), kh = cnp.PyArray_DIM(w, 2), kw = cnp.PyArray_DIM(w, 3)
     cdef Py_ssize_t quads = quads_of(kernel, ic), i
     for i in range(kh * kw):
@@ -99,7 +99,7 @@ cdef void pack_rows(const gemm_kernel *kernel, cnp.ndarray w, Py_ssize_t first, 
 
 cdef void pack_group(const gemm_kernel *kernel, const int8_t *w, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
                      int8_t *rows, uint8_t *panels) noexcept nogil:
-    """w (oc, ic, taps) as a matrix B of k = (taps, ic) rows, ic filled up to whole quads; some channels at a time."""
+    """Pack w (oc, ic, taps) as a matrix B of k = (taps, ic) rows, ic filled up to whole quads, CHANNELS at a time."""
     cdef Py_ssize_t quads = quads_of(kernel, ic)
     cdef Py_ssize_t first, some, tap
     for first from 0 <= first < ic by CHANNELS:

@@ -1,4 +1,4 @@
-"""Windows over images: how convolutions and pools of every system move."""
+"""Windows over images: how those of convolutions and pools move, for every system."""
 cimport cython
 cimport numpy as cnp
 
@@ -23,7 +23,7 @@ cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel, bint odd_one_
 
 
 cdef Window moving(str padding, Py_ssize_t height, Py_ssize_t width, tuple kernel, tuple stride):
-    """`Window.named`, or with "SAME_CAFFE" that with an odd pixel of padding before the image, of checked numbers."""
+    """`Window.named` for checked numbers; with "SAME_CAFFE", an odd pixel of padding goes before the image."""
     cdef Window made = Window.__new__(Window)
     made.down, made.across = Axis(stride[0], 1, 0, 0), Axis(stride[1], 1, 0, 0)
     if padding != "VALID":
@@ -36,8 +36,8 @@ cdef Window moving(str padding, Py_ssize_t height, Py_ssize_t width, tuple kerne
 cdef class Window:
     """How a window moves over an image. All pairs are (vertical, horizontal).
 
-    stride and dilation are at least 1: with dilation 1 a window reads neighbours. padding is what the image is
-    surrounded by, ((top, bottom), (left, right)).
+    stride and dilation are at least 1; with dilation 1 a window reads neighbours. padding is ((top, bottom), (left,
+    right)), in pixels around the image.
     """
 
     def __init__(self, stride=(1, 1), dilation=(1, 1), padding=((0, 0), (0, 0))):
@@ -55,9 +55,9 @@ cdef class Window:
 
     @staticmethod
     def named(str padding, size, kernel, stride=(1, 1), dilation=(1, 1)):
-        """A window with the padding that TensorFlow calls "SAME" or "VALID", for an image and a kernel of these sizes.
+        """Give a window with the padding that TensorFlow calls "SAME" or "VALID", for an image and a kernel of a size.
 
-        VALID is none. SAME makes ceil(size / stride) places; an odd pixel of padding goes after the image.
+        VALID has no padding. SAME makes ceil(size / stride) places; an odd pixel of padding goes after the image.
         """
         if padding not in ("SAME", "VALID"):
             raise ValueError(f"padding: expected 'SAME' or 'VALID', got {padding!r}")
@@ -77,8 +77,8 @@ cdef class Window:
         return span(&self.down, kernel[0]), span(&self.across, kernel[1])
 
     def out_size(self, size, kernel, str name="kernel"):
-        """How many windows fit in an image of this size, (rows, columns); ValueError that begins with `name` if none
-        does."""
+        """Give how many windows fit in an image of this size, (rows, columns); if none does, a ValueError that begins
+        with `name`."""
         cdef Py_ssize_t oh, ow
         self.places(size[0], size[1], kernel[0], kernel[1], &oh, &ow, name)
         return oh, ow
@@ -98,7 +98,8 @@ cdef class Window:
         return not (self.down.before or self.down.after or self.across.before or self.across.after)
 
     def padded(self, image, fill, Py_ssize_t axis=2):
-        """The image in its padding, itself without any; `axis` is that of the height, the width follows it."""
+        """Give the image with its padding, or the image itself if there is none. `axis` is that of the height, and the
+        width is the next one."""
         cdef Py_ssize_t height = image.shape[axis], width = image.shape[axis + 1]
         if self.is_bare():
             return image
@@ -111,7 +112,7 @@ cdef class Window:
         return wide
 
     def taps(self, image, kernel, fill):
-        """All windows of an image (N, C, H, W) padded with `fill`: (N, C, OH, OW, KH, KW)."""
+        """Give all windows of an image (N, C, H, W) padded with `fill`: (N, C, OH, OW, KH, KW)."""
         self.out_size(image.shape[2:], kernel)
         every = np.lib.stride_tricks.sliding_window_view(self.padded(image, fill), self.span(kernel), (2, 3))
         return every[:, :, ::self.down.stride, ::self.across.stride, ::self.down.dilation, ::self.across.dilation]

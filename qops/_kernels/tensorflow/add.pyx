@@ -1,6 +1,6 @@
-"""TensorFlow's QuantizedAdd and QuantizedBiasAdd: what each code of an operand is worth in output codes, and the sum.
+"""TensorFlow's QuantizedAdd and QuantizedBiasAdd: each code of an operand as a number of output codes, and the sum.
 
-A uint8 or int8 operand has 256 codes, so both ops are two tables and one loop; the tables are indexed by the byte.
+A uint8 or int8 operand has 256 codes, so both ops are two tables and one loop. The tables are indexed by the byte.
 """
 
 cimport numpy as cnp
@@ -39,13 +39,13 @@ cdef struct AddTerms:
 
 
 cdef int32_t in_new_range(int q, float lo, float hi, float out_max) noexcept nogil:
-    """Output code of code q of the range (lo, hi): 2**14 * max |value| is out_max, so it has 17 bits and a sign."""
+    """Output code of code q of the range (lo, hi). As out_max is 2**14 * max |value|, it has 17 bits and a sign."""
     cdef float value = quantized_to_float(q, lo, hi, u8_codes())
     return <int32_t>float_to_quantized(value, -out_max, out_max, s32_codes())
 
 
 cdef Terms terms(float lo, float hi, float out_max) noexcept nogil:
-    """The codes of a whole tensor: those of code 0 and code 1, and so, by whole steps, of all others."""
+    """The terms of a whole tensor: codes 0 and 1 are converted, and all others follow by whole steps."""
     cdef Terms t
     t.first = in_new_range(0, lo, hi, out_max)
     t.step = in_new_range(1, lo, hi, out_max) - t.first
@@ -61,7 +61,7 @@ cdef AddTerms prepare_add(float min_x, float max_x, float min_y, float max_y) no
 
 
 def quantized_add_integers(tuple x, tuple y):
-    """What quantized_add uses for the ranges x and y, as a dict: max, and first and step of x and of y."""
+    """The numbers of quantized_add for the ranges x and y, as a dict: max, and first and step of x and of y."""
     return prepare_add(x[0], x[1], y[0], y[1])
 
 
@@ -73,13 +73,13 @@ cdef void by_steps(Terms t, int32_t* table) noexcept nogil:
 
 
 cdef void one_by_one(float lo, float hi, float out_max, int32_t* table) noexcept nogil:
-    """The table of an operand that is one element: every code converted for itself, so with one rounding."""
+    """The table of an operand that is one element: each code is converted by itself, so it is rounded once."""
     cdef int q
     for q in range(256):
         table[q] = in_new_range(q, lo, hi, out_max)
 
 
-cdef struct Tables:  # what each byte of an operand is in output codes
+cdef struct Tables:  # the output code of each byte of an operand
     int32_t[256] x, y
 
 

@@ -23,7 +23,7 @@ cdef struct Recoder:
 
 
 def usual(values):
-    """Two or more tensors of uint8 or of int32 codes, checked; None unless all are an array and two fit floats."""
+    """Give two or more tensors of uint8 or int32 codes; None if one is not an array with two floats that fit."""
     cdef tuple typenums = (cnp.NPY_UINT8,)
     cdef double steps = u8_codes().count - 1
     cdef list parts = []
@@ -40,8 +40,8 @@ def usual(values):
 
 
 def hull(list parts, bint is_wide):
-    """The range that holds the lowest min and the highest max of the parts (codes, min, max): from 0 or below, or for
-    int32 codes around 0."""
+    """The range that holds the lowest min and the highest max of the parts (codes, min, max). It begins at 0 or below;
+    for int32 codes it is symmetric."""
     cdef double lowest = parts[0][1], highest = parts[0][2], farthest
     for _, lo, hi in parts:
         lowest, highest = min(lowest, <double>lo), max(highest, <double>hi)
@@ -76,7 +76,7 @@ cdef void copy_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 cdef Part part_of(tuple read, tuple ends, int axis, Recoder* recoder):
-    """What becomes of (codes, min, max) in the range `ends`."""
+    """Recode (codes, min, max) into the range `ends`."""
     cdef cnp.ndarray x = read[0]
     cdef Part p
     cdef int i
@@ -95,7 +95,7 @@ cdef Part part_of(tuple read, tuple ends, int axis, Recoder* recoder):
 
 
 cdef cnp.ndarray result(list parts, tuple shape, out):
-    """Where codes of this shape go, `out`, checked, or a new array."""
+    """Give where codes of this shape are written: `out`, checked, or a new array."""
     cdef cnp.npy_intp[MAX_DIMS] lengths
     cdef int typenum = cnp.NPY_UINT8 if cnp.PyArray_ITEMSIZE(parts[0][0]) == 1 else cnp.NPY_INT32, i
     for i in range(len(shape)):
@@ -111,7 +111,8 @@ cdef cnp.ndarray result(list parts, tuple shape, out):
 def concat(list parts, int axis, tuple ends, tuple shape, out):
     """The codes of the parts, (codes, min, max), in the range `ends`, side by side along the axis, of this shape.
 
-    Those with elements take the ranges of all in turn, as in TensorFlow, where parts without any are left out first.
+    The parts with elements take the ranges of all parts in turn. So does TensorFlow, which first leaves out the parts
+    without elements, but not their ranges.
     """
     cdef cnp.ndarray codes = result(parts, shape, out)
     cdef list filled = [plain(x) for x, _, _ in parts if cnp.PyArray_SIZE(x)]

@@ -1,4 +1,4 @@
-"""The commonest operands, an array and two floats that are fit, checked at once: that is done on every call."""
+"""A quick check of the most common operands, an array and two floats that fit, because every call needs it."""
 
 cimport numpy as cnp
 from libc.math cimport fabs, isfinite
@@ -15,10 +15,10 @@ cdef inline bint fits(double width, double steps):
 
 
 cpdef tuple checked(double low, double high, str names, double steps=0):
-    """The range (low, high), whose ends may be in any order.
+    """Give the range (low, high), whose ends may be in any order.
 
-    ValueError if it is wider than float32, or if one of its `steps` is below the normal float32: TensorFlow flushes
-    those to 0, and divides by them.
+    ValueError if it is wider than float32, or if a step, one of `steps`, is below the normal float32: TensorFlow makes
+    such a step 0, and divides by it.
     """
     cdef double width = fabs(high - low)
     if not fits(width, steps):
@@ -41,8 +41,10 @@ cdef tuple fit_one(t, double steps, tuple typenums):
 
 
 def fit(double steps, tuple typenums, *tensors):
-    """The triples `tensors`, their ranges as float32 values; None unless the data of each is an array of one of the
-    dtypes of these numbers, and its range two floats, finite, neither too wide nor too narrow for `steps`.
+    """Give the triples `tensors`, with float32 values as ranges.
+
+    None if the data of one is not an array of one of the dtype numbers, or its range is not two finite floats that are
+    neither too far apart nor too close for `steps`.
     """
     cdef list found = []
     for t in tensors:
@@ -58,12 +60,12 @@ cdef double flush(double end) noexcept:
 
 
 def flushed(list tensors):
-    """Checked tensors, each end of a range 0 that is below the normal float32: so TensorFlow's kernels read it."""
+    """Give checked tensors with 0 for each end of a range that is below the normal float32, as TensorFlow reads it."""
     return [(x, flush(lo), flush(hi)) for x, lo, hi in tensors]
 
 
 def in_order(**tensors):
-    """ValueError, in TensorFlow's words, of a checked tensor whose max is not above its min."""
+    """ValueError, in TensorFlow's words, if the max of a checked tensor is not above its min."""
     for name, (_, lo, hi) in tensors.items():
         if not lo < hi:
             raise ValueError(f"{name}: max_{name} must be larger than min_{name}, got min {lo}, max {hi}")

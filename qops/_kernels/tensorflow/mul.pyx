@@ -1,4 +1,4 @@
-"""TensorFlow's products of codes: what each factor is taken less of, and the range of the results."""
+"""TensorFlow's products of codes: the offset that is subtracted from each factor, and the range of the results."""
 
 cimport numpy as cnp
 from libc.math cimport fabs
@@ -14,12 +14,12 @@ cdef double smallest = 2.0 ** (31 - 126)  # upper end of a range whose step is t
 
 
 cpdef int32_t offset(float lo, float hi) noexcept:
-    """The uint8 code of 0 in the range (lo, hi), not cut to codes, in 32 bits, which wrap."""
+    """The uint8 code of 0 in the range (lo, hi), not clamped, in 32 bits, which wrap."""
     return wrap_s32(float_to_quantized(0, lo, hi, u8_codes()))
 
 
 def range_of_products(tuple a, tuple b, str names):
-    """Upper end of the range of int32 codes whose step is that of a times that of b, 0 if that step is subnormal.
+    """Upper end of the range of int32 codes whose step is the step of a times that of b; 0 if the step is subnormal.
 
     a and b are (uint8 codes, min, max).
     """

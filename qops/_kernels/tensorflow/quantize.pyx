@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizeV2 and Dequantize: each mode gives the numbers of one loop, which is the same for all."""
+"""TensorFlow's QuantizeV2 and Dequantize: each mode has its own numbers, and all modes share one loop."""
 
 cimport numpy as cnp
 from libc.float cimport FLT_MAX, FLT_MIN
@@ -37,7 +37,7 @@ cdef struct Numbers:
 
 
 cdef Numbers reporting(float lo, float hi) noexcept nogil:
-    """What leaves x as it is and reports (lo, hi)."""
+    """Numbers that leave x as it is and report the range (lo, hi)."""
     cdef Numbers p
     p.min, p.max = lo, hi
     p.row = float_row(1, HALF_AWAY, -INFINITY, INFINITY)
@@ -52,7 +52,7 @@ cdef Numbers min_first(float a, float b, Codes t) noexcept nogil:
 
 
 cdef Numbers min_combined(float a, float b, Codes t) noexcept nogil:
-    """Unsigned: half up; signed: half away from zero, once the lowest code is added."""
+    """Unsigned codes are rounded half up, signed ones half away from zero after the lowest code is added."""
     cdef Numbers p = reporting(a, b)
     p.row.lowest_x, p.row.highest_x, p.row.minus = a, b, a
     p.row.scale = <float>((t.count - 1) / <double>(b - a))
@@ -62,12 +62,12 @@ cdef Numbers min_combined(float a, float b, Codes t) noexcept nogil:
 
 
 cdef float flush(float v) noexcept nogil:
-    """A float32 too small to be normal is 0, of the same sign, to TensorFlow."""
+    """Give v, or 0 of the same sign if it is below the normal float32, as TensorFlow does."""
     return v if fabsf(v) >= FLT_MIN else 0 * v
 
 
 cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noexcept nogil:
-    """Code 0 is 0; the end that allows the smaller scale decides, an end at 0 allows any."""
+    """Code 0 stands for 0. The end that allows the smaller scale decides; an end at 0 allows any scale."""
     cdef Numbers p
     cdef float lowest = <float>(t.lowest + narrow), highest = <float>t.highest
     cdef float by_a = lowest / a if lowest * a > 0 else <float>FLT_MAX
@@ -80,7 +80,7 @@ cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noex
 
 
 cdef Numbers onednn_min_first(float a, float b, Codes t) noexcept nogil:
-    """Of unsigned codes."""
+    """MIN_FIRST of unsigned codes by oneDNN."""
     cdef Numbers p = reporting(a, b)
     p.row.scale = <float>t.highest / (b - a)
     p.row.plus, p.row.lowest, p.row.highest, p.row.rounding = -a * p.row.scale, 0, <float>t.highest, HALF_EVEN
@@ -88,14 +88,14 @@ cdef Numbers onednn_min_first(float a, float b, Codes t) noexcept nogil:
 
 
 cdef Numbers onednn_single(float a, float b, Codes t) noexcept nogil:
-    """MIN_FIRST of a 0-d input: not rounded, not cut."""
+    """MIN_FIRST of a 0-d input by oneDNN: neither rounded nor clamped."""
     cdef Numbers p = reporting(a, b)
     p.row.minus, p.row.scale, p.row.rounding = a, <float>t.highest / (b - a), TRUNCATE
     return p
 
 
 cdef Numbers onednn_scaled(float a, float b, Codes t) noexcept nogil:
-    """All steps of 8 bits over (0, widest) or (-widest, widest), half to even."""
+    """SCALED by oneDNN: 8 bits of steps over (0, widest) or (-widest, widest), rounded half to even."""
     cdef float widest = larger(fabsf(a), fabsf(b))
     cdef Numbers p = reporting(-widest if t.lowest else <float>0, widest)
     p.row.scale = <float>(t.count - 1) / (2 if t.lowest else 1) / widest
@@ -110,7 +110,7 @@ cdef float adjusted_max(float a, float lo, float hi, float ensure_minimum_range)
 
 
 cdef class Quantizer:
-    """The numbers that quantize over one range, in one way.
+    """The numbers that quantize over one range in one of the ways.
 
     `row`: the `qops.codes.CodeType` of the codes; `narrow`: whether SCALED leaves the lowest code unused.
     """
@@ -153,7 +153,7 @@ cdef class Quantizer:
 
 
 cdef float signed_scale(float lo, float hi, Codes t, bint narrow) noexcept nogil:
-    """Of SCALED: the end that asks for the larger step decides."""
+    """The step of SCALED for signed codes: the end that needs the larger step decides."""
     return larger(flush(lo / <float>(t.lowest + narrow)), flush(hi / <float>t.highest))
 
 

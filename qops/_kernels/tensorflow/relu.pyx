@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizedRelu and QuantizedRelu6: the codes at which they cut."""
+"""TensorFlow's QuantizedRelu and QuantizedRelu6: the codes that they clamp to."""
 
 cimport numpy as cnp
 
@@ -9,8 +9,9 @@ cnp.import_array()
 
 
 def cut(cnp.ndarray q, float lo, float hi, top, cnp.ndarray out):
-    """out = min(max(q, the code of 0), that of `top`) of uint8 or int32 codes of the range (lo, hi), which need not
-    hold them; without the second one if `top` is None.
+    """out = min(max(q, code of 0), code of `top`) of uint8 or int32 codes, without the minimum if `top` is None.
+
+    The range (lo, hi) of the codes need not hold 0 or `top`.
     """
     cdef Codes codes = u8_codes() if cnp.PyArray_ITEMSIZE(q) == 1 else s32_codes()
     clamp(q, float_to_code(0, lo, hi, codes), codes.highest if top is None else float_to_code(top, lo, hi, codes), out)

@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizedResizeBilinear: rows are interpolated across, then down, in integers of 7 or 30 bits more."""
+"""TensorFlow's QuantizedResizeBilinear: interpolated across, then down, in integers with 7 or 30 fractional bits."""
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -23,7 +23,7 @@ cdef inline work pixel(const void* row, Py_ssize_t i, work one) noexcept nogil:
         return (<const float*>row)[i]
 
 
-cdef struct Moves:  # of each row or column of the result: the two pixels that it lies between, the weight of the upper
+cdef struct Moves:  # for each row or column of the result: the two pixels it lies between, and the weight of the upper
     const int64_t* lower
     const int64_t* upper
     const void* weights
@@ -33,7 +33,7 @@ cdef struct Resizing:
     Py_ssize_t images, height, width, channels, out_height, out_width
     const void* pixels
     void* out
-    void* rows  # room for two rows of the result: an even and an odd one of an image, each kept while it is used
+    void* rows  # memory for two interpolated rows: one of an even and one of an odd row, kept while they are used
     Moves down, across
 
 
@@ -53,7 +53,7 @@ cdef void across(const Resizing* r, Py_ssize_t first, work* y, work one) noexcep
 
 cdef void down(const work* top, const work* bottom, void* out, Py_ssize_t first, Py_ssize_t n, work weight,
                work one) noexcept nogil:
-    """out = (top + (bottom - top) / one * weight + one / 2) / one; divisions go toward zero, floats need none."""
+    """out = (top + (bottom - top) / one * weight + one / 2) / one, where divisions truncate; floats are not divided."""
     cdef Py_ssize_t i
     for i in range(n):
         if work is float:

@@ -1,7 +1,7 @@
-"""TensorFlow's Uniform* ops: from values to codes, from codes to values, from one scale and zero point to others.
+"""TensorFlow's Uniform* ops: values to codes, codes to values, codes to codes of another scale and zero point.
 
-Zero points are subtracted and added in int32, which wraps. An int32 code is read as a float32, so with 24 bits; from
-2**31 - 64 on that is 2**31, of which x86 makes -2**31.
+Zero points are subtracted and added in int32, which wraps. An int32 code is read as a float32, which has 24 bits. From
+2**31 - 64 on, that float32 is 2**31, which x86 converts to -2**31.
 """
 
 cimport numpy as cnp
@@ -43,7 +43,7 @@ cdef inline int32_t near(code q, int32_t zero_point) noexcept nogil:
 
 
 cdef inline int32_t cut_to(uint32_t x, int32_t lowest, int32_t highest) noexcept nogil:
-    """The low 32 bits of a number, clamped in 32 bits: more of them at a time."""
+    """Clamp the low 32 bits of a number, in 32 bits, of which a vector holds more."""
     cdef int32_t v = <int32_t>x
     v = lowest if v < lowest else v
     return highest if v > highest else v
@@ -116,7 +116,7 @@ cdef Step step_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):
 
 
 def requantize(cnp.ndarray q, Scaling scaling, cnp.ndarray out):
-    """out (int8 or int32) = codes of another scale, of int8 or int32 codes."""
+    """out (int8 or int32) = int8 or int32 codes, requantized to another scale."""
     cdef Step s = step_of(scaling, q, out)
     cdef int8_t[256] codes
     cdef int32_t[256] table
@@ -133,7 +133,7 @@ def requantize(cnp.ndarray q, Scaling scaling, cnp.ndarray out):
 
 
 def requantize_sums(cnp.ndarray acc, Scaling scaling, cnp.ndarray out):
-    """out (int32) = codes of int32 accumulators, which are read as they are."""
+    """out (int32) = int32 accumulators, requantized; they are not read as float32."""
     integer_stage(&scaling.row, acc, out)
 
 
@@ -164,7 +164,7 @@ def add(cnp.ndarray x, Scaling of_x, cnp.ndarray y, Scaling of_y, int32_t zero_p
         cnp.ndarray out):
     """out = clamp(codes of x + codes of y + zero_point, lowest, highest), all of int32, which wraps; x, y broadcast.
 
-    The codes at the scale of the sum are int32 codes as well, so they are read as float32 once more.
+    Codes at the scale of the sum are int32 codes too, so they are read as float32 once more.
     """
     cdef Sum s
     s.a, s.b = step_of(of_x, x, out), step_of(of_y, y, out)
@@ -176,7 +176,7 @@ def add(cnp.ndarray x, Scaling of_x, cnp.ndarray y, Scaling of_y, int32_t zero_p
 
 
 cdef void add_products(const int8_t* b, float* acc, Py_ssize_t n, int32_t factor, int32_t zero_point) noexcept nogil:
-    """acc = float32(acc + factor * (b - zero_point)): the product in int32, which wraps; -2**31 beyond int32."""
+    """acc = float32(acc + factor * (b - zero_point)): the product wraps in int32, and a sum beyond it is -2**31."""
     cdef Py_ssize_t j
     cdef float total
     for j in range(n):
@@ -185,7 +185,7 @@ cdef void add_products(const int8_t* b, float* acc, Py_ssize_t n, int32_t factor
 
 
 def dot(cnp.ndarray a, int32_t a_zero, cnp.ndarray b, int32_t b_zero, cnp.ndarray out):
-    """out (int32) = a @ b of contiguous int8 matrices less their zero points, the sums float32 after each product."""
+    """out (int32) = a @ b of contiguous int8 matrices less their zero points; sums are float32 after each product."""
     cdef const int8_t* left = <int8_t*>cnp.PyArray_DATA(a)
     cdef const int8_t* right = <int8_t*>cnp.PyArray_DATA(b)
     cdef int32_t* c = <int32_t*>cnp.PyArray_DATA(out)
@@ -206,7 +206,7 @@ def dot(cnp.ndarray a, int32_t a_zero, cnp.ndarray b, int32_t b_zero, cnp.ndarra
 
 
 cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, Ends p) noexcept nogil:
-    """c = clamp(int32(floor(x * scale + 0.5)) + zero_point), which C cuts to the type."""
+    """c = clamp(int32(floor(x * scale + 0.5)) + zero_point), of which C keeps the low bits that the type holds."""
     cdef Py_ssize_t size = sizeof(code)
     cdef Py_ssize_t i = uniform_codes__simd(tier(), x, c, size, n, p, size * n >= STREAM)
     cdef int32_t steps
@@ -226,7 +226,7 @@ cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def quantize(cnp.ndarray x, float inverse, int32_t zero_point, int32_t lowest, int32_t highest, cnp.ndarray out):
-    """out (uint8, int8 or int32) = the codes of float32 values, `inverse` 1 / scale."""
+    """out (uint8, int8 or int32) = the codes of float32 values, where `inverse` is 1 / scale."""
     cdef Ends p = Ends(zero_point, lowest, highest, inverse, cnp.PyArray_TYPE(out))
     walk(quantize_loop, &p, x, out)
 

@@ -9,7 +9,7 @@ cnp.import_array()
 
 
 cpdef tuple four(values, str name):
-    """An attribute of one integer, at least 1, for each axis of (N, H, W, C)."""
+    """Give an attribute as four integers, each at least 1, for the axes (N, H, W, C)."""
     cdef Py_ssize_t i
     if not isinstance(values, (tuple, list)):
         raise TypeError(f"{name}: expected a sequence of four integers, got {values!r:.80}")
@@ -19,7 +19,7 @@ cpdef tuple four(values, str name):
 
 
 def of_pool(cnp.ndarray image, ksize, strides):
-    """The lengths of the windows of a pool, (height, width), and of their steps."""
+    """Give the size (height, width) of the windows of a pool, and of their steps."""
     cdef tuple taps = four(ksize, "ksize"), steps = four(strides, "strides")
     if cnp.PyArray_NDIM(image) != 4:
         raise ValueError(f"input: tensor_in_shape must have 2 spatial dimensions, got shape {(<object>image).shape}")
@@ -32,7 +32,7 @@ def of_pool(cnp.ndarray image, ksize, strides):
 
 
 def over(cnp.ndarray image, tuple kernel, tuple stride, padding):
-    """How the windows of a pool move over the image; None if there is no window, or no code in it."""
+    """Give how the windows of a pool move over the images; None if there are no windows, or no codes."""
     cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
     if cnp.PyArray_SIZE(image) == 0 or padding == "VALID" and (kernel[0] > height or kernel[1] > width):
         return None
