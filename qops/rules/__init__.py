@@ -1,6 +1,12 @@
-"""Which integers a system makes: requantization, element-wise, quantize and range rules by name, bit for bit.
+"""The integer arithmetic of many systems as named rules, bit for bit.
 
-`TABLE`, `ADD`, `MUL`, `AVERAGE_POOL`, `QUANTIZE` and `RANGE_RULES` are the rules: formulas, and who computes them.
+requantize, integers            accumulators to codes by a rule of `TABLE`; the multiplier and shift it makes of a scale
+add, mul, average_pool          two tensors of codes by a rule of `ADD` or `MUL`; windows by one of `AVERAGE_POOL`
+quantize, choose_range          float32 to codes by a rule of `QUANTIZE`; scale and zero point by one of `RANGE_RULES`
+real_scale, quantize_multiplier, reduced_multiplier         how systems form a real scale, and integers of it
+emit, fewest_bits               a rule in C; the smallest multiplier and shift that are exact over a range
+
+The tables map the name of a rule to its formula and to the systems that use it; ``print(TABLE)`` explains the first.
 """
 
 from qops.rules.accumulators import integers, requantize
