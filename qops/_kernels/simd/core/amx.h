@@ -13,7 +13,7 @@
 
 enum { QOPS_AMX_BITS = 1 << 24 | 1 << 25, QOPS_ASK_PERMISSION = 0x1023, QOPS_TILE_DATA = 18 };
 
-/* Linux gives the 8 KiB of tiles, which every switch of threads has to save, only to a process that has asked. */
+/* Every switch of threads must save the 8 KiB of tiles, so Linux gives them only to a process that asks for them. */
 static inline int qops_amx_allowed(void)
 {
     unsigned a, b, c, d;

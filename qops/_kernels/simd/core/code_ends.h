@@ -1,12 +1,12 @@
-/* From int32 sums to codes of 8 bits in lanes: saturated to 16 bits, `zero` added, saturated to the 256 codes of the type,
- * clamped. The codes of int8 are those of uint8 with another first bit. */
+/* int32 sums become codes of 8 bits: saturated to 16 bits, `zero` added, saturated to the 256 codes of the type, clamped.
+ * Codes of int8 are made as codes of uint8, whose top bit is then flipped. */
 #ifndef QOPS_CODE_ENDS_H
 #define QOPS_CODE_ENDS_H
 #include <stdint.h>
 
 typedef struct { int16_t zero; uint8_t lowest, highest; int32_t flip; } code_ends;
 
-/* sets `e`; false if 16 bits may hold too little for the sums to saturate as they should */
+/* sets `e`; false if sums that are saturated to 16 bits might not saturate to the right code */
 static inline int has_code_ends(int64_t zero_point, int64_t lowest, int64_t highest, int is_signed, code_ends *e)
 {
     const int64_t base = is_signed ? INT8_MIN : 0, zero = zero_point - base;

@@ -1,4 +1,4 @@
-/* Which tiers of lanes there are on this kind of CPU, and which of them this one and its operating system can run. */
+/* Which tiers there are for this kind of CPU, and which of them this CPU and its operating system can run. */
 #ifndef QOPS_CPU_H
 #define QOPS_CPU_H
 

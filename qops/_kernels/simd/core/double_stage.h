@@ -2,7 +2,7 @@
 #ifdef TIER
 #include "core/guess.h"
 
-/* Rounded steps: those above the highest are cut to it, those below int32 become INT32_MIN. */
+/* Values in steps, rounded: those above the highest are cut to it, those below int32 become INT32_MIN. */
 TARGET static inline vecd TIER(double_whole)(vecd x, vecd scale, double_row p, vecd highest, qops_rounding rounding)
 {
     const vecd steps = mul_f64(x, scale), cut = min_f64(p.plus ? add_f64(steps, set1_f64(p.plus)) : steps, highest);
@@ -33,7 +33,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop)(
     return n;
 }
 
-/* as many whole vectors as there are; a scale for each element, in turns of `period` of them, from element `at` on */
+/* all whole vectors; each element has a scale of its own: number `at` for the first, `period` scales in turn */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_each_loop)(const int32_t *x, int32_t *y,
                                                                                     ptrdiff_t n, double_row p, double_ends e,
                                                                                     const double *each, ptrdiff_t period,
@@ -67,7 +67,7 @@ TARGET static ptrdiff_t TIER(double_each)(const int32_t *x, int32_t *y, ptrdiff_
                                         : TIER(double_each_loop)(x, y, n, p, e, each, period, at, QOPS_HALF_AWAY);
 }
 
-/* The same to codes of 8 bits, where 2^20 saturates as well. */
+/* The same for codes of 8 bits. Values may be cut to 2^20, as that saturates too. */
 TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const int32_t *x, double_row p, code_ends e,
                                                                           qops_rounding rounding)
 {

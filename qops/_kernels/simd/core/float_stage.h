@@ -1,7 +1,7 @@
 /* The loops of float_stage.pyx, many lanes at a time. */
 #ifdef TIER
 
-/* v, changed so that it is rounded when its fraction is dropped */
+/* v, changed so that dropping its fraction rounds it */
 TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
 {
     const vec sign = set1_s32(INT32_MIN);
@@ -53,7 +53,7 @@ TARGET static inline vec TIER(float_code)(const int32_t *x, int is_int, vecf sca
                                     set1_f32((float)p.highest)));
 }
 
-/* The same but for the shift and the clamp, where 2^20 saturates as well; what is too low, and NaN, become INT32_MIN. */
+/* The same without shift and clamp. Values may be cut to 2^20, as that saturates too; too low ones, and NaN, become INT32_MIN. */
 TARGET static inline vec TIER(float_sum)(const int32_t *x, int is_int, vecf scale, float_row p, int steps,
                                          qops_rounding rounding)
 {
@@ -73,7 +73,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(c
     return done(n, stream);
 }
 
-/* as many whole vectors as there are; a scale for each element, in turns of `period` of them, from element `at` on */
+/* all whole vectors; each element has a scale of its own: number `at` for the first, `period` scales in turn */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop)(const int32_t *x, int is_int, int32_t *y,
                                                                                    ptrdiff_t n, float_row p,
                                                                                    const float *each, ptrdiff_t period,
@@ -122,7 +122,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16
     return done(n, stream);
 }
 
-/* three loops: what few rows do costs the others nothing */
+/* three loops, so that steps of a few rows cost the other rows nothing */
 #define BY_ROUNDING(loop, ...)                                                                     \
     (steps < FLOAT_ONCE       ? BY_ROUNDING_OF(steps & (FLOAT_CUT | FLOAT_PLUS), loop, __VA_ARGS__) \
      : steps == FLOAT_INVERSE ? BY_ROUNDING_OF(FLOAT_INVERSE, loop, __VA_ARGS__)                    \

@@ -1,4 +1,4 @@
-/* Codes of 8 bits: by float32 where that is certain to be right, else exactly. This is faster with AVX-512 alone.
+/* Codes of 8 bits: by float32 where that is certain to be right, else exactly. Only with AVX-512 is this faster.
  *
  * In 2^-16 output steps float32 is off by less than 8: where the code does not saturate, the roundings of x and of m cost
  * at most 2.01 each, those of t and of the sum 1.01, rint 0.5. With 8 added the result is 0 to 16 too high, so its high
@@ -60,7 +60,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_8)(
 
 typedef struct { float m, t, t_negative; int pays; } guess;
 
-/* x * scale + t, and more of x below 0, t in 2^-16 steps. It does not pay where many products are ties. */
+/* x * scale + t, plus `if_negative` for x below 0, with t in 2^-16 steps. It is not faster if many products are ties. */
 static inline guess guess_of(double scale, double t, double if_negative)
 {
     const double ties = scale * 4096, most = (1 << 24) - 8;

@@ -17,12 +17,12 @@ typedef struct {
     int32_t product_wraps, high_wraps, code_wraps; /* to 32 bits */
 } integer_row;
 
-/* which steps a row has, for the lanes */
+/* which steps of a row the lanes must do */
 enum { STEP_CUT = 1, STEP_LEFT = 2, STEP_NEGATIVE = 4, STEP_LOW = 8, STEP_HIGH = 16, STEP_WRAPS = 32 };
 
-/* The numbers of rows, a row for each element in turn. Of what products need, an array for each half of a vector: of the
- * even elements and of the odd ones; on ARM, whose halves are its lower elements and its upper ones, of all elements, and
- * the same from two elements on. */
+/* The numbers of rows, if each element has a row of its own. Numbers of 64 bits are kept in two arrays, one for each half
+ * of a vector: on x86 those of the even and of the odd elements. On ARM, where the halves are the lower and the upper
+ * elements, one array has those of all elements, and the other begins two elements later. */
 typedef struct {
     int32_t *left, *m, *high;
     int64_t *add[2], *if_negative[2], *low[2];
@@ -85,8 +85,8 @@ static inline int steps_of(const integer_row *p)
     return near + STEP_NEGATIVE * !!p->first.if_negative + STEP_LOW * (shift < 32) + STEP_HIGH * (shift > 32);
 }
 
-/* The steps that lanes do for two rows together, -1 if they cannot. A row that lacks one does it with a number that
- * changes nothing. */
+/* The steps that lanes do for two rows together, -1 if they cannot. A row that lacks a step does it with a number that
+ * has no effect. */
 static inline int steps_of_both(int a, int b)
 {
     const int same = STEP_CUT | STEP_WRAPS;

@@ -1,8 +1,8 @@
-/* The loops of integer_stage.pyx, many lanes at a time: of rows whose steps fit 32 bits, and with AVX-512 of any row. */
+/* The loops of integer_stage.pyx, many lanes at a time, for rows whose steps fit 32 bits, and with AVX-512 for any row. */
 #ifdef TIER
 #include "core/guess.h"
 
-/* The numbers of a row in the lanes of a vector; those of products of one half of the lanes and of the other. */
+/* The numbers of a row in the lanes of a vector; `one` and `other` are for the products of each half of the lanes. */
 typedef struct { vec add, if_negative, low; } TIER(term);
 typedef struct { vec m, lowest, highest, centre, left, high, half; TIER(term) one, other; } TIER(numbers);
 
@@ -15,7 +15,7 @@ TARGET static inline TIER(numbers) TIER(same_in_all)(const integer_row *p)
                            set1_s32((int32_t)p->first.add), term, term};
 }
 
-/* The same where each element has a row of its own; the first element is number `at`. */
+/* The same if each element has a row of its own; the first element has row number `at`. */
 TARGET static inline __attribute__((always_inline)) TIER(numbers) TIER(each_its_own)(integer_rows r, ptrdiff_t at,
                                                                                      TIER(numbers) k)
 {
@@ -150,7 +150,7 @@ TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
 }
 #undef BY_STEPS
 
-/* A row for each element, in turns of `period` of them, from element `at` on: as many whole vectors as there are. */
+/* All whole vectors; each element has a row of its own: number `at` for the first, `period` rows in turn. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
                                                                              integer_rows r, ptrdiff_t period, ptrdiff_t at,
                                                                              const integer_row *p, integer_ends e, int steps)

@@ -30,7 +30,7 @@ TARGET static ptrdiff_t TIER(look_up_bytes)(const uint8_t *codes, const uint8_t 
 }
 
 #else
-/* TBL looks up 64 entries, and gives 0 beyond them, where TBX leaves what there is. */
+/* TBL looks up 64 entries. For numbers beyond them TBL gives 0, and TBX leaves the lane as it is. */
 TARGET static ptrdiff_t TIER(look_up_bytes)(const uint8_t *codes, const uint8_t *table, uint8_t *out, ptrdiff_t n,
                                             int stream)
 {

@@ -45,7 +45,7 @@ TARGET static ptrdiff_t TIER(range_f32)(const float *x, ptrdiff_t n, float *lowe
     return n;
 }
 
-/* the largest magnitude as an integer: of a NaN it is above that of an infinity */
+/* the largest magnitude, as an integer of its bits; that of a NaN is above that of an infinity */
 TARGET static ptrdiff_t TIER(magnitude_f32)(const float *x, ptrdiff_t n, int32_t *largest)
 {
     const ptrdiff_t w = LANES / 4;

@@ -1,7 +1,7 @@
-/* The part of integer_stage.h for rows whose steps need 64 bits, or that each element has for itself: only with AVX-512. */
+/* The part of integer_stage.h for rows whose steps need 64 bits, or if each element has its own: only with AVX-512. */
 #ifdef TIER
 #if LANES == 64
-/* The numbers that elements may have for themselves, in the lanes of a vector. */
+/* The numbers that may differ from element to element, in the lanes of a vector. */
 typedef struct { vec add, if_negative, if_odd, right_shift; } TIER(wide_shift);
 typedef struct { vec multiplier, left_shift; TIER(wide_shift) first, second; } TIER(wide_numbers);
 
@@ -34,7 +34,7 @@ TARGET static inline vec TIER(wrap_s32)(vec x, int wraps)
     return wraps ? _mm512_cvtepi32_epi64(_mm512_cvtepi64_epi32(x)) : x;
 }
 
-/* The code of x. Numbers that elements have for themselves are in k; all others, and which steps are skipped, in p. */
+/* The code of x. Numbers that differ from element to element are in k; all others, and which steps are skipped, in p. */
 TARGET static inline __attribute__((always_inline)) vec TIER(any_code)(vec x, TIER(wide_numbers) k, const integer_row *p)
 {
     vec near = leaves_x(p) ? x : _mm512_sub_epi64(TIER(clamp_s64)(x, p->lowest, p->highest), set1_s64(p->centre));
@@ -68,13 +68,13 @@ TARGET static ptrdiff_t TIER(any_row)(const void *x, int is_wide, int32_t *y, pt
     return i;
 }
 
-/* each element its own multiplier and shift; `rows` has a row for each shift */
+/* each element has a multiplier and a shift of its own; `rows` has a row for each shift */
 TARGET static ptrdiff_t TIER(own_rows)(const void *x, int is_wide, int32_t *y, ptrdiff_t n, const int64_t *m,
                                        const int64_t *shifts, const integer_row *rows)
 {
-    integer_row p = rows[MOST_SHIFT]; /* says that there is a second shift, if some row has one */
+    integer_row p = rows[MOST_SHIFT]; /* it has a second shift, if any row has one */
     ptrdiff_t i = 0;
-    p.left_shift = rows[0].left_shift; /* and this that there is a left shift */
+    p.left_shift = rows[0].left_shift; /* which is not 0, if any row has a left shift */
     for (; i + 8 <= n; i += 8) {
         const vec at = _mm512_mullo_epi64(load(shifts + i), set1_s64(sizeof *rows / 8));
         const vec left = _mm512_cvtepi32_epi64(_mm512_i64gather_epi32(at, &rows->left_shift, 8));

@@ -1,7 +1,7 @@
 /* The 8-bit loop of add.pyx, many lanes at a time. */
 #ifdef TIER
 
-/* `turned` is a constant of each call, so the loop of the sum does not pay for the difference */
+/* b is subtracted if `turned`. That is a constant of each call, so the loop of the sum is no slower for it. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(add_loop)(const uint8_t *a, const uint8_t *b, uint8_t *c,
                                                                             ptrdiff_t n, add_u8 p, int turned,
                                                                             int16_t *lowest, int16_t *highest, int stream)

@@ -9,7 +9,7 @@ TARGET static inline TIER(sum_parts) TIER(parts_of)(add_s32 p)
     return (TIER(sum_parts)){set1_s32(p.ka), set1_s32(p.kb), set1_s32(p.k)};
 }
 
-/* (k + a * ka + b * kb) >> 15 in 32-bit lanes, whose products NEON adds up as quickly as any */
+/* (k + a * ka + b * kb) >> 15 in 32-bit lanes, in which NEON multiplies and adds as fast as in others */
 TARGET static inline vec TIER(sum)(vec pairs, const TIER(sum_parts) *p)
 {
     const vec a = and_bits(pairs, set1_s32(0xFFFF)), b = srl_s32(pairs, 16);
@@ -24,7 +24,7 @@ TARGET static inline TIER(sum_parts) TIER(parts_of)(add_s32 p)
                              set1_s32(p.k)};
 }
 
-/* (k + a * ka + b * kb) >> 15 in 16-bit lanes: a factor is 256 * high + low, as no lane multiplies 8 by 23 bits */
+/* (k + a * ka + b * kb) >> 15 in 16-bit lanes: a factor is 256 * high + low, as no lane can multiply 8 by 23 bits */
 TARGET static inline vec TIER(sum)(vec pairs, const TIER(sum_parts) *p)
 {
     return sra_s32(add_s32(add_s32(sll_s32(dot2_s16(pairs, p->high), 8), p->k), dot2_s16(pairs, p->low)), 15);

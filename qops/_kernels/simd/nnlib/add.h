@@ -25,8 +25,8 @@ TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8
     return done(n, stream);
 }
 
-/* |ka| and |kb| are below 2^14: both fit the 16 bits of a product of pairs, and x is below 2^22. So an offset beyond 2^30 does
- * what 2^30 does, x + offset saturates 16 bits, and cannot wrap. What saturates is beyond every code, with half added too. */
+/* |ka| and |kb| are below 2^14, so both fit the 16 bits of a product of pairs, and |x| is below 2^22. So an offset beyond 2^30
+ * can be cut to it: x + offset saturates 16 bits all the same, and cannot wrap. A saturated sum is beyond every code. */
 TARGET static ptrdiff_t TIER(add_flat)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_flat p,
                                        int32_t *lowest, int32_t *highest, int stream)
 {

@@ -33,7 +33,7 @@ TARGET static ptrdiff_t TIER(quantize_mantissas)(const float *x, uint8_t *c, ptr
     return done(n, stream);
 }
 
-/* One rounding of the exact product, moved away from zero by less than lies between a tie and the next product. */
+/* The exact product, moved away from zero by so little that only ties round differently, is rounded once. */
 TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, int zero, float step, int stream)
 {
     const vecf steps = set1_f32(step), away = set1_f32(step * 0x1p-40f);

@@ -1,5 +1,5 @@
-/* The loops of onednn/steps.pyx, many lanes at a time: one operation on floats a loop, which a compiler puts in lanes
- * by itself. It may not fuse them: setup.py says so. */
+/* The loops of onednn/steps.pyx, many lanes at a time. Each loop is one operation on floats, which the compiler turns into
+ * vector code by itself. It must not fuse operations; setup.py tells it so. */
 #ifdef TIER
 
 #define LOOP(kernel, statement, ...)                             \

@@ -40,7 +40,7 @@ static AMX_TARGET void amx_set_up(ptrdiff_t first_rows, ptrdiff_t second_rows, p
     _tile_loadconfig(&setup);
 }
 
-/* How the quads of a tap are taken: `steps` times `quads`, then the `rest`, which are fewer. */
+/* How the quads of a tap are multiplied: `steps` times `quads` of them, then the `rest`, which are fewer. */
 typedef struct { ptrdiff_t steps, quads, rest; } amx_steps;
 
 static amx_steps amx_steps_of(ptrdiff_t quads)
@@ -51,7 +51,7 @@ static amx_steps amx_steps_of(ptrdiff_t quads)
     return (amx_steps){quads / AMX_QUADS, AMX_QUADS, quads % AMX_QUADS};
 }
 
-/* The last 64 bytes of a tap, zeros in place of what is multiplied already. */
+/* The last 64 bytes of a tap, with zeros in place of the bytes that are multiplied already. */
 static AMX_TARGET void amx_last_bytes(const uint8_t *a, ptrdiff_t lda, ptrdiff_t rows, ptrdiff_t rest, uint8_t *last)
 {
     const __mmask64 mask = ~(__mmask64)0 << (AMX_BYTES - 4 * rest);
@@ -60,7 +60,7 @@ static AMX_TARGET void amx_last_bytes(const uint8_t *a, ptrdiff_t lda, ptrdiff_t
     AMX_WRITTEN();
 }
 
-/* Tiles of C and their columns: `tall`, two rows of up to two, else one row of up to four. */
+/* Tiles of C and their columns: if `tall`, two rows of up to two tiles, else one row of up to four. */
 #define AMX_TILES(X) X(0, 0) if (vectors > 1) { X(1, 1) } \
     if (tall) { X(2, 0) } else if (vectors > 2) { X(2, 2) } \
     if (tall && vectors > 1) { X(3, 1) } else if (vectors > 3) { X(3, 3) }
@@ -75,7 +75,7 @@ static AMX_TARGET void amx_last_bytes(const uint8_t *a, ptrdiff_t lda, ptrdiff_t
     AMX_APART
 #define AMX_READ(i, from, bytes) { _tile_loadd(i, from, bytes); AMX_APART }
 
-/* What the sums of some vectors of columns begin with, if it is not 0. */
+/* The numbers that the sums of some vectors of columns begin with, if these are not 0. */
 AMX_INLINE void amx_first(const gemm_tile *t, ptrdiff_t v, const int vectors, uint32_t *first)
 {
     for (int j = 0; j < 16 * vectors; ++j)
@@ -124,7 +124,7 @@ AMX_INLINE void amx_step(const uint8_t *a, ptrdiff_t lda, const uint8_t *b, ptrd
     }
 }
 
-/* Brings what is multiplied two steps later. */
+/* Fetches what is multiplied two steps later. */
 AMX_INLINE void amx_fetch(const uint8_t *b, ptrdiff_t apart, const int vectors)
 {
     for (int v = 0; v < vectors; ++v)
@@ -241,7 +241,7 @@ AMX_INLINE void amx_flat(const gemm_tile *t, amx_steps steps, ptrdiff_t rows, pt
     }
 }
 
-/* Rows in parts of one height, if they can be: another height is another set-up. */
+/* Rows in parts of the same height if possible, because another height needs another set-up. */
 AMX_INLINE void amx_rows(const gemm_tile *of_panel, ptrdiff_t rows, ptrdiff_t vectors, const int kind)
 {
     const amx_steps steps = amx_steps_of(of_panel->quads);

@@ -40,7 +40,7 @@ void depthwise_64(const uint8_t *x, const ptrdiff_t *tap, ptrdiff_t taps, const 
         DOT(2, _mm512_unpacklo_epi16(high01, high23));
         DOT(3, _mm512_unpackhi_epi16(high01, high23));
     }
-    /* lanes (vector, lane) transposed: 4 x 4 */
+    /* the 4 lanes of the 4 vectors, transposed */
     const __m512i a = _mm512_shuffle_i32x4(s0, s1, 0x44), b = _mm512_shuffle_i32x4(s0, s1, 0xEE);
     const __m512i c = _mm512_shuffle_i32x4(s2, s3, 0x44), d = _mm512_shuffle_i32x4(s2, s3, 0xEE);
     PUT(0, _mm512_shuffle_i32x4(a, c, 0x88));

@@ -1,6 +1,6 @@
 /* The product kernels of this CPU.
  *
- *   exact, amx              TDPBUSD and its like            the same of 16 x 16 sums, for any signs, where it is quicker
+ *   exact, amx              TDPBUSD and its variants        the same for 16 x 16 sums, for any signs, where it is faster
  *   exact, vnni             VPDPBUSD                            acc += a0*b0 + a1*b1 + a2*b2 + a3*b3
  *   exact, avx2 and avx512  VPMADDWD on int16, VPADDD           acc += a0*b0 + a1*b1
  *   saturating              VPMADDUBSW, VPMADDWD by 1, VPADDD   acc += sat16(a0*b0 + a1*b1) + sat16(a2*b2 + a3*b3) */
@@ -11,7 +11,7 @@
 #include "product/types.h"
 
 #if QOPS_X86 || QOPS_ARM
-/* lines of C, which come near while the products are made */
+/* fetch the lines of C into the cache while the products are computed */
 static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t columns)
 {
     for (ptrdiff_t i = 0; i < rows; ++i) {

@@ -4,8 +4,8 @@
  *   dotprod   UDOT, SDOT                            acc += a0*b0 + a1*b1 + a2*b2 + a3*b3 of the same signs
  *   i8mm      USMMLA, SMMLA, UMMLA                  2 rows by 2 columns: see tile_i8mm.h
  *
- * For the dot products a B of s8 is packed as b + 128. UDOT takes it so, for an A of u8; SDOT takes what is packed less 128,
- * for one of s8. Where B is not of the sign of A, 128 times the sums of the rows of A make up for that from the start. */
+ * For the dot products a B of s8 is packed as b + 128. With an A of u8, UDOT multiplies by that; with an A of s8, SDOT by
+ * the packed bytes less 128. If B is then 128 too high or too low, sums begin with -128 or 128 times those of A's rows. */
 #ifndef QOPS_GEMM_ARM_H
 #define QOPS_GEMM_ARM_H
 

@@ -1,7 +1,7 @@
 /* The loop of product/mul.pyx, many lanes at a time. */
 #ifdef TIER
 
-/* both factors are 16-bit numbers; of b's the upper half is dropped, so that of each pair of products one is 0 */
+/* both factors fit 16 bits; the upper half of b's lane is cleared, so that one product of each pair is 0 */
 TARGET static ptrdiff_t TIER(products)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, product_row r,
                                        int stream)
 {

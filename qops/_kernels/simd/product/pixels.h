@@ -1,5 +1,5 @@
-/* The loops of pixels.pyx, many lanes at a time. Of LANES channels or more each does all, the last vector flush with
- * their end; of fewer it does none. */
+/* The loops of pixels.pyx, many lanes at a time. With LANES channels or more they do all of them, and the last vector
+ * ends where they end; with fewer they do none. */
 #ifdef TIER
 
 TARGET static inline __attribute__((always_inline)) vec TIER(pixels_greater)(vec a, vec b, int is_signed)
@@ -91,12 +91,12 @@ TARGET static ptrdiff_t TIER(pixels_added)(const int16_t *x, pixels p, int16_t *
 #include <stddef.h>
 #include <stdint.h>
 
-/* so many pixels, a stride apart, each made of so many taps, a step apart, and written a pitch apart; in elements */
+/* how many pixels, a stride apart, to make of how many taps, a step apart, and to write a pitch apart; in elements */
 typedef struct {
     ptrdiff_t count, stride, channels, taps, step, pitch;
 } pixels;
 
-/* a loop over pixels, its number of taps a constant where it is a usual one */
+/* a loop over pixels, in which a common number of taps is a constant */
 #define PIXELS_TAPS(loop, x, p, ...)           \
     do {                                       \
         if ((p).taps == 2)                     \

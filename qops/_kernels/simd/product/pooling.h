@@ -1,9 +1,9 @@
-/* The loops of means.pyx, many lanes at a time, the last vector flush with the end. Of fewer than LANES elements as
- * many are read. */
+/* The loops of means.pyx, many lanes at a time, where the last vector ends with the data. If there are fewer than LANES
+ * elements, LANES elements are read. */
 #ifdef TIER
 
-/* LANES / 4 means of sums in 16 bits, as s32 + shift; the quotient, of a division that is rounded once, by a product and
- * two corrections: what it is off is known exactly, and so small that the second rounding is that of the quotient */
+/* LANES / 4 means of sums in 16 bits, as s32 + shift. A quotient that is rounded once is made by a product and a correction:
+ * the error of the product is known exactly, and so small that the corrected product is the rounded quotient. */
 TARGET static inline __attribute__((always_inline)) vec TIER(pool_mean)(const int16_t *sums, pool_mean p, int rule)
 {
     const vecf sum = s32_to_f32(p.is_signed ? load_s16_s32(sums) : load_u16_s32(sums));

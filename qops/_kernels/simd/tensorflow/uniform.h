@@ -31,7 +31,7 @@ TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int byt
     return done(n, stream);
 }
 
-/* int32 codes as they are read: by way of float32 */
+/* int32 codes, read as TensorFlow does: they become float32 first */
 TARGET static inline vec TIER(uniform_read)(const int32_t *q) { return f32_to_s32_trunc(s32_to_f32(load(q))); }
 
 TARGET static ptrdiff_t TIER(uniform_near)(const int32_t *q, int32_t *y, ptrdiff_t n, int32_t zero_point)
