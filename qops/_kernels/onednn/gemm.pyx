@@ -201,8 +201,9 @@ def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
     cdef Manner usual = Manner(machine(usual_version, usual_isa))
     cdef dict manners = {(usual_version, usual_isa): usual}
 
-    def gemm(a, b, *, transa=NOT_TURNED, transb=NOT_TURNED, alpha=ONE, ao=ZERO_INT, bo=ZERO_INT, beta=ZERO, c=None,
-             offsetc=NUMBER, co=ZERO_INT, isa=usual_isa, version=usual_version, num_threads=ONE_INT, out=None):
+    # What calls of a microsecond give stands first: the names of arguments are searched in this order.
+    def gemm(a, b, *, out=None, isa=usual_isa, version=usual_version, num_threads=ONE_INT, transa=NOT_TURNED,
+             transb=NOT_TURNED, alpha=ONE, ao=ZERO_INT, bo=ZERO_INT, beta=ZERO, c=None, offsetc=NUMBER, co=ZERO_INT):
         cdef Manner how = usual
         cdef Update update = None
         cdef cnp.ndarray left, codes, made = None
