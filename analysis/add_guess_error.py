@@ -1,4 +1,4 @@
-"""Add 8p8to8: what a good guess of the output range saves, and a bad one costs."""
+"""Adds to 8 bits: what a good guess of the output range saves, and what a bad one costs."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

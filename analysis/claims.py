@@ -1,4 +1,4 @@
-"""What qops says about errors: the sentences of `claims.toml`, each with the value measured here."""
+"""What qops claims about errors: the sentences of `claims.toml`, each with the value that is measured here."""
 
 import tomllib
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Multiply, over all 65,536 pairs of codes: a map for some ranges."""
+"""The error of products over all 65,536 pairs of codes, as maps for some pairs of ranges."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,8 @@
 """A convolutional network that reads digits, in float: how it is learned, and how it runs.
 
-Two convolutions, whose filters are the k-means of patches of what they will see, a pooling, and a logistic regression.
-The patches are taken as they are ("plain": filters that add up) or without their mean ("contrast": they compare).
+Two convolutions, a pooling, and a logistic regression. The filters of a convolution are the k-means of patches of its
+input. The patches are taken as they are ("plain", with filters that add up) or without their mean ("contrast", with
+filters that compare).
 """
 
 from collections.abc import Sequence

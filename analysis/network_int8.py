@@ -1,4 +1,4 @@
-"""The network in int8, by the workflow of DNNL 1.2, on qops' model of oneDNN: a variant is a machine and its codes."""
+"""The network in int8, by the workflow of DNNL 1.2, on qops' model of oneDNN, in variants of machine and codes."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

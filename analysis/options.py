@@ -6,13 +6,13 @@ from pathlib import Path
 
 from analysis.ranges import MANY
 
-DESCRIPTION = """Run the quantized ops of qops, nnlib and TensorFlow on a photograph, on every pair of codes and over
-ranges, and a network on oneDNN's, and show how far they are from float: tables on stdout, progress on stderr, figures
-and index.html in DIR."""
+DESCRIPTION = """Show how far quantized ops are from float: those of qops, nnlib and TensorFlow on a photograph, on
+every pair of codes and on many ranges, and a network that runs on those of oneDNN. Tables go to stdout, progress to
+stderr, figures and index.html to DIR."""
 
 
 class BadOption(ValueError):
-    """What the caller asked for cannot be done; the text names the option."""
+    """An option asks for something that cannot be done; the text names the option."""
 
 
 def number(text: str) -> int:
@@ -29,23 +29,30 @@ def parser() -> argparse.ArgumentParser:
     what = p.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="draw nothing; exit code 1 if a claim no longer holds")
     what.add_argument(
-        "--image", type=Path, metavar="FILE", help="only add pictures, made from this one: .png, .jpg, .tif and so on"
+        "--image",
+        type=Path,
+        metavar="FILE",
+        help="only add pictures that are made from this one: .png, .jpg, .tif and so on",
     )
     what.add_argument(
-        "--sweep", type=Path, metavar="FILE", help="only sweep over ranges, into one table: .csv, or .parquet"
+        "--sweep", type=Path, metavar="FILE", help="only sweep over ranges, and write one table: .csv or .parquet"
     )
     p.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
-        help="where pages and figures go (build/analysis; with --image build/analysis/picture)",
+        help="folder for pages and figures; default: build/analysis, with --image build/analysis/picture",
     )
     p.add_argument(
-        "--ranges", type=number, default=MANY, metavar="N", help="pairs of ranges to sweep over (%(default)s)"
+        "--ranges", type=number, default=MANY, metavar="N", help="pairs of ranges to sweep over; default: %(default)s"
     )
     where = p.add_mutually_exclusive_group()
     where.add_argument(
-        "--workers", type=number, default=os.cpu_count() or 1, metavar="N", help="processes that sweep (%(default)s)"
+        "--workers",
+        type=number,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="processes that sweep; default: %(default)s",
     )
     where.add_argument(
         "--scheduler",

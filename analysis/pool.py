@@ -1,4 +1,4 @@
-"""Pieces of work on any executor: processes, or a dask cluster; what a dead worker held is run again."""
+"""Pieces of work on any executor: processes, or a dask cluster. The pieces of a worker that died are run again."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ProcessPoolExecutor, as_completed

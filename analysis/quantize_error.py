@@ -1,4 +1,4 @@
-"""Quantize, float to uint8: the error of values, and of 0, while 0 moves from one code to the next."""
+"""Quantize, float to uint8: the errors of all values and of 0, for ranges that move 0 from one code to the next."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

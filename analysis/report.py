@@ -1,4 +1,4 @@
-"""Tables for the terminal and the pages, and the pages: plain HTML that needs nothing but the figures beside it."""
+"""Tables for the terminal and for pages, and the pages: plain HTML that needs no files but the figures beside it."""
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Requantize, int32 codes to uint8: the error, and what becomes of codes that must saturate."""
+"""Requantize, int32 codes to uint8: the error of codes in the output range, and of codes that must saturate."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

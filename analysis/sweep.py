@@ -1,4 +1,4 @@
-"""Every pair of codes x many ranges x every system: the pieces of a sweep, and the table that they make."""
+"""A sweep over every pair of codes, many ranges and every system: its pieces, and the table that they make."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass

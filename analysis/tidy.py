@@ -12,7 +12,7 @@ SUFFIXES = (".csv", ".parquet")
 
 
 def check(file: Path) -> Path:
-    """The file, or BadOption with the reason why it cannot be written; before hours of work."""
+    """Give the file, or raise BadOption if it cannot be written, before hours of work are done for it."""
     if file.suffix not in SUFFIXES:
         raise BadOption(f"--sweep {file}: the name must end in .csv or .parquet")
     if file.suffix == ".parquet" and find_spec("pyarrow") is None:

@@ -1,4 +1,4 @@
-"""Check, then time, beside the peers that are installed; a table, and ``build/bench.json``."""
+"""Check each op, then time it beside the peers that are installed; print a table, and write ``build/bench.json``."""
 
 import argparse
 import json
@@ -30,18 +30,22 @@ def size(text: str) -> int:
 
 
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
-    """Of the command line."""
+    """Read the command line."""
     names = [case.name for case in CASES]
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, epilog=fill("OP: " + ", ".join(names), 79)
     )
-    parser.add_argument("--ops", nargs="+", choices=names, metavar="OP", help="these only")
-    parser.add_argument("--sizes", nargs="+", type=size, metavar="N", help="such as 1e5; default: those of each op")
+    parser.add_argument("--ops", nargs="+", choices=names, metavar="OP", help="time only these ops")
+    parser.add_argument(
+        "--sizes", nargs="+", type=size, metavar="N", help="elements, such as 1e5; default: those of each op"
+    )
     parser.add_argument("--peers", nargs="*", choices=NAMES, default=NAMES, help="default: all that are installed")
-    parser.add_argument("--quick", action="store_true", help="few rounds, few sizes")
-    parser.add_argument("--rounds", type=int, help="samples of each, default 31, quick 5")
-    parser.add_argument("--cpu", type=int, help="which to run on, default the last one allowed")
-    parser.add_argument("--json", type=Path, default=Path("build/bench.json"), help="default %(default)s")
+    parser.add_argument("--quick", action="store_true", help="few rounds and few sizes")
+    parser.add_argument("--rounds", type=int, help="samples of each candidate; default: 31, with --quick 5")
+    parser.add_argument("--cpu", type=int, help="CPU to run on; default: the last one that is allowed")
+    parser.add_argument(
+        "--json", type=Path, default=Path("build/bench.json"), help="file to write; default: %(default)s"
+    )
     return parser.parse_args(words)
 
 
@@ -56,10 +60,10 @@ def table_line(row: dict[str, Any], rate: Rate) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run; 1 if a result of qops is wrong, which is not timed."""
+    """Run the benchmarks; 1 if a result of qops is wrong, and then nothing more is timed."""
     args = arguments(words)
     os.environ.update(dict.fromkeys(THREADS, "1"))  # read when the peers are imported
-    warnings.simplefilter("ignore")  # what peers deprecate is theirs
+    warnings.simplefilter("ignore")  # peers warn of what they deprecate
     cpu = pin(args.cpu)
     peers, missing = installed(tuple(args.peers))
     for name, why in missing.items():

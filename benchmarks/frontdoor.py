@@ -1,4 +1,4 @@
-"""The front door's differences, products and relu, on the data and against the references of those of qops.nnlib."""
+"""Differences, products and relu of the front door, with the data and the references of the same ops of qops.nnlib."""
 
 from collections.abc import Callable
 from typing import Any

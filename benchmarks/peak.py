@@ -1,4 +1,4 @@
-"""The ceiling of everything that multiplies 8-bit integers: the instruction that does, again and again on registers."""
+"""The ceiling of all products of 8-bit integers: the multiplying instruction alone, run again and again."""
 
 import ctypes
 import os
@@ -36,7 +36,7 @@ def name(saturating: bool = False) -> str:
 
 
 def peak(operations: int, saturating: bool = False) -> Candidate:
-    """Do so many operations, two a multiplication, or a multiple of that."""
+    """Give a candidate that does so many operations, two for each multiplication, or a multiple of them."""
     times = -(-AT_LEAST // max(1, operations))
     turns = max(1, round(operations * times / library().peak_operations(saturating)))
     run = library().peak_run

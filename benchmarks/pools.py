@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 
 class Pool(NamedTuple):
-    """Square windows, padded as "SAME" does, over images of so many channels, or of fewer where they do not fit."""
+    """Square windows, padded as "SAME" does, over images of so many channels, or of fewer if n codes are too few."""
 
     taps: int
     step: int

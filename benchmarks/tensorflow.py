@@ -1,4 +1,4 @@
-"""Ops of qops.tensorflow, on the data and against the references of those of qops.nnlib."""
+"""Ops of qops.tensorflow, with the data and the references of the same ops of qops.nnlib."""
 
 from typing import Any
 

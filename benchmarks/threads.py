@@ -1,8 +1,8 @@
 """How much element-wise work two threads do in the time of one: ``python -m benchmarks.threads``.
 
 Each thread has arrays of its own and calls the op again and again. Samples of one and of two threads take turns, and
-the shortest of each counts: what else the machine does can only make them longer. Every result is checked, before and
-after.
+the shortest of each counts, because other work of the machine can only make them longer. Every result is checked,
+before and after.
 """
 
 import argparse
@@ -71,9 +71,9 @@ def gain(case: Case, n: int, rounds: int) -> tuple[float, float]:
 def main(words: Sequence[str] | None = None) -> None:
     """Print a line for each op."""
     p = argparse.ArgumentParser(prog="python -m benchmarks.threads", description=__doc__)
-    p.add_argument("--ops", nargs="+", choices=ALL, default=USUAL, metavar="OP", help="such as quantize")
-    p.add_argument("--size", type=size, default=1_000_000, metavar="N", help="elements, default 1e6")
-    p.add_argument("--rounds", type=int, default=100, help="samples of each, default %(default)s")
+    p.add_argument("--ops", nargs="+", choices=ALL, default=USUAL, metavar="OP", help="ops to time, such as quantize")
+    p.add_argument("--size", type=size, default=1_000_000, metavar="N", help="elements; default: 1e6")
+    p.add_argument("--rounds", type=int, default=100, help="samples of each op; default: %(default)s")
     args = p.parse_args(words)
     lock = getattr(sys, "_is_gil_enabled", lambda: True)()
     print(f"Python {sys.version.split()[0]}, GIL {'on' if lock else 'off'}, tier {qops.isa_tier()}, n = {args.size}")

@@ -39,7 +39,7 @@ def calls_per_sample(run: Callable[[], object]) -> int:
 def microseconds(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """Median time of a call of each: every round takes one sample of each, in an order of its own.
 
-    Whoever comes first leaves the caches, and more so the last-level one, as the next one finds them.
+    The order changes, because each candidate finds the caches, above all the last one, as the one before left them.
     """
     calls = {name: calls_per_sample(run) for name, run in runs.items()}
     samples: dict[str, list[float]] = {name: [] for name in runs}

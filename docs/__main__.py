@@ -11,12 +11,14 @@ from docs import browser, check, stage
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; 0, or what Sphinx returns, or 1 if a page links to nothing."""
+    """Write the site; 0, or what Sphinx returns, or 1 if a link leads nowhere."""
     from sphinx.cmd.build import main as sphinx
 
-    p = argparse.ArgumentParser(prog="python -m docs", description="Write the site.")
-    p.add_argument("--out", type=Path, default=Path("build/docs"), metavar="DIR", help="where it goes (%(default)s)")
-    p.add_argument("--lite", type=Path, metavar="WHEEL", help="add the course in JupyterLite, qops from this")
+    p = argparse.ArgumentParser(prog="python -m docs", description="Write the site, and check every link of it.")
+    p.add_argument("--out", type=Path, default=Path("build/docs"), metavar="DIR", help="folder; default: %(default)s")
+    p.add_argument(
+        "--lite", type=Path, metavar="WHEEL", help="add the course in JupyterLite, with qops from this wheel"
+    )
     given = p.parse_args(arguments)
     out, lite = given.out, given.lite
     source, site = out / "source", out / "site"

@@ -30,7 +30,7 @@ def links(notebooks: Sequence[Path]) -> str:
 def build(wheel: Path, notebooks: Sequence[Path], folder: Path, site: Path) -> None:
     """Write JupyterLite with the notebooks and the wheel into the site."""
     if not wheel.name.endswith(f"-{TAG}.whl") or not wheel.is_file():
-        sys.exit(f"--lite: {wheel} is no wheel of qops for Pyodide (qops-...-{TAG}.whl); `make pyodide` builds one")
+        sys.exit(f"--lite: {wheel} is not a wheel of qops for Pyodide (qops-...-{TAG}.whl); `make pyodide` builds one")
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "contents").mkdir(parents=True)
     for path in notebooks:

@@ -1,4 +1,4 @@
-"""What a built site must not have: a link or an anchor that leads nowhere, or anything that comes from the network."""
+"""Checks of a built site: every link and anchor leads somewhere, and no page loads anything from the network."""
 
 from html.parser import HTMLParser
 from pathlib import Path
@@ -31,7 +31,7 @@ class Page(HTMLParser):
 
 
 def complaints(folder: Path) -> list[str]:
-    """What is wrong with the pages of a folder, a line each; JupyterLite's own are not read."""
+    """Give what is wrong with the pages of a folder, a line each; the pages of JupyterLite itself are not read."""
     files = [path for path in sorted(folder.rglob("*.html")) if not {"_static", "lite"} & {*path.parts}]
     pages = {path.resolve(): Page(path.read_text("utf-8")) for path in files}
     found = []

@@ -91,7 +91,7 @@ def apart(family: str, rule: str) -> str:
         if other != rule:
             off = np.abs(made(family, other).astype(int) - mine)
             rows.append(f"| [{other}]({other}.md) | {np.count_nonzero(off):,} | {off.max()} |\n")
-    on = f"Of {FAMILIES[family].on}:\n\n"
+    on = f"On {FAMILIES[family].on}:\n\n"
     return f"{on}| rule | codes that differ | by at most |\n| --- | ---: | ---: |\n{''.join(rows)}"
 
 
@@ -104,7 +104,7 @@ def chosen(rule: str) -> str:
         links = ", ".join(f"[{name}]({name}.md)" for name in same if name != rule) or "none"
         rows.append(f"| {low:g} to {high:g} | {scale:.9g} | {zero} | {links} |\n")
     head = "| range | scale | zero point | the same from |\n| --- | ---: | ---: | --- |\n"
-    return f"Of some ranges, for the codes that the rule takes if nothing is said:\n\n{head}{''.join(rows)}"
+    return f"For some ranges, and the type of codes that is the default:\n\n{head}{''.join(rows)}"
 
 
 def page(family: str, rule: str) -> str:
@@ -113,7 +113,7 @@ def page(family: str, rule: str) -> str:
     facts = {"formula": f"`{row.formula}`", "computed by": row.systems}
     if getattr(row, "width", 0):
         tail = f"[{row.tail}]({row.tail}.md)"
-        facts["elements"] = f"{row.width} at a time, in the order of memory; what is left over goes by {tail}"
+        facts["elements"] = f"{row.width} at a time, in row-major order; the rest is computed by {tail}"
     if family in ("add", "mul"):
         facts["codes"] = "uint8, int8" + ", int16" * row.takes_int16
     if family == "average_pool":

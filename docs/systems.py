@@ -1,4 +1,4 @@
-"""Pages of the rooms: a page a system with its ops, and a page a stem with the docstrings."""
+"""Pages of the rooms: one page for each system with its ops, and one for each source file with its docstrings."""
 
 import inspect
 import re

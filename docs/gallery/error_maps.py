@@ -1,8 +1,8 @@
 """The error of a sum, for every pair of codes.
 
-Two uint8 tensors over [-1, 1.55] and [-1.3, 2.1] added into 8 bits, in steps of the result. qops rounds the sum once,
-by integers that know both offsets. The others round the zero point of an operand first, and their sums are too low. The
-maps are of the first 64 codes of each, the numbers of all 65,536 pairs.
+Two uint8 tensors over [-1, 1.55] and [-1.3, 2.1] are added into 8 bits. Errors are in steps of the result. qops rounds
+the sum once, with integers that hold both offsets. The others round the zero point of an operand first, so their sums
+are too low. The maps show the first 64 codes of each tensor, the numbers all 65,536 pairs.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """How many bits a multiplier needs.
 
-Of a scale of 0.0033 and all sums that give int8 codes: the codes that are not those of the real product, for each width
-of the multiplier. From the marked width on, every code is right; it is proved, not sampled.
+For a scale of 0.0033 and all sums that give int8 codes: how many codes differ from those of the real product, for each
+width of the multiplier. From the marked width on every code is right, which is proved, not sampled.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """What VPMADDUBSW does to a dot product.
 
 The same layer on a CPU with VNNI, which is exact, and on one without, where pairs of products saturate at 16 bits.
-Weights of at most 63 are safe: it is then the same machine.
+With weights of at most 63 nothing saturates, and both give the same.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Where a half goes.
 
-Sums of a convolution that fall in the middle between two codes, requantized as ten systems do it. Up or down is seldom
-written anywhere, and a chip that differs from its simulator differs here first.
+Sums of a convolution that lie in the middle between two codes, requantized as ten systems do it. Few documents say
+whether such a sum goes up or down, and a chip that differs from its simulator differs here first.
 """
 
 import matplotlib.pyplot as plt
