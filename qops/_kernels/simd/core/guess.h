@@ -1,24 +1,25 @@
 /* Codes of 8 bits: by float32 where that is certain to be right, else exactly. Only with AVX-512 is this faster.
  *
  * In 2^-16 output steps float32 is off by less than 8: where the code does not saturate, the roundings of x and of m cost
- * at most 2.01 each, those of t and of the sum 1.01, rint 0.5. With 8 added the result is 0 to 16 too high, so its high
+ * at most 2.01 each, that of the sum 1.01, of t and rint 0.5. With 8 added the result is 0 to 16 too high, so its high
  * half is the code unless its low half is below 16. */
 #ifdef TIER
 
 #if LANES == 64
 /* x * m + t, rounded to an integer; where 32 bits may not hold that, cut so that its high half saturates and its low half
- * is not near 0 */
+ * is not near 0. By the sign of x, `apart` is added or taken away before. */
 TARGET static inline __attribute__((always_inline)) vec TIER(guessed)(const int32_t *x, guess g, int by_sign, int fits)
 {
-    const vec near = load(x);
-    const vecf most = set1_f32((1 << 30) + (1 << 15)), t = set1_f32(g.t);
-    const vecf term = by_sign ? _mm512_mask_mov_ps(t, _mm512_movepi32_mask(near), set1_f32(g.t_negative)) : t;
-    const vecf position = fma_f32(s32_to_f32(near), set1_f32(g.m), term);
-    return f32_to_s32_rint(fits ? position : _mm512_range_ps(position, most, 2)); /* 2: the one nearer to 0 */
+    const int32_t later = by_sign ? (int32_t)g.t : 0;
+    const vecf most = set1_f32((float)((1 << 30) + (((1 << 15) - later) & 0xFFFF))), near = s32_to_f32(load(x));
+    const vec apart = _mm512_ternarylogic_epi32(TIER(bits)(near), set1_s32(INT32_MIN), TIER(bits)(set1_f32(g.apart)), 0x6A);
+    const vecf position = fma_f32(near, set1_f32(g.m), by_sign ? TIER(floats)(apart) : set1_f32(g.t)); /* 0x6A: a & b ^ c */
+    const vec whole = f32_to_s32_rint(fits ? position : _mm512_range_ps(position, most, 2)); /* 2: the one nearer to 0 */
+    return by_sign ? add_s32(whole, set1_s32(later)) : whole;
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(
-    const int32_t *x, uint8_t *c, ptrdiff_t n, guess g, code_ends e, int by_sign, int fits,
+    const int32_t *x, uint8_t *c, ptrdiff_t n, guess g, code_ends e, int by_sign, int fits, int all_s8,
     vec (*exact)(const int32_t *, const void *, code_ends), const void *how, int stream)
 {
     const vec sure = set1_s32(0xFFF0);
@@ -29,7 +30,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(
             q[j] = TIER(guessed)(x + i + j * (LANES / 4), g, by_sign, fits);
             high[j] = sra_s32(q[j], 16);
         }
-        vec code = clamp_codes(narrow_s32_u8(high[0], high[1], high[2], high[3]), e);
+        vec code = all_s8 ? narrow_s32_s8(high[0], high[1], high[2], high[3])
+                          : clamp_codes(narrow_s32_u8(high[0], high[1], high[2], high[3]), e);
         if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
             code = exact(x + i, how, e);
         store(c + i, code, stream);
@@ -44,9 +46,14 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_8)(
     vec (*exact)(const int32_t *, const void *, code_ends), const void *how, int stream)
 {
 #if LANES == 64
+    if (g.pays && g.m > 0.5f)
+        return TIER(guess_loop)(x, c, n, g, e, by_sign, 0, 0, exact, how, stream);
+    if (g.pays && has_all_s8(e)) {
+        g.t -= 128 * 65536.0f;
+        return TIER(guess_loop)(x, c, n, g, e, by_sign, 1, 1, exact, how, stream);
+    }
     if (g.pays)
-        return g.m <= 0.5f ? TIER(guess_loop)(x, c, n, g, e, by_sign, 1, exact, how, stream)
-                           : TIER(guess_loop)(x, c, n, g, e, by_sign, 0, exact, how, stream);
+        return TIER(guess_loop)(x, c, n, g, e, by_sign, 1, 0, exact, how, stream);
 #endif
     FOR_LOADS(i, n, LANES, x, c, stream)
         store(c + i, exact(x + i, how, e), stream);
@@ -58,13 +65,14 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_8)(
 #define QOPS_GUESS_H
 #include <math.h>
 
-typedef struct { float m, t, t_negative; int pays; } guess;
+typedef struct { float m, t, apart; int pays; } guess;
 
-/* x * scale + t, plus `if_negative` for x below 0, with t in 2^-16 steps. It is not faster if many products are ties. */
+/* x * scale + t, plus `if_negative` for x below 0, with t in 2^-16 steps: half of `if_negative` is part of t, and half is
+ * taken away or added by the sign of x. It is not faster if many products are ties. */
 static inline guess guess_of(double scale, double t, double if_negative)
 {
     const double ties = scale * 4096, most = (1 << 24) - 8;
-    return (guess){(float)(scale * 65536), (float)(t + 8), (float)(t + if_negative + 8),
+    return (guess){(float)(scale * 65536), (float)rint(t + if_negative / 2 + 8), (float)(-if_negative / 2),
                    scale > 0 && ties != floor(ties) && fabs(t) <= most && fabs(t + if_negative) <= most};
 }
 #endif

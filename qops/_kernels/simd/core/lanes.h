@@ -89,6 +89,8 @@
 
 /* four vectors of s32, saturated to u8, in order */
 #define narrow_s32_u8(a, b, c, d) in_order(narrow_s16_u8(narrow_s32_s16(a, b), narrow_s32_s16(c, d)))
+/* the same to s8, only of AVX-512 */
+#define narrow_s32_s8(a, b, c, d) in_order(MM(packs_epi16)(narrow_s32_s16(a, b), narrow_s32_s16(c, d)))
 /* two vectors of s32, saturated to u16, in order */
 #define narrow_s32_u16(a, b) in_order_once(MM(packus_epi32)(a, b))
 
