@@ -17,10 +17,6 @@ F32 = np.float32
 SINGLES = {"float32", "31 bits as a float32"}  # rules that compute in float32
 FLOATS = {*SINGLES, "float64", "float64 of a float32"}
 _LARGEST_SHIFT = 62
-_WRAPS = {  # left shift: in every split at 31
-    **{"": "", "left shift": ""},
-    **{"every step": "product_wraps", "result": "high_wraps", "sum with the zero point": "code_wraps"},
-}
 
 
 def rule_of(rule: object) -> Rule:
@@ -107,16 +103,13 @@ class Numbers:
     def _rounded(
         self, multiplier: Any, right_shift: Any, inner: int, first: str, second: str = "", split: str = "once"
     ) -> rows.Codes:
+        """The codes of accumulators times multiplier / 2**right_shift, rounded so."""
         factors, shifts = _row_of(multiplier, np.int64), _row_of(right_shift, np.int64)
-        wraps = _WRAPS[self.rule.wraps]
-        how: dict[str, Any] = {"zero_point": self.zero_point, "lowest": self.lo, "highest": self.hi}
-        how |= {"first": first, "second": second, "split": split}
         # of int32 accumulators, only a scale above 1/2 makes a sum that needs more than 32 bits
-        small = wraps == "code_wraps" and abs(self.zero_point) < 2**29 and bool(np.all(np.abs(self.scale) <= 0.5))
-
-        if wraps:
-            how |= {wraps: True, "small": small}
-        return rows.IntegerCodes(factors, shifts, inner, **how)
+        small = self.rule.wraps == "sum with the zero point" and abs(self.zero_point) < 2**29
+        small = small and bool(np.all(np.abs(self.scale) <= 0.5))
+        rounds, ends = (first, second, split), (self.zero_point, self.lo, self.hi)
+        return rows.IntegerCodes(factors, shifts, inner, rounds=rounds, ends=ends, wraps=self.rule.wraps, small=small)
 
     def _short_run(self, inner: int) -> rows.Codes:
         """Shifted into 16 bits, saturating, then multiplied."""

@@ -113,9 +113,8 @@ def _staged(p: Operands, steps: list[tuple[int, int]], lefts: list[int], second:
     i = [is_half for is_half, _, _ in exact].index(True)
     (_, zero, left), (_, other_zero, other_left), (m, n) = exact[i], exact[1 - i], steps[1 - i]
     more = 0 if p.hi > 255 or n > _LARGEST_SHIFT - 2 else 2  # bits that int32 has left
-    how: dict[str, Any] = {"first": "half_up", "second": second, "split": "at 31" if second else "once"}
-    how |= {"zero_point": 0, "lowest": -(2**31), "highest": 2**31 - 1, "shifted": more}
-    stage = rows.IntegerCodes(np.array([m], np.int64), np.array([n], np.int64), **how)
+    rounds, ends = ("half_up", second, "at 31" if second else "once"), (0, -(2**31), 2**31 - 1)
+    stage = rows.IntegerCodes(np.array([m], np.int64), np.array([n], np.int64), rounds=rounds, ends=ends, shifted=more)
     half, other = _side(zero, left), _side(other_zero, other_left + 1 + more)
     return PairCodes("staged", half, other, last, of_b=stage, exchanged=i == 1)
 

@@ -1,5 +1,6 @@
 """`qops.rules.requantize`: every rule against its twin, channels, integers given, bad input."""
 
+import inspect
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ import reference_rules as twin
 
 from qops import rules
 from qops._kernels.core import rows
+from qops.rules.accumulators import _KNOWN
 
 TWINS = [
     "tflite-double", "tflite-single", "half-up-double", "double-away", "fp32-even", "fp32-even-zp-inside", "fp32-away",
@@ -116,6 +118,13 @@ def test_what_is_subtracted_wraps_only_where_the_rule_does(offset):
     np.testing.assert_array_equal(rules.requantize(x, "shift-half-up", **how), wrapped >> 16)
 
 
+def test_calls_that_repeat_the_default_type_are_known():
+    x, default = np.arange(9, dtype=np.int32), inspect.signature(rules.requantize).parameters["dtype"].default
+    want = rules.requantize(x, "fp32-even", scale=0.37)
+    known = _KNOWN(x, None, "fp32-even", 0.37, None, 0, default, None, None, 0, -1)
+    np.testing.assert_array_equal(known, want)
+
+
 def test_accumulators_of_48_bits():
     x = [2**40 + 3, -(2**40)]
     assert rules.requantize(x, "fp32-even", scale=2.0**-30, dtype=np.int16).tolist() == [1024, -1024]
@@ -127,7 +136,7 @@ def test_accumulators_of_48_bits():
 
 
 ONE = (np.int64([3]), np.int64([3]), 1)
-HOW = {"first": "half_up", "second": "", "split": "once", "zero_point": 0, "lowest": -128, "highest": 127}
+HOW = {"rounds": ("half_up", "", "once"), "ends": (0, -128, 127)}
 ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
 
 

@@ -34,13 +34,20 @@ cdef enum Split:  # where a shift that is rounded twice is split
     AT_31
     PAST_31  # shifts up to 31 are rounded once
     LAST_BIT
+cdef enum Wraps:  # what wraps in 32 bits, but for the left shift of a split at 31, which always does
+    NOTHING
+    PRODUCT
+    HIGH
+    CODE
+cdef dict WRAPS = {
+    "": NOTHING, "left shift": NOTHING, "every step": PRODUCT, "result": HIGH, "sum with the zero point": CODE,
+}
 
 
 cdef struct Rule:
     OwnRows rows
     Rounding first, second
-    int split, shifted, zero_point, lowest, highest
-    bint product_wraps, high_wraps, code_wraps
+    int split, wraps, shifted, zero_point, lowest, highest
 
 
 cdef IntegerRow row_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
@@ -56,7 +63,7 @@ cdef IntegerRow row_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
         p.left_shift = max(0, 31 - n)
         p.second = shift_by(max(0, n - 31), r.second)
     p.zero_point = r.zero_point
-    p.product_wraps, p.high_wraps, p.code_wraps = r.product_wraps, r.high_wraps, r.code_wraps
+    p.product_wraps, p.high_wraps, p.code_wraps = r.wraps == PRODUCT, r.wraps == HIGH, r.wraps == CODE
     return p
 
 
@@ -108,6 +115,7 @@ cdef class Codes:
 cdef class IntegerCodes(Codes):
     """Times multiplier / 2**right_shift, of int64 arrays: accumulators are int32 or int64.
 
+    `rounds` are a rule's first rounding, its second and its split; `ends` the zero point, the lowest and highest code.
     If it is `small`, only sums of int64 accumulators are beyond 32 bits, and may wrap. Accumulators that are `shifted`
     to the left by so many bits give the codes of those that are not: lanes need no low words from a shift of 33 on.
     """
@@ -118,9 +126,8 @@ cdef class IntegerCodes(Codes):
     cdef Py_ssize_t inner
     cdef bint small
 
-    def __init__(self, cnp.ndarray multipliers, cnp.ndarray right_shifts, Py_ssize_t inner=1, *, str first, str second,
-                 str split, int zero_point, int lowest, int highest, bint product_wraps=False, bint high_wraps=False,
-                 bint code_wraps=False, bint small=False, int shifted=0):
+    def __init__(self, cnp.ndarray multipliers, cnp.ndarray right_shifts, Py_ssize_t inner=1, *, tuple rounds,
+                 tuple ends, str wraps="", bint small=False, int shifted=0):
         cdef Rule* r = &self.rule
         check_numbers(multipliers, cnp.NPY_INT64, inner)
         check_numbers(right_shifts, cnp.NPY_INT64, inner)
@@ -129,11 +136,11 @@ cdef class IntegerCodes(Codes):
         self.multipliers, self.right_shifts, self.inner, self.small = multipliers, right_shifts, inner, small
         r.rows.multipliers = <int64_t*>cnp.PyArray_DATA(multipliers)
         r.rows.right_shifts = <int64_t*>cnp.PyArray_DATA(right_shifts)
-        r.first, r.second, r.split = NAMES[first], NAMES[second], SPLITS.index(split)
-        r.shifted, r.zero_point, r.lowest, r.highest = shifted, zero_point, lowest, highest
-        r.product_wraps, r.high_wraps, r.code_wraps = product_wraps, high_wraps, code_wraps and not small
+        r.first, r.second, r.split = NAMES[rounds[0]], NAMES[rounds[1]], SPLITS.index(rounds[2])
+        r.zero_point, r.lowest, r.highest = ends
+        r.shifted, r.wraps = shifted, NOTHING if small else WRAPS[wraps]
         self.one = row_of(r.rows.multipliers[0], <int>r.rows.right_shifts[0], r)
-        r.code_wraps = code_wraps
+        r.wraps = WRAPS[wraps]
 
     cdef Maker maker(self, int typenum):
         if typenum != cnp.NPY_INT32 or cnp.PyArray_SIZE(self.multipliers) != 1:
@@ -150,7 +157,8 @@ cdef class IntegerCodes(Codes):
         if count == 1 and cnp.PyArray_TYPE(x) == cnp.NPY_INT32:
             integer_stage(&self.one, x, out)
             return
-        r.code_wraps = r.code_wraps and not (self.small and cnp.PyArray_TYPE(x) == cnp.NPY_INT32)
+        if self.small and cnp.PyArray_TYPE(x) == cnp.NPY_INT32:
+            r.wraps = NOTHING
         if count == 1:
             row = row_of(r.rows.multipliers[0], <int>r.rows.right_shifts[0], &r)
             integer_stage(&row, x, out)
