@@ -60,7 +60,7 @@ def accumulators() -> tuple[Accumulators, NDArray[np.float64]]:
 
 
 def situations() -> dict[str, Situation]:
-    """What rules may do unlike each other, one thing at a time."""
+    """Give sets of accumulators, each for one thing that rules do differently."""
     odd = np.arange(1, 240, 2)  # halves of a code that int8 holds
     far = np.arange(2**31 - 4000, 2**31)
     edges = np.rint((np.arange(-128, 127) - ZERO_POINT + 0.5)[:, None] / 0.0033 + np.arange(-1, 2)).ravel()
@@ -129,7 +129,7 @@ def measure() -> Measured:
 
 
 def said(share: float) -> str:
-    """A share in few letters; nothing where all are the same."""
+    """Format a share in few letters; an empty text if all codes are the same."""
     if np.isnan(share):
         return "-"
     if share == 0:

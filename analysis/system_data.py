@@ -93,12 +93,12 @@ def data(zero_on_code: bool = False) -> Data:
 
 
 def of(t: QTensor) -> Result:
-    """What a triple says."""
+    """Give a triple as a Result."""
     return Result(t.data, values(t)[0], (t.min, t.max))
 
 
 def plain(x: NDArray) -> Result:
-    """Real numbers, which are their own codes."""
+    """Give real numbers as a Result, in which they are their own codes."""
     return Result(x, x.astype(np.float64), None)
 
 

@@ -18,7 +18,7 @@ GAIN = "nnlib's gain has few bits: the nearest codes"
 
 
 def pairs() -> list[Pair]:
-    """All of them."""
+    """Give every pair of ops."""
     families = (_quantize, _dequantize, _add, _bias_add, _products, _activations, _pools, _concat, _requantize, _shrink)
     return [pair for family in families for pair in family()]
 

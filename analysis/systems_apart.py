@@ -73,7 +73,7 @@ def percent(share: float) -> str:
 
 
 def number(x: float) -> str:
-    """A difference in few letters."""
+    """Format a difference in few letters."""
     return f"{x:.3g}"
 
 
@@ -92,7 +92,7 @@ def row(c: Compared) -> list[str]:
 
 
 def ends(r: Result) -> str:
-    """A range."""
+    """Format a range."""
     assert r.ends is not None
     return "[{:.7g}, {:.7g}]".format(*r.ends)
 

@@ -128,7 +128,7 @@ def page(family: str, rule: str) -> str:
 | | |
 | --- | --- |
 {table}
-## Who it differs from
+## Rules that it differs from
 
 {differ}"""
 

@@ -1,4 +1,4 @@
-"""A page for each requantization rule: its integers, its steps, ties, its C, and who it differs from."""
+"""A page for each requantization rule: its integers, its steps, its ties, its C, and the rules it differs from."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -140,7 +140,7 @@ def ties(rule: str) -> str:
             rows.append(f"| 1/{2**shift} | {zero} | {' | '.join(map(str, found))} |\n")
     head = " | ".join(f"{value / 2:g}" for value in HALVES)
     table = f"| scale | zero point | {head} |\n| --- | --- |{' ---: |' * len(HALVES)}\n{''.join(rows)}"
-    return f"What becomes of a half, less the zero point:\n\n{table}"
+    return f"The codes of halves, less the zero point:\n\n{table}"
 
 
 def page(rule: str) -> str:
@@ -181,7 +181,7 @@ From `qops.rules.emit("{rule}")`. The tests compile it and compare it with the k
 {rules.emit(rule).rstrip()}
 ```
 
-## Who it differs from
+## Rules that it differs from
 
 {apart(rule)}
 [Which rule made my integers?](../../tools/explain.md) --- [A few integers that prove a port](../../tools/vectors.md)

@@ -171,7 +171,7 @@ def requantize(
     hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
     zero = int32(zero_point, "zero_point")
     if (scale is None) == (integers is None):
-        raise ValueError("scale, integers: expected one of them, got " + ("none" if scale is None else "both"))
+        raise ValueError("scale, integers: expected one of the two, got " + ("none" if scale is None else "both"))
     steps: Any = _given(integers) if scale is None else _scales(scale)
     first = steps[0] if isinstance(steps, tuple) else steps
     by_channel = isinstance(first, np.ndarray)

@@ -30,7 +30,7 @@ def multiplier_of(rule: Rule, scale: Any) -> tuple[Any, Any]:
     """Multiplier and right shift that a rule makes of a real scale, or arrays of them; ValueError where it cannot."""
     kind = "31 bits" if rule.multiplier in FLOATS else rule.multiplier
     if kind == "given":
-        raise ValueError(f"scale: {rule.name} has no rule for it, give its integers")
+        raise ValueError(f"scale: {rule.name} makes no integers of a scale, give it integers")
     if isinstance(scale, float):
         found = one_multiplier(scale, kind)
         if not (0 <= found[0] < 2**31 and 0 <= found[1] <= _LARGEST_SHIFT):

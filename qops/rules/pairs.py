@@ -95,7 +95,7 @@ def _steps(p: Operands, rule: str) -> list[tuple[int, int]]:
     scales = p.a_scale / twice, p.b_scale / twice, twice / (2**p.left_shift * p.y_scale)
     steps = [one_multiplier(scale, rule_of(rule).multiplier) for scale in scales]
     if not all(0 <= right_shift <= _LARGEST_SHIFT for _, right_shift in steps):
-        raise ValueError(f"too far apart, the multipliers are {steps}")
+        raise ValueError(f"too far apart, so that a right shift is not in 0..{_LARGEST_SHIFT}: {steps}")
     return steps
 
 
@@ -149,7 +149,7 @@ def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairCodes]:
     def made(p: Operands) -> PairCodes:
         ratios = [F32(s) / F32(p.y_scale) for s in (p.a_scale, p.b_scale)]
         if not 2.0**-40 < max(ratios) < 2**8:
-            raise ValueError("y_scale is not above the other scales / 256, and below them * 2**40")
+            raise ValueError("the larger of a_scale / y_scale and b_scale / y_scale is not between 2**-40 and 2**8")
         right_shift = bits - frexp(float(max(ratios)))[1] + 1
         m, n = (int(np.rint(r * F32(2.0**right_shift))) for r in ratios)
         wider = max(0, 34 - right_shift)  # the same factor, so that lanes need only the upper 32 bits of the product
@@ -167,7 +167,7 @@ def _in_float32(p: Operands, form: str, a: dict[str, Any], b: dict[str, Any], la
     ]
     step = F32(p.y_scale)
     if not (np.isfinite([step, F32(1) / step]).all() and np.isfinite(np.add.outer(*ends)).all()):
-        raise ValueError("float32 does not hold what is computed of the ends of the codes")
+        raise ValueError("float32 does not hold what is computed of the lowest or highest codes")
     return PairCodes(form, a, b, last)
 
 

@@ -48,7 +48,7 @@ class Rule(NamedTuple):
 _LEGEND = """\
 A scale becomes an integer multiplier and a right shift. The product with it is rounded in one step or in two.
 
-name        what requantize takes as its rule
+name        the name that requantize takes as its rule
 multiplier  the bits of the multiplier; or the float type that the scale keeps; given: by the caller
 first       how the product is rounded in the whole shift; if second is not empty, in the first part, mostly 31 bits
 second      how the result is rounded again in the rest of the shift; empty: there is no second step
@@ -56,7 +56,7 @@ split       what the first of two steps shifts by, or into; once: there is no se
 zero_point  outside: added after the rounding; inside: before it
 wraps       what wraps modulo 2**32 where other rules saturate; empty: nothing
 scales      how the systems form the real scale, in the words of real_scale; given: they have none
-systems     who computes so
+systems     the systems that use the rule
 
 half_up, half_away and half_even go to the nearest integer: they send ties up, away from 0, and to the even one.
 floor goes down, truncate goes toward 0.

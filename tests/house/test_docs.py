@@ -72,6 +72,25 @@ def test_docstrings_of_systems_name_their_source(name):
 PUBLIC = [name for name in MODULES if name.count(".") < 2 and hasattr(import_module(name), "__all__")]
 
 
+def methods():
+    """Public methods that give something, of the classes that packages export, by dotted names."""
+    exported = [(name, getattr(import_module(name), word)) for name in PUBLIC for word in import_module(name).__all__]
+    classes = {kind: name for name, kind in exported if inspect.isclass(kind)}
+    own = [(f"{name}.{kind.__name__}", kind, word) for kind, name in classes.items() for word in vars(kind)]
+    found = {f"{name}.{word}": getattr(kind, word) for name, kind, word in own if not word.startswith("_")}
+    given = {name: inspect.signature(f).return_annotation for name, f in found.items() if inspect.isroutine(f)}
+    return {name: found[name] for name, kind in given.items() if kind not in ("None", "NoReturn", "Never")}
+
+
+def test_docstrings_of_methods_and_of_the_int8_workflow_are_complete():
+    steps = {f"workflow.{name}": f for name, f in own_functions(qops.onednn.workflow).items()}
+    assert {"workflow.output_scale", "qops.onednn.Window.taps", "qops.Vectors.program"} <= {*steps, *methods()}
+    assert not {name: lacking for name, f in steps.items() if (lacking := complaints(f))}
+    optional = {"an example", "Raises"}
+    found = {name: set(complaints(f)) - optional for name, f in methods().items()}
+    assert not {name: lacking for name, lacking in found.items() if lacking}
+
+
 def test_signatures_are_those_that_the_source_has():
     """Types by their short names, not what numpy's aliases stand for, and no default as ``<class ...>``."""
     things = {
