@@ -1,7 +1,7 @@
-"""Calls that repeat their numbers go to their loops at once.
+"""Calls that repeat the numbers of an earlier call find their loops at once.
 
-What they use again is kept under what it was made of: the name of a rule, Python's own floats and integers, the bytes
-of scales, types of codes. None of these can change. All other calls, and the first of a kind, are left to the caller.
+A loop is kept by what it was made of: the name of a rule, Python's own floats and integers, the bytes of scales, types
+of codes. None of these can change. The first call with some numbers, and calls with other objects, find nothing here.
 """
 
 cimport numpy as cnp
@@ -20,11 +20,11 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
 
 cdef enum:
-    MOST = 256  # that are kept
+    MOST = 256  # how many loops are kept
     MOST_SCALES = 1024
 cdef object DOUBLE = np.float64
 cdef tuple CODES = (np.int8, np.uint8, np.int16, np.uint16, np.int32)
-CODES += (*map(np.dtype, CODES), "int8", "uint8", "int16", "uint16", "int32")  # words as they stand in a source
+CODES += (*map(np.dtype, CODES), "int8", "uint8", "int16", "uint16", "int32")  # the words that callers write
 
 
 cdef object keep(dict known, key, made):
@@ -45,7 +45,7 @@ cdef inline bint is_end(value) noexcept:
 
 
 cdef object steps_key(scale, integers):
-    """A float or a pair of integers itself, the bytes of an array of scales; None of all else."""
+    """A float or a pair of integers itself, or the bytes of an array of scales; None for everything else."""
     cdef cnp.ndarray s
     if integers is not None:
         is_pair = scale is None and type(integers) is tuple and len(<tuple>integers) == 2
@@ -70,7 +70,7 @@ cdef tuple codes_key(rule, scale, integers, zero_point, dtype, qmin, qmax):
 
 
 cdef class KnownCodes:
-    """What makes codes of accumulators, by the rule, the scale or those of the last axis, and the codes."""
+    """The loops of `rules.requantize`, kept by the rule, the scale or scales of the last axis, and the codes."""
 
     cdef dict known
 
@@ -78,7 +78,7 @@ cdef class KnownCodes:
         self.known = {}
 
     def keep(self, Codes run, rule, scale, integers, zero_point, dtype, qmin, qmax, int typenum):
-        """Keep what makes the codes, whose dtype has this number."""
+        """Keep a loop for codes of the dtype number `typenum`."""
         cdef tuple key = codes_key(rule, scale, integers, zero_point, dtype, qmin, qmax)
         if key is not None:
             keep(self.known, key, (run, typenum))
@@ -107,7 +107,7 @@ cdef class KnownCodes:
 
 
 cdef class KnownPairs:
-    """What makes the codes of two arrays, by the rule, the type of the codes, their scales and zero points."""
+    """The loops of `rules.add` and `mul`, kept by the rule, the type of the codes, their scales and zero points."""
 
     cdef dict known
 
@@ -115,7 +115,7 @@ cdef class KnownPairs:
         self.known = {}
 
     def keep(self, PairCodes run, cnp.ndarray a, rule, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero):
-        """Keep what makes the codes of arrays of the dtype of `a`."""
+        """Keep a loop for arrays of the dtype of `a`."""
         cdef tuple key = pairs_key(a, rule, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero)
         if key is not None:
             keep(self.known, key, run)

@@ -66,7 +66,7 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, uint8_t
 #include <stdint.h>
 
 typedef struct { float inv_scale; int zero_point, lowest; } quantize_8;
-/* from how many values on fetching them ahead pays, and storing what is kept past the caches */
+/* from so many values on it is faster to fetch them ahead, and to store what is kept past the caches */
 enum { FAR = 1 << 14, MANY = 3 << 17 };
 
 #define QOPS_BODY "frontdoor/quantize.h"
