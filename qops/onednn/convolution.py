@@ -14,13 +14,14 @@ from qops._kernels.product.weights import PackedWeights
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr, Scales
-from qops.onednn.cast import to_f32
+from qops.onednn.cast import DTYPES, to_f32
 from qops.onednn.convolution_weights import Filters, PackedConvolutionWeights, Way, filters_of
-from qops.onednn.destination import Step, destination, terms_of
+from qops.onednn.destination import Destination, Step, destination, terms_of
 from qops.onednn.dot import S32
 from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, machine
 from qops.onednn.unrolled import unrolled_window
 from qops.onednn.window import DENSE, Window
+from qops.qtensor import check_out
 
 __all__ = ["convolution"]
 
@@ -193,8 +194,9 @@ class Call(NamedTuple):
     src_zp: int
     num_threads: int
     shape: tuple[int, ...]
-    """That of the destination, and its type."""
+    """That of the destination, and its type: oneDNN's name of it, and numpy's number."""
     dt: str
+    typenum: int
     steps: list[Step] | None
     """The steps before the store; None: sums are stored as they are."""
     terms: dict[str, float]
@@ -209,7 +211,8 @@ class Call(NamedTuple):
         left, terms = terms_of(steps or (), dt)
         src, src_zp, filters, window, _, way, threads = sums
         made, packed = None if steps is None else left, (filters.weights, filters.packed(way))
-        return [cls(asked, src.dtype, src.shape, *packed, window, src_zp, threads, shape, dt, made, terms)]
+        typenum = np.dtype(DTYPES[dt]).num
+        return [cls(asked, src.dtype, src.shape, *packed, window, src_zp, threads, shape, dt, typenum, made, terms)]
 
     def is_for(self, src: ArrayLike, asked: tuple[Any, ...]) -> bool:
         """Tell whether the arguments are the same objects, and the images of the same type and shape."""
@@ -218,13 +221,16 @@ class Call(NamedTuple):
 
     def result(self, src: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any] | None:
         """Give what `convolution` gives; None if the sums cannot be stored in one pass."""
-        dst = destination(self.shape, self.dt, out, (src, self.weights)).channels_last(1)
+        place = None
+        if out is not None:
+            check_out(out, self.typenum, self.shape, [x for x in (src, self.weights) if x is not out])
+            place = out.transpose(0, 2, 3, 1)
         images = Images(src.transpose(0, 2, 3, 1), self.window.moves, self.src_zp, self.src_zp)
         if self.steps is None:
-            codes: NDArray[Any] | None = convolve(images, self.panels, dst.out, num_threads=self.num_threads)
+            codes: NDArray[Any] | None = convolve(images, self.panels, place, num_threads=self.num_threads)
         else:
             sums = convolve(images, self.panels, num_threads=self.num_threads)
-            codes = dst.codes(sums, self.steps, self.terms)
+            codes = Destination(sums.shape, self.dt, place, None).codes(sums, self.steps, self.terms)
         return codes if codes is None else codes.transpose(0, 3, 1, 2) if out is None else out
 
 

@@ -220,7 +220,7 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
     for i, (name, operand) in enumerate(steps):
         c_steps[i].kind = KINDS[name]
         c_steps[i].values, c_steps[i].size = NULL, 0
-        if isinstance(operand, np.ndarray):
+        if isinstance(operand, cnp.ndarray):
             values = at_a_line(block, cnp.NPY_FLOAT32)
             values.reshape(-1, operand.size)[:] = operand.ravel()
             c_steps[i].size = operand.size
@@ -233,11 +233,17 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
 
 cdef object set_work(Work *w, cnp.ndarray x, steps, cnp.ndarray old):
     """Fill `w`. It points into the object that is returned, and into x and old, so these must outlive it."""
-    cdef Py_ssize_t period = max([1] + [operand.size for _, operand in steps if isinstance(operand, np.ndarray)])
-    cdef cnp.ndarray memory = np.empty(len(steps) * sizeof(Step), np.uint8)
+    cdef cnp.npy_intp bytes = len(steps) * sizeof(Step)
+    cdef cnp.ndarray memory = cnp.PyArray_EMPTY(1, &bytes, cnp.NPY_UINT8, 0)
+    cdef Py_ssize_t period = 1
+    cdef bint adds_old = False
+    for name, operand in steps:
+        if isinstance(operand, cnp.ndarray):
+            period = max(period, cnp.PyArray_SIZE(operand))
+        adds_old = adds_old or name == "sum" or name == "fma"
     if not cnp.PyArray_ISCARRAY(x) or old is not None and not PyArray_ISCARRAY_RO(old):
         raise ValueError("x, old: expected arrays in C order")
-    if any(name in ("sum", "fma") for name, _ in steps) and (old is None or old.size != x.size):
+    if adds_old and (old is None or old.size != x.size):
         raise ValueError("old: expected as many elements as x has, for a step that adds them")
     w.steps, w.count = <Step *>cnp.PyArray_DATA(memory), len(steps)
     w.block, w.size = period * max(1, BLOCK // period), cnp.PyArray_SIZE(x)
