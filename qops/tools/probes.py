@@ -50,8 +50,9 @@ class Probe:
 
     def __str__(self) -> str:
         size = len(next(iter(self.inputs.values())))
-        alike = "".join(f"; the same function there: {' = '.join(group)}" for group in self.alike)
-        return f"{size} {' and '.join(self.inputs)} for {len(self.separates)} rules{alike}"
+        inputs = f"{size} input{'s' * (size != 1)} ({', '.join(self.inputs)})"
+        alike = "".join(f"; no input that was tried tells apart {' = '.join(group)}" for group in self.alike)
+        return f"{inputs} to tell {len(self.separates)} rules apart{alike}"
 
 
 def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.int32]:
