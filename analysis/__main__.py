@@ -63,7 +63,7 @@ def stem(view: ModuleType) -> str:
 
 @contextmanager
 def pools(options: Namespace) -> Iterator[list[pool.Pool]]:
-    """Where sweeps run: on a cluster or processes; for the whole report also on one and two, to show their speed."""
+    """Where sweeps run: on a cluster or processes; for the whole report also on one and on two, to show their speed."""
     if options.scheduler:
         with pool.cluster(options.scheduler) as cluster:
             yield [cluster]
@@ -78,7 +78,7 @@ def measure(where: Sequence[pool.Pool], count: int) -> dict[str, Any]:
 
 
 def lines(views: Sequence[ModuleType], found: Mapping[str, Any]) -> list[summary.Line]:
-    """What views have for the summary."""
+    """Give the lines that the views have for the summary."""
     return [line for v in views if hasattr(v, "summary") for line in v.summary(found[stem(v)])]
 
 

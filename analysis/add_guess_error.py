@@ -25,7 +25,7 @@ class Curve(NamedTuple):
 
 
 def measure() -> list[Curve]:
-    """Every fused form with guesses from 1/32 to 32 times as wide as the sum."""
+    """Run every fused form with guesses from 1/32 to 32 times as wide as the sum."""
     a, b = all_pairs(A, B)
     lo, hi = A[0] + B[0], A[1] + B[1]
     return [Curve(s, [apply(s, a, b, (w * lo, w * hi)) for w in WIDTHS], apply(s, a, b)) for s in FUSED]

@@ -86,7 +86,7 @@ def learn_filters(name: str, x: F32, count: int, silent: float, contrast: bool, 
 
 
 def _unit(rows: NDArray, contrast: bool) -> NDArray:
-    """Rows of length 1, without their mean if `contrast`."""
+    """Scale rows to length 1, after taking off their mean if `contrast`."""
     rows = rows - rows.mean(axis=1, keepdims=True) if contrast else rows
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

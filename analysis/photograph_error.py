@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 
 
 def guesses(exact: NDArray[np.float64]) -> dict[str, Range | None]:
-    """None; 2 % wider than the sum, as the frame before would give it; a quarter as wide as the sum."""
+    """Give the guesses: none; 2 % wider than the sum, as from the frame before; a quarter as wide as the sum."""
     lo, hi = min(0.0, float(exact.min())), float(exact.max())
     return {"none": None, "good": (1.02 * lo, 1.02 * hi), "bad": (lo / 4, hi / 4)}
 

@@ -44,7 +44,7 @@ class Measured(NamedTuple):
 
 
 def asked(zero: float) -> tuple[float, float]:
-    """Range from -1 on, with 0 at that code."""
+    """Give the range that begins at -1 and has 0 at that code."""
     return -1.0, float(np.float32(255 / zero - 1))
 
 

@@ -43,7 +43,7 @@ class Measured(NamedTuple):
 
 
 def accumulators() -> tuple[Accumulators, NDArray[np.float64]]:
-    """Those of the plain network's second convolution on the test images, filters first, and a scale a filter."""
+    """Give the sums of the plain network's second convolution on the test images, filters first, and their scales."""
     train, test = digits()
     layers = learned(False)
     seen = run_float(layers, train.images)

@@ -28,7 +28,7 @@ class Candidate:
     within : float
         Largest difference from the reference that its maker documents; 0: equal.
     times : int
-        How often one run does the work; only a ceiling does it more than once.
+        How many times one run does the work; only a ceiling does it more than once.
     """
 
     run: Callable[[], object]

@@ -30,7 +30,7 @@ class Pool(NamedTuple):
         return {"x": any_codes(rng, (1, height, n // channels // height, channels), np.uint8)}
 
     def shape(self, x: Array) -> tuple[int, ...]:
-        """That of the result."""
+        """Give the shape of the result."""
         return (1, *(-(-size // self.step) for size in x.shape[1:3]), x.shape[3])
 
     def pads(self, x: Array) -> list[tuple[int, int]]:

@@ -26,7 +26,7 @@ def accumulators(rng: np.random.Generator, n: int) -> dict[str, Any]:
 
 
 def coded(rounded: Array) -> Array:
-    """Codes of what was rounded."""
+    """Give the codes of rounded values."""
     return np.clip(rounded + ZERO, -128, 127)
 
 

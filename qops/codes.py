@@ -1,4 +1,4 @@
-"""Code types: what the integers of quantized data stand for. All else reads this table; no fact of it stands elsewhere.
+"""Code types: what the integers of quantized data stand for. All other code reads these facts from this table.
 
 ==============  =======================  ==========  =================================================================
 row             codes                    steps       code ``q`` stands for
@@ -10,7 +10,7 @@ s32             -2**31..2**31 - 1        2**32       ``q * step``, of a range wi
 narrow          lowest + 1..highest      one fewer   ``min + (q - lowest - 1) * step``: TensorFlow's ``narrow_range``
 s8_balanced     -128..127                255         ``q * step``, ``min == -max``: TensorFlow's SCALED with oneDNN
 s16_balanced    -32768..32767            65536       ``q * step``, ``min == -max``: nnlib's 16 bits
-s32_affine      -2**31..2**31 - 1        2**32 - 1   ``min + (q + 2**31) * step``: TensorFlow's qint32, but SCALED
+s32_affine      -2**31..2**31 - 1        2**32 - 1   ``min + (q + 2**31) * step``: TensorFlow's qint32, not SCALED
 ==============  =======================  ==========  =================================================================
 
 ``step = (max - min) / steps``.
