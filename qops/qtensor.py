@@ -29,7 +29,7 @@ from qops._kernels.core.checks import (
     parts,
     span,
 )
-from qops._kernels.core.numbers import flag, int32, integer, integers, number, real
+from qops._kernels.core.numbers import choice, flag, int32, integer, integers, number, real
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "as_array",
     "broadcast_shape",
     "check_out",
+    "choice",
     "flag",
     "int32",
     "int32s",

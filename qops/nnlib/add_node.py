@@ -14,7 +14,7 @@ from qops._kernels.nnlib.ranges import f32
 from qops.codes import TABLE
 from qops.nnlib._checks import Checked, two
 from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
-from qops.qtensor import U8, QTensor, TensorLike, real, tensor
+from qops.qtensor import U8, QTensor, TensorLike, choice, real, tensor
 
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
 
@@ -235,8 +235,7 @@ class QuantizedSub8p8to8D32(Node):
 
 def known_form(form: Form) -> Form:
     """Give `form`, if it is one; ValueError if not."""
-    if not isinstance(form, str) or form not in get_args(Form):
-        raise ValueError(f"form: {form!r:.80} is none of {', '.join(get_args(Form))}")
+    choice(form, "form", get_args(Form))
     return form
 
 

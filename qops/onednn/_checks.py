@@ -1,6 +1,6 @@
 """Checks of what oneDNN's primitives take: arrays, names, numbers. Each error names the argument and its value."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops import codes
 from qops.onednn.cast import DTYPES
 from qops.qtensor import as_array
+from qops.qtensor import choice as choice
 from qops.qtensor import int32 as int32
 from qops.qtensor import real as real
 
@@ -46,13 +47,6 @@ def sequence(x: Any, name: str) -> list[Any]:
     if isinstance(x, str) or not (isinstance(x, Sequence) or (isinstance(x, np.ndarray) and x.ndim)):
         raise TypeError(f"{name}: expected a sequence, got {x!r:.80}")
     return list(x)
-
-
-def choice(x: str, name: str, allowed: Collection[str]) -> str:
-    """Give `x`, if it is one of `allowed`."""
-    if not isinstance(x, str) or x not in allowed:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, allowed))}, got {x!r:.80}")
-    return x
 
 
 def pair(x: Sequence[int], name: str, low: int) -> tuple[int, int]:

@@ -187,7 +187,7 @@ def machine(version: str, isa: str) -> Machine:
     False
     >>> machine("2.6", "sse41")
     Traceback (most recent call last):
-    ValueError: isa: expected one of 'avx2', 'avx512', 'vnni', got 'sse41'
+    ValueError: isa: expected one of avx2, avx512, vnni, got 'sse41'
     """
     try:
         return MACHINES[version, isa]

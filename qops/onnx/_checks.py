@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.codes import of
-from qops.qtensor import as_array, check_out, integer, real
+from qops.qtensor import as_array, check_out, choice, integer, real
 
 RUNTIMES = ("onnx", "ort")
 CODES_8 = ("uint8", "int8")
@@ -61,9 +61,7 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
 
 def runtime(value: str) -> str:
     """Give `value`, if it is the name of a runtime."""
-    if not isinstance(value, str) or value not in RUNTIMES:
-        raise ValueError(f"runtime: expected one of {', '.join(map(repr, RUNTIMES))}, got {value!r:.80}")
-    return value
+    return choice(value, "runtime", RUNTIMES)
 
 
 def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divides: bool = False) -> NDArray[Any]:

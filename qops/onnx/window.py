@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.axes import Axis
-from qops.qtensor import int32
+from qops.qtensor import choice, int32
 
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
@@ -35,8 +35,7 @@ def window(x: NDArray[Any], w: NDArray[Any], given: Attributes) -> list[Axis]:
     if kernel_shape is not None and tuple(_integers(kernel_shape, "kernel_shape", axes, 1)) != kernel:
         raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {kernel_shape}")
     stride, dilation = _integers(strides, "strides", axes, 1), _integers(dilations, "dilations", axes, 1)
-    if not isinstance(auto_pad, str) or auto_pad not in AUTO_PADS:
-        raise ValueError(f"auto_pad: expected one of {', '.join(map(repr, AUTO_PADS))}, got {auto_pad!r:.80}")
+    choice(auto_pad, "auto_pad", AUTO_PADS)
     if pads is not None and auto_pad != "NOTSET":
         raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {pads}")
     pad = _integers(pads, "pads", 2 * axes, 0)

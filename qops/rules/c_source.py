@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from qops.qtensor import choice
 from qops.rules.numbers import rule_of
 from qops.rules.table import Rule
 
@@ -167,8 +168,7 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     <BLANKLINE>
     """
     row = rule_of(rule)
-    if not isinstance(lang, str) or lang != "c":
-        raise ValueError(f"lang: {lang!r:.80} is not c")
+    choice(lang, "lang", ["c"])
     name = rule.replace("-", "_")
     is_float = "float" in row.multiplier
     body = _floats(row, name) if is_float else _integers(row, name)

@@ -12,7 +12,7 @@ from qops._kernels.core.calls import KnownPairs
 from qops._kernels.core.numbers import are_plain
 from qops._kernels.core.pair_stage import PairCodes
 from qops.codes import of_dtype
-from qops.qtensor import as_array, integer, number, output
+from qops.qtensor import as_array, choice, integer, number, output
 from qops.rules.pairs import ADD, MUL, Operands
 
 __all__ = ["add", "mul"]
@@ -35,9 +35,8 @@ def _checked(scale: float, zero_point: int, name: str, lo: int, hi: int) -> tupl
 @lru_cache(maxsize=256, typed=True)
 def _made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> PairCodes:
     """What makes the codes of dtypes x and y. It is kept for the next call with the same arguments."""
-    rules, name = _TABLES[table], rule.removeprefix(f"{table}/")
-    if name not in rules:
-        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(rules)}")
+    rules = _TABLES[table]
+    name = choice(rule.removeprefix(f"{table}/"), "rule", rules)
     row = rules[name]
     for dtype, word in ((x, "a"), (y, "b")):
         if dtype not in (np.uint8, np.int8) and not (row.takes_int16 and dtype == np.int16):

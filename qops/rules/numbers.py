@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from qops._kernels.core import rows
 from qops._kernels.core.multipliers import multipliers, one_multiplier
 from qops.fixedpoint import Multiplier
+from qops.qtensor import choice
 from qops.rules.table import TABLE, Rule
 
 __all__ = ["FLOATS", "SINGLES", "Numbers", "multiplier_of", "rule_of"]
@@ -21,9 +22,7 @@ _LARGEST_SHIFT = 62
 
 def rule_of(rule: object) -> Rule:
     """The row of a name; ValueError if there is none."""
-    if not isinstance(rule, str) or rule not in TABLE:
-        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(TABLE)}")
-    return TABLE[rule]
+    return TABLE[choice(rule, "rule", TABLE)]
 
 
 def multiplier_of(rule: Rule, scale: Any) -> tuple[Any, Any]:

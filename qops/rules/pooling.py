@@ -13,7 +13,7 @@ from qops._kernels.core import rows
 from qops._kernels.product.pooling import coded, means
 from qops._kernels.product.window import Window
 from qops.codes import of as code_type
-from qops.qtensor import as_array, check_out, integer, number
+from qops.qtensor import as_array, check_out, choice, integer, number
 from qops.rules.numbers import Numbers, rule_of
 
 __all__ = ["AVERAGE_POOL", "PoolRule", "average_pool"]
@@ -210,9 +210,7 @@ def average_pool(
     array([2, 3], dtype=uint8)
     """
     name = rule.removeprefix("avgpool/").removeprefix("avgpool-rescale/") if isinstance(rule, str) else rule
-    if not isinstance(name, str) or name not in AVERAGE_POOL:
-        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(AVERAGE_POOL)}")
-    row, image = AVERAGE_POOL[name], as_array(x, "x")
+    row, image = AVERAGE_POOL[choice(name, "rule", AVERAGE_POOL)], as_array(x, "x")
     if image.dtype not in (np.uint8, np.int8):
         raise TypeError(f"x: expected uint8 or int8 data, got {image.dtype}")
     codes, taps = code_type(image, "x"), _kernel(kernel, image)

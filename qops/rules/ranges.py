@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from qops.codes import of_dtype
-from qops.qtensor import number
+from qops.qtensor import choice, number
 
 __all__ = ["RANGE_RULES", "QuantParams", "RangeRule", "choose_range"]
 
@@ -251,8 +251,7 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = "uint8
     >>> choose_range(-1.0, 1.0, "torch").zero_point, choose_range(-1.0, 1.0, "symmetric-127").scale * 127
     (128, 1.0)
     """
-    if not isinstance(rule, str) or rule not in RANGE_RULES:
-        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(RANGE_RULES)}")
+    rule = choice(rule, "rule", RANGE_RULES)
     codes = of_dtype(dtype)
     if codes.dtype.itemsize != 1:
         raise TypeError(f"dtype: expected uint8 or int8, got {codes.dtype}")

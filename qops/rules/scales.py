@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.core.multipliers import one_multiplier
-from qops.qtensor import as_array, number
+from qops.qtensor import as_array, choice, number
 
 __all__ = ["DERIVATIONS", "Derivation", "fma", "quantize_multiplier", "real_scale", "reduced_multiplier"]
 
@@ -66,8 +66,7 @@ def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Deriva
     >>> real_scale(0.1, 0.2, 0.3) == real_scale(0.1, 0.2, 0.3, "f32")
     False
     """
-    if not isinstance(derive, str) or derive not in DERIVATIONS:
-        raise ValueError(f"derive: {derive!r:.80} is none of {', '.join(DERIVATIONS)}")
+    choice(derive, "derive", DERIVATIONS)
     values = [number(x, name) for x, name in ((in_scale, "in_scale"), (w_scale, "w_scale"), (out_scale, "out_scale"))]
     for value, name in zip(values, ("in_scale", "w_scale", "out_scale"), strict=True):
         if not value > 0:
@@ -110,8 +109,7 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
     >>> quantize_multiplier(0.0033)
     (1814194186, -8)
     """
-    if not isinstance(build, str) or build not in _KINDS:
-        raise ValueError(f"build: {build!r:.80} is none of {', '.join(_KINDS)}")
+    choice(build, "build", _KINDS)
     value = number(scale, "scale")
     if value < 0:
         raise ValueError(f"scale: {value} is negative")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.core import rows
 from qops.codes import of_dtype
-from qops.qtensor import as_array, integer, number
+from qops.qtensor import as_array, choice, integer, number
 
 __all__ = ["QUANTIZE", "QuantizeRule", "quantize"]
 
@@ -107,9 +107,7 @@ def quantize(
     >>> quantize([0.1, 0.25, 9.9], "inv-even", scale=0.1)
     array([ 1,  2, 99], dtype=uint8)
     """
-    name = rule.removeprefix("quantize/") if isinstance(rule, str) else rule
-    if not isinstance(name, str) or name not in QUANTIZE:
-        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(QUANTIZE)}")
+    name = choice(rule.removeprefix("quantize/") if isinstance(rule, str) else rule, "rule", QUANTIZE)
     source, codes = as_array(x, "x"), of_dtype(dtype)
     values = source if source.dtype == F32 else _as_float32(source)
     zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)

@@ -14,7 +14,7 @@ from qops.frontdoor.add import add_8p8to8_integers
 from qops.frontdoor.add import quantized_add_8p8to8 as frontdoor_add
 from qops.nnlib.add import quantized_add_8p8to8 as nnlib_add
 from qops.nnlib.add import quantized_add_8p8to8_integers as nnlib_integers
-from qops.qtensor import QTensor, span
+from qops.qtensor import QTensor, choice, span
 from qops.tools.add_forms import FORMS, Integers
 from qops.tools.vectors import MOST, telling
 
@@ -148,9 +148,7 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) ->
     >>> found.a.size < 64, "frontdoor" in found.killed, "no half" in found.killed
     (True, True, True)
     """
-    if not isinstance(rule, str) or rule not in FORMS:
-        raise ValueError(f"rule: {rule!r:.80} is none of {', '.join(FORMS)}")
-    rule = str(rule)  # a word of numpy's may be given
+    rule = choice(rule, "rule", FORMS)
     ranges = [_range(r, name) for r, name in ((a_range, "a_range"), (b_range, "b_range"), (y_range, "y_range"))]
     every = np.arange(256, dtype=np.uint8)
     a, b = np.repeat(every, 256), np.tile(every, 256)

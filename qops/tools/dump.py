@@ -8,7 +8,7 @@ from zipfile import BadZipFile, is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.qtensor import as_array, integer, number
+from qops.qtensor import as_array, choice, integer, number
 from qops.tools.seen import KINDS, Dump
 
 __all__ = ["dump_of", "read_dump"]
@@ -41,7 +41,10 @@ _RECODED = {  # a dump of codes that get another scale is one of accumulators, w
 }
 _CODES = ("zero_point", "qmin", "qmax", "a_zp", "b_zp", "y_zp")
 _SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
-_INPUT = {"requantize": "acc", "add": "a", "mul": "a", "quantize": "x", "avgpool": "x"}
+_IN_FILES = {  # what a file must have: first the input
+    **{"requantize": ("acc", "y", "zero_point"), "add": ("a", "y", "b"), "mul": ("a", "y", "b")},
+    **{"quantize": ("x", "y"), "avgpool": ("x", "y")},
+}
 _SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
 
 
@@ -64,8 +67,7 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     TypeError, ValueError
         An unknown kind; a number that is missing, not known or no number of its sort; data of the wrong type or shape.
     """
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"kind: {kind!r:.80} is none of {', '.join(KINDS)}")
+    choice(kind, "kind", KINDS)
     given = {name: value for name, value in numbers.items() if value is not None}
     known = (*_NEEDED[kind], *_OPTIONAL[kind])
     for word in given:
@@ -236,26 +238,23 @@ def read_dump(path: Path) -> Dump:
     dtype = parts.pop("dtype", None)
     if "kind" not in parts and "acc" not in parts:
         raise ValueError(f"kind: missing in {path.name}, one of {', '.join(KINDS)}")
-    kind = str(np.asarray(parts.pop("kind", "requantize")))
-    if kind not in KINDS:
-        raise ValueError(f"kind: {kind!r:.80} is none of {', '.join(KINDS)}")
+    kind = choice(str(np.asarray(parts.pop("kind", "requantize"))), "kind", KINDS)
     for name in (*_SAID, *(_OPERANDS if kind == "requantize" else ())):
         parts.pop(name, None)
     if kind in ("add", "mul") and _RATIOS.keys() <= parts.keys():
         parts |= {scale: parts.pop(ratio) for ratio, scale in _RATIOS.items()} | {"y_scale": 1.0}
-    needed = {"requantize": ("zero_point",), "add": ("b",), "mul": ("b",)}.get(kind, ())
-    for name in (_INPUT[kind], "y", *needed):
+    source = _IN_FILES[kind][0]
+    for name in _IN_FILES[kind]:
         if name not in parts:
             raise ValueError(f"{name}: missing in {path.name}, a dump of {kind}")
-    x, y, b = as_array(parts.pop(_INPUT[kind]), _INPUT[kind]), as_array(parts.pop("y"), "y"), parts.pop("b", None)
+    x, y, b = as_array(parts.pop(source), source), as_array(parts.pop("y"), "y"), parts.pop("b", None)
     if dtype is not None:
-        if (word := str(dtype)) not in (*_SHORT, *_SHORT.values()):
-            raise ValueError(f"dtype: {word!r:.80} is none of {', '.join(_SHORT)}")
+        word = choice(str(dtype), "dtype", (*_SHORT, *_SHORT.values()))
         y = _held(y, _SHORT.get(word, word), "y")
     if kind in ("add", "mul", "avgpool"):
-        x = _held(x, y.dtype, _INPUT[kind])
+        x = _held(x, y.dtype, source)
         b = None if b is None else _held(as_array(b, "b"), y.dtype, "b")
-    return dump_of(kind, x, y, b, parts, _INPUT[kind])
+    return dump_of(kind, x, y, b, parts, source)
 
 
 def _held(values: NDArray[Any], dtype: Any, name: str) -> NDArray[Any]:

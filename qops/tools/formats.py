@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.qtensor import choice
+
 __all__ = ["FORMATS", "VectorSet", "write"]
 
 
@@ -140,7 +142,6 @@ def write(v: VectorSet, form: str, folder: Path) -> list[Path]:
     ValueError
         Another form, a rule that has no C.
     """
-    if form not in FORMATS:
-        raise ValueError(f"format: {form!r:.80} is none of {', '.join(FORMATS)}")
+    choice(form, "format", FORMATS)
     folder.mkdir(parents=True, exist_ok=True)
     return FORMATS[form](v, folder)

@@ -103,9 +103,7 @@ def test_a_factor_that_retypes_the_array_is_harmless():
 
 @pytest.mark.parametrize("rounding", ["gemmlowp", "hvx", "nearest", "", None, 3])
 def test_multiply_shift_rejects_other_roundings(rounding):
-    with pytest.raises(
-        ValueError, match=f"rounding: {rounding!r} is none of floor, truncate, half_up, half_away, half_even"
-    ):
+    with pytest.raises(ValueError, match="rounding: expected one of floor, truncate, half_up, half_away, half_even"):
         qops.multiply_shift([1], 0.5, rounding=rounding)
 
 

@@ -244,7 +244,7 @@ def test_overlapping_outputs_are_refused(name):
         ("fixedpoint.multiply_shift", {"multiplier": 2**31}, "multiplier: 2147483648 is not within 31 bits"),
         ("fixedpoint.multiply_shift", {"right_shift": 1.0}, "right_shift: expected an integer, got 1.0"),
         ("fixedpoint.multiply_shift", {"right_shift": -1}, "right_shift: -1 is not in 0..62"),
-        ("fixedpoint.multiply_shift", {"rounding": "up"}, "rounding: 'up' is none of floor, truncate"),
+        ("fixedpoint.multiply_shift", {"rounding": "up"}, "rounding: expected one of floor, truncate"),
         ("fixedpoint.quantize_multiplier", {"factor": "1"}, "factor: expected a number, got '1'"),
         ("fixedpoint.quantize_multiplier", {"factor": NAN}, "factor: nan is not finite"),
         ("affine.max_abs", {"limit": -1.0}, "limit: -1.0 < 0"),

@@ -45,7 +45,7 @@ def test_refusals_are_named_and_change_nothing():
         ("stride", 1, TypeError, "stride: expected two integers"),
         ("stride", (0, 1), ValueError, "stride: expected an integer"),
         ("stride", (1, 1.0), TypeError, "stride: expected an integer"),
-        ("padding", "FULL", ValueError, "padding: expected 'SAME'"),
+        ("padding", "FULL", ValueError, "padding: expected one of SAME, VALID, SAME_CAFFE, got 'FULL'"),
         ("stride", (2, 1), ValueError, "out: shape"),
     ):
         with pytest.raises(error, match=rf"^{message}"):

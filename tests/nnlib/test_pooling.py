@@ -43,7 +43,7 @@ def test_refusals_are_named_and_change_nothing(op):
         ("window", (2,), TypeError, "window: expected two integers"),
         ("window", (0, 2), ValueError, "window: expected an integer"),
         ("stride", "11", TypeError, "stride: expected two integers"),
-        ("padding", "same", ValueError, "padding: expected 'SAME'"),
+        ("padding", "same", ValueError, "padding: expected one of SAME, VALID, SAME_CAFFE, got 'same'"),
         ("stride", (2, 1), ValueError, "out: shape"),
     ):
         with pytest.raises(error, match=rf"^{message}"):

@@ -50,7 +50,7 @@ def test_src1_repeats_and_post_ops_keep_their_order():
         (dict(alg="div"), ValueError, "alg: expected one of .*got 'div'"),
         (dict(scale1=Scales([2.0, 5.0], 1)), TypeError, "scale1: expected a number, got Scales"),
         (dict(scale0=0.0), ValueError, "scale0: expected a number above zero, got 0.0"),
-        (dict(dst_dt="f32"), ValueError, "dst_dt: expected one of 'u8', 's8', got 'f32'"),
+        (dict(dst_dt="f32"), ValueError, "dst_dt: expected one of u8, s8, got 'f32'"),
         (dict(post_ops=[Sum()]), ValueError, "dst_in: expected the destination"),
         (dict(post_ops=[Sum()], dst_in=X[:3]), ValueError, "dst_in: expected shape"),
     ],

@@ -1,4 +1,5 @@
 cdef bint has_axes(value)
+cpdef str choice(value, str name, allowed)
 cpdef bint flag(value, str name) except -1
 cpdef object integer(value, str name, low=*, high=*)
 cpdef int int32(value, str name, int low=*, int high=*) except? -1

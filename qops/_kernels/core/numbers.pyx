@@ -70,6 +70,13 @@ cpdef bint flag(value, str name) except -1:
     return bool(value)
 
 
+cpdef str choice(value, str name, allowed):
+    """`value`, if it is one of the words `allowed`; ValueError if not."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {shown(value)}")
+    return str(value)
+
+
 def are_plain(tuple values):
     """Whether all are Python's own floats and integers, which nobody can change."""
     for value in values:

@@ -5,6 +5,7 @@ from libc.math cimport ldexp, rint
 
 from qops._kernels.core.checks cimport as_array, int32s, integer, number, output
 from qops._kernels.core.integer_stage cimport multiply_shift as stage
+from qops._kernels.core.numbers cimport choice
 
 from qops._kernels.core.integer_stage import ROUNDINGS as _ROUNDINGS
 
@@ -19,9 +20,7 @@ cpdef str known(rounding, tuple rules):
     for rule in rules:
         if rounding is rule:
             return rule
-    if not (isinstance(rounding, str) and rounding in rules):
-        raise ValueError(f"rounding: {rounding!r:.80} is none of {', '.join(rules)}")
-    return rules[rules.index(rounding)]
+    return rules[rules.index(choice(rounding, "rounding", rules))]
 
 
 def multiply_shift(x, factor, bits=7, *, rounding="floor", out=None):

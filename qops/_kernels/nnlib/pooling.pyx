@@ -5,7 +5,7 @@ from libc.stdint cimport INT32_MAX
 
 from qops._kernels.core.checks cimport Ends, operand_of
 from qops._kernels.core.codes cimport tensor
-from qops._kernels.core.numbers cimport integers
+from qops._kernels.core.numbers cimport choice, integers
 from qops._kernels.product cimport window as windows
 
 from qops._kernels.product import pooling
@@ -23,8 +23,7 @@ cpdef tuple two_integers(value, str name, lowest=1, highest=INT32_MAX):
 cpdef windows.Window moving(cnp.ndarray image, tuple kernel, tuple steps, padding, str name):
     """The window of a convolution or pool; `name` is the argument that says how large it is."""
     cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
-    if not isinstance(padding, str) or padding not in ("SAME", "VALID", "SAME_CAFFE"):
-        raise ValueError(f"padding: expected 'SAME', 'VALID' or 'SAME_CAFFE', got {padding!r:.80}")
+    choice(padding, "padding", ("SAME", "VALID", "SAME_CAFFE"))
     if padding == "VALID" and (kernel[0] > height or kernel[1] > width):
         raise ValueError(f"{name}: a window of {kernel} does not fit in images of {(height, width)}")
     return windows.moving(str(padding), height, width, kernel, steps)

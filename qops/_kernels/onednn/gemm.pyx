@@ -7,7 +7,7 @@ cimport numpy as cnp
 
 from qops._kernels.core.checks cimport array, real
 from qops._kernels.core.codes cimport CodeType, code_type_of
-from qops._kernels.core.numbers cimport int32
+from qops._kernels.core.numbers cimport choice, int32
 from qops._kernels.product.gemm cimport multiply, result
 from qops._kernels.product.packed cimport PackedB
 
@@ -59,9 +59,7 @@ cdef class Update:
 
 cdef inline bint is_turned(value, str name) except -1:
     """Whether a matrix is given as its transpose, "T"."""
-    if not isinstance(value, str) or value not in ("N", "T"):
-        raise ValueError(f"{name}: expected one of 'N', 'T', got {value!r:.80}")
-    return value == "T"
+    return choice(value, name, ("N", "T")) == "T"
 
 
 cdef inline cnp.ndarray matrix(x, str name, int typenum):
@@ -112,8 +110,7 @@ cdef added(co, offsetc, Py_ssize_t rows, Py_ssize_t columns):
     """Give co in a shape that broadcasts against C; None if it is 0."""
     if type(co) is int and co == 0 and type(offsetc) is str and offsetc == "F":
         return None
-    if not isinstance(offsetc, str) or offsetc not in ("F", "R", "C"):
-        raise ValueError(f"offsetc: expected one of 'F', 'R', 'C', got {offsetc!r:.80}")
+    choice(offsetc, "offsetc", ("F", "R", "C"))
     if isinstance(co, int):
         int32(co, "co")
     values = np.asarray(co, np.int32) if isinstance(co, int) else native(co, "co")
