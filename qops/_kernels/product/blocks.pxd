@@ -13,10 +13,10 @@ ctypedef struct Product:
     Py_ssize_t ldb
     const uint8_t *panels  # packed B
     const int32_t *sums  # and its column sums
-    bint far  # L2 does not hold packed B
-    const Run *runs  # of k, or NULL if it is one
+    bint far  # packed B does not fit L2
+    const Run *runs  # the runs of k, or NULL if there is one
     Py_ssize_t n_runs
-    Py_ssize_t quads  # of all runs
+    Py_ssize_t quads  # the quads of all runs
     int32_t *c
     Py_ssize_t ldc  # in elements; lda and ldb are in bytes
     bint accumulate

@@ -5,14 +5,14 @@ from qops._kernels.product.pixels cimport Combination
 from qops._kernels.product.window cimport Axis
 
 
-ctypedef struct Taps:  # of a window, those on the image along one axis: where the first lies, and how many
+ctypedef struct Taps:  # the taps of a window that lie on the image along one axis: the first place, and how many
     Py_ssize_t begin, count
 
 
 ctypedef struct Place:  # of a window across
     Taps read  # in a row of columns with its margins
     Py_ssize_t count  # of taps on the image
-    Py_ssize_t read_end, count_end  # of the places that read as many, that count as many
+    Py_ssize_t read_end, count_end  # up to which place windows read as many taps, and count as many
 
 
 ctypedef struct Pool:
@@ -32,13 +32,13 @@ cdef inline Py_ssize_t wide(const Pool *p) noexcept nogil:
 cdef inline Taps taps_on(const Axis *axis, Py_ssize_t place, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
     cdef Py_ssize_t d = axis.dilation, at = place * axis.stride - axis.before
     cdef Py_ssize_t first = 0 if at >= 0 else (-at + d - 1) // d, end = kernel
-    if at + (kernel - 1) * d >= size:  # a division takes as long as a short row
+    if at + (kernel - 1) * d >= size:  # else the division, which takes as long as a short row, is not needed
         end = 0 if at >= size else (size - at + d - 1) // d
     return Taps(at + first * d, max(0, end - first))
 
 
 cdef inline Py_ssize_t margin_of(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
-    """As wide as windows that touch the image reach, so that these are whole; none where that is wider than it."""
+    """As wide as windows that touch the image reach beyond it; 0 if that is more than the width of the image."""
     cdef Py_ssize_t reach = min((kernel - 1) * axis.dilation, max(axis.before, axis.after))
     return reach if reach <= size else 0
 

@@ -47,16 +47,16 @@ cdef extern from "product/types.h" nogil:
 
 
 ctypedef struct Run:
-    # Rows of B that pairs are formed in: the first, how many, and how many quads they are packed to.
+    # Rows of B among which pairs are formed: the first row, how many rows, and into how many quads they are packed.
     Py_ssize_t first, length, quads
 
 
 cdef enum:
-    DEPTH = 1024  # quads multiplied before C is touched again: a panel is 256 KB, a quarter of L2
-    BLOCK_BYTES = 1 << 18  # packed at a time and soon read again
-    AMX_ROWS = 32  # that the matrix unit takes at a time
-    SHIFT = 128  # between the codes of u8 and those of s8, by which kernels multiply as the other
-    SHIFTED = -SHIFT  # times the sums of B make up for the shift of a signed A
+    DEPTH = 1024  # how many quads are multiplied before C is touched again: a panel is 256 KB, a quarter of L2
+    BLOCK_BYTES = 1 << 18  # how many bytes are packed at a time, to be read again soon
+    AMX_ROWS = 32  # how many rows the matrix unit takes at a time
+    SHIFT = 128  # added to s8 codes it makes u8 codes of them, and the other way round
+    SHIFTED = -SHIFT  # the sums of B times this take back the shift of a signed A
 
 cdef const Py_ssize_t *ONE_TAP
 

@@ -1,5 +1,5 @@
-/* The words of lanes.h for 64-bit ARM: one NEON instruction where nothing else is said. A vector is one block of 128 bits,
- * so what x86 leaves out of order is in order here. */
+/* The operations of lanes.h for 64-bit ARM: one NEON instruction each, unless a comment names more. A vector is one block
+ * of 128 bits, so elements that x86 leaves out of order are in order here. */
 #ifndef QOPS_LANES_NEON_H
 #define QOPS_LANES_NEON_H
 
@@ -73,7 +73,7 @@
 #define in_order_once(a) (a)
 #define to_widen(a) (a)
 
-/* SSHL and USHL shift left by the signed low byte of each lane's count: right where that is below 0 */
+/* SSHL and USHL shift left by the signed low byte of each lane's count, and right if that is below 0 */
 #define sra_s16_by(a, n) ((vec)vshlq_s16((int16x8_t)(a), vdupq_n_s16((int16_t)-(n))))
 #define sra_s32_by(a, n) vshlq_s32(a, vdupq_n_s32(-(n)))
 #define sll_s32(a, n) vshlq_s32(a, vdupq_n_s32(n))
@@ -149,7 +149,7 @@ NEON_FN int32x4_t neon_mulhi_s16(int16x8_t a, int16x8_t b)
     return (int32x4_t)vuzp2q_s16((int16x8_t)low, (int16x8_t)high);
 }
 
-/* SQRDMULH saturates -32768 * -32768 to 32767; where both are that, -1 * -1 is added, which wraps it */
+/* SQRDMULH saturates -32768 * -32768 to 32767; for these operands -1 * -1 is added, which makes it wrap */
 NEON_FN int32x4_t neon_mulhrs_s16(int16x8_t a, int16x8_t b)
 {
     const int16x8_t least = vdupq_n_s16(INT16_MIN);
@@ -162,7 +162,7 @@ NEON_FN int32x4_t neon_dot2_s16(int16x8_t a, int16x8_t b)
     return vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
 }
 
-/* a count that shifts everything out stays one as a signed byte */
+/* a count that shifts everything out still does so as a signed byte */
 NEON_FN int32x4_t neon_count(int32x4_t n)
 {
     return (int32x4_t)vminq_u32((uint32x4_t)n, vdupq_n_u32(32));
@@ -173,7 +173,7 @@ NEON_FN float32x4_t neon_max_f32(float32x4_t a, float32x4_t b) { return vbslq_f3
 NEON_FN float64x2_t neon_min_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
 NEON_FN float64x2_t neon_max_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcgtq_f64(a, b), a, b); }
 
-/* the integer of a, INT32_MIN of NaN and from 2^31 on; what is too low has become that already */
+/* the integer of a; INT32_MIN for NaN and from 2^31 on, and for too low values, which have become that already */
 NEON_FN int32x4_t neon_where_s32(float32x4_t a, int32x4_t integer)
 {
     return vbslq_s32(vcltq_f32(a, vdupq_n_f32(0x1p31f)), integer, vdupq_n_s32(INT32_MIN));
