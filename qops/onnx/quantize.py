@@ -13,6 +13,8 @@ from qops.qtensor import flag, int32, integer
 
 __all__ = ["dequantize_linear", "quantize_linear"]
 
+NAN = "x: holds NaN, which has no integer code"
+
 
 def quantize_linear(
     x: ArrayLike,
@@ -124,12 +126,12 @@ def quantize_linear(
         if precision is not None:
             wanted = check.type_of(precision, "precision", check.SCALES)
             data, scale = data.astype(wanted), scale.astype(wanted)
-        quotient = np.asarray(data / scale)
     if dtype.name in check.FLOATS:
+        quotient = _quotient(data, scale)
         if not isinstance(y_zero_point, int) and not dtype.name.startswith("float8"):
             quotient = quotient + zero.astype(quotient.dtype)  # which makes 0 of -0
         return check.put(_float_codes(quotient, zero, saturate), out)
-    return integer_codes(quotient, zero, out)
+    return integer_codes(data, scale, zero, out)
 
 
 def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[Any]:
@@ -143,16 +145,29 @@ def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[An
     return wanted
 
 
-def integer_codes(quotient: NDArray[Any], zero: NDArray[Any], out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Give ``saturate(half_even(quotient) + zero)`` in the type of `zero`."""
-    if np.isnan(quotient).any():
-        raise ValueError("x: holds NaN, which has no integer code")
-    if zero.size == 1 and zero.dtype.name in check.WHOLE and quotient.dtype != np.float64:
-        codes = np.empty(quotient.shape, zero.dtype) if out is None else out
-        row = rows.floats(1.0, "half_even", *check.ends(zero), shift=int(zero))
-        rows.FloatCodes(row)(np.asarray(quotient, np.float32), codes)
+def _quotient(data: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(over="ignore"):
+        return np.asarray(data / scale)
+
+
+def integer_codes(
+    data: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any], out: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Give ``saturate(half_even(data / scale) + zero)`` in the type of `zero`."""
+    has_row = zero.size == 1 and zero.dtype.name in check.WHOLE
+    step = float(scale) if has_row and scale.size == 1 and data.dtype == scale.dtype == np.float32 else 0.0
+    divides = 0 < step < np.inf  # the row itself, so that no quotient is kept
+    values = data if divides else _quotient(data, scale)
+    if has_row and values.dtype != np.float64:
+        row = rows.floats(step if divides else 1.0, "half_even", *check.ends(zero), shift=int(zero), form="over")
+        values = np.asarray(values, np.float32)
+        codes: NDArray[Any] | None = rows.FloatCodes(row).of_values(values, values, out, zero.dtype.num)
+        if codes is None:
+            raise ValueError(NAN)
         return codes
-    sums = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
+    if np.isnan(values).any():
+        raise ValueError(NAN)
+    sums = np.rint(values, dtype=np.float64) + zero.astype(np.float64)
     return check.put(np.asarray(np.clip(sums, *check.ends(zero)).astype(zero.dtype)), out)
 
 
