@@ -20,6 +20,7 @@ WAYS = {
 ROUND_MODES = ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")
 BALANCED = read_as("s8_balanced")
 NARROW = {T: read_as(f"{TYPES[T].name}_narrow") for T in ("quint8", "qint8", "quint16", "qint16")}
+NARROW["qint32"] = QTensor  # float32 does not tell its step from that of all codes
 
 
 def quantize_v2(
@@ -238,5 +239,5 @@ def _kind(T: str, mode: str, way: int, narrow_range: bool) -> type[QTensor]:
     if way == kernels.ONEDNN_SCALED and T == "qint8":
         return BALANCED
     if mode == "SCALED":
-        return NARROW.get(T, QTensor) if narrow_range else QTensor
+        return NARROW[T] if narrow_range else QTensor
     return AFFINE if T == "qint32" else QTensor

@@ -16,6 +16,7 @@ from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_prod
 
 PADDINGS = ("EXPLICIT", "SAME", "VALID")
 TENSORS = {"input": ("batch", "feature"), "kernel": ("output_feature", "input_feature"), "output": ("batch", "feature")}
+KEYS = {f"{t}_{n}_dimension": 0 for t in TENSORS for n in TENSORS[t]} | {f"{t}_spatial_dimensions": () for t in TENSORS}
 
 
 def uniform_quantized_convolution(
@@ -195,13 +196,11 @@ def _orders(numbers: Mapping[str, Any] | None, rank: int) -> dict[str, list[int]
     """Give the axes of data, filters and result in the order (batch or output feature, feature, spatial axes)."""
     if numbers is None:
         return {tensor: list(range(rank)) for tensor in TENSORS}
-    if not isinstance(numbers, Mapping):
-        raise TypeError(f"dimension_numbers: expected a mapping, got {numbers!r:.80}")
-    found = {}
+    if not isinstance(numbers, Mapping) or numbers.keys() - KEYS:
+        raise TypeError(f"dimension_numbers: expected a mapping of {', '.join(KEYS)}, got {numbers!r:.80}")
+    found, given = {}, KEYS | {**numbers}
     for tensor, names in TENSORS.items():
-        keys = [f"{tensor}_{name}_dimension" for name in names]
-        spatial = numbers.get(f"{tensor}_spatial_dimensions", ())
-        values = [numbers.get(key, 0) for key in keys] + [*spatial]
+        values = [given[f"{tensor}_{name}_dimension"] for name in names] + [*given[f"{tensor}_spatial_dimensions"]]
         found[tensor] = [integer(value, "dimension_numbers", 0, rank - 1) for value in values]
         if sorted(found[tensor]) != list(range(rank)):
             raise ValueError(f"dimension_numbers: expected each of {rank} axes of the {tensor} once, got {values}")

@@ -131,6 +131,7 @@ BAD = [
     ((X[:, :, :0], W, *ONE, "EXPLICIT"), {"explicit_padding": [9, 9, 0, 0]}, "lhs: has no elements"),
     ((X, W, *ONE, "SAME"), {"dimension_numbers": {}}, "dimension_numbers: expected each of 4 axes of the input once"),
     ((X, W, *ONE, "SAME"), {"dimension_numbers": 5}, "dimension_numbers: expected a mapping"),
+    ((X, W, *ONE, "SAME"), {"dimension_numbers": {"lhs_batch": 0}}, "dimension_numbers: expected .* got .*lhs_batch"),
     ((X, W, *ONE, "SAME"), {"lhs_quantization_axis": 0}, "lhs_quantization_axis: lhs_quantization_axis Attr"),
     ((X, W, *ONE, "SAME"), {"rhs_quantization_axis": 1}, "rhs_quantization_axis: must be -1 .* or 0"),
     ((X, W, 0.0, *ONE[1:], "SAME"), {}, "lhs_scales: lhs scales elements must be all positive"),

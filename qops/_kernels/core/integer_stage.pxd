@@ -67,7 +67,6 @@ cdef inline IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_c
     return p
 
 
-cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil
 cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
                            const IntegerRow* p) noexcept nogil
 cdef Maker integer_maker(bint is_wide, const IntegerRow* p) noexcept nogil

@@ -58,11 +58,6 @@ cdef inline int64_t coded(int64_t x, const IntegerRow* p, bint all_steps) noexce
     return clamp_s64(wrap_s32(high) if all_steps and p.code_wraps else high, p.lowest_code, p.highest_code)
 
 
-cdef int64_t integer_code(int32_t x, const IntegerRow* p) noexcept nogil:
-    """The code of one accumulator."""
-    return coded(x, p, True)
-
-
 cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n,
                             const IntegerRow* row) noexcept nogil:
     """The codes i..n - 1."""

@@ -112,8 +112,6 @@
 #define odd_to_even(a) TIER(bits)(MM(movehdup_ps)(TIER(floats)(a)))
 #define add_s64(a, b) MM(add_epi64)(a, b)
 #define set1_s64(x) TIER(set1_s64)(x)
-/* logical shifts of 64-bit lanes */
-#define sll_s64(a, n) MM(sll_epi64)(a, _mm_cvtsi32_si128(n))
 /* b added to the lanes of a that are below 0 */
 #define add_where_negative_s64(a, b) TIER(add_where_negative_s64)(a, b)
 /* whether some lane is the same in both */

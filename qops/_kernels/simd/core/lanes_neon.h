@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define NEON_FN __attribute__((always_inline)) static inline
-#define NEON_OF(lanes, op, a) ((vec)op((lanes)(a)))
 #define NEON(lanes, op, a, b) ((vec)op((lanes)(a), (lanes)(b)))
 
 #define set1_u8(x) ((vec)vdupq_n_u8((uint8_t)(x)))
