@@ -13,6 +13,12 @@ ctypedef fused code:
     uint8_t
     int8_t
 
+ctypedef fused value:
+    uint8_t
+    int8_t
+    int16_t
+    int32_t
+
 ctypedef fused total:
     int16_t
     int32_t
@@ -26,24 +32,13 @@ cdef inline void largest_of(const code *x, Pixels p, code *y) noexcept nogil:
                 y[i * p.pitch + c] = max(y[i * p.pitch + c], x[i * p.stride + t * p.step + c])
 
 
-cdef inline void widened(const code *x, Pixels p, total *y) noexcept nogil:
-    cdef Py_ssize_t i = 0, c, t
-    cdef int32_t acc
-    if total is int16_t:
-        i = pixels_widened__simd(tier(), x, p, y, code is int8_t)
-    for i in range(i, p.count):
-        for c in range(p.channels):
-            acc = 0
-            for t in range(p.taps):
-                acc += x[i * p.stride + t * p.step + c]
-            y[i * p.pitch + c] = <total>acc
-
-
-cdef inline void added(const total *x, Pixels p, total *y) noexcept nogil:
+cdef inline void summed(const value *x, Pixels p, total *y) noexcept nogil:
     cdef Py_ssize_t i = 0, c, t
     cdef uint32_t acc
-    if total is int16_t:
+    if total is int16_t and value is int16_t:
         i = pixels_added__simd(tier(), x, p, y)
+    elif total is int16_t and value is not int32_t:
+        i = pixels_widened__simd(tier(), x, p, y, value is int8_t)
     for i in range(i, p.count):
         for c in range(p.channels):
             acc = 0
@@ -84,27 +79,27 @@ cdef void largest_s8(const char *x, Pixels p, char *y) noexcept nogil:
 
 
 cdef void widened_u8_s16(const char *x, Pixels p, char *y) noexcept nogil:
-    widened(<const uint8_t *>x, p, <int16_t *>y)
+    summed(<const uint8_t *>x, p, <int16_t *>y)
 
 
 cdef void widened_s8_s16(const char *x, Pixels p, char *y) noexcept nogil:
-    widened(<const int8_t *>x, p, <int16_t *>y)
+    summed(<const int8_t *>x, p, <int16_t *>y)
 
 
 cdef void widened_u8_s32(const char *x, Pixels p, char *y) noexcept nogil:
-    widened(<const uint8_t *>x, p, <int32_t *>y)
+    summed(<const uint8_t *>x, p, <int32_t *>y)
 
 
 cdef void widened_s8_s32(const char *x, Pixels p, char *y) noexcept nogil:
-    widened(<const int8_t *>x, p, <int32_t *>y)
+    summed(<const int8_t *>x, p, <int32_t *>y)
 
 
 cdef void added_s16(const char *x, Pixels p, char *y) noexcept nogil:
-    added(<const int16_t *>x, p, <int16_t *>y)
+    summed(<const int16_t *>x, p, <int16_t *>y)
 
 
 cdef void added_s32(const char *x, Pixels p, char *y) noexcept nogil:
-    added(<const int32_t *>x, p, <int32_t *>y)
+    summed(<const int32_t *>x, p, <int32_t *>y)
 
 
 cdef Combination combination(Combine down, Combine across, Py_ssize_t size, uint8_t nothing=0,
