@@ -22,6 +22,18 @@ def test_many_elements_are_as_few(rng, call, rule, dtype):
     assert len(np.unique(many)) > 20
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("rule", rules.MUL)
+def test_products_in_lanes_are_those_of_parts_too_short_for_lanes(rng, rule, dtype):
+    info = np.iinfo(dtype)
+    pairs = np.array(np.meshgrid(*[np.arange(info.min, info.max + 1)] * 2)).reshape(2, -1).astype(dtype)
+    a, b = pairs[:, rng.permutation(pairs.shape[1])[:3100]]
+    for scale in (0.55, 2.0**-4, 2.0**-9, 40.0):
+        how = {**HOW, "a_zero_point": info.max, "b_zero_point": info.min, "y_scale": scale}
+        parts = [rules.mul(a[i : i + 31], b[i : i + 31], rule, **how) for i in range(0, a.size, 31)]
+        np.testing.assert_array_equal(rules.mul(a, b, rule, **how), np.concatenate(parts))
+
+
 @pytest.mark.parametrize("rule", ["tflite-opt-s8", "tflite-opt-u8"])
 def test_scales_of_an_optimised_add_may_be_2_20_apart(rng, rule):
     a, b = rng.integers(0, 128, (2, 64)).astype(np.int8)

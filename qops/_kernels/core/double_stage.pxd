@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from qops._kernels.core.maker cimport Turns
+from qops._kernels.core.maker cimport Scales
 from qops._kernels.core.rounding cimport Rounding
 
 cdef extern from "core/double_stage.h":
@@ -10,4 +10,4 @@ cdef extern from "core/double_stage.h":
         double scale, plus, shift, lowest, highest
         Rounding rounding
 
-cdef object double_stage(const DoubleRow* p, const double* scales, Turns t, cnp.ndarray x, cnp.ndarray out)
+cdef object double_stage(const DoubleRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out)

@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.maker cimport Maker, Scales, Turns, channel, run, run_scales
+from qops._kernels.core.maker cimport Maker, Scales, channel, run, run_scales
 from qops._kernels.core.rounding cimport clamp_f64, rounded_f64
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM
@@ -48,14 +48,13 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
         c[i] = coded(near[i], scales[channel(s.turns, first + i)], p)
 
 
-cdef object double_stage(const DoubleRow* p, const double* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
+cdef object double_stage(const DoubleRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of int32 accumulators; in contiguous arrays with another scale for each channel."""
     cdef DoubleRow row = p[0]
     cdef Maker m = Maker(codes_s32, bytes_s32, NULL, &row, 4)
-    cdef Scales s
-    s.row, s.of_channels, s.turns = &row, scales, t
-    if t.count == 1:
-        row.scale = scales[0]
+    cdef Scales s = scales[0]
+    s.row = &row
+    if s.turns.count == 1:
         run(&m, x, out)
     else:
         run_scales(&m, pick, each_s32, &s, sizeof(double), x, out)

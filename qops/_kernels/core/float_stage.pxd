@@ -9,7 +9,7 @@ so that all codes of int32 are exact.
 
 cimport numpy as cnp
 
-from qops._kernels.core.maker cimport Maker, Turns
+from qops._kernels.core.maker cimport Maker, Scales
 from qops._kernels.core.rounding cimport Rounding
 
 cdef extern from "core/float_stage.h":
@@ -29,4 +29,4 @@ cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, Flo
 cdef Maker float_maker(bint is_real, const FloatRow* p) noexcept nogil
 cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out)
 cdef bint float_stage_unless_nan(const FloatRow* p, cnp.ndarray x, cnp.ndarray out, cnp.ndarray kept=*) except -1
-cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.ndarray x, cnp.ndarray out)
+cdef object float_channels(const FloatRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out)

@@ -5,7 +5,7 @@ from libc.math cimport INFINITY, fmaf
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from qops._kernels.core.maker cimport Maker, Scales, Turns, channel, code_size, make, run, run_scales
+from qops._kernels.core.maker cimport Maker, Scales, channel, code_size, make, run, run_scales
 from qops._kernels.core.range cimport has_nan
 from qops._kernels.core.rounding cimport clamp_f32, clamp_f64, rounded_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
@@ -153,11 +153,11 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
     each_of(<int32_t*>x, c, n, <Scales*>rows, first)
 
 
-cdef object float_channels(const FloatRow* p, const float* scales, Turns t, cnp.ndarray x, cnp.ndarray out):
+cdef object float_channels(const FloatRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays, with another scale for each channel."""
     cdef bint is_real = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
     cdef FloatRow row = p[0]
     cdef Maker m = float_maker(is_real, &row)
-    cdef Scales s
-    s.row, s.of_channels, s.turns = &row, scales, t
+    cdef Scales s = scales[0]
+    s.row = &row
     run_scales(&m, pick, each_f32 if is_real else each_s32, &s, sizeof(float), x, out)

@@ -26,14 +26,25 @@ cdef extern from "core/integer_row.h":
         int64_t least, most
         int32_t zero_point, lowest_code, highest_code
         int32_t product_wraps, high_wraps, code_wraps
+    ctypedef struct Rows "integer_rows":
+        pass
 
 cdef enum:
     SHIFTS = 63  # that a row may have: 0..62
+    NOT_TOGETHER = -2
 
 cdef struct OwnRows:  # of elements that differ in multiplier and shift alone
     const int64_t* multipliers
     const int64_t* right_shifts
     IntegerRow of_shift[SHIFTS]
+
+cdef struct Channels:
+    Pick pick
+    const void* numbers
+    Turns turns
+    IntegerRow row  # of the first
+    Rows rows  # of a period, side by side
+    int steps  # of all rows, -1 where lanes cannot do them together, NOT_TOGETHER where they are not side by side
 
 cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
     """What the floor of the shift rounds by the rule."""
@@ -71,6 +82,8 @@ cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py
                            const IntegerRow* p) noexcept nogil
 cdef Maker integer_maker(bint is_wide, const IntegerRow* p) noexcept nogil
 cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out)
-cdef object integer_channels(Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out)
+cdef Channels integer_rows(Pick pick, const void* numbers, Turns t) noexcept
+cdef bytearray put_together(Channels* p)
+cdef object integer_channels(const Channels* rows, cnp.ndarray x, cnp.ndarray out)
 cdef object integer_own(const OwnRows* p, cnp.ndarray x, cnp.ndarray out)
 cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out)

@@ -20,8 +20,6 @@ cdef extern from "core/integer_stage.h":
     const IntegerRow* in_one_step(const IntegerRow*, IntegerRow* room) nogil
     enum:
         BYTES_OF_ROWS
-    ctypedef struct Rows "integer_rows":
-        pass
     Rows rows_in(void*, Py_ssize_t) nogil
     void put_row(Rows, Py_ssize_t, const IntegerRow*) nogil
     Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, const IntegerRow*, bint) nogil
@@ -134,15 +132,6 @@ cdef object integer_own(const OwnRows* p, cnp.ndarray x, cnp.ndarray out):
     run_each(own_s64 if cnp.PyArray_ITEMSIZE(x) == 8 else own_s32, p, turns(cnp.PyArray_SIZE(x), 1), x, out)
 
 
-cdef struct Channels:
-    Pick pick
-    const void* numbers
-    Turns turns
-    IntegerRow row  # of the first
-    Rows rows
-    int steps  # of all rows, -1 where lanes cannot do them together
-
-
 cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, Channels* p,
                            Py_ssize_t first) noexcept nogil:
     cdef IntegerRow row
@@ -168,37 +157,42 @@ cdef void each_s64(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
     each_from(<int64_t*>x, c, 0, n, <Channels*>rows, first)
 
 
-cdef int together(Channels* p) noexcept nogil:
-    """Puts the rows of a period side by side; the steps that they have, -1 if they do not go together."""
+cdef bytearray put_together(Channels* p):
+    """Puts the rows of a period side by side, in memory that is returned, and says which steps they have."""
+    cdef Py_ssize_t i, count = p.turns.period + SPARE
+    cdef bytearray memory = bytearray(count * BYTES_OF_ROWS)
     cdef IntegerRow row = p.row, room
     cdef const IntegerRow* once = in_one_step(&row, &room)
-    cdef Py_ssize_t i
-    cdef int steps = steps_of(once)
-    for i in range(p.turns.period + SPARE):
+    p.rows, p.steps = rows_in(<char*>memory, count), steps_of(once)
+    for i in range(count):
         if i % p.turns.inner == 0:
             p.pick(&row, p.numbers, channel(p.turns, i))
             once = in_one_step(&row, &room)
-            steps = steps_of_both(steps, steps_of(once))
+            p.steps = steps_of_both(p.steps, steps_of(once))
         put_row(p.rows, i, once)
-    return steps
+    return memory
 
 
-cdef object integer_channels(Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out):
+cdef Channels integer_rows(Pick pick, const void* numbers, Turns t) noexcept:
+    """The rows of channels, not put together yet."""
+    cdef Channels p
+    p.pick, p.numbers, p.turns, p.steps = pick, numbers, t, NOT_TOGETHER
+    pick(&p.row, numbers, 0)
+    return p
+
+
+cdef object integer_channels(const Channels* rows, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays: another row for each channel."""
     cdef bint is_wide = cnp.PyArray_ITEMSIZE(x) == 8
-    cdef Channels p
+    cdef Channels p = rows[0]
     cdef Maker m = integer_maker(is_wide, &p.row)
-    cdef bytearray memory
-    p.pick, p.numbers, p.turns, p.steps = pick, numbers, t, -1
-    pick(&p.row, numbers, 0)
-    if are_long(t):
-        run_channels(&m, pick, numbers, t, x, out)
+    cdef bytearray _memory
+    if are_long(p.turns):
+        run_channels(&m, p.pick, p.numbers, p.turns, x, out)
         return
-    if not is_wide and cnp.PyArray_SIZE(x) > t.count * t.inner:
-        memory = bytearray((t.period + SPARE) * BYTES_OF_ROWS)
-        p.rows = rows_in(<char*>memory, t.period + SPARE)
-        p.steps = together(&p)
-    run_each(each_s64 if is_wide else each_s32, &p, t, x, out)
+    if p.steps == NOT_TOGETHER and not is_wide and cnp.PyArray_SIZE(x) > p.turns.count * p.turns.inner:
+        _memory = put_together(&p)
+    run_each(each_s64 if is_wide else each_s32, &p, p.turns, x, out)
 
 
 cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out):

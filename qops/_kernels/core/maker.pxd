@@ -25,18 +25,20 @@ cdef struct Turns:
     Py_ssize_t count, inner  # `inner` elements in turn have the numbers of each of `count` channels
     Py_ssize_t period  # elements, even and no fewer than lanes, after which all is as at the first
 
-cdef int code_size(cnp.ndarray out) except -1
-cdef Turns turns(Py_ssize_t count, Py_ssize_t inner) noexcept nogil
-cdef bint are_long(Turns t) noexcept nogil
-cdef inline Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil:
-    """Whose numbers an element has."""
-    return (element if t.inner == 1 else element // t.inner) % t.count
-
 cdef struct Scales:  # rows that differ in their scale alone
     const void* row
     const void* of_channels
-    const void* of_elements  # of a period, and of its first again if it is repeated
+    const void* of_elements  # of a period, and of its first again if it is repeated; NULL: they are not put down yet
     Turns turns
+
+cdef int code_size(cnp.ndarray out) except -1
+cdef Turns turns(Py_ssize_t count, Py_ssize_t inner) noexcept nogil
+cdef bint are_long(Turns t) noexcept nogil
+cdef bint are_few(Turns t) noexcept nogil
+cdef bytearray scales_of(Scales* s, cnp.ndarray scales, Turns t)
+cdef inline Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil:
+    """Whose numbers an element has."""
+    return (element if t.inner == 1 else element // t.inner) % t.count
 
 cdef void make(const Maker* m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil
 cdef object run(const Maker* m, cnp.ndarray x, cnp.ndarray out)

@@ -15,6 +15,10 @@ cdef extern from "core/narrow.h":
     Py_ssize_t narrow_16__simd(int, const int32_t*, uint16_t*, Py_ssize_t) nogil
 
 
+cdef enum:
+    FEW = 4096  # elements of a period
+
+
 cdef int code_size(cnp.ndarray out) except -1:
     """Bytes of a code of `out`; TypeError if its dtype is no code type."""
     if code_type(out).steps == 0:
@@ -84,6 +88,11 @@ cdef bint are_long(Turns t) noexcept nogil:
     return t.inner >= 64
 
 
+cdef bint are_few(Turns t) noexcept nogil:
+    """Whether the numbers of a period are put down once, for all calls."""
+    return t.period <= FEW and not are_long(t)
+
+
 cdef object run_channels(const Maker* m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays: another row for each channel."""
     cdef Stretch s = Stretch(m, code_size(out), cnp.PyArray_ISSIGNED(out))
@@ -116,17 +125,29 @@ cdef object run_each(Each each, const void* rows, Turns t, cnp.ndarray x, cnp.nd
 
 cdef object run_scales(const Maker* m, Pick pick, Each each, Scales* s, int itemsize, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays: another scale, a number of `itemsize` bytes, for each channel."""
-    cdef bytearray memory
-    cdef char* spread
-    cdef Py_ssize_t i
+    cdef bytearray _memory
     if are_long(s.turns):
         run_channels(m, pick, s, s.turns, x, out)
         return
-    s.of_elements = s.of_channels
-    if s.turns.inner > 1 or cnp.PyArray_SIZE(x) > s.turns.count:
-        memory = bytearray((s.turns.period + SPARE) * itemsize)
-        spread = memory
-        for i in range(s.turns.period + SPARE):
-            memcpy(spread + i * itemsize, <char*>s.of_channels + channel(s.turns, i) * itemsize, itemsize)
-        s.of_elements = spread
+    if s.of_elements is NULL and s.turns.inner == 1 and cnp.PyArray_SIZE(x) == s.turns.count:
+        s.of_elements = s.of_channels
+    elif s.of_elements is NULL:
+        _memory = spread(s, itemsize)
     run_each(each, s, s.turns, x, out)
+
+
+cdef bytearray spread(Scales* s, int itemsize):
+    """Puts down the scales of the elements of a period, in memory that is returned."""
+    cdef bytearray memory = bytearray((s.turns.period + SPARE) * itemsize)
+    cdef char* to = memory
+    cdef Py_ssize_t i
+    for i in range(s.turns.period + SPARE):
+        memcpy(to + i * itemsize, <char*>s.of_channels + channel(s.turns, i) * itemsize, itemsize)
+    s.of_elements = to
+    return memory
+
+
+cdef bytearray scales_of(Scales* s, cnp.ndarray scales, Turns t):
+    """Sets `s` to the scales of channels, whose array has to stay; those of few elements are put down at once."""
+    s.row, s.of_channels, s.of_elements, s.turns = NULL, cnp.PyArray_DATA(scales), NULL, t
+    return spread(s, <int>cnp.PyArray_ITEMSIZE(scales)) if t.count > 1 and are_few(t) else None

@@ -13,6 +13,7 @@ cimport numpy as cnp
 from libc.math cimport fmaf
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
 
+from qops._kernels.core.float_stage cimport FloatRow, float_maker
 from qops._kernels.core.maker cimport code_size, make
 from qops._kernels.core.rows cimport Codes
 from qops._kernels.core.side_by_side cimport plain
@@ -28,6 +29,8 @@ cdef extern from "core/pair_stage.h":
         U8 "PAIR_U8"
         S8 "PAIR_S8"
         S16 "PAIR_S16"
+    Py_ssize_t product_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Side, Side,
+                                     const FloatRow*) nogil
     Py_ssize_t pair_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Side, Side, Form) nogil
 
 cdef enum:
@@ -86,6 +89,9 @@ cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, Pairs* p) noexcept n
     cdef const char* a = data[1 if p.exchanged else 0]
     cdef const char* b = data[0 if p.exchanged else 1]
     cdef Py_ssize_t count
+    if p.form == PRODUCT and p.size == 1 and p.last.bytes == float_maker(False, NULL).bytes:
+        i += product_codes_8__simd(tier(), a + i, b + i, data[2] + i, p.is_signed, n - i, p.a, p.b,
+                                   <const FloatRow*>p.last.row)
     while i < n:
         count = min(n - i, <Py_ssize_t>BLOCK)
         if p.size == 2:

@@ -13,9 +13,10 @@ from qops._kernels.core.checks cimport output
 from qops._kernels.core.double_stage cimport DoubleRow, double_stage
 from qops._kernels.core.float_stage cimport FUSED, OVER, TIMES, FloatRow, float_channels, float_row, float_stage
 from qops._kernels.core.float_stage cimport float_maker, float_stage_unless_nan
-from qops._kernels.core.integer_stage cimport SHIFTS, IntegerRow, OwnRows, integer_channels, integer_own
-from qops._kernels.core.integer_stage cimport integer_maker, integer_row, integer_stage, shift_by
-from qops._kernels.core.maker cimport Maker, turns
+from qops._kernels.core.integer_stage cimport SHIFTS, Channels, IntegerRow, OwnRows, integer_channels, integer_own
+from qops._kernels.core.integer_stage cimport integer_maker, integer_row, integer_rows, integer_stage, put_together
+from qops._kernels.core.integer_stage cimport shift_by
+from qops._kernels.core.maker cimport Maker, Scales, are_few, scales_of, turns
 from qops._kernels.core.range cimport holds_nan
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
 
@@ -65,6 +66,13 @@ cdef IntegerRow row_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
     p.zero_point = r.zero_point
     p.product_wraps, p.high_wraps, p.code_wraps = r.wraps == PRODUCT, r.wraps == HIGH, r.wraps == CODE
     return p
+
+
+cdef void put_shifts(Rule* r) noexcept nogil:
+    """A row for each shift."""
+    cdef int n
+    for n in range(SHIFTS):
+        r.rows.of_shift[n] = row_of(0, n, r)
 
 
 cdef void pick(void* row, const void* rule, Py_ssize_t c) noexcept nogil:
@@ -120,11 +128,12 @@ cdef class IntegerCodes(Codes):
     to the left by so many bits give the codes of those that are not: lanes need no low words from a shift of 33 on.
     """
 
-    cdef Rule rule
-    cdef IntegerRow one  # of int32 accumulators, if there is one scale
+    cdef Rule rule  # of int32 accumulators, as are the rows
+    cdef IntegerRow one
+    cdef Channels channels
     cdef cnp.ndarray multipliers, right_shifts
-    cdef Py_ssize_t inner
-    cdef bint small
+    cdef bytearray memory
+    cdef int wraps  # of int64 accumulators
 
     def __init__(self, cnp.ndarray multipliers, cnp.ndarray right_shifts, Py_ssize_t inner=1, *, tuple rounds,
                  tuple ends, str wraps="", bint small=False, int shifted=0):
@@ -133,14 +142,17 @@ cdef class IntegerCodes(Codes):
         check_numbers(right_shifts, cnp.NPY_INT64, inner)
         if cnp.PyArray_SIZE(right_shifts) != cnp.PyArray_SIZE(multipliers):
             raise ValueError("right_shifts: expected as many as multipliers")
-        self.multipliers, self.right_shifts, self.inner, self.small = multipliers, right_shifts, inner, small
+        self.multipliers, self.right_shifts, self.wraps = multipliers, right_shifts, WRAPS[wraps]
         r.rows.multipliers = <int64_t*>cnp.PyArray_DATA(multipliers)
         r.rows.right_shifts = <int64_t*>cnp.PyArray_DATA(right_shifts)
         r.first, r.second, r.split = NAMES[rounds[0]], NAMES[rounds[1]], SPLITS.index(rounds[2])
         r.zero_point, r.lowest, r.highest = ends
         r.shifted, r.wraps = shifted, NOTHING if small else WRAPS[wraps]
         self.one = row_of(r.rows.multipliers[0], <int>r.rows.right_shifts[0], r)
-        r.wraps = WRAPS[wraps]
+        if cnp.PyArray_SIZE(multipliers) > 1:
+            put_shifts(r)
+            self.channels = integer_rows(pick, r, turns(cnp.PyArray_SIZE(multipliers), inner))
+            self.memory = put_together(&self.channels) if are_few(self.channels.turns) else None
 
     cdef Maker maker(self, int typenum):
         if typenum != cnp.NPY_INT32 or cnp.PyArray_SIZE(self.multipliers) != 1:
@@ -148,27 +160,35 @@ cdef class IntegerCodes(Codes):
         return integer_maker(False, &self.one)
 
     cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
-        cdef Rule r = self.rule
-        cdef IntegerRow row
         cdef Py_ssize_t count = cnp.PyArray_SIZE(self.multipliers)
-        cdef int n
         take(x, cnp.NPY_INT32, cnp.NPY_INT64)
         take_channels(count, x, out)
-        if count == 1 and cnp.PyArray_TYPE(x) == cnp.NPY_INT32:
+        if cnp.PyArray_TYPE(x) == cnp.NPY_INT64:
+            self.fill_wide(x, out)
+        elif count == 1:
             integer_stage(&self.one, x, out)
-            return
-        if self.small and cnp.PyArray_TYPE(x) == cnp.NPY_INT32:
-            r.wraps = NOTHING
+        elif self.channels.turns.inner == 1 and count == cnp.PyArray_SIZE(x):
+            integer_own(&self.rule.rows, x, out)
+        else:
+            integer_channels(&self.channels, x, out)
+
+    cdef object fill_wide(self, cnp.ndarray x, cnp.ndarray out):
+        """The same of int64 accumulators, of which codes may wrap."""
+        cdef Rule r = self.rule
+        cdef Channels channels = self.channels
+        cdef IntegerRow row
+        cdef Py_ssize_t count = cnp.PyArray_SIZE(self.multipliers)
+        r.wraps = self.wraps
         if count == 1:
             row = row_of(r.rows.multipliers[0], <int>r.rows.right_shifts[0], &r)
             integer_stage(&row, x, out)
             return
-        for n in range(SHIFTS):
-            r.rows.of_shift[n] = row_of(0, n, &r)
-        if self.inner == 1 and count == cnp.PyArray_SIZE(x):
+        put_shifts(&r)
+        if channels.turns.inner == 1 and count == cnp.PyArray_SIZE(x):
             integer_own(&r.rows, x, out)
         else:
-            integer_channels(pick, &r, turns(count, self.inner), x, out)
+            channels = integer_rows(pick, &r, channels.turns)
+            integer_channels(&channels, x, out)
 
 
 cdef class InTwo(Codes):
@@ -199,14 +219,16 @@ cdef class FloatCodes(Codes):
     """Of int32 accumulators or float32 values by a row of `floats`; `scales`, float32, in the place of the row's."""
 
     cdef FloatRow row
+    cdef Scales channels
     cdef cnp.ndarray scales
-    cdef Py_ssize_t inner
+    cdef bytearray memory
 
     def __init__(self, FloatRow row, cnp.ndarray scales=None, Py_ssize_t inner=1):
-        self.row, self.scales, self.inner = row, scales, inner
+        self.row, self.scales = row, scales
         if scales is not None:
             check_numbers(scales, cnp.NPY_FLOAT32, inner)
             self.row.scale = (<float*>cnp.PyArray_DATA(scales))[0]
+            self.memory = scales_of(&self.channels, scales, turns(cnp.PyArray_SIZE(scales), inner))
 
     cdef Maker maker(self, int typenum):
         if self.scales is not None and cnp.PyArray_SIZE(self.scales) != 1:
@@ -220,7 +242,7 @@ cdef class FloatCodes(Codes):
         if count == 1:
             float_stage(&self.row, x, out)
         else:
-            float_channels(&self.row, <float*>cnp.PyArray_DATA(self.scales), turns(count, self.inner), x, out)
+            float_channels(&self.row, &self.channels, x, out)
 
     def of_values(self, cnp.ndarray x, cnp.ndarray source, out, int code_typenum):
         """The codes of float32 values, into `out` if that is given, apart from `source`; None if one is NaN."""
@@ -243,17 +265,18 @@ cdef class DoubleCodes(Codes):
     """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators."""
 
     cdef DoubleRow row
+    cdef Scales channels
     cdef cnp.ndarray scales
-    cdef Py_ssize_t inner
+    cdef bytearray memory
 
     def __init__(self, cnp.ndarray scales, Py_ssize_t inner=1, *, str rounding, double lowest, double highest,
                  double plus=0.0, double shift=0.0):
         check_numbers(scales, cnp.NPY_FLOAT64, inner)
-        self.row = DoubleRow(0, plus, shift, lowest, highest, NAMES[rounding])
-        self.scales, self.inner = scales, inner
+        self.row = DoubleRow((<double*>cnp.PyArray_DATA(scales))[0], plus, shift, lowest, highest, NAMES[rounding])
+        self.scales = scales
+        self.memory = scales_of(&self.channels, scales, turns(cnp.PyArray_SIZE(scales), inner))
 
     cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
-        cdef Py_ssize_t count = cnp.PyArray_SIZE(self.scales)
         take(x, cnp.NPY_INT32, cnp.NPY_INT32)
-        take_channels(count, x, out)
-        double_stage(&self.row, <double*>cnp.PyArray_DATA(self.scales), turns(count, self.inner), x, out)
+        take_channels(cnp.PyArray_SIZE(self.scales), x, out)
+        double_stage(&self.row, &self.channels, x, out)

@@ -30,7 +30,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(
             q[j] = TIER(guessed)(x + i + j * (LANES / 4), g, by_sign, fits);
             high[j] = sra_s32(q[j], 16);
         }
-        vec code = all_s8 ? narrow_s32_s8(high[0], high[1], high[2], high[3])
+        vec code = all_s8 ? in_order(_mm512_packs_epi16(narrow_s32_s16(high[0], high[1]), narrow_s32_s16(high[2], high[3])))
                           : clamp_codes(narrow_s32_u8(high[0], high[1], high[2], high[3]), e);
         if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
             code = exact(x + i, how, e);

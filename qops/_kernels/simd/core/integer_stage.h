@@ -97,9 +97,14 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(cons
                                                                            int steps, int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
+    const int is_whole = is_signed && e.zero_point == 0 && e.lowest == INT16_MIN && e.highest == INT16_MAX;
     FOR_LOADS(i, n, LANES / 2, x, c, stream) {
-        const vec a = TIER(ended)(TIER(high)(x + i, k, steps), e), b = TIER(ended)(TIER(high)(x + i + LANES / 4, k, steps), e);
-        store(c + i, narrow_s32_pairs(a, b, is_signed), stream);
+        vec q[2];
+        for (int j = 0; j < 2; j++) {
+            q[j] = TIER(high)(x + i + j * (LANES / 4), k, steps);
+            q[j] = is_whole ? q[j] : TIER(ended)(q[j], e); /* what is narrowed saturates */
+        }
+        store(c + i, narrow_s32_pairs(q[0], q[1], is_signed), stream);
     }
     return done(n, stream);
 }

@@ -80,17 +80,14 @@
 #define narrow_s32_s16(lo, hi) MM(packs_epi32)(lo, hi)
 /* what two rounds of narrowing within 128-bit blocks left, in order */
 #define in_order(a) TIER(in_order)(a)
-
 /* what one round left */
 #define in_order_once(a) TIER(in_order_once)(a)
-
+/* the s16 so that a round of widening within 128-bit blocks puts them in order */
+#define to_widen_once(a) TIER(to_widen_once)(a)
 /* the bytes so that two rounds of widening within 128-bit blocks put them in order */
 #define to_widen(a) TIER(to_widen)(a)
-
 /* four vectors of s32, saturated to u8, in order */
 #define narrow_s32_u8(a, b, c, d) in_order(narrow_s16_u8(narrow_s32_s16(a, b), narrow_s32_s16(c, d)))
-/* the same to s8, only of AVX-512 */
-#define narrow_s32_s8(a, b, c, d) in_order(MM(packs_epi16)(narrow_s32_s16(a, b), narrow_s32_s16(c, d)))
 /* two vectors of s32, saturated to u16, in order */
 #define narrow_s32_u16(a, b) in_order_once(MM(packus_epi32)(a, b))
 
@@ -186,7 +183,6 @@ AVX2_FN __m256i avx2_bits(__m256 a) { return _mm256_castps_si256(a); }
 AVX512_FN __m512i avx512_bits(__m512 a) { return _mm512_castps_si512(a); }
 AVX2_FN __m256 avx2_floats(__m256i a) { return _mm256_castsi256_ps(a); }
 AVX512_FN __m512 avx512_floats(__m512i a) { return _mm512_castsi512_ps(a); }
-
 AVX2_FN __m256i avx2_join(__m128i low, __m128i high) { return _mm256_set_m128i(high, low); }
 AVX512_FN __m512i avx512_join(__m256i low, __m256i high)
 {
@@ -197,7 +193,6 @@ AVX2_FN __m256d avx2_low_f32_f64(__m256 a) { return _mm256_cvtps_pd(_mm256_castp
 AVX512_FN __m512d avx512_low_f32_f64(__m512 a) { return _mm512_cvtps_pd(_mm512_castps512_ps256(a)); }
 AVX2_FN __m256d avx2_high_f32_f64(__m256 a) { return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1)); }
 AVX512_FN __m512d avx512_high_f32_f64(__m512 a) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1)); }
-
 AVX2_FN __m256 avx2_rint_f32(__m256 a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 AVX512_FN __m512 avx512_rint_f32(__m512 a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 AVX2_FN __m256 avx2_trunc_f32(__m256 a) { return _mm256_round_ps(a, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
@@ -250,6 +245,12 @@ AVX2_FN __m256i avx2_in_order_once(__m256i a) { return _mm256_permute4x64_epi64(
 AVX512_FN __m512i avx512_in_order_once(__m512i a)
 {
     return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), a);
+}
+
+AVX2_FN __m256i avx2_to_widen_once(__m256i a) { return avx2_in_order_once(a); }
+AVX512_FN __m512i avx512_to_widen_once(__m512i a)
+{
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), a);
 }
 
 AVX2_FN __m256i avx2_in_order(__m256i a)

@@ -44,6 +44,47 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pair_loop)(co
     return i;
 }
 
+/* Products of s16 codes whose zero points are 0: as many as fill two vectors. */
+TARGET static inline ptrdiff_t TIER(products_s16)(const int16_t *a, const int16_t *b, int32_t *x, ptrdiff_t n)
+{
+    ptrdiff_t i = 0;
+    for (; i + LANES / 2 <= n; i += LANES / 2) {
+        const vec p = to_widen_once(load(a + i)), q = to_widen_once(load(b + i));
+        const vec low = mullo_s16(p, q), high = mulhi_s16(p, q);
+        store(x + i, pair_lo_s16(low, high), 0);
+        store(x + i + LANES / 4, pair_hi_s16(low, high), 0);
+    }
+    return i;
+}
+
+TARGET static inline vec TIER(scaled_product)(vec product, pair_scale f)
+{
+    return f32_to_s32_rint(add_f32(mul_f32(s32_to_f32(product), set1_f32(f.scale)), set1_f32(f.plus)));
+}
+
+/* Codes of 8 bits of products: what is widened within 128-bit blocks is narrowed within them, so all stays in order. */
+TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, int32_t a_zero,
+                                              int32_t b_zero, pair_scale f)
+{
+    const vec flip = set1_s32(f.flip), za = set1_s16((int16_t)a_zero), zb = set1_s16((int16_t)b_zero);
+    if (n < LANES)
+        return 0;
+    FOR_VECTORS(i, n, LANES, c) {
+        const vec p = xor_bits(load(a + i), flip), q = xor_bits(load(b + i), flip);
+        vec code[2];
+        for (int j = 0; j < 2; j++) {
+            const vec x = sub_s16(j ? widen_hi_u8_s16(p) : widen_lo_u8_s16(p), za);
+            const vec y = sub_s16(j ? widen_hi_u8_s16(q) : widen_lo_u8_s16(q), zb);
+            const vec low = mullo_s16(x, y), high = mulhi_s16(x, y);
+            const vec near = narrow_s32_s16(TIER(scaled_product)(pair_lo_s16(low, high), f),
+                                            TIER(scaled_product)(pair_hi_s16(low, high), f));
+            code[j] = add_sat_s16(near, set1_s16(f.shift));
+        }
+        store(c + i, xor_bits(narrow_s16_u8(code[0], code[1]), flip), 0);
+    }
+    return n;
+}
+
 #define BY_TYPE(form)                                                             \
     (type == PAIR_S16  ? TIER(pair_loop)(a, b, x, n, p, s, PAIR_S16, form)         \
      : type == PAIR_S8 ? TIER(pair_loop)(a, b, x, n, p, s, PAIR_S8, form)          \
@@ -51,6 +92,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pair_loop)(co
 TARGET static ptrdiff_t TIER(pair_values)(const uint8_t *a, const uint8_t *b, int32_t *x, ptrdiff_t n, pair_side p,
                                           pair_side s, pair_codes type, pair_form form)
 {
+    if (form == PAIR_PRODUCT && type == PAIR_S16 && p.zero == 0 && s.zero == 0)
+        return TIER(products_s16)((const int16_t *)a, (const int16_t *)b, x, n);
     return form == PAIR_PRODUCT ? BY_TYPE(PAIR_PRODUCT)
          : form == PAIR_SUM     ? BY_TYPE(PAIR_SUM)
          : form == PAIR_CHAIN   ? BY_TYPE(PAIR_CHAIN)
@@ -63,6 +106,9 @@ TARGET static ptrdiff_t TIER(pair_values)(const uint8_t *a, const uint8_t *b, in
 #else
 #ifndef QOPS_PAIR_STAGE_H
 #define QOPS_PAIR_STAGE_H
+#include "core/code_ends.h"
+#include "core/float_row.h"
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,6 +118,7 @@ typedef struct {
     int32_t zero, multiplier;
     float scale, plus;
 } pair_side;
+typedef struct { float scale, plus; int32_t flip; int16_t shift; } pair_scale;
 
 #define QOPS_BODY "core/pair_stage.h"
 #include "core/tiers.h"
@@ -80,6 +127,19 @@ static inline ptrdiff_t pair_values__simd(int tier, const void *a, const void *b
                                           pair_side p, pair_side s, pair_form form)
 {
     return RUN_TIER(tier, pair_values, a, b, x, n, p, s, type, form);
+}
+
+/* Codes of 8 bits, of products that a row multiplies by its scale and rounds half to even; 0 of any other row. */
+static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
+                                              pair_side p, pair_side s, const float_row *f)
+{
+    code_ends e;
+    const int32_t base = is_signed ? 128 : 0; /* of int8 codes, read as those of uint8 */
+    if (!has_float_ends(*f, is_signed, &e) || e.lowest != 0 || e.highest != 255 || f->rounding != QOPS_HALF_EVEN ||
+        float_steps(*f, 1) & ~FLOAT_PLUS || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
+        return 0;
+    const pair_scale by = {f->scale, f->plus, e.flip, e.zero};
+    return RUN_TIER(tier, product_codes_8, a, b, c, n, p.zero + base, s.zero + base, by);
 }
 #endif
 #endif
