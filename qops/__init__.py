@@ -39,6 +39,12 @@ from qops.tools.explain import explain
 from qops.tools.explanation import Explanation
 from qops.tools.vectors import Vectors, vectors
 
+for _room in (affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow):
+    for _type in vars(_room).values():
+        if hasattr(_type, "_fields"):  # help() of a named tuple shows the types of its fields as they are written
+            _written = {word: getattr(t, "__forward_arg__", t) for word, t in _type.__annotations__.items()}
+            _type.__new__.__annotations__ = _written
+
 __version__ = "0.1.0"
 
 __all__ = [

@@ -96,8 +96,9 @@ def test_signatures_are_those_that_the_source_has():
     things = {
         f"{name}.{word}": getattr(import_module(name), word) for name in PUBLIC for word in dir(import_module(name))
     }
-    written = {name: str(inspect.signature(thing)) for name, thing in things.items() if inspect.isroutine(thing)}
-    assert not [name for name, text in written.items() if re.search(r"typing\.|numpy\.ndarray|<", text)]
+    called = {name: thing for name, thing in things.items() if inspect.isroutine(thing) or hasattr(thing, "_fields")}
+    written = {name: str(inspect.signature(thing)) for name, thing in called.items()}
+    assert not [name for name, text in written.items() if re.search(r"typing\.|numpy\.ndarray|ForwardRef|<", text)]
     assert len(written) > len(SYSTEM_OPS)
 
 
