@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops import codes as _codes
 from qops._kernels.frontdoor.matmul import codes_of_sums
 from qops._kernels.product.gemm import product
-from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, int32, operand, tensor
+from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, int32, operand, put, tensor
 
 __all__ = ["BOUND_MATMUL", "matmul"]
 
@@ -149,7 +149,4 @@ def scaled(
         rows = np.ascontiguousarray(of_rows, np.float64).reshape(-1) * per_value
         codes, columns = sums.reshape(-1, shape[-1]), np.ascontiguousarray(of_columns * per_value)
         codes_of_sums(codes, x.step * w.step * per_value, rows, columns, codes)
-    if out is None:
-        return tensor(sums.reshape(shape), -top, top)
-    out[...] = sums.reshape(shape)
-    return tensor(out, -top, top)
+    return tensor(put(sums.reshape(shape), out), -top, top)

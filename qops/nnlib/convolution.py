@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from qops._kernels.nnlib.pooling import moving, two_integers
 from qops._kernels.product.convolution import convolve_in_zeros
 from qops._kernels.product.mul import product_max
-from qops.nnlib.matmul import into, put
 from qops.nnlib.quantize_number import quantize_int
-from qops.qtensor import U8, QTensor, TensorLike, operands, tensor
+from qops.qtensor import U8, QTensor, TensorLike, into, operands, put, tensor
 
 
 def quantized_conv2d_8x8to32(
@@ -81,4 +80,4 @@ def quantized_conv2d_8x8to32(
     place = into(out, (len(image), *size, filters.shape[3]), [image, filters])
     zeros = quantize_int(0.0, x_min, x_max), quantize_int(0.0, w_min, w_max)
     sums = convolve_in_zeros(image, filters.transpose(3, 2, 0, 1), *zeros, window, place)
-    return tensor(put(out, sums), -top, top)
+    return tensor(put(sums, out), -top, top)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.gemm import product
 from qops._kernels.product.mul import product_max
 from qops.nnlib.quantize_number import quantize_uint8
-from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, operands, tensor
+from qops.qtensor import U8, QTensor, TensorLike, into, operands, put, tensor
 
 
 def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -72,20 +70,4 @@ def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.in
     left, matrix = x.reshape(-1)[: rows * k].reshape(rows, k), None if place is None else place.reshape(rows, n)
     x_zero, y_zero = quantize_uint8(0.0, x_min, x_max), quantize_uint8(0.0, y_min, y_max)
     sums = product(left, y.reshape(k, n), matrix, a_offset=x_zero, b_offset=y_zero)
-    return tensor(put(out, sums.reshape(shape) if place is None else place), -top, top)
-
-
-def into(out: NDArray[Any] | None, shape: tuple[int, ...], inputs: list[NDArray[Any]]) -> NDArray[Any] | None:
-    """Give `out`, checked, if sums of products can be made in place there; None if they are to be copied there."""
-    if out is None:
-        return None
-    check_out(out, S32, shape, inputs)
-    return out if out.flags.carray else None
-
-
-def put(out: NDArray[Any] | None, codes: NDArray[Any]) -> NDArray[Any]:
-    """Give the codes, in `out` if there is one."""
-    if out is None or out is codes:
-        return codes
-    out[...] = codes
-    return out
+    return tensor(put(sums.reshape(shape) if place is None else place, out), -top, top)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops import codes
 from qops._kernels.core import rows
 from qops._kernels.core.range import range_float
+from qops.qtensor import put
 
 __all__ = ["DTYPES", "F32", "cvtps2dq", "ieee", "put", "round_half_away_s32", "store", "to_f32"]
 
@@ -88,14 +89,6 @@ def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms
     result = np.empty(x.shape, DTYPES[dst_dt]) if out is None else out
     rows.FloatCodes({**ROWS[dst_dt], **terms})(x, result)
     return result
-
-
-def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
-    """Give `result`, copied to `out` if that is given."""
-    if out is None or out is result:
-        return result
-    np.copyto(out, result)
-    return out
 
 
 def cvtps2dq(x: F32) -> NDArray[np.int32]:

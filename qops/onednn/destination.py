@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.onednn import steps as kernels
 from qops.onednn import _checks as check
-from qops.onednn.cast import DTYPES, F32, ROWS, put, store, to_f32
-from qops.qtensor import check_out
+from qops.onednn.cast import DTYPES, F32, ROWS, store, to_f32
+from qops.qtensor import check_out, put
 
 __all__ = ["Destination", "Step", "destination", "fma", "made", "terms_of"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow.ends import checked, fit
 from qops.codes import TABLE
-from qops.qtensor import S32, QTensor, TensorLike, as_array, check_out, parts, read_as, real, tensor
+from qops.qtensor import QTensor, TensorLike, as_array, parts, read_as, real, tensor
 
 TYPES = {
     "quint8": TABLE["u8"],
@@ -135,21 +135,3 @@ def passed_on(codes: NDArray[Any], lo: float, hi: float) -> QTensor:
 def shape_text(shape: tuple[int, ...]) -> str:
     """Give a shape as TensorFlow writes it."""
     return "[" + ",".join(map(str, shape)) + "]"
-
-
-def into(
-    out: NDArray[Any] | None, shape: tuple[int, ...], inputs: list[NDArray[Any]], typenum: int = S32
-) -> NDArray[Any] | None:
-    """Give `out`, checked, if a result of this shape can be made in place there; None if it is to be copied there."""
-    if out is None:
-        return None
-    check_out(out, typenum, shape, inputs)
-    return out if out.flags.c_contiguous and out.flags.aligned else None
-
-
-def put(out: NDArray[Any] | None, codes: NDArray[Any]) -> NDArray[Any]:
-    """Give the codes, copied to `out` if there is one."""
-    if out is None or out is codes:
-        return codes
-    out[...] = codes
-    return out

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import batch_norm as kernels
-from qops.qtensor import QTensor, TensorLike, flag
-from qops.tensorflow._checks import STEPS, into, number, operands, put, shape_text
+from qops.qtensor import QTensor, TensorLike, flag, into, put
+from qops.tensorflow._checks import STEPS, number, operands, shape_text
 
 LIMIT = 2.0**20
 
@@ -113,4 +113,4 @@ def quantized_batch_norm_with_global_normalization(
     place = into(out, image[0].shape, [data for data, _, _ in (image, *channels)])
     codes = np.empty(image[0].shape, np.int32) if place is None else place
     kernels.normalize((np.ascontiguousarray(image[0]), *image[1:]), *found, codes)
-    return QTensor(put(out, codes), -LIMIT, LIMIT)
+    return QTensor(put(codes, out), -LIMIT, LIMIT)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from qops._kernels.product.convolution import Images, convolve, convolve_in_zeros
 from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops._kernels.tensorflow.window import four
-from qops.qtensor import QTensor, TensorLike, tensor
-from qops.tensorflow._checks import STEPS, into, operands, put
+from qops.qtensor import QTensor, TensorLike, into, put, tensor
+from qops.tensorflow._checks import STEPS, operands
 from qops.tensorflow.window import placed
 
 
@@ -113,7 +113,7 @@ def quantized_conv2d(
         sums = convolve_in_zeros(seen, weights, zero, w_zero, window)
     else:
         sums = convolve(Images(seen, window, zero & 255, zero), weights, place, w_zero_point=w_zero)
-    return tensor(put(out, sums), -top, top)
+    return tensor(put(sums, out), -top, top)
 
 
 def _stride(strides: Sequence[int], dilations: Sequence[int]) -> tuple[int, int]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from qops._kernels.product.gemm import product
 from qops._kernels.tensorflow.ends import in_order
 from qops._kernels.tensorflow.mul import offset, range_of_products
-from qops.qtensor import QTensor, TensorLike, flag, tensor
-from qops.tensorflow._checks import STEPS, into, operands, put, shape_text
+from qops.qtensor import QTensor, TensorLike, flag, into, put, tensor
+from qops.tensorflow._checks import STEPS, operands, shape_text
 
 
 def quantized_matmul(
@@ -87,7 +87,7 @@ def quantized_matmul(
         raise ValueError("a, b: have no columns and rows to multiply; TensorFlow gives memory that it has not written")
     place = into(out, shape, [left, right])
     sums = product(left, right, place, a_offset=offset(*x[1:]), b_offset=offset(*y[1:]))
-    return tensor(put(out, sums), -top, top)
+    return tensor(put(sums, out), -top, top)
 
 
 def _matrix(data: NDArray[Any], name: str, is_turned: object, flag_name: str) -> NDArray[Any]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow.resize_bilinear import resize
-from qops.qtensor import TensorLike, as_array, flag, int32, parts
-from qops.tensorflow._checks import ends, into, passed_on, put, shape_text
+from qops.qtensor import TensorLike, as_array, flag, int32, into, parts, put
+from qops.tensorflow._checks import ends, passed_on, shape_text
 
 KINDS = {"uint8": (np.int32, 7), "int32": (np.int64, 30), "float32": (np.float32, 0)}
 """The type in which the results for each type are computed, and how many bits the weights have."""
@@ -120,7 +120,7 @@ def quantized_resize_bilinear(
             _moves(n, m, corners, centers, kind.name) for n, m in zip(x.shape[1:3], shape[1:3], strict=True)
         )
         resize(np.require(x, kind, ["C", "A"]), down, across, made)
-    result = put(out, made)
+    result = put(made, out)
     return (result, low, high) if kind == F32 else passed_on(result, low, high)
 
 

@@ -239,6 +239,22 @@ def check_out(out, int typenum, tuple shape, inputs):
         apart(out, x)
 
 
+def into(out, shape, inputs, int typenum=cnp.NPY_INT32):
+    """`out`, checked, if a result of this shape can be made in place there; None if it is to be `put` there."""
+    if out is None:
+        return None
+    check_out(out, typenum, shape, inputs)
+    return out if out.flags.carray else None
+
+
+def put(result, out):
+    """`result`, or `out` if that is given, with the same codes."""
+    if out is None or out is result:
+        return result
+    out[...] = result
+    return out
+
+
 cdef int broadcast(cnp.ndarray x, cnp.ndarray y, cnp.npy_intp* shape, str names) except -1:
     """Sets `shape` to the one that `x` and `y` broadcast to, and returns how many axes; numpy stops at 32."""
     cdef int i, ndim = max(x.ndim, y.ndim)
