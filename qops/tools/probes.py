@@ -132,16 +132,23 @@ def _results(kept: list[Candidate], asked: Dump) -> dict[str, NDArray[Any]]:
 
 
 def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
-    """Images of one window each, with as many channels as the dump: some rules round the last channels differently."""
+    """Images of one window each, with as many channels as the dump: some rules round the last channels differently.
+
+    Every sum of codes that differ by 1 at most, and any codes: a rule that adds float32 values rounds each sum, so it
+    may differ from a rule that adds integers for few windows of the same sum.
+    """
     (height, width), channels, info = dump.numbers["kernel"], dump.x.shape[3], np.iinfo(dump.x.dtype)
     taps = height * width
     most = max(_MOST, _CODES_OF_WINDOWS // (taps * channels))
     sums = np.unique(np.linspace(info.min * taps, info.max * taps, min(most, 255 * taps + 1)).astype(np.int64))
     whole, rest = np.divmod(sums[:, None], taps)
-    windows = (whole + (np.arange(taps) < rest)).astype(dump.x.dtype).reshape(-1, height, width, 1)
-    asked = replace(dump, x=np.repeat(windows, channels, axis=3), y=np.zeros((sums.size, 1, 1, channels), dump.y.dtype))
+    even = whole + (np.arange(taps) < rest)
+    uneven = np.random.default_rng(0).integers(info.min, info.max + 1, (max(0, most - sums.size), taps))
+    windows = np.concatenate([even, uneven]).astype(dump.x.dtype).reshape(-1, height, width, 1)
+    count = len(windows)
+    asked = replace(dump, x=np.repeat(windows, channels, axis=3), y=np.zeros((count, 1, 1, channels), dump.y.dtype))
     results = _results(kept, asked)
-    images = [codes.reshape(sums.size, -1) for codes in results.values()]
+    images = [codes.reshape(count, -1) for codes in results.values()]
     # of each rule: for each image, the index of the first rule that gives the same codes
     first = [np.argmax([(other == image).all(axis=1) for other in images], axis=0) for image in images]
     return Probe({"x": asked.x[separating(first)]}, list(results), _alike(results), dump.numbers)

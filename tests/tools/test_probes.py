@@ -102,6 +102,22 @@ def test_windows(rng, numbers, channels):
     assert len(answers) >= len(functions) > 1
 
 
+@pytest.mark.parametrize(
+    ("numbers", "kernel"),
+    [((0.02, 128, 0.04, 128), (2, 2)), ((0.031, 118, 0.029, 125), (2, 2)), ((0.02, 128, 0.04, 128), (7, 7))],
+)
+def test_windows_that_differ_in_the_rounding_of_float32_sums_alone_are_found(numbers, kernel):
+    x_scale, zero, y_scale, y_zero = numbers
+    named = {"kernel": kernel, "zero_point": zero, "x_scale": x_scale, "y_scale": y_scale}
+    image = np.full((1, *kernel, 1), zero, np.uint8)  # its mean is 0 by every rule
+    y = rules.average_pool(image, "ort", **named, y_zero_point=y_zero)
+    found = qops.explain(image, y, kind="avgpool", probe=True, **named, y_zp=y_zero)
+    ort, whole = (rules.average_pool(found.probe, r, **named, y_zero_point=y_zero) for r in ("ort", "ort-global"))
+    assert {"avgpool-rescale/ort", "avgpool-rescale/ort-global"} <= set(found.exact)
+    assert not np.array_equal(ort, whole)
+    assert not found.separated.alike
+
+
 def test_a_range_has_a_probe_that_tells_range_rules_apart():
     x, y = np.zeros(1, np.float32), np.full(1, 85, np.uint8)
     found = qops.explain(x, y, kind="quantize", rmin=-1.0, rmax=2.0, probe=True)
