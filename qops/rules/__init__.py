@@ -7,6 +7,17 @@ real_scale, quantize_multiplier, reduced_multiplier         how systems form a r
 emit, fewest_bits               a rule in C; the smallest multiplier and shift that are exact over a range
 
 The tables map the name of a rule to its formula and to the systems that use it; ``print(TABLE)`` explains the first.
+
+What these systems do, too, and no row does:
+
+* TFLite's optimised adds of 8 bits, and its optimised products of int8, hold their result in 16 bits, which wrap there
+  or where the zero point is added; the rows saturate. This matters only for results that are far beyond the codes.
+* Where all three scales of an int16 add are powers of two, LiteRT shifts the input with the smaller scale right to the
+  scale of the result, with ties away from 0, and the sum saturates. TFLM takes the row ``tflite-double`` there as well.
+* QUANTIZE of LiteRT and TFLM, other than by XNNPACK, casts to int32 before it clamps, so +inf and values of 2**31 steps
+  or more become the lowest code; `quantize` gives the highest.
+* onnxruntime's QLinearAdd without AVX2 has no fused steps, and on ARM it is the row ``qnnpack``: read, not run.
+* TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 """
 
 from qops.rules.accumulators import integers, requantize
