@@ -28,7 +28,7 @@ def test_a_notebook_for_the_browser_installs_what_it_imports_first(path):
 def test_only_a_wheel_for_that_pyodide_is_taken(tmp_path):
     (tmp_path / "qops-0.1.0-cp311-cp311-linux_x86_64.whl").touch()
     for name in ("qops-0.1.0-cp311-cp311-linux_x86_64.whl", f"qops-0.1.0-{browser.TAG}.whl"):
-        with pytest.raises(SystemExit, match="is no wheel of qops for Pyodide"):
+        with pytest.raises(SystemExit, match="is not a wheel of qops for Pyodide"):
             browser.build(tmp_path / name, stage.NOTEBOOKS, tmp_path / "lite", tmp_path / "site")
     build = (ROOT / "tests/pyodide/build.py").read_text("utf-8")
     assert f'PLATFORM = "{browser.TAG.rpartition("-")[2]}"' in build
