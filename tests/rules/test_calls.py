@@ -72,3 +72,17 @@ def test_more_kinds_of_calls_than_are_kept_stay_right():
         for zero in range(300):
             got = rules.requantize(X[:3], "tflite-double", scale=1.0, zero_point=zero, dtype=np.int32)
             assert got.tolist() == (X[:3] + zero).tolist(), turn
+
+
+def test_quantize_refuses_nan_and_odd_numbers_at_the_second_call_too():
+    x, out = np.linspace(-3, 3, 99, dtype=np.float32), np.full(99, 7, np.uint8)
+    want = rules.quantize(x.tolist(), "inv-even", scale=0.1, zero_point=3)
+    for _ in range(2):
+        np.testing.assert_array_equal(rules.quantize(x, "inv-even", scale=0.1, zero_point=3), want)
+        with pytest.raises(ValueError, match=r"^x: has NaN"):
+            rules.quantize(np.float32([1, np.nan] * 49 + [0]), "inv-even", scale=0.1, zero_point=3, out=out)
+        assert (out == 7).all()
+        with pytest.raises(TypeError, match=r"^zero_point: "):
+            rules.quantize(x, "inv-even", scale=0.1, zero_point=3.0)
+        with pytest.raises(TypeError, match=r"^out: "):
+            rules.quantize(x, "inv-even", scale=0.1, zero_point=3, out=out.astype(np.int8))

@@ -3,7 +3,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from qops._kernels.core.pair_stage import PairCodes
-from qops._kernels.core.rows import Codes
+from qops._kernels.core.rows import Codes, FloatCodes
 
 class KnownCodes:
     def keep(
@@ -31,6 +31,14 @@ class KnownCodes:
         qmax: object,
         in_zero_point: object,
         axis: object,
+    ) -> NDArray[Any] | None: ...
+
+class KnownQuantizers:
+    def keep(
+        self, run: FloatCodes, rule: object, scale: object, zero_point: object, dtype: object, typenum: int
+    ) -> None: ...
+    def __call__(
+        self, x: object, out: object, rule: object, scale: object, zero_point: object, dtype: object
     ) -> NDArray[Any] | None: ...
 
 class KnownPairs:
