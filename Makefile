@@ -31,7 +31,7 @@ analysis: dev  ## the main job: error of the quantized ops on real data -> build
 test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=avx512: fail where that tier is missing
 	$(BIN)/python -m pytest
 
-exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: some minutes
+exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: a minute or two
 	QOPS_EXHAUSTIVE=20000000 $(BIN)/python -m pytest tests/rules/test_c_source.py
 
 lint: dev  ## style (ruff, cython-lint), types (mypy), and the kernels compiled by clang too, if it is there

@@ -40,6 +40,7 @@ CASES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Setting the dtype")  # numpy 2.5 would rather not
 @pytest.mark.parametrize(("name", "number", "array"), CASES)
 def test_a_number_that_retypes_an_array_is_harmless(name, number, array):
     """It does so when it is asked for its value: a loop that had looked at the array would take it for another."""
