@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from ops import on_every_tier
 
 import qops
+from qops._kernels.frontdoor.quantize import dequantize_integers
 from qops.frontdoor.quantize import BOUND_QUANTIZE
 
 RANGES = sorted(
@@ -279,3 +280,10 @@ def test_quantize_then_dequantize_within_bound(ends, x):
     t = qops.quantize(x, lo, hi)
     off = np.abs(qops.dequantize(t).astype(float) - x)
     assert (off <= BOUND_QUANTIZE * t.scale + max(-t.min, t.max) * 2**-21).all()
+
+
+@pytest.mark.parametrize("ends", [(-1.0, 2.0), (0.5, 2.0), (-3.0, -1.0), (0.0, 1e-30)])
+def test_dequantize_integers_are_what_the_loop_uses(ends):
+    k = {name: np.float32(value) for name, value in dequantize_integers(*ends).items()}
+    expected = (ALL_CODES - k["zero_point"]) * k["scale"] + k["base"]
+    np.testing.assert_array_equal(qops.dequantize((ALL_CODES, *ends)), expected, strict=True)

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from importlib import import_module
 
 import imports
@@ -87,3 +88,14 @@ def test_stubs_agree_with_their_compiled_modules(name):
 def test_every_kernel_has_a_stub_and_every_stub_a_kernel():
     assert imports.modules("pyi") == KERNELS
     assert "frontdoor.add" in KERNELS
+
+
+def test_integers_of_every_prepare_step_are_used():
+    """Porters print them: a test computes codes from them, or a tool gives them out."""
+    files = [*(imports.ROOT / "tests").glob("*/test_*.py"), *(imports.ROOT / "qops").glob("*/*.py")]
+    texts = [path.read_text() for path in files]
+    steps = {(kernel, name) for kernel in KERNELS for name in stubbed(kernel) if name.endswith("_integers")}
+    assert ("nnlib.quantize", "quantize_integers") in steps
+    for kernel, name in steps:
+        room, words = f"qops._kernels.{kernel.split('.')[0]}", re.compile(rf"\b{name}\b")
+        assert any(room in text and words.search(text) for text in texts), f"{kernel}.{name}"

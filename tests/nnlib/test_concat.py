@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ops import on_every_tier
 
 from qops import nnlib
+from qops._kernels.nnlib.recode import to_hull_integers
 
 numbers = st.one_of(st.floats(-64, 64, width=32), st.floats(-(2.0**-8), 2.0**-8, width=32))
 ranges = st.tuples(numbers, numbers).map(sorted).map(tuple)
@@ -72,3 +73,11 @@ def test_parts_without_elements():
     t = nnlib.quantized_concat_8([(CODES[:, :0], -4.0, 1.0), (CODES, 0.0, 1.0)])
     assert t.data.shape == (2, 128)
     assert t.min == -4.0
+
+
+def test_integers_are_what_the_loop_uses():
+    row = to_hull_integers((-1.0, 2.0), (-3.0, 3.0), True)
+    moved = (CODES + np.int64(row["offset"])) * row["multiplier"]
+    codes = np.clip((moved + (1 << row["right_shift"] >> 1) >> row["right_shift"]) + row["zero"], 0, 255)
+    t = nnlib.quantized_concat_8([(CODES, -1.0, 2.0), (CODES, -3.0, 3.0)])
+    np.testing.assert_array_equal(t.data[:, :128], codes)

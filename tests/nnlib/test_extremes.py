@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ops import on_every_tier
 
 from qops import nnlib
+from qops._kernels.nnlib.recode import to_range_integers
 
 numbers = st.one_of(st.floats(-64, 64, width=32), st.floats(-1, 1, width=32))
 ranges = st.tuples(numbers, numbers).map(sorted).map(tuple)
@@ -47,3 +48,11 @@ def test_refusals_change_nothing(op):
             op(*((codes, 0.0, 1.0) for codes in operands), out=out[:1])
     assert (out == 7).all()
     assert op((A, 0.0, 1.0), (B[1:2], 0.0, 1.0)).data.shape == (1, 256)
+
+
+def test_integers_are_what_the_loop_uses():
+    row = to_range_integers((-1.0, 2.0), (-3.0, 3.0))
+    moved = (A + np.int64(row["offset"])) * row["multiplier"]
+    codes = np.clip((moved + (1 << row["right_shift"] >> 1) >> row["right_shift"]) + row["zero"], 0, 255)
+    t = nnlib.quantized_maximum_8((A, -1.0, 2.0), (np.zeros_like(A), -3.0, 3.0))
+    np.testing.assert_array_equal(t.data, codes)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ops import on_every_tier
 
 from qops import nnlib
+from qops._kernels.nnlib.mul import mul_8x8to8_integers
 
 numbers = st.one_of(st.floats(-64, 64, width=32), st.floats(-(2.0**-10), 2.0**-10, width=32))
 ranges = st.tuples(numbers, numbers).map(sorted).map(tuple)
@@ -81,3 +82,16 @@ def test_a_range_beyond_float32_is_refused_and_changes_nothing(op, shape):
     with pytest.raises(ValueError, match=r"^a, b: the product of the ranges .* beyond float32"):
         op(a, a, out=out)
     assert (out == 7).all()
+
+
+@pytest.mark.parametrize(("x", "y"), [((-1.0, 2.0), (0.0, 3.0)), ((-5.0, 0.25), (-0.5, 7.0))])
+def test_integers_are_what_the_loop_uses(x, y):
+    a, b = np.meshgrid(*[np.arange(256, dtype=np.uint8)] * 2)
+    zero = {name: round(-lo * 255 / (hi - lo)) for name, (lo, hi) in {"a": x, "b": y}.items()}
+    products = (np.int64(a) - zero["a"]) * (np.int64(b) - zero["b"])
+    k = mul_8x8to8_integers(x, y, products.min(), products.max())
+    assert k["zeros"] == zero
+    codes = np.minimum((products * k["multiplier"] + k["offset"] >> k["right_shift"]) & 0xFFFF, 255)
+    t = nnlib.quantized_mul_8x8to8((a, *x), (b, *y))
+    np.testing.assert_array_equal(t.data, codes)
+    assert t[1:] == (k["min"], k["max"])

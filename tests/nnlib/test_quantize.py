@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ops import on_every_tier
 
 from qops import nnlib
+from qops._kernels.nnlib.quantize import quantize_integers
 
 many = settings(max_examples=200, deadline=None)
 any_float = st.floats(width=32, allow_nan=True, allow_infinity=True)
@@ -116,3 +117,15 @@ BAD = [
 def test_bad_input_is_refused(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call()
+
+
+@pytest.mark.parametrize("ends", [(-1.0, 2.0), (0.0, 100.0), (-3.0, 0.0)])
+def test_integers_are_what_the_loop_uses(ends):
+    k = quantize_integers(*ends)
+    x = np.linspace(*ends, 1001, dtype=np.float32)
+    exponents = x.view(np.uint32) >> 23 & 0xFF
+    mantissas = np.int64(x.view(np.uint32) & 0x7FFFFF | 0x800000) >> np.minimum(k["common_exponent"] - exponents, 31)
+    codes = np.minimum((np.where(x < 0, -mantissas, mantissas) + k["offset"]) * k["scaling"] >> 16, 65535) >> 8
+    t = nnlib.quantize(x, *ends)
+    np.testing.assert_array_equal(t.data, codes)
+    assert t[1:] == (k["min"], k["max"])
