@@ -14,6 +14,8 @@ explain, vectors                                    which rule made these intege
 `nnlib`, `tensorflow`, `onednn` and `onnx` are what real systems compute, bit for bit; `rules` their roundings by name.
 """
 
+import sys
+
 try:
     from qops._kernels.core.tiers import name as isa_tier
 except ModuleNotFoundError as missing:
@@ -39,11 +41,13 @@ from qops.tools.explain import explain
 from qops.tools.explanation import Explanation
 from qops.tools.vectors import Vectors, vectors
 
-for _room in (affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow):
-    for _type in vars(_room).values():
-        if hasattr(_type, "_fields"):  # help() of a named tuple shows the types of its fields as they are written
-            _written = {word: getattr(t, "__forward_arg__", t) for word, t in _type.__annotations__.items()}
-            _type.__new__.__annotations__ = _written
+for _name, _module in [*sys.modules.items()]:
+    if _name.startswith("qops.") and "._" not in _name:
+        vars(_module)["__dir__"] = vars(_module).get("__all__", []).copy  # what completion and help() show
+        for _type in vars(_module).values():
+            if hasattr(_type, "_fields"):  # help() of a named tuple shows the types of its fields as they are written
+                _written = {word: getattr(t, "__forward_arg__", t) for word, t in _type.__annotations__.items()}
+                _type.__new__.__annotations__ = _written
 
 __version__ = "0.1.0"
 
@@ -84,4 +88,4 @@ __all__ = [
     "tensorflow",
     "vectors",
 ]
-__dir__ = __all__.copy  # what completion offers
+__dir__ = __all__.copy

@@ -27,7 +27,6 @@ from qops._kernels.core.affine import line as _line
 from qops._kernels.core.codes import learn_codes as _learn_codes
 
 __all__ = ["TABLE", "CodeType", "of", "of_dtype"]
-__dir__ = __all__.copy  # what completion offers
 
 
 class CodeType(NamedTuple):

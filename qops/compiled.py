@@ -7,7 +7,6 @@ from functools import update_wrapper
 from typing import Any, TypeVar, cast
 
 __all__ = ["compiled"]
-__dir__ = __all__.copy  # what completion offers
 
 _Public = TypeVar("_Public", bound=Callable[..., Any])
 

@@ -21,7 +21,6 @@ __all__ = [
     "multiply_shift",
     "quantize_multiplier",
 ]
-__dir__ = __all__.copy  # what completion offers
 
 SingleRounding: TypeAlias = Literal["floor", "truncate", "half_up", "half_away", "half_even"]
 Rounding: TypeAlias = SingleRounding | Literal["gemmlowp", "hvx"]

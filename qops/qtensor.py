@@ -61,7 +61,6 @@ __all__ = [
     "span",
     "tensor",
 ]
-__dir__ = __all__.copy  # what completion offers
 
 _IS_NO_ARRAY = "a QTensor is no array: take .data for its codes or .dequantize() for its real values"
 

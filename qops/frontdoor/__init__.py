@@ -18,4 +18,3 @@ __all__ = [
     "requantize",
     "sub",
 ]
-__dir__ = __all__.copy  # what completion offers

@@ -59,4 +59,3 @@ __all__ = [
     "vpmovzxbw",
     "vpmulhrsw",
 ]
-__dir__ = __all__.copy  # what completion offers

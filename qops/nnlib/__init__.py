@@ -122,4 +122,3 @@ __all__ = [
     "requantize_u8",
     "rounding_divide_by_pot",
 ]
-__dir__ = __all__.copy  # what completion offers

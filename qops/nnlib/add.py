@@ -10,6 +10,8 @@ from qops.nnlib._checks import both_ends
 from qops.nnlib.add_node import Form, QuantizedAdd8p8to8, known_form
 from qops.qtensor import QTensor, TensorLike
 
+__all__ = ["quantized_add_8p8to8", "quantized_add_8p8to8_integers"]
+
 
 def quantized_add_8p8to8(
     a: TensorLike,

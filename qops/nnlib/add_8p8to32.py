@@ -11,6 +11,8 @@ from qops._kernels.nnlib import add_8p8to32 as kernels
 from qops.nnlib._checks import two
 from qops.qtensor import S32, QTensor, TensorLike, tensor
 
+__all__ = ["quantized_add_8p8to32", "weighed"]
+
 
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """QuantizedAdd_8p8to32 of today: ``c = ka * (a - za) + kb * (b - zb)``, exact.

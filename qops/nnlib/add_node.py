@@ -16,6 +16,8 @@ from qops.nnlib._checks import Checked, two
 from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
 from qops.qtensor import U8, QTensor, TensorLike, choice, real, tensor
 
+__all__ = ["Form", "QuantizedAdd8p8to8", "QuantizedSub8p8to8D32", "known_form"]
+
 Form: TypeAlias = Literal["op", "flat", "spec", "d32"]
 
 CODES = TABLE["u8"]

@@ -9,6 +9,8 @@ from typing import TypeAlias
 
 from qops._kernels.nnlib.ranges import f32, moved
 
+__all__ = ["Ends", "Guess", "chosen", "retried", "widened"]
+
 Ends: TypeAlias = tuple[float, float]
 
 MORE, SPARE, NARROWEST = f32(1.2), f32(0.15), f32(1e-4)

@@ -13,6 +13,8 @@ from qops._kernels.nnlib.ranges import f32, step_32
 from qops.nnlib._checks import Checked, two
 from qops.qtensor import S32, U8, QTensor, TensorLike, tensor
 
+__all__ = ["quantized_bias_add_8p8to32", "quantized_bias_add_32p32to32"]
+
 _WIDEST = 2.0**110  # times 2**18, the width of the output range, this is beyond float32
 
 

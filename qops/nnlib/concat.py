@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from qops._kernels.nnlib.concat import concat
 from qops.qtensor import QTensor, TensorLike
 
+__all__ = ["quantized_concat_8", "quantized_concat_8_ref"]
+
 
 def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] | None = None) -> QTensor:
     """QuantizedConcat_8: tensors side by side along the last axis, recoded into a range that holds those of all.

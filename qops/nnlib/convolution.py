@@ -11,6 +11,8 @@ from qops._kernels.product.mul import product_max
 from qops.nnlib.quantize_number import quantize_int
 from qops.qtensor import U8, QTensor, TensorLike, into, operands, put, tensor
 
+__all__ = ["quantized_conv2d_8x8to32"]
+
 
 def quantized_conv2d_8x8to32(
     x: TensorLike, w: TensorLike, stride: tuple[int, int], padding: str, *, out: NDArray[np.int32] | None = None

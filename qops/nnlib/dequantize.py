@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from qops._kernels.nnlib import quantize as kernels
 from qops.qtensor import F32, S32, U8, TensorLike, operand, output
 
+__all__ = ["dequantize", "dequantize_qint32_f"]
+
 
 def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
     """Dequantize: ``(q - zero) * step``, rounded once to float32, ties away from zero.

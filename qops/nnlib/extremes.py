@@ -9,6 +9,8 @@ from qops._kernels.nnlib import recode as kernels
 from qops.nnlib._checks import Checked, two
 from qops.qtensor import U8, QTensor, TensorLike, real, tensor
 
+__all__ = ["quantized_maximum_8", "quantized_minimum_8"]
+
 
 def quantized_minimum_8(
     a: TensorLike,

@@ -10,6 +10,8 @@ from qops._kernels.product.mul import product_max
 from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import U8, QTensor, TensorLike, into, operands, put, tensor
 
+__all__ = ["quantized_matmul_8x8to32"]
+
 
 def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """QuantizedMatMul_8x8to32: the matrix product of ``a - za`` and ``b - zb``, modulo 2**32.

@@ -12,6 +12,8 @@ from qops._kernels.nnlib.ranges import f32, level
 from qops.nnlib._checks import Checked, two
 from qops.qtensor import S32, U8, QTensor, TensorLike, tensor
 
+__all__ = ["quantized_mul_8x8to8", "quantized_mul_8x8to32"]
+
 
 def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """QuantizedMul_8x8to32: ``c = (a - za) * (b - zb) * 128``, exact.

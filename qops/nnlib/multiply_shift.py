@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.nnlib import requantize as kernels
 from qops.qtensor import S32, array, int32, integer, output, real
 
+__all__ = ["MultiplierBelowOne", "mul_by_quantized_multiplier", "multiplier_below_one", "rounding_divide_by_pot"]
+
 
 class MultiplierBelowOne(NamedTuple):
     """A factor in (0, 1) as ``multiplier / 2**(31 + right_shift)``.

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from qops._kernels.nnlib import pooling as kernels
 from qops.qtensor import QTensor, TensorLike
 
+__all__ = ["quantized_avg_pool_8", "quantized_max_pool_8"]
+
 
 def quantized_max_pool_8(
     x: TensorLike,

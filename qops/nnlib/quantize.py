@@ -12,6 +12,8 @@ from qops._kernels.core.range import range_float
 from qops._kernels.nnlib import quantize as kernels
 from qops.qtensor import F32, U8, QTensor, array, output, span, tensor
 
+__all__ = ["auto_quantize", "auto_quantize_ref", "quantize", "quantize_ref"]
+
 
 def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
     """Quantize: as `quantize_ref`, but in integers of about 19 bits, which is how the vector unit does it.

@@ -11,6 +11,8 @@ from qops._kernels.nnlib import quantize as kernels
 from qops._kernels.nnlib.ranges import f32
 from qops.qtensor import F32, S32, QTensor, array, output, span, tensor
 
+__all__ = ["quantize_int32"]
+
 
 def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Quantize_int32: ``c = sat_s32(trunc(v + copysign(0.5, v)))``, ``v = x * (2**24 / (2 * limit))``.

@@ -6,6 +6,8 @@ from qops._kernels.nnlib import ranges as kernels
 from qops.codes import TABLE
 from qops.qtensor import real, span
 
+__all__ = ["HIGHEST", "quantize_int", "quantize_uint", "quantize_uint8"]
+
 HIGHEST = TABLE["u8"].highest
 
 

@@ -7,6 +7,16 @@ from typing import NamedTuple
 from qops._kernels.nnlib import ranges as kernels
 from qops.qtensor import integer, span
 
+__all__ = [
+    "AdjustedRange",
+    "LevelZero",
+    "MovedRange",
+    "adjust_minmax_fixed",
+    "adjust_minmax_for_zero",
+    "adjust_range",
+    "level_zero",
+]
+
 
 class AdjustedRange(NamedTuple):
     """A range with 0 on a code.

@@ -9,6 +9,8 @@ from qops._kernels.core.clamp import clamp
 from qops.nnlib.quantize_number import HIGHEST, quantize_uint8
 from qops.qtensor import U8, QTensor, TensorLike, operand, output, real, tensor
 
+__all__ = ["quantized_clamp_8", "quantized_neg_8", "quantized_relu_8", "quantized_relux_8"]
+
 
 def quantized_relu_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
     """QuantizedRelu_8: ``max(q, zero)``, with zero the `quantize_uint8` of 0.

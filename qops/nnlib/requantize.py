@@ -13,6 +13,8 @@ from qops._kernels.nnlib import requantize as kernels
 from qops.nnlib.ranges import adjust_range
 from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, span
 
+__all__ = ["quantize_down_and_shrink_range_32to8", "requantization_range_32", "requantize_8to8", "requantize_32to8"]
+
 
 def requantization_range_32(t: TensorLike) -> tuple[float, float]:
     """RequantizationRange_32: ``level * min(0, lowest code)`` and ``level * max(0, highest code)``.

@@ -14,6 +14,8 @@ from qops._kernels.nnlib.ranges import f32, step_32
 from qops.codes import TABLE
 from qops.qtensor import S32, QTensor, TensorLike, operand, output, read_as, span
 
+__all__ = ["quantize_down_and_shrink_range_32to16", "requantize_32to16"]
+
 BALANCED = read_as("s16_balanced")
 HALF = TABLE["s16_balanced"].steps // 2  # on each side of 0
 S16 = np.dtype(np.int16).num

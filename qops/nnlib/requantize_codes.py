@@ -9,6 +9,8 @@ from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
 from qops.qtensor import S32, U8, array, int32, output, real, span
 
+__all__ = ["requantize_i32", "requantize_i32_scalar", "requantize_u8"]
+
 
 def requantize_i32(
     x: ArrayLike, level: float, min: float, max: float, *, out: NDArray[np.uint8] | None = None

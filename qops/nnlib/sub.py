@@ -9,6 +9,8 @@ from qops.nnlib.add_8p8to32 import weighed
 from qops.nnlib.add_node import QuantizedSub8p8to8D32
 from qops.qtensor import QTensor, TensorLike
 
+__all__ = ["quantized_sub_8p8to8_d32", "quantized_sub_8p8to32"]
+
 
 def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """QuantizedSub_8p8to32: ``c = ka * (a - za) - kb * (b - zb)``, exact.

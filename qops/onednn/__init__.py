@@ -58,4 +58,3 @@ __all__ = [
     "unsafe_pairs",
     "workflow",
 ]
-__dir__ = __all__.copy  # what completion offers

@@ -38,7 +38,6 @@ __all__ = [
     "quantize_weights",
     "weights_factor",
 ]
-__dir__ = __all__.copy  # what completion offers
 
 ACTIVATION_TOP, WEIGHT_TOP = codes.TABLE["u8"].highest, codes.TABLE["s8"].highest
 """The codes of R. Activations are not negative and use all of u8; weights are symmetric."""

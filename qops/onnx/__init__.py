@@ -21,4 +21,3 @@ __all__ = [
     "qlinear_matmul",
     "quantize_linear",
 ]
-__dir__ = __all__.copy  # what completion offers

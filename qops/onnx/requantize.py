@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from qops._kernels.core import rows
 from qops.onnx._checks import ends
 
+__all__ = ["combined_scale", "requantize"]
+
 
 def combined_scale(first: NDArray[Any], second: NDArray[Any], last: NDArray[Any], names: str) -> NDArray[Any]:
     """Give ``first * second / last``, rounded to the type of the scales after each operation."""

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from qops._kernels.product.axes import Axis
 from qops.qtensor import choice, int32
 
+__all__ = ["Attributes", "window"]
+
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 

@@ -59,4 +59,3 @@ __all__ = [
     "reduced_multiplier",
     "requantize",
 ]
-__dir__ = __all__.copy  # what completion offers

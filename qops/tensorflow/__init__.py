@@ -58,4 +58,3 @@ __all__ = [
     "uniform_quantized_dot",
     "uniform_requantize",
 ]
-__dir__ = __all__.copy  # what completion offers

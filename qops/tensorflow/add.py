@@ -11,6 +11,8 @@ from qops.qtensor import S32, QTensor, TensorLike, output, tensor
 from qops.tensorflow._checks import STEPS, operands, shape_text
 from qops.tensorflow.broadcast import collapsed, repeated
 
+__all__ = ["quantized_add", "quantized_bias_add"]
+
 
 def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Add two uint8 tensors into int32 codes.

@@ -9,6 +9,8 @@ from qops._kernels.tensorflow import batch_norm as kernels
 from qops.qtensor import QTensor, TensorLike, flag, into, put
 from qops.tensorflow._checks import STEPS, number, operands, shape_text
 
+__all__ = ["quantized_batch_norm_with_global_normalization"]
+
 LIMIT = 2.0**20
 
 

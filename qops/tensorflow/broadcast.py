@@ -8,6 +8,8 @@ import numpy as np
 
 from qops.tensorflow._checks import Checked, shape_text
 
+__all__ = ["collapsed", "repeated"]
+
 
 def collapsed(x: tuple[int, ...], y: tuple[int, ...], nothing: str) -> list[str]:
     """Tell which operand repeats along each axis: "x", "y", or "" for neither.

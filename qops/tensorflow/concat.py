@@ -12,6 +12,8 @@ from qops._kernels.tensorflow.ends import checked, flushed
 from qops.qtensor import QTensor, TensorLike, integer, tensor
 from qops.tensorflow._checks import STEPS, STEPS_32, Checked, operands, shape_text
 
+__all__ = ["quantized_concat"]
+
 
 def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDArray[Any] | None = None) -> QTensor:
     """Put tensors side by side along an axis, recoded into a range that holds all of theirs.

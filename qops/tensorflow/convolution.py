@@ -14,6 +14,8 @@ from qops.qtensor import QTensor, TensorLike, into, put, tensor
 from qops.tensorflow._checks import STEPS, operands
 from qops.tensorflow.window import placed
 
+__all__ = ["quantized_conv2d"]
+
 
 def quantized_conv2d(
     input: TensorLike,

@@ -12,6 +12,8 @@ from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import F32, TensorLike, flag, integer, output, parts
 from qops.tensorflow._checks import MODES, TYPES, check_axis, codes_of, numbers, one_of, ranges_of, slices
 
+__all__ = ["dequantize"]
+
 WAYS = {"MIN_COMBINED": kernels.MIN_COMBINED, "MIN_FIRST": kernels.MIN_FIRST, "SCALED": kernels.SCALED}
 STEPS_OF = {row.dtype.itemsize: row.steps for row in TYPES.values()}
 CANCELS = 2.0**-101  # below this a sum with min may be too small for a normal float32

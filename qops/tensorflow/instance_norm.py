@@ -9,6 +9,8 @@ from qops._kernels.core import rows
 from qops.qtensor import U8, QTensor, TensorLike, flag, output
 from qops.tensorflow._checks import STEPS, number, operands
 
+__all__ = ["quantized_instance_norm"]
+
 F32 = np.float32
 ALL_CODES = np.arange(STEPS + 1, dtype=F32)
 

@@ -13,6 +13,8 @@ from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops.qtensor import QTensor, TensorLike, flag, into, put, tensor
 from qops.tensorflow._checks import STEPS, operands, shape_text
 
+__all__ = ["quantized_matmul"]
+
 
 def quantized_matmul(
     a: TensorLike,

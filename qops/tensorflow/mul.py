@@ -11,6 +11,8 @@ from qops.qtensor import S32, QTensor, TensorLike, output, tensor
 from qops.tensorflow._checks import STEPS, operands, typenums_of
 from qops.tensorflow.broadcast import collapsed, repeated
 
+__all__ = ["quantized_mul"]
+
 KINDS = ("quint8",)
 TYPENUMS = typenums_of(KINDS)
 

@@ -15,6 +15,8 @@ from qops.qtensor import QTensor, TensorLike, check_out, flag
 from qops.tensorflow._checks import one_of, operands, passed_on, typenums_of
 from qops.tensorflow.window import PADDINGS
 
+__all__ = ["quantized_avg_pool", "quantized_max_pool"]
+
 KINDS = ("quint8", "qint8")
 TYPENUMS = typenums_of(KINDS)
 

@@ -11,6 +11,8 @@ from qops._kernels.tensorflow import quantize as kernels
 from qops.qtensor import F32, QTensor, array, flag, integer, output, read_as
 from qops.tensorflow._checks import AFFINE, MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
 
+__all__ = ["quantize_v2"]
+
 WAYS = {
     ("MIN_COMBINED", "HALF_AWAY_FROM_ZERO"): kernels.MIN_COMBINED,
     ("MIN_FIRST", "HALF_AWAY_FROM_ZERO"): kernels.MIN_FIRST,

@@ -11,6 +11,8 @@ from qops._kernels.tensorflow.relu import cut
 from qops.qtensor import QTensor, TensorLike, output
 from qops.tensorflow._checks import one_of, operands, passed_on, typenums_of
 
+__all__ = ["quantized_relu", "quantized_relu6"]
+
 KINDS = ("quint8", "qint32")
 TYPENUMS = typenums_of(KINDS)
 

@@ -13,6 +13,8 @@ from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import U8, QTensor, TensorLike, output, parts, tensor
 from qops.tensorflow._checks import STEPS, STEPS_32, TYPES, codes_of, ends, one_of, operands
 
+__all__ = ["quantize_down_and_shrink_range", "requantization_range", "requantize"]
+
 
 def requantize(
     input: TensorLike,

@@ -11,6 +11,8 @@ from qops._kernels.core import rows
 from qops.qtensor import QTensor, TensorLike, output, parts, tensor
 from qops.tensorflow._checks import TYPES, codes_of, number, numbers, one_of
 
+__all__ = ["requantization_range_per_channel", "requantize_per_channel"]
+
 KINDS = ("quint8", "qint8")
 
 

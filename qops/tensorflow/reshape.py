@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from qops.qtensor import QTensor, TensorLike, as_array
 from qops.tensorflow._checks import operands, passed_on
 
+__all__ = ["quantized_reshape"]
+
 
 def quantized_reshape(tensor: TensorLike, shape: ArrayLike) -> QTensor:
     """Give codes another shape. Neither they nor the range change.

@@ -12,6 +12,8 @@ from qops._kernels.tensorflow.resize_bilinear import resize
 from qops.qtensor import TensorLike, as_array, flag, int32, into, parts, put
 from qops.tensorflow._checks import ends, passed_on, shape_text
 
+__all__ = ["quantized_resize_bilinear"]
+
 KINDS = {"uint8": (np.int32, 7), "int32": (np.int64, 30), "float32": (np.float32, 0)}
 """The type in which the results for each type are computed, and how many bits the weights have."""
 F32 = np.float32

@@ -15,6 +15,8 @@ from qops.qtensor import S32, broadcast_shape, output
 from qops.tensorflow._checks import codes_of, each_slice
 from qops.tensorflow._uniform import HIGHEST, LOWEST, Affine, ends, given, integers, scaling
 
+__all__ = ["uniform_quantized_add", "uniform_quantized_clip_by_value"]
+
 
 def uniform_quantized_add(
     lhs: NDArray[np.int32],

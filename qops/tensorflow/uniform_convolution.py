@@ -14,6 +14,8 @@ from qops.qtensor import S32, check_out, int32, integer
 from qops.tensorflow._checks import codes_of, one_of, shape_text
 from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
 
+__all__ = ["uniform_quantized_convolution"]
+
 PADDINGS = ("EXPLICIT", "SAME", "VALID")
 TENSORS = {"input": ("batch", "feature"), "kernel": ("output_feature", "input_feature"), "output": ("batch", "feature")}
 KEYS = {f"{t}_{n}_dimension": 0 for t in TENSORS for n in TENSORS[t]} | {f"{t}_spatial_dimensions": () for t in TENSORS}

@@ -11,6 +11,8 @@ from qops.qtensor import S32, check_out
 from qops.tensorflow._checks import codes_of, shape_text
 from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
 
+__all__ = ["uniform_quantized_dot"]
+
 LARGEST_EXACT = 2**24  # every integer up to it is a float32
 
 

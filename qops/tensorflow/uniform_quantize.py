@@ -14,6 +14,8 @@ from qops.qtensor import F32, array, output
 from qops.tensorflow._checks import TYPES, codes_of, each_slice, one_of
 from qops.tensorflow._uniform import ends, given
 
+__all__ = ["uniform_dequantize", "uniform_quantize"]
+
 KINDS = ("qint8", "quint8", "qint32")
 NARROWEST = 2.0**-124  # below this a scale times a half is no normal float32, which TensorFlow makes 0
 

@@ -12,6 +12,8 @@ from qops.qtensor import output
 from qops.tensorflow._checks import TYPES, codes_of, each_slice, one_of
 from qops.tensorflow._uniform import ends, given, scaling
 
+__all__ = ["uniform_requantize"]
+
 FARTHEST = 2**31 - 128  # zero point whose distance from every int8 code int32 holds
 
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from qops._kernels.product.window import Window
 from qops.tensorflow._checks import one_of
 
+__all__ = ["PADDINGS", "placed"]
+
 PADDINGS = ("SAME", "VALID")
 
 
