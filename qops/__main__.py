@@ -11,14 +11,15 @@ import os
 import re
 import sys
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from qops.rules import TABLE, emit
-from qops.tools.add_forms import FORMS
+from qops.rules import TABLE, Rule, emit
+from qops.tools.add_forms import FORMS, Form
 from qops.tools.add_vectors import add_vectors
-from qops.tools.dump import read_dump
+from qops.tools.dump import NAMES, read_dump
 from qops.tools.explain import explained
 from qops.tools.formats import FORMATS, VectorSet, write
 from qops.tools.page import page_of
@@ -26,6 +27,10 @@ from qops.tools.progress import Progress
 from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors
 
+_DUMP = """\
+What a dump of each kind holds: the names before the semicolon, and those of the
+others that the op has. A scale of requantize is given as scale, or as what it is
+made of, in_scale, w_scale and out_scale."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 
 
@@ -75,12 +80,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog="The exit code is 0; 1 if no rule fits or a check fails; 2 for bad input.",
     )
     commands = parser.add_subparsers(required=True, metavar="command")
-    explain = _command(commands, "explain", "tell which rules made the integers of a device")
+    explain = _command(commands, "explain", "tell which rules made the integers of a device", _listed(_DUMP, NAMES))
     explain.add_argument(
         "dump",
         type=Path,
-        help="an .npz or .json file with the input (acc, or a and b, or x), the result y, the scales and zero points, "
-        "and the kind of op if it is not requantize",
+        help="an .npz or .json file with the names below, and the kind of op if it is not requantize",
     )
     explain.add_argument(
         "--probe", type=Path, metavar="FILE.npz", help="write inputs that tell the rules apart which are still possible"
@@ -91,15 +95,15 @@ def _parser() -> argparse.ArgumentParser:
     explain.set_defaults(run=_explain)
     made = _command(commands, "vectors", "make test vectors that tell a rule from all others")
     kinds = made.add_subparsers(required=True, metavar="kind")
-    one = _command(kinds, "requantize", "make accumulators and the codes that a rule gives them")
-    _rule(one, list(TABLE), "--rule")
+    one = _command(kinds, "requantize", "make accumulators and the codes that a rule gives them", _rules(TABLE))
+    one.add_argument("--rule", required=True, choices=TABLE, metavar="NAME", help="a rule of the list below")
     one.add_argument("--scale", required=True, type=float, help="how many output steps an input step is")
     one.add_argument("--zero-point", type=int, default=0, help="code of real 0 (default: %(default)s)")
     types = ["int8", "uint8", "int16", "uint16"]
     one.add_argument("--dtype", default="int8", choices=types, help="type of the codes (default: %(default)s)")
     one.set_defaults(run=_requantize_vectors)
-    two = _command(kinds, "add", "make pairs of uint8 codes and the sums that an add gives them")
-    _rule(two, list(FORMS), "--rule")
+    two = _command(kinds, "add", "make pairs of uint8 codes and the sums that an add gives them", _rules(FORMS))
+    two.add_argument("--rule", required=True, choices=FORMS, metavar="NAME", help="a rule of the list below")
     for name, words in (
         ("a", "range of the first operand"),
         ("b", "range of the second operand"),
@@ -112,23 +116,38 @@ def _parser() -> argparse.ArgumentParser:
         kind.add_argument(
             "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder to write to (default: this one)"
         )
-    text = _command(commands, "emit", "write a rule of requantize in C")
-    _rule(text, list(TABLE), "rule")
+    text = _command(commands, "emit", "write a rule of requantize in C", _rules(TABLE))
+    text.add_argument("rule", choices=TABLE, metavar="NAME", help="a rule of the list below")
     text.set_defaults(run=_emit)
     own = _command(commands, "selftest", "check this installation: golden cases, and every SIMD tier of this CPU")
     own.set_defaults(run=lambda options: 0 if selftest() else 1)
     return parser
 
 
-def _command(commands: Any, name: str, words: str) -> argparse.ArgumentParser:
+def _command(commands: Any, name: str, words: str, end: str | None = None) -> argparse.ArgumentParser:
     """Add a command; the words stand in the list of commands, and begin its own help."""
-    made: argparse.ArgumentParser = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+    made: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=words,
+        description=f"{words[0].upper()}{words[1:]}.",
+        epilog=end,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     return made
 
 
-def _rule(parser: argparse.ArgumentParser, names: list[str], word: str) -> None:
-    options: dict[str, Any] = {"required": True} if word.startswith("-") else {}
-    parser.add_argument(word, choices=names, metavar="NAME", help=f"one of {', '.join(names)}", **options)
+def _rules(rules: dict[str, Rule] | dict[str, Form]) -> str:
+    return _listed("rules:", {name: row.systems for name, row in rules.items()})
+
+
+def _listed(title: str, rows: dict[str, str]) -> str:
+    """Give a line or more to each row; argparse would break names at their hyphens."""
+    wide = max(map(len, rows)) + 4
+    lines = (
+        fill(text, 80, initial_indent=f"  {name:<{wide - 2}}", subsequent_indent=" " * wide, break_on_hyphens=False)
+        for name, text in rows.items()
+    )
+    return "\n".join([title, *lines])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -155,7 +174,8 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
         return 141
     except (ValueError, TypeError, OSError) as why:
-        print(f"{parser.prog}: {why}", file=sys.stderr)
+        text = f"{why.filename}: {why.strerror}" if isinstance(why, OSError) and why.filename else why
+        print(f"{parser.prog}: {text}", file=sys.stderr)
         return 2
 
 

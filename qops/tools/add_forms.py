@@ -30,12 +30,15 @@ class Form(NamedTuple):
         Names of mistakes. A mistake is made if the integers hold its name with a value of 1.
     c : str
         The functions ``add_x`` and ``add_y`` in C, in which INTEGERS stands for the arguments.
+    systems : str
+        Who adds so.
     """
 
     x: Callable[[Integers, Wide, Wide], Wide]
     last: Callable[[Integers, Wide], Wide]
     flags: tuple[str, ...]
     c: str
+    systems: str
 
     def run(self, i: Integers, a: Codes, b: Codes) -> tuple[Wide, Codes]:
         """Give x and the codes."""
@@ -130,8 +133,26 @@ static int32_t add_y(int32_t x, INTEGERS)
 }
 """
 FORMS = {
-    "frontdoor": Form(_frontdoor_x, lambda i, x: _shift(i, x, i["right_shift"]), (_TRUNCATES,), _C_HEAD + _C_FRONTDOOR),
-    "nnlib-flat": Form(_flat_x, _flat_last, (_TRUNCATES, _NO_SAT), _C_HEAD + _C_FLAT),
-    "nnlib-spec": Form(_spec_x, _spec_last, (_TRUNCATES, _NO_WRAP), _C_HEAD + _C_SPEC),
+    "frontdoor": Form(
+        _frontdoor_x,
+        lambda i, x: _shift(i, x, i["right_shift"]),
+        (_TRUNCATES,),
+        _C_HEAD + _C_FRONTDOOR,
+        "qops.quantized_add_8p8to8 with a range",
+    ),
+    "nnlib-flat": Form(
+        _flat_x,
+        _flat_last,
+        (_TRUNCATES, _NO_SAT),
+        _C_HEAD + _C_FLAT,
+        "nnlib's QuantizedAdd_8p8to8, the kernel for operands of equal shapes",
+    ),
+    "nnlib-spec": Form(
+        _spec_x,
+        _spec_last,
+        (_TRUNCATES, _NO_WRAP),
+        _C_HEAD + _C_SPEC,
+        "nnlib's QuantizedAdd_8p8to8, the speculative kernel",
+    ),
 }
 """The adds by name."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qops.qtensor import as_array, choice, integer, number
 from qops.tools.seen import KINDS, Dump
 
-__all__ = ["dump_of", "read_dump"]
+__all__ = ["NAMES", "dump_of", "read_dump"]
 
 _PAIR = ("a_scale", "a_zp", "b_scale", "b_zp", "y_scale", "y_zp")
 _NEEDED = {  # numbers that must be given; requantize and quantize also need a scale, which is checked apart
@@ -45,6 +45,11 @@ _IN_FILES = {  # what a file must have: first the input
     **{"requantize": ("acc", "y", "zero_point"), "add": ("a", "y", "b"), "mul": ("a", "y", "b")},
     **{"quantize": ("x", "y"), "avgpool": ("x", "y")},
 }
+NAMES = {
+    kind: f"{', '.join(must)}; {', '.join(name for name in _OPTIONAL[kind] if name not in must)}"
+    for kind, must in ((kind, (*must, *_NEEDED[kind])) for kind, must in _IN_FILES.items())
+}
+"""What a file of each kind holds, in words."""
 _SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
 
 

@@ -11,6 +11,7 @@ import qops
 from qops import rules
 from qops.__main__ import main
 from qops.tools import progress
+from qops.tools.add_forms import FORMS
 
 PAIR = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
 OF_OTHER_DATA = {"gemmlowp-legacy"}
@@ -210,6 +211,25 @@ def test_the_command(rng, tmp_path, capsys):
     assert main(["explain", str(text)]) == 2
     assert "b: missing in dump.json" in capsys.readouterr().err
     assert main(["explain", str(tmp_path / "none.npz")]) == 2
+
+
+@pytest.mark.parametrize("words", [["emit"], ["vectors", "requantize"], ["vectors", "add"]])
+def test_help_lists_rules_by_names_that_can_be_copied(monkeypatch, capsys, words):
+    """No line ends within a name, and each rule says who uses it."""
+    monkeypatch.setenv("COLUMNS", "60")
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    table = FORMS if words[-1] == "add" else rules.TABLE
+    lines = capsys.readouterr().out.split("rules:\n")[1].splitlines()
+    listed = dict(line.split(maxsplit=1) for line in lines if line[2] != " ")
+    assert listed.keys() == table.keys()
+    assert all(row.systems.startswith(listed[name]) for name, row in table.items())
+
+
+def test_help_says_what_a_dump_holds(capsys):
+    with pytest.raises(SystemExit):
+        main(["explain", "--help"])
+    assert "\n  avgpool     x, y, kernel, zero_point; x_scale, y_scale, y_zp, qmin, qmax\n" in capsys.readouterr().out
 
 
 def test_progress_is_shown_on_a_terminal_after_a_second(monkeypatch, capsys):

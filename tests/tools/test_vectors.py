@@ -107,6 +107,13 @@ def test_negative_numbers_are_no_options(tmp_path, low):
     assert main(["vectors", "requantize", *words]) == 0
 
 
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    words = ["--rule", "fp32-even", "--scale", "0.5", "-o", str(tmp_path / "file")]
+    assert main(["vectors", "requantize", *words]) == 2
+    assert capsys.readouterr().err == f"python -m qops: {tmp_path / 'file'}: File exists\n"
+
+
 def test_a_rule_without_c_writes_nothing(tmp_path):
     found = replace(qops.vectors("tosa-inexact", scale=0.0033), rule="of-my-own")
     with pytest.raises(KeyError, match="of-my-own"):
