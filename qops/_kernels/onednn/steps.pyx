@@ -15,7 +15,7 @@ from libc.stdint cimport int32_t
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of
 from qops._kernels.core.maker cimport BLOCK
 from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport at_a_line
+from qops._kernels.core.walk cimport at_a_line, walk
 
 import numpy as np
 
@@ -54,10 +54,13 @@ ctypedef struct Step:
 
 ctypedef struct Work:
     Step *steps
-    Py_ssize_t count, block, size
-    const int32_t *s  # the sums that x is made of; NULL if x is there already
-    float *x
+    Py_ssize_t count, block
+    bint of_sums  # whether x holds int32 sums, or the floats themselves
     float *old
+    float *floats  # of a block
+    char *codes
+    int typenum, itemsize
+    FloatRow row
 
 cdef void convert(const int32_t *s, float *x, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i = convert__simd(tier(), s, x, n)
@@ -155,28 +158,32 @@ cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t n) noe
         fuse_old(x, old, s.factor, n)
 
 
-cdef void make_block(const Work *w, float *x, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+cdef void make_block(const Work *w, const int32_t *s, float *x, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Make the steps on the n elements from `first` on: of the sums s, if there are sums, else of x."""
     cdef Py_ssize_t i
-    if w.s != NULL:
-        convert(w.s + first, x, n)
+    if w.of_sums:
+        convert(s, x, n)
     for i in range(w.count):
         make_step(w.steps + i, x, w.old + first if w.old != NULL else NULL, n)
 
 
-# not in the stretches of `walk`: all steps are made on a block while it is in the nearest cache
-cdef void make_floats(const Work *w) noexcept nogil:
+cdef void make_floats(char** data, Py_ssize_t size, void* using) noexcept nogil:
+    """Make all steps on a block while it is in the nearest cache, then on the next."""
+    cdef const Work *w = <Work*>using
+    cdef float *x = <float*>data[0]
     cdef Py_ssize_t first
-    for first from 0 <= first < w.size by w.block:
-        make_block(w, w.x + first, first, min(w.block, w.size - first))
+    for first from 0 <= first < size by w.block:
+        make_block(w, <int32_t*>(x + first), x + first, first, min(w.block, size - first))
 
 
-cdef void make_codes(const Work *w, FloatRow row, int typenum, char *codes, int itemsize) noexcept nogil:
+cdef void make_codes(char** data, Py_ssize_t size, void* using) noexcept nogil:
     """Make codes of int32 sums. The floats of all blocks use the same memory, of one block."""
+    cdef const Work *w = <Work*>using
     cdef Py_ssize_t first, n
-    for first from 0 <= first < w.size by w.block:
-        n = min(w.block, w.size - first)
-        make_block(w, w.x, first, n)
-        float_codes_of(w.x, typenum, codes + first * itemsize, n, row)
+    for first from 0 <= first < size by w.block:
+        n = min(w.block, size - first)
+        make_block(w, <int32_t*>data[0] + first, w.floats, first, n)
+        float_codes_of(w.floats, w.typenum, w.codes + first * w.itemsize, n, w.row)
 
 
 cdef double most_of(const Step *s, bint inverse) noexcept nogil:
@@ -232,7 +239,7 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
 
 
 cdef object set_work(Work *w, cnp.ndarray x, steps, cnp.ndarray old):
-    """Fill `w`. It points into the object that is returned, and into x and old, so these must outlive it."""
+    """Fill `w`. It points into the object that is returned, and into old, so these must outlive it."""
     cdef cnp.npy_intp bytes = len(steps) * sizeof(Step)
     cdef cnp.ndarray memory = cnp.PyArray_EMPTY(1, &bytes, cnp.NPY_UINT8, 0)
     cdef Py_ssize_t period = 1
@@ -246,11 +253,10 @@ cdef object set_work(Work *w, cnp.ndarray x, steps, cnp.ndarray old):
     if adds_old and (old is None or old.size != x.size):
         raise ValueError("old: expected as many elements as x has, for a step that adds them")
     w.steps, w.count = <Step *>cnp.PyArray_DATA(memory), len(steps)
-    w.block, w.size = period * max(1, BLOCK // period), cnp.PyArray_SIZE(x)
-    w.s = <const int32_t *>cnp.PyArray_DATA(x) if cnp.PyArray_TYPE(x) == cnp.NPY_INT32 else NULL
-    w.x = <float *>cnp.PyArray_DATA(x)
+    w.block = period * max(1, BLOCK // period)
+    w.of_sums = cnp.PyArray_TYPE(x) == cnp.NPY_INT32
     w.old = NULL if old is None else <float *>cnp.PyArray_DATA(old)
-    return memory, set_steps(w.steps, steps, w.block) if w.size else None
+    return memory, set_steps(w.steps, steps, w.block) if cnp.PyArray_SIZE(x) else None
 
 
 def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
@@ -261,9 +267,7 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
     """
     cdef Work w
     alive = set_work(&w, x, steps, old)
-    if w.size:
-        with nogil:
-            make_floats(&w)
+    walk(make_floats, &w, x)
     del alive  # the steps have pointed into it until here
     return x.view(np.float32)
 
@@ -276,22 +280,21 @@ def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarra
     """
     cdef Work w
     cdef cnp.ndarray floats
-    cdef int typenum = cnp.PyArray_TYPE(out), itemsize = <int>cnp.PyArray_ITEMSIZE(out)
     cdef bint is_finite
-    if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT32:
+    w.typenum, w.itemsize, w.row = cnp.PyArray_TYPE(out), <int>cnp.PyArray_ITEMSIZE(out), row
+    if w.typenum != cnp.NPY_UINT8 and w.typenum != cnp.NPY_INT8 and w.typenum != cnp.NPY_INT32:
         raise TypeError(f"out: expected uint8, int8 or int32, got {(<object>out).dtype}")
     if cnp.PyArray_TYPE(x) != cnp.NPY_INT32:
         raise TypeError(f"x: expected int32, got {(<object>x).dtype}")
     if not cnp.PyArray_ISCARRAY(out) or cnp.PyArray_SIZE(out) != cnp.PyArray_SIZE(x):
         raise ValueError("out: expected an array in C order with as many elements as x")
     alive = set_work(&w, x, steps, old)
-    if w.size == 0:
+    if cnp.PyArray_SIZE(x) == 0:
         return True
     floats = at_a_line(w.block, cnp.NPY_FLOAT32)
-    w.x = <float *>cnp.PyArray_DATA(floats)
-    with nogil:
-        is_finite = stay_finite(&w)
-        if is_finite:
-            make_codes(&w, row, typenum, cnp.PyArray_BYTES(out), itemsize)
+    w.floats, w.codes = <float *>cnp.PyArray_DATA(floats), cnp.PyArray_BYTES(out)
+    is_finite = stay_finite(&w)
+    if is_finite:
+        walk(make_codes, &w, x)
     del alive  # the steps have pointed into it until here
     return is_finite
