@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 
 
 def largest(factor: float, bits: int, rounding: SingleRounding) -> float:
-    """Largest error over all uint8 codes."""
+    """Find the largest error over all uint8 codes."""
     return float(np.abs(multiply_shift(CODES, factor, bits, rounding=rounding) - CODES * factor).max())
 
 
@@ -60,7 +60,7 @@ def factor_error(factor: float) -> float:
 
 
 def measure() -> Measured:
-    """All roundings, all bits, all codes."""
+    """Run all roundings with all bits over all codes."""
     return Measured(
         {r: [spread(bits, r) for bits in BITS] for r in SINGLE_ROUNDINGS},
         {r: [largest(f, 7, r) for f in FINE] for r in COLOURS},
@@ -69,7 +69,7 @@ def measure() -> Measured:
 
 
 def summary(found: Measured) -> list[Line]:
-    """A line a rounding, at 7 bits."""
+    """Give a line for each rounding, at 7 bits."""
     lines = []
     for r, at in found.by_bits.items():
         s = at[7]

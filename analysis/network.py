@@ -65,7 +65,7 @@ def convolved(x: F32, layer: Layer) -> F32:
 
 
 def pooled(x: F32) -> F32:
-    """Largest of each window."""
+    """Give the largest value of each window."""
     return HALVES.taps(x, POOL, 0).max(axis=(4, 5))
 
 

@@ -18,14 +18,14 @@ __all__ = ["figures", "measure", "summary", "tables"]
 
 
 def show_picture(axes: Axes, picture: NDArray[Any], black: float, white: float, title: str) -> None:
-    """Some of the pixels, so that one that is shown is a pixel of the page or more."""
+    """Show every n-th pixel, so that one of them is at least as large as a pixel of the page."""
     cut = picture[:: every(picture), :: every(picture)]
     axes.imshow(cut, cmap="gray", vmin=black, vmax=max(white, black + 1e-6), interpolation="nearest")
     axes.set(xticks=[], yticks=[], title=title)
 
 
 def every(picture: NDArray[Any]) -> int:
-    """One pixel in how many is shown, each way."""
+    """Tell every how many pixels, each way, one is shown."""
     return max(1, *(side // most for side, most in zip(picture.shape, (300, 256), strict=True)))
 
 

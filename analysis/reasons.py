@@ -6,7 +6,7 @@ FAR = 2.0  # LSB: a row beyond it is explained
 
 
 def why(op: str, system: str, a: Range, b: Range, narrow: bool = False) -> str:
-    """Every reason that applies; `narrow`: a range was given that the results do not fit into."""
+    """Give every reason that applies; `narrow` says that the results do not fit into the range that was given."""
     reasons = []
     fused = system in ("qops 8p8to8", "qops 8x8to8")
     lost = not all(lo <= 0 <= hi for lo, hi in (a, b))

@@ -80,7 +80,7 @@ def situations() -> dict[str, Situation]:
 
 
 def all_codes(acc: Accumulators, scale: float | NDArray[np.float64]) -> dict[str, Codes]:
-    """What every rule gives; nothing of one that does not take the scale."""
+    """Give the codes of every rule; none of one that does not take the scale."""
     found = {}
     for name in NAMES:
         try:
@@ -152,7 +152,7 @@ def _squares(ax: Axes, values: NDArray[np.float64], across: list[str], size: flo
 
 
 def draw_matrix(name: str, values: NDArray[np.float64], count: int) -> Drawing:
-    """Rule by rule."""
+    """Draw how often two rules differ, rule by rule."""
     figure, axes = style.lines(1, 1, height=8.2)
     _squares(axes[0, 0], values, NAMES, 6.5)
     more = f"{count:,} accumulators of a convolution that reads digits: percent of codes that differ"
@@ -165,7 +165,7 @@ def draw_matrix(name: str, values: NDArray[np.float64], count: int) -> Drawing:
 
 
 def draw_situations(found: Measured) -> Drawing:
-    """Every rule by situation."""
+    """Draw how often every rule misses the nearest code, by situation."""
     figure, axes = style.lines(1, 1, height=7.4)
     values = np.stack(list(found.situations.values()), axis=1)
     _squares(axes[0, 0], values, list(found.situations), 7.5)

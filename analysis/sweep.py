@@ -67,7 +67,7 @@ def measure_piece(a: Range, b: Range) -> list[Row]:
 
 
 def _guesses(system: System, x: QTensor, y: QTensor) -> Iterator[tuple[str, Range | None]]:
-    """None; and for those that are swept with guesses, the range of the results, and a quarter of it."""
+    """Give no guess, and for systems that are swept with guesses the range of the results and a quarter of it."""
     yield "none", None
     if system.guessed:
         exact = system.exact(values(x)[0], values(y)[0])

@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called, by one system or both."""
+        """What the op is called, by one system or by both."""
         return self.nnlib if self.nnlib == self.tensorflow else f"{self.nnlib} / {self.tensorflow}"
 
 

@@ -156,7 +156,7 @@ def apply(system: System, a: QTensor, b: QTensor, guess: Range | None = None) ->
 
 
 def cells(e: ErrorReport) -> list[str]:
-    """Largest, mean and signed mean error in LSB and SQNR in dB, for a table; the heads are `HEADS`."""
+    """Give the cells of a table: largest, mean and signed mean error in LSB, SQNR in dB; the heads are `HEADS`."""
     return [f"{e.max:.3f}", f"{e.mean:.3f}", f"{round(e.bias, 3) + 0:+.3f}", decibels(e)]
 
 

@@ -32,12 +32,12 @@ STEP = 2 * WIDE / 2**32
 
 
 def codes(rng: np.random.Generator, n: int) -> Array:
-    """All uint8 codes alike."""
+    """Draw uint8 codes, all equally likely."""
     return rng.integers(0, 256, n, dtype=np.uint8)
 
 
 def add_8(a: Array, b: Array) -> Array:
-    """Real-valued code of the exact sum."""
+    """Give the real-valued code of the exact sum."""
     real = A.scale * (a.astype(float) - A.zero_point) + B.scale * (b.astype(float) - B.zero_point)
     return real / C.scale + C.zero_point
 
@@ -49,7 +49,7 @@ def qops_add_8(a: Array, b: Array) -> Candidate:
 
 
 def add_32(a: Array, b: Array) -> Array:
-    """Real-valued code of the exact sum."""
+    """Give the real-valued int32 code of the exact sum."""
     return (A.scale * (a.astype(float) - A.zero_point) + B.scale * (b.astype(float) - B.zero_point)) / LEVEL
 
 
@@ -60,12 +60,12 @@ def qops_add_32(a: Array, b: Array) -> Candidate:
 
 
 def reals(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Reals, some of them beyond the range of A."""
+    """Draw real values, some of them beyond the range of A."""
     return {"x": rng.normal(0, 1.2, n).astype(np.float32)}
 
 
 def quantized(x: Array) -> Array:
-    """Real-valued code, cut to the codes."""
+    """Give the real-valued codes, cut to the ends."""
     return np.clip(x / A.scale + A.zero_point, 0, 255)
 
 
@@ -76,7 +76,7 @@ def qops_quantize(x: Array) -> Candidate:
 
 
 def dequantized(a: Array) -> Array:
-    """Exact real values."""
+    """Give the exact real values."""
     return A.scale * (a.astype(float) - A.zero_point)
 
 
@@ -87,12 +87,12 @@ def qops_dequantize(a: Array) -> Candidate:
 
 
 def integers(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """int32 codes of -2..2, some of them beyond the range of A."""
+    """Draw int32 codes of -2 to 2, some of them beyond the range of A."""
     return {"x": rng.integers(-(2**29), 2**29, n, dtype=np.int32)}
 
 
 def requantized(x: Array) -> Array:
-    """Real-valued code, cut to the codes."""
+    """Give the real-valued codes, cut to the ends."""
     return np.clip(x * (STEP / A.scale) + A.zero_point, 0, 255)
 
 
@@ -103,7 +103,7 @@ def qops_requantize(x: Array) -> Candidate:
 
 
 def spanned(x: Array) -> Array:
-    """Lowest and highest code."""
+    """Give the lowest and the highest code."""
     return np.array([x.min(), x.max()], float)
 
 
@@ -122,7 +122,7 @@ MULTIPLIER, RIGHT_SHIFT = fixedpoint.quantize_multiplier(FACTOR)
 
 
 def shifted(x: Array) -> Array:
-    """7 fractional bits, the low bits dropped."""
+    """Multiply by 7 fractional bits, and drop the low bits."""
     return x.astype(np.int64) * round(FACTOR * 2**7) >> 7
 
 
@@ -133,7 +133,7 @@ def qops_multiply_shift(x: Array) -> Candidate:
 
 
 def half_up(x: Array) -> Array:
-    """31 bits, rounded once, half up."""
+    """Multiply by 31 fractional bits, and round once, half up."""
     return (x.astype(np.int64) * MULTIPLIER + (1 << (RIGHT_SHIFT - 1))) >> RIGHT_SHIFT
 
 
@@ -144,7 +144,7 @@ def qops_half_up(x: Array) -> Candidate:
 
 
 def gemmlowp(x: Array) -> Array:
-    """31 bits, rounded half up, then shifted right, rounded half away from 0."""
+    """Multiply by 31 fractional bits and round half up, then shift right and round half away from 0."""
     high = (x.astype(np.int64) * MULTIPLIER + 2**30) >> 31
     right = RIGHT_SHIFT - 31
     return (high + (1 << right >> 1) - (high < 0)) >> right

@@ -25,37 +25,37 @@ PRODUCT_LEVEL = 2 * 2**11 * FARTHEST[0] * FARTHEST[1] / 2**32
 
 
 def pair(rng: np.random.Generator, n: int) -> dict[str, Array]:
-    """Two tensors of n codes."""
+    """Draw two tensors of n codes."""
     return {"a": any_codes(rng, (n,), np.uint8), "b": any_codes(rng, (n,), np.uint8)}
 
 
 def difference(a: Array, b: Array) -> Array:
-    """Exact real values."""
+    """Give the exact real difference."""
     return A.scale * centred(a, A) - B.scale * centred(b, B)
 
 
 def product(a: Array, b: Array) -> Array:
-    """Exact real values."""
+    """Give the exact real product."""
     return A.scale * B.scale * nnlib.multiplied(a, b)
 
 
 def sub_8(a: Array, b: Array) -> Array:
-    """Real-valued codes."""
+    """Give the real-valued codes of the difference."""
     return difference(a, b) / SUM.scale + SUM.zero_point
 
 
 def sub_32(a: Array, b: Array) -> Array:
-    """Real-valued codes."""
+    """Give the real-valued int32 codes of the difference."""
     return difference(a, b) / SUM_LEVEL
 
 
 def mul_8(a: Array, b: Array) -> Array:
-    """Real-valued codes."""
+    """Give the real-valued codes of the product."""
     return product(a, b) / PRODUCT.scale + PRODUCT.zero_point
 
 
 def mul_32(a: Array, b: Array) -> Array:
-    """Real-valued codes."""
+    """Give the real-valued int32 codes of the product."""
     return product(a, b) / PRODUCT_LEVEL
 
 
@@ -82,7 +82,7 @@ def qops_conv2d(x: Array, w: Array) -> Candidate:
 
 
 def of_bytes(name: str, inputs: Any, reference: Any, candidate: Any, count: int) -> Case:
-    """One row that is timed against memcpy of so many bytes an element."""
+    """Make a row that is timed against memcpy of so many bytes an element."""
     return Case(name, inputs, reference, candidate, lambda n: count * n, BYTES)
 
 

@@ -40,7 +40,7 @@ def placed(x: Any) -> Any:
 def checked_peers(
     case: Case, n: int, peers: dict[str, Forms], inputs: dict[str, Any], reference: Any
 ) -> tuple[dict[str, Candidate], dict[str, str]]:
-    """Every form of every peer that gives the right result, and why the others do not."""
+    """Give every form of every peer that gives the right result, and tell why the others do not."""
     right, left_out = {}, {}
     for peer, forms in peers.items():
         for form, make in forms.get(case.name, {}).items():

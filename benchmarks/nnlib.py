@@ -21,18 +21,18 @@ SIZES, QUICK = (10_000, 100_000, 1_000_000), (100_000,)
 
 
 def centred(q: Array, affine: Affine, dtype: Any = float) -> Array:
-    """Codes less their zero point."""
+    """Take the zero point off the codes."""
     return q.astype(dtype) - dtype(affine.zero_point)
 
 
 def pair(rng: np.random.Generator, n: int) -> dict[str, Array]:
-    """Two tensors of n codes, in rows of up to 64."""
+    """Draw two tensors of n codes, in rows of up to 64."""
     shape = (-1, gcd(n, 64))
     return {"a": any_codes(rng, (n,), np.uint8).reshape(shape), "b": any_codes(rng, (n,), np.uint8).reshape(shape)}
 
 
 def relu(a: Array) -> Array:
-    """No code below that of 0."""
+    """Give the codes, none below that of 0."""
     return np.maximum(a, np.uint8(A.zero_point))
 
 
@@ -43,7 +43,7 @@ def qops_relu(a: Array) -> Candidate:
 
 
 def multiplied(a: Array, b: Array) -> Array:
-    """Exact products of the codes less their zero points."""
+    """Give the exact products of the codes less their zero points."""
     return centred(a, A) * centred(b, B)
 
 
@@ -70,7 +70,7 @@ def qops_mul_8(a: Array, b: Array) -> Candidate:
 
 
 def joined(a: Array, b: Array) -> Array:
-    """Real-valued codes in the range that holds both."""
+    """Give the real-valued codes in the range that holds both."""
     return (np.concatenate([A.scale * centred(a, A), B.scale * centred(b, B)], -1) - HULL[0]) / HULL_STEP
 
 
@@ -81,7 +81,7 @@ def qops_concat(a: Array, b: Array) -> Candidate:
 
 
 def matrices(rng: np.random.Generator, n: int) -> dict[str, Array]:
-    """Two factors."""
+    """Draw two factors."""
     return {"a": any_codes(rng, (n, n), np.uint8), "b": any_codes(rng, (n, n), np.uint8)}
 
 
@@ -97,7 +97,7 @@ def qops_matmul(a: Array, b: Array) -> Candidate:
 
 
 def filtered(rng: np.random.Generator, n: int) -> dict[str, Array]:
-    """An image of n x n pixels and filters."""
+    """Draw an image of n x n pixels, and filters."""
     return {
         "x": any_codes(rng, (1, n, n, CHANNELS), np.uint8),
         "w": any_codes(rng, (TAPS, TAPS, CHANNELS, CHANNELS), np.uint8),
@@ -118,12 +118,12 @@ def qops_convolution(x: Array, w: Array) -> Candidate:
 
 
 def operations(n: int) -> int:
-    """Two a multiplication."""
+    """Count two operations for each multiplication."""
     return 2 * n * n * CHANNELS * CHANNELS * TAPS * TAPS
 
 
 def of_bytes(name: str, inputs: Any, reference: Any, judged: Any, count: int) -> Case:
-    """One row that is timed against memcpy of so many bytes an element."""
+    """Make a row that is timed against memcpy of so many bytes an element."""
     return Case(f"nnlib_{name}", inputs, reference, judged, lambda n: count * n, BYTES, SIZES, QUICK)
 
 

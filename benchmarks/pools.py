@@ -24,7 +24,7 @@ class Pool(NamedTuple):
     channels: int
 
     def image(self, rng: np.random.Generator, n: int) -> dict[str, Array]:
-        """One image of n codes, as near to a square as may be."""
+        """Draw one image of n codes, as near to a square as may be."""
         channels = gcd(n, self.channels)
         height = next(h for h in range(isqrt(n // channels), 0, -1) if n // channels % h == 0)
         return {"x": any_codes(rng, (1, height, n // channels // height, channels), np.uint8)}
@@ -34,12 +34,12 @@ class Pool(NamedTuple):
         return (1, *(-(-size // self.step) for size in x.shape[1:3]), x.shape[3])
 
     def pads(self, x: Array) -> list[tuple[int, int]]:
-        """Pixels before and behind the image, down and across."""
+        """Count the pixels of padding before and behind the image, down and across."""
         lacking = [max(0, (-(-size // self.step) - 1) * self.step + self.taps - size) for size in x.shape[1:3]]
         return [(pixels // 2, pixels - pixels // 2) for pixels in lacking]
 
     def windows(self, x: Array, padding: float) -> list[Array]:
-        """The pixels of each window, one tap after the other."""
+        """Give the pixels of each window, one tap after the other."""
         padded = np.pad(x.astype(float), ((0, 0), *self.pads(x), (0, 0)), constant_values=padding)
         _, height, width, _ = self.shape(x)
         down, across = (height - 1) * self.step + 1, (width - 1) * self.step + 1
@@ -47,15 +47,15 @@ class Pool(NamedTuple):
         return [padded[:, i : i + down : self.step, j : j + across : self.step] for i in taps for j in taps]
 
     def highest(self, x: Array) -> Array:
-        """The highest code of each window."""
+        """Give the highest code of each window."""
         return np.max(self.windows(x, -1.0), axis=0)
 
     def mean(self, x: Array) -> Array:
-        """The mean of each window, without padding."""
+        """Give the mean of each window, without padding."""
         return np.nanmean(self.windows(x, np.nan), axis=0)
 
     def work(self, n: int) -> int:
-        """Bytes read and written."""
+        """Count the bytes that are read and written."""
         return n + n // self.step**2
 
     def of_nnlib(self, op: Any, within: float, x: Array) -> Candidate:
@@ -77,7 +77,7 @@ AVG_POOLS = {name.replace("max", "avg"): pool for name, pool in MAX_POOLS.items(
 
 
 def case(name: str, pool: Pool, reference: Any, judged: Any, op: Any, within: float) -> Case:
-    """One row of the table."""
+    """Make a row of the table."""
     sizes, quick = (SIZES, QUICK) if pool.channels == 64 else ((9_999, 99_999, 999_999), (99_999,))
     return Case(name, pool.image, reference, partial(judged, op, within), pool.work, BYTES, sizes, quick)
 

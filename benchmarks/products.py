@@ -17,13 +17,13 @@ CHANNELS, TAPS = 64, 3
 
 
 def any_codes(rng: np.random.Generator, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-    """All codes alike."""
+    """Draw codes, all equally likely."""
     info = np.iinfo(np.dtype(dtype))
     return rng.integers(info.min, info.max, shape, dtype, endpoint=True)
 
 
 def matrices(rows: int | None, dtype: DTypeLike, rng: np.random.Generator, n: int) -> dict[str, Array]:
-    """Two factors; as many rows as columns if `rows` is None."""
+    """Draw two factors; as many rows as columns if `rows` is None."""
     return {"a": any_codes(rng, (rows or n, n), dtype), "b": any_codes(rng, (n, n), np.int8)}
 
 
@@ -52,12 +52,12 @@ def qops_product(call: Callable[..., Array], packs: bool, isa: str, a: Array, b:
 
 
 def operations(rows: int | None, n: int) -> int:
-    """Two a multiplication."""
+    """Count two operations for each multiplication."""
     return 2 * (rows or n) * n * n
 
 
 def product(call: Callable[..., Array], dtype: DTypeLike, rows: int | None, packs: bool) -> Case:
-    """One row of the table of products."""
+    """Make a row of the table of products."""
     name = call.__name__ + (f"_{rows}" if rows else "") + ("_packed" if packs else "")
     judged = partial(qops_product, call, packs, "vnni")
     inputs, sizes = partial(matrices, rows, dtype), FEW_ROWS if rows else SQUARE
@@ -119,7 +119,7 @@ def qops_convolution(packs: bool, isa: str, x: Array, w: Array) -> Candidate:
 
 
 def convolution_operations(inputs: int, n: int) -> int:
-    """Two a multiplication; so many input channels for each output channel."""
+    """Count two operations for each multiplication; each output channel reads so many input channels."""
     return 2 * n * n * CHANNELS * inputs * TAPS * TAPS
 
 
@@ -150,7 +150,7 @@ def of_images(
     channels: int = CHANNELS,
     rate: Rate = peak.EXACT,
 ) -> Case:
-    """One row of the table of convolutions, with so many input channels for each output channel."""
+    """Make a row of the table of convolutions, with so many input channels for each output channel."""
     return Case(name, inputs, reference, judged, partial(convolution_operations, channels), rate, (14, 56), (14,))
 
 

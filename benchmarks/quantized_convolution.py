@@ -17,7 +17,7 @@ ONE_STEP = 1.01  # frameworks multiply the sums in float32, or in fixed point
 
 
 def real_codes(x: Array, w: Array) -> Array:
-    """Real-valued codes of the exact sums, cut to the codes."""
+    """Give the real-valued codes of the exact sums, cut to the ends."""
     sums = products.convolved(x.astype(float) - X.zero_point, w)
     return np.clip(sums * (X.scale * W_SCALE / Y.scale) + Y.zero_point, 0, 255)
 

@@ -21,68 +21,68 @@ SIZES, QUICK = (10_000, 100_000, 1_000_000), (100_000,)
 
 
 def accumulators(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Sums, some of which are beyond the codes."""
+    """Draw int32 sums, some of which are beyond the codes."""
     return {"x": rng.integers(-50_000, 50_000, n, dtype=np.int32)}
 
 
 def coded(rounded: Array) -> Array:
-    """Give the codes of rounded values."""
+    """Add the zero point to rounded values, and cut them to codes."""
     return np.clip(rounded + ZERO, -128, 127)
 
 
 def twice(x: Array) -> Array:
-    """Half up at 31 bits, then half away from 0."""
+    """Round by tflite-double: half up at 31 bits, then half away from 0."""
     high = (x.astype(np.int64) * MULTIPLIER + 2**30) >> 31
     return coded((high + 2 ** (RIGHT_SHIFT - 32) - (high < 0)) >> (RIGHT_SHIFT - 31))
 
 
 def once(x: Array) -> Array:
-    """Half up."""
+    """Round by tflite-single: half up, once."""
     return coded((x.astype(np.int64) * MULTIPLIER + 2 ** (RIGHT_SHIFT - 1)) >> RIGHT_SHIFT)
 
 
 def mantissa(x: Array) -> Array:
-    """Half up, with the 24 bits that float32 has of the scale."""
+    """Round by rndnu: half up, with the 24 bits that float32 has of the scale."""
     fraction, exponent = np.frexp(np.float32(SCALE))
     multiplier, right_shift = int(fraction * 2**24), 24 - int(exponent)
     return coded((x.astype(np.int64) * multiplier + 2 ** (right_shift - 1)) >> right_shift)
 
 
 def even(x: Array) -> Array:
-    """In float32, half to even."""
+    """Round by fp32-even: in float32, half to even."""
     return coded(np.rint(x.astype(np.float32) * np.float32(SCALE)))
 
 
 def away(x: Array) -> Array:
-    """In float64, half away from 0."""
+    """Round by double-away: in float64, half away from 0."""
     product = x * SCALE
     return coded(np.copysign(np.floor(np.abs(product) + 0.5), product))
 
 
 def values(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Reals, some of which are beyond the codes."""
+    """Draw real values, some of which are beyond the codes."""
     return {"x": rng.normal(0, 1.2, n).astype(np.float32)}
 
 
 def over_away(x: Array) -> Array:
-    """Divided, half away from 0."""
+    """Divide by the scale, and round half away from 0."""
     quotient = x / STEP
     whole = np.trunc(quotient)
     return np.clip(whole + np.trunc(2 * (quotient - whole)) + MIDDLE, 0, 255)
 
 
 def over_even(x: Array) -> Array:
-    """Divided, half to even."""
+    """Divide by the scale, and round half to even."""
     return np.clip(np.rint(x / STEP) + MIDDLE, 0, 255)
 
 
 def times_even(x: Array) -> Array:
-    """Times the inverse, half to even."""
+    """Multiply by the inverse of the scale, and round half to even."""
     return np.clip(np.rint(x * INVERSE) + MIDDLE, 0, 255)
 
 
 def fused(x: Array) -> Array:
-    """Times the inverse and the zero point added in float64, then one float32, half to even."""
+    """Multiply by the inverse and add the zero point in float64, then make one float32, and round half to even."""
     return np.clip(np.rint((x * np.float64(INVERSE) + MIDDLE).astype(np.float32)), 0, 255)
 
 
@@ -114,7 +114,7 @@ QUANTIZE: dict[str, Callable[[Array], Array]] = {
 
 
 def row(name: str, inputs: Callable[..., dict[str, Any]], reference: Callable[[Array], Array], qops: Any) -> Case:
-    """Four bytes read and one written of each element."""
+    """Make a row of the table, in which four bytes are read and one is written for each element."""
     return Case(name, inputs, reference, qops, lambda n: 5 * n, BYTES, SIZES, QUICK)
 
 

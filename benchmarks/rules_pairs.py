@@ -17,7 +17,7 @@ SIZES, QUICK = (10_000, 100_000, 1_000_000), (100_000,)
 
 
 class Side(NamedTuple):
-    """Scale and zero point of codes."""
+    """Scale and zero point of the codes of one tensor."""
 
     scale: float
     zero: int
@@ -34,39 +34,39 @@ PRODUCT_TORCH = F32(A.scale) * F32(B.scale) * (F32(1) / F32(Y.scale))
 
 
 def codes(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """All codes alike."""
+    """Draw two tensors of codes, all equally likely."""
     return dict(zip("ab", rng.integers(0, 256, (2, n), dtype=np.uint8), strict=True))
 
 
 def clamped(values: Array) -> Array:
-    """Cut to the codes."""
+    """Cut values to the codes."""
     return np.clip(values, 0, 255)
 
 
 def less_zero(q: Array, side: Side) -> Array:
-    """The codes less their zero point."""
+    """Take the zero point off the codes."""
     return q.astype(np.int64) - side.zero
 
 
 def twice(x: Array, multiplier: int, right_shift: int) -> Array:
-    """Half up at 31 bits, then half away from 0."""
+    """Round by tflite-double: half up at 31 bits, then half away from 0."""
     high = (x * multiplier + 2**30) >> 31
     return (high + (1 << (right_shift - 31) >> 1) - ((high < 0) & (right_shift > 31))) >> (right_shift - 31)
 
 
 def once(x: Array, multiplier: int, right_shift: int) -> Array:
-    """Half up."""
+    """Round by tflite-single: half up, once."""
     return (x * multiplier + (1 << right_shift >> 1)) >> right_shift
 
 
 def staged(by: Callable[[Array, int, int], Array], a: Array, b: Array) -> Array:
-    """Each operand, then the sum, by TFLite's rule."""
+    """Take each operand, then the sum, through a rule of TFLite."""
     total = sum(by(less_zero(q, s) << LEFT, *m) for q, s, m in zip((a, b), (A, B), STEPS[:2], strict=True))
     return clamped(by(total, *STEPS[2]) + Y.zero)
 
 
 def optimised(is_signed: bool, width: int, a: Array, b: Array) -> Array:
-    """Each operand rounded once, or floored behind that; the last elements as the reference."""
+    """Add as TFLite's optimised code: int8 operands are rounded once, uint8 ones at 31 bits, then floored."""
     total = 0
     for q, s, (m, n) in zip((a, b), (A, B), STEPS[:2], strict=True):
         less, x = n - 31, less_zero(q, s)
@@ -76,31 +76,31 @@ def optimised(is_signed: bool, width: int, a: Array, b: Array) -> Array:
 
 
 def integers_of(bits: int) -> tuple[int, int, int]:
-    """Multipliers of the ratios of scales, and their right shift."""
+    """Give the multipliers of the ratios of scales, and their right shift."""
     shift = bits - int(np.frexp(max(RATIOS))[1]) + 1
     return int(np.rint(RATIOS[0] * 2.0**shift)), int(np.rint(RATIOS[1] * 2.0**shift)), shift
 
 
 def weighted(bits: int, is_away: bool, a: Array, b: Array) -> Array:
-    """One rounding of the weighted sum: half up, or away from 0."""
+    """Round the weighted sum once: half up, or away from 0."""
     ma, mb, shift = integers_of(bits)
     total = less_zero(a, A) * ma + less_zero(b, B) * mb
     return clamped(((total + (1 << shift >> 1) - ((total < 0) & is_away)) >> shift) + Y.zero)
 
 
 def chain_constant() -> np.float32:
-    """What both zero points come to, rounded once, and that from the zero point of the result, rounded again."""
+    """Sum up both zero points and that of the result, rounded to float32 after each of the two steps."""
     return F32(Y.zero) - F32(np.float64(RATIOS[0]) * A.zero + np.float64(RATIOS[1] * F32(B.zero)))
 
 
 def chain(a: Array, b: Array) -> Array:
-    """Two fused steps; float64 holds each product, and its sum closely enough for these scales."""
+    """Add by two fused steps; float64 holds each product, and its sum closely enough for these scales."""
     inner = F32(b * np.float64(RATIOS[1]) + np.float64(chain_constant()))
     return clamped(np.rint(F32(a * np.float64(RATIOS[0]) + np.float64(inner))))
 
 
 def vectors(a: Array, b: Array) -> Array:
-    """torch: whole vectors of 64 round the product and add the zero point, the rest the sum with it."""
+    """Add as torch does: vectors of 64 round and then add the zero point, the rest add it and then round."""
     inverse, whole = F32(1) / F32(Y.scale), a.size // 64 * 64
     x, y = (F32(q * np.float64(F32(s.scale)) + np.float64(-F32(s.zero) * F32(s.scale))) for q, s in ((a, A), (b, B)))
     found = np.rint((x + y) * inverse) + Y.zero
@@ -109,7 +109,7 @@ def vectors(a: Array, b: Array) -> Array:
 
 
 def products(by: Callable[[Array], Array], a: Array, b: Array) -> Array:
-    """A rule of requantize, of the products."""
+    """Take the products of codes through a rule of requantize."""
     return clamped(by(less_zero(a, A) * less_zero(b, B)))
 
 

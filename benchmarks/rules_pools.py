@@ -35,39 +35,39 @@ def shape_of(n: int) -> tuple[int, int, int, int]:
 
 
 def image(rng: np.random.Generator, n: int) -> dict[str, Array]:
-    """All codes alike."""
+    """Draw an image, all codes equally likely."""
     return {"x": any_codes(rng, shape_of(n), np.uint8)}
 
 
 def tap(x: Array, i: int) -> Array:
-    """The i-th code of every window."""
+    """Give the i-th code of every window."""
     row, column = divmod(i, TAPS)
     _, height, width, _ = x.shape
     return x[:, row : height - TAPS + 1 + row, column : width - TAPS + 1 + column]
 
 
 def total(x: Array) -> Array:
-    """Sums of windows."""
+    """Sum up every window."""
     return sum(tap(x.astype(np.int64), i) for i in range(COUNT))
 
 
 def away(x: Array) -> Array:
-    """Half away from 0."""
+    """Give the means, rounded half away from 0."""
     return (total(x) + COUNT // 2) // COUNT
 
 
 def even(x: Array) -> Array:
-    """Half to even."""
+    """Give the means, rounded half to even."""
     return np.rint(total(x).astype(F32) * INVERSE)
 
 
 def of_values(x: Array) -> Array:
-    """Half to even of the codes less their zero point."""
+    """Give the means of the codes less their zero point, rounded half to even."""
     return np.rint((total(x) - COUNT * X_ZERO).astype(F32) * INVERSE) + X_ZERO
 
 
 def ort(x: Array) -> Array:
-    """Real values, one tap after the other."""
+    """Sum up the real values of the codes in float32, one tap after the other, as onnxruntime does."""
     values, found = (x.astype(F32) - F32(X_ZERO)) * F32(X_SCALE), F32(0)
     for i in range(COUNT):
         found = found + tap(values, i)
@@ -75,7 +75,7 @@ def ort(x: Array) -> Array:
 
 
 def ort_global(x: Array) -> Array:
-    """Half to even of the sum, in float32."""
+    """Divide the sum in float32, and round half to even, as onnxruntime's global pool does."""
     return np.clip(np.rint((total(x) - COUNT * X_ZERO).astype(F32) * GLOBAL) + Y_ZERO, 0, 255)
 
 
@@ -89,13 +89,13 @@ REFERENCES: dict[str, Callable[[Array], Array]] = {
 
 
 def work(n: int) -> int:
-    """Bytes read and written."""
+    """Count the bytes that are read and written."""
     _, height, width, channels = shape_of(n)
     return n + (height - TAPS + 1) * (width - TAPS + 1) * channels
 
 
 def blank_result(x: Array) -> Array:
-    """Where the codes go."""
+    """Make the array that the codes go to."""
     _, height, width, channels = x.shape
     shape = 1, height - TAPS + 1, width - TAPS + 1, channels
     return shared(int(np.prod(shape)), np.uint8).reshape(shape)

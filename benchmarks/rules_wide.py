@@ -29,7 +29,7 @@ PRODUCT_STEPS = rules.integers("tflite-double", A_SCALE * B_SCALE / PRODUCT_SCAL
 
 
 class Steps(NamedTuple):
-    """Scales of channels, or one, and the integers of 31 and of 24 bits that they become."""
+    """The scales, one or one for each channel, and the integers of 31 and of 24 bits that they become."""
 
     scale: Any
     multiplier: Any
@@ -39,7 +39,7 @@ class Steps(NamedTuple):
 
 
 def steps_of(channels: int) -> Steps:
-    """Scales that differ by up to 40 times; 0: one for 16-bit codes."""
+    """Make scales that differ by up to 40 times; for 0 channels, one scale for codes of 16 bits."""
     scales = np.geomspace(0.0005, 0.02, channels) if channels else np.float64(SCALE_16)
     found = [
         [rules.integers(name, float(scale)) for scale in np.atleast_1d(scales)] for name in ("tflite-double", "rndnu")
@@ -49,7 +49,7 @@ def steps_of(channels: int) -> Steps:
 
 
 def away(x: Array, s: Steps) -> Array:
-    """In float64, half away from 0."""
+    """Round in float64, half away from 0."""
     product = x * s.scale
     return np.copysign(np.floor(np.abs(product) + 0.5), product)
 
@@ -64,44 +64,44 @@ REFERENCES: dict[str, Callable[[Array, Steps], Array]] = {
 
 
 def accumulators(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Sums, some of which are beyond 8 bits; as many channels as there may be."""
+    """Draw sums, some of which are beyond 8 bits; as many channels as there may be."""
     channels = gcd(n, CHANNELS)
     return {"x": rng.integers(-50_000, 50_000, (n // channels, channels), dtype=np.int32)}
 
 
 def by_channel(rule: str, x: Array) -> Array:
-    """Codes of 8 bits."""
+    """Give codes of 8 bits, with a scale for each channel."""
     return np.clip(REFERENCES[rule](x, steps_of(x.shape[1])) + ZERO, -128, 127)
 
 
 def in_16_bits(rule: str, x: Array) -> Array:
-    """Codes of 16 bits."""
+    """Give codes of 16 bits, with one scale."""
     return np.clip(REFERENCES[rule](x, steps_of(0)) + ZERO, -(2**15), 2**15 - 1)
 
 
 def wide_accumulators(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Sums, some of which are beyond 16 bits."""
+    """Draw sums, some of which are beyond 16 bits."""
     return {"x": rng.integers(-150_000, 150_000, n, dtype=np.int32)}
 
 
 def wide_codes(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """All codes of 16 bits alike."""
+    """Draw two tensors of 16-bit codes, all equally likely."""
     return dict(zip("ab", rng.integers(-(2**15), 2**15, (2, n), dtype=np.int16), strict=True))
 
 
 def clamped(values: Array) -> Array:
-    """Cut to 16 bits."""
+    """Cut values to 16 bits."""
     return np.clip(values, -(2**15), 2**15 - 1)
 
 
 def added(by: Callable[..., Array], a: Array, b: Array) -> Array:
-    """Each operand, then the sum."""
+    """Round each operand, then the sum."""
     total = sum(by(q.astype(np.int64) << LEFT, *m) for q, m in zip((a, b), SUM_STEPS[:2], strict=True))
     return clamped(by(total, *SUM_STEPS[2]))
 
 
 def multiplied(by: Callable[..., Array], a: Array, b: Array) -> Array:
-    """The product."""
+    """Round the product."""
     return clamped(by(a.astype(np.int64) * b, *PRODUCT_STEPS))
 
 
@@ -135,7 +135,7 @@ def qops_pair(call: Callable[..., Array], y_scale: float, rule: str, a: Array, b
 
 
 def row(name: str, inputs: Any, exact: Any, qops: Any, size: int) -> Case:
-    """So many bytes read and written of each element."""
+    """Make a row of the table, in which so many bytes are read and written for each element."""
     return Case(name, inputs, exact, qops, lambda n: size * n, BYTES, SIZES, QUICK)
 
 

@@ -46,12 +46,12 @@ def qops_conv2d(x: Array, w: Array) -> Candidate:
 
 
 def of_bytes(name: str, inputs: Any, reference: Any, judged: Any, count: int) -> Case:
-    """One row that is timed against memcpy of so many bytes an element."""
+    """Make a row that is timed against memcpy of so many bytes an element."""
     return Case(f"tensorflow_{name}", inputs, reference, judged, lambda n: count * n, BYTES, nnlib.SIZES, nnlib.QUICK)
 
 
 def of_products(name: str, inputs: Any, reference: Any, judged: Any, work: Any, sizes: tuple[int, ...]) -> Case:
-    """One row that is timed against the peak of products."""
+    """Make a row that is timed against the peak of products."""
     return Case(f"tensorflow_{name}", inputs, reference, judged, work, peak.EXACT, sizes, sizes[:2])
 
 

@@ -31,7 +31,7 @@ def sample(run: Callable[[], object], calls: int) -> float:
 
 
 def calls_per_sample(run: Callable[[], object]) -> int:
-    """So that a sample takes about SAMPLE_NS."""
+    """Count how many calls take about SAMPLE_NS."""
     once = min(sample(run, 1) for _ in range(3))
     return max(1, int(SAMPLE_NS / max(once, 1)))
 

@@ -16,52 +16,52 @@ FINE = 2.0**-28  # of their sums
 
 
 def reals(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Reals, some of them beyond the codes."""
+    """Draw real values, some of them beyond the codes."""
     return {"x": rng.normal(0, 1.2, n).astype(np.float32)}
 
 
 def codes_8(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """All int8 codes alike."""
+    """Draw int8 codes, all equally likely."""
     return {"q": rng.integers(-128, 128, n, dtype=np.int8)}
 
 
 def codes_32(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """int32 codes of 24 bits, times 128: float32 holds them, and int32 holds them less the zero point."""
+    """Draw int32 codes of 24 bits, times 128: float32 holds them, and int32 holds them less the zero point."""
     return {"q": rng.integers(-(2**24) + WIDE_ZERO, 2**24, n, dtype=np.int32) * 128}
 
 
 def pairs_32(rng: np.random.Generator, n: int) -> dict[str, Any]:
-    """Two tensors of them."""
+    """Draw two tensors of int32 codes."""
     return {"a": codes_32(rng, n)["q"], "b": codes_32(rng, n)["q"]}
 
 
 def quantized(x: Array) -> Array:
-    """Half up, cut to the codes."""
+    """Round half up, and cut to the codes."""
     return np.clip(np.floor(x / np.float32(SCALE) + np.float32(0.5)) + ZERO, -128, 127)
 
 
 def dequantized(q: Array) -> Array:
-    """Exact real values."""
+    """Give the exact real values."""
     return (q.astype(float) - ZERO) * SCALE
 
 
 def scaled(q: Array, zero: int, factor: float) -> Array:
-    """Half up."""
+    """Scale the codes, and round half up."""
     return np.floor((q.astype(float) - zero) * factor + 0.5)
 
 
 def requantized_8(q: Array) -> Array:
-    """To a scale of three quarters."""
+    """Requantize int8 codes to another scale: a step of theirs is three quarters of a new one."""
     return np.clip(scaled(q, ZERO, 0.75) + 5, -128, 127)
 
 
 def requantized_32(q: Array) -> Array:
-    """To the scale of the codes of 8 bits."""
+    """Requantize int32 codes to int8 codes of the usual scale."""
     return np.clip(scaled(q, WIDE_ZERO, WIDE / SCALE) + ZERO, -128, 127)
 
 
 def added(a: Array, b: Array) -> Array:
-    """At a scale four times as wide; TensorFlow reads int32 codes as float32, and so the terms."""
+    """Add at a scale four times as wide; TensorFlow reads int32 codes as float32, and so the terms."""
     terms = scaled(a, WIDE_ZERO, WIDE / FINE), scaled(b, ZERO, WIDE / FINE)
     return sum(term.astype(np.float32).astype(float) for term in terms) + 7
 
@@ -97,7 +97,7 @@ def qops_add(a: Array, b: Array) -> Candidate:
 
 
 def bytes_per_element(count: int):
-    """Bytes read and written for n elements."""
+    """Give the work of n elements, if so many bytes of each are read and written."""
     return lambda n: count * n
 
 

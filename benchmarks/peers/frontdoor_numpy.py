@@ -11,7 +11,7 @@ EXACT = 0.5 + 2**-13  # one rounding of a float32
 
 
 def rounded(x, out):
-    """Rint of float32 values, cut to 8 bits."""
+    """Round float32 values by rint, and cut them to 8 bits."""
     np.rint(x, out=x)
     if out.dtype == np.uint8:
         np.clip(x, 0, 255, out=x)
@@ -19,7 +19,7 @@ def rounded(x, out):
 
 
 def difference(step, zero_point, dtype, within):
-    """Give a maker: two products, a difference, an offset."""
+    """Give a maker, which takes two products, a difference and an offset."""
 
     def make(a, b):
         x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), shared(a.size, dtype)
@@ -39,7 +39,7 @@ def difference(step, zero_point, dtype, within):
 
 
 def product(step, zero_point, dtype, within):
-    """Give a maker: two differences, a product, a factor, an offset."""
+    """Give a maker, which takes two differences, a product, a factor and an offset."""
 
     def make(a, b):
         x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), shared(a.size, dtype)

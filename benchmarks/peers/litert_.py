@@ -61,12 +61,12 @@ def invoked(content, inputs, result, within):
 
 
 def codes_s8(x):
-    """uint8 codes as int8 ones."""
+    """Make int8 codes of uint8 ones."""
     return (x.astype(np.int16) - TO_S8).astype(np.int8)
 
 
 def codes_u8(x):
-    """int8 codes as uint8 ones."""
+    """Make uint8 codes of int8 ones."""
     return x.astype(np.int16) + TO_S8
 
 

@@ -20,56 +20,56 @@ def loops(function):
 
 
 def add_8(a, b, out, ka, kb, offset):
-    """Add, clamp, truncate; the offset holds the half that rounds."""
+    """Add, clamp and truncate; the offset holds the half that rounds."""
     for i in range(out.size):
         out[i] = np.uint8(np.int32(min(max(f32(a[i]) * ka + f32(b[i]) * kb + offset, f32(0)), f32(255))))
 
 
 def add_32(a, b, out, ka, kb, k):
-    """15 bits of fraction."""
+    """Add with 15 bits of fraction."""
     for i in range(out.size):
         out[i] = (np.int32(a[i]) * ka + np.int32(b[i]) * kb + k) >> np.int32(15)
 
 
 def add_32_float(a, b, out, ma, mb, offset):
-    """Rint of a float32."""
+    """Add in float32, and round by rint."""
     for i in range(out.size):
         out[i] = np.int32(np.rint(f32(a[i]) * ma + f32(b[i]) * mb + offset))
 
 
 def mul_exact(a, b, out, za, zb):
-    """Products of int32."""
+    """Multiply in int32."""
     for i in range(out.size):
         out[i] = (np.int32(a[i]) - za) * (np.int32(b[i]) - zb)
 
 
 def mul_32(a, b, out, za, zb, factor):
-    """23 bits of fraction, in int64."""
+    """Multiply with 23 bits of fraction, in int64."""
     for i in range(out.size):
         out[i] = np.int32((np.int64((np.int32(a[i]) - za) * (np.int32(b[i]) - zb)) * factor + (1 << 22)) >> 23)
 
 
 def mul_float(a, b, out, za, zb, factor):
-    """Rint of a float32."""
+    """Multiply in float32, and round by rint."""
     for i in range(out.size):
         out[i] = np.int32(np.rint(f32((np.int32(a[i]) - za) * (np.int32(b[i]) - zb)) * factor))
 
 
 def mul_8(a, b, out, za, zb, factor, offset):
-    """In float32, clamped, then truncated; the offset holds the half that rounds."""
+    """Multiply in float32, clamp, then truncate; the offset holds the half that rounds."""
     for i in range(out.size):
         product = f32((np.int32(a[i]) - za) * (np.int32(b[i]) - zb))
         out[i] = np.uint8(np.int32(min(max(product * factor + offset, f32(0)), f32(255))))
 
 
 def relu(a, out, zero):
-    """The larger of two codes."""
+    """Take the larger of two codes."""
     for i in range(out.size):
         out[i] = max(a[i], zero)
 
 
 def concat(a, b, out, ka, ca, kb, cb):
-    """Each row of both, scaled in float32 and clamped; the terms hold the half that rounds."""
+    """Scale each row of both in float32, and clamp it; the terms hold the half that rounds."""
     n = a.shape[1]
     for i in range(len(a)):
         for j in range(n):
@@ -79,43 +79,43 @@ def concat(a, b, out, ka, ca, kb, cb):
 
 
 def quantize(x, out, inverse, zero):
-    """Rint of a float32, clamped."""
+    """Divide in float32, round by rint, and clamp."""
     for i in range(out.size):
         out[i] = np.uint8(np.int32(min(max(np.rint(x[i] * inverse) + zero, f32(0)), f32(255))))
 
 
 def quantize_half_up(x, out, inverse, zero):
-    """Clamped, then truncated after adding a half."""
+    """Clamp, then add a half and truncate."""
     for i in range(out.size):
         out[i] = np.uint8(np.int32(min(max(x[i] * inverse + zero, f32(0)), f32(255)) + f32(0.5)))
 
 
 def dequantize(a, out, zero, scale):
-    """Subtract, multiply."""
+    """Subtract the zero point, then multiply."""
     for i in range(out.size):
         out[i] = (f32(a[i]) - zero) * scale
 
 
 def dequantize_offset(a, out, offset, scale):
-    """Multiply, add."""
+    """Multiply, then add the lowest value."""
     for i in range(out.size):
         out[i] = f32(a[i]) * scale + offset
 
 
 def requantize(x, out, multiplier, offset):
-    """32 fractional bits, in int64."""
+    """Multiply with 32 fractional bits, in int64."""
     for i in range(out.size):
         out[i] = np.uint8(min(max((np.int64(x[i]) * multiplier + offset) >> 32, 0), 255))
 
 
 def requantize_float(x, out, factor, zero):
-    """In float32."""
+    """Multiply in float32."""
     for i in range(out.size):
         out[i] = np.uint8(np.int32(min(max(f32(x[i]) * factor + zero, f32(0)), f32(255))))
 
 
 def min_max(x):
-    """One pass."""
+    """Find both extremes in one pass."""
     low = high = x[0]
     for i in range(x.size):
         if x[i] < low:
@@ -126,13 +126,13 @@ def min_max(x):
 
 
 def multiply_shift(x, out, multiplier, term, shift):
-    """In int64."""
+    """Multiply and shift in int64."""
     for i in range(out.size):
         out[i] = np.int32((np.int64(x[i]) * multiplier + term) >> shift)
 
 
 def gemmlowp(x, out, multiplier, right):
-    """Both roundings, in int64."""
+    """Make both roundings in int64."""
     half = (1 << right) >> 1
     for i in range(out.size):
         high = (np.int64(x[i]) * multiplier + 2**30) >> 31
@@ -152,7 +152,7 @@ def writer(loop, arguments, dtype, within):
 
 
 def forms(function, arguments, dtype, within):
-    """Both compilations of a loop."""
+    """Give both compilations of a loop."""
     return {f"{function.__name__} {how}": writer(f, arguments, dtype, within) for how, f in loops(function).items()}
 
 

@@ -13,7 +13,7 @@ EXACT = 0.5 + 2**-13  # one rounding of a float32
 
 
 def add_8(a, b):
-    """In float32: two products, one sum, rint, clip."""
+    """Add in float32, by two products, one sum, rint and clip."""
     x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), shared(a.size, np.uint8)
     ka, kb = np.float32(A.scale / C.scale), np.float32(B.scale / C.scale)
     offset = np.float32(C.zero_point - A.zero_point * ka - B.zero_point * kb)
@@ -31,7 +31,7 @@ def add_8(a, b):
 
 
 def add_32(a, b):
-    """In float32: two products, two sums, rint."""
+    """Add in float32, by two products, two sums and rint."""
     x, y, out = blank(a.size, np.float32), blank(a.size, np.float32), shared(a.size, np.int32)
     ma, mb = np.float32(A.scale / LEVEL), np.float32(B.scale / LEVEL)
     offset = np.float32(-A.zero_point * ma - B.zero_point * mb)
@@ -48,7 +48,7 @@ def add_32(a, b):
 
 
 def quantize(x):
-    """Multiply, rint, add, clip."""
+    """Multiply, rint, add and clip."""
     t, out, inverse = blank(x.size, np.float32), shared(x.size, np.uint8), np.float32(1 / A.scale)
 
     def run():
@@ -62,7 +62,7 @@ def quantize(x):
 
 
 def dequantize(a):
-    """Subtract, multiply."""
+    """Subtract the zero point, then multiply."""
     out, scale, zero = shared(a.size, np.float32), np.float32(A.scale), np.float32(A.zero_point)
 
     def run():
@@ -73,7 +73,7 @@ def dequantize(a):
 
 
 def requantize(x):
-    """In float32."""
+    """Multiply in float32."""
     t, out, factor = blank(x.size, np.float32), shared(x.size, np.uint8), np.float32(STEP / A.scale)
 
     def run():
@@ -88,7 +88,7 @@ def requantize(x):
 
 
 def min_max(x):
-    """Two reductions."""
+    """Find the extremes by two reductions."""
     found = [0, 0]
 
     def run():
@@ -116,7 +116,7 @@ def shifter(multiplier, shift, term):
 
 
 def gemmlowp(x):
-    """Both roundings, in int64."""
+    """Make both roundings in int64."""
     t, sign, out = blank(x.size, np.int64), blank(x.size, np.int64), shared(x.size, np.int32)
     right, multiplier = RIGHT_SHIFT - 31, np.int64(MULTIPLIER)
 
@@ -145,7 +145,7 @@ def centred_product(a, b):
 
 
 def saturating(a, b):
-    """Pair by pair, in int32."""
+    """Multiply pair by pair in int32, and cut each pair to 16 bits."""
     found = []
 
     def run():
@@ -155,7 +155,7 @@ def saturating(a, b):
 
 
 def by_window(model):
-    """Windows and weights, as a model has them, into a new result."""
+    """Multiply windows by weights, which lie as in a model, into a new result."""
 
     def make(x, w):
         found = []
@@ -169,7 +169,7 @@ def by_window(model):
 
 
 def maximum(a):
-    """One call."""
+    """Call np.maximum."""
     out, zero = shared(a.size, np.uint8), np.uint8(nnlib.A.zero_point)
     return Candidate(lambda: np.maximum(a, zero, out=out), lambda: out, 0)
 
@@ -203,7 +203,7 @@ def multiplied(dtype):
 
 
 def concat(a, b):
-    """In float32, each part into its place."""
+    """Scale each part in float32, into its place."""
     out, width = shared(2 * a.size, np.uint8).reshape(len(a), -1), a.shape[-1]
     t = blank(a.size, np.float32).reshape(a.shape)
     rows = [
@@ -222,7 +222,7 @@ def concat(a, b):
 
 
 def pooled(model, within):
-    """Tap by tap in float64, as a model has them, into a new result."""
+    """Sum up tap by tap in float64, with images that lie as in a model, into a new result."""
 
     def make(x):
         found = []

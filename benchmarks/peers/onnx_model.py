@@ -11,7 +11,7 @@ MICROSOFT = {"QLinearAdd", "QLinearAveragePool", "QLinearMul"}
 
 
 def varint(value: int) -> bytes:
-    """Seven bits a byte, low ones first."""
+    """Write seven bits a byte, the low ones first."""
     head = b""
     while value > 127:
         head += bytes([value & 127 | 128])
@@ -31,33 +31,33 @@ def data(field: int, value: bytes | str) -> bytes:
 
 
 def constant(name, x):
-    """TensorProto."""
+    """Write a TensorProto."""
     dims = b"".join(number(1, size) for size in x.shape)
     return dims + number(2, TYPES[x.dtype]) + data(8, name) + data(9, x.tobytes())
 
 
 def declared(name, x):
-    """ValueInfoProto of an array like x."""
+    """Write the ValueInfoProto of an array like x."""
     shape = b"".join(data(1, number(1, size)) for size in x.shape)
     return data(1, name) + data(2, data(1, number(1, TYPES[x.dtype]) + data(2, shape)))
 
 
 def attribute(name, value):
-    """AttributeProto of an integer or of several."""
+    """Write the AttributeProto of an integer or of several."""
     if isinstance(value, int):
         return data(1, name) + number(3, value) + number(20, 2)
     return data(1, name) + b"".join(number(8, one) for one in value) + number(20, 7)
 
 
 def node(op, inputs, outputs, attributes=()):
-    """NodeProto."""
+    """Write a NodeProto."""
     names = b"".join(data(1, name) for name in inputs) + b"".join(data(2, name) for name in outputs)
     given = b"".join(data(5, attribute(*one)) for one in dict(attributes).items())
     return names + data(4, op) + given + (data(7, "com.microsoft") if op in MICROSOFT else b"")
 
 
 def model(nodes, constants, inputs, outputs) -> bytes:
-    """ModelProto of `nodes`, (op, names of inputs, names of outputs, attributes) each, for arrays by name."""
+    """Write a ModelProto of `nodes`, (op, names of inputs, names of outputs, attributes) each, for arrays by name."""
     graph = b"".join(data(1, node(*one)) for one in nodes) + data(2, "op")
     graph += b"".join(data(5, constant(*one)) for one in constants.items())
     graph += b"".join(data(11, declared(*one)) for one in inputs.items())

@@ -30,7 +30,7 @@ def once(x, out, multiplier, right, zero):
 
 @numba.njit(error_model="numpy")
 def even(x, out, scale, zero):
-    """In float32, half to even."""
+    """Round in float32, half to even."""
     for i in range(out.size):
         code = np.rint(f32(x[i]) * scale) + zero
         out[i] = np.int8(np.int32(min(max(code, f32(-128)), f32(127))))
@@ -38,7 +38,7 @@ def even(x, out, scale, zero):
 
 @numba.njit(error_model="numpy")
 def away(x, out, scale, zero):
-    """In float64, half away from 0."""
+    """Round in float64, half away from 0."""
     for i in range(out.size):
         product = x[i] * scale
         code = np.copysign(np.floor(abs(product) + 0.5), product) + zero
@@ -47,7 +47,7 @@ def away(x, out, scale, zero):
 
 @numba.njit(error_model="numpy")
 def over_away(x, out, step, zero):
-    """Divided in float32, half away from 0."""
+    """Divide in float32, and round half away from 0."""
     for i in range(out.size):
         quotient = x[i] / step
         whole = np.trunc(quotient)
@@ -57,7 +57,7 @@ def over_away(x, out, step, zero):
 
 @numba.njit(error_model="numpy")
 def over_even(x, out, step, zero):
-    """Divided in float32, half to even."""
+    """Divide in float32, and round half to even."""
     for i in range(out.size):
         code = np.rint(x[i] / step) + zero
         out[i] = np.uint8(np.int32(min(max(code, f32(0)), f32(255))))
@@ -65,7 +65,7 @@ def over_even(x, out, step, zero):
 
 @numba.njit(error_model="numpy")
 def times_even(x, out, inverse, zero):
-    """Times the inverse in float32, half to even."""
+    """Multiply by the inverse in float32, and round half to even."""
     for i in range(out.size):
         code = np.rint(x[i] * inverse) + zero
         out[i] = np.uint8(np.int32(min(max(code, f32(0)), f32(255))))
@@ -73,7 +73,7 @@ def times_even(x, out, inverse, zero):
 
 @numba.njit(error_model="numpy")
 def fused(x, out, inverse, zero):
-    """In float64, which holds the product; then one float32, half to even."""
+    """Multiply and add in float64, which holds the product; then make one float32, and round half to even."""
     for i in range(out.size):
         code = np.rint(f32(x[i] * inverse + zero))
         out[i] = np.uint8(np.int32(min(max(code, f32(0)), f32(255))))

@@ -27,18 +27,18 @@ def once(x, m, n):
 
 @numba.njit(inline="always")
 def cut(v):
-    """To a code."""
+    """Cut an integer to a code."""
     return np.uint8(min(max(v, i64(0)), i64(255)))
 
 
 @numba.njit(inline="always")
 def cut_float(v):
-    """To a code."""
+    """Cut a float to a code."""
     return np.uint8(i32(min(max(v, f32(0)), f32(255))))
 
 
 def staged(rounded):
-    """TFLite's add by one of its roundings."""
+    """Add as TFLite does, by one of its roundings."""
 
     @numba.njit
     def loop(a, b, out):
@@ -50,7 +50,7 @@ def staged(rounded):
 
 
 def tabled(rounded, width, of_a, of_b):
-    """The same, or the optimised ones, with the operands from tables; the last elements by the reference."""
+    """Add by tables of the operands, staged or optimised; the last elements are added by the reference."""
     table_a, table_b = (np.int32([by(q) for q in range(256)]) for by in (of_a, of_b))
 
     @numba.njit
@@ -70,7 +70,7 @@ def tabled(rounded, width, of_a, of_b):
 
 
 def weighted(bits, is_away):
-    """One rounding of the weighted sum, in 32 bits."""
+    """Round the weighted sum once, in 32 bits."""
     ma, mb, n = (i32(v) for v in pairs.integers_of(bits))
     constant, half = i32(-ZA * ma - ZB * mb), i32(1 << n >> 1)
     away = i32(is_away)
@@ -90,7 +90,7 @@ RA, RB, CONSTANT = (np.float64(v) for v in (*pairs.RATIOS, pairs.chain_constant(
 
 @numba.njit
 def chain(a, b, out):
-    """In float64, which holds each product; then one float32."""
+    """Add in float64, which holds each product; then make one float32."""
     for i in range(out.size):
         inner = f32(np.float64(b[i]) * RB + CONSTANT)
         out[i] = cut_float(np.rint(f32(np.float64(a[i]) * RA + np.float64(inner))))
@@ -101,7 +101,7 @@ INVERSE, PLUS_A, PLUS_B = f32(1) / f32(pairs.Y.scale), -f32(ZA) * SA, -f32(ZB) *
 
 @numba.njit
 def torch_vectors(a, b, out):
-    """Each operand fused, in float64; the sum rounded, then the zero point."""
+    """Fuse each operand in float64, round the sum, then add the zero point."""
     for i in range(out.size):
         x = f32(np.float64(a[i]) * np.float64(SA) + np.float64(PLUS_A))
         y = f32(np.float64(b[i]) * np.float64(SB) + np.float64(PLUS_B))
@@ -110,14 +110,14 @@ def torch_vectors(a, b, out):
 
 @numba.njit
 def torch_tail(a, b, out):
-    """The sum and the zero point rounded."""
+    """Add the zero point to the sum, then round."""
     for i in range(out.size):
         x, y = f32(i32(a[i]) - i32(ZA)) * SA, f32(i32(b[i]) - i32(ZB)) * SB
         out[i] = cut_float(np.rint((x + y) * INVERSE + f32(ZY)))
 
 
 def vectors(a, b, out):
-    """Vectors of 64, then the rest."""
+    """Make whole vectors of 64 by one loop, and the rest by the other."""
     whole = out.size // 64 * 64
     torch_vectors(a[:whole], b[:whole], out[:whole])
     if whole < out.size:
@@ -125,7 +125,7 @@ def vectors(a, b, out):
 
 
 def product(rounded):
-    """A product by one of TFLite's roundings."""
+    """Make a product by one of TFLite's roundings."""
     m, n = pairs.PRODUCT
 
     @numba.njit
@@ -138,7 +138,7 @@ def product(rounded):
 
 
 def product_float(scale, inside):
-    """A product in float32, the zero point inside of the rounding or outside."""
+    """Make a product in float32, with the zero point inside of the rounding or outside."""
     before, behind = (f32(ZY), f32(0)) if inside else (f32(0), f32(ZY))
 
     @numba.njit
@@ -162,13 +162,13 @@ def form(loop):
 
 
 def tables(rounded):
-    """Tables of operands that are rounded as the sum is."""
+    """Make the tables of operands that are rounded as the sum is."""
     by = rounded.py_func
     return tabled(rounded, 1, lambda q: by((q - int(ZA)) << 20, MA, NA), lambda q: by((q - int(ZB)) << 20, MB, NB))
 
 
 def optimised(width, of):
-    """TFLite's optimised add: operands by `of`, from tables."""
+    """Add as TFLite's optimised code does: `of` makes the tables of the operands."""
     return tabled(twice, width, lambda q: of(q - int(ZA), MA, NA), lambda q: of(q - int(ZB), MB, NB))
 
 

@@ -14,36 +14,36 @@ GLOBAL, X_STEP = pools.GLOBAL, f32(pools.X_ZERO)
 
 @numba.njit(inline="always")
 def cut(v):
-    """To a code."""
+    """Cut an integer to a code."""
     return np.uint8(i32(min(max(v, f32(0)), f32(255))))
 
 
 @numba.njit(inline="always", error_model="numpy")
 def away(t):
-    """Half away from 0."""
+    """Give the mean, rounded half away from 0."""
     return np.uint8((t + COUNT // i32(2)) // COUNT if t > 0 else -((COUNT // i32(2) - t) // COUNT))
 
 
 @numba.njit(inline="always")
 def even(t):
-    """Half to even."""
+    """Give the mean, rounded half to even."""
     return np.uint8(i32(np.rint(f32(t) * INVERSE)))
 
 
 @numba.njit(inline="always")
 def of_values(t):
-    """Half to even of the codes less their zero point."""
+    """Give the mean of the codes less their zero point, rounded half to even."""
     return cut(np.rint(f32(i32(t - COUNT * X_ZERO)) * INVERSE) + X_STEP)
 
 
 @numba.njit(inline="always")
 def ort_global(t):
-    """Half to even of the sum, in float32."""
+    """Divide the sum in float32, and round half to even."""
     return cut(np.rint(f32(i32(t - COUNT * X_ZERO)) * GLOBAL) + Y_ZERO)
 
 
 def summed(code):
-    """A row of sums at a time, tap after tap; then the codes."""
+    """Sum up a row of windows at a time, tap after tap; then make the codes."""
 
     @numba.njit(error_model="numpy")
     def loop(x, out, sums):
@@ -65,7 +65,7 @@ def summed(code):
 
 @numba.njit(error_model="numpy")
 def ort(x, out, sums):
-    """A row of sums of values at a time, tap after tap; then the codes."""
+    """Sum up the real values of a row of windows at a time, tap after tap; then make the codes."""
     _, height, width, channels = out.shape
     for j in range(height):
         sums[:] = 0

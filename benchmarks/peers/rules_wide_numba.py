@@ -27,25 +27,25 @@ def once(x, m, n):
 
 @numba.njit(inline="always")
 def even(x, scale, _):
-    """In float32, half to even."""
+    """Round in float32, half to even."""
     return i64(np.int32(min(max(np.rint(f32(x) * scale), f32(-40_000)), f32(40_000))))
 
 
 @numba.njit(inline="always")
 def away(x, scale, _):
-    """In float64, half away from 0."""
+    """Round in float64, half away from 0."""
     product = x * scale
     return i64(np.int32(min(max(np.copysign(np.floor(abs(product) + 0.5), product), -40_000.0), 40_000.0)))
 
 
 @numba.njit(inline="always")
 def cut(v):
-    """To a code of 16 bits."""
+    """Cut an integer to a code of 16 bits."""
     return np.int16(min(max(v, i64(-(2**15))), i64(2**15 - 1)))
 
 
 def by_channel(code):
-    """A scale for each channel, codes of 8 bits."""
+    """Make codes of 8 bits, with a scale for each channel."""
 
     @numba.njit(error_model="numpy")
     def loop(x, out, m, n):
@@ -58,7 +58,7 @@ def by_channel(code):
 
 
 def in_16_bits(code):
-    """One scale, codes of 16 bits."""
+    """Make codes of 16 bits, with one scale."""
 
     @numba.njit(error_model="numpy")
     def loop(x, out, m, n):
@@ -69,7 +69,7 @@ def in_16_bits(code):
 
 
 def added(rounded):
-    """TFLite's add."""
+    """Add as TFLite does."""
 
     @numba.njit
     def loop(a, b, out):
@@ -80,7 +80,7 @@ def added(rounded):
 
 
 def multiplied(rounded):
-    """The product."""
+    """Multiply as TFLite does."""
 
     @numba.njit
     def loop(a, b, out):
@@ -91,7 +91,7 @@ def multiplied(rounded):
 
 
 def numbers(rule, channels):
-    """What the loops multiply by, and their right shifts."""
+    """Give what the loops multiply by, and their right shifts."""
     s = wide.steps_of(channels)
     if rule == "rndnu":
         return s.mantissa, s.mantissa_shift

@@ -36,7 +36,7 @@ def add_8_out(a, b):
 
 
 def add_32(a, b):
-    """In float32: two products, two sums, round."""
+    """Add in float32, by two products, two sums and round."""
     ta, tb, out = torch.from_numpy(a), torch.from_numpy(b), torch.from_numpy(shared(a.size, np.int32))
     x, y, ma, mb = torch.empty(a.size), torch.empty(a.size), A.scale / LEVEL, B.scale / LEVEL
     offset = -A.zero_point * ma - B.zero_point * mb
@@ -111,7 +111,7 @@ def shifter(multiplier, shift, term):
 
 
 def gemmlowp(x):
-    """Both roundings, in int64."""
+    """Make both roundings in int64."""
     codes, wide, sign = torch.from_numpy(x), *(torch.empty(x.size, dtype=torch.int64) for _ in "ws")
     out, right = torch.from_numpy(shared(x.size, np.int32)), RIGHT_SHIFT - 31
 

@@ -7,7 +7,7 @@ from benchmarks.case import Candidate, blank, shared
 
 
 def uniform_quantize(x):
-    """In float32: multiply, add, floor, add, clip."""
+    """Multiply, add, floor, add and clip in float32."""
     t, out = blank(x.size, np.float32), shared(x.size, np.int8)
 
     def run():
@@ -22,7 +22,7 @@ def uniform_quantize(x):
 
 
 def uniform_dequantize(q):
-    """In float32: subtract, multiply."""
+    """Subtract and multiply in float32."""
     out = shared(q.size, np.float32)
 
     def run():
@@ -33,7 +33,7 @@ def uniform_dequantize(q):
 
 
 def scaled(q, zero, factor, t):
-    """In float64, into t: subtract, multiply, add, floor."""
+    """Subtract, multiply, add and floor in float64, into t."""
     np.subtract(q, np.float64(zero), out=t)
     np.multiply(t, factor, out=t)
     np.add(t, 0.5, out=t)
@@ -58,7 +58,7 @@ def uniform_requantize(in_zero, factor, zero):
 
 
 def uniform_add(a, b):
-    """Both at the scale of the sum, then added; the terms are exact."""
+    """Bring both to the scale of the sum, then add; the terms are exact."""
     x, y, out = blank(a.size, np.float64), blank(a.size, np.float64), shared(a.size, np.int32)
 
     def run():
