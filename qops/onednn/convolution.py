@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product.convolution import Images, convolve
-from qops._kernels.product.weights import PackedWeights
+from qops._kernels.product.convolution import Images, Prepared, convolve
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr, Scales
-from qops.onednn.cast import DTYPES, to_f32
+from qops.onednn.cast import to_f32
 from qops.onednn.convolution_weights import Filters, PackedConvolutionWeights, Way, filters_of
-from qops.onednn.destination import Destination, Step, destination, terms_of
+from qops.onednn.destination import destination
 from qops.onednn.dot import S32
 from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, machine
 from qops.onednn.unrolled import unrolled_window
 from qops.onednn.window import DENSE, Window
-from qops.qtensor import check_out
 
 __all__ = ["convolution"]
 
@@ -145,10 +141,10 @@ def convolution(
     """
     asked = (window, attr, dst_dt, layout, isa, version, num_threads)
     is_bare = bias is dst_in is wq_scale is None
-    for call in weights.kept if is_bare and isinstance(weights, PackedConvolutionWeights) else ():
-        codes: NDArray[Any] | None = call.result(src, out) if call.is_for(src, asked) else None
-        if codes is not None:
-            return codes
+    for known in weights.kept if is_bare and isinstance(weights, PackedConvolutionWeights) else ():
+        made: NDArray[Any] | None = known(src, asked, out)
+        if made is not None:
+            return made
     m = machine(version, isa)
     image = check.array(src, "src", [np.uint8, np.int8], 4)
     filters = filters_of(weights, wq_scale, image, m)
@@ -168,70 +164,20 @@ def convolution(
     via_f32 = kernel.s32_via_f32 or attr.src_zp is not None or image.dtype.kind == "i"
     reference = m.ref_scaling if kernel.is_ref else None
     is_plain = end.is_plain and not (via_f32 or way.halved)
-    if is_bare and not attr.has_sum and image is src and isinstance(filters, PackedConvolutionWeights):
-        steps = output.steps_without_bias(attr, m, way.halved, reference)
-        filters.kept[:] = Call.known(asked, sums, dims, dst_dt, None if is_plain else steps)
+    codes = None if is_plain else end.codes(way.halved, reference)
+    if sums.is_direct and (is_plain or codes is not None):
+        images = sums.images(image, sums.src_zp, sums.src_zp)
+        known = Prepared(asked, images, filters.packed(way), filters.weights, codes, dst.typenum, threads)
+        if is_bare and image is src and isinstance(filters, PackedConvolutionWeights):
+            filters.kept[:] = (known,)
+        made = known(image, asked, out)
+        if made is not None:
+            return made
     if is_plain:
         result = sums.compensated(end.dst.out)
     else:
         result = end.finish(sums.compensated(), via_f32, way.halved, reference)
     return result.transpose(0, 3, 1, 2) if out is None else out
-
-
-class Call(NamedTuple):
-    """What is known of a call before it looks at its images, if all it does is to store their sums as integers.
-
-    It is kept with packed weights. The next call with the very same arguments then checks nothing but its images.
-    """
-
-    asked: tuple[Any, ...]
-    dtype: np.dtype[Any]
-    size: tuple[int, ...]
-    """The shape of the images."""
-    weights: NDArray[Any]
-    panels: PackedWeights
-    window: Window
-    src_zp: int
-    num_threads: int
-    shape: tuple[int, ...]
-    """That of the destination, and its type: oneDNN's name of it, and numpy's number."""
-    dt: str
-    typenum: int
-    steps: list[Step] | None
-    """The steps before the store; None: sums are stored as they are."""
-    terms: dict[str, float]
-
-    @classmethod
-    def known(
-        cls, asked: tuple[Any, ...], sums: Sums, shape: tuple[int, ...], dt: str, steps: Sequence[Step] | None
-    ) -> list[Call]:
-        """Give the call in a list, which is empty if more is done."""
-        if sums.kernel.compensates_in_f32 or not sums.is_safe or dt == "f32":
-            return []
-        left, terms = terms_of(steps or (), dt)
-        src, src_zp, filters, window, _, way, threads = sums
-        made, packed = None if steps is None else left, (filters.weights, filters.packed(way))
-        typenum = np.dtype(DTYPES[dt]).num
-        return [cls(asked, src.dtype, src.shape, *packed, window, src_zp, threads, shape, dt, typenum, made, terms)]
-
-    def is_for(self, src: ArrayLike, asked: tuple[Any, ...]) -> bool:
-        """Tell whether the arguments are the same objects, and the images of the same type and shape."""
-        is_alike = type(src) is np.ndarray and src.dtype is self.dtype and src.shape == self.size
-        return is_alike and all(map(is_, asked, self.asked))
-
-    def result(self, src: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any] | None:
-        """Give what `convolution` gives; None if the sums cannot be stored in one pass."""
-        place = None
-        if out is not None:
-            check_out(out, self.typenum, self.shape, [x for x in (src, self.weights) if x is not out])
-            place = out.transpose(0, 2, 3, 1)
-        images = Images(src.transpose(0, 2, 3, 1), self.window.moves, self.src_zp, self.src_zp)
-        if self.steps is None:
-            codes: NDArray[Any] | None = convolve(images, self.panels, place, num_threads=self.num_threads)
-        else:
-            sums = convolve(images, self.panels, num_threads=self.num_threads)
-            codes = Destination(sums.shape, self.dt, place, None).codes(sums, self.steps, self.terms)
-        return codes if codes is None else codes.transpose(0, 3, 1, 2) if out is None else out
 
 
 class Sums(NamedTuple):
@@ -246,13 +192,19 @@ class Sums(NamedTuple):
     num_threads: int
 
     @property
+    def is_direct(self) -> bool:
+        """Whether the product gives these sums at once."""
+        return self.is_safe and not self.kernel.compensates_in_f32
+
+    @property
     def is_safe(self) -> bool:
         """Whether the product reads padding as codes.
 
         oneDNN's padding never saturates. So codes can stand for it where they are so small that no pair of them
         saturates (2*128*128 fits s16), and where no pair is half padding and half image.
         """
-        low, high = (-dot.SHIFT, dot.SHIFT - 1) if self.src.dtype == np.int8 else (0, dot.SHIFT)
+        low, high = (-dot.SHIFT, dot.SHIFT - 1) if self.src.dtype == np.int8 else (0, 2 * dot.SHIFT - 1)
+        high = min(high, dot.SHIFT) if self.way.saturating else high
         return not self.way.order and low <= self.src_zp <= high
 
     def compensated(self, out: S32 | None = None) -> NDArray[Any]:
@@ -263,7 +215,9 @@ class Sums(NamedTuple):
         is_safe = self.is_safe
         pad = (zero if is_safe else 0) + (dot.SHIFT if apart else 0)
         image = dot.shifted(src) if apart else src
-        acc: NDArray[Any] = self._of(image, panels, pad, zero if is_safe and not in_f32 else 0, out)
+        acc: NDArray[Any] = convolve(
+            self.images(image, pad, zero if is_safe and not in_f32 else 0), panels, out, num_threads=self.num_threads
+        )
         if not in_f32 and (is_safe or not zero):
             return acc
         sums = panels.sums.astype(np.int64)
@@ -273,12 +227,12 @@ class Sums(NamedTuple):
             acc += to_f32(-dot.SHIFT * sums)
         if zero:
             if not is_safe:  # only the part of the window that lies on the image
-                sums = self._of(np.ones((1, *src.shape[1:]), np.uint8), panels).astype(np.int64)
+                ones = self.images(np.ones((1, *src.shape[1:]), np.uint8))
+                sums = convolve(ones, panels, num_threads=self.num_threads).astype(np.int64)
             acc = acc - to_f32(dot.wrap_s32(zero * sums)) if in_f32 else dot.wrap_s32(acc - zero * sums)
         return acc
 
-    def _of(self, x: NDArray[Any], panels: PackedWeights, pad: int = 0, zero: int = 0, out: S32 | None = None) -> S32:
-        """Give the sums of images padded with codes of `pad`, less `zero` times those of the weights."""
+    def images(self, x: NDArray[Any], pad: int = 0, zero: int = 0) -> Images:
+        """Give what a product takes of x, padded with codes of `pad`: its sums are less `zero` times the weights'."""
         view = self.filters.view(x, self.window, self.way).transpose(0, 2, 3, 1)
-        images = Images(view, unrolled_window(self.window, self.way.order), pad, zero)
-        return convolve(images, panels, out, num_threads=self.num_threads)
+        return Images(view, unrolled_window(self.window, self.way.order), pad, zero)

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.onednn import steps as kernels
+from qops._kernels.core.maker import KeptMaker
+from qops._kernels.onednn import destination as kernels
 from qops.onednn import _checks as check
 from qops.onednn.cast import DTYPES, F32, ROWS, store, to_f32
 from qops.qtensor import check_out, put
 
-__all__ = ["Destination", "Step", "destination", "fma", "made", "terms_of"]
+__all__ = ["Destination", "Step", "codes_of", "destination", "fma", "made"]
 
 Step: TypeAlias = tuple[str, F32 | np.float32 | float]
 """A step of `qops._kernels.onednn.steps` and its operand."""
@@ -36,6 +37,11 @@ class Destination(NamedTuple):
     """Where the caller wants the result; None for a new array."""
     old: NDArray[Any] | None
     """The destination before the call, which a Sum adds."""
+
+    @property
+    def typenum(self) -> int:
+        """Numpy's number of its type."""
+        return np.dtype(DTYPES[self.dt]).num
 
     def channels_last(self, axis: int) -> Destination:
         """Give the same destination with the channels moved from `axis` to the end."""
@@ -118,6 +124,12 @@ def terms_of(steps: Sequence[Step], dt: str) -> tuple[list[Step], dict[str, floa
                 terms[term] = sign * value
                 left.pop()
     return left, terms
+
+
+def codes_of(steps: Sequence[Step], dt: str) -> KeptMaker | None:
+    """Give what makes codes of sums in one pass; None for f32, or if a float might not be finite."""
+    left, terms = terms_of(steps, dt)
+    return None if dt == "f32" else kernels.kept_codes(left, {**ROWS[dt], **terms})
 
 
 def destination(

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.core.maker import KeptMaker
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
 from qops.onednn.cast import F32, ieee, to_f32
-from qops.onednn.destination import Destination, Step
+from qops.onednn.destination import Destination, Step, codes_of
 from qops.onednn.machine import Machine
 
-__all__ = ["Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu", "steps_without_bias"]
+__all__ = ["Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu"]
 
 ONE = np.float32(1)
 UNSCALED = np.ones(1, np.float32)
@@ -70,9 +71,19 @@ class Output(NamedTuple):
         """
         if self.is_plain and not (s32_via_f32 or doubled or reference):
             return self.dst.put(acc)
+        return self.dst.store(acc, self._steps(doubled, reference))
+
+    @ieee
+    def codes(self, doubled: bool, reference: str | None) -> KeptMaker | None:
+        """Give what makes the codes of sums, as `finish` does, while they are made; None where nothing does."""
+        if self.attr.has_sum or 0 in self.dst.shape:
+            return None
+        return codes_of(self._steps(doubled, reference), self.dst.dt)
+
+    def _steps(self, doubled: bool, reference: str | None) -> tuple[Step, ...]:
         if self.bias is None:
-            return self.dst.store(acc, steps_without_bias(self.attr, self.machine, doubled, reference))
-        return self.dst.store(acc, steps_of(self.attr, self.machine, doubled, reference, self.bias))
+            return steps_without_bias(self.attr, self.machine, doubled, reference)
+        return steps_of(self.attr, self.machine, doubled, reference, self.bias)
 
 
 def steps_of(

@@ -107,6 +107,32 @@ def test_a_call_again_checks_its_images_and_out(rng):
             onednn.convolution(src, packed, num_threads=0, **how)
 
 
+@pytest.mark.parametrize(("shape", "size"), [((16, 8, 3, 3), 40), ((1100, 4, 1, 1), 6), ((40, 1, 1, 3, 3), 30)])
+@pytest.mark.parametrize("dst_dt", ["u8", "s8", "s32"])
+def test_codes_made_a_few_rows_at_a_time_are_those_of_all_sums(rng, shape, size, dst_dt):
+    outputs, inputs = int(np.prod(shape[:-3])), shape[0] * shape[1] if len(shape) == 5 else shape[1]
+    src, weights = codes(rng, np.uint8, 2, inputs, size, size), codes(rng, np.int8, *shape)
+    attr = Attr(src_scale=0.03, wei_scale=0.1, dst_scale=0.7, src_zp=200, dst_zp=5, post_ops=[Eltwise(alpha=0.5)])
+    window = Window(pad_l=(1, 1), pad_r=(1, 1))
+    how = {"window": window, "attr": attr, "dst_dt": dst_dt, "bias": rng.normal(0, 9, outputs).astype(np.float32)}
+    planes = np.zeros((2, outputs, *window.out_size((size, size), shape[-2:])), onednn.cast.DTYPES[dst_dt])
+    want = onednn.convolution(src, weights, out=planes, **how)  # not in the order in which sums are made
+    assert len(np.unique(want)) > 2
+    for given in (weights, pack_convolution_weights(weights)):
+        for threads in (1, 2):
+            assert np.array_equal(onednn.convolution(src, given, num_threads=threads, **how), want)
+
+
+def test_codes_may_take_the_place_of_their_images(rng):
+    image, weights = codes(rng, np.uint8, 1, 200, 200, 8), pack_convolution_weights(codes(rng, np.int8, 8, 8, 3, 3))
+    src = image.transpose(0, 3, 1, 2)
+    how = {"window": Window(pad_l=(1, 1), pad_r=(1, 1)), "attr": Attr(src_scale=0.01), "dst_dt": "u8"}
+    for _ in range(2):
+        want = onednn.convolution(src.copy(), weights, **how)
+        again = src.copy("K")
+        assert np.array_equal(onednn.convolution(again, weights, out=again, **how), want)
+
+
 @pytest.mark.parametrize("scale", [1e30, 2e38])
 def test_a_call_again_whose_floats_overflow_saturates_as_the_first_does(scale):
     src, weights = np.full((1, 2, 2, 2), 255, np.uint8), np.full((2, 2, 1, 1), 127, np.int8)

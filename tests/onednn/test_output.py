@@ -4,7 +4,7 @@ import numpy as np
 import onednn_twins as twins
 import pytest
 
-from qops._kernels.onednn import steps as kernels
+from qops._kernels.onednn import destination as kernels
 from qops.onednn import cast
 from qops.onednn.destination import BLOCK, destination
 

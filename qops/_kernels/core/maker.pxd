@@ -17,6 +17,10 @@ cdef struct Maker:
     const void* row
     int itemsize  # of an element of x
 
+cdef class KeptMaker:
+    cdef Maker maker
+    cdef object memory  # what its row points into
+
 cdef enum:
     BLOCK = 1024  # numbers between two loops: 4 KB
     SPARE = 16  # numbers behind a period, which are the first again: lanes may begin with its last

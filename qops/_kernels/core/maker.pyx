@@ -19,6 +19,10 @@ cdef enum:
     FEW = 4096  # elements of a period
 
 
+cdef class KeptMaker:
+    """A maker that is kept for many calls, with the numbers that its row points to."""
+
+
 cdef int code_size(cnp.ndarray out) except -1:
     """Bytes of a code of `out`; TypeError if its dtype is no code type."""
     if code_type(out).steps == 0:

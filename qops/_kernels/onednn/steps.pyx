@@ -8,21 +8,10 @@ A step is a name and an operand v:
     "sum"                          x + v * old, where the product and the sum are rounded
     "fma"                          x + v * old, rounded once
 """
-cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, fmaf
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.float_stage cimport FloatRow, float_codes_of
-from qops._kernels.core.maker cimport BLOCK
 from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport at_a_line, walk
-
-import numpy as np
-
-cnp.import_array()
-
-cdef extern from "numpy/arrayobject.h":
-    bint PyArray_ISCARRAY_RO(cnp.ndarray a)
 
 cdef extern from "onednn/steps.h" nogil:
     Py_ssize_t convert__simd(int, const int32_t*, float*, Py_ssize_t)
@@ -42,25 +31,8 @@ cdef enum:
 
 cdef double S32_BOUND = 2.0**31
 cdef double F32_BOUND = 2.0**127  # float32 results below this do not overflow, however they are rounded
-cdef dict KINDS = {
-    "add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "relu": RELU, "leak": LEAK, "sum": SUM, "fma": FMA,
-}
+KINDS = {"add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "relu": RELU, "leak": LEAK, "sum": SUM, "fma": FMA}
 
-ctypedef struct Step:
-    int kind
-    const float *values  # the operand, repeated to fill a block; NULL if it is one number, the factor
-    Py_ssize_t size  # how many values there are before they repeat
-    float factor
-
-ctypedef struct Work:
-    Step *steps
-    Py_ssize_t count, block
-    bint of_sums  # whether x holds int32 sums, or the floats themselves
-    float *old
-    float *floats  # of a block
-    char *codes
-    int typenum, itemsize
-    FloatRow row
 
 cdef void convert(const int32_t *s, float *x, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i = convert__simd(tier(), s, x, n)
@@ -139,15 +111,16 @@ cdef void make_one(const Step *s, float *x, Py_ssize_t n) noexcept nogil:
         divide_one(x, s.factor, n)
 
 
-cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t n) noexcept nogil:
+cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t at, Py_ssize_t n) noexcept nogil:
+    """Make one step on n values, whose operands are numbers `at` and following of the step."""
     if s.kind <= DIVIDE and s.values == NULL:
         make_one(s, x, n)
     elif s.kind == ADD:
-        add(x, s.values, n)
+        add(x, s.values + at, n)
     elif s.kind == MULTIPLY:
-        multiply(x, s.values, n)
+        multiply(x, s.values + at, n)
     elif s.kind == DIVIDE:
-        divide(x, s.values, n)
+        divide(x, s.values + at, n)
     elif s.kind == RELU:
         relu(x, n)
     elif s.kind == LEAK:
@@ -156,34 +129,6 @@ cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t n) noe
         add_old(x, old, s.factor, n)
     else:
         fuse_old(x, old, s.factor, n)
-
-
-cdef void make_block(const Work *w, const int32_t *s, float *x, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """Make the steps on the n elements from `first` on: of the sums s, if there are sums, else of x."""
-    cdef Py_ssize_t i
-    if w.of_sums:
-        convert(s, x, n)
-    for i in range(w.count):
-        make_step(w.steps + i, x, w.old + first if w.old != NULL else NULL, n)
-
-
-cdef void make_floats(char** data, Py_ssize_t size, void* using) noexcept nogil:
-    """Make all steps on a block while it is in the nearest cache, then on the next."""
-    cdef const Work *w = <Work*>using
-    cdef float *x = <float*>data[0]
-    cdef Py_ssize_t first
-    for first from 0 <= first < size by w.block:
-        make_block(w, <int32_t*>(x + first), x + first, first, min(w.block, size - first))
-
-
-cdef void make_codes(char** data, Py_ssize_t size, void* using) noexcept nogil:
-    """Make codes of int32 sums. The floats of all blocks use the same memory, of one block."""
-    cdef const Work *w = <Work*>using
-    cdef Py_ssize_t first, n
-    for first from 0 <= first < size by w.block:
-        n = min(w.block, size - first)
-        make_block(w, <int32_t*>data[0] + first, w.floats, first, n)
-        float_codes_of(w.floats, w.typenum, w.codes + first * w.itemsize, n, w.row)
 
 
 cdef double most_of(const Step *s, bint inverse) noexcept nogil:
@@ -199,13 +144,13 @@ cdef double most_of(const Step *s, bint inverse) noexcept nogil:
     return most
 
 
-cdef bint stay_finite(const Work *w) noexcept nogil:
+cdef bint stay_finite(const Step *steps, Py_ssize_t count) noexcept nogil:
     """Whether the steps give finite floats for all int32 sums, if `old` is made of codes."""
     cdef double bound = S32_BOUND
     cdef const Step *s
     cdef Py_ssize_t i
-    for i in range(w.count):
-        s = w.steps + i
+    for i in range(count):
+        s = steps + i
         if s.kind == ADD:
             bound += most_of(s, False)
         elif s.kind == MULTIPLY or s.kind == DIVIDE:
@@ -217,84 +162,3 @@ cdef bint stay_finite(const Work *w) noexcept nogil:
         if not bound < F32_BOUND:
             return False
     return True
-
-
-cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
-    """Fill `c_steps`. They point into the arrays of the list that is returned, so it must outlive them."""
-    cdef cnp.ndarray values
-    cdef Py_ssize_t i
-    alive = []
-    for i, (name, operand) in enumerate(steps):
-        c_steps[i].kind = KINDS[name]
-        c_steps[i].values, c_steps[i].size = NULL, 0
-        if isinstance(operand, cnp.ndarray):
-            values = at_a_line(block, cnp.NPY_FLOAT32)
-            values.reshape(-1, operand.size)[:] = operand.ravel()
-            c_steps[i].size = operand.size
-            c_steps[i].values = <const float *>cnp.PyArray_DATA(values)
-            alive.append(values)
-        else:
-            c_steps[i].factor = operand
-    return alive
-
-
-cdef object set_work(Work *w, cnp.ndarray x, steps, cnp.ndarray old):
-    """Fill `w`. It points into the object that is returned, and into old, so these must outlive it."""
-    cdef cnp.npy_intp bytes = len(steps) * sizeof(Step)
-    cdef cnp.ndarray memory = cnp.PyArray_EMPTY(1, &bytes, cnp.NPY_UINT8, 0)
-    cdef Py_ssize_t period = 1
-    cdef bint adds_old = False
-    for name, operand in steps:
-        if isinstance(operand, cnp.ndarray):
-            period = max(period, cnp.PyArray_SIZE(operand))
-        adds_old = adds_old or name == "sum" or name == "fma"
-    if not cnp.PyArray_ISCARRAY(x) or old is not None and not PyArray_ISCARRAY_RO(old):
-        raise ValueError("x, old: expected arrays in C order")
-    if adds_old and (old is None or old.size != x.size):
-        raise ValueError("old: expected as many elements as x has, for a step that adds them")
-    w.steps, w.count = <Step *>cnp.PyArray_DATA(memory), len(steps)
-    w.block = period * max(1, BLOCK // period)
-    w.of_sums = cnp.PyArray_TYPE(x) == cnp.NPY_INT32
-    w.old = NULL if old is None else <float *>cnp.PyArray_DATA(old)
-    return memory, set_steps(w.steps, steps, w.block) if cnp.PyArray_SIZE(x) else None
-
-
-def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
-    """Make `steps` on x, an int32 or float32 array in C order, in its own memory; return that memory as float32.
-
-    An array among the operands runs along the last axes of x, so of two sizes one divides the other. `old` is a float32
-    array in C order with as many elements as x, for the steps that need one.
-    """
-    cdef Work w
-    alive = set_work(&w, x, steps, old)
-    walk(make_floats, &w, x)
-    del alive  # the steps have pointed into it until here
-    return x.view(np.float32)
-
-
-def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarray out):
-    """Make `steps` on int32 sums x, and write the codes of `row` to `out`, block by block.
-
-    Return False, with nothing done, if a float might not be finite. `old` is as in `finish`, and made of codes. `out`
-    is x itself, or does not overlap it: uint8, int8 or int32 in C order.
-    """
-    cdef Work w
-    cdef cnp.ndarray floats
-    cdef bint is_finite
-    w.typenum, w.itemsize, w.row = cnp.PyArray_TYPE(out), <int>cnp.PyArray_ITEMSIZE(out), row
-    if w.typenum != cnp.NPY_UINT8 and w.typenum != cnp.NPY_INT8 and w.typenum != cnp.NPY_INT32:
-        raise TypeError(f"out: expected uint8, int8 or int32, got {(<object>out).dtype}")
-    if cnp.PyArray_TYPE(x) != cnp.NPY_INT32:
-        raise TypeError(f"x: expected int32, got {(<object>x).dtype}")
-    if not cnp.PyArray_ISCARRAY(out) or cnp.PyArray_SIZE(out) != cnp.PyArray_SIZE(x):
-        raise ValueError("out: expected an array in C order with as many elements as x")
-    alive = set_work(&w, x, steps, old)
-    if cnp.PyArray_SIZE(x) == 0:
-        return True
-    floats = at_a_line(w.block, cnp.NPY_FLOAT32)
-    w.floats, w.codes = <float *>cnp.PyArray_DATA(floats), cnp.PyArray_BYTES(out)
-    is_finite = stay_finite(&w)
-    if is_finite:
-        walk(make_codes, &w, x)
-    del alive  # the steps have pointed into it until here
-    return is_finite

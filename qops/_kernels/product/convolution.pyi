@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.core.maker import KeptMaker
 from qops._kernels.product.weights import PackedWeights
 from qops._kernels.product.window import Window
 
@@ -26,3 +27,16 @@ def convolve_in_zeros(
     window: Window,
     out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]: ...
+
+class Prepared:
+    def __init__(
+        self,
+        asked: tuple[Any, ...],
+        first: Images,
+        packed: PackedWeights,
+        weights: NDArray[Any],
+        codes: KeptMaker | None,
+        typenum: int,
+        num_threads: int,
+    ) -> None: ...
+    def __call__(self, src: NDArray[Any], asked: tuple[Any, ...], out: NDArray[Any] | None) -> NDArray[Any] | None: ...

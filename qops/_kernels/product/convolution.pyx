@@ -13,6 +13,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.core.codes cimport CodeType, code_type
+from qops._kernels.core.maker cimport KeptMaker, code_size
 from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.core.walk cimport at_a_line
 from qops._kernels.product.image cimport Image
@@ -65,20 +66,27 @@ cdef void set_image(Image *image, Images given) noexcept:
     image.pad = <uint8_t>given.pad_value
 
 
-cdef cnp.ndarray result(out, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
+cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
                         cnp.npy_intp channels):
-    """Give `out`, checked, or a new array in which 16 channels begin where a line of the cache does."""
+    """Give `out`, checked, or a new array; of int32, 16 channels begin where a line of the cache does."""
     cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
+    if out is None and typenum != cnp.NPY_INT32:
+        return cnp.PyArray_EMPTY(4, shape, typenum, 0)
     if out is None:
         return (<object>at_a_line(images * oh * ow * channels, cnp.NPY_INT32)).reshape(images, oh, ow, channels)
-    writable(out, cnp.NPY_INT32, 4, shape)
+    writable(out, typenum, 4, shape)
     if not cnp.PyArray_ISALIGNED(out):
         raise ValueError("out: expected aligned memory")
     apart(out, x)
     return out
 
 
-cdef set_result(Convolution *p, cnp.ndarray y):
+cdef set_result(Convolution *p, KeptMaker codes, cnp.ndarray y):
+    """Set where the sums go, or the codes that are made of them."""
+    p.maker = NULL if codes is None else &codes.maker
+    if codes is not None:
+        p.codes, p.code_size, p.code_signed = cnp.PyArray_BYTES(y), code_size(y), cnp.PyArray_ISSIGNED(y)
+        return
     p.y = <int32_t *>cnp.PyArray_DATA(y)
     p.y_image, p.y_row = cnp.PyArray_STRIDE(y, 0) // 4, cnp.PyArray_STRIDE(y, 1) // 4
     p.y_column, p.y_channel = cnp.PyArray_STRIDE(y, 2) // 4, cnp.PyArray_STRIDE(y, 3) // 4
@@ -100,7 +108,7 @@ def convolve(Images images not None, w, out=None, *, w_zero_point=0, bias=None, 
         added = array(bias, "bias", cnp.NPY_INT32)
         if (<object>added).shape != packed.shape[:1]:
             raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>added).shape}")
-    y = convolved(images, packed, out, num_threads)
+    y = convolved(images, packed, out, None, cnp.NPY_INT32, num_threads)
     if packed.is_shifted or type(w_zero_point) is not int or w_zero_point != 0:
         take_off_zeros(y, np.asarray(w_zero_point, np.int64) - (SHIFT if packed.is_shifted else 0),
                        window_sums(images, packed))
@@ -146,8 +154,9 @@ cdef object take_off_zeros(cnp.ndarray y, w_zeros, sums):
         np.subtract(y, sums * w_zeros.astype(np.int32), out=y)
 
 
-cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Py_ssize_t num_threads):
-    """Convolve with packed weights, into `out` if there is one."""
+cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, KeptMaker codes, int typenum,
+                           Py_ssize_t num_threads):
+    """Convolve with packed weights, into `out` if there is one, which is in C order if it takes codes."""
     cdef Convolution p
     cdef cnp.ndarray x = images.x, y
     cdef Py_ssize_t quads
@@ -165,9 +174,9 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Py_ssize_t 
     p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.kh * p.kw, quads, True)
     is_shifted = p.image.x_signed and shifts(p.kernel, p.amx and p.image.in_place)
     p.times = <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>images.zero_point)
-    y = result(out, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
-    set_result(&p, y)
-    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, y))
+    y = result(out, typenum, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
+    set_result(&p, codes, y)
+    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, codes, y))
     return y
 
 
@@ -193,3 +202,72 @@ cdef int set_window(Convolution *p, Window window) except -1:
     window.places(p.image.height, p.image.width, p.kh, p.kw, &p.oh, &p.ow)
     p.image.pixels = (p.ow - 1) * p.sw + (p.kw - 1) * p.dw + 1
     return 0
+
+
+cdef cnp.ndarray reordered(cnp.ndarray x, cnp.npy_intp *axes):
+    cdef cnp.PyArray_Dims order = [axes, 4]
+    return cnp.PyArray_Transpose(x, &order)
+
+
+@cython.final
+cdef class Prepared:
+    """A convolution of images NCHW with packed weights, checked once for all calls that are like the first.
+
+    `first` has the images of the first call, whose type and shape the others' have too; `asked` are objects that other
+    calls bring as well. `codes` makes codes of the dtype `typenum` of the sums; if it is None the result is the sums.
+    `out` must be apart from the `weights` that were packed.
+    """
+    cdef PackedWeights packed
+    cdef Window window
+    cdef KeptMaker codes
+    cdef cnp.ndarray weights
+    cdef tuple asked
+    cdef Py_ssize_t pad_value, num_threads
+    cdef int32_t zero_point
+    cdef int src_typenum, typenum
+    cdef cnp.npy_intp[4] src_shape
+    cdef cnp.npy_intp[4] shape
+
+    def __init__(self, tuple asked, Images first not None, PackedWeights packed not None, cnp.ndarray weights not None,
+                 KeptMaker codes, int typenum, Py_ssize_t num_threads):
+        cdef cnp.ndarray x = first.x
+        cdef Py_ssize_t oh, ow
+        self.asked, self.packed, self.window, self.weights, self.codes = asked, packed, first.window, weights, codes
+        self.pad_value, self.zero_point = first.pad_value, first.zero_point
+        self.typenum, self.num_threads, self.src_typenum = typenum, num_threads, cnp.PyArray_TYPE(x)
+        self.src_shape = [x.shape[0], x.shape[3], x.shape[1], x.shape[2]]
+        self.window.places(x.shape[1], x.shape[2], packed.shape[2], packed.shape[3], &oh, &ow)
+        self.shape = [x.shape[0], packed.shape[0], oh, ow]
+
+    cdef bint is_for(self, src, tuple asked) except -1:
+        cdef Py_ssize_t i
+        if not cnp.PyArray_CheckExact(src) or cnp.PyArray_TYPE(src) != self.src_typenum:
+            return False
+        if len(asked) != len(self.asked) or cnp.PyArray_NDIM(src) != 4:
+            return False
+        if not cnp.PyArray_CompareLists(cnp.PyArray_DIMS(src), self.src_shape, 4):
+            return False
+        for i in range(len(self.asked)):
+            if asked[i] is not self.asked[i]:
+                return False
+        return True
+
+    def __call__(self, src, tuple asked not None, out):
+        """The result, NCHW; None if the call is not like the first, or `out` cannot be written as the sums are made."""
+        cdef cnp.npy_intp[4] last = [0, 2, 3, 1]
+        cdef cnp.npy_intp[4] second = [0, 3, 1, 2]
+        cdef Images images
+        cdef cnp.ndarray place = None, y
+        if out is src or not self.is_for(src, asked):
+            return None
+        if out is not None:
+            writable(out, self.typenum, 4, self.shape)
+            apart(out, self.weights)
+            place = reordered(out, last)
+            if self.codes is not None and not cnp.PyArray_ISCARRAY(place):
+                return None
+        images = Images.__new__(Images)
+        images.x, images.window = reordered(src, last), self.window
+        images.pad_value, images.zero_point = self.pad_value, self.zero_point
+        y = convolved(images, self.packed, place, self.codes, self.typenum, self.num_threads)
+        return reordered(y, second) if out is None else out

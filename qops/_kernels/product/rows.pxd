@@ -1,5 +1,6 @@
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
+from qops._kernels.core.maker cimport Maker
 from qops._kernels.product.image cimport Image
 from qops._kernels.product.tile cimport gemm_kernel
 
@@ -17,5 +18,9 @@ ctypedef struct Convolution:
     int32_t *y
     Py_ssize_t y_image, y_row, y_column, y_channel  # elements from one to the next
     bint y_elsewhere  # y is not NHWC: rows are made apart and then put there
+    const Maker *maker  # what makes codes of rows that are made apart, in place of y; or NULL
+    char *codes  # NHWC
+    int code_size
+    bint code_signed
 
 cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays)

@@ -8,6 +8,7 @@ cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
+from qops._kernels.core.maker cimport make
 from qops._kernels.product.run cimport Part
 from qops._kernels.product.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.product.tile cimport (
@@ -21,7 +22,8 @@ cdef extern from "product/depthwise.h" nogil:
                         const int8_t *w, const int32_t *sums, int32_t times, Py_ssize_t channels, int32_t *y)
 
 cdef enum:
-    ROOM = 1 << 14  # how many sums are made before they are copied to their place
+    ROOM = 1 << 14  # how many sums are made before they are put to their place: they stay in the cache
+    SHARE = 16  # but a sum for so many weights, as all weights are read for each room
 
 
 cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
@@ -112,21 +114,34 @@ cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
     return (p.oh + blocks - 1) // blocks
 
 
-cdef void put_rows(const Convolution *p, const int32_t *made, Py_ssize_t rows, int32_t *y) noexcept nogil:
-    """Copy rows that were made as NHWC to their places in y. A row stays in the cache while its channels are copied."""
-    cdef Py_ssize_t channels = p.groups * p.oc
+cdef void put_rows(const Convolution *p, const int32_t *made, Py_ssize_t number, Py_ssize_t first,
+                   Py_ssize_t rows) noexcept nogil:
+    """Make codes of rows that were made as NHWC, or copy them to their places in y.
+
+    A row stays in the cache while its channels are copied.
+    """
+    cdef Py_ssize_t channels = p.groups * p.oc, row = p.ow * channels
     cdef Py_ssize_t _i, j, c
+    cdef int32_t *y
+    if p.maker != NULL:
+        make(p.maker, made, p.codes + (number * p.oh + first) * row * p.code_size, p.code_size, p.code_signed,
+             rows * row)
+        return
+    y = p.y + number * p.y_image + first * p.y_row
     for _i in range(rows):
         for c in range(channels):
             for j in range(p.ow):
                 y[c * p.y_channel + j * p.y_column] = made[j * channels + c]
-        made += p.ow * channels
+        made += row
         y += p.y_row
 
 
 cdef Py_ssize_t rows_apart(const Convolution *p) noexcept nogil:
-    """How many rows to make before they are copied to y: as many as stay in the cache; 0 if they are made in y."""
-    return max(1, ROOM // max(1, p.ow * p.groups * p.oc)) if p.y_elsewhere else 0
+    """How many rows to make before they are put to their place; 0 if they are made there."""
+    cdef Py_ssize_t room = max(<Py_ssize_t>ROOM, p.image.channels * p.kh * p.kw * p.oc // SHARE)
+    if p.maker == NULL and not p.y_elsewhere:
+        return 0
+    return min(p.oh, max(1, room // max(1, p.ow * p.groups * p.oc)))
 
 
 cdef void convolve_some(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
@@ -140,15 +155,14 @@ cdef void convolve_some(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t 
 cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t number, Py_ssize_t first,
                          Py_ssize_t rows, uint8_t *buffer, int32_t *room) noexcept nogil:
     cdef const uint8_t *x = image_rows(&p.image, number, first * p.sh, rows_read(p, rows), buffer)
-    cdef int32_t *y = p.y + number * p.y_image + first * p.y_row
     cdef Py_ssize_t i, some, most = rows_apart(p)
     if most == 0:
-        convolve_some(p, tap, rows, x, y)
+        convolve_some(p, tap, rows, x, p.y + number * p.y_image + first * p.y_row)
         return
     for i from 0 <= i < rows by most:
         some = min(most, rows - i)
         convolve_some(p, tap, some, x + i * p.sh * row_bytes(&p.image), room)
-        put_rows(p, room, some, y + i * p.y_row)
+        put_rows(p, room, number, first + i, some)
 
 
 cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
