@@ -17,7 +17,7 @@ explain, vectors                                    which rule made these intege
 import sys
 
 try:
-    from qops._kernels.core.tiers import name as isa_tier
+    from qops.compiled import isa_tier
 except ModuleNotFoundError as missing:
     raise ImportError(
         f"{__path__[0]} is the source of qops, whose kernels are not compiled: run `make dev` there and use "

@@ -1,4 +1,7 @@
-"""Public functions whose body is compiled: a call goes to the body at once, which saves a third of the time."""
+"""Public functions whose body is compiled: a call goes to the body at once, which saves a third of the time.
+
+The loops in the bodies are there once for each kind of CPU, called a tier, of which `isa_tier` tells the name.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, TypeVar, cast
 
-__all__ = ["compiled"]
+from qops._kernels.core import tiers as _tiers
+
+__all__ = ["compiled", "isa_tier"]
 
 _Public = TypeVar("_Public", bound=Callable[..., Any])
 
@@ -42,3 +47,21 @@ def compiled(body: Callable[..., Any]) -> Callable[[_Public], _Public]:
         return cast(_Public, update_wrapper(body, definition))
 
     return take
+
+
+@compiled(_tiers.name)
+def isa_tier() -> str:
+    """Name of the tier of SIMD lanes in use.
+
+    It is the best one that the CPU has: "avx2", "avx512", "vnni" or "amx" on x86, "neon", "dotprod" or "i8mm" on ARM,
+    and "plain", which is no lanes at all, elsewhere. The environment variable QOPS_ISA names another one.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> isa_tier() in ("plain", "avx2", "avx512", "vnni", "amx", "neon", "dotprod", "i8mm")
+    True
+    """

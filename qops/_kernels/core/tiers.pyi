@@ -1,5 +1,8 @@
+from collections.abc import Callable
+
 TIERS: tuple[str, ...]
 
 def available() -> tuple[str, ...]: ...
-def name() -> str: ...
 def use(wanted: str) -> None: ...
+
+name: Callable[[], str]
