@@ -23,7 +23,7 @@ from qops._kernels.product.window import Window
 
 U8, S8 = np.uint8, np.int8
 SIGNS = [(a, b) for a in (U8, S8) for b in (S8, U8)]
-ROWS, COLUMNS, DEPTHS = (16, 17, 31, 32, 33, 49, 64), (1, 16, 31, 48, 64, 97), (256, 260, 300, 333, 512, 4108)
+ROWS, COLUMNS, DEPTHS = (16, 17, 31, 32, 33, 49, 64), (1, 16, 31, 48, 64, 97), (256, 260, 300, 333, 512, 1030, 4108)
 REFUSING = """
 import ctypes, platform, struct, sys
 if sys.platform == "linux" and platform.machine() == "x86_64":

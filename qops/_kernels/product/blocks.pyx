@@ -2,10 +2,11 @@
 
 B is packed a strip of panels at a time. If the kernel has a tile that can pack, the first tile of each panel does it. A
 is packed a block of rows at a time. What is packed already, or need not be, is left as it is. Then every tile of C is
-made once for each DEPTH quads of k.
+made once for each block of the quads of k, DEPTH of them or fewer.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy, memset
 
 from qops._kernels.product.tile cimport (
     AMX_ROWS, BLOCK_BYTES, DEPTH, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_raw, gemm_tile, pack_columns,
@@ -15,6 +16,8 @@ from qops._kernels.product.tile cimport (
 cdef enum:
     BLOCK_ROWS = 96  # rows of A that are multiplied by one panel after the other
     AMX_BLOCK_BYTES = 1 << 20  # size of a strip of B or of packed A: half of the L2 of CPUs that have AMX
+    AMX_DEPTH = 256  # how many quads of AMX_ROWS rows of A stay in the L1 of those, if they lie close together
+    AMX_NEAR = 128  # with more quads than this, rows are copied to lie close together
     MIN_DEPTH = 1024  # the fewest rows of B in a block
     FAR = 1 << 19  # with more elements than this, C does not stay in L2
     MIN_FETCH = 64  # the fewest quads to multiply while lines of C are fetched
@@ -22,9 +25,16 @@ cdef enum:
 
 ctypedef struct Blocks:  # how much is packed at a time, and the memory for it
     Py_ssize_t m, n, k, quads
+    Py_ssize_t depth  # how many quads are multiplied before C is touched again
+    bint copies  # whether rows of A that are quads as they are get packed too
     uint8_t *a
     uint8_t *b
     int32_t *sums
+
+ctypedef struct Rows:  # rows of A that are quads
+    const uint8_t *a
+    Py_ssize_t count, lda
+    Py_ssize_t depth, apart  # how many quads are multiplied at a time; in bytes, where the next of these begin
 
 cdef inline bint in_place(const Product *p) noexcept nogil:
     """Whether rows of A are quads as they are."""
@@ -63,6 +73,30 @@ cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t
             packed += 4 * run.quads
 
 
+cdef void copy_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t depth,
+                    uint8_t *packed) noexcept nogil:
+    """Copy `depth` quads of each row, then as many of each from there on, and so forth."""
+    cdef Py_ssize_t i, q, length
+    for q from 0 <= q < p.quads by depth:
+        length = min(4 * depth, p.k - 4 * q)
+        for i in range(first, first + rows):
+            memcpy(packed, p.a + i * p.lda + 4 * q, length)
+            memset(packed + length, 0, 4 * depth - length)
+            packed += 4 * depth
+
+
+cdef Rows rows_of(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
+    """A block of rows from `first` on, packed unless they can be taken as they are."""
+    cdef Py_ssize_t count = min(blocks.m, p.m - first), depth = blocks.depth
+    if blocks.copies:
+        copy_rows(p, first, count, depth, blocks.a)
+        return Rows(blocks.a, count, 4 * depth, depth, 4 * depth * count)
+    if in_place(p):
+        return Rows(p.a + first * p.lda, count, p.lda, depth, 4 * depth)
+    pack_rows(p, first, count, blocks.a)
+    return Rows(blocks.a, count, 4 * p.quads, depth, 4 * depth)
+
+
 cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept nogil:
     """Set what all tiles of a block have in common."""
     t.lda = lda
@@ -78,17 +112,17 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
         t.fetch = p.far
 
 
-cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, int32_t *c) noexcept nogil:
+cdef void multiply_rows(const Product *p, const Rows *rows, int32_t *c) noexcept nogil:
     """Multiply a block of rows by packed B. All rows use a panel while it is in the cache. The matrix unit walks over
     whole panels by itself."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t at_once = width if p.set_up == NULL else max(width, p.n // width * width)
     cdef Py_ssize_t q, j, used
     cdef gemm_tile t
-    prepare_tiles(p, lda, &t)
-    for q from 0 <= q < max(p.quads, 1) by DEPTH:
-        t.a = a + 4 * q
-        t.quads = min(DEPTH, p.quads - q)
+    prepare_tiles(p, rows.lda, &t)
+    t.a = rows.a
+    for q from 0 <= q < max(p.quads, 1) by rows.depth:
+        t.quads = min(rows.depth, p.quads - q)
         t.accumulate = p.accumulate or q > 0
         for j from 0 <= j < p.n by at_once:
             used = min(at_once, p.n - j)
@@ -96,19 +130,17 @@ cdef void multiply_rows(const Product *p, const uint8_t *a, Py_ssize_t lda, Py_s
             t.times = SHIFTED if shifted(p) and q == 0 else 0
             t.sums = p.sums + j if t.times else NULL
             t.c = c + j
-            panel_rows(p.kernel, &t, rows, used)
+            panel_rows(p.kernel, &t, rows.count, used)
+        t.a += rows.apart
 
 
 cdef void multiply_packed(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
     """Multiply the rows from `first` on by packed B."""
-    cdef Py_ssize_t i, rows
+    cdef Py_ssize_t i
+    cdef Rows rows
     for i from first <= i < p.m by blocks.m:
-        rows = min(blocks.m, p.m - i)
-        if in_place(p):
-            multiply_rows(p, p.a + i * p.lda, p.lda, rows, p.c + i * p.ldc)
-        else:
-            pack_rows(p, i, rows, blocks.a)
-            multiply_rows(p, blocks.a, 4 * p.quads, rows, p.c + i * p.ldc)
+        rows = rows_of(p, blocks, i)
+        multiply_rows(p, &rows, p.c + i * p.ldc)
 
 
 cdef bint packs_on_the_way(const Product *p) noexcept nogil:
@@ -122,6 +154,7 @@ cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) n
     cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
     cdef Py_ssize_t j, whole = p.n // width * width
     cdef Product rest
+    cdef Rows in_rest = Rows(p.a, rows, p.lda, DEPTH, 4 * DEPTH)
     cdef gemm_raw raw
     cdef gemm_tile t
     prepare_tiles(p, p.lda, &t)
@@ -137,7 +170,7 @@ cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) n
     if whole < p.n:
         rest = some_columns(p, whole, p.n - whole)
         pack_strip(&rest, blocks, whole)
-        multiply_rows(&rest, p.a, p.lda, rows, rest.c)
+        multiply_rows(&rest, &in_rest, rest.c)
     p.panels, p.sums = blocks.b, blocks.sums
 
 
@@ -170,21 +203,27 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
 
     A block of B is as deep as A has rows, within limits. In deeper blocks C is read and written less often; in
     shallower blocks longer stretches of the rows of B are read. A block is so wide that it stays in the cache from
-    packing to use, and wider if several blocks of rows use it. For the matrix unit it stays there for all rows.
+    packing to use, and wider if several blocks of rows use it. For the matrix unit it stays there for all rows, and
+    long rows of A are copied: L1 holds only some of them where they lie, often a multiple of 1024 bytes apart.
     """
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS
-    cdef Py_ssize_t tiles, most, row_blocks
+    cdef Py_ssize_t tiles = (p.m + unit - 1) // unit, most, row_blocks, parts
     blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
+    blocks.depth, blocks.copies = DEPTH, False
     if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
         return
     if p.panels == NULL and p.runs == NULL:
         blocks.k = min(p.k, 4 * DEPTH, max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
-    if p.set_up != NULL and in_place(p):
+    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_ROWS and blocks.quads > AMX_NEAR
+    if blocks.copies:
+        blocks.m = (p.m + tiles - 1) // tiles
+        parts = (blocks.quads + AMX_DEPTH - 1) // AMX_DEPTH
+        blocks.depth = (blocks.quads + 16 * parts - 1) // (16 * parts) * 16
+    if blocks.copies or p.set_up != NULL and in_place(p):
         blocks.n = min(p.n, width * max(1, AMX_BLOCK_BYTES // (4 * width * max(blocks.quads, 1))))
         return
-    tiles = (p.m + unit - 1) // unit
     most = (BLOCK_BYTES if p.set_up == NULL else AMX_BLOCK_BYTES) // (4 * max(blocks.quads, 1)) // unit
     if p.set_up == NULL:
         most = min(most, BLOCK_ROWS // GEMM_ROWS)
@@ -213,21 +252,24 @@ cdef int blocked_product(const Product *p) noexcept nogil:
     cdef Blocks blocks
     cdef Product part
     cdef const Product *strip = p
-    cdef Py_ssize_t j, padded
-    cdef Py_ssize_t bytes
+    cdef Py_ssize_t j, padded, of_a, bytes
     cdef uint8_t near[NEAR_BYTES]
     cdef void *memory = near
     choose_blocks(p, &blocks)
     padded = padded_columns(p.kernel, blocks.n)
-    bytes = (64 + (4 * padded * blocks.quads if p.panels == NULL else 0)
-             + (0 if in_place(p) else 4 * blocks.m * blocks.quads) + 4 * padded)
+    of_a = 0
+    if blocks.copies:
+        of_a = 4 * blocks.m * ((blocks.quads + blocks.depth - 1) // blocks.depth * blocks.depth)
+    elif not in_place(p):
+        of_a = 4 * blocks.m * blocks.quads
+    bytes = 64 + (4 * padded * blocks.quads if p.panels == NULL else 0) + of_a + 4 * padded
     if bytes > NEAR_BYTES:
         memory = PyMem_RawMalloc(bytes)
     if memory == NULL:
         return -1
     blocks.b = <uint8_t *>aligned(memory)
     blocks.a = blocks.b + (4 * padded * blocks.quads if p.panels == NULL else 0)
-    blocks.sums = <int32_t *>blocks.a + (0 if in_place(p) else blocks.m * blocks.quads)
+    blocks.sums = <int32_t *>(blocks.a + of_a)
     for j from 0 <= j < p.n by blocks.n:
         if blocks.n < p.n:
             part = some_columns(p, j, min(blocks.n, p.n - j))

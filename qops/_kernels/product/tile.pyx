@@ -173,10 +173,10 @@ cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ld
     """Pack k rows of n columns as quads `first` and following of panels of `quads` quads.
 
     It reads B a few rows at a time, in the order of memory, unless there is only one panel. Long rows are often a
-    multiple of 4096 bytes apart, and L1 holds no more than 8 lines of such rows.
+    multiple of 4096 bytes apart, and L1 holds no more than 8 lines of such rows. For the matrix unit a tile's 64 do.
     """
     cdef Py_ssize_t width = kernel.lanes * kernel.vectors
-    cdef Py_ssize_t chunk = max(k, 1) if n <= width else 8 if ldb >= 2048 else 16
+    cdef Py_ssize_t chunk = max(k, 1) if n <= width else 64 if kernel.pack_apart != NULL else 8 if ldb >= 2048 else 16
     cdef Py_ssize_t i, j, used
     for i from 0 <= i < k by chunk:
         for j from 0 <= j < n by width:
