@@ -71,5 +71,5 @@ def quantized_matmul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.in
     place = into(out, shape, [x, y])
     left, matrix = x.reshape(-1)[: rows * k].reshape(rows, k), None if place is None else place.reshape(rows, n)
     x_zero, y_zero = quantize_uint8(0.0, x_min, x_max), quantize_uint8(0.0, y_min, y_max)
-    sums = product(left, y.reshape(k, n), matrix, a_offset=x_zero, b_offset=y_zero)
+    sums = product(left, y.reshape(k, n), matrix, offsets=(x_zero, y_zero))
     return tensor(put(sums.reshape(shape) if place is None else place, out), -top, top)

@@ -134,10 +134,6 @@ def compensated(
     >>> compensated(shifted(a), b, saturates=True) + compensation(b), compensated(a, b, saturates=True)
     (array([[255]]), array([[255]], dtype=int32))
     """
-    ao, bo = offsets
     if isinstance(b, Packed):
-        return kernels.product(a, b.panels(k_starts), a_offset=ao, b_offset=bo, num_threads=num_threads)
-    blocks = k_starts if saturates else ()
-    return kernels.product(
-        a, b, a_offset=ao, b_offset=bo, saturating=saturates, block_starts=blocks, num_threads=num_threads
-    )
+        return kernels.product(a, b.panels(k_starts), offsets=offsets, num_threads=num_threads)
+    return kernels.product(a, b, offsets=offsets, pairs=k_starts if saturates else None, num_threads=num_threads)

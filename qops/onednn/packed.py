@@ -78,10 +78,10 @@ def pack_weights(b: ArrayLike, *, isa: str = "vnni", version: str = DEFAULT_VERS
     m = machine(version, isa)
     codes = check.array(b, "b", [np.int8], 2).copy()
     codes.flags.writeable = False
-    whole = in_blocks = pack_b(codes, saturating=m.saturates)
+    whole = in_blocks = pack_b(codes, pairs=() if m.saturates else None)
     starts = m.k_starts(len(codes))
     if m.saturates and any(start % 2 for start in starts):
-        in_blocks = pack_b(codes, saturating=True, block_starts=starts)
+        in_blocks = pack_b(codes, pairs=starts)
     return PackedWeights(codes, m, whole, in_blocks)
 
 

@@ -193,7 +193,7 @@ class Operands(NamedTuple):
         acc = np.empty(whole, np.int32) if out is None or not out.flags.carray else out.reshape(whole)
         left, right, rows, columns = (np.broadcast_to(x, batch + x.shape[-2:]) for x in self[:4])
         for at in np.ndindex(batch):
-            product(left[at], right[at], acc[at], a_offset=rows[at], b_offset=columns[at], num_threads=num_threads)
+            product(left[at], right[at], acc[at], offsets=(rows[at], columns[at]), num_threads=num_threads)
         return acc
 
 

@@ -88,7 +88,7 @@ def quantized_matmul(
     if left.shape[1] == 0 and all(shape):
         raise ValueError("a, b: have no columns and rows to multiply; TensorFlow gives memory that it has not written")
     place = into(out, shape, [left, right])
-    sums = product(left, right, place, a_offset=offset(*x[1:]), b_offset=offset(*y[1:]))
+    sums = product(left, right, place, offsets=(offset(*x[1:]), offset(*y[1:])))
     return tensor(put(sums, out), -top, top)
 
 

@@ -113,10 +113,10 @@ def uniform_quantized_dot(
 def _sums(a: NDArray[np.int8], b: NDArray[np.int8], zero: int, rhs: Affine) -> NDArray[np.int32]:
     """Give the sums. If float32 holds all partial sums exactly, they are those of an exact product."""
     if rhs.axis >= 0:
-        return product(a, b, a_offset=zero, b_offset=np.array(rhs.zero_points, np.int64))
+        return product(a, b, offsets=(zero, np.array(rhs.zero_points, np.int64)))
     other = rhs.zero_points[0]
     if _exact(a, b, zero, other):
-        return product(a, b, a_offset=zero, b_offset=other)
+        return product(a, b, offsets=(zero, other))
     sums = np.empty((len(a), b.shape[1]), np.int32)
     kernels.dot(np.ascontiguousarray(a), zero, np.ascontiguousarray(b), other, sums)
     return sums

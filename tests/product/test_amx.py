@@ -96,7 +96,7 @@ def test_every_edge_of_what_the_matrix_unit_takes(rng, a_type, b_type):
             for right in (b, pack_b(b)):
                 assert np.array_equal(product(a, right), want), (m, n, k)
                 assert np.array_equal(product(a, right, c.copy(), accumulate=True), want + c), (m, n, k)
-                moved = product(a, right, a_offset=3, b_offset=-7)
+                moved = product(a, right, offsets=(3, -7))
                 assert np.array_equal(moved, (a.astype(np.int64) - 3) @ (b.astype(np.int64) + 7)), (m, n, k)
 
 

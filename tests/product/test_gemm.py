@@ -17,27 +17,26 @@ def rng():
     return np.random.default_rng(20261120)
 
 
-def check(a, b, saturating, **how):
-    want = model(a, b, saturating, how.get("block_starts", ()))
-    np.testing.assert_array_equal(gemm.product(a, b, saturating=saturating, **how), want)
-    ready = packed.pack_b(b, saturating=saturating, block_starts=how.pop("block_starts", ()))
-    np.testing.assert_array_equal(gemm.product(a, ready, **how), want)
+def check(a, b, pairs, **how):
+    want = model(a, b, pairs)
+    np.testing.assert_array_equal(gemm.product(a, b, pairs=pairs, **how), want)
+    np.testing.assert_array_equal(gemm.product(a, packed.pack_b(b, pairs=pairs), **how), want)
 
 
-@pytest.mark.parametrize("saturating", [False, True])
+@pytest.mark.parametrize("pairs", [None, ()])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-def test_every_edge(tier, rng, dtype, saturating):
+def test_every_edge(tier, rng, dtype, pairs):
     """Each of m, n, k over 0 .. 70 where tiles, vectors, panels and quads begin and end; b of uint8 too."""
-    pairs = list(itertools.product(EDGES, EDGES))
-    sizes = [(m, 13, n) for m, n in pairs] + [(7, k, n) for k, n in pairs] + [(m, k, 65) for m, k in pairs]
+    edges = list(itertools.product(EDGES, EDGES))
+    sizes = [(m, 13, n) for m, n in edges] + [(7, k, n) for k, n in edges] + [(m, k, 65) for m, k in edges]
     for m, k, n in sizes:
         data = extreme if (m + n + k) % 2 else uniform
-        a, b = data(rng, (m, k), dtype), data(rng, (k, n), np.int8 if saturating or (m + n + k) % 3 else np.uint8)
-        got = gemm.product(a, b, saturating=saturating)
-        np.testing.assert_array_equal(got, model(a, b, saturating), err_msg=f"{m} x {k} x {n}")
+        a, b = data(rng, (m, k), dtype), data(rng, (k, n), np.int8 if pairs == () or (m + n + k) % 3 else np.uint8)
+        got = gemm.product(a, b, pairs=pairs)
+        np.testing.assert_array_equal(got, model(a, b, pairs), err_msg=f"{m} x {k} x {n}")
 
 
-@pytest.mark.parametrize("saturating", [False, True])
+@pytest.mark.parametrize("pairs", [None, ()])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize(
     "size",
@@ -62,16 +61,16 @@ def test_every_edge(tier, rng, dtype, saturating):
         (6, 64, 127),
     ],
 )
-def test_big(tier, rng, size, dtype, saturating):
+def test_big(tier, rng, size, dtype, pairs):
     m, k, n = size
-    check(uniform(rng, (m, k), dtype), uniform(rng, (k, n), np.int8), saturating)
+    check(uniform(rng, (m, k), dtype), uniform(rng, (k, n), np.int8), pairs)
 
 
 def test_worst_sums_wrap(tier):
     """255 * -128 * k passes -2^31 at k = 65794."""
     a, b = np.full((2, 66000), 255, np.uint8), np.full((66000, 17), -128, np.int8)
-    for saturating in (False, True):
-        check(a, b, saturating)
+    for pairs in (None, ()):
+        check(a, b, pairs)
     assert gemm.product(a, b)[0, 0] == 255 * -128 * 66000 + 2**32
 
 
@@ -81,48 +80,48 @@ def test_worst_sums_wrap(tier):
 )
 def test_odd_blocks(tier, rng, dtype, starts):
     a, b = extreme(rng, (9, 257), dtype), extreme(rng, (257, 83), np.int8)
-    check(a, b, True, block_starts=starts)
+    check(a, b, starts)
     changes = any(s % 2 and s < 257 for s in starts)
     assert (saturating_model(a, b, starts) != saturating_model(a, b)).any() == changes
 
 
-@pytest.mark.parametrize("saturating", [False, True])
-def test_strides(tier, rng, saturating):
+@pytest.mark.parametrize("pairs", [None, ()])
+def test_strides(tier, rng, pairs):
     for dtype, m in itertools.product((np.uint8, np.int8), (1, 3, 20)):
         big_a, big_b = uniform(rng, (2 * m, 150), dtype), uniform(rng, (300, 260), np.int8)
         views_a = big_a[::2, 3:103], big_a[::-2, :100], big_a[m - 1 :: -1, 7:107], uniform(rng, (100, m), dtype).T
         views_b = big_b[::3, 1:80], big_b[::-3, 5:200], big_b[99::-1, :70], uniform(rng, (66, 100), np.int8).T
         for a, b in itertools.product(views_a, views_b):
-            check(a, b, saturating)
+            check(a, b, pairs)
             out = np.zeros((2 * m, b.shape[1] + 9), np.int32)
             view = out[::2, 2 : 2 + b.shape[1]]
-            assert gemm.product(a, b, view, saturating=saturating) is view
-            np.testing.assert_array_equal(view, model(a, b, saturating))
+            assert gemm.product(a, b, view, pairs=pairs) is view
+            np.testing.assert_array_equal(view, model(a, b, pairs))
             view[:] = 0
             assert not out.any()
 
 
-@pytest.mark.parametrize("saturating", [False, True])
-def test_accumulate(tier, rng, saturating):
+@pytest.mark.parametrize("pairs", [None, ()])
+def test_accumulate(tier, rng, pairs):
     sizes = [(1, 100, 130), (4, 64, 64), (13, 45, 70), (3, 0, 4), (16, 1400, 129)]
     for dtype, (m, k, n) in itertools.product((np.uint8, np.int8), sizes):
         a, b = uniform(rng, (m, k), dtype), uniform(rng, (k, n), np.int8)
         out = rng.integers(-(2**31), 2**31, (m, n)).astype(np.int32)
-        want = wrap32(out.astype(np.int64) + model(a, b, saturating))
-        for weights, how in ((b, {"saturating": saturating}), (packed.pack_b(b, saturating=saturating), {})):
+        want = wrap32(out.astype(np.int64) + model(a, b, pairs))
+        for weights, how in ((b, {"pairs": pairs}), (packed.pack_b(b, pairs=pairs), {})):
             got = out.copy()
             gemm.product(a, weights, got, accumulate=True, **how)
             np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("saturating", [False, True])
+@pytest.mark.parametrize("pairs", [None, ()])
 @pytest.mark.parametrize("size", [(200, 77, 30), (3, 130, 700), (1, 64, 64), (5, 4, 1), (64, 64, 64)])
-def test_threads_give_the_same_bits(tier, rng, size, saturating):
+def test_threads_give_the_same_bits(tier, rng, size, pairs):
     m, k, n = size
     for dtype in (np.uint8, np.int8):
         a, b = uniform(rng, (m, k), dtype), uniform(rng, (k, n), np.int8)
         for num_threads in (1, 2, 3, 5):
-            check(a, b, saturating, num_threads=num_threads)
+            check(a, b, pairs, num_threads=num_threads)
 
 
 @pytest.mark.parametrize("a_type", [np.uint8, np.int8])
@@ -135,7 +134,7 @@ def test_offsets_bias_and_unsigned_b(tier, rng, a_type, b_type):
         bias, old = (rng.integers(-(2**31), 2**31, shape).astype(np.int32) for shape in (n, (m, n)))
         want = wrap32(product_less_offsets(a, b, ao, bo))
         for weights in (b, packed.pack_b(b)):
-            how = {"a_offset": ao, "b_offset": bo, "num_threads": 2}
+            how = {"offsets": (ao, bo), "num_threads": 2}
             np.testing.assert_array_equal(gemm.product(a, weights, **how), want)
             out = old.copy()
             assert gemm.product(a, weights, out, bias=bias, accumulate=True, **how) is out
@@ -148,7 +147,7 @@ def test_offsets_may_be_one_a_row_and_one_a_column(tier, rng):
         ao, bo = extreme(rng, (7, 1), a_type), extreme(rng, 70, b_type)
         want = (a.astype(np.int64) - ao) @ (b.astype(np.int64) - bo)
         for weights in (b, packed.pack_b(b)):
-            np.testing.assert_array_equal(gemm.product(a, weights, a_offset=ao, b_offset=bo), want)
+            np.testing.assert_array_equal(gemm.product(a, weights, offsets=(ao, bo)), want)
 
 
 def product_less_offsets(a, b, ao, bo):
@@ -160,14 +159,14 @@ def product_less_offsets(a, b, ao, bo):
 
 def test_offsets_change_nothing_of_what_saturates(tier):
     a, b = np.uint8([[255, 255]]), np.int8([[127], [127]])
-    got = gemm.product(a, b, a_offset=3, b_offset=5, saturating=True)
+    got = gemm.product(a, b, offsets=(3, 5), pairs=())
     assert got.item() == 32767 - 3 * 254 - 5 * 510 + 2 * 15
 
 
 def test_colsum(tier, rng):
     b = uniform(rng, (1300, 150), np.int8)
-    for saturating in (False, True):
-        ready = packed.pack_b(b, saturating=saturating, block_starts=(3,))
+    for pairs in (None, (3,)):
+        ready = packed.pack_b(b, pairs=pairs)
         np.testing.assert_array_equal(ready.colsum, b.sum(0, np.int32))
         assert (ready.shape, ready.tier) == (b.shape, tier)
 
@@ -187,8 +186,8 @@ def test_bad_input():
         (ValueError, lambda: gemm.product(a, b.T)),
         (TypeError, lambda: gemm.product(a.astype(np.int16), b)),
         (TypeError, lambda: gemm.product(a, b.astype(np.int16))),
-        (ValueError, lambda: gemm.product(a, b.astype(np.uint8), saturating=True)),
-        (ValueError, lambda: packed.pack_b(b.astype(np.uint8), saturating=True)),
+        (ValueError, lambda: gemm.product(a, b.astype(np.uint8), pairs=())),
+        (ValueError, lambda: packed.pack_b(b.astype(np.uint8), pairs=())),
         (TypeError, lambda: gemm.product(a, b, bias=np.zeros(4))),
         (ValueError, lambda: gemm.product(a, b, bias=np.zeros(3, np.int32))),
         (TypeError, lambda: gemm.product([[1]], b)),
@@ -199,9 +198,9 @@ def test_bad_input():
         (TypeError, lambda: gemm.product(a, b, np.zeros((2, 4), ">i4"))),
         (ValueError, lambda: gemm.product(a, b, accumulate=True)),
         (ValueError, lambda: gemm.product(a, b, num_threads=0)),
-        (ValueError, lambda: gemm.product(a, b, saturating=True, block_starts=(2, 1))),
-        (ValueError, lambda: gemm.product(a, b, saturating=True, block_starts=(4,))),
-        (ValueError, lambda: gemm.product(a, packed.pack_b(b), saturating=True)),
+        (ValueError, lambda: gemm.product(a, b, pairs=(2, 1))),
+        (ValueError, lambda: gemm.product(a, b, pairs=(4,))),
+        (ValueError, lambda: gemm.product(a, packed.pack_b(b), pairs=())),
         (ValueError, lambda: gemm.product(memory.view(np.uint8)[:6].reshape(2, 3), b, memory[1:9].reshape(2, 4))),
         (ValueError, lambda: isa.use("sse9")),
     ]:

@@ -26,8 +26,9 @@ def saturating_model(a, b, block_starts=()):
     return wrap32(acc - shift * b.sum(0, np.int64))
 
 
-def model(a, b, saturating, block_starts=()):
-    return saturating_model(a, b, block_starts) if saturating else exact_model(a, b)
+def model(a, b, pairs):
+    """`pairs`: where pairs that saturate begin anew; None: nothing saturates."""
+    return exact_model(a, b) if pairs is None else saturating_model(a, b, pairs)
 
 
 def extreme(rng, shape, dtype):
@@ -60,5 +61,5 @@ def convolution_model(x, w, stride, dilation, padding, pad_value, groups, satura
                 g * ic : (g + 1) * ic,
             ]
             rows = np.pad(window, ((0, 0),) * 3 + ((0, ic % 2),)).reshape(x.shape[0], -1)
-            y[:, i, j, g * oc : (g + 1) * oc] = model(rows, weights, saturating)
+            y[:, i, j, g * oc : (g + 1) * oc] = model(rows, weights, () if saturating else None)
     return y

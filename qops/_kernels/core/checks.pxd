@@ -1,5 +1,6 @@
 cimport numpy as cnp
 from libc.float cimport FLT_MAX
+from libc.stdint cimport uintptr_t
 
 from qops._kernels.core.codes cimport CodeType, named, tensor
 from qops._kernels.core.numbers cimport has_axes, integer, number, real, shown
@@ -31,7 +32,31 @@ cdef int take(cnp.ndarray data, str name, int typenum, int or_typenum=*) except 
 cpdef cnp.ndarray float32s(cnp.ndarray x, str name)
 cpdef cnp.ndarray int32s(cnp.ndarray x, str name)
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1
-cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1
+cdef inline void extent(cnp.ndarray a, uintptr_t* first, uintptr_t* end) noexcept:
+    """Sets the addresses between which `a` lies; any, if it has no elements."""
+    cdef cnp.npy_intp reach
+    cdef int i
+    first[0] = <uintptr_t>cnp.PyArray_DATA(a)
+    end[0] = first[0] + cnp.PyArray_ITEMSIZE(a)
+    for i in range(a.ndim):
+        reach = a.strides[i] * (a.shape[i] - 1)
+        if reach < 0:
+            first[0] += reach
+        else:
+            end[0] += reach
+cdef int refuse_shared(cnp.ndarray out, cnp.ndarray x) except -1
+cdef inline int apart(cnp.ndarray out, cnp.ndarray x, cnp.ndarray y) except -1:
+    """ValueError if `out` shares memory with `x`, or with `y` if that is not None."""
+    cdef uintptr_t first, end, x_first, x_end
+    extent(out, &first, &end)
+    extent(x, &x_first, &x_end)
+    if first < x_end and x_first < end:
+        refuse_shared(out, x)
+    if y is not None:
+        extent(y, &x_first, &x_end)
+        if first < x_end and x_first < end:
+            refuse_shared(out, y)
+    return 0
 cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*, str names=*)
 cpdef cnp.ndarray as_array(x, str name)
 cdef inline cnp.ndarray array_of(x, str name):

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from libc.math cimport isfinite
-from libc.stdint cimport INT32_MAX, INT32_MIN, uintptr_t
+from libc.stdint cimport INT32_MAX, INT32_MIN
 
 from qops._kernels.core.codes cimport code_type, is_read_otherwise, read_row
 
@@ -204,27 +204,10 @@ cdef bint lies_apart(cnp.ndarray a):
     return True
 
 
-cdef void extent(cnp.ndarray a, uintptr_t* first, uintptr_t* end) noexcept:
-    """Sets the addresses between which `a` lies; any, if it has no elements."""
-    cdef cnp.npy_intp reach
-    cdef int i
-    first[0] = <uintptr_t>cnp.PyArray_DATA(a)
-    end[0] = first[0] + cnp.PyArray_ITEMSIZE(a)
-    for i in range(a.ndim):
-        reach = a.strides[i] * (a.shape[i] - 1)
-        if reach < 0:
-            first[0] += reach
-        else:
-            end[0] += reach
-
-
-cdef int apart(cnp.ndarray out, cnp.ndarray x) except -1:
-    """ValueError if they share memory."""
-    cdef uintptr_t first, end, x_first, x_end
-    extent(out, &first, &end)
-    extent(x, &x_first, &x_end)
+cdef int refuse_shared(cnp.ndarray out, cnp.ndarray x) except -1:
+    """ValueError if they share memory, which takes numpy some microseconds to find out."""
     # of numpy's own class: a subclass could run code of its own, which changes the arrays
-    if first < x_end and x_first < end and np.shares_memory(np.asarray(out), np.asarray(x)):
+    if np.shares_memory(np.asarray(out), np.asarray(x)):
         raise ValueError("out: shares memory with an input")
     return 0
 
@@ -236,7 +219,7 @@ def check_out(out, int typenum, tuple shape, inputs):
         lengths[i] = length
     writable(out, typenum, len(shape), lengths)
     for x in inputs:
-        apart(out, x)
+        apart(out, x, None)
 
 
 def into(out, shape, inputs, int typenum=cnp.NPY_INT32):
@@ -278,7 +261,5 @@ cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None, st
     if out is None:
         return cnp.PyArray_EMPTY(ndim, shape, typenum, 0)
     writable(out, typenum, ndim, shape)
-    apart(out, x)
-    if y is not None:
-        apart(out, y)
+    apart(out, x, y)
     return out

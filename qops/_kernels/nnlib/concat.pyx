@@ -64,7 +64,7 @@ cdef cnp.ndarray result(list arrays, out):
         return cnp.PyArray_EMPTY(ndim, shape, cnp.NPY_UINT8, 0)
     writable(out, cnp.NPY_UINT8, ndim, shape)
     for x in arrays:
-        apart(out, x)
+        apart(out, x, None)
     return out
 
 

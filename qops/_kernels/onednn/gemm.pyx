@@ -4,6 +4,7 @@ It is compiled because a product of 64 x 64 x 64 takes little more than a micros
 """
 cimport cython
 cimport numpy as cnp
+from cpython.pyport cimport PY_SSIZE_T_MAX
 
 from qops._kernels.core.checks cimport array, real
 from qops._kernels.core.codes cimport CodeType, code_type_of
@@ -12,6 +13,8 @@ from qops._kernels.product.gemm cimport multiply, result
 from qops._kernels.product.packed cimport PackedB
 
 import numpy as np
+
+from qops._kernels.core.checks import put
 
 cnp.import_array()
 
@@ -39,7 +42,7 @@ cdef class Packed:
 
 
 cdef inline PackedB panels_of(Packed b, k_starts):
-    return b.in_blocks if len(k_starts) > 1 else b.whole
+    return b.in_blocks if k_starts is not None and len(k_starts) > 1 else b.whole
 
 
 cdef class Update:
@@ -62,14 +65,21 @@ cdef inline bint is_turned(value, str name) except -1:
     return choice(value, name, ("N", "T")) == "T"
 
 
-cdef inline cnp.ndarray matrix(x, str name, int typenum):
-    cdef cnp.ndarray a
-    if cnp.PyArray_CheckExact(x) and cnp.PyArray_TYPE(x) == typenum and cnp.PyArray_NDIM(x) == 2:
-        return <cnp.ndarray>x
-    a = array(x, name, typenum)
+cdef cnp.ndarray matrix_of(x, str name, int typenum):
+    cdef cnp.ndarray a = array(x, name, typenum)
     if cnp.PyArray_NDIM(a) != 2:
         raise ValueError(f"{name}: expected 2 dimensions, got shape {(<object>a).shape}")
     return a
+
+
+cdef inline cnp.ndarray matrix(x, str name, int typenum):
+    """Give x as a matrix of this dtype, at once if it is one."""
+    cdef cnp.ndarray a
+    if cnp.PyArray_CheckExact(x):
+        a = <cnp.ndarray>x
+        if cnp.PyArray_TYPE(a) == typenum and cnp.PyArray_NDIM(a) == 2:
+            return a
+    return matrix_of(x, name, typenum)
 
 
 def packed_for(b, str name, machine):
@@ -82,7 +92,7 @@ def packed_for(b, str name, machine):
 
 cdef inline weights(b, bint is_turned, machine):
     """Give op(B): codes, or what is packed for this machine."""
-    if isinstance(b, Packed):
+    if not cnp.PyArray_CheckExact(b) and isinstance(b, Packed):
         if is_turned:
             raise ValueError("transb: expected 'N', as b is packed, got 'T'")
         return b if (<Packed>b).machine is machine else packed_for(b, "b", machine)
@@ -90,7 +100,7 @@ cdef inline weights(b, bint is_turned, machine):
 
 
 cdef inline cnp.ndarray codes_of(b):
-    return (<Packed>b).codes if isinstance(b, Packed) else <cnp.ndarray>b
+    return <cnp.ndarray>b if cnp.PyArray_Check(b) else (<Packed>b).codes
 
 
 cdef inline int agree(cnp.ndarray a, cnp.ndarray b) except -1:
@@ -138,7 +148,7 @@ cdef cnp.ndarray old_c(c, double beta, Py_ssize_t rows, Py_ssize_t columns):
 cdef int multiply_vector(cnp.ndarray c, cnp.ndarray a, cnp.ndarray b, bint accumulate) except -1:
     """A x B of s8, where B is a vector and C a column. If pairs saturate, oneDNN shifts the vector to u8, not A."""
     cdef cnp.ndarray row = result(None, 1, cnp.PyArray_DIM(a, 0), a, b)
-    multiply(row, (<object>b).T, (<object>a).T, False, True)
+    multiply(row, (<object>b).T, (<object>a).T, (), False, 1)
     if accumulate:
         np.add(c, (<object>row).T, out=c)
     else:
@@ -150,27 +160,30 @@ cdef int multiply_vector(cnp.ndarray c, cnp.ndarray a, cnp.ndarray b, bint accum
 cdef class Manner:
     """How a machine multiplies, read from its facts once."""
     cdef object machine
-    cdef bint saturates, gemv
-    cdef Py_ssize_t k_single
+    cdef tuple pairs  # of a short k
+    cdef bint gemv
+    cdef Py_ssize_t k_single  # the longest k whose pairs are those
 
     def __init__(self, machine):
         self.machine = machine
-        self.saturates, self.gemv, self.k_single = machine.saturates, machine.gemv, machine.k_single
+        self.pairs = () if machine.saturates else None
+        self.gemv = machine.saturates and machine.gemv
+        self.k_single = machine.k_single if machine.saturates else PY_SSIZE_T_MAX
 
 
-cdef int product(cnp.ndarray c, cnp.ndarray a, b, Manner how, str vector, bint accumulate=False,
-                 int num_threads=1) except -1:
+cdef int product(cnp.ndarray c, cnp.ndarray a, b, Manner how, str vector, bint accumulate, int num_threads) except -1:
     """C = A x B, or C += A x B, of checked matrices. `vector` names the matrix that is a single row or column, if
     oneDNN may have a kernel of its own for that."""
-    cdef bint is_vector = how.saturates and how.gemv and vector is not None
     cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
-    cdef tuple starts = ()
-    if is_vector and vector == "b" and cnp.PyArray_TYPE(a) == cnp.NPY_INT8:
-        return multiply_vector(c, a, codes_of(b), accumulate)
-    if how.saturates and not is_vector and k > how.k_single:
-        starts = how.machine.k_starts(k)
-    panels = panels_of(b, starts) if isinstance(b, Packed) else b
-    return multiply(c, a, panels, accumulate, how.saturates, starts, num_threads)
+    cdef tuple pairs = how.pairs
+    if how.gemv and vector is not None:
+        if vector == "b" and cnp.PyArray_TYPE(a) == cnp.NPY_INT8:
+            return multiply_vector(c, a, codes_of(b), accumulate)
+    elif k > how.k_single:
+        pairs = how.machine.k_starts(k)
+    if not cnp.PyArray_Check(b):
+        b = panels_of(b, pairs)
+    return multiply(c, a, b, pairs, accumulate, num_threads)
 
 
 cdef inline str vector_of(cnp.ndarray a, cnp.ndarray b, bint a_turned, bint b_turned):
@@ -188,6 +201,19 @@ def bare(cnp.ndarray a, b, machine, str vector=None, int num_threads=1):
     return c
 
 
+cdef object apply(Update update, cnp.ndarray a, b, out, Manner how, str vector, int threads, updated):
+    """C as `gemm_of` says, of checked matrices and an update whose `old` and `co` are checked."""
+    cdef cnp.ndarray made = None, codes = codes_of(b)
+    if out is not None or update.is_product():
+        made = result(out, cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(codes, 1), a, codes)
+    if not update.is_product():
+        return put(updated(a, b, update, how.machine, threads), made)
+    if update.old is not None and made is not update.old:
+        np.copyto(made, update.old)
+    product(made, a, b, how, vector, update.old is not None, threads)
+    return made
+
+
 def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
     """The body of a gemm with A of the dtype number `a_type`: C = alpha*(op(A) - ao)*(op(B) - bo) + beta*C + co.
 
@@ -203,9 +229,9 @@ def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
              transb=NOT_TURNED, alpha=ONE, ao=ZERO_INT, bo=ZERO_INT, beta=ZERO, c=None, offsetc=NUMBER, co=ZERO_INT):
         cdef Manner how = usual
         cdef Update update = None
-        cdef cnp.ndarray left, codes, made = None
-        cdef Py_ssize_t rows, columns
-        cdef bint a_turned = False, b_turned = False, adds
+        cdef cnp.ndarray left, codes, made
+        cdef bint a_turned = False, b_turned = False
+        cdef str vector = None
         cdef int threads = 1
         if isa is not usual_isa or version is not usual_version:
             how = manners.get((version, isa)) if type(version) is str and type(isa) is str else None
@@ -225,21 +251,14 @@ def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
             left = (<object>left).T
         codes = codes_of(right)
         agree(left, codes)
-        rows, columns = cnp.PyArray_DIM(left, 0), cnp.PyArray_DIM(codes, 1)
+        if how.gemv:
+            vector = vector_of(left, codes, a_turned, b_turned)
         if update is not None:
-            update.old, update.co = old_c(c, update.beta, rows, columns), added(co, offsetc, rows, columns)
-            if not update.is_product():
-                made = None if out is None else result(out, rows, columns, left, codes)
-                computed = updated(left, right, update, how.machine, threads)
-                if out is None:
-                    return computed
-                np.copyto(made, computed)
-                return made
-        made = result(out, rows, columns, left, codes)
-        adds = update is not None and update.old is not None
-        if adds and made is not update.old:
-            np.copyto(made, update.old)
-        product(made, left, right, how, vector_of(left, codes, a_turned, b_turned), adds, threads)
+            update.old = old_c(c, update.beta, cnp.PyArray_DIM(left, 0), cnp.PyArray_DIM(codes, 1))
+            update.co = added(co, offsetc, cnp.PyArray_DIM(left, 0), cnp.PyArray_DIM(codes, 1))
+            return apply(update, left, right, out, how, vector, threads, updated)
+        made = result(out, cnp.PyArray_DIM(left, 0), cnp.PyArray_DIM(codes, 1), left, codes)
+        product(made, left, right, how, vector, False, 1)
         return made
 
     return gemm

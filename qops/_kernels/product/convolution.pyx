@@ -77,7 +77,7 @@ cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cn
     writable(out, typenum, 4, shape)
     if not cnp.PyArray_ISALIGNED(out):
         raise ValueError("out: expected aligned memory")
-    apart(out, x)
+    apart(out, x, None)
     return out
 
 
@@ -262,7 +262,7 @@ cdef class Prepared:
             return None
         if out is not None:
             writable(out, self.typenum, 4, self.shape)
-            apart(out, self.weights)
+            apart(out, self.weights, None)
             place = reordered(out, last)
             if self.codes is not None and not cnp.PyArray_ISCARRAY(place):
                 return None

@@ -1,5 +1,4 @@
 cimport numpy as cnp
 
 cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.ndarray b)
-cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=?, bint saturating=?, tuple block_starts=?,
-                  Py_ssize_t num_threads=?) except -1
+cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads) except -1

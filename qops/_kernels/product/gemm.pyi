@@ -11,12 +11,10 @@ def product(
     b: ArrayLike | PackedB,
     out: NDArray[np.int32] | None = None,
     *,
-    a_offset: int | NDArray[Any] = 0,
-    b_offset: int | NDArray[Any] = 0,
+    offsets: tuple[int | NDArray[Any], int | NDArray[Any]] = (0, 0),
     bias: NDArray[np.int32] | None = None,
+    pairs: Sequence[int] | None = None,
     accumulate: bool = False,
-    saturating: bool = False,
-    block_starts: Sequence[int] = (),
     num_threads: int = 1,
 ) -> NDArray[np.int32]: ...
 def take_off_offsets(

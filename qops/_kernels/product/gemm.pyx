@@ -6,8 +6,8 @@
 Both wrap mod 2^32. The vectors of x86 multiply u8 by s8. Its matrix unit and the vectors of ARM multiply any signs. For
 the vectors of x86, a signed A is shifted to a + 128, and 128 times the column sums of B is subtracted afterwards. An
 exact kernel that multiplies words of 16 bits does not need this. A B of u8, which has no saturating product, is shifted
-to b - 128, and 128 times the row sums of A is added. Pairs are (0, 1), (2, 3), ... from each of ``block_starts`` on; a
-last code without a partner is paired with 0.
+to b - 128, and 128 times the row sums of A is added. Pairs are (0, 1), (2, 3), ... from each of ``pairs`` on; a last
+code without a partner is paired with 0.
 """
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
@@ -40,9 +40,7 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
     c = out
     if not cnp.PyArray_ISALIGNED(c) or cnp.PyArray_STRIDE(c, 1) != 4 and n > 1 and m:
         raise ValueError(f"out: expected aligned rows, contiguous each, got strides {out.strides}")
-    apart(c, a)
-    if b is not None:
-        apart(c, b)
+    apart(c, a, b)
     return c
 
 
@@ -57,12 +55,19 @@ cdef void set_packed(Product *p, PackedB packed) noexcept:
     p.far = 4 * p.quads * p.n > L2_BYTES
 
 
-cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating) noexcept:
-    return find_unsigned_kernel() if cnp.PyArray_TYPE(b) == cnp.NPY_UINT8 else find_kernel(saturating)
+cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating, Py_ssize_t rows) noexcept:
+    cdef const gemm_kernel *kernel
+    if cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
+        return find_unsigned_kernel()
+    kernel = find_kernel(saturating)
+    # on the way vectors pack panels of their own form in less time than those of the matrix unit
+    if kernel.by_vectors != NULL and not takes_amx(kernel, rows, 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False):
+        return kernel.by_vectors
+    return kernel
 
 
 cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating) noexcept:
-    p.kernel = kernel_for(b, saturating)
+    p.kernel = kernel_for(b, saturating, p.m)
     p.n = cnp.PyArray_DIM(b, 1)
     p.b = <const int8_t *>cnp.PyArray_DATA(b)
     p.ldb = cnp.PyArray_STRIDE(b, 0)
@@ -73,44 +78,37 @@ cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating) noexcept:
 
 
 cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
-    p.n_runs = 1 if runs is None else cnp.PyArray_DIM(runs, 0)
-    p.runs = NULL
-    if p.n_runs > 1:
+    if cnp.PyArray_DIM(runs, 0) > 1:
+        p.n_runs = cnp.PyArray_DIM(runs, 0)
         p.runs = <const Run *>cnp.PyArray_DATA(runs)
         p.quads = runs[:, 2].sum()
     return 0
 
 
-cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, bint accumulate=False, bint saturating=False, tuple block_starts=(),
-                  Py_ssize_t num_threads=1) except -1:
-    """C = A x B, or C += A x B. B is a matrix, or a PackedB, which knows whether products saturate."""
+cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads) except -1:
+    """C = A x B, or C += A x B, of matrices that agree in k. B may be a PackedB, which knows what its pairs are."""
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
-    cdef Py_ssize_t k
     p.m = cnp.PyArray_DIM(left, 0)
     p.k = cnp.PyArray_DIM(left, 1)
     p.a = <const uint8_t *>cnp.PyArray_DATA(left)
     p.lda = cnp.PyArray_STRIDE(left, 0)
     p.a_signed = cnp.PyArray_TYPE(left) == cnp.NPY_INT8
-    if isinstance(b, PackedB):
-        k = (<PackedB>b).k
+    p.n_runs, p.runs, p.set_up = 1, NULL, NULL
+    if type(b) is PackedB:
         runs = (<PackedB>b).runs
         set_packed(&p, b)
     else:
         right = by_rows(b)
-        k = cnp.PyArray_DIM(right, 0)
-        set_row_major(&p, right, saturating)
-        if len(block_starts):
-            runs = runs_of(p.kernel, k, saturating, block_starts)
-    if p.k != k:
-        raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {(<object>a).shape} and {b.shape}")
+        set_row_major(&p, right, pairs is not None)
+        if pairs:
+            runs = runs_of(p.kernel, p.k, pairs)
+    if runs is not None:
+        set_runs(&p, runs)
     p.c = <int32_t *>cnp.PyArray_DATA(c)
     p.ldc = cnp.PyArray_STRIDE(c, 0) // 4
     p.accumulate = accumulate
-    set_runs(&p, runs)
-    p.set_up = NULL
-    run_product(&p, num_threads, (left, right, b, runs, c) if num_threads > 1 else None)
-    return 0
+    return run_product(&p, num_threads, (left, right, b, runs, c) if num_threads > 1 else None)
 
 
 cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b) noexcept:
@@ -124,14 +122,14 @@ cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b) noexcept:
         or takes_amx(kernel, cnp.PyArray_DIM(a, 0), 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False))
 
 
-def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulate=False, bint saturating=False,
-            block_starts=(), Py_ssize_t num_threads=1):
+def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint accumulate=False,
+            Py_ssize_t num_threads=1):
     """C = (A - a_offset) x (B - b_offset) + bias, int32, or that added to C if ``accumulate``; all modulo 2**32.
 
-    a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which knows whether products
-    saturate and where its blocks start. Offsets: see `take_off_offsets`. bias: n values of int32. Both are applied
-    after the product, so they do not change which pairs saturate. out: int32, m x n. The result has the same bits for
-    any ``num_threads``.
+    a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which knows its pairs. pairs:
+    where pairs that saturate begin anew, () if only at 0; None if nothing saturates. offsets: of a and of b, see
+    `take_off_offsets`. bias: n values of int32. Both are applied after the product, so they do not change which pairs
+    saturate. out: int32, m x n. The result has the same bits for any ``num_threads``.
     """
     cdef cnp.ndarray left = matrix(a, "a"), added = None, c
     cdef bint is_shifted
@@ -139,22 +137,26 @@ def product(a, b, out=None, *, a_offset=0, b_offset=0, bias=None, bint accumulat
         raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
     if accumulate and out is None:
         raise ValueError("out: expected the matrix to add to, got None")
-    if isinstance(b, PackedB):
-        if saturating or len(block_starts):
-            raise ValueError("saturating, block_starts: expected with pack_b, got with what it made")
+    a_offset, b_offset = offsets
+    if type(b) is PackedB:
+        if pairs is not None:
+            raise ValueError("pairs: expected with pack_b, got with what it made")
         is_shifted = (<PackedB>b).is_shifted
     else:
         b = matrix(b, "b")
-        if saturating and cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
-            raise ValueError("saturating: expected False for a b of uint8")
+        if pairs is not None and cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
+            raise ValueError("pairs: expected None for a b of uint8")
         is_shifted = not taken_as_it_is(left, b)
         b = signed_codes(b) if is_shifted else b
+    if cnp.PyArray_DIM(left, 1) != b.shape[0]:
+        shapes = f"{(<object>left).shape} and {b.shape}"
+        raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {shapes}")
     if bias is not None:
         added = array(bias, "bias", cnp.NPY_INT32)
         if (<object>added).shape != b.shape[1:]:
             raise ValueError(f"bias: expected shape {b.shape[1:]}, got {(<object>added).shape}")
-    c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if isinstance(b, PackedB) else b)
-    multiply(c, left, b, accumulate, saturating, tuple(block_starts), num_threads)
+    c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if type(b) is PackedB else b)
+    multiply(c, left, b, None if pairs is None else tuple(pairs), accumulate, num_threads)
     if is_shifted:
         b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT
     take_off_offsets(c, left, b, a_offset, b_offset)
@@ -169,7 +171,7 @@ cdef cnp.ndarray column_sums(cnp.ndarray b):
     cdef cnp.ndarray ones = cnp.PyArray_EMPTY(2, shape, cnp.NPY_UINT8, 0)
     cdef cnp.ndarray sums = result(None, 1, cnp.PyArray_DIM(b, 1), ones, b)
     memset(cnp.PyArray_DATA(ones), 1, shape[1])
-    multiply(sums, ones, b)
+    multiply(sums, ones, b, None, False, 1)
     return sums
 
 
@@ -190,7 +192,7 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
         return
     if not of_columns:
         columns = cnp.PyArray_ZEROS(1, cnp.PyArray_DIMS(c) + 1, cnp.NPY_INT32, 0)
-    elif isinstance(b, PackedB):
+    elif type(b) is PackedB:
         columns = (<PackedB>b).colsum
     else:
         columns = column_sums(b)

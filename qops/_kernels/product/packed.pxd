@@ -15,6 +15,10 @@ cdef class PackedB:
     cdef uint8_t *panels
 
 cdef cnp.ndarray matrix(x, str name)
-cdef cnp.ndarray by_rows(cnp.ndarray a)
+cdef inline cnp.ndarray by_rows(cnp.ndarray a):
+    """Give a, or a copy if its rows are not contiguous."""
+    if cnp.PyArray_STRIDE(a, 1) != 1 and cnp.PyArray_DIM(a, 1) > 1:
+        return cnp.PyArray_GETCONTIGUOUS(a)
+    return a
 cdef cnp.ndarray signed_codes(cnp.ndarray b)
-cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, bint saturating, block_starts)
+cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, pairs)

@@ -1,9 +1,10 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+@final
 class PackedB:
     @property
     def k(self) -> int: ...
@@ -20,4 +21,4 @@ class PackedB:
     @property
     def nbytes(self) -> int: ...
 
-def pack_b(b: NDArray[Any], *, saturating: bool = False, block_starts: Sequence[int] = ()) -> PackedB: ...
+def pack_b(b: NDArray[Any], *, pairs: Sequence[int] | None = None) -> PackedB: ...

@@ -1,4 +1,5 @@
 """The matrix B of an integer product, packed once for products with many A."""
+cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
@@ -22,13 +23,6 @@ cdef cnp.ndarray matrix(x, str name):
     return a
 
 
-cdef cnp.ndarray by_rows(cnp.ndarray a):
-    """Give a, or a copy if its rows are not contiguous."""
-    if cnp.PyArray_STRIDE(a, 1) != 1 and cnp.PyArray_DIM(a, 1) > 1:
-        return np.ascontiguousarray(a)
-    return a
-
-
 cdef void shift(char* codes, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
@@ -44,21 +38,23 @@ cdef cnp.ndarray signed_codes(cnp.ndarray b):
     return (<object>b).view(np.int8)
 
 
-cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, bint saturating, block_starts):
-    """Give the runs of k in which pairs are formed. A start at an even distance changes no pair and is left out."""
+cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, pairs):
+    """Give the runs of k in which pairs are formed; one if `pairs` is None. A start at an even distance changes no pair
+    and is left out."""
     cdef Py_ssize_t start, before = 0, begin = 0
     starts = [0]
-    for start in block_starts:
+    for start in () if pairs is None else pairs:
         if not before <= start <= k:
-            raise ValueError(f"block_starts: expected them to rise from 0 to {k}, got {list(block_starts)}")
+            raise ValueError(f"pairs: expected them to rise from 0 to {k}, got {list(pairs)}")
         before = start
-        if saturating and (start - begin) % 2:
+        if (start - begin) % 2:
             begin = start
             starts.append(start)
     ends = starts[1:] + [k]
     return np.array([(s, e - s, quads_of(kernel, e - s)) for s, e in zip(starts, ends)], np.intp)
 
 
+@cython.final
 cdef class PackedB:
     """B laid out for one tier's kernel, for products with many A. Made by ``pack_b``."""
 
@@ -74,13 +70,13 @@ cdef class PackedB:
         return f"PackedB(k={self.k}, n={self.n}, saturating={self.saturating}, tier={self.tier!r})"
 
 
-def pack_b(b, *, bint saturating=False, block_starts=()):
-    """Pack B (int8, or uint8 if the product is exact; k x n) once for many products."""
+def pack_b(b, *, pairs=None):
+    """Pack B (int8, or uint8 if the product is exact; k x n) once for many products, with the `pairs` of `product`."""
     cdef cnp.ndarray given = matrix(b, "b")
     cdef PackedB packed = PackedB.__new__(PackedB)
     cdef bint is_u8 = cnp.PyArray_TYPE(given) == cnp.NPY_UINT8
-    if is_u8 and saturating:
-        raise ValueError("saturating: expected False for a b of uint8")
+    if is_u8 and pairs is not None:
+        raise ValueError("pairs: expected None for a b of uint8")
     packed.kernel = find_unsigned_kernel() if is_u8 else NULL
     packed.is_shifted = is_u8 and packed.kernel == NULL
     cdef cnp.ndarray source = by_rows(signed_codes(given) if packed.is_shifted else given)
@@ -89,11 +85,11 @@ def pack_b(b, *, bint saturating=False, block_starts=()):
     cdef const Run *runs
     packed.k = cnp.PyArray_DIM(source, 0)
     packed.n = cnp.PyArray_DIM(source, 1)
-    packed.saturating = saturating
+    packed.saturating = pairs is not None
     packed.tier = isa.name()
     if packed.kernel == NULL:
-        packed.kernel = find_kernel(saturating)
-    packed.runs = runs_of(packed.kernel, packed.k, saturating, block_starts)
+        packed.kernel = find_kernel(packed.saturating)
+    packed.runs = runs_of(packed.kernel, packed.k, pairs)
     packed.quads = packed.runs[:, 2].sum()
     padded = padded_columns(packed.kernel, packed.n)
     packed.memory = np.empty(4 * padded * packed.quads + 64, np.uint8)

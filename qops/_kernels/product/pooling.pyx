@@ -159,7 +159,7 @@ cdef cnp.ndarray pooled(cnp.ndarray image, tuple kernel, Window window, Combinat
         y = cnp.PyArray_EMPTY(4, shape, typenum, 0)
     else:
         writable(out, typenum, 4, shape)
-        apart(out, image)
+        apart(out, image, None)
         y = out
     made = y if cnp.PyArray_IS_C_CONTIGUOUS(y) else cnp.PyArray_EMPTY(4, shape, typenum, 0)
     with nogil:

@@ -61,11 +61,11 @@ cdef list parts_of(const Product *p, Py_ssize_t num_threads, arrays):
     return parts
 
 
-cdef run_product(const Product *p, Py_ssize_t num_threads, arrays):
+cdef int run_product(const Product *p, Py_ssize_t num_threads, arrays) except -1:
     cdef int failed
     if num_threads > 1:
         run_parts(parts_of(p, num_threads, arrays))
-        return
+        return 0
     if p.m * p.n * p.k <= BRIEF:
         failed = product(p)
     else:
@@ -73,3 +73,4 @@ cdef run_product(const Product *p, Py_ssize_t num_threads, arrays):
             failed = product(p)
     if failed:
         raise MemoryError
+    return 0

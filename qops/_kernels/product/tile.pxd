@@ -1,4 +1,4 @@
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uintptr_t
 
 cdef extern from "product/types.h" nogil:
     enum:
@@ -32,6 +32,7 @@ cdef extern from "product/types.h" nogil:
         int widens, takes_signed
         void (*tile)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
         void (**amx)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
+        const gemm_kernel *by_vectors
         int is_unsigned
         void (*pack)(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
                      uint8_t *panel) noexcept nogil
@@ -69,10 +70,16 @@ cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:
     return not (kernel.widens or kernel.takes_signed or on_unit)
 
 cdef void release(int set_up) noexcept nogil
-cdef void *aligned(void *block) noexcept nogil
-cdef Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil
-cdef Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t quad_bytes(const gemm_kernel *kernel, Py_ssize_t columns) noexcept nogil
+cdef inline void *aligned(void *block) noexcept nogil:
+    # the first 64-byte line that begins in the block: vectors that cross lines cost a quarter of the speed
+    return <void *>((<uintptr_t>block + 63) & ~<uintptr_t>63)
+cdef inline Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil:
+    return (length + 1) // 2 if kernel.widens else (length + 3) // 4
+cdef inline Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept nogil:
+    return (n + kernel.lanes - 1) // kernel.lanes * kernel.lanes
+cdef inline Py_ssize_t quad_bytes(const gemm_kernel *kernel, Py_ssize_t columns) noexcept nogil:
+    """The distance from one quad to the next in a panel of so many columns."""
+    return 4 * (padded_columns(kernel, columns) if kernel.pack_apart == NULL else kernel.lanes)
 cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
                        uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil
 cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,

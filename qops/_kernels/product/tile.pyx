@@ -4,7 +4,7 @@ A *quad* is 4 bytes that are neighbours along k. B is packed in *panels* of some
 *tile* is a few rows of A times one panel. The plain tile below is the definition. simd/product/tile.h does the same
 with vectors. Everything else here (packing, edges, the walk over rows) is common to both.
 """
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t, uintptr_t
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from qops._kernels.core.rounding cimport saturate_s16
@@ -85,6 +85,7 @@ for saturating in range(2):
     plain[saturating].widens = plain[saturating].takes_signed = False
     plain[saturating].tile = plain_saturating if saturating else plain_exact
     plain[saturating].amx[0] = plain[saturating].amx[1] = NULL
+    plain[saturating].by_vectors = NULL
     plain[saturating].is_unsigned = False
     plain[saturating].pack = plain_pack
     plain[saturating].pack_apart = NULL
@@ -124,24 +125,6 @@ cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps,
 
 cdef Py_ssize_t no_offset = 0
 ONE_TAP = &no_offset
-
-
-cdef void *aligned(void *block) noexcept nogil:
-    # the first 64-byte line that begins in the block: vectors that cross lines cost a quarter of the speed
-    return <void *>((<uintptr_t>block + 63) & ~<uintptr_t>63)
-
-
-cdef Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil:
-    return (length + 1) // 2 if kernel.widens else (length + 3) // 4
-
-
-cdef Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept nogil:
-    return (n + kernel.lanes - 1) // kernel.lanes * kernel.lanes
-
-
-cdef Py_ssize_t quad_bytes(const gemm_kernel *kernel, Py_ssize_t columns) noexcept nogil:
-    """The distance from one quad to the next in a panel of so many columns."""
-    return 4 * (padded_columns(kernel, columns) if kernel.pack_apart == NULL else kernel.lanes)
 
 
 cdef inline void pack_whole(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads,

@@ -104,7 +104,7 @@ cdef cnp.ndarray result(list parts, tuple shape, out):
         return cnp.PyArray_EMPTY(len(shape), lengths, typenum, 0)
     writable(out, typenum, len(shape), lengths)
     for x, _, _ in parts:
-        apart(out, x)
+        apart(out, x, None)
     return out
 
 

@@ -112,7 +112,6 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #define STEP(vectors) (4 * LANES)
 #define NAME(f) gemm_exact_amx_##f
 #define DOT(acc, a, b) ((V)_mm512_dpbusd_epi32((__m512i)(acc), (__m512i)(a), (__m512i)(b)))
-#include "product/pack_tile.h"
 #include "product/tile.h"
 #undef APART
 #undef STEP
@@ -145,8 +144,7 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
 #if QOPS_HAS_AMX
     static const gemm_kernel exact_amx = {
         .lanes = 16, .vectors = 4, .tile = gemm_exact_amx_tile, .pack_apart = gemm_pack_bytes_apart,
-        .pack_tile = gemm_exact_amx_pack_tile, .stream = gemm_exact_vnni_stream,
-        .amx = { gemm_amx_u8s8, gemm_amx_s8s8 },
+        .amx = { gemm_amx_u8s8, gemm_amx_s8s8 }, .by_vectors = &exact_vnni,
     };
 #endif
     static const gemm_kernel saturating_avx2 = {

@@ -39,7 +39,7 @@ typedef struct {
     int32_t *sums;            /* sums of the columns, if A is s8 */
 } gemm_raw;
 
-typedef struct {
+typedef struct gemm_kernel {
     ptrdiff_t lanes, vectors; /* columns in a vector, vectors in a whole panel */
     int widens;               /* A and B are packed as int16 */
     int takes_signed;         /* tile takes an A of s8 as it is */
@@ -47,6 +47,7 @@ typedef struct {
     void (*tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
     /* the same on the matrix unit for any number of rows and panels, [0] for A of u8, [1] for s8; NULL if there is none */
     void (*amx[2])(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors);
+    const struct gemm_kernel *by_vectors;  /* multiplies by a B that is not packed yet, where amx does not pay; or NULL */
     int is_unsigned;          /* B is u8; if there is amx, it then makes all products, also those of tile */
     /* packs whole quads of `columns` columns (a multiple of lanes) of row-major B */
     void (*pack)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel);
