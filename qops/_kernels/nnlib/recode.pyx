@@ -38,8 +38,9 @@ cdef bint fits_lanes(recode_row p) noexcept nogil:
 cdef void set_recoder(Recoder* r, recode_row p) noexcept nogil:
     cdef int q
     r.row, r.in_lanes = p, fits_lanes(p)
-    for q in range(0 if r.in_lanes else 256):
-        r.table[q] = recoded(q, p)
+    if not r.in_lanes:
+        for q in range(256):
+            r.table[q] = recoded(q, p)
 
 
 cdef void recode_codes(char** data, Py_ssize_t n, void* using) noexcept nogil:
