@@ -79,8 +79,8 @@ $(VENV)/docs: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet 'qops[docs]'
 	@touch $@
 
-docs: dev $(VENV)/docs $(if $(LITE),$(VENV)/lite)  ## the site -> build/docs/site/index.html; LITE=wheel: the course runs in it
-	$(BIN)/python -m docs $(if $(LITE),--lite $(LITE))
+docs: dev $(VENV)/docs $(if $(LITE),$(VENV)/lite)  ## the site -> build/docs/site; LITE=wheel: the course runs in it, PYODIDE=folder: without other hosts
+	$(BIN)/python -m docs $(if $(LITE),--lite $(LITE)) $(if $(PYODIDE),--pyodide $(PYODIDE))
 
 $(VENV)/lite: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet 'qops[lite]'

@@ -19,12 +19,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p.add_argument(
         "--lite", type=Path, metavar="WHEEL", help="add the course in JupyterLite, with qops from this wheel"
     )
+    p.add_argument("--pyodide", type=Path, metavar="DIR", help="add Pyodide itself, from its unpacked release")
     given = p.parse_args(arguments)
     out, lite = given.out, given.lite
+    if given.pyodide and not lite:
+        p.error("--pyodide goes with --lite")
     source, site = out / "source", out / "site"
     shutil.rmtree(site / "lite", ignore_errors=True)
     if lite:
-        browser.build(lite, stage.NOTEBOOKS, out / "lite", site)
+        browser.build(lite, given.pyodide, stage.NOTEBOOKS, out / "lite", site)
     stage.write(source, lite=bool(lite))
     flags = ["-W", "--keep-going", "-q", "-E", "-b", "html", "-d", os.fspath(out / "doctrees")]
     code = sphinx([*flags, os.fspath(source), os.fspath(site)])
