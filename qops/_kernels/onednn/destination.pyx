@@ -3,15 +3,18 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_maker
-from qops._kernels.core.maker cimport BLOCK, KeptMaker, Maker
+from qops._kernels.core.maker cimport KeptMaker, Maker
 from qops._kernels.core.walk cimport at_a_line, walk
-from qops._kernels.onednn.steps cimport KINDS, Step, convert, make_step, stay_finite
+from qops._kernels.onednn.steps cimport KINDS, Step, make_steps, stay_finite
 from qops._kernels.product.tile cimport aligned
 
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISCARRAY_RO(cnp.ndarray a)
+
+cdef enum:
+    NEAR = 4096  # values between two loops: 16 KB, which with their codes the nearest cache holds
 
 ctypedef struct Work:
     Step *steps
@@ -26,35 +29,26 @@ ctypedef struct Pass:
     int typenum
 
 
-cdef void make_steps(const Work *w, float *x, const float *old, Py_ssize_t at, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(w.count):
-        make_step(w.steps + i, x, old, at, n)
-
-
 cdef void make_floats(char **data, Py_ssize_t size, void *using) noexcept nogil:
-    """Make all steps on a block of floats while it is in the nearest cache, then on the next."""
+    """Make the steps in the memory of what is walked over, up to where their operands begin again."""
     cdef const Pass *p = <Pass *>using
     cdef float *x = <float *>data[0]
-    cdef Py_ssize_t first, n
+    cdef Py_ssize_t first
     for first from 0 <= first < size by p.work.block:
-        n = min(p.work.block, size - first)
-        if p.of_sums:
-            convert(<int32_t *>x + first, x + first, n)
-        make_steps(p.work, x + first, p.old + first if p.old != NULL else NULL, 0, n)
+        make_steps(p.work.steps, p.work.count, <int32_t *>(x + first) if p.of_sums else NULL, x + first,
+                   p.old + first if p.old != NULL else NULL, 0, min(p.work.block, size - first))
 
 
 cdef void make_codes(const Work *w, const int32_t *sums, const float *old, int typenum, char *codes,
                      Py_ssize_t size) noexcept nogil:
     """Make codes of sums. The floats of all blocks use the same memory, of one block."""
-    cdef float[BLOCK + 16] room
+    cdef float[NEAR + 16] room
     cdef float *x = <float *>aligned(room)
     cdef Py_ssize_t first = 0, at, n, itemsize = 4 if typenum == cnp.NPY_INT32 else 1
     while first < size:
         at = first % w.block
-        n = min(size - first, min(w.block - at, <Py_ssize_t>BLOCK))
-        convert(sums + first, x, n)
-        make_steps(w, x, old + first if old != NULL else NULL, at, n)
+        n = min(size - first, min(w.block - at, <Py_ssize_t>NEAR))
+        make_steps(w.steps, w.count, sums + first, x, old + first if old != NULL else NULL, at, n)
         float_codes_of(x, typenum, codes + first * itemsize, n, w.row)
         first += n
 
@@ -91,7 +85,7 @@ cdef tuple set_work(Work *w, steps):
         if isinstance(operand, cnp.ndarray):
             period = max(period, cnp.PyArray_SIZE(operand))
     w.steps, w.count = <Step *><char *>memory, len(steps)
-    w.block = period * max(1, BLOCK // period)
+    w.block = period * max(1, NEAR // period)
     return memory, set_steps(w.steps, steps, w.block)
 
 

@@ -2,12 +2,13 @@ from libc.stdint cimport int32_t
 
 cdef dict KINDS  # the number of each step
 
-ctypedef struct Step:
-    int kind
-    const float *values  # the operand, repeated to fill a block; NULL if it is one number, the factor
-    Py_ssize_t size  # how many values there are before they repeat
-    float factor
+cdef extern from "onednn/steps.h" nogil:
+    ctypedef struct Step "float_step":
+        int kind
+        const float *values  # the operand, repeated to fill a block; NULL if it is one number, the factor
+        Py_ssize_t size  # how many values there are before they repeat
+        float factor
 
-cdef void convert(const int32_t *s, float *x, Py_ssize_t n) noexcept nogil
-cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t at, Py_ssize_t n) noexcept nogil
+cdef void make_steps(const Step *steps, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
+                     Py_ssize_t at, Py_ssize_t n) noexcept nogil
 cdef bint stay_finite(const Step *steps, Py_ssize_t count) noexcept nogil

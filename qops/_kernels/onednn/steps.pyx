@@ -14,121 +14,54 @@ from libc.stdint cimport int32_t
 from qops._kernels.core.tiers cimport tier
 
 cdef extern from "onednn/steps.h" nogil:
-    Py_ssize_t convert__simd(int, const int32_t*, float*, Py_ssize_t)
-    Py_ssize_t add__simd(int, float*, const float*, Py_ssize_t)
-    Py_ssize_t multiply__simd(int, float*, const float*, Py_ssize_t)
-    Py_ssize_t divide__simd(int, float*, const float*, Py_ssize_t)
-    Py_ssize_t add_one__simd(int, float*, float, Py_ssize_t)
-    Py_ssize_t multiply_one__simd(int, float*, float, Py_ssize_t)
-    Py_ssize_t divide_one__simd(int, float*, float, Py_ssize_t)
-    Py_ssize_t relu__simd(int, float*, Py_ssize_t)
-    Py_ssize_t leak__simd(int, float*, float, Py_ssize_t)
-    Py_ssize_t sum__simd(int, float*, const float*, float, Py_ssize_t)
-    Py_ssize_t fma__simd(int, float*, const float*, float, Py_ssize_t)
-
-cdef enum:
-    ADD, MULTIPLY, DIVIDE, RELU, LEAK, SUM, FMA
+    enum:
+        ADD "STEP_ADD"
+        MULTIPLY "STEP_MULTIPLY"
+        DIVIDE "STEP_DIVIDE"
+        RELU "STEP_RELU"
+        LEAK "STEP_LEAK"
+        SUM "STEP_SUM"
+        FMA "STEP_FMA"
+    Py_ssize_t steps__simd(int, const int32_t*, float*, Py_ssize_t, const Step*, Py_ssize_t, const float*, Py_ssize_t)
 
 cdef double S32_BOUND = 2.0**31
 cdef double F32_BOUND = 2.0**127  # float32 results below this do not overflow, however they are rounded
 KINDS = {"add": ADD, "multiply": MULTIPLY, "divide": DIVIDE, "relu": RELU, "leak": LEAK, "sum": SUM, "fma": FMA}
 
 
-cdef void convert(const int32_t *s, float *x, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = convert__simd(tier(), s, x, n)
-    for i in range(i, n):
-        x[i] = <float>s[i]
-
-
-cdef void add(float *x, const float *v, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = add__simd(tier(), x, v, n)
-    for i in range(i, n):
-        x[i] = x[i] + v[i]
-
-
-cdef void multiply(float *x, const float *v, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = multiply__simd(tier(), x, v, n)
-    for i in range(i, n):
-        x[i] = x[i] * v[i]
-
-
-cdef void divide(float *x, const float *v, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = divide__simd(tier(), x, v, n)
-    for i in range(i, n):
-        x[i] = x[i] / v[i]
-
-
-cdef void add_one(float *x, float v, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = add_one__simd(tier(), x, v, n)
-    for i in range(i, n):
-        x[i] = x[i] + v
-
-
-cdef void multiply_one(float *x, float v, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = multiply_one__simd(tier(), x, v, n)
-    for i in range(i, n):
-        x[i] = x[i] * v
-
-
-cdef void divide_one(float *x, float v, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = divide_one__simd(tier(), x, v, n)
-    for i in range(i, n):
-        x[i] = x[i] / v
-
-
-cdef void relu(float *x, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = relu__simd(tier(), x, n)
-    for i in range(i, n):
-        x[i] = x[i] if x[i] > 0 else 0
-
-
-cdef void leak(float *x, float alpha, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = leak__simd(tier(), x, alpha, n)
-    for i in range(i, n):
-        x[i] = x[i] if x[i] > 0 else alpha * x[i]
-
-
-cdef void add_old(float *x, const float *old, float scale, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = sum__simd(tier(), x, old, scale, n)
-    cdef float scaled
-    for i in range(i, n):
-        scaled = scale * old[i]
-        x[i] = x[i] + scaled
-
-
-cdef void fuse_old(float *x, const float *old, float scale, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i = fma__simd(tier(), x, old, scale, n)
-    for i in range(i, n):
-        x[i] = fmaf(old[i], scale, x[i])
-
-
-cdef void make_one(const Step *s, float *x, Py_ssize_t n) noexcept nogil:
+cdef inline float stepped(const Step *s, float x, const float *old, Py_ssize_t at) noexcept nogil:
+    """One step on one value, whose operand is number `at`."""
+    cdef float operand = s.factor if s.values == NULL else s.values[at]
+    cdef float product
     if s.kind == ADD:
-        add_one(x, s.factor, n)
-    elif s.kind == MULTIPLY:
-        multiply_one(x, s.factor, n)
-    else:
-        divide_one(x, s.factor, n)
+        return x + operand
+    if s.kind == MULTIPLY:
+        return x * operand
+    if s.kind == DIVIDE:
+        return x / operand
+    if s.kind == RELU:
+        return x if x > 0 else 0
+    if s.kind == FMA:
+        return fmaf(old[0], operand, x)
+    product = operand * (x if s.kind == LEAK else old[0])
+    if s.kind == LEAK:
+        return x if x > 0 else product
+    return x + product
 
 
-cdef void make_step(const Step *s, float *x, const float *old, Py_ssize_t at, Py_ssize_t n) noexcept nogil:
-    """Make one step on n values, whose operands are numbers `at` and following of the step."""
-    if s.kind <= DIVIDE and s.values == NULL:
-        make_one(s, x, n)
-    elif s.kind == ADD:
-        add(x, s.values + at, n)
-    elif s.kind == MULTIPLY:
-        multiply(x, s.values + at, n)
-    elif s.kind == DIVIDE:
-        divide(x, s.values + at, n)
-    elif s.kind == RELU:
-        relu(x, n)
-    elif s.kind == LEAK:
-        leak(x, s.factor, n)
-    elif s.kind == SUM:
-        add_old(x, old, s.factor, n)
-    else:
-        fuse_old(x, old, s.factor, n)
+cdef void make_steps(const Step *steps, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
+                     Py_ssize_t at, Py_ssize_t n) noexcept nogil:
+    """x = n values after all steps; before them x, or the sums if these are not NULL.
+
+    Their operands are numbers `at` and following of each step.
+    """
+    cdef Py_ssize_t i = steps__simd(tier(), sums, x, n, steps, count, old, at), k
+    cdef float value
+    for i in range(i, n):
+        value = x[i] if sums == NULL else <float>sums[i]
+        for k in range(count):
+            value = stepped(steps + k, value, old + i, at + i)
+        x[i] = value
 
 
 cdef double most_of(const Step *s, bint inverse) noexcept nogil:

@@ -1,47 +1,73 @@
-/* The loops of onednn/steps.pyx, many lanes at a time. Each loop is one operation on floats, which the compiler turns into
- * vector code by itself. It must not fuse operations; setup.py tells it so. */
+/* The loop of onednn/steps.pyx, many lanes at a time: what is loaded goes through all steps before it is stored. */
 #ifdef TIER
 
-#define LOOP(kernel, statement, ...)                             \
-    TARGET static ptrdiff_t TIER(kernel)(__VA_ARGS__, ptrdiff_t n) \
-    {                                                            \
-        for (ptrdiff_t i = 0; i < n; i++)                        \
-            statement;                                           \
-        return n;                                                \
+#define FOR_EACH(result)                                                                                      \
+    for (int j = 0; j < vectors; j++) {                                                                       \
+        const ptrdiff_t here = i + j * (LANES / 4);                                                           \
+        const vecf value = v[j], operand = s->values ? load_f32(s->values + at + here) : set1_f32(s->factor); \
+        v[j] = result;                                                                                        \
     }
 
-LOOP(steps_convert, x[i] = (float)s[i], const int32_t *s, float *x)
-LOOP(steps_add, x[i] = x[i] + v[i], float *restrict x, const float *restrict v)
-LOOP(steps_multiply, x[i] = x[i] * v[i], float *restrict x, const float *restrict v)
-LOOP(steps_divide, x[i] = x[i] / v[i], float *restrict x, const float *restrict v)
-LOOP(steps_add_one, x[i] = x[i] + v, float *x, float v)
-LOOP(steps_multiply_one, x[i] = x[i] * v, float *x, float v)
-LOOP(steps_divide_one, x[i] = x[i] / v, float *x, float v)
-LOOP(steps_relu, x[i] = x[i] > 0 ? x[i] : 0, float *x)
-LOOP(steps_leak, { const float low = alpha * x[i]; x[i] = x[i] > 0 ? x[i] : low; }, float *x, float alpha)
-LOOP(steps_sum, x[i] = x[i] + scale * old[i], float *restrict x, const float *restrict old, float scale)
-LOOP(steps_fma, x[i] = __builtin_fmaf(old[i], scale, x[i]), float *restrict x, const float *restrict old, float scale)
+/* `vectors`, a constant of the calls, of them from element i on; `at` is the number of the first operand. */
+TARGET static inline __attribute__((always_inline)) void TIER(some_steps)(const int32_t *sums, float *x, ptrdiff_t i,
+                                                                         const float_step *steps, ptrdiff_t count,
+                                                                         const float *old, ptrdiff_t at, const int vectors)
+{
+    vecf v[4];
+    for (int j = 0; j < vectors; j++)
+        v[j] = sums ? s32_to_f32(load(sums + i + j * (LANES / 4))) : load_f32(x + i + j * (LANES / 4));
+    for (const float_step *s = steps; s < steps + count; s++) {
+        switch (s->kind) {
+        case STEP_ADD: FOR_EACH(add_f32(value, operand)) break;
+        case STEP_MULTIPLY: FOR_EACH(mul_f32(value, operand)) break;
+        case STEP_DIVIDE: FOR_EACH(div_f32(value, operand)) break;
+        case STEP_SUM: FOR_EACH(add_f32(value, mul_f32(operand, load_f32(old + here)))) break;
+        case STEP_FMA: FOR_EACH(fma_f32(load_f32(old + here), operand, value)) break;
+        case STEP_RELU: FOR_EACH(((void)operand, max_f32(value, set1_f32(0)))) break; /* the last one beside NaN, or -0 */
+        case STEP_LEAK:
+            if (s->factor <= 1)
+                FOR_EACH(max_f32(value, mul_f32(operand, value)))
+            else
+                FOR_EACH(min_f32(value, mul_f32(operand, value)))
+        }
+    }
+    for (int j = 0; j < vectors; j++)
+        store_f32(x + i + j * (LANES / 4), v[j], 0);
+}
 
-#undef LOOP
+TARGET static ptrdiff_t TIER(steps)(const int32_t *sums, float *x, ptrdiff_t n, const float_step *steps, ptrdiff_t count,
+                                    const float *old, ptrdiff_t at)
+{
+    ptrdiff_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        TIER(some_steps)(sums, x, i, steps, count, old, at, 4);
+    for (; i + LANES / 4 <= n; i += LANES / 4)
+        TIER(some_steps)(sums, x, i, steps, count, old, at, 1);
+    return i;
+}
+#undef FOR_EACH
 
 #else
 #ifndef QOPS_ONEDNN_STEPS_H
 #define QOPS_ONEDNN_STEPS_H
+#include <stddef.h>
 #include <stdint.h>
+
+typedef enum { STEP_ADD, STEP_MULTIPLY, STEP_DIVIDE, STEP_RELU, STEP_LEAK, STEP_SUM, STEP_FMA } step_kind;
+typedef struct {
+    step_kind kind;
+    const float *values;
+    ptrdiff_t size;
+    float factor;
+} float_step;
 
 #define QOPS_BODY "onednn/steps.h"
 #include "core/tiers.h"
 
-#define convert__simd(tier, s, x, n) RUN_TIER(tier, steps_convert, s, x, n)
-#define add__simd(tier, x, v, n) RUN_TIER(tier, steps_add, x, v, n)
-#define multiply__simd(tier, x, v, n) RUN_TIER(tier, steps_multiply, x, v, n)
-#define divide__simd(tier, x, v, n) RUN_TIER(tier, steps_divide, x, v, n)
-#define add_one__simd(tier, x, v, n) RUN_TIER(tier, steps_add_one, x, v, n)
-#define multiply_one__simd(tier, x, v, n) RUN_TIER(tier, steps_multiply_one, x, v, n)
-#define divide_one__simd(tier, x, v, n) RUN_TIER(tier, steps_divide_one, x, v, n)
-#define relu__simd(tier, x, n) RUN_TIER(tier, steps_relu, x, n)
-#define leak__simd(tier, x, alpha, n) RUN_TIER(tier, steps_leak, x, alpha, n)
-#define sum__simd(tier, x, old, scale, n) RUN_TIER(tier, steps_sum, x, old, scale, n)
-#define fma__simd(tier, x, old, scale, n) RUN_TIER(tier, steps_fma, x, old, scale, n)
+static inline ptrdiff_t steps__simd(int tier, const int32_t *sums, float *x, ptrdiff_t n, const float_step *steps,
+                                    ptrdiff_t count, const float *old, ptrdiff_t at)
+{
+    return RUN_TIER(tier, steps, sums, x, n, steps, count, old, at);
+}
 #endif
 #endif
