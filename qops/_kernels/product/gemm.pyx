@@ -14,6 +14,7 @@ from libc.stdint cimport int8_t, int32_t, uint8_t
 from libc.string cimport memset
 
 from qops._kernels.core.checks cimport apart, array, writable
+from qops._kernels.core.walk cimport at_a_line
 from qops._kernels.product.blocks cimport Product
 from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
@@ -28,12 +29,15 @@ cnp.import_array()
 
 cdef enum:
     L2_BYTES = 1 << 21  # size of the L2 of CPUs that have AMX
+    MANY = 1 << 15  # for so many numbers or more, memory that begins at a line of the cache pays
 
 
 cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.ndarray b):
     """Give `out`, checked, or a new matrix. b may be None."""
     cdef cnp.npy_intp[2] shape = [m, n]
     cdef cnp.ndarray c
+    if out is None and m * n >= MANY:
+        return (<object>at_a_line(m * n, cnp.NPY_INT32)).reshape(m, n)
     if out is None:
         return cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
     writable(out, cnp.NPY_INT32, 2, shape)
