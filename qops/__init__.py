@@ -9,7 +9,9 @@ relu                                                values below 0, and above a 
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
 error                                               how far codes are from a float reference, in LSB
-explain, vectors                                    which rule made these integers; what tests a port of a rule
+explain                                             which rule of a real system made these integers
+vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
+isa_tier                                            which of the CPU's instructions are used
 
 `nnlib`, `tensorflow`, `onednn` and `onnx` are what real systems compute, bit for bit; `rules` their roundings by name.
 """
