@@ -129,15 +129,13 @@ def of(data: NDArray[Any], name: str = "data") -> CodeType:
     return row
 
 
-def of_dtype(dtype: DTypeLike, name: str = "dtype") -> CodeType:
+def of_dtype(dtype: DTypeLike) -> CodeType:
     """The row that a dtype means.
 
     Parameters
     ----------
     dtype : dtype
         A type or its name.
-    name : str
-        What an error calls it.
 
     Returns
     -------
@@ -154,6 +152,6 @@ def of_dtype(dtype: DTypeLike, name: str = "dtype") -> CodeType:
     32767
     """
     try:
-        return _BY_TYPE.get(dtype) or of(np.empty(0, dtype), name)
+        return _BY_TYPE.get(dtype) or of(np.empty(0, dtype), "dtype")
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected {_DTYPES}, got {dtype!r:.80}") from None
+        raise TypeError(f"dtype: expected {_DTYPES}, got {dtype!r:.80}") from None

@@ -49,9 +49,9 @@ def shifted(a: NDArray[Any]) -> U8:
     return a if a.dtype == np.uint8 else a.view(np.uint8) ^ np.uint8(SHIFT)
 
 
-def compensation(b: S8, axis: int | tuple[int, ...] = 0) -> S64:
+def compensation(b: S8) -> S64:
     """Give -128 * (sum of the weights) for each output, which takes back what the shift of the source has added."""
-    return np.asarray(-SHIFT * b.sum(axis=axis, dtype=np.int64))
+    return np.asarray(-SHIFT * b.sum(axis=0, dtype=np.int64))
 
 
 def paired(rows: NDArray[Any], k_starts: Sequence[int]) -> S32:

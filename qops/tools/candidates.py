@@ -40,17 +40,7 @@ class Candidate(NamedTuple):
 
 
 def of(dump: Dump) -> Iterator[Candidate]:
-    """Give every candidate for a dump.
-
-    Parameters
-    ----------
-    dump : Dump
-        What was seen.
-
-    Yields
-    ------
-    Candidate
-    """
+    """Give every candidate for a dump."""
     for c in _RULES[dump.kind](dump):
         yield c._replace(codes=_clamped(c.codes)) if dump.is_clamped_after else c
 
@@ -60,17 +50,7 @@ def _clamped(codes: Callable[[Dump], NDArray[Any]]) -> Callable[[Dump], NDArray[
 
 
 def of_another_scale(dump: Dump) -> Iterator[Candidate]:
-    """Give rules of requantize with a scale that the systems of the rule would not form.
-
-    Parameters
-    ----------
-    dump : Dump
-        What was seen.
-
-    Yields
-    ------
-    Candidate
-    """
+    """Give rules of requantize with a scale that the systems of the rule would not form."""
     if dump.kind == "requantize" and dump.numbers.get("scale") is None:
         scales = {derive: np.asarray(dump.scale(derive)) for derive in get_args(Derivation)}
         for rule in _requantizing():
@@ -85,15 +65,6 @@ def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
 
     Rules that round half up, or down, are left out, as they give the same codes then. So is fp32-even, as that is a
     rule of its own then.
-
-    Parameters
-    ----------
-    dump : Dump
-        What was seen.
-
-    Yields
-    ------
-    Candidate
     """
     if not dump.numbers.get("zero_point"):
         return
@@ -225,17 +196,7 @@ def _quantized_in(range_rule: str, rule: str) -> Callable[[Dump], NDArray[Any]]:
 
 
 def choices(dump: Dump) -> set[tuple[float, int]]:
-    """Give the scales and zero points that range rules choose.
-
-    Parameters
-    ----------
-    dump : Dump
-        What was seen; it has ``rmin`` and ``rmax``.
-
-    Returns
-    -------
-    set of (float, int)
-    """
+    """Give the scales and zero points that range rules choose for the ``rmin`` and ``rmax`` of a dump."""
     found: set[tuple[float, int]] = set()
     for rule in RANGE_RULES:
         with suppress(ValueError):  # a range that has no scale by this rule

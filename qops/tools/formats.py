@@ -39,9 +39,9 @@ class VectorSet(Protocol):
         """Give the rule in C, and for each array that it computes, the expression of element i."""
 
 
-def _list(values: Any, per_line: int = 8) -> str:
+def _list(values: Any) -> str:
     words = [f"{int(v)}" if int(v) != -(2**31) else "(-2147483647 - 1)" for v in values]
-    return ",\n    ".join(", ".join(words[i : i + per_line]) for i in range(0, len(words), per_line))
+    return ",\n    ".join(", ".join(words[i : i + 8]) for i in range(0, len(words), 8))
 
 
 def _header(v: VectorSet) -> str:

@@ -33,17 +33,7 @@ _MANY = 8  # how many results it takes to tell an end or a zero point, as fewer 
 
 
 def undone(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    """Give each mistake, and the dump without it.
-
-    Parameters
-    ----------
-    dump : Dump
-        What was seen.
-
-    Yields
-    ------
-    (str, Dump)
-    """
+    """Give each mistake, and the dump without it."""
     if dump.kind == "requantize" and dump.x.dtype == np.int64:  # what int32 does not hold
         yield "acc not wrapped to 32 bits", replace(dump, x=dump.x.astype(np.int32))
     yield from _zero_points(dump)

@@ -91,7 +91,7 @@ def edges(codes_of: Callable[[NDArray[np.int32]], NDArray[Any]], lo: int, hi: in
     return np.concatenate([low, np.maximum(low - 1, _S32.lowest)]).astype(np.int32)
 
 
-def separating(results: Sequence[NDArray[Any]], most: int = _MOST) -> NDArray[np.intp]:
+def separating(results: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
     """Give a few indices, so that every two results that differ anywhere differ at one of them."""
     pairs = list(combinations(results, 2))
     some = [np.flatnonzero(a != b)[:_OF_A_PAIR] for a, b in pairs]
@@ -99,7 +99,7 @@ def separating(results: Sequence[NDArray[Any]], most: int = _MOST) -> NDArray[np
     apart = np.array([a[columns] != b[columns] for a, b in pairs]).reshape(len(pairs), columns.size)
     apart = apart[apart.any(axis=1)]
     chosen: list[int] = []
-    while len(apart) and len(chosen) < most:
+    while len(apart) and len(chosen) < _MOST:
         best = int(apart.sum(axis=0).argmax())
         chosen.append(best)
         apart = apart[~apart[:, best]]
