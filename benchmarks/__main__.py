@@ -33,7 +33,10 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     names = [case.name for case in CASES]
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description=__doc__, epilog=fill("OP: " + ", ".join(names), 79)
+        prog="python -m benchmarks",
+        description=fill(" ".join(__doc__.split()), 79),
+        epilog=fill("OP: " + ", ".join(names), 79, break_on_hyphens=False),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--ops", nargs="+", choices=names, metavar="OP", help="time only these ops")
     parser.add_argument(

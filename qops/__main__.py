@@ -80,6 +80,17 @@ def _parser() -> argparse.ArgumentParser:
         epilog="The exit code is 0; 1 if no rule fits or a check fails; 2 for bad input.",
     )
     commands = parser.add_subparsers(required=True, metavar="command")
+    _add_explain(commands)
+    _add_vectors_of_both_kinds(commands)
+    text = _command(commands, "emit", "write a rule of requantize in C", _rules(TABLE))
+    text.add_argument("rule", choices=TABLE, metavar="NAME", help="a rule of the list below")
+    text.set_defaults(run=_emit)
+    own = _command(commands, "selftest", "check this installation: golden cases, and every SIMD tier of this CPU")
+    own.set_defaults(run=lambda options: 0 if selftest() else 1)
+    return parser
+
+
+def _add_explain(commands: Any) -> None:
     explain = _command(commands, "explain", "tell which rules made the integers of a device", _listed(_DUMP, NAMES))
     explain.add_argument(
         "dump",
@@ -93,6 +104,9 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--json", action="store_true", help="print the answer as JSON")
     form.add_argument("--html", action="store_true", help="print the answer as an HTML page with pictures")
     explain.set_defaults(run=_explain)
+
+
+def _add_vectors_of_both_kinds(commands: Any) -> None:
     made = _command(commands, "vectors", "make test vectors that tell a rule from all others")
     kinds = made.add_subparsers(required=True, metavar="kind")
     one = _command(kinds, "requantize", "make accumulators and the codes that a rule gives them", _rules(TABLE))
@@ -104,24 +118,16 @@ def _parser() -> argparse.ArgumentParser:
     one.set_defaults(run=_requantize_vectors)
     two = _command(kinds, "add", "make pairs of uint8 codes and the sums that an add gives them", _rules(FORMS))
     two.add_argument("--rule", required=True, choices=FORMS, metavar="NAME", help="a rule of the list below")
-    for name, words in (
-        ("a", "range of the first operand"),
-        ("b", "range of the second operand"),
-        ("y", "range of the result"),
-    ):
-        two.add_argument(f"--{name}-range", required=True, type=float, nargs=2, metavar=("MIN", "MAX"), help=words)
+    for name, word in (("a", "the first operand"), ("b", "the second operand"), ("y", "the result")):
+        two.add_argument(
+            f"--{name}-range", required=True, type=float, nargs=2, metavar=("MIN", "MAX"), help=f"range of {word}"
+        )
     two.set_defaults(run=_add_vectors)
     for kind in (one, two):
         kind.add_argument("--format", default="c", choices=FORMATS, help="format of the files (default: %(default)s)")
         kind.add_argument(
             "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder to write to (default: this one)"
         )
-    text = _command(commands, "emit", "write a rule of requantize in C", _rules(TABLE))
-    text.add_argument("rule", choices=TABLE, metavar="NAME", help="a rule of the list below")
-    text.set_defaults(run=_emit)
-    own = _command(commands, "selftest", "check this installation: golden cases, and every SIMD tier of this CPU")
-    own.set_defaults(run=lambda options: 0 if selftest() else 1)
-    return parser
 
 
 def _command(commands: Any, name: str, words: str, end: str | None = None) -> argparse.ArgumentParser:

@@ -104,7 +104,7 @@ class Numbers:
     ) -> rows.Codes:
         """The codes of accumulators times multiplier / 2**right_shift, rounded so."""
         factors, shifts = _row_of(multiplier, np.int64), _row_of(right_shift, np.int64)
-        # of int32 accumulators, only a scale above 1/2 makes a sum that needs more than 32 bits
+        # If accumulators are int32, only a scale above 1/2 makes a sum that needs more than 32 bits.
         small = self.rule.wraps == "sum with the zero point" and abs(self.zero_point) < 2**29
         small = small and bool(np.all(np.abs(self.scale) <= 0.5))
         rounds, ends = (first, second, split), (self.zero_point, self.lo, self.hi)

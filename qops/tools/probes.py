@@ -149,7 +149,7 @@ def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
     asked = replace(dump, x=np.repeat(windows, channels, axis=3), y=np.zeros((count, 1, 1, channels), dump.y.dtype))
     results = _results(kept, asked)
     images = [codes.reshape(count, -1) for codes in results.values()]
-    # of each rule: for each image, the index of the first rule that gives the same codes
+    # For each rule and each image, this is the index of the first rule that gives the same codes.
     first = [np.argmax([(other == image).all(axis=1) for other in images], axis=0) for image in images]
     return Probe({"x": asked.x[separating(first)]}, list(results), _alike(results), dump.numbers)
 

@@ -14,7 +14,7 @@ from run import COMPILER, ROOT
 
 FLAGS = ["-O3", "-g0", "-fPIC", "-ffp-contract=off", "-fno-tree-slp-vectorize", "-Iqops/_kernels/simd"]
 
-# header, function, what a turn does, the instructions that tell the loop and how often, and how many are needed
+# Each row: header, function, what a turn does, the instructions that tell the loop and how often, how many are needed.
 KERNELS = [
     ("frontdoor/add.h", "neon_add_u8u8_u8", "16 elements", "umull", 4, 29),
     ("frontdoor/add_8p8to32.h", "neon_add_u8u8_s32", "16 elements", "mla", 8, 32),

@@ -167,3 +167,9 @@ def test_threads_that_spoil_a_result_are_found(monkeypatch):
 
     with pytest.raises(WrongResult, match="quantize: two threads"):
         threads.gain(replace(case, qops=spoiled), 100, 1)
+
+
+def test_help_lists_ops_by_names_that_can_be_copied(capsys):
+    with pytest.raises(SystemExit):
+        bench.main(["--help"])
+    assert BY_NAME.keys() == set(capsys.readouterr().out.split("OP: ")[1].replace(",", " ").split())

@@ -10,7 +10,7 @@ from qops import nnlib
 
 A, B = (np.array(codes, np.uint8) for codes in zip(*product(range(256), repeat=2), strict=True))
 
-# a, b, guess; the range that the original returns, how far it is off in LSB, at most and on average
+# Each row: a, b, guess; the range that the original returns; how far it is off in LSB, at most and on average.
 ROWS = {
     "x wraps": ((0, 200), (0, 1), (0, 201), (0, 201), 255, 75.5),
     "x wraps, and its minimum widens the range": ((0, 128.4), (0, 1), (None, None), (-154.2, 154.2), 212.3, 1.46),

@@ -7,7 +7,7 @@ from qops.onednn import Window
 from qops.onednn.convolution_weights import filters_of
 from qops.onednn.machine import CONV_KERNELS, machine
 
-# groups, outputs, inputs, taps a side, padding, stride; images of 6 x 6; what 2.6.3, 3.2.0 and 3.13.2 pick
+# Each row: groups, outputs, inputs, taps a side, padding, stride, of images of 6 x 6; what 2.6.3, 3.2.0, 3.13.2 pick.
 PICKED = [
     ((1, 16, 8, 1, 0, 1), "avx2", ["jit1x1", "jit1x1", "jit1x1"]),
     ((1, 16, 8, 1, 0, 2), "avx2", ["jit1x1", "jit1x1", "jit1x1"]),

@@ -7,7 +7,7 @@ import reference_tensorflow_uniform as twin
 from qops.tensorflow import uniform_quantized_convolution
 
 ENDS = (-(2**31), 2**31 - 1)
-# data, filters; strides, dilations of both; padding; groups of the batch, of the features
+# Each row: data, filters; strides, dilations of both; padding; groups of the batch, of the features.
 CASES = [
     ((2, 3, 7), (4, 3, 3), ([2], [1], [2]), [(1, 2)], (1, 1)),
     ((2, 3, 5, 6), (4, 3, 3, 2), ([1, 2], [1, 1], [1, 1]), [(0, 0), (0, 0)], (1, 1)),

@@ -10,7 +10,7 @@ cdef struct Span:  # what one pass over the data found: whether all codes fitted
 
 
 ctypedef Ends (*FullRange)(Ends a, Ends b) except *  # all that the results of two ranges can span
-# writes the codes of the results of x and y, of the ranges a and b, into out, of the range c, which is not 0 wide
+# It writes to `out` the codes of what comes of x and y, whose ranges are a and b; c, the range of `out`, is not 0 wide.
 ctypedef Span (*OnePass)(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out) except *
 
 cdef inline double step(Ends r) noexcept nogil:

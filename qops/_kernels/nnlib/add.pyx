@@ -15,7 +15,7 @@ cnp.import_array()
 
 cdef extern from "nnlib/add.h":
     ctypedef struct add_spec:
-        # in steps of the fine operand, but recip and offset
+        # All but recip and offset count steps of the fine operand.
         short ialpha  # 128 steps of the coarse operand
         short ikappa  # the sum of code 128 of the coarse and code 0 of the fine operand
         short recip, offset  # 32768 fine steps, and the lower end of the output, in output steps
