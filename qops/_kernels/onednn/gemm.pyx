@@ -201,6 +201,16 @@ def bare(cnp.ndarray a, b, machine, str vector=None, int num_threads=1):
     return c
 
 
+cdef Manner manner_of(dict manners, machine, version, isa):
+    """How the machine of (version, isa) multiplies: its facts, read at the first call, or refused by `machine`."""
+    cdef object known = manners.get(version) if type(version) is str and type(isa) is str else None
+    cdef object found = None if known is None else (<dict>known).get(isa)
+    if found is None:
+        found = Manner(machine(version, isa))
+        (<dict>manners.setdefault(version, {}))[isa] = found
+    return <Manner>found
+
+
 cdef object apply(Update update, cnp.ndarray a, b, out, Manner how, str vector, int threads, updated):
     """C as `gemm_of` says, of checked matrices and an update whose `old` and `co` are checked."""
     cdef cnp.ndarray made = None, codes = codes_of(b)
@@ -222,7 +232,7 @@ def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
     """
     cdef CodeType of_a = code_type_of(a_type == cnp.NPY_INT8, 1)[0], of_b = code_type_of(True, 1)[0]
     cdef Manner usual = Manner(machine(usual_version, usual_isa))
-    cdef dict manners = {(usual_version, usual_isa): usual}
+    cdef dict manners = {}
 
     # What calls of a microsecond give stands first: the names of arguments are searched in this order.
     def gemm(a, b, *, out=None, isa=usual_isa, version=usual_version, num_threads=ONE_INT, transa=NOT_TURNED,
@@ -234,9 +244,7 @@ def gemm_of(int a_type, machine, str usual_isa, str usual_version, updated):
         cdef str vector = None
         cdef int threads = 1
         if isa is not usual_isa or version is not usual_version:
-            how = manners.get((version, isa)) if type(version) is str and type(isa) is str else None
-            if how is None:
-                how = manners[version, isa] = Manner(machine(version, isa))
+            how = manner_of(manners, machine, version, isa)
         # Numbers are converted before arrays are checked, because that may run code of the caller which changes an
         # array. Most calls give no numbers, and converting them takes as long as a product of few rows.
         if not (alpha is ONE and beta is ZERO and ao is ZERO_INT and bo is ZERO_INT and co is ZERO_INT

@@ -2,6 +2,9 @@ from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from qops._kernels.product.tile cimport Run, gemm_kernel, shifts
 
+cdef enum:
+    NEAR_BYTES = 1 << 14  # up to so many packed bytes are kept on the stack
+
 ctypedef struct Product:
     const gemm_kernel *kernel
     Py_ssize_t m, n, k

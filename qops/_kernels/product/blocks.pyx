@@ -21,7 +21,6 @@ cdef enum:
     MIN_DEPTH = 1024  # the fewest rows of B in a block
     FAR = 1 << 19  # with more elements than this, C does not stay in L2
     MIN_FETCH = 64  # the fewest quads to multiply while lines of C are fetched
-    NEAR_BYTES = 1 << 14  # up to so many packed bytes are kept on the stack
 
 ctypedef struct Blocks:  # how much is packed at a time, and the memory for it
     Py_ssize_t m, n, k, quads
@@ -118,9 +117,9 @@ cdef void multiply_rows(const Product *p, const Rows *rows, int32_t *c) noexcept
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t at_once = width if p.set_up == NULL else max(width, p.n // width * width)
     cdef Py_ssize_t q, j, used
+    cdef const uint8_t *a = rows.a
     cdef gemm_tile t
     prepare_tiles(p, rows.lda, &t)
-    t.a = rows.a
     for q from 0 <= q < max(p.quads, 1) by rows.depth:
         t.quads = min(rows.depth, p.quads - q)
         t.accumulate = p.accumulate or q > 0
@@ -129,9 +128,9 @@ cdef void multiply_rows(const Product *p, const Rows *rows, int32_t *c) noexcept
             t.b = p.panels + 4 * p.quads * j + q * quad_bytes(p.kernel, min(width, used))
             t.times = SHIFTED if shifted(p) and q == 0 else 0
             t.sums = p.sums + j if t.times else NULL
-            t.c = c + j
+            t.a, t.c = a, c + j
             panel_rows(p.kernel, &t, rows.count, used)
-        t.a += rows.apart
+        a += rows.apart
 
 
 cdef void multiply_packed(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:

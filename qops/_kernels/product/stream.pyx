@@ -5,7 +5,9 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
-from qops._kernels.product.blocks cimport Product, blocked_product, packs_on_the_way, shifted, some_columns, some_terms
+from qops._kernels.product.blocks cimport (
+    NEAR_BYTES, Product, blocked_product, packs_on_the_way, shifted, some_columns, some_terms,
+)
 from qops._kernels.product.tile cimport GEMM_STREAM_ROWS, SHIFT, aligned, pack_quads, release, takes_amx
 
 cdef enum:
@@ -57,14 +59,17 @@ cdef int streamed_product(const Product *p) noexcept nogil:
     cdef Py_ssize_t quads = 2 if p.ldb >= 2048 else 4 if rows <= 2 else 8  # measured
     cdef Py_ssize_t k = p.k // (4 * quads) * (4 * quads), n = p.n // 64 * 64
     cdef Product whole = some_terms(p, 0, k), rest
+    cdef Py_ssize_t bytes = rows * (k + 4 * n) + 64
     cdef int failed = 0
-    cdef void *memory = PyMem_RawMalloc(rows * (k + 4 * n) + 64)
+    cdef uint8_t near[NEAR_BYTES]
+    cdef void *memory = near if bytes <= NEAR_BYTES else PyMem_RawMalloc(bytes)
     cdef int32_t *acc = <int32_t *>aligned(memory)
     if memory == NULL:
         return -1
     whole.n = n
     stream_whole(&whole, quads, <uint8_t *>(acc + n * rows), acc)
-    PyMem_RawFree(memory)
+    if memory != <void *>near:
+        PyMem_RawFree(memory)
     if k < p.k:
         rest = some_terms(p, k, p.k - k)
         rest.n = n

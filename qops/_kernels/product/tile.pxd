@@ -86,4 +86,4 @@ cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_
                      uint8_t *quads) noexcept nogil
 cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize_t quads, Py_ssize_t n,
                       int32_t *sums) noexcept nogil
-cdef void panel_rows(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil
+cdef void panel_rows(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil

@@ -266,18 +266,19 @@ cdef void edge_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t ro
     add_edge(part, whole.ldc, t, rows, columns)
 
 
-cdef void panel_rows(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
-    """Multiply rows of A by one panel, in tiles of about equal height. t is the tile of the first row."""
-    cdef gemm_tile part = t[0]
+cdef void panel_rows(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
+    """Multiply rows of A by one panel, in tiles of about equal height. t begins as the tile of the first row."""
+    cdef const uint8_t *a = t.a
+    cdef int32_t *c = t.c
     cdef Py_ssize_t most = GEMM_ROWS if t.set_up == NULL else AMX_ROWS if columns % kernel.lanes else max(1, rows)
     cdef Py_ssize_t tiles = (rows + most - 1) // most
     cdef Py_ssize_t i, first = 0, end
     for i in range(tiles):
         end = rows * (i + 1) // tiles
-        part.a = t.a + first * t.lda
-        part.c = t.c + first * t.ldc
+        t.a = a + first * t.lda
+        t.c = c + first * t.ldc
         if columns % kernel.lanes:
-            edge_tile(kernel, &part, end - first, columns)
+            edge_tile(kernel, t, end - first, columns)
         else:
-            multiply_tile(kernel, &part, end - first, columns // kernel.lanes)
+            multiply_tile(kernel, t, end - first, columns // kernel.lanes)
         first = end
