@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product.axes import Axis, convolve_axes
+from qops._kernels.product.axes import Axis, convolve_axes, padding_code
 from qops.qtensor import S32, check_out, int32, integer
 from qops.tensorflow._checks import codes_of, one_of, shape_text
 from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
@@ -256,14 +256,9 @@ def _dilated(x: NDArray[np.int8], apart: list[int], lhs: Affine) -> NDArray[np.i
     if all(step == 1 for step in apart):
         return x
     lengths = ((size - 1) * step + 1 for size, step in zip(x.shape[2:], apart, strict=True))
-    wide = np.full((*x.shape[:2], *lengths), _padding(lhs), np.int8)
+    wide = np.full((*x.shape[:2], *lengths), padding_code(lhs.zero_points[0], x), np.int8)
     wide[(slice(None), slice(None), *(slice(None, None, step) for step in apart))] = x
     return wide
-
-
-def _padding(lhs: Affine) -> int:
-    """Give the low 8 bits of the zero point."""
-    return (lhs.zero_points[0] + 128) % 256 - 128
 
 
 def _sums(
@@ -283,9 +278,7 @@ def _sums(
             data,
             filters,
             axes,
-            pad_value=_padding(affines[0]),
-            zero_point=affines[0].zero_points[0],
-            w_zero_point=w_zero_point,
+            zeros=(affines[0].zero_points[0], w_zero_point),
             groups=count,
         )
 

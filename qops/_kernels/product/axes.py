@@ -22,25 +22,29 @@ class Axis(NamedTuple):
     positions: int
 
 
+def padding_code(zero_point: int, x: NDArray[Any]) -> int:
+    """Give what stands for the zero point in x: its low bits, if it is no code."""
+    return int(np.array(zero_point).astype(x.dtype))
+
+
 def convolve_axes(
     x: NDArray[Any],
     w: NDArray[Any],
     axes: list[Axis],
     *,
-    pad_value: int,
-    zero_point: int,
-    w_zero_point: int | NDArray[Any],
+    zeros: tuple[int, int | NDArray[Any]],
     bias: NDArray[np.int32] | None = None,
     groups: int = 1,
     num_threads: int = 1,
 ) -> NDArray[np.int32]:
-    """Convolve (N, C, ...) with (OC, C / groups, ...) as `convolve` does: (N, ..., OC)."""
+    """Convolve (N, C, ...) with (OC, C / groups, ...) as `convolve` does: (N, ..., OC). `zeros` are of x and of w."""
+    pad_value = padding_code(zeros[0], x)
     images, taps, (down, across) = _to_two_axes(x, w, axes, pad_value)
     pads = (down.before, down.after), (across.before, across.after)
     window = Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
-    seen = Images(images.transpose(0, 2, 3, 1), window, pad_value, zero_point)
+    seen = Images(images.transpose(0, 2, 3, 1), window, pad_value, zeros[0])
     packed = pack_weights(taps, groups=groups)
-    sums = convolve(seen, packed, w_zero_point=w_zero_point, bias=bias, num_threads=num_threads)
+    sums = convolve(seen, packed, w_zero_point=zeros[1], bias=bias, num_threads=num_threads)
     return sums.reshape(len(x), *(axis.positions for axis in axes), len(w))
 
 
