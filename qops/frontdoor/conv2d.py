@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.convolution import Images, convolve
 from qops._kernels.product.window import Window
-from qops.frontdoor.matmul import BOUND_MATMUL, Centred, centred, highest, scaled, sum_up
+from qops.frontdoor.matmul import BOUND_MATMUL, Centred, centred, highest, scaled
 from qops.qtensor import S32, QTensor, TensorLike, check_out, int32
 
 __all__ = ["BOUND_CONV2D", "conv2d"]
@@ -93,31 +93,37 @@ def conv2d(
     if out is not None:
         check_out(out, S32, shape, [image.given, filters.given])
     sums = convolve(Images(image.codes, window), _oihw(filters.codes), num_threads=num_threads)
-    of_rows, of_columns = _terms(image, filters, window)
-    return scaled(sums, image, filters, top, of_rows, of_columns, out, shape)
+    return scaled(sums, image, filters, top, *_terms(image, filters, window), out, shape)
 
 
 def _oihw(filters: NDArray[np.int8]) -> NDArray[np.int8]:
     return filters.transpose(3, 2, 0, 1)
 
 
-def _terms(image: Centred, filters: Centred, window: Window) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What the bases of both add: to each place of each image, and to each channel, at each place if there is padding.
+class _Terms(NamedTuple):
+    """What the bases of both operands add to sums of codes."""
 
-    Padding is no code, so a sum of codes leaves it out, and sums of filters only take what lies within the image.
-    """
-    (n, *size, c), (*kernel, _, o) = image.codes.shape, filters.codes.shape
-    within = np.ones((1, *size, 1), np.int8)
-    pixels = convolve(Images(within, window), np.ones((1, 1, *kernel), np.int8)) * float(c)
-    of_rows = np.broadcast_to(pixels * (image.base * filters.base), (n, *pixels.shape[1:]))
+    of_rows: NDArray[Any]
+    """For each place of each image."""
+    of_columns: NDArray[Any]
+    """For each channel, of each cut of a window by the ends of the image."""
+    which: NDArray[np.int64]
+    """The cut at each place of an image."""
+
+
+def _terms(image: Centred, filters: Centred, window: Window) -> _Terms:
+    """Padding is no code, so a sum of codes leaves it out, and sums of filters only take what lies within the image."""
+    n, height, width, c = image.codes.shape
+    kernel = filters.codes.shape[:2]
+    (down, of_row), (across, of_column) = window.cuts((height, width), (kernel[0], kernel[1]))
+    pixels = (down.sum(1)[of_row][:, None] * across.sum(1)[of_column]) * float(c)
+    of_rows = np.broadcast_to(pixels * (image.base * filters.base), (n, *pixels.shape))
     if filters.base:
         windows = convolve(Images(image.codes, window), np.ones((1, c, *kernel), np.int8))
-        of_rows = of_rows + windows * (image.step * filters.base)
-    if not any(map(any, window.padding)):
-        of_columns = sum_up(filters.codes, (0, 1, 2))
-    else:
-        of_columns = convolve(Images(np.ones((1, *size, c), np.int8), window), _oihw(filters.codes))
-    return of_rows, of_columns.reshape(-1, o) * (filters.step * image.base)
+        of_rows = of_rows + windows[..., 0] * (image.step * filters.base)
+    sums = np.einsum("ik,jl,klo->ijo", down, across, filters.codes.sum(2, np.int32))
+    which = of_row[:, None] * len(across) + of_column
+    return _Terms(of_rows, sums.reshape(-1, sums.shape[2]) * (filters.step * image.base), which.reshape(-1))
 
 
 def _pair(values: object, name: str, least: int) -> Pair:

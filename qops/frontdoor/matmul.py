@@ -89,7 +89,8 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
     left = x.codes.reshape(-1, k) if k else np.zeros((int(np.prod(shape[:-1])), 0), np.int8)
     sums = product(left, w.codes, num_threads=num_threads)
     of_rows = sum_up(left, 1) * (x.step * w.base) + k * x.base * w.base
-    return scaled(sums, x, w, top, of_rows, sum_up(w.codes, 0)[None] * (w.step * x.base), out, shape)
+    of_columns = sum_up(w.codes, 0)[None] * (w.step * x.base)
+    return scaled(sums, x, w, top, of_rows, of_columns, np.zeros(1, np.int64), out, shape)
 
 
 class Centred(NamedTuple):
@@ -140,13 +141,18 @@ def scaled(
     top: float,
     of_rows: ArrayLike,
     of_columns: NDArray[Any],
+    which: NDArray[np.int64],
     out: NDArray[np.int32] | None,
     shape: tuple[int, ...],
 ) -> QTensor:
-    """The codes of sums in the range (-top, top), real terms added to rows and columns; in `out` if there is one."""
+    """The codes of sums in the range (-top, top), real terms added to rows and columns; in `out` if there is one.
+
+    The rows of sums take rows `which` of the terms of columns, in turn.
+    """
     per_value = _HIGHEST / top if top else 0.0
+    place = sums if out is None or not out.flags.carray else out
     if sums.size:
         rows = np.ascontiguousarray(of_rows, np.float64).reshape(-1) * per_value
-        codes, columns = sums.reshape(-1, shape[-1]), np.ascontiguousarray(of_columns * per_value)
-        codes_of_sums(codes, x.step * w.step * per_value, rows, columns, codes)
-    return tensor(put(sums.reshape(shape), out), -top, top)
+        matrix, codes = sums.reshape(-1, shape[-1]), place.reshape(-1, shape[-1])
+        codes_of_sums(matrix, x.step * w.step * per_value, rows, of_columns * per_value, which, codes)
+    return tensor(put(place.reshape(shape), out), -top, top)

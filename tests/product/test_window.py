@@ -59,6 +59,17 @@ def test_pools_and_taps(rng, case, dtype):
         assert sorted(seen) == sorted([*codes, *[77] * (len(seen) - len(codes))])
 
 
+@pytest.mark.parametrize("stride", [(1, 1), (2, 3)])
+@pytest.mark.parametrize("dilation", [(1, 1), (2, 1)])
+@pytest.mark.parametrize("padding", [((0, 0), (0, 0)), ((1, 2), (3, 0)), ((9, 9), (0, 9))])
+def test_cuts_are_the_taps_within_the_image(stride, dilation, padding):
+    window, size, kernel = Window(stride, dilation, padding), (7, 6), (3, 2)
+    (down, of_row), (across, of_column) = window.cuts(size, kernel)
+    taps = window.taps(np.ones((1, 1, *size), np.int64), kernel, 0)[0, 0]
+    assert np.array_equal(np.einsum("ik,jl->ijkl", down[of_row], across[of_column]), taps)
+    assert all((cuts[1:] != cuts[:-1]).any(1).all() for cuts in (down, across))
+
+
 @pytest.mark.parametrize(
     ("size", "kernel", "stride", "dilation", "padding"),
     [  # as TensorFlow 2.21 counts them

@@ -5,7 +5,7 @@ import numpy as np
 from qops import codes
 from qops._kernels.core import affine, integer_stage, rows
 from qops._kernels.core import range as extremes
-from qops._kernels.frontdoor import add, add_8p8to32, mul, quantize, requantize
+from qops._kernels.frontdoor import add, add_8p8to32, matmul, mul, quantize, requantize
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination as onednn_steps
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
@@ -205,6 +205,15 @@ def step(name, dtype=np.float32, operand=None):
     return case
 
 
+def codes_of_sums(rng, n):
+    """The codes of a row of sums of products, in the range of int32."""
+    sums, out = drawn(rng, n, np.int32)[None], unaligned(rng, n, np.int32)[None]
+    of_columns, of_row = unaligned(rng, n, np.float64)[None], rng.normal(0, 1e6, 1)
+    of_columns[:] = rng.normal(0, 1e6, n)
+    call = sums, float(rng.uniform(-0.9, 0.9)), of_row, of_columns, np.zeros(1, np.int64), out
+    return lambda: (out, matmul.codes_of_sums(*call))
+
+
 def stored(name):
     """A case of oneDNN's saturating stores."""
 
@@ -237,7 +246,7 @@ def tensorflow_quantized(way, dtype):
 
 ADDS = [add_8, mul_8, add_32, mul_32, bias_add_32, bias_add_32_far]
 RANGES = [spanned, spanned_float, finite]
-CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, *RANGES]
+CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, *RANGES, codes_of_sums]
 ROWS = [tensorflow_requantized]
 WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
     ("MIN_FIRST", np.uint8),

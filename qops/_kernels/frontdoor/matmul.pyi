@@ -8,5 +8,6 @@ def codes_of_sums(
     factor: float,
     of_rows: NDArray[Any],
     of_columns: NDArray[Any],
+    which: NDArray[np.int64],
     codes: NDArray[np.int32],
 ) -> None: ...

@@ -1,8 +1,10 @@
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 Pair = tuple[int, int]
+Cuts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 class Window:
     def __init__(
@@ -15,4 +17,5 @@ class Window:
     def span(self, kernel: Pair) -> Pair: ...
     def out_size(self, size: Pair, kernel: Pair, name: str = ...) -> Pair: ...
     def padded(self, image: NDArray[Any], fill: int, axis: int = 2) -> NDArray[Any]: ...
+    def cuts(self, size: Pair, kernel: Pair) -> tuple[Cuts, Cuts]: ...
     def taps(self, image: NDArray[Any], kernel: Pair, fill: int) -> NDArray[Any]: ...

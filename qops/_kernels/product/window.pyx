@@ -1,6 +1,7 @@
 """Windows over images: how those of convolutions and pools move, for every system."""
 cimport cython
 cimport numpy as cnp
+from libc.stdint cimport int64_t
 
 import numpy as np
 
@@ -13,6 +14,28 @@ cdef inline Py_ssize_t span(const Axis *axis, Py_ssize_t kernel) noexcept nogil:
 
 cdef inline Py_ssize_t room(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
     return size + axis.before + axis.after - span(axis, kernel)
+
+
+cdef tuple cuts_along(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel):
+    """The cuts of windows along one axis, and the number of the cut of each place. Neighbours share one if
+    they are cut alike."""
+    cdef Py_ssize_t places = room(axis, size, kernel) // axis.stride + 1, i, t, at, cut = -1
+    of_places, found = np.empty(places, np.int64), np.empty((places, kernel), np.int64)
+    cdef int64_t[::1] number = of_places
+    cdef int64_t[:, ::1] cuts = found
+    cdef bint is_new, within
+    for i in range(places):
+        is_new = i == 0
+        for t in range(kernel):
+            at = i * axis.stride - axis.before + t * axis.dilation
+            within = 0 <= at < size
+            is_new = is_new or within != cuts[cut, t]
+        cut += is_new
+        for t in range(kernel if is_new else 0):
+            at = i * axis.stride - axis.before + t * axis.dilation
+            cuts[cut, t] = 0 <= at < size
+        number[i] = cut
+    return found[:cut + 1], of_places
 
 
 cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel, bint odd_one_first) noexcept:
@@ -110,6 +133,11 @@ cdef class Window:
         across = slice(self.across.before, self.across.before + width)
         wide[(slice(None),) * axis + (down, across)] = image
         return wide
+
+    def cuts(self, size, kernel):
+        """Give how the ends of an image of this size cut windows, down and across: cuts, and the number of each
+        place's. A cut has 1 for each tap within the image and 0 for the others."""
+        return cuts_along(&self.down, size[0], kernel[0]), cuts_along(&self.across, size[1], kernel[1])
 
     def taps(self, image, kernel, fill):
         """Give all windows of an image (N, C, H, W) padded with `fill`: (N, C, OH, OW, KH, KW)."""
