@@ -45,7 +45,7 @@ def pooling(
     kernel : pair of int
         At least 1.
     window : Window, optional
-        Its padding must be smaller than the kernel.
+        Its padding must be smaller than the dilated kernel.
     layout : {"nhwc", "nchw"}, optional
         Order of the images in memory. The shape is that of NCHW in both cases.
     isa, version : str, optional
@@ -91,7 +91,8 @@ def pooling(
     taps = check.pair(kernel, "kernel", 1)
     span = window.moves.span(taps)
     if any(p >= s for pad in (window.pad_l, window.pad_r) for p, s in zip(pad, span, strict=True)):
-        raise ValueError(f"window: expected padding smaller than the kernel {taps}, got {window.pad_l}, {window.pad_r}")
+        got = f"{window.pad_l}, {window.pad_r}"
+        raise ValueError(f"window: expected padding smaller than the dilated kernel, {span}, got {got}")
     size = image.shape[2], image.shape[3]
     places = window.out_size(size, taps)
     count = pools.counts(size, taps, window.moves)

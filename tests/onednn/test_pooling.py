@@ -60,8 +60,9 @@ def test_avx2_divides_on_fewer_than_16_elements(version):
         (
             dict(window=Window(pad_l=(2, 0))),
             ValueError,
-            r"window: expected padding smaller than the kernel \(2, 2\), got \(2, 0\)",
+            r"window: expected padding smaller than the dilated kernel, \(2, 2\), got \(2, 0\)",
         ),
+        (dict(window=Window(dilation=(1, 0), pad_r=(3, 0))), ValueError, r"window: .* kernel, \(3, 2\), got"),
         (
             dict(src=np.ones((1, 1, 1, 4), np.uint8), window=Window(dilation=(3, 0), pad_l=(2, 0), pad_r=(2, 0))),
             ValueError,
