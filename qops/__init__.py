@@ -47,7 +47,8 @@ for _name, _module in [*sys.modules.items()]:
     if _name.startswith("qops.") and "._" not in _name:
         vars(_module)["__dir__"] = vars(_module).get("__all__", []).copy  # what completion and help() show
         for _type in vars(_module).values():
-            if hasattr(_type, "_fields"):  # help() of a named tuple shows the types of its fields as they are written
+            # help() of a named tuple shows the types of its fields as they are written
+            if isinstance(_type, type) and hasattr(_type, "_fields"):
                 _written = {word: getattr(t, "__forward_arg__", t) for word, t in _type.__annotations__.items()}
                 _type.__new__.__annotations__ = _written
 
