@@ -74,14 +74,13 @@ cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t
 
 cdef void copy_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t depth,
                     uint8_t *packed) noexcept nogil:
-    """Copy `depth` quads of each row, then as many of each from there on, and so forth."""
+    """Copy the rows so that `depth` quads of each lie behind each other, then as many of each from there on."""
     cdef Py_ssize_t i, q, length
-    for q from 0 <= q < p.quads by depth:
-        length = min(4 * depth, p.k - 4 * q)
-        for i in range(first, first + rows):
-            memcpy(packed, p.a + i * p.lda + 4 * q, length)
-            memset(packed + length, 0, 4 * depth - length)
-            packed += 4 * depth
+    for i in range(rows):
+        for q from 0 <= q < p.quads by depth:
+            length = min(4 * depth, p.k - 4 * q)
+            memcpy(packed + 4 * (q * rows + i * depth), p.a + (first + i) * p.lda + 4 * q, length)
+            memset(packed + 4 * (q * rows + i * depth) + length, 0, 4 * depth - length)
 
 
 cdef Rows rows_of(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
