@@ -19,7 +19,7 @@ FLAGS = ["-O1", "-g", "-fno-wrapv", *SANITIZE] if DEBUG else ["-O3", "-g0"]
 # every float operation rounds once: no fused ones, and no vectors made of single statements, in which gcc 12 drops the
 # rounding of (double)(float)i; clang knows this flag by gcc's name too, where it comes behind -O3
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
-MICROSOFT = ["/O2", "/fp:precise"]
+MICROSOFT = ["/O2", "/fp:precise"]  # from Visual Studio 2022 on nothing is fused so; earlier, and clang-cl, fuse on ARM
 SIMD = Path("qops/_kernels/simd")
 # what is built lies beside the source, so that the next build does only what has changed; elsewhere if it must not
 BUILD = "build" if os.access(".", os.W_OK) else tempfile.mkdtemp()
