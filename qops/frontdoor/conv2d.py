@@ -84,7 +84,8 @@ def conv2d(
         if operand.codes.ndim != 4 or 0 in operand.codes.shape:
             raise ValueError(f"{name}: expected {axes}, each at least 1, got shape {operand.codes.shape}")
     if image.codes.shape[3] != filters.codes.shape[2]:
-        raise ValueError(f"w: expected filters of {image.codes.shape[3]} channels, as x has, got {filters.codes.shape}")
+        shapes = f"{image.codes.shape} is (N, H, W, C), and {filters.codes.shape} is (KH, KW, C, O)"
+        raise ValueError(f"w: expected filters of {image.codes.shape[3]} channels, as x has: {shapes}")
     kernel, size = filters.codes.shape[:2], image.codes.shape[1:3]
     window = _window(size, kernel, stride, dilation, padding)
     places = window.out_size(size, kernel)
