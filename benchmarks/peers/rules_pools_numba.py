@@ -14,7 +14,7 @@ GLOBAL, X_STEP = pools.GLOBAL, f32(pools.X_ZERO)
 
 @numba.njit(inline="always")
 def cut(v):
-    """Cut an integer to a code."""
+    """Cut a rounded value to a code."""
     return np.uint8(i32(min(max(v, f32(0)), f32(255))))
 
 
@@ -42,8 +42,20 @@ def ort_global(t):
     return cut(np.rint(f32(i32(t - COUNT * X_ZERO)) * GLOBAL) + Y_ZERO)
 
 
-def summed(code):
-    """Sum up a row of windows at a time, tap after tap; then make the codes."""
+@numba.njit
+def ort_value(q):
+    """Give the real value of a code."""
+    return f32(i32(q) - X_ZERO) * X_SCALE
+
+
+@numba.njit(error_model="numpy")
+def ort(t):
+    """Divide the sum of values by how many they are, and make a code of the mean."""
+    return cut(np.rint(t / f32(COUNT) / Y_SCALE + Y_ZERO))
+
+
+def form(code, value=i32, dtype=np.int32):
+    """Give a maker of candidates: a row of windows at a time is summed up, tap after tap; then codes are made."""
 
     @numba.njit(error_model="numpy")
     def loop(x, out, sums):
@@ -55,33 +67,10 @@ def summed(code):
                 for c in range(TAPS):
                     codes = row[c * channels : (c + width) * channels]
                     for i in range(sums.size):
-                        sums[i] += i32(codes[i])
+                        sums[i] += value(codes[i])
             made = out[0, j].reshape(-1)
             for i in range(sums.size):
                 made[i] = code(sums[i])
-
-    return loop, np.int32
-
-
-@numba.njit(error_model="numpy")
-def ort(x, out, sums):
-    """Sum up the real values of a row of windows at a time, tap after tap; then make the codes."""
-    _, height, width, channels = out.shape
-    for j in range(height):
-        sums[:] = 0
-        for r in range(TAPS):
-            row = x[0, j + r].reshape(-1)
-            for c in range(TAPS):
-                codes = row[c * channels : (c + width) * channels]
-                for i in range(sums.size):
-                    sums[i] += f32(i32(codes[i]) - X_ZERO) * X_SCALE
-        made = out[0, j].reshape(-1)
-        for i in range(sums.size):
-            made[i] = cut(np.rint(sums[i] / f32(COUNT) / Y_SCALE + Y_ZERO))
-
-
-def form(loop, dtype):
-    """Give a maker of candidates for the loop."""
 
     def make(x):
         out = pools.blank_result(x)
@@ -93,9 +82,9 @@ def form(loop, dtype):
 
 
 FORMS = {
-    "rules_avg_pool_away-stored": form(*summed(away)),
-    "rules_avg_pool_even-stored": form(*summed(even)),
-    "rules_avg_pool_torch-nhwc": form(*summed(of_values)),
-    "rules_avg_pool_ort": form(ort, np.float32),
-    "rules_avg_pool_ort-global": form(*summed(ort_global)),
+    "rules_avg_pool_away-stored": form(away),
+    "rules_avg_pool_even-stored": form(even),
+    "rules_avg_pool_torch-nhwc": form(of_values),
+    "rules_avg_pool_ort": form(ort, ort_value, np.float32),
+    "rules_avg_pool_ort-global": form(ort_global),
 }
