@@ -106,6 +106,20 @@ def test_s32_codes_take_the_place_of_sums(rng, tier, dtype):
     assert np.array_equal(got, want)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (700, 3), (41, 64), (3, 5000)], ids=str)
+@pytest.mark.parametrize("dst_dt", ["u8", "s8", "s32"])
+def test_codes_in_one_pass_are_those_of_steps_and_a_store(rng, tier, shape, dst_dt):
+    x = rng.integers(-(2**20), 2**20, shape, np.int32)
+    x[0, 0] = -(2**31)
+    old, channels = rng.normal(0, 100, shape).astype(F), rng.normal(0, 1, shape[1]).astype(F)
+    chains = [], [("multiply", 1e-3)], [("multiply", channels), ("add", 0.5), ("leak", 1.5), ("fma", 0.7), ("relu", 0)]
+    for steps in chains:
+        for terms in ({}, {"scale": -0.01, "plus": 7.0}, {"minus": 3.0, "scale": 1e-4}):
+            out = np.zeros(shape, cast.DTYPES[dst_dt])
+            assert kernels.finish_codes(x, steps, old, {**cast.ROWS[dst_dt], **terms}, out)
+            assert np.array_equal(out, cast.store(kernels.finish(x.copy(), steps, old), dst_dt, **terms))
+
+
 def test_a_nan_that_the_steps_make_is_refused():
     for steps in ([("add", np.inf), ("add", F([-np.inf]))], [("multiply", np.inf)]):
         with pytest.raises(ValueError, match="dst: nan has no code in u8"):

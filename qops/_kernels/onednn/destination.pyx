@@ -4,8 +4,9 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_maker
 from qops._kernels.core.maker cimport KeptMaker, Maker
+from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport at_a_line, walk
-from qops._kernels.onednn.steps cimport KINDS, Step, make_steps, stay_finite
+from qops._kernels.onednn.steps cimport KINDS, Step, make_steps, stay_finite, steps_8__simd
 from qops._kernels.product.tile cimport aligned
 
 cnp.import_array()
@@ -44,10 +45,16 @@ cdef void make_codes(const Work *w, const int32_t *sums, const float *old, int t
     """Make codes of sums. The floats of all blocks use the same memory, of one block."""
     cdef float[NEAR + 16] room
     cdef float *x = <float *>aligned(room)
-    cdef Py_ssize_t first = 0, at, n, itemsize = 4 if typenum == cnp.NPY_INT32 else 1
+    cdef Py_ssize_t first = 0, at, n, done, itemsize = 4 if typenum == cnp.NPY_INT32 else 1
     while first < size:
         at = first % w.block
         n = min(size - first, min(w.block - at, <Py_ssize_t>NEAR))
+        if itemsize == 1:
+            done = steps_8__simd(tier(), sums + first, codes + first, typenum == cnp.NPY_INT8, n, w.steps, w.count,
+                                 old + first if old != NULL else NULL, at, w.row)
+            if done:
+                first += done
+                continue
         make_steps(w.steps, w.count, sums + first, x, old + first if old != NULL else NULL, at, n)
         float_codes_of(x, typenum, codes + first * itemsize, n, w.row)
         first += n

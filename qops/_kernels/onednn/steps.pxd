@@ -1,5 +1,7 @@
 from libc.stdint cimport int32_t
 
+from qops._kernels.core.float_stage cimport FloatRow
+
 cdef dict KINDS  # the number of each step
 
 cdef extern from "onednn/steps.h" nogil:
@@ -8,6 +10,8 @@ cdef extern from "onednn/steps.h" nogil:
         const float *values  # the operand, repeated to fill a block; NULL if it is one number, the factor
         Py_ssize_t size  # how many values there are before they repeat
         float factor
+    Py_ssize_t steps_8__simd(int, const int32_t*, void*, bint is_signed, Py_ssize_t, const Step*, Py_ssize_t,
+                             const float*, Py_ssize_t, FloatRow)
 
 cdef void make_steps(const Step *steps, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
                      Py_ssize_t at, Py_ssize_t n) noexcept nogil

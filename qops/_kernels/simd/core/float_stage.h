@@ -23,9 +23,8 @@ TARGET static inline vecf TIER(over)(vecf near, float_row p)
     return fma_f32(fma_f32(second, less, near), inverse, second);
 }
 
-TARGET static inline vecf TIER(scaled)(const int32_t *x, int is_int, vecf scale, float_row p, int steps)
+TARGET static inline vecf TIER(scaled)(vecf near, vecf scale, float_row p, int steps)
 {
-    vecf near = is_int ? s32_to_f32(load(x)) : load_f32((const float *)x);
     if (steps & FLOAT_CUT)
         near = sub_f32(min_f32(max_f32(near, set1_f32(p.lowest_x)), set1_f32(p.highest_x)), set1_f32(p.minus));
     if (steps & FLOAT_ONCE)
@@ -42,10 +41,9 @@ TARGET static inline vecd TIER(wide_ends)(vecd code, float_row p)
     return min_f64(max_f64(add_f64(code, set1_f64(p.shift)), set1_f64(p.lowest)), set1_f64(p.highest));
 }
 
-TARGET static inline vec TIER(float_code)(const int32_t *x, int is_int, vecf scale, float_row p, int steps,
-                                          qops_rounding rounding)
+TARGET static inline vec TIER(float_code)(vecf x, vecf scale, float_row p, int steps, qops_rounding rounding)
 {
-    const vecf near = TIER(nearest)(TIER(scaled)(x, is_int, scale, p, steps), rounding);
+    const vecf near = TIER(nearest)(TIER(scaled)(x, scale, p, steps), rounding);
     const vecf code = rounding == QOPS_HALF_EVEN ? near : trunc_f32(near);
     if (steps & FLOAT_WIDE)
         return f64_to_s32_trunc(TIER(wide_ends)(low_f32_f64(code), p), TIER(wide_ends)(high_f32_f64(code), p));
@@ -54,12 +52,17 @@ TARGET static inline vec TIER(float_code)(const int32_t *x, int is_int, vecf sca
 }
 
 /* The same without shift and clamp. Values may be cut to 2^20, as that saturates too; too low ones, and NaN, become INT32_MIN. */
-TARGET static inline vec TIER(float_sum)(const int32_t *x, int is_int, vecf scale, float_row p, int steps,
-                                         qops_rounding rounding)
+TARGET static inline vec TIER(float_sum)(vecf x, vecf scale, float_row p, int steps, qops_rounding rounding)
 {
-    const vecf sum = TIER(scaled)(x, is_int, scale, p, steps), most = set1_f32(1 << 20);
+    const vecf sum = TIER(scaled)(x, scale, p, steps), most = set1_f32(1 << 20);
     return rounding == QOPS_HALF_EVEN ? f32_to_s32_rint(min_f32(most, sum))
                                       : f32_to_s32_trunc(min_f32(most, TIER(nearest)(sum, rounding)));
+}
+
+/* some values, of int32 or float32 */
+TARGET static inline vecf TIER(float_near)(const int32_t *x, int is_int)
+{
+    return is_int ? s32_to_f32(load(x)) : load_f32((const float *)x);
 }
 
 /* `is_int` and `rounding` are constants of the calls, so no loop asks for them. */
@@ -69,7 +72,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(c
 {
     const vecf scale = set1_f32(p.scale);
     FOR_VECTORS(i, n, LANES / 4, y)
-        store(y + i, TIER(float_code)(x + i, is_int, scale, p, steps, rounding), stream);
+        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, steps, rounding), stream);
     return done(n, stream);
 }
 
@@ -83,7 +86,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_lo
     const ptrdiff_t w = LANES / 4;
     ptrdiff_t i = 0;
     for (; i + w <= n; i += w) {
-        store(y + i, TIER(float_code)(x + i, is_int, load_f32(each + at), p, steps, rounding), stream);
+        store(y + i, TIER(float_code)(TIER(float_near)(x + i, is_int), load_f32(each + at), p, steps, rounding), stream);
         at += w;
         at -= at >= period ? period : 0;
     }
@@ -101,9 +104,11 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)
     vec q[4];
 
     FOR_LOADS(i, n, LANES, x, c, stream) {
-        for (int j = 0; j < 4; j++)
-            q[j] = ends ? TIER(float_sum)(x + i + j * w, is_int, scale, p, steps, rounding)
-                        : and_bits(TIER(float_code)(x + i + j * w, is_int, scale, p, steps, rounding), low_byte);
+        for (int j = 0; j < 4; j++) {
+            const vecf near = TIER(float_near)(x + i + j * w, is_int);
+            q[j] = ends ? TIER(float_sum)(near, scale, p, steps, rounding)
+                        : and_bits(TIER(float_code)(near, scale, p, steps, rounding), low_byte);
+        }
         store(c + i, ends ? narrow_s32_codes(q, *ends) : narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
     }
     return done(n, stream);
@@ -115,8 +120,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16
 {
     const vecf scale = set1_f32(p.scale);
     FOR_LOADS(i, n, LANES / 2, x, c, stream) {
-        const vec a = TIER(float_code)(x + i, is_int, scale, p, steps, rounding);
-        const vec b = TIER(float_code)(x + i + LANES / 4, is_int, scale, p, steps, rounding);
+        const vec a = TIER(float_code)(TIER(float_near)(x + i, is_int), scale, p, steps, rounding);
+        const vec b = TIER(float_code)(TIER(float_near)(x + i + LANES / 4, is_int), scale, p, steps, rounding);
         store(c + i, narrow_s32_pairs(a, b, is_signed), stream);
     }
     return done(n, stream);
