@@ -83,6 +83,27 @@ def test_what_cannot_be_is_refused(changes, text):
 
 
 @pytest.mark.parametrize(
+    ("numbers", "text"),
+    [
+        ({"kind": "add", "b": CODES}, "^a_scale: missing, add cannot be explained without it"),
+        ({"kind": "avgpool", "kernel": (1, 1)}, "^zero_point: missing, avgpool cannot"),
+        (
+            {"kind": "avgpool", "kernel": (1, 1), "zero_point": 0, "x_scale": 1.0},
+            "^y_scale: missing, a pool that rescales has x_scale, y_scale and y_zp",
+        ),
+        ({"scale": ["a", "b"], "zero_point": 0}, "^scale: expected numbers, got <U1"),
+        ({"scale": [0.5, -0.5], "zero_point": 0}, r"^scale: expected finite numbers, not negative, got \[0.5, -0.5\]"),
+        ({"scale": np.ones((2, 2)), "zero_point": 0}, r"^scale: expected one number, .* got shape \(2, 2\)"),
+        ({"in_scale": 0.0, "w_scale": 1.0, "out_scale": 1.0, "zero_point": 0}, "^in_scale: expected a number above 0"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(numbers, text):
+    x = CODES if "kind" in numbers else CODES.astype(np.int32)
+    with pytest.raises((ValueError, TypeError), match=text):
+        qops.explain(x, CODES, **numbers)
+
+
+@pytest.mark.parametrize(
     ("y", "ends", "text"),
     [(CODES, (3.0, 2.5), "^rmin: 3.0 is above rmax, 2.5"), (CODES.astype(np.uint16), (0.0, 1.0), "^y: rmin and rmax")],
 )
