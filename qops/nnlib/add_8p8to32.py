@@ -34,8 +34,8 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     Raises
     ------
     TypeError, ValueError
-        What every function refuses (`qops.nnlib`); two ranges 0 wide, which the original refuses too; an output range
-        beyond float32.
+        What every function refuses (`qops.nnlib`); two ranges 0 wide, which the original refuses too, or so narrow that
+        both steps are 0 in float32; an output range beyond float32.
 
     See Also
     --------
@@ -71,5 +71,5 @@ def weighed(a: TensorLike, b: TensorLike, out: NDArray[np.int32] | None, *, subt
     x, y, codes = two(a, b, out, S32)
     top = kernels.add_8p8to32(x, y, codes, subtract)
     if not (top > 0 and isfinite(top)):
-        raise ValueError(f"a, b: the ranges {x[1:]} and {y[1:]} are both 0 wide, or beyond float32")
+        raise ValueError(f"a, b: the ranges {x[1:]} and {y[1:]} both have steps of 0, or are beyond float32")
     return tensor(codes, -top, top)

@@ -153,7 +153,7 @@ def test_add_8p8to32_of_steps_around_1e_10(coarse):
 @pytest.mark.parametrize(("a_range", "b_range"), [((1, 1), (2, 2)), ((-3.4e38, 0), (-1e38, 0))])
 def test_add_8p8to32_leaves_out_alone_when_it_refuses(a_range, b_range):
     x, out = np.uint8([1, 2]), np.int32([77, 78])
-    with pytest.raises(ValueError, match=r"a, b: the ranges .* are both 0 wide, or beyond float32"):
+    with pytest.raises(ValueError, match=r"a, b: the ranges .* both have steps of 0, or are beyond float32"):
         nnlib.quantized_add_8p8to32((x, *a_range), (x, *b_range), out=out)
     assert out.tolist() == [77, 78]
 
@@ -202,7 +202,7 @@ BAD = [
         lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0, 1), (0, 2), form="c32"),
         "form: expected one of op, flat, spec, d32, got 'c32'",
     ),
-    (lambda: nnlib.quantized_add_8p8to32((T[0], 1, 1), (T[0], 2, 2)), "0 wide"),
+    (lambda: nnlib.quantized_add_8p8to32((T[0], 1, 1), (T[0], 2, 2)), "both have steps of 0"),
 ]
 
 
