@@ -7,7 +7,7 @@ from qops._kernels.core import affine, integer_stage, rows
 from qops._kernels.core import range as extremes
 from qops._kernels.frontdoor import add, add_8p8to32, matmul, mul, quantize, requantize
 from qops._kernels.nnlib import bias_add
-from qops._kernels.onednn import destination as onednn_steps
+from qops._kernels.onednn import destination
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
 from qops._kernels.tensorflow import requantize as tensorflow_requantize
 from qops.onednn import cast
@@ -197,7 +197,7 @@ def step(name, dtype=np.float32, operand=None):
 
         def run():
             out[:] = x
-            onednn_steps.finish(out, steps, old)
+            destination.finish(out, steps, old)
             return (out,)
 
         return run
