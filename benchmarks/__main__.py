@@ -19,7 +19,7 @@ from benchmarks.peers import NAMES, installed
 from benchmarks.timing import pin
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
-HEADER = f"{'op':<24}{'n':>9}{'qops us':>11}{'best us':>11}  {'ahead':>6}{'per s':>13}{'share':>7}  best peer"
+HEADER = f"{'op':<28}{'n':>9}{'qops us':>11}{'best us':>11}  {'ahead':>6}{'per s':>13}{'share':>7}  best peer"
 
 
 def size(text: str) -> int:
@@ -59,7 +59,7 @@ def table_line(row: dict[str, Any], rate: Rate) -> str:
         ahead = f"{best / row['qops_us']:.2f}x"
     figures = f"{row['qops_us']:11.3f}{best if best is not None else float('nan'):11.3f}  {ahead:>6}"
     per_s = f"{row[rate.column]:6.1f} {rate.unit}"
-    return f"{row['op']:<24}{row['n']:>9}{figures}{per_s:>13}{row[rate.share]:>7.2f}  {row['best_peer'] or '-'}"
+    return f"{row['op']:<28}{row['n']:>9}{figures}{per_s:>13}{row[rate.share]:>7.2f}  {row['best_peer'] or '-'}"
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -12,9 +12,10 @@ from benchmarks.frontdoor import SUM as C
 from benchmarks.frontdoor import SUM_LEVEL as LEVEL
 from benchmarks.memcpy import BYTES
 from benchmarks.nnlib import NNLIB, A, B
+from benchmarks.onnx import ONNX
 from benchmarks.pools import POOLS
 from benchmarks.products import PRODUCTS
-from benchmarks.quantized_convolution import QUANTIZED_CONVOLUTION
+from benchmarks.quantized_convolution import QUANTIZED_CONVOLUTIONS
 from benchmarks.rules import RULES
 from benchmarks.rules_pairs import RULES_PAIRS
 from benchmarks.rules_pools import RULES_POOLS
@@ -174,8 +175,9 @@ CASES = [
     *RULES_WIDE,
     *UNIFORM,
     *PRODUCTS,
-    QUANTIZED_CONVOLUTION,
+    *QUANTIZED_CONVOLUTIONS,
     *NNLIB,
     *TENSORFLOW,
+    *ONNX,
     *POOLS,
 ]

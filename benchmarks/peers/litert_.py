@@ -113,20 +113,22 @@ def pool(op, shape):
 
 
 def convolution(x, w):
-    """CONV_2D, the channels of a pixel side by side."""
-    size, options = x.shape[2] - w.shape[2] + 1, schema.Conv2DOptionsT()
+    """CONV_2D or DEPTHWISE_CONV_2D, the channels of a pixel side by side."""
+    filters, channels, size = conv.plain(w), len(w), x.shape[2] - w.shape[-1] + 1
+    if conv.groups(x, w) == 1:
+        op, options, order = "CONV_2D", schema.Conv2DOptionsT(), (0, 2, 3, 1)
+    else:
+        op, options, order = "DEPTHWISE_CONV_2D", schema.DepthwiseConv2DOptionsT(), (1, 2, 3, 0)
+        options.depthMultiplier = 1
     options.padding, options.strideH, options.strideW = schema.Padding.VALID, 1, 1
-    filters, bias = w.transpose(0, 2, 3, 1), np.zeros(len(w), np.int32)
-    image, result = s8(1, conv.X), s8(1, conv.Y)
-    weights, zeros = tensor(1, S8, conv.W_SCALE), tensor(1, S32, conv.X.scale * conv.W_SCALE)
-    image.shape, result.shape = [1, *x.shape[2:], x.shape[1]], [1, size, size, len(w)]
-    weights.shape, zeros.shape = list(filters.shape), [len(w)]
-    content = model(
-        schema.BuiltinOperator.CONV_2D,
-        [image, weights, zeros, result],
-        (schema.BuiltinOptions.Conv2DOptions, options),
-        [filters, bias],
-    )
+    constants = [filters.transpose(order), np.zeros(channels, np.int32)]
+    image, result = s8(1, conv.X), s8(1, conv.result(w))
+    weights, bias = tensor(1, S8, conv.W_SCALE), tensor(1, S32, conv.X.scale * conv.W_SCALE)
+    image.shape, result.shape = [1, *x.shape[2:], x.shape[1]], [1, size, size, channels]
+    weights.shape, bias.shape = list(constants[0].shape), [channels]
+    kind = getattr(schema.BuiltinOptions, type(options).__name__[:-1])
+    operator = getattr(schema.BuiltinOperator, op)
+    content = model(operator, [image, weights, bias, result], (kind, options), constants)
     codes = codes_s8(np.ascontiguousarray(x.transpose(0, 2, 3, 1)))
     return invoked(content, [codes], lambda y: codes_u8(y).transpose(0, 3, 1, 2), conv.ONE_STEP)
 
@@ -135,7 +137,8 @@ ADD = elementwise(schema.BuiltinOperator.ADD, (schema.BuiltinOptions.AddOptions,
 SUB = elementwise(schema.BuiltinOperator.SUB, (schema.BuiltinOptions.SubOptions, schema.SubOptionsT()), SUM)
 MUL = elementwise(schema.BuiltinOperator.MUL, (schema.BuiltinOptions.MulOptions, schema.MulOptionsT()), PRODUCT)
 FORMS = {
-    conv.QUANTIZED_CONVOLUTION.name: {"CONV_2D": convolution},
+    conv.DENSE.name: {"CONV_2D": convolution},
+    conv.DEPTHWISE.name: {"DEPTHWISE_CONV_2D": convolution},
     **{name: {"MAX_POOL_2D": pool(schema.BuiltinOperator.MAX_POOL_2D, p)} for name, p in pools.MAX_POOLS.items()},
     **{
         name: {"AVERAGE_POOL_2D": pool(schema.BuiltinOperator.AVERAGE_POOL_2D, p)}

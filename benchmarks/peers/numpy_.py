@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks import nnlib, pools, products
+from benchmarks import nnlib, onnx, pools, products
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
@@ -144,24 +144,14 @@ def centred_product(a, b):
     return product(nnlib.centred(a, nnlib.A), nnlib.centred(b, nnlib.B))
 
 
-def saturating(a, b):
-    """Multiply pair by pair in int32, and cut each pair to 16 bits."""
-    found = []
+def modelled(model):
+    """Give a maker of the numpy form itself, on inputs that lie as in a model, into a new result."""
 
-    def run():
-        found[:] = (products.saturated(a, b),)
-
-    return Candidate(run, lambda: found[0], 0)
-
-
-def by_window(model):
-    """Multiply windows by weights, which lie as in a model, into a new result."""
-
-    def make(x, w):
+    def make(**inputs):
         found = []
 
         def run():
-            found[:] = (model(x, w),)
+            found[:] = (model(**inputs),)
 
         return Candidate(run, lambda: found[0], 0)
 
@@ -221,28 +211,17 @@ def concat(a, b):
     return Candidate(run, lambda: out, EXACT)
 
 
-def pooled(model, within):
-    """Sum up tap by tap in float64, with images that lie as in a model, into a new result."""
-
-    def make(x):
-        found = []
-
-        def run():
-            found[:] = (model(x),)
-
-        return Candidate(run, lambda: found[0], within)
-
-    return make
-
-
 OF_SYSTEMS = {
     ("nnlib_relu_8", "tensorflow_relu", "relu"): {"maximum": maximum},
     ("nnlib_mul_8x8to32", "tensorflow_mul"): {"int32": multiplied(np.int32)},
     ("nnlib_concat_8", "tensorflow_concat"): {"float32": concat},
     ("nnlib_matmul_8x8to32", "tensorflow_matmul", "matmul"): {"float64": centred_product},
-    ("nnlib_conv2d_8x8to32", "tensorflow_conv2d", "conv2d"): {"float64": by_window(nnlib.convolved)},
+    ("nnlib_conv2d_8x8to32", "tensorflow_conv2d", "conv2d"): {"float64": modelled(nnlib.convolved)},
 }
 """The forms of ops that several rooms have, on the same data."""
+
+OF_MODELS = [*products.CONVOLUTIONS, products.DEPTHWISE, *conv.QUANTIZED_CONVOLUTIONS, *onnx.ONNX]
+"""Rows whose numpy form is the reference itself."""
 
 FORMS = {
     "quantized_add_8p8to8": {"float32": add_8},
@@ -258,13 +237,11 @@ FORMS = {
     **rules_numpy.FORMS,
     **uniform_numpy.FORMS,
     **{key: {"float64": product} for key in products.UNPACKED + products.PACKED},
-    products.SATURATING.name: {"int32": saturating},
-    **{case.name: {"float64": by_window(products.convolved)} for case in products.CONVOLUTIONS},
-    conv.QUANTIZED_CONVOLUTION.name: {"float64": by_window(conv.real_codes)},
-    products.SATURATING_CONVOLUTION.name: {"int32": by_window(products.convolved_saturated)},
-    products.DEPTHWISE.name: {"float64": by_window(products.convolved_by_channel)},
+    **{case.name: {"float64": modelled(case.reference)} for case in OF_MODELS},
+    products.SATURATING.name: {"int32": modelled(products.saturated)},
+    products.SATURATING_CONVOLUTION.name: {"int32": modelled(products.convolved_saturated)},
     **{name: form for names, form in OF_SYSTEMS.items() for name in names},
-    **{name: {"float64": pooled(pool.highest, 0)} for name, pool in pools.MAX_POOLS.items()},
-    **{name: {"float64": pooled(pool.mean, 0)} for name, pool in pools.AVG_POOLS.items()},
+    **{name: {"float64": modelled(pool.highest)} for name, pool in pools.MAX_POOLS.items()},
+    **{name: {"float64": modelled(pool.mean)} for name, pool in pools.AVG_POOLS.items()},
     "nnlib_mul_8x8to8": {"int32, float32": multiplied(np.uint8)},
 }

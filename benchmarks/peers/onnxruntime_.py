@@ -1,45 +1,15 @@
-"""onnxruntime: one-op models, run through io_binding on arrays that it does not copy."""
-
-from itertools import chain
+"""onnxruntime: one-op models."""
 
 import numpy as np
-import onnxruntime as ort
 
-from benchmarks import pools, products
-from benchmarks import quantized_convolution as conv
+from benchmarks import onnx, pools, products
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import STEP, A, B, C
 from benchmarks.frontdoor import PRODUCT
-from benchmarks.peers.onnx_model import model
+from benchmarks.peers import onnxruntime_convolutions
+from benchmarks.peers.onnxruntime_session import bound, parameters
 
 ONE_STEP = 1.01  # its QLinearAdd dequantizes and rounds in float32; one step where a tie falls otherwise
-
-
-def bound(nodes, constants, inputs, outputs):
-    """Make a call of the model with the arrays `inputs` and `outputs`, by name."""
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    proto = model(nodes, constants, inputs, outputs)
-    session = ort.InferenceSession(proto, options, providers=["CPUExecutionProvider"])
-    binding = session.io_binding()
-    kept = {name: ort.OrtValue.ortvalue_from_numpy(x) for name, x in chain(inputs.items(), outputs.items())}
-    for name in inputs:
-        binding.bind_ortvalue_input(name, kept[name])
-    for name in outputs:
-        binding.bind_ortvalue_output(name, kept[name])
-    call = session.run_with_iobinding
-
-    def run(kept=kept):  # the values alias the arrays, which must stay
-        call(binding)
-
-    return run
-
-
-def parameters(letter, quantized, dtype=np.uint8):
-    """Scale and zero point as constants of the model."""
-    scale, zero = np.array(quantized.scale, np.float32), np.array(quantized.zero_point, dtype)
-    return {f"{letter}_scale": scale, f"{letter}_zero": zero}
 
 
 def elementwise(op, output):
@@ -48,7 +18,7 @@ def elementwise(op, output):
     def make(a, b):
         out = shared(a.size, np.uint8)
         node = (op, ["a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "c_scale", "c_zero"], ["c"])
-        constants = parameters("a", A) | parameters("b", B) | parameters("c", output)
+        constants = parameters("a", *A) | parameters("b", *B) | parameters("c", *output)
         return Candidate(bound([node], constants, {"a": a, "b": b}, {"c": out}), lambda: out, ONE_STEP)
 
     return make
@@ -58,21 +28,21 @@ def quantize(x):
     """QuantizeLinear."""
     out = shared(x.size, np.uint8)
     node = ("QuantizeLinear", ["x", "c_scale", "c_zero"], ["c"])
-    return Candidate(bound([node], parameters("c", A), {"x": x}, {"c": out}), lambda: out, 0.51)
+    return Candidate(bound([node], parameters("c", *A), {"x": x}, {"c": out}), lambda: out, 0.51)
 
 
 def dequantize(a):
     """DequantizeLinear."""
     out = shared(a.size, np.float32)
     node = ("DequantizeLinear", ["a", "a_scale", "a_zero"], ["y"])
-    return Candidate(bound([node], parameters("a", A), {"a": a}, {"y": out}), lambda: out, 2**-20)
+    return Candidate(bound([node], parameters("a", *A), {"a": a}, {"y": out}), lambda: out, 2**-20)
 
 
 def requantize(x):
     """DequantizeLinear, QuantizeLinear."""
     out = shared(x.size, np.uint8)
     nodes = [("DequantizeLinear", ["x", "x_scale"], ["y"]), ("QuantizeLinear", ["y", "c_scale", "c_zero"], ["c"])]
-    constants = {"x_scale": np.array(STEP, np.float32)} | parameters("c", A)
+    constants = {"x_scale": np.array(STEP, np.float32)} | parameters("c", *A)
     return Candidate(bound(nodes, constants, {"x": x}, {"c": out}), lambda: out, 0.51)
 
 
@@ -91,28 +61,25 @@ def product(a, b):
     return Candidate(run, lambda: out, 0)
 
 
-def packed_product(a, b):
+def packed_product(a, b, **zero_points):
     """MatMulInteger with a constant, which it packs beforehand."""
     out = shared(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
-    run = bound([("MatMulInteger", ["a", "b"], ["c"])], {"b": b}, {"a": a}, {"c": out})
+    run = bound([("MatMulInteger", ["a", "b", *zero_points], ["c"])], {"b": b, **zero_points}, {"a": a}, {"c": out})
     return Candidate(run, lambda: out, 0)
 
 
-def convolution(x, w):
-    """ConvInteger, the image as it likes it, planes one after the other."""
-    image, size = np.ascontiguousarray(x), x.shape[2] - w.shape[2] + 1
-    out = shared(len(w) * size * size, np.int32).reshape(1, len(w), size, size)
-    return Candidate(bound([("ConvInteger", ["x", "w"], ["y"])], {"w": w}, {"x": image}, {"y": out}), lambda: out, 0)
+def centred_product(a, b):
+    """The same with a zero point of `a`."""
+    return packed_product(a, b, a_zero=np.array(onnx.X_ZERO, np.uint8))
 
 
-def quantized_convolution(x, w):
-    """QLinearConv, the image in planes, as it takes no other."""
-    image, size = np.ascontiguousarray(x), x.shape[2] - w.shape[2] + 1
-    out = shared(len(w) * size * size, np.uint8).reshape(1, len(w), size, size)
-    constants = {"w": w, "w_scale": np.array(conv.W_SCALE, np.float32), "w_zero": np.array(0, np.int8)}
-    constants |= parameters("x", conv.X) | parameters("y", conv.Y)
-    node = ("QLinearConv", ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"], ["y"])
-    return Candidate(bound([node], constants, {"x": image}, {"y": out}), lambda: out, conv.ONE_STEP)
+def product_codes(a, b):
+    """QLinearMatMul with a constant, which it packs beforehand."""
+    out = shared(a.size, np.uint8).reshape(a.shape)
+    constants = {"b": b, "b_scale": onnx.w_scales(b.shape[1]), "b_zero": np.zeros(b.shape[1], np.int8)}
+    constants |= parameters("a", onnx.X_SCALE, onnx.X_ZERO) | parameters("y", onnx.y_scale(len(b)), onnx.Y_ZERO)
+    node = ("QLinearMatMul", ["a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"], ["y"])
+    return Candidate(bound([node], constants, {"a": a}, {"y": out}), lambda: out, 0)
 
 
 def windows(pool, x):
@@ -139,7 +106,7 @@ def avg_pool(pool):
     def make(x):
         out = shared(int(np.prod(pool.shape(x))), np.uint8).reshape(pool.shape(x))
         node = ("QLinearAveragePool", ["x", "a_scale", "a_zero", "a_scale", "a_zero"], ["y"])
-        run = bound([(*node, {"channels_last": 1, **windows(pool, x)})], parameters("a", A), {"x": x}, {"y": out})
+        run = bound([(*node, {"channels_last": 1, **windows(pool, x)})], parameters("a", *A), {"x": x}, {"y": out})
         return Candidate(run, lambda: out, ONE_STEP)
 
     return make
@@ -156,6 +123,7 @@ FORMS = {
     "requantization_range": {"ReduceMin, ReduceMax": min_max},
     **{key: {"MatMulInteger": product} for key in products.UNPACKED},
     **{key: {"MatMulInteger": packed_product} for key in products.PACKED},
-    **{case.name: {"ConvInteger": convolution} for case in products.CONVOLUTIONS},
-    conv.QUANTIZED_CONVOLUTION.name: {"QLinearConv": quantized_convolution},
+    "onnx_matmul_integer": {"MatMulInteger": centred_product},
+    "onnx_qlinear_matmul": {"QLinearMatMul": product_codes},
+    **onnxruntime_convolutions.FORMS,
 }

@@ -210,7 +210,7 @@ FORMS = {
     "tensorflow_matmul": {"QuantizedMatMul": of_codes(raw.QuantizedMatMul, "a", "b", Toutput=tf.qint32)},
     **{name: {"QuantizedMaxPool": pool(raw.QuantizedMaxPool, p, 0)} for name, p in pools.MAX_POOLS.items()},
     **{name: {"QuantizedAvgPool": pool(raw.QuantizedAvgPool, p, 1)} for name, p in pools.AVG_POOLS.items()},
-    "tensorflow_conv2d": {"QuantizedConv2D": CONV2D},
+    **{name: {"QuantizedConv2D": CONV2D} for name in ("tensorflow_conv2d", "nnlib_conv2d_8x8to32", "conv2d")},
     "quantized_add_8p8to32": {
         "QuantizedAdd": add_32(quantized_add, 25.5),  # its steps are whole codes, which unequal ranges feel
         "QuantizedBiasAdd": add_32(quantized_bias_add, 2.01),

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from benchmarks import products
+from benchmarks import nnlib, products
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
@@ -139,20 +139,38 @@ def quantized_convolution(engine):
             raise RuntimeError(f"torch has no engine {engine}")
         torch.backends.quantized.engine = engine
         image = as_quantized(torch.from_numpy(x), conv.X.scale, conv.X.zero_point)
-        weights = as_quantized(torch.from_numpy(w), conv.W_SCALE, 0)
-        packed = torch.ops.quantized.conv2d_prepack(weights, None, [1, 1], [0, 0], [1, 1], 1)
-        call, found = torch.ops.quantized.conv2d.new, []
+        weights = as_quantized(torch.from_numpy(conv.plain(w)), conv.W_SCALE, 0)
+        packed = torch.ops.quantized.conv2d_prepack(weights, None, [1, 1], [0, 0], [1, 1], conv.groups(x, w))
+        call, y, found = torch.ops.quantized.conv2d.new, conv.result(w), []
 
         def run():
-            found[:] = (call(image, packed, conv.Y.scale, conv.Y.zero_point),)
+            found[:] = (call(image, packed, y.scale, y.zero_point),)
 
         return Candidate(run, lambda: found[0].int_repr().numpy(), conv.ONE_STEP)
 
     return make
 
 
+def convolution(x, w):
+    """conv2d of float32, which holds these sums, with filters made beforehand; it has no kernel from codes to int32."""
+    codes = torch.from_numpy(x).permute(0, 3, 1, 2)
+    filters = torch.from_numpy(nnlib.centred(w, nnlib.B, np.float32).transpose(3, 2, 0, 1))
+    filters = filters.contiguous(memory_format=torch.channels_last)
+    out = torch.from_numpy(shared(x.size, np.int32).reshape(x.shape))
+    call = torch.nn.functional.conv2d
+
+    def run():
+        out.copy_(call(codes.float().sub_(nnlib.A.zero_point), filters, padding=1).permute(0, 2, 3, 1))
+
+    return Candidate(run, out.numpy, 0)
+
+
 FORMS = {
-    conv.QUANTIZED_CONVOLUTION.name: {f"conv2d, {name}": quantized_convolution(name) for name in ("onednn", "x86")},
+    **{
+        case.name: {f"conv2d, {name}": quantized_convolution(name) for name in ("onednn", "x86")}
+        for case in conv.QUANTIZED_CONVOLUTIONS
+    },
+    **{name: {"float32": convolution} for name in ("nnlib_conv2d_8x8to32", "tensorflow_conv2d", "conv2d")},
     "quantized_add_8p8to8": {"add": add_8, "add.out": add_8_out},
     "quantized_add_8p8to32": {"float32": add_32},
     "quantize": {"quantize_per_tensor": quantize},
