@@ -6,6 +6,7 @@ from imports import ROOT
 ELSEWHERE = {
     "core/affine": "nouns/test_affine.py",
     "core/calls": "rules/test_calls.py",
+    "core/caches": "product/test_caches.py",
     "core/channels": "frontdoor/test_quantize_channels.py",
     "core/checks": "house/test_refusals.py",
     "core/clamp": "nnlib/test_relu.py",

@@ -2,24 +2,21 @@
 
 B is packed a strip of panels at a time. If the kernel has a tile that can pack, the first tile of each panel does it. A
 is packed a block of rows at a time. What is packed already, or need not be, is left as it is. Then every tile of C is
-made once for each block of the quads of k, DEPTH of them or fewer.
+made once for each block of the quads of k. How large blocks are depends on the caches of the CPU; no sum does.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
+from qops._kernels.core.caches cimport caches
 from qops._kernels.product.tile cimport (
-    AMX_ROWS, BLOCK_BYTES, DEPTH, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, gemm_raw, gemm_tile, pack_columns,
+    AMX_ROWS, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, block_bytes, gemm_raw, gemm_tile, most_quads, pack_columns,
     pack_quads, padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
 )
 
 cdef enum:
     BLOCK_ROWS = 96  # rows of A that are multiplied by one panel after the other
-    AMX_BLOCK_BYTES = 1 << 20  # size of a strip of B or of packed A: half of the L2 of CPUs that have AMX
-    AMX_DEPTH = 256  # how many quads of AMX_ROWS rows of A stay in the L1 of those, if they lie close together
-    AMX_NEAR = 128  # with more quads than this, rows are copied to lie close together
     MIN_DEPTH = 1024  # the fewest rows of B in a block
-    FAR = 1 << 19  # with more elements than this, C does not stay in L2
     MIN_FETCH = 64  # the fewest quads to multiply while lines of C are fetched
 
 ctypedef struct Blocks:  # how much is packed at a time, and the memory for it
@@ -34,6 +31,16 @@ ctypedef struct Rows:  # rows of A that are quads
     const uint8_t *a
     Py_ssize_t count, lda
     Py_ssize_t depth, apart  # how many quads are multiplied at a time; in bytes, where the next of these begin
+
+cdef inline Py_ssize_t amx_strip() noexcept nogil:
+    """Bytes of a strip of B, or of packed A, for the matrix unit: half of L2."""
+    return caches.second // 2
+
+
+cdef inline Py_ssize_t amx_quads() noexcept nogil:
+    """How many quads of AMX_ROWS rows of A stay in L1 if they lie close together: they fill two thirds of it."""
+    return max(<Py_ssize_t>16, caches.first // (6 * AMX_ROWS))
+
 
 cdef inline bint in_place(const Product *p) noexcept nogil:
     """Whether rows of A are quads as they are."""
@@ -105,7 +112,7 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.is_signed = p.a_signed and (p.set_up != NULL or p.kernel.takes_signed or in_place(p))
     t.is_unsigned = p.kernel.is_unsigned
     t.set_up = p.set_up
-    t.fetch = p.quads >= MIN_FETCH and p.m * p.ldc >= FAR
+    t.fetch = p.quads >= MIN_FETCH and 4 * p.m * p.ldc >= caches.second  # C does not stay in L2
     if p.set_up != NULL:
         t.fetch = p.far
 
@@ -152,7 +159,7 @@ cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) n
     cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
     cdef Py_ssize_t j, whole = p.n // width * width
     cdef Product rest
-    cdef Rows in_rest = Rows(p.a, rows, p.lda, DEPTH, 4 * DEPTH)
+    cdef Rows in_rest = Rows(p.a, rows, p.lda, most_quads(), 4 * most_quads())
     cdef gemm_raw raw
     cdef gemm_tile t
     prepare_tiles(p, p.lda, &t)
@@ -208,28 +215,28 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS
     cdef Py_ssize_t tiles = (p.m + unit - 1) // unit, most, row_blocks, parts
     blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
-    blocks.depth, blocks.copies = DEPTH, False
+    blocks.depth, blocks.copies = most_quads(), False
     if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
         return
     if p.panels == NULL and p.runs == NULL:
-        blocks.k = min(p.k, 4 * DEPTH, max(MIN_DEPTH, p.m // 16 * 16))
+        blocks.k = min(p.k, 4 * most_quads(), max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
-    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_ROWS and blocks.quads > AMX_NEAR
+    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_ROWS and 2 * blocks.quads > amx_quads()
     if blocks.copies:
         blocks.m = (p.m + tiles - 1) // tiles
-        parts = (blocks.quads + AMX_DEPTH - 1) // AMX_DEPTH
+        parts = (blocks.quads + amx_quads() - 1) // amx_quads()
         blocks.depth = (blocks.quads + 16 * parts - 1) // (16 * parts) * 16
     if blocks.copies or p.set_up != NULL and in_place(p):
-        blocks.n = min(p.n, width * max(1, AMX_BLOCK_BYTES // (4 * width * max(blocks.quads, 1))))
+        blocks.n = min(p.n, width * max(1, amx_strip() // (4 * width * max(blocks.quads, 1))))
         return
-    most = (BLOCK_BYTES if p.set_up == NULL else AMX_BLOCK_BYTES) // (4 * max(blocks.quads, 1)) // unit
+    most = (block_bytes() if p.set_up == NULL else amx_strip()) // (4 * max(blocks.quads, 1)) // unit
     if p.set_up == NULL:
         most = min(most, BLOCK_ROWS // GEMM_ROWS)
     most = max(most, 1)
     row_blocks = (tiles + most - 1) // most
     blocks.m = unit * ((tiles + row_blocks - 1) // row_blocks)
     if p.panels == NULL:
-        blocks.n = min(p.n, width * max(1, BLOCK_BYTES * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
+        blocks.n = min(p.n, width * max(1, block_bytes() * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
 
 
 cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nogil:

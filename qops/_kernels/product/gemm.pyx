@@ -13,6 +13,7 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 from libc.string cimport memset
 
+from qops._kernels.core.caches cimport caches
 from qops._kernels.core.checks cimport apart, array, writable
 from qops._kernels.core.walk cimport at_a_line
 from qops._kernels.product.blocks cimport Product
@@ -28,7 +29,6 @@ import numpy as np
 cnp.import_array()
 
 cdef enum:
-    L2_BYTES = 1 << 21  # size of the L2 of CPUs that have AMX
     MANY = 1 << 15  # for so many numbers or more, memory that begins at a line of the cache pays
 
 
@@ -56,7 +56,7 @@ cdef void set_packed(Product *p, PackedB packed) noexcept:
     p.panels = packed.panels
     p.sums = <const int32_t *>cnp.PyArray_DATA(packed.sums)
     p.quads = packed.quads
-    p.far = 4 * p.quads * p.n > L2_BYTES
+    p.far = 4 * p.quads * p.n > caches.second
 
 
 cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating, Py_ssize_t rows) noexcept:

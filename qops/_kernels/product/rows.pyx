@@ -12,7 +12,7 @@ from qops._kernels.core.maker cimport make
 from qops._kernels.product.run cimport Part
 from qops._kernels.product.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.product.tile cimport (
-    BLOCK_BYTES, DEPTH, aligned, gemm_tile, padded_columns, panel_rows, quad_bytes, quads_of, release,
+    aligned, block_bytes, gemm_tile, most_quads, padded_columns, panel_rows, quad_bytes, quads_of, release,
 )
 
 from qops._kernels.core.threads import run_parts
@@ -28,9 +28,9 @@ cdef enum:
 
 cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
                      const uint8_t *x, int32_t *y) noexcept nogil:
-    """Make some rows of the output for one group, panel by panel, DEPTH quads of k at a time."""
+    """Make some rows of the output for one group, panel by panel, most_quads() of k at a time."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    cdef Py_ssize_t at_once = max(1, DEPTH // max(1, t.quads))
+    cdef Py_ssize_t at_once = max(1, most_quads() // max(1, t.quads))
     cdef Py_ssize_t j, i, row, used
     cdef const uint8_t *panel
     for j from 0 <= j < p.oc by width:
@@ -106,10 +106,9 @@ cdef bint beyond_memory(const Convolution *p) noexcept nogil:
 
 
 cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
-    """How many rows of the output to make at a time, so that what they read is within BLOCK_BYTES if possible."""
-    cdef Py_ssize_t most = (BLOCK_BYTES // max(1, p.image.pixels * pixel_bytes(&p.image)) - rows_read(p, 1)) // p.sh + 1
-    cdef Py_ssize_t blocks
-    most = max(1, most)
+    """How many rows of the output to make at a time, so that what they read is within block_bytes() if possible."""
+    cdef Py_ssize_t read = block_bytes() // max(1, p.image.pixels * pixel_bytes(&p.image))
+    cdef Py_ssize_t most = max(1, (read - rows_read(p, 1)) // p.sh + 1), blocks
     blocks = (p.oh + most - 1) // most
     return (p.oh + blocks - 1) // blocks
 

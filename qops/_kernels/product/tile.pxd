@@ -1,5 +1,7 @@
 from libc.stdint cimport int8_t, int32_t, uint8_t, uintptr_t
 
+from qops._kernels.core.caches cimport caches
+
 cdef extern from "product/types.h" nogil:
     enum:
         GEMM_ROWS
@@ -53,13 +55,20 @@ ctypedef struct Run:
 
 
 cdef enum:
-    DEPTH = 1024  # how many quads are multiplied before C is touched again: a panel is 256 KB, a quarter of L2
-    BLOCK_BYTES = 1 << 18  # how many bytes are packed at a time, to be read again soon
+    MOST_BLOCK_BYTES = 1 << 18  # larger blocks gain nothing, also where L2 has 2 MiB
+    QUAD_BYTES = 256  # of 64 columns
     AMX_ROWS = 32  # how many rows the matrix unit takes at a time
     SHIFT = 128  # added to s8 codes it makes u8 codes of them, and the other way round
     SHIFTED = -SHIFT  # the sums of B times this take back the shift of a signed A
 
 cdef const Py_ssize_t *ONE_TAP
+
+cdef inline Py_ssize_t block_bytes() noexcept nogil:
+    """How many bytes are packed at a time, to be read again soon: a quarter of L2."""
+    return max(<Py_ssize_t>QUAD_BYTES, min(<Py_ssize_t>MOST_BLOCK_BYTES, caches.second // 4))
+cdef inline Py_ssize_t most_quads() noexcept nogil:
+    """How many quads are multiplied before C is touched again: those of a panel that is a block."""
+    return block_bytes() // QUAD_BYTES
 
 cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil
 cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil

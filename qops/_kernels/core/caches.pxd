@@ -1,0 +1,4 @@
+ctypedef struct Caches:  # in bytes
+    Py_ssize_t first, second
+
+cdef Caches caches

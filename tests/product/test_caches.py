@@ -1,0 +1,74 @@
+"""The sizes of caches: read right, and without a say in any result."""
+
+import itertools
+import platform
+from pathlib import Path
+
+import numpy as np
+import pytest
+from product_models import convolution_model, extreme, model
+
+from qops._kernels.core import caches
+from qops._kernels.product.convolution import Images, convolve
+from qops._kernels.product.gemm import product
+from qops._kernels.product.packed import pack_b
+from qops._kernels.product.weights import pack_weights
+from qops._kernels.product.window import Window
+
+SMALL = [(512, 2048), (1536, 4096), (6 << 10, 16 << 10), (12 << 10, 128 << 10)]
+U8, S8 = np.uint8, np.int8
+
+
+@pytest.fixture(params=SMALL, ids=str)
+def small(request):
+    """Caches so small that blocks of every kind end within small matrices."""
+    before = caches.sizes()
+    caches.use(*request.param)
+    yield
+    caches.use(*before)
+
+
+def reported_by_linux():
+    """Bytes of the data caches of the first two levels."""
+    found = {}
+    for folder in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        level, kind, size = ((folder / name).read_text().strip() for name in ("level", "type", "size"))
+        if kind != "Instruction":
+            found[int(level)] = int(size.removesuffix("K")) << 10
+    return (found[1], found[2]) if {1, 2} <= found.keys() else None
+
+
+def test_sizes_are_those_that_the_system_tells():
+    of_x86 = platform.machine() in ("x86_64", "AMD64")
+    assert caches.sizes() == (reported_by_linux() or caches.sizes() if of_x86 else (32 << 10, 1 << 20))
+    assert 8 << 10 <= caches.sizes()[0] <= caches.sizes()[1] <= 1 << 30
+
+
+@pytest.mark.parametrize("pairs", [None, (), (33, 300)])
+def test_products_have_the_same_bits_in_any_blocks(tier, rng, small, pairs):
+    sizes = [(100, 520, 130), (40, 1100, 70), (7, 2056, 65), (97, 333, 200), (1, 400, 300)]
+    signs = itertools.product((U8, S8), (S8,) if pairs is not None else (S8, U8))
+    for (m, k, n), (a_type, b_type) in itertools.product(sizes, signs):
+        a, b = extreme(rng, (m, k), a_type), extreme(rng, (k, n), b_type)
+        want = model(a, b, pairs)
+        np.testing.assert_array_equal(product(a, b, pairs=pairs), want)
+        np.testing.assert_array_equal(product(a, pack_b(b, pairs=pairs)), want)
+        got = np.ones((m, n), np.int32)
+        np.testing.assert_array_equal(product(a, b, got, pairs=pairs, accumulate=True, num_threads=2), want + 1)
+
+
+@pytest.mark.parametrize("saturating", [False, True])
+def test_convolutions_have_the_same_bits_in_any_blocks(tier, rng, small, saturating):
+    x, w = extreme(rng, (2, 17, 18, 40), U8), extreme(rng, (70, 40, 3, 2), S8)
+    padding = ((1, 1), (0, 2))
+    want = convolution_model(x, w, (1, 1), (1, 1), padding, 0, 1, saturating)
+    images, packed = Images(x, Window(padding=padding), 0, 0), pack_weights(w, saturating=saturating)
+    np.testing.assert_array_equal(convolve(images, packed), want)
+
+
+def test_sizes_that_no_cache_has():
+    before = caches.sizes()
+    for first, second in ((0, 1), (-1, 1 << 20), (1 << 20, 1 << 10)):
+        with pytest.raises(ValueError, match="first, second"):
+            caches.use(first, second)
+    assert caches.sizes() == before
