@@ -92,6 +92,12 @@ pyodide: $(VENV)/deps  ## a wheel for Pyodide, the Python of browsers, tested in
 	$(BIN)/python tests/pyodide/build.py --numpy '$(NUMPY_WASM)' --python $(PYTHON312) --wasi $(WASI) \
 		tests/frontdoor tests/nouns tests/house/test_golden.py
 
+amx: dev  ## tests of the kernels of AMX in build/amx, its instructions written in C: on any CPU with AVX-512 and VNNI
+	CFLAGS="-include $(CURDIR)/tests/amx/tiles.h" $(BIN)/python setup.py --quiet build --build-base build/amx --build-lib build/amx/lib
+	cd build/amx && QOPS_EXPECT=amx PYTHONPATH=lib:../.. ../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. \
+		../../tests/product ../../tests/onednn ../../tests/house/test_tiers.py ../../tests/house/test_golden.py \
+		--deselect tests/product/test_amx.py::test_without_permission_the_tier_below_does_the_work
+
 debug: dev  ## tests on kernels built with bounds checks and sanitizers, in build/debug
 	QOPS_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
 	cd build/debug && QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=lib:../.. \
@@ -101,4 +107,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test exhaustive lint bench wheel arm64 notebooks docs pyodide debug clean
+.PHONY: help dev analysis test exhaustive lint bench wheel arm64 amx notebooks docs pyodide debug clean
