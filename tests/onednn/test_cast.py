@@ -36,6 +36,26 @@ def test_fma_survives_a_tie_that_double_rounding_would_lose(tier):
         assert destination.fma(np.float32([3e38]), 10.0, 1.0) == np.inf
 
 
+def test_fma_rounds_once_beside_ties_of_every_size(rng, tier):
+    # 3 * x has 25 bits and is odd, so it is a tie; the addend, far below it, decides, or the even neighbour does
+    x = (2 * rng.integers(2**22, 2**23 * 2 // 3, 40) + 1).astype(np.float32)
+    for power in range(-148, 102, 10):
+        factor = np.float32(3 * 2.0**power)
+        for addend in np.float32([0, 2.0**-149, -(2.0**-149), 2.0 ** (power - 30), -(2.0 ** (power - 30))]):
+            want = [twins.fma(v, factor, addend) for v in x]
+            assert destination.fma(x, factor, addend).tolist() == want, (power, addend)
+
+
+def test_fma_of_zeros_and_infinities(tier):
+    x = np.repeat(np.float32([0, -0.0, np.inf, -np.inf, 1]), 40)
+    for factor, addend in [(1.0, -0.0), (-1.0, 0.0), (2.0, 1.0), (1.0, np.inf), (-1.0, np.inf), (np.inf, 1.0)]:
+        with np.errstate(invalid="ignore"):
+            want = x * np.float32(factor) + np.float32(addend)
+        got = destination.fma(x, factor, addend)
+        np.testing.assert_array_equal(got, want)
+        assert (np.signbit(got) == np.signbit(want))[~np.isnan(want)].all()
+
+
 def test_round_half_away_and_cvtps2dq():
     x = np.array([2.5, -2.5, 2.4999999, -3e9, 3e9])
     assert cast.round_half_away_s32(x).tolist() == [3, -3, 2, -(2**31), 2**31 - 1]

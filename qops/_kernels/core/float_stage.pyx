@@ -1,13 +1,13 @@
 """The loops of the float stage: float32 or int32 to codes."""
 
 cimport numpy as cnp
-from libc.math cimport INFINITY, fmaf
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
 from qops._kernels.core.maker cimport Maker, Scales, channel, code_size, make, run, run_scales
 from qops._kernels.core.range cimport has_nan
-from qops._kernels.core.rounding cimport clamp_f32, clamp_f64, rounded_f32, truncate_x86_s32
+from qops._kernels.core.rounding cimport clamp_f32, clamp_f64, fma_f32, rounded_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 
@@ -37,7 +37,7 @@ cdef inline int32_t coded(value x, float scale, FloatRow p) noexcept nogil:
     """The steps of the stage."""
     cdef float near = clamp_f32(<float>x, p.lowest_x, p.highest_x) - p.minus
     if p.form == FUSED:
-        near = fmaf(near, scale, p.plus)
+        near = fma_f32(near, scale, p.plus)
     else:
         near = (near / scale if p.form == OVER else near * scale) + p.plus
     near = rounded_f32(near, p.rounding)

@@ -10,11 +10,11 @@ Integers are int32; fma is one rounding to float32.
 """
 
 cimport numpy as cnp
-from libc.math cimport fmaf
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
 
 from qops._kernels.core.float_stage cimport FloatRow, float_maker
 from qops._kernels.core.maker cimport code_size, make
+from qops._kernels.core.rounding cimport fma_f32
 from qops._kernels.core.rows cimport Codes
 from qops._kernels.core.side_by_side cimport plain
 from qops._kernels.core.tiers cimport tier
@@ -45,7 +45,7 @@ FORMS = {"product": PRODUCT, "sum": SUM, "float sum": FLOAT_SUM, "chain": CHAIN,
 
 
 cdef inline float real(int32_t q, Side s, float plus) noexcept nogil:
-    return fmaf(<float>(q - s.zero), s.scale, plus)
+    return fma_f32(<float>(q - s.zero), s.scale, plus)
 
 
 cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, Side p, Side s,

@@ -3,6 +3,7 @@
 from libc.math cimport copysignf, floor, floorf, rint, rintf, round, trunc, truncf
 from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MIN, UINT8_MAX, int16_t, int32_t, int64_t
 from libc.stdint cimport uint8_t, uint32_t
+from libc.string cimport memcpy
 
 
 cdef extern from "core/rounding.h":
@@ -44,6 +45,25 @@ cdef inline int16_t wrap_s16(int64_t v) noexcept nogil:
 
 cdef inline int32_t wrap_s32(int64_t v) noexcept nogil:
     return <int32_t><uint32_t>(v & 0xFFFFFFFFLL)
+
+
+cdef inline float fma_f32(float a, float b, float c) noexcept nogil:
+    """a * b + c, rounded once. Not C's fmaf, which rounds twice in mingw's library.
+
+    The product is exact in double. A sum that is not exact there gets an odd last bit, so that it is no tie of floats
+    and lies on the right side of it.
+    """
+    cdef double product = <double>a * b
+    cdef double total = product + c
+    cdef double back = total - product
+    cdef double rest = (product - (total - back)) + (c - back)
+    cdef int64_t bits
+    if rest < 0 or rest > 0:  # not NaN, which infinities leave
+        memcpy(&bits, &total, sizeof(bits))
+        if not bits & 1:
+            bits += 1 if (rest > 0) == (total > 0) else -1
+            memcpy(&total, &bits, sizeof(bits))
+    return <float>total
 
 
 cdef inline float half_away_f32(float v) noexcept nogil:

@@ -8,9 +8,10 @@ A step is a name and an operand v:
     "sum"                          x + v * old, where the product and the sum are rounded
     "fma"                          x + v * old, rounded once
 """
-from libc.math cimport INFINITY, fabs, fmaf
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 
+from qops._kernels.core.rounding cimport fma_f32
 from qops._kernels.core.tiers cimport tier
 
 cdef extern from "onednn/steps.h" nogil:
@@ -42,7 +43,7 @@ cdef inline float stepped(const Step *s, float x, const float *old, Py_ssize_t a
     if s.kind == RELU:
         return x if x > 0 else 0
     if s.kind == FMA:
-        return fmaf(old[0], operand, x)
+        return fma_f32(old[0], operand, x)
     product = operand * (x if s.kind == LEAK else old[0])
     if s.kind == LEAK:
         return x if x > 0 else product
