@@ -150,11 +150,12 @@ def test_inputs_begin_with_a_line_and_keep_the_order_of_their_axes():
 
 def test_two_threads_are_timed_beside_one_on_arrays_of_their_own(capsys):
     threads.main(["--ops", "quantize", "multiply_shift", "--size", "1000", "--rounds", "2"])
-    first, *lines = capsys.readouterr().out.splitlines()
+    first, heads, *lines = capsys.readouterr().out.splitlines()
     assert "GIL " in first
+    assert heads.split() == ["one", "thread", "work", "of", "two", "copy", "in", "one", "in", "two"]
     assert [line.split()[0] for line in lines] == ["quantize", "multiply_shift"]
-    assert all(float(line.split()[-6]) > 0 for line in lines)
-    outputs = [threads.own(BY_NAME["quantize"], 100).result() for _ in range(2)]
+    assert all(float(number) > 0 for line in lines for number in line.replace(" us", "").split()[1:])
+    outputs = [candidate.result() for candidate in threads.work_of(BY_NAME["quantize"], 100).both]
     assert not np.shares_memory(*outputs)
 
 
@@ -166,7 +167,7 @@ def test_threads_that_spoil_a_result_are_found(monkeypatch):
         return Candidate(lambda: calls.append(right.run()), lambda: right.result() + 2 * (len(calls) > 1), right.within)
 
     with pytest.raises(WrongResult, match="quantize: two threads"):
-        threads.gain(replace(case, qops=spoiled), 100, 1)
+        threads.gains([threads.work_of(replace(case, qops=spoiled), 100)], 1)
 
 
 def test_help_lists_ops_by_names_that_can_be_copied(capsys):
