@@ -10,6 +10,7 @@ from functools import update_wrapper
 from typing import Any, TypeVar, cast
 
 from qops._kernels.core import tiers as _tiers
+from qops._kernels.core.immortal import immortal as _immortal
 
 __all__ = ["compiled", "isa_tier"]
 
@@ -44,7 +45,7 @@ def compiled(body: Callable[..., Any]) -> Callable[[_Public], _Public]:
     """
 
     def take(definition: _Public) -> _Public:
-        return cast(_Public, update_wrapper(body, definition))
+        return cast(_Public, _immortal(update_wrapper(body, definition)))
 
     return take
 

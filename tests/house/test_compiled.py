@@ -3,6 +3,8 @@
 import ast
 import inspect
 import re
+import sys
+import sysconfig
 from importlib import import_module
 
 import imports
@@ -78,6 +80,15 @@ def test_compiled_bodies_take_what_their_definitions_say(name):
     stated, taken = inspect.signature(f.__wrapped__), inspect.signature(f, follow_wrapped=False)
     assert arguments(stated) == arguments(taken)
     assert not f.__wrapped__.__code__.co_names, f"{name}: its definition has code, which is never run"
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_threads_that_run_at_once_count_no_references_to_a_public_function(name):
+    f = ops.function(name)
+    before = sys.getrefcount(f)
+    held = [f] * 5
+    counted = sys.getrefcount(f) - before
+    assert counted == (0 if sysconfig.get_config_var("Py_GIL_DISABLED") else len(held))
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -14,6 +14,7 @@ ELSEWHERE = {
     "core/dequantize": "frontdoor/test_quantize.py",
     "core/double_stage": "rules/test_accumulators.py",
     "core/float_stage": "tensorflow/test_quantize.py",
+    "core/immortal": "house/test_compiled.py",
     "core/integer_stage": "nouns/test_fixedpoint.py",
     "core/lookup": "frontdoor/test_requantize.py",
     "core/side_by_side": "nnlib/test_concat.py",
