@@ -14,7 +14,8 @@ static inline int has_code_ends(int64_t zero_point, int64_t lowest, int64_t high
     return -32000 <= zero && zero <= 32000 && base <= lowest && lowest <= highest && highest <= base + 255;
 }
 
-/* whether they are those of int8 */
+/* whether they are those of uint8, of int8 */
+static inline int has_all_u8(code_ends e) { return !e.flip && e.lowest == 0 && e.highest == 255; }
 static inline int has_all_s8(code_ends e) { return e.flip && e.lowest == 0 && e.highest == 255; }
 
 #define clamp_codes(u8, e) \

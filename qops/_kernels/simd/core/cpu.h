@@ -21,6 +21,9 @@ static inline int qops_best_tier(void)
     return __builtin_cpu_supports("avx512vnni") ? QOPS_VNNI : QOPS_AVX512;
 }
 
+/* whether it pays to fetch ahead what a loop will read: AMD's CPUs do that better by themselves */
+static inline int qops_fetch_pays(void) { return !__builtin_cpu_is("amd"); }
+
 #elif defined(__aarch64__) && defined(__GNUC__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)
 #define QOPS_X86 0
 #define QOPS_ARM 1
@@ -44,6 +47,8 @@ static inline int qops_has_i8mm(void)
 static inline int qops_has_dotprod(void) { return 0; }
 static inline int qops_has_i8mm(void) { return 0; }
 #endif
+
+static inline int qops_fetch_pays(void) { return 1; }
 
 /* every CPU of 64 bits has NEON */
 static inline int qops_best_tier(void)

@@ -18,20 +18,32 @@ TARGET static inline __attribute__((always_inline)) vec TIER(guessed)(const int3
     return by_sign ? add_s32(whole, set1_s32(later)) : whole;
 }
 
+/* the high halves of two vectors, in the order that narrow_s32_s16 leaves */
+TARGET static inline vec TIER(high_s32_s16)(vec lo, vec hi)
+{
+    const int64_t of_lo = 0x0007000500030001, of_hi = of_lo + 0x0020002000200020, block = 0x0008000800080008;
+    const vec from = _mm512_setr_epi64(of_lo, of_hi, of_lo + block, of_hi + block, of_lo + 2 * block, of_hi + 2 * block,
+                                       of_lo + 3 * block, of_hi + 3 * block);
+    return _mm512_permutex2var_epi16(lo, from, hi);
+}
+
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_loop)(
-    const int32_t *x, uint8_t *c, ptrdiff_t n, guess g, code_ends e, int by_sign, int fits, int all_s8,
+    const int32_t *x, uint8_t *c, ptrdiff_t n, guess g, code_ends e, int by_sign, int fits, ends_kind kind,
     vec (*exact)(const int32_t *, const void *, code_ends), const void *how, int stream)
 {
     const vec sure = set1_s32(0xFFF0);
-    vec q[4], high[4];
+    const int fetch = qops_fetch_pays();
+    vec q[4];
     FOR_LOADS(i, n, LANES, x, c, stream) {
         for (int j = 0; j < 4; j++) {
-            __builtin_prefetch(x + i + AHEAD + 16 * j);
+            if (fetch)
+                __builtin_prefetch(x + i + AHEAD + 16 * j);
             q[j] = TIER(guessed)(x + i + j * (LANES / 4), g, by_sign, fits);
-            high[j] = sra_s32(q[j], 16);
         }
-        vec code = all_s8 ? in_order(_mm512_packs_epi16(narrow_s32_s16(high[0], high[1]), narrow_s32_s16(high[2], high[3])))
-                          : clamp_codes(narrow_s32_u8(high[0], high[1], high[2], high[3]), e);
+        const vec lo = TIER(high_s32_s16)(q[0], q[1]), hi = TIER(high_s32_s16)(q[2], q[3]);
+        vec code = in_order(kind == ALL_S8 ? _mm512_packs_epi16(lo, hi) : narrow_s16_u8(lo, hi));
+        if (kind == SOME_CODES)
+            code = clamp_codes(code, e);
         if (_mm512_testn_epi32_mask(min_u16(min_u16(q[0], q[1]), min_u16(q[2], q[3])), sure))
             code = exact(x + i, how, e);
         store(c + i, code, stream);
@@ -47,13 +59,15 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_8)(
 {
 #if LANES == 64
     if (g.pays && g.m > 0.5f)
-        return TIER(guess_loop)(x, c, n, g, e, by_sign, 0, 0, exact, how, stream);
+        return TIER(guess_loop)(x, c, n, g, e, by_sign, 0, SOME_CODES, exact, how, stream);
     if (g.pays && has_all_s8(e)) {
         g.t -= 128 * 65536.0f;
-        return TIER(guess_loop)(x, c, n, g, e, by_sign, 1, 1, exact, how, stream);
+        return TIER(guess_loop)(x, c, n, g, e, by_sign, 1, ALL_S8, exact, how, stream);
     }
+    if (g.pays && has_all_u8(e))
+        return TIER(guess_loop)(x, c, n, g, e, by_sign, 1, ALL_U8, exact, how, stream);
     if (g.pays)
-        return TIER(guess_loop)(x, c, n, g, e, by_sign, 1, 0, exact, how, stream);
+        return TIER(guess_loop)(x, c, n, g, e, by_sign, 1, SOME_CODES, exact, how, stream);
 #endif
     FOR_LOADS(i, n, LANES, x, c, stream)
         store(c + i, exact(x + i, how, e), stream);
@@ -66,6 +80,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(guess_8)(
 #include <math.h>
 
 typedef struct { float m, t, apart; int pays; } guess;
+typedef enum { SOME_CODES, ALL_U8, ALL_S8 } ends_kind; /* whether codes must be clamped */
 
 /* x * scale + t, plus `if_negative` for x below 0, with t in 2^-16 steps: half of `if_negative` is part of t, and half is
  * taken away or added by the sign of x. It is not faster if many products are ties. */

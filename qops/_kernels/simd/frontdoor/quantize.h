@@ -50,7 +50,7 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, uint8_t
 {
     if (n < LANES)
         return 0;
-    const int fetch = n >= FAR;
+    const int fetch = n >= FAR && qops_fetch_pays();
     const int low = kept ? fetch ? TIER(quantize_loop)(x, c, kept, n, p, stream, 1, 0, 1)
                                  : TIER(quantize_loop)(x, c, kept, n, p, stream, 1, 0, 0)
                     : fetch ? TIER(quantize_loop)(x, c, kept, n, p, stream, 0, 0, 1)
