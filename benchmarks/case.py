@@ -79,6 +79,8 @@ class Case:
     rate : Rate
     sizes, quick : tuple of int
         Values of n, all of them and few.
+    beside : str
+        Another row, whose peers are those of this one as well; "" for peers of its own.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Case:
     rate: Rate
     sizes: tuple[int, ...] = (16, 10_000, 100_000, 1_000_000, 10_000_000)
     quick: tuple[int, ...] = (16, 100_000)
+    beside: str = ""
 
 
 def from_line(n: int, dtype: DTypeLike) -> NDArray[Any]:

@@ -1,6 +1,8 @@
 """The ops of qops: inputs, the reference straight from the formula, the public call that is timed."""
 
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,10 +72,10 @@ def quantized(x: Array) -> Array:
     return np.clip(x / A.scale + A.zero_point, 0, 255)
 
 
-def qops_quantize(x: Array) -> Candidate:
-    """Call qops."""
+def qops_quantize(nan: Literal["raise", "lowest"], x: Array) -> Candidate:
+    """Call qops, which refuses NaN, or gives it a code as the peers do."""
     (lo, hi), out = A.range, shared(x.size, np.uint8)
-    return Candidate(lambda: qops.quantize(x, lo, hi, out=out), lambda: out, BOUND_QUANTIZE)
+    return Candidate(lambda: qops.quantize(x, lo, hi, nan=nan, out=out), lambda: out, BOUND_QUANTIZE)
 
 
 def dequantized(a: Array) -> Array:
@@ -158,10 +160,12 @@ def qops_gemmlowp(x: Array) -> Candidate:
     return Candidate(lambda: call(x, MULTIPLIER, RIGHT_SHIFT, rounding="gemmlowp", out=out), lambda: out, 0)
 
 
+QUANTIZE = Case("quantize", reals, quantized, partial(qops_quantize, "raise"), bytes_per_element(5), BYTES)
 CASES = [
     Case("quantized_add_8p8to8", pair, add_8, qops_add_8, bytes_per_element(3), BYTES),
     Case("quantized_add_8p8to32", pair, add_32, qops_add_32, bytes_per_element(6), BYTES),
-    Case("quantize", reals, quantized, qops_quantize, bytes_per_element(5), BYTES),
+    QUANTIZE,
+    replace(QUANTIZE, name="quantize_nan_lowest", qops=partial(qops_quantize, "lowest"), beside="quantize"),
     Case("dequantize", lambda rng, n: {"a": codes(rng, n)}, dequantized, qops_dequantize, bytes_per_element(5), BYTES),
     Case("requantize_32to8", integers, requantized, qops_requantize, bytes_per_element(5), BYTES),
     Case("requantization_range", integers, spanned, qops_range, bytes_per_element(4), BYTES),

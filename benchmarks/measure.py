@@ -43,7 +43,7 @@ def checked_peers(
     """Give every form of every peer that gives the right result, and tell why the others do not."""
     right, left_out = {}, {}
     for peer, forms in peers.items():
-        for form, make in forms.get(case.name, {}).items():
+        for form, make in forms.get(case.beside or case.name, {}).items():
             name = f"{peer} {form}"
             try:
                 candidate = make(**inputs)
