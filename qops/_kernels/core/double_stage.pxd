@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from qops._kernels.core.maker cimport Scales
+from qops._kernels.core.maker cimport Maker, Scales
 from qops._kernels.core.rounding cimport Rounding
 
 cdef extern from "core/double_stage.h":
@@ -10,4 +10,6 @@ cdef extern from "core/double_stage.h":
         double scale, plus, shift, lowest, highest
         Rounding rounding
 
+cdef Maker double_maker(const DoubleRow* p) noexcept nogil
+cdef Maker double_turns(const Scales* scales) noexcept nogil
 cdef object double_stage(const DoubleRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out)

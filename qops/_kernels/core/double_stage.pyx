@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.maker cimport Maker, Scales, channel, run, run_scales
+from qops._kernels.core.maker cimport Maker, Scales, channel, make_each, run, run_scales
 from qops._kernels.core.rounding cimport clamp_f64, rounded_f64
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM
@@ -48,13 +48,36 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
         c[i] = coded(near[i], scales[channel(s.turns, first + i)], p)
 
 
+cdef void turns_s32(const void* x, int32_t* c, Py_ssize_t n, const void* scales) noexcept nogil:
+    each_s32(x, c, n, scales, 0)
+
+
+cdef Py_ssize_t turn_bytes(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* scales) noexcept nogil:
+    make_each(each_s32, scales, (<Scales*>scales).turns, x, 4, c, 1, 0, n)
+    return n
+
+
+cdef Py_ssize_t turn_pairs(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* scales) noexcept nogil:
+    make_each(each_s32, scales, (<Scales*>scales).turns, x, 4, c, 2, 0, n)
+    return n
+
+
+cdef Maker double_maker(const DoubleRow* p) noexcept nogil:
+    return Maker(codes_s32, bytes_s32, NULL, p, 4)
+
+
+cdef Maker double_turns(const Scales* scales) noexcept nogil:
+    """Of elements from the beginning of a period on; their scales are put down, and there is a row."""
+    return Maker(turns_s32, turn_bytes, turn_pairs, scales, 4)
+
+
 cdef object double_stage(const DoubleRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out):
     """out = the codes of int32 accumulators; in contiguous arrays with another scale for each channel."""
     cdef DoubleRow row = p[0]
-    cdef Maker m = Maker(codes_s32, bytes_s32, NULL, &row, 4)
     cdef Scales s = scales[0]
+    cdef Maker m = double_maker(&row), in_turns = double_turns(&s)
     s.row = &row
     if s.turns.count == 1:
         run(&m, x, out)
     else:
-        run_scales(&m, pick, each_s32, &s, sizeof(double), x, out)
+        run_scales(&m, pick, &in_turns, &s, sizeof(double), x, out)

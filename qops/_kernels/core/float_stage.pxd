@@ -27,6 +27,7 @@ cdef extern from "core/float_stage.h":
 cdef FloatRow float_row(float scale, Rounding rounding, double lowest, double highest) noexcept nogil
 cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, FloatRow p) noexcept nogil
 cdef Maker float_maker(bint is_real, const FloatRow* p) noexcept nogil
+cdef Maker float_turns(bint is_real, const Scales* scales) noexcept nogil
 cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out)
 cdef bint float_stage_unless_nan(const FloatRow* p, cnp.ndarray x, cnp.ndarray out, cnp.ndarray kept=*) except -1
 cdef object float_channels(const FloatRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out)

@@ -5,7 +5,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from qops._kernels.core.maker cimport Maker, Scales, channel, code_size, make, run, run_scales
+from qops._kernels.core.maker cimport Maker, Scales, channel, code_size, make, make_each, run, run_scales
 from qops._kernels.core.range cimport has_nan
 from qops._kernels.core.rounding cimport clamp_f32, clamp_f64, fma_f32, rounded_f32, truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
@@ -18,6 +18,8 @@ cdef extern from "core/float_stage.h":
     Py_ssize_t float_each__simd(int, const void*, bint, int32_t*, Py_ssize_t, FloatRow, const float*, Py_ssize_t,
                                 Py_ssize_t) nogil
     Py_ssize_t float_codes_8__simd(int, const void*, bint, void*, bint, Py_ssize_t, FloatRow, bint) nogil
+    Py_ssize_t float_each_8__simd(int, const void*, bint, void*, bint is_signed, Py_ssize_t, FloatRow, const float*,
+                                  Py_ssize_t) nogil
     Py_ssize_t float_codes_16__simd(int, const void*, bint, void*, bint, Py_ssize_t, FloatRow, bint) nogil
 
 cdef enum:
@@ -153,11 +155,52 @@ cdef void each_s32(const void* x, int32_t* c, Py_ssize_t n, const void* rows, Py
     each_of(<int32_t*>x, c, n, <Scales*>rows, first)
 
 
+cdef void turns_f32(const void* x, int32_t* c, Py_ssize_t n, const void* scales) noexcept nogil:
+    each_f32(x, c, n, scales, 0)
+
+
+cdef void turns_s32(const void* x, int32_t* c, Py_ssize_t n, const void* scales) noexcept nogil:
+    each_s32(x, c, n, scales, 0)
+
+
+cdef inline Py_ssize_t turn_bytes(const value* x, void* c, bint is_signed, Py_ssize_t n,
+                                  const Scales* s) noexcept nogil:
+    cdef Py_ssize_t done = float_each_8__simd(tier(), x, value is int32_t, c, is_signed, n, (<FloatRow*>s.row)[0],
+                                              <float*>s.of_elements, s.turns.period)
+    make_each(each_s32 if value is int32_t else each_f32, s, s.turns, x, 4, c, 1, done, n)
+    return n
+
+
+cdef Py_ssize_t turn_bytes_f32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* scales) noexcept nogil:
+    return turn_bytes(<float*>x, c, is_signed, n, <Scales*>scales)
+
+
+cdef Py_ssize_t turn_bytes_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* scales) noexcept nogil:
+    return turn_bytes(<int32_t*>x, c, is_signed, n, <Scales*>scales)
+
+
+cdef Py_ssize_t turn_pairs_f32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* scales) noexcept nogil:
+    make_each(each_f32, scales, (<Scales*>scales).turns, x, 4, c, 2, 0, n)
+    return n
+
+
+cdef Py_ssize_t turn_pairs_s32(const void* x, void* c, bint is_signed, Py_ssize_t n, const void* scales) noexcept nogil:
+    make_each(each_s32, scales, (<Scales*>scales).turns, x, 4, c, 2, 0, n)
+    return n
+
+
+cdef Maker float_turns(bint is_real, const Scales* scales) noexcept nogil:
+    """Of elements from the beginning of a period on; their scales are put down, and there is a row."""
+    if is_real:
+        return Maker(turns_f32, turn_bytes_f32, turn_pairs_f32, scales, 4)
+    return Maker(turns_s32, turn_bytes_s32, turn_pairs_s32, scales, 4)
+
+
 cdef object float_channels(const FloatRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out):
     """The same of contiguous arrays, with another scale for each channel."""
     cdef bint is_real = cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT32
     cdef FloatRow row = p[0]
-    cdef Maker m = float_maker(is_real, &row)
     cdef Scales s = scales[0]
+    cdef Maker m = float_maker(is_real, &row), in_turns = float_turns(is_real, &s)
     s.row = &row
-    run_scales(&m, pick, each_f32 if is_real else each_s32, &s, sizeof(float), x, out)
+    run_scales(&m, pick, &in_turns, &s, sizeof(float), x, out)

@@ -40,6 +40,7 @@ cdef Turns turns(Py_ssize_t count, Py_ssize_t inner) noexcept nogil
 cdef bint are_long(Turns t) noexcept nogil
 cdef bint are_few(Turns t) noexcept nogil
 cdef bytearray scales_of(Scales* s, cnp.ndarray scales, Turns t)
+cdef bytearray spread(Scales* s, int itemsize)
 cdef inline Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil:
     """Whose numbers an element has."""
     return (element if t.inner == 1 else element // t.inner) % t.count
@@ -47,5 +48,8 @@ cdef inline Py_ssize_t channel(Turns t, Py_ssize_t element) noexcept nogil:
 cdef void make(const Maker* m, const void* x, void* c, int size, bint is_signed, Py_ssize_t n) noexcept nogil
 cdef object run(const Maker* m, cnp.ndarray x, cnp.ndarray out)
 cdef object run_channels(const Maker* m, Pick pick, const void* numbers, Turns t, cnp.ndarray x, cnp.ndarray out)
+cdef void make_each(Each each, const void* rows, Turns t, const void* x, int itemsize, void* c, int size,
+                    Py_ssize_t start, Py_ssize_t n) noexcept nogil
 cdef object run_each(Each each, const void* rows, Turns t, cnp.ndarray x, cnp.ndarray out)
-cdef object run_scales(const Maker* m, Pick pick, Each each, Scales* s, int itemsize, cnp.ndarray x, cnp.ndarray out)
+cdef object run_scales(const Maker* m, Pick pick, const Maker* in_turns, Scales* s, int itemsize, cnp.ndarray x,
+                       cnp.ndarray out)

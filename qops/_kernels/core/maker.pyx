@@ -109,35 +109,54 @@ cdef object run_channels(const Maker* m, Pick pick, const void* numbers, Turns t
             make(m, values + start * m.itemsize, c + start * s.size, s.size, s.is_signed, min(t.inner, n - start))
 
 
+cdef void make_each(Each each, const void* rows, Turns t, const void* x, int itemsize, void* c, int size,
+                    Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """The codes of elements start to n of those that begin at x with a period, where lanes have rows of their own."""
+    cdef const char* values = <const char*>x
+    cdef char* codes = <char*>c
+    cdef int32_t block[BLOCK]
+    cdef Py_ssize_t count
+    while start < n:
+        count = min(n - start, <Py_ssize_t>BLOCK)
+        if size == 4:
+            each(values + start * itemsize, <int32_t*>codes + start, count, rows, start % t.period)
+        else:
+            each(values + start * itemsize, block, count, rows, start % t.period)
+            narrow(block, codes + start * size, size, count)
+        start += count
+
+
 cdef object run_each(Each each, const void* rows, Turns t, cnp.ndarray x, cnp.ndarray out):
     """The same, where lanes have rows of their own."""
     cdef int size = code_size(out), itemsize = <int>cnp.PyArray_ITEMSIZE(x)
-    cdef Py_ssize_t n = cnp.PyArray_SIZE(x), start = 0, count
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(x)
     cdef const char* values = cnp.PyArray_BYTES(x)
     cdef char* c = cnp.PyArray_BYTES(out)
-    cdef int32_t block[BLOCK]
     with nogil:
-        while start < n:
-            count = min(n - start, <Py_ssize_t>BLOCK)
-            if size == 4:
-                each(values + start * itemsize, <int32_t*>c + start, count, rows, start % t.period)
-            else:
-                each(values + start * itemsize, block, count, rows, start % t.period)
-                narrow(block, c + start * size, size, count)
-            start += count
+        make_each(each, rows, t, values, itemsize, c, size, 0, n)
 
 
-cdef object run_scales(const Maker* m, Pick pick, Each each, Scales* s, int itemsize, cnp.ndarray x, cnp.ndarray out):
-    """The same of contiguous arrays: another scale, a number of `itemsize` bytes, for each channel."""
+cdef object run_scales(const Maker* m, Pick pick, const Maker* in_turns, Scales* s, int itemsize, cnp.ndarray x,
+                       cnp.ndarray out):
+    """The same of contiguous arrays: another scale, a number of `itemsize` bytes, for each channel.
+
+    `m` makes codes of one channel. `in_turns` makes them of `s`, from the beginning of a period on.
+    """
+    cdef int size = code_size(out)
+    cdef bint is_signed = cnp.PyArray_ISSIGNED(out)
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(x)
+    cdef const char* values = cnp.PyArray_BYTES(x)
+    cdef char* c = cnp.PyArray_BYTES(out)
     cdef bytearray _memory
     if are_long(s.turns):
         run_channels(m, pick, s, s.turns, x, out)
         return
-    if s.of_elements is NULL and s.turns.inner == 1 and cnp.PyArray_SIZE(x) == s.turns.count:
+    if s.of_elements is NULL and s.turns.inner == 1 and n == s.turns.count:
         s.of_elements = s.of_channels
     elif s.of_elements is NULL:
         _memory = spread(s, itemsize)
-    run_each(each, s, s.turns, x, out)
+    with nogil:
+        make(in_turns, values, c, size, is_signed, n)
 
 
 cdef bytearray spread(Scales* s, int itemsize):

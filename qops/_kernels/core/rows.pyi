@@ -3,10 +3,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.core.maker import KeptMaker
+
 Row = dict[str, Any]
 SPLITS: tuple[str, ...]
 
 class Codes:
+    def kept(self) -> KeptMaker: ...
     def __call__(self, x: NDArray[Any], out: NDArray[Any]) -> None: ...
 
 class IntegerCodes(Codes):

@@ -10,13 +10,13 @@ from libc.stdint cimport int64_t
 from qops._kernels.core.checks import dtype_names
 
 from qops._kernels.core.checks cimport output
-from qops._kernels.core.double_stage cimport DoubleRow, double_stage
+from qops._kernels.core.double_stage cimport DoubleRow, double_maker, double_stage, double_turns
 from qops._kernels.core.float_stage cimport FUSED, OVER, TIMES, FloatRow, float_channels, float_row, float_stage
-from qops._kernels.core.float_stage cimport float_maker, float_stage_unless_nan
+from qops._kernels.core.float_stage cimport float_maker, float_stage_unless_nan, float_turns
 from qops._kernels.core.integer_stage cimport SHIFTS, Channels, IntegerRow, OwnRows, integer_channels, integer_own
 from qops._kernels.core.integer_stage cimport integer_maker, integer_row, integer_rows, integer_stage, put_together
 from qops._kernels.core.integer_stage cimport shift_by
-from qops._kernels.core.maker cimport Maker, Scales, are_few, scales_of, turns
+from qops._kernels.core.maker cimport KeptMaker, Maker, Scales, are_few, scales_of, spread, turns
 from qops._kernels.core.range cimport holds_nan
 from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
 
@@ -109,11 +109,17 @@ cdef int take_channels(Py_ssize_t count, cnp.ndarray x, cnp.ndarray out) except 
 cdef class Codes:
     """A stage with its numbers, made once: `codes(x, out)` sets out to the codes of accumulators or values."""
 
+    def kept(self):
+        """Its loops alone, of int32 accumulators, for many calls; with several scales those of whole turns."""
+        cdef KeptMaker made = KeptMaker()
+        made.maker, made.memory = self.maker(cnp.NPY_INT32), self
+        return made
+
     cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
         raise NotImplementedError
 
     cdef Maker maker(self, int typenum):
-        """The loops alone, of values of this dtype, which use this object's numbers; of one scale."""
+        """The loops alone, of values of this dtype, which use this object's numbers."""
         raise NotImplementedError
 
     def __call__(self, cnp.ndarray x, cnp.ndarray out):
@@ -231,9 +237,11 @@ cdef class FloatCodes(Codes):
             self.memory = scales_of(&self.channels, scales, turns(cnp.PyArray_SIZE(scales), inner))
 
     cdef Maker maker(self, int typenum):
-        if self.scales is not None and cnp.PyArray_SIZE(self.scales) != 1:
-            raise TypeError("of values with one scale")
-        return float_maker(typenum == cnp.NPY_FLOAT32, &self.row)
+        if self.scales is None or cnp.PyArray_SIZE(self.scales) == 1:
+            return float_maker(typenum == cnp.NPY_FLOAT32, &self.row)
+        self.memory = spread(&self.channels, sizeof(float)) if self.memory is None else self.memory
+        self.channels.row = &self.row
+        return float_turns(typenum == cnp.NPY_FLOAT32, &self.channels)
 
     cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
         cdef Py_ssize_t count = 1 if self.scales is None else cnp.PyArray_SIZE(self.scales)
@@ -275,6 +283,15 @@ cdef class DoubleCodes(Codes):
         self.row = DoubleRow((<double*>cnp.PyArray_DATA(scales))[0], plus, shift, lowest, highest, NAMES[rounding])
         self.scales = scales
         self.memory = scales_of(&self.channels, scales, turns(cnp.PyArray_SIZE(scales), inner))
+
+    cdef Maker maker(self, int typenum):
+        if typenum != cnp.NPY_INT32:
+            raise TypeError("of int32 accumulators")
+        if cnp.PyArray_SIZE(self.scales) == 1:
+            return double_maker(&self.row)
+        self.memory = spread(&self.channels, sizeof(double)) if self.memory is None else self.memory
+        self.channels.row = &self.row
+        return double_turns(&self.channels)
 
     cdef object fill(self, cnp.ndarray x, cnp.ndarray out):
         take(x, cnp.NPY_INT32, cnp.NPY_INT32)

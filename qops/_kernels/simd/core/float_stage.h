@@ -93,6 +93,27 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_lo
     return i;
 }
 
+/* The same for codes of 8 bits, from the first scale on; vectors of codes may begin anywhere in a period. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop_8)(const int32_t *x, int is_int,
+                                                                                     uint8_t *c, ptrdiff_t n, float_row p,
+                                                                                     const float *each, ptrdiff_t period,
+                                                                                     code_ends ends, qops_rounding rounding,
+                                                                                     int steps, int stream)
+{
+    const ptrdiff_t w = LANES / 4;
+    ptrdiff_t i = 0, at = 0;
+    vec q[4];
+    for (; i + LANES <= n; i += LANES) {
+        for (int j = 0; j < 4; j++) {
+            q[j] = TIER(float_sum)(TIER(float_near)(x + i + j * w, is_int), load_f32(each + at), p, steps, rounding);
+            at += w;
+            at -= at >= period ? period : 0;
+        }
+        store(c + i, narrow_s32_codes(q, ends), stream);
+    }
+    return i;
+}
+
 /* a row without `ends` is cut to 8 bits as C cuts an int32 */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)(const int32_t *x, int is_int, uint8_t *c,
                                                                                 ptrdiff_t n, float_row p, const code_ends *ends,
@@ -153,6 +174,14 @@ TARGET static ptrdiff_t TIER(float_each)(const void *x, int is_int, int32_t *y, 
                   : BY_ROUNDING(TIER(float_each_loop), x, 0, y, n, p, each, period, at);
 }
 
+TARGET static ptrdiff_t TIER(float_each_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, const float *each,
+                                           ptrdiff_t period, code_ends ends, int steps)
+{
+    const int stream = 0;
+    return is_int ? BY_ROUNDING(TIER(float_each_loop_8), x, 1, c, n, p, each, period, ends)
+                  : BY_ROUNDING(TIER(float_each_loop_8), x, 0, c, n, p, each, period, ends);
+}
+
 TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, code_ends ends,
                                             int has_ends, int steps, int stream)
 {
@@ -200,11 +229,20 @@ static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, i
 }
 
 /* the scales of a row for each element may be 0 or below as well */
+static inline int steps_of_each(float_row p, int is_int) { return float_steps(p, is_int) | (is_int ? 0 : FLOAT_CUT); }
+
 static inline ptrdiff_t float_each__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p,
                                          const float *each, ptrdiff_t period, ptrdiff_t at)
 {
-    return RUN_TIER(tier, float_each, x, is_int, y, n, p, each, period, at,
-                    float_steps(p, is_int) | (is_int ? 0 : FLOAT_CUT));
+    return RUN_TIER(tier, float_each, x, is_int, y, n, p, each, period, at, steps_of_each(p, is_int));
+}
+
+static inline ptrdiff_t float_each_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
+                                           float_row p, const float *each, ptrdiff_t period)
+{
+    code_ends ends;
+    return p.wide || !has_float_ends(p, is_signed, &ends)
+               ? 0 : RUN_TIER(tier, float_each_8, x, is_int, c, n, p, each, period, ends, steps_of_each(p, is_int));
 }
 
 static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
