@@ -4,6 +4,10 @@ from libc.string cimport memcpy
 
 import sys
 
+cdef extern from "product/transpose.h" nogil:
+    int TRANSPOSES_16
+    void transpose_16x8(const int8_t *x, Py_ssize_t ldx, int8_t *y, const Py_ssize_t *row)
+
 cdef bint LITTLE = sys.byteorder == "little"
 
 
@@ -30,14 +34,27 @@ cdef void transpose_8(const int8_t *x, Py_ssize_t ldx, int8_t *y, const Py_ssize
         memcpy(y + row[i], &r[i], 8)
 
 
+cdef inline Py_ssize_t after(Py_ssize_t i, Py_ssize_t size, Py_ssize_t n) noexcept nogil:
+    """Where the block of so many of n after that at i begins; the last may share some with the one before it."""
+    return min(i + size, n - size) if i + size < n else n
+
+
 cdef void transpose_bytes(const int8_t *x, Py_ssize_t ldx, Py_ssize_t rows, Py_ssize_t columns, int8_t *y,
                           const Py_ssize_t *row) noexcept nogil:
-    """y[row[j] + i] = x[i][j] for i < rows, j < columns, in blocks of 8 x 8 as far as there are any."""
-    cdef Py_ssize_t whole_rows = rows // 8 * 8 if LITTLE else 0, whole_columns = columns // 8 * 8 if LITTLE else 0
-    cdef Py_ssize_t i, j
-    for i from 0 <= i < whole_rows by 8:
-        for j from 0 <= j < whole_columns by 8:
-            transpose_8(x + i * ldx + j, ldx, y + i, row + j)
-    for i in range(rows):
-        for j in range(whole_columns if i < whole_rows else 0, columns):
-            y[row[j] + i] = x[i * ldx + j]
+    """y[row[j] + i] = x[i][j] for i < rows, j < columns, in blocks if there are enough of both."""
+    cdef Py_ssize_t size = 16 if TRANSPOSES_16 and rows >= 16 else 8 if LITTLE else rows + 1
+    cdef Py_ssize_t i = 0, j
+    if rows < size or columns < 8:
+        for i in range(rows):
+            for j in range(columns):
+                y[row[j] + i] = x[i * ldx + j]
+        return
+    while i < rows:
+        j = 0
+        while j < columns:
+            if size == 16:
+                transpose_16x8(x + i * ldx + j, ldx, y + i, row + j)
+            else:
+                transpose_8(x + i * ldx + j, ldx, y + i, row + j)
+            j = after(j, 8, columns)
+        i = after(i, size, rows)
