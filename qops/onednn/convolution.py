@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.product.convolution import Images, Prepared, convolve
+from qops._kernels.product.finish import Finish
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr, Scales
@@ -141,8 +142,9 @@ def convolution(
     """
     asked = (window, attr, dst_dt, layout, isa, version, num_threads)
     is_bare = bias is dst_in is wq_scale is None
-    for known in weights.kept if is_bare and isinstance(weights, PackedConvolutionWeights) else ():
-        made: NDArray[Any] | None = known(src, asked, out)
+    made: NDArray[Any] | None = None
+    if is_bare and isinstance(weights, PackedConvolutionWeights) and weights.kept:
+        made = weights.kept[0](src, asked, out, weights.weights)
         if made is not None:
             return made
     m = machine(version, isa)
@@ -167,10 +169,11 @@ def convolution(
     codes = None if is_plain else end.codes(way.halved, reference)
     if sums.is_direct and (is_plain or codes is not None):
         images = sums.images(image, sums.src_zp, sums.src_zp)
-        known = Prepared(asked, images, filters.packed(way), filters.weights, codes, dst.typenum, threads)
+        finish = Finish(codes=codes, typenum=dst.typenum)
+        known = Prepared(asked, images, filters.packed(way), finish, num_threads=threads)
         if is_bare and image is src and isinstance(filters, PackedConvolutionWeights):
             filters.kept[:] = (known,)
-        made = known(image, asked, out)
+        made = known(image, asked, out, filters.weights)
         if made is not None:
             return made
     if is_plain:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product.axes import Axis, convolve_axes
+from qops._kernels.core.calls import KnownCalls
+from qops._kernels.product.axes import Axis, Operands
+from qops._kernels.product.convolution import Prepared
+from qops._kernels.product.finish import Finish
 from qops.onnx import _checks as check
-from qops.onnx.requantize import combined_scale, requantize
+from qops.onnx.requantize import combined_scale, stage
 from qops.onnx.window import Attributes, window
 from qops.qtensor import int32
 
 __all__ = ["conv_integer", "qlinear_conv"]
+
+KNOWN_SUMS, KNOWN_CODES = KnownCalls(), KnownCalls()
+"""What calls of `conv_integer`, and of `qlinear_conv`, were prepared with; weights are packed in it."""
 
 
 def conv_integer(
@@ -94,11 +100,16 @@ def conv_integer(
     array([[[[12, 16],
              [24, 28]]]], dtype=int32)
     """
+    given = auto_pad, dilations, group, kernel_shape, pads, strides
+    asked = w, x_zero_point, w_zero_point, num_threads, *given
+    known = KNOWN_SUMS(w, asked)
+    made: NDArray[np.int32] | None = known(x, asked, out) if known else None
+    if made is not None:
+        return made
     x_zero_point, w_zero_point = check.optional(x_zero_point, w_zero_point)
-    given = Attributes(auto_pad, dilations, group, kernel_shape, pads, strides)
-    op = _operands(x, w, x_zero_point, w_zero_point, given, num_threads)
+    op = _operands(x, w, x_zero_point, w_zero_point, Attributes(*given), num_threads)
     check.out(out, np.dtype(np.int32), op.shape, (op.x, op.w, x_zero_point, w_zero_point))
-    return op.channels_first(op.convolved(), out)
+    return op.finished(Finish(op.w_zero), KNOWN_SUMS, asked, out)
 
 
 def qlinear_conv(
@@ -196,8 +207,14 @@ def qlinear_conv(
             [[128, 128, 118],
              [128, 108,  98]]]], dtype=uint8)
     """
-    given = Attributes(auto_pad, dilations, group, kernel_shape, pads, strides)
-    op = _operands(x, w, x_zero_point, w_zero_point, given, num_threads)
+    given = auto_pad, dilations, group, kernel_shape, pads, strides
+    scales = x_scale, x_zero_point, w_scale, w_zero_point, y_scale, y_zero_point
+    asked = w, B, runtime, num_threads, *scales, *given
+    known = KNOWN_CODES(w, asked)
+    made: NDArray[Any] | None = known(x, asked, out) if known else None
+    if made is not None:
+        return made
+    op = _operands(x, w, x_zero_point, w_zero_point, Attributes(*given), num_threads)
     filters = len(op.w)
     y_zero = check.one_value(check.result_zero_point(y_zero_point, op.x.dtype), "y_zero_point")
     first = check.one_value(check.scale(x_scale, "x_scale", ("float32",)), "x_scale")
@@ -211,18 +228,18 @@ def qlinear_conv(
     bias = None if B is None else check.array(B, "B", ("int32",))
     if bias is not None and bias.shape != (filters,):
         raise ValueError(f"B: expected {filters} values, one an output channel, got shape {bias.shape}")
-    scales = x_scale, x_zero_point, w_scale, w_zero_point, y_scale, y_zero_point
     check.out(out, y_zero.dtype, op.shape, (op.x, op.w, bias, *scales))
-    return op.channels_first(requantize(op.convolved(bias), factor, y_zero, runtime), out)
+    codes = stage(factor if filters else factor.dtype.type([1]), y_zero, runtime).kept()
+    return op.finished(Finish(op.w_zero, bias, codes, y_zero.dtype.num), KNOWN_CODES, asked, out)
 
 
-class Operands(NamedTuple):
+class Convolution(NamedTuple):
     """The checked operands of a convolution."""
 
     x: NDArray[Any]
     w: NDArray[Any]
     x_zero: int
-    w_zero: NDArray[Any]
+    w_zero: int | NDArray[Any]
     axes: list[Axis]
     group: int
     num_threads: int
@@ -232,31 +249,26 @@ class Operands(NamedTuple):
         """(N, M, ...), the shape of the result."""
         return (len(self.x), len(self.w), *(axis.positions for axis in self.axes))
 
-    def convolved(self, bias: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
-        """Give ``conv(x - x_zero, w - w_zero) + bias``, with the output channels last."""
-        return convolve_axes(
-            self.x,
-            self.w,
-            self.axes,
-            zeros=(self.x_zero, self.w_zero),
-            bias=bias,
-            groups=self.group,
-            num_threads=self.num_threads,
-        )
-
-    def channels_first(self, y: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
-        """Give images of the result with the channels last as (N, M, ...)."""
-        return check.put(np.moveaxis(y, -1, 1), out)
+    def finished(
+        self, finish: Finish, known: KnownCalls, asked: tuple[Any, ...], out: NDArray[Any] | None
+    ) -> NDArray[Any]:
+        """Give the result, (N, M, ...). Over two axes, what was prepared is `known` to calls that ask the same."""
+        operands = Operands(self.x, self.w, self.axes, self.x_zero, self.group)
+        if len(self.axes) != 2:
+            return check.put(np.moveaxis(operands.convolved(finish, self.num_threads), -1, 1), out)
+        prepared = Prepared(None, *operands.over_two_axes(), finish, num_threads=self.num_threads, planes=True)
+        made = known.keep(prepared, asked[0], asked)(np.asarray(self.x), (), out)
+        return cast("NDArray[Any]", made)
 
 
 def _operands(
     x: ArrayLike, w: ArrayLike, x_zero_point: ArrayLike, w_zero_point: ArrayLike, given: Attributes, num_threads: int
-) -> Operands:
+) -> Convolution:
     threads = int32(num_threads, "num_threads", 1)
     given = given._replace(group=int32(given.group, "group", 1))
     data, filters = check.array(x, "x", check.CODES_8), check.array(w, "w", check.CODES_8)
     axes = window(data, filters, given)
     x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")
     w_zero = check.zero_point(w_zero_point, "w_zero_point", filters.dtype)
-    w_zero = check.channels(w_zero, "w_zero_point", len(filters))
-    return Operands(data, filters, int(x_zero), w_zero, axes, given.group, threads)
+    each = check.channels(w_zero, "w_zero_point", len(filters)).astype(np.int64)
+    return Convolution(data, filters, int(x_zero), each if each.size > 1 else int(each[0]), axes, given.group, threads)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from qops._kernels.core import rows
 from qops.onnx._checks import ends
 
-__all__ = ["combined_scale", "requantize"]
+__all__ = ["combined_scale", "requantize", "stage"]
 
 
 def combined_scale(first: NDArray[Any], second: NDArray[Any], last: NDArray[Any], names: str) -> NDArray[Any]:
@@ -21,23 +21,25 @@ def combined_scale(first: NDArray[Any], second: NDArray[Any], last: NDArray[Any]
     return scale
 
 
-def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> NDArray[Any]:
-    """Give codes of int32 accumulators in C order, of the type of `zero_point`; `scale` broadcasts against them.
+def stage(scales: NDArray[Any], zero_point: NDArray[Any], runtime: str, inner: int = 1) -> rows.Codes:
+    """Give what makes codes of int32 accumulators, of the type of `zero_point`; `inner` neighbours share a scale.
 
     onnx: ``half_even(f64(acc) * scale + zero_point)``, so the sum is rounded.
     ort: ``half_even(f32(f32(acc) * scale)) + zero_point``, so the product is rounded.
     """
-    codes = np.empty(acc.shape, zero_point.dtype)
-    if acc.size == 0:
-        return codes
     (low, high), zero = ends(zero_point), int(zero_point)
-    scales, inner = _repeated(scale, acc.shape)
     if runtime == "onnx":
         factors = scales.astype(np.float64)
-        rows.DoubleCodes(factors, inner, rounding="half_even", lowest=low, highest=high, plus=zero)(acc, codes)
-    else:
-        row = rows.floats(1.0, "half_even", low, high, shift=zero)
-        rows.FloatCodes(row, scales, inner)(acc, codes)
+        return rows.DoubleCodes(factors, inner, rounding="half_even", lowest=low, highest=high, plus=zero)
+    return rows.FloatCodes(rows.floats(1.0, "half_even", low, high, shift=zero), scales, inner)
+
+
+def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> NDArray[Any]:
+    """Give codes of int32 accumulators in C order by their `stage`; `scale` broadcasts against them."""
+    codes = np.empty(acc.shape, zero_point.dtype)
+    if acc.size:
+        scales, inner = _repeated(scale, acc.shape)
+        stage(scales, zero_point, runtime, inner)(acc, codes)
     return codes
 
 

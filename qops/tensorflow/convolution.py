@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.convolution import Images, convolve, convolve_in_zeros
+from qops._kernels.product.finish import Finish
 from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops._kernels.tensorflow.window import four
 from qops.qtensor import QTensor, TensorLike, into, put, tensor
@@ -114,7 +115,7 @@ def quantized_conv2d(
     if zero < 0:
         sums = convolve_in_zeros(seen, weights, zero, w_zero, window)
     else:
-        sums = convolve(Images(seen, window, zero & 255, zero), weights, place, w_zero_point=w_zero)
+        sums = convolve(Images(seen, window, zero & 255, zero), weights, place, Finish(w_zero))
     return tensor(put(sums, out), -top, top)
 
 

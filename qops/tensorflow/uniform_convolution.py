@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product.axes import Axis, convolve_axes, padding_code
+from qops._kernels.product.axes import Axis, Operands, padding_code
+from qops._kernels.product.finish import Finish
 from qops.qtensor import S32, check_out, int32, integer
 from qops.tensorflow._checks import codes_of, one_of, shape_text
 from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
@@ -274,13 +275,8 @@ def _sums(
     batches, features = groups
 
     def of(data: NDArray[np.int8], filters: NDArray[np.int8], w_zero_point: Any, count: int) -> NDArray[np.int32]:
-        return convolve_axes(
-            data,
-            filters,
-            axes,
-            zeros=(affines[0].zero_points[0], w_zero_point),
-            groups=count,
-        )
+        operands = Operands(data, filters, axes, affines[0].zero_points[0], count)
+        return operands.convolved(Finish(w_zero_point))
 
     if batches == 1:
         return of(x, w, own, features)

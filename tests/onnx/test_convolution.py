@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference_onnx as twin
-from ops import same
+from ops import on_every_tier, same
 
 from qops import onnx
 
@@ -47,16 +47,17 @@ def test_conv_integer_is_its_twin(rng, window, x_type, w_type):
         assert want.any() or not want.size
 
 
-@pytest.mark.parametrize("runtime", ["onnx", "ort"])
-@pytest.mark.parametrize("per", ["tensor", "channel"])
-@pytest.mark.parametrize("window", ["1-D, all", "2-D, pads and strides", "2-D, groups", "same upper", "3-D"])
-def test_qlinear_conv_is_its_twin(rng, window, per, runtime):
+def quantized(rng, window, per, x_type, w_type, runtime):
+    """Arguments of a qlinear_conv whose codes fill their range, and its result by the twin."""
     x_shape, w_shape, attributes = WINDOWS[window]
     filters = w_shape[0]
-    x_type, w_type = (np.uint8, np.int8) if per == "tensor" else (np.uint8, np.uint8)
     x, w, bias = codes(rng, x_shape, x_type), codes(rng, w_shape, w_type), codes(rng, (filters,), np.int16)
     shape = (filters,) if per == "channel" else ()
-    zx, zw, zy = codes(rng, (), x_type), codes(rng, shape, w_type), x_type(rng.integers(60, 200))
+    zx, zw, zy = (
+        codes(rng, (), x_type),
+        codes(rng, shape, w_type),
+        x_type(rng.integers(100, 160) + np.iinfo(x_type).min),
+    )
     acc = twin.conv(x, w, zx, zw, **attributes) + bias.reshape(-1, *(1,) * (x.ndim - 2))
     sx, sw = np.float32(0.3), np.float32(2.0 ** rng.integers(-4, 1, shape) * rng.choice([1, 1.1], shape))
     sy = np.float32(sx * np.mean(sw) * np.abs(acc).mean() / 50)
@@ -64,9 +65,44 @@ def test_qlinear_conv_is_its_twin(rng, window, per, runtime):
     for index in np.ndindex(acc.shape):
         scale = sw[index[1]] if per == "channel" else sw
         want[index] = twin.requantized(int(acc[index]), sx, scale, sy, int(zy), x_type, runtime)
-    got = onnx.qlinear_conv(x, sx, zx, w, sw, zw, sy, zy, bias.astype(np.int32), **attributes, runtime=runtime)
+    given = (x, sx, zx, w, sw, zw, sy, zy, bias.astype(np.int32))
+    return given, {**attributes, "runtime": runtime}, want
+
+
+def in_any_order(shape, dtype):
+    """Results in C order, with the channels last, and with room between all elements."""
+    yield np.zeros(shape, dtype)
+    yield np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), dtype), -1, 1)
+    yield np.zeros([2 * size for size in shape], dtype)[tuple(slice(None, None, 2) for _ in shape)]
+
+
+RUN = [(window, runtime) for window in WINDOWS for runtime in ("onnx", "ort")]
+RUN = [one for one in RUN if one[0] != "2-D, no images" and one != ("same, dilated", "ort")]  # which ort refuses
+
+
+@pytest.mark.parametrize("per", ["tensor", "channel"])
+@pytest.mark.parametrize(("x_type", "w_type"), [(np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)])
+@pytest.mark.parametrize(("window", "runtime"), RUN)
+def test_qlinear_conv_is_its_twin(rng, window, x_type, w_type, per, runtime):
+    given, how, want = quantized(rng, window, per, x_type, w_type, runtime)
+    got = onnx.qlinear_conv(*given, **how)
     same(got, want)
-    assert np.unique(want).size > 10
+    assert got.flags.c_contiguous
+    assert np.unique(want).size > 2
+    for out in in_any_order(want.shape, x_type):
+        assert onnx.qlinear_conv(*given, **how, num_threads=2, out=out) is out
+        same(out, want)
+
+
+@pytest.mark.parametrize("runtime", ["onnx", "ort"])
+def test_qlinear_conv_on_every_tier(rng, runtime):
+    """Channels that fill lanes, and more; planes that are longer than a block, and shorter."""
+    for groups, shape, size in ((1, (70, 8, 3, 3), 9), (64, (64, 1, 3, 3), 21), (2, (10, 35, 1, 1), 40)):
+        x, w = codes(rng, (2, shape[1] * groups, size, size), np.uint8), codes(rng, shape, np.int8)
+        scales, bias = rng.uniform(1e-4, 3e-4, shape[0]).astype(np.float32), codes(rng, (shape[0],), np.int16)
+        given = (x, 1.0, 77, w, scales * (np.float32(100 / w[0].size ** 0.5)), 0, 1.0, 131, bias.astype(np.int32))
+        same_on_every_tier = on_every_tier(onnx.qlinear_conv, *given, group=groups, pads=[1, 0, 1, 2], runtime=runtime)
+        assert np.unique(same_on_every_tier).size > 100
 
 
 @pytest.mark.parametrize("runtime", ["onnx", "ort"])
@@ -100,6 +136,12 @@ def test_a_type_of_its_own_for_the_result():
     got = onnx.qlinear_conv(x, 1.0, 150, w, 1.0, 0, 1.0, np.int8(-3))
     same(got, np.int8([[[47, -53]]]))
     same(onnx.qlinear_conv(x, 1.0, 0, w, 1.0, 0, 1.0, 0), x)
+
+
+def test_no_filters_give_no_codes():
+    x, w, scales = np.ones((1, 2, 3, 3), np.uint8), np.ones((0, 2, 2, 2), np.int8), np.float32([])
+    for scale in (1.0, scales):
+        assert onnx.qlinear_conv(x, 1.0, 0, w, scale, 0, 1.0, 0).shape == (1, 0, 2, 2)
 
 
 def test_threads_and_layouts_change_nothing(rng):

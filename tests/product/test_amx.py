@@ -16,6 +16,7 @@ from ops import on_every_tier
 import qops
 from qops._kernels.core import tiers as isa
 from qops._kernels.product.convolution import Images, convolve
+from qops._kernels.product.finish import Finish
 from qops._kernels.product.gemm import product
 from qops._kernels.product.packed import pack_b
 from qops._kernels.product.weights import pack_weights
@@ -118,8 +119,8 @@ def test_convolution(rng, x_type, w_type, channels):
     x, w = codes(rng, x_type, (2, 5, 37, channels)), codes(rng, w_type, (21, channels, 3, 2))
     for window, pad in ((Window(), 0), (Window((1, 2), (2, 1), ((1, 2), (3, 0))), 5)):
         for weights in (w, pack_weights(w)):
-            got = convolve(Images(x, window, pad, 3), weights, w_zero_point=-2)
-            want = on_every_tier(convolve, Images(x, window, pad, 3), w, w_zero_point=-2)
+            got = convolve(Images(x, window, pad, 3), weights, None, Finish(-2))
+            want = on_every_tier(convolve, Images(x, window, pad, 3), w, None, Finish(-2))
             assert np.array_equal(got, want)
 
 

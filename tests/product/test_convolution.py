@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 from product_models import convolution_model, extreme, uniform
 
+from qops._kernels.core import rows
 from qops._kernels.product.convolution import Images
 from qops._kernels.product.convolution import convolve as convolve_images
+from qops._kernels.product.finish import Finish
 from qops._kernels.product.weights import pack_weights
 from qops._kernels.product.window import Window
 
 DENSE = Window()
 
 
-def convolve(x, w, out=None, *, window=DENSE, pad_value=0, zero_point=0, **how):
-    return convolve_images(Images(x, window, pad_value, zero_point), w, out, **how)
+def convolve(x, w, out=None, *, window=DENSE, pad_value=0, zero_point=0, num_threads=1, **finish):
+    return convolve_images(Images(x, window, pad_value, zero_point), w, out, Finish(**finish), num_threads=num_threads)
 
 
 @pytest.fixture
@@ -39,12 +41,13 @@ CONVOLUTIONS = [  # ic, oc of a group, groups, height, width, kh, kw, stride, di
 ]
 
 
-def orders(shape):
-    """Results that lie in memory as NHWC, as NCHW, and apart."""
+def orders(shape, dtype=np.int32):
+    """Results that lie in memory as NHWC, as NCHW, as NCHW in rows with room between them, and apart."""
     n, h, w, c = shape
-    yield np.zeros(shape, np.int32)
-    yield np.zeros((n, c, h, w), np.int32).transpose(0, 2, 3, 1)
-    yield np.zeros((n, 3 * h, w + 1, c + 2), np.int32)[:, ::3, 1:, :c]
+    yield np.zeros(shape, dtype)
+    yield np.zeros((n, c, h, w), dtype).transpose(0, 2, 3, 1)
+    yield np.zeros((n, c, h, w + 3), dtype).transpose(0, 2, 3, 1)[:, :, :w]
+    yield np.zeros((n, 3 * h, w + 1, c + 2), dtype)[:, ::3, 1:, :c]
 
 
 @pytest.mark.parametrize("case", CONVOLUTIONS, ids=str)
@@ -122,6 +125,34 @@ def test_offsets_of_each_output_channel(rng, w_type):
         want = model_less_offsets(x, w, window, 100, 7, each.reshape(-1, 1, 1, 1), groups)
         how = {"window": Window(*window), "pad_value": 100, "zero_point": 7}
         np.testing.assert_array_equal(convolve(x, pack_weights(w, groups=groups), w_zero_point=each, **how), want)
+
+
+@pytest.mark.parametrize("kind", ["float", "double"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int32])
+def test_codes_are_those_of_the_sums_wherever_they_lie(tier, rng, kind, dtype):
+    """A scale for all channels or one for each, whose turns are longer than a block of lanes, or shorter."""
+    window, info = ((1, 2), (2, 1), ((2, 2), (1, 3))), np.iinfo(dtype)
+    shapes = (1, (20, 6, 3, 2)), (2, (34, 3, 3, 2)), (6, (6, 1, 3, 2)), (1, (1100, 6, 1, 1)), (1, (1, 6, 2, 2))
+    for groups, shape in shapes:
+        x, w = extreme(rng, (2, 5, 25, 6), np.uint8), uniform(rng, shape, np.int8)
+        w_zero = rng.integers(-9, 9, shape[0])
+        bias = rng.integers(-9999, 9999, shape[0]).astype(np.int32)
+        how = {"window": Window(*window), "pad_value": 100, "zero_point": 100, "w_zero_point": w_zero, "bias": bias}
+        packed = pack_weights(w, groups=groups)
+        sums = convolve(x, packed, **how)
+        for count in {1, shape[0]}:
+            scales = rng.uniform(0.5, 2, count) * (0.4 * min(float(info.max), 1e6) / np.abs(sums).max())
+            if kind == "float":
+                row = rows.floats(1.0, "half_even", info.min, info.max, shift=3.0)
+                made = rows.FloatCodes(row, scales.astype(np.float32))
+            else:
+                made = rows.DoubleCodes(scales, rounding="half_even", lowest=info.min, highest=info.max, plus=3.0)
+            want = np.empty(sums.shape, dtype)
+            made(sums, want)
+            assert len(np.unique(want)) > 20
+            for out in orders(sums.shape, dtype):
+                convolve(x, packed, out, codes=made.kept(), typenum=np.dtype(dtype).num, num_threads=2, **how)
+                np.testing.assert_array_equal(out, want)
 
 
 def test_convolution_in_blocks(tier, rng):

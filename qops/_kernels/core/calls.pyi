@@ -1,9 +1,11 @@
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
 from qops._kernels.core.pair_stage import PairCodes
 from qops._kernels.core.rows import Codes, FloatCodes
+
+Made = TypeVar("Made")
 
 class KnownCodes:
     def keep(
@@ -67,3 +69,7 @@ class KnownPairs:
         y_scale: object,
         y_zero: object,
     ) -> NDArray[Any] | None: ...
+
+class KnownCalls:
+    def keep(self, made: Made, array: NDArray[Any], arguments: tuple[object, ...]) -> Made: ...
+    def __call__(self, array: object, arguments: tuple[object, ...]) -> Any: ...

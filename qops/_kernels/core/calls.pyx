@@ -2,14 +2,17 @@
 
 A loop is kept by what it was made of: the name of a rule, Python's own floats and integers, the bytes of scales, types
 of codes. None of these can change. The first call with some numbers, and calls with other objects, find nothing here.
+What is made of larger arrays is kept with copies of them, which are compared.
 """
 
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.string cimport memcmp
 
 from qops._kernels.core.checks cimport output
 from qops._kernels.core.pair_stage cimport PairCodes
 from qops._kernels.core.rows cimport Codes
+from qops._kernels.core.tiers cimport tier
 
 import numpy as np
 
@@ -164,6 +167,80 @@ cdef class KnownPairs:
         made = output(out, cnp.PyArray_TYPE(x), x, y)
         run.fill(x, y, made)
         return made
+
+
+cdef enum:
+    MOST_BYTES = 1 << 26  # of arrays whose copies are kept
+
+
+cdef object copied(x):
+    """What stands for an argument, whatever becomes of it; NotImplemented for what is no number, word or array."""
+    if x is None or type(x) is int or type(x) is float or type(x) is str or isinstance(x, np.generic):
+        return x
+    if type(x) is list or type(x) is tuple:
+        return type(x)(x) if all(type(value) is int for value in x) else NotImplemented
+    if cnp.PyArray_CheckExact(x) and PyArray_ISCARRAY_RO(x) and cnp.PyArray_NBYTES(x) <= MOST_BYTES // 4:
+        return cnp.PyArray_NewCopy(x, cnp.NPY_CORDER)
+    return NotImplemented
+
+
+cdef bint is_copied(x, copy) except -1:
+    """Whether an argument is what was copied: of the same type, and each bit the same."""
+    cdef cnp.ndarray a, b
+    if type(x) is not type(copy):
+        return False
+    if cnp.PyArray_CheckExact(x):
+        a, b = x, copy
+        return (cnp.PyArray_TYPE(a) == cnp.PyArray_TYPE(b) and PyArray_SAMESHAPE(a, b) and PyArray_ISCARRAY_RO(a)
+                and memcmp(cnp.PyArray_BYTES(a), cnp.PyArray_BYTES(b), cnp.PyArray_NBYTES(a)) == 0)
+    if type(x) is list or type(x) is tuple:
+        return x == copy and all(type(value) is int for value in x)
+    if type(x) is float:
+        return x == copy and x != 0  # of 0 there are two
+    if isinstance(x, np.generic):
+        return x is copy or x.tobytes() == copy.tobytes()
+    return x == copy
+
+
+cdef class KnownCalls:
+    """What was made of the arguments of calls, kept by an array among them.
+
+    The array, and all that may have changed since, is compared with copies. No more than MOST_BYTES are copied. What is
+    made on one tier, such as weights packed for its loops, is not for another.
+    """
+
+    cdef dict known
+    cdef Py_ssize_t copies  # bytes
+
+    def __init__(self):
+        self.known, self.copies = {}, 0
+
+    def keep(self, made, array, tuple arguments):
+        """Keep `made`, which holds none of the arguments, and return it; only if all are numbers, words or arrays."""
+        cdef tuple copies = tuple([copied(x) for x in arguments])
+        cdef Py_ssize_t size = sum([cnp.PyArray_NBYTES(x) for x in copies if cnp.PyArray_Check(x)])
+        if NotImplemented in [x for x in copies if not cnp.PyArray_Check(x)]:
+            return made
+        if self.copies + size > MOST_BYTES:
+            self.known.clear()
+            self.copies = 0
+        self.copies += size
+        keep(self.known, id(array), (tier(), copies, made))
+        return made
+
+    def __call__(self, array, tuple arguments not None):
+        """What was made of the same arguments; None if nothing is known."""
+        cdef tuple kept = <tuple>self.known.get(id(array)), copies
+        cdef Py_ssize_t i
+        if kept is None or kept[0] != tier():
+            return None
+        copies = kept[1]
+        if len(arguments) != len(copies):
+            return None
+        for i in range(len(copies)):
+            if not is_copied(arguments[i], copies[i]):
+                return None
+        return kept[2]
 
 
 cdef tuple pairs_key(cnp.ndarray a, rule, a_scale, a_zero, b_scale, b_zero, y_scale, y_zero):

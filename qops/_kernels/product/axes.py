@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.convolution import Images, convolve
-from qops._kernels.product.weights import pack_weights
+from qops._kernels.product.finish import Finish
+from qops._kernels.product.weights import PackedWeights, pack_weights
 from qops._kernels.product.window import Window
 
 
@@ -27,25 +28,30 @@ def padding_code(zero_point: int, x: NDArray[Any]) -> int:
     return int(np.array(zero_point).astype(x.dtype))
 
 
-def convolve_axes(
-    x: NDArray[Any],
-    w: NDArray[Any],
-    axes: list[Axis],
-    *,
-    zeros: tuple[int, int | NDArray[Any]],
-    bias: NDArray[np.int32] | None = None,
-    groups: int = 1,
-    num_threads: int = 1,
-) -> NDArray[np.int32]:
-    """Convolve (N, C, ...) with (OC, C / groups, ...) as `convolve` does: (N, ..., OC). `zeros` are of x and of w."""
-    pad_value = padding_code(zeros[0], x)
-    images, taps, (down, across) = _to_two_axes(x, w, axes, pad_value)
-    pads = (down.before, down.after), (across.before, across.after)
-    window = Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
-    seen = Images(images.transpose(0, 2, 3, 1), window, pad_value, zeros[0])
-    packed = pack_weights(taps, groups=groups)
-    sums = convolve(seen, packed, w_zero_point=zeros[1], bias=bias, num_threads=num_threads)
-    return sums.reshape(len(x), *(axis.positions for axis in axes), len(w))
+class Operands(NamedTuple):
+    """Images (N, C, ...) and filters (OC, C / groups, ...), and how the filters move."""
+
+    x: NDArray[Any]
+    w: NDArray[Any]
+    axes: list[Axis]
+    zero_point: int
+    """What is subtracted from x, and from its padding, which holds that too."""
+    groups: int = 1
+
+    def over_two_axes(self) -> tuple[Images, PackedWeights]:
+        """Give what `convolve` takes."""
+        pad_value = padding_code(self.zero_point, self.x)
+        images, taps, (down, across) = _to_two_axes(self.x, self.w, self.axes, pad_value)
+        pads = (down.before, down.after), (across.before, across.after)
+        window = Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
+        seen = Images(images.transpose(0, 2, 3, 1), window, pad_value, self.zero_point)
+        return seen, pack_weights(taps, groups=self.groups)
+
+    def convolved(self, finish: Finish, num_threads: int = 1) -> NDArray[Any]:
+        """Convolve as `convolve` does: (N, ..., OC)."""
+        images, packed = self.over_two_axes()
+        made = convolve(images, packed, None, finish, num_threads=num_threads)
+        return made.reshape(len(self.x), *(axis.positions for axis in self.axes), len(self.w))
 
 
 def _to_two_axes(

@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core.maker import KeptMaker
+from qops._kernels.product.finish import Finish
 from qops._kernels.product.weights import PackedWeights
 from qops._kernels.product.window import Window
 
@@ -13,12 +13,11 @@ class Images:
 def convolve(
     images: Images,
     w: NDArray[Any] | PackedWeights,
-    out: NDArray[np.int32] | None = None,
+    out: NDArray[Any] | None = None,
+    finish: Finish = ...,
     *,
-    w_zero_point: int | NDArray[Any] = 0,
-    bias: NDArray[np.int32] | None = None,
     num_threads: int = 1,
-) -> NDArray[np.int32]: ...
+) -> NDArray[Any]: ...
 def convolve_in_zeros(
     x: NDArray[Any],
     w: NDArray[Any] | PackedWeights,
@@ -31,12 +30,18 @@ def convolve_in_zeros(
 class Prepared:
     def __init__(
         self,
-        asked: tuple[Any, ...],
+        asked: tuple[Any, ...] | None,
         first: Images,
         packed: PackedWeights,
-        weights: NDArray[Any],
-        codes: KeptMaker | None,
-        typenum: int,
-        num_threads: int,
+        finish: Finish,
+        *,
+        num_threads: int = 1,
+        planes: bool = False,
     ) -> None: ...
-    def __call__(self, src: NDArray[Any], asked: tuple[Any, ...], out: NDArray[Any] | None) -> NDArray[Any] | None: ...
+    def __call__(
+        self,
+        src: object,
+        asked: tuple[Any, ...],
+        out: NDArray[Any] | None,
+        weights: NDArray[Any] | None = None,
+    ) -> NDArray[Any] | None: ...

@@ -16,10 +16,11 @@ from qops._kernels.core.codes cimport CodeType, code_type
 from qops._kernels.core.maker cimport KeptMaker, code_size
 from qops._kernels.core.rounding cimport wrap_s32
 from qops._kernels.core.walk cimport at_a_line
+from qops._kernels.product.finish cimport Finish
 from qops._kernels.product.image cimport Image
-from qops._kernels.product.offsets cimport row_sums, subtract_terms
+from qops._kernels.product.offsets cimport row_sums
 from qops._kernels.product.rows cimport Convolution, run_convolution
-from qops._kernels.product.tile cimport SHIFT, SHIFTED, quads_of, shifts, takes_amx
+from qops._kernels.product.tile cimport SHIFTED, quads_of, shifts, takes_amx
 from qops._kernels.product.weights cimport PackedWeights
 from qops._kernels.product.window cimport Window
 
@@ -31,6 +32,7 @@ from qops._kernels.product.weights import pack_weights
 cnp.import_array()
 
 cdef Window DENSE = Window()
+cdef Finish SUMS = Finish()
 
 
 @cython.final
@@ -84,37 +86,34 @@ cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cn
 cdef set_result(Convolution *p, KeptMaker codes, cnp.ndarray y):
     """Set where the sums go, or the codes that are made of them."""
     p.maker = NULL if codes is None else &codes.maker
-    if codes is not None:
-        p.codes, p.code_size, p.code_signed = cnp.PyArray_BYTES(y), code_size(y), cnp.PyArray_ISSIGNED(y)
-        return
-    p.y = <int32_t *>cnp.PyArray_DATA(y)
-    p.y_image, p.y_row = cnp.PyArray_STRIDE(y, 0) // 4, cnp.PyArray_STRIDE(y, 1) // 4
-    p.y_column, p.y_channel = cnp.PyArray_STRIDE(y, 2) // 4, cnp.PyArray_STRIDE(y, 3) // 4
+    p.y, p.y_size, p.y_signed = cnp.PyArray_BYTES(y), code_size(y), cnp.PyArray_ISSIGNED(y)
+    p.y_image, p.y_row = cnp.PyArray_STRIDE(y, 0), cnp.PyArray_STRIDE(y, 1)
+    p.y_column, p.y_channel = cnp.PyArray_STRIDE(y, 2), cnp.PyArray_STRIDE(y, 3)
     p.y_elsewhere = not cnp.PyArray_IS_C_CONTIGUOUS(y)
 
 
-def convolve(Images images not None, w, out=None, *, w_zero_point=0, bias=None, Py_ssize_t num_threads=1):
-    """Convolve images with w - w_zero_point and add bias, into int32 in any order in memory.
+cdef tuple set_zeros(Convolution *p, cnp.ndarray zeros, windows):
+    """Set what is taken off for weights that are too high, in memory that is returned."""
+    cdef cnp.ndarray nothing, sums
+    p.zeros = NULL
+    if zeros is None:
+        return None
+    nothing, sums = np.zeros(p.oc, np.uint32), np.ascontiguousarray(windows, np.int32)
+    p.zeros, p.nothing = <const uint32_t *>cnp.PyArray_DATA(zeros), <const uint32_t *>cnp.PyArray_DATA(nothing)
+    p.windows = <const uint32_t *>cnp.PyArray_DATA(sums)
+    return zeros, nothing, sums
 
-    w: int8 or uint8, or what ``pack_weights`` made of it, which knows the groups and whether products saturate.
-    w_zero_point: one number, or one for each output channel. bias: int32, one for each output channel. The result has
-    the same bits for any ``num_threads``.
+
+def convolve(Images images not None, w, out=None, Finish finish not None=SUMS, *, Py_ssize_t num_threads=1):
+    """Convolve images with weights, in any order in memory, and finish the sums.
+
+    w: int8 or uint8, or what ``pack_weights`` made of it, which knows the groups and whether products saturate. The
+    result has the same bits for any ``num_threads``.
     """
     cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
-    cdef cnp.ndarray y, added = None
     if num_threads < 1:
         raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
-    if bias is not None:
-        added = array(bias, "bias", cnp.NPY_INT32)
-        if (<object>added).shape != packed.shape[:1]:
-            raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>added).shape}")
-    y = convolved(images, packed, out, None, cnp.NPY_INT32, num_threads)
-    if packed.is_shifted or type(w_zero_point) is not int or w_zero_point != 0:
-        take_off_zeros(y, np.asarray(w_zero_point, np.int64) - (SHIFT if packed.is_shifted else 0),
-                       window_sums(images, packed))
-    if added is not None:
-        np.add(y, added, out=y)
-    return y
+    return convolved(images, packed, out, finish, num_threads)
 
 
 def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out=None):
@@ -125,10 +124,11 @@ def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out
     """
     cdef const CodeType* row = code_type(x)
     cdef int64_t code = min(max(zero, row.lowest), row.highest)
-    sums = convolve(Images(x, window, code, code), w, out, w_zero_point=w_zero)
+    cdef Finish finish = Finish(w_zero)
+    sums = convolve(Images(x, window, code, code), w, out, finish)
     if zero != code:
         ones = np.ones((1, *(<object>x).shape[1:]), np.uint8)
-        rest = np.int64(zero - code) * convolve(Images(ones, window), w, w_zero_point=w_zero)
+        rest = np.int64(zero - code) * convolve(Images(ones, window), w, None, finish)
         sums -= rest.astype(np.int32)
     return sums
 
@@ -143,22 +143,10 @@ cdef window_sums(Images images, PackedWeights packed):
     return sums + wrap_s32(<int64_t>channels * (padding - images.zero_point) * packed.shape[2] * packed.shape[3])
 
 
-cdef object take_off_zeros(cnp.ndarray y, w_zeros, sums):
-    """y -= w_zeros * sums of windows, with one zero for all weights or one for each output channel."""
-    cdef Py_ssize_t groups = sums.shape[3], channels = cnp.PyArray_DIM(y, 3)
-    if groups == 1 and cnp.PyArray_IS_C_CONTIGUOUS(y):
-        rows = (<object>y).reshape(sums.size, channels)
-        subtract_terms(rows, np.zeros(channels, np.int32), 0, sums.reshape(-1), w_zeros, 0)
-    else:
-        sums = np.repeat(sums, channels // groups, 3) if groups > 1 else sums
-        np.subtract(y, sums * w_zeros.astype(np.int32), out=y)
-
-
-cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, KeptMaker codes, int typenum,
-                           Py_ssize_t num_threads):
-    """Convolve with packed weights, into `out` if there is one, which is in C order if it takes codes."""
+cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish finish, Py_ssize_t num_threads):
+    """Convolve with packed weights, into `out` if there is one."""
     cdef Convolution p
-    cdef cnp.ndarray x = images.x, y
+    cdef cnp.ndarray x = images.x, y, zeros, starts
     cdef Py_ssize_t quads
     cdef bint is_shifted
     set_image(&p.image, images)
@@ -174,9 +162,14 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, KeptMaker c
     p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.kh * p.kw, quads, True)
     is_shifted = p.image.x_signed and shifts(p.kernel, p.amx and p.image.in_place)
     p.times = <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>images.zero_point)
-    y = result(out, typenum, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
-    set_result(&p, codes, y)
-    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, codes, y))
+    starts = finish.starts(&p, packed)
+    if starts is not None:
+        p.times, p.sums = 1, <const int32_t *>cnp.PyArray_DATA(starts)
+    y = result(out, finish.typenum, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
+    set_result(&p, finish.codes, y)
+    zeros = finish.zeros(packed)
+    taken_off = set_zeros(&p, zeros, None if zeros is None else window_sums(images, packed))
+    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, finish, starts, taken_off, y))
     return y
 
 
@@ -214,27 +207,26 @@ cdef class Prepared:
     """A convolution of images NCHW with packed weights, checked once for all calls that are like the first.
 
     `first` has the images of the first call, whose type and shape the others' have too; `asked` are objects that other
-    calls bring as well. `codes` makes codes of the dtype `typenum` of the sums; if it is None the result is the sums.
-    `out` must be apart from the `weights` that were packed.
+    calls bring as well, or None if the caller compares them. New results are `planes`, NCHW in memory too, or NHWC.
     """
     cdef PackedWeights packed
     cdef Window window
-    cdef KeptMaker codes
-    cdef cnp.ndarray weights
+    cdef Finish finish
     cdef tuple asked
     cdef Py_ssize_t pad_value, num_threads
     cdef int32_t zero_point
-    cdef int src_typenum, typenum
+    cdef int src_typenum
+    cdef bint planes
     cdef cnp.npy_intp[4] src_shape
     cdef cnp.npy_intp[4] shape
 
-    def __init__(self, tuple asked, Images first not None, PackedWeights packed not None, cnp.ndarray weights not None,
-                 KeptMaker codes, int typenum, Py_ssize_t num_threads):
+    def __init__(self, tuple asked, Images first not None, PackedWeights packed not None, Finish finish not None, *,
+                 Py_ssize_t num_threads=1, bint planes=False):
         cdef cnp.ndarray x = first.x
         cdef Py_ssize_t oh, ow
-        self.asked, self.packed, self.window, self.weights, self.codes = asked, packed, first.window, weights, codes
+        self.asked, self.packed, self.window, self.finish, self.planes = asked, packed, first.window, finish, planes
         self.pad_value, self.zero_point = first.pad_value, first.zero_point
-        self.typenum, self.num_threads, self.src_typenum = typenum, num_threads, cnp.PyArray_TYPE(x)
+        self.num_threads, self.src_typenum = num_threads, cnp.PyArray_TYPE(x)
         self.src_shape = [x.shape[0], x.shape[3], x.shape[1], x.shape[2]]
         self.window.places(x.shape[1], x.shape[2], packed.shape[2], packed.shape[3], &oh, &ow)
         self.shape = [x.shape[0], packed.shape[0], oh, ow]
@@ -243,17 +235,19 @@ cdef class Prepared:
         cdef Py_ssize_t i
         if not cnp.PyArray_CheckExact(src) or cnp.PyArray_TYPE(src) != self.src_typenum:
             return False
-        if len(asked) != len(self.asked) or cnp.PyArray_NDIM(src) != 4:
+        if cnp.PyArray_NDIM(src) != 4 or not cnp.PyArray_CompareLists(cnp.PyArray_DIMS(src), self.src_shape, 4):
             return False
-        if not cnp.PyArray_CompareLists(cnp.PyArray_DIMS(src), self.src_shape, 4):
+        if self.asked is None:
+            return True
+        if len(asked) != len(self.asked):
             return False
         for i in range(len(self.asked)):
             if asked[i] is not self.asked[i]:
                 return False
         return True
 
-    def __call__(self, src, tuple asked not None, out):
-        """The result, NCHW; None if the call is not like the first, or `out` cannot be written as the sums are made."""
+    def __call__(self, src, tuple asked not None, out, weights=None):
+        """The result, NCHW; None if the call is not like the first. `out` must be apart from `weights` and `asked`."""
         cdef cnp.npy_intp[4] last = [0, 2, 3, 1]
         cdef cnp.npy_intp[4] second = [0, 3, 1, 2]
         cdef Images images
@@ -261,13 +255,16 @@ cdef class Prepared:
         if out is src or not self.is_for(src, asked):
             return None
         if out is not None:
-            writable(out, self.typenum, 4, self.shape)
-            apart(out, self.weights, None)
+            writable(out, self.finish.typenum, 4, self.shape)
+            for given in (weights, *asked):
+                if cnp.PyArray_Check(given):
+                    apart(out, given, None)
             place = reordered(out, last)
-            if self.codes is not None and not cnp.PyArray_ISCARRAY(place):
-                return None
+        elif self.planes:
+            out = cnp.PyArray_EMPTY(4, self.shape, self.finish.typenum, 0)
+            place = reordered(out, last)
         images = Images.__new__(Images)
         images.x, images.window = reordered(src, last), self.window
         images.pad_value, images.zero_point = self.pad_value, self.zero_point
-        y = convolved(images, self.packed, place, self.codes, self.typenum, self.num_threads)
+        y = convolved(images, self.packed, place, self.finish, self.num_threads)
         return reordered(y, second) if out is None else out

@@ -37,15 +37,22 @@ cdef void sum_up_columns(const Terms *t, uint32_t a_offset) noexcept nogil:
         t.of_columns[j] = a_offset * (t.columns[j] - t.k * t.b_offset[j])
 
 
+cdef void subtract_row(uint32_t *c, const uint32_t *of_columns, const uint32_t *offsets, uint32_t sum,
+                       Py_ssize_t n) noexcept nogil:
+    # c[j] -= of_columns[j] + sum * offsets[j]
+    cdef Py_ssize_t j
+    for j in range(subtract_row__simd(tier(), c, of_columns, offsets, sum, n), n):
+        c[j] -= of_columns[j] + sum * offsets[j]
+
+
 cdef void subtract(const Terms *t) noexcept nogil:
     # c[i][j] -= of_columns[j] + rows[i] * b_offset[j]
     cdef uint32_t *c = t.c
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i
     for i in range(t.m):
         if i == 0 or t.a_step:
             sum_up_columns(t, t.a_offset[i * t.a_step])
-        for j in range(subtract_row__simd(tier(), c, t.of_columns, t.b_offset, t.rows[i], t.n), t.n):
-            c[j] -= t.of_columns[j] + t.rows[i] * t.b_offset[j]
+        subtract_row(c, t.of_columns, t.b_offset, t.rows[i], t.n)
         c += t.ldc
 
 

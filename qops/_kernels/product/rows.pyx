@@ -11,9 +11,11 @@ from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 from qops._kernels.core.maker cimport make
 from qops._kernels.product.run cimport Part
 from qops._kernels.product.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
+from qops._kernels.product.offsets cimport subtract_row
 from qops._kernels.product.tile cimport (
     aligned, block_bytes, gemm_tile, most_quads, padded_columns, panel_rows, quad_bytes, quads_of, release,
 )
+from qops._kernels.product.transpose cimport transpose_bytes
 
 from qops._kernels.core.threads import run_parts
 
@@ -24,6 +26,7 @@ cdef extern from "product/depthwise.h" nogil:
 cdef enum:
     ROOM = 1 << 14  # how many sums are made before they are put to their place: they stay in the cache
     SHARE = 16  # but a sum for so many weights, as all weights are read for each room
+    PLANES = 16  # channels of sums that are put to their places at a time: a line of the cache
 
 
 cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
@@ -113,33 +116,76 @@ cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
     return (p.oh + blocks - 1) // blocks
 
 
-cdef void put_rows(const Convolution *p, const int32_t *made, Py_ssize_t number, Py_ssize_t first,
-                   Py_ssize_t rows) noexcept nogil:
-    """Make codes of rows that were made as NHWC, or copy them to their places in y.
+cdef void take_off_zeros(const Convolution *p, Py_ssize_t first, Py_ssize_t pixels, int32_t *y) noexcept nogil:
+    # y[pixel][group][c] -= zeros[group][c] * windows[pixel][group], of pixels that are number `first` and following
+    cdef Py_ssize_t _i, g
+    cdef const uint32_t *sums = p.windows + first * p.groups
+    for _i in range(pixels):
+        if p.oc == 1:
+            for g in range(p.groups):
+                y[g] = <int32_t>(<uint32_t>y[g] - sums[g] * p.zeros[g])
+        else:
+            for g in range(p.groups):
+                subtract_row(<uint32_t *>y + g * p.oc, p.nothing, p.zeros + g * p.oc, sums[g], p.oc)
+        y += p.groups * p.oc
+        sums += p.groups
 
-    A row stays in the cache while its channels are copied.
-    """
-    cdef Py_ssize_t channels = p.groups * p.oc, row = p.ow * channels
-    cdef Py_ssize_t _i, j, c
-    cdef int32_t *y
-    if p.maker != NULL:
-        make(p.maker, made, p.codes + (number * p.oh + first) * row * p.code_size, p.code_size, p.code_signed,
-             rows * row)
+
+cdef void put_bytes(const Convolution *p, const char *made, Py_ssize_t pixels, char *y) noexcept nogil:
+    cdef Py_ssize_t channels = p.groups * p.oc, c, j
+    cdef Py_ssize_t[64] to
+    for c in range(64):
+        to[c] = c * p.y_channel
+    if p.y_column == 1:
+        for c from 0 <= c < channels by 64:
+            transpose_bytes(<const int8_t *>made + c, channels, pixels, min(64, channels - c),
+                            <int8_t *>y + c * p.y_channel, to)
         return
-    y = p.y + number * p.y_image + first * p.y_row
-    for _i in range(rows):
+    for j in range(pixels):
         for c in range(channels):
-            for j in range(p.ow):
-                y[c * p.y_channel + j * p.y_column] = made[j * channels + c]
-        made += row
+            y[j * p.y_column + c * p.y_channel] = made[j * channels + c]
+
+
+cdef void put_words(const Convolution *p, const int32_t *made, Py_ssize_t pixels, char *y) noexcept nogil:
+    cdef Py_ssize_t channels = p.groups * p.oc, first, j, c
+    for first from 0 <= first < channels by PLANES:
+        for j in range(pixels):
+            for c in range(first, min(first + PLANES, channels)):
+                (<int32_t *>(y + j * p.y_column + c * p.y_channel))[0] = made[j * channels + c]
+
+
+cdef void put_rows(const Convolution *p, int32_t *made, Py_ssize_t number, Py_ssize_t first,
+                   Py_ssize_t rows, char *room) noexcept nogil:
+    """Make codes of rows that were made as NHWC, if codes are wanted, and put them to their places in y."""
+    cdef Py_ssize_t _i, pixels = p.ow, row = p.ow * p.groups * p.oc
+    cdef char *y = p.y + number * p.y_image + first * p.y_row
+    if p.maker != NULL:
+        make(p.maker, made, room if p.y_elsewhere else y, p.y_size, p.y_signed, rows * row)
+    else:
+        room = <char *>made
+    if not p.y_elsewhere:
+        return
+    if p.y_row == p.ow * p.y_column:
+        pixels, rows = pixels * rows, 1
+    for _i in range(rows):
+        if p.y_size == 1:
+            put_bytes(p, room, pixels, y)
+        else:
+            put_words(p, <int32_t *>room, pixels, y)
+        room += row * p.y_size
         y += p.y_row
 
 
-cdef Py_ssize_t rows_apart(const Convolution *p) noexcept nogil:
-    """How many rows to make before they are put to their place; 0 if they are made there."""
+cdef inline bint are_apart(const Convolution *p) noexcept nogil:
+    """Whether sums are made apart from y."""
+    return p.maker != NULL or p.y_elsewhere
+
+
+cdef Py_ssize_t rows_at_once(const Convolution *p) noexcept nogil:
+    """How many rows to make before something else is done with them."""
     cdef Py_ssize_t room = max(<Py_ssize_t>ROOM, p.image.channels * p.kh * p.kw * p.oc // SHARE)
-    if p.maker == NULL and not p.y_elsewhere:
-        return 0
+    if not are_apart(p) and p.zeros == NULL:
+        return p.oh
     return min(p.oh, max(1, room // max(1, p.ow * p.groups * p.oc)))
 
 
@@ -154,14 +200,17 @@ cdef void convolve_some(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t 
 cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t number, Py_ssize_t first,
                          Py_ssize_t rows, uint8_t *buffer, int32_t *room) noexcept nogil:
     cdef const uint8_t *x = image_rows(&p.image, number, first * p.sh, rows_read(p, rows), buffer)
-    cdef Py_ssize_t i, some, most = rows_apart(p)
-    if most == 0:
-        convolve_some(p, tap, rows, x, p.y + number * p.y_image + first * p.y_row)
-        return
+    cdef Py_ssize_t i, some, most = rows_at_once(p)
+    cdef int32_t *made = room
     for i from 0 <= i < rows by most:
         some = min(most, rows - i)
-        convolve_some(p, tap, some, x + i * p.sh * row_bytes(&p.image), room)
-        put_rows(p, room, number, first + i, some)
+        if not are_apart(p):
+            made = <int32_t *>(p.y + number * p.y_image + (first + i) * p.y_row)
+        convolve_some(p, tap, some, x + i * p.sh * row_bytes(&p.image), made)
+        if p.zeros != NULL:
+            take_off_zeros(p, (number * p.oh + first + i) * p.ow, some * p.ow, made)
+        if are_apart(p):
+            put_rows(p, room, number, first + i, some, <char *>(room + most * p.ow * p.groups * p.oc))
 
 
 cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -170,8 +219,8 @@ cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) n
         return -1
     cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # whole quads, the last tap repeated
     cdef Py_ssize_t size = 0 if p.image.in_place else rows_read(p, most) * row_bytes(&p.image)
-    cdef Py_ssize_t room = rows_apart(p) * p.ow * p.groups * p.oc
-    cdef void *memory = PyMem_RawMalloc(128 + size + taps * sizeof(Py_ssize_t) + room * sizeof(int32_t))
+    cdef Py_ssize_t room = rows_at_once(p) * p.ow * p.groups * p.oc * 8 if are_apart(p) else 0  # sums, and codes
+    cdef void *memory = PyMem_RawMalloc(128 + size + taps * sizeof(Py_ssize_t) + room)
     cdef Py_ssize_t *tap = <Py_ssize_t *>memory
     cdef uint8_t *buffer = <uint8_t *>aligned(tap + taps)
     cdef Py_ssize_t i, j, rows
