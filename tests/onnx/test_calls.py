@@ -116,6 +116,96 @@ def test_an_out_within_an_input_is_refused_later_too(name):
         onnx.qlinear_conv(**given, out=memory[: np.prod(shape)].reshape(shape))
 
 
+def factors():
+    """Arguments of a product of so many rows that their codes are made in parts."""
+    rng = np.random.default_rng(6)
+    return {
+        "a": rng.integers(0, 256, (301, 70), np.uint8),
+        "a_scale": np.array(0.5, np.float32),
+        "a_zero_point": np.uint8(7),
+        "b": rng.integers(-128, 128, (70, 530), np.int8),
+        "b_scale": np.float32(rng.choice([1, 2], 530) / 512),
+        "b_zero_point": np.zeros(530, np.int8),
+        "y_scale": np.float32(0.5),
+        "y_zero_point": 101,
+        "runtime": "ort",
+        "num_threads": 1,
+    }
+
+
+CHANGES_OF_FACTORS = {
+    "a": lambda a: a["a"].__setitem__((300, 0), a["a"][300, 0] ^ 128),
+    "a, shape": lambda a: a.update(a=a["a"][1:]),
+    "a, turned": lambda a: a.update(a=a["a"][:, ::-1]),
+    "a, a row": lambda a: a.update(a=a["a"][0]),
+    "a, a batch": lambda a: a.update(a=a["a"][None]),
+    "a, type": lambda a: a.update(a=a["a"].view(np.int8), a_zero_point=np.int8(7), y_zero_point=-9),
+    "a_scale": lambda a: a["a_scale"].fill(0.75),
+    "a_zero_point": lambda a: a.update(a_zero_point=np.uint8(8)),
+    "a_zero_point, rows": lambda a: a.update(a_zero_point=np.uint8([[7]] * 300 + [[9]]), runtime="onnx"),
+    "b": lambda a: a["b"].__setitem__((69, 529), a["b"][69, 529] ^ 64),
+    "b, type": lambda a: a.update(b=a["b"].view(np.uint8), b_zero_point=3),
+    "b, a column": lambda a: a.update(b=a["b"][:, 0], b_scale=0.004, b_zero_point=0),
+    "b_scale": lambda a: a["b_scale"].__setitem__(529, 0.5),
+    "b_scale, one": lambda a: a.update(b_scale=0.003),
+    "b_zero_point": lambda a: a["b_zero_point"].__setitem__(3, -9),
+    "y_scale": lambda a: a.update(y_scale=np.float32(0.25)),
+    "y_zero_point": lambda a: a.update(y_zero_point=102),
+    "y_zero_point, type": lambda a: a.update(y_zero_point=np.int8(-3), runtime="onnx"),
+    "runtime": lambda a: a.update(runtime="onnx"),
+    "threads": lambda a: a.update(num_threads=3, a=a["a"][:, ::-1]),
+}
+
+
+def product_sums(**given):
+    """matmul_integer of those arguments that it takes."""
+    left_out = ("a_scale", "b_scale", "y_scale", "y_zero_point", "runtime")
+    given = {name: value for name, value in given.items() if name not in left_out}
+    return onnx.matmul_integer(given.pop("a"), given.pop("b"), **given)
+
+
+@pytest.mark.parametrize("call", [onnx.qlinear_matmul, product_sums])
+@pytest.mark.parametrize("change", CHANGES_OF_FACTORS)
+def test_what_has_changed_in_products_is_seen(call, change):
+    given = factors()
+    before = call(**given)
+    for _ in range(2):
+        same(call(**given), before)
+    CHANGES_OF_FACTORS[change](given)
+    after = call(**given)
+    same(after, fresh(call, given))
+    for _ in range(3):
+        same(call(**given), after)
+    for out in (np.empty_like(after), np.empty((*after.shape, 2), after.dtype)[..., 0]):
+        assert call(**given, out=out) is out
+        same(out, after)
+    if call is onnx.qlinear_matmul:
+        assert after.shape != before.shape or after.dtype != before.dtype or (after != before).any()
+
+
+def test_what_products_refuse_is_refused_later_too():
+    given, memory = factors(), np.zeros(200_000, np.uint8)
+    place = memory[: given["b"].size].view(np.int8).reshape(given["b"].shape)
+    place[...] = given["b"]
+    given["b"] = place
+    for _ in range(4):
+        with pytest.raises(ValueError, match=r"^out: shares memory"):
+            onnx.qlinear_matmul(**given, out=memory[: 301 * 530].reshape(301, 530))
+        with pytest.raises(ValueError, match=r"^out: shape"):
+            onnx.qlinear_matmul(**given, out=np.zeros((301, 531), np.uint8))
+        with pytest.raises(TypeError, match=r"^out"):
+            onnx.qlinear_matmul(**given, out=np.zeros((301, 530), np.int8))
+        with pytest.raises(ValueError, match=r"^a, b: shapes"):
+            onnx.qlinear_matmul(**{**given, "a": given["a"][:, 1:]})
+        onnx.qlinear_matmul(**given)
+
+
+def test_the_second_time_is_that_of_an_array_that_lives():
+    known, x = KnownCalls(), np.zeros(3, np.uint8)
+    assert [known.is_second(x) for _ in range(4)] == [False, True, False, False]
+    assert not any(known.is_second(np.zeros(3, np.uint8)) for _ in range(20))
+
+
 def test_another_tier_finds_nothing():
     known, x = KnownCalls(), np.zeros(3, np.uint8)
 

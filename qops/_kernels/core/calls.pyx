@@ -14,6 +14,8 @@ from qops._kernels.core.pair_stage cimport PairCodes
 from qops._kernels.core.rows cimport Codes
 from qops._kernels.core.tiers cimport tier
 
+from weakref import ref
+
 import numpy as np
 
 cnp.import_array()
@@ -184,6 +186,10 @@ cdef object copied(x):
     return NotImplemented
 
 
+cdef Py_ssize_t bytes_of(tuple copies):
+    return sum([cnp.PyArray_NBYTES(x) for x in copies if cnp.PyArray_Check(x)])
+
+
 cdef bint is_copied(x, copy) except -1:
     """Whether an argument is what was copied: of the same type, and each bit the same."""
     cdef cnp.ndarray a, b
@@ -209,22 +215,26 @@ cdef class KnownCalls:
     made on one tier, such as weights packed for its loops, is not for another.
     """
 
-    cdef dict known
-    cdef Py_ssize_t copies  # bytes
+    cdef dict known, seen
 
     def __init__(self):
-        self.known, self.copies = {}, 0
+        self.known, self.seen = {}, {}
+
+    def is_second(self, array):
+        """Whether this very array is asked for the second time: one that changes is not worth keeping each time."""
+        cdef tuple seen = <tuple>self.seen.get(id(array), (None, 0))
+        cdef Py_ssize_t times = seen[1] + 1 if seen[0] is not None and seen[0]() is array else 1
+        keep(self.seen, id(array), (ref(array), times))
+        return times == 2
 
     def keep(self, made, array, tuple arguments):
         """Keep `made`, which holds none of the arguments, and return it; only if all are numbers, words or arrays."""
         cdef tuple copies = tuple([copied(x) for x in arguments])
-        cdef Py_ssize_t size = sum([cnp.PyArray_NBYTES(x) for x in copies if cnp.PyArray_Check(x)])
-        if NotImplemented in [x for x in copies if not cnp.PyArray_Check(x)]:
+        if any(x is NotImplemented for x in copies):
             return made
-        if self.copies + size > MOST_BYTES:
+        self.known.pop(id(array), None)
+        if sum([bytes_of(kept[1]) for kept in self.known.values()], bytes_of(copies)) > MOST_BYTES:
             self.known.clear()
-            self.copies = 0
-        self.copies += size
         keep(self.known, id(array), (tier(), copies, made))
         return made
 

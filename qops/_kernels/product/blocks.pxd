@@ -1,4 +1,4 @@
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.product.tile cimport Run, gemm_kernel, shifts
 
@@ -11,6 +11,7 @@ ctypedef struct Product:
     const uint8_t *a  # u8 or s8, row-major
     Py_ssize_t lda
     bint a_signed
+    uint32_t a_offset  # is subtracted from each value of A; 0 if B is not packed
     int *set_up  # see gemm_tile
     const int8_t *b  # row-major B, or NULL and
     Py_ssize_t ldb

@@ -132,7 +132,7 @@ cdef void multiply_rows(const Product *p, const Rows *rows, int32_t *c) noexcept
         for j from 0 <= j < p.n by at_once:
             used = min(at_once, p.n - j)
             t.b = p.panels + 4 * p.quads * j + q * quad_bytes(p.kernel, min(width, used))
-            t.times = SHIFTED if shifted(p) and q == 0 else 0
+            t.times = 0 if q else <int32_t>((SHIFTED if shifted(p) else 0) - p.a_offset)
             t.sums = p.sums + j if t.times else NULL
             t.a, t.c = a, c + j
             panel_rows(p.kernel, &t, rows.count, used)

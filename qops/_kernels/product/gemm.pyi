@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.core.rows import Codes
 from qops._kernels.product.packed import PackedB
 
 def product(
@@ -24,3 +25,15 @@ def take_off_offsets(
     a_offset: int | NDArray[Any],
     b_offset: int | NDArray[Any],
 ) -> None: ...
+
+class PreparedProduct:
+    def __init__(
+        self,
+        a: NDArray[Any],
+        packed: PackedB,
+        offsets: tuple[int, int | NDArray[Any]],
+        codes: Codes | None = None,
+        typenum: int = ...,
+        num_threads: int = 1,
+    ) -> None: ...
+    def __call__(self, a: object, asked: tuple[Any, ...], out: NDArray[Any] | None) -> NDArray[Any] | None: ...

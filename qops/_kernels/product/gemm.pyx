@@ -9,19 +9,21 @@ exact kernel that multiplies words of 16 bits does not need this. A B of u8, whi
 to b - 128, and 128 times the row sums of A is added. Pairs are (0, 1), (2, 3), ... from each of ``pairs`` on; a last
 code without a partner is paired with 0.
 """
+cimport cython
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from qops._kernels.core.caches cimport caches
 from qops._kernels.core.checks cimport apart, array, writable
+from qops._kernels.core.rows cimport Codes
 from qops._kernels.core.walk cimport at_a_line
 from qops._kernels.product.blocks cimport Product
 from qops._kernels.product.offsets cimport row_sums, subtract_terms
 from qops._kernels.product.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
 from qops._kernels.product.run cimport run_product
 from qops._kernels.product.tile cimport (
-    SHIFT, Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, takes_amx,
+    GEMM_ROWS, SHIFT, Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, takes_amx,
 )
 
 import numpy as np
@@ -29,6 +31,7 @@ import numpy as np
 cnp.import_array()
 
 cdef enum:
+    STRIP = 1 << 16  # sums of whole rows that are made before their codes: they stay in the cache
     MANY = 1 << 15  # for so many numbers or more, memory that begins at a line of the cache pays
 
 
@@ -89,8 +92,10 @@ cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
     return 0
 
 
-cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads) except -1:
-    """C = A x B, or C += A x B, of matrices that agree in k. B may be a PackedB, which knows what its pairs are."""
+cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads,
+                  uint32_t a_offset=0) except -1:
+    """C = A x B, or C += A x B, of matrices that agree in k. B may be a PackedB, which knows what its pairs are; then
+    `a_offset` is subtracted from A."""
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
     p.m = cnp.PyArray_DIM(left, 0)
@@ -98,7 +103,7 @@ cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate,
     p.a = <const uint8_t *>cnp.PyArray_DATA(left)
     p.lda = cnp.PyArray_STRIDE(left, 0)
     p.a_signed = cnp.PyArray_TYPE(left) == cnp.NPY_INT8
-    p.n_runs, p.runs, p.set_up = 1, NULL, NULL
+    p.n_runs, p.runs, p.set_up, p.a_offset = 1, NULL, NULL, a_offset
     if type(b) is PackedB:
         runs = (<PackedB>b).runs
         set_packed(&p, b)
@@ -160,10 +165,13 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
         if (<object>added).shape != b.shape[1:]:
             raise ValueError(f"bias: expected shape {b.shape[1:]}, got {(<object>added).shape}")
     c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if type(b) is PackedB else b)
-    multiply(c, left, b, None if pairs is None else tuple(pairs), accumulate, num_threads)
     if is_shifted:
         b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT
-    take_off_offsets(c, left, b, a_offset, b_offset)
+    if type(b) is PackedB and type(a_offset) is int and is_zero(b_offset):
+        multiply(c, left, b, None, accumulate, num_threads, a_offset & 0xFFFFFFFF)
+    else:
+        multiply(c, left, b, None if pairs is None else tuple(pairs), accumulate, num_threads)
+        take_off_offsets(c, left, b, a_offset, b_offset)
     if added is not None:
         np.add(c, added, out=c)
     return c
@@ -205,3 +213,61 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
     else:
         rows = cnp.PyArray_ZEROS(1, cnp.PyArray_DIMS(c), cnp.NPY_INT32, 0)
     subtract_terms(c, columns, a_offset, rows, b_offset, k)
+
+
+@cython.final
+cdef class PreparedProduct:
+    """A product of matrices like A with a B that is packed, checked once for all calls that are like the first.
+
+    offsets: see `product`; that of A is one number. codes: what makes codes of the dtype `typenum` of whole rows of
+    sums; None: the result is the sums.
+    """
+    cdef PackedB packed
+    cdef Codes codes
+    cdef tuple offsets
+    cdef Py_ssize_t num_threads
+    cdef int a_typenum, typenum
+    cdef cnp.npy_intp[2] a_shape
+    cdef cnp.npy_intp[2] shape
+
+    def __init__(self, cnp.ndarray a not None, PackedB packed not None, tuple offsets, Codes codes=None,
+                 int typenum=cnp.NPY_INT32, Py_ssize_t num_threads=1):
+        self.packed, self.codes, self.offsets, self.num_threads = packed, codes, offsets, num_threads
+        self.a_typenum, self.typenum = cnp.PyArray_TYPE(a), typenum
+        self.a_shape, self.shape = [a.shape[0], a.shape[1]], [a.shape[0], packed.n]
+
+    cdef bint is_for(self, a) except -1:
+        return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == self.a_typenum and cnp.PyArray_NDIM(a) == 2
+                and cnp.PyArray_CompareLists(cnp.PyArray_DIMS(a), self.a_shape, 2))
+
+    cdef cnp.ndarray make_codes(self, cnp.ndarray a, cnp.ndarray made):
+        """The codes of some rows of sums at a time, which the next ones take the place of."""
+        cdef Py_ssize_t rows = max(1, STRIP // max(1, self.packed.n) // GEMM_ROWS) * GEMM_ROWS, i
+        if self.num_threads > 1 or rows >= self.shape[0]:
+            rows = self.shape[0]
+        sums = np.empty((rows, self.packed.n), np.int32)
+        for i from 0 <= i < self.shape[0] by rows:
+            some = product(a[i : i + rows], self.packed, sums[: min(rows, self.shape[0] - i)], offsets=self.offsets,
+                           num_threads=self.num_threads)
+            self.codes.fill(some, made[i : i + rows])
+        return made
+
+    def __call__(self, a, tuple asked not None, out):
+        """The result; None if A is not like the first, or `out` is not in C order. `out` must be apart from A, and from
+        arrays that are asked for."""
+        cdef cnp.ndarray made
+        if out is a or not self.is_for(a):
+            return None
+        if out is None:
+            made = None if self.codes is None else cnp.PyArray_EMPTY(2, self.shape, self.typenum, 0)
+        else:
+            writable(out, self.typenum, 2, self.shape)
+            for given in (a, *asked):
+                if cnp.PyArray_Check(given):
+                    apart(out, given, None)
+            made = out
+            if not cnp.PyArray_ISCARRAY(made):
+                return None
+        if self.codes is not None:
+            return self.make_codes(a, made)
+        return product(a, self.packed, made, offsets=self.offsets, num_threads=self.num_threads)
