@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.product.convolution import Images, convolve
+from qops._kernels.product.gemm import product
 from qops._kernels.product.window import Window
 from qops.frontdoor.matmul import BOUND_MATMUL, Centred, centred, highest, scaled
 from qops.qtensor import S32, QTensor, TensorLike, check_out, int32
@@ -122,9 +123,11 @@ def _terms(image: Centred, filters: Centred, window: Window) -> _Terms:
     if filters.base:
         windows = convolve(Images(image.codes, window), np.ones((1, c, *kernel), np.int8))
         of_rows = of_rows + windows[..., 0] * (image.step * filters.base)
-    sums = np.einsum("ik,jl,klo->ijo", down, across, filters.codes.sum(2, np.int32))
+    matrix = filters.codes.reshape(-1, filters.codes.shape[3])
+    taps = ((cut[:, None] * across[:, None, :]).reshape(len(across), -1).astype(np.uint8) for cut in down)
+    sums = np.concatenate([product(some.repeat(c, 1), matrix) for some in taps])
     which = of_row[:, None] * len(across) + of_column
-    return _Terms(of_rows, sums.reshape(-1, sums.shape[2]) * (filters.step * image.base), which.reshape(-1))
+    return _Terms(of_rows, sums * (filters.step * image.base), which.reshape(-1))
 
 
 def _pair(values: object, name: str, least: int) -> Pair:

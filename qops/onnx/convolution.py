@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -257,8 +257,9 @@ class Convolution(NamedTuple):
         if len(self.axes) != 2:
             return check.put(np.moveaxis(operands.convolved(finish, self.num_threads), -1, 1), out)
         prepared = Prepared(None, *operands.over_two_axes(), finish, num_threads=self.num_threads, planes=True)
-        made = known.keep(prepared, asked[0], asked)(np.asarray(self.x), (), out)
-        return cast("NDArray[Any]", made)
+        known.keep(prepared, asked[0], asked)
+        made: Any = prepared(np.asarray(self.x), (), out if out is not None and out.flags.aligned else None)
+        return check.put(made, out)
 
 
 def _operands(

@@ -53,6 +53,7 @@ ELSEWHERE = {
     "onnx/requantize": "onnx/test_matmul.py",
     "onnx/window": "onnx/test_convolution.py",
     "product/blocks": "product/test_gemm.py",
+    "product/finish": "product/test_convolution.py",
     "product/image": "product/test_convolution.py",
     "product/means": "product/test_pooling.py",
     "product/mul": "tensorflow/test_mul.py",

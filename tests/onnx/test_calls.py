@@ -251,6 +251,14 @@ def test_no_more_is_kept_than_fits():
         known.keep(i, x, (x,))
     assert [known(x, (x,)) for x in parts] == [None, None, None, 3]
     assert known(small, (small,)) is None
+    for _ in range(9):
+        known.keep("again", parts[3], (parts[3],))
+    known.keep("small", small, (small,))
+    assert known(parts[3], (parts[3],)) == "again"
+    for x in [np.zeros(1, np.uint8) for _ in range(260)]:
+        known.keep("tiny", x, (x,))
+    assert known(parts[3], (parts[3],)) is None
+    assert known(x, (x,)) == "tiny"
     large = np.zeros(MOST_BYTES // 4 + 1, np.uint8)
     known.keep("large", large, (large,))
     assert known(large, (large,)) is None

@@ -216,9 +216,10 @@ cdef class KnownCalls:
     """
 
     cdef dict known, seen
+    cdef Py_ssize_t copied  # bytes
 
     def __init__(self):
-        self.known, self.seen = {}, {}
+        self.known, self.seen, self.copied = {}, {}, 0
 
     def is_second(self, array):
         """Whether this very array is asked for the second time: one that changes is not worth keeping each time."""
@@ -232,10 +233,12 @@ cdef class KnownCalls:
         cdef tuple copies = tuple([copied(x) for x in arguments])
         if any(x is NotImplemented for x in copies):
             return made
-        self.known.pop(id(array), None)
-        if sum([bytes_of(kept[1]) for kept in self.known.values()], bytes_of(copies)) > MOST_BYTES:
+        before = self.known.pop(id(array), None)
+        self.copied += bytes_of(copies) - (0 if before is None else bytes_of(before[1]))
+        if self.copied > MOST_BYTES or len(self.known) >= MOST:
             self.known.clear()
-        keep(self.known, id(array), (tier(), copies, made))
+            self.copied = bytes_of(copies)
+        self.known[id(array)] = tier(), copies, made
         return made
 
     def __call__(self, array, tuple arguments not None):

@@ -14,7 +14,7 @@ def convolve(
     images: Images,
     w: NDArray[Any] | PackedWeights,
     out: NDArray[Any] | None = None,
-    finish: Finish = ...,
+    finish: Finish | None = None,
     *,
     num_threads: int = 1,
 ) -> NDArray[Any]: ...

@@ -104,8 +104,8 @@ cdef tuple set_zeros(Convolution *p, cnp.ndarray zeros, windows):
     return zeros, nothing, sums
 
 
-def convolve(Images images not None, w, out=None, Finish finish not None=SUMS, *, Py_ssize_t num_threads=1):
-    """Convolve images with weights, in any order in memory, and finish the sums.
+def convolve(Images images not None, w, out=None, Finish finish=None, *, Py_ssize_t num_threads=1):
+    """Convolve images with weights, in any order in memory, and finish the sums; None: they are the result.
 
     w: int8 or uint8, or what ``pack_weights`` made of it, which knows the groups and whether products saturate. The
     result has the same bits for any ``num_threads``.
@@ -113,7 +113,7 @@ def convolve(Images images not None, w, out=None, Finish finish not None=SUMS, *
     cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
     if num_threads < 1:
         raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
-    return convolved(images, packed, out, finish, num_threads)
+    return convolved(images, packed, out, SUMS if finish is None else finish, num_threads)
 
 
 def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out=None):
@@ -247,7 +247,8 @@ cdef class Prepared:
         return True
 
     def __call__(self, src, tuple asked not None, out, weights=None):
-        """The result, NCHW; None if the call is not like the first. `out` must be apart from `weights` and `asked`."""
+        """The result, NCHW; None if the call is not like the first, or `out` is not aligned. `out` must be apart from
+        `weights` and what is asked."""
         cdef cnp.npy_intp[4] last = [0, 2, 3, 1]
         cdef cnp.npy_intp[4] second = [0, 3, 1, 2]
         cdef Images images
@@ -259,6 +260,8 @@ cdef class Prepared:
             for given in (weights, *asked):
                 if cnp.PyArray_Check(given):
                     apart(out, given, None)
+            if not cnp.PyArray_ISALIGNED(out):
+                return None
             place = reordered(out, last)
         elif self.planes:
             out = cnp.PyArray_EMPTY(4, self.shape, self.finish.typenum, 0)
