@@ -266,3 +266,11 @@ def test_one_scale_may_stand_in_an_array():
     numbers = rules.integers("tflite-double", 0.375)
     given = [numbers.multiplier], np.array([numbers.right_shift])
     np.testing.assert_array_equal(rules.requantize(acc, "tflite-double", integers=given), want)
+
+
+@pytest.mark.parametrize("code", ["i", "l", "q"])
+def test_accumulators_of_each_integer_of_c(code):
+    """Two of them are of one size, and are one dtype to numpy, with two numbers."""
+    acc = np.array([2**31 - 1, -(2**20), 5, 2**40, -(2**35)][: 3 if np.dtype(code).itemsize == 4 else 5], code)
+    want = twin.requantize(acc, "fp32-even", 2.0**-34, 3, -128, 127)
+    assert rules.requantize(acc, "fp32-even", scale=2.0**-34, zero_point=3).tolist() == want.tolist()

@@ -4,14 +4,13 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport INT32_MAX, INT32_MIN
 
-from qops._kernels.core.codes cimport code_type, is_read_otherwise, read_row
+from qops._kernels.core.codes cimport code_type, is_read_otherwise, read_row, typenum_of
 
 import numpy as np
 
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
-    bint PyArray_EquivTypenums(int a, int b)
     bint PyArray_ISNOTSWAPPED(cnp.ndarray a)
     bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
     ctypedef struct npy_stride_sort_item:
@@ -41,9 +40,8 @@ def span(lo, hi, str name):
 
 
 cdef inline bint has_type(cnp.ndarray data, int typenum):
-    """Whether the dtype is `typenum`, under any of its names; -1 is none."""
-    cdef int own = cnp.PyArray_TYPE(data)  # -1: of a user, which is none of numpy's
-    return typenum >= 0 and (own == typenum or own >= 0 and PyArray_EquivTypenums(own, typenum))
+    """Whether the dtype is `typenum`; -1 is none, and the number of a user's dtype."""
+    return typenum >= 0 and typenum_of(data) == typenum
 
 
 cpdef cnp.ndarray as_array(x, str name):

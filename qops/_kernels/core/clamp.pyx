@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t
 
-from qops._kernels.core.codes cimport code
+from qops._kernels.core.codes cimport code, typenum_of
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
 
@@ -43,5 +43,5 @@ cdef void clamp_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 cpdef object clamp(cnp.ndarray x, int64_t lo, int64_t hi, cnp.ndarray out):
     """out = min(max(x, lo), hi) of codes of any type: hi where they are crossed."""
-    cdef Limits limits = Limits(lo, hi, cnp.PyArray_TYPE(out))
+    cdef Limits limits = Limits(lo, hi, typenum_of(out))
     walk(clamp_loop, &limits, x, out)

@@ -16,6 +16,12 @@ cdef struct CodeType:
 
 cdef CodeType NONE
 cdef CodeType[2][3] ROWS  # unsigned and signed; of 1, 2 and 4 bytes
+cdef inline int typenum_of(cnp.ndarray data) noexcept:
+    """The number of its dtype: of int32 one, of int64 one, though C has three types for the two, of a number each."""
+    cdef int own = cnp.PyArray_TYPE(data)
+    if own == cnp.NPY_INT or own == cnp.NPY_LONG or own == cnp.NPY_LONGLONG:
+        return cnp.NPY_INT32 if cnp.PyArray_ITEMSIZE(data) == 4 else cnp.NPY_INT64
+    return own
 cdef inline const CodeType* code_type_of(bint is_signed, int size) noexcept nogil:
     """The row of integers of `size` bytes; with 0 steps if there is none."""
     return &ROWS[is_signed][size >> 1] if size <= 4 else &NONE

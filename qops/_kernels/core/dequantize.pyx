@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
 
-from qops._kernels.core.codes cimport code
+from qops._kernels.core.codes cimport code, typenum_of
 from qops._kernels.core.rounding cimport truncate_x86_s32
 from qops._kernels.core.tiers cimport tier
 from qops._kernels.core.walk cimport STREAM, walk
@@ -49,5 +49,5 @@ cdef void dequantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil
 
 cdef object dequantize_codes(cnp.ndarray q, Values p, cnp.ndarray out):
     """out = the values of codes of any type."""
-    cdef Stretch s = Stretch(&p, cnp.PyArray_TYPE(q))
+    cdef Stretch s = Stretch(&p, typenum_of(q))
     walk(dequantize_loop, &s, q, out)

@@ -9,6 +9,7 @@ from libc.stdint cimport int64_t
 
 from qops._kernels.core.checks import dtype_names
 
+from qops._kernels.core.codes cimport typenum_of
 from qops._kernels.core.checks cimport output
 from qops._kernels.core.double_stage cimport DoubleRow, double_maker, double_stage, double_turns
 from qops._kernels.core.float_stage cimport FUSED, OVER, TIMES, FloatRow, float_channels, float_row, float_stage
@@ -83,7 +84,7 @@ cdef void pick(void* row, const void* rule, Py_ssize_t c) noexcept nogil:
 
 cdef int take(cnp.ndarray x, int typenum, int or_typenum) except -1:
     """TypeError where the loops would read other types than there are."""
-    if cnp.PyArray_TYPE(x) != typenum and cnp.PyArray_TYPE(x) != or_typenum:
+    if typenum_of(x) != typenum and typenum_of(x) != or_typenum:
         raise TypeError(f"x: expected {dtype_names(typenum, or_typenum)}, got {(<object>x).dtype}")
     return 0
 
@@ -92,7 +93,7 @@ cdef int check_numbers(cnp.ndarray numbers, int typenum, Py_ssize_t inner) excep
     """TypeError or ValueError where the loops would read other types, or nothing."""
     if inner < 1:
         raise ValueError(f"inner: expected 1 or more, got {inner}")
-    if (cnp.PyArray_TYPE(numbers) != typenum or not cnp.PyArray_IS_C_CONTIGUOUS(numbers)
+    if (typenum_of(numbers) != typenum or not cnp.PyArray_IS_C_CONTIGUOUS(numbers)
             or cnp.PyArray_SIZE(numbers) == 0):
         raise TypeError(f"numbers: expected contiguous {dtype_names(typenum)}, got {(<object>numbers).dtype}")
     return 0
@@ -169,7 +170,7 @@ cdef class IntegerCodes(Codes):
         cdef Py_ssize_t count = cnp.PyArray_SIZE(self.multipliers)
         take(x, cnp.NPY_INT32, cnp.NPY_INT64)
         take_channels(count, x, out)
-        if cnp.PyArray_TYPE(x) == cnp.NPY_INT64:
+        if typenum_of(x) == cnp.NPY_INT64:
             self.fill_wide(x, out)
         elif count == 1:
             integer_stage(&self.one, x, out)

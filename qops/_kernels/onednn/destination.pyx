@@ -2,6 +2,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
+from qops._kernels.core.codes cimport typenum_of
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_maker
 from qops._kernels.core.maker cimport KeptMaker, Maker
 from qops._kernels.core.tiers cimport tier
@@ -114,7 +115,7 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
     array in C order with as many elements as x, for the steps that need one.
     """
     cdef Work w
-    cdef Pass p = Pass(&w, old_of(x, steps, old), cnp.PyArray_TYPE(x) == cnp.NPY_INT32, NULL, 0)
+    cdef Pass p = Pass(&w, old_of(x, steps, old), typenum_of(x) == cnp.NPY_INT32, NULL, 0)
     if cnp.PyArray_SIZE(x):
         alive = set_work(&w, steps)
         walk(make_floats, &p, x)
@@ -129,11 +130,11 @@ def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarra
     is x itself, or does not overlap it: uint8, int8 or int32 in C order.
     """
     cdef Work w
-    cdef Pass p = Pass(&w, old_of(x, steps, old), True, cnp.PyArray_BYTES(out), cnp.PyArray_TYPE(out))
+    cdef Pass p = Pass(&w, old_of(x, steps, old), True, cnp.PyArray_BYTES(out), typenum_of(out))
     cdef bint is_finite
     if p.typenum != cnp.NPY_UINT8 and p.typenum != cnp.NPY_INT8 and p.typenum != cnp.NPY_INT32:
         raise TypeError(f"out: expected uint8, int8 or int32, got {(<object>out).dtype}")
-    if cnp.PyArray_TYPE(x) != cnp.NPY_INT32:
+    if typenum_of(x) != cnp.NPY_INT32:
         raise TypeError(f"x: expected int32, got {(<object>x).dtype}")
     if not cnp.PyArray_ISCARRAY(out) or cnp.PyArray_SIZE(out) != cnp.PyArray_SIZE(x):
         raise ValueError("out: expected an array in C order with as many elements as x")

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport round
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from qops._kernels.core.codes cimport CodeType, code_type, code_type_of
+from qops._kernels.core.codes cimport CodeType, code_type, code_type_of, typenum_of
 from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_row
 from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
 from qops._kernels.core.maker cimport BLOCK
@@ -104,11 +104,11 @@ def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float o
     """out = int32 codes recoded into the range (out_min, out_max): uint8 in integers, int8 and int32 by values."""
     cdef IntegerRow row
     cdef Values p
-    if cnp.PyArray_TYPE(out) == cnp.NPY_UINT8:
+    if typenum_of(out) == cnp.NPY_UINT8:
         row = row_u8(prepare(in_min, in_max, out_min, out_max))
         integer_stage(&row, q, out)
     else:
-        p = values_to(in_min, in_max, out_min, out_max, cnp.PyArray_TYPE(out), code_type(out)[0])
+        p = values_to(in_min, in_max, out_min, out_max, typenum_of(out), code_type(out)[0])
         walk(by_value, &p, q, out)
 
 

@@ -7,6 +7,7 @@ Zero points are subtracted and added in int32, which wraps. An int32 code is rea
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t
 
+from qops._kernels.core.codes cimport typenum_of
 from qops._kernels.core.integer_stage cimport (
     IntegerRow, integer_codes_of, integer_row, integer_stage, shift_by,
 )
@@ -110,7 +111,7 @@ cdef void requantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil
 
 cdef Step step_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):
     cdef Step s
-    s.in_type, s.out_type, s.out_size = cnp.PyArray_TYPE(q), cnp.PyArray_TYPE(out), cnp.PyArray_ITEMSIZE(out)
+    s.in_type, s.out_type, s.out_size = typenum_of(q), typenum_of(out), cnp.PyArray_ITEMSIZE(out)
     s.in_zero, s.is_wide, s.row = scaling.in_zero, scaling.is_wide and s.in_type == cnp.NPY_INT32, scaling.row
     return s
 
@@ -227,7 +228,7 @@ cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 def quantize(cnp.ndarray x, float inverse, int32_t zero_point, int32_t lowest, int32_t highest, cnp.ndarray out):
     """out (uint8, int8 or int32) = the codes of float32 values, where `inverse` is 1 / scale."""
-    cdef Ends p = Ends(zero_point, lowest, highest, inverse, cnp.PyArray_TYPE(out))
+    cdef Ends p = Ends(zero_point, lowest, highest, inverse, typenum_of(out))
     walk(quantize_loop, &p, x, out)
 
 
@@ -250,5 +251,5 @@ cdef void values_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 def dequantize(cnp.ndarray q, float scale, int32_t zero_point, cnp.ndarray out):
     """out (float32) = the values of uint8, int8 or int32 codes."""
-    cdef Ends p = Ends(zero_point, 0, 0, scale, cnp.PyArray_TYPE(q))
+    cdef Ends p = Ends(zero_point, 0, 0, scale, typenum_of(q))
     walk(values_loop, &p, q, out)
