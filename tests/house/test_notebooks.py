@@ -40,6 +40,10 @@ def asserted(cell):
     return [line for line in cell.source.splitlines() if line.startswith("assert ")]
 
 
+def printed(cell):
+    return "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
+
+
 def followed_by_solutions(path):
     """The notebook without outputs, with its solution behind each exercise."""
     notebook = nbformat.read(path, as_version=4)
@@ -67,6 +71,9 @@ def test_notebook_runs_afresh(path, monkeypatch):
     ).execute()
     for cell in filter(is_exercise, notebook.cells):
         assert [output.get("ename") for output in cell.outputs] == ["AssertionError"], "it has nothing left to solve"
+    ran = {cell.id: cell for cell in notebook.cells}
+    for cell in code_cells(path):
+        assert printed(cell) == printed(ran[cell.id]), "stored with other words than it prints"
 
 
 @every_chapter
