@@ -38,7 +38,7 @@ def test_fma_survives_a_tie_that_double_rounding_would_lose(tier):
 
 def test_fma_rounds_once_beside_ties_of_every_size(rng, tier):
     # 3 * x has 25 bits and is odd, so it is a tie; the addend, far below it, decides, or the even neighbour does
-    x = (2 * rng.integers(2**22, 2**23 * 2 // 3, 40) + 1).astype(np.float32)
+    x = ((2 * rng.integers(2**22, 2**23 * 2 // 3, 40) + 1) * rng.choice([-1, 1], 40)).astype(np.float32)
     for power in range(-148, 102, 10):
         factor = np.float32(3 * 2.0**power)
         for addend in np.float32([0, 2.0**-149, -(2.0**-149), 2.0 ** (power - 30), -(2.0 ** (power - 30))]):
