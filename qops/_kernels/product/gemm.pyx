@@ -167,8 +167,9 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
     c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if type(b) is PackedB else b)
     if is_shifted:
         b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT
-    if type(b) is PackedB and type(a_offset) is int and is_zero(b_offset):
-        multiply(c, left, b, None, accumulate, num_threads, a_offset & 0xFFFFFFFF)
+    # the matrix unit begins sums with what C holds or with a number of each column, not with both
+    if type(b) is PackedB and type(a_offset) is int and is_zero(b_offset) and not accumulate:
+        multiply(c, left, b, None, False, num_threads, a_offset & 0xFFFFFFFF)
     else:
         multiply(c, left, b, None if pairs is None else tuple(pairs), accumulate, num_threads)
         take_off_offsets(c, left, b, a_offset, b_offset)

@@ -21,7 +21,7 @@ typedef struct {
     const uint8_t *b;         /* panel: taps * quads quads */
     ptrdiff_t apart;          /* bytes from a vector of columns to the next, in this panel or another, if they are apart */
     const int32_t *sums;      /* sums of the columns of B, or NULL */
-    int32_t times;            /* accumulators begin with times * sums; 0 without sums */
+    int32_t times;            /* accumulators begin with times * sums; 0 without sums, and where amx adds to C */
     int32_t *c;
     ptrdiff_t ldc;            /* elements between rows of C */
     int accumulate;           /* add to C instead of replacing it */
