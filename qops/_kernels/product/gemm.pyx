@@ -94,8 +94,8 @@ cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
 
 cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads,
                   uint32_t a_offset=0) except -1:
-    """C = A x B, or C += A x B, of matrices that agree in k. B may be a PackedB, which knows what its pairs are; then
-    `a_offset` is subtracted from A."""
+    """C = A x B, or C += A x B, of matrices that agree in k. B may be a PackedB, which knows what its pairs are; then,
+    unless C is added to, `a_offset` is subtracted from A."""
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
     p.m = cnp.PyArray_DIM(left, 0)
