@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.convolution import Images, convolve
+from qops._kernels.product.convolution import Images, convolve, window_sums
 from qops._kernels.product.gemm import product
 from qops._kernels.product.window import Window
 from qops.frontdoor.matmul import BOUND_MATMUL, Centred, centred, highest, scaled
@@ -121,8 +121,8 @@ def _terms(image: Centred, filters: Centred, window: Window) -> _Terms:
     pixels = (down.sum(1)[of_row][:, None] * across.sum(1)[of_column]) * float(c)
     of_rows = np.broadcast_to(pixels * (image.base * filters.base), (n, *pixels.shape))
     if filters.base:
-        windows = convolve(Images(image.codes, window), np.ones((1, c, *kernel), np.int8))
-        of_rows = of_rows + windows[..., 0] * (image.step * filters.base)
+        sums = window_sums(Images(image.codes, window), (kernel[0], kernel[1]))
+        of_rows = of_rows + sums[..., 0] * (image.step * filters.base)
     matrix = filters.codes.reshape(-1, filters.codes.shape[3])
     taps = ((cut[:, None] * across[:, None, :]).reshape(len(across), -1).astype(np.uint8) for cut in down)
     sums = np.concatenate([product(some.repeat(c, 1), matrix) for some in taps])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.frontdoor.matmul import codes_of_sums
-from qops._kernels.product.gemm import product
+from qops._kernels.product.gemm import code_sums, product
 from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, int32, operand, put, tensor
 
 __all__ = ["BOUND_MATMUL", "matmul"]
@@ -88,8 +88,9 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
         check_out(out, S32, shape, [x.given, w.given])
     left = x.codes.reshape(-1, k) if k else np.zeros((int(np.prod(shape[:-1])), 0), np.int8)
     sums = product(left, w.codes, num_threads=num_threads)
-    of_rows = sum_up(left, 1) * (x.step * w.base) + k * x.base * w.base
-    of_columns = sum_up(w.codes, 0)[None] * (w.step * x.base)
+    rows, columns = code_sums(left, w.codes)
+    of_rows = rows * (x.step * w.base) + k * x.base * w.base
+    of_columns = columns * (w.step * x.base)
     return scaled(sums, x, w, top, of_rows, of_columns, np.zeros(1, np.int64), out, shape)
 
 
@@ -127,11 +128,6 @@ def highest(x: Centred, w: Centred, k: int, names: str) -> float:
             return 0.0
         raise ValueError(f"{names}: sums of {k} products of the ranges are beyond float32")
     return top
-
-
-def sum_up(codes: NDArray[Any], axis: int | tuple[int, ...]) -> NDArray[Any]:
-    """Exact sums of codes, in float64."""
-    return np.asarray(codes.sum(axis, np.int64), np.float64)
 
 
 def scaled(

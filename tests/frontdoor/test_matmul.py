@@ -64,11 +64,14 @@ def test_matmul_of_long_rows_within_bound(k):
             assert abs(int(t.data[0, 0]) - exact[0] * k / (Fraction(top) / 2**31)) <= BOUND_MATMUL
 
 
-def test_matmul_is_the_plain_integers_where_0_is_on_codes():
+@pytest.mark.parametrize("k", [60, 333])
+@pytest.mark.parametrize("types", [(np.uint8, np.int8), (np.int8, np.uint8)])
+def test_matmul_is_the_plain_integers_where_0_is_on_codes(k, types):
     rng = np.random.default_rng(5)
-    a, b = qops.quantize(rng.normal(0, 1, (5, 60))), qops.quantize(rng.normal(0, 2, (60, 7)), dtype=np.int8)
+    a = qops.quantize(rng.normal(1, 1, (5, k)), dtype=types[0])
+    b = qops.quantize(rng.normal(-1, 2, (k, 7)), dtype=types[1])
     sums = (a.data.astype(int) - a.zero_point) @ (b.data.astype(int) - b.zero_point)
-    np.testing.assert_array_equal(qops.matmul(a, b).data, sums)
+    np.testing.assert_array_equal(on_every_tier(qops.matmul, a, b).data, sums)
 
 
 def test_matmul_takes_stacks_vectors_and_out():

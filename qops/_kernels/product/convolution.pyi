@@ -18,6 +18,7 @@ def convolve(
     *,
     num_threads: int = 1,
 ) -> NDArray[Any]: ...
+def window_sums(images: Images, kernel: tuple[int, int], groups: int = 1) -> NDArray[np.int32]: ...
 def convolve_in_zeros(
     x: NDArray[Any],
     w: NDArray[Any] | PackedWeights,

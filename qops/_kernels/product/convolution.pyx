@@ -133,14 +133,14 @@ def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out
     return sums
 
 
-cdef window_sums(Images images, PackedWeights packed):
+def window_sums(Images images not None, tuple kernel not None, Py_ssize_t groups=1):
     """The sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
-    cdef Py_ssize_t channels = packed.shape[1], padding = images.pad_value
+    cdef Py_ssize_t channels = cnp.PyArray_DIM(images.x, 3) // groups, padding = images.pad_value
     x = np.ascontiguousarray(images.x)
-    rows = x.shape[0] * x.shape[1] * x.shape[2] * packed.groups
+    rows = x.shape[0] * x.shape[1] * x.shape[2] * groups
     sums = row_sums(x.reshape(rows, channels)) - wrap_s32(channels * padding)  # of each pixel; of padding it is 0
-    sums = totals(sums.reshape(*x.shape[:3], packed.groups), packed.shape[2:], images.window)
-    return sums + wrap_s32(<int64_t>channels * (padding - images.zero_point) * packed.shape[2] * packed.shape[3])
+    sums = totals(sums.reshape(*x.shape[:3], groups), kernel, images.window)
+    return sums + wrap_s32(<int64_t>channels * (padding - images.zero_point) * kernel[0] * kernel[1])
 
 
 cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish finish, Py_ssize_t num_threads):
@@ -168,7 +168,8 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish fini
     y = result(out, finish.typenum, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
     set_result(&p, finish.codes, y)
     zeros = finish.zeros(packed)
-    taken_off = set_zeros(&p, zeros, None if zeros is None else window_sums(images, packed))
+    windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups)
+    taken_off = set_zeros(&p, zeros, windows)
     run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, finish, starts, taken_off, y))
     return y
 

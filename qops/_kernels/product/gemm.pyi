@@ -18,6 +18,7 @@ def product(
     accumulate: bool = False,
     num_threads: int = 1,
 ) -> NDArray[np.int32]: ...
+def code_sums(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
 def take_off_offsets(
     c: NDArray[np.int32],
     a: NDArray[Any],

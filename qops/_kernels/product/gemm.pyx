@@ -179,13 +179,18 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
 
 
 cdef cnp.ndarray column_sums(cnp.ndarray b):
-    """The sum of each column of a matrix of int8: int32."""
+    """The sum of each column of a matrix of int8: int32, 1 x n."""
     cdef cnp.npy_intp[2] shape = [1, cnp.PyArray_DIM(b, 0)]
     cdef cnp.ndarray ones = cnp.PyArray_EMPTY(2, shape, cnp.NPY_UINT8, 0)
     cdef cnp.ndarray sums = result(None, 1, cnp.PyArray_DIM(b, 1), ones, b)
     memset(cnp.PyArray_DATA(ones), 1, shape[1])
     multiply(sums, ones, b, None, False, 1)
     return sums
+
+
+def code_sums(a, b):
+    """The sums of the rows of A, uint8 or int8, m values, and of the columns of B, int8, 1 x n: int32."""
+    return row_sums(by_rows(matrix(a, "a"))), column_sums(matrix(b, "b"))
 
 
 cdef bint is_zero(x):

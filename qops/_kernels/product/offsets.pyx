@@ -12,10 +12,7 @@ cnp.import_array()
 
 cdef extern from "product/offsets.h" nogil:
     Py_ssize_t subtract_row__simd(int, uint32_t *, const uint32_t *, const uint32_t *, uint32_t, Py_ssize_t)
-
-ctypedef fused code:
-    uint8_t
-    int8_t
+    Py_ssize_t sum_row__simd(int, const uint8_t *, bint, Py_ssize_t, uint32_t *)
 
 
 ctypedef struct Terms:
@@ -93,20 +90,19 @@ cdef object subtract_terms(cnp.ndarray c, cnp.ndarray columns, a_offset, cnp.nda
             subtract(&t)
 
 
-cdef inline uint32_t sum_of(const code *x, Py_ssize_t n) noexcept nogil:
+cdef uint32_t sum_row(const uint8_t *x, bint is_signed, Py_ssize_t n) noexcept nogil:
     cdef uint32_t acc = 0
     cdef Py_ssize_t i
-    for i in range(n):
-        acc += <uint32_t>x[i]
+    for i in range(sum_row__simd(tier(), x, is_signed, n, &acc), n):
+        acc += <uint32_t>(<int8_t>x[i]) if is_signed else x[i]
     return acc
 
 
-cdef void sum_rows(const char *a, Py_ssize_t lda, bint is_signed, Py_ssize_t m, Py_ssize_t k,
+cdef void sum_rows(const uint8_t *a, Py_ssize_t lda, bint is_signed, Py_ssize_t m, Py_ssize_t k,
                    uint32_t *sums) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(m):
-        sums[i] = sum_of(<const int8_t *>a, k) if is_signed else sum_of(<const uint8_t *>a, k)
-        a += lda
+        sums[i] = sum_row(a + i * lda, is_signed, k)
 
 
 cdef cnp.ndarray row_sums(cnp.ndarray a):
@@ -114,7 +110,7 @@ cdef cnp.ndarray row_sums(cnp.ndarray a):
     cdef cnp.ndarray sums = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(a), cnp.NPY_INT32, 0)
     cdef Py_ssize_t lda = cnp.PyArray_STRIDE(a, 0), m = cnp.PyArray_DIM(a, 0), k = cnp.PyArray_DIM(a, 1)
     cdef bint is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
-    cdef const char *codes = cnp.PyArray_BYTES(a)
+    cdef const uint8_t *codes = <const uint8_t *>cnp.PyArray_DATA(a)
     cdef uint32_t *made = <uint32_t *>cnp.PyArray_DATA(sums)
     if m * k < WORTH_RELEASING:
         sum_rows(codes, lda, is_signed, m, k, made)
