@@ -103,7 +103,8 @@ def _head(name: str) -> list[str]:
 
 def _floats(rule: Rule, name: str) -> str:
     kind, suffix = ("double", "") if rule.multiplier.startswith("float64") else ("float", "f")
-    head = [f"static int32_t {name}(int32_t x, {kind} scale, int32_t zero_point, int32_t lo, int32_t hi)", "{"]
+    given = "double" if rule.multiplier == "float64" else "float"
+    head = [f"static int32_t {name}(int32_t x, {given} scale, int32_t zero_point, int32_t lo, int32_t hi)", "{"]
     if not rule.multiplier.startswith("float"):  # of its integers
         head = [*_head(name), "    const float scale = (float)multiplier * ldexpf(1, -right_shift);"]
     inside = rule.zero_point == "inside"
@@ -112,14 +113,20 @@ def _floats(rule: Rule, name: str) -> str:
     return "\n".join(
         [
             *head,
-            f"    {kind} t = ({kind})x * scale;",
-            *([f"    t = t + ({kind})zero_point;"] if inside else []),
+            *(_sum(kind) if inside else [f"    {kind} t = ({kind})x * scale;"]),
             f"    t = t < ({kind})({low}) ? ({kind})({low}) : t > ({kind})({high}) ? ({kind})({high}) : t;",
             f"    return (int32_t){rounded}{'' if inside else ' + zero_point'};",
             "}",
             "",
         ]
     )
+
+
+def _sum(kind: str) -> list[str]:
+    return [
+        f"    const volatile {kind} product = ({kind})x * scale; /* volatile: never one fma with the sum */",
+        f"    {kind} t = product + ({kind})zero_point;",
+    ]
 
 
 def emit(rule: str, lang: Literal["c"] = "c") -> str:
@@ -141,7 +148,7 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     Returns
     -------
     str
-        Text of C, with the includes that it needs. Compile it with ``-ffp-contract=off`` if it has floats.
+        Text of C, with the includes that it needs.
 
     Raises
     ------

@@ -67,7 +67,8 @@ def _program(v: VectorSet) -> str:
         }}"""
         for name, expression in computed.items()
     )
-    return f"""/* The rule as portable C, on the vectors: put the port in its place. */
+    return f"""/* The rule as portable C, on the vectors: put the port in its place.
+   To compile it: cc test_vectors.c -lm */
 #include "vectors.h"
 #include <stdio.h>
 
