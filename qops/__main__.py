@@ -30,7 +30,8 @@ from qops.tools.vectors import vectors
 _DUMP = """\
 What a dump of each kind holds: the names before the semicolon, and those of the
 others that the op has. A scale of requantize is given as scale, or as what it is
-made of, in_scale, w_scale and out_scale."""
+made of, in_scale, w_scale and out_scale. A .json file also has dtype, the type of
+the codes y."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 
 

@@ -215,13 +215,15 @@ def _quantized(dump: Dump) -> Iterator[Candidate]:
 
 
 def _pooled(dump: Dump) -> Iterator[Candidate]:
-    rescaled = dump.numbers.get("y_scale") is not None
+    n = dump.numbers
+    rescaled = n.get("y_scale") is not None
+    kept = not rescaled or (n["y_scale"], n["y_zp"]) == (n["x_scale"], n["zero_point"])
 
     def codes_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
         def codes(d: Dump) -> NDArray[Any]:
             n = d.numbers
             how = {"kernel": n["kernel"], "zero_point": n["zero_point"]}
-            if rescaled:
+            if AVERAGE_POOL[rule].rescales:
                 how |= {"x_scale": n["x_scale"], "y_scale": n["y_scale"], "y_zero_point": n["y_zp"]}
             found = average_pool(d.x, rule, **how)
             if found.size != d.y.size:
@@ -231,8 +233,8 @@ def _pooled(dump: Dump) -> Iterator[Candidate]:
         return codes
 
     for name, rule in AVERAGE_POOL.items():
-        if rule.rescales == rescaled:
-            yield Candidate(f"avgpool{'-rescale' * rescaled}/{name}", "", codes_by(name))
+        if rescaled if rule.rescales else kept:
+            yield Candidate(f"avgpool{'-rescale' * rule.rescales}/{name}", "", codes_by(name))
 
 
 _RULES: dict[str, Callable[[Dump], Iterator[Candidate]]] = {

@@ -27,9 +27,13 @@ _NEAREST = 10
 _WIDE = {1: np.int16, 2: np.int32, 4: np.int64}  # bytes of a code -> the type that holds every difference of codes
 
 
-def _are_ties(dump: Dump, where: NDArray[np.intp]) -> bool:
+def _are_ties(dump: Dump, wanted: NDArray[Any], where: NDArray[np.intp]) -> bool:
+    """Whether these are ties that went to the code on the other side."""
     real = dump.real(where)
-    return real is not None and bool((np.abs(np.abs(real) % 1 - 0.5) < _TIE).all())
+    if real is None or not (np.abs(np.abs(real) % 1 - 0.5) < _TIE).all():
+        return False
+    codes = dump.y.reshape(-1)[where].astype(np.int64)
+    return bool((np.abs(codes - wanted[where]) == 1).all())
 
 
 def _first(differs: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
@@ -52,7 +56,7 @@ def _common(dump: Dump, differs: NDArray[np.bool_], wanted: NDArray[Any]) -> str
     found: list[str] = []
     if any(few[0] >= x.size - tail for _, tail in tails(x.size)):
         found.append("tail only")
-    if everywhere(lambda at: _are_ties(dump, at)):
+    if everywhere(lambda at: _are_ties(dump, wanted, at)):
         found.append("ties only")
     if everywhere(lambda at: all(bool(np.isin(v[at], dump.ends).all()) for v in (y, wanted))):
         found.append("saturation only")
@@ -209,9 +213,10 @@ def explain(
         requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``;
         ``zero_point`` and ``in_zero_point``, by default 0; ``axis``, by default the last. quantize: ``zero_point``; or
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
-        tried. add, mul: ``a_scale``, ``a_zp``, ``b_scale``, ``b_zp``, ``y_scale``, ``y_zp``. avgpool: ``kernel``,
-        ``zero_point``; if the result has a scale of its own also ``x_scale``, ``y_scale``, ``y_zp``. All kinds:
-        ``qmin`` and ``qmax``, the codes that the result was clamped to, as by a fused ReLU.
+        tried. add, mul: ``a_scale``, ``a_zp``, ``b_scale``, ``b_zp``, ``y_scale``, ``y_zp``. avgpool: ``kernel``, which
+        moves by 1 without padding, and ``zero_point``; ``x_scale``, ``y_scale`` and ``y_zp`` too if the result has a
+        scale of its own, and for onnxruntime's rules, which are not tried without. All kinds: ``qmin`` and ``qmax``,
+        the codes that the result was clamped to, as by a fused ReLU.
 
     Returns
     -------

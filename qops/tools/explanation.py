@@ -56,9 +56,9 @@ class Verdict(NamedTuple):
     first : Witness or None
         The first element that differs.
     kind : str
-        What the differences have in common: "tail only", "ties only", "saturation only", or several of these, as in
-        "tail only, ties only"; else "positive only", "negative only" or "zero only", after the sign of the input; ""
-        if they have none of these in common.
+        What the differences have in common: "tail only", "ties only" (an exact result within 2**-16 of a half, and
+        codes that are one apart), "saturation only", or several of these, as in "tail only, ties only"; else "positive
+        only", "negative only" or "zero only", after the sign of the input; "" if they have none of these in common.
     """
 
     rule: str
@@ -181,7 +181,8 @@ def _said(v: Verdict) -> str:
         return ""
     w = v.first
     kind = f", {v.kind}" if v.kind else ""
-    return f"{kind}; first at {list(w.index)}: {w.acc} gave {w.got}, the rule {w.wanted}"
+    source = "" if w.acc is None else f"{w.acc} "
+    return f"{kind}; first at {list(w.index)}: {source}gave {w.got}, the rule {w.wanted}"
 
 
 def _plain(w: Witness) -> dict[str, Any]:

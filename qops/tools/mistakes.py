@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
+from math import ceil, floor
 
 import numpy as np
 
@@ -55,22 +56,24 @@ def _zero_points(dump: Dump) -> Iterator[tuple[str, Dump]]:
             if name == "in_zero_point" or info.min <= -zero <= info.max:
                 yield f"{name} of the other sign", dump.but(**{name: -zero})
     name = "y_zp" if dump.b is not None else "zero_point"
-    zero, found = dump.numbers.get(name) or 0, _zero_point_seen(dump)
-    if found not in (None, zero, 0, -zero):
-        yield f"{name} {found} instead of {zero}", dump.but(**{name: found})
+    zero = dump.numbers.get(name) or 0
+    for found in _zero_points_seen(dump):
+        if found not in (zero, 0, -zero):
+            yield f"{name} {found} instead of {zero}", dump.but(**{name: found})
     if zero and dump.kind == "requantize" and not dump.numbers.get("in_zero_point"):
         yield "zero_point subtracted from acc", dump.but(zero_point=0, in_zero_point=zero)
 
 
-def _zero_point_seen(dump: Dump) -> int | None:
-    """The zero point that the results show which are not clamped, or None if they show none."""
+def _zero_points_seen(dump: Dump) -> list[int]:
+    """The zero points that results near 0 show: one, or the two next to it where all were rounded to one side."""
     y, (lo, hi) = dump.y.reshape(-1).astype(np.int64), dump.ends
     where = np.flatnonzero((y > lo) & (y < hi))[:_SEEN]
     real = dump.real(where) if where.size >= _MANY and dump.x.size == dump.y.size else None
     if real is None or not np.isfinite(real).all():
-        return None
-    zero = round(float(np.median(y[where] - real)))
-    return zero if lo <= zero <= hi else None
+        return []
+    nearest = np.argsort(np.abs(real), kind="stable")[:_MANY]
+    zero = float(np.median(y[where][nearest] - real[nearest]))
+    return [z for z in sorted({floor(zero), ceil(zero)}) if lo <= z <= hi]
 
 
 def _signs(dump: Dump) -> Iterator[tuple[str, Dump]]:

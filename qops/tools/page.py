@@ -126,9 +126,13 @@ def _others(found: Explanation) -> Iterator[str]:
     rows = []
     for v in found.excluded:
         w = v.first
-        where = ("", "", "", "") if w is None else (_index(w.index), str(w.acc), str(w.got), str(w.wanted))
+        where = ("", "", "", "") if w is None else (_index(w.index), _source(w.acc), str(w.got), str(w.wanted))
         rows.append((v.rule, f"{v.differs:,}", f"{v.share:.3%}", f"{v.largest:,}", v.kind, *where))
     yield _table(heads, rows)
+
+
+def _source(acc: Any) -> str:
+    return "" if acc is None else str(acc)
 
 
 def _index(index: tuple[int, ...]) -> str:

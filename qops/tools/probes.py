@@ -49,6 +49,8 @@ class Probe:
     numbers: dict[str, Any]
 
     def __str__(self) -> str:
+        if len(self.separates) < 2:
+            return "no inputs, as there are no two rules to tell apart"
         size = len(next(iter(self.inputs.values())))
         inputs = f"{size} input{'s' * (size != 1)} ({', '.join(self.inputs)})"
         alike = "".join(f"; no input that was tried tells apart {' = '.join(group)}" for group in self.alike)

@@ -59,6 +59,15 @@ def test_other_kinds_are_named(rng):
     y = rules.average_pool(image, "torch-nhwc", kernel=(2, 2), zero_point=9)
     found = qops.explain(image, y, kind="avgpool", kernel=(2, 2), zero_point=9)
     assert found.exact == ["avgpool/torch-nhwc"]
+    assert "at most; first at [0, " in str(found)
+    assert "None" not in str(found)
+    same = {"kernel": (2, 2), "zero_point": 9, "x_scale": 0.02, "y_scale": 0.02, "y_zp": 9}
+    found = qops.explain(image, y, kind="avgpool", probe=True, **same)
+    assert found.exact == ["avgpool/torch-nhwc"]
+    assert "avgpool-rescale/ort" in {v.rule for v in found.excluded}
+    assert str(found).endswith("probe: no inputs, as there are no two rules to tell apart")
+    other = qops.explain(image, y, kind="avgpool", **same | {"y_zp": 8})
+    assert {v.rule for v in other.excluded} == {"avgpool-rescale/ort", "avgpool-rescale/ort-global"}
 
 
 def test_range_rules_have_a_line_each(rng):
@@ -79,6 +88,10 @@ def test_kinds_of_differences_are_told(rng):
     y = rules.requantize(x, "rndnu", scale=0.375)
     kinds = {v.rule: v.kind for v in qops.explain(x, y, scale=0.375).excluded}
     assert kinds["fp32-even"] == "ties only"
+    ties = np.arange(-99, 101, 2, dtype=np.int32)
+    found = qops.explain(ties, rules.requantize(ties, "fp32-even", scale=0.5) + np.int8(2), scale=0.5)
+    kinds = {v.rule: v.kind for v in found.excluded}
+    assert kinds["fp32-even"] == ""  # all are ties, but no tie goes two codes away
     x = accumulators(rng, 4003)
     y = rules.requantize(x, "fp32-even", scale=0.0033)
     y[4000:] += 1

@@ -144,6 +144,21 @@ def test_a_clamp_or_a_zero_point_is_not_told_by_a_few_results():
     assert not qops.explain(x, np.full(7, 3, np.int8), scale=0.01).mistakes
 
 
+ONE_SIDED = ["shift-floor", "textbook7-floor", "shift-toward-zero", "xnnpack-cvt", "rndnu", "rndna"]
+
+
+@pytest.mark.parametrize("rule", ONE_SIDED)
+@pytest.mark.parametrize("step", [1, 64])
+def test_a_zero_point_is_told_whatever_the_rounding(rng, rule, step):
+    """Rounded to one side, results are half a code off in the middle; ties are, whichever code they go to."""
+    scale = 1 / (2 * step) if step > 1 else 0.0233
+    x = step * (2 * rng.integers(-90, 90, 3000).astype(np.int32) + 1)
+    for zero in (17, -44):
+        found = qops.explain(x, rules.requantize(x, rule, scale=scale, zero_point=zero), scale=scale, zero_point=3)
+        assert not found.exact
+        assert (rule, f"zero_point {zero} instead of 3") in {(v.rule, v.before) for v in found.mistakes}
+
+
 def test_pools_of_planes(rng):
     x = rng.integers(0, 256, (2, 9, 10, 20)).astype(np.uint8)
     y = rules.average_pool(x, "away-stored", kernel=(2, 3), zero_point=9)
