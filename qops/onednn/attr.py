@@ -87,6 +87,9 @@ class Scales:
 class Sum:
     """Post-op: add `scale` times the destination as it was before the call.
 
+    Product and sum are one fma, rounded once. oneDNN's reference kernels, `reorder`, and `binary` with a `dst_dt` that
+    is not the type of its first source round both.
+
     Parameters
     ----------
     scale : float, optional

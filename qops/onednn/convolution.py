@@ -47,7 +47,7 @@ def convolution(
         2.6:  f = (f32(acc) + bias)*oscale
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 or the reference kernel
               (f32(acc)*src_scale)*wei_scale + bias
-        all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
+        all:  post-ops, a Sum as one fma; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
 
     Channels (0,1), (2,3), ... of one tap form pairs. An s8 source is moved to u8 by adding 128, and -128*sum(w) takes
     that back. Where pairs saturate, oneDNN halves the weights of an s8 source, ``w' = rne(w*0.5)``, and doubles the

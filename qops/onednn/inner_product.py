@@ -39,7 +39,7 @@ def inner_product(
 
         2.6:  f = (f32(acc) + bias)*oscale
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
-        all:  post-ops; 3.x: f * f32(1/dst_scale); saturate, round half to even
+        all:  post-ops, a Sum as one fma; 3.x: f * f32(1/dst_scale); saturate, round half to even
 
     GEMM cannot add a Sum after another post-op: the reference kernel takes over, which is exact. On 3.13 that
     multiplies by the two scales one after the other, and divides by dst_scale instead of multiplying by its reciprocal.

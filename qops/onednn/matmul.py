@@ -44,7 +44,7 @@ def matmul(
 
         2.6:  f = (f32(acc) + bias)*oscale
         3.x:  f = f32(acc)*(src_scale*wei_scale) + bias, on 3.13 with AVX-512 (f32(acc)*src_scale)*wei_scale + bias
-        all:  post-ops; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
+        all:  post-ops, a Sum as one fma; 3.x: f * f32(1/dst_scale); f + dst_zp; saturate, round half to even
 
     GEMM cannot add a Sum after another post-op: the reference kernel takes over, which is exact. On 3.x that multiplies
     by the two scales one after the other; on 3.13 it divides by dst_scale instead of multiplying by its reciprocal.

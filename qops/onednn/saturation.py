@@ -178,7 +178,7 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
 
     A pair is safe if ``top*(max(w0,0) + max(w1,0)) <= 32767`` and ``top*(min(w0,0) + min(w1,0)) >= -32768``. No data
     saturate a safe pair, and codes of 0 and `top` saturate every unsafe one. A large positive and a large negative
-    weight are a safe pair.
+    weight are a safe pair. This holds on AVX2; AVX-512 has two exceptions, see the hazards.
 
     Parameters
     ----------
@@ -207,6 +207,13 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
     >>> w = np.int8([[127, 127, 127, -127, 64, 64]])
     >>> unsafe_pairs(w), unsafe_pairs(w, top=127), unsafe_pairs(w, top=130)
     (array([[ True, False, False]]), array([[False, False, False]]), array([[ True, False, False]]))
+
+    On AVX-512 other pairs can saturate in two places: those of taps, in images of one channel (see `convolution`), and
+    those of s8 codes times one row of weights, where 2.6, and 3.2 with weights "oi", add 128 to the weights:
+
+    >>> x, w = np.int8([[127, 127], [0, 0]]), np.int8([[60, 60]])
+    >>> unsafe_pairs(w), saturated_pairs(x, w, isa="avx512", version="2.6").counts
+    (array([[False]]), array([[1]]))
     """
     top = check.int32(top, "top", 0, U8_TOP)
     w = _weights(weights)
