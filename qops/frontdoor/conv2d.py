@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qops._kernels.product.convolution import Images, convolve, window_sums
 from qops._kernels.product.gemm import product
 from qops._kernels.product.window import Window
-from qops.frontdoor.matmul import BOUND_MATMUL, Centred, centred, highest, scaled
+from qops.frontdoor.matmul import BOUND_MATMUL, Centred, Terms, centred, highest, scaled
 from qops.qtensor import S32, QTensor, TensorLike, check_out, int32
 
 __all__ = ["BOUND_CONV2D", "conv2d"]
@@ -95,39 +95,26 @@ def conv2d(
     if out is not None:
         check_out(out, S32, shape, [image.given, filters.given])
     sums = convolve(Images(image.codes, window), _oihw(filters.codes), num_threads=num_threads)
-    return scaled(sums, image, filters, top, *_terms(image, filters, window), out, shape)
+    return scaled(sums, image, filters, top, _terms(image, filters, window), out, shape)
 
 
 def _oihw(filters: NDArray[np.int8]) -> NDArray[np.int8]:
     return filters.transpose(3, 2, 0, 1)
 
 
-class _Terms(NamedTuple):
-    """What the bases of both operands add to sums of codes."""
-
-    of_rows: NDArray[Any]
-    """For each place of each image."""
-    of_columns: NDArray[Any]
-    """For each channel, of each cut of a window by the ends of the image."""
-    which: NDArray[np.int64]
-    """The cut at each place of an image."""
-
-
-def _terms(image: Centred, filters: Centred, window: Window) -> _Terms:
+def _terms(image: Centred, filters: Centred, window: Window) -> Terms:
     """Padding is no code, so a sum of codes leaves it out, and sums of filters only take what lies within the image."""
     n, height, width, c = image.codes.shape
-    kernel = filters.codes.shape[:2]
-    (down, of_row), (across, of_column) = window.cuts((height, width), (kernel[0], kernel[1]))
-    pixels = (down.sum(1)[of_row][:, None] * across.sum(1)[of_column]) * float(c)
-    of_rows = np.broadcast_to(pixels * (image.base * filters.base), (n, *pixels.shape))
+    kernel = filters.codes.shape[0], filters.codes.shape[1]
+    (down, of_row), (across, of_column) = window.cuts((height, width), kernel)
+    rows = np.zeros(n * len(of_row) * len(of_column), np.int32)
     if filters.base:
-        sums = window_sums(Images(image.codes, window), (kernel[0], kernel[1]))
-        of_rows = of_rows + sums[..., 0] * (image.step * filters.base)
+        rows = window_sums(Images(image.codes, window), kernel).reshape(-1)
     matrix = filters.codes.reshape(-1, filters.codes.shape[3])
-    taps = ((cut[:, None] * across[:, None, :]).reshape(len(across), -1).astype(np.uint8) for cut in down)
-    sums = np.concatenate([product(some.repeat(c, 1), matrix) for some in taps])
+    taps = (down[:, None, :, None] * across[:, None]).reshape(-1, kernel[0] * kernel[1])
+    columns = product(taps.astype(np.uint8).repeat(c, 1), matrix)
     which = of_row[:, None] * len(across) + of_column
-    return _Terms(of_rows, sums * (filters.step * image.base), which.reshape(-1))
+    return Terms(rows, columns, taps.sum(1) * c, which.reshape(-1))
 
 
 def _pair(values: object, name: str, least: int) -> Pair:

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from qops import codes as _codes
 from qops._kernels.frontdoor.matmul import codes_of_sums
@@ -88,10 +88,8 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
         check_out(out, S32, shape, [x.given, w.given])
     left = x.codes.reshape(-1, k) if k else np.zeros((int(np.prod(shape[:-1])), 0), np.int8)
     sums = product(left, w.codes, num_threads=num_threads)
-    rows, columns = code_sums(left, w.codes)
-    of_rows = rows * (x.step * w.base) + k * x.base * w.base
-    of_columns = columns * (w.step * x.base)
-    return scaled(sums, x, w, top, of_rows, of_columns, np.zeros(1, np.int64), out, shape)
+    terms = Terms(*code_sums(left, w.codes), np.array([k], np.int64), np.zeros(1, np.int64))
+    return scaled(sums, x, w, top, terms, out, shape)
 
 
 class Centred(NamedTuple):
@@ -130,25 +128,32 @@ def highest(x: Centred, w: Centred, k: int, names: str) -> float:
     return top
 
 
+class Terms(NamedTuple):
+    """What the bases of both operands are multiplied by in the values of sums."""
+
+    rows: NDArray[np.int32]
+    """What the codes of the first operand add up to, for each row of sums."""
+    columns: NDArray[np.int32]
+    """What those of the second add up to, for each column, and for each way to cut it at the ends of an image."""
+    counts: NDArray[np.int64]
+    """How many products a sum has, for each cut."""
+    which: NDArray[np.int64]
+    """The cuts that the rows of sums take, in turn."""
+
+
 def scaled(
     sums: NDArray[np.int32],
     x: Centred,
     w: Centred,
     top: float,
-    of_rows: ArrayLike,
-    of_columns: NDArray[Any],
-    which: NDArray[np.int64],
+    terms: Terms,
     out: NDArray[np.int32] | None,
     shape: tuple[int, ...],
 ) -> QTensor:
-    """The codes of sums in the range (-top, top), real terms added to rows and columns; in `out` if there is one.
-
-    The rows of sums take rows `which` of the terms of columns, in turn.
-    """
-    per_value = _HIGHEST / top if top else 0.0
+    """The codes of sums in the range (-top, top); in `out` if there is one."""
+    factors = x.step * w.step, x.step * w.base, x.base * w.step, x.base * w.base
     place = sums if out is None or not out.flags.carray else out
     if sums.size:
-        rows = np.ascontiguousarray(of_rows, np.float64).reshape(-1) * per_value
         matrix, codes = sums.reshape(-1, shape[-1]), place.reshape(-1, shape[-1])
-        codes_of_sums(matrix, x.step * w.step * per_value, rows, of_columns * per_value, which, codes)
+        codes_of_sums(matrix, terms, factors, _HIGHEST / top if top else 0.0, codes)
     return tensor(put(place.reshape(shape), out), -top, top)

@@ -208,9 +208,9 @@ def step(name, dtype=np.float32, operand=None):
 def codes_of_sums(rng, n):
     """The codes of a row of sums of products, in the range of int32."""
     sums, out = drawn(rng, n, np.int32)[None], unaligned(rng, n, np.int32)[None]
-    of_columns, of_row = unaligned(rng, n, np.float64)[None], rng.normal(0, 1e6, 1)
-    of_columns[:] = rng.normal(0, 1e6, n)
-    call = sums, float(rng.uniform(-0.9, 0.9)), of_row, of_columns, np.zeros(1, np.int64), out
+    columns = rng.integers(-(2**20), 2**20, (1, n), dtype=np.int32)
+    terms = rng.integers(-(2**20), 2**20, 1, dtype=np.int32), columns, np.int64([n]), np.zeros(1, np.int64)
+    call = sums, terms, tuple(rng.uniform(-1, 1, 4)), float(rng.uniform(0.1, 0.9)), out
     return lambda: (out, matmul.codes_of_sums(*call))
 
 

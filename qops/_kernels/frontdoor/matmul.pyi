@@ -5,9 +5,8 @@ from numpy.typing import NDArray
 
 def codes_of_sums(
     sums: NDArray[np.int32],
-    factor: float,
-    of_rows: NDArray[Any],
-    of_columns: NDArray[Any],
-    which: NDArray[np.int64],
-    codes: NDArray[np.int32],
+    terms: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]],
+    factors: tuple[float, float, float, float],
+    per_value: float,
+    codes: NDArray[Any],
 ) -> None: ...

@@ -5,6 +5,8 @@ from libc.stdint cimport int32_t, int64_t
 
 from qops._kernels.core.tiers cimport tier
 
+import numpy as np
+
 cnp.import_array()
 
 cdef extern from "frontdoor/matmul.h" nogil:
@@ -21,12 +23,30 @@ cdef void codes_of_row(const int32_t* sums, int32_t* codes, Py_ssize_t n, double
         codes[j] = <int32_t>((sums[j] * factor + of_row + of_columns[j] + WHOLE) - WHOLE)
 
 
-def codes_of_sums(const int32_t[:, ::1] sums, double factor, const double[::1] of_rows, const double[:, ::1] of_columns,
-                  const int64_t[::1] which, int32_t[:, ::1] codes):
-    """The codes of a matrix of sums; row i takes the row which[i % len(which)] of what is added to columns."""
-    cdef Py_ssize_t i, n = sums.shape[1]
+def codes_of_sums(const int32_t[:, ::1] sums, terms, factors, double per_value, int32_t[:, ::1] codes):
+    """The codes of sums of products of codes whose values are base + code * step, for `a` and for `b`.
+
+    terms: what the codes add up to in each row of `a` and in each column of `b`; how many products a sum has; which cut
+    of `b` each row takes, in turn: columns and counts are there for each cut.
+    factors: what 1 counts in a sum, in a row's, in a column's, and for each product.
+
+    value = sum * factors[0] + row * factors[1] + column * factors[2] + count * factors[3]; code = value * per_value
+    """
+    cdef const int32_t[::1] rows
+    cdef const int32_t[:, ::1] columns
+    cdef const int64_t[::1] counts, which
+    cdef double of_sum, of_row, of_column, of_one
+    cdef Py_ssize_t i, j, cut, n = sums.shape[1]
+    rows, columns, counts, which = terms
+    of_sum, of_row, of_column, of_one = factors
     if n == 0:
         return
+    cdef double[:, ::1] added = np.empty((columns.shape[0], n))
     with nogil:
+        for i in range(columns.shape[0]):
+            for j in range(n):
+                added[i, j] = columns[i, j] * of_column * per_value
         for i in range(sums.shape[0]):
-            codes_of_row(&sums[i, 0], &codes[i, 0], n, factor, of_rows[i], &of_columns[which[i % which.shape[0]], 0])
+            cut = which[i % which.shape[0]]
+            codes_of_row(&sums[i, 0], &codes[i, 0], n, of_sum * per_value,
+                         (rows[i] * of_row + counts[cut] * of_one) * per_value, &added[cut, 0])
