@@ -50,6 +50,14 @@ def test_avx2_divides_on_fewer_than_16_elements(version):
         assert got[0].tolist() == [[[want, 0]]] * channels
 
 
+@pytest.mark.parametrize("length", [65536, 2**31 - 1])
+@pytest.mark.parametrize("layout", ["nhwc", "nchw"])
+def test_int32_need_not_hold_the_number_of_taps(length, layout):
+    src, window = np.full((1, 1, 1, 1), 200, np.uint8), onednn.Window(pad_l=(length - 1, length - 1))
+    for alg, want in (("max", 200), ("avg_exc", 200), ("avg_inc", 0)):
+        assert onednn.pooling(src, alg, (length, length), window=window, layout=layout).item() == want
+
+
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [

@@ -44,6 +44,14 @@ def test_vectors_are_those_of_numpy(rng, a_shape, b_shape):
     assert y.shape == want.shape
 
 
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_list_of_rows_is_a_matrix(rng, kind):
+    a, b = codes(rng, (4, 5), np.uint8), codes(rng, (5, 3), np.int8)
+    for _ in range(3):
+        same(onnx.matmul_integer(a, kind(b)), onnx.matmul_integer(a, b))
+        same(onnx.qlinear_matmul(a, 0.5, 3, kind(b), 1.0, 0, 9.0, 7), onnx.qlinear_matmul(a, 0.5, 3, b, 1.0, 0, 9.0, 7))
+
+
 @pytest.mark.parametrize(("a_batch", "b_batch"), [((2,), ()), ((), (3,)), ((2, 1), (3,)), ((2, 3), (2, 3)), ((0,), ())])
 def test_batches_broadcast(rng, a_batch, b_batch):
     a, b = codes(rng, (*a_batch, 2, 9), np.uint8), codes(rng, (*b_batch, 9, 4), np.uint8)

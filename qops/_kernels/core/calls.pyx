@@ -222,7 +222,10 @@ cdef class KnownCalls:
         self.known, self.seen, self.copied = {}, {}, 0
 
     def is_second(self, array):
-        """Whether this very array is asked for the second time: one that changes is not worth keeping each time."""
+        """Whether this very array is asked for the second time: one that changes is not worth keeping each time. A list
+        never is: no weak reference tells that it lives."""
+        if not cnp.PyArray_CheckExact(array):
+            return False
         cdef tuple seen = <tuple>self.seen.get(id(array), (None, 0))
         cdef Py_ssize_t times = seen[1] + 1 if seen[0] is not None and seen[0]() is array else 1
         keep(self.seen, id(array), (ref(array), times))

@@ -1,6 +1,6 @@
 """Means of windows by the rules of pooling.pyx, a row of results at a time, from sums or from the codes themselves."""
 from libc.math cimport rintf
-from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t
 
 from qops._kernels.core.maker cimport make
 from qops._kernels.core.rounding cimport saturate_u8
@@ -10,7 +10,8 @@ cdef extern from "product/pooling.h" nogil:
     ctypedef struct Mean "pool_mean":
         Rule rule
         bint is_signed
-        int32_t count, q15
+        int64_t count
+        int32_t q15
         float part
     ctypedef struct Values "pool_values":
         bint is_signed
@@ -35,8 +36,8 @@ ctypedef fused total:
 
 
 cdef Mean mean_of(Rule rule, bint is_signed, Py_ssize_t count) noexcept nogil:
-    cdef int32_t n = <int32_t>max(count, 1)
-    return Mean(rule, is_signed, n, min(32768 // n, 32767), <float>1 / <float>n)
+    cdef int64_t n = max(count, 1)
+    return Mean(rule, is_signed, n, <int32_t>min(32768 // n, 32767), <float>1 / <float>n)
 
 
 cdef inline int32_t mean(int32_t sum, Mean p) noexcept nogil:
@@ -44,7 +45,7 @@ cdef inline int32_t mean(int32_t sum, Mean p) noexcept nogil:
         return <int32_t>rintf(<float>sum * p.part)
     if p.rule == QUOTIENT:
         return <int32_t>rintf(<float>sum / <float>p.count)
-    return sum // p.count if p.rule == TRUNCATE else saturate_u8(sum * p.q15 + 0x4000 >> 15)
+    return <int32_t>(sum // p.count) if p.rule == TRUNCATE else saturate_u8(sum * p.q15 + 0x4000 >> 15)
 
 
 cdef void means_s16(const int16_t *sums, Py_ssize_t n, Mean p, uint8_t *y) noexcept nogil:

@@ -101,7 +101,8 @@ typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_Q15, POOL_COD
 typedef struct {
     pool_rule rule;
     int is_signed;
-    int32_t count, q15; /* q15: min(2^15 / count, 2^15 - 1) */
+    int64_t count;
+    int32_t q15;        /* min(2^15 / count, 2^15 - 1) */
     float part;         /* 1 / count */
 } pool_mean;
 
