@@ -6,11 +6,13 @@ import sys
 import sysconfig
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import pytest
 
 import qops
+from qops._kernels.core import threads
 from qops._kernels.core.threads import run_parts
 
 
@@ -48,6 +50,26 @@ def test_nothing_goes_on_after_an_error(failing):
     assert sorted([*done, failing]) == sorted(running), "what was running has ended"
     time.sleep(0.1)
     assert len(done) == before, "and nothing was begun"
+
+
+def test_a_part_is_called_once_where_no_thread_can_be_started(monkeypatch):
+    """As where a container limits threads. The pool has taken the part before it finds that out."""
+    begun = [[] for _ in range(5)]
+
+    def refused(thread):
+        raise RuntimeError("can't start new thread")
+
+    threads._pool.cache_clear()
+    parts = [lambda i=i: begun[i].append("alone") for i in range(3)]
+    held = [weakref.ref(part) for part in parts]
+    with monkeypatch.context() as limits:
+        limits.setattr(threading.Thread, "start", refused)
+        run_parts(parts)
+    del parts
+    assert [part() for part in held] == [None] * 3
+    run_parts([lambda i=i: begun[i].append("later") for i in (3, 4)] * 2)
+    time.sleep(0.05)
+    assert begun == [["alone"]] * 3 + [["later"] * 2] * 2
 
 
 EXIT = """

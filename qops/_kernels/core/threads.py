@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 
 
@@ -21,17 +21,30 @@ def run_parts(parts: Sequence[Callable[[], None]]) -> None:
     if len(parts) == 1:
         parts[0]()
         return
-    others = []
+    others: list[Future[None]] = []
     try:
         for part in parts[1:]:
+            others.append(Future())
             try:
-                others.append(_pool().submit(part))
-            except RuntimeError:  # Python is about to exit and starts no more threads
-                part()
+                _pool().submit(_call, part, others[-1])
+            except RuntimeError:  # no thread can be started, or Python is about to exit
+                _pool.cache_clear()  # that pool has taken the part, and would hold it until a thread comes
+                if others[-1].cancel():  # else one has begun it
+                    others.pop()
+                    part()
         parts[0]()
         for other in others:
             other.result()
     finally:  # also if this thread was interrupted: parts that went on would write to memory of the caller
-        for other in others:
-            other.cancel()
-        wait(others)
+        wait([other for other in others if not other.cancel()])
+
+
+def _call(part: Callable[[], None], done: Future[None]) -> None:
+    """Call a part, unless it was cancelled."""
+    if done.set_running_or_notify_cancel():
+        try:
+            part()
+        except BaseException as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
