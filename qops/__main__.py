@@ -6,6 +6,7 @@
 """
 
 import argparse
+import errno
 import json
 import os
 import re
@@ -33,6 +34,7 @@ others that the op has. A scale of requantize is given as scale, or as what it i
 made of, in_scale, w_scale and out_scale. A .json file also has dtype, the type of
 the codes y."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
+_NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that nobody reads
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -172,18 +174,21 @@ def main(arguments: list[str] | None = None) -> int:
     """
     parser = _parser()
     words = sys.argv[1:] if arguments is None else arguments
-    options = parser.parse_args([f" {word}" if _NEGATIVE.fullmatch(word) else word for word in words])
     try:
-        code = int(options.run(options))
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:  # as of `| head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
-        return 141
-    except (ValueError, TypeError, OSError) as why:
-        text = f"{why.filename}: {why.strerror}" if isinstance(why, OSError) and why.filename else why
-        print(f"{parser.prog}: {text}", file=sys.stderr)
-        return 2
+        try:
+            options = parser.parse_args([f" {word}" if _NEGATIVE.fullmatch(word) else word for word in words])
+            return int(options.run(options))
+        finally:
+            sys.stdout.flush()  # here, where it is heard if nobody reads: --help as well ends as an exception
+    except OSError as why:
+        if why.filename is None and why.errno in _NO_READER:  # as of `| head -1`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
+            return 141
+        said = f"{why.filename}: {why.strerror}" if why.filename else str(why)
+    except (ValueError, TypeError) as why:
+        said = str(why)
+    print(f"{parser.prog}: {said}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

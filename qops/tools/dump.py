@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, is_zipfile
+from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -284,8 +284,8 @@ def _read(path: Path) -> dict[str, Any]:
                 file.seek(0)
                 with np.load(file, allow_pickle=False) as arrays:
                     found = dict(arrays)
-    except (ValueError, OSError, BadZipFile) as why:
-        raise ValueError(f"{path.name}: {getattr(why, 'strerror', None) or why}") from None
+    except Exception as why:  # of many kinds: zipfile, zlib and numpy each have their own for a damaged file
+        raise ValueError(f"{path.name}: {getattr(why, 'strerror', None) or str(why) or repr(why)}") from None
     if not isinstance(found, dict):
         raise ValueError(f"{path.name}: expected one object, got {type(found).__name__}")
     return found

@@ -1,6 +1,9 @@
 """Dumps: read with the names that golden/rules has, and refused where a number or a name cannot be."""
 
+import errno
+import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -155,18 +158,55 @@ def test_a_file_that_is_no_dump_is_named(name, content, said, tmp_path, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_a_damaged_archive_is_named(tmp_path, capsys):
+    np.savez_compressed(tmp_path / "dump.npz", acc=np.arange(100), y=np.zeros(100, np.int8), scale=0.5, zero_point=0)
+    content = (tmp_path / "dump.npz").read_bytes()
+    (tmp_path / "dump.npz").write_bytes(content[:60] + b"\xff" * 20 + content[80:])
+    assert main(["explain", str(tmp_path / "dump.npz")]) == 2
+    assert "dump.npz: Error -3 while decompressing" in capsys.readouterr().err
+
+
 def test_a_zero_point_that_is_no_code_is_refused():
     with pytest.raises(ValueError, match=r"zero_point: 300 is no code of y, int8"):
         qops.explain(np.int32([1]), np.int8([1]), scale=0.5, zero_point=300)
 
 
-def test_nobody_reads_what_is_printed(tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_nobody_reads_what_is_printed(unbuffered, tmp_path):
     np.savez(tmp_path / "dump.npz", acc=CODES.astype(np.int32), y=CODES.astype(np.int8), scale=1.0, zero_point=0)
     words = [sys.executable, "-m", "qops", "explain", str(tmp_path / "dump.npz"), "--html"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    assert run_without_reader(words, unbuffered) == 141
+
+
+def test_nobody_reads_the_help():
+    assert run_without_reader([sys.executable, "-m", "qops", "--help"], unbuffered="") == 141
+
+
+def run_without_reader(words: list[str], unbuffered: str) -> int:
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run:
         run.stdout.close()
         assert run.stderr.read() == ""
-    assert run.returncode == 141
+    return run.returncode
+
+
+class WindowsPipe(io.FileIO):
+    """What is written to a pipe that nobody reads fails as on Windows."""
+
+    def write(self, data):
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL)) from None
+
+
+@pytest.mark.parametrize("words", [["emit", "q31"], ["vectors", "requantize", "--help"]])
+def test_nobody_reads_what_is_printed_on_windows(words, monkeypatch):
+    read, write = os.pipe()
+    os.close(read)
+    with io.TextIOWrapper(io.BufferedWriter(WindowsPipe(write, "w"))) as stdout:  # its end writes what is left: nowhere
+        monkeypatch.setattr(sys, "stdout", stdout)
+        assert main(words) == 141
 
 
 def test_products_of_16_bits_are_explained(rng):
