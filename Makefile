@@ -16,7 +16,7 @@ $(VENV)/deps: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.1' 'numpy>=2.0'
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
 	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
 
 $(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
@@ -57,7 +57,7 @@ wheel: $(VENV)/wheel  ## a wheel for any Linux of this CPU in dist, which checks
 	for system in linux macos windows pyodide; do \
 		$(BIN)/cibuildwheel --print-build-identifiers --platform $$system || exit 1; done
 	rm -rf build/wheel dist/*.whl
-	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel .
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
 	$(BIN)/auditwheel show build/wheel/*.whl | tee build/wheel/tag
 	tr '\n' ' ' < build/wheel/tag | grep -q '"manylinux_2_17_'
 	PATH=$(BIN):$$PATH $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl

@@ -20,6 +20,7 @@ COMPILER = "aarch64-linux-gnu-gcc"
 QEMU = "qemu-aarch64-static"
 TOOLS = {QEMU: "qemu-user-static", COMPILER: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"}
 PYTEST = ["pytest", "-q", *(f"-pno:{name}" for name in ("cacheprovider", "logging", "faulthandler"))]
+AS_CALLER = ("-o", "APT::Sandbox::User=root")  # apt's own user cannot write to build/arm64, which it warns of
 NO_MORE = "recommends suggests conflicts breaks replaces enhances"
 LINUX = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 
@@ -66,7 +67,7 @@ def unpack_system() -> None:
         raise SystemExit(f"this Debian has no {PYTHON} for arm64: make arm64 with the Python that belongs to it")
     debs = HERE / "debs"
     debs.mkdir(parents=True, exist_ok=True)
-    run(["apt-get", "download", "libstdc++6:arm64", *sorted(packages)], cwd=debs)
+    run(["apt-get", *AS_CALLER, "download", "libstdc++6:arm64", *sorted(packages)], cwd=debs)
     for deb in debs.glob("*.deb"):
         run(["dpkg", "-x", str(deb), str(SYSTEM)])
 
@@ -110,11 +111,13 @@ def main() -> None:
     lines = missing()
     if lines:
         raise SystemExit("\n    ".join(["make arm64 needs, as root:", *lines]))
+    print("unpacking Python, numpy and pytest for ARM, and compiling the kernels: a few minutes, once", flush=True)
     if not (SYSTEM / "usr/bin" / PYTHON).exists():
         unpack_system()
     if not SITE.exists():
         unpack_site()
     compile_kernels()
+    print("testing: some minutes, and the longest tests come first", flush=True)
     jobs = [
         (cpu, [*PYTEST, tests, "-k", chosen, *[f"--ignore={name}" for name in STARTS_CHILDREN]])
         for tests, chosen, cpus in TESTS

@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PYODIDE = "0.27.7"  # Python 3.12, numpy 2.0
+ARCHIVE = f"https://github.com/pyodide/pyodide/releases/download/{PYODIDE}/pyodide-{PYODIDE}.tar.bz2"
 PLATFORM = "pyodide_2024_0_wasm32"
 COPIED = ("qops", "tests", "setup.py", "pyproject.toml", "README.md", "LICENSE")
 COMPILED = shutil.ignore_patterns("*.so", "__pycache__")
@@ -44,7 +45,7 @@ def wrong_wheel(wheel: str, lock: Path) -> str:
     """Why this is not the numpy that belongs to this Pyodide; nothing if it is."""
     entry = json.loads(lock.read_text("utf-8"))["packages"]["numpy"]
     name = entry["file_name"]
-    where = f"{name} is part of the archive of Pyodide {PYODIDE} that its project publishes with the release on GitHub"
+    where = f"{name} is a file of the archive {ARCHIVE}"
     if not Path(wheel).is_file():
         return f"say NUMPY_WASM=path of numpy's wheel for Pyodide (it is {wheel!r} now): {where}"
     found = hashlib.sha256(Path(wheel).read_bytes()).hexdigest()
