@@ -60,6 +60,17 @@ def test_relu_of_alpha_0_is_never_minus_0(tier):
     assert np.signbit(kernels.finish(np.full((2, 40), -2, F), [("leak", 0.0)])).all()
 
 
+@pytest.mark.parametrize("factor", [0.0, -0.0, 1.0, 0.25, 1.5, -3.0])
+@pytest.mark.parametrize("name", ["relu", "leak"])
+def test_what_is_not_finite_is_as_c_says(tier, name, factor):
+    x = F([np.inf, -np.inf, np.nan, 0.0, -0.0, 3e38, -3e38, 1e-45, -1e-45] * 15)
+    with np.errstate(all="ignore"):
+        want = model(x, [(name, factor)], None)
+    got = kernels.finish(x.copy(), [(name, factor)])
+    assert (np.isnan(got) == np.isnan(want)).all()
+    assert got[~np.isnan(want)].tobytes() == want[~np.isnan(want)].tobytes()
+
+
 @pytest.mark.parametrize("name", ["u8", "s8", "s32"])
 def test_stores_saturate_and_round_half_to_even(rng, tier, name):
     x = np.concatenate([np.arange(-300, 300, 0.25), rng.normal(0, 2.0**24, 500), [3e38, -3e38, 2**31, -(2**31)]])

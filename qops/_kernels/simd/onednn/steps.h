@@ -25,8 +25,8 @@ TARGET static inline __attribute__((always_inline)) void TIER(some_steps)(const 
         case STEP_FMA: FOR_EACH(fma_f32(load_f32(old + here), operand, value)) break;
         case STEP_RELU: FOR_EACH(((void)operand, max_f32(value, set1_f32(0)))) break; /* the last one beside NaN, or -0 */
         case STEP_LEAK:
-            if (s->factor <= 1)
-                FOR_EACH(max_f32(value, mul_f32(operand, value)))
+            if (s->factor <= 1) /* the product is 0 of what is above 0: 0 times infinity is NaN */
+                FOR_EACH(max_f32(value, mul_f32(operand, min_f32(set1_f32(0), value))))
             else
                 FOR_EACH(min_f32(value, mul_f32(operand, value)))
         }
