@@ -69,7 +69,8 @@ def lstm(
     Raises
     ------
     TypeError, ValueError
-        Other dtypes, shapes or masks that do not fit, NaN, an unknown `isa` or `version`.
+        Other dtypes, shapes or masks that do not fit, weights that are NaN, a bias or cell state that is not finite, an
+        unknown `isa` or `version`.
 
     Notes
     -----

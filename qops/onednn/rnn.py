@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from qops.onednn import _checks as check
 from qops.onednn import dot
+from qops.onednn._factors import finite
 from qops.onednn.attr import Scales, as_scales
 from qops.onednn.cast import F32, ieee, store, to_f32
 from qops.onednn.destination import fma
@@ -182,9 +183,8 @@ class Cell:
 
 
 def state_f32(x: ArrayLike, name: str, wanted: tuple[int, ...]) -> F32:
-    """Give float32 data of shape (1, 1, ...) without the 1s. NaN is refused, because states have no code for it."""
-    data = check.no_nan(check.array(x, name, [np.float32]), name)
-    return np.asarray(check.shape(data, name, wanted)[0, 0], np.float32)
+    """Give finite float32 data of shape (1, 1, ...) without the 1s: infinities may make NaN, which has no code."""
+    return np.asarray(check.shape(finite(x, name), name, wanted)[0, 0], np.float32)
 
 
 @ieee

@@ -138,7 +138,7 @@ def test_calls_change_nothing_and_repeat():
         (dict(weights_scale=Scales(np.ones(3), 8)), ValueError, r"weights_scale: expected a mask of \[0, 24\], got 8"),
         (dict(weights_scale=-1.0), ValueError, "weights_scale: expected finite values above zero, got -1.0"),
         (dict(quant=(127, 128)), TypeError, r"quant: expected a qops.onednn.StateQuant, got \(127, 128\)"),
-        (dict(bias=np.full((1, 1, 3, OUT), np.nan, F)), ValueError, "bias: expected numbers, got nan"),
+        (dict(bias=np.full((1, 1, 3, OUT), np.nan, F)), ValueError, "bias: expected finite values, got nan"),
     ],
 )
 def test_gru_rejects_bad_input(options, error, words):
@@ -153,6 +153,11 @@ def test_gru_rejects_bad_input(options, error, words):
             lambda: onednn.lstm(**make(4), src_iter_c=np.zeros((N, OUT), F), weights_scale=1),
             ValueError,
             "src_iter_c: expected shape",
+        ),
+        (
+            lambda: onednn.lstm(**make(4), src_iter_c=np.full((1, 1, N, OUT), -np.inf, F), weights_scale=1),
+            ValueError,
+            "src_iter_c: expected finite values, got -inf",
         ),
         (lambda: StateQuant(scale=0), ValueError, "scale: expected a number above zero, got 0"),
         (lambda: StateQuant(shift=0.5), ValueError, r"shift: expected a whole number up to 2\*\*24, got 0.5"),
