@@ -149,7 +149,10 @@ def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) 
 
 def _typed(kind: str, x: NDArray[Any], name: str) -> NDArray[Any]:
     if kind == "quantize":
-        return x.astype(np.float32, copy=False)
+        if np.isnan(x).any():
+            raise ValueError(f"{name}: has NaN, for which no rule has a code")
+        with np.errstate(over="ignore"):
+            return x.astype(np.float32, copy=False)
     if kind != "requantize":
         return x
     least, most = int(x.min()), int(x.max())

@@ -70,6 +70,11 @@ def test_other_kinds_are_named(rng):
     assert {v.rule for v in other.excluded} == {"avgpool-rescale/ort", "avgpool-rescale/ort-global"}
 
 
+def test_values_beyond_float32_are_clamped():
+    x, y = np.array([-1e300, 0.5, 1e300]), np.uint8([0, 5, 255])
+    assert "quantize/div-even" in qops.explain(x, y, kind="quantize", scale=0.1, zero_point=0).exact
+
+
 def test_range_rules_have_a_line_each(rng):
     x = rng.normal(0, 1, 300).astype(np.float32)
     scale, zero = rules.choose_range(-1.0, 3.0, "tflite")
@@ -132,6 +137,7 @@ def test_the_scale_is_formed_as_systems_do(rng):
         ({"b": np.zeros(4, np.int8)}, "^b: given, requantize has one"),
         ({"kind": "add"}, "^scale: add has no such number"),
         ({"kind": "quantize", "x": [0.5] * 4}, "^zero_point: missing"),
+        ({"kind": "quantize", "x": [0.5, 1.0, 1.5, np.nan], "zero_point": 0}, "^x: has NaN"),
         ({"scale": "x"}, "^scale: expected a number"),
         ({"zero_point": 0.5}, "^zero_point: expected an integer"),
         ({"qmin": -999}, "^qmin: -999 is no code of y, int8"),
