@@ -45,8 +45,8 @@ def quantize_v2(
 
         a = min(0, min_range)    b = max(0, max_range, a + ensure_minimum_range * max(1, |min_range|, |max_range|))
 
-    Then x is cut to the range. With L, H the lowest and highest code, in float32, each operation rounded (H - L of
-    qint32, which float32 does not hold, stays a float64 until it is divided):
+    Then x is cut to the range that is returned. With L, H the lowest and highest code, in float32, each operation
+    rounded (H - L of qint32, which float32 does not hold, stays a float64 until it is divided):
 
     ==========================  ==================================  ================================================
     mode                        scale                               code
@@ -62,7 +62,8 @@ def quantize_v2(
 
     The code is cut to L..H. For qint32 this is done in MIN_FIRST only, where it ends at 2**31 - 128, the last float32.
     The range returned is (a, b); with SCALED it is (L / scale, H / scale), and with SCALED by oneDNN (0, max(-a, b))
-    for quint8 and (-max(-a, b), max(-a, b)) for qint8. `narrow_range` makes L one higher, in SCALED only.
+    for quint8 and (-max(-a, b), max(-a, b)) for qint8. `narrow_range` makes L one higher, in SCALED only. Where SCALED
+    has neither quotient, as unsigned codes for a range below 0, scale is the largest float32.
 
     Parameters
     ----------
