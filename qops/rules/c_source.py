@@ -93,11 +93,12 @@ def _integers(rule: Rule, name: str) -> str:
     lines = _every_step_wraps(rule) if rule.wraps == "every step" else _SPLITS[rule.split](rule)
     if rule.wraps == "sum with the zero point":
         lines.append("    y = wrap_s32(y);")
-    return "\n".join([*_head(name), *lines, _CLAMPED, "}", ""])
+    return "\n".join([*_head(rule, name), *lines, _CLAMPED, "}", ""])
 
 
-def _head(name: str) -> list[str]:
-    first = f"static int32_t {name}(int32_t x, int32_t multiplier, int right_shift,"
+def _head(rule: Rule, name: str) -> list[str]:
+    x = "int64_t x" if rule.multiplier == "31 bits, 16 of them" else "int32_t x"
+    first = f"static int32_t {name}({x}, int32_t multiplier, int right_shift,"
     return [first, " " * first.index("(") + " int32_t zero_point, int32_t lo, int32_t hi)", "{"]
 
 
@@ -106,7 +107,7 @@ def _floats(rule: Rule, name: str) -> str:
     given = "double" if rule.multiplier == "float64" else "float"
     head = [f"static int32_t {name}(int32_t x, {given} scale, int32_t zero_point, int32_t lo, int32_t hi)", "{"]
     if not rule.multiplier.startswith("float"):  # of its integers
-        head = [*_head(name), "    const float scale = (float)multiplier * ldexpf(1, -right_shift);"]
+        head = [*_head(rule, name), "    const float scale = (float)multiplier * ldexpf(1, -right_shift);"]
     inside = rule.zero_point == "inside"
     rounded = _ROUNDS[rule.first].format(f=suffix, t="t")
     low, high = ("lo", "hi") if inside else ("lo - zero_point", "hi - zero_point")
@@ -134,7 +135,8 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
 
     The function of a rule in integers takes ``(x, multiplier, right_shift, zero_point, lo, hi)``, where
     `qops.rules.integers` gives the multiplier and the shift. The function of any other rule takes
-    ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits. The text begins with the systems of the rule.
+    ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits. The text begins with the systems of the rule. x is
+    int32_t; of tflite-int64acc and cmsis-s64, whose accumulators have 48 bits, it is int64_t.
 
     gemmlowp-legacy adds its offset to the accumulator. Give the function this sum as ``x``, and 0 as ``zero_point``.
 
