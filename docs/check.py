@@ -1,15 +1,18 @@
-"""Checks of a built site: every link and anchor leads somewhere, and no page loads anything from the network."""
+"""Checks of a built site: links lead somewhere, nothing comes from the network, no page shows its markup."""
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data", "link": "href"}
 """Tag -> the attribute that has the browser fetch something at once."""
+CODE = ("code", "kbd", "math", "pre", "script", "style")
+MARKUP = re.compile(r"\S*(?:`|\w\*\*(?=[\s.,;:)]|$))\S*")
 
 
 class Page(HTMLParser):
-    """The anchors of a page, its links, and what it loads."""
+    """The anchors of a page, its links, what it loads, and its words that are no code."""
 
     def __init__(self, text: str) -> None:
         """Read the page."""
@@ -17,10 +20,13 @@ class Page(HTMLParser):
         self.anchors: set[str] = {""}
         self.links: list[str] = []
         self.loaded: list[str] = []
+        self.words: list[str] = []
+        self.code = 0
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note what one tag names and wants."""
+        self.code += tag in CODE
         found = {key: value for key, value in attrs if value}
         self.anchors |= {found[key] for key in ("id", "name") if key in found}
         wanted = found.get(LOADED.get(tag, ""))
@@ -28,6 +34,15 @@ class Page(HTMLParser):
             self.loaded.append(wanted)
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note the end of code."""
+        self.code -= tag in CODE
+
+    def handle_data(self, data: str) -> None:
+        """Note words."""
+        if not self.code:
+            self.words.append(data)
 
 
 def complaints(folder: Path) -> list[str]:
@@ -37,6 +52,7 @@ def complaints(folder: Path) -> list[str]:
     found = []
     for path, page in pages.items():
         name = path.relative_to(folder.resolve())
+        found += [f"{name} shows its markup: {word}" for text in page.words for word in MARKUP.findall(text)]
         for link in page.loaded + page.links:
             parts = urlsplit(link)
             if parts.scheme == "data":

@@ -91,8 +91,8 @@ def apart(family: str, rule: str) -> str:
         if other != rule:
             off = np.abs(made(family, other).astype(int) - mine)
             rows.append(f"| [{other}]({other}.md) | {np.count_nonzero(off):,} | {off.max()} |\n")
-    on = f"On {FAMILIES[family].on}:\n\n"
-    return f"{on}| rule | codes that differ | by at most |\n| --- | ---: | ---: |\n{''.join(rows)}"
+    head = "| rule | codes that differ | by at most |\n| --- | ---: | ---: |\n"
+    return f"## Rules that it differs from\n\nOn {FAMILIES[family].on}:\n\n{head}{''.join(rows)}"
 
 
 def chosen(rule: str) -> str:
@@ -104,13 +104,17 @@ def chosen(rule: str) -> str:
         links = ", ".join(f"[{name}]({name}.md)" for name in same if name != rule) or "none"
         rows.append(f"| {low:g} to {high:g} | {scale:.9g} | {zero} | {links} |\n")
     head = "| range | scale | zero point | the same from |\n| --- | ---: | ---: | --- |\n"
-    return f"For some ranges, and the type of codes that is the default:\n\n{head}{''.join(rows)}"
+    return f"""## Some ranges
+
+What it makes of them for the type of codes that is its default, and which rules make the same:
+
+{head}{''.join(rows)}"""
 
 
 def page(family: str, rule: str) -> str:
     """The page of one rule of a family."""
     row = FAMILIES[family].table[rule]
-    facts = {"formula": f"`{row.formula}`", "computed by": row.systems}
+    facts = {"formula": f"`{row.formula}`".replace("|", r"\|"), "computed by": row.systems}
     if getattr(row, "width", 0):
         tail = f"[{row.tail}]({row.tail}.md)"
         facts["elements"] = f"{row.width} at a time, in row-major order; the rest is computed by {tail}"
@@ -128,8 +132,6 @@ def page(family: str, rule: str) -> str:
 | | |
 | --- | --- |
 {table}
-## Rules that it differs from
-
 {differ}"""
 
 

@@ -121,11 +121,12 @@ def apart(rule: str) -> str:
         f"{witness(rule, other)} |\n"
         for other in differ
     )
-    none = "No other rule gives the same codes of all of these."
-    alike = f"The same codes of all of these: {', '.join(f'[{name}]({name}.md)' for name in same)}."
+    none = "Every other rule differs somewhere."
+    alike = f"No code differs from those of {', '.join(f'[{name}]({name}.md)' for name in same)}."
     text = (
         "How many int8 codes differ, by scale, over all accumulators that give them (*large*: accumulators beyond "
-        f"2**24); zero point {ZERO_POINT}. A dash: one rule refuses the scale. {alike if same else none}\n\n"
+        f"2**24); zero point {ZERO_POINT}. A dash: one of the two rules refuses the scale. The last column has the "
+        f"first accumulator that tells them apart: this rule's code, not the other's. {alike if same else none}\n\n"
     )
     return text + f"| rule | {head} | first |\n| --- |{' ---: |' * len(SITUATIONS)} --- |\n{''.join(rows)}"
 
@@ -140,7 +141,7 @@ def ties(rule: str) -> str:
             rows.append(f"| 1/{2**shift} | {zero} | {' | '.join(map(str, found))} |\n")
     head = " | ".join(f"{value / 2:g}" for value in HALVES)
     table = f"| scale | zero point | {head} |\n| --- | --- |{' ---: |' * len(HALVES)}\n{''.join(rows)}"
-    return f"The codes of halves, less the zero point:\n\n{table}"
+    return f"The codes of exact halves, less the zero point:\n\n{table}"
 
 
 def page(rule: str) -> str:
@@ -154,7 +155,7 @@ def page(rule: str) -> str:
         "computed by": row.systems,
         "scale": integers(row),
         "rounding": f"{rounding}. Zero point: {row.zero_point}.",
-        "wraps": row.wraps or "nothing; what does not fit saturates",
+        "what wraps": row.wraps or "nothing; what does not fit saturates",
     }
     table = "".join(f"| {key} | {value} |\n" for key, value in facts.items())
     return f"""# {rule}

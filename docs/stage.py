@@ -1,7 +1,9 @@
 """Every source page of the site, as text: written by hand, or made from the package, its tests' data, the notebooks."""
 
+import inspect
 import shutil
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 from docs import browser, figures, rule_pages, systems, validation
@@ -23,14 +25,18 @@ def course_page(lite: bool = False) -> str:
     return f"{text}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
 
 
+def about(room: str) -> str:
+    """The first sentence of a room's page."""
+    own = TEXT / room / "index.md"
+    text = own.read_text("utf-8") if own.exists() else inspect.getdoc(import_module(f"qops.{room}")) or ""
+    return " ".join(text.replace("``", "`").split()).partition(". ")[0].removesuffix(".") + "."
+
+
 def ops_page() -> str:
-    """The list of rooms."""
-    rows = "".join(
-        f"| [{TITLES.get(room, room)}]({room}/index.md) | {sum(len(names) for names in stems.values())} |\n"
-        for room, stems in rooms().items()
-    )
+    """The list of rooms, each with the first sentence of its page."""
+    rows = "".join(f"| [{TITLES.get(room, room)}]({room}/index.md) | {about(room)} |\n" for room in rooms())
     tree = "\n".join(f"{room}/index" for room in rooms() if room != "rules")
-    table = f"| page | names |\n| --- | ---: |\n{rows}"
+    table = f"| page | what is there |\n| --- | --- |\n{rows}"
     text = (TEXT / "ops.md").read_text("utf-8").replace("{rooms}", table)
     return f"{text}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
 

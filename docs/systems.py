@@ -15,7 +15,8 @@ def said() -> dict[str, str]:
     """Op -> what README's table says of it, and its bound if there is a column for that."""
     rows = re.findall(r"^\| `([\w.]+)` \| (.+?) \|$", README.split("\n## Ops\n")[1].split("\n## ")[0], flags=re.M)
     plain = {name: text.replace("\\|", "&#124;").replace("**", r"\*\*") for name, text in rows}  # 2**17 is no bold
-    return {name: text.replace(" | ", " *Error:* ") for name, text in plain.items()}
+    named = {name: text.removesuffix(" | -") for name, text in plain.items()}
+    return {name: text.replace(" | ", ". *Error, in output LSB:* ") for name, text in named.items()}
 
 
 def directive(dotted: str) -> str:
@@ -74,7 +75,8 @@ def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
     own = TEXT / room / "index.md"
     top = own.read_text("utf-8") if own.exists() else docstring_of(f"qops.{room}", "")
     names = [name for group in stems.values() for name in group if "BOUND" not in name]
-    ops = "\n".join(row(name, texts) for name in names)
+    places = {name: place for place, name in enumerate(texts)}  # README's rows may say "the same" of the row above
+    ops = "\n".join(row(name, texts) for name in sorted(names, key=lambda name: places.get(short(name), len(places))))
     table = f"| name | what it computes |\n| --- | --- |\n{ops}\n"
     tree = "\n".join(stems)
     head = f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n"
@@ -82,10 +84,11 @@ def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
 
 
 def hazard(dotted: str) -> str:
-    """The words of a docstring from "Hazards." to the first example or empty line."""
+    """The words of a docstring from "Hazards." to the next bold word or heading, without the examples."""
     doc = inspect.getdoc(value_of(dotted)) or ""
-    found = re.search(r"\*\*Hazards?\.\*\* (.+?)(?:\n\n|\n *>>>|\Z)", doc, flags=re.S)
-    return " ".join(found[1].split()).rstrip(":.") + "." if found else ""
+    found = re.search(r"\*\*Hazards?\.\*\* (.+?)(?=\n\n\*\*[A-Z]|\n\n[A-Z][a-z ]+\n---|\Z)", doc, flags=re.S)
+    paragraphs = re.sub(r"^ *>>>.*?(?=\n\n|\Z)", "", found[1], flags=re.M | re.S).split("\n\n") if found else []
+    return " ".join(" ".join(text.split()).rstrip(":.") + "." for text in paragraphs if text.strip())
 
 
 def hazards_page() -> str:

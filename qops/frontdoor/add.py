@@ -40,7 +40,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
         k = round(2**15 * (a_min + b_min) / s) + 2**14
 
     rounded half up. 17 of the 32 bits are head room: ``|c| <= 2**15``. One code is 1/64 to 1/128 of the step of the
-    operand with the widest end, if its range holds 0. **Error: at most 0.5 + 2**-7 output LSB** (`BOUND_8P8TO32`)
+    operand with the widest end, if its range holds 0. **Error: at most** ``0.5 + 2**-7`` output LSB (`BOUND_8P8TO32`)
     against the exact sum of ``min + q * step``, for every pair of ranges, those that exclude 0 as well; ``a + b`` and
     ``b + a`` are the same codes.
 
@@ -94,7 +94,7 @@ def quantized_add_8p8to8(
     The first pass writes with the guessed output range and watches the extremes of the sums. If every code fitted,
     that is the result; if not, the second pass writes once more, with the range that the extremes give. An end that is
     not guessed starts as wide as the ranges of `a` and `b` allow, and is drawn in when the data use less of it. A
-    `range` is an order instead: one pass, and sums beyond it saturate.
+    `range` is kept instead: one pass, and sums beyond it saturate.
 
     With output step ``s`` the 16-bit loop is ::
 
@@ -144,7 +144,7 @@ def quantized_add_8p8to8(
     Source: the method is that of nnlib's ``op_add.c`` (guess, watch, write again), the integers are not: its 7-bit
     alpha and 15-bit recip wrap or lose bits for some ranges.
 
-    **Bias.** Sums halfway between two codes go up. Few sums are, but where the steps are in a simple proportion: of
+    **Bias.** Sums halfway between two codes go up. Few sums lie there, unless the steps are in a simple proportion: of
     [0, 1] + [0, 1] into [0, 2] every second one is, so over all pairs of codes the result is 0.25 LSB too high on
     average. To round ties to even instead takes a quarter more time.
 

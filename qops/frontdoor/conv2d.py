@@ -36,7 +36,7 @@ def conv2d(
 
     ``y[n, i, j, o] = sum(x[n, i * sh + k * dh - top, j * sw + l * dw - left, c] * w[k, l, c, o])`` over k, l and c, of
     real values, with the arithmetic and the output range of `matmul` for K = KH * KW * C. What is padded has the value
-    0, not that of some code. **Error: at most 0.5 + 2**-16 output LSB** (`BOUND_CONV2D`), for every pair of ranges,
+    0, not that of some code. **Error: at most** ``0.5 + 2**-16`` output LSB (`BOUND_CONV2D`), for every pair of ranges,
     those that exclude 0, or have it between two codes, as well.
 
     Parameters

@@ -37,8 +37,8 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
 
     The three sums are exact integers, all else is float64. ``max`` is ``2**31 * a_step * b_step``, rounded up to
     float32, or what K products of the farthest ends need if that is more, and ``min = -max``. So where 0 is on a code
-    of both, sums below 2**22 are the plain integers ``sum((qa - za) * (qb - zb))``. **Error: at most 0.5 + 2**-16
-    output LSB** (`BOUND_MATMUL`) against the exact sum of products, for every pair of ranges, those that exclude 0, or
+    of both, sums below 2**22 are the plain integers ``sum((qa - za) * (qb - zb))``. **Error: at most** ``0.5 + 2**-16``
+    output LSB (`BOUND_MATMUL`) against the exact sum of products, for every pair of ranges, those that exclude 0, or
     have it between two codes, as well.
 
     Parameters

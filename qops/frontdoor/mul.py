@@ -34,7 +34,7 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
         kab = round(2**23 * a_step * b_step / s)    k = round(2**23 * a_min * b_min / s) + 2**22
 
     rounded half up, in 64 bits. 11 of the 32 bits are head room: ``|c| <= 2**20``, so 2047 products can be summed up.
-    **Error: at most 0.5 + 2**-7 output LSB** (`BOUND_8X8TO32`) against the exact product, for every pair of ranges,
+    **Error: at most** ``0.5 + 2**-7`` output LSB (`BOUND_8X8TO32`) against the exact product, for every pair of ranges,
     those that exclude 0 as well; ``a * b`` and ``b * a`` are the same codes.
 
     Parameters
@@ -88,7 +88,7 @@ def quantized_mul_8x8to8(
         ka = round(2**20 * a_step * b_min / s)    kb = round(2**20 * a_min * b_step / s)
         kab = round(2**20 * a_step * b_step / s)    k = round(2**20 * (a_min * b_min - min) / s) + 2**19
 
-    **Error: at most 0.5 + 2**-4 output LSB** (`BOUND_8X8TO8`) against the exact product of ``min + q * step``, for
+    **Error: at most** ``0.5 + 2**-4`` output LSB (`BOUND_8X8TO8`) against the exact product of ``min + q * step``, for
     every pair of ranges whose product float32 holds; nothing saturates but what is beyond `range`. ``a * b`` and
     ``b * a`` are the same codes.
 

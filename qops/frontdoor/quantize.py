@@ -33,8 +33,8 @@ def quantize(
     """Quantize real numbers into codes, by default of uint8; 0 is always exactly on a code.
 
     ``c = saturate(round_half_even(x * float32(1 / scale)) + zero_point)``, with the smallest range that holds ``min``,
-    ``max`` and, on a code, 0 (`qops.affine.holding_zero`). **Error: at most 0.5 + 2**-13 LSB** (`BOUND_QUANTIZE`; with
-    16-bit codes 0.5 + 2**-5, `BOUND_QUANTIZE_16`) within that range.
+    ``max`` and, on a code, 0 (`qops.affine.holding_zero`). **Error: at most** ``0.5 + 2**-13`` LSB (`BOUND_QUANTIZE`;
+    with 16-bit codes ``0.5 + 2**-5``, `BOUND_QUANTIZE_16`) within that range.
 
     Parameters
     ----------

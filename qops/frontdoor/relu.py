@@ -21,7 +21,7 @@ def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None 
     """Cut values below 0 to 0, and those above a limit to that.
 
     ``c = min(max(q, code next to 0), code next to the limit)``. The range stays, so every other value is kept exactly;
-    `requantize(t, 0.0)` cuts it too, and rounds every value once more. **Error: at most 0.5 + 2**-20 LSB**
+    `requantize(t, 0.0)` cuts it too, and rounds every value once more. **Error: at most** ``0.5 + 2**-20`` LSB
     (`BOUND_RELU`), and none at all where 0 and the limit are on codes, as 0 is in all that `quantize` gives.
 
     Parameters

@@ -67,7 +67,7 @@ def requantize(
         c = saturate(((x * multiplier + term) >> right_shift) + lowest)
 
     Codes that must saturate are clamped first where a sum could outgrow 64 bits, so nothing wraps, whatever the ranges.
-    **Error: at most 0.5 + 2**-17 LSB** (`BOUND_REQUANTIZE`) for values within (min, max); others saturate.
+    **Error: at most** ``0.5 + 2**-17`` LSB (`BOUND_REQUANTIZE`) for values within (min, max); others saturate.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
         ka = round(2**15 * a_step / s)    kb = round(2**15 * b_step / s)
         k = round(2**15 * (a_min - b_min) / s) + 2**14
 
-    **Error: at most 0.5 + 2**-7 output LSB** (`BOUND_8P8TO32`), for every pair of ranges.
+    **Error: at most** ``0.5 + 2**-7`` output LSB (`BOUND_8P8TO32`), for every pair of ranges.
 
     Parameters
     ----------

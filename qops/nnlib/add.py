@@ -61,8 +61,7 @@ def quantized_add_8p8to8(
     -----
     Source: ``op_add.c``, ``op_add_d32.c``, ``quant_add_spec_h.S``.
 
-    **Hazards.** Letters are those of the formulas. In ``spec`` x wraps: 200.0 + 1.0 in the range (0, 201) is 255 LSB
-    off.
+    **Hazards.** In ``spec`` the sum x of the formulas wraps: 200.0 + 1.0 in the range (0, 201) is 255 LSB off.
 
     >>> top = np.uint8([255])
     >>> quantized_add_8p8to8((top, 0.0, 200.0), (top, 0.0, 1.0), 0.0, 201.0, form="spec").data

@@ -63,7 +63,7 @@ def quantized_minimum_8(
     >>> quantized_minimum_8((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([255, 255]), 0.0, 4.0)).data  # 1 and 2
     array([ 0, 64], dtype=uint8)
 
-    A single element of code 0:
+    A single element of code 0 is refused, because the original reads memory for it that was never written:
 
     >>> zero = (np.uint8([0]), 0.0, 1.0)
     >>> quantized_minimum_8((np.uint8([1, 2]), 0.0, 1.0), zero)

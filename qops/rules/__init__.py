@@ -1,10 +1,13 @@
 """The integer arithmetic of many systems as named rules, bit for bit.
 
-requantize, integers            accumulators to codes by a rule of `TABLE`; the multiplier and shift it makes of a scale
-add, mul, average_pool          two tensors of codes by a rule of `ADD` or `MUL`; windows by one of `AVERAGE_POOL`
-quantize, choose_range          float32 to codes by a rule of `QUANTIZE`; scale and zero point by one of `RANGE_RULES`
-real_scale, quantize_multiplier, reduced_multiplier         how systems form a real scale, and integers of it
-emit, fewest_bits               a rule in C; the smallest multiplier and shift that are exact over a range
+* `requantize` turns accumulators into codes by a rule of ``TABLE``; `integers` gives the multiplier and the shift that
+  the rule makes of a scale.
+* `add` and `mul` take two tensors of codes and a rule of ``ADD`` or ``MUL``, `average_pool` windows and one of
+  ``AVERAGE_POOL``.
+* `quantize` turns float32 into codes by a rule of ``QUANTIZE``; `choose_range` gives scale and zero point of a range by
+  one of ``RANGE_RULES``.
+* `real_scale`, `quantize_multiplier` and `reduced_multiplier` form a real scale, and integers of it, as systems do.
+* `emit` writes a rule in C; `fewest_bits` finds the smallest multiplier and shift that are exact over a range.
 
 The tables map the name of a rule to its formula and to the systems that use it; ``print(TABLE)`` explains the first.
 

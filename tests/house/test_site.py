@@ -183,7 +183,11 @@ def test_every_claim_is_on_the_page():
 def test_every_hazard_is_on_the_page():
     functions = [name for name in ops.OPS if "**Hazard" in (ops.function(name).__doc__ or "")]
     assert len(functions) > 80
-    assert not [name for name in functions if f"<qops.{name}>`: " not in PAGES["trust/hazards.md"]]
+    page = PAGES["trust/hazards.md"]
+    assert not [name for name in functions if f"<qops.{name}>`: " not in page]
+    told = "In ``spec`` the sum x ", "For ranges far from 0, ", "The retry rules of ``spec``", "that is free."
+    assert [page.count(words) for words in told] == [1, 1, 1, 1], "one op's, those behind an example too"
+    assert ">>>" not in page
 
 
 def test_first_screen_runs(capsys):
@@ -216,15 +220,18 @@ def test_every_script_of_the_gallery_draws_its_figure(script, tmp_path):
 
 
 def test_pages_that_are_wrong_are_found(tmp_path):
-    (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">1</a><a href="c.html">2</a><a href="#x">3</a></p>')
+    (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">1</a><a href="d.html">2</a><a href="#x">3</a></p>')
     (tmp_path / "b.html").write_text(
         '<a href="https://example.org">1</a><script src="https://example.org/x.js"></script>'
     )
+    (tmp_path / "c.html").write_text("<p>at most 0.5 + 2**-7 LSB** of **kw, <code>a` 2** b</code></p><p>a `b</p>")
     (tmp_path / "s.css").write_text("@font-face { src: url(https://example.org/f.woff) }")
     assert check.complaints(tmp_path) == [
         "a.html links to b.html#y, which has no such anchor",
-        "a.html links to c.html, which is not there",
+        "a.html links to d.html, which is not there",
         "b.html loads https://example.org/x.js",
+        "c.html shows its markup: LSB**",
+        "c.html shows its markup: `b",
         "s.css loads from the network",
     ]
 
