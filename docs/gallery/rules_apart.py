@@ -1,6 +1,6 @@
 """Which rules are the same function, and which are not.
 
-Every pair of rules on all 84,001 sums that give int8 codes at the scale 0.0033. White is equal, on every sum.
+Every pair of rules on all 84,001 sums that give int8 codes at the scale 0.0033. White: no code differs.
 """
 
 import matplotlib.pyplot as plt

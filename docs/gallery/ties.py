@@ -1,7 +1,8 @@
 """Where a half goes.
 
-Sums of a convolution that lie in the middle between two codes, requantized as ten systems do it. Few documents say
-whether such a sum goes up or down, and a chip that differs from its simulator differs here first.
+Sums of a convolution that lie in the middle between two codes, requantized as ten systems do it. Each number is the
+code that comes out, less the zero point, which is 3. Few documents say whether such a sum goes up or down, and a chip
+that differs from its simulator differs here first.
 """
 
 import matplotlib.pyplot as plt
@@ -35,5 +36,6 @@ axes.set_yticks(np.arange(len(SYSTEMS) - 1) + 0.5, minor=True)
 axes.grid(which="minor", color="white", lw=2)
 axes.tick_params(which="both", length=0)
 axes.spines[:].set_visible(False)
+axes.set_xlabel("exact value, in steps of the code")
 axes.set_title("Where a half goes: up (orange) or down (blue)", loc="left", weight="bold")
 plt.savefig("ties.svg")
