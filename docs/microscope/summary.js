@@ -1,12 +1,18 @@
 // The answers above and beside the steps: what the rules give, the same call in Python, and the table of all rules.
 "use strict";
 
+/** m * 2**e as a double, its first 64 bits; an m of more than 1,000 bits is beyond every double. */
+function doubleOf({ m, e }) {
+  const drop = Math.max((m < 0n ? -m : m).toString(2).length - 64, 0);
+  return Number(m >> BigInt(drop)) * 2 ** (e + drop);
+}
+
 /** The exact value, and where it lies. */
 function exactWords(state) {
-  const { m, e } = exactly(state.acc, realScale(state), state.zero), n = BigInt(-e);
+  const exact = exactly(state.acc, realScale(state), state.zero), { m, e } = exact, n = BigInt(-e);
   const tie = e < 0 && BigInt.asUintN(-e, m) === 2n ** (n - 1n);
   const plus = state.zero < 0n ? ` ${MINUS} ${-state.zero}` : state.zero ? ` + ${state.zero}` : "";
-  const value = real(Number(m) * 2 ** e);
+  const value = real(doubleOf(exact));
   return `${text(state.acc)} × ${real(realScale(state))}${plus} = ${strong(value)}${tie ? ", a tie" : ""}`;
 }
 
@@ -18,13 +24,13 @@ function summaryHtml(all, state) {
   const byCode = {};
   for (const [name, { code }] of Object.entries(all)) if (code !== undefined) (byCode[code] ??= []).push(name);
   const others = Object.entries(byCode).filter(([code]) => code !== `${own.code}`);
-  const { m, e } = exactly(state.acc, realScale(state), state.zero);
-  const off = rounded(Number(own.code) - Number(m) * 2 ** e, 7);
+  const off = rounded(Number(own.code) - doubleOf(exactly(state.acc, realScale(state), state.zero)), 7);
+  const takers = Object.values(byCode).flat();
   const list = others.map(([code, names]) => `<li>${strong(code)}: ${named(names)}</li>`).join("");
   return `<p class="exact">${exactWords(state)}</p>
 <p class="code"><code>${state.rule}</code> gives <output id="code">${text(own.code)}</output>
 <small>${off === "0" ? "exactly" : `${off.startsWith(MINUS) ? "" : "+"}${off} of a step from it`}</small></p>
-<p>${byCode[own.code].length} of ${Object.keys(RULES).length} rules give this code${list ? "; the others:" : "."}</p>
+<p>${byCode[own.code].length} of ${takers.length} rules give this code${list ? "; the others:" : "."}</p>
 <ul>${list}</ul>`;
 }
 

@@ -196,6 +196,16 @@ def test_what_makes_a_tie_and_what_wraps_is_said(tmp_path):
         assert words in text_of(page["steps"]).replace("\n", " ")
 
 
+@pytest.mark.parametrize("scale", ["0", "5e-324", "1e-200"])
+def test_a_scale_however_small_has_an_exact_value(tmp_path, scale):
+    address = f"rule=tflite-double&acc=1000&scale={scale}&zero=5&type=int8"
+    (page,) = json.loads(node(DRAWN.replace("ADDRESSES", json.dumps([address])), tmp_path))
+    said = text_of(page["summary"])
+    assert " + 5 = 5\n" in said
+    assert "gives 5\nexactly" in said
+    assert "24 of 24 rules give this code." in said, "that which takes no scale is not counted"
+
+
 def test_bits_of_the_long_multiplication_add_up(tmp_path):
     pairs = [(1000, 1814194186), (-(2**31), 2**31 - 1), (-7, -12345), (5, 0)]
     script = "".join(f"console.log(longMultiplication({a}n, {b}n)); console.log('next');" for a, b in pairs)
