@@ -117,9 +117,9 @@ def write(out: Path, found: Mapping[str, Any], checked: Sequence[Claim]) -> Path
         report.write(out, page, [draw(v, found[stem(v)], out) for v in views], names)
     report.write(out, "claims", [report.section("claims", [], [claim_table(checked)])], names)
     tidy.write(out / "sweep.csv", sweep.columns(found["sweep_error"].rows))
-    first = {page: next(iter(views[0].figures(found[stem(views[0])]))) for page, views in PAGES.items()}
-    cards = "".join(report.card(page, figure) for page, figure in first.items())
-    table = report.as_html(overview(found, checked)) + report.paragraph("index", "summary")
+    first = {page: (stem(views[0]), views[0].figures(found[stem(views[0])])) for page, views in PAGES.items()}
+    cards = "".join(report.card(page, view, next(iter(figures))) for page, (view, figures) in first.items())
+    table = report.paragraph("index", "summary") + report.as_html(overview(found, checked))
     body = [report.heading("index", "h1"), table, f'<div class="cards">{cards}</div>']
     return report.write(out, "index", body, names)
 

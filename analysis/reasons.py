@@ -3,6 +3,7 @@
 from analysis.systems import Range
 
 FAR = 2.0  # LSB: a row beyond it is explained
+LEAD = f"Why errors are larger than {FAR:g} LSB:"
 
 
 def why(op: str, system: str, a: Range, b: Range, narrow: bool = False) -> str:
@@ -12,13 +13,15 @@ def why(op: str, system: str, a: Range, b: Range, narrow: bool = False) -> str:
     lost = not all(lo <= 0 <= hi for lo, hi in (a, b))
     wide, fine = sorted((hi - lo for lo, hi in (a, b)), reverse=True)
     if narrow and not fused:
-        reasons.append("takes a given range as an order, and what lies beyond becomes the lowest or highest code")
+        reasons.append("keeps a range that is given, and sums beyond it become the lowest or highest code")
     if "spec" in system and 255 * wide > 2**15 * fine:
         reasons.append("sums wrap in int16: the wider operand has more than 32,767 steps of the finer one")
     if lost and "nnlib" in system:
         reasons.append("cuts the code of 0 to 0..255, so that a range without 0 loses its offset")
     if op.startswith("multiply") and not fused:
-        reasons.append("takes 0 to be on a code: half a step of one range, times the widest value of the other")
+        reasons.append(
+            "takes 0 to be on a code, which is off by half a step of one range, times the widest value of the other"
+        )
     if lost and op.startswith("add") and "chain" in system:
         reasons.append("int32 codes of a range far from 0 are coarse, some 2**-14 of its widest end each")
     return "; ".join(reasons)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 from matplotlib.pyplot import close
 
+from analysis.reasons import LEAD
+
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
@@ -39,7 +41,7 @@ def as_text(table: Table) -> str:
     def line(cells: Iterable[str]) -> str:
         return "  ".join(put(c, w) for put, c, w in zip(placed, cells, widths, strict=True)).rstrip()
 
-    notes = (f"  * {note}" for note in table.notes)
+    notes = [LEAD] * bool(table.notes) + [f"  * {note}" for note in table.notes]
     return "\n".join([table.title, line(table.head), line("-" * w for w in widths), *map(line, table.rows), *notes, ""])
 
 
@@ -68,7 +70,7 @@ def as_html(table: Table) -> str:
         [
             f"<table><caption>{escape(table.title)}</caption><thead><tr>{heads}</tr></thead><tbody>",
             *map(row, table.rows),
-            "</tbody></table>" + (f'<ul class="notes">{notes}</ul>' if notes else ""),
+            "</tbody></table>" + (f'<p class="notes">{LEAD}</p><ul class="notes">{notes}</ul>' if notes else ""),
         ]
     )
 
@@ -107,12 +109,12 @@ def paragraph(stem: str, key: str) -> str:
     return f"<p>{escape(WORDS[stem][key].strip())}</p>"
 
 
-def card(page: str, stem: str) -> str:
-    """What leads from the index to a page: its title, and one of its figures with the caption."""
-    title, caption = escape(WORDS["pages"][page]), escape(sentences(stem))
+def card(page: str, view: str, figure: str) -> str:
+    """What leads from the index to a page: its title, one of its figures, and what its first view is about."""
+    title, text = escape(WORDS["pages"][page]), escape(WORDS[view]["text"].strip())
     return (
-        f'<a class="card" href="{page}.html"><strong>{title}</strong><img alt="" src="{stem}.png"><br>'
-        f"<span>{caption}</span></a>"
+        f'<a class="card" href="{page}.html"><strong>{title}</strong><img alt="" src="{figure}.png"><br>'
+        f"<span>{text}</span></a>"
     )
 
 

@@ -142,7 +142,7 @@ def _squares(ax: Axes, values: NDArray[np.float64], across: list[str], size: flo
     ax.imshow(np.where(values > 0, values, np.nan), cmap="YlOrRd", norm=LogNorm(LEAST, 1), aspect="auto")
     for (i, j), share in np.ndenumerate(values):
         ax.text(
-            j, i, said(share), ha="center", va="center", fontsize=size, color="white" if share > 0.04 else style.INK
+            j, i, said(share), ha="center", va="center", fontsize=size, color="white" if share > 0.015 else style.INK
         )
     ax.set(xticks=range(len(across)), yticks=range(len(NAMES)))
     ax.set_xticklabels(across, rotation=55, ha="right", rotation_mode="anchor", fontsize=8)
@@ -160,7 +160,7 @@ def draw_matrix(name: str, values: NDArray[np.float64], count: int) -> Drawing:
     finding = "On ordinary scales two roundings in a row stand apart from one"
     if "powers" in name:
         finding = "On powers of two every tie rule stands apart"
-    style.headline(figure, finding, f"{more}; < under 0.01")
+    style.headline(figure, finding, f"{more}; < under 0.01, blank: none")
     return figure
 
 
@@ -169,7 +169,7 @@ def draw_situations(found: Measured) -> Drawing:
     figure, axes = style.lines(1, 1, height=7.4)
     values = np.stack(list(found.situations.values()), axis=1)
     _squares(axes[0, 0], values, list(found.situations), 7.5)
-    more = f"percent of codes that are not the nearest one, a tie's being that away from 0 ({NEAREST}); < under 0.01"
+    more = f"percent of codes that differ from {NEAREST}: the nearest, ties away from 0; < under 0.01, blank: none"
     style.headline(figure, "Where rules differ: on ties, where a float32 ends, and where something wraps", more)
     return figure
 

@@ -110,7 +110,12 @@ def range_row(c: Compared) -> list[str]:
 def tables(found: Sequence[Compared]) -> list[Table]:
     """Differences, ranges, and reasons."""
     head = ("nnlib / TensorFlow", "data", "elements", "codes that differ, %", "largest LSB", "mean LSB")
-    apart = Table("Apart by", (*head, "largest, real", "mean, real", "largest at"), [row(c) for c in found], words=2)
+    apart = Table(
+        "How far the results are apart",
+        (*head, "largest, real", "mean, real", "largest at"),
+        [row(c) for c in found],
+        words=2,
+    )
     ranged = [c for c in found if c.pair.steps[0].nnlib.ends]
     head = (
         "nnlib / TensorFlow",

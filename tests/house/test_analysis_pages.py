@@ -37,7 +37,7 @@ def test_each_page_holds_the_figures_and_tables_of_its_views(pages, found):
 
 def test_index_begins_with_the_summary_and_leads_to_every_page(pages):
     first = pages["index"]
-    assert first.index("<table>") < first.index("<img")
+    assert first.index("The first four columns are") < first.index("<table>") < first.index("<img")
     assert set(re.findall(r'class="card" href="(\w+)\.html"', first)) == set(main.PAGES)
     for page in PAGES:
         assert set(re.findall(r"<nav>.*</nav>", pages[page])[0].split('href="')[1:]) != set()
@@ -104,6 +104,7 @@ def test_tables_say_the_same_on_the_terminal_and_the_page():
         "--------  -----  ----------",
         "qops add    0.5  at <0>",
         "other     12.25  at 1",
+        "Why errors are larger than 2 LSB:",
         "  * other: why",
     ]
     html = report.as_html(table)
@@ -111,7 +112,7 @@ def test_tables_say_the_same_on_the_terminal_and_the_page():
     assert '<tr class="front"><td class="words" data-head="op">qops add</td>' in html
     assert '<tr><td class="words" data-head="op"><a href="other.html">other</a></td>' in html
     assert "at &lt;0&gt;" in html
-    assert "<li>other: why</li>" in html
+    assert '<p class="notes">Why errors are larger than 2 LSB:</p><ul class="notes"><li>other: why</li>' in html
 
 
 def test_every_word_of_the_pages_has_its_place(found, pages):
