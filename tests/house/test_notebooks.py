@@ -4,6 +4,8 @@ A cell with the tag "exercise" waits for the reader: its assert fails, until it 
 `solutions.ipynb` that solves it.
 """
 
+import re
+from ast import literal_eval
 from copy import deepcopy
 from pathlib import Path
 
@@ -74,6 +76,12 @@ def test_notebook_runs_afresh(path, monkeypatch):
     ran = {cell.id: cell for cell in notebook.cells}
     for cell in code_cells(path):
         assert printed(cell) == printed(ran[cell.id]), "stored with other words than it prints"
+
+
+def test_the_course_runs_on_every_tier():
+    lines = [line for path in CHAPTERS for cell in code_cells(path) for line in asserted(cell) if "isa_tier()" in line]
+    told = re.search(r"isa_tier\(\) in (\(.+\))", qops.isa_tier.__doc__)[1]
+    assert [literal_eval(line.partition(" in ")[2]) for line in lines] == [set(literal_eval(told))]
 
 
 @every_chapter
