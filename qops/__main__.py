@@ -29,10 +29,12 @@ from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors
 
 _DUMP = """\
-What a dump of each kind holds: the names before the semicolon, and those of the
-others that the op has. A scale of requantize is given as scale, or as what it is
-made of, in_scale, w_scale and out_scale. A .json file also has dtype, the type of
-the codes y."""
+A dump holds arrays and numbers by these names. acc are accumulators and y the
+device's codes of them; x, or a and b, are what it read. zero_point and ..._zp are
+codes of real 0. kind names the op; without it the op is requantize. A .json dump
+names the type of y as dtype. For each kind, the names before the semicolon, and
+those of the others that the op has; the scale of requantize is given as scale, or
+as what it is made of, in_scale, w_scale and out_scale:"""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that nobody reads
 
@@ -98,7 +100,7 @@ def _add_explain(commands: Any) -> None:
     explain.add_argument(
         "dump",
         type=Path,
-        help="an .npz or .json file with the names below, and the kind of op if it is not requantize",
+        help="an .npz or .json file, with what is listed below",
     )
     explain.add_argument(
         "--probe", type=Path, metavar="FILE.npz", help="write inputs that tell the rules apart which are still possible"

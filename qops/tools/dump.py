@@ -276,7 +276,7 @@ def _held(values: NDArray[Any], dtype: Any, name: str) -> NDArray[Any]:
 def _read(path: Path) -> dict[str, Any]:
     """Give the names and values of a file, whose ending says what it is."""
     if path.suffix not in (".json", ".npz"):
-        raise ValueError(f"{path.name}: expected an .npz or a .json file")
+        raise ValueError(f"{path}: expected an .npz or a .json file")
     try:
         if path.suffix == ".json":
             found = json.loads(path.read_text(encoding="utf-8"))

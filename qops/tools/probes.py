@@ -53,8 +53,9 @@ class Probe:
             return "no inputs, as there are no two rules to tell apart"
         size = len(next(iter(self.inputs.values())))
         inputs = f"{size} input{'s' * (size != 1)} ({', '.join(self.inputs)})"
-        alike = "".join(f"; no input that was tried tells apart {' = '.join(group)}" for group in self.alike)
-        return f"{inputs} to tell {len(self.separates)} rules apart{alike}"
+        told = [f"{inputs} to tell {len(self.separates)} rules apart"] if size else []
+        told += [f"no input that was tried tells apart {' = '.join(group)}" for group in self.alike]
+        return "; ".join(told) or "only one rule is left, so there is nothing to tell apart"
 
 
 def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.int32]:
