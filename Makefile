@@ -92,8 +92,8 @@ pyodide: $(VENV)/deps  ## a wheel for Pyodide, the Python of browsers, tested in
 	$(BIN)/python tests/pyodide/build.py --numpy '$(NUMPY_WASM)' --python $(PYTHON312) --wasi $(WASI) \
 		tests/frontdoor tests/nouns tests/house/test_golden.py
 
-amx: dev  ## tests of the kernels of AMX in build/amx, its instructions written in C: on any CPU with AVX-512 and VNNI
-	CFLAGS="-include $(CURDIR)/tests/amx/tiles.h" $(BIN)/python setup.py --quiet build --build-base build/amx --build-lib build/amx/lib
+amx: dev  ## tests of the kernels of AMX and AVX-VNNI in build/amx, on any CPU with AVX-512 and VNNI, whose instructions they get
+	CFLAGS="-include $(CURDIR)/tests/amx/tiles.h -include $(CURDIR)/tests/amx/avxvnni.h" $(BIN)/python setup.py --quiet build --build-base build/amx --build-lib build/amx/lib
 	cd build/amx && QOPS_EXPECT=amx PYTHONPATH=lib:../.. ../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. \
 		../../tests/product ../../tests/onednn ../../tests/house/test_tiers.py ../../tests/house/test_golden.py \
 		--deselect tests/product/test_amx.py::test_without_permission_the_tier_below_does_the_work

@@ -57,6 +57,8 @@ static void tdpbusd(int64_t n) { (void)n; }
 #define MUL2(op, v, a, b, c, d, s, t) \
     op " %%" v a ", %%" v b ", %%" v s "\n\t" op " %%" v c ", %%" v d ", %%" v t "\n\t"
 #define VPDPBUSD(i, j) "vpdpbusd %%zmm30, %%zmm31, %%zmm" #i "\n\tvpdpbusd %%zmm30, %%zmm31, %%zmm" #j "\n\t"
+#define VPDPBUSD_YMM(i, j) \
+    "%{vex%} vpdpbusd %%ymm14, %%ymm15, %%ymm" #i "\n\t%{vex%} vpdpbusd %%ymm14, %%ymm15, %%ymm" #j "\n\t"
 #define VPMADDWD_ZMM(i, j) MUL2("vpmaddwd", "zmm", "30", "31", "30", "31", "28", "29") ADD2("zmm", "28", "29", i, j)
 #define VPMADDWD_YMM(i, j) MUL2("vpmaddwd", "ymm", "14", "15", "14", "15", "12", "13") ADD2("ymm", "12", "13", i, j)
 #define VPMADDUBSW_ZMM(i, j) MUL2("vpmaddubsw", "zmm", "30", "31", "30", "31", "28", "29") \
@@ -75,6 +77,21 @@ LOOP(vpmaddwd_zmm, "avx512f,avx512bw", TIMES24(VPMADDWD_ZMM), LOW_HALF, HIGH_HAL
 LOOP(vpmaddubsw_zmm, "avx512f,avx512bw", TIMES24(VPMADDUBSW_ZMM), LOW_HALF, HIGH_HALF)
 LOOP(vpmaddwd_ymm, "avx2", TIMES12(VPMADDWD_YMM), LOW_HALF)
 LOOP(vpmaddubsw_ymm, "avx2", TIMES12(VPMADDUBSW_YMM), LOW_HALF)
+#endif
+
+#if defined(__x86_64__) && (defined(__clang__) ? __clang_major__ >= 12 : defined(__GNUC__) && __GNUC__ >= 11)
+#include <cpuid.h>
+LOOP(vpdpbusd_ymm, "avx2", TIMES12(VPDPBUSD_YMM), LOW_HALF)
+
+/* Whether there is AVX-VNNI: VPDPBUSD without AVX-512. */
+static int small_vnni(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+#elif defined(__x86_64__) && defined(__GNUC__)
+static int small_vnni(void) { return 0; }
+static void vpdpbusd_ymm(int64_t n) { (void)n; }
 #endif
 
 static void multiplications(int64_t n)
@@ -104,6 +121,8 @@ static peak best(int saturating)
     if (avx512)
         return __builtin_cpu_supports("avx512vnni") ? (peak){"VPDPBUSD zmm", 24 * 64 * 2, vpdpbusd}
                                                     : (peak){"VPMADDWD zmm", 24 * 32 * 2, vpmaddwd_zmm};
+    if (!saturating && small_vnni())
+        return (peak){"VPDPBUSD ymm", 12 * 32 * 2, vpdpbusd_ymm};
     if (__builtin_cpu_supports("avx2"))
         return saturating ? (peak){"VPMADDUBSW ymm", 12 * 32 * 2, vpmaddubsw_ymm}
                           : (peak){"VPMADDWD ymm", 12 * 16 * 2, vpmaddwd_ymm};

@@ -54,8 +54,9 @@ def compiled(body: Callable[..., Any]) -> Callable[[_Public], _Public]:
 def isa_tier() -> str:
     """Name of the tier of SIMD lanes in use.
 
-    It is the best one that the CPU has: "avx2", "avx512", "vnni" or "amx" on x86, "neon", "dotprod" or "i8mm" on ARM,
-    and "plain", which is no lanes at all, elsewhere. The environment variable QOPS_ISA names another one.
+    It is the best one that the CPU has: "avx2", "avxvnni", "avx512", "vnni" or "amx" on x86, "neon", "dotprod" or
+    "i8mm" on ARM, and "plain", which is no lanes at all, elsewhere. The environment variable QOPS_ISA names another
+    one.
 
     Returns
     -------
@@ -63,6 +64,6 @@ def isa_tier() -> str:
 
     Examples
     --------
-    >>> isa_tier() in ("plain", "avx2", "avx512", "vnni", "amx", "neon", "dotprod", "i8mm")
+    >>> isa_tier() in ("plain", "avx2", "avxvnni", "avx512", "vnni", "amx", "neon", "dotprod", "i8mm")
     True
     """

@@ -110,13 +110,14 @@ def test_wrong_tier_in_the_environment_is_named(tier):
 def test_tier_can_be_asked_for_and_set():
     before = qops.isa_tier()
     assert isa.available()[0] == "plain"
-    assert set(isa.available()) <= set(isa.TIERS)
+    assert isa.available() == tuple(tier for tier in isa.TIERS if tier in isa.available())
     for tier in isa.available():
         isa.use(tier)
         assert qops.isa_tier() == tier
     isa.use(before)
-    with pytest.raises(ValueError, match="'none' is not one of the tiers"):
-        isa.use("none")
+    for tier in {"none", *isa.TIERS} - {*isa.available()}:
+        with pytest.raises(ValueError, match=f"'{tier}' is not one of the tiers"):
+            isa.use(tier)
     assert qops.isa_tier() == before
 
 

@@ -46,7 +46,8 @@ WHOLE_CALLS = [  # refuse an `out` within an input, or read many elements before
     *(name for name in NAMED if name.startswith("pair ")),
 ]
 WRITING = sorted({*NAMED} - {*READ_ONLY, *IN_PLACE, *WHOLE_CALLS})
-TIERS = [name for name in isa.available()[1:] if name != "amx"] or ["plain"]  # its products are in tests/product
+ONLY_PRODUCTS = ("avxvnni", "amx")  # which are in tests/product
+TIERS = [name for name in isa.available()[1:] if name not in ONLY_PRODUCTS] or ["plain"]
 
 
 def results(tier, call):

@@ -5,12 +5,15 @@ import os
 cdef extern from "core/cpu.h":
     const char *NAMES "QOPS_TIERS"
 
+cdef extern from "core/avxvnni.h":
+    int qops_lacks_tier(int)
+
 cdef extern from "core/amx.h":
     int qops_tier_allowed() nogil
 
 TIERS = tuple(NAMES.decode().split())
-cdef int best = qops_tier_allowed()
-cdef int current = best
+cdef tuple AVAILABLE = tuple([name for i, name in enumerate(TIERS[:qops_tier_allowed() + 1]) if not qops_lacks_tier(i)])
+cdef int current = TIERS.index(AVAILABLE[-1])
 
 
 cdef int tier() noexcept nogil:
@@ -19,7 +22,7 @@ cdef int tier() noexcept nogil:
 
 def available():
     """Names of the tiers that this CPU can run, slowest first."""
-    return TIERS[:best + 1]
+    return AVAILABLE
 
 
 def name():
@@ -30,8 +33,8 @@ def name():
 def use(str wanted):
     """Use the tier `wanted` from now on, in the whole process; ValueError if the CPU lacks it."""
     global current
-    if wanted not in available():
-        raise ValueError(f"QOPS_ISA: {wanted!r} is not one of the tiers of this CPU, {', '.join(available())}")
+    if wanted not in AVAILABLE:
+        raise ValueError(f"QOPS_ISA: {wanted!r} is not one of the tiers of this CPU, {', '.join(AVAILABLE)}")
     current = TIERS.index(wanted)
 
 

@@ -7,8 +7,10 @@ enum { QOPS_PLAIN = 0 };
 #if defined(__x86_64__) && defined(__GNUC__)
 #define QOPS_X86 1
 #define QOPS_ARM 0
-#define QOPS_TIERS "plain avx2 avx512 vnni amx"
-enum { QOPS_AVX2 = 1, QOPS_AVX512 = 2, QOPS_VNNI = 3, QOPS_AMX = 4 };
+#define QOPS_TIERS "plain avx2 avxvnni avx512 vnni amx"
+enum { QOPS_AVX2 = 1, QOPS_AVXVNNI = 2, QOPS_AVX512 = 3, QOPS_VNNI = 4, QOPS_AMX = 5 };
+
+/* The best tier but for AMX, if the CPU does not lack it (core/avxvnni.h). */
 
 static inline int qops_best_tier(void)
 {
@@ -17,7 +19,7 @@ static inline int qops_best_tier(void)
         return QOPS_PLAIN;
     if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")))
-        return QOPS_AVX2;
+        return QOPS_AVXVNNI;
     return __builtin_cpu_supports("avx512vnni") ? QOPS_VNNI : QOPS_AVX512;
 }
 

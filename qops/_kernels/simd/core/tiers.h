@@ -49,7 +49,7 @@
 
 #define RUN_TIER(tier, kernel, ...)                             \
     ((tier) >= QOPS_AVX512 ? avx512_##kernel(__VA_ARGS__)       \
-     : (tier) == QOPS_AVX2 ? avx2_##kernel(__VA_ARGS__) : 0)
+     : (tier) >= QOPS_AVX2 ? avx2_##kernel(__VA_ARGS__) : 0)
 #define LANES_OF(tier) ((tier) >= QOPS_AVX512 ? 64 : 32)
 
 #elif QOPS_ARM

@@ -2,6 +2,7 @@
  *
  *   exact, amx              TDPBUSD and its variants        the same for 16 x 16 sums, for any signs, where it is faster
  *   exact, vnni             VPDPBUSD                            acc += a0*b0 + a1*b1 + a2*b2 + a3*b3
+ *   exact, avxvnni          VPDPBUSD of 32 bytes                the same
  *   exact, avx2 and avx512  VPMADDWD on int16, VPADDD           acc += a0*b0 + a1*b1
  *   saturating              VPMADDUBSW, VPMADDWD by 1, VPADDD   acc += sat16(a0*b0 + a1*b1) + sat16(a2*b2 + a3*b3) */
 #ifndef QOPS_GEMM_H
@@ -29,6 +30,7 @@ static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t colu
 
 #if QOPS_X86
 #include <immintrin.h>
+#include "core/avxvnni.h"
 #include "product/amx.h"
 
 #define GEMM_AVX2 __attribute__((target("avx2")))
@@ -64,6 +66,15 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #include "product/gemm_depthwise.h"
 #include "product/tile.h"
 
+#undef TARGET
+#if QOPS_HAS_AVXVNNI
+#define TARGET __attribute__((target(QOPS_AVXVNNI_TARGET)))
+#define NAME(f) gemm_exact_avxvnni_##f
+#define DOT(acc, a, b) ((V)QOPS_DPBUSD_32((__m256i)(acc), (__m256i)(a), (__m256i)(b)))
+#include "product/tile.h"
+#undef TARGET
+#endif
+
 #undef V
 #undef LANES
 #undef LOAD
@@ -72,7 +83,6 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #undef WIDEN
 #undef MADD
 #undef SHAPES
-#undef TARGET
 
 /* ---- 16 lanes */
 #define V gemm_u32x16
@@ -134,6 +144,11 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
     static const gemm_kernel exact_avx2 = {
         .lanes = 8, .vectors = 2, .widens = 1, .tile = gemm_exact_avx2_tile, .pack = gemm_pack_words,
     };
+#if QOPS_HAS_AVXVNNI
+    static const gemm_kernel exact_avxvnni = {
+        .lanes = 8, .vectors = 2, .tile = gemm_exact_avxvnni_tile, .pack = gemm_pack_bytes,
+    };
+#endif
     static const gemm_kernel exact_avx512 = {
         .lanes = 16, .vectors = 4, .widens = 1, .tile = gemm_exact_avx512_tile, .pack = gemm_pack_words,
     };
@@ -158,6 +173,9 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
     };
     switch (tier) {
     case QOPS_AVX2: return saturating ? &saturating_avx2 : &exact_avx2;
+#if QOPS_HAS_AVXVNNI
+    case QOPS_AVXVNNI: return saturating ? &saturating_avx2 : &exact_avxvnni;
+#endif
     case QOPS_AVX512: return saturating ? &saturating_avx512 : &exact_avx512;
     case QOPS_VNNI: return saturating ? &saturating_avx512 : &exact_vnni;
 #if QOPS_HAS_AMX
