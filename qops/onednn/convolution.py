@@ -177,7 +177,7 @@ def convolution(
         if made is not None:
             return made
     if is_plain:
-        result = sums.compensated(end.dst.out)
+        result = end.dst.put(sums.compensated(end.dst.out if out is None or out.flags.aligned else None))
     else:
         result = end.finish(sums.compensated(), via_f32, way.halved, reference)
     return result.transpose(0, 3, 1, 2) if out is None else out

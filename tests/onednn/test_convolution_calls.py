@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import lay_out
 
 from qops import onednn
 from qops.onednn import Attr, Window
@@ -31,7 +32,7 @@ def test_sums_are_the_same_through_float_steps_and_in_any_out(version, isa, shap
             sums, scaled = both(src, weights, window=window, num_threads=2, **machine)
             assert np.array_equal(sums, scaled)
             assert sums.strides == scaled.strides
-            for out in (np.empty_like(sums), np.empty(sums.shape, np.int32)):
+            for out in (np.empty_like(sums), np.empty(sums.shape, np.int32), lay_out(sums + 1, "misaligned")):
                 assert onednn.convolution(src, weights, window=window, out=out, **machine) is out
                 assert np.array_equal(out, sums)
 
