@@ -1,4 +1,4 @@
-"""Check each op, then time it beside the peers that are installed; print a table, and write ``build/bench.json``."""
+"""Check each op, then time it beside the peers that are installed; print a table, and write it as JSON."""
 
 import argparse
 import json

@@ -12,7 +12,7 @@ MARKUP = re.compile(r"\S*(?:`|\w\*\*(?=[\s.,;:)]|$))\S*")
 
 
 class Page(HTMLParser):
-    """The anchors of a page, its links, what it loads, and its words that are no code."""
+    """The anchors of a page, its links, what it loads, its words that are no code, its images without words."""
 
     def __init__(self, text: str) -> None:
         """Read the page."""
@@ -21,6 +21,7 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.loaded: list[str] = []
         self.words: list[str] = []
+        self.unsaid: list[str] = []
         self.code = 0
         self.feed(text)
 
@@ -32,6 +33,8 @@ class Page(HTMLParser):
         wanted = found.get(LOADED.get(tag, ""))
         if wanted and found.get("rel") != "canonical":
             self.loaded.append(wanted)
+        if (tag == "img" and "alt" not in dict(attrs)) or found.get("alt", "").endswith((".png", ".svg")):
+            self.unsaid.append(found.get("src", ""))
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
 
@@ -52,6 +55,7 @@ def complaints(folder: Path) -> list[str]:
     found = []
     for path, page in pages.items():
         name = path.relative_to(folder.resolve())
+        found += [f"{name} has no words for {image}" for image in page.unsaid]
         found += [f"{name} shows its markup: {word}" for text in page.words for word in MARKUP.findall(text)]
         for link in page.loaded + page.links:
             parts = urlsplit(link)

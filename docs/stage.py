@@ -1,6 +1,8 @@
 """Every source page of the site, as text: written by hand, or made from the package, its tests' data, the notebooks."""
 
 import inspect
+import json
+import re
 import shutil
 import tomllib
 from importlib import import_module
@@ -41,6 +43,17 @@ def ops_page() -> str:
     return f"{text}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
 
 
+def described(notebook: Path) -> str:
+    """A notebook whose figures have the words before them for readers who cannot see them."""
+    found, words = json.loads(notebook.read_text("utf-8")), ""
+    for cell in found["cells"]:
+        if cell["cell_type"] == "markdown":
+            words = " ".join(re.sub(r"[#*`$\\]", "", "".join(cell["source"])).split())
+        elif any("image/png" in output.get("data", ()) for output in cell["outputs"]):
+            cell["metadata"]["mystnb"] = {"image": {"alt": words}}
+    return json.dumps(found)
+
+
 def claims_page() -> str:
     """What is promised about errors: the sentences that the analysis measures."""
     found = tomllib.loads((ROOT / "analysis/claims.toml").read_text("utf-8"))
@@ -71,7 +84,7 @@ def write(folder: Path, lite: bool = False) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
     for notebook in NOTEBOOKS:
-        shutil.copy(notebook, folder / "notebooks")
+        (folder / "notebooks" / notebook.name).write_text(described(notebook), "utf-8")
     for script in figures.SCRIPTS:
         figures.draw(script, folder / "gallery")
     shutil.copytree(HERE / "static", folder / "static")

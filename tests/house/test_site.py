@@ -225,6 +225,10 @@ def test_pages_that_are_wrong_are_found(tmp_path):
         '<a href="https://example.org">1</a><script src="https://example.org/x.js"></script>'
     )
     (tmp_path / "c.html").write_text("<p>at most 0.5 + 2**-7 LSB** of **kw, <code>a` 2** b</code></p><p>a `b</p>")
+    (tmp_path / "d.png").touch()
+    (tmp_path / "e.html").write_text(
+        '<img alt="" src="d.png"><img alt="a map" src="d.png"><img alt="d.png" src="d.png">'
+    )
     (tmp_path / "s.css").write_text("@font-face { src: url(https://example.org/f.woff) }")
     assert check.complaints(tmp_path) == [
         "a.html links to b.html#y, which has no such anchor",
@@ -232,8 +236,16 @@ def test_pages_that_are_wrong_are_found(tmp_path):
         "b.html loads https://example.org/x.js",
         "c.html shows its markup: LSB**",
         "c.html shows its markup: `b",
+        "e.html has no words for d.png",
         "s.css loads from the network",
     ]
+
+
+def test_figures_of_notebooks_have_words():
+    cells = [cell for notebook in stage.NOTEBOOKS for cell in json.loads(stage.described(notebook))["cells"]]
+    words = [cell["metadata"]["mystnb"]["image"]["alt"] for cell in cells if "mystnb" in cell["metadata"]]
+    assert len(words) > 10
+    assert min(map(len, words)) > 40
 
 
 def test_what_the_docs_need_is_an_extra():
