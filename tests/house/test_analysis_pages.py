@@ -37,7 +37,7 @@ def test_each_page_holds_the_figures_and_tables_of_its_views(pages, found):
 
 def test_index_begins_with_the_summary_and_leads_to_every_page(pages):
     first = pages["index"]
-    assert first.index("The first four columns are") < first.index("<table>") < first.index("<img")
+    assert first.index("The first four numbers of a row are") < first.index("<table>") < first.index("<img")
     assert set(re.findall(r'class="card" href="(\w+)\.html"', first)) == set(main.PAGES)
     for page in PAGES:
         assert set(re.findall(r"<nav>.*</nav>", pages[page])[0].split('href="')[1:]) != set()
