@@ -55,9 +55,8 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _requantize_vectors(options: argparse.Namespace) -> int:
-    return _written(
-        vectors(options.rule, scale=options.scale, zero_point=options.zero_point, dtype=options.dtype), options
-    )
+    names = ("scale", "zero_point", "dtype", "qmin", "qmax")
+    return _written(vectors(options.rule, **{name: getattr(options, name) for name in names}), options)
 
 
 def _add_vectors(options: argparse.Namespace) -> int:
@@ -120,6 +119,8 @@ def _add_vectors_of_both_kinds(commands: Any) -> None:
     one.add_argument("--zero-point", type=int, default=0, help="code of real 0 (default: %(default)s)")
     types = ["int8", "uint8", "int16", "uint16"]
     one.add_argument("--dtype", default="int8", choices=types, help="type of the codes (default: %(default)s)")
+    for name, end in (("--qmin", "lowest"), ("--qmax", "highest")):
+        one.add_argument(name, type=int, help=f"{end} code, if the result is clamped (default: that of the type)")
     one.set_defaults(run=_requantize_vectors)
     two = _command(kinds, "add", "make pairs of uint8 codes and the sums that an add gives them", _rules(FORMS))
     two.add_argument("--rule", required=True, choices=FORMS, metavar="NAME", help="a rule of the list below")

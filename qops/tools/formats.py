@@ -91,12 +91,12 @@ def _as_c(v: VectorSet, folder: Path) -> list[Path]:
 
 
 def _as_hex(v: VectorSet, folder: Path) -> list[Path]:
-    """One word a line, two's complement, for ``$readmemh``."""
-    found = []
+    """A comment with the numbers that a port needs, then one word a line, two's complement, for ``$readmemh``."""
+    found, facts = [], ", ".join(f"{name} {value}" for name, value in v.facts.items())
     for name, values in v.columns.items():
         bits = 8 * values.itemsize
         words = [f"{int(x) & (1 << bits) - 1:0{bits // 4}x}" for x in values]
-        found.append(_text(folder / f"{name}.hex", "\n".join(words) + "\n"))
+        found.append(_text(folder / f"{name}.hex", "\n".join([f"// {facts}", *words, ""])))
     return found
 
 

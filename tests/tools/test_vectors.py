@@ -70,13 +70,15 @@ def test_the_c_compiles_without_a_warning_and_passes(tmp_path, capsys):
 
 
 def test_hex_npz_and_json_hold_the_same(tmp_path):
-    v = qops.vectors("fp32-even", scale=0.01, zero_point=-3)
+    v = qops.vectors("fp32-even", scale=0.01, zero_point=-3, qmin=-100, qmax=90)
+    numbers = ["--scale", "0.01", "--zero-point", "-3", "--qmin", "-100", "--qmax", "90"]
     for form in ("hex", "npz", "json"):
-        words = ["--rule", "fp32-even", "--scale", "0.01", "--zero-point", "-3", "--format", form, "-o", str(tmp_path)]
+        words = ["--rule", "fp32-even", *numbers, "--format", form, "-o", str(tmp_path)]
         assert main(["vectors", "requantize", *words]) == 0
-    words = (tmp_path / "acc.hex").read_text().split()
+    facts, *words = (tmp_path / "acc.hex").read_text().splitlines()
+    assert facts == "// kind requantize, rule fp32-even, dtype int8, scale 0.01, zero_point -3, qmin -100, qmax 90"
     assert [int(w, 16) - (int(w[0], 16) >= 8) * 2**32 for w in words] == v.acc.tolist()
-    words = (tmp_path / "y.hex").read_text().split()
+    words = (tmp_path / "y.hex").read_text().splitlines()[1:]
     assert [int(w, 16) - (int(w[0], 16) >= 8) * 2**8 for w in words] == v.y.tolist()
     assert json.loads((tmp_path / "vectors.json").read_text())["acc"] == v.acc.tolist()
     for form in ("npz", "json"):
