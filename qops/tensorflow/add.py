@@ -105,8 +105,12 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     each operand by itself, with L its lowest code, rounding half away from zero::
 
         step = (in_max - in_min) / 255    value = (round(in_min / step) * step - L * step) + q * step
-        per_unit = 2**32 / (max - min)    code = clamp(round(value * per_unit) - (round(min * per_unit) + 2**31))
+        per_unit = (2**32 - 1) / (max - min)
+        code = clamp(round(value * per_unit) - (round(min * per_unit) + 2**31))
         output = code(input) + code(bias) + code_of_0
+
+    2**32 - 1 is divided in double. ``code_of_0 = -round(min * (2**32 / width)) - 2**31`` is all in double, where
+    ``width = (max - min) * (2**32 / (2**32 - 1))``. It is 0 or -1, and -2**31 if max is 0.
 
     Parameters
     ----------
