@@ -33,9 +33,9 @@ def quantized_batch_norm_with_global_normalization(
         scale = 1 / sqrt(v + variance_epsilon) * gamma    offset = -m * scale + beta
         result = code(t) * code(scale) / 2048 + code(offset)
 
-    where code(x) is 2048 * x in float64, rounded half away from 0 and saturated to int32. The product and the sum are
-    those of int32, which wrap; the division truncates. The value of a uint8 code is counted from min, which is first
-    moved to the nearest whole step.
+    where code(x) is ``x * 2048 * (1 - 2**-32)`` in float64, rounded half away from 0 and saturated to int32: where 2048
+    * x is a tie, that is toward 0. The product and the sum are those of int32, which wrap; the division truncates. The
+    value of a uint8 code is counted from min, which is first moved to the nearest whole step.
 
     Parameters
     ----------
