@@ -105,10 +105,12 @@ def requantize(
 def requantization_range(input: TensorLike) -> tuple[float, float]:
     """Find the range that int32 codes really span, from the lowest code, but at most 0, to the highest.
 
-    With ``step = (max - min) * 2**32 / (2**32 - 1) / 2**32`` in double, and min moved to a whole step::
+    With ``step = (max - min) * 2**32 / (2**32 - 1) / 2**32`` in double, and min moved to a whole step in float32::
 
-        value(q) = half_away(min / step) * step + (q + 2**31) * step
+        value(q) = float32(base + (float32(q) + 2**31) * step)    base = half_away(min / float32(step)) * float32(step)
         (min(0, value(lowest code)), value(highest code))
+
+    The sum and its second term are double.
 
     Parameters
     ----------
