@@ -19,7 +19,9 @@ Errors
 Formulas
     All arithmetic on real numbers is that of float32, rounded after every operation. ``trunc`` rounds toward zero;
     ``half_up``, ``half_away`` and ``half_even`` round to the nearest integer and send ties up, away from zero, and to
-    the even one. ``sat_u8``, ``sat_s16`` and ``sat_s32`` saturate, ``>>`` is an arithmetic shift, which rounds down.
+    the even one. ``plus_half(v)`` is ``trunc(v + copysign(0.5, v))``: half away, but 0.49999997 becomes 1, and an odd
+    number between 2**23 and 2**24 the next even one, because the sum is rounded to float32. ``sat_u8``, ``sat_s16`` and
+    ``sat_s32`` saturate, ``>>`` is an arithmetic shift, which rounds down.
 """
 
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers

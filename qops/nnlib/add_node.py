@@ -114,9 +114,9 @@ class QuantizedAdd8p8to8(Node):
         The first call starts with an eighth of the range that sums can have. A pass computes::
 
             x = (a * ka + b * kb) >> first_shift    c = sat_u8((sat_s16(x + offset) + half) >> right_shift)
-            ka = half_away(step_a / step_c * 2**(first_shift + right_shift)), kb likewise
+            ka = plus_half(step_a / step_c * 2**(first_shift + right_shift)), kb likewise
             half = 2**right_shift / 2, but 0 for a right_shift of 0
-            offset = half_away(-c_min / step_c * 2**right_shift) - ((za * ka + zb * kb) >> first_shift)
+            offset = plus_half(-c_min / step_c * 2**right_shift) - ((za * ka + zb * kb) >> first_shift)
 
         The steps and the zeros za and zb are those of `level_zero`; first_shift is 8, and right_shift is the largest of
         0..7 that keeps ka + kb below 2**14. If none does and both ends are given, right_shift is 1 and first_shift the

@@ -20,8 +20,8 @@ def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] 
     ``step = (in_max - lo) / 255``, each code q of an input becomes::
 
         c = sat_u8((wrap_s16(q + offset) * gain + 0x4000) >> 15)
-        offset = max(0, half_away((lo - out_min) / step))
-        gain = min(half_away(255 / (out_max - out_min) * step * 2**15), 32767)
+        offset = max(0, plus_half((lo - out_min) / step))
+        gain = min(plus_half(255 / (out_max - out_min) * step * 2**15), 32767)
 
     Parameters
     ----------

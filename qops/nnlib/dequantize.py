@@ -14,7 +14,7 @@ __all__ = ["dequantize", "dequantize_qint32_f"]
 def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
     """Dequantize: ``(q - zero) * step``, rounded once to float32, ties away from zero.
 
-    ``step = max(1e-18, max - min) / 255``, ``zero = sat_u8(half_away(-min / step))``.
+    ``step = max(1e-18, max - min) / 255``, ``zero = sat_u8(plus_half(-min / step))``.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def quantized_mul_8x8to8(a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8]
 
         c = sat_u8((p * multiplier + (2 * zc + 1) * 2**(right_shift - 1)) >> right_shift)
         p = (a - za) * (b - zb)                            right_shift = min(14 - e, 23)
-        gain = step_a * step_b / step_c                    multiplier = half_away(gain * 2**right_shift)
+        gain = step_a * step_b / step_c                    multiplier = plus_half(gain * 2**right_shift)
 
     The gain is 16 at most: a range that would need more is made wider.
 

@@ -186,7 +186,7 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
 
 
 def level_zero(min: float, max: float) -> LevelZero:
-    """Give ``step = (max - min) / 255`` and ``zero = sat_u8(half_away(-min / step))``.
+    """Give ``step = (max - min) / 255`` and ``zero = sat_u8(plus_half(-min / step))``.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def quantize_down_and_shrink_range_32to8(t: TensorLike, *, out: NDArray[np.uint8
 def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
     """Requantize_8to8: `requantize_u8` into a given range, in which 0 must be on a code.
 
-    Its gain is ``(in_max - in_min) / (max - min)``, its zeros are ``sat_u8(half_away(-255 * min / (max - min)))`` of
+    Its gain is ``(in_max - in_min) / (max - min)``, its zeros are ``sat_u8(plus_half(-255 * min / (max - min)))`` of
     either range.
 
     Parameters

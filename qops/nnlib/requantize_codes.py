@@ -18,10 +18,10 @@ def requantize_i32(
     """Turn int32 codes of the step `level` into uint8 codes of the range (min, max), as the vector unit does it.
 
     With ``per_unit = 255 / (max - min)``, ``gain = level * per_unit``, ``bias = 0.5 - min * per_unit``, ``G =
-    half_away(gain * 2**31)`` and ``frac(x, G) = half_up(x * G / 2**31)``, the first of these that applies::
+    plus_half(gain * 2**31)`` and ``frac(x, G) = half_up(x * G / 2**31)``, the first of these that applies::
 
         gain >= 1:                 c = sat_u8(trunc(float32(x) * gain + bias))
-        n >= 128 and G >= 1024:    c = sat_u8(frac(sat_s32(x - half_away(min / level)), G))
+        n >= 128 and G >= 1024:    c = sat_u8(frac(sat_s32(x - plus_half(min / level)), G))
         else:                      c = sat_u8(sat_s16(frac(x, G)) + sat_s16(trunc(bias)))
 
     n is the number of elements: the original chooses by size, and so does this.
@@ -118,7 +118,7 @@ def requantize_u8(
     ::
 
         c = sat_u8(sat_s16(half_up((x - in_zero) * multiplier / 2**right_shift)) + out_zero)
-        multiplier = sat_s16(half_away(gain * 2**right_shift))
+        multiplier = sat_s16(plus_half(gain * 2**right_shift))
 
     The right_shift is 15 for ``gain <= 1``, else ``15 - e`` with ``2**(e - 1) <= gain < 2**e``. If the gain is less
     than 2**-14 away from 1, ``c = sat_u8(x + out_zero - in_zero)``.
