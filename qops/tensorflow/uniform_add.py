@@ -38,7 +38,8 @@ def uniform_quantized_add(
     """Add int32 codes: both are requantized to the scale of the output, as `uniform_requantize` does it, and summed.
 
     ``clamp(scaled(lhs) + scaled(rhs) + output_zero_point, min_val, max_val)``, where each term is rounded half up and
-    saturated to int32. Codes are read as float32 before that. The sum is one of int32, which wraps.
+    saturated to int32. Codes are read as float32 before that, and terms after it: both lose low bits above 2**24, and
+    what becomes 2**31 is read as -2**31. The sum is one of int32, which wraps.
 
     Parameters
     ----------
