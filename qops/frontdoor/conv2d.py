@@ -18,6 +18,9 @@ __all__ = ["BOUND_CONV2D", "conv2d"]
 BOUND_CONV2D = BOUND_MATMUL
 """Largest error of `conv2d` against the exact sum of products, in output LSB: that of `matmul`."""
 
+_ROOM = 1 << 22
+"""Bytes of cut windows whose filters are summed up at a time."""
+
 Pair: TypeAlias = tuple[int, int]
 Padding: TypeAlias = str | tuple[Pair, Pair]
 
@@ -111,10 +114,13 @@ def _terms(image: Centred, filters: Centred, window: Window) -> Terms:
     if filters.base:
         rows = window_sums(Images(image.codes, window), kernel).reshape(-1)
     matrix = filters.codes.reshape(-1, filters.codes.shape[3])
-    taps = (down[:, None, :, None] * across[:, None]).reshape(-1, kernel[0] * kernel[1])
-    columns = product(taps.astype(np.uint8).repeat(c, 1), matrix)
+    tall, wide = down.astype(np.uint8), across.astype(np.uint8)
+    some = max(1, _ROOM // (len(across) * len(matrix)))
+    taps = (tall[i : i + some, None, :, None] * wide[:, None] for i in range(0, len(down), some))
+    columns = [product(each.reshape(-1, kernel[0] * kernel[1]).repeat(c, 1), matrix) for each in taps]
+    counts = np.multiply.outer(down.sum(1), across.sum(1)).reshape(-1) * c
     which = of_row[:, None] * len(across) + of_column
-    return Terms(rows, columns, taps.sum(1) * c, which.reshape(-1))
+    return Terms(rows, np.concatenate(columns), counts, which.reshape(-1))
 
 
 def _pair(values: object, name: str, least: int) -> Pair:

@@ -1,5 +1,6 @@
 """conv2d: exact sums over windows within the bound, however they move and whatever the ranges; padding is 0."""
 
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -66,6 +67,21 @@ def test_conv2d_within_bound_whatever_the_ranges(a, b):
 def test_conv2d_of_any_ranges_within_bound(a, b, seed):
     rng = np.random.default_rng(seed)
     check((drawn(rng, (1, 3, 3, 2), np.uint8), *a), (drawn(rng, (2, 2, 2, 2), np.int8), *b), padding="SAME")
+
+
+def test_large_filters_need_little_memory():
+    """61 x 61 filters are cut in 3721 ways by the ends of an image."""
+    rng = np.random.default_rng(61)
+    x, w = (rng.integers(0, 256, shape, dtype=np.uint8) for shape in ((1, 64, 62, 1), (61, 61, 1, 2)))
+    tracemalloc.start()
+    t = qops.conv2d((x, -3.0, 252.0), (w, 2.0, 257.0), padding="SAME")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 24
+    padded = np.pad(x[0, :, :, 0].astype(np.int64) - 3, 30)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (61, 61)).reshape(-1, 61 * 61)
+    want = windows @ (w.reshape(-1, 2).astype(np.int64) + 2)
+    assert np.abs(t.data.reshape(-1, 2) * t.scale - want).max() <= BOUND_CONV2D * t.scale
 
 
 def test_conv2d_of_one_pixel_is_a_matmul():
