@@ -55,7 +55,7 @@ class Probe:
         inputs = f"{size} input{'s' * (size != 1)} ({', '.join(self.inputs)})"
         told = [f"{inputs} to tell {len(self.separates)} rules apart"] if size else []
         told += [f"no input that was tried tells apart {' = '.join(group)}" for group in self.alike]
-        return "; ".join(told) or "only one rule is left, so there is nothing to tell apart"
+        return "; ".join(told)
 
 
 def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.int32]:

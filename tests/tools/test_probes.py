@@ -148,13 +148,8 @@ def test_a_probe_that_was_run_is_a_dump(tmp_path, capsys):
     assert not {"tflite-single", "half-up-double", "fp32-even"} & set(exact)
 
 
-def test_a_probe_says_what_it_is_for():
+def test_a_probe_that_separates_nothing_says_so():
     acc = np.arange(-30_000, 30_000)
-    said = {
-        "half-up-double": "only one rule is left",
-        "tflite-double": "no input that was tried tells apart tflite-double = q31",
-    }
-    for rule, words in said.items():
-        made = rules.requantize(acc, rule, scale=0.0033, zero_point=3)
-        found = qops.explain(acc, made, scale=0.0033, zero_point=3, probe=True)
-        assert str(found.separated).startswith(words)
+    made = rules.requantize(acc, "tflite-double", scale=0.0033, zero_point=3)
+    found = qops.explain(acc, made, scale=0.0033, zero_point=3, probe=True)
+    assert str(found.separated).startswith("no input that was tried tells apart tflite-double = q31")
