@@ -55,6 +55,12 @@ def requantize_i32(
     >>> [int(requantize_i32(np.full(n, -258, np.int32), 0.25, -64.5, 190.5)[0]) for n in (127, 128)]
     [1, 0]
 
+    The multiplier is ``plus_half`` of a number that may be odd and above 2**23. Then it is one too large: a value of
+    0.49999997 becomes 1.
+
+    >>> requantize_i32(np.int32([64]), (2**24 - 1) * 2.0**-31, 0.0, 255.0)
+    array([1], dtype=uint8)
+
     Examples
     --------
     >>> requantize_i32(np.int32([-100, 0, 100]), 0.5, -64.0, 191.0)

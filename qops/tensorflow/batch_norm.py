@@ -84,6 +84,13 @@ def quantized_batch_norm_with_global_normalization(
     >>> [round(v, 4) for v in (y.data.ravel() / 2048).tolist()]  # 0.03 and 0.04
     [0.0293, 0.0391]
 
+    Ties go toward 0. Here beta is 0.5 and 1.5 codes, and all else is 0:
+
+    >>> dark, beta = (np.zeros((1, 1, 1, 2), np.uint8), 0.0, 1.0), (np.uint8([1, 3]), 0.0, 255 / 4096)
+    >>> y = quantized_batch_norm_with_global_normalization(dark, channel, least, beta, channel, 1e-3, False)
+    >>> y.data.ravel()
+    array([0, 1], dtype=int32)
+
     Examples
     --------
     >>> ones, zeros = (np.uint8([1, 1]), 0.0, 255.0), (np.uint8([0, 0]), 0.0, 255.0)
