@@ -108,7 +108,7 @@ def chosen(rule: str) -> str:
 
 What it makes of them for the type of codes that is its default, and which rules make the same:
 
-{head}{''.join(rows)}"""
+{head}{"".join(rows)}"""
 
 
 def page(family: str, rule: str) -> str:
