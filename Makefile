@@ -92,7 +92,7 @@ pyodide: $(VENV)/deps  ## a wheel for Pyodide, the Python of browsers, tested in
 	$(BIN)/python tests/pyodide/build.py --numpy '$(NUMPY_WASM)' --python $(PYTHON312) --wasi $(WASI) \
 		tests/frontdoor tests/nouns tests/house/test_golden.py
 
-amx: dev  ## tests of the kernels of AMX and AVX-VNNI in build/amx, on any CPU with AVX-512 and VNNI, whose instructions they get
+amx: dev  ## tests of the kernels of AMX and AVX-VNNI in build/amx, on a CPU that has neither, but AVX-512 and VNNI
 	CFLAGS="-include $(CURDIR)/tests/amx/tiles.h -include $(CURDIR)/tests/amx/avxvnni.h" $(BIN)/python setup.py --quiet build --build-base build/amx --build-lib build/amx/lib
 	cd build/amx && QOPS_EXPECT=amx PYTHONPATH=lib:../.. ../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. \
 		../../tests/product ../../tests/onednn ../../tests/house/test_tiers.py ../../tests/house/test_golden.py \

@@ -28,7 +28,7 @@ def codes_of_sums(const int32_t[:, ::1] sums, terms, factors, double per_value, 
 
     terms: what the codes add up to in each row of `a` and in each column of `b`; how many products a sum has; which cut
     of `b` each row takes, in turn: columns and counts are there for each cut.
-    factors: what 1 counts in a sum, in a row's, in a column's, and for each product.
+    factors: of a sum, of what a row adds up to, of what a column adds up to, and of the number of products.
 
     value = sum * factors[0] + row * factors[1] + column * factors[2] + count * factors[3]; code = value * per_value
     """
