@@ -1,6 +1,7 @@
 """The extension modules of qops; everything else about the package stands in pyproject.toml."""
 
 import os
+import re
 import shutil
 import sys
 import sysconfig
@@ -20,7 +21,7 @@ FLAGS = ["-O1", "-g", "-fno-wrapv", *SANITIZE] if DEBUG else ["-O3", "-g0"]
 # rounding of (double)(float)i; clang knows this flag by gcc's name too, where it comes behind -O3
 EXACT = ["-ffp-contract=off", "-fno-tree-slp-vectorize"]
 MICROSOFT = ["/O2", "/fp:precise"]  # from Visual Studio 2022 on nothing is fused so; earlier, and clang-cl, fuse on ARM
-SIMD = Path("qops/_kernels/simd")
+KERNELS = Path("qops/_kernels")
 # what is built lies beside the source, so that the next build does only what has changed; elsewhere if it must not
 BUILD = "build" if os.access(".", os.W_OK) else tempfile.mkdtemp()
 CYTHON = Path(BUILD, "debug/cython" if DEBUG else "cython")
@@ -37,24 +38,42 @@ class BuildExtensions(build_ext):
     """Compiles with the flags that the compiler knows, which is known only when the build begins."""
 
     def build_extensions(self):
-        """As setuptools does, with these flags."""
+        """As setuptools does, with these flags, on all cores."""
+        # set here, as a build of an editable package by pip drops what options say
+        self.parallel = self.parallel or os.cpu_count() or 1
         flags = MICROSOFT if self.compiler.compiler_type == "msvc" else [*FLAGS, *EXACT]
         for extension in self.extensions:
             extension.extra_compile_args = flags
         super().build_extensions()
 
 
+def included(headers):
+    """The headers, and those that they include. Cython itself follows .pxd files."""
+    found, left = set(), set(headers)
+    while left:
+        path = left.pop()
+        found.add(path)
+        left |= {KERNELS / name for name in re.findall(r'#include "(.*)"', path.read_text())} - found
+    return sorted(path.as_posix() for path in found)
+
+
+def headers_of(source):
+    """The headers that a module and the .pxd files beside it name; those of other modules Cython finds."""
+    texts = [path.read_text() for path in (source, source.with_suffix(".pxd")) if path.exists()]
+    names = re.findall(r'extern from "([^"]*)"', "".join(texts))
+    return [KERNELS / name for name in names if (KERNELS / name).exists()]
+
+
 extensions = [
     Extension(
         ".".join(source.with_suffix("").parts),
         [source.as_posix()],
-        include_dirs=[np.get_include(), SIMD.as_posix()],
-        # a room's kernels include the headers of their room and of the core; Cython itself follows the .pxd files
-        depends=[h.as_posix() for room in sorted({"core", source.parent.name}) for h in (SIMD / room).glob("*.h")],
+        include_dirs=[np.get_include(), KERNELS.as_posix()],
+        depends=included(headers_of(source)),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_link_args=SANITIZE if DEBUG else [],
     )
-    for source in sorted(SIMD.parent.rglob("*.pyx"))
+    for source in sorted(KERNELS.rglob("*.pyx"))
 ]
 directives = {"boundscheck": DEBUG, "cdivision": True, "freethreading_compatible": True}
 modules = cythonize(
@@ -62,6 +81,7 @@ modules = cythonize(
     language_level=3,
     build_dir=CYTHON.as_posix(),
     compiler_directives=directives,
+    nthreads=os.cpu_count() or 1,
     force=True if MADE_FOR.exists() and MADE_FOR.read_text() != np.__version__ else None,
 )
 CYTHON.mkdir(parents=True, exist_ok=True)
@@ -69,8 +89,5 @@ MADE_FOR.write_text(np.__version__)
 setup(
     cmdclass={"build_ext": BuildExtensions},
     ext_modules=modules,
-    options={
-        "build_ext": {"parallel": os.cpu_count() or 1},
-        **({} if BUILD == "build" else {"build": {"build_base": BUILD}, "egg_info": {"egg_base": BUILD}}),
-    },
+    options={} if BUILD == "build" else {"build": {"build_base": BUILD}, "egg_info": {"egg_base": BUILD}},
 )

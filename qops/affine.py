@@ -6,7 +6,7 @@ A real value is ``scale * (q - zero_point)``. The systems have rules of their ow
 
 from typing import NamedTuple
 
-from qops._kernels.core.affine import range_holding_zero as _range_holding_zero
+from qops._kernels.stage.affine import range_holding_zero as _range_holding_zero
 from qops.codes import TABLE as _TABLE
 from qops.qtensor import real as _real
 from qops.qtensor import span as _span

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from qops._kernels.core.affine import line as _line
-from qops._kernels.core.codes import learn_codes as _learn_codes
+from qops._kernels.arrays.codes import learn_codes as _learn_codes
+from qops._kernels.stage.affine import line as _line
 
 __all__ = ["TABLE", "CodeType", "of", "of_dtype"]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, TypeVar, cast
 
-from qops._kernels.core import tiers as _tiers
-from qops._kernels.core.immortal import immortal as _immortal
+from qops._kernels.machine import tiers as _tiers
+from qops._kernels.machine.immortal import immortal as _immortal
 
 __all__ = ["compiled", "isa_tier"]
 

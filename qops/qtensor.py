@@ -1,6 +1,6 @@
 """`QTensor`, the triple that every op takes and gives, and the checks that every op makes.
 
-The checks are compiled (`qops._kernels.core.checks`), because they run on every call.
+The checks are compiled (`qops._kernels.arrays.checks`), because they run on every call.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
-from qops._kernels.core import codes as _kernel
-from qops._kernels.core.channels import new_tensor as _new_tensor
-from qops._kernels.core.checks import (
+from qops._kernels.arrays import codes as _kernel
+from qops._kernels.arrays.channels import new_tensor as _new_tensor
+from qops._kernels.arrays.checks import (
     F32,
     S32,
     U8,
@@ -31,7 +31,7 @@ from qops._kernels.core.checks import (
     put,
     span,
 )
-from qops._kernels.core.numbers import choice, flag, int32, integer, integers, number, real
+from qops._kernels.arrays.numbers import choice, flag, int32, integer, integers, number, real
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from qops._kernels.core import tiers as isa
+from qops._kernels.machine import tiers as isa
 
 DRAWS = int(os.environ.get("QOPS_DRAWS", "3"))
 # no clock decides a test, and every run draws the same examples

@@ -7,9 +7,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.convolution import Images, convolve, window_sums
-from qops._kernels.product.gemm import product
-from qops._kernels.product.window import Window
+from qops._kernels.arrays.window import Window
+from qops._kernels.conv.convolution import Images, convolve, window_sums
+from qops._kernels.gemm.gemm import product
 from qops.frontdoor.matmul import BOUND_MATMUL, Centred, Terms, centred, highest, scaled
 from qops.qtensor import S32, QTensor, TensorLike, check_out, int32
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
-from qops._kernels.core import channels as _channels
+from qops._kernels.arrays import channels as _channels
 from qops._kernels.frontdoor import error as _kernels
 from qops.qtensor import QTensor, TensorLike
 from qops.qtensor import as_array as _as_array

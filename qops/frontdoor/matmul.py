@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qops import codes as _codes
 from qops._kernels.frontdoor.matmul import codes_of_sums
-from qops._kernels.product.gemm import code_sums, product
+from qops._kernels.gemm.gemm import code_sums, product
 from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, int32, operand, put, tensor
 
 __all__ = ["BOUND_MATMUL", "matmul"]
@@ -88,7 +88,8 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
         check_out(out, S32, shape, [x.given, w.given])
     left = x.codes.reshape(-1, k) if k else np.zeros((int(np.prod(shape[:-1])), 0), np.int8)
     sums = product(left, w.codes, num_threads=num_threads)
-    terms = Terms(*code_sums(left, w.codes), np.array([k], np.int64), np.zeros(1, np.int64))
+    rows, columns = code_sums(left, w.codes)
+    terms = Terms(rows, columns, np.array([k], np.int64), np.zeros(1, np.int64))
     return scaled(sums, x, w, top, terms, out, shape)
 
 

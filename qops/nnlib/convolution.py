@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.conv.convolution import convolve_in_zeros
 from qops._kernels.nnlib.pooling import moving, two_integers
-from qops._kernels.product.convolution import convolve_in_zeros
-from qops._kernels.product.mul import product_max
+from qops._kernels.stage.mul import product_max
 from qops.nnlib.quantize_number import quantize_int
 from qops.qtensor import U8, QTensor, TensorLike, into, operands, put, tensor
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.gemm import product
-from qops._kernels.product.mul import product_max
+from qops._kernels.gemm.gemm import product
+from qops._kernels.stage.mul import product_max
 from qops.nnlib.quantize_number import quantize_uint8
 from qops.qtensor import U8, QTensor, TensorLike, into, operands, put, tensor
 

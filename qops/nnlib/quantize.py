@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.range import range_float
 from qops._kernels.nnlib import quantize as kernels
+from qops._kernels.stage.range import range_float
 from qops.qtensor import F32, U8, QTensor, array, output, span, tensor
 
 __all__ = ["auto_quantize", "auto_quantize_ref", "quantize", "quantize_ref"]
@@ -193,7 +193,8 @@ def _auto(x: ArrayLike, kernel: Kernel, narrowest: float, out: NDArray[np.uint8]
     lowest, highest, finite = range_float(values)
     if not finite:
         raise ValueError("x: has NaN or infinite values, which the original refuses")
-    return _quantized(values, kernel, *kernels.range_of_data(lowest, highest, narrowest), out)
+    lo, hi = kernels.range_of_data(lowest, highest, narrowest)
+    return _quantized(values, kernel, lo, hi, out)
 
 
 def _quantized(values: NDArray[Any], kernel: Kernel, lo: float, hi: float, out: NDArray[np.uint8] | None) -> QTensor:

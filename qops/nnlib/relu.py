@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core.clamp import clamp
+from qops._kernels.stage.clamp import clamp
 from qops.nnlib.quantize_number import HIGHEST, quantize_uint8
 from qops.qtensor import U8, QTensor, TensorLike, operand, output, real, tensor
 

@@ -7,9 +7,9 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core.range import range_32
 from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
+from qops._kernels.stage.range import range_32
 from qops.nnlib.ranges import adjust_range
 from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, span
 

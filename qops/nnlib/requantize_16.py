@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core.range import range_32
 from qops._kernels.nnlib import requantize_16 as kernels
 from qops._kernels.nnlib.ranges import f32, step_32
+from qops._kernels.stage.range import range_32
 from qops.codes import TABLE
 from qops.qtensor import S32, QTensor, TensorLike, operand, output, read_as, span
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes
-from qops._kernels.core import rows
-from qops._kernels.core.range import range_float
+from qops._kernels.stage import rows
+from qops._kernels.stage.range import range_float
 from qops.qtensor import put
 
 __all__ = ["DTYPES", "F32", "cvtps2dq", "ieee", "put", "round_half_away_s32", "store", "to_f32"]

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product.convolution import Images, Prepared, convolve
-from qops._kernels.product.finish import Finish
+from qops._kernels.conv.convolution import Images, Prepared, convolve
+from qops._kernels.conv.finish import Finish
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr, Scales

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.maker import KeptMaker
 from qops._kernels.onednn import destination as kernels
+from qops._kernels.stage.maker import KeptMaker
 from qops.onednn import _checks as check
 from qops.onednn.cast import DTYPES, F32, ROWS, store, to_f32
 from qops.qtensor import check_out, put

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product import gemm as kernels
+from qops._kernels.gemm import gemm as kernels
 from qops.codes import TABLE
 from qops.onednn.packed import Packed, Weights
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
+from qops._kernels.gemm.gemm import take_off_offsets
 from qops._kernels.onednn import gemm
-from qops._kernels.product.gemm import take_off_offsets
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
 from qops.onednn.attr import NO_ATTR, Attr

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.maker import KeptMaker
+from qops._kernels.stage.maker import KeptMaker
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
 from qops.onednn.cast import F32, ieee, to_f32

@@ -7,8 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.gemm.packed import pack_b
 from qops._kernels.onednn.gemm import Packed, packed_for
-from qops._kernels.product.packed import pack_b
 from qops.onednn import _checks as check
 from qops.onednn.machine import DEFAULT_VERSION, machine
 

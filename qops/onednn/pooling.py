@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product import pooling as pools
+from qops._kernels.pool import pooling as pools
 from qops.onednn import _checks as check
 from qops.onednn.destination import destination
 from qops.onednn.machine import DEFAULT_VERSION, Machine, machine

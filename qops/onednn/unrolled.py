@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product import window as kernels
+from qops._kernels.arrays import window as kernels
 from qops.onednn.window import DENSE, Window
 
 __all__ = ["Order", "order_of", "unrolled_image", "unrolled_weights", "unrolled_window"]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from qops._kernels.product import window as kernels
+from qops._kernels.arrays import window as kernels
 from qops.onednn import _checks as check
 
 __all__ = ["DENSE", "Pair", "Window"]

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.calls import KnownCalls
-from qops._kernels.product.axes import Axis, Operands
-from qops._kernels.product.convolution import Prepared
-from qops._kernels.product.finish import Finish
+from qops._kernels.conv.axes import Axis, Operands
+from qops._kernels.conv.convolution import Prepared
+from qops._kernels.conv.finish import Finish
+from qops._kernels.stage.calls import KnownCalls
 from qops.onnx import _checks as check
 from qops.onnx.requantize import combined_scale, stage
 from qops.onnx.window import Attributes, window

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.calls import KnownCalls
-from qops._kernels.product.gemm import PreparedProduct, product
-from qops._kernels.product.packed import pack_b
+from qops._kernels.gemm.gemm import PreparedProduct, product
+from qops._kernels.gemm.packed import pack_b
+from qops._kernels.stage.calls import KnownCalls
 from qops.onnx import _checks as check
 from qops.onnx.requantize import combined_scale, requantize, stage
 from qops.qtensor import broadcast_shape, int32

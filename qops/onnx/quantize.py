@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.core import rows
+from qops._kernels.stage import rows
 from qops.onnx import _checks as check
 from qops.qtensor import flag, int32, integer
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core import rows
+from qops._kernels.stage import rows
 from qops.onnx._checks import ends
 
 __all__ = ["combined_scale", "requantize", "stage"]

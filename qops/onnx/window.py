@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.axes import Axis
+from qops._kernels.conv.axes import Axis
 from qops.qtensor import choice, int32
 
 __all__ = ["Attributes", "window"]

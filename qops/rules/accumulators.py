@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.core.calls import KnownCodes
-from qops._kernels.core.rows import Codes
+from qops._kernels.stage.calls import KnownCodes
+from qops._kernels.stage.rows import Codes
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.qtensor import as_array, check_out, int32, integer, number

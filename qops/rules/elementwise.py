@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.calls import KnownPairs
-from qops._kernels.core.numbers import are_plain
-from qops._kernels.core.pair_stage import PairCodes
+from qops._kernels.arrays.numbers import are_plain
+from qops._kernels.stage.calls import KnownPairs
+from qops._kernels.stage.pair_stage import PairCodes
 from qops.codes import of_dtype
 from qops.qtensor import as_array, choice, integer, number, output
 from qops.rules.pairs import ADD, MUL, Operands

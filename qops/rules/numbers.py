@@ -5,8 +5,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core import rows
-from qops._kernels.core.multipliers import multipliers, one_multiplier
+from qops._kernels.stage import rows
+from qops._kernels.stage.multipliers import multipliers, one_multiplier
 from qops.fixedpoint import Multiplier
 from qops.qtensor import choice
 from qops.rules.table import TABLE, Rule

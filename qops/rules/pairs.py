@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core import rows
-from qops._kernels.core.multipliers import one_multiplier
-from qops._kernels.core.pair_stage import PairCodes
+from qops._kernels.stage import rows
+from qops._kernels.stage.multipliers import one_multiplier
+from qops._kernels.stage.pair_stage import PairCodes
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.scales import Derivation, fma, real_scale
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core import rows
-from qops._kernels.product.pooling import coded, means
-from qops._kernels.product.window import Window
+from qops._kernels.arrays.window import Window
+from qops._kernels.pool.pooling import coded, means
+from qops._kernels.stage import rows
 from qops.codes import of as code_type
 from qops.qtensor import as_array, check_out, choice, integer, number
 from qops.rules.numbers import Numbers, rule_of

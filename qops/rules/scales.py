@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.multipliers import one_multiplier
+from qops._kernels.stage.multipliers import one_multiplier
 from qops.qtensor import as_array, choice, number
 
 __all__ = ["DERIVATIONS", "Derivation", "fma", "quantize_multiplier", "real_scale", "reduced_multiplier"]

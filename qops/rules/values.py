@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.core import rows
-from qops._kernels.core.calls import KnownQuantizers
+from qops._kernels.stage import rows
+from qops._kernels.stage.calls import KnownQuantizers
 from qops.codes import of_dtype
 from qops.qtensor import as_array, choice, integer, number
 

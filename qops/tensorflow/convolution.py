@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.convolution import Images, convolve, convolve_in_zeros
-from qops._kernels.product.finish import Finish
+from qops._kernels.conv.convolution import Images, convolve, convolve_in_zeros
+from qops._kernels.conv.finish import Finish
 from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops._kernels.tensorflow.window import four
 from qops.qtensor import QTensor, TensorLike, into, put, tensor

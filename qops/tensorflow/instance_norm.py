@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core import rows
+from qops._kernels.stage import rows
 from qops.qtensor import U8, QTensor, TensorLike, flag, output
 from qops.tensorflow._checks import STEPS, number, operands
 

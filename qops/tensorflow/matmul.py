@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.gemm import product
+from qops._kernels.gemm.gemm import product
 from qops._kernels.tensorflow.ends import in_order
 from qops._kernels.tensorflow.mul import offset, range_of_products
 from qops.qtensor import QTensor, TensorLike, flag, into, put, tensor

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.product.pooling import largest, means
+from qops._kernels.pool.pooling import largest, means
 from qops._kernels.tensorflow.ends import fit
 from qops._kernels.tensorflow.window import of_pool, over
 from qops.qtensor import QTensor, TensorLike, check_out, flag

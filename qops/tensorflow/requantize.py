@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core.range import range_32
+from qops._kernels.stage.range import range_32
 from qops._kernels.tensorflow import requantize as kernels
 from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import U8, QTensor, TensorLike, output, parts, tensor

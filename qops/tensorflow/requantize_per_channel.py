@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.core import rows
+from qops._kernels.stage import rows
 from qops.qtensor import QTensor, TensorLike, output, parts, tensor
 from qops.tensorflow._checks import TYPES, codes_of, number, numbers, one_of
 

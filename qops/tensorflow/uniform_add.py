@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.core.clamp import clamp
+from qops._kernels.stage.clamp import clamp
 from qops._kernels.tensorflow import uniform as kernels
 from qops._kernels.tensorflow.uniform import Scaling
 from qops.qtensor import S32, broadcast_shape, output

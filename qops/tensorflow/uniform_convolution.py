@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product.axes import Axis, Operands, padding_code
-from qops._kernels.product.finish import Finish
+from qops._kernels.conv.axes import Axis, Operands, padding_code
+from qops._kernels.conv.finish import Finish
 from qops.qtensor import S32, check_out, int32, integer
 from qops.tensorflow._checks import codes_of, one_of, shape_text
 from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products

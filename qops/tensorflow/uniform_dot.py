@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.product.gemm import product
+from qops._kernels.gemm.gemm import product
 from qops._kernels.tensorflow import uniform as kernels
 from qops.qtensor import S32, check_out
 from qops.tensorflow._checks import codes_of, shape_text

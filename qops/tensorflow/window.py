@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from qops._kernels.product.window import Window
+from qops._kernels.arrays.window import Window
 from qops.tensorflow._checks import one_of
 
 __all__ = ["PADDINGS", "placed"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from qops import nnlib, onednn, rules, tensorflow
-from qops._kernels.core import tiers
+from qops._kernels.machine import tiers
 from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
 from qops.frontdoor.matmul import matmul
 from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32

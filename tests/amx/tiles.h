@@ -1,5 +1,5 @@
 /* The instructions of the matrix unit AMX in plain C, after Intel's manual (SDM volume 2), so that kernels written for
- * it can be tested on a CPU without one. The compiler reads this file first, in place of simd/core/amx.h.
+ * it can be tested on a CPU without one. The compiler reads this file first, in place of machine/amx.h.
  *
  * What the CPU would refuse, a tile that is not set up or whose shape does not fit, ends the process with a message. */
 #define QOPS_AMX_H
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cpu.h"
+#include "machine/cpu.h"
 
 static inline int qops_tier_allowed(void) { return qops_best_tier() == QOPS_VNNI ? QOPS_AMX : qops_best_tier(); }
 

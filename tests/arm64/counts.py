@@ -12,7 +12,7 @@ from pathlib import Path
 
 from run import COMPILER, ROOT
 
-FLAGS = ["-O3", "-g0", "-fPIC", "-ffp-contract=off", "-fno-tree-slp-vectorize", "-Iqops/_kernels/simd"]
+FLAGS = ["-O3", "-g0", "-fPIC", "-ffp-contract=off", "-fno-tree-slp-vectorize", "-Iqops/_kernels"]
 
 # Each row: header, function, what a turn does, the instructions that tell the loop and how often, how many are needed.
 KERNELS = [
@@ -20,17 +20,17 @@ KERNELS = [
     ("frontdoor/add_8p8to32.h", "neon_add_u8u8_s32", "16 elements", "mla", 8, 32),
     ("frontdoor/mul.h", "neon_mul_u8u8_u8", "16 elements", "mla", 8, 53),
     ("frontdoor/quantize.h", "neon_quantize_f32_8", "16 elements", "fcvtns", 4, 30),
-    ("core/dequantize.h", "neon_dequantize_u8_f32", "16 elements", "fmul", 4, 23),
-    ("core/integer_stage.h", "neon_stage_8", "16 elements", "smlal sshl", 4, 40),
-    ("core/integer_stage.h", "neon_stage_s32", "16 elements", "smlal sshl", 4, 32),
-    ("core/range.h", "neon_range_s32", "16 elements", "smax", 4, 10),
-    ("core/lookup.h", "neon_look_up_bytes", "64 elements", "tbx", 12, 36),
-    ("product/gemm.h", "gemm_exact_neon_6x4", "6 x 16 sums of 2 products", "smlal", 48, 58),
-    ("product/gemm.h", "gemm_exact_dotprod_6x4", "6 x 16 sums of 4 products", "udot", 24, 34),
-    ("product/gemm.h", "gemm_exact_dotprod_6x4_shift", "the same of int8", "sdot", 24, 38),
-    ("product/gemm.h", "gemm_exact_i8mm_6x4", "6 x 16 sums of 8 products", "usmmla", 24, 46),
-    ("product/gemm.h", "gemm_exact_i8mm_6x4_shift", "the same of int8", "smmla", 24, 46),
-    ("product/gemm.h", "gemm_unsigned_i8mm_6x4", "the same of uint8 and uint8", "ummla", 24, 46),
+    ("stage/dequantize.h", "neon_dequantize_u8_f32", "16 elements", "fmul", 4, 23),
+    ("stage/integer_stage.h", "neon_stage_8", "16 elements", "smlal sshl", 4, 40),
+    ("stage/integer_stage.h", "neon_stage_s32", "16 elements", "smlal sshl", 4, 32),
+    ("stage/range.h", "neon_range_s32", "16 elements", "smax", 4, 10),
+    ("stage/lookup.h", "neon_look_up_bytes", "64 elements", "tbx", 12, 36),
+    ("gemm/gemm.h", "gemm_exact_neon_6x4", "6 x 16 sums of 2 products", "smlal", 48, 58),
+    ("gemm/gemm.h", "gemm_exact_dotprod_6x4", "6 x 16 sums of 4 products", "udot", 24, 34),
+    ("gemm/gemm.h", "gemm_exact_dotprod_6x4_shift", "the same of int8", "sdot", 24, 38),
+    ("gemm/gemm.h", "gemm_exact_i8mm_6x4", "6 x 16 sums of 8 products", "usmmla", 24, 46),
+    ("gemm/gemm.h", "gemm_exact_i8mm_6x4_shift", "the same of int8", "smmla", 24, 46),
+    ("gemm/gemm.h", "gemm_unsigned_i8mm_6x4", "the same of uint8 and uint8", "ummla", 24, 46),
 ]
 
 

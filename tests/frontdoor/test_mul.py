@@ -7,10 +7,10 @@ from cases import HUGE, RANGE_PAIRS, A, B, codes, reals, rounded, shape_pairs, s
 from hypothesis import given
 from hypothesis import strategies as st
 from ops import on_every_tier
+from qops._kernels.frontdoor.mul import mul_8x8to32_integers
 from reference_mul import mul_pass, product_positions
 
 import qops
-from qops._kernels.frontdoor.mul import mul_8x8to32_integers
 from qops.frontdoor.mul import BOUND_8X8TO8, BOUND_8X8TO32
 
 MORE = {

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from ops import on_every_tier
+from qops._kernels.frontdoor.quantize import dequantize_integers
 
 import qops
-from qops._kernels.frontdoor.quantize import dequantize_integers
 from qops.frontdoor.quantize import BOUND_QUANTIZE
 
 RANGES = sorted(

@@ -14,7 +14,7 @@ import pytest
 import reference
 
 import qops
-from qops._kernels.core import tiers as isa
+from qops._kernels.machine import tiers as isa
 
 ROOT = imports.ROOT
 
@@ -24,10 +24,10 @@ ROOT = imports.ROOT
 
 def test_imports_run_downhill():
     arrows = {}
-    for module, names in imports.arrows():  # a kernel's .pxd, .pyi and .pyx are one module
+    for module, names in imports.arrows():  # a kernel's .pxd and .pyx are one module
         arrows.setdefault(module, []).extend(names)
     assert {"qops", "qops.frontdoor.add", "qops._kernels.frontdoor.add", "qops.qtensor"} <= set(arrows)
-    assert "qops._kernels.core.walk.walk" in arrows["qops._kernels.frontdoor.add"], "the kernels' imports are read"
+    assert "qops._kernels.arrays.walk.walk" in arrows["qops._kernels.frontdoor.add"], "the kernels' imports are read"
     assert "qops.qtensor.QTensor" in arrows["qops.frontdoor.add"]
     assert not [text for module, names in arrows.items() for text in imports.uphill(module, names)]
 
@@ -56,7 +56,7 @@ def test_imports_of_notebooks_run_downhill():
         ("qops.rules.table", "from qops.tools.explain import x", "qops.tools.explain.x"),
         ("qops.nnlib.add", "from qops.tools.explain import x", "qops.tools.explain.x"),
         ("qops.affine", "from qops.rules import x", "qops.rules.x"),
-        ("analysis.x", "from qops._kernels.core import tiers", "qops._kernels.core.tiers"),
+        ("analysis.x", "from qops._kernels.machine import tiers", "qops._kernels.machine.tiers"),
         ("benchmarks.x", "import matplotlib", "matplotlib"),
         ("notebooks", "import qops._kernels.frontdoor.add", "qops._kernels.frontdoor.add"),
     ],
@@ -81,9 +81,9 @@ def test_imports_that_run_uphill_are_found(module, source, name):
 def test_imports_of_kernels_that_run_uphill_are_found(source, name):
     module = "qops._kernels.nnlib.x"
     assert imports.uphill(module, list(imports.imported_by_pyx(source))) == [f"{module} imports {name}"]
-    core, product = "qops._kernels.core.tiers.tier", "qops._kernels.product.gemm.product"
-    assert not imports.uphill(module, ["numpy", "libc.math.rint", "os", core, product])
-    assert imports.uphill("qops._kernels.core.x", [core, product]) == [f"qops._kernels.core.x imports {product}"]
+    tier, product = "qops._kernels.machine.tiers.tier", "qops._kernels.gemm.gemm.product"
+    assert not imports.uphill(module, ["numpy", "libc.math.rint", "os", tier, product])
+    assert imports.uphill("qops._kernels.stage.x", [tier, product]) == [f"qops._kernels.stage.x imports {product}"]
 
 
 # --- tiers -----------------------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_no_file_names_a_path_of_a_machine():
 
 
 def test_rooms_are_small():
-    code = [path for path in sources() if path.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h", ".c"}]
+    code = [path for path in sources() if path.suffix in {".py", ".pyx", ".pxd", ".h", ".c"}]
     assert len(code) > 100
     assert not [path.name for path in code if len(path.read_text("utf-8").splitlines()) > 300]
 
@@ -216,9 +216,9 @@ def test_packages_hold_every_file_that_they_need():
     modules, data, manifest = (set(line.split()) for line in done.stdout.splitlines()[-3:])
     tree = {path.relative_to(ROOT).as_posix() for path in sources()}
     own = {"README.md", "LICENSE", "MANIFEST.in", "pyproject.toml", "setup.py"}  # setuptools adds these by itself
-    assert "qops/_kernels/simd/core/lanes.h" in manifest
+    assert "qops/_kernels/lanes/lanes.h" in manifest
     assert tree - manifest - own == set()
-    wanted = {name for name in tree if name.startswith("qops/") and name.endswith((".py", ".pyi", "py.typed"))} | {
+    wanted = {name for name in tree if name.startswith("qops/") and name.endswith((".py", "py.typed"))} | {
         "qops/tools/selftest.npz"
     }
     assert wanted == modules | data

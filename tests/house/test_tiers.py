@@ -15,7 +15,7 @@ import tier_cases_rules
 import tier_cases_uniform
 from tier_cases import RANGES
 
-from qops._kernels.core import tiers as isa
+from qops._kernels.machine import tiers as isa
 
 NAMED = (
     tier_cases.NAMED

@@ -5,9 +5,9 @@ import pytest
 import reference_nnlib_add as twin
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from qops._kernels.nnlib.add import add_flat_integers, add_spec_integers
 
 from qops import nnlib
-from qops._kernels.nnlib.add import add_flat_integers, add_spec_integers
 
 magnitudes = st.floats(2.0**-10, 2.0**10, width=32)
 ends = st.one_of(st.just(0.0), magnitudes, magnitudes.map(lambda v: -v))

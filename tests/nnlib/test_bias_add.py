@@ -7,10 +7,10 @@ from cases import RANGE_PAIRS, A, B, rounded, spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ops import on_every_tier
+from qops._kernels.nnlib.bias_add import bias_add_8p8to32_integers
 from reference_nnlib_bias_add import quantized_bias_add_8p8to32 as twin
 
 from qops import nnlib, quantized_add_8p8to32
-from qops._kernels.nnlib.bias_add import bias_add_8p8to32_integers
 
 CHECKED = {name: pair for name, pair in RANGE_PAIRS.items() if max(map(abs, sum(pair, ()))) < 2.0**110}
 ONE = np.zeros(1, np.uint8)

@@ -6,9 +6,9 @@ import reference_nnlib_ops as twin
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ops import on_every_tier
+from qops._kernels.nnlib.mul import mul_8x8to8_integers
 
 from qops import nnlib
-from qops._kernels.nnlib.mul import mul_8x8to8_integers
 
 numbers = st.one_of(st.floats(-64, 64, width=32), st.floats(-(2.0**-10), 2.0**-10, width=32))
 ranges = st.tuples(numbers, numbers).map(sorted).map(tuple)

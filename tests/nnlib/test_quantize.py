@@ -6,9 +6,9 @@ import reference_nnlib as twin
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ops import on_every_tier
+from qops._kernels.nnlib.quantize import quantize_integers
 
 from qops import nnlib
-from qops._kernels.nnlib.quantize import quantize_integers
 
 many = settings(max_examples=200, deadline=None)
 any_float = st.floats(width=32, allow_nan=True, allow_infinity=True)

@@ -5,10 +5,10 @@ import pytest
 import reference_nnlib as twin
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-
-from qops import nnlib
 from qops._kernels.nnlib.recode import requantize_8_integers
 from qops._kernels.nnlib.requantize import requantize_32_integers
+
+from qops import nnlib
 
 F = np.float32
 many = settings(max_examples=200, deadline=None)

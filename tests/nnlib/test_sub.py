@@ -7,10 +7,10 @@ import reference_nnlib_ops as twin
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ops import on_every_tier
-
-from qops import nnlib
 from qops._kernels.nnlib.add import add_flat_integers
 from qops._kernels.nnlib.add_8p8to32 import add_8p8to32_integers
+
+from qops import nnlib
 
 numbers = st.one_of(st.floats(-64, 64, width=32), st.floats(-(2.0**-24), 2.0**-24, width=32))
 ranges = st.tuples(numbers, numbers).map(sorted).map(tuple)

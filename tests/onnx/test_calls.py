@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from ops import on_every_tier, same
+from qops._kernels.stage.calls import KnownCalls
 
 from qops import onnx
-from qops._kernels.core.calls import KnownCalls
 
 MOST_BYTES = 1 << 26
 

@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ops import on_every_tier
+from qops._kernels.arrays.window import Window
+from qops._kernels.conv.convolution import Images, convolve
+from qops._kernels.conv.finish import Finish
+from qops._kernels.conv.weights import pack_weights
+from qops._kernels.gemm.gemm import product
+from qops._kernels.gemm.packed import pack_b
 
 import qops
-from qops._kernels.core import tiers as isa
-from qops._kernels.product.convolution import Images, convolve
-from qops._kernels.product.finish import Finish
-from qops._kernels.product.gemm import product
-from qops._kernels.product.packed import pack_b
-from qops._kernels.product.weights import pack_weights
-from qops._kernels.product.window import Window
+from qops._kernels.machine import tiers as isa
 
 U8, S8 = np.uint8, np.int8
 SIGNS = [(a, b) for a in (U8, S8) for b in (S8, U8)]
@@ -35,12 +35,12 @@ if sys.platform == "linux" and platform.machine() == "x86_64":
     program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code)))
     libc = ctypes.CDLL(None)
     assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
-from qops._kernels.core import tiers
+from qops._kernels.machine import tiers
 print(*tiers.available())
 """
 TOGETHER = """
 import os, signal, threading, numpy as np
-from qops._kernels.product.gemm import product
+from qops._kernels.gemm.gemm import product
 rng = np.random.default_rng(1)
 pairs = [(rng.integers(0, 256, (m, k), np.uint8), rng.integers(-128, 128, (k, 100), np.int8))
          for m, k in ((16, 256), (40, 300), (200, 512))]

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from product_models import convolution_model, extreme, model
+from qops._kernels.arrays.window import Window
+from qops._kernels.conv.convolution import Images, convolve
+from qops._kernels.conv.weights import pack_weights
+from qops._kernels.gemm.gemm import product
+from qops._kernels.gemm.packed import pack_b
 
-from qops._kernels.core import caches
-from qops._kernels.product.convolution import Images, convolve
-from qops._kernels.product.gemm import product
-from qops._kernels.product.packed import pack_b
-from qops._kernels.product.weights import pack_weights
-from qops._kernels.product.window import Window
+from qops._kernels.machine import caches
 
 SMALL = [(512, 2048), (1536, 4096), (6 << 10, 16 << 10), (12 << 10, 128 << 10)]
 U8, S8 = np.uint8, np.int8

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from product_models import convolution_model, extreme, uniform
+from qops._kernels.arrays.window import Window
+from qops._kernels.conv.convolution import Images
+from qops._kernels.conv.convolution import convolve as convolve_images
+from qops._kernels.conv.finish import Finish
+from qops._kernels.conv.weights import pack_weights
 
-from qops._kernels.core import rows
-from qops._kernels.product.convolution import Images
-from qops._kernels.product.convolution import convolve as convolve_images
-from qops._kernels.product.finish import Finish
-from qops._kernels.product.weights import pack_weights
-from qops._kernels.product.window import Window
+from qops._kernels.stage import rows
 
 DENSE = Window()
 

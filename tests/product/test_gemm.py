@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from product_models import exact_model, extreme, model, saturating_model, uniform, wrap32
 
-from qops._kernels.core import tiers as isa
-from qops._kernels.product import gemm, packed
+from qops._kernels.gemm import gemm, packed
+from qops._kernels.machine import tiers as isa
 
 EDGES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 70)
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from qops._kernels.arrays.window import Window
 
-from qops._kernels.core import rows
-from qops._kernels.product import pooling
-from qops._kernels.product.window import Window
+from qops._kernels.pool import pooling
+from qops._kernels.stage import rows
 
 COUNTS = (1, 2, 3, 4, 6, 7, 9, 14, 25, 28, 49, 64, 127, 128, 144)
 

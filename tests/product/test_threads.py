@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import qops
-from qops._kernels.core import threads
-from qops._kernels.core.threads import run_parts
+from qops._kernels.machine import threads
+from qops._kernels.machine.threads import run_parts
 
 
 def test_every_part_is_called_once():

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from qops._kernels.arrays.window import Window
 
-from qops._kernels.product import pooling
-from qops._kernels.product.window import Window
+from qops._kernels.pool import pooling
 
 
 def windows(image, kernel, stride, dilation, padding):

@@ -8,7 +8,7 @@ import pytest
 import reference_rules as twin
 
 from qops import rules
-from qops._kernels.core import rows
+from qops._kernels.stage import rows
 from qops.rules.accumulators import _KNOWN
 
 TWINS = [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from qops import rules
-from qops._kernels.core import tiers
+from qops._kernels.machine import tiers
 from qops.tools.probes import boundaries
 
 MANY = int(os.environ.get("QOPS_EXHAUSTIVE", "0"))  # accumulators a rule and scale, besides those of every run

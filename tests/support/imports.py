@@ -6,14 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NOUNS = {
-    "codes",
-    "qtensor",
-    "affine",
-    "fixedpoint",
-    "isa",
-    "compiled",
-}  # modules between the kernels and the ops
+NOUNS = {"codes", "qtensor", "affine", "fixedpoint", "isa", "compiled", "prepared"}  # modules between the kernels and the ops
 PACKAGES = {folder.parent.name for folder in (ROOT / "qops").glob("[a-z]*/__init__.py")}  # front door and systems
 KERNELS = {folder.parent.name for folder in (ROOT / "qops/_kernels").glob("[a-z]*/__init__.py")}
 BESIDE_NUMPY = {"numpy", "libc", "cython", "cpython", *sys.stdlib_module_names}
@@ -59,20 +52,27 @@ def room(name):
     return "nouns" if parts[1] in NOUNS else parts[1]
 
 
+LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
+"""Kernels that all rooms share, the lowest first: each may use those before it."""
+
+
 def below(here):
     """The rooms of qops that modules of the room `here` may import."""
-    kernels = {"_kernels", *(f"_kernels.{name}" for name in KERNELS)}
+    shared = {"_kernels", *(f"_kernels.{name}" for name in LAYERS)}
     if here == "qops":
-        return {*kernels, "nouns", *PACKAGES}
+        return {*shared, "nouns", *PACKAGES}
     if here == "nouns":
-        return {*kernels, "nouns"}
+        return {*shared, "_kernels.frontdoor", "nouns"}
     if here == "tools":
-        return {"_kernels.core", "nouns", *PACKAGES}
+        return {"_kernels.machine", "nouns", *PACKAGES}
+    name = here.removeprefix("_kernels.")
+    if name in LAYERS:
+        return {here, *(f"_kernels.{layer}" for layer in LAYERS[: LAYERS.index(name)])}
     if here.startswith("_kernels"):
-        return {here, "_kernels.core"} | ({"_kernels.product"} if here.removeprefix("_kernels.") in PACKAGES else set())
+        return {here, *shared}
     if here == "rules":
-        return {here, "nouns", "_kernels.core", "_kernels.product"}
-    return {here, "rules", "nouns", "_kernels.core", "_kernels.product", f"_kernels.{here}"}
+        return {here, "nouns", *shared}
+    return {here, "rules", "nouns", *shared, f"_kernels.{here}"}
 
 
 def uphill(module, names):
@@ -92,7 +92,7 @@ def arrows():
         for path in sorted((ROOT / folder).rglob("*.p*")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            if path.suffix in {".py", ".pyi"}:
+            if path.suffix == ".py":
                 yield module, list(imported(path.read_text(), module, parts[-1] == "__init__"))
             elif path.suffix in {".pyx", ".pxd"}:
                 yield module, list(imported_by_pyx(path.read_text()))

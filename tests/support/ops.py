@@ -16,7 +16,7 @@ import numpy as np
 
 import qops
 from qops import affine, fixedpoint, isa, nnlib, onednn, onnx, rules, tensorflow
-from qops._kernels.core import tiers
+from qops._kernels.machine import tiers
 
 CODES = np.arange(6, dtype=np.uint8).reshape(2, 3) * 40
 CODES_32 = np.arange(-3, 3, dtype=np.int32).reshape(2, 3) * 300_000_000

@@ -3,11 +3,11 @@
 import numpy as np
 
 from qops import codes
-from qops._kernels.core import affine, integer_stage, rows
-from qops._kernels.core import range as extremes
 from qops._kernels.frontdoor import add, add_8p8to32, matmul, mul, quantize, requantize
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination
+from qops._kernels.stage import affine, integer_stage, rows
+from qops._kernels.stage import range as extremes
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
 from qops._kernels.tensorflow import requantize as tensorflow_requantize
 from qops.onednn import cast

@@ -3,7 +3,7 @@
 import numpy as np
 import tier_cases
 
-from qops._kernels.core import clamp
+from qops._kernels.stage import clamp
 from qops._kernels.tensorflow import concat
 
 

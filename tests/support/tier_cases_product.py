@@ -3,7 +3,7 @@
 import numpy as np
 import tier_cases
 
-from qops._kernels.product import mul
+from qops._kernels.stage import mul
 
 
 def multiplied(rng, n):

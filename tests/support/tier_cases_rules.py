@@ -4,7 +4,7 @@ import numpy as np
 import tier_cases
 
 from qops import codes, rules
-from qops._kernels.core import rows
+from qops._kernels.stage import rows
 from qops.rules.numbers import Numbers
 
 TYPES = [np.uint8, np.int8, np.uint16, np.int16, np.int32]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import reference_tensorflow as twin
-
 from qops._kernels.tensorflow.add import quantized_add_integers
+
 from qops.tensorflow import quantized_add, quantized_bias_add
 
 X, Y = (codes.astype(np.uint8) for codes in np.divmod(np.arange(65536), 256))

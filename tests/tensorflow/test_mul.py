@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import reference_tensorflow as twin
 from ops import on_every_tier
+from qops._kernels.stage.mul import multiply
 
-from qops._kernels.product.mul import multiply
 from qops.tensorflow import quantized_mul
 
 X, Y = (codes.astype(np.uint8) for codes in np.divmod(np.arange(65536), 256))

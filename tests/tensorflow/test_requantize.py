@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import reference_tensorflow as twin
-
 from qops._kernels.tensorflow.requantize import requantize_integers
+
 from qops.tensorflow import quantize_down_and_shrink_range, requantization_range, requantize
 
 TWINS = {"quint8": twin.requantize_u8, "qint8": twin.requantize_s8}

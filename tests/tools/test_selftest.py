@@ -5,7 +5,7 @@ import pytest
 import selftest_cases
 
 from qops.__main__ import main
-from qops._kernels.core import tiers
+from qops._kernels.machine import tiers
 from qops.tools import selftest
 
 

@@ -4,10 +4,10 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, nextafter, rint
 from libc.stdint cimport INT16_MAX, INT16_MIN, INT64_MAX, INT64_MIN, int16_t, int64_t, uint8_t
 
-from qops._kernels.core.checks cimport Ends
-from qops._kernels.core.rounding cimport saturate_u8
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.arrays.checks cimport Ends
+from qops._kernels.stage.rounding cimport saturate_u8
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.frontdoor.passes cimport OnePass, Span, in_passes, outward, span_found, step
 
 cnp.import_array()

@@ -4,10 +4,10 @@ cimport numpy as cnp
 from libc.math cimport fabs, rint
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.core.checks cimport Ends, data_of, output, take
-from qops._kernels.core.codes cimport code_type_of, tensor
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.arrays.checks cimport Ends, data_of, output, take
+from qops._kernels.arrays.codes cimport code_type_of, tensor
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.frontdoor.passes cimport step
 
 cnp.import_array()

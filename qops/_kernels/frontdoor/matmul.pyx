@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
 
-from qops._kernels.core.tiers cimport tier
+from qops._kernels.machine.tiers cimport tier
 
 import numpy as np
 

@@ -4,12 +4,12 @@ cimport numpy as cnp
 from libc.math cimport fabs, isfinite, rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 
-from qops._kernels.core.checks cimport Ends, data_of, output, take
-from qops._kernels.core.codes cimport code_type_of, tensor
-from qops._kernels.core.range cimport above
-from qops._kernels.core.rounding cimport saturate_u8
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.arrays.checks cimport Ends, data_of, output, take
+from qops._kernels.arrays.codes cimport code_type_of, tensor
+from qops._kernels.stage.range cimport above
+from qops._kernels.stage.rounding cimport saturate_u8
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.frontdoor.passes cimport Span, in_passes, outward, span_found, step
 
 cnp.import_array()

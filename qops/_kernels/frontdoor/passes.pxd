@@ -1,7 +1,7 @@
 cimport numpy as cnp
 
-from qops._kernels.core.checks cimport Ends
-from qops._kernels.core.codes cimport code_type_of
+from qops._kernels.arrays.checks cimport Ends
+from qops._kernels.arrays.codes cimport code_type_of
 
 
 cdef struct Span:  # what one pass over the data found: whether all codes fitted, and a range that holds every result

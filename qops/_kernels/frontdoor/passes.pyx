@@ -3,10 +3,10 @@
 cimport numpy as cnp
 from libc.math cimport isfinite
 
-from qops._kernels.core.checks cimport Ends, data_of, output, real, span_of, take
-from qops._kernels.core.codes cimport code_type_of, named, tensor
-from qops._kernels.core.numbers cimport flag
-from qops._kernels.core.range cimport above, below
+from qops._kernels.arrays.checks cimport Ends, data_of, output, real, span_of, take
+from qops._kernels.arrays.codes cimport code_type_of, named, tensor
+from qops._kernels.arrays.numbers cimport flag
+from qops._kernels.stage.range cimport above, below
 
 cnp.import_array()
 

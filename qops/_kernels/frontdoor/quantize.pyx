@@ -6,15 +6,15 @@ from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t
 from libc.string cimport memcpy
 
-from qops._kernels.core.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
-from qops._kernels.core.channels cimport reading, spans
-from qops._kernels.core.checks cimport Ends, as_array, float32s, has_axes, integer, output, real
-from qops._kernels.core.codes cimport CodeType, code, code_type_of, tensor
-from qops._kernels.core.dequantize cimport Values, dequantize_codes
-from qops._kernels.core.range cimport completed, range_float
-from qops._kernels.core.rounding cimport clamp_f32
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.stage.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
+from qops._kernels.arrays.channels cimport reading, spans
+from qops._kernels.arrays.checks cimport Ends, as_array, float32s, has_axes, integer, output, real
+from qops._kernels.arrays.codes cimport CodeType, code, code_type_of, tensor
+from qops._kernels.stage.dequantize cimport Values, dequantize_codes
+from qops._kernels.stage.range cimport completed, range_float
+from qops._kernels.stage.rounding cimport clamp_f32
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 
 import numpy as np
 

@@ -4,10 +4,10 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, rint
 from libc.stdint cimport int64_t
 
-from qops._kernels.core.checks cimport Ends, codes_of, output, real
-from qops._kernels.core.clamp cimport clamp
-from qops._kernels.core.codes cimport CodeType, tensor
-from qops._kernels.core.rounding cimport clamp_f64
+from qops._kernels.arrays.checks cimport Ends, codes_of, output, real
+from qops._kernels.stage.clamp cimport clamp
+from qops._kernels.arrays.codes cimport CodeType, tensor
+from qops._kernels.stage.rounding cimport clamp_f64
 
 cnp.import_array()
 

@@ -6,12 +6,12 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
 
 import numpy as np
 
-from qops._kernels.core.checks cimport Ends, check_ends, data_of, output, real
-from qops._kernels.core.codes cimport CodeType, code_type, code_type_of, tensor
-from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage
-from qops._kernels.core.lookup cimport look_up
-from qops._kernels.core.range cimport above, below, completed, range_32_into
-from qops._kernels.core.rounding cimport clamp_f64
+from qops._kernels.arrays.checks cimport Ends, check_ends, data_of, output, real
+from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, tensor
+from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage
+from qops._kernels.stage.lookup cimport look_up
+from qops._kernels.stage.range cimport above, below, completed, range_32_into
+from qops._kernels.stage.rounding cimport clamp_f64
 
 cnp.import_array()
 

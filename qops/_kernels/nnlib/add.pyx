@@ -4,11 +4,11 @@ cimport numpy as cnp
 from libc.stdint cimport INT16_MAX, INT16_MIN, int16_t, int64_t, uint8_t
 from libc.string cimport memset
 
-from qops._kernels.core.rounding cimport (
+from qops._kernels.stage.rounding cimport (
     plus_half_dsp_s32, saturate_s16, saturate_u8, truncate_dsp_s32, wrap_s16, wrap_s32,
 )
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport Ends, Level, exponent, level_zero, power2, steps
 
 cnp.import_array()

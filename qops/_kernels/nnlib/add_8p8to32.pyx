@@ -4,9 +4,9 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from qops._kernels.core.rounding cimport plus_half_dsp_s32, wrap_s32
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.stage.rounding cimport plus_half_dsp_s32, wrap_s32
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport Ends, Level, level_zero
 
 cnp.import_array()

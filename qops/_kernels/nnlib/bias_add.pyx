@@ -6,9 +6,9 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 import numpy as np
 
-from qops._kernels.core.rounding cimport saturate_u8, truncate_dsp_s32
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.stage.rounding cimport saturate_u8, truncate_dsp_s32
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport Ends, level_32, quantize_int, steps
 
 cnp.import_array()

@@ -4,9 +4,9 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.math cimport isfinite
 
-from qops._kernels.core.checks cimport MAX_DIMS, Ends as Range, apart, data_of, take, writable
-from qops._kernels.core.codes cimport tensor
-from qops._kernels.core.side_by_side cimport Part, new_parts, plain, side_by_side
+from qops._kernels.arrays.checks cimport MAX_DIMS, Ends as Range, apart, data_of, take, writable
+from qops._kernels.arrays.codes cimport tensor
+from qops._kernels.arrays.side_by_side cimport Part, new_parts, plain, side_by_side
 from qops._kernels.nnlib.ranges cimport Ends
 from qops._kernels.nnlib.recode cimport Recoder, prepare_to_hull, recode_codes, set_recoder
 

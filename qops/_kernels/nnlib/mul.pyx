@@ -4,13 +4,13 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.core.rounding cimport plus_half_dsp_s32, saturate_u8
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.stage.rounding cimport plus_half_dsp_s32, saturate_u8
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport (
     Ends, Level, Moved, adjust_minmax, exponent, level_of, level_zero, power2, steps,
 )
-from qops._kernels.product.mul cimport multiply
+from qops._kernels.stage.mul cimport multiply
 
 cnp.import_array()
 

@@ -3,12 +3,12 @@
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX
 
-from qops._kernels.core.checks cimport Ends, operand_of
-from qops._kernels.core.codes cimport tensor
-from qops._kernels.core.numbers cimport choice, integers
-from qops._kernels.product cimport window as windows
+from qops._kernels.arrays.checks cimport Ends, operand_of
+from qops._kernels.arrays.codes cimport tensor
+from qops._kernels.arrays.numbers cimport choice, integers
+from qops._kernels.arrays cimport window as windows
 
-from qops._kernels.product import pooling
+from qops._kernels.pool import pooling
 
 cnp.import_array()
 

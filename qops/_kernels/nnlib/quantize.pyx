@@ -4,11 +4,11 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.core.affine cimport Line, dequantize_32
-from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
-from qops._kernels.core.rounding cimport TRUNCATE, clamp_s64, plus_half_dsp_s32
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.stage.affine cimport Line, dequantize_32
+from qops._kernels.stage.float_stage cimport FloatRow, float_row, float_stage
+from qops._kernels.stage.rounding cimport TRUNCATE, clamp_s64, plus_half_dsp_s32
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport (
     Adjusted, Ends, Level, Moved, adjust_minmax, adjust_range, bits, divisible, level_32, level_of, steps,
 )

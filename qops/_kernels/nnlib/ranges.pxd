@@ -1,6 +1,6 @@
 from libc.stdint cimport uint32_t
 
-from qops._kernels.core.codes cimport code_type_of
+from qops._kernels.arrays.codes cimport code_type_of
 
 
 cdef struct Ends:

@@ -3,7 +3,7 @@
 from libc.math cimport floorf, ldexpf, roundf
 from libc.string cimport memcpy
 
-from qops._kernels.core.rounding cimport plus_half_dsp_s32, saturate_u8, truncate_dsp_s32
+from qops._kernels.stage.rounding cimport plus_half_dsp_s32, saturate_u8, truncate_dsp_s32
 
 cdef enum:
     MIN_FIXED = 1

@@ -7,9 +7,9 @@ rounding, half up, of x * m / 2**31.
 cimport numpy as cnp
 from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, int32_t
 
-from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
-from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
-from qops._kernels.core.rounding cimport FLOOR, HALF_UP, TRUNCATE, plus_half_dsp_s32, saturate_s16, truncate_dsp_s32
+from qops._kernels.stage.float_stage cimport FloatRow, float_row, float_stage
+from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.stage.rounding cimport FLOOR, HALF_UP, TRUNCATE, plus_half_dsp_s32, saturate_s16, truncate_dsp_s32
 from qops._kernels.nnlib.ranges cimport bits, exponent, level_32, steps
 
 cnp.import_array()

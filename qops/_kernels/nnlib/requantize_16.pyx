@@ -3,8 +3,8 @@
 cimport numpy as cnp
 from libc.stdint cimport INT16_MAX, INT16_MIN, int64_t
 
-from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
-from qops._kernels.core.rounding cimport FLOOR
+from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.stage.rounding cimport FLOOR
 from qops._kernels.nnlib.ranges cimport exponent, power2
 
 cnp.import_array()

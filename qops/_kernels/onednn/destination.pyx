@@ -2,13 +2,13 @@
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.codes cimport typenum_of
-from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_maker
-from qops._kernels.core.maker cimport KeptMaker, Maker
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport at_a_line, walk
+from qops._kernels.arrays.codes cimport typenum_of
+from qops._kernels.stage.float_stage cimport FloatRow, float_codes_of, float_maker
+from qops._kernels.stage.maker cimport KeptMaker, Maker
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport at_a_line, walk
 from qops._kernels.onednn.steps cimport KINDS, Step, make_steps, stay_finite, steps_8__simd
-from qops._kernels.product.tile cimport aligned
+from qops._kernels.gemm.tile cimport aligned
 
 cnp.import_array()
 

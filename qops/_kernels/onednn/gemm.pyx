@@ -6,15 +6,15 @@ cimport cython
 cimport numpy as cnp
 from cpython.pyport cimport PY_SSIZE_T_MAX
 
-from qops._kernels.core.checks cimport array, real
-from qops._kernels.core.codes cimport CodeType, code_type_of
-from qops._kernels.core.numbers cimport choice, int32
-from qops._kernels.product.gemm cimport multiply, result
-from qops._kernels.product.packed cimport PackedB
+from qops._kernels.arrays.checks cimport array, real
+from qops._kernels.arrays.codes cimport CodeType, code_type_of
+from qops._kernels.arrays.numbers cimport choice, int32
+from qops._kernels.gemm.gemm cimport multiply, result
+from qops._kernels.gemm.packed cimport PackedB
 
 import numpy as np
 
-from qops._kernels.core.checks import put
+from qops._kernels.arrays.checks import put
 
 cnp.import_array()
 

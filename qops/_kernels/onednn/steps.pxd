@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.float_stage cimport FloatRow
+from qops._kernels.stage.float_stage cimport FloatRow
 
 cdef dict KINDS  # the number of each step
 

@@ -11,8 +11,8 @@ A step is a name and an operand v:
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.rounding cimport fma_f32
-from qops._kernels.core.tiers cimport tier
+from qops._kernels.stage.rounding cimport fma_f32
+from qops._kernels.machine.tiers cimport tier
 
 cdef extern from "onednn/steps.h" nogil:
     enum:

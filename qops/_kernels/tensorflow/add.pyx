@@ -22,8 +22,8 @@ from qops._kernels.tensorflow.formulas cimport (
     smaller,
     u8_codes,
 )
-from qops._kernels.core.codes cimport code_type
-from qops._kernels.core.walk cimport walk
+from qops._kernels.arrays.codes cimport code_type
+from qops._kernels.arrays.walk cimport walk
 
 cnp.import_array()
 

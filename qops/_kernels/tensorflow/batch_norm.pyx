@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 import numpy as np
 
-from qops._kernels.core.rounding cimport wrap_s32
+from qops._kernels.stage.rounding cimport wrap_s32
 from qops._kernels.tensorflow.formulas cimport float_to_code, quantized_to_float, s32_codes, u8_codes
 
 cnp.import_array()

@@ -6,10 +6,10 @@ from libc.math cimport fabs
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
-from qops._kernels.core.checks cimport MAX_DIMS, apart, writable
-from qops._kernels.core.codes cimport code_type
-from qops._kernels.core.lookup cimport look_up_1
-from qops._kernels.core.side_by_side cimport Part, new_parts, plain, side_by_side
+from qops._kernels.arrays.checks cimport MAX_DIMS, apart, writable
+from qops._kernels.arrays.codes cimport code_type
+from qops._kernels.stage.lookup cimport look_up_1
+from qops._kernels.arrays.side_by_side cimport Part, new_parts, plain, side_by_side
 from qops._kernels.tensorflow.ends cimport fit_one, flush
 from qops._kernels.tensorflow.formulas cimport s32_codes, u8_codes
 from qops._kernels.tensorflow.requantize cimport Values, by_value, recode_u8, values_to

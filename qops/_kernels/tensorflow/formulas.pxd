@@ -6,8 +6,8 @@ Every operation on floats rounds once.
 from libc.math cimport nextafterf, round
 from libc.stdint cimport int32_t, int64_t
 
-from qops._kernels.core.codes cimport CodeType, code_type_of
-from qops._kernels.core.rounding cimport clamp_f32, clamp_s64, half_away_f32, truncate_x86_s32, truncate_x86_s64
+from qops._kernels.arrays.codes cimport CodeType, code_type_of
+from qops._kernels.stage.rounding cimport clamp_f32, clamp_s64, half_away_f32, truncate_x86_s32, truncate_x86_s64
 
 
 cdef struct Codes:

@@ -4,8 +4,8 @@ cimport numpy as cnp
 from libc.math cimport fabs
 from libc.stdint cimport int32_t
 
-from qops._kernels.core.rounding cimport wrap_s32
-from qops._kernels.product.mul cimport multiply as products, product_max
+from qops._kernels.stage.rounding cimport wrap_s32
+from qops._kernels.stage.mul cimport multiply as products, product_max
 from qops._kernels.tensorflow.formulas cimport float_to_quantized, u8_codes
 
 cnp.import_array()

@@ -4,10 +4,10 @@ cimport numpy as cnp
 from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport INFINITY, fabsf, isfinite
 
-from qops._kernels.core.codes cimport code_type, from_row
-from qops._kernels.core.dequantize cimport Values, dequantize_codes
-from qops._kernels.core.float_stage cimport FloatRow, float_row, float_stage
-from qops._kernels.core.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE
+from qops._kernels.arrays.codes cimport code_type, from_row
+from qops._kernels.stage.dequantize cimport Values, dequantize_codes
+from qops._kernels.stage.float_stage cimport FloatRow, float_row, float_stage
+from qops._kernels.stage.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE
 from qops._kernels.tensorflow.formulas cimport (
     Codes,
     Line,

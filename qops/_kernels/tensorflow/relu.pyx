@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from qops._kernels.core.clamp cimport clamp
+from qops._kernels.stage.clamp cimport clamp
 from qops._kernels.tensorflow.formulas cimport Codes, float_to_code, s32_codes, u8_codes
 
 cnp.import_array()

@@ -1,7 +1,7 @@
 from libc.stdint cimport uint8_t
 
-from qops._kernels.core.codes cimport CodeType
-from qops._kernels.core.float_stage cimport FloatRow
+from qops._kernels.arrays.codes cimport CodeType
+from qops._kernels.stage.float_stage cimport FloatRow
 from qops._kernels.tensorflow.formulas cimport Line
 
 cdef struct Values:

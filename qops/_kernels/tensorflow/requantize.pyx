@@ -4,12 +4,12 @@ cimport numpy as cnp
 from libc.math cimport round
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from qops._kernels.core.codes cimport CodeType, code_type, code_type_of, typenum_of
-from qops._kernels.core.float_stage cimport FloatRow, float_codes_of, float_row
-from qops._kernels.core.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
-from qops._kernels.core.maker cimport BLOCK
-from qops._kernels.core.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
-from qops._kernels.core.walk cimport walk
+from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, typenum_of
+from qops._kernels.stage.float_stage cimport FloatRow, float_codes_of, float_row
+from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.stage.maker cimport BLOCK
+from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
+from qops._kernels.arrays.walk cimport walk
 from qops._kernels.tensorflow.formulas cimport (
     Codes,
     Line,

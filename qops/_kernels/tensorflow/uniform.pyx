@@ -7,15 +7,15 @@ Zero points are subtracted and added in int32, which wraps. An int32 code is rea
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t
 
-from qops._kernels.core.codes cimport typenum_of
-from qops._kernels.core.integer_stage cimport (
+from qops._kernels.arrays.codes cimport typenum_of
+from qops._kernels.stage.integer_stage cimport (
     IntegerRow, integer_codes_of, integer_row, integer_stage, shift_by,
 )
-from qops._kernels.core.lookup cimport look_up
-from qops._kernels.core.maker cimport BLOCK
-from qops._kernels.core.rounding cimport HALF_UP, rounded_f32, truncate_x86_s32
-from qops._kernels.core.tiers cimport tier
-from qops._kernels.core.walk cimport STREAM, walk
+from qops._kernels.stage.lookup cimport look_up
+from qops._kernels.stage.maker cimport BLOCK
+from qops._kernels.stage.rounding cimport HALF_UP, rounded_f32, truncate_x86_s32
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
 
 cnp.import_array()
 

@@ -2,8 +2,8 @@
 
 cimport numpy as cnp
 
-from qops._kernels.core.numbers cimport int32
-from qops._kernels.product cimport window as windows
+from qops._kernels.arrays.numbers cimport int32
+from qops._kernels.arrays cimport window as windows
 
 cnp.import_array()
 

@@ -1,0 +1,1 @@
+"""What ops take: arrays, numbers, ranges and windows, checked, and the walk over them."""

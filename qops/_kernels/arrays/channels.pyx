@@ -1,0 +1,66 @@
+"""Tensors whose range is one (min, max), or one a channel: float32 arrays that broadcast against the data."""
+
+cimport numpy as cnp
+
+from qops._kernels.arrays.checks cimport (
+    Ends, array_of, as_array, check_ends, float32s, has_axes, parts, refuse_ends, span_of,
+)
+from qops._kernels.arrays.codes cimport CodeType, named, read_row
+
+import numpy as np
+
+cnp.import_array()
+
+
+cdef bint fits(tuple shape, tuple whole):
+    """Whether an array of this shape broadcasts to the `whole`, which stays as it is."""
+    return len(shape) <= len(whole) and all([n == 1 or n == m for n, m in zip(shape[::-1], whole[::-1])])
+
+
+cdef tuple spans(cnp.ndarray data, lo, hi, str name):
+    """The ends of ranges per channel, checked, as float32 arrays of one shape."""
+    cdef object low = float32s(as_array(lo, name + " min"), name + " min")
+    cdef object high = float32s(as_array(hi, name + " max"), name + " max")
+    shape = (<object>data).shape
+    if not (fits(low.shape, shape) and fits(high.shape, shape)):
+        raise ValueError(f"{name}: min and max, shapes {low.shape} and {high.shape}, do not fit the data's {shape}")
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ValueError(f"{name}: has a range that is not finite in float32")
+    if not (low <= high).all():
+        raise ValueError(f"{name}: has a range with min > max")
+    return tuple(np.broadcast_arrays(low, high))
+
+
+cdef object reading(t, str name, CodeType* row, Ends* ends):
+    """The codes of any tensor, checked; sets `row` to what they stand for and `ends` to the range.
+
+    With ranges per channel it gives (codes, mins, maxs).
+    """
+    cdef bint has_channels
+    data, lo, hi = parts(t, name)
+    has_channels = not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi))
+    if not has_channels:
+        span_of(lo, hi, name, ends)
+    data = array_of(data, name)
+    read_row(t, data, name, row)
+    if not has_channels:
+        check_ends(row, ends[0], data, name)
+        return data
+    lo, hi = spans(data, lo, hi, name)
+    if row.symmetric and not (lo == -hi).all():
+        refuse_ends(lo, hi, data, name)
+    return data, lo, hi
+
+
+def read(t, str name):
+    """(codes, min, max) of any tensor, checked: min and max floats, or arrays of ranges per channel."""
+    cdef CodeType row
+    cdef Ends ends
+    found = reading(t, name, &row, &ends)
+    return found if type(found) is tuple else (found, ends.min, ends.max)
+
+
+def new_tensor(type kind, data, lo, hi):
+    """The tensor of class `kind` (data, lo, hi), checked."""
+    data, lo, hi = read(named(kind, data, lo, hi), "QTensor")
+    return named(kind, data, lo, hi)

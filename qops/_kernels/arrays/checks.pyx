@@ -1,0 +1,263 @@
+"""Every check of what a user passes, with its error text; compiled, because they run on every call."""
+
+cimport numpy as cnp
+from libc.math cimport isfinite
+from libc.stdint cimport INT32_MAX, INT32_MIN
+
+from qops._kernels.arrays.codes cimport code_type, is_read_otherwise, read_row, typenum_of
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISNOTSWAPPED(cnp.ndarray a)
+    bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
+    ctypedef struct npy_stride_sort_item:
+        cnp.npy_intp perm, stride
+    void PyArray_CreateSortedStridePerm(int ndim, cnp.npy_intp* strides, npy_stride_sort_item* out)
+
+U8 = cnp.NPY_UINT8
+S32 = cnp.NPY_INT32
+F32 = cnp.NPY_FLOAT32
+
+cdef int span_checked(lo, hi, str name, Ends* ends) except -1:
+    """`span_of` of any objects."""
+    ends.min = <float>lo if type(lo) is float else real(lo, name + " min")
+    ends.max = <float>hi if type(hi) is float else real(hi, name + " max")
+    if not (isfinite(ends.min) and isfinite(ends.max)):
+        raise ValueError(f"{name}: the range ({lo}, {hi}) is not finite in float32")
+    if ends.min > ends.max:
+        raise ValueError(f"{name}: min {shown(lo)} > max {shown(hi)}")
+    return 0
+
+
+def span(lo, hi, str name):
+    """The range (lo, hi) as float32 values; ValueError if lo > hi."""
+    cdef Ends ends
+    span_of(lo, hi, name, &ends)
+    return ends.min, ends.max
+
+
+cdef inline bint has_type(cnp.ndarray data, int typenum):
+    """Whether the dtype is `typenum`; -1 is none, and the number of a user's dtype."""
+    return typenum >= 0 and typenum_of(data) == typenum
+
+
+cpdef cnp.ndarray as_array(x, str name):
+    """`x` as an ndarray of numpy's own class; TypeError of what is none, or has masked elements."""
+    if cnp.PyArray_CheckExact(x):
+        return x
+    if x is None:
+        raise TypeError(f"{name}: expected an array, got None")
+    if cnp.PyArray_Check(x) and np.ma.is_masked(x):
+        raise TypeError(f"{name}: has masked elements, which no op leaves out; fill them first")
+    try:
+        return np.asarray(x)
+    except Exception as refusal:  # of numpy, if the parts are of different shapes, or of the library that x comes from
+        raise TypeError(f"{name}: expected an array, got {type(x).__name__}: {str(refusal):.200}") from None
+
+
+cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
+    """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32), or the other one; TypeError for any other dtype."""
+    cdef cnp.ndarray data = array_of(x, name)
+    take(data, name, typenum, or_typenum)
+    return data
+
+
+cdef int take(cnp.ndarray data, str name, int typenum, int or_typenum=-1) except -1:
+    """TypeError if the dtype is neither `typenum` nor the other one."""
+    if not (has_type(data, typenum) or has_type(data, or_typenum)):
+        raise TypeError(f"{name}: expected {dtype_names(typenum, or_typenum)} data, got {(<object>data).dtype}")
+    return 0
+
+
+def dtype_names(int typenum, int or_typenum=-1):
+    """The dtypes in words; -1 is none."""
+    return " or ".join(str(np.dtype(cnp.PyArray_DescrFromType(t))) for t in (typenum, or_typenum) if t >= 0)
+
+
+cpdef cnp.ndarray float32s(cnp.ndarray x, str name):
+    """`x` as float32; TypeError if it is not of real numbers."""
+    cdef object source = x
+    if has_type(x, cnp.NPY_FLOAT32):
+        return x
+    if source.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected real numbers, got {source.dtype}")
+    with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, and is treated as that
+        return source.astype(np.float32)
+
+
+cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
+    """`x` as int32; TypeError if it is not of integers, ValueError if int32 does not hold them."""
+    cdef object source = x
+    if has_type(x, cnp.NPY_INT32):
+        return x
+    if source.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected integers, got {source.dtype}")
+    if source.size and not (source.min() >= INT32_MIN and source.max() <= INT32_MAX):
+        raise ValueError(f"{name}: int32 does not hold its values, {source.min()} to {source.max()}")
+    return source.astype(np.int32)
+
+
+cpdef tuple parts(t, str name):
+    """The parts of the triple `t`, a tuple or a list; TypeError if it is none, as three codes in an array are none."""
+    if isinstance(t, tuple) and len(<tuple>t) == 3:
+        return <tuple>t
+    found = t if isinstance(t, tuple) else tuple(t) if isinstance(t, list) else None
+    if found is None or len(found) != 3:
+        got = type(t).__name__ if found is None else f"{len(found)} parts"
+        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
+    return <tuple>found
+
+
+cdef object range_of(t, str name, Ends* ends):
+    """The data of the triple `t`, not looked at yet; sets `ends` to its range."""
+    values, lo, hi = parts(t, name)
+    if is_read_otherwise(t):
+        raise TypeError(f"{name}: its codes are read as {t.code_type.name}, which this op does not do")
+    if not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi)):
+        raise TypeError(f"{name}: has a range per channel, this op takes one (min, max)")
+    span_of(lo, hi, name, ends)
+    return values
+
+
+cdef int refuse_ends(lo, hi, cnp.ndarray data, str name) except -1:
+    """ValueError of a range that should be symmetric."""
+    raise ValueError(f"{name}: the range ({lo}, {hi}) of {(<object>data).dtype} codes is not symmetric, min == -max")
+
+
+cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
+    """The data of the triple `t`, checked; sets `ends` to its range."""
+    cdef cnp.ndarray data = array(range_of(t, name, ends), name, typenum, or_typenum)
+    check_ends(code_type(data), ends[0], data, name)
+    return data
+
+
+cdef cnp.ndarray data_of(t, str name, Ends* ends):
+    """The data of the triple `t`, any array; sets `ends` to its range.
+
+    A number or an array may be an object that runs code when it is asked for its value, and so change any array. So
+    the data of all operands come first, and only then are they looked at, with `take`.
+    """
+    return array_of(range_of(t, name, ends), name)
+
+
+cdef cnp.ndarray codes_of(t, str name, CodeType* row, Ends* ends):
+    """The codes of the triple `t`, of any code type, checked; sets `row` to what they are, `ends` to the range."""
+    cdef cnp.ndarray data = data_of(t, name, ends)
+    read_row(t, data, name, row)
+    check_ends(row, ends[0], data, name)
+    return data
+
+
+def operand(t, str name, int typenum, int or_typenum=-1):
+    """The triple `t` as (ndarray of dtype `typenum` or the other, min, max), checked; int32 ranges are symmetric."""
+    cdef Ends ends
+    data = operand_of(t, name, typenum, or_typenum, &ends)
+    return data, ends.min, ends.max
+
+
+def operands(a, b, str a_name, str b_name, int typenum):
+    """Two triples as `operand` gives them."""
+    cdef Ends p, s
+    cdef cnp.ndarray x = data_of(a, a_name, &p), y = data_of(b, b_name, &s)
+    take(x, a_name, typenum)
+    take(y, b_name, typenum)
+    return (x, p.min, p.max), (y, s.min, s.max)
+
+
+cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
+    """TypeError or ValueError if `out` is no array of this native dtype and this shape that can be written to."""
+    cdef cnp.ndarray a
+    if not cnp.PyArray_Check(out):
+        raise TypeError(f"out: expected an ndarray, got {type(out).__name__}")
+    a = out
+    if not has_type(a, typenum) or not PyArray_ISNOTSWAPPED(a):
+        raise TypeError(f"out: expected native {dtype_names(typenum)}, got {out.dtype!r}")
+    if a.ndim != ndim or not cnp.PyArray_CompareLists(a.shape, shape, ndim):
+        raise ValueError(f"out: shape {out.shape}, expected {tuple([shape[i] for i in range(ndim)])}")
+    if not cnp.PyArray_ISWRITEABLE(a):
+        raise ValueError("out: is read-only")
+    if not (cnp.PyArray_ISONESEGMENT(a) or lies_apart(a)):
+        raise ValueError(f"out: elements share memory, strides {out.strides} of shape {out.shape}")
+    return 0
+
+
+cdef bint lies_apart(cnp.ndarray a):
+    """Whether no two elements of `a` share memory. It also says no to layouts whose axes mesh, which nobody makes."""
+    cdef npy_stride_sort_item[MAX_DIMS] axes  # from the widest stride down, whatever its sign
+    cdef cnp.npy_intp stride, length, reach = cnp.PyArray_ITEMSIZE(a)
+    cdef int i
+    if cnp.PyArray_SIZE(a) == 0:
+        return True
+    PyArray_CreateSortedStridePerm(a.ndim, a.strides, axes)
+    for i in range(a.ndim - 1, -1, -1):
+        stride, length = axes[i].stride, a.shape[axes[i].perm]
+        stride = max(stride, -stride)
+        if length > 1:
+            if stride < reach:
+                return False
+            reach += stride * (length - 1)
+    return True
+
+
+cdef int refuse_shared(cnp.ndarray out, cnp.ndarray x) except -1:
+    """ValueError if they share memory, which takes numpy some microseconds to find out."""
+    # of numpy's own class: a subclass could run code of its own, which changes the arrays
+    if np.shares_memory(np.asarray(out), np.asarray(x)):
+        raise ValueError("out: shares memory with an input")
+    return 0
+
+
+def check_out(out, int typenum, tuple shape, inputs):
+    """TypeError or ValueError if a result of this dtype and shape cannot be written to `out`, apart from `inputs`."""
+    cdef cnp.npy_intp[MAX_DIMS] lengths
+    for i, length in enumerate(shape):
+        lengths[i] = length
+    writable(out, typenum, len(shape), lengths)
+    for x in inputs:
+        apart(out, x, None)
+
+
+def into(out, shape, inputs, int typenum=cnp.NPY_INT32):
+    """`out`, checked, if a result of this shape can be made in place there; None if it is to be `put` there."""
+    if out is None:
+        return None
+    check_out(out, typenum, shape, inputs)
+    return out if out.flags.carray else None
+
+
+def put(result, out):
+    """`result`, or `out` if that is given, with the same codes."""
+    if out is None or out is result:
+        return result
+    out[...] = result
+    return out
+
+
+cdef int broadcast(cnp.ndarray x, cnp.ndarray y, cnp.npy_intp* shape, str names) except -1:
+    """Sets `shape` to the one that `x` and `y` broadcast to, and returns how many axes; numpy stops at 32."""
+    cdef int i, ndim = max(x.ndim, y.ndim)
+    cdef cnp.npy_intp one, other
+    for i in range(1, ndim + 1):
+        one = x.shape[x.ndim - i] if i <= x.ndim else 1
+        other = y.shape[y.ndim - i] if i <= y.ndim else 1
+        if one != other and one != 1 and other != 1:
+            raise ValueError(f"{names}: shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast")
+        shape[ndim - i] = other if one == 1 else one
+    return ndim
+
+
+cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None, str names="a, b"):
+    """`out`, checked, or a new array: of dtype `typenum` and the broadcast shape of `x` and `y`, for errors `names`."""
+    cdef int ndim = x.ndim
+    cdef cnp.npy_intp* shape = x.shape
+    cdef cnp.npy_intp[MAX_DIMS] lengths
+    if y is not None and not PyArray_SAMESHAPE(x, y):
+        ndim, shape = broadcast(x, y, lengths, names), lengths
+    if out is None:
+        return cnp.PyArray_EMPTY(ndim, shape, typenum, 0)
+    writable(out, typenum, ndim, shape)
+    apart(out, x, y)
+    return out

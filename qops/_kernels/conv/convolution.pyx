@@ -1,0 +1,274 @@
+"""Integer convolution of images NHWC, u8 or s8, with weights OIHW, s8 or u8: s32, NHWC, in any order in memory.
+
+    y[n][oh][ow][oc] = sum over kh, kw, ic of x[n][oh*sh + kh*dh - top][ow*sw + kw*dw - left][ic] * w[oc][ic][kh][kw]
+
+It is exact, or saturates as gemm does, in pairs of input channels (0, 1), (2, 3), ... of one tap (kh, kw). As in gemm,
+128 is added to a signed source and its padding, and 128 times the sums of w is subtracted again. 128 is subtracted from
+weights of u8, and 128 times the sums of the windows is added. A depthwise convolution, whose groups have one channel
+in and one out, has no pairs and is always exact.
+"""
+cimport cython
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+
+from qops._kernels.arrays.checks cimport apart, array, writable
+from qops._kernels.arrays.codes cimport CodeType, code_type
+from qops._kernels.stage.maker cimport KeptMaker, code_size
+from qops._kernels.stage.rounding cimport wrap_s32
+from qops._kernels.arrays.walk cimport at_a_line
+from qops._kernels.conv.finish cimport Finish
+from qops._kernels.conv.image cimport Image
+from qops._kernels.gemm.offsets cimport row_sums
+from qops._kernels.conv.rows cimport Convolution, run_convolution
+from qops._kernels.gemm.tile cimport SHIFTED, quads_of, shifts, takes_amx
+from qops._kernels.conv.weights cimport PackedWeights
+from qops._kernels.arrays.window cimport Window
+
+import numpy as np
+
+from qops._kernels.pool.pooling import totals
+from qops._kernels.conv.weights import pack_weights
+
+cnp.import_array()
+
+cdef Window DENSE = Window()
+cdef Finish SUMS = Finish()
+
+
+@cython.final
+cdef class Images:
+    """Images x, uint8 or int8, and how a window moves over them.
+
+    zero_point is subtracted from each value of x and from the padding, which holds pad_value, a code of the type of x.
+    """
+    cdef cnp.ndarray x
+    cdef Window window
+    cdef Py_ssize_t pad_value
+    cdef int32_t zero_point
+
+    def __init__(self, x, Window window not None=DENSE, Py_ssize_t pad_value=0, int32_t zero_point=0):
+        cdef const CodeType* row
+        self.x, self.window = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), window
+        self.pad_value, self.zero_point = pad_value, zero_point
+        if cnp.PyArray_NDIM(self.x) != 4:
+            raise ValueError(f"x: expected 4 dimensions, got shape {(<object>self.x).shape}")
+        row = code_type(self.x)
+        if not row.lowest <= pad_value <= row.highest:
+            raise ValueError(f"pad_value: expected a value of x, got {pad_value}")
+
+
+cdef void set_image(Image *image, Images given) noexcept:
+    """Set all of the image that does not depend on the weights."""
+    cdef cnp.ndarray x = given.x
+    image.x = <const uint8_t *>cnp.PyArray_DATA(x)
+    image.x_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
+    image.height, image.width = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2)
+    image.image, image.row = cnp.PyArray_STRIDE(x, 0), cnp.PyArray_STRIDE(x, 1)
+    image.column, image.channel = cnp.PyArray_STRIDE(x, 2), cnp.PyArray_STRIDE(x, 3)
+    image.pad = <uint8_t>given.pad_value
+
+
+cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
+                        cnp.npy_intp channels):
+    """Give `out`, checked, or a new array; of int32, 16 channels begin where a line of the cache does."""
+    cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
+    if out is None and typenum != cnp.NPY_INT32:
+        return cnp.PyArray_EMPTY(4, shape, typenum, 0)
+    if out is None:
+        return (<object>at_a_line(images * oh * ow * channels, cnp.NPY_INT32)).reshape(images, oh, ow, channels)
+    writable(out, typenum, 4, shape)
+    if not cnp.PyArray_ISALIGNED(out):
+        raise ValueError("out: expected aligned memory")
+    apart(out, x, None)
+    return out
+
+
+cdef set_result(Convolution *p, KeptMaker codes, cnp.ndarray y):
+    """Set where the sums go, or the codes that are made of them."""
+    p.maker = NULL if codes is None else &codes.maker
+    p.y, p.y_size, p.y_signed = cnp.PyArray_BYTES(y), code_size(y), cnp.PyArray_ISSIGNED(y)
+    p.y_image, p.y_row = cnp.PyArray_STRIDE(y, 0), cnp.PyArray_STRIDE(y, 1)
+    p.y_column, p.y_channel = cnp.PyArray_STRIDE(y, 2), cnp.PyArray_STRIDE(y, 3)
+    p.y_elsewhere = not cnp.PyArray_IS_C_CONTIGUOUS(y)
+
+
+cdef tuple set_zeros(Convolution *p, cnp.ndarray zeros, windows):
+    """Set what is taken off for weights that are too high, in memory that is returned."""
+    cdef cnp.ndarray nothing, sums
+    p.zeros = NULL
+    if zeros is None:
+        return None
+    nothing, sums = np.zeros(p.oc, np.uint32), np.ascontiguousarray(windows, np.int32)
+    p.zeros, p.nothing = <const uint32_t *>cnp.PyArray_DATA(zeros), <const uint32_t *>cnp.PyArray_DATA(nothing)
+    p.windows = <const uint32_t *>cnp.PyArray_DATA(sums)
+    return zeros, nothing, sums
+
+
+def convolve(Images images not None, w, out=None, Finish finish=None, *, Py_ssize_t num_threads=1):
+    """Convolve images with weights, in any order in memory, and finish the sums; None: they are the result.
+
+    w: int8 or uint8, or what ``pack_weights`` made of it, which knows the groups and whether products saturate. The
+    result has the same bits for any ``num_threads``.
+    """
+    cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
+    if num_threads < 1:
+        raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
+    return convolved(images, packed, out, SUMS if finish is None else finish, num_threads)
+
+
+def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out=None):
+    """Convolve x - zero with w - w_zero, where padding counts as 0, even if `zero` is not a code.
+
+    Padding holds codes, so it gets the code nearest to `zero`. What `zero` is beyond that code is subtracted in a step
+    of its own.
+    """
+    cdef const CodeType* row = code_type(x)
+    cdef int64_t code = min(max(zero, row.lowest), row.highest)
+    cdef Finish finish = Finish(w_zero)
+    sums = convolve(Images(x, window, code, code), w, out, finish)
+    if zero != code:
+        ones = np.ones((1, *(<object>x).shape[1:]), np.uint8)
+        rest = np.int64(zero - code) * convolve(Images(ones, window), w, None, finish)
+        sums -= rest.astype(np.int32)
+    return sums
+
+
+def window_sums(Images images not None, tuple kernel not None, Py_ssize_t groups=1):
+    """The sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
+    cdef Py_ssize_t channels = cnp.PyArray_DIM(images.x, 3) // groups, padding = images.pad_value
+    x = np.ascontiguousarray(images.x)
+    rows = x.shape[0] * x.shape[1] * x.shape[2] * groups
+    sums = row_sums(x.reshape(rows, channels)) - wrap_s32(channels * padding)  # of each pixel; of padding it is 0
+    sums = totals(sums.reshape(*x.shape[:3], groups), kernel, images.window)
+    return sums + wrap_s32(<int64_t>channels * (padding - images.zero_point) * kernel[0] * kernel[1])
+
+
+cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish finish, Py_ssize_t num_threads):
+    """Convolve with packed weights, into `out` if there is one."""
+    cdef Convolution p
+    cdef cnp.ndarray x = images.x, y, zeros, starts
+    cdef Py_ssize_t quads
+    cdef bint is_shifted
+    set_image(&p.image, images)
+    set_weights(&p, packed)
+    set_window(&p, images.window)
+    if cnp.PyArray_DIM(x, 3) != packed.shape[1] * packed.groups:
+        raise ValueError(f"w: expected {packed.groups} groups to take the channels of x, of shape "
+                         f"{(<object>x).shape}, got shape {packed.shape}")
+    p.image.channels = packed.shape[1] * packed.groups // p.image.groups
+    p.image.in_place = (not (p.image.x_signed and packed.depthwise or p.kernel.widens) and p.image.channel == 1
+                        and images.window.is_bare() and (packed.depthwise or p.image.channels % 4 == 0))
+    quads = quads_of(p.kernel, p.image.channels)
+    p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.kh * p.kw, quads, True)
+    is_shifted = p.image.x_signed and shifts(p.kernel, p.amx and p.image.in_place)
+    p.times = <int32_t>((SHIFTED if is_shifted else 0) - <uint32_t>images.zero_point)
+    starts = finish.starts(&p, packed)
+    if starts is not None:
+        p.times, p.sums = 1, <const int32_t *>cnp.PyArray_DATA(starts)
+    y = result(out, finish.typenum, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
+    set_result(&p, finish.codes, y)
+    zeros = finish.zeros(packed)
+    windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups)
+    taken_off = set_zeros(&p, zeros, windows)
+    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, finish, starts, taken_off, y))
+    return y
+
+
+cdef void set_weights(Convolution *p, PackedWeights packed):
+    p.kernel = p.image.kernel = packed.kernel
+    p.groups = packed.groups
+    p.oc = packed.shape[0] // p.groups
+    p.kh = packed.shape[2]
+    p.kw = packed.shape[3]
+    p.image.groups = 1 if packed.depthwise else p.groups
+    p.sums = <const int32_t *>cnp.PyArray_DATA(packed.padded_sums)
+    p.panels = packed.panels
+    p.depthwise = <const int32_t *>cnp.PyArray_DATA(packed.memory) if packed.depthwise else NULL
+    p.depthwise_quads = NULL
+    if packed.quads is not None:
+        p.depthwise_quads = <const int8_t *>cnp.PyArray_DATA(packed.quads)
+
+
+cdef int set_window(Convolution *p, Window window) except -1:
+    p.sh, p.dh = window.down.stride, window.down.dilation
+    p.sw, p.dw = window.across.stride, window.across.dilation
+    p.image.top, p.image.left = window.down.before, window.across.before
+    window.places(p.image.height, p.image.width, p.kh, p.kw, &p.oh, &p.ow)
+    p.image.pixels = (p.ow - 1) * p.sw + (p.kw - 1) * p.dw + 1
+    return 0
+
+
+cdef cnp.ndarray reordered(cnp.ndarray x, cnp.npy_intp *axes):
+    cdef cnp.PyArray_Dims order = [axes, 4]
+    return cnp.PyArray_Transpose(x, &order)
+
+
+@cython.final
+cdef class Prepared:
+    """A convolution of images NCHW with packed weights, checked once for all calls that are like the first.
+
+    `first` has the images of the first call, whose type and shape the others' have too; `asked` are objects that other
+    calls bring as well, or None if the caller compares them. New results are `planes`, NCHW in memory too, or NHWC.
+    """
+    cdef PackedWeights packed
+    cdef Window window
+    cdef Finish finish
+    cdef tuple asked
+    cdef Py_ssize_t pad_value, num_threads
+    cdef int32_t zero_point
+    cdef int src_typenum
+    cdef bint planes
+    cdef cnp.npy_intp[4] src_shape
+    cdef cnp.npy_intp[4] shape
+
+    def __init__(self, tuple asked, Images first not None, PackedWeights packed not None, Finish finish not None, *,
+                 Py_ssize_t num_threads=1, bint planes=False):
+        cdef cnp.ndarray x = first.x
+        cdef Py_ssize_t oh, ow
+        self.asked, self.packed, self.window, self.finish, self.planes = asked, packed, first.window, finish, planes
+        self.pad_value, self.zero_point = first.pad_value, first.zero_point
+        self.num_threads, self.src_typenum = num_threads, cnp.PyArray_TYPE(x)
+        self.src_shape = [x.shape[0], x.shape[3], x.shape[1], x.shape[2]]
+        self.window.places(x.shape[1], x.shape[2], packed.shape[2], packed.shape[3], &oh, &ow)
+        self.shape = [x.shape[0], packed.shape[0], oh, ow]
+
+    cdef bint is_for(self, src, tuple asked) except -1:
+        cdef Py_ssize_t i
+        if not cnp.PyArray_CheckExact(src) or cnp.PyArray_TYPE(src) != self.src_typenum:
+            return False
+        if cnp.PyArray_NDIM(src) != 4 or not cnp.PyArray_CompareLists(cnp.PyArray_DIMS(src), self.src_shape, 4):
+            return False
+        if self.asked is None:
+            return True
+        if len(asked) != len(self.asked):
+            return False
+        for i in range(len(self.asked)):
+            if asked[i] is not self.asked[i]:
+                return False
+        return True
+
+    def __call__(self, src, tuple asked not None, out, weights=None):
+        """The result, NCHW; None if the call is not like the first, or `out` is not aligned. `out` must be apart from
+        `weights` and what is asked."""
+        cdef cnp.npy_intp[4] last = [0, 2, 3, 1]
+        cdef cnp.npy_intp[4] second = [0, 3, 1, 2]
+        cdef Images images
+        cdef cnp.ndarray place = None, y
+        if out is src or not self.is_for(src, asked):
+            return None
+        if out is not None:
+            writable(out, self.finish.typenum, 4, self.shape)
+            for given in (weights, *asked):
+                if cnp.PyArray_Check(given):
+                    apart(out, given, None)
+            if not cnp.PyArray_ISALIGNED(out):
+                return None
+            place = reordered(out, last)
+        elif self.planes:
+            out = cnp.PyArray_EMPTY(4, self.shape, self.finish.typenum, 0)
+            place = reordered(out, last)
+        images = Images.__new__(Images)
+        images.x, images.window = reordered(src, last), self.window
+        images.pad_value, images.zero_point = self.pad_value, self.zero_point
+        y = convolved(images, self.packed, place, self.finish, self.num_threads)
+        return reordered(y, second) if out is None else out

@@ -1,0 +1,59 @@
+"""What the sums of a convolution become: zero points of the weights are taken off, a bias is added, codes are made."""
+cimport cython
+cimport numpy as cnp
+from libc.stdint cimport int32_t, uint32_t
+
+from qops._kernels.arrays.checks cimport array
+from qops._kernels.stage.maker cimport KeptMaker
+from qops._kernels.conv.rows cimport Convolution
+from qops._kernels.gemm.tile cimport SHIFT
+from qops._kernels.conv.weights cimport PackedWeights
+
+import numpy as np
+
+cnp.import_array()
+
+
+@cython.final
+cdef class Finish:
+    """How sums of products become a result of the dtype `typenum`.
+
+    w_zero_point: one number, or one for each output channel, that each weight is too high. bias: int32, one for each
+    output channel. codes: what makes codes of the sums of whole pixels, whose channels are neighbours; None: the result
+    is the sums.
+    """
+
+    def __init__(self, w_zero_point=0, bias=None, KeptMaker codes=None, int typenum=cnp.NPY_INT32):
+        self.w_zero_point, self.codes, self.typenum = w_zero_point, codes, typenum
+        self.bias = None if bias is None else np.array(array(bias, "bias", cnp.NPY_INT32))
+
+    cdef cnp.ndarray zeros(self, PackedWeights packed):
+        """What weights are too high as they are packed, of each output channel; None if that is nothing."""
+        cdef cnp.ndarray each
+        cdef object much = self.w_zero_point
+        if type(much) is int:
+            much -= SHIFT if packed.is_shifted else 0
+            return np.full(packed.shape[0], much & 0xFFFFFFFF, np.uint32) if much else None
+        each = np.empty(packed.shape[0], np.int64)
+        each[:] = much
+        each -= SHIFT if packed.is_shifted else 0
+        return each.astype(np.uint32) if each.any() else None
+
+    cdef cnp.ndarray starts(self, const Convolution *p, PackedWeights packed):
+        """What sums begin with, in the order of `p.sums`: p.times * p.sums + bias; None without a bias."""
+        cdef cnp.ndarray made
+        cdef uint32_t *start
+        cdef const int32_t *bias
+        cdef Py_ssize_t i, j, padded = cnp.PyArray_SIZE(packed.padded_sums) // p.groups
+        if self.bias is None:
+            return None
+        if (<object>self.bias).shape != packed.shape[:1]:
+            raise ValueError(f"bias: expected shape {packed.shape[:1]}, got {(<object>self.bias).shape}")
+        made = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(packed.padded_sums), cnp.NPY_INT32, 0)
+        start, bias = <uint32_t *>cnp.PyArray_DATA(made), <const int32_t *>cnp.PyArray_DATA(self.bias)
+        for i in range(p.groups):
+            for j in range(padded):
+                start[i * padded + j] = <uint32_t>p.times * <uint32_t>p.sums[i * padded + j]
+                if j < p.oc:
+                    start[i * padded + j] += <uint32_t>bias[i * p.oc + j]
+        return made

@@ -1,0 +1,270 @@
+"""The walk of an integer convolution over rows of the output, and over threads. It knows no numpy arrays: see
+convolution.
+
+It is a product whose k is (kh, kw, ic), and no matrix of image columns is ever made: a tile takes its rows of A from
+the image itself, once for each tap (kh, kw).
+"""
+cimport cython
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
+
+from qops._kernels.stage.maker cimport make
+from qops._kernels.gemm.run cimport Part
+from qops._kernels.conv.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
+from qops._kernels.gemm.offsets cimport subtract_row
+from qops._kernels.gemm.tile cimport (
+    aligned, block_bytes, gemm_tile, most_quads, padded_columns, panel_rows, quad_bytes, quads_of, release,
+)
+from qops._kernels.gemm.transpose cimport transpose_bytes
+
+from qops._kernels.machine.threads import run_parts
+
+cdef extern from "conv/depthwise.h" nogil:
+    void depthwise_vnni(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap, Py_ssize_t taps,
+                        const int8_t *w, const int32_t *sums, int32_t times, Py_ssize_t channels, int32_t *y)
+
+cdef enum:
+    ROOM = 1 << 14  # how many sums are made before they are put to their place: they stay in the cache
+    SHARE = 16  # but a sum for so many weights, as all weights are read for each room
+    PLANES = 16  # channels of sums that are put to their places at a time: a line of the cache
+
+
+cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
+                     const uint8_t *x, int32_t *y) noexcept nogil:
+    """Make some rows of the output for one group, panel by panel, most_quads() of k at a time."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t at_once = max(1, most_quads() // max(1, t.quads))
+    cdef Py_ssize_t j, i, row, used
+    cdef const uint8_t *panel
+    for j from 0 <= j < p.oc by width:
+        used = min(width, p.oc - j)
+        panel = p.panels + 4 * t.quads * p.kh * p.kw * (group * padded_columns(p.kernel, p.oc) + j)
+        for i from 0 <= i < p.kh * p.kw by at_once:
+            t.tap = tap + i
+            t.taps = min(at_once, p.kh * p.kw - i)
+            t.b = panel + t.quads * i * quad_bytes(p.kernel, used)
+            t.sums = p.sums + group * padded_columns(p.kernel, p.oc) + j
+            t.times = 0 if i else p.times
+            t.accumulate = i > 0
+            for row in range(rows):
+                t.a = x + row * p.sh * row_bytes(&p.image)
+                t.c = y + row * p.ow * t.ldc + j
+                panel_rows(p.kernel, t, p.ow, used)
+
+
+cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
+                     int32_t *y) noexcept nogil:
+    cdef Py_ssize_t group
+    cdef int set_up = 0
+    cdef gemm_tile t
+    t.fetch = False
+    t.is_signed = p.image.x_signed and (p.image.in_place or p.kernel.takes_signed)
+    t.is_unsigned = p.kernel.is_unsigned
+    t.set_up = &set_up if p.amx else NULL
+    t.lda = p.sw * pixel_bytes(&p.image)
+    t.ldc = p.groups * p.oc
+    t.quads = quads_of(p.kernel, p.image.channels)
+    t.apart = 4 * p.kernel.lanes * t.quads * p.kh * p.kw
+    for group in range(p.groups):
+        group_rows(p, &t, tap, group, rows, x + group * group_bytes(&p.image), y + group * p.oc)
+    release(set_up)
+
+
+cdef void depthwise_pixel(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t first, const uint8_t *x,
+                          int32_t *y) noexcept nogil:
+    # y[c] = times * sums[c] + sum over taps of x[tap + c] * w[tap][c]        for channels c from first on
+    cdef uint32_t acc
+    cdef Py_ssize_t c, i
+    for c in range(first, p.groups):
+        acc = <uint32_t>p.times * <uint32_t>p.sums[c]
+        for i in range(p.kh * p.kw):
+            acc += <uint32_t>(x[tap[i] + c] * p.depthwise[i * p.groups + c])
+        y[c] = <int32_t>acc
+
+
+cdef void depthwise_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
+                         int32_t *y) noexcept nogil:
+    cdef Py_ssize_t step = p.sw * pixel_bytes(&p.image)
+    cdef Py_ssize_t _i, j, done = 0
+    for _i in range(rows):
+        if p.depthwise_quads != NULL:
+            depthwise_vnni(x, step, p.ow, tap, p.kh * p.kw, p.depthwise_quads, p.sums, p.times, p.groups, y)
+            done = p.groups
+        elif p.kernel.depthwise != NULL:
+            done = p.kernel.depthwise(x, step, p.ow, tap, p.kh * p.kw, p.depthwise, p.sums, p.times, p.groups, y)
+        for j in range(p.ow):
+            depthwise_pixel(p, tap, done, x + j * step, y + j * p.groups)
+        x += p.sh * row_bytes(&p.image)
+        y += p.ow * p.groups
+
+
+cdef Py_ssize_t rows_read(const Convolution *p, Py_ssize_t rows) noexcept nogil:
+    return (rows - 1) * p.sh + (p.kh - 1) * p.dh + 1
+
+
+cdef bint beyond_memory(const Convolution *p) noexcept nogil:
+    """Whether one row of the output reads more bytes, with padding, than Py_ssize_t can count."""
+    cdef double bytes = <double>rows_read(p, 1) * p.image.pixels * pixel_bytes(&p.image)
+    return not p.image.in_place and bytes > <double>(1LL << 48)
+
+
+cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
+    """How many rows of the output to make at a time, so that what they read is within block_bytes() if possible."""
+    cdef Py_ssize_t read = block_bytes() // max(1, p.image.pixels * pixel_bytes(&p.image))
+    cdef Py_ssize_t most = max(1, (read - rows_read(p, 1)) // p.sh + 1), blocks
+    blocks = (p.oh + most - 1) // most
+    return (p.oh + blocks - 1) // blocks
+
+
+cdef void take_off_zeros(const Convolution *p, Py_ssize_t first, Py_ssize_t pixels, int32_t *y) noexcept nogil:
+    # y[pixel][group][c] -= zeros[group][c] * windows[pixel][group], of pixels that are number `first` and following
+    cdef Py_ssize_t _i, g
+    cdef const uint32_t *sums = p.windows + first * p.groups
+    for _i in range(pixels):
+        if p.oc == 1:
+            for g in range(p.groups):
+                y[g] = <int32_t>(<uint32_t>y[g] - sums[g] * p.zeros[g])
+        else:
+            for g in range(p.groups):
+                subtract_row(<uint32_t *>y + g * p.oc, p.nothing, p.zeros + g * p.oc, sums[g], p.oc)
+        y += p.groups * p.oc
+        sums += p.groups
+
+
+cdef void put_bytes(const Convolution *p, const char *made, Py_ssize_t pixels, char *y) noexcept nogil:
+    cdef Py_ssize_t channels = p.groups * p.oc, c, j
+    cdef Py_ssize_t[64] to
+    for c in range(64):
+        to[c] = c * p.y_channel
+    if p.y_column == 1:
+        for c from 0 <= c < channels by 64:
+            transpose_bytes(<const int8_t *>made + c, channels, pixels, min(64, channels - c),
+                            <int8_t *>y + c * p.y_channel, to)
+        return
+    for j in range(pixels):
+        for c in range(channels):
+            y[j * p.y_column + c * p.y_channel] = made[j * channels + c]
+
+
+cdef void put_words(const Convolution *p, const int32_t *made, Py_ssize_t pixels, char *y) noexcept nogil:
+    cdef Py_ssize_t channels = p.groups * p.oc, first, j, c
+    for first from 0 <= first < channels by PLANES:
+        for j in range(pixels):
+            for c in range(first, min(first + PLANES, channels)):
+                (<int32_t *>(y + j * p.y_column + c * p.y_channel))[0] = made[j * channels + c]
+
+
+cdef void put_rows(const Convolution *p, int32_t *made, Py_ssize_t number, Py_ssize_t first,
+                   Py_ssize_t rows, char *room) noexcept nogil:
+    """Make codes of rows that were made as NHWC, if codes are wanted, and put them to their places in y."""
+    cdef Py_ssize_t _i, pixels = p.ow, row = p.ow * p.groups * p.oc
+    cdef char *y = p.y + number * p.y_image + first * p.y_row
+    if p.maker != NULL:
+        make(p.maker, made, room if p.y_elsewhere else y, p.y_size, p.y_signed, rows * row)
+    else:
+        room = <char *>made
+    if not p.y_elsewhere:
+        return
+    if p.y_row == p.ow * p.y_column:
+        pixels, rows = pixels * rows, 1
+    for _i in range(rows):
+        if p.y_size == 1:
+            put_bytes(p, room, pixels, y)
+        else:
+            put_words(p, <int32_t *>room, pixels, y)
+        room += row * p.y_size
+        y += p.y_row
+
+
+cdef inline bint are_apart(const Convolution *p) noexcept nogil:
+    """Whether sums are made apart from y."""
+    return p.maker != NULL or p.y_elsewhere
+
+
+cdef Py_ssize_t rows_at_once(const Convolution *p) noexcept nogil:
+    """How many rows to make before something else is done with them."""
+    cdef Py_ssize_t room = max(<Py_ssize_t>ROOM, p.image.channels * p.kh * p.kw * p.oc // SHARE)
+    if not are_apart(p) and p.zeros == NULL:
+        return p.oh
+    return min(p.oh, max(1, room // max(1, p.ow * p.groups * p.oc)))
+
+
+cdef void convolve_some(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
+                        int32_t *y) noexcept nogil:
+    if p.depthwise != NULL:
+        depthwise_rows(p, tap, rows, x, y)
+    else:
+        dense_rows(p, tap, rows, x, y)
+
+
+cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t number, Py_ssize_t first,
+                         Py_ssize_t rows, uint8_t *buffer, int32_t *room) noexcept nogil:
+    cdef const uint8_t *x = image_rows(&p.image, number, first * p.sh, rows_read(p, rows), buffer)
+    cdef Py_ssize_t i, some, most = rows_at_once(p)
+    cdef int32_t *made = room
+    for i from 0 <= i < rows by most:
+        some = min(most, rows - i)
+        if not are_apart(p):
+            made = <int32_t *>(p.y + number * p.y_image + (first + i) * p.y_row)
+        convolve_some(p, tap, some, x + i * p.sh * row_bytes(&p.image), made)
+        if p.zeros != NULL:
+            take_off_zeros(p, (number * p.oh + first + i) * p.ow, some * p.ow, made)
+        if are_apart(p):
+            put_rows(p, room, number, first + i, some, <char *>(room + most * p.ow * p.groups * p.oc))
+
+
+cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    """Make rows first .. end of the output, counted over all images; -1 if memory is lacking."""
+    if beyond_memory(p):
+        return -1
+    cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # whole quads, the last tap repeated
+    cdef Py_ssize_t size = 0 if p.image.in_place else rows_read(p, most) * row_bytes(&p.image)
+    cdef Py_ssize_t room = rows_at_once(p) * p.ow * p.groups * p.oc * 8 if are_apart(p) else 0  # sums, and codes
+    cdef void *memory = PyMem_RawMalloc(128 + size + taps * sizeof(Py_ssize_t) + room)
+    cdef Py_ssize_t *tap = <Py_ssize_t *>memory
+    cdef uint8_t *buffer = <uint8_t *>aligned(tap + taps)
+    cdef Py_ssize_t i, j, rows
+    if memory == NULL:
+        return -1
+    for i in range(taps):
+        j = min(i, p.kh * p.kw - 1)
+        tap[i] = j // p.kw * p.dh * row_bytes(&p.image) + j % p.kw * p.dw * pixel_bytes(&p.image)
+    while first < end:
+        rows = min(most, min(end - first, p.oh - first % p.oh))
+        convolve_block(p, tap, first // p.oh, first % p.oh, rows, buffer, <int32_t *>aligned(buffer + size))
+        first += rows
+    PyMem_RawFree(memory)
+    return 0
+
+
+@cython.final
+cdef class _Rows(Part):
+    """The rows of the output that one thread makes."""
+    cdef Convolution convolution
+    cdef Py_ssize_t first, end
+
+    cdef int work(self) noexcept nogil:
+        return convolve_rows(&self.convolution, self.first, self.end)
+
+
+cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays):
+    """Make all rows of all images, in as many parts as threads."""
+    cdef Py_ssize_t i
+    cdef int failed
+    cdef _Rows part
+    parts = []
+    num_threads = max(1, min(num_threads, images * p.oh))
+    if num_threads == 1:
+        with nogil:
+            failed = convolve_rows(p, 0, images * p.oh)
+        if failed:
+            raise MemoryError
+        return
+    for i in range(num_threads):
+        part = _Rows()
+        part.convolution = p[0]
+        part.arrays = arrays
+        part.first = images * p.oh * i // num_threads
+        part.end = images * p.oh * (i + 1) // num_threads
+        parts.append(part)
+    run_parts(parts)

@@ -1,0 +1,131 @@
+"""Weights of integer convolutions, packed once for many images."""
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int32_t, uint8_t
+
+from qops._kernels.arrays.checks cimport array
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.gemm.packed cimport signed_codes
+from qops._kernels.gemm.tile cimport (
+    aligned, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
+)
+from qops._kernels.gemm.transpose cimport transpose_bytes
+
+import numpy as np
+
+from qops._kernels.machine import tiers as isa
+
+cdef extern from "conv/depthwise.h" nogil:
+    int depthwise_takes_quads(int tier)
+
+cnp.import_array()
+
+cdef enum:
+    CHANNELS = 16  # channels packed at a time: whole quads, and their transpose stays in the cache
+
+
+cdef class PackedWeights:
+    """Convolution weights laid out for one tier's kernel. Made by ``pack_weights``."""
+
+    @property
+    def nbytes(self):
+        return self.memory.nbytes
+
+
+def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
+    """Pack the weights of a convolution (OIHW; int8, or uint8 if the products are exact) once for many images."""
+    cdef PackedWeights packed = PackedWeights.__new__(PackedWeights)
+    w = array(w, "w", cnp.NPY_INT8, cnp.NPY_UINT8)
+    cdef bint is_u8 = cnp.PyArray_TYPE(w) == cnp.NPY_UINT8
+    if is_u8 and saturating:
+        raise ValueError("saturating: expected False for a w of uint8")
+    if w.ndim != 4:
+        raise ValueError(f"w: expected 4 dimensions, OIHW, got shape {w.shape}")
+    if groups < 1 or w.shape[0] % groups:
+        raise ValueError(f"groups: expected a divisor of the {w.shape[0]} output channels, got {groups}")
+    packed.shape = w.shape
+    packed.groups = groups
+    packed.saturating = saturating
+    packed.tier = isa.name()
+    packed.depthwise = w.shape[1] == 1 and w.shape[0] == groups and groups > 1
+    packed.kernel = find_unsigned_kernel() if is_u8 and not packed.depthwise else NULL
+    packed.is_shifted = is_u8 and packed.kernel == NULL
+    if packed.kernel == NULL:
+        packed.kernel = find_kernel(saturating or packed.depthwise)  # a saturating kernel does not widen
+    if packed.is_shifted:
+        w = signed_codes(w)
+    if packed.depthwise:
+        packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
+        packed.quads = depthwise_quads(w) if depthwise_takes_quads(tier()) else None
+        packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
+    else:
+        pack_dense(packed, w if lies_as_rows(w) else np.ascontiguousarray(w))
+    packed.sums.flags.writeable = False
+    return packed
+
+
+cdef depthwise_quads(w):
+    """Give weights (channels, 1, kh, kw) in the order that simd/product/depthwise.h reads."""
+    cdef Py_ssize_t channels = w.shape[0], taps = w.shape[2] * w.shape[3], blocks = (channels + 63) // 64
+    padded = np.zeros(((taps + 3) // 4 * 4, 64 * blocks), np.int8)
+    padded[:taps, :channels] = w.reshape(channels, taps).T
+    return np.ascontiguousarray(padded.reshape(-1, 4, blocks, 4, 4, 4).transpose(2, 0, 4, 3, 5, 1))
+
+
+cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
+                    int8_t *b) noexcept nogil:
+    # b[tap][c][i] = w[i][c][tap]; 64 columns of w at a time, so that each cache line of w is used up at once
+    cdef Py_ssize_t[64] row
+    cdef Py_ssize_t j, first, columns
+    for first from 0 <= first < ic * taps by 64:
+        columns = min(64, ic * taps - first)
+        for j in range(columns):
+            row[j] = ((first + j) % taps * ic + (first + j) // taps) * oc
+        transpose_bytes(w + first, ldw, oc, columns, b, row)
+
+
+cdef bint lies_as_rows(cnp.ndarray w):
+    """Whether the output channels of each tap are neighbours in memory, as in filters HWIO."""
+    return cnp.PyArray_STRIDE(w, 0) == 1 and cnp.PyArray_DIM(w, 0) > 1
+
+
+cdef void pack_rows(const gemm_kernel *kernel, cnp.ndarray w, Py_ssize_t first, Py_ssize_t oc, uint8_t *panels):
+    """Pack output channels, from `first` on, of weights whose output channels are neighbours; see pack_group."""
+    cdef Py_ssize_t ic = cnp.PyArray_DIM(w, 1), kh = cnp.PyArray_DIM(w, 2), kw = cnp.PyArray_DIM(w, 3)
+    cdef Py_ssize_t quads = quads_of(kernel, ic), i
+    for i in range(kh * kw):
+        pack_columns(kernel, <const int8_t *>cnp.PyArray_GETPTR4(w, first, 0, i // kw, i % kw),
+                     cnp.PyArray_STRIDE(w, 1), ic, oc, panels, i * quads, kh * kw * quads)
+
+
+cdef void pack_group(const gemm_kernel *kernel, const int8_t *w, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
+                     int8_t *rows, uint8_t *panels) noexcept nogil:
+    """Pack w (oc, ic, taps) as a matrix B of k = (taps, ic) rows, ic filled up to whole quads, CHANNELS at a time."""
+    cdef Py_ssize_t quads = quads_of(kernel, ic)
+    cdef Py_ssize_t first, some, tap
+    for first from 0 <= first < ic by CHANNELS:
+        some = min(CHANNELS, ic - first)
+        transpose(w + first * taps, ic * taps, oc, some, taps, rows)
+        for tap in range(taps):
+            pack_columns(kernel, rows + tap * some * oc, oc, some, oc, panels, tap * quads + quads_of(kernel, first),
+                         taps * quads)
+
+
+cdef pack_dense(PackedWeights packed, cnp.ndarray w):
+    cdef Py_ssize_t ic = w.shape[1], taps = w.shape[2] * w.shape[3], oc = w.shape[0] // packed.groups
+    cdef Py_ssize_t quads = quads_of(packed.kernel, ic) * taps, padded = padded_columns(packed.kernel, oc)
+    cdef Py_ssize_t g
+    cdef cnp.ndarray sums = np.zeros((packed.groups, padded), np.int32)
+    cdef cnp.ndarray rows = np.empty(min(CHANNELS, ic) * taps * oc, np.int8)
+    cdef uint8_t *panels
+    packed.memory = np.empty(4 * packed.groups * padded * quads + 64, np.uint8)
+    packed.panels = panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
+    for g in range(packed.groups):
+        if lies_as_rows(w):
+            pack_rows(packed.kernel, w, g * oc, oc, panels)
+        else:
+            pack_group(packed.kernel, <const int8_t *>cnp.PyArray_DATA(w) + g * oc * ic * taps, oc, ic, taps,
+                       <int8_t *>cnp.PyArray_DATA(rows), panels)
+        sum_columns(packed.kernel, panels, quads, oc, <int32_t *>cnp.PyArray_DATA(sums) + g * padded)
+        panels += 4 * padded * quads
+    packed.padded_sums = sums.reshape(-1)
+    packed.sums = sums[:, :oc].reshape(-1)

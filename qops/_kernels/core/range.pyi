@@ -1,6 +1,0 @@
-from typing import Any
-
-from numpy.typing import NDArray
-
-def range_32(codes: NDArray[Any]) -> tuple[int, int]: ...
-def range_float(values: NDArray[Any]) -> tuple[float, float, bool]: ...

@@ -1,0 +1,61 @@
+/* The loop of add_8p8to32.pyx, many lanes at a time. */
+#ifdef TIER
+
+#if QOPS_ARM
+typedef struct { vec ka, kb, k; } TIER(sum_parts);
+
+TARGET static inline TIER(sum_parts) TIER(parts_of)(add_s32 p)
+{
+    return (TIER(sum_parts)){set1_s32(p.ka), set1_s32(p.kb), set1_s32(p.k)};
+}
+
+/* (k + a * ka + b * kb) >> 15 in 32-bit lanes, in which NEON multiplies and adds as fast as in others */
+TARGET static inline vec TIER(sum)(vec pairs, const TIER(sum_parts) *p)
+{
+    const vec a = and_bits(pairs, set1_s32(0xFFFF)), b = srl_s32(pairs, 16);
+    return sra_s32(add_s32(add_s32(p->k, mullo_s32(a, p->ka)), mullo_s32(b, p->kb)), 15);
+}
+#else
+typedef struct { vec high, low, k; } TIER(sum_parts);
+
+TARGET static inline TIER(sum_parts) TIER(parts_of)(add_s32 p)
+{
+    return (TIER(sum_parts)){set1_s32(pair_of(p.ka >> 8, p.kb >> 8)), set1_s32(pair_of(p.ka & 255, p.kb & 255)),
+                             set1_s32(p.k)};
+}
+
+/* (k + a * ka + b * kb) >> 15 in 16-bit lanes: a factor is 256 * high + low, as no lane can multiply 8 by 23 bits */
+TARGET static inline vec TIER(sum)(vec pairs, const TIER(sum_parts) *p)
+{
+    return sra_s32(add_s32(add_s32(sll_s32(dot2_s16(pairs, p->high), 8), p->k), dot2_s16(pairs, p->low)), 15);
+}
+#endif
+
+TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
+                                           int stream)
+{
+    const TIER(sum_parts) parts = TIER(parts_of)(p);
+
+    if (n < LANES)
+        return 0;
+    STORE_PAIRS(TIER(sum), &parts, a, b, c, n, stream)
+    return done(n, stream);
+}
+
+#else
+#ifndef QOPS_ADD_8P8TO32_H
+#define QOPS_ADD_8P8TO32_H
+#include "lanes/pairs.h"
+
+typedef struct { int32_t ka, kb, k; } add_s32;
+
+#define QOPS_BODY "frontdoor/add_8p8to32.h"
+#include "lanes/tiers.h"
+
+static inline ptrdiff_t add_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
+                                           add_s32 p, int stream)
+{
+    return RUN_TIER(tier, add_u8u8_s32, a, b, c, n, p, stream);
+}
+#endif
+#endif

@@ -1,0 +1,81 @@
+/* The loops of mul.pyx, many lanes at a time. */
+#ifdef TIER
+
+typedef struct { vec highest, high, low, high_of_product, low_of_product, k; } TIER(mul_parts);
+
+/* (k + a * ka + b * kb + a * b * kab) >> 23 in lanes of 16 and 32 bits: a factor is 2^22 * highest + 2^15 * high + low.
+ * The product a * b has 16 bits; less 2^15 it is an s16. The other half of its lane is 1, times the low part of k. */
+TARGET static inline vec TIER(product_32)(vec pairs, const TIER(mul_parts) *p)
+{
+    const vec products = mullo_s16(pairs, srl_s32_lanes(pairs, set1_s32(16)));
+    const vec product = xor_bits(products, set1_s32(pair_of(-32768, 1)));
+    const vec low = add_s32(dot2_s16(pairs, p->low), dot2_s16(product, p->low_of_product));
+    const vec high = add_s32(add_s32(sll_s32(dot2_s16(pairs, p->highest), 7), dot2_s16(pairs, p->high)),
+                             add_s32(dot2_s16(product, p->high_of_product), p->k));
+    return sra_s32(add_s32(high, sra_s32(low, 15)), 8);
+}
+
+TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p,
+                                           int stream)
+{
+    const int64_t k = p.k + (p.kab * 32768);
+    const TIER(mul_parts) parts = {
+        set1_s32(pair_of(p.ka >> 22, p.kb >> 22)), set1_s32(pair_of(p.ka >> 15 & 127, p.kb >> 15 & 127)),
+        set1_s32(pair_of(p.ka & 32767, p.kb & 32767)), set1_s32(pair_of(p.kab >> 15, 0)),
+        set1_s32(pair_of(p.kab & 32767, k & 32767)), set1_s32((int32_t)(k >> 15))};
+
+    if (n < LANES)
+        return 0;
+    STORE_PAIRS(TIER(product_32), &parts, a, b, c, n, stream)
+    return done(n, stream);
+}
+
+/* in 32 bits, which hold every sum, even if they do not hold every term */
+TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p,
+                                          int32_t *lowest, int32_t *highest, int stream)
+{
+    const vec k = set1_s32((int32_t)p.k), ka = set1_s32((int32_t)p.ka);
+    const vec kb = set1_s32((int32_t)p.kb), kab = set1_s32((int32_t)p.kab);
+    const ptrdiff_t w = LANES / 4;
+    vec low = set1_s32(INT32_MAX), high = set1_s32(INT32_MIN), q[4];
+
+    if (n < LANES)
+        return 0;
+    FOR_VECTORS(i, n, LANES, c) {
+        for (int j = 0; j < 4; j++) {
+            const vec qa = load_u8_s32(a + i + j * w), qb = load_u8_s32(b + i + j * w);
+            const vec of_b = add_s32(k, mullo_s32(qb, kb)), of_a = add_s32(ka, mullo_s32(qb, kab));
+            const vec x = add_s32(of_b, mullo_s32(qa, of_a));
+            low = min_s32(low, x);
+            high = max_s32(high, x);
+            q[j] = sra_s32(x, 20);
+        }
+        store(c + i, narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
+    }
+    DRAW_OUT(int32_t, low, high, lowest, highest);
+    return done(n, stream);
+}
+
+#else
+#ifndef QOPS_FRONTDOOR_MUL_H
+#define QOPS_FRONTDOOR_MUL_H
+#include "lanes/pairs.h"
+
+typedef struct { int64_t k, ka, kb, kab; } mul_terms;
+
+#define QOPS_BODY "frontdoor/mul.h"
+#include "lanes/tiers.h"
+
+static inline ptrdiff_t mul_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
+                                           mul_terms p, int stream)
+{
+    return RUN_TIER(tier, mul_u8u8_s32, a, b, c, n, p, stream);
+}
+
+static inline ptrdiff_t mul_u8u8_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n,
+                                          mul_terms p, int32_t *lowest, int32_t *highest, int stream)
+{
+    return RUN_TIER(tier, mul_u8u8_u8, a, b, c, n, p, lowest, highest, stream);
+}
+#endif
+#endif

@@ -1,0 +1,288 @@
+"""The walk of an integer product over blocks, which packs A and B on the way. It knows no numpy arrays: see gemm.
+
+B is packed a strip of panels at a time. If the kernel has a tile that can pack, the first tile of each panel does it. A
+is packed a block of rows at a time. What is packed already, or need not be, is left as it is. Then every tile of C is
+made once for each block of the quads of k. How large blocks are depends on the caches of the CPU; no sum does.
+"""
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from qops._kernels.machine.caches cimport caches
+from qops._kernels.gemm.tile cimport (
+    AMX_ROWS, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, block_bytes, gemm_raw, gemm_tile, most_quads, pack_columns,
+    pack_quads, padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
+)
+
+cdef enum:
+    BLOCK_ROWS = 96  # rows of A that are multiplied by one panel after the other
+    MIN_DEPTH = 1024  # the fewest rows of B in a block
+    MIN_FETCH = 64  # the fewest quads to multiply while lines of C are fetched
+
+ctypedef struct Blocks:  # how much is packed at a time, and the memory for it
+    Py_ssize_t m, n, k, quads
+    Py_ssize_t depth  # how many quads are multiplied before C is touched again
+    bint copies  # whether rows of A that are quads as they are get packed too
+    uint8_t *a
+    uint8_t *b
+    int32_t *sums
+
+ctypedef struct Rows:  # rows of A that are quads
+    const uint8_t *a
+    Py_ssize_t count, lda
+    Py_ssize_t depth, apart  # how many quads are multiplied at a time; in bytes, where the next of these begin
+
+cdef inline Py_ssize_t amx_strip() noexcept nogil:
+    """Bytes of a strip of B, or of packed A, for the matrix unit: half of L2."""
+    return caches.second // 2
+
+
+cdef inline Py_ssize_t amx_quads() noexcept nogil:
+    """How many quads of AMX_ROWS rows of A stay in L1 if they lie close together: they fill two thirds of it."""
+    return max(<Py_ssize_t>16, caches.first // (6 * AMX_ROWS))
+
+
+cdef inline bint in_place(const Product *p) noexcept nogil:
+    """Whether rows of A are quads as they are."""
+    return not p.kernel.widens and p.runs == NULL and p.k % 4 == 0
+
+
+cdef inline Run run_of(const Product *p, Py_ssize_t i) noexcept nogil:
+    return Run(0, p.k, p.quads) if p.runs == NULL else p.runs[i]
+
+
+cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
+    cdef Py_ssize_t i, quads = 0
+    cdef Run run
+    for i in range(p.n_runs):
+        run = run_of(p, i)
+        pack_columns(p.kernel, p.b + run.first * p.ldb, p.ldb, run.length, p.n, panels, quads, p.quads)
+        quads += run.quads
+
+
+cdef void pack_strip(Product *p, const Blocks *blocks, Py_ssize_t column) noexcept nogil:
+    """Pack a strip of B that begins at this column, and sum its columns if the sums are needed."""
+    cdef uint8_t *panels = blocks.b + 4 * p.quads * column
+    pack_block(p, panels)
+    if shifted(p):
+        sum_columns(p.kernel, panels, p.quads, p.n, blocks.sums + column)
+    p.panels, p.sums = panels, blocks.sums + column
+
+
+cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t *packed) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef Run run
+    for i in range(first, first + rows):
+        for j in range(p.n_runs):
+            run = run_of(p, j)
+            pack_quads(p.kernel, p.a + i * p.lda + run.first, run.length, p.a_signed and p.set_up == NULL, packed)
+            packed += 4 * run.quads
+
+
+cdef void copy_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t depth,
+                    uint8_t *packed) noexcept nogil:
+    """Copy the rows so that `depth` quads of each lie behind each other, then as many of each from there on."""
+    cdef Py_ssize_t i, q, length
+    for i in range(rows):
+        for q from 0 <= q < p.quads by depth:
+            length = min(4 * depth, p.k - 4 * q)
+            memcpy(packed + 4 * (q * rows + i * depth), p.a + (first + i) * p.lda + 4 * q, length)
+            memset(packed + 4 * (q * rows + i * depth) + length, 0, 4 * depth - length)
+
+
+cdef Rows rows_of(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
+    """A block of rows from `first` on, packed unless they can be taken as they are."""
+    cdef Py_ssize_t count = min(blocks.m, p.m - first), depth = blocks.depth
+    if blocks.copies:
+        copy_rows(p, first, count, depth, blocks.a)
+        return Rows(blocks.a, count, 4 * depth, depth, 4 * depth * count)
+    if in_place(p):
+        return Rows(p.a + first * p.lda, count, p.lda, depth, 4 * depth)
+    pack_rows(p, first, count, blocks.a)
+    return Rows(blocks.a, count, 4 * p.quads, depth, 4 * depth)
+
+
+cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept nogil:
+    """Set what all tiles of a block have in common."""
+    t.lda = lda
+    t.tap = ONE_TAP
+    t.taps = 1
+    t.apart = 4 * p.kernel.lanes * p.quads
+    t.ldc = p.ldc
+    t.is_signed = p.a_signed and (p.set_up != NULL or p.kernel.takes_signed or in_place(p))
+    t.is_unsigned = p.kernel.is_unsigned
+    t.set_up = p.set_up
+    t.fetch = p.quads >= MIN_FETCH and 4 * p.m * p.ldc >= caches.second  # C does not stay in L2
+    if p.set_up != NULL:
+        t.fetch = p.far
+
+
+cdef void multiply_rows(const Product *p, const Rows *rows, int32_t *c) noexcept nogil:
+    """Multiply a block of rows by packed B. All rows use a panel while it is in the cache. The matrix unit walks over
+    whole panels by itself."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t at_once = width if p.set_up == NULL else max(width, p.n // width * width)
+    cdef Py_ssize_t q, j, used
+    cdef const uint8_t *a = rows.a
+    cdef gemm_tile t
+    prepare_tiles(p, rows.lda, &t)
+    for q from 0 <= q < max(p.quads, 1) by rows.depth:
+        t.quads = min(rows.depth, p.quads - q)
+        t.accumulate = p.accumulate or q > 0
+        for j from 0 <= j < p.n by at_once:
+            used = min(at_once, p.n - j)
+            t.b = p.panels + 4 * p.quads * j + q * quad_bytes(p.kernel, min(width, used))
+            t.times = 0 if q else <int32_t>((SHIFTED if shifted(p) else 0) - p.a_offset)
+            t.sums = p.sums + j if t.times else NULL
+            t.a, t.c = a, c + j
+            panel_rows(p.kernel, &t, rows.count, used)
+        a += rows.apart
+
+
+cdef void multiply_packed(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
+    """Multiply the rows from `first` on by packed B."""
+    cdef Py_ssize_t i
+    cdef Rows rows
+    for i from first <= i < p.m by blocks.m:
+        rows = rows_of(p, blocks, i)
+        multiply_rows(p, &rows, p.c + i * p.ldc)
+
+
+cdef bint packs_on_the_way(const Product *p) noexcept nogil:
+    return (p.kernel.pack_tile != NULL and in_place(p) and p.set_up == NULL
+            and p.n >= p.kernel.lanes * p.kernel.vectors)
+
+
+cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) noexcept nogil:
+    """Multiply a block of rows by B. On the way B is packed and, if A is shifted, its columns are summed."""
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
+    cdef Py_ssize_t j, whole = p.n // width * width
+    cdef Product rest
+    cdef Rows in_rest = Rows(p.a, rows, p.lda, most_quads(), 4 * most_quads())
+    cdef gemm_raw raw
+    cdef gemm_tile t
+    prepare_tiles(p, p.lda, &t)
+    t.quads, t.accumulate, t.times = p.quads, p.accumulate, SHIFTED if shifted(p) else 0
+    raw.ldb = p.ldb
+    for j from 0 <= j < whole by width:
+        t.a, t.c = p.a, p.c + j
+        raw.b, raw.panel, raw.sums = p.b + j, blocks.b + 4 * p.quads * j, blocks.sums + j
+        p.kernel.pack_tile(&t, &raw, first)
+        t.a, t.c = p.a + first * p.lda, p.c + first * p.ldc + j
+        t.b, t.sums = raw.panel, raw.sums
+        panel_rows(p.kernel, &t, rows - first, width)
+    if whole < p.n:
+        rest = some_columns(p, whole, p.n - whole)
+        pack_strip(&rest, blocks, whole)
+        multiply_rows(&rest, &in_rest, rest.c)
+    p.panels, p.sums = blocks.b, blocks.sums
+
+
+cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """The same for n columns from `first` on, where a panel begins if B is packed."""
+    cdef Product part = p[0]
+    part.n = n
+    part.c += first
+    if p.panels == NULL:
+        part.b += first
+    else:
+        part.panels += 4 * p.quads * first
+        part.sums += first
+    return part
+
+
+cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexcept nogil:
+    """The k terms of the sums from `first` on, of a B that is not packed and one run."""
+    cdef Product part = p[0]
+    part.k = k
+    part.quads = quads_of(p.kernel, k)
+    part.a += first
+    part.b += first * p.ldb
+    part.accumulate = p.accumulate or first > 0
+    return part
+
+
+cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
+    """Set how much is packed at a time.
+
+    A block of B is as deep as A has rows, within limits. In deeper blocks C is read and written less often; in
+    shallower blocks longer stretches of the rows of B are read. A block is so wide that it stays in the cache from
+    packing to use, and wider if several blocks of rows use it. For the matrix unit it stays there for all rows, and
+    long rows of A are copied: L1 holds only some of them where they lie, often a multiple of 1024 bytes apart.
+    """
+    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
+    cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS
+    cdef Py_ssize_t tiles = (p.m + unit - 1) // unit, most, row_blocks, parts
+    blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
+    blocks.depth, blocks.copies = most_quads(), False
+    if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
+        return
+    if p.panels == NULL and p.runs == NULL:
+        blocks.k = min(p.k, 4 * most_quads(), max(MIN_DEPTH, p.m // 16 * 16))
+        blocks.quads = quads_of(p.kernel, blocks.k)
+    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_ROWS and 2 * blocks.quads > amx_quads()
+    if blocks.copies:
+        blocks.m = (p.m + tiles - 1) // tiles
+        parts = (blocks.quads + amx_quads() - 1) // amx_quads()
+        blocks.depth = (blocks.quads + 16 * parts - 1) // (16 * parts) * 16
+    if blocks.copies or p.set_up != NULL and in_place(p):
+        blocks.n = min(p.n, width * max(1, amx_strip() // (4 * width * max(blocks.quads, 1))))
+        return
+    most = (block_bytes() if p.set_up == NULL else amx_strip()) // (4 * max(blocks.quads, 1)) // unit
+    if p.set_up == NULL:
+        most = min(most, BLOCK_ROWS // GEMM_ROWS)
+    most = max(most, 1)
+    row_blocks = (tiles + most - 1) // most
+    blocks.m = unit * ((tiles + row_blocks - 1) // row_blocks)
+    if p.panels == NULL:
+        blocks.n = min(p.n, width * max(1, block_bytes() * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
+
+
+cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nogil:
+    cdef Product part
+    cdef Py_ssize_t first, done
+    for first from 0 <= first < max(p.k, 1) by max(blocks.k, 1):
+        part = p[0] if blocks.k == p.k else some_terms(p, first, min(blocks.k, p.k - first))
+        if packs_on_the_way(&part):
+            done = min(blocks.m, part.m)
+            pack_and_multiply(&part, blocks, done)
+        else:
+            done = 0
+            pack_strip(&part, blocks, 0)
+        multiply_packed(&part, blocks, done)
+
+
+cdef int blocked_product(const Product *p) noexcept nogil:
+    cdef Blocks blocks
+    cdef Product part
+    cdef const Product *strip = p
+    cdef Py_ssize_t j, padded, of_a, bytes
+    cdef uint8_t near[NEAR_BYTES]
+    cdef void *memory = near
+    choose_blocks(p, &blocks)
+    padded = padded_columns(p.kernel, blocks.n)
+    of_a = 0
+    if blocks.copies:
+        of_a = 4 * blocks.m * ((blocks.quads + blocks.depth - 1) // blocks.depth * blocks.depth)
+    elif not in_place(p):
+        of_a = 4 * blocks.m * blocks.quads
+    bytes = 64 + (4 * padded * blocks.quads if p.panels == NULL else 0) + of_a + 4 * padded
+    if bytes > NEAR_BYTES:
+        memory = PyMem_RawMalloc(bytes)
+    if memory == NULL:
+        return -1
+    blocks.b = <uint8_t *>aligned(memory)
+    blocks.a = blocks.b + (4 * padded * blocks.quads if p.panels == NULL else 0)
+    blocks.sums = <int32_t *>(blocks.a + of_a)
+    for j from 0 <= j < p.n by blocks.n:
+        if blocks.n < p.n:
+            part = some_columns(p, j, min(blocks.n, p.n - j))
+            strip = &part
+        if p.panels == NULL:
+            multiply_unpacked(strip, &blocks)
+        else:
+            multiply_packed(strip, &blocks, 0)
+    if memory != <void *>near:
+        PyMem_RawFree(memory)
+    return 0

@@ -1,0 +1,279 @@
+"""Integer matrix product: C s32 (+)= A (u8 or s8) x B (s8 or u8), exact or with the saturation of VPMADDUBSW.
+
+    exact        c[i][j] = sum over l of a[i][l] * b[l][j]
+    saturating   c[i][j] = sum over pairs l of sat16(a[i][l] * b[l][j] + a[i][l+1] * b[l+1][j])
+
+Both wrap mod 2^32. The vectors of x86 multiply u8 by s8. Its matrix unit and the vectors of ARM multiply any signs. For
+the vectors of x86, a signed A is shifted to a + 128, and 128 times the column sums of B is subtracted afterwards. An
+exact kernel that multiplies words of 16 bits does not need this. A B of u8, which has no saturating product, is shifted
+to b - 128, and 128 times the row sums of A is added. Pairs are (0, 1), (2, 3), ... from each of ``pairs`` on; a last
+code without a partner is paired with 0.
+"""
+cimport cython
+cimport numpy as cnp
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
+from libc.string cimport memset
+
+from qops._kernels.machine.caches cimport caches
+from qops._kernels.arrays.checks cimport apart, array, writable
+from qops._kernels.stage.rows cimport Codes
+from qops._kernels.arrays.walk cimport at_a_line
+from qops._kernels.gemm.blocks cimport Product
+from qops._kernels.gemm.offsets cimport row_sums, subtract_terms
+from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
+from qops._kernels.gemm.run cimport run_product
+from qops._kernels.gemm.tile cimport (
+    GEMM_ROWS, SHIFT, Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, takes_amx,
+)
+
+import numpy as np
+
+cnp.import_array()
+
+cdef enum:
+    STRIP = 1 << 16  # sums of whole rows that are made before their codes: they stay in the cache
+    MANY = 1 << 15  # for so many numbers or more, memory that begins at a line of the cache pays
+
+
+cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.ndarray b):
+    """Give `out`, checked, or a new matrix. b may be None."""
+    cdef cnp.npy_intp[2] shape = [m, n]
+    cdef cnp.ndarray c
+    if out is None and m * n >= MANY:
+        return (<object>at_a_line(m * n, cnp.NPY_INT32)).reshape(m, n)
+    if out is None:
+        return cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
+    writable(out, cnp.NPY_INT32, 2, shape)
+    c = out
+    if not cnp.PyArray_ISALIGNED(c) or cnp.PyArray_STRIDE(c, 1) != 4 and n > 1 and m:
+        raise ValueError(f"out: expected aligned rows, contiguous each, got strides {out.strides}")
+    apart(c, a, b)
+    return c
+
+
+cdef void set_packed(Product *p, PackedB packed) noexcept:
+    p.kernel = packed.kernel
+    p.n = packed.n
+    p.b = NULL
+    p.ldb = 0
+    p.panels = packed.panels
+    p.sums = <const int32_t *>cnp.PyArray_DATA(packed.sums)
+    p.quads = packed.quads
+    p.far = 4 * p.quads * p.n > caches.second
+
+
+cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating, Py_ssize_t rows) noexcept:
+    cdef const gemm_kernel *kernel
+    if cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
+        return find_unsigned_kernel()
+    kernel = find_kernel(saturating)
+    # on the way vectors pack panels of their own form in less time than those of the matrix unit
+    if kernel.by_vectors != NULL and not takes_amx(kernel, rows, 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False):
+        return kernel.by_vectors
+    return kernel
+
+
+cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating) noexcept:
+    p.kernel = kernel_for(b, saturating, p.m)
+    p.n = cnp.PyArray_DIM(b, 1)
+    p.b = <const int8_t *>cnp.PyArray_DATA(b)
+    p.ldb = cnp.PyArray_STRIDE(b, 0)
+    p.panels = NULL
+    p.sums = NULL
+    p.far = False
+    p.quads = quads_of(p.kernel, p.k)
+
+
+cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
+    if cnp.PyArray_DIM(runs, 0) > 1:
+        p.n_runs = cnp.PyArray_DIM(runs, 0)
+        p.runs = <const Run *>cnp.PyArray_DATA(runs)
+        p.quads = runs[:, 2].sum()
+    return 0
+
+
+cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads,
+                  uint32_t a_offset=0) except -1:
+    """C = A x B, or C += A x B, of matrices that agree in k. B may be a PackedB, which knows what its pairs are; then,
+    unless C is added to, `a_offset` is subtracted from A."""
+    cdef cnp.ndarray left = by_rows(a), right = None, runs = None
+    cdef Product p
+    p.m = cnp.PyArray_DIM(left, 0)
+    p.k = cnp.PyArray_DIM(left, 1)
+    p.a = <const uint8_t *>cnp.PyArray_DATA(left)
+    p.lda = cnp.PyArray_STRIDE(left, 0)
+    p.a_signed = cnp.PyArray_TYPE(left) == cnp.NPY_INT8
+    p.n_runs, p.runs, p.set_up, p.a_offset = 1, NULL, NULL, a_offset
+    if type(b) is PackedB:
+        runs = (<PackedB>b).runs
+        set_packed(&p, b)
+    else:
+        right = by_rows(b)
+        set_row_major(&p, right, pairs is not None)
+        if pairs:
+            runs = runs_of(p.kernel, p.k, pairs)
+    if runs is not None:
+        set_runs(&p, runs)
+    p.c = <int32_t *>cnp.PyArray_DATA(c)
+    p.ldc = cnp.PyArray_STRIDE(c, 0) // 4
+    p.accumulate = accumulate
+    return run_product(&p, num_threads, (left, right, b, runs, c) if num_threads > 1 else None)
+
+
+cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether a kernel can multiply by B as it is and, if B is of uint8, is faster by that."""
+    cdef const gemm_kernel *kernel = find_kernel(False)
+    cdef const gemm_kernel *by_unsigned = find_unsigned_kernel()
+    if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
+        return True
+    return by_unsigned != NULL and (
+        by_unsigned.amx[0] == NULL
+        or takes_amx(kernel, cnp.PyArray_DIM(a, 0), 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False))
+
+
+def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint accumulate=False,
+            Py_ssize_t num_threads=1):
+    """C = (A - a_offset) x (B - b_offset) + bias, int32, or that added to C if ``accumulate``; all modulo 2**32.
+
+    a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which knows its pairs. pairs:
+    where pairs that saturate begin anew, () if only at 0; None if nothing saturates. offsets: of a and of b, see
+    `take_off_offsets`. bias: n values of int32. Both are applied after the product, so they do not change which pairs
+    saturate. out: int32, m x n. The result has the same bits for any ``num_threads``.
+    """
+    cdef cnp.ndarray left = matrix(a, "a"), added = None, c
+    cdef bint is_shifted
+    if num_threads < 1:
+        raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
+    if accumulate and out is None:
+        raise ValueError("out: expected the matrix to add to, got None")
+    a_offset, b_offset = offsets
+    if type(b) is PackedB:
+        if pairs is not None:
+            raise ValueError("pairs: expected with pack_b, got with what it made")
+        is_shifted = (<PackedB>b).is_shifted
+    else:
+        b = matrix(b, "b")
+        if pairs is not None and cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
+            raise ValueError("pairs: expected None for a b of uint8")
+        is_shifted = not taken_as_it_is(left, b)
+        b = signed_codes(b) if is_shifted else b
+    if cnp.PyArray_DIM(left, 1) != b.shape[0]:
+        shapes = f"{(<object>left).shape} and {b.shape}"
+        raise ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {shapes}")
+    if bias is not None:
+        added = array(bias, "bias", cnp.NPY_INT32)
+        if (<object>added).shape != b.shape[1:]:
+            raise ValueError(f"bias: expected shape {b.shape[1:]}, got {(<object>added).shape}")
+    c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if type(b) is PackedB else b)
+    if is_shifted:
+        b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT
+    # the matrix unit begins sums with what C holds or with a number of each column, not with both
+    if type(b) is PackedB and type(a_offset) is int and is_zero(b_offset) and not accumulate:
+        multiply(c, left, b, None, False, num_threads, a_offset & 0xFFFFFFFF)
+    else:
+        multiply(c, left, b, None if pairs is None else tuple(pairs), accumulate, num_threads)
+        take_off_offsets(c, left, b, a_offset, b_offset)
+    if added is not None:
+        np.add(c, added, out=c)
+    return c
+
+
+cdef cnp.ndarray column_sums(cnp.ndarray b):
+    """The sum of each column of a matrix of int8: int32, 1 x n."""
+    cdef cnp.npy_intp[2] shape = [1, cnp.PyArray_DIM(b, 0)]
+    cdef cnp.ndarray ones = cnp.PyArray_EMPTY(2, shape, cnp.NPY_UINT8, 0)
+    cdef cnp.ndarray sums = result(None, 1, cnp.PyArray_DIM(b, 1), ones, b)
+    memset(cnp.PyArray_DATA(ones), 1, shape[1])
+    multiply(sums, ones, b, None, False, 1)
+    return sums
+
+
+def code_sums(a, b):
+    """The sums of the rows of A, uint8 or int8, m values, and of the columns of B, int8, 1 x n: int32."""
+    return row_sums(by_rows(matrix(a, "a"))), column_sums(matrix(b, "b"))
+
+
+cdef bint is_zero(x):
+    return not (x.any() if isinstance(x, cnp.ndarray) else x)
+
+
+def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
+    """C -= a_offset * colsum(B) + b_offset * rowsum(A) - k * a_offset * b_offset, modulo 2**32.
+
+    That turns A x B into the product of A - a_offset and B - b_offset. An offset is one number, or one for each row of
+    A (m x 1), or one for each column of B (n). b: a matrix of int8 or a PackedB.
+    """
+    cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
+    cdef cnp.ndarray columns, rows
+    cdef bint of_columns = not is_zero(a_offset), of_rows = not is_zero(b_offset)
+    if not (of_columns or of_rows):
+        return
+    if not of_columns:
+        columns = cnp.PyArray_ZEROS(1, cnp.PyArray_DIMS(c) + 1, cnp.NPY_INT32, 0)
+    elif type(b) is PackedB:
+        columns = (<PackedB>b).colsum
+    else:
+        columns = column_sums(b)
+    if of_rows:
+        rows = row_sums(by_rows(a))
+    else:
+        rows = cnp.PyArray_ZEROS(1, cnp.PyArray_DIMS(c), cnp.NPY_INT32, 0)
+    subtract_terms(c, columns, a_offset, rows, b_offset, k)
+
+
+@cython.final
+cdef class PreparedProduct:
+    """A product of matrices like A with a B that is packed, checked once for all calls that are like the first.
+
+    offsets: see `product`; that of A is one number. codes: what makes codes of the dtype `typenum` of whole rows of
+    sums; None: the result is the sums.
+    """
+    cdef PackedB packed
+    cdef Codes codes
+    cdef tuple offsets
+    cdef Py_ssize_t num_threads
+    cdef int a_typenum, typenum
+    cdef cnp.npy_intp[2] a_shape
+    cdef cnp.npy_intp[2] shape
+
+    def __init__(self, cnp.ndarray a not None, PackedB packed not None, tuple offsets, Codes codes=None,
+                 int typenum=cnp.NPY_INT32, Py_ssize_t num_threads=1):
+        self.packed, self.codes, self.offsets, self.num_threads = packed, codes, offsets, num_threads
+        self.a_typenum, self.typenum = cnp.PyArray_TYPE(a), typenum
+        self.a_shape, self.shape = [a.shape[0], a.shape[1]], [a.shape[0], packed.n]
+
+    cdef bint is_for(self, a) except -1:
+        return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == self.a_typenum and cnp.PyArray_NDIM(a) == 2
+                and cnp.PyArray_CompareLists(cnp.PyArray_DIMS(a), self.a_shape, 2))
+
+    cdef cnp.ndarray make_codes(self, cnp.ndarray a, cnp.ndarray made):
+        """The codes of some rows of sums at a time, which the next ones take the place of."""
+        cdef Py_ssize_t rows = max(1, STRIP // max(1, self.packed.n) // GEMM_ROWS) * GEMM_ROWS, i
+        if self.num_threads > 1 or rows >= self.shape[0]:
+            rows = self.shape[0]
+        sums = np.empty((rows, self.packed.n), np.int32)
+        for i from 0 <= i < self.shape[0] by rows:
+            some = product(a[i : i + rows], self.packed, sums[: min(rows, self.shape[0] - i)], offsets=self.offsets,
+                           num_threads=self.num_threads)
+            self.codes.fill(some, made[i : i + rows])
+        return made
+
+    def __call__(self, a, tuple asked not None, out):
+        """The result; None if A is not like the first, or `out` is not in C order. `out` must be apart from A, and from
+        arrays that are asked for."""
+        cdef cnp.ndarray made
+        if out is a or not self.is_for(a):
+            return None
+        if out is None:
+            made = None if self.codes is None else cnp.PyArray_EMPTY(2, self.shape, self.typenum, 0)
+        else:
+            writable(out, self.typenum, 2, self.shape)
+            for given in (a, *asked):
+                if cnp.PyArray_Check(given):
+                    apart(out, given, None)
+            made = out
+            if not cnp.PyArray_ISCARRAY(made):
+                return None
+        if self.codes is not None:
+            return self.make_codes(a, made)
+        return product(a, self.packed, made, offsets=self.offsets, num_threads=self.num_threads)

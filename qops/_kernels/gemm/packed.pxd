@@ -1,0 +1,24 @@
+cimport numpy as cnp
+from libc.stdint cimport uint8_t
+
+from qops._kernels.gemm.tile cimport gemm_kernel
+
+cdef class PackedB:
+    cdef readonly Py_ssize_t k, n
+    cdef readonly bint saturating
+    cdef readonly str tier
+    cdef readonly cnp.ndarray colsum  # int32, of each column of what is packed; wraps mod 2^32
+    cdef const gemm_kernel *kernel
+    cdef bint is_shifted  # B was u8: what is packed is B - 128
+    cdef cnp.ndarray runs, memory, sums
+    cdef Py_ssize_t quads
+    cdef uint8_t *panels
+
+cdef cnp.ndarray matrix(x, str name)
+cdef inline cnp.ndarray by_rows(cnp.ndarray a):
+    """Give a, or a copy if its rows are not contiguous."""
+    if cnp.PyArray_STRIDE(a, 1) != 1 and cnp.PyArray_DIM(a, 1) > 1:
+        return cnp.PyArray_GETCONTIGUOUS(a)
+    return a
+cdef cnp.ndarray signed_codes(cnp.ndarray b)
+cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, pairs)

@@ -1,0 +1,97 @@
+"""An integer product in one of three ways: a product of few rows reads B once and does not pack it; all others go by
+blocks, with vectors or on the matrix unit. It knows no numpy arrays: see gemm.
+"""
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.string cimport memset
+
+from qops._kernels.gemm.blocks cimport (
+    NEAR_BYTES, Product, blocked_product, packs_on_the_way, shifted, some_columns, some_terms,
+)
+from qops._kernels.gemm.tile cimport GEMM_STREAM_ROWS, SHIFT, aligned, pack_quads, release, takes_amx
+
+cdef enum:
+    NEAR_B = 1 << 23  # up to so many bytes, the caches may hold B
+    NEAR_ROWS = 3  # up to so many rows, it is faster to stream such a B than to pack it on the way
+
+
+cdef bint streams(const Product *p) noexcept nogil:
+    cdef bint better_packed = packs_on_the_way(p) and p.k * p.ldb <= NEAR_B
+    return (p.kernel.stream != NULL and p.panels == NULL and p.runs == NULL and p.n >= 64 and p.k >= 32
+            and p.m + shifted(p) <= (NEAR_ROWS if better_packed else GEMM_STREAM_ROWS))
+
+
+cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p, Py_ssize_t row,
+                      Py_ssize_t groups) noexcept nogil:
+    """Write acc to its row of C with the columns in order again (see simd/product/stream.h), less 128 times their
+    sums."""
+    cdef uint32_t *c = <uint32_t *>p.c + row * p.ldc
+    cdef uint32_t x
+    cdef Py_ssize_t g, vector, lane, i, j
+    for g in range(0, 64 * groups, 64):
+        for vector in range(4):
+            for lane in range(4):
+                for i in range(4):
+                    j = g + 16 * vector + 4 * lane + i
+                    x = <uint32_t>acc[j]
+                    if sums != NULL:
+                        x -= SHIFT * <uint32_t>sums[j]
+                    j = g + 16 * lane + 4 * vector + i
+                    c[j] = c[j] + x if p.accumulate else x
+
+
+cdef void stream_whole(const Product *p, Py_ssize_t quads, uint8_t *a, int32_t *acc) noexcept nogil:
+    """Multiply by whole blocks of B. If A is shifted, a row of ones beside it gives the sums of the columns."""
+    cdef Py_ssize_t i, groups = p.n // 64, rows = p.m + shifted(p)
+    cdef const int32_t *sums = acc + 64 * groups * p.m if shifted(p) else NULL
+    memset(acc, 0, 4 * 64 * groups * rows)
+    for i in range(p.m):
+        pack_quads(p.kernel, p.a + i * p.lda, p.k, p.a_signed, a + p.k * i)
+    if shifted(p):
+        memset(a + p.k * p.m, 1, p.k)
+    p.kernel.stream(a, p.k, rows, p.b, p.ldb, p.k // (4 * quads), quads, groups, acc)
+    for i in range(p.m):
+        put_columns(acc + 64 * groups * i, sums, p, i, groups)
+
+
+cdef int streamed_product(const Product *p) noexcept nogil:
+    cdef Py_ssize_t rows = p.m + shifted(p)
+    cdef Py_ssize_t quads = 2 if p.ldb >= 2048 else 4 if rows <= 2 else 8  # measured
+    cdef Py_ssize_t k = p.k // (4 * quads) * (4 * quads), n = p.n // 64 * 64
+    cdef Product whole = some_terms(p, 0, k), rest
+    cdef Py_ssize_t bytes = rows * (k + 4 * n) + 64
+    cdef int failed = 0
+    cdef uint8_t near[NEAR_BYTES]
+    cdef void *memory = near if bytes <= NEAR_BYTES else PyMem_RawMalloc(bytes)
+    cdef int32_t *acc = <int32_t *>aligned(memory)
+    if memory == NULL:
+        return -1
+    whole.n = n
+    stream_whole(&whole, quads, <uint8_t *>(acc + n * rows), acc)
+    if memory != <void *>near:
+        PyMem_RawFree(memory)
+    if k < p.k:
+        rest = some_terms(p, k, p.k - k)
+        rest.n = n
+        failed = blocked_product(&rest)
+    if n < p.n:
+        rest = some_columns(p, n, p.n - n)
+        failed |= blocked_product(&rest)
+    return failed
+
+
+cdef int product_by_amx(const Product *p) noexcept nogil:
+    cdef Product on_unit = p[0]
+    cdef int set_up = 0, failed
+    on_unit.set_up = &set_up
+    failed = blocked_product(&on_unit)
+    release(set_up)
+    return failed
+
+
+cdef int product(const Product *p) noexcept nogil:
+    if p.m == 0 or p.n == 0:
+        return 0
+    if takes_amx(p.kernel, p.m, 1, p.quads, p.panels != NULL):
+        return product_by_amx(p)
+    return streamed_product(p) if streams(p) else blocked_product(p)

@@ -1,0 +1,86 @@
+/* One tile of C in registers: rows x vectors accumulators, all of k. Included once a kernel, which defines
+ *   NAME(suffix)      the kernel's own name for a function
+ *   TARGET            its target attribute
+ *   V, LANES          vector of uint32 (unsigned: s32 sums wrap mod 2^32) and its number of lanes
+ *   LOAD(p) STORE(p, v) BROADCAST(p)   a vector, unaligned; a quad in every lane
+ *   DOT(acc, a, b)    acc plus the dot products of the quads
+ *   SHAPES(X)         X(rows, vectors) for every tile shape
+ *   START_ROW(r)      what the accumulators of a row begin with besides times * sums
+ *   APART, STEP(v)    bytes from a vector of B to the next, and from a quad to the next of v vectors
+ *   QUAD(p) QUADS(p)  how A and B are taken if A is signed, which `shift` says; where there are none, A as a + 128
+ * Accumulators are named variables of a vector_size type: gcc 12 keeps arrays of them, or __m512i, in memory.
+ *
+ * Large tiles do their last 4 quads row by row, and store each row as soon as it is ready. 24 stores one after another
+ * keep the multipliers of Zen 4 idle for 50 cycles, an eighth of the time when k = 64; spread out they cost little. */
+
+#define IF_ROW(r, ...) if (rows > r) { __VA_ARGS__ }
+#define ALL_ROWS(X) IF_ROW(0, X(0)) IF_ROW(1, X(1)) IF_ROW(2, X(2)) IF_ROW(3, X(3)) IF_ROW(4, X(4)) IF_ROW(5, X(5))
+#define ALL_VECTORS(X, ...) X(__VA_ARGS__, 0) if (vectors > 1) { X(__VA_ARGS__, 1) } \
+    if (vectors > 2) { X(__VA_ARGS__, 2) } if (vectors > 3) { X(__VA_ARGS__, 3) }
+
+#define FIRST(v) (times && vectors > v ? LOAD(sums + v * LANES) * times : (V){0})
+#define DECLARE(r) V c##r##0 = s0, c##r##1 = s1, c##r##2 = s2, c##r##3 = s3;
+#define ROW_OF_A(r) ((r < 3 ? a0 : a3) + r % 3 * lda)
+#define DOT_ONE(r, v) c##r##v = DOT(c##r##v, x, b##v);
+#ifndef QUAD
+#define QUAD(p) (shift ? BROADCAST(p) ^ 0x80808080u : BROADCAST(p))
+#define QUADS(p) LOAD(p)
+#endif
+#define DOT_ROW(r) const V x = QUAD(ROW_OF_A(r)); ALL_VECTORS(DOT_ONE, r)
+#define LAST_ONE(r, q, v) c##r##v = DOT(c##r##v, x, QUADS(b + STEP(vectors) * q + apart * v));
+#define LAST_QUAD(r, q) { const V x = QUAD(ROW_OF_A(r) + 4 * q); ALL_VECTORS(LAST_ONE, r, q) }
+#define STORE_ONE(r, v) \
+    if (accumulate) c##r##v += LOAD(c + r * ldc + v * LANES); \
+    STORE(c + r * ldc + v * LANES, c##r##v);
+#define LAST_ROW(r) \
+    if (last) { LAST_QUAD(r, 0) LAST_QUAD(r, 1) LAST_QUAD(r, 2) LAST_QUAD(r, 3) } \
+    ALL_VECTORS(STORE_ONE, r)
+
+static inline __attribute__((always_inline)) TARGET
+void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int shift)
+{
+    const ptrdiff_t lda = t->lda, ldc = t->ldc, apart = APART;
+    const ptrdiff_t last = LANES > 4 && rows * vectors > 12 && t->taps && t->quads >= 4 ? 4 : 0;
+    const int accumulate = t->accumulate;
+    const int32_t *sums = t->sums;
+    const uint32_t times = t->times;
+    int32_t *c = t->c;
+    const V s0 = FIRST(0), s1 = FIRST(1), s2 = FIRST(2), s3 = FIRST(3);
+    DECLARE(0) DECLARE(1) DECLARE(2) DECLARE(3) DECLARE(4) DECLARE(5)
+    ALL_ROWS(START_ROW)
+    const uint8_t *a0 = t->a, *a3 = a0, *b = t->b;
+    for (ptrdiff_t i = 0; i < t->taps; ++i) {
+        a0 = t->a + t->tap[i];
+        a3 = a0 + 3 * lda;
+        for (ptrdiff_t q = t->quads - (i + 1 == t->taps ? last : 0); q > 0; --q) {
+            const V b0 = QUADS(b);
+            const V b1 = vectors > 1 ? QUADS(b + apart) : b0;
+            const V b2 = vectors > 2 ? QUADS(b + 2 * apart) : b0;
+            const V b3 = vectors > 3 ? QUADS(b + 3 * apart) : b0;
+            ALL_ROWS(DOT_ROW)
+            a0 += 4;
+            a3 += 4;
+            b += STEP(vectors);
+        }
+    }
+    ALL_ROWS(LAST_ROW)
+}
+
+#include "gemm/tile_shapes.h"
+
+#undef IF_ROW
+#undef ALL_ROWS
+#undef ALL_VECTORS
+#undef DECLARE
+#undef ROW_OF_A
+#undef QUAD
+#undef QUADS
+#undef DOT_ONE
+#undef DOT_ROW
+#undef LAST_ONE
+#undef LAST_QUAD
+#undef FIRST
+#undef STORE_ONE
+#undef LAST_ROW
+#undef NAME
+#undef DOT

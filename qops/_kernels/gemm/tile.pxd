@@ -1,0 +1,98 @@
+from libc.stdint cimport int8_t, int32_t, uint8_t, uintptr_t
+
+from qops._kernels.machine.caches cimport caches
+
+cdef extern from "gemm/types.h" nogil:
+    enum:
+        GEMM_ROWS
+        GEMM_STREAM_ROWS
+
+    ctypedef struct gemm_tile:
+        const uint8_t *a
+        Py_ssize_t lda
+        const Py_ssize_t *tap
+        Py_ssize_t taps, quads
+        const uint8_t *b
+        Py_ssize_t apart
+        const int32_t *sums
+        int32_t times
+        int32_t *c
+        Py_ssize_t ldc
+        int accumulate
+        int fetch
+        int is_signed, is_unsigned
+        int *set_up
+
+    ctypedef struct gemm_raw:
+        const int8_t *b
+        Py_ssize_t ldb
+        uint8_t *panel
+        int32_t *sums
+
+    ctypedef struct gemm_kernel:
+        Py_ssize_t lanes, vectors
+        int widens, takes_signed
+        void (*tile)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
+        void (**amx)(const gemm_tile *, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil
+        const gemm_kernel *by_vectors
+        int is_unsigned
+        void (*pack)(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
+                     uint8_t *panel) noexcept nogil
+        void (*pack_apart)(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
+                           uint8_t *panel, Py_ssize_t apart) noexcept nogil
+        void (*pack_tile)(const gemm_tile *, const gemm_raw *, Py_ssize_t rows) noexcept nogil
+        void (*stream)(const uint8_t *a, Py_ssize_t lda, Py_ssize_t rows, const int8_t *b, Py_ssize_t ldb,
+                       Py_ssize_t blocks, Py_ssize_t quads, Py_ssize_t groups,
+                       int32_t *acc) noexcept nogil
+        Py_ssize_t (*depthwise)(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap,
+                                Py_ssize_t taps, const int32_t *w, const int32_t *sums, int32_t times,
+                                Py_ssize_t channels, int32_t *y) noexcept nogil
+
+
+ctypedef struct Run:
+    # Rows of B among which pairs are formed: the first row, how many rows, and into how many quads they are packed.
+    Py_ssize_t first, length, quads
+
+
+cdef enum:
+    MOST_BLOCK_BYTES = 1 << 18  # larger blocks gain nothing, also where L2 has 2 MiB
+    QUAD_BYTES = 256  # of 64 columns
+    AMX_ROWS = 32  # how many rows the matrix unit takes at a time
+    SHIFT = 128  # added to s8 codes it makes u8 codes of them, and the other way round
+    SHIFTED = -SHIFT  # the sums of B times this take back the shift of a signed A
+
+cdef const Py_ssize_t *ONE_TAP
+
+cdef inline Py_ssize_t block_bytes() noexcept nogil:
+    """How many bytes are packed at a time, to be read again soon: a quarter of L2."""
+    return max(<Py_ssize_t>QUAD_BYTES, min(<Py_ssize_t>MOST_BLOCK_BYTES, caches.second // 4))
+cdef inline Py_ssize_t most_quads() noexcept nogil:
+    """How many quads are multiplied before C is touched again: those of a panel that is a block."""
+    return block_bytes() // QUAD_BYTES
+
+cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil
+cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil
+cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
+                    bint is_packed) noexcept nogil
+cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:
+    """Whether the kernel takes an A of s8 as a + 128."""
+    return not (kernel.widens or kernel.takes_signed or on_unit)
+
+cdef void release(int set_up) noexcept nogil
+cdef inline void *aligned(void *block) noexcept nogil:
+    # the first 64-byte line that begins in the block: vectors that cross lines cost a quarter of the speed
+    return <void *>((<uintptr_t>block + 63) & ~<uintptr_t>63)
+cdef inline Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil:
+    return (length + 1) // 2 if kernel.widens else (length + 3) // 4
+cdef inline Py_ssize_t padded_columns(const gemm_kernel *kernel, Py_ssize_t n) noexcept nogil:
+    return (n + kernel.lanes - 1) // kernel.lanes * kernel.lanes
+cdef inline Py_ssize_t quad_bytes(const gemm_kernel *kernel, Py_ssize_t columns) noexcept nogil:
+    """The distance from one quad to the next in a panel of so many columns."""
+    return 4 * (padded_columns(kernel, columns) if kernel.pack_apart == NULL else kernel.lanes)
+cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
+                       uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil
+cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
+                     uint8_t *quads) noexcept nogil
+cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize_t quads, Py_ssize_t n,
+                      int32_t *sums) noexcept nogil
+cdef void panel_rows(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil

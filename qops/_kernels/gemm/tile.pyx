@@ -1,0 +1,284 @@
+"""Tiles and panels, of which the integer product (gemm) and the convolution are made.
+
+A *quad* is 4 bytes that are neighbours along k. B is packed in *panels* of some columns, ``[quad][column][4 bytes]``. A
+*tile* is a few rows of A times one panel. The plain tile below is the definition. simd/product/tile.h does the same
+with vectors. Everything else here (packing, edges, the walk over rows) is common to both.
+"""
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
+from libc.string cimport memcpy, memset
+
+from qops._kernels.stage.rounding cimport saturate_s16
+from qops._kernels.machine.tiers cimport tier
+
+cdef extern from "gemm/gemm.h" nogil:
+    const gemm_kernel *gemm_find(int tier, int saturating)
+    const gemm_kernel *gemm_find_unsigned(int tier)
+    void gemm_amx_release()
+
+cdef enum:
+    MAX_COLUMNS = 64  # the most columns that a panel of any kernel has
+    PLAIN_COLUMNS = 16
+    ONES = 256  # how many quads of ones are kept, to sum up columns with
+
+
+cdef inline uint32_t dot_exact(const uint8_t *a, const int8_t *b) noexcept nogil:
+    # a0*b0 + a1*b1 + a2*b2 + a3*b3                              VPDPBUSD
+    return <uint32_t>(a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3])
+
+
+cdef inline uint32_t dot_saturating(const uint8_t *a, const int8_t *b) noexcept nogil:
+    # sat16(a0*b0 + a1*b1) + sat16(a2*b2 + a3*b3)                VPMADDUBSW, VPMADDWD by 1
+    return <uint32_t>(saturate_s16(a[0] * b[0] + a[1] * b[1]) + saturate_s16(a[2] * b[2] + a[3] * b[3]))
+
+
+cdef inline void plain_row(const gemm_tile *t, Py_ssize_t row, Py_ssize_t columns, bint saturating) noexcept nogil:
+    # c[j] (+)= times * sums[j] + sum over quads q of dot(a[q], b[q][j])        mod 2^32
+    cdef uint32_t acc[PLAIN_COLUMNS]
+    cdef uint8_t shift = 0x80 if t.is_signed else 0
+    cdef uint8_t[4] a
+    cdef const uint8_t *x
+    cdef const int8_t *b = <const int8_t *>t.b
+    cdef uint32_t *c = <uint32_t *>t.c + row * t.ldc
+    cdef Py_ssize_t i, _q, j
+    for j in range(columns):
+        acc[j] = <uint32_t>t.times * <uint32_t>t.sums[j] if t.times else 0
+    for i in range(t.taps):
+        x = t.a + row * t.lda + t.tap[i]
+        for _q in range(t.quads):
+            for j in range(4):
+                a[j] = x[j] ^ shift
+            for j in range(columns):
+                acc[j] += dot_saturating(a, b + 4 * j) if saturating else dot_exact(a, b + 4 * j)
+            x += 4
+            b += 4 * columns
+    for j in range(columns):
+        c[j] = c[j] + acc[j] if t.accumulate else acc[j]
+
+
+cdef void plain_exact(const gemm_tile *t, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in range(rows):
+        plain_row(t, row, vectors, False)
+
+
+cdef void plain_saturating(const gemm_tile *t, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in range(rows):
+        plain_row(t, row, vectors, True)
+
+
+cdef void plain_pack(const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads, Py_ssize_t columns,
+                     uint8_t *panel) noexcept nogil:
+    # panel[q][j][i] = b[4 q + i][j]
+    cdef Py_ssize_t q, j, i
+    for q in range(quads):
+        for j in range(columns):
+            for i in range(4):
+                panel[4 * (q * columns + j) + i] = <uint8_t>b[(4 * q + i) * ldb + j]
+
+
+cdef gemm_kernel plain[2]
+cdef int saturating
+for saturating in range(2):
+    plain[saturating].lanes = 1
+    plain[saturating].vectors = PLAIN_COLUMNS
+    plain[saturating].widens = plain[saturating].takes_signed = False
+    plain[saturating].tile = plain_saturating if saturating else plain_exact
+    plain[saturating].amx[0] = plain[saturating].amx[1] = NULL
+    plain[saturating].by_vectors = NULL
+    plain[saturating].is_unsigned = False
+    plain[saturating].pack = plain_pack
+    plain[saturating].pack_apart = NULL
+    plain[saturating].pack_tile = NULL
+    plain[saturating].stream = NULL
+    plain[saturating].depthwise = NULL
+
+
+cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil:
+    """The kernel of the tier in use; the plain kernel if the tier has none."""
+    cdef const gemm_kernel *found = gemm_find(tier(), saturating)
+    if found == NULL:
+        return &plain[saturating]
+    return found
+
+
+cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil:
+    """The kernel of the tier in use that multiplies by a B of u8 as it is, or NULL."""
+    return gemm_find_unsigned(tier())
+
+
+cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
+                    bint is_packed) noexcept nogil:
+    """Whether the matrix unit is faster than vectors for so many rows of A, with B of `taps` runs of quads.
+
+    Its set-up takes a tenth of a microsecond, it takes as long for 16 rows and 16 quads as for one, and it needs B
+    packed, which vectors do on the way. Measured on Sapphire Rapids; the number of columns made no difference.
+    """
+    if kernel.amx[0] == NULL:
+        return False
+    if kernel.is_unsigned or quads < 8:
+        return kernel.is_unsigned
+    if is_packed:
+        return rows >= 8 and rows * taps * quads >= 1024
+    return rows >= AMX_ROWS and rows * taps * quads >= 2048
+
+
+cdef Py_ssize_t no_offset = 0
+ONE_TAP = &no_offset
+
+
+cdef inline void pack_whole(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads,
+                            Py_ssize_t columns, uint8_t *panel, Py_ssize_t apart) noexcept nogil:
+    if kernel.pack_apart != NULL:
+        kernel.pack_apart(b, ldb, quads, columns, panel, apart)
+    else:
+        kernel.pack(b, ldb, quads, columns, panel)
+
+
+cdef void pack_chunk(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t rows,
+                     Py_ssize_t columns, uint8_t *panel, Py_ssize_t apart) noexcept nogil:
+    """Pack some rows of one panel. Missing rows of the last quad and missing columns become zeros."""
+    cdef int8_t edge[4 * MAX_COLUMNS]
+    cdef Py_ssize_t depth = 2 if kernel.widens else 4
+    cdef Py_ssize_t padded = padded_columns(kernel, columns)
+    cdef Py_ssize_t whole = rows // depth if columns == padded else 0
+    cdef Py_ssize_t q, i
+    pack_whole(kernel, b, ldb, whole, padded, panel, apart)
+    for q in range(whole, quads_of(kernel, rows)):
+        memset(edge, 0, sizeof(edge))
+        for i in range(min(depth, rows - depth * q)):
+            memcpy(edge + padded * i, b + (depth * q + i) * ldb, columns)
+        pack_whole(kernel, edge, padded, 1, padded, panel + q * quad_bytes(kernel, columns), apart)
+
+
+cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
+                       uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil:
+    """Pack k rows of n columns as quads `first` and following of panels of `quads` quads.
+
+    It reads B a few rows at a time, in the order of memory, unless there is only one panel. Long rows are often a
+    multiple of 4096 bytes apart, and L1 holds no more than 8 lines of such rows. For the matrix unit a tile's 64 do.
+    """
+    cdef Py_ssize_t width = kernel.lanes * kernel.vectors
+    cdef Py_ssize_t chunk = max(k, 1) if n <= width else 64 if kernel.pack_apart != NULL else 8 if ldb >= 2048 else 16
+    cdef Py_ssize_t i, j, used
+    for i from 0 <= i < k by chunk:
+        for j from 0 <= j < n by width:
+            used = min(width, n - j)
+            pack_chunk(kernel, b + i * ldb + j, ldb, min(chunk, k - i), used,
+                       panels + 4 * quads * j + (first + quads_of(kernel, i)) * quad_bytes(kernel, used),
+                       4 * kernel.lanes * quads)
+
+
+cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
+                     uint8_t *quads) noexcept nogil:
+    """Pack elements of A along k, widened or as bytes. 128 is added to signed ones unless the kernel takes them.
+
+    The rest of the last quad becomes zero.
+    """
+    cdef uint8_t shift = 0x80 if is_signed and not kernel.takes_signed else 0
+    cdef int16_t *wide = <int16_t *>quads
+    cdef Py_ssize_t i, end = quads_of(kernel, length)
+    if not kernel.widens:
+        for i in range(length):
+            quads[i] = source[i] ^ shift
+        for i in range(length, 4 * end):
+            quads[i] = 0
+        return
+    if is_signed:
+        for i in range(length):
+            wide[i] = (<const int8_t *>source)[i]
+    else:
+        for i in range(length):
+            wide[i] = source[i]
+    for i in range(length, 2 * end):
+        wide[i] = 0
+
+
+cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize_t quads, Py_ssize_t n,
+                      int32_t *sums) noexcept nogil:
+    """sums[j] = sum of column j of packed B, for padded_columns(n) columns.
+
+    It is computed as a row of ones times B, in which no pair can saturate.
+    """
+    cdef uint8_t ones[4 * ONES]
+    cdef Py_ssize_t width = kernel.lanes * kernel.vectors
+    cdef Py_ssize_t i, j, q, columns
+    cdef int set_up = 0
+    cdef gemm_tile t
+    memset(ones, 1, 4 * min(quads, ONES))
+    if kernel.widens:
+        for i from 1 <= i < 4 * ONES by 2:
+            ones[i] = 0
+    t.a = ones
+    t.lda = 0
+    t.tap = ONE_TAP
+    t.taps = 1
+    t.times = 0
+    t.ldc = 0
+    t.apart = 4 * kernel.lanes * quads
+    t.fetch = t.is_signed = False
+    t.is_unsigned = kernel.is_unsigned
+    t.set_up = &set_up if kernel.is_unsigned and kernel.amx[0] != NULL else NULL
+    for j from 0 <= j < n by width:
+        columns = padded_columns(kernel, min(width, n - j))
+        t.c = sums + j
+        for q from 0 <= q < max(quads, 1) by ONES:
+            t.b = panels + 4 * quads * j + q * quad_bytes(kernel, columns)
+            t.quads = min(ONES, quads - q)
+            t.accumulate = q > 0
+            kernel.tile(&t, 1, columns // kernel.lanes)
+    release(set_up)
+
+
+cdef void add_edge(const int32_t *part, Py_ssize_t width, const gemm_tile *t, Py_ssize_t rows,
+                   Py_ssize_t columns) noexcept nogil:
+    cdef uint32_t *c
+    cdef Py_ssize_t i, j
+    for i in range(rows):
+        c = <uint32_t *>t.c + i * t.ldc
+        for j in range(columns):
+            c[j] = (c[j] if t.accumulate else 0) + <uint32_t>part[i * width + j]
+
+
+cdef void release(int set_up) noexcept nogil:
+    """Give back the matrix unit, if it was set up."""
+    if set_up:
+        gemm_amx_release()
+
+
+cdef inline void multiply_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows,
+                               Py_ssize_t vectors) noexcept nogil:
+    if t.set_up != NULL:
+        kernel.amx[t.is_signed](t, rows, vectors)
+    else:
+        kernel.tile(t, rows, vectors)
+
+
+cdef void edge_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows,
+                    Py_ssize_t columns) noexcept nogil:
+    """Make a tile whose last vector has more lanes than C has columns."""
+    cdef int32_t part[AMX_ROWS * MAX_COLUMNS]
+    cdef gemm_tile whole = t[0]
+    whole.c = part
+    whole.ldc = padded_columns(kernel, columns)
+    whole.accumulate = False
+    multiply_tile(kernel, &whole, rows, whole.ldc // kernel.lanes)
+    add_edge(part, whole.ldc, t, rows, columns)
+
+
+cdef void panel_rows(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
+    """Multiply rows of A by one panel, in tiles of about equal height. t begins as the tile of the first row."""
+    cdef const uint8_t *a = t.a
+    cdef int32_t *c = t.c
+    cdef Py_ssize_t most = GEMM_ROWS if t.set_up == NULL else AMX_ROWS if columns % kernel.lanes else max(1, rows)
+    cdef Py_ssize_t tiles = (rows + most - 1) // most
+    cdef Py_ssize_t i, first = 0, end
+    for i in range(tiles):
+        end = rows * (i + 1) // tiles
+        t.a = a + first * t.lda
+        t.c = c + first * t.ldc
+        if columns % kernel.lanes:
+            edge_tile(kernel, t, end - first, columns)
+        else:
+            multiply_tile(kernel, t, end - first, columns // kernel.lanes)
+        first = end

@@ -1,0 +1,68 @@
+/* tile.h with MMLA(acc, a, b), which adds to 2 rows by 2 columns the products of 8 bytes of each: two quads. A vector of columns
+ * is zipped with that of the next quad to two of column pairs; a last quad without a partner is zipped with zeros.
+ * Of rows that are odd in number the last is taken twice. If SHIFTS, an A that is signed is taken as a + 128. */
+
+#define ALL_PAIRS(X) X(0) if (rows > 2) { X(1) } if (rows > 4) { X(2) }
+#define ALL_VECTORS(X, ...) X(__VA_ARGS__, 0) if (vectors > 1) { X(__VA_ARGS__, 1) } \
+    if (vectors > 2) { X(__VA_ARGS__, 2) } if (vectors > 3) { X(__VA_ARGS__, 3) }
+#define DECLARE(p) int32x4_t c##p##0l = {0}, c##p##0h = {0}, c##p##1l = {0}, c##p##1h = {0}, \
+    c##p##2l = {0}, c##p##2h = {0}, c##p##3l = {0}, c##p##3h = {0};
+#define SECOND(p) (rows > 2 * p + 1 ? lda : 0)
+#define LOAD_PAIR(p) x##p = veorq_u8(vcombine_u8(vld1_u8(a + 2 * p * lda), vld1_u8(a + 2 * p * lda + SECOND(p))), flip);
+#define LOAD_LAST(p) x##p = veorq_u8(vcombine_u8(vcreate_u8(gemm_word(a + 2 * p * lda)), \
+                                                 vcreate_u8(gemm_word(a + 2 * p * lda + SECOND(p)))), flip);
+#define DOT_PAIR(p, v) if (rows > 2 * p) { \
+        c##p##v##l = MMLA(c##p##v##l, x##p, low); \
+        c##p##v##h = MMLA(c##p##v##h, x##p, high); \
+    }
+#define DOT_VECTOR(next, v) { \
+        const uint32x4_t b0 = (uint32x4_t)LOAD(b + 4 * LANES * v), b1 = next(v); \
+        const int8x16_t low = (int8x16_t)vzip1q_u32(b0, b1), high = (int8x16_t)vzip2q_u32(b0, b1); \
+        DOT_PAIR(0, v) DOT_PAIR(1, v) DOT_PAIR(2, v) \
+    }
+#define NEXT_QUAD(v) (uint32x4_t)LOAD(b + 4 * LANES * (vectors + v))
+#define NO_QUAD(v) vdupq_n_u32(0)
+#define STORE_ROW(r, v, sums_of_row) { \
+        V sum = (V)sums_of_row + s##v; \
+        if (accumulate) sum += LOAD(c + (r) * ldc + v * LANES); \
+        STORE(c + (r) * ldc + v * LANES, sum); \
+    }
+#define STORE_ONE(p, v) \
+    STORE_ROW(2 * p, v, vzip1q_s64((int64x2_t)c##p##v##l, (int64x2_t)c##p##v##h)) \
+    if (rows > 2 * p + 1) STORE_ROW(2 * p + 1, v, vzip2q_s64((int64x2_t)c##p##v##l, (int64x2_t)c##p##v##h))
+#define STORE_PAIR(p) ALL_VECTORS(STORE_ONE, p)
+#define FIRST(v) (t->times && vectors > v ? LOAD(t->sums + v * LANES) * (uint32_t)t->times : (V){0})
+
+static inline __attribute__((always_inline)) TARGET
+void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int shift)
+{
+    const ptrdiff_t lda = t->lda, ldc = t->ldc;
+    const int accumulate = t->accumulate;
+    const uint8x16_t flip = vdupq_n_u8(SHIFTS && shift ? 128 : 0);
+    int32_t *c = t->c;
+    DECLARE(0) DECLARE(1) DECLARE(2)
+    uint8x16_t x0 = flip, x1 = flip, x2 = flip;
+    const uint8_t *b = t->b;
+    for (ptrdiff_t i = 0; i < t->taps; ++i) {
+        const uint8_t *a = t->a + t->tap[i];
+        for (ptrdiff_t q = t->quads; q >= 2; q -= 2) {
+            ALL_PAIRS(LOAD_PAIR)
+            ALL_VECTORS(DOT_VECTOR, NEXT_QUAD)
+            a += 8;
+            b += 8 * LANES * vectors;
+        }
+        if (t->quads % 2) {
+            ALL_PAIRS(LOAD_LAST)
+            ALL_VECTORS(DOT_VECTOR, NO_QUAD)
+            b += 4 * LANES * vectors;
+        }
+    }
+    const V s0 = FIRST(0), s1 = FIRST(1), s2 = FIRST(2), s3 = FIRST(3);
+    ALL_PAIRS(STORE_PAIR)
+}
+
+#include "gemm/tile_shapes.h"
+
+#undef NAME
+#undef SHIFTS
+#undef MMLA

@@ -1,0 +1,79 @@
+/* Compiles a body once for every tier of lanes. A header `x.h` with a body does
+ *
+ *     #ifdef TIER
+ *         ... static ptrdiff_t TIER(kernel)(...) in the words of lanes.h; returns how many elements it has done ...
+ *     #else
+ *         #define QOPS_BODY "x.h"
+ *         #include "lanes/tiers.h"
+ *         ... static inline ptrdiff_t kernel__simd(int tier, ...) { return RUN_TIER(tier, kernel, ...); }
+ *     #endif
+ */
+#include "machine/cpu.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#if QOPS_X86
+#include "lanes/lanes.h"
+
+#define TIER(name) avx2_##name
+#define MM(op) _mm256_##op
+#define vec __m256i
+#define vecf __m256
+#define vecd __m256d
+#define LANES 32
+#define TARGET __attribute__((target("avx2,fma")))
+#include QOPS_BODY
+#undef TIER
+#undef MM
+#undef vec
+#undef vecf
+#undef vecd
+#undef LANES
+#undef TARGET
+
+#define TIER(name) avx512_##name
+#define MM(op) _mm512_##op
+#define vec __m512i
+#define vecf __m512
+#define vecd __m512d
+#define LANES 64
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+#include QOPS_BODY
+#undef TIER
+#undef MM
+#undef vec
+#undef vecf
+#undef vecd
+#undef LANES
+#undef TARGET
+
+#define RUN_TIER(tier, kernel, ...)                             \
+    ((tier) >= QOPS_AVX512 ? avx512_##kernel(__VA_ARGS__)       \
+     : (tier) >= QOPS_AVX2 ? avx2_##kernel(__VA_ARGS__) : 0)
+#define LANES_OF(tier) ((tier) >= QOPS_AVX512 ? 64 : 32)
+
+#elif QOPS_ARM
+#include "lanes/lanes_neon.h"
+
+#define TIER(name) neon_##name
+#define vec int32x4_t
+#define vecf float32x4_t
+#define vecd float64x2_t
+#define LANES 16
+#define TARGET
+#include QOPS_BODY
+#undef TIER
+#undef vec
+#undef vecf
+#undef vecd
+#undef LANES
+#undef TARGET
+
+#define RUN_TIER(tier, kernel, ...) ((tier) >= QOPS_NEON ? neon_##kernel(__VA_ARGS__) : 0)
+#define LANES_OF(tier) 16
+
+#else
+#define RUN_TIER(tier, kernel, ...) (0 ? qops_unused(tier, __VA_ARGS__) : 0)
+#define LANES_OF(tier) 1
+#endif
+#undef QOPS_BODY

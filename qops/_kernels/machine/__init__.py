@@ -1,0 +1,1 @@
+"""The CPU: its tiers of SIMD lanes, its caches, threads."""

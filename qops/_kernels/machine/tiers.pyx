@@ -1,0 +1,42 @@
+"""The tier of SIMD lanes in use: the best that the CPU has, or the one that the environment variable QOPS_ISA names."""
+
+import os
+
+cdef extern from "machine/cpu.h":
+    const char *NAMES "QOPS_TIERS"
+
+cdef extern from "machine/avxvnni.h":
+    int qops_lacks_tier(int)
+
+cdef extern from "machine/amx.h":
+    int qops_tier_allowed() nogil
+
+TIERS = tuple(NAMES.decode().split())
+cdef tuple AVAILABLE = tuple([name for i, name in enumerate(TIERS[:qops_tier_allowed() + 1]) if not qops_lacks_tier(i)])
+cdef int current = TIERS.index(AVAILABLE[-1])
+
+
+cdef int tier() noexcept nogil:
+    return current
+
+
+def available():
+    """Names of the tiers that this CPU can run, slowest first."""
+    return AVAILABLE
+
+
+def name():
+    """Name of the tier of SIMD lanes in use: one of ``TIERS``, which are those of this kind of CPU."""
+    return TIERS[current]
+
+
+def use(str wanted):
+    """Use the tier `wanted` from now on, in the whole process; ValueError if the CPU lacks it."""
+    global current
+    if wanted not in AVAILABLE:
+        raise ValueError(f"QOPS_ISA: {wanted!r} is not one of the tiers of this CPU, {', '.join(AVAILABLE)}")
+    current = TIERS.index(wanted)
+
+
+if os.environ.get("QOPS_ISA"):
+    use(os.environ["QOPS_ISA"])

@@ -1,0 +1,38 @@
+/* The loop of bias_add.pyx, many lanes at a time. */
+#ifdef TIER
+
+/* (codes - zero) * m of LANES / 4 codes */
+TARGET static inline vecf TIER(term)(const uint8_t *codes, int32_t zero, float m)
+{
+    return mul_f32(s32_to_f32(sub_s32(load_u8_s32(codes), set1_s32(zero))), set1_f32(m));
+}
+
+TARGET static ptrdiff_t TIER(bias_add_u8u8_s32)(const uint8_t *x, const uint8_t *b, int32_t *c, ptrdiff_t n,
+                                                bias_add_s32 p, int stream)
+{
+    if (n < LANES / 4)
+        return 0;
+    FOR_VECTORS(i, n, LANES / 4, c) {
+        const vecf first = add_f32(set1_f32(0.5f), TIER(term)(x + i, p.zx, p.mx));
+        store(c + i, f32_to_s32_trunc(add_f32(first, TIER(term)(b + i, p.zb, p.mb))), stream);
+    }
+    return done(n, stream);
+}
+
+#else
+#ifndef QOPS_BIAS_ADD_H
+#define QOPS_BIAS_ADD_H
+#include <stdint.h>
+
+typedef struct { int32_t zx, zb; float mx, mb, max; } bias_add_s32;
+
+#define QOPS_BODY "nnlib/bias_add.h"
+#include "lanes/tiers.h"
+
+static inline ptrdiff_t bias_add_u8u8_s32__simd(int tier, const uint8_t *x, const uint8_t *b, int32_t *c, ptrdiff_t n,
+                                                bias_add_s32 p, int stream)
+{
+    return RUN_TIER(tier, bias_add_u8u8_s32, x, b, c, n, p, stream);
+}
+#endif
+#endif

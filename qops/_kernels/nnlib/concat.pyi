@@ -1,3 +1,0 @@
-from typing import Any
-
-def concat(tensors: object, vector: bool, out: object) -> Any: ...

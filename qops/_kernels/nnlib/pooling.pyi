@@ -1,9 +1,0 @@
-from typing import Any
-
-from numpy.typing import NDArray
-
-from qops._kernels.product.window import Window
-
-def two_integers(value: object, name: str, lowest: int = 1, highest: int = 2147483647) -> tuple[int, int]: ...
-def moving(image: NDArray[Any], kernel: tuple[int, ...], steps: tuple[int, int], padding: str, name: str) -> Window: ...
-def pool(x: object, window: object, stride: object, padding: str, out: object, means: bool) -> Any: ...

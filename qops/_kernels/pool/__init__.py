@@ -1,0 +1,1 @@
+"""Pools over images of codes."""

@@ -1,0 +1,135 @@
+/* The loops of means.pyx, many lanes at a time, where the last vector ends with the data. If there are fewer than LANES
+ * elements, LANES elements are read. */
+#ifdef TIER
+
+/* LANES / 4 means of sums in 16 bits, as s32 + shift. A quotient that is rounded once is made by a product and a correction:
+ * the error of the product is known exactly, and so small that the corrected product is the rounded quotient. */
+TARGET static inline __attribute__((always_inline)) vec TIER(pool_mean)(const int16_t *sums, pool_mean p, int rule)
+{
+    const vecf sum = s32_to_f32(p.is_signed ? load_s16_s32(sums) : load_u16_s32(sums));
+    const vecf part = set1_f32(p.part), near = mul_f32(sum, part);
+    const vecf left = fma_f32(near, set1_f32((float)-p.count), sum);
+    const vecf quotient = rule == POOL_RECIPROCAL ? near : fma_f32(left, part, near);
+    const vec mean = rule == POOL_TRUNCATE ? f32_to_s32_trunc(quotient) : f32_to_s32_rint(quotient);
+    return add_s32(mean, set1_s32(p.is_signed ? 128 : 0));
+}
+
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_means_of)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y, int rule)
+{
+    const vec flip = set1_s32(p.is_signed ? (int)0x80808080 : 0);
+    enum { PART = LANES / 4 };
+    FOR_FLUSH(i, n) {
+        const vec a = TIER(pool_mean)(sums + i, p, rule), b = TIER(pool_mean)(sums + i + PART, p, rule);
+        const vec c = TIER(pool_mean)(sums + i + 2 * PART, p, rule), d = TIER(pool_mean)(sums + i + 3 * PART, p, rule);
+        store(y + i, xor_bits(narrow_s32_u8(a, b, c, d), flip), 0);
+    }
+    return n;
+}
+
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_q15)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
+{
+    const vec factor = set1_s16((int16_t)p.q15);
+    FOR_FLUSH(i, n) {
+        const vec low = mulhrs_s16(load(sums + i), factor), high = mulhrs_s16(load(sums + i + LANES / 2), factor);
+        store(y + i, in_order_once(narrow_s16_u8(low, high)), 0);
+    }
+    return n;
+}
+
+TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
+{
+    uint8_t few[LANES];
+    if (n < LANES) {
+        TIER(pool_means)(sums, LANES, p, few);
+        memcpy(y, few, n);
+        return n;
+    }
+    switch (p.rule) {
+    case POOL_RECIPROCAL: return TIER(pool_means_of)(sums, n, p, y, POOL_RECIPROCAL);
+    case POOL_QUOTIENT: return TIER(pool_means_of)(sums, n, p, y, POOL_QUOTIENT);
+    case POOL_TRUNCATE: return TIER(pool_means_of)(sums, n, p, y, POOL_TRUNCATE);
+    default: return TIER(pool_q15)(sums, n, p, y);
+    }
+}
+
+/* sums less a number, in 32 bits */
+TARGET static ptrdiff_t TIER(pool_less)(const int16_t *sums, int is_signed, ptrdiff_t n, int32_t zero, int32_t *y)
+{
+    const ptrdiff_t w = LANES / 4;
+    const vec less = set1_s32(zero);
+    ptrdiff_t i = 0;
+    for (; i + w <= n; i += w)
+        store(y + i, sub_s32(is_signed ? load_s16_s32(sums + i) : load_u16_s32(sums + i), less), 0);
+    return i;
+}
+
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_values_of)(const uint8_t *x, ptrdiff_t n, pool_values p,
+                                                                                  float *y, int is_signed)
+{
+    const ptrdiff_t w = LANES / 4;
+    const vec zero = set1_s32(p.zero);
+    const vecf scale = set1_f32(p.scale), count = set1_f32((float)(p.kh * p.kw));
+    ptrdiff_t i = 0;
+    for (; i + w <= n; i += w) {
+        vecf sum = set1_f32(0);
+        for (ptrdiff_t r = 0; r < p.kh; r++)
+            for (ptrdiff_t c = 0; c < p.kw; c++) {
+                const uint8_t *const q = x + i + r * p.row + c * p.pixel;
+                const vec code = is_signed ? load_s8_s32(q) : load_u8_s32(q);
+                sum = add_f32(sum, mul_f32(s32_to_f32(sub_s32(code, zero)), scale));
+            }
+        store_f32(y + i, div_f32(sum, count), 0);
+    }
+    return i;
+}
+
+TARGET static ptrdiff_t TIER(pool_values)(const uint8_t *x, ptrdiff_t n, pool_values p, float *y)
+{
+    return p.is_signed ? TIER(pool_values_of)(x, n, p, y, 1) : TIER(pool_values_of)(x, n, p, y, 0);
+}
+
+#else
+#ifndef QOPS_POOLING_H
+#define QOPS_POOLING_H
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* how a mean is made of a sum: see pooling.pyx; CODED, VALUES: by a stage, of sums and of means of values */
+typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_Q15, POOL_CODED, POOL_VALUES } pool_rule;
+
+typedef struct {
+    pool_rule rule;
+    int is_signed;
+    int64_t count;
+    int32_t q15;        /* min(2^15 / count, 2^15 - 1) */
+    float part;         /* 1 / count */
+} pool_mean;
+
+/* values (code - zero) * scale; the taps of a window lie `row` and `pixel` codes apart */
+typedef struct {
+    int is_signed;
+    int32_t zero;
+    float scale;
+    ptrdiff_t kh, kw, row, pixel;
+} pool_values;
+
+#define QOPS_BODY "pool/pooling.h"
+#include "lanes/tiers.h"
+
+static inline ptrdiff_t pool_means__simd(int tier, const int16_t *sums, ptrdiff_t n, pool_mean p, void *y)
+{
+    return RUN_TIER(tier, pool_means, sums, n, p, y);
+}
+
+static inline ptrdiff_t pool_less__simd(int tier, const int16_t *sums, int is_signed, ptrdiff_t n, int32_t zero, int32_t *y)
+{
+    return RUN_TIER(tier, pool_less, sums, is_signed, n, zero, y);
+}
+
+static inline ptrdiff_t pool_values__simd(int tier, const void *x, ptrdiff_t n, pool_values p, float *y)
+{
+    return RUN_TIER(tier, pool_values, x, n, p, y);
+}
+#endif
+#endif

@@ -1,1 +1,0 @@
-"""Exact and saturating integer products: matrices, convolutions, packing."""

@@ -1,0 +1,64 @@
+/* The loop of dequantize.pyx, many lanes at a time. */
+#ifdef TIER
+
+#if QOPS_ARM
+/* one load for four vectors */
+static inline void TIER(wide_codes)(const uint8_t *c, vec *q)
+{
+    const uint8x16_t codes = vld1q_u8(c);
+    const uint16x8_t low = vmovl_u8(vget_low_u8(codes)), high = vmovl_high_u8(codes);
+    q[0] = (vec)vmovl_u16(vget_low_u16(low));
+    q[1] = (vec)vmovl_high_u16(low);
+    q[2] = (vec)vmovl_u16(vget_low_u16(high));
+    q[3] = (vec)vmovl_high_u16(high);
+}
+#else
+TARGET static inline void TIER(wide_codes)(const uint8_t *c, vec *q)
+{
+    q[0] = load_u8_s32(c);
+}
+#endif
+
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(values)(const uint8_t *c, float *x, ptrdiff_t n,
+                                                                          code_values p, int has_base, int stream)
+{
+    const vecf plus = set1_f32(p.plus), scale = set1_f32(p.scale), base = set1_f32(p.base);
+    vec q[CODE_VECTORS];
+    FOR_VECTORS(i, n, CODE_VECTORS * (LANES / 4), x) {
+        TIER(wide_codes)(c + i, q);
+        for (int j = 0; j < CODE_VECTORS; j++) {
+            const vecf value = mul_f32(add_f32(s32_to_f32(q[j]), plus), scale);
+            store_f32(x + i + j * (LANES / 4), has_base ? add_f32(value, base) : value, stream);
+        }
+    }
+    return done(n, stream);
+}
+
+TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, code_values p, int stream)
+{
+    if (n < CODE_VECTORS * (LANES / 4))
+        return 0;
+    if (p.base == 0 && p.scale > 0) /* no product is -0, which adding 0 would change */
+        return TIER(values)(c, x, n, p, 0, stream);
+    return TIER(values)(c, x, n, p, 1, stream);
+}
+
+#else
+#ifndef QOPS_DEQUANTIZE_H
+#define QOPS_DEQUANTIZE_H
+#include "machine/cpu.h"
+#include <stdint.h>
+
+enum { CODE_VECTORS = QOPS_ARM ? 4 : 1 }; /* at a time */
+typedef struct { float plus, scale, base; int32_t through_int32; } code_values;
+
+#define QOPS_BODY "stage/dequantize.h"
+#include "lanes/tiers.h"
+
+static inline ptrdiff_t dequantize_u8_f32__simd(int tier, const uint8_t *c, float *x, ptrdiff_t n, code_values p,
+                                                int stream)
+{
+    return RUN_TIER(tier, dequantize_u8_f32, c, x, n, p, stream);
+}
+#endif
+#endif

@@ -1,0 +1,127 @@
+/* The row of the integer stage, and what the lanes ask of it: integer_stage.pxd says what the fields mean. */
+#ifndef QOPS_INTEGER_ROW_H
+#define QOPS_INTEGER_ROW_H
+#include "stage/code_ends.h"
+#include "machine/cpu.h"
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MOST_SHIFT = 62 };
+typedef struct { int64_t add, if_negative, if_odd; int32_t right_shift; } integer_shift;
+typedef struct {
+    int32_t lowest, highest, centre, left_shift, through_f32;
+    int64_t multiplier;
+    integer_shift first, second;
+    int64_t least, most;
+    int32_t zero_point, lowest_code, highest_code;
+    int32_t product_wraps, high_wraps, code_wraps; /* to 32 bits */
+} integer_row;
+
+/* which steps of a row the lanes must do */
+enum { STEP_CUT = 1, STEP_LEFT = 2, STEP_NEGATIVE = 4, STEP_LOW = 8, STEP_HIGH = 16, STEP_WRAPS = 32 };
+
+/* The numbers of rows, if each element has a row of its own. Numbers of 64 bits are kept in two arrays, one for each half
+ * of a vector: on x86 those of the even and of the odd elements. On ARM, where the halves are the lower and the upper
+ * elements, one array has those of all elements, and the other begins two elements later. */
+typedef struct {
+    int32_t *left, *m, *high;
+    int64_t *add[2], *if_negative[2], *low[2];
+} integer_rows;
+enum { HALVES_APART = QOPS_ARM ? 1 : 2 };
+enum { BYTES_OF_ROWS = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
+
+typedef struct { int32_t lowest, highest, zero_point, bare; } integer_ends; /* the ends less the zero point */
+
+static inline int by_addend(integer_shift s) { return !s.if_negative && !s.if_odd; }
+static inline int does_nothing(integer_shift s) { return by_addend(s) && !s.add && !s.right_shift; }
+static inline int whole_range(const integer_row *p) { return p->least <= INT32_MIN && p->most >= INT32_MAX; }
+static inline int range_16(const integer_row *p) { return p->least == INT16_MIN && p->most == INT16_MAX; }
+static inline int leaves_x(const integer_row *p) { return p->lowest == INT32_MIN && p->highest == INT32_MAX && !p->centre; }
+static inline int has_one_step(const integer_row *p)
+{
+    return leaves_x(p) && !p->left_shift && !p->through_f32 && does_nothing(p->second) && p->least == INT64_MIN &&
+           p->most == INT64_MAX && !p->product_wraps && !p->high_wraps && !p->code_wraps;
+}
+
+/* whether 32 bits hold (x * m + term) >> shift of every int32 x */
+static inline int holds_high(const integer_row *p)
+{
+    const int64_t m = p->multiplier, one = 1LL << p->first.right_shift, add = p->first.add, negative = add + p->first.if_negative;
+    return p->first.right_shift >= 32 ||
+           (0 <= add && add < one && 0 <= negative && negative < one && -one < m && m <= one);
+}
+
+/* A second rounding of h = (x * m + a) >> s, by b and, below 0, b + c, is one with the first:
+ *     (h + b + c * (h < 0)) >> r  =  (x * m + a + (b + c * (x * m < 0)) * 2^s) >> (s + r)
+ * Where x * m < 0 but h is not, h is 0, and both b and b + c become 0. `once` is room for such a row. */
+static inline const integer_row *in_one_step(const integer_row *p, integer_row *once)
+{
+    const integer_shift f = p->first, s = p->second;
+    const int64_t one = 1LL << s.right_shift, least = s.add + s.if_negative;
+    const int has_rest = f.add < 0 || f.add >> f.right_shift || f.if_negative || f.if_odd || s.if_odd;
+    if (does_nothing(s) || p->least != INT64_MIN || p->most != INT64_MAX || p->product_wraps || has_rest || s.add < 0 ||
+        s.add >= one || least < 0 || least >= one || f.right_shift + s.right_shift > 62 || (p->high_wraps && !holds_high(p)))
+        return p;
+    *once = *p;
+    once->first = (integer_shift){f.add + s.add * (1LL << f.right_shift), s.if_negative * (1LL << f.right_shift), 0,
+                                  f.right_shift + s.right_shift};
+    once->second = (integer_shift){0, 0, 0, 0};
+    once->high_wraps = 0;
+    return once;
+}
+
+/* the steps of a row in one step that lanes of 32 bits can do, -1 of others */
+static inline int steps_of(const integer_row *p)
+{
+    const int64_t m = p->multiplier, most = 1LL << 62, add = p->first.add, negative = add + p->first.if_negative;
+    const int shift = p->first.right_shift, near = STEP_CUT * !leaves_x(p) + STEP_LEFT * !!p->left_shift;
+    if (p->through_f32 || !does_nothing(p->second) || p->first.if_odd || p->left_shift > 31 || m <= INT32_MIN ||
+        m > INT32_MAX || -most >= add || add >= most || -most >= negative || negative >= most)
+        return -1;
+    if (p->product_wraps)
+        return shift < 32 && by_addend(p->first) && add == (1LL << shift) >> 1 ? near + STEP_WRAPS : -1;
+    if (!holds_high(p) && !p->high_wraps)
+        return -1;
+    return near + STEP_NEGATIVE * !!p->first.if_negative + STEP_LOW * (shift < 32) + STEP_HIGH * (shift > 32);
+}
+
+/* The steps that lanes do for two rows together, -1 if they cannot. A row that lacks a step does it with a number that
+ * has no effect. */
+static inline int steps_of_both(int a, int b)
+{
+    const int same = STEP_CUT | STEP_WRAPS;
+    return a < 0 || b < 0 || (a & same) != (b & same) ? -1 : a | b;
+}
+
+static inline int has_integer_ends(const integer_row *p, integer_ends *e)
+{
+    const int64_t lowest = (int64_t)p->lowest_code - p->zero_point, highest = (int64_t)p->highest_code - p->zero_point;
+    *e = (integer_ends){(int32_t)(lowest < INT32_MIN ? INT32_MIN : lowest),
+                        (int32_t)(highest > INT32_MAX ? INT32_MAX : highest), p->zero_point,
+                        lowest == INT32_MIN && highest == INT32_MAX};
+    return lowest <= INT32_MAX && highest >= INT32_MIN && lowest <= highest && !p->code_wraps;
+}
+
+/* the parts of `memory` that hold the numbers of `count` elements, which is even */
+static inline integer_rows rows_in(void *memory, ptrdiff_t count)
+{
+    int64_t *const wide = memory;
+    int32_t *const narrow = (int32_t *)(wide + 3 * count);
+    const ptrdiff_t other = QOPS_ARM ? 2 : count / 2;
+    return (integer_rows){narrow, narrow + count, narrow + 2 * count, {wide, wide + other},
+                          {wide + count, wide + count + other}, {wide + 2 * count, wide + 2 * count + other}};
+}
+
+/* the row of element `i` */
+static inline void put_row(integer_rows r, ptrdiff_t i, const integer_row *p)
+{
+    const int shift = p->first.right_shift, half = i % HALVES_APART;
+    const ptrdiff_t at = i / HALVES_APART;
+    r.left[i] = p->left_shift;
+    r.m[i] = (int32_t)p->multiplier;
+    r.high[i] = p->product_wraps ? shift : shift > 32 ? shift - 32 : 0;
+    r.add[half][at] = p->first.add;
+    r.if_negative[half][at] = p->first.if_negative;
+    r.low[half][at] = shift < 32 ? 32 - shift : 0;
+}
+#endif

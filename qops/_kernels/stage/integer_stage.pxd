@@ -1,0 +1,89 @@
+"""From an accumulator to a code in integers: a system picks its numbers, a row; the steps and their loops are common.
+
+    near = (clamp(x, lowest, highest) - centre) << left_shift       in 32 bits, which wrap; through_f32: made a float32
+    high = (near * multiplier + first.term) >> first.right_shift    in 64 bits, which wrap
+    sum  = clamp(high + second.term, least, most)
+    code = clamp((sum >> second.right_shift) + zero_point, lowest_code, highest_code)
+
+In some systems 32 bits wrap: the product, before and after its term is added (product_wraps); high (high_wraps);
+the code before it is clamped (code_wraps).
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint64_t
+
+from qops._kernels.stage.maker cimport Maker, Pick, Turns
+from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding
+
+cdef extern from "stage/integer_row.h":
+    ctypedef struct Shift "integer_shift":
+        int64_t add, if_negative, if_odd  # the term: added always, to what is below 0, to what is odd once shifted
+        int32_t right_shift
+    ctypedef struct IntegerRow "integer_row":
+        int32_t lowest, highest, centre, left_shift, through_f32
+        int64_t multiplier
+        Shift first, second
+        int64_t least, most
+        int32_t zero_point, lowest_code, highest_code
+        int32_t product_wraps, high_wraps, code_wraps
+    ctypedef struct Rows "integer_rows":
+        pass
+
+cdef enum:
+    SHIFTS = 63  # that a row may have: 0..62
+    NOT_TOGETHER = -2
+
+cdef struct OwnRows:  # of elements that differ in multiplier and shift alone
+    const int64_t* multipliers
+    const int64_t* right_shifts
+    IntegerRow of_shift[SHIFTS]
+
+cdef struct Channels:
+    Pick pick
+    const void* numbers
+    Turns turns
+    IntegerRow row  # of the first
+    Rows rows  # of a period, side by side
+    int steps  # of all rows, -1 where lanes cannot do them together, NOT_TOGETHER where they are not side by side
+
+cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
+    """What the floor of the shift rounds by the rule."""
+    return <int64_t>(<uint64_t>x + <uint64_t>(s.add + ((x >> 63) & s.if_negative) + ((x >> s.right_shift) & s.if_odd)))
+
+
+cdef inline Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
+    """A shift, with the term that is added first, so that the floor of the shift rounds by the rule."""
+    cdef int64_t one = <int64_t>1 << right_shift, half = one >> 1
+    if rounding == FLOOR or right_shift == 0:
+        return Shift(0, 0, 0, right_shift)
+    if rounding == TRUNCATE:
+        return Shift(0, one - 1, 0, right_shift)
+    if rounding == HALF_UP:
+        return Shift(half, 0, 0, right_shift)
+    if rounding == HALF_AWAY:
+        return Shift(half, -1, 0, right_shift)
+    return Shift(half - 1, 0, 1, right_shift)  # HALF_EVEN
+
+
+cdef inline IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil:
+    """The row of x * multiplier, shifted once and clamped, without any other step."""
+    cdef IntegerRow p
+    p.lowest, p.highest, p.centre, p.left_shift, p.through_f32 = INT32_MIN, INT32_MAX, 0, 0, False
+    p.multiplier = multiplier
+    p.first = first
+    p.second = Shift(0, 0, 0, 0)
+    p.least, p.most = INT64_MIN, INT64_MAX
+    p.zero_point, p.lowest_code, p.highest_code = 0, lowest_code, highest_code
+    p.product_wraps = p.high_wraps = p.code_wraps = False
+    return p
+
+
+cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
+                           const IntegerRow* p) noexcept nogil
+cdef Maker integer_maker(bint is_wide, const IntegerRow* p) noexcept nogil
+cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out)
+cdef Channels integer_rows(Pick pick, const void* numbers, Turns t) noexcept
+cdef bytearray put_together(Channels* p)
+cdef object integer_channels(const Channels* rows, cnp.ndarray x, cnp.ndarray out)
+cdef object integer_own(const OwnRows* p, cnp.ndarray x, cnp.ndarray out)
+cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out)

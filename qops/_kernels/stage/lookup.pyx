@@ -1,0 +1,35 @@
+"""What an op makes of each of the 256 codes of 8 bits, in a table: then the codes of a tensor are only looked up."""
+
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint32_t
+
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.arrays.walk cimport STREAM, walk
+
+cnp.import_array()
+
+cdef extern from "stage/lookup.h":
+    Py_ssize_t look_up_bytes__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, bint) nogil
+
+
+cdef void look_up_1(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef const uint8_t* codes = <uint8_t*>data[0]
+    cdef const uint8_t* table = <uint8_t*>using
+    cdef uint8_t* out = <uint8_t*>data[1]
+    cdef Py_ssize_t i
+    for i in range(look_up_bytes__simd(tier(), codes, table, out, n, n >= STREAM), n):
+        out[i] = table[codes[i]]
+
+
+cdef void look_up_4(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef const uint8_t* codes = <uint8_t*>data[0]
+    cdef const uint32_t* table = <uint32_t*>using
+    cdef uint32_t* out = <uint32_t*>data[1]
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = table[codes[i]]
+
+
+cdef object look_up(cnp.ndarray codes, void* table, cnp.ndarray out):
+    """out = table[byte of the code], for elements of out, and of the 256 of the table, of one byte or of four."""
+    walk(look_up_1 if cnp.PyArray_ITEMSIZE(out) == 1 else look_up_4, table, codes, out)

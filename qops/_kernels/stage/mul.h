@@ -1,0 +1,37 @@
+/* The loop of product/mul.pyx, many lanes at a time. */
+#ifdef TIER
+
+/* both factors fit 16 bits; the upper half of b's lane is cleared, so that one product of each pair is 0 */
+TARGET static ptrdiff_t TIER(products)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, product_row r,
+                                       int stream)
+{
+    const vec a_offset = set1_s32(r.a_offset * (1 << r.left_shift)), b_offset = set1_s32(r.b_offset);
+    const vec low_half = set1_s32(0xFFFF);
+
+    if (n < LANES / 4)
+        return 0;
+    FOR_VECTORS(i, n, LANES / 4, c) {
+        const vec da = sub_s32(sll_s32(load_u8_s32(a + i), r.left_shift), a_offset);
+        const vec db = and_bits(sub_s32(load_u8_s32(b + i), b_offset), low_half);
+        store(c + i, dot2_s16(da, db), stream);
+    }
+    return done(n, stream);
+}
+
+#else
+#ifndef QOPS_PRODUCT_MUL_H
+#define QOPS_PRODUCT_MUL_H
+#include <stdint.h>
+
+typedef struct { int32_t a_offset, b_offset, left_shift; } product_row;
+
+#define QOPS_BODY "stage/mul.h"
+#include "lanes/tiers.h"
+
+static inline ptrdiff_t products__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
+                                       product_row r, int stream)
+{
+    return RUN_TIER(tier, products, a, b, c, n, r, stream);
+}
+#endif
+#endif

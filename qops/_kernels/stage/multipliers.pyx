@@ -1,0 +1,114 @@
+"""Real scales as multipliers and total right shifts, multiplier / 2**right_shift, as systems make them."""
+
+cimport numpy as cnp
+from libc.math cimport frexp, ldexp, rint
+from libc.stdint cimport INT32_MAX, int64_t, uint64_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+from qops._kernels.stage.rounding cimport truncate_x86_s64
+
+cnp.import_array()
+
+KINDS = (
+    "31 bits", "31 bits, below 2**30", "31 bits, half down", "31 bits, 16 of them", "mantissa of 24 bits",
+    "mantissa, 31 bits", "mantissa, 15 bits", "7 bits", "8 bits",
+)
+cdef enum Kind:
+    BITS_31
+    BELOW_30
+    HALF_DOWN
+    REDUCED
+    MANTISSA_24
+    MANTISSA_31
+    MANTISSA_15
+    BITS_7
+    BITS_8
+
+cdef struct Multiplier:
+    int64_t m, right_shift
+
+
+cdef int64_t reduced(int64_t m) noexcept nogil:
+    """A multiplier of 31 bits, rounded to 15 half up."""
+    return (m + (1 << 15)) >> 16 if m < 0x7FFF0000 else 0x7FFF
+
+
+cdef int64_t bits_53(double x, int* exponent) noexcept nogil:
+    """The mantissa in 53 bits of a number not below 0, and what frexp gives as the exponent."""
+    cdef uint64_t bits
+    memcpy(&bits, &x, sizeof(double))
+    if bits >> 52 == 0:  # 0, and what has fewer bits
+        return truncate_x86_s64(ldexp(frexp(x, exponent), 53))
+    exponent[0] = <int>(bits >> 52) - 1022
+    return <int64_t>((bits & ((<uint64_t>1 << 52) - 1)) | <uint64_t>1 << 52)
+
+
+cdef Multiplier of_31_bits(double scale, Kind kind) noexcept nogil:
+    """The mantissa rounded to 31 bits, half away or half down; 0 below 2**-32."""
+    cdef int shift = 0
+    cdef int64_t bits = bits_53(scale, &shift), rest = bits & ((1 << 22) - 1)
+    bits >>= 22
+    bits += rest > 1 << 21 if kind == HALF_DOWN else rest >= 1 << 21
+    if bits == <int64_t>1 << 31:
+        bits >>= 1
+        shift += 1
+    if shift < -31 or bits == 0:
+        return Multiplier(0, 31)
+    if kind == BELOW_30 and shift > 30:
+        return Multiplier((<int64_t>1 << 31) - 1, 1)
+    return Multiplier(bits, 31 - shift)
+
+
+cdef Multiplier mantissa(double scale, int bits) noexcept nogil:
+    """The mantissa of the float32 scale, followed by zeros up to so many bits."""
+    cdef int exponent = 0
+    cdef int64_t m = bits_53(<float>scale, &exponent) >> (53 - bits)
+    return Multiplier(m, bits - exponent)
+
+
+cdef Multiplier mantissa_15(double scale) noexcept nogil:
+    """The mantissa of the float32 scale, rounded to 15 bits half up."""
+    cdef Multiplier p = mantissa(scale, 24)
+    cdef int64_t short = (p.m + 256) >> 9
+    return Multiplier(short >> 1, p.right_shift - 10) if short == 1 << 15 else Multiplier(short, p.right_shift - 9)
+
+
+cdef Multiplier multiplier(double scale, Kind kind) noexcept nogil:
+    cdef Multiplier p
+    if kind == MANTISSA_24 or kind == MANTISSA_31:
+        return mantissa(scale, 24 if kind == MANTISSA_24 else 31)
+    if kind == MANTISSA_15:
+        return mantissa_15(scale)
+    if kind == BITS_7:
+        return Multiplier(truncate_x86_s64(rint(scale * 128)), 7)
+    if kind == BITS_8:
+        return Multiplier(truncate_x86_s64(rint(<float>256 * <float>scale)), 8)
+    p = of_31_bits(scale, kind)
+    return Multiplier(reduced(p.m), p.right_shift - 16) if kind == REDUCED else p
+
+
+cdef bint fits(Multiplier p) noexcept nogil:
+    """Whether the loops take them: 31 bits, and a shift that leaves some of 64."""
+    return 0 <= p.m <= INT32_MAX and 0 <= p.right_shift <= 62
+
+
+def one_multiplier(double scale, str kind):
+    """(multiplier, right_shift) of a scale, not negative."""
+    cdef Multiplier p = multiplier(scale, <Kind><int>KINDS.index(kind))
+    return p.m, p.right_shift
+
+
+def multipliers(cnp.ndarray[double] scales, str kind):
+    """The multipliers and the right shifts, int64, of scales, not negative; whether the loops take all of them."""
+    cdef Py_ssize_t i, n = len(scales)
+    cdef cnp.ndarray[int64_t] m = np.empty(n, np.int64), right_shifts = np.empty(n, np.int64)
+    cdef Kind rule = <Kind><int>KINDS.index(kind)
+    cdef Multiplier p
+    cdef bint all_fit = True
+    for i in range(n):
+        p = multiplier(scales[i], rule)
+        m[i], right_shifts[i] = p.m, p.right_shift
+        all_fit = all_fit and fits(p)
+    return m, right_shifts, all_fit

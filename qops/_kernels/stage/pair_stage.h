@@ -1,0 +1,145 @@
+/* What pair_stage.pyx makes of two codes, many lanes at a time. */
+#ifdef TIER
+
+/* The code less its zero point; in float32 scaled as well. */
+TARGET static inline __attribute__((always_inline)) vec TIER(less_zero)(const uint8_t *q, ptrdiff_t i, pair_codes type,
+                                                                       pair_side s)
+{
+    const vec code = type == PAIR_S16 ? load_s16_s32((const int16_t *)q + i) : type == PAIR_S8 ? load_s8_s32(q + i)
+                                                                                               : load_u8_s32(q + i);
+    return sub_s32(code, set1_s32(s.zero));
+}
+
+TARGET static inline __attribute__((always_inline)) vecf TIER(real)(const uint8_t *q, ptrdiff_t i, pair_codes type,
+                                                                   pair_side s, vecf plus)
+{
+    return fma_f32(s32_to_f32(TIER(less_zero)(q, i, type, s)), set1_f32(s.scale), plus);
+}
+
+/* `type` and `form` are constants of the calls, so no loop asks for them. */
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pair_loop)(const uint8_t *a, const uint8_t *b, int32_t *x,
+                                                                             ptrdiff_t n, pair_side p, pair_side s,
+                                                                             pair_codes type, pair_form form)
+{
+    const ptrdiff_t w = LANES / 4;
+    ptrdiff_t i = 0;
+    for (; i + w <= n; i += w) {
+        vec made;
+        if (form == PAIR_SHIFTED)
+            made = sll_s32(TIER(less_zero)(b, i, type, s), s.multiplier);
+        else if (form == PAIR_ONTO)
+            made = add_s32(load(x + i), sll_s32(TIER(less_zero)(a, i, type, p), p.multiplier));
+        else if (form == PAIR_PRODUCT)
+            made = mullo_s32(TIER(less_zero)(a, i, type, p), TIER(less_zero)(b, i, type, s));
+        else if (form == PAIR_SUM)
+            made = add_s32(mullo_s32(TIER(less_zero)(a, i, type, p), set1_s32(p.multiplier)),
+                           mullo_s32(TIER(less_zero)(b, i, type, s), set1_s32(s.multiplier)));
+        else if (form == PAIR_CHAIN)
+            made = TIER(bits)(TIER(real)(a, i, type, p, TIER(real)(b, i, type, s, set1_f32(s.plus))));
+        else
+            made = TIER(bits)(add_f32(TIER(real)(a, i, type, p, set1_f32(p.plus)),
+                                      TIER(real)(b, i, type, s, set1_f32(s.plus))));
+        store(x + i, made, 0);
+    }
+    return i;
+}
+
+/* Products of s16 codes whose zero points are 0: as many as fill two vectors. */
+TARGET static inline ptrdiff_t TIER(products_s16)(const int16_t *a, const int16_t *b, int32_t *x, ptrdiff_t n)
+{
+    ptrdiff_t i = 0;
+    for (; i + LANES / 2 <= n; i += LANES / 2) {
+        const vec p = to_widen_once(load(a + i)), q = to_widen_once(load(b + i));
+        const vec low = mullo_s16(p, q), high = mulhi_s16(p, q);
+        store(x + i, pair_lo_s16(low, high), 0);
+        store(x + i + LANES / 4, pair_hi_s16(low, high), 0);
+    }
+    return i;
+}
+
+TARGET static inline vec TIER(scaled_product)(vec product, pair_scale f)
+{
+    return f32_to_s32_rint(add_f32(mul_f32(s32_to_f32(product), set1_f32(f.scale)), set1_f32(f.plus)));
+}
+
+/* Codes of 8 bits of products: what is widened within 128-bit blocks is narrowed within them, so all stays in order. */
+TARGET static ptrdiff_t TIER(product_codes_8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, int32_t a_zero,
+                                              int32_t b_zero, pair_scale f)
+{
+    const vec flip = set1_s32(f.flip), za = set1_s16((int16_t)a_zero), zb = set1_s16((int16_t)b_zero);
+    if (n < LANES)
+        return 0;
+    FOR_VECTORS(i, n, LANES, c) {
+        const vec p = xor_bits(load(a + i), flip), q = xor_bits(load(b + i), flip);
+        vec code[2];
+        for (int j = 0; j < 2; j++) {
+            const vec x = sub_s16(j ? widen_hi_u8_s16(p) : widen_lo_u8_s16(p), za);
+            const vec y = sub_s16(j ? widen_hi_u8_s16(q) : widen_lo_u8_s16(q), zb);
+            const vec low = mullo_s16(x, y), high = mulhi_s16(x, y);
+            const vec near = narrow_s32_s16(TIER(scaled_product)(pair_lo_s16(low, high), f),
+                                            TIER(scaled_product)(pair_hi_s16(low, high), f));
+            code[j] = add_sat_s16(near, set1_s16(f.shift));
+        }
+        store(c + i, xor_bits(narrow_s16_u8(code[0], code[1]), flip), 0);
+    }
+    return n;
+}
+
+#define BY_TYPE(form)                                                             \
+    (type == PAIR_S16  ? TIER(pair_loop)(a, b, x, n, p, s, PAIR_S16, form)         \
+     : type == PAIR_S8 ? TIER(pair_loop)(a, b, x, n, p, s, PAIR_S8, form)          \
+                       : TIER(pair_loop)(a, b, x, n, p, s, PAIR_U8, form))
+TARGET static ptrdiff_t TIER(pair_values)(const uint8_t *a, const uint8_t *b, int32_t *x, ptrdiff_t n, pair_side p,
+                                          pair_side s, pair_codes type, pair_form form)
+{
+    if (form == PAIR_PRODUCT && type == PAIR_S16 && p.zero == 0 && s.zero == 0)
+        return TIER(products_s16)((const int16_t *)a, (const int16_t *)b, x, n);
+    return form == PAIR_PRODUCT ? BY_TYPE(PAIR_PRODUCT)
+         : form == PAIR_SUM     ? BY_TYPE(PAIR_SUM)
+         : form == PAIR_CHAIN   ? BY_TYPE(PAIR_CHAIN)
+         : form == PAIR_SHIFTED ? BY_TYPE(PAIR_SHIFTED)
+         : form == PAIR_ONTO    ? BY_TYPE(PAIR_ONTO)
+                                : BY_TYPE(PAIR_FLOAT_SUM);
+}
+#undef BY_TYPE
+
+#else
+#ifndef QOPS_PAIR_STAGE_H
+#define QOPS_PAIR_STAGE_H
+#include "stage/code_ends.h"
+#include "stage/float_row.h"
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum { PAIR_PRODUCT, PAIR_SUM, PAIR_FLOAT_SUM, PAIR_CHAIN, PAIR_SHIFTED, PAIR_ONTO } pair_form;
+typedef enum { PAIR_U8, PAIR_S8, PAIR_S16 } pair_codes;
+typedef struct {
+    int32_t zero, multiplier;
+    float scale, plus;
+} pair_side;
+typedef struct { float scale, plus; int32_t flip; int16_t shift; } pair_scale;
+
+#define QOPS_BODY "stage/pair_stage.h"
+#include "lanes/tiers.h"
+
+static inline ptrdiff_t pair_values__simd(int tier, const void *a, const void *b, pair_codes type, void *x, ptrdiff_t n,
+                                          pair_side p, pair_side s, pair_form form)
+{
+    return RUN_TIER(tier, pair_values, a, b, x, n, p, s, type, form);
+}
+
+/* Codes of 8 bits, of products that a row multiplies by its scale and rounds half to even; 0 of any other row. */
+static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
+                                              pair_side p, pair_side s, const float_row *f)
+{
+    code_ends e;
+    const int32_t base = is_signed ? 128 : 0; /* of int8 codes, read as those of uint8 */
+    if (!has_float_ends(*f, is_signed, &e) || e.lowest != 0 || e.highest != 255 || f->rounding != QOPS_HALF_EVEN ||
+        float_steps(*f, 1) & ~FLOAT_PLUS || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
+        return 0;
+    const pair_scale by = {f->scale, f->plus, e.flip, e.zero};
+    return RUN_TIER(tier, product_codes_8, a, b, c, n, p.zero + base, s.zero + base, by);
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+"""`Prepared`, what all prepared ops are: made once of all that is not data, then called with the data.
+
+A prepared op has the name of its function in CamelCase: ``rules.Requantize`` beside ``rules.requantize``. Its
+constructor checks its arguments, makes the integers and packs the weights. After that nothing of it changes, so threads
+may share it. ``op(x, out=None)`` checks the arrays and runs.
+"""
+
+from __future__ import annotations
+
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Prepared"]
+
+_SHOWN = 16
+"""Elements up to which an array is shown whole."""
+
+
+class Prepared:
+    """Base of prepared ops: shows itself as one would type it, pickles, and has no attributes that can be set.
+
+    A subclass has a ``__slots__``, and its ``__init__`` ends with ``self._keep(...)``, which takes all its arguments in
+    their order. Arrays among them are copies that nobody else can write to.
+    """
+
+    __slots__ = ("_arguments",)
+
+    _arguments: tuple[Any, ...]
+
+    def _keep(self, *arguments: Any) -> None:
+        """Keep the constructor's arguments, for `repr` and `pickle`."""
+        self._arguments = arguments
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self._arguments)
+
+    def __repr__(self) -> str:
+        """Show the call of the constructor: arguments by position, then by name those that are not the default."""
+        words = []
+        for parameter, value in zip(_parameters(type(self)), self._arguments, strict=True):
+            by_name = parameter.kind is Parameter.KEYWORD_ONLY or parameter.default is not Parameter.empty
+            if parameter.default is Parameter.empty or not _is(value, parameter.default):
+                words.append(f"{parameter.name}={shown(value)}" if by_name else shown(value))
+        return f"{type(self).__name__}({', '.join(words)})"
+
+
+def _parameters(kind: type[Prepared]) -> list[Parameter]:
+    return [*signature(kind.__init__).parameters.values()][1:]
+
+
+def _remade(kind: type[Prepared], arguments: tuple[Any, ...]) -> Prepared:
+    pairs = list(zip(_parameters(kind), arguments, strict=True))
+    named = {p.name: value for p, value in pairs if p.kind is Parameter.KEYWORD_ONLY}
+    return kind(*(value for p, value in pairs if p.kind is not Parameter.KEYWORD_ONLY), **named)
+
+
+def _is(value: Any, default: Any) -> bool:
+    """Whether an argument is its default; an array never is."""
+    return value is default or (type(value) is type(default) and not isinstance(value, np.ndarray) and value == default)
+
+
+def shown(value: Any) -> str:
+    """Give an argument as it is typed; of a long array the type and the shape.
+
+    Parameters
+    ----------
+    value : object
+        Any argument of a prepared op.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shown(np.int8([1, -2])), shown(np.zeros((64, 32), np.uint8))
+    ('int8([1, -2])', '<uint8 (64, 32)>')
+    """
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    if value.size > _SHOWN or value.ndim == 0:
+        return f"<{value.dtype} {value.shape}>"
+    return f"{value.dtype}({value.tolist()})"
