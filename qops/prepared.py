@@ -57,8 +57,10 @@ def _remade(kind: type[Prepared], arguments: tuple[Any, ...]) -> Prepared:
 
 
 def _is(value: Any, default: Any) -> bool:
-    """Whether an argument is its default; an array never is."""
-    return value is default or (type(value) is type(default) and not isinstance(value, np.ndarray) and value == default)
+    """Whether an argument is its default; an array never is, a dtype may be given by its name."""
+    if isinstance(value, np.ndarray) or default is None:
+        return value is default
+    return (type(value) is type(default) or isinstance(value, np.dtype)) and bool(value == default)
 
 
 def shown(value: Any) -> str:
@@ -75,11 +77,16 @@ def shown(value: Any) -> str:
 
     Examples
     --------
-    >>> shown(np.int8([1, -2])), shown(np.zeros((64, 32), np.uint8))
-    ('int8([1, -2])', '<uint8 (64, 32)>')
+    >>> shown(np.array([0.1, 0.2])), shown(np.int8([1, -2])), shown(np.zeros((64, 32), np.uint8))
+    ('[0.1, 0.2]', 'np.int8([1, -2])', '<uint8 (64, 32)>')
     """
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"
+    if isinstance(value, np.dtype):
+        return repr(value.name)
     if not isinstance(value, np.ndarray):
         return repr(value)
     if value.size > _SHOWN or value.ndim == 0:
         return f"<{value.dtype} {value.shape}>"
-    return f"{value.dtype}({value.tolist()})"
+    is_plain = value.dtype in (np.float64, np.int64)  # what lists of Python's numbers become
+    return str(value.tolist()) if is_plain else f"np.{value.dtype}({value.tolist()})"

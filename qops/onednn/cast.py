@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops import codes
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.range import range_float
 from qops.qtensor import put
 
@@ -22,7 +22,7 @@ S32_TOP = 2147483520.0
 """The largest float32 below 2**31: s32 destinations saturate there."""
 
 TOPS = {"u8": codes.TABLE["u8"].highest, "s8": codes.TABLE["s8"].highest, "s32": S32_TOP}
-ROWS = {name: rows.floats(1.0, "half_even", codes.TABLE[name].lowest, top) for name, top in TOPS.items()}
+ROWS = {name: stages.floats(1.0, "half_even", codes.TABLE[name].lowest, top) for name, top in TOPS.items()}
 """How a float32 becomes a code of each type: a row of the float stage, which all systems share."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -87,7 +87,7 @@ def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms
     if x.dtype == np.float32 and not range_float(x)[2] and np.isnan(x).any():
         raise ValueError(f"dst: nan has no code in {dst_dt}")
     result = np.empty(x.shape, DTYPES[dst_dt]) if out is None else out
-    rows.FloatCodes({**ROWS[dst_dt], **terms})(x, result)
+    stages.FloatStage({**ROWS[dst_dt], **terms}).run(x, result)
     return result
 
 

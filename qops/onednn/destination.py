@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.onednn import destination as kernels
-from qops._kernels.stage.maker import KeptMaker
+from qops._kernels.stage.prepared import PreparedStage
 from qops.onednn import _checks as check
 from qops.onednn.cast import DTYPES, F32, ROWS, store, to_f32
 from qops.qtensor import check_out, put
@@ -126,7 +126,7 @@ def terms_of(steps: Sequence[Step], dt: str) -> tuple[list[Step], dict[str, floa
     return left, terms
 
 
-def codes_of(steps: Sequence[Step], dt: str) -> KeptMaker | None:
+def codes_of(steps: Sequence[Step], dt: str) -> PreparedStage | None:
     """Give what makes codes of sums in one pass; None for f32, or if a float might not be finite."""
     left, terms = terms_of(steps, dt)
     return None if dt == "f32" else kernels.kept_codes(left, {**ROWS[dt], **terms})

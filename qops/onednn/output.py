@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.stage.maker import KeptMaker
+from qops._kernels.stage.prepared import PreparedStage
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
 from qops.onednn.cast import F32, ieee, to_f32
@@ -74,7 +74,7 @@ class Output(NamedTuple):
         return self.dst.store(acc, self._steps(doubled, reference))
 
     @ieee
-    def codes(self, doubled: bool, reference: str | None) -> KeptMaker | None:
+    def codes(self, doubled: bool, reference: str | None) -> PreparedStage | None:
         """Give what makes the codes of sums, as `finish` does, while they are made; None where nothing does."""
         if self.attr.has_sum or 0 in self.dst.shape:
             return None

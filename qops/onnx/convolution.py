@@ -229,7 +229,7 @@ def qlinear_conv(
     if bias is not None and bias.shape != (filters,):
         raise ValueError(f"B: expected {filters} values, one an output channel, got shape {bias.shape}")
     check.out(out, y_zero.dtype, op.shape, (op.x, op.w, bias, *scales))
-    codes = stage(factor if filters else factor.dtype.type([1]), y_zero, runtime).kept()
+    codes = stage(factor if filters else factor.dtype.type([1]), y_zero, runtime)
     return op.finished(Finish(op.w_zero, bias, codes, y_zero.dtype.num), KNOWN_CODES, asked, out)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 from qops.onnx import _checks as check
-from qops.qtensor import flag, int32, integer
+from qops.qtensor import flag, int32, integer, output
 
 __all__ = ["dequantize_linear", "quantize_linear"]
 
@@ -159,10 +159,10 @@ def integer_codes(
     divides = 0 < step < np.inf  # the row itself, so that no quotient is kept
     values = data if divides else _quotient(data, scale)
     if has_row and values.dtype != np.float64:
-        row = rows.floats(step if divides else 1.0, "half_even", *check.ends(zero), shift=int(zero), form="over")
+        row = stages.floats(step if divides else 1.0, "half_even", *check.ends(zero), shift=int(zero), form="over")
         values = np.asarray(values, np.float32)
-        codes: NDArray[Any] | None = rows.FloatCodes(row).of_values(values, values, out, zero.dtype.num)
-        if codes is None:
+        codes: NDArray[Any] = output(out, zero.dtype.num, values)
+        if not stages.FloatStage(row).run_unless_nan(values, codes):
             raise ValueError(NAN)
         return codes
     if np.isnan(values).any():

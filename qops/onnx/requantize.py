@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 from qops.onnx._checks import ends
 
 __all__ = ["combined_scale", "requantize", "stage"]
@@ -21,8 +21,8 @@ def combined_scale(first: NDArray[Any], second: NDArray[Any], last: NDArray[Any]
     return scale
 
 
-def stage(scales: NDArray[Any], zero_point: NDArray[Any], runtime: str, inner: int = 1) -> rows.Codes:
-    """Give what makes codes of int32 accumulators, of the type of `zero_point`; `inner` neighbours share a scale.
+def stage(scales: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> Any:
+    """Give what makes codes of int32 accumulators, of the type of `zero_point`.
 
     onnx: ``half_even(f64(acc) * scale + zero_point)``, so the sum is rounded.
     ort: ``half_even(f32(f32(acc) * scale)) + zero_point``, so the product is rounded.
@@ -30,8 +30,8 @@ def stage(scales: NDArray[Any], zero_point: NDArray[Any], runtime: str, inner: i
     (low, high), zero = ends(zero_point), int(zero_point)
     if runtime == "onnx":
         factors = scales.astype(np.float64)
-        return rows.DoubleCodes(factors, inner, rounding="half_even", lowest=low, highest=high, plus=zero)
-    return rows.FloatCodes(rows.floats(1.0, "half_even", low, high, shift=zero), scales, inner)
+        return stages.DoubleStage(factors, rounding="half_even", lowest=low, highest=high, plus=zero)
+    return stages.FloatStage(stages.floats(1.0, "half_even", low, high, shift=zero), scales)
 
 
 def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> NDArray[Any]:
@@ -39,7 +39,7 @@ def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[
     codes = np.empty(acc.shape, zero_point.dtype)
     if acc.size:
         scales, inner = _repeated(scale, acc.shape)
-        stage(scales, zero_point, runtime, inner)(acc, codes)
+        stage(scales, zero_point, runtime).run(acc, codes, inner)
     return codes
 
 

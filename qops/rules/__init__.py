@@ -1,5 +1,8 @@
 """The integer arithmetic of many systems as named rules, bit for bit.
 
+Each function has a prepared form in CamelCase, such as `Requantize`: made once of a rule and its numbers, then called with
+data, as often as one likes.
+
 * `requantize` turns accumulators into codes by a rule of ``TABLE``; `integers` gives the multiplier and the shift that
   the rule makes of a scale.
 * `add` and `mul` take two tensors of codes and a rule of ``ADD`` or ``MUL``, `average_pool` windows and one of
@@ -23,16 +26,16 @@ What these systems do, too, and no row does:
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 """
 
-from qops.rules.accumulators import integers, requantize
 from qops.rules.c_source import emit
-from qops.rules.elementwise import add, mul
+from qops.rules.elementwise import Add, Mul, add, mul
 from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
 from qops.rules.pairs import ADD, MUL, PairRule
 from qops.rules.pooling import AVERAGE_POOL, PoolRule, average_pool
+from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize
 from qops.rules.ranges import RANGE_RULES, QuantParams, RangeRule, choose_range
+from qops.rules.requantize import Requantize, integers, requantize
 from qops.rules.scales import quantize_multiplier, real_scale, reduced_multiplier
 from qops.rules.table import TABLE, Rule
-from qops.rules.values import QUANTIZE, QuantizeRule, quantize
 
 __all__ = [
     "ADD",
@@ -41,12 +44,16 @@ __all__ = [
     "QUANTIZE",
     "RANGE_RULES",
     "TABLE",
+    "Add",
     "FewestBits",
+    "Mul",
     "PairRule",
     "PoolRule",
     "QuantParams",
+    "Quantize",
     "QuantizeRule",
     "RangeRule",
+    "Requantize",
     "Rule",
     "Tradeoff",
     "add",

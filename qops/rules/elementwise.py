@@ -2,74 +2,204 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import are_plain
-from qops._kernels.stage.calls import KnownPairs
-from qops._kernels.stage.pair_stage import PairCodes
 from qops.codes import of_dtype
+from qops.prepared import Prepared
 from qops.qtensor import as_array, choice, integer, number, output
-from qops.rules.pairs import ADD, MUL, Operands
+from qops.rules.pairs import ADD, MUL, Operands, PairRule
 
-__all__ = ["add", "mul"]
-
-Array = NDArray[Any]
-_NAMES = ("a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
+__all__ = ["Add", "Mul", "add", "mul"]
 
 
-_TABLES = {"add": ADD, "mul": MUL}
-_KNOWN = {"add": KnownPairs(), "mul": KnownPairs()}
+def _scale(value: float, name: str) -> float:
+    scale = number(value, name)
+    if not scale > 0:
+        raise ValueError(f"{name}: expected a number above 0, got {scale}")
+    return scale
 
 
-def _checked(scale: float, zero_point: int, name: str, lo: int, hi: int) -> tuple[float, int]:
-    value = number(scale, f"{name}_scale")
-    if not value > 0:
-        raise ValueError(f"{name}_scale: expected a number above 0, got {value}")
-    return value, integer(zero_point, f"{name}_zero_point", lo, hi)
+class _Pairs(Prepared):
+    """What `Add` and `Mul` have in common: a rule of a table, two arrays of one dtype into a third."""
+
+    __slots__ = ("_dtype", "_operands", "_stage")
+
+    _table: ClassVar[dict[str, PairRule]]
+    _prefix: ClassVar[str]
+
+    def __init__(
+        self,
+        rule: str,
+        *,
+        a_scale: float,
+        a_zero_point: int,
+        b_scale: float,
+        b_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        dtype: DTypeLike = "uint8",
+    ):
+        name = choice(rule.removeprefix(self._prefix) if isinstance(rule, str) else rule, "rule", self._table)
+        row, codes = self._table[name], of_dtype(dtype)
+        if codes.dtype.itemsize > 1 and not (row.takes_int16 and codes.dtype == np.int16):
+            wide = ", ".join(key for key, other in self._table.items() if other.takes_int16)
+            raise TypeError(f"dtype: expected uint8 or int8, or int16 by {wide}, got {codes.dtype}")
+        ends = codes.lowest, codes.highest
+        zeros = (0, 0) if codes.dtype.itemsize > 1 else ends
+        p = Operands(
+            _scale(a_scale, "a_scale"),
+            integer(a_zero_point, "a_zero_point", *zeros),
+            _scale(b_scale, "b_scale"),
+            integer(b_zero_point, "b_zero_point", *zeros),
+            _scale(y_scale, "y_scale"),
+            integer(y_zero_point, "y_zero_point", *zeros),
+            *ends,
+            codes.dtype.num,
+        )
+        self._operands, self._dtype = p, codes.dtype
+        try:
+            with np.errstate(all="ignore"):  # what is beyond float32 is refused
+                self._stage = row.made(p)
+                if row.tail:
+                    self._stage = self._stage.with_tail(row.width, self._table[row.tail].made(p))
+        except ValueError as why:
+            scales = f"{p.a_scale}, {p.b_scale}, {p.y_scale}"
+            raise ValueError(f"a_scale, b_scale, y_scale: {scales} are out of the range of {name}: {why}") from None
+        self._keep(rule, *p[:6], codes.dtype)
+
+    @property
+    def scale(self) -> float:
+        """Real size of a code step of the result."""
+        return self._operands.y_scale
+
+    @property
+    def zero_point(self) -> int:
+        """Code of real 0 of the result."""
+        return self._operands.y_zero_point
+
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the result of two arrays of this shape: the same.
+
+        Parameters
+        ----------
+        shape : tuple of int
+
+        Returns
+        -------
+        tuple of int
+        """
+        return shape
+
+    def __call__(self, a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the codes of two arrays.
+
+        Parameters
+        ----------
+        a, b : ndarray of `dtype`
+            Codes, of one shape.
+        out : ndarray of `dtype`, optional
+            Where the codes are written; of the shape of `a`.
+
+        Returns
+        -------
+        ndarray of `dtype`
+
+        Raises
+        ------
+        TypeError, ValueError
+            Other dtypes, shapes that differ, an `out` that does not fit or overlaps an input.
+        """
+        x, y = as_array(a, "a"), as_array(b, "b")
+        if x.dtype != self._dtype or y.dtype != self._dtype:
+            name, dtype = ("a", x.dtype) if x.dtype != self._dtype else ("b", y.dtype)
+            raise TypeError(f"{name}: expected {self._dtype} data, got {dtype}")
+        if x.shape != y.shape:
+            raise ValueError(f"a, b: expected equal shapes, got {x.shape} and {y.shape}")
+        result = output(out, self._dtype.num, x, y)
+        self._stage.run(x, y, result)
+        return result
 
 
-@lru_cache(maxsize=256, typed=True)
-def _made(table: str, rule: str, x: Any, y: Any, *numbers: Any) -> PairCodes:
-    """What makes the codes of dtypes x and y. It is kept for the next call with the same arguments."""
-    rules = _TABLES[table]
-    name = choice(rule.removeprefix(f"{table}/"), "rule", rules)
-    row = rules[name]
-    for dtype, word in ((x, "a"), (y, "b")):
-        if dtype not in (np.uint8, np.int8) and not (row.takes_int16 and dtype == np.int16):
-            wide = ", ".join(key for key, other in rules.items() if other.takes_int16)
-            raise TypeError(f"{word}: expected uint8 or int8 data, or int16 by {wide}, got {dtype}")
-    if x != y:
-        raise TypeError(f"b: expected {x} data as a, got {y}")
-    codes = of_dtype(x)
-    ends = codes.lowest, codes.highest
-    zeros = (0, 0) if codes.dtype.itemsize > 1 else ends
-    sides = [_checked(numbers[2 * i], numbers[2 * i + 1], side, *zeros) for i, side in enumerate("aby")]
-    p = Operands(*sides[0], *sides[1], *sides[2], *ends)
-    try:
-        with np.errstate(all="ignore"):  # what is beyond float32 is refused
-            made = row.made(p)
-            return made.with_tail(row.width, rules[row.tail].made(p)) if row.tail else made
-    except ValueError as why:
-        scales = ", ".join(str(scale) for scale, _ in sides)
-        raise ValueError(f"a_scale, b_scale, y_scale: {scales} are out of the range of {name}: {why}") from None
+class Add(_Pairs):
+    """Prepared form of `add`: the sum of two tensors of codes by the rule of a real system.
+
+    It is called as ``op(a, b, out=None)``, and gives the bits of `add`.
+
+    Parameters
+    ----------
+    rule, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+        Those of `add`.
+    dtype : data type
+        Type of all codes: uint8, int8 or int16.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `add` refuses, except arrays, which are checked at each call.
+
+    See Also
+    --------
+    add : the formula, the parameters and sources.
+
+    Examples
+    --------
+    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
+    >>> op = Add("xnnpack", **how)
+    >>> op(np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1]))
+    array([4, 4, 5, 5], dtype=uint8)
+    """
+
+    __slots__ = ()
+    _table = ADD
+    _prefix = "add/"
 
 
-def _pair(table: str, a: ArrayLike, b: ArrayLike, rule: object, out: Any, *numbers: Any) -> Array:
+class Mul(_Pairs):
+    """Prepared form of `mul`: the product of two tensors of codes by the rule of a real system.
+
+    It is called as ``op(a, b, out=None)``, and gives the bits of `mul`.
+
+    Parameters
+    ----------
+    rule, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+        Those of `mul`.
+    dtype : data type
+        Type of all codes: uint8, int8 or int16.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `mul` refuses, except arrays, which are checked at each call.
+
+    See Also
+    --------
+    mul : the formula, the parameters and sources.
+
+    Examples
+    --------
+    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
+    >>> Mul("fp32-even", **how)(np.uint8([1, 3, 5]), np.uint8([1, 1, 1]))
+    array([3, 5, 5], dtype=uint8)
+    """
+
+    __slots__ = ()
+    _table = MUL
+    _prefix = "mul/"
+
+
+def _dtype(a: ArrayLike, b: ArrayLike, rule: str, rules: dict[str, PairRule]) -> np.dtype[Any]:
+    """The dtype of both arrays; TypeError if they differ, or the rule does not take it."""
     x, y = as_array(a, "a"), as_array(b, "b")
-    if not are_plain(numbers):
-        asked = zip((number, integer) * 3, numbers, _NAMES, strict=True)
-        numbers = tuple(check(value, word) for check, value, word in asked)
-    run = _made(table, rule if isinstance(rule, str) else repr(rule), x.dtype, y.dtype, *numbers)
-    if x.shape != y.shape:
-        raise ValueError(f"a, b: expected equal shapes, got {x.shape} and {y.shape}")
-    result = output(out, x.dtype.num, x, y)
-    run(x, y, result)
-    _KNOWN[table].keep(run, x, rule, *numbers)
-    return result
+    takes_int16 = not isinstance(rule, str) or rule not in rules or rules[rule].takes_int16
+    if x.dtype not in (np.uint8, np.int8) and not (takes_int16 and x.dtype == np.int16):
+        wide = ", ".join(key for key, row in rules.items() if row.takes_int16)
+        raise TypeError(f"a: expected uint8 or int8 data, or int16 by {wide}, got {x.dtype}")
+    if x.dtype != y.dtype:
+        raise TypeError(f"b: expected {x.dtype} data as a, got {y.dtype}")
+    return x.dtype
 
 
 def add(
@@ -125,9 +255,17 @@ def add(
     >>> add(a, b, "xnnpack", **how), add(a, b, "ort-x86", **how)
     (array([4, 4, 5, 5], dtype=uint8), array([4, 4, 4, 5], dtype=uint8))
     """
-    numbers = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
-    made = _KNOWN["add"](a, b, out, rule, *numbers)
-    return _pair("add", a, b, rule, out, *numbers) if made is None else made
+    op = Add(
+        rule,
+        a_scale=a_scale,
+        a_zero_point=a_zero_point,
+        b_scale=b_scale,
+        b_zero_point=b_zero_point,
+        y_scale=y_scale,
+        y_zero_point=y_zero_point,
+        dtype=_dtype(a, b, rule, ADD),
+    )
+    return op(a, b, out)
 
 
 def mul(
@@ -181,6 +319,14 @@ def mul(
     >>> [mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
     [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
     """
-    numbers = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
-    made = _KNOWN["mul"](a, b, out, rule, *numbers)
-    return _pair("mul", a, b, rule, out, *numbers) if made is None else made
+    op = Mul(
+        rule,
+        a_scale=a_scale,
+        a_zero_point=a_zero_point,
+        b_scale=b_scale,
+        b_zero_point=b_zero_point,
+        y_scale=y_scale,
+        y_zero_point=y_zero_point,
+        dtype=_dtype(a, b, rule, MUL),
+    )
+    return op(a, b, out)

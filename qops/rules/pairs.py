@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import frexp
+from math import frexp, inf
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.multipliers import one_multiplier
-from qops._kernels.stage.pair_stage import PairCodes
-from qops.rules.numbers import Numbers, rule_of
+from qops._kernels.stage.pair_stage import PairStage
+from qops.rules.numbers import BELOW_INFINITY, Numbers, rule_of
 from qops.rules.scales import Derivation, fma, real_scale
 
 __all__ = ["ADD", "MUL", "Operands", "PairRule"]
@@ -24,7 +24,7 @@ _HALF = 2**30, 31  # 1/2 as a multiplier and a right shift
 
 
 class Operands(NamedTuple):
-    """Scales and zero points of a, b and the result, and the ends of its codes."""
+    """Scales and zero points of a, b and the result, the ends of its codes, and numpy's number of their dtype."""
 
     a_scale: float
     a_zero_point: int
@@ -34,20 +34,21 @@ class Operands(NamedTuple):
     y_zero_point: int
     lo: int
     hi: int
+    typenum: int
 
     @property
     def left_shift(self) -> int:
         """By how much TFLite's add shifts codes to the left: 15 bits those of 16 bits, 20 those of 8."""
         return 15 if self.hi > 255 else 20
 
-    def last(self, rule: str, steps: Any) -> rows.Codes:
+    def last(self, rule: str, steps: Any) -> Any:
         """The stage that makes codes of values, by a rule of `TABLE` and its scale or integers."""
-        return Numbers(rule_of(rule), steps, self.y_zero_point, self.lo, self.hi).run()
+        return Numbers(rule_of(rule), steps, self.y_zero_point, self.lo, self.hi).stage()
 
-    def last_float(self, scale: Any, zero_point: str) -> rows.Codes:
+    def last_float(self, scale: Any, zero_point: str) -> Any:
         """The stage ``rint(value * scale)`` in float32, with the zero point "outside" or "inside" of the rounding."""
         where: dict[str, Any] = {"shift" if zero_point == "outside" else "plus": self.y_zero_point}
-        return rows.FloatCodes(rows.floats(float(scale), "half_even", self.lo, self.hi, **where))
+        return stages.FloatStage(stages.floats(float(scale), "half_even", self.lo, self.hi, **where))
 
 
 class PairRule(NamedTuple):
@@ -75,7 +76,7 @@ class PairRule(NamedTuple):
 
     formula: str
     systems: str
-    made: Callable[[Operands], PairCodes]
+    made: Callable[[Operands], PairStage]
     width: int = 0
     tail: str = ""
     takes_int16: bool = False
@@ -99,7 +100,7 @@ def _steps(p: Operands, rule: str) -> list[tuple[int, int]]:
     return steps
 
 
-def _staged(p: Operands, steps: list[tuple[int, int]], lefts: list[int], second: str, last: rows.Codes) -> PairCodes:
+def _staged(p: Operands, steps: list[tuple[int, int]], lefts: list[int], second: str, last: Any) -> PairStage:
     """Shift each operand to the left, multiply and round it once or twice, first half up; the last stage takes the sum.
 
     The operand with the larger scale is multiplied by exactly 1/2. That is a left shift of one bit less, and needs no
@@ -109,28 +110,28 @@ def _staged(p: Operands, steps: list[tuple[int, int]], lefts: list[int], second:
     exact = [(step == _HALF and left > 0, z, left - 1) for step, z, left in zip(steps, zeros, lefts, strict=True)]
     if all(is_half for is_half, _, _ in exact):
         a, b = (_side(z, 2**left) for _, z, left in exact)
-        return PairCodes("sum", a, b, last)
+        return PairStage("sum", a, b, last, p.typenum)
     i = [is_half for is_half, _, _ in exact].index(True)
     (_, zero, left), (_, other_zero, other_left), (m, n) = exact[i], exact[1 - i], steps[1 - i]
     more = 0 if p.hi > 255 or n > _LARGEST_SHIFT - 2 else 2  # bits that int32 has left
     rounds, ends = ("half_up", second, "at 31" if second else "once"), (0, -(2**31), 2**31 - 1)
-    stage = rows.IntegerCodes(np.array([m], np.int64), np.array([n], np.int64), rounds=rounds, ends=ends, shifted=more)
+    stage = stages.IntegerStage(m, n, rounds, ends, shifted=more)
     half, other = _side(zero, left), _side(other_zero, other_left + 1 + more)
-    return PairCodes("staged", half, other, last, of_b=stage, exchanged=i == 1)
+    return PairStage("staged", half, other, last, p.typenum, of_b=stage, exchanged=i == 1)
 
 
-def _tflite_add(rule: str) -> Callable[[Operands], PairCodes]:
-    def made(p: Operands) -> PairCodes:
+def _tflite_add(rule: str) -> Callable[[Operands], PairStage]:
+    def made(p: Operands) -> PairStage:
         *both, last = _steps(p, rule)
         return _staged(p, both, [p.left_shift] * 2, rule_of(rule).second, p.last(rule, last))
 
     return made
 
 
-def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairCodes]:
+def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairStage]:
     """The part of a right shift beyond 31: for s8 the left shift of 20 is less by it; for u8 it floors at the end."""
 
-    def made(p: Operands) -> PairCodes:
+    def made(p: Operands) -> PairStage:
         *both, last = _steps(p, "tflite-double")
         less = [right_shift - 31 for _, right_shift in both]
         if max(less) > 20:
@@ -143,10 +144,10 @@ def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairCodes]:
     return made
 
 
-def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairCodes]:
+def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairStage]:
     """Multipliers of `bits` + 1 bits for a_scale / y_scale and b_scale / y_scale, with one right shift for both."""
 
-    def made(p: Operands) -> PairCodes:
+    def made(p: Operands) -> PairStage:
         ratios = [F32(s) / F32(p.y_scale) for s in (p.a_scale, p.b_scale)]
         if not 2.0**-40 < max(ratios) < 2**8:
             raise ValueError("the larger of a_scale / y_scale and b_scale / y_scale is not between 2**-40 and 2**8")
@@ -154,37 +155,35 @@ def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairCodes]:
         m, n = (int(np.rint(r * F32(2.0**right_shift))) for r in ratios)
         wider = max(0, 34 - right_shift)  # the same factor, so that lanes need only the upper 32 bits of the product
         last = p.last(rule, (1 << wider, right_shift + wider))
-        return PairCodes("sum", _side(p.a_zero_point, m), _side(p.b_zero_point, n), last)
+        return PairStage("sum", _side(p.a_zero_point, m), _side(p.b_zero_point, n), last, p.typenum)
 
     return made
 
 
-def _in_float32(p: Operands, form: str, a: dict[str, Any], b: dict[str, Any], last: rows.Codes) -> PairCodes:
+def _in_float32(p: Operands, form: str, a: dict[str, Any], b: dict[str, Any], last: Any) -> PairStage:
     """Give what computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
-    ends = [
-        fma(np.array([p.lo, p.hi], F32) - s["zero"], s["scale"], s["plus"] if form == "float sum" or s is b else 0)
-        for s in (a, b)
-    ]
-    step = F32(p.y_scale)
-    if not (np.isfinite([step, F32(1) / step]).all() and np.isfinite(np.add.outer(*ends)).all()):
+    step = float(F32(p.y_scale))
+    ends = [[(q - s["zero"]) * s["scale"] + s["plus"] for q in (p.lo, p.hi)] for s in (a, b)]
+    values = [step, 1 / step if step else inf, *ends[0], *ends[1], *(x + y for x in ends[0] for y in ends[1])]
+    if not all(abs(value) < BELOW_INFINITY for value in values):
         raise ValueError("float32 does not hold what is computed of the lowest or highest codes")
-    return PairCodes(form, a, b, last)
+    return PairStage(form, a, b, last, p.typenum)
 
 
-def _ort_add(p: Operands) -> PairCodes:
+def _ort_add(p: Operands) -> PairStage:
     ra, rb = F32(p.a_scale) / F32(p.y_scale), F32(p.b_scale) / F32(p.y_scale)
     constant = F32(p.y_zero_point) - fma(ra, F32(p.a_zero_point), rb * F32(p.b_zero_point))
     a, b = _side(scale=ra), _side(scale=rb, plus=constant)
-    return _in_float32(p, "chain", a, b, rows.FloatCodes(rows.floats(1.0, "half_even", p.lo, p.hi)))
+    return _in_float32(p, "chain", a, b, stages.FloatStage(stages.floats(1.0, "half_even", p.lo, p.hi)))
 
 
-def _torch_vectors(p: Operands) -> PairCodes:
+def _torch_vectors(p: Operands) -> PairStage:
     both = (p.a_scale, p.a_zero_point), (p.b_scale, p.b_zero_point)
     a, b = (_side(scale=F32(s), plus=-F32(z) * F32(s)) for s, z in both)
     return _in_float32(p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "outside"))
 
 
-def _torch_tail(p: Operands) -> PairCodes:
+def _torch_tail(p: Operands) -> PairStage:
     a, b = _side(p.a_zero_point, scale=F32(p.a_scale)), _side(p.b_zero_point, scale=F32(p.b_scale))
     return _in_float32(p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "inside"))
 
@@ -241,10 +240,11 @@ ADD = {
 # ---------------------------------------------------------------- mul
 
 
-def _mul(rule: str, derive: Derivation) -> Callable[[Operands], PairCodes]:
-    def made(p: Operands) -> PairCodes:
+def _mul(rule: str, derive: Derivation) -> Callable[[Operands], PairStage]:
+    def made(p: Operands) -> PairStage:
         scale = real_scale(p.a_scale, p.b_scale, p.y_scale, derive)
-        return PairCodes("product", _side(p.a_zero_point), _side(p.b_zero_point), p.last(rule, scale))
+        last = p.last(rule, scale)
+        return PairStage("product", _side(p.a_zero_point), _side(p.b_zero_point), last, p.typenum)
 
     return made
 

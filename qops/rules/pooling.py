@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import coded, means
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 from qops.codes import of as code_type
 from qops.qtensor import as_array, check_out, choice, integer, number
 from qops.rules.numbers import Numbers, rule_of
@@ -65,7 +65,7 @@ class PoolRule(NamedTuple):
     made: Callable[[Windows], Pooled]
 
 
-def _by_stage(w: Windows, stage: rows.Codes, zero: int = 0, scale: float = 0.0) -> Pooled:
+def _by_stage(w: Windows, stage: Any, zero: int = 0, scale: float = 0.0) -> Pooled:
     return lambda image, out: coded(image, w.kernel, stage, zero, scale, out)
 
 
@@ -76,7 +76,7 @@ def reciprocal(size: int) -> tuple[int, int]:
 
 
 def _away_stored(w: Windows) -> Pooled:
-    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.lo, w.hi).run())
+    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.lo, w.hi).stage())
 
 
 def _even_stored(w: Windows) -> Pooled:
@@ -86,7 +86,7 @@ def _even_stored(w: Windows) -> Pooled:
 def _torch_nhwc(w: Windows) -> Pooled:
     """Blocks of 16 channels take the mean of x - z and add z last; the other channels take that of the stored codes."""
     inverse = float(F32(1) / F32(w.size))
-    values = rows.FloatCodes(rows.floats(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point))
+    values = stages.FloatStage(stages.floats(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point))
     of_values, of_codes = _by_stage(w, values, w.size * w.x_zero_point), _even_stored(w)
 
     def pooled(image: Array, out: Array | None) -> Array:
@@ -106,15 +106,15 @@ def _ort(w: Windows) -> Pooled:
     largest = x_step * F32((w.hi - w.lo) * w.size)
     if not (x_step > 0 and y_step > 0 and np.isfinite([largest, y_step]).all()):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
-    row = rows.floats(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
-    return _by_stage(w, rows.FloatCodes(row), w.x_zero_point, float(x_step))
+    row = stages.floats(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
+    return _by_stage(w, stages.FloatStage(row), w.x_zero_point, float(x_step))
 
 
 def _ort_global(w: Windows) -> Pooled:
     scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
     if not np.isfinite(scale):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort-global computes in float32")
-    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).run()
+    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).stage()
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 from qops.qtensor import U8, QTensor, TensorLike, flag, output
 from qops.tensorflow._checks import STEPS, number, operands
 
@@ -120,8 +120,8 @@ def quantized_instance_norm(
         raise ValueError(f"given_y_min, given_y_max: the range ({low}, {high}) is too narrow or wide for float32")
     codes = np.empty(values.shape, np.uint8)
     start = np.empty((), np.int32)
-    rows.FloatCodes(rows.floats(float(scale), "half_away", -np.inf, np.inf))(np.asarray(low), start)
-    rows.FloatCodes(rows.floats(float(scale), "half_away", 0, STEPS, shift=-float(start)))(values, codes)
+    stages.FloatStage(stages.floats(float(scale), "half_away", -np.inf, np.inf)).run(np.asarray(low), start)
+    stages.FloatStage(stages.floats(float(scale), "half_away", 0, STEPS, shift=-float(start))).run(values, codes)
     np.take(codes, places, out=out, mode="clip")
     return QTensor(out, float(low), float(high))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 from qops.qtensor import QTensor, TensorLike, output, parts, tensor
 from qops.tensorflow._checks import TYPES, codes_of, number, numbers, one_of
 
@@ -96,8 +96,8 @@ def requantize_per_channel(
     out = output(out, row.dtype.num, q)
     codes = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     if q.size:
-        stage = rows.floats(1.0, "half_even", row.lowest, row.highest)
-        rows.FloatCodes(stage, scales)(np.require(q, np.int32, ["C", "A"]), codes)
+        stage = stages.floats(1.0, "half_even", row.lowest, row.highest)
+        stages.FloatStage(stage, scales).run(np.require(q, np.int32, ["C", "A"]), codes)
     if codes is not out:
         np.copyto(out, codes)
     return tensor(out, out_min, out_max)  # which may be in any order

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from qops.rules.accumulators import requantize
 from qops.rules.elementwise import add, mul
 from qops.rules.numbers import FLOATS, SINGLES, multiplier_of
 from qops.rules.pairs import ADD, MUL, PairRule
 from qops.rules.pooling import AVERAGE_POOL, average_pool
+from qops.rules.quantize import QUANTIZE, quantize
 from qops.rules.ranges import RANGE_RULES, choose_range
+from qops.rules.requantize import requantize
 from qops.rules.scales import Derivation
 from qops.rules.table import TABLE, Rule
-from qops.rules.values import QUANTIZE, quantize
 from qops.tools.seen import Dump
 
 __all__ = ["Candidate", "choices", "of", "of_another_scale", "of_the_other_side"]

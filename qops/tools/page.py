@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from qops.rules.pairs import ADD, MUL
 from qops.rules.pooling import AVERAGE_POOL
+from qops.rules.quantize import QUANTIZE
 from qops.rules.table import TABLE
-from qops.rules.values import QUANTIZE
 from qops.tools import candidates
 from qops.tools.explanation import Explanation
 from qops.tools.seen import Dump

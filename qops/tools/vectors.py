@@ -13,9 +13,9 @@ from qops.codes import TABLE as CODES
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.qtensor import integer, number
-from qops.rules.accumulators import requantize
 from qops.rules.c_source import emit
 from qops.rules.numbers import Numbers, rule_of
+from qops.rules.requantize import requantize
 from qops.rules.table import TABLE, Rule
 from qops.tools.probes import boundaries, edges
 
@@ -135,7 +135,7 @@ def _mutants(rule: Rule, n: Numbers) -> Iterator[tuple[str, Rule, Numbers | None
 def _running(n: Numbers, dtype: Any) -> Run:
     def run(x: NDArray[np.int32]) -> NDArray[Any]:
         out = np.empty(x.shape, dtype)
-        n.run()(x, out)
+        n.stage().run(x, out)
         return out
 
     return run

@@ -9,7 +9,7 @@ from qops._kernels.conv.convolution import convolve as convolve_images
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 
 DENSE = Window()
 
@@ -143,15 +143,15 @@ def test_codes_are_those_of_the_sums_wherever_they_lie(tier, rng, kind, dtype):
         for count in {1, shape[0]}:
             scales = rng.uniform(0.5, 2, count) * (0.4 * min(float(info.max), 1e6) / np.abs(sums).max())
             if kind == "float":
-                row = rows.floats(1.0, "half_even", info.min, info.max, shift=3.0)
-                made = rows.FloatCodes(row, scales.astype(np.float32))
+                row = stages.floats(1.0, "half_even", info.min, info.max, shift=3.0)
+                made = stages.FloatStage(row, scales.astype(np.float32))
             else:
-                made = rows.DoubleCodes(scales, rounding="half_even", lowest=info.min, highest=info.max, plus=3.0)
+                made = stages.DoubleStage(scales, rounding="half_even", lowest=info.min, highest=info.max, plus=3.0)
             want = np.empty(sums.shape, dtype)
-            made(sums, want)
+            made.run(sums, want)
             assert len(np.unique(want)) > 20
             for out in orders(sums.shape, dtype):
-                convolve(x, packed, out, codes=made.kept(), typenum=np.dtype(dtype).num, num_threads=2, **how)
+                convolve(x, packed, out, codes=made, typenum=np.dtype(dtype).num, num_threads=2, **how)
                 np.testing.assert_array_equal(out, want)
 
 

@@ -5,7 +5,7 @@ import pytest
 from qops._kernels.arrays.window import Window
 
 from qops._kernels.pool import pooling
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 
 COUNTS = (1, 2, 3, 4, 6, 7, 9, 14, 25, 28, 49, 64, 127, 128, 144)
 
@@ -57,16 +57,16 @@ def test_codes_by_a_stage(tier, rng, kernel, dtype):
     info, size, f32 = np.iinfo(dtype), kernel[0] * kernel[1], np.float32
     image = rng.integers(info.min, info.max + 1, (2, 5, 203, 19)).astype(dtype)
     taps = Window().taps(image.transpose(0, 3, 1, 2).astype(int), kernel, 0).transpose(0, 2, 3, 1, 4, 5)
-    near = rows.floats(1 / size, "half_even", info.min, info.max, shift=7)
+    near = stages.floats(1 / size, "half_even", info.min, info.max, shift=7)
     want = np.rint((taps.sum((4, 5)) - 3 * size).astype(f32) * f32(1 / size)) + 7
-    got = pooling.coded(image, kernel, rows.FloatCodes(near), 3 * size)
+    got = pooling.coded(image, kernel, stages.FloatStage(near), 3 * size)
     assert np.array_equal(got, want.clip(info.min, info.max))
     total = f32(0)
     for tap in np.moveaxis(taps.reshape(*taps.shape[:4], size), -1, 0):
         total = total + (tap - 3).astype(f32) * f32(0.1)
-    over = rows.floats(0.3, "half_even", info.min, info.max, form="over", plus=7)
+    over = stages.floats(0.3, "half_even", info.min, info.max, form="over", plus=7)
     want = np.rint(total / f32(size) / f32(0.3) + f32(7)).clip(info.min, info.max)
-    assert np.array_equal(pooling.coded(image, kernel, rows.FloatCodes(over), 3, 0.1), want)
+    assert np.array_equal(pooling.coded(image, kernel, stages.FloatStage(over), 3, 0.1), want)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 16, 31, 32, 63, 64, 65, 130])

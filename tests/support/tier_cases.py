@@ -6,7 +6,8 @@ from qops import codes
 from qops._kernels.frontdoor import add, add_8p8to32, matmul, mul, quantize, requantize
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination
-from qops._kernels.stage import affine, integer_stage, rows
+from qops._kernels.stage import affine, multiply_shift
+from qops._kernels.stage import prepared as stages
 from qops._kernels.stage import range as extremes
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
 from qops._kernels.tensorflow import requantize as tensorflow_requantize
@@ -182,7 +183,7 @@ def shifted(rounding):
         multiplier = int(rng.integers(1 - top, top)) >> int(rng.integers(0, 31 if rounding != "hvx" else 15))
         if rounding == "hvx":
             x[:] = x.astype(np.int16)
-        return lambda: (out, integer_stage.multiply_shift(x, multiplier, shift, rounding, out))
+        return lambda: (out, multiply_shift.multiply_shift(x, multiplier, shift, rounding, out))
 
     return case
 
@@ -219,7 +220,7 @@ def stored(name):
 
     def case(rng, n):
         x, out = drawn(rng, n, np.float32, finite=True), unaligned(rng, n, cast.DTYPES[name])
-        return lambda: (out, rows.FloatCodes(cast.ROWS[name])(x, out))
+        return lambda: (out, stages.FloatStage(cast.ROWS[name]).run(x, out))
 
     return case
 
@@ -258,7 +259,7 @@ WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
     ("ONEDNN_SCALED", np.int8),
 ]
 NAMED = {case.__name__: case for case in [*CASES, *ROWS]} | {
-    **{f"shifted_{name}": shifted(name) for name in integer_stage.ROUNDINGS},
+    **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
     **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
     **{f"stored_{name}": stored(name) for name in ("u8", "s8", "s32")},
     **{f"tensorflow {way} {dtype.__name__}": tensorflow_quantized(way, dtype) for way, dtype in WAYS},

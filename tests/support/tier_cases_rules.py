@@ -4,7 +4,7 @@ import numpy as np
 import tier_cases
 
 from qops import codes, rules
-from qops._kernels.stage import rows
+from qops._kernels.stage import prepared as stages
 from qops.rules.numbers import Numbers
 
 TYPES = [np.uint8, np.int8, np.uint16, np.int16, np.int32]
@@ -28,8 +28,8 @@ def one(rule):
 
     def case(rng, n):
         x, out = tier_cases.drawn(rng, n, np.int32), tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 5)])
-        run = drawn_numbers(rule, rng, out, 2.0 ** rng.uniform(-31, 2) * rng.integers(1, 3)).run()
-        return lambda: (out, run(x, out))
+        stage = drawn_numbers(rule, rng, out, 2.0 ** rng.uniform(-31, 2) * rng.integers(1, 3)).stage()
+        return lambda: (out, stage.run(x, out))
 
     return case
 
@@ -41,8 +41,8 @@ def each(rule):
         x, out = tier_cases.drawn(rng, n, np.int32), tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 5)])
         period, inner = [(48, 1), (1056, 1), (37, 1), (5, 70)][rng.integers(0, 4)]
         scales = 2.0 ** rng.uniform(-20, -2, period) * [1, 1, 8][rng.integers(0, 3)]
-        run = drawn_numbers(rule, rng, out, scales).run(inner)
-        return lambda: (out, run(x, out))
+        stage = drawn_numbers(rule, rng, out, scales).stage()
+        return lambda: (out, stage.run(x, out, inner))
 
     return case
 
@@ -52,8 +52,8 @@ def own(rule):
 
     def case(rng, n):
         x, out = tier_cases.drawn(rng, n, np.int32), tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 5)])
-        run = drawn_numbers(rule, rng, out, 2.0 ** rng.uniform(-20, 2, max(n, 2))).run()
-        return lambda: (out, run(x, out) if n else None)
+        stage = drawn_numbers(rule, rng, out, 2.0 ** rng.uniform(-20, 2, max(n, 2))).stage()
+        return lambda: (out, stage.run(x, out) if n else None)
 
     return case
 
@@ -68,8 +68,8 @@ def quantized(rule):
         x[::3] = np.float32(scale) * (rng.integers(-300, 300, x[::3].size) + np.float32(0.5))  # quotients next to ties
         made = rules.QUANTIZE[rule]
         where = {"plus" if made.zero_point == "inside" else "shift": int(rng.integers(row.lowest, row.highest)) // 2}
-        numbers = rows.floats(scale, made.rounding, row.lowest, row.highest, form=made.product, **where)
-        return lambda: (out, rows.FloatCodes(numbers)(x, out))
+        numbers = stages.floats(scale, made.rounding, row.lowest, row.highest, form=made.product, **where)
+        return lambda: (out, stages.FloatStage(numbers).run(x, out))
 
     return case
 

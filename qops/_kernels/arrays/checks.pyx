@@ -88,6 +88,11 @@ cpdef cnp.ndarray float32s(cnp.ndarray x, str name):
         return source.astype(np.float32)
 
 
+def is_int32(cnp.ndarray x not None):
+    """Whether the dtype is int32."""
+    return has_type(x, cnp.NPY_INT32)
+
+
 cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
     """`x` as int32; TypeError if it is not of integers, ValueError if int32 does not hold them."""
     cdef object source = x

@@ -12,8 +12,8 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.arrays.checks cimport apart, array, writable
-from qops._kernels.arrays.codes cimport CodeType, code_type
-from qops._kernels.stage.maker cimport KeptMaker, code_size
+from qops._kernels.arrays.codes cimport CodeType, code_type, typenum_of
+from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport wrap_s32
 from qops._kernels.arrays.walk cimport at_a_line
 from qops._kernels.conv.finish cimport Finish
@@ -83,10 +83,12 @@ cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cn
     return out
 
 
-cdef set_result(Convolution *p, KeptMaker codes, cnp.ndarray y):
+cdef set_result(Convolution *p, PreparedStage codes, cnp.ndarray y):
     """Set where the sums go, or the codes that are made of them."""
-    p.maker = NULL if codes is None else &codes.maker
-    p.y, p.y_size, p.y_signed = cnp.PyArray_BYTES(y), code_size(y), cnp.PyArray_ISSIGNED(y)
+    p.has_stage = codes is not None
+    if codes is not None:
+        p.stage = codes.stage
+    p.y, p.y_type, p.y_size = cnp.PyArray_BYTES(y), typenum_of(y), <int>cnp.PyArray_ITEMSIZE(y)
     p.y_image, p.y_row = cnp.PyArray_STRIDE(y, 0), cnp.PyArray_STRIDE(y, 1)
     p.y_column, p.y_channel = cnp.PyArray_STRIDE(y, 2), cnp.PyArray_STRIDE(y, 3)
     p.y_elsewhere = not cnp.PyArray_IS_C_CONTIGUOUS(y)

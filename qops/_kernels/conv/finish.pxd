@@ -1,13 +1,13 @@
 cimport numpy as cnp
 
-from qops._kernels.stage.maker cimport KeptMaker
+from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.conv.rows cimport Convolution
 from qops._kernels.conv.weights cimport PackedWeights
 
 cdef class Finish:
     cdef object w_zero_point
     cdef cnp.ndarray bias
-    cdef KeptMaker codes
+    cdef PreparedStage codes
     cdef int typenum
 
     cdef cnp.ndarray zeros(self, PackedWeights packed)

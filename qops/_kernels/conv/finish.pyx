@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t, uint32_t
 
 from qops._kernels.arrays.checks cimport array
-from qops._kernels.stage.maker cimport KeptMaker
+from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.conv.rows cimport Convolution
 from qops._kernels.gemm.tile cimport SHIFT
 from qops._kernels.conv.weights cimport PackedWeights
@@ -23,7 +23,7 @@ cdef class Finish:
     is the sums.
     """
 
-    def __init__(self, w_zero_point=0, bias=None, KeptMaker codes=None, int typenum=cnp.NPY_INT32):
+    def __init__(self, w_zero_point=0, bias=None, PreparedStage codes=None, int typenum=cnp.NPY_INT32):
         self.w_zero_point, self.codes, self.typenum = w_zero_point, codes, typenum
         self.bias = None if bias is None else np.array(array(bias, "bias", cnp.NPY_INT32))
 

@@ -1,6 +1,6 @@
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
-from qops._kernels.stage.maker cimport Maker
+from qops._kernels.stage.stage cimport Stage
 from qops._kernels.conv.image cimport Image
 from qops._kernels.gemm.tile cimport gemm_kernel
 
@@ -18,10 +18,11 @@ ctypedef struct Convolution:
     const uint32_t *zeros  # how much too high the weights of each output are; or NULL
     const uint32_t *windows  # sums of what each group's windows hold, at each place of each image
     const uint32_t *nothing  # oc times 0
-    const Maker *maker  # what makes codes of sums; or NULL
+    bint has_stage  # sums become codes
+    Stage stage  # of whole pixels
     char *y
+    int y_type  # numpy's number
     int y_size  # bytes of a sum, or of a code, which has 1 or 4
-    bint y_signed
     Py_ssize_t y_image, y_row, y_column, y_channel  # bytes from one to the next
     bint y_elsewhere  # y is not NHWC: rows are made apart and then put there
 

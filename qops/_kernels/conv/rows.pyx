@@ -5,10 +5,11 @@ It is a product whose k is (kh, kw, ic), and no matrix of image columns is ever 
 the image itself, once for each tap (kh, kw).
 """
 cimport cython
+cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
-from qops._kernels.stage.maker cimport make
+from qops._kernels.stage.stage cimport stage_run
 from qops._kernels.gemm.run cimport Part
 from qops._kernels.conv.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.gemm.offsets cimport subtract_row
@@ -159,8 +160,8 @@ cdef void put_rows(const Convolution *p, int32_t *made, Py_ssize_t number, Py_ss
     """Make codes of rows that were made as NHWC, if codes are wanted, and put them to their places in y."""
     cdef Py_ssize_t _i, pixels = p.ow, row = p.ow * p.groups * p.oc
     cdef char *y = p.y + number * p.y_image + first * p.y_row
-    if p.maker != NULL:
-        make(p.maker, made, room if p.y_elsewhere else y, p.y_size, p.y_signed, rows * row)
+    if p.has_stage:
+        stage_run(&p.stage, made, cnp.NPY_INT32, room if p.y_elsewhere else y, p.y_type, 0, rows * row)
     else:
         room = <char *>made
     if not p.y_elsewhere:
@@ -178,7 +179,7 @@ cdef void put_rows(const Convolution *p, int32_t *made, Py_ssize_t number, Py_ss
 
 cdef inline bint are_apart(const Convolution *p) noexcept nogil:
     """Whether sums are made apart from y."""
-    return p.maker != NULL or p.y_elsewhere
+    return p.has_stage or p.y_elsewhere
 
 
 cdef Py_ssize_t rows_at_once(const Convolution *p) noexcept nogil:

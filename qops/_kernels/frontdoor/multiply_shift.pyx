@@ -4,10 +4,10 @@ cimport numpy as cnp
 from libc.math cimport ldexp, rint
 
 from qops._kernels.arrays.checks cimport as_array, int32s, integer, number, output
-from qops._kernels.stage.integer_stage cimport multiply_shift as stage
+from qops._kernels.stage.multiply_shift cimport multiply_shift as stage
 from qops._kernels.arrays.numbers cimport choice
 
-from qops._kernels.stage.integer_stage import ROUNDINGS as _ROUNDINGS
+from qops._kernels.stage.multiply_shift import ROUNDINGS as _ROUNDINGS
 
 cnp.import_array()
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from qops._kernels.arrays.checks cimport Ends, check_ends, data_of, output, real
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, tensor
-from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage
+from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row
 from qops._kernels.stage.lookup cimport look_up
 from qops._kernels.stage.range cimport above, below, completed, range_32_into
 from qops._kernels.stage.rounding cimport clamp_f64
+from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
 
 cnp.import_array()
 
@@ -135,6 +136,7 @@ cdef object requantized(t, lo, hi, int typenum, bint only_32, out):
     cdef cnp.ndarray codes, result
     cdef uint8_t table[256]
     cdef IntegerRow p
+    cdef Stage s
     if lo is not None and type(lo) is not float:
         lo = real(lo, "output range min")
     if hi is not None and type(hi) is not float:
@@ -148,7 +150,8 @@ cdef object requantized(t, lo, hi, int typenum, bint only_32, out):
         (<object>result).fill(into.lowest)
     elif kind.symmetric:
         p = row_32((ends.max - ends.min) / kind.steps, wanted.min, wanted.max, into)
-        integer_stage(&p, codes, result)
+        s = integer_stage(&p)
+        stage_over(&s, codes, result)
     else:
         table_8(ends, kind, wanted, into, table)
         look_up(codes, table, result)

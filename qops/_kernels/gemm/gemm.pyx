@@ -16,7 +16,7 @@ from libc.string cimport memset
 
 from qops._kernels.machine.caches cimport caches
 from qops._kernels.arrays.checks cimport apart, array, writable
-from qops._kernels.stage.rows cimport Codes
+from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.arrays.walk cimport at_a_line
 from qops._kernels.gemm.blocks cimport Product
 from qops._kernels.gemm.offsets cimport row_sums, subtract_terms
@@ -229,14 +229,14 @@ cdef class PreparedProduct:
     sums; None: the result is the sums.
     """
     cdef PackedB packed
-    cdef Codes codes
+    cdef PreparedStage codes
     cdef tuple offsets
     cdef Py_ssize_t num_threads
     cdef int a_typenum, typenum
     cdef cnp.npy_intp[2] a_shape
     cdef cnp.npy_intp[2] shape
 
-    def __init__(self, cnp.ndarray a not None, PackedB packed not None, tuple offsets, Codes codes=None,
+    def __init__(self, cnp.ndarray a not None, PackedB packed not None, tuple offsets, PreparedStage codes=None,
                  int typenum=cnp.NPY_INT32, Py_ssize_t num_threads=1):
         self.packed, self.codes, self.offsets, self.num_threads = packed, codes, offsets, num_threads
         self.a_typenum, self.typenum = cnp.PyArray_TYPE(a), typenum
@@ -255,7 +255,7 @@ cdef class PreparedProduct:
         for i from 0 <= i < self.shape[0] by rows:
             some = product(a[i : i + rows], self.packed, sums[: min(rows, self.shape[0] - i)], offsets=self.offsets,
                            num_threads=self.num_threads)
-            self.codes.fill(some, made[i : i + rows])
+            self.codes.run(some, made[i : i + rows])
         return made
 
     def __call__(self, a, tuple asked not None, out):

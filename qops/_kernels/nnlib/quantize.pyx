@@ -5,8 +5,9 @@ from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.stage.affine cimport Line, dequantize_32
-from qops._kernels.stage.float_stage cimport FloatRow, float_row, float_stage
+from qops._kernels.stage.float_stage cimport FloatRow, float_row
 from qops._kernels.stage.rounding cimport TRUNCATE, clamp_s64, plus_half_dsp_s32
+from qops._kernels.stage.stage cimport Stage, float_stage, stage_over
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.nnlib.ranges cimport (
@@ -100,10 +101,12 @@ def quantize_ref(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
     """out = sat_u8(half_away((x - min) * (255 / range))); returns the range, None if it is beyond float32."""
     cdef Adjusted r = adjust_range(Ends(lo, hi))
     cdef FloatRow p = float_row(r.recip_step, TRUNCATE, 0, steps())
+    cdef Stage s
     if not isfinite(r.max - r.min):
         return None
     p.minus, p.plus = r.min, 0.5  # what is below 0 saturates
-    float_stage(&p, x, out)
+    s = float_stage(&p)
+    stage_over(&s, x, out)
     return r.min, r.max
 
 

@@ -7,9 +7,10 @@ rounding, half up, of x * m / 2**31.
 cimport numpy as cnp
 from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, int32_t
 
-from qops._kernels.stage.float_stage cimport FloatRow, float_row, float_stage
-from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.stage.float_stage cimport FloatRow, float_row
+from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, shift_by
 from qops._kernels.stage.rounding cimport FLOOR, HALF_UP, TRUNCATE, plus_half_dsp_s32, saturate_s16, truncate_dsp_s32
+from qops._kernels.stage.stage cimport Stage, float_stage, integer_stage, stage_over
 from qops._kernels.nnlib.ranges cimport bits, exponent, level_32, steps
 
 cnp.import_array()
@@ -75,13 +76,15 @@ def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar
     cdef requantize_32 p = prepare_32(level, lo, hi, cnp.PyArray_SIZE(x), scalar)
     cdef FloatRow real
     cdef IntegerRow row
+    cdef Stage s
     if p.rule == REAL:
         real = float_row(p.gain, TRUNCATE, 0, steps())
         real.plus = p.bias
-        float_stage(&real, x, out)
+        s = float_stage(&real)
     else:
         row = row_32(p)
-        integer_stage(&row, x, out)
+        s = integer_stage(&row)
+    stage_over(&s, x, out)
 
 
 def spanned(float lo, float hi, int32_t lowest, int32_t highest):
@@ -98,18 +101,22 @@ cdef Shift divide_by_pot(int n) noexcept nogil:
 def multiply(cnp.ndarray x, int32_t multiplier, int left_shift, int right_shift, cnp.ndarray out):
     """out = x * multiplier / 2**31 * 2**left_shift / 2**right_shift, on int32."""
     cdef IntegerRow row = integer_row(multiplier, shift_by(31, HALF_UP), INT32_MIN, INT32_MAX)
+    cdef Stage s
     row.left_shift = left_shift
     row.second = divide_by_pot(right_shift)
     row.least, row.most = INT32_MIN, INT32_MAX  # the sum saturates
-    integer_stage(&row, x, out)
+    s = integer_stage(&row)
+    stage_over(&s, x, out)
 
 
 def divide(cnp.ndarray x, int right_shift, cnp.ndarray out):
     """out = x / 2**right_shift, half up, the sum saturating, on int32."""
     cdef IntegerRow row = integer_row(1, shift_by(0, FLOOR), INT32_MIN, INT32_MAX)
+    cdef Stage s
     row.second = divide_by_pot(right_shift)
     row.least, row.most = INT32_MIN, INT32_MAX
-    integer_stage(&row, x, out)
+    s = integer_stage(&row)
+    stage_over(&s, x, out)
 
 
 def below_one(float x):

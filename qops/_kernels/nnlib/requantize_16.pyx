@@ -3,8 +3,9 @@
 cimport numpy as cnp
 from libc.stdint cimport INT16_MAX, INT16_MIN, int64_t
 
-from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
+from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, shift_by
 from qops._kernels.stage.rounding cimport FLOOR
+from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
 from qops._kernels.nnlib.ranges cimport exponent, power2
 
 cnp.import_array()
@@ -32,4 +33,5 @@ cdef IntegerRow row_16(float gain, bint shrinks) noexcept nogil:
 def requantize_32to16(cnp.ndarray x, float gain, bint shrinks, cnp.ndarray out):
     """out = int16 codes of `gain` output steps an input step."""
     cdef IntegerRow row = row_16(gain, shrinks)
-    integer_stage(&row, x, out)
+    cdef Stage s = integer_stage(&row)
+    stage_over(&s, x, out)

@@ -3,12 +3,11 @@ cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 from qops._kernels.arrays.codes cimport typenum_of
-from qops._kernels.stage.float_stage cimport FloatRow, float_codes_of, float_maker
-from qops._kernels.stage.maker cimport KeptMaker, Maker
-from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport at_a_line, walk
-from qops._kernels.onednn.steps cimport KINDS, Step, make_steps, stay_finite, steps_8__simd
-from qops._kernels.gemm.tile cimport aligned
+from qops._kernels.stage.float_stage cimport FloatRow
+from qops._kernels.stage.post_ops cimport KINDS, PostOps, Step, make_steps, stay_finite
+from qops._kernels.stage.prepared cimport PreparedStage
+from qops._kernels.stage.stage cimport POST_OPS, Stage, float_stage, stage_post_ops
 
 cnp.import_array()
 
@@ -18,13 +17,9 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     NEAR = 4096  # values between two loops: 16 KB, which with their codes the nearest cache holds
 
-ctypedef struct Work:
-    Step *steps
-    Py_ssize_t count, block  # operands are put down for so many values, after which they are as at the first
-    FloatRow row
-
 ctypedef struct Pass:
-    const Work *work
+    const PostOps *post_ops
+    const Stage *stage  # the same with the row of the codes
     const float *old  # or NULL
     bint of_sums  # whether what is walked over holds int32 sums, or the floats themselves
     char *codes
@@ -36,34 +31,14 @@ cdef void make_floats(char **data, Py_ssize_t size, void *using) noexcept nogil:
     cdef const Pass *p = <Pass *>using
     cdef float *x = <float *>data[0]
     cdef Py_ssize_t first
-    for first from 0 <= first < size by p.work.block:
-        make_steps(p.work.steps, p.work.count, <int32_t *>(x + first) if p.of_sums else NULL, x + first,
-                   p.old + first if p.old != NULL else NULL, 0, min(p.work.block, size - first))
-
-
-cdef void make_codes(const Work *w, const int32_t *sums, const float *old, int typenum, char *codes,
-                     Py_ssize_t size) noexcept nogil:
-    """Make codes of sums. The floats of all blocks use the same memory, of one block."""
-    cdef float[NEAR + 16] room
-    cdef float *x = <float *>aligned(room)
-    cdef Py_ssize_t first = 0, at, n, done, itemsize = 4 if typenum == cnp.NPY_INT32 else 1
-    while first < size:
-        at = first % w.block
-        n = min(size - first, min(w.block - at, <Py_ssize_t>NEAR))
-        if itemsize == 1:
-            done = steps_8__simd(tier(), sums + first, codes + first, typenum == cnp.NPY_INT8, n, w.steps, w.count,
-                                 old + first if old != NULL else NULL, at, w.row)
-            if done:
-                first += done
-                continue
-        make_steps(w.steps, w.count, sums + first, x, old + first if old != NULL else NULL, at, n)
-        float_codes_of(x, typenum, codes + first * itemsize, n, w.row)
-        first += n
+    for first from 0 <= first < size by p.post_ops.block:
+        make_steps(p.post_ops.steps, p.post_ops.count, <int32_t *>(x + first) if p.of_sums else NULL, x + first,
+                   p.old + first if p.old != NULL else NULL, 0, min(p.post_ops.block, size - first))
 
 
 cdef void make_all_codes(char **data, Py_ssize_t size, void *using) noexcept nogil:
     cdef const Pass *p = <Pass *>using
-    make_codes(p.work, <int32_t *>data[0], p.old, p.typenum, p.codes, size)
+    stage_post_ops(p.stage, <int32_t *>data[0], p.old, p.codes, p.typenum, 0, size)
 
 
 cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
@@ -85,8 +60,8 @@ cdef list set_steps(Step *c_steps, steps, Py_ssize_t block):
     return alive
 
 
-cdef tuple set_work(Work *w, steps):
-    """Set the steps of `w`, which point into the objects that are returned, so these must outlive it."""
+cdef tuple set_post_ops(PostOps *w, steps):
+    """Set `w`, whose steps point into the objects that are returned, so these must outlive it."""
     cdef bytearray memory = bytearray(len(steps) * sizeof(Step))
     cdef Py_ssize_t period = 1
     for _, operand in steps:
@@ -114,10 +89,10 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
     An array among the operands runs along the last axes of x, so of two sizes one divides the other. `old` is a float32
     array in C order with as many elements as x, for the steps that need one.
     """
-    cdef Work w
-    cdef Pass p = Pass(&w, old_of(x, steps, old), typenum_of(x) == cnp.NPY_INT32, NULL, 0)
+    cdef PostOps w
+    cdef Pass p = Pass(&w, NULL, old_of(x, steps, old), typenum_of(x) == cnp.NPY_INT32, NULL, 0)
     if cnp.PyArray_SIZE(x):
-        alive = set_work(&w, steps)
+        alive = set_post_ops(&w, steps)
         walk(make_floats, &p, x)
         del alive  # the steps have pointed into it until here
     return x.view("float32")
@@ -129,8 +104,9 @@ def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarra
     Return False, with nothing done, if a float might not be finite. `old` is as in `finish`, and made of codes. `out`
     is x itself, or does not overlap it: uint8, int8 or int32 in C order.
     """
-    cdef Work w
-    cdef Pass p = Pass(&w, old_of(x, steps, old), True, cnp.PyArray_BYTES(out), typenum_of(out))
+    cdef PostOps w
+    cdef Stage s = float_stage(&row)
+    cdef Pass p = Pass(&w, &s, old_of(x, steps, old), True, cnp.PyArray_BYTES(out), typenum_of(out))
     cdef bint is_finite
     if p.typenum != cnp.NPY_UINT8 and p.typenum != cnp.NPY_INT8 and p.typenum != cnp.NPY_INT32:
         raise TypeError(f"out: expected uint8, int8 or int32, got {(<object>out).dtype}")
@@ -140,8 +116,8 @@ def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarra
         raise ValueError("out: expected an array in C order with as many elements as x")
     if cnp.PyArray_SIZE(x) == 0:
         return True
-    alive = set_work(&w, steps)
-    w.row = row
+    alive = set_post_ops(&w, steps)
+    s.kind, s.post_ops = POST_OPS, &w
     is_finite = stay_finite(w.steps, w.count)
     if is_finite:
         walk(make_all_codes, &p, x)
@@ -149,25 +125,25 @@ def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarra
     return is_finite
 
 
-cdef void codes_of(const void *sums, int32_t *c, Py_ssize_t n, const void *work) noexcept nogil:
-    make_codes(<const Work *>work, <const int32_t *>sums, NULL, cnp.NPY_INT32, <char *>c, n)
+cdef class PostOpStage(PreparedStage):
+    """The steps, none of which adds the old destination, then the codes of `row`, of sums that begin where the operands
+    do. ValueError if a float might not be finite."""
 
+    cdef PostOps post_ops
+    cdef object alive  # what the steps point into
 
-cdef Py_ssize_t bytes_of(const void *sums, void *c, bint is_signed, Py_ssize_t n, const void *work) noexcept nogil:
-    make_codes(<const Work *>work, <const int32_t *>sums, NULL, cnp.NPY_INT8 if is_signed else cnp.NPY_UINT8,
-               <char *>c, n)
-    return n
+    def __init__(self, steps, FloatRow row):
+        self.stage = float_stage(&row)
+        self.alive = set_post_ops(&self.post_ops, steps)
+        if not stay_finite(self.post_ops.steps, self.post_ops.count):
+            raise ValueError("steps: a float might not be finite")
+        if self.post_ops.count:
+            self.stage.kind, self.stage.post_ops = POST_OPS, &self.post_ops
 
 
 def kept_codes(steps, FloatRow row):
-    """What makes `steps`, none of which adds the old destination, and the codes of `row`, of sums that begin where the
-    operands do; None if a float might not be finite."""
-    cdef KeptMaker kept = KeptMaker()
-    cdef bytearray memory = bytearray(sizeof(Work))
-    cdef Work *w = <Work *><char *>memory
-    kept.memory = memory, set_work(w, steps)
-    w.row = row
-    if not stay_finite(w.steps, w.count):
+    """The stage of these steps and codes; None if a float might not be finite."""
+    try:
+        return PostOpStage(steps, row)
+    except ValueError:
         return None
-    kept.maker = Maker(codes_of, bytes_of, NULL, w, 4) if w.count else float_maker(False, &w.row)
-    return kept

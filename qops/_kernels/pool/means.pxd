@@ -1,7 +1,7 @@
 """Means of windows, a row of them at a time."""
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.stage.maker cimport Maker
+from qops._kernels.stage.stage cimport Stage
 from qops._kernels.pool.places cimport Pool, Taps
 
 cdef extern from "pool/pooling.h" nogil:
@@ -17,7 +17,8 @@ cdef struct Means:
     Rule rule
     bint is_signed, padding  # padding: it is counted
     Py_ssize_t size  # bytes of a sum
-    Maker maker  # of the last two rules
+    Stage stage  # of the last two rules
+    int typenum  # numpy's number of the codes
     int32_t zero  # CODED: what the sum of a window is lessened by; VALUES: the code of real 0
     float scale  # of VALUES
 

@@ -1,8 +1,9 @@
 """Means of windows by the rules of pooling.pyx, a row of results at a time, from sums or from the codes themselves."""
+cimport numpy as cnp
 from libc.math cimport rintf
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t
 
-from qops._kernels.stage.maker cimport make
+from qops._kernels.stage.stage cimport stage_run
 from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.machine.tiers cimport tier
 
@@ -81,7 +82,7 @@ cdef void codes_of(const Means *means, const char *sums, Py_ssize_t n, uint8_t *
             less(<const int16_t *>sums + i, count, means.zero, near)
         else:
             less(<const uint16_t *>sums + i, count, means.zero, near)
-        make(&means.maker, near, y + i, 1, means.is_signed, count)
+        stage_run(&means.stage, near, cnp.NPY_INT32, y + i, means.typenum, 0, count)
 
 
 cdef void means_row(const Pool *p, const Means *means, Taps rows, const char *sums, uint8_t *y) noexcept nogil:
@@ -126,4 +127,4 @@ cdef void value_row(const Pool *p, const Means *means, const char *x, uint8_t *y
             values_of(<const int8_t *>x + i, count, v, near)
         else:
             values_of(<const uint8_t *>x + i, count, v, near)
-        make(&means.maker, near, y + i, 1, means.is_signed, count)
+        stage_run(&means.stage, near, cnp.NPY_FLOAT32, y + i, means.typenum, 0, count)

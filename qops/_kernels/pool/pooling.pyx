@@ -17,7 +17,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memset
 
 from qops._kernels.arrays.checks cimport apart, array, writable
-from qops._kernels.stage.rows cimport Codes
+from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.pool.means cimport CODED, Q15, QUOTIENT, RECIPROCAL, TRUNCATE, VALUES, Means
 from qops._kernels.pool.means cimport means_row, value_row
 from qops._kernels.pool.pixels cimport Combination, Pixels, largest_codes, pick_pixels, sums_of, totals_of
@@ -205,7 +205,7 @@ def means(image, tuple kernel, Window window, str rule, *, bint padding=False, o
     return pooled(x, kernel, window, sums_of(is_signed, how.size), cnp.PyArray_TYPE(x), out, &how)
 
 
-def coded(image, tuple kernel, Codes stage, int zero, float scale=0, out=None):
+def coded(image, tuple kernel, PreparedStage stage not None, int zero, float scale=0, out=None):
     """Give the codes that a stage makes of windows with a stride of 1 and no padding.
 
     Without a `scale` the stage takes int32: the sum of the codes of a window, less `zero`. With a `scale` it takes
@@ -215,7 +215,7 @@ def coded(image, tuple kernel, Codes stage, int zero, float scale=0, out=None):
     cdef Means how
     how.rule, how.is_signed = VALUES if scale else CODED, cnp.PyArray_TYPE(x) == cnp.NPY_INT8
     how.size = 2 if kernel[0] * kernel[1] <= FEW else 4
-    how.zero, how.scale, how.maker = zero, scale, stage.maker(cnp.NPY_FLOAT32 if scale else cnp.NPY_INT32)
+    how.zero, how.scale, how.stage, how.typenum = zero, scale, stage.stage, cnp.PyArray_TYPE(x)
     return pooled(x, kernel, Window(), sums_of(how.is_signed, how.size), cnp.PyArray_TYPE(x), out, &how)
 
 

@@ -1,8 +1,7 @@
 """From an accumulator to a code in double: clamp(round(x * scale + plus) + shift, lowest, highest), whole ends."""
 
-cimport numpy as cnp
+from libc.stdint cimport int32_t
 
-from qops._kernels.stage.maker cimport Maker, Scales
 from qops._kernels.stage.rounding cimport Rounding
 
 cdef extern from "stage/double_stage.h":
@@ -10,6 +9,7 @@ cdef extern from "stage/double_stage.h":
         double scale, plus, shift, lowest, highest
         Rounding rounding
 
-cdef Maker double_maker(const DoubleRow* p) noexcept nogil
-cdef Maker double_turns(const Scales* scales) noexcept nogil
-cdef object double_stage(const DoubleRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out)
+cdef void double_codes(DoubleRow p, const int32_t* x, int32_t* c, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t double_codes_8(DoubleRow p, const int32_t* x, void* c, bint is_signed, Py_ssize_t n) noexcept nogil
+cdef void double_each(DoubleRow p, const double* scales, Py_ssize_t period, const int32_t* x, int32_t* c,
+                      Py_ssize_t first, Py_ssize_t n) noexcept nogil

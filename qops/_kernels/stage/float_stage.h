@@ -93,15 +93,16 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_lo
     return i;
 }
 
-/* The same for codes of 8 bits, from the first scale on; vectors of codes may begin anywhere in a period. */
+/* The same for codes of 8 bits. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop_8)(const int32_t *x, int is_int,
                                                                                      uint8_t *c, ptrdiff_t n, float_row p,
                                                                                      const float *each, ptrdiff_t period,
-                                                                                     code_ends ends, qops_rounding rounding,
-                                                                                     int steps, int stream)
+                                                                                     ptrdiff_t at, code_ends ends,
+                                                                                     qops_rounding rounding, int steps,
+                                                                                     int stream)
 {
     const ptrdiff_t w = LANES / 4;
-    ptrdiff_t i = 0, at = 0;
+    ptrdiff_t i = 0;
     vec q[4];
     for (; i + LANES <= n; i += LANES) {
         for (int j = 0; j < 4; j++) {
@@ -175,11 +176,11 @@ TARGET static ptrdiff_t TIER(float_each)(const void *x, int is_int, int32_t *y, 
 }
 
 TARGET static ptrdiff_t TIER(float_each_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, const float *each,
-                                           ptrdiff_t period, code_ends ends, int steps)
+                                           ptrdiff_t period, ptrdiff_t at, code_ends ends, int steps)
 {
     const int stream = 0;
-    return is_int ? BY_ROUNDING(TIER(float_each_loop_8), x, 1, c, n, p, each, period, ends)
-                  : BY_ROUNDING(TIER(float_each_loop_8), x, 0, c, n, p, each, period, ends);
+    return is_int ? BY_ROUNDING(TIER(float_each_loop_8), x, 1, c, n, p, each, period, at, ends)
+                  : BY_ROUNDING(TIER(float_each_loop_8), x, 0, c, n, p, each, period, at, ends);
 }
 
 TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, code_ends ends,
@@ -238,11 +239,11 @@ static inline ptrdiff_t float_each__simd(int tier, const void *x, int is_int, in
 }
 
 static inline ptrdiff_t float_each_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                           float_row p, const float *each, ptrdiff_t period)
+                                           float_row p, const float *each, ptrdiff_t period, ptrdiff_t at)
 {
     code_ends ends;
     return p.wide || !has_float_ends(p, is_signed, &ends)
-               ? 0 : RUN_TIER(tier, float_each_8, x, is_int, c, n, p, each, period, ends, steps_of_each(p, is_int));
+               ? 0 : RUN_TIER(tier, float_each_8, x, is_int, c, n, p, each, period, at, ends, steps_of_each(p, is_int));
 }
 
 static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,

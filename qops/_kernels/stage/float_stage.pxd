@@ -7,9 +7,8 @@ FUSED rounds product and sum once; OVER divides by the scale. A row that is `wid
 so that all codes of int32 are exact.
 """
 
-cimport numpy as cnp
+from libc.stdint cimport int32_t
 
-from qops._kernels.stage.maker cimport Maker, Scales
 from qops._kernels.stage.rounding cimport Rounding
 
 cdef extern from "stage/float_stage.h":
@@ -25,9 +24,12 @@ cdef extern from "stage/float_stage.h":
         bint wide
 
 cdef FloatRow float_row(float scale, Rounding rounding, double lowest, double highest) noexcept nogil
-cdef void float_codes_of(const float* x, int typenum, void* c, Py_ssize_t n, FloatRow p) noexcept nogil
-cdef Maker float_maker(bint is_real, const FloatRow* p) noexcept nogil
-cdef Maker float_turns(bint is_real, const Scales* scales) noexcept nogil
-cdef object float_stage(const FloatRow* p, cnp.ndarray x, cnp.ndarray out)
-cdef bint float_stage_unless_nan(const FloatRow* p, cnp.ndarray x, cnp.ndarray out, cnp.ndarray kept=*) except -1
-cdef object float_channels(const FloatRow* p, const Scales* scales, cnp.ndarray x, cnp.ndarray out)
+cdef void float_codes(FloatRow p, const void* x, bint is_int, int32_t* c, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t float_codes_8(FloatRow p, const void* x, bint is_int, void* c, bint is_signed,
+                              Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t float_codes_16(FloatRow p, const void* x, bint is_int, void* c, bint is_signed,
+                               Py_ssize_t n) noexcept nogil
+cdef void float_each(FloatRow p, const float* scales, Py_ssize_t period, const void* x, bint is_int, int32_t* c,
+                     Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t float_each_8(FloatRow p, const float* scales, Py_ssize_t period, const void* x, bint is_int, void* c,
+                             bint is_signed, Py_ssize_t first, Py_ssize_t n) noexcept nogil

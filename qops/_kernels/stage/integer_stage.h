@@ -194,17 +194,9 @@ TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t
 
 #if QOPS_X86
 #define ANY_ROW(tier, ...) ((tier) >= QOPS_AVX512 ? avx512_any_row(__VA_ARGS__) : 0)
-#define OWN_ROWS(tier, ...) ((tier) >= QOPS_AVX512 ? avx512_own_rows(__VA_ARGS__) : 0)
 #else
 #define ANY_ROW(tier, ...) 0
-#define OWN_ROWS(tier, ...) 0
 #endif
-
-static inline ptrdiff_t stage_own__simd(int tier, const void *x, int is_wide, int32_t *y, ptrdiff_t n, const int64_t *m,
-                                        const int64_t *shifts, const integer_row *rows)
-{
-    return OWN_ROWS(tier, x, is_wide, y, n, m, shifts, rows);
-}
 
 static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, ptrdiff_t n, const integer_row *p)
 {

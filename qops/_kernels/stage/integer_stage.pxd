@@ -9,10 +9,8 @@ In some systems 32 bits wrap: the product, before and after its term is added (p
 the code before it is clamped (code_wraps).
 """
 
-cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint64_t
 
-from qops._kernels.stage.maker cimport Maker, Pick, Turns
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding
 
 cdef extern from "stage/integer_row.h":
@@ -29,22 +27,10 @@ cdef extern from "stage/integer_row.h":
     ctypedef struct Rows "integer_rows":
         pass
 
-cdef enum:
-    SHIFTS = 63  # that a row may have: 0..62
-    NOT_TOGETHER = -2
-
-cdef struct OwnRows:  # of elements that differ in multiplier and shift alone
-    const int64_t* multipliers
-    const int64_t* right_shifts
-    IntegerRow of_shift[SHIFTS]
-
-cdef struct Channels:
-    Pick pick
-    const void* numbers
-    Turns turns
-    IntegerRow row  # of the first
-    Rows rows  # of a period, side by side
-    int steps  # of all rows, -1 where lanes cannot do them together, NOT_TOGETHER where they are not side by side
+cdef struct IntegerLanes:  # rows of channels, laid out for vectors
+    Rows rows
+    Py_ssize_t period  # after which the rows repeat
+    int steps  # which steps all rows together have; -1: lanes cannot do them
 
 cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
     """What the floor of the shift rounds by the rule."""
@@ -78,12 +64,12 @@ cdef inline IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_c
     return p
 
 
-cdef void integer_codes_of(const void* x, bint is_wide, int typenum, void* c, Py_ssize_t n,
-                           const IntegerRow* p) noexcept nogil
-cdef Maker integer_maker(bint is_wide, const IntegerRow* p) noexcept nogil
-cdef object integer_stage(const IntegerRow* p, cnp.ndarray x, cnp.ndarray out)
-cdef Channels integer_rows(Pick pick, const void* numbers, Turns t) noexcept
-cdef bytearray put_together(Channels* p)
-cdef object integer_channels(const Channels* rows, cnp.ndarray x, cnp.ndarray out)
-cdef object integer_own(const OwnRows* p, cnp.ndarray x, cnp.ndarray out)
-cpdef object multiply_shift(cnp.ndarray x, int multiplier, int right_shift, rounding, cnp.ndarray out)
+cdef void integer_codes(const IntegerRow* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t integer_codes_8(const IntegerRow* p, const int32_t* x, void* c, bint is_signed,
+                                Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t integer_codes_16(const IntegerRow* p, const int32_t* x, void* c, bint is_signed,
+                                 Py_ssize_t n) noexcept nogil
+cdef void integer_each(const IntegerRow* rows, Py_ssize_t count, const IntegerLanes* lanes, const void* x, bint is_wide,
+                       int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerRow* rows, Py_ssize_t count, Py_ssize_t period,
+                             Py_ssize_t spare)

@@ -1,9 +1,8 @@
 """Two tensors of codes into a third: what a pair of codes becomes, and the rows that it needs."""
 
-cimport numpy as cnp
 from libc.stdint cimport int32_t
 
-from qops._kernels.stage.maker cimport Maker
+from qops._kernels.stage.stage cimport Stage
 
 cdef extern from "stage/pair_stage.h":
     ctypedef enum Form "pair_form":
@@ -20,15 +19,13 @@ cdef extern from "stage/pair_stage.h":
 cdef struct Pairs:
     Side a, b
     Form form
-    bint is_signed, exchanged  # exchanged: a is the second array
-    int size
-    Maker of_b, last
+    int typenum  # numpy's number of the dtype of all codes
+    bint exchanged  # a is the second array
+    Stage of_b  # SHIFTED: the stage of b
+    Stage last
     Py_ssize_t width  # elements that are computed together, 1 if each is by itself
     const Pairs* tail  # what computes the elements at the end that do not fill a width; NULL: there are none
 
-cdef class PairCodes:
+cdef class PairStage:
     cdef Pairs pairs
-    cdef PairCodes tail
-    cdef tuple stages
-
-    cdef object fill(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out)
+    cdef object alive  # what the stages point into

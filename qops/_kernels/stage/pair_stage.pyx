@@ -12,13 +12,13 @@ Integers are int32; fma is one rounding to float32.
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
 
-from qops._kernels.stage.float_stage cimport FloatRow, float_maker
-from qops._kernels.stage.maker cimport code_size, make
-from qops._kernels.stage.rounding cimport fma_f32
-from qops._kernels.stage.rows cimport Codes
 from qops._kernels.arrays.side_by_side cimport plain
-from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport walk
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.stage.float_stage cimport FloatRow
+from qops._kernels.stage.prepared cimport PreparedStage
+from qops._kernels.stage.rounding cimport fma_f32
+from qops._kernels.stage.stage cimport REAL, stage_run
 
 import numpy as np
 
@@ -75,87 +75,86 @@ cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, 
             reals[i] = real(a[i], p, p.plus) + real(b[i], s, s.plus)
 
 
-cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, Pairs* p) noexcept nogil:
+cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, const Pairs* p) noexcept nogil:
     cdef int32_t[BLOCK] near
     values_of(a, b, near if p.form == SHIFTED else x, n, p.a, p.b, p.form)
     if p.form == SHIFTED:
-        p.of_b.codes(near, <int32_t*>x, n, p.of_b.row)
+        stage_run(&p.of_b, near, cnp.NPY_INT32, x, cnp.NPY_INT32, 0, n)
         values_of(a, b, x, n, p.a, p.b, ONTO)
 
 
-cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, Pairs* p) noexcept nogil:
+cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, const Pairs* p) noexcept nogil:
     """The codes i..n - 1."""
     cdef int32_t[BLOCK] x
     cdef const char* a = data[1 if p.exchanged else 0]
     cdef const char* b = data[0 if p.exchanged else 1]
-    cdef Py_ssize_t count
-    if p.form == PRODUCT and p.size == 1 and p.last.bytes == float_maker(False, NULL).bytes:
-        i += product_codes_8__simd(tier(), a + i, b + i, data[2] + i, p.is_signed, n - i, p.a, p.b,
-                                   <const FloatRow*>p.last.row)
+    cdef int x_type = cnp.NPY_FLOAT32 if p.form == FLOAT_SUM or p.form == CHAIN else cnp.NPY_INT32
+    cdef Py_ssize_t some, size = 2 if p.typenum == cnp.NPY_INT16 else 1
+    if p.form == PRODUCT and size == 1 and p.last.kind == REAL:
+        i += product_codes_8__simd(tier(), a + i, b + i, data[2] + i, p.typenum == cnp.NPY_INT8, n - i, p.a, p.b,
+                                   &p.last.row.real)
     while i < n:
-        count = min(n - i, <Py_ssize_t>BLOCK)
-        if p.size == 2:
-            block_of(<const int16_t*>a + i, <const int16_t*>b + i, x, count, p)
-        elif p.is_signed:
-            block_of(<const int8_t*>a + i, <const int8_t*>b + i, x, count, p)
+        some = min(n - i, <Py_ssize_t>BLOCK)
+        if p.typenum == cnp.NPY_INT16:
+            block_of(<const int16_t*>a + i, <const int16_t*>b + i, x, some, p)
+        elif p.typenum == cnp.NPY_INT8:
+            block_of(<const int8_t*>a + i, <const int8_t*>b + i, x, some, p)
         else:
-            block_of(<const uint8_t*>a + i, <const uint8_t*>b + i, x, count, p)
-        make(&p.last, x, data[2] + i * p.size, p.size, p.is_signed, count)
-        i += count
+            block_of(<const uint8_t*>a + i, <const uint8_t*>b + i, x, some, p)
+        stage_run(&p.last, x, x_type, data[2] + i * size, p.typenum, 0, some)
+        i += some
 
 
 cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    cdef Pairs* p = <Pairs*>using
-    cdef Pairs tail
+    cdef const Pairs* p = <Pairs*>using
     cdef Py_ssize_t whole = n
     if p.tail is not NULL:
-        tail = p.tail[0]
-        tail.size, tail.is_signed = p.size, p.is_signed
         whole -= n % p.width
-        pairs_of(data, whole, n, &tail)
+        pairs_of(data, whole, n, p.tail)
     pairs_of(data, 0, whole, p)
 
 
-cdef class PairCodes:
-    """A form with its numbers, made once: `pairs(a, b, out)` sets out to the codes of two arrays of its dtype.
+cdef class PairStage:
+    """A form with its numbers: `pairs.run(a, b, out)` sets out to the codes of two arrays, all of one dtype.
 
-    With a `tail`, it computes `width` elements together, and the tail those at the end that do not fill it.
+    typenum: numpy's number of that dtype, uint8, int8 or int16. last: the stage that makes codes of the values. of_b:
+    the stage of its own that the form "staged" has. exchanged: a is the second array.
     """
 
-    def __init__(self, str form, Side a, Side b, Codes last, *, Codes of_b=None, bint exchanged=False):
+    def __init__(self, str form not None, Side a, Side b, PreparedStage last not None, int typenum, *,
+                 PreparedStage of_b=None, bint exchanged=False):
         cdef Pairs* p = &self.pairs
-        cdef bint is_real
-        p.form, p.a, p.b, p.exchanged, p.width, p.tail = FORMS[form], a, b, exchanged, 1, NULL
-        is_real = p.form == FLOAT_SUM or p.form == CHAIN
-        p.last = last.maker(cnp.NPY_FLOAT32 if is_real else cnp.NPY_INT32)
-        if p.form == SHIFTED:
-            p.of_b = of_b.maker(cnp.NPY_INT32)
-        self.stages = last, of_b
+        if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT16:
+            raise TypeError(f"typenum: expected that of uint8, int8 or int16, got {typenum}")
+        p.form, p.a, p.b, p.typenum, p.exchanged = FORMS[form], a, b, typenum, exchanged
+        p.width, p.tail, p.last = 1, NULL, last.stage
+        if of_b is not None:
+            p.of_b = of_b.stage
+        elif p.form == SHIFTED:
+            raise TypeError("of_b: expected a stage, as the form is 'staged', got None")
+        self.alive = last, of_b
 
-    def with_tail(self, Py_ssize_t width, PairCodes tail):
-        """The same, with a tail."""
-        if width < 1:
-            raise ValueError(f"width: expected 1 or more, got {width}")
-        self.pairs.width, self.tail = width, tail
-        return self
+    def with_tail(self, Py_ssize_t width, PairStage tail not None):
+        """The same of `width` elements together; those at the end that do not fill a width are the tail's."""
+        cdef PairStage made = PairStage.__new__(PairStage)
+        if width < 1 or tail.pairs.typenum != self.pairs.typenum:
+            raise ValueError(f"width, tail: expected 1 or more, and a tail of the same dtype, got {width}")
+        made.pairs, made.alive = self.pairs, (self.alive, tail)
+        made.pairs.width, made.pairs.tail = width, &tail.pairs
+        return made
 
-    def __call__(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
-        cdef int typenum = cnp.PyArray_TYPE(out)
-        if typenum not in (cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT16):
-            raise TypeError(f"out: expected uint8, int8 or int16, got {(<object>out).dtype}")
-        if cnp.PyArray_TYPE(a) != typenum or cnp.PyArray_TYPE(b) != typenum:
-            raise TypeError(f"a, b: expected {(<object>out).dtype}, got {(<object>a).dtype} and {(<object>b).dtype}")
-        self.fill(a, b, out)
-
-    cdef object fill(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
-        """The same of arrays whose dtypes are known to fit."""
+    def run(self, cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray out not None):
+        """Set out to the codes of a and b, of one shape."""
         cdef Pairs p = self.pairs
-        cdef cnp.ndarray near = out
-        p.size, p.is_signed = code_size(out), cnp.PyArray_ISSIGNED(out)
-        if cnp.PyArray_SIZE(out) % p.width:
-            p.tail = &self.tail.pairs
+        cdef cnp.ndarray made = out
+        for x, name in ((a, "a"), (b, "b"), (out, "out")):
+            if cnp.PyArray_TYPE(x) != p.typenum:
+                raise TypeError(f"{name}: expected {cnp.PyArray_DescrFromType(p.typenum)}, got {x.dtype}")
+        if cnp.PyArray_SIZE(out) % p.width == 0:
+            p.tail = NULL
+        else:  # the tail is that of all elements in row-major order
             a, b = plain(a), plain(b)
-            near = out if cnp.PyArray_IS_C_CONTIGUOUS(out) else np.empty(np.shape(out), (<object>out).dtype)
-        walk(pairs_loop, &p, a, b, near)
-        if near is not out:
-            cnp.PyArray_CopyInto(out, near)
+            made = out if cnp.PyArray_IS_C_CONTIGUOUS(out) else np.empty(np.shape(out), (<object>out).dtype)
+        walk(pairs_loop, &p, a, b, made)
+        if made is not out:
+            cnp.PyArray_CopyInto(out, made)

@@ -10,14 +10,6 @@ TARGET static inline TIER(wide_shift) TIER(shift_of_all)(integer_shift s)
     return (TIER(wide_shift)){set1_s64(s.add), set1_s64(s.if_negative), set1_s64(s.if_odd), set1_s64(s.right_shift)};
 }
 
-/* those of each element's own shift, `at` words from the first */
-TARGET static inline TIER(wide_shift) TIER(shift_of_each)(const integer_shift *s, vec at)
-{
-    return (TIER(wide_shift)){_mm512_i64gather_epi64(at, &s->add, 8), _mm512_i64gather_epi64(at, &s->if_negative, 8),
-                              _mm512_i64gather_epi64(at, &s->if_odd, 8),
-                              _mm512_cvtepi32_epi64(_mm512_i64gather_epi32(at, &s->right_shift, 8))};
-}
-
 TARGET static inline vec TIER(with_term)(vec x, TIER(wide_shift) s)
 {
     const vec odd = and_bits(_mm512_srav_epi64(x, s.right_shift), s.if_odd);
@@ -68,21 +60,5 @@ TARGET static ptrdiff_t TIER(any_row)(const void *x, int is_wide, int32_t *y, pt
     return i;
 }
 
-/* each element has a multiplier and a shift of its own; `rows` has a row for each shift */
-TARGET static ptrdiff_t TIER(own_rows)(const void *x, int is_wide, int32_t *y, ptrdiff_t n, const int64_t *m,
-                                       const int64_t *shifts, const integer_row *rows)
-{
-    integer_row p = rows[MOST_SHIFT]; /* it has a second shift, if any row has one */
-    ptrdiff_t i = 0;
-    p.left_shift = rows[0].left_shift; /* which is not 0, if any row has a left shift */
-    for (; i + 8 <= n; i += 8) {
-        const vec at = _mm512_mullo_epi64(load(shifts + i), set1_s64(sizeof *rows / 8));
-        const vec left = _mm512_cvtepi32_epi64(_mm512_i64gather_epi32(at, &rows->left_shift, 8));
-        const TIER(wide_numbers) k = {load(m + i), left, TIER(shift_of_each)(&rows->first, at),
-                                      TIER(shift_of_each)(&rows->second, at)};
-        _mm256_storeu_si256((__m256i *)(y + i), _mm512_cvtepi64_epi32(TIER(any_code)(TIER(load_s64)(x, is_wide, i), k, &p)));
-    }
-    return i;
-}
 #endif
 #endif

@@ -6,8 +6,9 @@ from libc.math cimport INFINITY, fabsf, isfinite
 
 from qops._kernels.arrays.codes cimport code_type, from_row
 from qops._kernels.stage.dequantize cimport Values, dequantize_codes
-from qops._kernels.stage.float_stage cimport FloatRow, float_row, float_stage
+from qops._kernels.stage.float_stage cimport FloatRow, float_row
 from qops._kernels.stage.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE
+from qops._kernels.stage.stage cimport Stage, float_stage, stage_over
 from qops._kernels.tensorflow.formulas cimport (
     Codes,
     Line,
@@ -149,7 +150,8 @@ cdef class Quantizer:
 
     def quantize(self, cnp.ndarray x, cnp.ndarray out):
         """out = the codes of x."""
-        float_stage(&self.p.row, x, out)
+        cdef Stage s = float_stage(&self.p.row)
+        stage_over(&s, x, out)
 
 
 cdef float signed_scale(float lo, float hi, Codes t, bint narrow) noexcept nogil:

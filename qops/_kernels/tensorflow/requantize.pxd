@@ -1,12 +1,12 @@
 from libc.stdint cimport uint8_t
 
 from qops._kernels.arrays.codes cimport CodeType
-from qops._kernels.stage.float_stage cimport FloatRow
+from qops._kernels.stage.stage cimport Stage
 from qops._kernels.tensorflow.formulas cimport Line
 
 cdef struct Values:
     Line line
-    FloatRow row
+    Stage stage  # from float32 values
     int typenum
 
 cdef Values values_to(float in_min, float in_max, float out_min, float out_max, int typenum, CodeType t) noexcept nogil

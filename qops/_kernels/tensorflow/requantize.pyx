@@ -5,10 +5,10 @@ from libc.math cimport round
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, typenum_of
-from qops._kernels.stage.float_stage cimport FloatRow, float_codes_of, float_row
-from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, integer_stage, shift_by
-from qops._kernels.stage.maker cimport BLOCK
+from qops._kernels.stage.float_stage cimport FloatRow, float_row
+from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, shift_by
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
+from qops._kernels.stage.stage cimport BLOCK, Stage, float_stage, integer_stage, stage_over, stage_run
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.tensorflow.formulas cimport (
     Codes,
@@ -69,7 +69,7 @@ cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil:
         count = min(n - first, <Py_ssize_t>BLOCK)
         for i in range(count):
             values[i] = p.line.base + <float>q[first + i] * p.line.scale
-        float_codes_of(values, p.typenum, data[1] + size * first, count, p.row)
+        stage_run(&p.stage, values, cnp.NPY_FLOAT32, data[1] + size * first, p.typenum, 0, count)
 
 
 cdef FloatRow row_of(float lo, float hi, Codes t) noexcept nogil:
@@ -84,7 +84,8 @@ cdef Values values_to(float in_min, float in_max, float out_min, float out_max, 
     """The step from int32 codes, by way of their values, to codes of the type `t`, whose dtype number is given."""
     cdef Values p
     p.line = eigen_dequantize(in_min, in_max, s32_codes())
-    p.row = row_of(out_min, out_max, codes_of(t))
+    cdef FloatRow row = row_of(out_min, out_max, codes_of(t))
+    p.stage = float_stage(&row)
     p.typenum = typenum
     return p
 
@@ -93,20 +94,24 @@ cdef void recode_u8(float in_min, float in_max, float out_min, float out_max, ui
     """table[q] = the uint8 code, in the range (out_min, out_max), of the value of the uint8 code q."""
     cdef Line line = eigen_dequantize(in_min, in_max, u8_codes())
     cdef FloatRow row = row_of(out_min, out_max, u8_codes())
+    cdef Stage s
     cdef float[256] values
     cdef int code
     for code in range(256):
         values[code] = line.base + <float>code * line.scale
-    float_codes_of(values, cnp.NPY_UINT8, table, 256, row)
+    s = float_stage(&row)
+    stage_run(&s, values, cnp.NPY_FLOAT32, table, cnp.NPY_UINT8, 0, 256)
 
 
 def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
     """out = int32 codes recoded into the range (out_min, out_max): uint8 in integers, int8 and int32 by values."""
     cdef IntegerRow row
+    cdef Stage s
     cdef Values p
     if typenum_of(out) == cnp.NPY_UINT8:
         row = row_u8(prepare(in_min, in_max, out_min, out_max))
-        integer_stage(&row, q, out)
+        s = integer_stage(&row)
+        stage_over(&s, q, out)
     else:
         p = values_to(in_min, in_max, out_min, out_max, typenum_of(out), code_type(out)[0])
         walk(by_value, &p, q, out)

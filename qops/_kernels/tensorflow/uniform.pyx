@@ -8,12 +8,10 @@ cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.arrays.codes cimport typenum_of
-from qops._kernels.stage.integer_stage cimport (
-    IntegerRow, integer_codes_of, integer_row, integer_stage, shift_by,
-)
+from qops._kernels.stage.integer_stage cimport IntegerRow, integer_row, shift_by
 from qops._kernels.stage.lookup cimport look_up
-from qops._kernels.stage.maker cimport BLOCK
 from qops._kernels.stage.rounding cimport HALF_UP, rounded_f32, truncate_x86_s32
+from qops._kernels.stage.stage cimport BLOCK, Stage, integer_stage, stage_over, stage_run
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
 
@@ -61,15 +59,16 @@ cdef class Scaling:
     """
     cdef int32_t in_zero
     cdef bint is_wide
-    cdef IntegerRow row
+    cdef Stage stage
 
     def __init__(self, int multiplier, int right_shift, int32_t in_zero, int32_t zero_point, int32_t lowest,
                  int32_t highest, bint is_wide=False):
         cdef int64_t widest = (<int64_t>multiplier << 32 >> right_shift) + 1
+        cdef IntegerRow row = integer_row(multiplier, shift_by(right_shift, HALF_UP), lowest, highest)
         self.in_zero, self.is_wide = in_zero, is_wide and in_zero != 0
-        self.row = integer_row(multiplier, shift_by(right_shift, HALF_UP), lowest, highest)
-        self.row.least, self.row.most, self.row.zero_point = INT32_MIN, INT32_MAX, zero_point
-        self.row.code_wraps = zero_point != 0 and widest + abs(<int64_t>zero_point) > INT32_MAX
+        row.least, row.most, row.zero_point = INT32_MIN, INT32_MAX, zero_point
+        row.code_wraps = zero_point != 0 and widest + abs(<int64_t>zero_point) > INT32_MAX
+        self.stage = integer_stage(&row)
 
 
 cdef void near_all(const code* q, int32_t* near_zero, Py_ssize_t n, int32_t zero_point) noexcept nogil:
@@ -89,7 +88,7 @@ cdef void near_wide(const int32_t* q, int64_t* near_zero, Py_ssize_t n, int32_t 
 cdef struct Step:
     int32_t in_zero
     bint is_wide
-    IntegerRow row
+    Stage stage
     int in_type, out_type, out_size
 
 
@@ -106,13 +105,14 @@ cdef void requantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil
             near_wide(codes + first, near_zero, count, s.in_zero)
         else:
             near_all(codes + first, <int32_t*>near_zero, count, s.in_zero)
-        integer_codes_of(near_zero, s.is_wide, s.out_type, data[1] + first * s.out_size, count, &s.row)
+        stage_run(&s.stage, near_zero, cnp.NPY_INT64 if s.is_wide else cnp.NPY_INT32, data[1] + first * s.out_size,
+                  s.out_type, 0, count)
 
 
 cdef Step step_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):
     cdef Step s
     s.in_type, s.out_type, s.out_size = typenum_of(q), typenum_of(out), cnp.PyArray_ITEMSIZE(out)
-    s.in_zero, s.is_wide, s.row = scaling.in_zero, scaling.is_wide and s.in_type == cnp.NPY_INT32, scaling.row
+    s.in_zero, s.is_wide, s.stage = scaling.in_zero, scaling.is_wide and s.in_type == cnp.NPY_INT32, scaling.stage
     return s
 
 
@@ -135,7 +135,7 @@ def requantize(cnp.ndarray q, Scaling scaling, cnp.ndarray out):
 
 def requantize_sums(cnp.ndarray acc, Scaling scaling, cnp.ndarray out):
     """out (int32) = int32 accumulators, requantized; they are not read as float32."""
-    integer_stage(&scaling.row, acc, out)
+    stage_over(&scaling.stage, acc, out)
 
 
 cdef struct Sum:

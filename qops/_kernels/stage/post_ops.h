@@ -1,4 +1,4 @@
-/* The loops of onednn/steps.pyx, many lanes at a time: what is loaded goes through all steps before it is stored. */
+/* The loops of post_ops.pyx, many lanes at a time: what is loaded goes through all steps before it is stored. */
 #ifdef TIER
 
 #define FOR_EACH(result)                                                                                      \
@@ -91,7 +91,7 @@ typedef struct {
     float factor;
 } float_step;
 
-#define QOPS_BODY "onednn/steps.h"
+#define QOPS_BODY "stage/post_ops.h"
 #include "lanes/tiers.h"
 
 static inline ptrdiff_t steps__simd(int tier, const int32_t *sums, float *x, ptrdiff_t n, const float_step *steps,

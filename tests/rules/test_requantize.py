@@ -1,6 +1,5 @@
 """`qops.rules.requantize`: every rule against its twin, channels, integers given, bad input."""
 
-import inspect
 from fractions import Fraction
 
 import numpy as np
@@ -8,8 +7,7 @@ import pytest
 import reference_rules as twin
 
 from qops import rules
-from qops._kernels.stage import rows
-from qops.rules.accumulators import _KNOWN
+from qops._kernels.stage import prepared as stages
 
 TWINS = [
     "tflite-double", "tflite-single", "half-up-double", "double-away", "fp32-even", "fp32-even-zp-inside", "fp32-away",
@@ -118,13 +116,6 @@ def test_what_is_subtracted_wraps_only_where_the_rule_does(offset):
     np.testing.assert_array_equal(rules.requantize(x, "shift-half-up", **how), wrapped >> 16)
 
 
-def test_calls_that_repeat_the_default_type_are_known():
-    x, default = np.arange(9, dtype=np.int32), inspect.signature(rules.requantize).parameters["dtype"].default
-    want = rules.requantize(x, "fp32-even", scale=0.37)
-    known = _KNOWN(x, None, "fp32-even", 0.37, None, 0, default, None, None, 0, -1)
-    np.testing.assert_array_equal(known, want)
-
-
 def test_accumulators_of_48_bits():
     x = [2**40 + 3, -(2**40)]
     assert rules.requantize(x, "fp32-even", scale=2.0**-30, dtype=np.int16).tolist() == [1024, -1024]
@@ -135,7 +126,7 @@ def test_accumulators_of_48_bits():
     assert rules.requantize(x, "tflite-int64acc", integers=given, dtype=np.int16).tolist() == [1024, -1024]
 
 
-ONE = (np.int64([3]), np.int64([3]), 1)
+ONE = (np.int64([3]), np.int64([3]))
 HOW = {"rounds": ("half_up", "", "once"), "ends": (0, -128, 127)}
 ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
 
@@ -143,22 +134,17 @@ ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda x, y: rows.IntegerCodes(*ONE, **HOW)(x, y.astype(np.uint32)), "^out: expected uint8, int8, uint16"),
-        (lambda x, y: rows.IntegerCodes(*ONE, **HOW)(x, y.astype(np.float32)), "^out: expected uint8, int8, uint16"),
-        (lambda x, y: rows.IntegerCodes(*ONE, **HOW)(y, y), "^x: expected int32 or int64, got int16"),
-        (lambda x, y: rows.IntegerCodes(x, *ONE[1:], **HOW), "^numbers: expected contiguous (int|float)64, got"),
-        (lambda x, y: rows.IntegerCodes(ONE[0], np.int64([1, 2]), **HOW), "^right_shifts: expected as many"),
-        (lambda x, y: rows.IntegerCodes(*ONE[:2], 0, **HOW), "^inner: expected 1 or more, got 0"),
-        (
-            lambda x, y: rows.IntegerCodes(*[np.int64([1, 2])] * 2, **HOW)(x, y[::-1]),
-            "^x, out: expected contiguous",
-        ),
-        (lambda x, y: rows.FloatCodes(rows.floats(0.5, **ENDS))(y, y), "^x: expected int32 or float32, got int16"),
-        (lambda x, y: rows.DoubleCodes(np.float64([0.5]), **ENDS)(y, y), "^x: expected int32"),
-        (
-            lambda x, y: rows.DoubleCodes(np.float32([0.5]), **ENDS),
-            "^numbers: expected contiguous (int|float)64, got",
-        ),
+        (lambda x, y: stages.IntegerStage(*ONE, **HOW).run(x, y.astype(np.uint32)), "^out: expected uint8, int8"),
+        (lambda x, y: stages.IntegerStage(*ONE, **HOW).run(x, y.astype(np.float32)), "^out: expected uint8, int8"),
+        (lambda x, y: stages.IntegerStage(*ONE, **HOW).run(y, y), "^x: expected int32 or int64, got int16"),
+        (lambda x, y: stages.IntegerStage(x, ONE[1], **HOW), "^Buffer dtype mismatch"),
+        (lambda x, y: stages.IntegerStage(ONE[0], np.int64([1, 2]), **HOW), "^multiplier, right_shift: expected as"),
+        (lambda x, y: stages.IntegerStage(*[np.int64([])] * 2, **HOW), "^multiplier, right_shift: expected as"),
+        (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y, 0), "^x, out, inner: .* got 0"),
+        (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y[1:]), "^x, out, inner: "),
+        (lambda x, y: stages.FloatStage(stages.floats(0.5, **ENDS)).run(y, y), "^x: expected int32 or float32, got"),
+        (lambda x, y: stages.FloatStage(stages.floats(0.5, **ENDS)).run_unless_nan(x, y), "^x: expected float32"),
+        (lambda x, y: stages.DoubleStage(0.5, **ENDS).run(y, y), "^x: expected int32, got int16"),
     ],
 )
 def test_kernels_refuse_what_they_would_read_wrongly(call, text):
@@ -274,3 +260,49 @@ def test_accumulators_of_each_integer_of_c(code):
     acc = np.array([2**31 - 1, -(2**20), 5, 2**40, -(2**35)][: 3 if np.dtype(code).itemsize == 4 else 5], code)
     want = twin.requantize(acc, "fp32-even", 2.0**-34, 3, -128, 127)
     assert rules.requantize(acc, "fp32-even", scale=2.0**-34, zero_point=3).tolist() == want.tolist()
+
+
+PREPARED = [
+    {"scale": 0.0033},
+    {"scale": [0.01, 0.02, 0.5, 2.0]},
+    {"integers": (1 << 30, 33)},
+    {"integers": ([1 << 30, 3], [33, 20]), "axis": 0},
+    {"scale": 0.5, "in_zero_point": 7, "zero_point": -3, "dtype": np.int16, "qmin": -100, "qmax": 2000},
+]
+
+
+@pytest.mark.parametrize("rule", ["tflite-double", "rndnu", "fp32-even", "double-away", "rndnu16", "q31-wrap"])
+@pytest.mark.parametrize("how", PREPARED, ids=str)
+def test_prepared_op_gives_the_codes_of_the_function(rng, rule, how):
+    """Also of accumulators of other shapes, types and layouts than the first."""
+    op = rules.Requantize(rule, **how)
+    for shape in ((2, 4), (2, 5, 4), (2, 4)):
+        acc = rng.integers(-(2**20), 2**20, shape).astype(np.int32)
+        want = rules.requantize(acc, rule, **how)
+        np.testing.assert_array_equal(op(acc), want)
+        np.testing.assert_array_equal(op(acc.tolist()), want)
+        np.testing.assert_array_equal(op(np.asfortranarray(acc)), want)
+        out = np.zeros((*shape, 2), want.dtype)[..., 0]
+        assert op(acc, out) is out
+        np.testing.assert_array_equal(out, want)
+        assert op.shape_of(shape) == want.shape
+
+
+def test_prepared_op_has_numbers_of_its_own():
+    scales = np.array([0.01, 0.02])
+    op, acc = rules.Requantize("rndnu", scale=scales), np.int32([[1000, 1000]])
+    scales[:] = 1
+    assert op(acc).tolist() == [[10, 20]]
+    assert op.scale.tolist() == [0.01, 0.02]
+    with pytest.raises(ValueError, match="read-only"):
+        op.scale[0] = 1
+    with pytest.raises(AttributeError):
+        op.scale = 1
+
+
+@pytest.mark.parametrize("rule", ["tflite-double", "fp32-even"])
+def test_a_scale_of_minus_zero_is_that_of_zero(rule):
+    acc = np.arange(-9, 9, dtype=np.int32)
+    want = rules.requantize(acc, rule, scale=0.0, zero_point=3)
+    np.testing.assert_array_equal(rules.requantize(acc, rule, scale=-0.0, zero_point=3), want)
+    np.testing.assert_array_equal(rules.requantize(acc, rule, scale=np.full(18, -0.0), zero_point=3), want)

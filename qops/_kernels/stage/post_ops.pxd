@@ -4,7 +4,7 @@ from qops._kernels.stage.float_stage cimport FloatRow
 
 cdef dict KINDS  # the number of each step
 
-cdef extern from "onednn/steps.h" nogil:
+cdef extern from "stage/post_ops.h" nogil:
     ctypedef struct Step "float_step":
         int kind
         const float *values  # the operand, repeated to fill a block; NULL if it is one number, the factor
@@ -12,6 +12,11 @@ cdef extern from "onednn/steps.h" nogil:
         float factor
     Py_ssize_t steps_8__simd(int, const int32_t*, void*, bint is_signed, Py_ssize_t, const Step*, Py_ssize_t,
                              const float*, Py_ssize_t, FloatRow)
+
+cdef struct PostOps:
+    Step* steps
+    Py_ssize_t count
+    Py_ssize_t block  # the operands are repeated for so many values, then they begin again
 
 cdef void make_steps(const Step *steps, Py_ssize_t count, const int32_t *sums, float *x, const float *old,
                      Py_ssize_t at, Py_ssize_t n) noexcept nogil

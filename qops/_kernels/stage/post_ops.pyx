@@ -14,7 +14,7 @@ from libc.stdint cimport int32_t
 from qops._kernels.stage.rounding cimport fma_f32
 from qops._kernels.machine.tiers cimport tier
 
-cdef extern from "onednn/steps.h" nogil:
+cdef extern from "stage/post_ops.h" nogil:
     enum:
         ADD "STEP_ADD"
         MULTIPLY "STEP_MULTIPLY"

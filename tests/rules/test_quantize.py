@@ -59,13 +59,28 @@ def test_a_quotient_is_rounded_as_a_division_rounds_it(rng, scale, dtype):
 
 
 @pytest.mark.parametrize("n", [100, 300_000])
-def test_nan_leaves_out_as_it_is(n):
+def test_nan_is_found_wherever_it_is(n):
     x, out = np.zeros(n, np.float32), np.full(n, 7, np.uint8)
-    x[n - 1] = np.nan
+    for place in (0, n // 2, n - 1):
+        x[:] = 0
+        x[place] = np.nan
+        with pytest.raises(ValueError, match=r"^x: has NaN"):
+            rules.quantize(x, "div-even", scale=1.0, out=out)
+        assert np.isnan(x[place])
+
+
+@pytest.mark.parametrize("rule", rules.QUANTIZE)
+def test_prepared_op_gives_the_codes_of_the_function(rng, rule):
+    how = {"scale": 0.037, "zero_point": 3, "dtype": np.int8}
+    op = rules.Quantize(rule, **how)
+    assert repr(op) == f"Quantize({rule!r}, scale=0.037, zero_point=3, dtype='int8')"
+    for n in (7, 1000, 7):
+        x = rng.normal(size=n).astype(np.float32)
+        want = rules.quantize(x, rule, **how)
+        np.testing.assert_array_equal(op(x), want)
+        np.testing.assert_array_equal(op(x.tolist()), want)
+        out = np.zeros((n, 2), np.int8)[:, 0]
+        assert op(x, out) is out
+        np.testing.assert_array_equal(out, want)
     with pytest.raises(ValueError, match=r"^x: has NaN"):
-        rules.quantize(x, "div-even", scale=1.0, out=out)
-    assert (out == 7).all()
-    x[n - 1] = 2
-    assert rules.quantize(x, "div-even", scale=1.0, out=out) is out
-    assert out[-1] == 2
-    assert not out[:-1].any()
+        op([1.0, np.nan])

@@ -1,0 +1,201 @@
+"""Stages that Python makes: their numbers and tables are made once, here, and never change."""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+from qops._kernels.arrays.checks import dtype_names
+
+from qops._kernels.arrays.codes cimport typenum_of
+from qops._kernels.stage.double_stage cimport DoubleRow
+from qops._kernels.stage.float_stage cimport FUSED, OVER, TIMES, FloatRow, float_row
+from qops._kernels.stage.integer_stage cimport IntegerRow, integer_lanes, integer_row, shift_by
+from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
+from qops._kernels.stage.stage cimport (
+    DOUBLE, INTEGER, REAL, SPARE, Stage, float_stage, integer_stage, period_of, stage_over, stage_unless_nan,
+)
+
+import numpy as np
+
+cnp.import_array()
+
+cdef dict ROUNDINGS = {
+    "": FLOOR,  # of a second step that is not there
+    "floor": FLOOR, "truncate": TRUNCATE, "half_up": HALF_UP, "half_away": HALF_AWAY, "half_even": HALF_EVEN,
+}
+cdef dict FORMS = {"times": TIMES, "fused": FUSED, "over": OVER}
+SPLITS = ("once", "at 31", "past 31", "last bit")
+cdef enum Split:  # where a shift that is rounded twice is split
+    ONCE
+    AT_31
+    PAST_31  # shifts up to 31 are rounded once
+    LAST_BIT
+cdef enum Wraps:  # what wraps in 32 bits, but for the left shift of a split at 31, which always does
+    NOTHING
+    PRODUCT
+    HIGH
+    CODE
+cdef dict WRAPS = {
+    "": NOTHING, "left shift": NOTHING, "every step": PRODUCT, "result": HIGH, "sum with the zero point": CODE,
+}
+
+
+cdef cnp.ndarray plain(cnp.ndarray x):
+    """`x` if it is contiguous and aligned, else a copy that is."""
+    return x if cnp.PyArray_ISCARRAY_RO(x) else np.require(x, None, ["C", "A"])
+
+
+cdef class PreparedStage:
+    """A stage with its numbers: `stage.run(x, out)` sets out to the codes of accumulators or values."""
+
+    cdef int takes(self, cnp.ndarray x) except -1:
+        """TypeError if the stage would read another type than x has."""
+        cdef const Stage* first = self.stage.before if self.stage.before != NULL else &self.stage
+        cdef int other = cnp.NPY_INT64 if first.kind == INTEGER else cnp.NPY_FLOAT32 if first.kind == REAL else -1
+        if typenum_of(x) != cnp.NPY_INT32 and (other < 0 or typenum_of(x) != other):
+            raise TypeError(f"x: expected {dtype_names(cnp.NPY_INT32, other)}, got {(<object>x).dtype}")
+        return 0
+
+    def run(self, cnp.ndarray x not None, cnp.ndarray out not None, Py_ssize_t inner=1):
+        """Set out to the codes of x, of the same shape; `inner` neighbours belong to each channel in turn."""
+        cdef Stage s = self.stage, before
+        cdef cnp.ndarray made = out
+        self.takes(x)
+        if s.count == 1:
+            stage_over(&s, x, out)
+            return
+        if inner < 1 or cnp.PyArray_SIZE(x) != cnp.PyArray_SIZE(out):
+            raise ValueError(f"x, out, inner: expected arrays of one size, and inner from 1 on, got {inner}")
+        s.inner = inner
+        if s.before != NULL:
+            before = s.before[0]
+            before.inner = inner
+            s.before = &before
+        if not cnp.PyArray_ISCARRAY(out):
+            made = cnp.PyArray_EMPTY(out.ndim, out.shape, cnp.PyArray_TYPE(out), 0)
+        stage_over(&s, plain(x), made)
+        if made is not out:
+            cnp.PyArray_CopyInto(out, made)
+
+    def run_unless_nan(self, cnp.ndarray x not None, cnp.ndarray out not None):
+        """The same of float32 values by one channel; False if one is NaN, and then out may be partly written."""
+        if self.stage.kind != REAL or self.stage.count != 1 or typenum_of(x) != cnp.NPY_FLOAT32:
+            raise TypeError(f"x: expected float32 and a float stage of one channel, got {(<object>x).dtype}")
+        return stage_unless_nan(&self.stage, x, out)
+
+
+cdef struct Rule:
+    Rounding first, second
+    int split, wraps, shifted, zero_point, lowest, highest
+
+
+cdef IntegerRow row_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
+    """The row of multiplier / 2**n by a rule."""
+    cdef IntegerRow p
+    if r.split == ONCE or r.split == PAST_31 and n <= 31:
+        p = integer_row(multiplier, shift_by(n + r.shifted, r.first), r.lowest, r.highest)
+    elif r.split == LAST_BIT:
+        p = integer_row(multiplier, shift_by(max(n, 1) - 1, r.first), r.lowest, r.highest)
+        p.second = shift_by(1, r.second)
+    else:
+        p = integer_row(multiplier, shift_by(31 + r.shifted, r.first), r.lowest, r.highest)
+        p.left_shift = max(0, 31 - n)
+        p.second = shift_by(max(0, n - 31), r.second)
+    p.zero_point = r.zero_point
+    p.product_wraps, p.high_wraps, p.code_wraps = r.wraps == PRODUCT, r.wraps == HIGH, r.wraps == CODE
+    return p
+
+
+cdef class IntegerStage(PreparedStage):
+    """Times multiplier / 2**right_shift, two integers or two arrays of int64 with one a channel.
+
+    `rounds` are a rule's first rounding, its second and its split; `ends` the zero point, the lowest and highest code;
+    `wraps` what wraps. Accumulators must come shifted to the left by `shifted` bits, which the right shift takes back:
+    from a right shift of 33 on, lanes need no low words of the products.
+    """
+
+    cdef bytearray rows, lanes
+
+    def __init__(self, multiplier not None, right_shift not None, tuple rounds not None, tuple ends not None,
+                 str wraps not None="", int shifted=0):
+        cdef Rule r
+        cdef IntegerRow one
+        r.first, r.second, r.split = ROUNDINGS[rounds[0]], ROUNDINGS[rounds[1]], SPLITS.index(rounds[2])
+        r.zero_point, r.lowest, r.highest = ends
+        r.shifted, r.wraps = shifted, WRAPS[wraps]
+        if isinstance(multiplier, cnp.ndarray):
+            self.set_channels(multiplier, right_shift, &r)
+        else:
+            one = row_of(multiplier, right_shift, &r)
+            self.stage = integer_stage(&one)
+
+    cdef int set_channels(self, cnp.ndarray[int64_t] multipliers, cnp.ndarray[int64_t] right_shifts,
+                          const Rule* r) except -1:
+        cdef IntegerRow* rows
+        cdef Py_ssize_t i, count = len(multipliers)
+        if count == 0 or len(right_shifts) != count:
+            raise ValueError("multiplier, right_shift: expected as many of each, one at least")
+        self.rows = bytearray(count * sizeof(IntegerRow))
+        rows = <IntegerRow*><char*>self.rows
+        for i in range(count):
+            rows[i] = row_of(multipliers[i], <int>right_shifts[i], r)
+        self.stage = integer_stage(rows)
+        self.stage.count, self.stage.channels = count, rows
+        if count > 1:
+            self.lanes = integer_lanes(&self.stage.lanes, rows, count, period_of(count), SPARE)
+        return 0
+
+
+cdef class TwoStages(PreparedStage):
+    """One stage makes int32 codes, of which the other makes codes."""
+
+    cdef PreparedStage first, last
+
+    def __init__(self, PreparedStage first not None, PreparedStage last not None):
+        self.first, self.last = first, last
+        self.stage = last.stage
+        self.stage.before = &first.stage
+
+
+def floats(float scale, str rounding not None, double lowest, double highest, float plus=0.0, double shift=0.0,
+           str form not None="times"):
+    """The row clamp(round(x * scale + plus) + shift) in float32, as a dict; fused: rounded once, over: x / scale."""
+    cdef FloatRow p = float_row(scale, ROUNDINGS[rounding], lowest, highest)
+    p.plus, p.shift, p.form = plus, shift, FORMS[form]
+    p.wide = <float>lowest != lowest or <float>highest != highest  # or sums with the shift that float32 does not hold
+    p.wide = p.wide or shift != 0 and max(-lowest, highest, abs(shift)) > 1 << 24
+    return p
+
+
+cdef cnp.ndarray repeated(scales, dtype):
+    """The scales of channels, over a period and SPARE more."""
+    return np.resize(np.asarray(scales, dtype), period_of(np.size(scales)) + SPARE)
+
+
+cdef class FloatStage(PreparedStage):
+    """Of int32 accumulators or float32 values by a row of `floats`; `scales`, one a channel, in the place of its own."""
+
+    cdef cnp.ndarray scales
+
+    def __init__(self, FloatRow row, scales=None):
+        self.stage = float_stage(&row)
+        if scales is not None:
+            self.scales = repeated(scales, np.float32)
+            self.stage.row.real.scale = (<float*>cnp.PyArray_DATA(self.scales))[0]
+            self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)
+
+
+cdef class DoubleStage(PreparedStage):
+    """clamp(round(x * scale + plus) + shift) in double, of int32 accumulators; one scale, or one a channel."""
+
+    cdef cnp.ndarray scales
+
+    def __init__(self, scales not None, str rounding not None, double lowest, double highest, double plus=0.0,
+                 double shift=0.0):
+        self.stage.row.wide = DoubleRow(0, plus, shift, lowest, highest, ROUNDINGS[rounding])
+        self.stage.kind, self.stage.count, self.stage.inner = DOUBLE, 1, 1
+        if isinstance(scales, float):
+            self.stage.row.wide.scale = scales
+        else:
+            self.scales = repeated(scales, np.float64)
+            self.stage.row.wide.scale = (<double*>cnp.PyArray_DATA(self.scales))[0]
+            self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)

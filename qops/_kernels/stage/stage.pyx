@@ -1,0 +1,232 @@
+"""`stage_run`, which makes codes by any stage: the one place that tells kinds of stages and types of codes apart."""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uintptr_t
+
+from qops._kernels.arrays.codes cimport code_type, typenum_of
+from qops._kernels.arrays.walk cimport walk
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.stage.double_stage cimport double_codes, double_codes_8, double_each
+from qops._kernels.stage.float_stage cimport float_codes, float_codes_8, float_codes_16, float_each, float_each_8
+from qops._kernels.stage.integer_stage cimport integer_codes, integer_codes_8, integer_codes_16, integer_each
+from qops._kernels.stage.post_ops cimport make_steps, steps_8__simd
+from qops._kernels.stage.range cimport has_nan
+
+cnp.import_array()
+
+cdef extern from "stage/narrow.h":
+    Py_ssize_t narrow_8__simd(int, const int32_t*, uint8_t*, Py_ssize_t) nogil
+    Py_ssize_t narrow_16__simd(int, const int32_t*, uint16_t*, Py_ssize_t) nogil
+
+cdef enum:
+    NEAR = 4096  # values between two loops: 16 KB, which the nearest cache holds together with their codes
+
+
+cdef Py_ssize_t period_of(Py_ssize_t count) noexcept nogil:
+    """Entries after which a table of so many channels repeats: whole channels, an even number, no fewer than SPARE."""
+    cdef Py_ssize_t period = count * ((SPARE + count - 1) // count)
+    return 2 * period if period % 2 else period
+
+
+cdef Stage integer_stage(const IntegerRow* row) noexcept nogil:
+    """The stage of one row for all elements."""
+    cdef Stage s
+    s.kind, s.row.integer = INTEGER, row[0]
+    s.count = s.inner = 1
+    s.channels, s.post_ops, s.before = NULL, NULL, NULL
+    return s
+
+
+cdef Stage float_stage(const FloatRow* row) noexcept nogil:
+    """The stage of one row for all elements."""
+    cdef Stage s
+    s.kind, s.row.real = REAL, row[0]
+    s.count = s.inner = 1
+    s.channels, s.post_ops, s.before = NULL, NULL, NULL
+    return s
+
+
+cdef inline int size_of(int typenum) noexcept nogil:
+    """Bytes of a code."""
+    if typenum == cnp.NPY_UINT8 or typenum == cnp.NPY_INT8:
+        return 1
+    return 2 if typenum == cnp.NPY_UINT16 or typenum == cnp.NPY_INT16 else 4
+
+
+cdef void narrow(const int32_t* codes, void* c, int size, Py_ssize_t n) noexcept nogil:
+    """Store codes, which fit the low bytes of an int32, in `size` bytes each."""
+    cdef uint8_t* bytes = <uint8_t*>c
+    cdef uint16_t* halves = <uint16_t*>c
+    cdef Py_ssize_t i
+    if size == 1:
+        for i in range(narrow_8__simd(tier(), codes, bytes, n), n):
+            bytes[i] = <uint8_t>codes[i]
+    else:
+        for i in range(narrow_16__simd(tier(), codes, halves, n), n):
+            halves[i] = <uint16_t>codes[i]
+
+
+cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """c = the int32 codes of n elements: one channel, or channels of one element each."""
+    if s.kind == INTEGER:
+        if s.count == 1:
+            integer_codes(&s.row.integer, x, x_type == cnp.NPY_INT64, c, n)
+        else:
+            integer_each(<const IntegerRow*>s.channels, s.count, &s.lanes, x, x_type == cnp.NPY_INT64, c, first, n)
+    elif s.kind == REAL:
+        if s.count == 1:
+            float_codes(s.row.real, x, x_type == cnp.NPY_INT32, c, n)
+        else:
+            float_each(s.row.real, <const float*>s.channels, period_of(s.count), x, x_type == cnp.NPY_INT32, c, first, n)
+    elif s.count == 1:
+        double_codes(s.row.wide, <const int32_t*>x, c, n)
+    else:
+        double_each(s.row.wide, <const double*>s.channels, period_of(s.count), <const int32_t*>x, c, first, n)
+
+
+cdef Py_ssize_t codes_at_once(const Stage* s, const void* x, int x_type, void* c, int size, bint is_signed,
+                              Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Make the first codes of 8 or 16 bits by a loop of that width, if there is one; return how many."""
+    cdef bint is_int = x_type == cnp.NPY_INT32
+    if s.kind == INTEGER and s.count == 1 and is_int:
+        if size == 1:
+            return integer_codes_8(&s.row.integer, <const int32_t*>x, c, is_signed, n)
+        return integer_codes_16(&s.row.integer, <const int32_t*>x, c, is_signed, n)
+    if s.kind == REAL and size == 1 and s.count > 1:
+        return float_each_8(s.row.real, <const float*>s.channels, period_of(s.count), x, is_int, c, is_signed, first, n)
+    if s.kind == REAL and s.count == 1:
+        if size == 1:
+            return float_codes_8(s.row.real, x, is_int, c, is_signed, n)
+        return float_codes_16(s.row.real, x, is_int, c, is_signed, n)
+    if s.kind == DOUBLE and size == 1 and s.count == 1:
+        return double_codes_8(s.row.wide, <const int32_t*>x, c, is_signed, n)
+    return 0
+
+
+cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, void* c, int c_type, Py_ssize_t first,
+                         Py_ssize_t n) noexcept nogil:
+    """c = the codes of int32 sums after the post-ops; `old`: the destination before, for a Sum, or NULL.
+
+    The floats of all blocks use the same memory, of one block.
+    """
+    cdef float[NEAR + 16] room
+    cdef float* x = <float*>((<uintptr_t>room + 63) & ~<uintptr_t>63)
+    cdef Stage last = float_stage(&s.row.real)
+    cdef Py_ssize_t i = 0, at, some, done
+    cdef int size = size_of(c_type)
+    while i < n:
+        at = (first + i) % s.post_ops.block
+        some = min(n - i, s.post_ops.block - at, <Py_ssize_t>NEAR)
+        done = 0
+        if size == 1:
+            done = steps_8__simd(tier(), sums + i, <char*>c + i, c_type == cnp.NPY_INT8, some, s.post_ops.steps,
+                                 s.post_ops.count, old + i if old != NULL else NULL, at, s.row.real)
+        if done == 0:
+            make_steps(s.post_ops.steps, s.post_ops.count, sums + i, x, old + i if old != NULL else NULL, at, some)
+            stage_run(&last, x, cnp.NPY_FLOAT32, <char*>c + i * size, c_type, 0, some)
+            done = some
+        i += done
+
+
+cdef void in_two(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
+                 Py_ssize_t n) noexcept nogil:
+    """First the stage before, into int32, then this one."""
+    cdef int32_t between[BLOCK]
+    cdef Stage last = s[0]
+    cdef Py_ssize_t i, some, x_size = 8 if x_type == cnp.NPY_INT64 else 4
+    last.before = NULL
+    for i from 0 <= i < n by BLOCK:
+        some = min(n - i, <Py_ssize_t>BLOCK)
+        stage_run(s.before, <const char*>x + i * x_size, x_type, between, cnp.NPY_INT32, first + i, some)
+        stage_run(&last, between, cnp.NPY_INT32, <char*>c + i * size_of(c_type), c_type, first + i, some)
+
+
+cdef void by_channel(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
+    """Channel after channel, each with its neighbours, as a stage of one channel."""
+    cdef Stage one = s[0]
+    cdef Py_ssize_t i = 0, some, channel, x_size = 8 if x_type == cnp.NPY_INT64 else 4
+    one.count = one.inner = 1
+    while i < n:
+        some = min(n - i, s.inner - (first + i) % s.inner)
+        channel = (first + i) // s.inner % s.count
+        if s.kind == INTEGER:
+            one.row.integer = (<const IntegerRow*>s.channels)[channel]
+        elif s.kind == REAL:
+            one.row.real.scale = (<const float*>s.channels)[channel]
+        else:
+            one.row.wide.scale = (<const double*>s.channels)[channel]
+        stage_run(&one, <const char*>x + i * x_size, x_type, <char*>c + i * size_of(c_type), c_type, 0, some)
+        i += some
+
+
+cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
+                    Py_ssize_t n) noexcept nogil:
+    """c = the codes of the n elements x, of which the first is element number `first` of its tensor.
+
+    Types are numpy's numbers: x int32, int64 or float32, as the kind takes it; c uint8, int8, uint16, int16 or int32.
+    """
+    cdef int32_t block[BLOCK]
+    cdef int size = size_of(c_type)
+    cdef Py_ssize_t i = 0, some, x_size = 8 if x_type == cnp.NPY_INT64 else 4
+    if s.before != NULL:
+        in_two(s, x, x_type, c, c_type, first, n)
+    elif s.kind == POST_OPS:
+        stage_post_ops(s, <const int32_t*>x, NULL, c, c_type, first, n)
+    elif s.count > 1 and s.inner > 1:
+        by_channel(s, x, x_type, c, c_type, first, n)
+    elif size == 4:
+        codes_32(s, x, x_type, <int32_t*>c, first, n)
+    else:
+        i = codes_at_once(s, x, x_type, c, size, c_type == cnp.NPY_INT8 or c_type == cnp.NPY_INT16, first, n)
+        while i < n:
+            some = min(n - i, <Py_ssize_t>BLOCK)
+            codes_32(s, <const char*>x + i * x_size, x_type, block, first + i, some)
+            narrow(block, <char*>c + i * size, size, some)
+            i += some
+
+
+cdef struct Run:
+    const Stage* stage
+    int x_type, c_type
+    bint found_nan
+
+
+cdef void run_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    cdef Run* r = <Run*>using
+    stage_run(r.stage, data[0], r.x_type, data[1], r.c_type, 0, n)
+
+
+cdef Run run_of(const Stage* s, cnp.ndarray x, cnp.ndarray out) except *:
+    if code_type(out).steps == 0:
+        raise TypeError(f"out: expected uint8, int8, uint16, int16 or int32, got {(<object>out).dtype}")
+    return Run(s, typenum_of(x), typenum_of(out), False)
+
+
+cdef object stage_over(const Stage* s, cnp.ndarray x, cnp.ndarray out):
+    """out = the codes of x, arrays in any layout; with several channels both are contiguous.
+
+    TypeError if the dtype of `out` is no code type. The dtype of x must be one that the stage takes.
+    """
+    cdef Run r = run_of(s, x, out)
+    walk(run_loop, &r, x, out)
+
+
+cdef void unless_nan(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """Block by block: the search for NaN leaves a block in the cache for the stage."""
+    cdef Run* r = <Run*>using
+    cdef const float* x = <const float*>data[0]
+    cdef Py_ssize_t i, some
+    for i from 0 <= i < n by NEAR:
+        some = min(n - i, <Py_ssize_t>NEAR)
+        r.found_nan = r.found_nan or has_nan(x + i, some)
+        if r.found_nan:
+            return
+        stage_run(r.stage, x + i, r.x_type, data[1] + i * size_of(r.c_type), r.c_type, 0, some)
+
+
+cdef bint stage_unless_nan(const Stage* s, cnp.ndarray x, cnp.ndarray out) except -1:
+    """Whether float32 values x hold no NaN: then out = their codes, else `out` may be partly written."""
+    cdef Run r = run_of(s, x, out)
+    walk(unless_nan, &r, x, out)
+    return not r.found_nan

@@ -1,0 +1,209 @@
+"""Quantize by a rule's name: float32 values to codes."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops._kernels.arrays.checks import float32s
+from qops._kernels.stage import prepared as stages
+from qops.codes import of_dtype
+from qops.prepared import Prepared
+from qops.qtensor import as_array, choice, integer, number, output
+from qops.rules.numbers import BELOW_INFINITY
+
+__all__ = ["QUANTIZE", "Quantize", "QuantizeRule", "quantize"]
+
+F32 = np.float32
+
+
+class QuantizeRule(NamedTuple):
+    """One row of `QUANTIZE`.
+
+    Attributes
+    ----------
+    formula : str
+        What is computed in float32, one rounding an operation.
+    systems : str
+        Who computes it.
+    product : str
+        What is done with the scale s: "over", x / s; "times", x * (1 / s); "fused", x * (1 / s) + z rounded once.
+    rounding : str
+        How that becomes an integer.
+    zero_point : str
+        "outside": z is added after the rounding; "inside": before.
+    """
+
+    formula: str
+    systems: str
+    product: str
+    rounding: str
+    zero_point: str
+
+
+QUANTIZE = {
+    "div-away": QuantizeRule("half_away(x / s) + z", "TFLite reference", "over", "half_away", "outside"),
+    "inv-even": QuantizeRule("rint(x * (1 / s)) + z", "TFLite optimised and default", "times", "half_even", "outside"),
+    "div-even": QuantizeRule("rint(x / s) + z", "ONNX, onnxruntime", "over", "half_even", "outside"),
+    "fma-zp-inside": QuantizeRule(
+        "rint(fma(x, 1 / s, z))", "torch.quantize_per_tensor", "fused", "half_even", "inside"
+    ),
+}
+"""Rules of float32 to codes, by name."""
+
+
+class Quantize(Prepared):
+    """Prepared form of `quantize`: float32 values to codes by the rule of a real system.
+
+    It is called as ``op(x, out=None)``, and gives the bits of `quantize`.
+
+    Parameters
+    ----------
+    rule, scale, zero_point, dtype
+        Those of `quantize`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `quantize` refuses, except values and `out`, which are checked at each call.
+
+    See Also
+    --------
+    quantize : the formula, the parameters, sources and hazards.
+
+    Examples
+    --------
+    >>> op = Quantize("inv-even", scale=0.1)
+    >>> op([0.1, 0.25, 9.9])
+    array([ 1,  2, 99], dtype=uint8)
+    """
+
+    __slots__ = ("_dtype", "_has_inverse", "_scale", "_stage", "_zero_point")
+
+    def __init__(self, rule: str, *, scale: float, zero_point: int = 0, dtype: DTypeLike = "uint8"):
+        name = choice(rule.removeprefix("quantize/") if isinstance(rule, str) else rule, "rule", QUANTIZE)
+        row, codes = QUANTIZE[name], of_dtype(dtype)
+        zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
+        self._scale, self._zero_point, self._dtype = number(scale, "scale"), zero, codes.dtype
+        step = float(F32(self._scale)) if abs(self._scale) < BELOW_INFINITY else 0.0
+        if not step > 0:
+            raise ValueError(f"scale: expected a number above 0, got {scale}")
+        # the quotient is rounded to double, then to float32: with 53 bits that is one rounding to 24
+        factor = step if row.product == "over" else 1 / step
+        self._has_inverse = factor < BELOW_INFINITY
+        plus, shift = (zero, 0) if row.zero_point == "inside" else (0, zero)
+        numbers = factor if self._has_inverse else inf, row.rounding, codes.lowest, codes.highest, plus, shift
+        self._stage = stages.FloatStage(stages.floats(*numbers, row.product))
+        self._keep(rule, self._scale, zero, codes.dtype)
+
+    @property
+    def scale(self) -> float:
+        """Real size of a code step."""
+        return self._scale
+
+    @property
+    def zero_point(self) -> int:
+        """Code of real 0."""
+        return self._zero_point
+
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the codes of values of this shape: the same.
+
+        Parameters
+        ----------
+        shape : tuple of int
+
+        Returns
+        -------
+        tuple of int
+        """
+        return shape
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the codes of values.
+
+        Parameters
+        ----------
+        x : array_like of float32
+            No NaN; infinities saturate.
+        out : ndarray of the dtype of the codes, optional
+            Where they are written; of the shape of `x`. After an error that NaN raises, it may hold anything.
+
+        Returns
+        -------
+        ndarray
+
+        Raises
+        ------
+        TypeError, ValueError
+            Data that are not real numbers, or NaN; an `out` that does not fit or overlaps `x`.
+        """
+        source = as_array(x, "x")
+        values = float32s(source, "x")
+        if not (self._has_inverse or values.all()):
+            raise ValueError(f"scale: {self._scale} has no reciprocal in float32, which {self._arguments[0]} takes")
+        codes = output(out, self._dtype.num, source)
+        if not self._stage.run_unless_nan(values, codes):
+            raise ValueError("x: has NaN, which has no code")
+        return codes
+
+
+def quantize(
+    x: ArrayLike,
+    rule: str,
+    *,
+    scale: float,
+    zero_point: int = 0,
+    dtype: DTypeLike = "uint8",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Quantize float32 values by the rule of a real system, to the bit.
+
+    ``y = saturate(round(x / scale) + zero_point)``; `QUANTIZE` has the formula of each rule.
+
+    Parameters
+    ----------
+    x : array_like of float32
+        No NaN; infinities saturate.
+    rule : str
+        A name in `QUANTIZE`.
+    scale : float
+        Real size of a code step, above 0, used as float32.
+    zero_point : int
+        Code of real 0.
+    dtype : data type
+        uint8, int8, uint16 or int16.
+    out : ndarray of `dtype`, optional
+        Where the codes are written; of the shape of `x`. After an error that NaN raises, it may hold anything.
+
+    Returns
+    -------
+    ndarray of `dtype`
+
+    Raises
+    ------
+    TypeError, ValueError
+        A rule that is not known, data that are not real numbers or NaN, a scale that is not above 0, a zero point that
+        is no code, an `out` that does not fit or overlaps `x`.
+
+    Notes
+    -----
+    Sources: TFLite ``quantize.h``, ONNX QuantizeLinear, onnxruntime ``quantize.cpp``, torch ``quantized/library``.
+
+    **Hazards.** Each system rounds ties in its own way. With the zero point inside the rounding, ties of the sum go to
+    even codes:
+
+    >>> x = np.float32([-2.5, -0.5, 0.5, 2.5])
+    >>> names = ("div-away", "div-even", "fma-zp-inside")
+    >>> {rule: quantize(x, rule, scale=1.0, zero_point=5).tolist() for rule in names}
+    {'div-away': [2, 4, 6, 8], 'div-even': [3, 5, 5, 7], 'fma-zp-inside': [2, 4, 6, 8]}
+
+    Examples
+    --------
+    >>> quantize([0.1, 0.25, 9.9], "inv-even", scale=0.1)
+    array([ 1,  2, 99], dtype=uint8)
+    """
+    return Quantize(rule, scale=scale, zero_point=zero_point, dtype=dtype)(x, out)
