@@ -75,7 +75,12 @@ extensions = [
     )
     for source in sorted(KERNELS.rglob("*.pyx"))
 ]
-directives = {"boundscheck": DEBUG, "cdivision": True, "freethreading_compatible": True}
+directives = {
+    "boundscheck": DEBUG,
+    "cdivision": True,
+    "freethreading_compatible": True,
+    "allow_none_for_extension_args": False,  # where None is no default, it is refused before C reads it as an array
+}
 modules = cythonize(
     extensions,
     language_level=3,

@@ -1,7 +1,7 @@
 """The integer arithmetic of many systems as named rules, bit for bit.
 
-Each function has a prepared form in CamelCase, such as `Requantize`: made once of a rule and its numbers, then called with
-data, as often as one likes.
+Functions that prepare something have a form in CamelCase, such as `Requantize`: a prepared op, made once of a rule and
+its numbers, then called with data as often as one likes.
 
 * `requantize` turns accumulators into codes by a rule of ``TABLE``; `integers` gives the multiplier and the shift that
   the rule makes of a scale.

@@ -76,7 +76,8 @@ class Requantize(Prepared):
         self._in_zero_point = int32(in_zero_point, "in_zero_point")
         self._axis = integer(axis, "axis", -64, 63)
         self._dtype = codes.dtype
-        self._stage = self._wide = self._numbers.stage() if self._channels != 0 else None
+        self._stage: Any = self._numbers.stage() if self._channels != 0 else None
+        self._wide: Any = self._stage
         if self._stage is not None and self._numbers.can_wrap:
             self._wide = self._numbers.stage(is_wide=True)
         name = "scale" if integers is None else "integers"
@@ -150,17 +151,15 @@ class Requantize(Prepared):
         if x.size == 0:
             return x.astype(np.int32)
         rule, moved = self._numbers.rule, self._in_zero_point
-        near = np.asarray(np.subtract(x.astype(np.int32, copy=False), np.int32(moved)))
-        if rule.wraps == "every step" and x.dtype == np.int32:
-            return near
         least, most = int(x.min()) - moved, int(x.max()) - moved
-        if min(least, -most - 1) >= -(2**31):
-            return near
+        may_wrap = rule.wraps == "every step" and is_int32(x)
+        if may_wrap or min(least, -most - 1) >= -(2**31):
+            return np.asarray(np.subtract(x.astype(np.int32, copy=False), np.int32(moved)))
         if (rule.multiplier in FLOATS - SINGLES) or rule.split == "16 bits":
             raise ValueError(f"acc: int32 does not hold its values, {least} to {most}")
         if max(-least, most) >= 2**48:
             raise ValueError(f"acc: 48 bits do not hold its values, {least} to {most}")
-        wide = np.asarray(x.astype(np.int64) - moved)
+        wide = np.asarray(np.subtract(x, moved, dtype=np.int64, casting="unsafe"))
         if rule.multiplier in SINGLES:
             return wide.astype(np.float32)
         if rule.wraps != "every step" and int(np.max(np.abs(self._numbers.integers[0]))) * max(-least, most) >= 2**62:

@@ -88,7 +88,7 @@ cpdef cnp.ndarray float32s(cnp.ndarray x, str name):
         return source.astype(np.float32)
 
 
-def is_int32(cnp.ndarray x not None):
+def is_int32(cnp.ndarray x):
     """Whether the dtype is int32."""
     return has_type(x, cnp.NPY_INT32)
 

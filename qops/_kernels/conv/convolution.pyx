@@ -46,7 +46,7 @@ cdef class Images:
     cdef Py_ssize_t pad_value
     cdef int32_t zero_point
 
-    def __init__(self, x, Window window not None=DENSE, Py_ssize_t pad_value=0, int32_t zero_point=0):
+    def __init__(self, x, Window window=DENSE, Py_ssize_t pad_value=0, int32_t zero_point=0):
         cdef const CodeType* row
         self.x, self.window = array(x, "x", cnp.NPY_UINT8, cnp.NPY_INT8), window
         self.pad_value, self.zero_point = pad_value, zero_point
@@ -106,7 +106,7 @@ cdef tuple set_zeros(Convolution *p, cnp.ndarray zeros, windows):
     return zeros, nothing, sums
 
 
-def convolve(Images images not None, w, out=None, Finish finish=None, *, Py_ssize_t num_threads=1):
+def convolve(Images images, w, out=None, Finish finish=None, *, Py_ssize_t num_threads=1):
     """Convolve images with weights, in any order in memory, and finish the sums; None: they are the result.
 
     w: int8 or uint8, or what ``pack_weights`` made of it, which knows the groups and whether products saturate. The
@@ -135,7 +135,7 @@ def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out
     return sums
 
 
-def window_sums(Images images not None, tuple kernel not None, Py_ssize_t groups=1):
+def window_sums(Images images, tuple kernel, Py_ssize_t groups=1):
     """The sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
     cdef Py_ssize_t channels = cnp.PyArray_DIM(images.x, 3) // groups, padding = images.pad_value
     x = np.ascontiguousarray(images.x)
@@ -223,7 +223,7 @@ cdef class Prepared:
     cdef cnp.npy_intp[4] src_shape
     cdef cnp.npy_intp[4] shape
 
-    def __init__(self, tuple asked, Images first not None, PackedWeights packed not None, Finish finish not None, *,
+    def __init__(self, tuple asked, Images first, PackedWeights packed, Finish finish, *,
                  Py_ssize_t num_threads=1, bint planes=False):
         cdef cnp.ndarray x = first.x
         cdef Py_ssize_t oh, ow
@@ -249,7 +249,7 @@ cdef class Prepared:
                 return False
         return True
 
-    def __call__(self, src, tuple asked not None, out, weights=None):
+    def __call__(self, src, tuple asked, out, weights=None):
         """The result, NCHW; None if the call is not like the first, or `out` is not aligned. `out` must be apart from
         `weights` and what is asked."""
         cdef cnp.npy_intp[4] last = [0, 2, 3, 1]

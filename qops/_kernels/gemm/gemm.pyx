@@ -236,7 +236,7 @@ cdef class PreparedProduct:
     cdef cnp.npy_intp[2] a_shape
     cdef cnp.npy_intp[2] shape
 
-    def __init__(self, cnp.ndarray a not None, PackedB packed not None, tuple offsets, PreparedStage codes=None,
+    def __init__(self, cnp.ndarray a, PackedB packed, tuple offsets, PreparedStage codes=None,
                  int typenum=cnp.NPY_INT32, Py_ssize_t num_threads=1):
         self.packed, self.codes, self.offsets, self.num_threads = packed, codes, offsets, num_threads
         self.a_typenum, self.typenum = cnp.PyArray_TYPE(a), typenum
@@ -258,7 +258,7 @@ cdef class PreparedProduct:
             self.codes.run(some, made[i : i + rows])
         return made
 
-    def __call__(self, a, tuple asked not None, out):
+    def __call__(self, a, tuple asked, out):
         """The result; None if A is not like the first, or `out` is not in C order. `out` must be apart from A, and from
         arrays that are asked for."""
         cdef cnp.ndarray made

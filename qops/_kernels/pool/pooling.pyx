@@ -205,7 +205,7 @@ def means(image, tuple kernel, Window window, str rule, *, bint padding=False, o
     return pooled(x, kernel, window, sums_of(is_signed, how.size), cnp.PyArray_TYPE(x), out, &how)
 
 
-def coded(image, tuple kernel, PreparedStage stage not None, int zero, float scale=0, out=None):
+def coded(image, tuple kernel, PreparedStage stage, int zero, float scale=0, out=None):
     """Give the codes that a stage makes of windows with a stride of 1 and no padding.
 
     Without a `scale` the stage takes int32: the sum of the codes of a window, less `zero`. With a `scale` it takes

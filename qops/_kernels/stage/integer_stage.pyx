@@ -102,8 +102,8 @@ cdef void integer_each(const IntegerRow* rows, Py_ssize_t count, const IntegerLa
         return
     each_from(near, c, 0, i, rows, count, first)
     if lanes.steps >= 0:
-        i += stage_each__simd(tier(), near + i, c + i, n - i, lanes.rows, lanes.period, (first + i) % lanes.period, rows,
-                              lanes.steps)
+        i += stage_each__simd(tier(), near + i, c + i, n - i, lanes.rows, lanes.period, (first + i) % lanes.period,
+                              rows, lanes.steps)
     each_from(near, c, i, n, rows, count, first)
 
 

@@ -121,7 +121,7 @@ cdef class PairStage:
     the stage of its own that the form "staged" has. exchanged: a is the second array.
     """
 
-    def __init__(self, str form not None, Side a, Side b, PreparedStage last not None, int typenum, *,
+    def __init__(self, str form, Side a, Side b, PreparedStage last, int typenum, *,
                  PreparedStage of_b=None, bint exchanged=False):
         cdef Pairs* p = &self.pairs
         if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT16:
@@ -134,7 +134,7 @@ cdef class PairStage:
             raise TypeError("of_b: expected a stage, as the form is 'staged', got None")
         self.alive = last, of_b
 
-    def with_tail(self, Py_ssize_t width, PairStage tail not None):
+    def with_tail(self, Py_ssize_t width, PairStage tail):
         """The same of `width` elements together; those at the end that do not fill a width are the tail's."""
         cdef PairStage made = PairStage.__new__(PairStage)
         if width < 1 or tail.pairs.typenum != self.pairs.typenum:
@@ -143,7 +143,7 @@ cdef class PairStage:
         made.pairs.width, made.pairs.tail = width, &tail.pairs
         return made
 
-    def run(self, cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray out not None):
+    def run(self, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
         """Set out to the codes of a and b, of one shape."""
         cdef Pairs p = self.pairs
         cdef cnp.ndarray made = out

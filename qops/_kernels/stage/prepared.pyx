@@ -55,7 +55,7 @@ cdef class PreparedStage:
             raise TypeError(f"x: expected {dtype_names(cnp.NPY_INT32, other)}, got {(<object>x).dtype}")
         return 0
 
-    def run(self, cnp.ndarray x not None, cnp.ndarray out not None, Py_ssize_t inner=1):
+    def run(self, cnp.ndarray x, cnp.ndarray out, Py_ssize_t inner=1):
         """Set out to the codes of x, of the same shape; `inner` neighbours belong to each channel in turn."""
         cdef Stage s = self.stage, before
         cdef cnp.ndarray made = out
@@ -76,7 +76,7 @@ cdef class PreparedStage:
         if made is not out:
             cnp.PyArray_CopyInto(out, made)
 
-    def run_unless_nan(self, cnp.ndarray x not None, cnp.ndarray out not None):
+    def run_unless_nan(self, cnp.ndarray x, cnp.ndarray out):
         """The same of float32 values by one channel; False if one is NaN, and then out may be partly written."""
         if self.stage.kind != REAL or self.stage.count != 1 or typenum_of(x) != cnp.NPY_FLOAT32:
             raise TypeError(f"x: expected float32 and a float stage of one channel, got {(<object>x).dtype}")
@@ -115,8 +115,8 @@ cdef class IntegerStage(PreparedStage):
 
     cdef bytearray rows, lanes
 
-    def __init__(self, multiplier not None, right_shift not None, tuple rounds not None, tuple ends not None,
-                 str wraps not None="", int shifted=0):
+    def __init__(self, multiplier, right_shift, tuple rounds, tuple ends,
+                 str wraps="", int shifted=0):
         cdef Rule r
         cdef IntegerRow one
         r.first, r.second, r.split = ROUNDINGS[rounds[0]], ROUNDINGS[rounds[1]], SPLITS.index(rounds[2])
@@ -150,14 +150,14 @@ cdef class TwoStages(PreparedStage):
 
     cdef PreparedStage first, last
 
-    def __init__(self, PreparedStage first not None, PreparedStage last not None):
+    def __init__(self, PreparedStage first, PreparedStage last):
         self.first, self.last = first, last
         self.stage = last.stage
         self.stage.before = &first.stage
 
 
-def floats(float scale, str rounding not None, double lowest, double highest, float plus=0.0, double shift=0.0,
-           str form not None="times"):
+def floats(float scale, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
+           str form="times"):
     """The row clamp(round(x * scale + plus) + shift) in float32, as a dict; fused: rounded once, over: x / scale."""
     cdef FloatRow p = float_row(scale, ROUNDINGS[rounding], lowest, highest)
     p.plus, p.shift, p.form = plus, shift, FORMS[form]
@@ -172,7 +172,7 @@ cdef cnp.ndarray repeated(scales, dtype):
 
 
 cdef class FloatStage(PreparedStage):
-    """Of int32 accumulators or float32 values by a row of `floats`; `scales`, one a channel, in the place of its own."""
+    """A row of `floats`, of int32 accumulators or float32 values; `scales`, one a channel, replace the row's own."""
 
     cdef cnp.ndarray scales
 
@@ -189,7 +189,7 @@ cdef class DoubleStage(PreparedStage):
 
     cdef cnp.ndarray scales
 
-    def __init__(self, scales not None, str rounding not None, double lowest, double highest, double plus=0.0,
+    def __init__(self, scales, str rounding, double lowest, double highest, double plus=0.0,
                  double shift=0.0):
         self.stage.row.wide = DoubleRow(0, plus, shift, lowest, highest, ROUNDINGS[rounding])
         self.stage.kind, self.stage.count, self.stage.inner = DOUBLE, 1, 1

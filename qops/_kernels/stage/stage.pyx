@@ -66,8 +66,10 @@ cdef void narrow(const int32_t* codes, void* c, int size, Py_ssize_t n) noexcept
             halves[i] = <uint16_t>codes[i]
 
 
-cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssize_t first,
+                   Py_ssize_t n) noexcept nogil:
     """c = the int32 codes of n elements: one channel, or channels of one element each."""
+    cdef bint is_int = x_type == cnp.NPY_INT32
     if s.kind == INTEGER:
         if s.count == 1:
             integer_codes(&s.row.integer, x, x_type == cnp.NPY_INT64, c, n)
@@ -75,9 +77,9 @@ cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssi
             integer_each(<const IntegerRow*>s.channels, s.count, &s.lanes, x, x_type == cnp.NPY_INT64, c, first, n)
     elif s.kind == REAL:
         if s.count == 1:
-            float_codes(s.row.real, x, x_type == cnp.NPY_INT32, c, n)
+            float_codes(s.row.real, x, is_int, c, n)
         else:
-            float_each(s.row.real, <const float*>s.channels, period_of(s.count), x, x_type == cnp.NPY_INT32, c, first, n)
+            float_each(s.row.real, <const float*>s.channels, period_of(s.count), x, is_int, c, first, n)
     elif s.count == 1:
         double_codes(s.row.wide, <const int32_t*>x, c, n)
     else:
