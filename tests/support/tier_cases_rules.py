@@ -90,7 +90,7 @@ def pair(call, rule):
 
 
 NAMED = {f"rule {rule}": one(rule) for rule in ONE} | {f"rule each {rule}": each(rule) for rule in EACH}
-NAMED |= {f"rule own {rule}": own(rule) for rule in ["cmsis-s64", "fp32-away"]}
+NAMED |= {f"rule own {rule}": own(rule) for rule in ["rndna", "fp32-away"]}
 NAMED |= {f"pair add {rule}": pair(rules.add, rule) for rule in ["tflite-double", "xnnpack", "ort-x86", "torch-tail"]}
 NAMED |= {f"pair mul {rule}": pair(rules.mul, rule) for rule in ["tflite-single", "fp32-even"]}
 NAMED |= {f"quantize {rule}": quantized(rule) for rule in ["div-away", "fma-zp-inside"]}
