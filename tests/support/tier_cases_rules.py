@@ -52,7 +52,7 @@ def own(rule):
 
     def case(rng, n):
         x, out = tier_cases.drawn(rng, n, np.int32), tier_cases.unaligned(rng, n, TYPES[rng.integers(0, 5)])
-        stage = drawn_numbers(rule, rng, out, 2.0 ** rng.uniform(-20, 2, max(n, 2))).stage()
+        stage = drawn_numbers(rule, rng, out, 2.0 ** rng.uniform(-20, -2, max(n, 2))).stage()
         return lambda: (out, stage.run(x, out) if n else None)
 
     return case
