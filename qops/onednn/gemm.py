@@ -2,25 +2,88 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from qops._kernels.onednn.gemm import gemm_of
-from qops.compiled import compiled
+from qops.codes import TABLE
 from qops.onednn.dot import S32
-from qops.onednn.gemm_driver import updated
-from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.packed import PackedWeights
+from qops.onednn.gemm_driver import Gemm
+from qops.onednn.machine import DEFAULT_VERSION
 
-__all__ = ["gemm_s8s8s32", "gemm_u8s8s32"]
-
-U8, S8 = np.dtype(np.uint8).num, np.dtype(np.int8).num
+__all__ = ["GemmS8S8S32", "GemmU8S8S32", "gemm_s8s8s32", "gemm_u8s8s32"]
 
 
-@compiled(gemm_of(U8, machine, "vnni", DEFAULT_VERSION, updated))
+class GemmU8S8S32(Gemm):
+    """Prepared form of `gemm_u8s8s32`: B is packed once, for products with many A.
+
+    It is called as ``op(a, out=None, num_threads=1, c=None)``, where `c` is the matrix that `beta` multiplies.
+
+    Parameters
+    ----------
+    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
+        It is copied.
+    transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version : optional
+        Those of `gemm_u8s8s32`.
+
+    Attributes
+    ----------
+    b : ndarray of int8, (K, N)
+        The codes of op(B), read-only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `gemm_u8s8s32` refuses of these arguments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> op = GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
+    >>> op
+    GemmU8S8S32(int8([[1, -1], [0, 2]]), ao=1)
+    >>> op(np.uint8([[1, 2], [3, 4]]))
+    array([[0, 2],
+           [2, 4]], dtype=int32)
+    """
+
+    __slots__ = ()
+    _a = TABLE["u8"]
+
+
+class GemmS8S8S32(Gemm):
+    """Prepared form of `gemm_s8s8s32`: B is packed once, for products with many A.
+
+    It is called as ``op(a, out=None, num_threads=1, c=None)``, where `c` is the matrix that `beta` multiplies.
+
+    Parameters
+    ----------
+    b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version
+        Those of `GemmU8S8S32`; the range of `ao` is that of s8 codes.
+
+    Attributes
+    ----------
+    b : ndarray of int8, (K, N)
+        The codes of op(B), read-only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `gemm_s8s8s32` refuses of these arguments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GemmS8S8S32(np.int8([[1, -1], [0, 2]]))(np.int8([[1, -2], [3, 4]]))
+    array([[ 1, -5],
+           [ 3,  5]], dtype=int32)
+    """
+
+    __slots__ = ()
+    _a = TABLE["s8"]
+
+
 def gemm_u8s8s32(
     a: ArrayLike,
-    b: ArrayLike | PackedWeights,
+    b: ArrayLike,
     *,
     transa: str = "N",
     transb: str = "N",
@@ -47,8 +110,8 @@ def gemm_u8s8s32(
     Parameters
     ----------
     a : ndarray of uint8, (M, K), or (K, M) if `transa` is "T"
-    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"; or PackedWeights
-        What `pack_weights` made is packed once for many products, and goes with `transb` "N".
+    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
+        For many products with one B, `GemmU8S8S32` packs it once.
     transa, transb : {"N", "T"}, optional
         op(X) is X for "N", the transpose of X for "T".
     alpha : float, optional
@@ -82,14 +145,15 @@ def gemm_u8s8s32(
     ------
     TypeError, ValueError
         Other dtypes, shapes that do not fit, an offset out of range, `alpha` or `beta` that is not finite, a missing
-        `c`, an unknown `isa` or `version`, weights packed for another one, an `out` that does not fit.
+        `c`, an unknown `isa` or `version`, an `out` that does not fit.
 
     Notes
     -----
-    Source: src/cpu/x64/gemm/gemm_driver.cpp. Not modelled: packed matrices, and k split over threads.
+    Source: src/cpu/x64/gemm/gemm_driver.cpp. Not modelled: k split over threads.
 
     **Hazards.** Without VNNI pairs of products saturate:
 
+    >>> import numpy as np
     >>> a, b = np.uint8([[255, 255, 0, 0]]), np.int8([[127], [127], [0], [0]])
     >>> gemm_u8s8s32(a, b), gemm_u8s8s32(a, b, isa="avx2")
     (array([[64770]], dtype=int32), array([[32767]], dtype=int32))
@@ -119,12 +183,13 @@ def gemm_u8s8s32(
     array([[0, 2],
            [2, 4]], dtype=int32)
     """
+    op = GemmU8S8S32.once(b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version)
+    return op(a, out, num_threads, c)
 
 
-@compiled(gemm_of(S8, machine, "vnni", DEFAULT_VERSION, updated))
 def gemm_s8s8s32(
     a: ArrayLike,
-    b: ArrayLike | PackedWeights,
+    b: ArrayLike,
     *,
     transa: str = "N",
     transb: str = "N",
@@ -148,7 +213,7 @@ def gemm_s8s8s32(
     Parameters
     ----------
     a : ndarray of int8, (M, K), or (K, M) if `transa` is "T"
-    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"; or PackedWeights
+    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
     transa, transb, alpha, ao, bo, beta, c, offsetc, co, isa, version, num_threads, out : optional
         Those of `gemm_u8s8s32`.
 
@@ -169,6 +234,7 @@ def gemm_s8s8s32(
 
     **Hazards.** The error of saturation stays in the result:
 
+    >>> import numpy as np
     >>> a, b = np.int8([[127, 127, 0, 0]]), np.int8([[127], [127], [0], [0]])
     >>> gemm_s8s8s32(a, b), gemm_s8s8s32(a, b, isa="avx2")
     (array([[32258]], dtype=int32), array([[255]], dtype=int32))
@@ -185,3 +251,5 @@ def gemm_s8s8s32(
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """
+    op = GemmS8S8S32.once(b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version)
+    return op(a, out, num_threads, c)

@@ -1,0 +1,112 @@
+"""A matrix of weights, and its products with a source as oneDNN's GEMM and BRGEMM make them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.gemm.gemm import product
+from qops._kernels.gemm.packed import PackedB, pack_b
+from qops.onednn.machine import Machine
+from qops.prepared import Prepared
+
+__all__ = ["Product", "Weights", "unequal_k"]
+
+
+class Product(Prepared):
+    """Base of oneDNN's prepared products.
+
+    The constructor of a subclass makes its own copies of all arrays, calls `_set`, which checks every argument, and
+    packs the weights.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def once(cls, *arguments: Any) -> Self:
+        """Make an op for a single call: it reads the caller's arrays, and packs weights only as that call needs them.
+
+        `arguments` are all those of the constructor, in their order.
+        """
+        op = cls.__new__(cls)
+        op._set(*arguments)
+        return op
+
+    def _set(self, *arguments: Any) -> None:
+        raise NotImplementedError
+
+
+class Weights(NamedTuple):
+    """An s8 matrix B (K, N) for the products of one machine.
+
+    Unless it is `packed`, each product packs it on the way.
+    """
+
+    codes: NDArray[np.int8]
+    machine: Machine
+    saturates: bool
+    """Pairs of products saturate; else products are exact, as in the reference kernels of any machine."""
+    whole: PackedB | None = None
+    """B packed with pairs along all of k."""
+    in_blocks: PackedB | None = None
+    """B packed with pairs inside each k block of GEMM. Where these are the same pairs, both are one object."""
+
+    def packed(self) -> Weights:
+        """Give the same weights, packed once for many products. An empty matrix stays as it is."""
+        if not self.codes.size:
+            return self
+        starts = self._starts()
+        whole = pack_b(self.codes, pairs=() if self.saturates else None)
+        in_blocks = pack_b(self.codes, pairs=starts) if self.saturates and len(starts) > 1 else whole
+        return self._replace(whole=whole, in_blocks=in_blocks)
+
+    def _starts(self) -> tuple[int, ...]:
+        """Give where the pairs of GEMM begin anew. k blocks of an even length change no pair, so they are left out."""
+        m, k = self.machine, len(self.codes)
+        starts = m.k_starts(k) if k < 2 * m.k_block else (0,)
+        return starts if len(starts) > 1 and starts[1] % 2 else ()
+
+    def product(
+        self,
+        a: NDArray[Any],
+        out: NDArray[np.int32] | None = None,
+        *,
+        in_blocks: bool = False,
+        offsets: tuple[int, int] = (0, 0),
+        accumulate: bool = False,
+        num_threads: int = 1,
+    ) -> NDArray[np.int32]:
+        """Multiply A (M, K), u8 or s8, by B, as BRGEMM does, or as GEMM does, where pairs stay `in_blocks`.
+
+        `offsets` are subtracted from the codes of A and of B. That is done after the product and saturates nothing.
+        """
+        b: Any = self.in_blocks if in_blocks else self.whole
+        pairs: tuple[int, ...] | None = None
+        if b is None:
+            b = self.codes
+            if self.saturates:
+                pairs = self._starts() if in_blocks else ()
+        how = {"offsets": offsets, "pairs": pairs, "accumulate": accumulate, "num_threads": num_threads}
+        return product(a, b, out, **how)
+
+    def gemm(self, a: NDArray[Any], vector: str | None = None, num_threads: int = 1) -> NDArray[np.int32]:
+        """Multiply A (M, K), u8 or s8, by B as GEMM does.
+
+        `vector` names the matrix, "a" or "b", that is a single row or column. Some machines have a kernel for that,
+        without k blocks.
+        """
+        if self.shifts_vector(a, vector):
+            return product(self.codes.T, a.T, pairs=()).T
+        in_blocks = vector is None or not self.machine.gemv
+        return self.product(a, in_blocks=in_blocks, num_threads=num_threads)
+
+    def shifts_vector(self, a: NDArray[Any], vector: str | None) -> bool:
+        """Whether of an s8 matrix A and a vector B oneDNN shifts the vector to u8, and so saturates other pairs."""
+        return vector == "b" and self.saturates and self.machine.gemv and a.dtype == np.int8
+
+
+def unequal_k(a: NDArray[Any], b: NDArray[Any]) -> ValueError:
+    """Give the error of factors that do not fit."""
+    return ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {a.shape} and {b.shape}")
