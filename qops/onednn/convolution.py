@@ -22,6 +22,9 @@ from qops.onednn.window import DENSE, Window
 
 __all__ = ["Convolution", "convolution"]
 
+SOURCES = (np.uint8, np.int8)
+"""The types of images."""
+
 
 class Convolution(Product):
     """Prepared form of `convolution`: the weights are packed once, for many images of any size.
@@ -56,7 +59,7 @@ class Convolution(Product):
     """
 
     _plans: dict[tuple[type, bool, bool], Plan]
-    __slots__ = ("_bias", "_end", "_filters", "_layout", "_plans", "_window")
+    __slots__ = ("_bias", "_end", "_filters", "_inputs", "_layout", "_outputs", "_plans", "_window")
 
     def __init__(
         self,
@@ -74,7 +77,7 @@ class Convolution(Product):
         weights, bias = check.own(weights, "weights"), check.own(bias, "bias")
         arguments = weights, bias, window, dst_dt, attr, wq_scale, layout, isa, version
         self._set(*arguments)
-        chosen = {key: self._choose(*key) for key in product((np.uint8, np.int8), (True, False), (True, False))}
+        chosen = {key: self._choose(*key) for key in product(SOURCES, (True, False), (True, False))}
         panels = {way: self._filters.packed(way) for way in {way for _, _, way in chosen.values()}}
         made = {choice: self._plan(*choice, panels[choice[2]]) for choice in set(chosen.values())}
         self._plans = {key: made[choice] for key, choice in chosen.items()}
@@ -99,8 +102,9 @@ class Convolution(Product):
         check.instance(attr, "attr", Attr)
         attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
         check.dst_dt(dst_dt)
-        channels = self.weights.shape[0] * self.weights.shape[1]
-        self._end = output.prepare(attr, m, dst_dt, bias, channels, wei_mask=self._filters.mask)
+        groups, outputs, inputs = self._filters.weights.shape[:3]
+        self._inputs, self._outputs = groups * inputs, groups * outputs
+        self._end = output.prepare(attr, m, dst_dt, bias, self._outputs, wei_mask=self._filters.mask)
         self._bias, self._window = bias, window
         self._plans = {}
 
@@ -126,7 +130,7 @@ class Convolution(Product):
     @property
     def weights(self) -> NDArray[Any]:
         """The weights, (G, O/G, C/G, KH, KW), read-only."""
-        return self._filters.weights
+        return self._filters.weights.view()
 
     def shape_of(self, shape: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
         """Give the shape of the result for images of this shape.
@@ -144,9 +148,8 @@ class Convolution(Product):
         ValueError
             No window fits.
         """
-        groups, outputs, _, kh, kw = self.weights.shape
-        down, across = self._window.moves.out_size((shape[2], shape[3]), (kh, kw), "weights")
-        return shape[0], groups * outputs, down, across
+        down, across = self._window.moves.out_size((shape[2], shape[3]), self._filters.taps, "weights")
+        return shape[0], self._outputs, down, across
 
     def __call__(
         self,
@@ -157,13 +160,16 @@ class Convolution(Product):
     ) -> NDArray[Any]:
         """Give the destination; see `convolution`."""
         threads = check.int32(num_threads, "num_threads", 1)
-        image = check.array(src, "src", [np.uint8, np.int8], 4)
-        self._filters.check(image)
+        image = check.array(src, "src", SOURCES, 4)
+        if image.shape[1] != self._inputs:
+            raise self._filters.unfit(image)
         end, shape, (down, across) = self._end, self.shape_of(image.shape), self._window.stride
-        inputs = (image, self.weights, self._bias)
-        dst = destination(shape, end.dt, out, inputs, dst_in, has_sum=end.attr.has_sum).channels_last(1)
         key = image.dtype.type, image.shape[2] % down == image.shape[3] % across == 0, shape[3] <= NARROW
         plan = self._plans.get(key) or self._plan_once(*key)
+        if out is None and dst_in is None and plan.finish is not None:
+            return plan.direct(image, None, threads).transpose(0, 3, 1, 2)
+        apart = (image, self._filters.weights, self._bias)
+        dst = destination(shape, end.dt, out, apart, dst_in, has_sum=end.attr.has_sum).channels_last(1)
         made = plan.run(image, dst, out is not src, threads)
         return made.transpose(0, 3, 1, 2) if out is None else out
 

@@ -50,10 +50,13 @@ class Plan(NamedTuple):
         if self.finish is None:
             sums = np.zeros(dst.shape, np.int32) if self.panels is None else self._sums(src, self.panels, num_threads)
             return self.epilogue.finish(sums, dst, self.via_f32)
-        images = self._images(src, self.src_zp, self.src_zp)
         place = dst.out if dst.out is not None and is_apart and dst.out.flags.aligned else None
-        made = convolve(images, self.panels, place, self.finish, num_threads=num_threads)
-        return put(made, dst.out)
+        return put(self.direct(src, place, num_threads), dst.out)
+
+    def direct(self, src: NDArray[Any], out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
+        """Convolve images (N, C, H, W) at once into codes or sums (N, OH, OW, O), in `out` if it is given."""
+        images = Images(src.transpose(0, 2, 3, 1), self.window.moves, self.src_zp, self.src_zp)
+        return convolve(images, self.panels, out, self.finish, num_threads=num_threads)
 
     def _sums(self, src: NDArray[Any], panels: PackedWeights, num_threads: int) -> NDArray[Any]:
         """Give the sums (N, OH, OW, O), less what the shift of an s8 source and the zero point add: s32 or f32."""

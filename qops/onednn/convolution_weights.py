@@ -56,17 +56,13 @@ class Filters(NamedTuple):
         """Height and width of the kernel."""
         return self.weights.shape[3], self.weights.shape[4]
 
-    def check(self, src: NDArray[Any]) -> None:
-        """Refuse images (N, C, H, W) of another number of channels."""
-        groups, _, inputs = self.weights.shape[:3]
-        channels = src.shape[1]
-        if groups * inputs != channels:
-            given = self.weights.shape if self.mask == 3 else self.weights.shape[1:]
-            is_nhwc = src.shape[3] == groups * inputs
-            hint = " looks like NHWC, so give its transpose (0, 3, 1, 2)" if is_nhwc else f" has {channels}"
-            raise ValueError(
-                f"weights: shape {given} is for {groups * inputs} channels; src, NCHW, of shape {src.shape}{hint}"
-            )
+    def unfit(self, src: NDArray[Any]) -> ValueError:
+        """Give the error of images (N, C, H, W) that have another number of channels."""
+        inputs = self.weights.shape[0] * self.weights.shape[2]
+        given = self.weights.shape if self.mask == 3 else self.weights.shape[1:]
+        is_nhwc = src.shape[3] == inputs
+        hint = " looks like NHWC, so give its transpose (0, 3, 1, 2)" if is_nhwc else f" has {src.shape[1]}"
+        return ValueError(f"weights: shape {given} is for {inputs} channels; src, NCHW, of shape {src.shape}{hint}")
 
     def kernel(self, src_dtype: DTypeLike, is_whole: bool, has_zp: bool, window: Window) -> ConvKernel:
         """Tell which kernel oneDNN picks for images stored nhwc, with or without a zero point.

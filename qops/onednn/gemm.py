@@ -2,17 +2,71 @@
 
 from __future__ import annotations
 
-from numpy.typing import ArrayLike
+from typing import ClassVar
 
-from qops.codes import TABLE
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onednn import _checks as check
 from qops.onednn.dot import S32
 from qops.onednn.gemm_driver import Gemm
-from qops.onednn.machine import DEFAULT_VERSION
+from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.prepared import Prepared
 
 __all__ = ["GemmS8S8S32", "GemmU8S8S32", "gemm_s8s8s32", "gemm_u8s8s32"]
 
 
-class GemmU8S8S32(Gemm):
+class PreparedGemm(Prepared):
+    """What both prepared ops share: everything but the type of A."""
+
+    __slots__ = ("_gemm",)
+    _a_signed: ClassVar[bool]
+
+    def __init__(
+        self,
+        b: ArrayLike,
+        *,
+        transb: str = "N",
+        transa: str = "N",
+        alpha: float = 1.0,
+        ao: int = 0,
+        bo: int = 0,
+        beta: float = 0.0,
+        offsetc: str = "F",
+        co: ArrayLike = 0,
+        isa: str = "vnni",
+        version: str = DEFAULT_VERSION,
+    ) -> None:
+        b, co = check.own(b, "b"), check.own(co, "co")
+        m = machine(version, isa)
+        self._gemm = Gemm(self._a_signed, b, m, transb, transa, alpha, ao, bo, beta, offsetc, co)
+        self._gemm.pack()
+        self._keep(b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version)
+
+    @property
+    def b(self) -> NDArray[np.int8]:
+        """The codes of op(B), (K, N), read-only."""
+        return self._gemm.codes.view()
+
+    def shape_of(self, shape: tuple[int, int]) -> tuple[int, int]:
+        """Give the shape of C for an A of this shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+
+        Returns
+        -------
+        tuple of int
+        """
+        return self._gemm.shape_of(shape)
+
+    def __call__(self, a: ArrayLike, out: S32 | None = None, num_threads: int = 1, c: ArrayLike | None = None) -> S32:
+        """Give C; `c` is the matrix that beta multiplies. See `gemm_u8s8s32`."""
+        return self._gemm(a, out, num_threads, c)
+
+
+class GemmU8S8S32(PreparedGemm):
     """Prepared form of `gemm_u8s8s32`: B is packed once, for products with many A.
 
     It is called as ``op(a, out=None, num_threads=1, c=None)``, where `c` is the matrix that `beta` multiplies.
@@ -36,7 +90,6 @@ class GemmU8S8S32(Gemm):
 
     Examples
     --------
-    >>> import numpy as np
     >>> op = GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
     >>> op
     GemmU8S8S32(int8([[1, -1], [0, 2]]), ao=1)
@@ -46,10 +99,10 @@ class GemmU8S8S32(Gemm):
     """
 
     __slots__ = ()
-    _a = TABLE["u8"]
+    _a_signed = False
 
 
-class GemmS8S8S32(Gemm):
+class GemmS8S8S32(PreparedGemm):
     """Prepared form of `gemm_s8s8s32`: B is packed once, for products with many A.
 
     It is called as ``op(a, out=None, num_threads=1, c=None)``, where `c` is the matrix that `beta` multiplies.
@@ -59,11 +112,6 @@ class GemmS8S8S32(Gemm):
     b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version
         Those of `GemmU8S8S32`; the range of `ao` is that of s8 codes.
 
-    Attributes
-    ----------
-    b : ndarray of int8, (K, N)
-        The codes of op(B), read-only.
-
     Raises
     ------
     TypeError, ValueError
@@ -71,14 +119,13 @@ class GemmS8S8S32(Gemm):
 
     Examples
     --------
-    >>> import numpy as np
     >>> GemmS8S8S32(np.int8([[1, -1], [0, 2]]))(np.int8([[1, -2], [3, 4]]))
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """
 
     __slots__ = ()
-    _a = TABLE["s8"]
+    _a_signed = True
 
 
 def gemm_u8s8s32(
@@ -153,7 +200,6 @@ def gemm_u8s8s32(
 
     **Hazards.** Without VNNI pairs of products saturate:
 
-    >>> import numpy as np
     >>> a, b = np.uint8([[255, 255, 0, 0]]), np.int8([[127], [127], [0], [0]])
     >>> gemm_u8s8s32(a, b), gemm_u8s8s32(a, b, isa="avx2")
     (array([[64770]], dtype=int32), array([[32767]], dtype=int32))
@@ -183,7 +229,7 @@ def gemm_u8s8s32(
     array([[0, 2],
            [2, 4]], dtype=int32)
     """
-    op = GemmU8S8S32.once(b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version)
+    op = Gemm(False, b, machine(version, isa), transb, transa, alpha, ao, bo, beta, offsetc, co)
     return op(a, out, num_threads, c)
 
 
@@ -234,7 +280,6 @@ def gemm_s8s8s32(
 
     **Hazards.** The error of saturation stays in the result:
 
-    >>> import numpy as np
     >>> a, b = np.int8([[127, 127, 0, 0]]), np.int8([[127], [127], [0], [0]])
     >>> gemm_s8s8s32(a, b), gemm_s8s8s32(a, b, isa="avx2")
     (array([[32258]], dtype=int32), array([[255]], dtype=int32))
@@ -251,5 +296,5 @@ def gemm_s8s8s32(
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """
-    op = GemmS8S8S32.once(b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version)
+    op = Gemm(True, b, machine(version, isa), transb, transa, alpha, ao, bo, beta, offsetc, co)
     return op(a, out, num_threads, c)

@@ -91,7 +91,7 @@ class MatMul(Product):
     @property
     def weights(self) -> NDArray[np.int8]:
         """The codes, (..., K, N), read-only."""
-        return self._codes
+        return self._codes.view()
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for a source of this shape.

@@ -135,7 +135,8 @@ def saturated_pairs(
 
 
 def _of_convolution(src: NDArray[Any], filters: Filters, window: Window) -> Saturation:
-    filters.check(src)
+    if src.shape[1] != filters.weights.shape[0] * filters.weights.shape[2]:
+        raise filters.unfit(src)
     size = src.shape[2], src.shape[3]
     columns = window.moves.out_size(size, filters.taps, "weights")[1]  # refuses a kernel that does not fit
     is_whole = not any(n % stride for n, stride in zip(size, window.stride, strict=True))

@@ -12,7 +12,7 @@ from qops._kernels.gemm.packed import PackedB, pack_b
 from qops.onednn.machine import Machine
 from qops.prepared import Prepared
 
-__all__ = ["Product", "Weights", "unequal_k"]
+__all__ = ["Product", "Weights"]
 
 
 class Product(Prepared):
@@ -57,16 +57,10 @@ class Weights(NamedTuple):
         """Give the same weights, packed once for many products. An empty matrix stays as it is."""
         if not self.codes.size:
             return self
-        starts = self._starts()
+        starts = self.machine.pair_starts(len(self.codes))
         whole = pack_b(self.codes, pairs=() if self.saturates else None)
-        in_blocks = pack_b(self.codes, pairs=starts) if self.saturates and len(starts) > 1 else whole
+        in_blocks = pack_b(self.codes, pairs=starts) if self.saturates and starts else whole
         return self._replace(whole=whole, in_blocks=in_blocks)
-
-    def _starts(self) -> tuple[int, ...]:
-        """Give where the pairs of GEMM begin anew. k blocks of an even length change no pair, so they are left out."""
-        m, k = self.machine, len(self.codes)
-        starts = m.k_starts(k) if k < 2 * m.k_block else (0,)
-        return starts if len(starts) > 1 and starts[1] % 2 else ()
 
     def product(
         self,
@@ -87,7 +81,7 @@ class Weights(NamedTuple):
         if b is None:
             b = self.codes
             if self.saturates:
-                pairs = self._starts() if in_blocks else ()
+                pairs = self.machine.pair_starts(len(self.codes)) if in_blocks else ()
         how = {"offsets": offsets, "pairs": pairs, "accumulate": accumulate, "num_threads": num_threads}
         return product(a, b, out, **how)
 
@@ -105,8 +99,3 @@ class Weights(NamedTuple):
     def shifts_vector(self, a: NDArray[Any], vector: str | None) -> bool:
         """Whether of an s8 matrix A and a vector B oneDNN shifts the vector to u8, and so saturates other pairs."""
         return vector == "b" and self.saturates and self.machine.gemv and a.dtype == np.int8
-
-
-def unequal_k(a: NDArray[Any], b: NDArray[Any]) -> ValueError:
-    """Give the error of factors that do not fit."""
-    return ValueError(f"a, b: expected op(a) and op(b) to agree in k, got shapes {a.shape} and {b.shape}")
