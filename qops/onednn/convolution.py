@@ -59,7 +59,7 @@ class Convolution(Product):
     """
 
     _plans: dict[tuple[type, bool, bool], Plan]
-    __slots__ = ("_bias", "_end", "_filters", "_inputs", "_layout", "_outputs", "_plans", "_window")
+    __slots__ = ("_bias", "_end", "_filters", "_inputs", "_layout", "_outputs", "_plans", "_taps", "_window")
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Convolution(Product):
         attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
         check.dst_dt(dst_dt)
         groups, outputs, inputs = self._filters.weights.shape[:3]
-        self._inputs, self._outputs = groups * inputs, groups * outputs
+        self._inputs, self._outputs, self._taps = groups * inputs, groups * outputs, self._filters.taps
         self._end = output.prepare(attr, m, dst_dt, bias, self._outputs, wei_mask=self._filters.mask)
         self._bias, self._window = bias, window
         self._plans = {}
@@ -120,7 +120,7 @@ class Convolution(Product):
         return dtype, kernel, filters.way(kernel, dtype, window, NARROW if is_narrow else NARROW + 1)
 
     def _plan(self, dtype: type, kernel: ConvKernel, way: Way, panels: PackedWeights | None) -> Plan:
-        return plan_of(self._end, self._filters.taps, self._window, dtype, kernel, way, panels)
+        return plan_of(self._end, self._taps, self._window, dtype, kernel, way, panels)
 
     def _plan_once(self, dtype: type, is_whole: bool, is_narrow: bool) -> Plan:
         """Give the plan of a single call, which packs the weights only as that call needs them."""
@@ -148,7 +148,7 @@ class Convolution(Product):
         ValueError
             No window fits.
         """
-        down, across = self._window.moves.out_size((shape[2], shape[3]), self._filters.taps, "weights")
+        down, across = self._window.moves.out_size((shape[2], shape[3]), self._taps, "weights")
         return shape[0], self._outputs, down, across
 
     def __call__(

@@ -1,5 +1,7 @@
 """oneDNN's prepared ops, made and called with the arguments of their functions."""
 
+from inspect import signature
+
 from qops import onednn
 
 OPS = {
@@ -20,7 +22,9 @@ def prepare(function, weights, bias=None, **how):
     return op, {name: value for name, value in how.items() if name in DATA}
 
 
-def run(function, x, weights, bias=None, **how):
+def run(function, *arguments, **how):
     """The same as the function of these arguments, by a prepared op that serves this call alone."""
-    op, data = prepare(function, weights, bias, **how)
+    given = signature(function).bind(*arguments, **how).arguments
+    x, weights = (given.pop(name) for name in [*signature(function).parameters][:2])
+    op, data = prepare(function, weights, **given)
     return op(x, **data)
