@@ -1,4 +1,5 @@
 import itertools
+from functools import partial
 
 import numpy as np
 import onednn_twins as twins
@@ -183,6 +184,20 @@ def test_padded_images_are_compensated_in_s32_even_with_one_tap(isa):
     assert set(padded.ravel()) == {int(F(half) * 2)}
     assert set(bare.ravel()) == {int(shift * 2)}
     assert int(shift) != half
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_strides_that_do_not_divide_the_image_take_another_kernel(prepared):
+    """With one tap; sums beyond 2**24 tell the kernels apart, as they do with and without padding."""
+    x, w = np.full((1, 2048, 3, 3), 127, np.int8), np.full((1, 2048, 1, 1), 126, np.int8)
+    x[:, 0], w[0, 1] = 124, 2
+    half = 127 * 63 * 2046 + 124 * 63 + 127
+    shift = F(half + 128 * (63 * 2047 + 1)) - F(128 * (63 * 2047 + 1))
+    how = {"window": Window(stride=(2, 2)), "isa": "avx2", "version": "3.2"}
+    op = onednn.Convolution(w, **how) if prepared else partial(onednn.convolution, weights=w, **how)
+    assert set(op(x[:, :, :2, :2]).ravel()) == {int(shift * 2)}
+    for images in (x, x[:, :, :2], x[..., :2]):
+        assert set(op(images).ravel()) == {int(F(half) * 2)}
 
 
 def test_the_product_of_a_zero_point_wraps():

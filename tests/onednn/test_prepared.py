@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -116,3 +117,18 @@ def test_weights_without_elements_are_prepared_at_once_however_long_their_axes(k
         assert onednn.MatMul(w, isa=isa)(np.zeros((1, 0, 0), np.uint8)).shape == (HUGE, 0, 3)
     else:
         assert onednn.Convolution(w, isa=isa).weights.size == 0
+
+
+@pytest.mark.parametrize("isa", ["avx2", "vnni"])
+def test_threads_share_an_op(isa):
+    rng = np.random.default_rng(3)
+    weights = rng.integers(-128, 128, (16, 8, 3, 3), np.int8)
+    how = {"dst_dt": "u8", "attr": Attr(src_scale=0.02, dst_zp=9), "isa": isa}
+    images = [
+        rng.integers(0, 256, (1, 8, size, 9), np.uint8).view(t) for size in (3, 8, 20) for t in (np.uint8, np.int8)
+    ]
+    want = [onednn.convolution(x, weights, **how) for x in images]
+    op = onednn.Convolution(weights, **how)
+    with ThreadPoolExecutor(4) as pool:
+        for got, known in zip(pool.map(op, images * 20), want * 20, strict=True):
+            assert np.array_equal(got, known)
