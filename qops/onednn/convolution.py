@@ -132,38 +132,19 @@ class Convolution(Product):
         """The weights, (G, O/G, C/G, KH, KW), read-only."""
         return self._filters.weights.view()
 
-    def shape_of(self, shape: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
-        """Give the shape of the result for images of this shape.
-
-        Parameters
-        ----------
-        shape : tuple of int
-
-        Returns
-        -------
-        tuple of int
-
-        Raises
-        ------
-        ValueError
-            No window fits.
-        """
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         down, across = self._window.moves.out_size((shape[2], shape[3]), self._taps, "weights")
         return shape[0], self._outputs, down, across
 
     def __call__(
-        self,
-        src: ArrayLike,
-        out: NDArray[Any] | None = None,
-        num_threads: int = 1,
-        dst_in: ArrayLike | None = None,
+        self, src: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1, dst_in: ArrayLike | None = None
     ) -> NDArray[Any]:
         """Give the destination; see `convolution`."""
         threads = check.int32(num_threads, "num_threads", 1)
         image = check.array(src, "src", SOURCES, 4)
         if image.shape[1] != self._inputs:
             raise self._filters.unfit(image)
-        end, shape, (down, across) = self._end, self.shape_of(image.shape), self._window.stride
+        end, shape, (down, across) = self._end, self._shape(image.shape), self._window.stride
         key = image.dtype.type, image.shape[2] % down == image.shape[3] % across == 0, shape[3] <= NARROW
         plan = self._plans.get(key) or self._plan_once(*key)
         if out is None and dst_in is None and plan.finish is not None:

@@ -11,12 +11,12 @@ from qops.onednn import _checks as check
 from qops.onednn.dot import S32
 from qops.onednn.gemm_driver import Gemm
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.prepared import Prepared
+from qops.onednn.weights import Product
 
 __all__ = ["GemmS8S8S32", "GemmU8S8S32", "gemm_s8s8s32", "gemm_u8s8s32"]
 
 
-class PreparedGemm(Prepared):
+class PreparedGemm(Product):
     """What both prepared ops share: everything but the type of A."""
 
     __slots__ = ("_gemm",)
@@ -48,17 +48,7 @@ class PreparedGemm(Prepared):
         """The codes of op(B), (K, N), read-only."""
         return self._gemm.codes.view()
 
-    def shape_of(self, shape: tuple[int, int]) -> tuple[int, int]:
-        """Give the shape of C for an A of this shape.
-
-        Parameters
-        ----------
-        shape : tuple of int
-
-        Returns
-        -------
-        tuple of int
-        """
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return self._gemm.shape_of(shape)
 
     def __call__(self, a: ArrayLike, out: S32 | None = None, num_threads: int = 1, c: ArrayLike | None = None) -> S32:

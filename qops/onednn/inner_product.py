@@ -91,25 +91,11 @@ class InnerProduct(Product):
         """The codes, (OC, IC), read-only."""
         return self._weights.codes.T
 
-    def shape_of(self, shape: tuple[int, int]) -> tuple[int, int]:
-        """Give the shape of the result for a source of this shape.
-
-        Parameters
-        ----------
-        shape : tuple of int
-
-        Returns
-        -------
-        tuple of int
-        """
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape[0], self._weights.codes.shape[1]
 
     def __call__(
-        self,
-        src: ArrayLike,
-        out: NDArray[Any] | None = None,
-        num_threads: int = 1,
-        dst_in: ArrayLike | None = None,
+        self, src: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1, dst_in: ArrayLike | None = None
     ) -> NDArray[Any]:
         """Give the destination; see `inner_product`."""
         threads = check.int32(num_threads, "num_threads", 1)

@@ -93,22 +93,7 @@ class MatMul(Product):
         """The codes, (..., K, N), read-only."""
         return self._codes.view()
 
-    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Give the shape of the result for a source of this shape.
-
-        Parameters
-        ----------
-        shape : tuple of int
-
-        Returns
-        -------
-        tuple of int
-
-        Raises
-        ------
-        ValueError
-            A shape that does not fit the weights.
-        """
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         w = self._codes.shape
         if len(shape) != len(w) or shape[-1] != w[-2]:
             raise ValueError(f"src, weights: expected shapes (..., M, K) and (..., K, N), got {shape} and {w}")
@@ -119,16 +104,12 @@ class MatMul(Product):
         return (*batch, shape[-2], w[-1])
 
     def __call__(
-        self,
-        src: ArrayLike,
-        out: NDArray[Any] | None = None,
-        num_threads: int = 1,
-        dst_in: ArrayLike | None = None,
+        self, src: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1, dst_in: ArrayLike | None = None
     ) -> NDArray[Any]:
         """Give the destination; see `matmul`."""
         threads = check.int32(num_threads, "num_threads", 1)
         left = check.array(src, "src", [np.uint8, np.int8])
-        dims, attr, m = self.shape_of(left.shape), self._attr, self._machine
+        dims, attr, m = self._shape(left.shape), self._attr, self._machine
         dst = destination(dims, self._dst_dt, out, (left, self._codes, self._bias), dst_in, has_sum=attr.has_sum)
         is_compensated = left.dtype == np.int8 or attr.src_zp is not None or attr.wei_zp is not None
         via_f32 = is_compensated if m.matmul == "brgemm" else m.matmul_f32

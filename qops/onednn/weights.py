@@ -18,8 +18,8 @@ __all__ = ["Product", "Weights"]
 class Product(Prepared):
     """Base of oneDNN's prepared products.
 
-    The constructor of a subclass makes its own copies of all arrays, calls `_set`, which checks every argument, and
-    packs the weights.
+    The constructor of a subclass copies all arrays, checks every argument, and packs the weights. Where the function
+    makes an op for a single call, the checks stand in `_set`.
     """
 
     __slots__ = ()
@@ -34,7 +34,28 @@ class Product(Prepared):
         op._set(*arguments)
         return op
 
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the result for a source of this shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+
+        Returns
+        -------
+        tuple of int
+
+        Raises
+        ------
+        ValueError
+            A shape that does not fit.
+        """
+        return self._shape(shape)
+
     def _set(self, *arguments: Any) -> None:
+        raise NotImplementedError
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         raise NotImplementedError
 
 
