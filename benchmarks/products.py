@@ -42,13 +42,17 @@ def saturated(a: Array, b: Array) -> Array:
     return acc
 
 
-def qops_product(call: Callable[..., Array], packs: bool, isa: str, a: Array, b: Array) -> Candidate:
-    """Call qops, packing beforehand or in each call."""
+PREPARED = {onednn.gemm_u8s8s32: onednn.GemmU8S8S32, onednn.gemm_s8s8s32: onednn.GemmS8S8S32}
+"""The prepared op beside each function."""
+
+
+def qops_product(call: Callable[..., Array], prepares: bool, isa: str, a: Array, b: Array) -> Candidate:
+    """Call a prepared op of qops, or the function, which packs in each call."""
     out = shared(len(a) * b.shape[1], np.int32).reshape(len(a), -1)
-    weights = onednn.pack_weights(b, isa=isa) if packs else b
-    if isa == "vnni":
-        return Candidate(lambda: call(a, weights, out=out), lambda: out, 0)
-    return Candidate(lambda: call(a, weights, isa=isa, out=out), lambda: out, 0)
+    if prepares:
+        op = PREPARED[call](b, isa=isa)
+        return Candidate(lambda: op(a, out), lambda: out, 0)
+    return Candidate(lambda: call(a, b, isa=isa, out=out), lambda: out, 0)
 
 
 def operations(rows: int | None, n: int) -> int:
@@ -56,10 +60,10 @@ def operations(rows: int | None, n: int) -> int:
     return 2 * (rows or n) * n * n
 
 
-def product(call: Callable[..., Array], dtype: DTypeLike, rows: int | None, packs: bool) -> Case:
+def product(call: Callable[..., Array], dtype: DTypeLike, rows: int | None, prepares: bool) -> Case:
     """Make a row of the table of products."""
-    name = call.__name__ + (f"_{rows}" if rows else "") + ("_packed" if packs else "")
-    judged = partial(qops_product, call, packs, "vnni")
+    name = call.__name__ + (f"_{rows}" if rows else "") + ("_packed" if prepares else "")
+    judged = partial(qops_product, call, prepares, "vnni")
     inputs, sizes = partial(matrices, rows, dtype), FEW_ROWS if rows else SQUARE
     return Case(name, inputs, exact, judged, partial(operations, rows), peak.EXACT, sizes, QUICK)
 
@@ -110,12 +114,14 @@ def fresh_convolution(x: Array, w: Array) -> Candidate:
     return Candidate(run, lambda: found[0], 0)
 
 
-def qops_convolution(packs: bool, isa: str, x: Array, w: Array) -> Candidate:
-    """Call qops, packing beforehand or in each call, into the result of an earlier one."""
+def qops_convolution(prepares: bool, isa: str, x: Array, w: Array) -> Candidate:
+    """Call a prepared op of qops, or the function, which packs in each call, into the result of an earlier call."""
     out = onednn.convolution(x, w, isa=isa)
     out[...] = 0
-    weights = onednn.pack_convolution_weights(w, isa=isa) if packs else w
-    return Candidate(lambda: onednn.convolution(x, weights, isa=isa, out=out), lambda: out, 0)
+    if prepares:
+        op = onednn.Convolution(w, isa=isa)
+        return Candidate(lambda: op(x, out), lambda: out, 0)
+    return Candidate(lambda: onednn.convolution(x, w, isa=isa, out=out), lambda: out, 0)
 
 
 def convolution_operations(inputs: int, n: int) -> int:
@@ -135,10 +141,10 @@ def convolved_by_channel(x: Array, w: Array) -> Array:
 
 
 GEMMS = [
-    product(call, dtype, rows, packs)
+    product(call, dtype, rows, prepares)
     for call, dtype in ((onednn.gemm_u8s8s32, np.uint8), (onednn.gemm_s8s8s32, np.int8))
     for rows in (None, 1, 16)
-    for packs in (False, True)
+    for prepares in (False, True)
 ]
 
 

@@ -39,15 +39,15 @@ def real_codes(convolved: Callable[[Array, Array], Array], x: Array, w: Array) -
 
 
 def qops_convolution(x: Array, w: Array) -> Candidate:
-    """Call qops with packed weights, into the result of an earlier call."""
+    """Call a prepared op of qops, into the result of an earlier call."""
     y = result(w)
     attr = onednn.Attr(
         src_scale=X.scale, wei_scale=W_SCALE, dst_scale=y.scale, src_zp=X.zero_point, dst_zp=y.zero_point
     )
-    weights = onednn.pack_convolution_weights(w)
-    out = onednn.convolution(x, weights, dst_dt="u8", attr=attr)
+    op = onednn.Convolution(w, dst_dt="u8", attr=attr)
+    out = op(x)
     out[...] = 0
-    return Candidate(lambda: onednn.convolution(x, weights, dst_dt="u8", attr=attr, out=out), lambda: out, 0.51)
+    return Candidate(lambda: op(x, out), lambda: out, 0.51)
 
 
 DENSE = products.of_images(

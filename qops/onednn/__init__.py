@@ -13,15 +13,13 @@ and `version` name the machine to be reproduced; what differs between machines s
 from qops.onednn import workflow
 from qops.onednn.attr import Attr, Eltwise, Scales, Sum
 from qops.onednn.binary import binary
-from qops.onednn.convolution import convolution
-from qops.onednn.convolution_weights import PackedConvolutionWeights, pack_convolution_weights
+from qops.onednn.convolution import Convolution, convolution
 from qops.onednn.eltwise import eltwise
-from qops.onednn.gemm import gemm_s8s8s32, gemm_u8s8s32
+from qops.onednn.gemm import GemmS8S8S32, GemmU8S8S32, gemm_s8s8s32, gemm_u8s8s32
 from qops.onednn.gru import gru
-from qops.onednn.inner_product import inner_product
+from qops.onednn.inner_product import InnerProduct, inner_product
 from qops.onednn.lstm import lstm
-from qops.onednn.matmul import matmul
-from qops.onednn.packed import PackedWeights, pack_weights
+from qops.onednn.matmul import MatMul, matmul
 from qops.onednn.pooling import pooling
 from qops.onednn.reorder import reorder
 from qops.onednn.rnn import StateQuant, recommended_weights_scale
@@ -31,9 +29,12 @@ from qops.onednn.window import Window
 
 __all__ = [
     "Attr",
+    "Convolution",
     "Eltwise",
-    "PackedConvolutionWeights",
-    "PackedWeights",
+    "GemmS8S8S32",
+    "GemmU8S8S32",
+    "InnerProduct",
+    "MatMul",
     "Saturation",
     "Scales",
     "StateQuant",
@@ -48,8 +49,6 @@ __all__ = [
     "inner_product",
     "lstm",
     "matmul",
-    "pack_convolution_weights",
-    "pack_weights",
     "pooling",
     "recommended_weights_scale",
     "reorder",

@@ -18,7 +18,9 @@ S32 = codes.TABLE["s32"]
 
 def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None = None) -> NDArray[Any]:
     """Give `x` as an array of one of `dtypes`, in native byte order, with `ndim` dimensions."""
-    data = as_array(x, name)
+    data = x if type(x) is np.ndarray else as_array(x, name)
+    if data.dtype.type in dtypes and data.dtype.isnative and data.ndim == ndim:
+        return data
     if not data.dtype.isnative:
         data = data.astype(data.dtype.newbyteorder("="))
     if data.dtype.type not in dtypes and data.dtype not in dtypes:  # two names of one dtype are equal, not the same
@@ -27,6 +29,15 @@ def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None
     if ndim is not None and data.ndim != ndim:
         raise ValueError(f"{name}: expected {ndim} dimensions, got shape {data.shape}")
     return data
+
+
+def own(x: Any, name: str) -> Any:
+    """Give a copy of an array that nobody else can write to; None and numbers as they are."""
+    if x is None or isinstance(x, (int, float)):
+        return x
+    copy = as_array(x, name).copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def shape(x: NDArray[Any], name: str, wanted: tuple[int, ...]) -> NDArray[Any]:

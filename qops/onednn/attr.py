@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Self, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,11 @@ from qops.onednn.cast import F32
 __all__ = ["NO_ATTR", "Attr", "Eltwise", "PostOp", "Scales", "Sum", "has_sum", "ops_of"]
 
 
-@dataclass(frozen=True, eq=False, init=False)
+MANY = 17
+"""Scales from which on they are not shown one by one."""
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Scales:
     """Float32 scales: one for the tensor, or one for each index along the dimensions that a mask names.
 
@@ -45,6 +49,14 @@ class Scales:
         if mask == 0 and scales.size != 1:
             raise ValueError(f"values: expected one with mask 0, got {scales.size}")
         self._set(scales, mask)
+
+    def __repr__(self) -> str:
+        numbers = [float(str(value)) for value in self.values[:MANY]]  # the shortest that are these float32 values
+        shown = f"<{self.values.size} values>" if self.values.size >= MANY else numbers if self.mask else numbers[0]
+        return f"Scales({shown}, mask={self.mask})" if self.mask else f"Scales({shown})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scales, (self.values, self.mask)
 
     def _set(self, values: F32, mask: int) -> Self:
         values.flags.writeable = False
@@ -137,7 +149,7 @@ class Eltwise:
 PostOp: TypeAlias = Sum | Eltwise
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Attr:
     """Quantization attributes of one primitive.
 
@@ -175,11 +187,11 @@ class Attr:
     wei_zp: int | None
     dst_zp: int | None
     post_ops: tuple[PostOp, ...]
-    given: list[str] = field(repr=False)
+    given: list[str]
     """The names of what was given."""
-    has_sum: bool = field(repr=False)
+    has_sum: bool
     """True if a post-op is a Sum, which reads the destination."""
-    changes_sums: bool = field(repr=False)
+    changes_sums: bool
     """True if anything was given but zero points of the source or the weights, which belong to the product."""
 
     def __init__(
@@ -205,6 +217,13 @@ class Attr:
         object.__setattr__(self, "has_sum", has_sum(ops))
         object.__setattr__(self, "changes_sums", any(name not in ("src_zp", "wei_zp") for name in self.given))
 
+    def __repr__(self) -> str:
+        words = [f"{name}={getattr(self, name)!r}" for name in self.given]
+        return f"Attr({', '.join(words)})"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return "NO_ATTR" if self is NO_ATTR else (_attr, ({name: getattr(self, name) for name in self.given},))
+
     @property
     def has_late_sum(self) -> bool:
         """True if a Sum follows another post-op. oneDNN's GEMM cannot do that; its reference kernel takes over."""
@@ -226,6 +245,10 @@ class Attr:
         for name in self.given:
             if name not in names:
                 raise ValueError(f"{name}: not supported here, got {getattr(self, name)!r:.80}")
+
+
+def _attr(given: dict[str, Any]) -> Attr:
+    return Attr(**given)
 
 
 def as_scales(scale: Scales | float, name: str) -> Scales:

@@ -2,30 +2,162 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.convolution import Images, Prepared, convolve
-from qops._kernels.conv.finish import Finish
+from qops._kernels.conv.weights import PackedWeights
 from qops.onednn import _checks as check
-from qops.onednn import dot, output
+from qops.onednn import output
 from qops.onednn.attr import NO_ATTR, Attr, Scales
-from qops.onednn.cast import to_f32
-from qops.onednn.convolution_weights import Filters, PackedConvolutionWeights, Way, filters_of
+from qops.onednn.convolution_plan import Plan, plan_of
+from qops.onednn.convolution_weights import Way, filters_of
 from qops.onednn.destination import destination
-from qops.onednn.dot import S32
 from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, machine
-from qops.onednn.unrolled import unrolled_window
+from qops.onednn.unrolled import NARROW
+from qops.onednn.weights import Product
 from qops.onednn.window import DENSE, Window
 
-__all__ = ["convolution"]
+__all__ = ["Convolution", "convolution"]
+
+SOURCES = (np.uint8, np.int8)
+"""The types of images."""
+
+
+class Convolution(Product):
+    """Prepared form of `convolution`: the weights are packed once, for many images of any size.
+
+    It is called as ``op(src, out=None, num_threads=1, dst_in=None)``. Where pairs saturate, u8 and s8 images need other
+    forms of the weights; the constructor packs all forms that the machine can need.
+
+    Parameters
+    ----------
+    weights, bias : ndarray
+        Those of `convolution`. They are copied.
+    window, dst_dt, attr, wq_scale, layout, isa, version : optional
+        Those of `convolution`.
+
+    Attributes
+    ----------
+    weights : ndarray of int8 or float32, (G, O/G, C/G, KH, KW), G = 1 without groups
+        What was given, read-only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `convolution` refuses of these arguments.
+
+    Examples
+    --------
+    >>> op = Convolution(np.int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa="avx2")
+    >>> op
+    Convolution(int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa='avx2')
+    >>> op(np.uint8([[[[10, 20]]]])), op.shape_of((1, 1, 1, 2))
+    (array([[[[20, 50]]]], dtype=int32), (1, 1, 1, 2))
+    """
+
+    _plans: dict[tuple[type, bool, bool], Plan]
+    __slots__ = ("_bias", "_end", "_filters", "_inputs", "_layout", "_outputs", "_plans", "_taps", "_window")
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        bias: ArrayLike | None = None,
+        *,
+        window: Window = DENSE,
+        dst_dt: str = "s32",
+        attr: Attr = NO_ATTR,
+        wq_scale: Scales | float | None = None,
+        layout: str = "nhwc",
+        isa: str = "vnni",
+        version: str = DEFAULT_VERSION,
+    ) -> None:
+        weights, bias = check.own(weights, "weights"), check.own(bias, "bias")
+        arguments = weights, bias, window, dst_dt, attr, wq_scale, layout, isa, version
+        self._set(*arguments)
+        chosen = {key: self._choose(*key) for key in product(SOURCES, (True, False), (True, False))}
+        panels = {way: self._filters.packed(way) for way in {way for _, _, way in chosen.values()}}
+        made = {choice: self._plan(*choice, panels[choice[2]]) for choice in set(chosen.values())}
+        self._plans = {key: made[choice] for key, choice in chosen.items()}
+        self._keep(*arguments)
+
+    def _set(
+        self,
+        weights: Any,
+        bias: Any,
+        window: Window,
+        dst_dt: str,
+        attr: Attr,
+        wq_scale: Scales | float | None,
+        layout: str,
+        isa: str,
+        version: str,
+    ) -> None:
+        m = machine(version, isa)
+        self._filters = filters_of(weights, wq_scale, m)
+        self._layout = check.choice(layout, "layout", ("nhwc", "nchw"))
+        check.instance(window, "window", Window)
+        check.instance(attr, "attr", Attr)
+        attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
+        check.dst_dt(dst_dt)
+        groups, outputs, inputs = self._filters.weights.shape[:3]
+        self._inputs, self._outputs, self._taps = groups * inputs, groups * outputs, self._filters.taps
+        self._end = output.prepare(attr, m, dst_dt, bias, self._outputs, wei_mask=self._filters.mask)
+        self._bias, self._window = bias, window
+        self._plans = {}
+
+    def _choose(self, dtype: type, is_whole: bool, is_narrow: bool) -> tuple[type, ConvKernel, Way]:
+        """Tell which kernel oneDNN picks, and how it reads the weights.
+
+        `is_whole`: the strides divide the height and width of the images. `is_narrow`: the result has few columns.
+        """
+        filters, attr, window = self._filters, self._end.attr, self._window
+        kernel = CONV_KERNELS["ref"]
+        if self._layout == "nhwc":
+            kernel = filters.kernel(dtype, is_whole, attr.src_zp is not None, window)
+        return dtype, kernel, filters.way(kernel, dtype, window, NARROW if is_narrow else NARROW + 1)
+
+    def _plan(self, dtype: type, kernel: ConvKernel, way: Way, panels: PackedWeights | None) -> Plan:
+        return plan_of(self._end, self._taps, self._window, dtype, kernel, way, panels)
+
+    def _plan_once(self, dtype: type, is_whole: bool, is_narrow: bool) -> Plan:
+        """Give the plan of a single call, which packs the weights only as that call needs them."""
+        choice = self._choose(dtype, is_whole, is_narrow)
+        return self._plan(*choice, self._filters.packed(choice[2]))
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """The weights, (G, O/G, C/G, KH, KW), read-only."""
+        return self._filters.weights.view()
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        down, across = self._window.moves.out_size((shape[2], shape[3]), self._taps, "weights")
+        return shape[0], self._outputs, down, across
+
+    def __call__(
+        self, src: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1, dst_in: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Give the destination; see `convolution`."""
+        threads = check.int32(num_threads, "num_threads", 1)
+        image = check.array(src, "src", SOURCES, 4)
+        if image.shape[1] != self._inputs:
+            raise self._filters.unfit(image)
+        end, shape, (down, across) = self._end, self._shape(image.shape), self._window.stride
+        key = image.dtype.type, image.shape[2] % down == image.shape[3] % across == 0, shape[3] <= NARROW
+        plan = self._plans.get(key) or self._plan_once(*key)
+        if out is None and dst_in is None and plan.finish is not None:
+            return plan.direct(image, None, threads).transpose(0, 3, 1, 2)
+        apart = (image, self._filters.weights, self._bias)
+        dst = destination(shape, end.dt, out, apart, dst_in, has_sum=end.attr.has_sum).channels_last(1)
+        made = plan.run(image, dst, out is not src, threads)
+        return made.transpose(0, 3, 1, 2) if out is None else out
 
 
 def convolution(
     src: ArrayLike,
-    weights: ArrayLike | PackedConvolutionWeights,
+    weights: ArrayLike,
     bias: ArrayLike | None = None,
     *,
     window: Window = DENSE,
@@ -57,8 +189,8 @@ def convolution(
     ----------
     src : ndarray of uint8 or int8, (N, C, H, W)
         Images.
-    weights : ndarray of int8 or float32, (O, C, KH, KW) or (G, O/G, C/G, KH, KW); or PackedConvolutionWeights
-        `pack_convolution_weights` packs them once for many images; then `wq_scale` is given there.
+    weights : ndarray of int8 or float32, (O, C, KH, KW) or (G, O/G, C/G, KH, KW)
+        For many images, `Convolution` packs them once.
     bias : ndarray of float32, int32, int8 or uint8, O values, optional
     window : Window, optional
         Stride, dilation, padding.
@@ -90,8 +222,8 @@ def convolution(
     ------
     TypeError, ValueError
         Other dtypes, shapes or masks that do not fit, scales of another version, a kernel that does not fit in the
-        image, a missing `dst_in` or `wq_scale`, NaN weights, an unknown name, weights packed for another machine, an
-        `out` that does not fit.
+        image, a missing `dst_in` or `wq_scale`, NaN weights, an unknown name, an `out` that
+        does not fit.
 
     Notes
     -----
@@ -140,102 +272,5 @@ def convolution(
            [  6, -20,  14],
            [ -4,   6,   0]], dtype=int32)
     """
-    asked = (window, attr, dst_dt, layout, isa, version, num_threads)
-    is_bare = bias is dst_in is wq_scale is None
-    made: NDArray[Any] | None = None
-    if is_bare and isinstance(weights, PackedConvolutionWeights) and weights.kept:
-        made = weights.kept[0](src, asked, out, weights.weights)
-        if made is not None:
-            return made
-    m = machine(version, isa)
-    image = check.array(src, "src", [np.uint8, np.int8], 4)
-    filters = filters_of(weights, wq_scale, image, m)
-    threads = check.int32(num_threads, "num_threads", 1)
-    check.choice(layout, "layout", ("nhwc", "nchw"))
-    check.instance(window, "window", Window)
-    check.instance(attr, "attr", Attr)
-    attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
-    groups, outputs, _, kh, kw = filters.shape
-    dims = (len(image), groups * outputs, *window.moves.out_size((image.shape[2], image.shape[3]), (kh, kw), "weights"))
-    check.dst_dt(dst_dt)
-    dst = destination(dims, dst_dt, out, (image, filters.weights, bias), dst_in, has_sum=attr.has_sum)
-    end = output.prepare(attr, m, dst, bias, wei_mask=filters.mask)
-    kernel = CONV_KERNELS["ref"] if layout == "nchw" else filters.kernel(image, attr.src_zp is not None, window)
-    way = filters.way(kernel, image, window)
-    sums = Sums(image, attr.src_zp or 0, filters, window, kernel, way, threads)
-    via_f32 = kernel.s32_via_f32 or attr.src_zp is not None or image.dtype.kind == "i"
-    reference = m.ref_scaling if kernel.is_ref else None
-    is_plain = end.is_plain and not (via_f32 or way.halved)
-    codes = None if is_plain else end.codes(way.halved, reference)
-    if sums.is_direct and (is_plain or codes is not None):
-        images = sums.images(image, sums.src_zp, sums.src_zp)
-        finish = Finish(codes=codes, typenum=dst.typenum)
-        known = Prepared(asked, images, filters.packed(way), finish, num_threads=threads)
-        if is_bare and image is src and isinstance(filters, PackedConvolutionWeights):
-            filters.kept[:] = (known,)
-        made = known(image, asked, out, filters.weights)
-        if made is not None:
-            return made
-    if is_plain:
-        result = end.dst.put(sums.compensated(end.dst.out if out is None or out.flags.aligned else None))
-    else:
-        result = end.finish(sums.compensated(), via_f32, way.halved, reference)
-    return result.transpose(0, 3, 1, 2) if out is None else out
-
-
-class Sums(NamedTuple):
-    """The sums of a convolution, before scales and bias."""
-
-    src: NDArray[Any]
-    src_zp: int
-    filters: Filters
-    window: Window
-    kernel: ConvKernel
-    way: Way
-    num_threads: int
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether the product gives these sums at once."""
-        return self.is_safe and not self.kernel.compensates_in_f32
-
-    @property
-    def is_safe(self) -> bool:
-        """Whether the product reads padding as codes.
-
-        oneDNN's padding never saturates. So codes can stand for it where they are so small that no pair of them
-        saturates (2*128*128 fits s16), and where no pair is half padding and half image.
-        """
-        low, high = (-dot.SHIFT, dot.SHIFT - 1) if self.src.dtype == np.int8 else (0, 2 * dot.SHIFT - 1)
-        high = min(high, dot.SHIFT) if self.way.saturating else high
-        return not self.way.order and low <= self.src_zp <= high
-
-    def compensated(self, out: S32 | None = None) -> NDArray[Any]:
-        """Give the sums (N, OH, OW, O), less what the shift of an s8 source and the zero point add: s32 or f32."""
-        src, zero = self.src, self.src_zp
-        panels, in_f32 = self.filters.packed(self.way), self.kernel.compensates_in_f32
-        apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
-        is_safe = self.is_safe
-        pad = (zero if is_safe else 0) + (dot.SHIFT if apart else 0)
-        image = dot.shifted(src) if apart else src
-        acc: NDArray[Any] = convolve(
-            self.images(image, pad, zero if is_safe and not in_f32 else 0), panels, out, num_threads=self.num_threads
-        )
-        if not in_f32 and (is_safe or not zero):
-            return acc
-        sums = panels.sums.astype(np.int64)
-        if in_f32:
-            acc = to_f32(acc)
-        if apart:
-            acc += to_f32(-dot.SHIFT * sums)
-        if zero:
-            if not is_safe:  # only the part of the window that lies on the image
-                ones = self.images(np.ones((1, *src.shape[1:]), np.uint8))
-                sums = convolve(ones, panels, num_threads=self.num_threads).astype(np.int64)
-            acc = acc - to_f32(dot.wrap_s32(zero * sums)) if in_f32 else dot.wrap_s32(acc - zero * sums)
-        return acc
-
-    def images(self, x: NDArray[Any], pad: int = 0, zero: int = 0) -> Images:
-        """Give what a product takes of x, padded with codes of `pad`: its sums are less `zero` times the weights'."""
-        view = self.filters.view(x, self.window, self.way).transpose(0, 2, 3, 1)
-        return Images(view, unrolled_window(self.window, self.way.order), pad, zero)
+    op = Convolution.once(weights, bias, window, dst_dt, attr, wq_scale, layout, isa, version)
+    return op(src, out, num_threads, dst_in)

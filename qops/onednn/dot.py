@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.gemm import gemm as kernels
 from qops.codes import TABLE
-from qops.onednn.packed import Packed, Weights
 
 __all__ = ["SHIFT", "compensated", "compensation", "leaves_s16", "paired", "shifted", "wrap_s32"]
 
@@ -84,7 +83,7 @@ def leaves_s16(pairs: S32, top: ArrayLike) -> NDArray[np.bool_]:
 
 def compensated(
     a: NDArray[Any],
-    b: Weights,
+    b: S8,
     saturates: bool,
     k_starts: Sequence[int] = (0,),
     *,
@@ -99,7 +98,7 @@ def compensated(
     Parameters
     ----------
     a : ndarray of uint8 or int8, (M, K)
-    b : ndarray of int8, (K, N), or PackedWeights of a machine that `saturates` or not
+    b : ndarray of int8, (K, N)
     saturates : bool
         Whether pairs saturate.
     k_starts : sequence of int, optional
@@ -134,6 +133,4 @@ def compensated(
     >>> compensated(shifted(a), b, saturates=True) + compensation(b), compensated(a, b, saturates=True)
     (array([[255]]), array([[255]], dtype=int32))
     """
-    if isinstance(b, Packed):
-        return kernels.product(a, b.panels(k_starts), offsets=offsets, num_threads=num_threads)
     return kernels.product(a, b, offsets=offsets, pairs=k_starts if saturates else None, num_threads=num_threads)

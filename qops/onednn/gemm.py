@@ -2,25 +2,125 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.onednn.gemm import gemm_of
-from qops.compiled import compiled
+from qops.onednn import _checks as check
 from qops.onednn.dot import S32
-from qops.onednn.gemm_driver import updated
+from qops.onednn.gemm_driver import Gemm
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.packed import PackedWeights
+from qops.onednn.weights import Product
 
-__all__ = ["gemm_s8s8s32", "gemm_u8s8s32"]
-
-U8, S8 = np.dtype(np.uint8).num, np.dtype(np.int8).num
+__all__ = ["GemmS8S8S32", "GemmU8S8S32", "gemm_s8s8s32", "gemm_u8s8s32"]
 
 
-@compiled(gemm_of(U8, machine, "vnni", DEFAULT_VERSION, updated))
+class PreparedGemm(Product):
+    """What both prepared ops share: everything but the type of A."""
+
+    __slots__ = ("_gemm",)
+    _a_signed: ClassVar[bool]
+
+    def __init__(
+        self,
+        b: ArrayLike,
+        *,
+        transb: str = "N",
+        transa: str = "N",
+        alpha: float = 1.0,
+        ao: int = 0,
+        bo: int = 0,
+        beta: float = 0.0,
+        offsetc: str = "F",
+        co: ArrayLike = 0,
+        isa: str = "vnni",
+        version: str = DEFAULT_VERSION,
+    ) -> None:
+        b, co = check.own(b, "b"), check.own(co, "co")
+        m = machine(version, isa)
+        self._gemm = Gemm(self._a_signed, b, m, transb, transa, alpha, ao, bo, beta, offsetc, co)
+        self._gemm.pack()
+        self._keep(b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version)
+
+    @property
+    def b(self) -> NDArray[np.int8]:
+        """The codes of op(B), (K, N), read-only."""
+        return self._gemm.codes.view()
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return self._gemm.shape_of(shape)
+
+    def __call__(self, a: ArrayLike, out: S32 | None = None, num_threads: int = 1, c: ArrayLike | None = None) -> S32:
+        """Give C; `c` is the matrix that beta multiplies. See `gemm_u8s8s32`."""
+        return self._gemm(a, out, num_threads, c)
+
+
+class GemmU8S8S32(PreparedGemm):
+    """Prepared form of `gemm_u8s8s32`: B is packed once, for products with many A.
+
+    It is called as ``op(a, out=None, num_threads=1, c=None)``, where `c` is the matrix that `beta` multiplies.
+
+    Parameters
+    ----------
+    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
+        It is copied.
+    transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version : optional
+        Those of `gemm_u8s8s32`.
+
+    Attributes
+    ----------
+    b : ndarray of int8, (K, N)
+        The codes of op(B), read-only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `gemm_u8s8s32` refuses of these arguments.
+
+    Examples
+    --------
+    >>> op = GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
+    >>> op
+    GemmU8S8S32(int8([[1, -1], [0, 2]]), ao=1)
+    >>> op(np.uint8([[1, 2], [3, 4]]))
+    array([[0, 2],
+           [2, 4]], dtype=int32)
+    """
+
+    __slots__ = ()
+    _a_signed = False
+
+
+class GemmS8S8S32(PreparedGemm):
+    """Prepared form of `gemm_s8s8s32`: B is packed once, for products with many A.
+
+    It is called as ``op(a, out=None, num_threads=1, c=None)``, where `c` is the matrix that `beta` multiplies.
+
+    Parameters
+    ----------
+    b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version
+        Those of `GemmU8S8S32`; the range of `ao` is that of s8 codes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `gemm_s8s8s32` refuses of these arguments.
+
+    Examples
+    --------
+    >>> GemmS8S8S32(np.int8([[1, -1], [0, 2]]))(np.int8([[1, -2], [3, 4]]))
+    array([[ 1, -5],
+           [ 3,  5]], dtype=int32)
+    """
+
+    __slots__ = ()
+    _a_signed = True
+
+
 def gemm_u8s8s32(
     a: ArrayLike,
-    b: ArrayLike | PackedWeights,
+    b: ArrayLike,
     *,
     transa: str = "N",
     transb: str = "N",
@@ -47,8 +147,8 @@ def gemm_u8s8s32(
     Parameters
     ----------
     a : ndarray of uint8, (M, K), or (K, M) if `transa` is "T"
-    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"; or PackedWeights
-        What `pack_weights` made is packed once for many products, and goes with `transb` "N".
+    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
+        For many products with one B, `GemmU8S8S32` packs it once.
     transa, transb : {"N", "T"}, optional
         op(X) is X for "N", the transpose of X for "T".
     alpha : float, optional
@@ -82,11 +182,11 @@ def gemm_u8s8s32(
     ------
     TypeError, ValueError
         Other dtypes, shapes that do not fit, an offset out of range, `alpha` or `beta` that is not finite, a missing
-        `c`, an unknown `isa` or `version`, weights packed for another one, an `out` that does not fit.
+        `c`, an unknown `isa` or `version`, an `out` that does not fit.
 
     Notes
     -----
-    Source: src/cpu/x64/gemm/gemm_driver.cpp. Not modelled: packed matrices, and k split over threads.
+    Source: src/cpu/x64/gemm/gemm_driver.cpp. Not modelled: k split over threads.
 
     **Hazards.** Without VNNI pairs of products saturate:
 
@@ -119,12 +219,13 @@ def gemm_u8s8s32(
     array([[0, 2],
            [2, 4]], dtype=int32)
     """
+    op = Gemm(False, b, machine(version, isa), transb, transa, alpha, ao, bo, beta, offsetc, co)
+    return op(a, out, num_threads, c)
 
 
-@compiled(gemm_of(S8, machine, "vnni", DEFAULT_VERSION, updated))
 def gemm_s8s8s32(
     a: ArrayLike,
-    b: ArrayLike | PackedWeights,
+    b: ArrayLike,
     *,
     transa: str = "N",
     transb: str = "N",
@@ -148,7 +249,7 @@ def gemm_s8s8s32(
     Parameters
     ----------
     a : ndarray of int8, (M, K), or (K, M) if `transa` is "T"
-    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"; or PackedWeights
+    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
     transa, transb, alpha, ao, bo, beta, c, offsetc, co, isa, version, num_threads, out : optional
         Those of `gemm_u8s8s32`.
 
@@ -185,3 +286,5 @@ def gemm_s8s8s32(
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """
+    op = Gemm(True, b, machine(version, isa), transb, transa, alpha, ao, bo, beta, offsetc, co)
+    return op(a, out, num_threads, c)

@@ -7,20 +7,112 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.onednn.gemm import bare
 from qops.onednn import _checks as check
-from qops.onednn import dot, output
+from qops.onednn import output
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.destination import destination
-from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
-from qops.onednn.packed import PackedWeights, Weights, codes_of, packed_for
+from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.onednn.weights import Product, Weights
 
-__all__ = ["inner_product"]
+__all__ = ["InnerProduct", "inner_product"]
+
+
+class InnerProduct(Product):
+    """Prepared form of `inner_product`: the weights are packed once, for many sources.
+
+    It is called as ``op(src, out=None, num_threads=1, dst_in=None)``.
+
+    Parameters
+    ----------
+    weights, bias : ndarray
+        Those of `inner_product`. They are copied.
+    dst_dt, attr, weights_format, isa, version : optional
+        Those of `inner_product`.
+
+    Attributes
+    ----------
+    weights : ndarray of int8, (OC, IC)
+        The codes, read-only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `inner_product` refuses of these arguments.
+
+    Examples
+    --------
+    >>> op = InnerProduct(np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt="u8", attr=Attr(src_scale=0.01))
+    >>> op
+    InnerProduct(int8([[100, -50, 25], [10, 20, -40]]), dst_dt='u8', attr=Attr(src_scale=Scales(0.01)))
+    >>> op(np.uint8([[50, 100, 200]])), op.shape_of((1, 3))
+    (array([[50,  0]], dtype=uint8), (1, 2))
+    """
+
+    _weights: Weights
+    __slots__ = ("_attr", "_bias", "_dst_dt", "_epilogue", "_kernel", "_weights")
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        bias: ArrayLike | None = None,
+        *,
+        dst_dt: str = "s32",
+        attr: Attr = NO_ATTR,
+        weights_format: str = "any",
+        isa: str = "vnni",
+        version: str = DEFAULT_VERSION,
+    ) -> None:
+        weights, bias = check.own(weights, "weights"), check.own(bias, "bias")
+        arguments = weights, bias, dst_dt, attr, weights_format, isa, version
+        self._set(*arguments)
+        self._weights = self._weights.packed()
+        self._keep(*arguments)
+
+    def _set(
+        self, weights: Any, bias: Any, dst_dt: str, attr: Attr, weights_format: str, isa: str, version: str
+    ) -> None:
+        m = machine(version, isa)
+        codes = check.array(weights, "weights", [np.int8], 2)
+        check.choice(weights_format, "weights_format", ("oi", "any"))
+        self._dst_dt = check.dst_dt(dst_dt)
+        check.instance(attr, "attr", Attr)
+        attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
+        self._attr, self._bias = attr, bias
+        self._kernel = m.ip_oi if weights_format == "oi" else m.ip_any
+        if self._kernel == "gemm" and attr.has_late_sum:
+            self._kernel = "ref"
+        is_ref = self._kernel == "ref"
+        self._weights = Weights(codes.T, m, m.saturates and not is_ref)
+        end = output.prepare(attr, m, dst_dt, bias, len(codes))
+        self._epilogue = end.epilogue(reference=m.ref_scaling if is_ref else None)
+
+    @property
+    def weights(self) -> NDArray[np.int8]:
+        """The codes, (OC, IC), read-only."""
+        return self._weights.codes.T
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return shape[0], self._weights.codes.shape[1]
+
+    def __call__(
+        self, src: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1, dst_in: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Give the destination; see `inner_product`."""
+        threads = check.int32(num_threads, "num_threads", 1)
+        left = check.array(src, "src", [np.uint8, np.int8], 2)
+        b, m = self._weights, self._weights.machine
+        check.shape(b.codes.T, "weights", (b.codes.shape[1], left.shape[1]))
+        shape = left.shape[0], b.codes.shape[1]
+        dst = destination(shape, self._dst_dt, out, (left, b.codes, self._bias), dst_in, has_sum=self._attr.has_sum)
+        if self._kernel == "gemm":
+            vector = "a" if shape[0] == 1 else "b" if shape[1] == 1 else None
+            return self._epilogue.finish(b.gemm(left, vector, threads), dst, m.s32_via_f32)
+        return self._epilogue.finish(b.product(left, num_threads=threads), dst, left.dtype == np.int8)
 
 
 def inner_product(
     src: ArrayLike,
-    weights: ArrayLike | PackedWeights,
+    weights: ArrayLike,
     bias: ArrayLike | None = None,
     *,
     dst_dt: str = "s32",
@@ -50,7 +142,8 @@ def inner_product(
     Parameters
     ----------
     src : ndarray of uint8 or int8, (N, IC)
-    weights : ndarray of int8, (OC, IC); or PackedWeights of its transpose, (IC, OC)
+    weights : ndarray of int8, (OC, IC)
+        For many sources, `InnerProduct` packs them once.
     bias : ndarray of float32, int32, int8 or uint8, OC values, optional
     dst_dt : {"s32", "f32", "u8", "s8"}, optional
         Type of the result.
@@ -74,7 +167,7 @@ def inner_product(
     ------
     TypeError, ValueError
         Other dtypes, shapes or masks that do not fit, scales of another version, zero points, a missing `dst_in`, an
-        unknown name, weights packed for another machine, an `out` that does not fit.
+        unknown name, an `out` that does not fit.
 
     Notes
     -----
@@ -104,32 +197,5 @@ def inner_product(
     >>> inner_product(x, w, bias, dst_dt="u8", attr=attr)
     array([[30,  0]], dtype=uint8)
     """
-    m = machine(version, isa)
-    left = check.array(src, "src", [np.uint8, np.int8], 2)
-    right = _transposed(weights, left.shape[1], m)
-    check.choice(weights_format, "weights_format", ("oi", "any"))
-    check.dst_dt(dst_dt)
-    check.instance(attr, "attr", Attr)
-    attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
-    threads = check.int32(num_threads, "num_threads", 1)
-    shape = left.shape[0], right.shape[1]
-    dst = destination(shape, dst_dt, out, (left, codes_of(right), bias), dst_in, has_sum=attr.has_sum)
-    end = output.prepare(attr, m, dst, bias)
-    if (m.ip_oi if weights_format == "oi" else m.ip_any) == "brgemm":
-        acc = dot.compensated(left, right, m.saturates, num_threads=threads)
-        return end.finish(acc, s32_via_f32=left.dtype == np.int8)
-    if attr.has_late_sum:
-        acc = dot.compensated(left, codes_of(right), saturates=False, num_threads=threads)
-        return end.finish(acc, reference=m.ref_scaling)
-    vector = "a" if shape[0] == 1 else "b" if shape[1] == 1 else None
-    return end.finish(bare(left, right, m, vector, threads), m.s32_via_f32)
-
-
-def _transposed(weights: ArrayLike | PackedWeights, inputs: int, m: Machine) -> Weights:
-    """Give the weights as (IC, OC)."""
-    if isinstance(weights, PackedWeights):
-        if weights.shape[0] != inputs:
-            raise ValueError(f"weights: expected ({inputs}, OC) packed, got {weights!r}")
-        return packed_for(weights, "weights", m)
-    codes = check.array(weights, "weights", [np.int8], 2)
-    return check.shape(codes, "weights", (codes.shape[0], inputs)).T
+    op = InnerProduct.once(weights, bias, dst_dt, attr, weights_format, isa, version)
+    return op(src, out, num_threads, dst_in)

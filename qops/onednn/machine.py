@@ -93,6 +93,17 @@ class Machine(NamedTuple):
         step = (k + 1) // 2 if k < 2 * self.k_block else self.k_block
         return tuple(range(0, k, step))
 
+    def pair_starts(self, k: int) -> tuple[int, ...]:
+        """Give where GEMM's pairs begin anew. k blocks of an even length change no pair, so they are left out.
+
+        Examples
+        --------
+        >>> machine("2.6", "avx2").pair_starts(257), machine("2.6", "avx2").pair_starts(259)
+        ((0, 129), ())
+        """
+        starts = self.k_starts(k) if k < 2 * self.k_block else (0,)
+        return starts if len(starts) > 1 and starts[1] % 2 else ()
+
     @property
     def divides(self) -> bool:
         """True for 3.x: it has src_scale, wei_scale, and dst_scale, which divides. 2.6 has oscale."""

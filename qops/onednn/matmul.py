@@ -9,23 +9,143 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
 from qops._kernels.gemm.gemm import take_off_offsets
-from qops._kernels.onednn import gemm
 from qops.onednn import _checks as check
-from qops.onednn import dot, output
+from qops.onednn import output
 from qops.onednn.attr import NO_ATTR, Attr
 from qops.onednn.destination import destination
-from qops.onednn.dot import S8, S32
-from qops.onednn.gemm_driver import updated
-from qops.onednn.machine import DEFAULT_VERSION, Machine, machine
-from qops.onednn.packed import PackedWeights, Weights, codes_of, packed_for
+from qops.onednn.dot import S32
+from qops.onednn.gemm_driver import Update, updated
+from qops.onednn.machine import DEFAULT_VERSION, machine
+from qops.onednn.weights import Product, Weights
 from qops.qtensor import broadcast_shape
 
-__all__ = ["matmul"]
+__all__ = ["MatMul", "matmul"]
+
+
+class MatMul(Product):
+    """Prepared form of `matmul`: the weights are packed once, for many sources.
+
+    It is called as ``op(src, out=None, num_threads=1, dst_in=None)``.
+
+    Parameters
+    ----------
+    weights, bias : ndarray
+        Those of `matmul`. They are copied.
+    dst_dt, attr, isa, version : optional
+        Those of `matmul`.
+
+    Attributes
+    ----------
+    weights : ndarray of int8, (..., K, N)
+        The codes, read-only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `matmul` refuses of these arguments.
+
+    Examples
+    --------
+    >>> op = MatMul(np.int8([[100, 10], [-50, 20]]), np.int32([1, -1]), attr=Attr(src_zp=128))
+    >>> op
+    MatMul(int8([[100, 10], [-50, 20]]), bias=int32([1, -1]), attr=Attr(src_zp=128))
+    >>> op(np.uint8([[128, 129]])), op.shape_of((1, 2))
+    (array([[-49,  19]], dtype=int32), (1, 2))
+    """
+
+    _matrices: list[Weights]
+    __slots__ = ("_attr", "_bias", "_codes", "_dst_dt", "_epilogue", "_is_ref", "_machine", "_matrices")
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        bias: ArrayLike | None = None,
+        *,
+        dst_dt: str = "s32",
+        attr: Attr = NO_ATTR,
+        isa: str = "vnni",
+        version: str = DEFAULT_VERSION,
+    ) -> None:
+        weights, bias = check.own(weights, "weights"), check.own(bias, "bias")
+        arguments = weights, bias, dst_dt, attr, isa, version
+        self._set(*arguments)
+        self._matrices = [matrix.packed() for matrix in self._matrices]
+        self._keep(*arguments)
+
+    def _set(self, weights: Any, bias: Any, dst_dt: str, attr: Attr, isa: str, version: str) -> None:
+        m = machine(version, isa)
+        self._codes = check.array(weights, "weights", [np.int8])
+        if self._codes.ndim < 2:
+            raise ValueError(f"weights: expected shape (..., K, N), got {self._codes.shape}")
+        check.instance(attr, "attr", Attr)
+        self._attr, self._bias, self._dst_dt = attr, bias, check.dst_dt(dst_dt)
+        self._is_ref = m.matmul == "gemm" and attr.has_late_sum
+        saturates = m.saturates and not self._is_ref
+        batches = self._codes.reshape(-1, *self._codes.shape[-2:]) if self._codes.size else ()
+        self._matrices = [Weights(matrix, m, saturates) for matrix in batches]
+        self._machine = m
+        axis, channels = self._codes.ndim - 1, self._codes.shape[-1]
+        end = output.prepare(attr, m, dst_dt, bias, channels, axis=axis, wei_mask=1 << axis)
+        self._epilogue = end.epilogue(reference=m.ref_matmul if self._is_ref else None)
+
+    @property
+    def weights(self) -> NDArray[np.int8]:
+        """The codes, (..., K, N), read-only."""
+        return self._codes.view()
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        w = self._codes.shape
+        if len(shape) != len(w) or shape[-1] != w[-2]:
+            raise ValueError(f"src, weights: expected shapes (..., M, K) and (..., K, N), got {shape} and {w}")
+        try:
+            batch = broadcast_shape(shape[:-2], w[:-2])
+        except ValueError:
+            raise ValueError(f"src, weights: expected equal batches or 1, got {shape} and {w}") from None
+        return (*batch, shape[-2], w[-1])
+
+    def __call__(
+        self, src: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1, dst_in: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Give the destination; see `matmul`."""
+        threads = check.int32(num_threads, "num_threads", 1)
+        left = check.array(src, "src", [np.uint8, np.int8])
+        dims, attr, m = self._shape(left.shape), self._attr, self._machine
+        dst = destination(dims, self._dst_dt, out, (left, self._codes, self._bias), dst_in, has_sum=attr.has_sum)
+        is_compensated = left.dtype == np.int8 or attr.src_zp is not None or attr.wei_zp is not None
+        via_f32 = is_compensated if m.matmul == "brgemm" else m.matmul_f32
+        return self._epilogue.finish(self._sums(left, dims, threads), dst, via_f32)
+
+    def _sums(self, src: NDArray[Any], dims: tuple[int, ...], num_threads: int) -> S32:
+        """Give the sums of all batches."""
+        if len(dims) == 2 and self._matrices:
+            return self._product(src, self._matrices[0], num_threads)
+        acc = np.zeros(dims, np.int32)
+        if not acc.size or not self._matrices:
+            return acc
+        left = np.broadcast_to(src, dims[:-2] + src.shape[-2:])
+        which = np.broadcast_to(np.arange(len(self._matrices)).reshape(self._codes.shape[:-2]), dims[:-2])
+        for batch in np.ndindex(dims[:-2]):
+            acc[batch] = self._product(left[batch], self._matrices[which[batch]], num_threads)
+        return acc
+
+    def _product(self, a: NDArray[Any], b: Weights, num_threads: int) -> S32:
+        """Give X x W - zs*colsum(W) - zw*rowsum(X) + K*zs*zw, where zs and zw are the zero points."""
+        zeros = self._attr.src_zp or 0, self._attr.wei_zp or 0
+        if self._is_ref or b.machine.matmul == "brgemm":
+            return b.product(a, offsets=zeros, num_threads=num_threads)
+        if any(zeros) and all(
+            row.lowest <= zero <= row.highest for zero, row in zip(zeros, (codes.of(a), codes.TABLE["s8"]), strict=True)
+        ):
+            return updated(a, b, Update(*zeros), num_threads)
+        sums = b.gemm(a, "b" if b.codes.shape[1] == 1 else None, num_threads)
+        if any(zeros):
+            take_off_offsets(sums, a.view(np.int8) if b.machine.zp_rowsum_s8 else a, b.codes, *zeros)
+        return sums
 
 
 def matmul(
     src: ArrayLike,
-    weights: ArrayLike | PackedWeights,
+    weights: ArrayLike,
     bias: ArrayLike | None = None,
     *,
     dst_dt: str = "s32",
@@ -55,8 +175,8 @@ def matmul(
     Parameters
     ----------
     src : ndarray of uint8 or int8, (..., M, K)
-    weights : ndarray of int8, (..., K, N); or PackedWeights, (K, N)
-        The leading dimensions of both are equal, or 1 where one repeats.
+    weights : ndarray of int8, (..., K, N)
+        The leading dimensions of both are equal, or 1 where one repeats. For many sources, `MatMul` packs them once.
     bias : ndarray of float32, int32, int8 or uint8, N values, optional
     dst_dt : {"s32", "f32", "u8", "s8"}, optional
         Type of the result.
@@ -77,8 +197,8 @@ def matmul(
     Raises
     ------
     TypeError, ValueError
-        Other dtypes, shapes or masks that do not fit, scales of another version, a missing `dst_in`, an unknown name,
-        weights packed for another machine, an `out` that does not fit.
+        Other dtypes, shapes or masks that do not fit, scales of another version, a missing `dst_in`, an
+        unknown name, an `out` that does not fit.
 
     Notes
     -----
@@ -108,49 +228,5 @@ def matmul(
     >>> matmul(src, weights, dst_dt="f32", attr=Attr(src_scale=0.01, wei_scale=0.01, src_zp=128))
     array([[-0.75, -0.5 ]], dtype=float32)
     """
-    m = machine(version, isa)
-    packed = packed_for(weights, "weights", m) if isinstance(weights, PackedWeights) else None
-    left = check.array(src, "src", [np.uint8, np.int8])
-    right = weights.codes if isinstance(weights, PackedWeights) else check.array(weights, "weights", [np.int8])
-    check.instance(attr, "attr", Attr)
-    threads = check.int32(num_threads, "num_threads", 1)
-    dims, axis = _dst_dims(left, right), left.ndim - 1
-    check.dst_dt(dst_dt)
-    dst = destination(dims, dst_dt, out, (left, right, bias), dst_in, has_sum=attr.has_sum)
-    end = output.prepare(attr, m, dst, bias, axis=axis, wei_mask=1 << axis)
-    is_ref = m.matmul == "gemm" and attr.has_late_sum
-    acc = np.empty(dims, np.int32)
-    if len(dims) > 2:
-        left, right = (np.broadcast_to(x, dims[:-2] + x.shape[-2:]) for x in (left, right))
-    for batch in np.ndindex(dims[:-2]):
-        b = right[batch] if packed is None else packed
-        acc[batch] = _product(left[batch], b, (attr.src_zp or 0, attr.wei_zp or 0), m, is_ref, threads)
-    is_compensated = left.dtype == np.int8 or attr.src_zp is not None or attr.wei_zp is not None
-    via_f32 = is_compensated if m.matmul == "brgemm" else m.matmul_f32
-    return end.finish(acc, via_f32, reference=m.ref_matmul if is_ref else None)
-
-
-def _dst_dims(src: NDArray[Any], weights: S8) -> tuple[int, ...]:
-    if src.ndim < 2 or src.ndim != weights.ndim or src.shape[-1] != weights.shape[-2]:
-        shapes = f"{src.shape} and {weights.shape}"
-        raise ValueError(f"src, weights: expected shapes (..., M, K) and (..., K, N), got {shapes}")
-    try:
-        batch = broadcast_shape(src.shape[:-2], weights.shape[:-2])
-    except ValueError:
-        raise ValueError(f"src, weights: expected equal batches or 1, got {src.shape} and {weights.shape}") from None
-    return (*batch, src.shape[-2], weights.shape[-1])
-
-
-def _product(a: NDArray[Any], b: Weights, zeros: tuple[int, int], m: Machine, is_ref: bool, num_threads: int) -> S32:
-    """Give X x W - zs*colsum(W) - zw*rowsum(X) + K*zs*zw, with zeros (zs, zw)."""
-    if is_ref or m.matmul == "brgemm":
-        right = codes_of(b) if is_ref else b
-        return dot.compensated(a, right, m.saturates and not is_ref, offsets=zeros, num_threads=num_threads)
-    if not any(zeros):
-        return gemm.bare(a, b, m, "b" if b.shape[1] == 1 else None, num_threads)
-    rows = codes.of(a), codes.TABLE["s8"]
-    if all(row.lowest <= zero <= row.highest for zero, row in zip(zeros, rows, strict=True)):
-        return updated(a, b, gemm.Update(*zeros), m, num_threads)
-    product = gemm.bare(a, b, m, "b" if b.shape[1] == 1 else None, num_threads)
-    take_off_offsets(product, a.view(np.int8) if m.zp_rowsum_s8 else a, codes_of(b), *zeros)
-    return product
+    op = MatMul.once(weights, bias, dst_dt, attr, isa, version)
+    return op(src, out, num_threads, dst_in)

@@ -5,20 +5,18 @@ and on 3.13 they divide where all others multiply by the reciprocal.
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.stage.prepared import PreparedStage
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
 from qops.onednn.cast import F32, ieee, to_f32
-from qops.onednn.destination import Destination, Step, codes_of
+from qops.onednn.destination import Destination, Step
 from qops.onednn.machine import Machine
 
-__all__ = ["Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu"]
+__all__ = ["Epilogue", "Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu"]
 
 ONE = np.float32(1)
 UNSCALED = np.ones(1, np.float32)
@@ -34,31 +32,47 @@ SCALINGS: dict[str, Callable[[F32, F32, F32], list[Step]]] = {
 """The steps of scale and bias, for each order of `Machine.scaling`."""
 
 
-class Output(NamedTuple):
-    """What is done to the sums of a product. Every array has the channels last."""
+class Epilogue(NamedTuple):
+    """What one kernel does to the sums of a product on their way to the destination."""
 
-    attr: Attr
-    machine: Machine
-    dst: Destination
-    bias: NDArray[Any] | None
+    dt: str
+    """oneDNN's name of the destination's type."""
+    steps: tuple[Step, ...]
+    is_plain: bool
+    """s32 sums are stored as they are."""
 
-    @property
-    def is_plain(self) -> bool:
-        """True if s32 sums are to be stored as they are."""
-        return self.dst.dt == "s32" and self.bias is None and not self.attr.changes_sums
-
-    @ieee
-    def finish(
-        self, acc: NDArray[Any], s32_via_f32: bool = False, doubled: bool = False, reference: str | None = None
-    ) -> NDArray[Any]:
+    def finish(self, acc: NDArray[Any], dst: Destination, via_f32: bool = False) -> NDArray[Any]:
         """Give the destination.
 
         Parameters
         ----------
         acc : ndarray of int32, or of float32 where the kernel has left s32 already
-            Its memory is used for the steps.
-        s32_via_f32 : bool, optional
+            The channels are its last axis, as those of `dst` are. Its memory is used for the steps.
+        dst : Destination
+        via_f32 : bool, optional
             Even a plain s32 result passes through float32.
+
+        Returns
+        -------
+        ndarray of the type of the destination
+        """
+        return dst.put(acc) if self.is_plain and not via_f32 else dst.store(acc, self.steps)
+
+
+class Output(NamedTuple):
+    """What an attribute and a bias ask for, checked. Every array has the channels last."""
+
+    attr: Attr
+    machine: Machine
+    dt: str
+    bias: NDArray[Any] | None
+
+    @ieee
+    def epilogue(self, doubled: bool = False, reference: str | None = None) -> Epilogue:
+        """Give the steps of a kernel.
+
+        Parameters
+        ----------
         doubled : bool, optional
             The weights were halved: the scale is twice what was given, and 2.6 halves the bias.
         reference : str, optional
@@ -67,54 +81,37 @@ class Output(NamedTuple):
 
         Returns
         -------
-        ndarray of the type of the destination
+        Epilogue
         """
-        if self.is_plain and not (s32_via_f32 or doubled or reference):
-            return self.dst.put(acc)
-        return self.dst.store(acc, self._steps(doubled, reference))
+        attr, m = self.attr, self.machine
+        if self.dt == "s32" and self.bias is None and not (attr.changes_sums or doubled or reference):
+            return Epilogue(self.dt, (), True)
+        steps: list[Step] = []
+        if self.bias is not None or doubled or set(attr.given) & {"oscale", "src_scale", "wei_scale"}:
+            steps += self._scaling(np.float32(2 if doubled else 1), reference or m.scaling)
+        minus_0 = reference is not None and m.ref_minus_0
+        steps += post_steps(attr.post_ops, fused_sum=reference is None, minus_0=minus_0)
+        if attr.dst_scale is not None:
+            divisor = attr.dst_scale.values
+            steps.append(("divide", divisor) if reference and m.ref_divides else ("multiply", reciprocal(divisor)))
+        if attr.dst_zp is not None:
+            steps.append(("add", float(attr.dst_zp)))
+        return Epilogue(self.dt, tuple(steps), False)
 
-    @ieee
-    def codes(self, doubled: bool, reference: str | None) -> PreparedStage | None:
-        """Give what makes the codes of sums, as `finish` does, while they are made; None where nothing does."""
-        if self.attr.has_sum or 0 in self.dst.shape:
-            return None
-        return codes_of(self._steps(doubled, reference), self.dst.dt)
-
-    def _steps(self, doubled: bool, reference: str | None) -> tuple[Step, ...]:
-        if self.bias is None:
-            return steps_without_bias(self.attr, self.machine, doubled, reference)
-        return steps_of(self.attr, self.machine, doubled, reference, self.bias)
-
-
-def steps_of(
-    attr: Attr, m: Machine, doubled: bool, reference: str | None, bias: NDArray[Any] | None = None
-) -> tuple[Step, ...]:
-    """Give all steps of an `Output` between the sums and the store."""
-    given, twice = attr.wei_scale if m.divides else attr.oscale, np.float32(2 if doubled else 1)
-    scale = UNSCALED if given is None else given.values
-    steps: list[Step] = []
-    if bias is not None or doubled or set(attr.given) & {"oscale", "src_scale", "wei_scale"}:
-        addend = np.zeros(1, np.float32) if bias is None else to_f32(bias)
+    def _scaling(self, twice: np.float32, order: str) -> list[Step]:
+        """Give the steps of scale and bias, where the scale is `twice` what was given."""
+        attr, m = self.attr, self.machine
+        given = attr.wei_scale if m.divides else attr.oscale
+        scale = UNSCALED if given is None else given.values
         src_scale = UNSCALED if attr.src_scale is None else attr.src_scale.values
-        steps += SCALINGS[reference or m.scaling](addend if m.divides else addend / twice, scale * twice, src_scale)
-    minus_0 = reference is not None and m.ref_minus_0
-    steps += post_steps(attr.post_ops, fused_sum=reference is None, minus_0=minus_0)
-    if attr.dst_scale is not None:
-        divisor = attr.dst_scale.values
-        steps.append(("divide", divisor) if reference and m.ref_divides else ("multiply", reciprocal(divisor)))
-    if attr.dst_zp is not None:
-        steps.append(("add", float(attr.dst_zp)))
-    return tuple(steps)
-
-
-steps_without_bias = lru_cache(maxsize=64)(steps_of)
-"""The same, kept for the next call with the same attributes, which cannot be changed."""
+        addend = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
+        return SCALINGS[order](addend if m.divides else addend / twice, scale * twice, src_scale)
 
 
 def prepare(
-    attr: Attr, m: Machine, dst: Destination, bias: ArrayLike | None, *, axis: int = 1, wei_mask: int = 1
+    attr: Attr, m: Machine, dt: str, bias: ArrayLike | None, channels: int, *, axis: int = 1, wei_mask: int = 1
 ) -> Output:
-    """Check what products have in common, for a destination with the channels on `axis`.
+    """Check what products have in common, for a destination of type `dt` with so many channels on `axis`.
 
     `wei_mask` is the mask of a wei_scale for each channel: its bits are dimensions of the weights.
     """
@@ -123,15 +120,14 @@ def prepare(
             raise ValueError(f"{name}: not known to version {m.version!r}, got {getattr(attr, name)!r:.80}")
         if name in ("src_scale", "dst_scale") and getattr(attr, name).mask != 0:
             raise ValueError(f"{name}: expected mask 0, got {getattr(attr, name).mask}")
-    channels = dst.shape[axis]
     if m.divides:
         per_channel("wei_scale", attr.wei_scale, channels, wei_mask)
     else:
         per_channel("oscale", attr.oscale, channels, 1 << axis)
     checked_bias = check.bias(bias, channels)
-    if checked_bias is not None and dst.dt != "f32":
+    if checked_bias is not None and dt != "f32":
         check.no_nan(checked_bias, "bias")
-    return Output(attr, m, dst.channels_last(axis), checked_bias)
+    return Output(attr, m, dt, checked_bias)
 
 
 def per_channel(name: str, scales: Scales | None, channels: int, mask: int) -> F32:

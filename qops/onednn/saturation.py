@@ -17,7 +17,7 @@ from qops.onednn import dot
 from qops.onednn.convolution_weights import Filters, filters_of, reorder_weights
 from qops.onednn.dot import S8, S16_MAX, S16_MIN, S64, U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.unrolled import unrolled_weights, unrolled_window
+from qops.onednn.unrolled import unrolled_image, unrolled_weights, unrolled_window
 from qops.onednn.window import DENSE, Window
 
 __all__ = ["Saturation", "saturated_pairs", "unsafe_pairs"]
@@ -118,7 +118,7 @@ def saturated_pairs(
     check.instance(window, "window", Window)
     if _weights(weights).ndim == 4:
         x = check.array(src, "src", [np.uint8, np.int8], 4)
-        return _of_convolution(x, filters_of(weights, None, x, m), window)
+        return _of_convolution(x, filters_of(weights, None, m), window)
     if window != DENSE:
         raise ValueError(f"window: expected none for an inner product, got {window!r:.80}")
     x = check.array(src, "src", [np.uint8, np.int8], 2)
@@ -135,12 +135,16 @@ def saturated_pairs(
 
 
 def _of_convolution(src: NDArray[Any], filters: Filters, window: Window) -> Saturation:
-    size, kernel = (src.shape[2], src.shape[3]), (filters.shape[3], filters.shape[4])
-    window.moves.out_size(size, kernel, "weights")  # refuses a kernel that does not fit
-    way = filters.way(filters.kernel(src, has_zp=False, window=window), src, window)
+    if src.shape[1] != filters.weights.shape[0] * filters.weights.shape[2]:
+        raise filters.unfit(src)
+    size = src.shape[2], src.shape[3]
+    columns = window.moves.out_size(size, filters.taps, "weights")[1]  # refuses a kernel that does not fit
+    is_whole = not any(n % stride for n, stride in zip(size, window.stride, strict=True))
+    kernel = filters.kernel(src.dtype, is_whole, False, window)
+    way = filters.way(kernel, src.dtype, window, columns)
     w = unrolled_weights(filters.weights, way.order) if way.order else filters.weights
     groups, outputs, inputs, kh, kw = w.shape
-    image = filters.view(src, window, way)
+    image = unrolled_image(src, filters.taps, window, way.order) if way.order else src
     taps = unrolled_window(window, way.order).taps(image, (kh, kw), fill=0)  # padding never saturates, and is 0
     n, _, oh, ow = taps.shape[:4]
     places, k = n * oh * ow, kh * kw * inputs  # the channels of a tap are neighbours
@@ -149,7 +153,7 @@ def _of_convolution(src: NDArray[Any], filters: Filters, window: Window) -> Satu
     found = [_lost(x, y, range(0, k, max(1, inputs)), way.saturating) for x, y in zip(rows, columns, strict=True)]
     lost: list[NDArray[Any]] = [sums for _, sums in found]
     if way.halved:
-        stored = reorder_weights(columns, None, filters.machine, halved=True)
+        stored = reorder_weights(columns, None, halved=True)
         lost = [dot.compensated(x, d.T, saturates=False) for x, d in zip(rows, columns - 2 * stored, strict=True)]
     counts = np.stack([pairs for pairs, _ in found]).reshape(groups * outputs, kh, kw, (inputs + 1) // 2)
     return _saturation(counts.transpose(0, 3, 1, 2), places, np.stack(lost))
@@ -222,7 +226,7 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
         return dot.leaves_s16(dot.paired(w, machine(DEFAULT_VERSION, "avx2").k_starts(w.shape[1])), top)
     outputs, inputs, kh, kw = w.shape
     if src_dt == "s8":
-        w = reorder_weights(w[None], None, machine(DEFAULT_VERSION, "avx2"), halved=True)[0]
+        w = reorder_weights(w[None], None, halved=True)[0]
     rows = w.transpose(0, 2, 3, 1).reshape(outputs, kh * kw * inputs)
     pairs = dot.leaves_s16(dot.paired(rows, range(0, rows.shape[1], max(1, inputs))), top)
     return pairs.reshape(outputs, kh, kw, (inputs + 1) // 2).transpose(0, 3, 1, 2)

@@ -20,17 +20,16 @@ from numpy.typing import NDArray
 from qops._kernels.arrays import window as kernels
 from qops.onednn.window import DENSE, Window
 
-__all__ = ["Order", "order_of", "unrolled_image", "unrolled_weights", "unrolled_window"]
+__all__ = ["NARROW", "Order", "order_of", "unrolled_image", "unrolled_weights", "unrolled_window"]
 
 Order: TypeAlias = Literal["", "rows", "columns"]
 NARROW = 4  # the most columns of a result for which the order is "rows"
 
 
-def order_of(taps: tuple[int, int], window: Window, size: tuple[int, int]) -> Order:
-    """Tell the order in which taps are read, for an image of `size`."""
+def order_of(taps: tuple[int, int], window: Window, columns: int) -> Order:
+    """Tell the order in which taps are read, for a result of so many columns."""
     if window.dilation[1] or taps == (1, 1):
         return ""
-    columns = window.out_size(size, taps)[1]
     return "rows" if window.dilation[0] or columns <= NARROW else "columns"
 
 

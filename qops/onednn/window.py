@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ __all__ = ["DENSE", "Pair", "Window"]
 Pair: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Window:
     """How a window moves over an image; all pairs are (vertical, horizontal).
 
@@ -48,6 +48,13 @@ class Window:
         (top, left), (bottom, right), (dy, dx) = self.pad_l, self.pad_r, self.dilation
         moves = kernels.Window(self.stride, (dy + 1, dx + 1), ((top, bottom), (left, right)))
         object.__setattr__(self, "moves", moves)
+
+    def __repr__(self) -> str:
+        given = [(field.name, getattr(self, field.name)) for field in fields(self) if field.repr]
+        return f"Window({', '.join(f'{name}={pair}' for name, pair in given if pair != getattr(Window, name))})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Window, (self.stride, self.dilation, self.pad_l, self.pad_r)
 
     def out_size(self, size: Pair, kernel: Pair) -> Pair:
         """Give how many windows fit into a padded image, down and across.

@@ -277,7 +277,7 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
     Examples
     --------
     >>> output_scale(Scales(10.0), Scales([2.0, 4.0], mask=1))
-    Scales(values=array([0.05 , 0.025], dtype=float32), mask=2)
+    Scales([0.05, 0.025], mask=2)
     """
     top = 1.0 if q_dst is None else factors.one(q_dst, "q_dst")
     scale = top / factors.product(q_a, q_w)

@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import onednn_twins as twins
 import pytest
+from onednn_prepared import prepare
 
 from qops import onednn
 from qops.onednn.machine import MACHINES
@@ -186,16 +187,17 @@ def test_every_shape_layout_and_form_of_b_is_one_product(rng, isa, dtype):
             want = twins.matrix(b.T, a.T, True).T
         else:
             want = twins.matrix(a, b, True)
-        packed, out = onednn.pack_weights(b, isa=isa), codes(rng, np.int32, m, 2 * n)[:, :n]
+        multiply = onednn.gemm_u8s8s32 if dtype == np.uint8 else onednn.gemm_s8s8s32
+        op, out = prepare(multiply, b, isa=isa)[0], codes(rng, np.int32, m, 2 * n)[:, :n]
         assert np.array_equal(run(a, b, isa=isa), want)
         assert np.array_equal(run(np.asfortranarray(a), np.repeat(b, 2, axis=1)[:, ::2], isa=isa), want)
-        assert run(a, packed, out=out, isa=isa) is out
+        assert op(a, out) is out
         assert np.array_equal(out, want)
         old = codes(rng, np.int32, m, n)
         total = (want.astype(np.int64) + old).astype(np.int32)
         for c in (old, old.astype(">i4"), np.asfortranarray(old)):
             assert np.array_equal(run(a, b, beta=1.0, c=c, isa=isa), total)
-        assert run(a, packed, beta=1.0, c=old, out=old, isa=isa) is old
+        assert prepare(multiply, b, beta=1.0, isa=isa)[0](a, out=old, c=old) is old
         assert np.array_equal(old, total)
 
 

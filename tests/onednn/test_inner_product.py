@@ -1,6 +1,7 @@
 import numpy as np
 import onednn_twins as twins
 import pytest
+from onednn_prepared import prepare
 
 from qops import onednn
 from qops.onednn import Attr, Eltwise, Scales, Sum
@@ -54,10 +55,10 @@ def test_a_sum_after_another_post_op_takes_gemm_to_the_exact_reference(version, 
     src, weights, old = np.full((2, 4), 255, np.uint8), np.full((3, 4), 127, np.int8), np.full((2, 3), 5, np.int32)
     m = machine(version, isa)
     for multiply, w, kind in ((onednn.inner_product, weights, m.ip_any), (onednn.matmul, weights.T, m.matmul)):
-        for weights_given in (w, onednn.pack_weights(weights.T, isa=isa, version=version)):
-            for ops, ref in (([Eltwise(), Sum()], kind == "gemm"), ([Sum(), Eltwise()], False)):
-                attr = Attr(post_ops=ops)
-                got = multiply(src, weights_given, attr=attr, dst_in=old, isa=isa, version=version)
+        for ops, ref in (([Eltwise(), Sum()], kind == "gemm"), ([Sum(), Eltwise()], False)):
+            how = {"attr": Attr(post_ops=ops), "isa": isa, "version": version}
+            op, _ = prepare(multiply, w, **how)
+            for got in (multiply(src, w, dst_in=old, **how), op(src, dst_in=old)):
                 assert set(got.ravel().tolist()) == {65539 if m.saturates and not ref else 129545}
 
 

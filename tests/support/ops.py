@@ -174,8 +174,6 @@ OPS = {
         {**rnn(4), "src_iter_c": np.linspace(-1, 1, 8, dtype=np.float32).reshape(1, 1, 2, 4)}, each=False
     ),
     "onednn.gru": Op(rnn(3), each=False),
-    "onednn.pack_weights": Op({"b": S8}, each=False),
-    "onednn.pack_convolution_weights": Op({"weights": TAPS}, each=False),
     "onednn.recommended_weights_scale": Op({"weights": REALS}, each=False),
     "onednn.saturated_pairs": Op({"src": PAIRS_U8, "weights": PAIRS_S8}, each=False),
     "onednn.unsafe_pairs": Op({"weights": PAIRS_S8}, each=False),
@@ -187,6 +185,14 @@ OPS = {
     "onednn.workflow.dequantize": Op({"x": CODES_32, "q_a": Q_A, "q_w": Q_CHANNELS}, each=False),
     "onednn.workflow.output_scale": Op({"q_a": Q_A, "q_w": Q_W}, each=False),
 }
+PREPARED = {
+    "onednn.Convolution": ("onednn.convolution", ("src", "dst_in")),
+    "onednn.InnerProduct": ("onednn.inner_product", ("src", "dst_in")),
+    "onednn.MatMul": ("onednn.matmul", ("src", "dst_in")),
+    "onednn.GemmU8S8S32": ("onednn.gemm_u8s8s32", ("a", "c")),
+    "onednn.GemmS8S8S32": ("onednn.gemm_s8s8s32", ("a", "c")),
+}
+"""Prepared ops: the function beside each, and what a call brings besides ``out`` and ``num_threads``."""
 ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
     "nnlib": nnlib,
     "tensorflow": tensorflow,

@@ -98,7 +98,7 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
     return x.view("float32")
 
 
-def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarray out):
+def finish_codes(cnp.ndarray x, steps, cnp.ndarray old or None, FloatRow row, cnp.ndarray out):
     """Make `steps` on int32 sums x, and write the codes of `row` to `out`, block by block.
 
     Return False, with nothing done, if a float might not be finite. `old` is as in `finish`, and made of codes. `out`

@@ -1,10 +1,14 @@
-"""Packed weights and `out` of convolutions: other ways to the same bits, which other tests hold to a twin."""
+"""Prepared convolutions and their `out`: other ways to the same bits, which other tests hold to a twin."""
+
+import itertools
+from functools import partial
 
 import numpy as np
 import pytest
+from onednn_prepared import prepare
 
 from qops import onednn
-from qops.onednn import Attr, Eltwise, Scales, Sum, Window, pack_convolution_weights
+from qops.onednn import Attr, Eltwise, Scales, Sum, Window
 from qops.onednn.machine import MACHINES
 
 WINDOW = Window(stride=(1, 2), pad_l=(1, 0), pad_r=(0, 1))
@@ -37,10 +41,9 @@ def outs(want):
 @pytest.mark.parametrize(("version", "isa"), MACHINES)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("kind", SHAPES)
-def test_packed_weights_and_out_change_no_bit(rng, version, isa, dtype, kind):
+def test_prepared_ops_and_out_change_no_bit(rng, version, isa, dtype, kind):
     shape = SHAPES[kind]
     src, weights = codes(rng, dtype, 2, 6, 5, 7), codes(rng, np.int8, *shape)
-    packed = pack_convolution_weights(weights, isa=isa, version=version)
     outputs, mask = int(np.prod(shape[:-3])), 1 if len(shape) == 4 else 3
     ways = [
         {},
@@ -56,55 +59,59 @@ def test_packed_weights_and_out_change_no_bit(rng, version, isa, dtype, kind):
                 how["dst_in"] = codes(rng, np.int8, 2, outputs, *WINDOW.out_size((5, 7), shape[-2:]))
             want = onednn.convolution(src, weights, **how)
             assert want.any()
-            assert np.array_equal(onednn.convolution(src, packed, **how), want)
-            assert np.array_equal(onednn.convolution(src, packed, num_threads=2, **how), want)
+            op, data = prepare(onednn.convolution, weights, **how)
+            assert np.array_equal(op(src, **data), want)
+            assert np.array_equal(op(src, num_threads=2, **data), want)
+            assert np.array_equal(onednn.convolution(src, weights, num_threads=2, **how), want)
             for out in outs(want):
-                for given in (weights, packed):
+                for call in (partial(op, **data), partial(onednn.convolution, weights=weights, **how)):
                     out[...] = 77
-                    assert onednn.convolution(src, given, out=out, **how) is out
+                    assert call(src, out=out) is out
                     assert np.array_equal(out, want)
 
 
 @pytest.mark.parametrize(("version", "isa"), MACHINES)
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("kind", SHAPES)
 @pytest.mark.parametrize("dst_dt", ["u8", "s8", "s32", "f32"])
-def test_a_call_again_with_other_images_has_the_bits_of_a_first_call(rng, version, isa, dtype, kind, dst_dt):
+def test_one_op_takes_images_of_both_types_and_any_size(rng, version, isa, kind, dst_dt):
     weights = codes(rng, np.int8, *SHAPES[kind])
-    packed = pack_convolution_weights(weights, isa=isa, version=version)
     scales = {"oscale": 0.003} if version == "2.6" else {"src_scale": 0.02, "wei_scale": 0.3, "dst_scale": 0.7}
     relu = [Eltwise(alpha=0.25)]
     attrs = (Attr(), Attr(src_zp=100), Attr(src_zp=-200), Attr(**scales, src_zp=4, dst_zp=3, post_ops=relu))
-    for attr in attrs:
-        how = {"window": WINDOW, "isa": isa, "version": version, "attr": attr, "dst_dt": dst_dt}
-        out = None
-        for layout in ("nhwc", "nhwc", "nchw", "nchw"):
-            src = codes(rng, dtype, 2, 6, 5, 7)
-            want = onednn.convolution(src, weights, layout=layout, **how)
-            assert np.array_equal(onednn.convolution(src, packed, layout=layout, **how), want)
-            for again in (*outs(want), out):
-                got = onednn.convolution(src, packed, layout=layout, out=again, **how)
-                assert got is again or again is None
+    windows = (WINDOW, Window(stride=(2, 2))) if kind == "1x1" else (WINDOW,)
+    for attr, window, layout in itertools.product(attrs, windows, ("nhwc", "nchw")):
+        how = {"window": window, "isa": isa, "version": version, "attr": attr, "dst_dt": dst_dt, "layout": layout}
+        op = onednn.Convolution(weights, **how)
+        for dtype, size in itertools.product((np.uint8, np.int8), ((5, 7), (4, 4), (6, 16))):
+            src = codes(rng, dtype, 2, 6, *size)
+            want = onednn.convolution(src, weights, **how)
+            assert op.shape_of(src.shape) == want.shape
+            for out in (None, *outs(want)):
+                got = op(src, out)
+                assert got is out or out is None
                 assert np.array_equal(got, want)
-            out = got
 
 
-def test_a_call_again_checks_its_images_and_out(rng):
+def test_a_call_checks_its_images_and_out(rng):
     src, weights = codes(rng, np.uint8, 1, 6, 5, 7), codes(rng, np.int8, 5, 6, 3, 2)
-    packed, how = pack_convolution_weights(weights), {"attr": Attr(src_scale=0.5, dst_zp=1), "dst_dt": "u8"}
-    for _ in range(2):
-        want = onednn.convolution(src, packed, **how)
-        for images in (src[:, :, :4], src.view(np.int8)):
-            assert np.array_equal(onednn.convolution(images, packed, **how), onednn.convolution(images, weights, **how))
-        assert np.array_equal(onednn.convolution(src, packed, **how), want)
-        with pytest.raises(ValueError, match=r"^out: "):
-            onednn.convolution(src, packed, out=np.zeros((1, 5, 3, 5), np.uint8), **how)
-        with pytest.raises(ValueError, match=r"^out: "):
-            onednn.convolution(src, packed, out=src.reshape(-1)[:90].reshape(1, 5, 3, 6), **how)
-        with pytest.raises(TypeError, match=r"^src: "):
-            onednn.convolution(src.astype(np.int32), packed, **how)
-        with pytest.raises(ValueError, match=r"^num_threads: "):
-            onednn.convolution(src, packed, num_threads=0, **how)
+    op = onednn.Convolution(weights, attr=Attr(src_scale=0.5, dst_zp=1), dst_dt="u8")
+    with pytest.raises(ValueError, match=r"^out: "):
+        op(src, out=np.zeros((1, 5, 3, 5), np.uint8))
+    with pytest.raises(ValueError, match=r"^out: "):
+        op(src, out=src.reshape(-1)[:90].reshape(1, 5, 3, 6))
+    with pytest.raises(TypeError, match=r"^src: "):
+        op(src.astype(np.int32))
+    with pytest.raises(ValueError, match=r"src, NCHW, of shape .1, 5, 5, 7. has 5"):
+        op(src[:, :5])
+    with pytest.raises(ValueError, match=r"^weights: expected a window that fits"):
+        op(src[:, :, :2])
+    with pytest.raises(ValueError, match=r"^num_threads: "):
+        op(src, num_threads=0)
+    summing = onednn.Convolution(weights, attr=Attr(post_ops=[Sum()]))
+    with pytest.raises(ValueError, match=r"^dst_in: expected the destination"):
+        summing(src)
+    with pytest.raises(ValueError, match=r"^dst_in: expected shape"):
+        summing(src, dst_in=np.zeros((1, 5, 3, 5), np.int32))
 
 
 @pytest.mark.parametrize(("shape", "size"), [((16, 8, 3, 3), 40), ((1100, 4, 1, 1), 6), ((40, 1, 1, 3, 3), 30)])
@@ -118,27 +125,28 @@ def test_codes_made_a_few_rows_at_a_time_are_those_of_all_sums(rng, shape, size,
     planes = np.zeros((2, outputs, *window.out_size((size, size), shape[-2:])), onednn.cast.DTYPES[dst_dt])
     want = onednn.convolution(src, weights, out=planes, **how)  # not in the order in which sums are made
     assert len(np.unique(want)) > 2
-    for given in (weights, pack_convolution_weights(weights)):
-        for threads in (1, 2):
-            assert np.array_equal(onednn.convolution(src, given, num_threads=threads, **how), want)
+    op, _ = prepare(onednn.convolution, weights, **how)
+    for threads in (1, 2):
+        assert np.array_equal(onednn.convolution(src, weights, num_threads=threads, **how), want)
+        assert np.array_equal(op(src, num_threads=threads), want)
 
 
 def test_codes_may_take_the_place_of_their_images(rng):
-    image, weights = codes(rng, np.uint8, 1, 200, 200, 8), pack_convolution_weights(codes(rng, np.int8, 8, 8, 3, 3))
-    src = image.transpose(0, 3, 1, 2)
+    src, weights = codes(rng, np.uint8, 1, 200, 200, 8).transpose(0, 3, 1, 2), codes(rng, np.int8, 8, 8, 3, 3)
     how = {"window": Window(pad_l=(1, 1), pad_r=(1, 1)), "attr": Attr(src_scale=0.01), "dst_dt": "u8"}
-    for _ in range(2):
-        want = onednn.convolution(src.copy(), weights, **how)
+    want, op = onednn.convolution(src.copy(), weights, **how), onednn.Convolution(weights, **how)
+    for call in (op, partial(onednn.convolution, weights=weights, **how)):
         again = src.copy("K")
-        assert np.array_equal(onednn.convolution(again, weights, out=again, **how), want)
+        assert call(again, out=again) is again
+        assert np.array_equal(again, want)
 
 
 @pytest.mark.parametrize("scale", [1e30, 2e38])
-def test_a_call_again_whose_floats_overflow_saturates_as_the_first_does(scale):
+def test_floats_that_overflow_saturate(scale):
     src, weights = np.full((1, 2, 2, 2), 255, np.uint8), np.full((2, 2, 1, 1), 127, np.int8)
-    packed, how = pack_convolution_weights(weights), {"attr": Attr(src_scale=scale, wei_scale=scale), "dst_dt": "u8"}
-    for _ in range(3):
-        assert (onednn.convolution(src, packed, **how) == 255).all()
+    how = {"attr": Attr(src_scale=scale, wei_scale=scale), "dst_dt": "u8"}
+    assert (onednn.convolution(src, weights, **how) == 255).all()
+    assert (onednn.Convolution(weights, **how)(src) == 255).all()
 
 
 @pytest.mark.parametrize(("version", "isa"), MACHINES)
@@ -147,22 +155,10 @@ def test_float32_weights_are_packed_with_their_scale(rng, version, isa, dtype):
     src, weights = codes(rng, dtype, 1, 6, 4, 4), rng.normal(0, 1, (4, 6, 3, 3)).astype(np.float32)
     scale = rng.uniform(20, 60, 4) if version == "2.6" else 1 / rng.uniform(20, 60, 4)
     for wq_scale in (float(scale[0]), Scales(scale, 1)):
-        packed = pack_convolution_weights(weights, wq_scale=wq_scale, isa=isa, version=version)
         for layout in ("nhwc", "nchw"):
-            how = {"isa": isa, "version": version, "layout": layout}
-            want = onednn.convolution(src, weights, wq_scale=wq_scale, **how)
-            assert np.array_equal(onednn.convolution(src, packed, **how), want)
-
-
-def test_what_is_packed_is_a_copy(rng):
-    src, weights = codes(rng, np.uint8, 1, 4, 3, 3), codes(rng, np.int8, 2, 4, 3, 3)
-    want, packed = onednn.convolution(src, weights), pack_convolution_weights(weights)
-    weights[:] = 0
-    assert want.any()
-    assert packed.shape == (1, 2, 4, 3, 3)
-    assert packed.weights.any()
-    assert not packed.weights.flags.writeable
-    assert np.array_equal(onednn.convolution(src, packed), want)
+            how = {"wq_scale": wq_scale, "isa": isa, "version": version, "layout": layout}
+            want = onednn.convolution(src, weights, **how)
+            assert np.array_equal(onednn.Convolution(weights, **how)(src), want)
 
 
 @pytest.mark.parametrize("isa", ["avx2", "vnni"])
@@ -180,7 +176,7 @@ def test_a_result_can_be_given_again_and_may_be_what_the_sum_reads(rng, isa):
 
 
 SRC, WEIGHTS = np.zeros((1, 4, 5, 5), np.uint8), np.ones((2, 4, 3, 3), np.int8)
-PACKED, ROOM = pack_convolution_weights(WEIGHTS), np.full(300, 7, np.int32)
+ROOM = np.full(300, 7, np.int32)
 OUT = ROOM[:18].reshape(1, 2, 3, 3)
 READ_ONLY = OUT[:]
 READ_ONLY.flags.writeable = False
@@ -191,23 +187,12 @@ BIAS_IN_OUT = OUT.reshape(-1)[:2]
     ("options", "error", "words"),
     [
         (
-            dict(weights=PACKED, isa="avx2"),
-            ValueError,
-            "weights: packed for isa 'vnni' of version '3.13', expected isa",
-        ),
-        (dict(weights=PACKED, version="2.6"), ValueError, "weights: packed for .* isa 'vnni' of version '2.6'"),
-        (dict(weights=PACKED, wq_scale=1.0), ValueError, "wq_scale: expected None for packed weights, got 1.0"),
-        (
-            dict(weights=PACKED, src=SRC[:, :3]),
+            dict(src=SRC[:, :3]),
             ValueError,
             r"weights: shape \(2, 4, 3, 3\) is for 4 channels; src, NCHW, of shape .* has 3",
         ),
-        (dict(weights=PACKED, src=SRC[..., :2]), ValueError, "weights: expected a window that fits"),
-        (
-            dict(weights=onednn.pack_weights(WEIGHTS[0, 0])),
-            TypeError,
-            "weights: expected int8 or float32 data, got object",
-        ),
+        (dict(src=SRC[..., :2]), ValueError, "weights: expected a window that fits"),
+        (dict(weights=[[1]]), TypeError, "weights: expected int8 or float32 data"),
         (dict(out=[[0]]), TypeError, "out: expected an ndarray, got list"),
         (dict(out=OUT.view(np.float32)), TypeError, "out: expected native int32, got dtype"),
         (dict(out=OUT.view(">i4")), TypeError, "out: expected native int32, got dtype"),
@@ -251,8 +236,15 @@ def test_nan_on_its_way_to_codes_leaves_out_as_it_was():
         (WEIGHTS * np.float32(np.nan), {"wq_scale": 1.0}, ValueError, "weights: expected numbers, got nan"),
         (WEIGHTS, {"isa": "amx"}, ValueError, "isa: expected one of"),
         (WEIGHTS, {"version": "1.0"}, ValueError, "version: expected one of"),
+        (WEIGHTS, {"window": (1, 1)}, TypeError, "window: expected a qops.onednn.Window"),
+        (WEIGHTS, {"layout": "chwn"}, ValueError, "layout: expected one of"),
+        (WEIGHTS, {"dst_dt": "s16"}, ValueError, "dst_dt: expected one of"),
+        (WEIGHTS, {"attr": Attr(wei_zp=1)}, ValueError, "wei_zp: not supported here"),
+        (WEIGHTS, {"attr": Attr(oscale=1.0)}, ValueError, "oscale: not known to version '3.13'"),
+        (WEIGHTS, {"bias": np.float32([1, 2, 3])}, ValueError, "bias: expected 2 values, one a channel"),
+        (WEIGHTS, {"bias": np.float32([1, np.nan])}, ValueError, "bias: expected numbers, got nan"),
     ],
 )
-def test_rejects_what_cannot_be_packed(weights, options, error, words):
+def test_rejects_what_cannot_be_prepared(weights, options, error, words):
     with pytest.raises(error, match=words):
-        pack_convolution_weights(weights, **options)
+        onednn.Convolution(weights, **options)

@@ -1,0 +1,112 @@
+"""How one kernel of oneDNN convolves images of one type: everything that is known before the images."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.conv.convolution import Images, convolve
+from qops._kernels.conv.finish import Finish
+from qops._kernels.conv.weights import PackedWeights
+from qops.onednn import dot
+from qops.onednn.cast import DTYPES, to_f32
+from qops.onednn.convolution_weights import Way
+from qops.onednn.destination import Destination, codes_of
+from qops.onednn.machine import ConvKernel
+from qops.onednn.output import Epilogue, Output
+from qops.onednn.unrolled import unrolled_image, unrolled_window
+from qops.onednn.window import Window
+from qops.qtensor import put
+
+__all__ = ["Plan", "plan_of"]
+
+
+class Plan(NamedTuple):
+    """A kernel, its packed weights, and what it does to the sums."""
+
+    kernel: ConvKernel
+    way: Way
+    panels: PackedWeights | None
+    """None for weights without elements, whose sums are all 0."""
+    taps: tuple[int, int]
+    window: Window
+    src_zp: int
+    pads_with_codes: bool
+    """Padding is read as codes.
+
+    oneDNN's padding never saturates. So codes can stand for it where they are so small that no pair of them saturates
+    (2*128*128 fits s16), and where no pair is half padding and half image.
+    """
+    epilogue: Epilogue
+    via_f32: bool
+    """Even a plain s32 result passes through float32."""
+    finish: Finish | None
+    """What makes the result while the sums are made; None if the sums are made first."""
+
+    def run(self, src: NDArray[Any], dst: Destination, is_apart: bool, num_threads: int) -> NDArray[Any]:
+        """Convolve images (N, C, H, W) into a destination whose channels are last, and which may be the images."""
+        if self.finish is None:
+            sums = np.zeros(dst.shape, np.int32) if self.panels is None else self._sums(src, self.panels, num_threads)
+            return self.epilogue.finish(sums, dst, self.via_f32)
+        place = dst.out if dst.out is not None and is_apart and dst.out.flags.aligned else None
+        return put(self.direct(src, place, num_threads), dst.out)
+
+    def direct(self, src: NDArray[Any], out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
+        """Convolve images (N, C, H, W) at once into codes or sums (N, OH, OW, O), in `out` if it is given."""
+        images = Images(src.transpose(0, 2, 3, 1), self.window.moves, self.src_zp, self.src_zp)
+        return convolve(images, self.panels, out, self.finish, num_threads=num_threads)
+
+    def _sums(self, src: NDArray[Any], panels: PackedWeights, num_threads: int) -> NDArray[Any]:
+        """Give the sums (N, OH, OW, O), less what the shift of an s8 source and the zero point add: s32 or f32."""
+        zero, is_safe, in_f32 = self.src_zp, self.pads_with_codes, self.kernel.compensates_in_f32
+        apart = in_f32 and src.dtype == np.int8  # else the kernel itself shifts and compensates an s8 source
+        pad = (zero if is_safe else 0) + (dot.SHIFT if apart else 0)
+        images = self._images(dot.shifted(src) if apart else src, pad, zero if is_safe and not in_f32 else 0)
+        acc: NDArray[Any] = convolve(images, panels, num_threads=num_threads)
+        if not in_f32 and (is_safe or not zero):
+            return acc
+        sums = panels.sums.astype(np.int64)
+        if in_f32:
+            acc = to_f32(acc)
+        if apart:
+            acc += to_f32(-dot.SHIFT * sums)
+        if zero:
+            if not is_safe:  # only the part of the window that lies on the image
+                ones = self._images(np.ones((1, *src.shape[1:]), np.uint8))
+                sums = convolve(ones, panels, num_threads=num_threads).astype(np.int64)
+            acc = acc - to_f32(dot.wrap_s32(zero * sums)) if in_f32 else dot.wrap_s32(acc - zero * sums)
+        return acc
+
+    def _images(self, x: NDArray[Any], pad: int = 0, zero: int = 0) -> Images:
+        """Give what a product takes of x, padded with codes of `pad`: its sums are less `zero` times the weights'."""
+        order = self.way.order
+        view = unrolled_image(x, self.taps, self.window, order) if order else x
+        return Images(view.transpose(0, 2, 3, 1), unrolled_window(self.window, order), pad, zero)
+
+
+def plan_of(
+    end: Output,
+    taps: tuple[int, int],
+    window: Window,
+    src_dtype: type,
+    kernel: ConvKernel,
+    way: Way,
+    panels: PackedWeights | None,
+) -> Plan:
+    """Give how `kernel` convolves images of a type with `panels`, which are packed for its `way`."""
+    attr, m = end.attr, end.machine
+    epilogue = end.epilogue(doubled=way.halved, reference=m.ref_scaling if kernel.is_ref else None)
+    via_f32 = kernel.s32_via_f32 or attr.src_zp is not None or src_dtype == np.int8
+    zero = attr.src_zp or 0
+    low, high = (-dot.SHIFT, dot.SHIFT - 1) if src_dtype == np.int8 else (0, 2 * dot.SHIFT - 1)
+    is_safe = not way.order and low <= zero <= (min(high, dot.SHIFT) if way.saturating else high)
+    finish = None
+    if panels is not None and is_safe and not kernel.compensates_in_f32:
+        if epilogue.is_plain and not via_f32:
+            finish = Finish()
+        elif not attr.has_sum:
+            codes = codes_of(epilogue.steps, end.dt)
+            finish = None if codes is None else Finish(codes=codes, typenum=np.dtype(DTYPES[end.dt]).num)
+    return Plan(kernel, way, panels, taps, window, zero, is_safe, epilogue, via_f32, finish)
