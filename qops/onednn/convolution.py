@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.convolution import Images, Prepared, convolve
+from qops._kernels.conv.convolution import Images, convolve
 from qops._kernels.conv.finish import Finish
 from qops.onednn import _checks as check
 from qops.onednn import dot, output
@@ -140,13 +140,6 @@ def convolution(
            [  6, -20,  14],
            [ -4,   6,   0]], dtype=int32)
     """
-    asked = (window, attr, dst_dt, layout, isa, version, num_threads)
-    is_bare = bias is dst_in is wq_scale is None
-    made: NDArray[Any] | None = None
-    if is_bare and isinstance(weights, PackedConvolutionWeights) and weights.kept:
-        made = weights.kept[0](src, asked, out, weights.weights)
-        if made is not None:
-            return made
     m = machine(version, isa)
     image = check.array(src, "src", [np.uint8, np.int8], 4)
     filters = filters_of(weights, wq_scale, image, m)
@@ -170,12 +163,10 @@ def convolution(
     if sums.is_direct and (is_plain or codes is not None):
         images = sums.images(image, sums.src_zp, sums.src_zp)
         finish = Finish(codes=codes, typenum=dst.typenum)
-        known = Prepared(asked, images, filters.packed(way), finish, num_threads=threads)
-        if is_bare and image is src and isinstance(filters, PackedConvolutionWeights):
-            filters.kept[:] = (known,)
-        made = known(image, asked, out, filters.weights)
-        if made is not None:
-            return made
+        if out is None or out.flags.aligned:
+            place = None if out is None else out.transpose(0, 2, 3, 1)
+            made = convolve(images, filters.packed(way), place, finish, num_threads=threads)
+            return made.transpose(0, 3, 1, 2) if out is None else out
     if is_plain:
         result = end.dst.put(sums.compensated(end.dst.out if out is None or out.flags.aligned else None))
     else:
