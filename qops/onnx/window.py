@@ -1,5 +1,6 @@
 """The window that slides over the spatial axes: ONNX's attributes."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -12,6 +13,8 @@ from qops.qtensor import choice, int32
 __all__ = ["Moves", "typed"]
 
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+MOST = sys.maxsize
+"""What Py_ssize_t can count, which may have 32 bits."""
 
 
 class Moves(NamedTuple):
@@ -54,6 +57,8 @@ class Moves(NamedTuple):
                 needed = max(0, (-(-size // s) - 1) * s + reach - size)
                 before = (needed + (self.auto_pad == "SAME_LOWER")) // 2
                 after = needed - before
+            if size + before + after > MOST:
+                raise ValueError(f"x, w: {size} padded by {before}, {after} is more than memory has")
             if size + before + after < reach:
                 raise ValueError(
                     f"x, w: a kernel of {k}, dilation {d}, does not fit {size} padded by {before}, {after}"

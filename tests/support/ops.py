@@ -187,6 +187,14 @@ OPS = {
     "onednn.workflow.dequantize": Op({"x": CODES_32, "q_a": Q_A, "q_w": Q_CHANNELS}, each=False),
     "onednn.workflow.output_scale": Op({"q_a": Q_A, "q_w": Q_W}, each=False),
 }
+PREPARED = {
+    "onnx.ConvInteger": ("onnx.conv_integer", ("x",)),
+    "onnx.QLinearConv": ("onnx.qlinear_conv", ("x",)),
+    "onnx.MatMulInteger": ("onnx.matmul_integer", ("A",)),
+    "onnx.QLinearMatMul": ("onnx.qlinear_matmul", ("a",)),
+    "onnx.QuantizeLinear": ("onnx.quantize_linear", ("x",)),
+}
+"""Prepared ops: the function whose bits each gives, and those of its arguments that are data, which a call takes."""
 ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
     "nnlib": nnlib,
     "tensorflow": tensorflow,

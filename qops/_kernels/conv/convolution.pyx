@@ -9,6 +9,7 @@ in and one out, has no pairs and is always exact.
 """
 cimport cython
 cimport numpy as cnp
+from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.arrays.checks cimport apart, array, writable
@@ -72,6 +73,8 @@ cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cn
                         cnp.npy_intp channels):
     """Give `out`, checked, or a new array; of int32, 16 channels begin where a line of the cache does."""
     cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
+    if 4.0 * images * oh * ow * channels > PY_SSIZE_T_MAX:
+        raise MemoryError
     if out is None and typenum != cnp.NPY_INT32:
         return cnp.PyArray_EMPTY(4, shape, typenum, 0)
     if out is None:
