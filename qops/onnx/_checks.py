@@ -32,8 +32,9 @@ SCALES = ("float32", "float16", "bfloat16")
 
 def ends(codes: NDArray[Any]) -> tuple[int, int]:
     """Give the lowest and the highest code of the integer type of `codes`."""
-    if codes.dtype.name in SMALL:
-        return SMALL[codes.dtype.name]
+    small = SMALL.get(codes.dtype.type.__name__)  # the name of a dtype takes a microsecond
+    if small is not None:
+        return small
     row = of(codes)
     return row.lowest, row.highest
 
@@ -88,7 +89,7 @@ def array(x: ArrayLike, name: str, allowed: Sequence[str]) -> NDArray[Any]:
 
 
 def _named(dtype: np.dtype[Any], name: str, allowed: Sequence[str]) -> None:
-    if dtype.type.__name__ not in allowed and dtype.name not in allowed:  # the name of a dtype takes a microsecond
+    if dtype.type.__name__ not in allowed and dtype.name not in allowed:
         raise TypeError(f"{name}: expected {', '.join(allowed)}, got {dtype}")
 
 
@@ -124,7 +125,7 @@ def optional(*zero_points: ArrayLike | None) -> list[ArrayLike]:
 def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Give a zero point as an array of type `dtype`. A plain number becomes one."""
     if isinstance(value, int):
-        low, high = (0, 0) if dtype.name in FLOATS else ends(np.empty(0, dtype))
+        low, high = (0, 0) if dtype.type.__name__ in FLOATS else ends(np.empty(0, dtype))
         return np.asarray(integer(value, name, low, high), np.int64).astype(dtype)
     return array(value, name, (dtype.name,))
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.axes import Axis, images, weights
-from qops._kernels.conv.convolution import convolve
+from qops._kernels.conv.axes import Axis, planes, weights, window_of
+from qops._kernels.conv.convolution import Planes
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import PackedWeights
 from qops.onnx import _checks as check
@@ -28,6 +28,8 @@ class Sums(NamedTuple):
     """What the sums become."""
     dtype: np.dtype[Any]
     """The type of the result."""
+    planes: Planes | None
+    """All of it, over two axes whose padding does not depend on the size of the data."""
 
 
 class Convolution(Prepared):
@@ -50,6 +52,11 @@ class Convolution(Prepared):
         self._moves = Moves.of(filters, *attributes)
         self._packed = weights(filters, group)
         return filters
+
+    def _sums(self, x_zero: int, finish: Finish, dtype: np.dtype[Any]) -> Sums:
+        axes = self._moves.fixed()
+        made = Planes(self._packed, window_of(axes), finish, x_zero) if len(axes) == 2 else None
+        return Sums(x_zero, finish, dtype, made)
 
     def _axes(self, shape: tuple[int, ...]) -> list[Axis]:
         if len(shape) < 3:
@@ -87,19 +94,20 @@ class Convolution(Prepared):
         """Convolve `x` on so many threads, into `out` if it is given."""
         threads, data = int32(num_threads, "num_threads", 1), as_array(x, "x")
         of = check.of_type(self._of_type, data, "x")
+        if of.planes is not None and data.ndim == 4 and data.shape[1] == self._shape[1] * self._group:
+            result: NDArray[Any] = of.planes(data, out, threads)
+            return result
         axes = self._axes(data.shape)
+        seen, window = planes(data, axes, of.x_zero)
+        run = Planes(self._packed, window, of.finish, of.x_zero)
+        if len(axes) == 2:
+            result = run(seen, out, threads)
+            return result
         shape = (len(data), self._shape[0], *(axis.positions for axis in axes))
         check.out(out, of.dtype, shape, (data,))
-        seen = images(data, axes, of.x_zero)
-        made = np.empty(shape, of.dtype) if out is None or not out.flags.aligned else out
-        last = made.transpose(0, *range(2, made.ndim), 1)
-        if len(axes) > 2:
-            sums = convolve(seen, self._packed, None, of.finish, num_threads=threads)
-            last[...] = sums.reshape(last.shape)
-        else:
-            place = last if len(axes) == 2 else last[:, np.newaxis]
-            convolve(seen, self._packed, place, of.finish, num_threads=threads)
-        return check.put(made, out)
+        made = run(seen, None, threads)
+        made = made.reshape(len(data), *shape[2:-2], self._shape[0], *made.shape[2:])  # channels behind the first axes
+        return check.put(np.moveaxis(made, max(1, len(axes) - 1), 1).reshape(shape), out)
 
 
 def zero_of_data(value: ArrayLike, dtype: np.dtype[Any]) -> int:
@@ -162,7 +170,7 @@ class ConvInteger(Convolution):
         )
         filters = self._prepare(w, group, auto_pad, dilations, kernel_shape, pads, strides)
         finish = Finish(zero_of_filters(w_zero, filters))
-        self._of_type = check.of_types(lambda x: Sums(zero_of_data(x_zero, x), finish, np.dtype(np.int32)))
+        self._of_type = check.of_types(lambda x: self._sums(zero_of_data(x_zero, x), finish, np.dtype(np.int32)))
         windows = typed(dilations), self._group, typed(kernel_shape), typed(pads), typed(strides)
         self._keep(w, x_zero, w_zero, auto_pad, *windows)
 

@@ -92,7 +92,7 @@ class QLinearConv(Convolution):
             if runtime == "ort":
                 check.ort_has_kernel(x, filters.dtype, y_zero.dtype, "x, w, y_zero_point")
             codes = stage(factor, y_zero, runtime).kept()
-            return Sums(x_zero, Finish(w_zero, bias, codes, y_zero.dtype.num), y_zero.dtype)
+            return self._sums(x_zero, Finish(w_zero, bias, codes, y_zero.dtype.num), y_zero.dtype)
 
         self._of_type = check.of_types(sums)
         windows = typed(dilations), self._group, typed(kernel_shape), typed(pads), typed(strides)

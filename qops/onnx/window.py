@@ -48,6 +48,18 @@ class Moves(NamedTuple):
             raise ValueError(f"w: a kernel of 0 in shape {w.shape}")
         return cls(auto_pad, dilation, kernel, _integers(pads, "pads", 2 * axes, 0), stride)
 
+    def fixed(self) -> list[Axis]:
+        """Give the axes without positions if they are the same for data of all sizes, as those of SAME are not."""
+        if self.auto_pad.startswith("SAME"):
+            return []
+        pads, count = self.pads, len(self.kernel)
+        return [
+            Axis(k, s, d, before, after, 0)
+            for k, s, d, before, after in zip(
+                self.kernel, self.strides, self.dilations, pads[:count], pads[count:], strict=True
+            )
+        ]
+
     def axes(self, sizes: tuple[int, ...]) -> list[Axis]:
         """Give the window of each axis of data of these sizes; ValueError if the kernel does not fit."""
         found, count = [], len(sizes)

@@ -29,20 +29,26 @@ def padding_code(zero_point: int, x: NDArray[Any]) -> int:
 
 
 def weights(w: NDArray[Any], groups: int) -> PackedWeights:
-    """Pack filters (OC, C / groups, ...) for `images`: the taps along all axes but the last two become channels."""
+    """Pack filters (OC, C / groups, ...) for `planes`: the taps along all axes but the last two become channels."""
     over_two = w[:, :, np.newaxis] if w.ndim == 3 else w.reshape(len(w), prod(w.shape[1:-2]), *w.shape[-2:])
     return pack_weights(over_two, groups=groups)
 
 
-def images(x: NDArray[Any], axes: list[Axis], zero_point: int) -> Images:
-    """Turn images (N, C, ...) and how a window moves over them into images with two spatial axes.
+def window_of(axes: list[Axis]) -> Window:
+    """Give the window of two axes, or of one, before which another of length 1 is put."""
+    down, across = axes if len(axes) == 2 else (Axis(1, 1, 1, 0, 0, 1), *axes)
+    pads = (down.before, down.after), (across.before, across.after)
+    return Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
+
+
+def planes(x: NDArray[Any], axes: list[Axis], pad_value: int) -> tuple[NDArray[Any], Window]:
+    """Turn images (N, C, ...) and how a window moves over them into images with two spatial axes, and a window.
 
     A single axis gets another axis of length 1 before it. With more than two axes, each position of the window along
     the first axis becomes an image of its own, and the taps along that axis become channels.
     """
-    pad_value = padding_code(zero_point, x)
     if len(axes) == 1:
-        x, axes = x[:, :, np.newaxis], [Axis(1, 1, 1, 0, 0, 1), *axes]
+        return x[:, :, np.newaxis], window_of(axes)
     while len(axes) > 2:
         kernel, stride, dilation, before, after, positions = axes[0]
         x = np.pad(x, [(0, 0), (0, 0), (before, after), *[(0, 0)] * (x.ndim - 3)], constant_values=pad_value)
@@ -51,10 +57,7 @@ def images(x: NDArray[Any], axes: list[Axis], zero_point: int) -> Images:
         x = x.reshape(n, c, length, prod(rest))[:, :, taken]  # (N, C, position, tap, all others)
         x = np.moveaxis(x, 2, 1).reshape(n * positions, c * kernel, *rest)
         axes = axes[1:]
-    down, across = axes
-    pads = (down.before, down.after), (across.before, across.after)
-    window = Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
-    return Images(x.transpose(0, 2, 3, 1), window, pad_value, zero_point)
+    return x, window_of(axes)
 
 
 class Operands(NamedTuple):
@@ -69,6 +72,8 @@ class Operands(NamedTuple):
 
     def convolved(self, finish: Finish) -> NDArray[Any]:
         """Convolve as `convolve` does: (N, ..., OC)."""
-        seen = images(self.x, self.axes, self.zero_point)
-        made = convolve(seen, weights(self.w, self.groups), None, finish)
+        pad_value = padding_code(self.zero_point, self.x)
+        x, window = planes(self.x, self.axes, pad_value)
+        images = Images(x.transpose(0, 2, 3, 1), window, pad_value, self.zero_point)
+        made = convolve(images, weights(self.w, self.groups), None, finish)
         return made.reshape(len(self.x), *(axis.positions for axis in self.axes), len(self.w))

@@ -199,3 +199,43 @@ cdef int set_window(Convolution *p, Window window) except -1:
     window.places(p.image.height, p.image.width, p.kh, p.kw, &p.oh, &p.ow)
     p.image.pixels = (p.ow - 1) * p.sw + (p.kw - 1) * p.dw + 1
     return 0
+
+
+cdef cnp.ndarray channels_last(cnp.ndarray x):
+    cdef cnp.npy_intp[4] axes = [0, 2, 3, 1]
+    cdef cnp.PyArray_Dims order = [axes, 4]
+    return cnp.PyArray_Transpose(x, &order)
+
+
+@cython.final
+cdef class Planes:
+    """A convolution of images NCHW: packed weights, a window, what is subtracted from x and its padding, a finish."""
+    cdef PackedWeights packed
+    cdef Window window
+    cdef Finish finish
+    cdef int32_t zero_point
+
+    def __init__(self, PackedWeights packed not None, Window window not None, Finish finish not None,
+                 int32_t zero_point=0):
+        self.packed, self.window, self.finish, self.zero_point = packed, window, finish, zero_point
+
+    def __call__(self, cnp.ndarray x not None, out=None, Py_ssize_t num_threads=1):
+        """The result, NCHW, in `out` if that is given."""
+        cdef Images images = Images(channels_last(x), self.window, self.zero_point, self.zero_point)
+        cdef tuple w = self.packed.shape
+        cdef cnp.ndarray made = None
+        cdef cnp.npy_intp[4] shape
+        cdef Py_ssize_t oh, ow
+        self.window.places(x.shape[2], x.shape[3], w[2], w[3], &oh, &ow, "x, w")
+        shape = [x.shape[0], w[0], oh, ow]
+        if out is not None:
+            writable(out, self.finish.typenum, 4, shape)
+            apart(out, x, None)
+            made = out if cnp.PyArray_ISALIGNED(out) else None
+        if made is None:
+            made = cnp.PyArray_EMPTY(4, shape, self.finish.typenum, 0)
+        convolved(images, self.packed, channels_last(made), self.finish, num_threads)
+        if out is not None and made is not out:
+            np.copyto(out, made)
+            return out
+        return made
