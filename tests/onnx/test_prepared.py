@@ -237,13 +237,14 @@ def test_every_tier_gives_the_same_also_with_an_op_of_another_tier(name):
 
 
 @CALLED
-def test_functions_keep_nothing(name):
-    """Also where the call is refused: an error that were kept would hold the arrays of its traceback."""
-    _, f, argument, data, given = parts(name)
+def test_neither_ops_nor_functions_keep_arrays_of_the_caller(name):
+    """Also where the call is refused, and of an op that refuses one type: a traceback would keep them."""
+    op, f, argument, data, given = parts(name)
     seen = [weakref.ref(v) for v in given.values() if isinstance(v, np.ndarray)]
+    made = op(**given)
     f(**{argument: data}, **given)
     with pytest.raises(TypeError, match=f"^{argument}: expected"):
         f(**{argument: data.astype(complex)}, **given)
     given.clear()
     gc.collect()
-    assert not [ref() for ref in seen if ref() is not None]
+    assert not [ref() for ref in seen if ref() is not None], made
