@@ -163,7 +163,7 @@ def convolution(
     if sums.is_direct and (is_plain or codes is not None):
         images = sums.images(image, sums.src_zp, sums.src_zp)
         finish = Finish(codes=codes, typenum=dst.typenum)
-        if out is None or out.flags.aligned:
+        if out is None or (out.flags.aligned and out is not src):
             place = None if out is None else out.transpose(0, 2, 3, 1)
             made = convolve(images, filters.packed(way), place, finish, num_threads=threads)
             return made.transpose(0, 3, 1, 2) if out is None else out
