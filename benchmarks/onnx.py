@@ -1,8 +1,11 @@
 """Ops of qops.onnx, as onnxruntime computes them: the same bits, so no result may differ by anything.
 
+Each op has two rows: the function, which packs weights in each call, and the prepared op, which packs them once.
+
 Images are planes, one a channel, as ONNX has them, padded by a pixel. Weights and biases have a scale for each channel.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks import peak, products
 from benchmarks.case import Candidate, Case, shared
+from benchmarks.memcpy import BYTES
 from benchmarks.products import CHANNELS, TAPS, any_codes
 from qops import onnx
 
@@ -64,17 +68,23 @@ def convolved(x: Array, w: Array, bias: Array) -> Array:
     return codes(acc, w[0].size).transpose(0, 3, 1, 2)
 
 
-def qops_sums(x: Array, w: Array, bias: Array) -> Candidate:
-    """Call qops, which packs the weights in each call."""
-    out = shared(x.size, np.int32).reshape(x.shape)
-    return Candidate(lambda: onnx.conv_integer(x, w, X_ZERO, group=groups(x, w), pads=PADS, out=out), lambda: out, 0)
+def qops_sums(x: Array, w: Array, bias: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function, which packs the weights in each call, or the prepared op."""
+    out, attributes = shared(x.size, np.int32).reshape(x.shape), {"group": groups(x, w), "pads": PADS}
+    op = onnx.ConvInteger(w, X_ZERO, **attributes)
+    if prepared:
+        return Candidate(lambda: op(x, out), lambda: out, 0)
+    return Candidate(lambda: onnx.conv_integer(x, w, X_ZERO, **attributes, out=out), lambda: out, 0)
 
 
-def qops_codes(x: Array, w: Array, bias: Array) -> Candidate:
-    """Call qops, which packs the weights in each call."""
-    out, group = shared(x.size, np.uint8).reshape(x.shape), groups(x, w)
-    given = (x, X_SCALE, X_ZERO, w, w_scales(len(w)), 0, y_scale(w[0].size), Y_ZERO, bias)
-    return Candidate(lambda: onnx.qlinear_conv(*given, group=group, pads=PADS, runtime="ort", out=out), lambda: out, 0)
+def qops_codes(x: Array, w: Array, bias: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function, which packs the weights in each call, or the prepared op."""
+    out, attributes = shared(x.size, np.uint8).reshape(x.shape), {"group": groups(x, w), "pads": PADS, "runtime": "ort"}
+    given = X_SCALE, X_ZERO, w, w_scales(len(w)), 0, y_scale(w[0].size), Y_ZERO, bias
+    op = onnx.QLinearConv(*given, **attributes)
+    if prepared:
+        return Candidate(lambda: op(x, out), lambda: out, 0)
+    return Candidate(lambda: onnx.qlinear_conv(x, *given, **attributes, out=out), lambda: out, 0)
 
 
 def matrices(rng: np.random.Generator, n: int) -> dict[str, Array]:
@@ -92,17 +102,40 @@ def product_codes(a: Array, b: Array) -> Array:
     return codes(product(a, b), len(b))
 
 
-def qops_product(a: Array, b: Array) -> Candidate:
-    """Call qops."""
-    out = shared(a.size, np.int32).reshape(a.shape)
+def qops_product(a: Array, b: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function, which packs `b` in each call, or the prepared op."""
+    out, op = shared(a.size, np.int32).reshape(a.shape), onnx.MatMulInteger(b, X_ZERO)
+    if prepared:
+        return Candidate(lambda: op(a, out), lambda: out, 0)
     return Candidate(lambda: onnx.matmul_integer(a, b, X_ZERO, out=out), lambda: out, 0)
 
 
-def qops_product_codes(a: Array, b: Array) -> Candidate:
-    """Call qops."""
-    out, scales = shared(a.size, np.uint8).reshape(a.shape), w_scales(b.shape[1])
-    given = (a, X_SCALE, X_ZERO, b, scales, 0, y_scale(len(b)), Y_ZERO)
-    return Candidate(lambda: onnx.qlinear_matmul(*given, runtime="ort", out=out), lambda: out, 0)
+def qops_product_codes(a: Array, b: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function, which packs `b` in each call, or the prepared op."""
+    out = shared(a.size, np.uint8).reshape(a.shape)
+    given = X_SCALE, X_ZERO, b, w_scales(b.shape[1]), 0, y_scale(len(b)), Y_ZERO
+    op = onnx.QLinearMatMul(*given, runtime="ort")
+    if prepared:
+        return Candidate(lambda: op(a, out), lambda: out, 0)
+    return Candidate(lambda: onnx.qlinear_matmul(a, *given, runtime="ort", out=out), lambda: out, 0)
+
+
+def values(rng: np.random.Generator, n: int) -> dict[str, Array]:
+    """Draw float32 values."""
+    return {"x": rng.standard_normal(n).astype(np.float32)}
+
+
+def quantized(x: Array) -> Array:
+    """Give codes by the formula, the quotient rounded to float32."""
+    return np.clip(np.rint(x / X_SCALE) + X_ZERO, 0, 255)
+
+
+def qops_quantize(x: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function or the prepared op."""
+    out, op = shared(x.size, np.uint8), onnx.QuantizeLinear(X_SCALE, X_ZERO)
+    if prepared:
+        return Candidate(lambda: op(x, out), lambda: out, 0)
+    return Candidate(lambda: onnx.quantize_linear(x, X_SCALE, X_ZERO, out=out), lambda: out, 0)
 
 
 def of_images(name: str, inputs: int, reference: Any, judged: Any) -> Case:
@@ -115,11 +148,18 @@ def of_matrices(name: str, reference: Any, judged: Any) -> Case:
     return Case(f"onnx_{name}", matrices, reference, judged, lambda n: 2 * n**3, peak.EXACT, SQUARE, SQUARE[:2])
 
 
+def both(case: Case) -> list[Case]:
+    """Make two rows of one: of the function, and of the prepared op, beside the same peers."""
+    prepared = replace(case, name=f"{case.name}_prepared", qops=partial(case.qops, prepared=True), beside=case.name)
+    return [case, prepared]
+
+
 ONNX = [
-    of_images("conv_integer", CHANNELS, sums, qops_sums),
-    of_images("conv_integer_depthwise", 1, sums, qops_sums),
-    of_images("qlinear_conv", CHANNELS, convolved, qops_codes),
-    of_images("qlinear_conv_depthwise", 1, convolved, qops_codes),
-    of_matrices("matmul_integer", product, qops_product),
-    of_matrices("qlinear_matmul", product_codes, qops_product_codes),
+    *both(of_images("conv_integer", CHANNELS, sums, qops_sums)),
+    *both(of_images("conv_integer_depthwise", 1, sums, qops_sums)),
+    *both(of_images("qlinear_conv", CHANNELS, convolved, qops_codes)),
+    *both(of_images("qlinear_conv_depthwise", 1, convolved, qops_codes)),
+    *both(of_matrices("matmul_integer", product, qops_product)),
+    *both(of_matrices("qlinear_matmul", product_codes, qops_product_codes)),
+    *both(Case("onnx_quantize_linear", values, quantized, qops_quantize, lambda n: 5 * n, BYTES)),
 ]

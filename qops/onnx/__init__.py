@@ -5,18 +5,25 @@ scalar may be a plain number. By default the results are those of the reference 
 (`ReferenceEvaluator`, 1.23). With ``runtime="ort"`` they are those of onnxruntime 1.31 on x86. Types that numpy lacks
 (4 and 2 bit integers, float8, float4, bfloat16) are arrays and dtypes of the package `ml_dtypes`.
 
-Convolutions and products keep the filters, or the second matrix, packed for calls that repeat their arguments. Each
-call compares these with copies, so arrays may be changed in place. An operator keeps copies of up to 64 MB, and what is
-packed of them.
+A function checks and packs all its arguments in each call. The class of the same name in CamelCase is its prepared op:
+it is made once of all arguments but the data, and then called with the data.
 """
 
-from qops.onnx.convolution import conv_integer, qlinear_conv
+from qops.onnx.convolution import ConvInteger, conv_integer
+from qops.onnx.dequantize import dequantize_linear
 from qops.onnx.dynamic_quantize import DynamicallyQuantized, dynamic_quantize_linear
-from qops.onnx.matmul import matmul_integer, qlinear_matmul
-from qops.onnx.quantize import dequantize_linear, quantize_linear
+from qops.onnx.matmul import MatMulInteger, matmul_integer
+from qops.onnx.qlinear_convolution import QLinearConv, qlinear_conv
+from qops.onnx.qlinear_matmul import QLinearMatMul, qlinear_matmul
+from qops.onnx.quantize import QuantizeLinear, quantize_linear
 
 __all__ = [
+    "ConvInteger",
     "DynamicallyQuantized",
+    "MatMulInteger",
+    "QLinearConv",
+    "QLinearMatMul",
+    "QuantizeLinear",
     "conv_integer",
     "dequantize_linear",
     "dynamic_quantize_linear",

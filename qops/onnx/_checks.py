@@ -1,7 +1,7 @@
 """What ONNX's operators take: codes, scales and zero points of a tensor, a slice or a block, and an `out`."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.codes import of
 from qops.qtensor import as_array, check_out, choice, integer, real
 
+_Made = TypeVar("_Made")
 RUNTIMES = ("onnx", "ort")
 CODES_8 = ("uint8", "int8")
 SMALL = {"uint4": (0, 15), "int4": (-8, 7), "uint2": (0, 3), "int2": (-2, 1)}
@@ -31,21 +32,64 @@ SCALES = ("float32", "float16", "bfloat16")
 
 def ends(codes: NDArray[Any]) -> tuple[int, int]:
     """Give the lowest and the highest code of the integer type of `codes`."""
-    if codes.dtype.name in SMALL:
-        return SMALL[codes.dtype.name]
+    small = SMALL.get(codes.dtype.type.__name__)  # the name of a dtype takes a microsecond
+    if small is not None:
+        return small
     row = of(codes)
     return row.lowest, row.highest
+
+
+def own(value: Any, name: str) -> Any:
+    """Give an argument that nobody else can change: a number or a word itself, of an array a copy."""
+    if value is None or isinstance(value, (int, float, str, np.generic)):
+        return value
+    copy = as_array(value, name).copy()
+    copy.flags.writeable = False
+    return copy
+
+
+def given(position: int) -> property:
+    """Make the property of a prepared op that gives its constructor's argument at this position."""
+    return property(lambda self: self._arguments[position], doc="As the constructor got it; an array is read-only.")
+
+
+def of_types(make: Callable[[np.dtype[Any]], _Made]) -> dict[np.dtype[Any], _Made | Exception]:
+    """Give what `make` makes for data of uint8 and for data of int8, or its error; raise if it refuses both.
+
+    A zero point that is a plain number has the type of the data, which a prepared op sees when it is called.
+    """
+    made: dict[np.dtype[Any], _Made | Exception] = {}
+    for name in CODES_8:
+        try:
+            made[np.dtype(name)] = make(np.dtype(name))
+        except (TypeError, ValueError) as refusal:
+            made[np.dtype(name)] = type(refusal)(*refusal.args)  # without the traceback, which keeps arrays alive
+    found = [*made.values()]
+    if isinstance(found[0], Exception) and isinstance(found[1], Exception):
+        raise found[0]
+    return made
+
+
+def of_type(made: dict[np.dtype[Any], _Made | Exception], data: NDArray[Any], name: str) -> _Made:
+    """Give what `of_types` made for data of this type, or raise its error."""
+    try:
+        found = made[data.dtype]
+    except KeyError:
+        raise TypeError(f"{name}: expected {', '.join(CODES_8)}, got {data.dtype}") from None
+    if isinstance(found, Exception):
+        raise type(found)(*found.args)
+    return found
 
 
 def array(x: ArrayLike, name: str, allowed: Sequence[str]) -> NDArray[Any]:
     """Give `x` as an array of one of the types `allowed`, in native byte order."""
     data = as_array(x, name)
     _named(data.dtype, name, allowed)
-    return data.astype(data.dtype.newbyteorder("="), copy=False)
+    return data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("="))
 
 
 def _named(dtype: np.dtype[Any], name: str, allowed: Sequence[str]) -> None:
-    if dtype.name not in allowed:
+    if dtype.type.__name__ not in allowed and dtype.name not in allowed:
         raise TypeError(f"{name}: expected {', '.join(allowed)}, got {dtype}")
 
 
@@ -81,7 +125,7 @@ def optional(*zero_points: ArrayLike | None) -> list[ArrayLike]:
 def zero_point(value: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Give a zero point as an array of type `dtype`. A plain number becomes one."""
     if isinstance(value, int):
-        low, high = (0, 0) if dtype.name in FLOATS else ends(np.empty(0, dtype))
+        low, high = (0, 0) if dtype.type.__name__ in FLOATS else ends(np.empty(0, dtype))
         return np.asarray(integer(value, name, low, high), np.int64).astype(dtype)
     return array(value, name, (dtype.name,))
 
@@ -155,7 +199,7 @@ def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
     return out
 
 
-def ort_has_kernel(x: NDArray[Any], w: NDArray[Any], y: NDArray[Any], names: str) -> None:
+def ort_has_kernel(x: np.dtype[Any], w: np.dtype[Any], y: np.dtype[Any], names: str) -> None:
     """Raise TypeError if onnxruntime has no kernel for operands and a result of these types."""
-    if x.dtype != y.dtype or x.dtype == np.int8 != w.dtype:
-        raise TypeError(f"{names}: onnxruntime has no kernel for {x.dtype} by {w.dtype} to {y.dtype}")
+    if x != y or x == np.int8 != w:
+        raise TypeError(f"{names}: onnxruntime has no kernel for {x} by {w} to {y}")

@@ -1,4 +1,4 @@
-"""ConvInteger and QLinearConv: convolutions of 8 bit data over any number of spatial axes, to int32 or to codes."""
+"""ConvInteger: convolutions of 8 bit data over any number of spatial axes, to int32."""
 
 from __future__ import annotations
 
@@ -8,19 +8,173 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.axes import Axis, Operands
-from qops._kernels.conv.convolution import Prepared
+from qops._kernels.conv.axes import Axis, planes, weights, window_of
+from qops._kernels.conv.convolution import Planes
 from qops._kernels.conv.finish import Finish
-from qops._kernels.stage.calls import KnownCalls
+from qops._kernels.conv.weights import PackedWeights
 from qops.onnx import _checks as check
-from qops.onnx.requantize import combined_scale, stage
-from qops.onnx.window import Attributes, window
-from qops.qtensor import int32
+from qops.onnx.window import Moves, typed
+from qops.prepared import Prepared
+from qops.qtensor import as_array, int32
 
-__all__ = ["conv_integer", "qlinear_conv"]
+__all__ = ["ConvInteger", "conv_integer"]
 
-KNOWN_SUMS, KNOWN_CODES = KnownCalls(), KnownCalls()
-"""What calls of `conv_integer`, and of `qlinear_conv`, were prepared with; weights are packed in it."""
+
+class Sums(NamedTuple):
+    """What is prepared for data of one type."""
+
+    x_zero: int
+    finish: Finish
+    """What the sums become."""
+    dtype: np.dtype[Any]
+    """The type of the result."""
+    planes: Planes | None
+    """All of it, over two axes whose padding does not depend on the size of the data."""
+
+
+class Convolution(Prepared):
+    """The base of both convolutions: filters that are packed, the window, and the call."""
+
+    __slots__ = ("_group", "_moves", "_of_type", "_packed", "_shape")
+
+    _group: int
+    _moves: Moves
+    _of_type: dict[np.dtype[Any], Sums | Exception]
+    _packed: PackedWeights
+    _shape: tuple[int, ...]
+
+    def _prepare(self, w: ArrayLike, group: int, *attributes: Any) -> NDArray[Any]:
+        """Check filters and attributes, and pack the filters."""
+        filters, group = check.array(w, "w", check.CODES_8), int32(group, "group", 1)
+        if filters.ndim < 3 or filters.shape[0] % group:
+            raise ValueError(f"w: expected (M, C / group, kernel), M divisible by group {group}, got {filters.shape}")
+        self._group, self._shape = group, filters.shape
+        self._moves = Moves.of(filters, *attributes)
+        self._packed = weights(filters, group)
+        return filters
+
+    def _sums(self, x_zero: int, finish: Finish, dtype: np.dtype[Any]) -> Sums:
+        axes = self._moves.fixed()
+        made = Planes(self._packed, window_of(axes), finish, x_zero) if len(axes) == 2 else None
+        return Sums(x_zero, finish, dtype, made)
+
+    def _axes(self, shape: tuple[int, ...]) -> list[Axis]:
+        if len(shape) < 3:
+            raise ValueError(f"x: expected (N, C, one or more spatial axes), got shape {shape}")
+        if len(shape) != len(self._shape) or shape[1] != self._shape[1] * self._group:
+            raise ValueError(f"x, w: shapes {shape} and {self._shape} do not fit with group {self._group}")
+        return self._moves.axes(shape[2:])
+
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the result.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            That of `x`, (N, C, D1, ..., Dn).
+
+        Returns
+        -------
+        tuple of int
+            (N, M, ...).
+
+        Raises
+        ------
+        ValueError
+            A shape that does not fit the filters.
+        """
+        return (shape[0], self._shape[0], *(axis.positions for axis in self._axes(shape)))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the packed filters."""
+        return int(self._packed.nbytes)
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
+        """Convolve `x` on so many threads, into `out` if it is given."""
+        threads, data = int32(num_threads, "num_threads", 1), as_array(x, "x")
+        of = check.of_type(self._of_type, data, "x")
+        if of.planes is not None and data.ndim == 4 and data.shape[1] == self._shape[1] * self._group:
+            result: NDArray[Any] = of.planes(data, out, threads)
+            return result
+        axes = self._axes(data.shape)
+        seen, window = planes(data, axes, of.x_zero)
+        run = Planes(self._packed, window, of.finish, of.x_zero)
+        if len(axes) == 2:
+            result = run(seen, out, threads)
+            return result
+        shape = (len(data), self._shape[0], *(axis.positions for axis in axes))
+        check.out(out, of.dtype, shape, (data,))
+        made = run(seen, None, threads)
+        made = made.reshape(len(data), *shape[2:-2], self._shape[0], *made.shape[2:])  # channels behind the first axes
+        return check.put(np.moveaxis(made, max(1, len(axes) - 1), 1).reshape(shape), out)
+
+
+def zero_of_data(value: ArrayLike, dtype: np.dtype[Any]) -> int:
+    """Give the zero point of data of a type."""
+    return int(check.one_value(check.zero_point(value, "x_zero_point", dtype), "x_zero_point"))
+
+
+def zero_of_filters(value: ArrayLike, w: NDArray[Any]) -> int | NDArray[np.int64]:
+    """Give the zero points of filters, as one number if there is one."""
+    zero = check.zero_point(value, "w_zero_point", w.dtype)
+    each = check.channels(zero, "w_zero_point", len(w)).astype(np.int64)
+    return each if each.size > 1 else int(each[0])
+
+
+class ConvInteger(Convolution):
+    """The prepared form of `conv_integer`: the filters are packed once, for images of any size.
+
+    Called ``op(x, out=None, num_threads=1)``, with the arguments of `conv_integer`.
+
+    Parameters
+    ----------
+    w, x_zero_point, w_zero_point, auto_pad, dilations, group, kernel_shape, pads, strides
+        Those of `conv_integer`, which are checked here. A plain `x_zero_point` has the type of the data of each call.
+
+    Attributes
+    ----------
+    x_zero_point, w_zero_point
+        The arguments.
+    nbytes : int
+        Bytes of the packed filters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> op = ConvInteger(np.int8([[[1, -1]]]), 128, pads=[1, 0])
+    >>> op
+    ConvInteger(int8([[[1, -1]]]), x_zero_point=128, pads=(1, 0))
+    >>> op(np.uint8([[[130, 131]]])), op.shape_of((1, 1, 9))
+    (array([[[-2, -1]]], dtype=int32), (1, 1, 9))
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        w: ArrayLike,
+        x_zero_point: ArrayLike | None = 0,
+        w_zero_point: ArrayLike | None = 0,
+        *,
+        auto_pad: str = "NOTSET",
+        dilations: Sequence[int] | None = None,
+        group: int = 1,
+        kernel_shape: Sequence[int] | None = None,
+        pads: Sequence[int] | None = None,
+        strides: Sequence[int] | None = None,
+    ) -> None:
+        w = check.own(w, "w")
+        x_zero, w_zero = check.optional(
+            check.own(x_zero_point, "x_zero_point"), check.own(w_zero_point, "w_zero_point")
+        )
+        filters = self._prepare(w, group, auto_pad, dilations, kernel_shape, pads, strides)
+        finish = Finish(zero_of_filters(w_zero, filters))
+        self._of_type = check.of_types(lambda x: self._sums(zero_of_data(x_zero, x), finish, np.dtype(np.int32)))
+        windows = typed(dilations), self._group, typed(kernel_shape), typed(pads), typed(strides)
+        self._keep(w, x_zero, w_zero, auto_pad, *windows)
+
+    x_zero_point, w_zero_point = check.given(1), check.given(2)
 
 
 def conv_integer(
@@ -100,176 +254,15 @@ def conv_integer(
     array([[[[12, 16],
              [24, 28]]]], dtype=int32)
     """
-    given = auto_pad, dilations, group, kernel_shape, pads, strides
-    asked = w, x_zero_point, w_zero_point, num_threads, *given
-    known = KNOWN_SUMS(w, asked)
-    made: NDArray[np.int32] | None = known(x, asked, out) if known else None
-    if made is not None:
-        return made
-    x_zero_point, w_zero_point = check.optional(x_zero_point, w_zero_point)
-    op = _operands(x, w, x_zero_point, w_zero_point, Attributes(*given), num_threads)
-    check.out(out, np.dtype(np.int32), op.shape, (op.x, op.w, x_zero_point, w_zero_point))
-    return op.finished(Finish(op.w_zero), KNOWN_SUMS, asked, out)
-
-
-def qlinear_conv(
-    x: ArrayLike,
-    x_scale: ArrayLike,
-    x_zero_point: ArrayLike,
-    w: ArrayLike,
-    w_scale: ArrayLike,
-    w_zero_point: ArrayLike,
-    y_scale: ArrayLike,
-    y_zero_point: ArrayLike,
-    B: ArrayLike | None = None,
-    *,
-    auto_pad: str = "NOTSET",
-    dilations: Sequence[int] | None = None,
-    group: int = 1,
-    kernel_shape: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-    strides: Sequence[int] | None = None,
-    runtime: str = "onnx",
-    num_threads: int = 1,
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
-    """Convolve codes, add a bias and quantize the result.
-
-    Here ``acc = conv(x - x_zero_point, w - w_zero_point) + B`` is int32, which wraps, and
-    ``s = x_scale * w_scale / y_scale`` is float32, rounded after each operation::
-
-        onnx:  y = saturate(half_even(f64(acc) * s + y_zero_point))
-        ort:   y = saturate(half_even(f32(f32(acc) * s)) + y_zero_point)
-
-    Parameters
-    ----------
-    x : ndarray of uint8 or int8, (N, C, D1, ..., Dn)
-    x_scale : float, or ndarray of float32
-        One value.
-    x_zero_point : int or ndarray of the type of `x`
-        One value.
-    w : ndarray of uint8 or int8, (M, C / group, k1, ..., kn)
-    w_scale : float, or ndarray of float32
-        One value, or M.
-    w_zero_point : int or ndarray of the type of `w`
-        One value, or M.
-    y_scale : float, or ndarray of float32
-        One value.
-    y_zero_point : int, or ndarray of uint8 or int8
-        One value. The result has its type; a plain int has the type of `x`.
-    B : ndarray of int32, (M,), optional
-        The bias; its scale is ``x_scale * w_scale``.
-    auto_pad, dilations, group, kernel_shape, pads, strides : optional
-        See `conv_integer`.
-    runtime : {"onnx", "ort"}
-        Whose bits.
-    num_threads, out : optional
-        See `conv_integer`; `out` has the type of `y_zero_point`.
-
-    Returns
-    -------
-    ndarray of the type of `y_zero_point`, (N, M, ...)
-
-    Raises
-    ------
-    TypeError, ValueError
-        Other types, shapes and attributes that do not fit, scales that are not finite, a `y_scale` of 0, a factor s
-        beyond float32. With ``runtime="ort"`` also what onnxruntime has no kernel for: int8 by uint8, a result of
-        another type than `x`, dilations with SAME.
-
-    Notes
-    -----
-    Source: onnx, ``reference/ops/op_qlinear_conv.py``, ``op_conv.py``; onnxruntime, ``qlinearconv.cc``,
-    ``core/mlas/lib/quantize.cpp``.
-
-    The reference takes a `w_scale` for each channel over two spatial axes only; this function over any number.
-
-    **Hazards.** As in `qlinear_matmul`, with an odd zero point the runtimes differ on every tie:
-
-    >>> import numpy as np
-    >>> x, w = np.uint8([[[1, 3, 5]]]), np.uint8([[[1]]])
-    >>> [qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 1, runtime=r).ravel().tolist() for r in ("onnx", "ort")]
-    [[2, 2, 4], [1, 3, 3]]
-
-    The bias has the scale of the accumulator, not that of the result. Its real value is ``B * x_scale * w_scale``:
-
-    >>> qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.int32([10]))
-    array([[[6, 6, 8]]], dtype=uint8)
-
-    Examples
-    --------
-    >>> x = np.uint8([[[[128, 138], [148, 158]]]])
-    >>> w = np.int8([[[[100]]], [[[-50]]]])
-    >>> qlinear_conv(x, 0.1, 128, w, np.float32([0.01, 0.02]), 0, 0.1, 128, pads=[0, 1, 0, 0])
-    array([[[[128, 128, 138],
-             [128, 148, 158]],
-    <BLANKLINE>
-            [[128, 128, 118],
-             [128, 108,  98]]]], dtype=uint8)
-    """
-    given = auto_pad, dilations, group, kernel_shape, pads, strides
-    scales = x_scale, x_zero_point, w_scale, w_zero_point, y_scale, y_zero_point
-    asked = w, B, runtime, num_threads, *scales, *given
-    known = KNOWN_CODES(w, asked)
-    made: NDArray[Any] | None = known(x, asked, out) if known else None
-    if made is not None:
-        return made
-    op = _operands(x, w, x_zero_point, w_zero_point, Attributes(*given), num_threads)
-    filters = len(op.w)
-    y_zero = check.one_value(check.result_zero_point(y_zero_point, op.x.dtype), "y_zero_point")
-    first = check.one_value(check.scale(x_scale, "x_scale", ("float32",)), "x_scale")
-    by_channel = check.channels(check.scale(w_scale, "w_scale", ("float32",)), "w_scale", filters)
-    last = check.one_value(check.scale(y_scale, "y_scale", ("float32",), divides=True), "y_scale")
-    if check.runtime(runtime) == "ort":
-        check.ort_has_kernel(op.x, op.w, y_zero, "x, w, y_zero_point")
-        if auto_pad.startswith("SAME") and any(axis.dilation > 1 for axis in op.axes):
-            raise ValueError(f"dilations: onnxruntime takes none with auto_pad {auto_pad!r}, got {dilations}")
-    factor = combined_scale(first, by_channel, last, "x_scale, w_scale, y_scale")
-    bias = None if B is None else check.array(B, "B", ("int32",))
-    if bias is not None and bias.shape != (filters,):
-        raise ValueError(f"B: expected {filters} values, one an output channel, got shape {bias.shape}")
-    check.out(out, y_zero.dtype, op.shape, (op.x, op.w, bias, *scales))
-    codes = stage(factor if filters else factor.dtype.type([1]), y_zero, runtime)
-    return op.finished(Finish(op.w_zero, bias, codes, y_zero.dtype.num), KNOWN_CODES, asked, out)
-
-
-class Convolution(NamedTuple):
-    """The checked operands of a convolution."""
-
-    x: NDArray[Any]
-    w: NDArray[Any]
-    x_zero: int
-    w_zero: int | NDArray[Any]
-    axes: list[Axis]
-    group: int
-    num_threads: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(N, M, ...), the shape of the result."""
-        return (len(self.x), len(self.w), *(axis.positions for axis in self.axes))
-
-    def finished(
-        self, finish: Finish, known: KnownCalls, asked: tuple[Any, ...], out: NDArray[Any] | None
-    ) -> NDArray[Any]:
-        """Give the result, (N, M, ...). Over two axes, what was prepared is `known` to calls that ask the same."""
-        operands = Operands(self.x, self.w, self.axes, self.x_zero, self.group)
-        if len(self.axes) != 2:
-            return check.put(np.moveaxis(operands.convolved(finish, self.num_threads), -1, 1), out)
-        prepared = Prepared(None, *operands.over_two_axes(), finish, num_threads=self.num_threads, planes=True)
-        known.keep(prepared, asked[0], asked)
-        made: Any = prepared(np.asarray(self.x), (), out if out is not None and out.flags.aligned else None)
-        return check.put(made, out)
-
-
-def _operands(
-    x: ArrayLike, w: ArrayLike, x_zero_point: ArrayLike, w_zero_point: ArrayLike, given: Attributes, num_threads: int
-) -> Convolution:
-    threads = int32(num_threads, "num_threads", 1)
-    given = given._replace(group=int32(given.group, "group", 1))
-    data, filters = check.array(x, "x", check.CODES_8), check.array(w, "w", check.CODES_8)
-    axes = window(data, filters, given)
-    x_zero = check.one_value(check.zero_point(x_zero_point, "x_zero_point", data.dtype), "x_zero_point")
-    w_zero = check.zero_point(w_zero_point, "w_zero_point", filters.dtype)
-    each = check.channels(w_zero, "w_zero_point", len(filters)).astype(np.int64)
-    return Convolution(data, filters, int(x_zero), each if each.size > 1 else int(each[0]), axes, given.group, threads)
+    op = ConvInteger(
+        w,
+        x_zero_point,
+        w_zero_point,
+        auto_pad=auto_pad,
+        dilations=dilations,
+        group=group,
+        kernel_shape=kernel_shape,
+        pads=pads,
+        strides=strides,
+    )
+    return op(x, out, num_threads)

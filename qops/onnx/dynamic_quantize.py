@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.codes import TABLE
 from qops.onnx import _checks as check
-from qops.onnx.quantize import integer_codes
+from qops.onnx.quantize import QuantizeLinear
 
 __all__ = ["DynamicallyQuantized", "dynamic_quantize_linear"]
 
@@ -94,4 +94,4 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
     if not 0 < scale < np.inf:
         raise ValueError(f"x: the range ({low!s}, {high!s}) has no float32 scale above 0")
     zero = np.rint(np.clip(-low / scale, CODES.lowest, CODES.highest)).astype(np.uint8)
-    return DynamicallyQuantized(integer_codes(data, np.asarray(scale), np.asarray(zero)), scale, zero)
+    return DynamicallyQuantized(QuantizeLinear(scale, zero)(data), scale, zero)

@@ -1,23 +1,181 @@
-"""MatMulInteger and QLinearMatMul: products of 8 bit matrices, to int32 or to codes."""
+"""MatMulInteger: products of 8 bit matrices, to int32."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.gemm.gemm import PreparedProduct, product
-from qops._kernels.gemm.packed import pack_b
-from qops._kernels.stage.calls import KnownCalls
+from qops._kernels.gemm.gemm import MatMul
+from qops._kernels.gemm.packed import PackedB, pack_b
 from qops.onnx import _checks as check
-from qops.onnx.requantize import combined_scale, requantize, stage
-from qops.qtensor import broadcast_shape, int32
+from qops.prepared import Prepared
+from qops.qtensor import as_array, broadcast_shape, int32
 
-__all__ = ["matmul_integer", "qlinear_matmul"]
+__all__ = ["MatMulInteger", "matmul_integer"]
 
-KNOWN_SUMS, KNOWN_CODES = KnownCalls(), KnownCalls()
-"""What calls of `matmul_integer`, and of `qlinear_matmul`, were prepared with; the second matrix is packed in it."""
+
+class Products(NamedTuple):
+    """What is prepared for data of one type."""
+
+    a_zero: int | NDArray[Any]
+    """One number, or one a row."""
+    of_matrices: list[MatMul]
+    """The products with each matrix of B."""
+    dtype: np.dtype[Any]
+    """The type of their results."""
+    y_zero: NDArray[Any] = np.zeros((), np.uint8)
+    """The zero point of codes that are made of the results."""
+
+
+class Product(Prepared):
+    """The base of both products: matrices B that are packed, and the call."""
+
+    __slots__ = ("_batch", "_names", "_of_type", "_packed", "_shape")
+
+    _batch: tuple[int, ...]
+    """The dimensions of B before those of a matrix."""
+    _names: tuple[str, str]
+    _of_type: dict[np.dtype[Any], Products | Exception]
+    _packed: list[PackedB]
+    _shape: tuple[int, ...]
+
+    def _prepare(self, b: ArrayLike, names: tuple[str, str]) -> NDArray[Any]:
+        """Check B, pack its matrices and give them."""
+        found = check.array(b, names[1], check.CODES_8)
+        if found.ndim == 0:
+            raise ValueError(f"{names[1]}: expected at least 1 dimension, got a scalar")
+        columns = found[:, np.newaxis] if found.ndim == 1 else found
+        self._shape, self._batch, self._names = found.shape, columns.shape[:-2], names
+        self._packed = [pack_b(columns[at]) for at in np.ndindex(self._batch)]
+        return columns
+
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the result.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            That of the first matrix, (..., M, K) or (K,).
+
+        Returns
+        -------
+        tuple of int
+            (..., M, N), without M if the first matrix has 1 dimension, without N if the second one has.
+
+        Raises
+        ------
+        ValueError
+            A shape that does not fit.
+        """
+        if not shape:
+            raise ValueError(f"{self._names[0]}: expected at least 1 dimension, got a scalar")
+        try:
+            batch = broadcast_shape(shape[:-2], self._batch)
+            if shape[-1] != self._packed_shape[0]:
+                raise ValueError
+        except ValueError:
+            names = ", ".join(self._names)
+            raise ValueError(f"{names}: shapes {shape} and {self._shape} do not fit a matrix product") from None
+        return (*batch, *shape[-2:-1], *self._shape[1:][-1:])
+
+    @property
+    def _packed_shape(self) -> tuple[int, int]:
+        """(K, N)."""
+        return self._shape[-2 if len(self._shape) > 1 else 0], self._shape[-1] if len(self._shape) > 1 else 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the packed matrices."""
+        return sum(int(packed.nbytes) for packed in self._packed)
+
+    def _product(self, a: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
+        """Give the products of a with each matrix of B."""
+        threads, data = int32(num_threads, "num_threads", 1), as_array(a, self._names[0])
+        of = check.of_type(self._of_type, data, self._names[0])
+        is_one = not self._batch and type(of.a_zero) is int
+        if is_one and data.ndim == 2 == len(self._shape) and data.shape[-1] == self._shape[0]:
+            made: NDArray[Any] = of.of_matrices[0](data, of.a_zero, out, threads)
+            return made
+        shape = self.shape_of(data.shape)
+        check.out(out, of.dtype, shape, (data,))
+        if is_one:  # all matrices of the batch are one, of more rows
+            rows = data.reshape(prod(data.shape[:-1]), data.shape[-1])
+            return check.put(of.of_matrices[0](rows, of.a_zero, None, threads).reshape(shape), out)
+        return check.put(self._batches(np.atleast_2d(data), of, threads).reshape(shape), out)
+
+    def _batches(self, rows: NDArray[Any], of: Products, threads: int) -> NDArray[Any]:
+        """Give (..., M, N), a matrix of the batch at a time."""
+        batch, (k, n) = broadcast_shape(rows.shape[:-2], self._batch), self._packed_shape
+        m = rows.shape[-2]
+        made, left = np.empty((*batch, m, n), of.dtype), np.broadcast_to(rows, (*batch, m, k))
+        zeros = np.broadcast_to(check.per_row(np.asarray(of.a_zero), "a_zero_point", rows.shape, -2), (*batch, m, 1))
+        number = np.broadcast_to(np.arange(len(self._packed)).reshape(self._batch), batch)
+        for at in np.ndindex(batch):
+            zero = of.a_zero if type(of.a_zero) is int else zeros[at]
+            of.of_matrices[number[at]](left[at], zero, made[at], threads)
+        return made
+
+
+def zero_of_rows(value: ArrayLike, dtype: np.dtype[Any]) -> int | NDArray[Any]:
+    """Give the zero point of data of a type: one number, or one a row."""
+    zero = check.zero_point(value, "a_zero_point", dtype)
+    return int(zero.item()) if zero.size == 1 else zero
+
+
+def zeros_of_columns(value: ArrayLike, b: NDArray[Any]) -> list[int | NDArray[np.int64]]:
+    """Give the zero points of each matrix of b: one number, or one a column."""
+    zero = check.per_row(check.zero_point(value, "b_zero_point", b.dtype), "b_zero_point", b.shape, -1)
+    each = np.broadcast_to(zero, (*b.shape[:-2], 1, zero.shape[-1])).astype(np.int64)
+    return [int(one.item()) if one.size == 1 else one.ravel() for one in (each[at] for at in np.ndindex(b.shape[:-2]))]
+
+
+class MatMulInteger(Product):
+    """The prepared form of `matmul_integer`: the second matrix is packed once.
+
+    Called ``op(A, out=None, num_threads=1)``, with the arguments of `matmul_integer`.
+
+    Parameters
+    ----------
+    B, a_zero_point, b_zero_point
+        Those of `matmul_integer`, which are checked here. A plain `a_zero_point` has the type of the data of each call.
+
+    Attributes
+    ----------
+    a_zero_point, b_zero_point
+        The arguments.
+    nbytes : int
+        Bytes of the packed matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> op = MatMulInteger(np.int8([[127], [-1]]), 12)
+    >>> op
+    MatMulInteger(int8([[127], [-1]]), a_zero_point=12)
+    >>> op(np.uint8([[13, 14]])), op.shape_of((5, 2))
+    (array([[125]], dtype=int32), (5, 1))
+    """
+
+    __slots__ = ()
+
+    def __init__(self, B: ArrayLike, a_zero_point: ArrayLike | None = 0, b_zero_point: ArrayLike | None = 0) -> None:
+        B = check.own(B, "B")
+        zeros = check.own(a_zero_point, "a_zero_point"), check.own(b_zero_point, "b_zero_point")
+        a_zero, b_zero = check.optional(*zeros)
+        columns = self._prepare(B, ("A", "B"))
+        pairs = zip(self._packed, zeros_of_columns(b_zero, columns), strict=True)
+        sums = [MatMul(packed, zero) for packed, zero in pairs]
+        self._of_type = check.of_types(lambda a: Products(zero_of_rows(a_zero, a), sums, np.dtype(np.int32)))
+        self._keep(B, a_zero, b_zero)
+
+    a_zero_point, b_zero_point = check.given(1), check.given(2)
+
+    def __call__(self, A: ArrayLike, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> NDArray[np.int32]:
+        """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
+        return self._product(A, out, num_threads)
 
 
 def matmul_integer(
@@ -76,181 +234,4 @@ def matmul_integer(
     array([[-38, -83],
            [-44, -98]], dtype=int32)
     """
-    asked = B, a_zero_point, b_zero_point, num_threads
-    known = KNOWN_SUMS(B, asked)
-    made: NDArray[np.int32] | None = known(A, asked, out) if known else None
-    if made is not None:
-        return made
-    a_zero_point, b_zero_point = check.optional(a_zero_point, b_zero_point)
-    op = _operands(A, B, a_zero_point, b_zero_point, ("A", "B"))
-    threads = int32(num_threads, "num_threads", 1)
-    check.out(out, np.dtype(np.int32), op.shape, (op.a, op.b, a_zero_point, b_zero_point))
-    if op.a is A and op.can_be_known and KNOWN_SUMS.is_second(B):
-        KNOWN_SUMS.keep(PreparedProduct(op.a, pack_b(op.b), op.offsets, num_threads=threads), B, asked)
-    return check.put(op.product(threads, out).reshape(op.shape), out)
-
-
-def qlinear_matmul(
-    a: ArrayLike,
-    a_scale: ArrayLike,
-    a_zero_point: ArrayLike,
-    b: ArrayLike,
-    b_scale: ArrayLike,
-    b_zero_point: ArrayLike,
-    y_scale: ArrayLike,
-    y_zero_point: ArrayLike,
-    *,
-    runtime: str = "onnx",
-    num_threads: int = 1,
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
-    """Multiply matrices of codes and quantize the product.
-
-    Here ``acc = (a - a_zero_point) @ (b - b_zero_point)`` is int32, which wraps, and
-    ``s = a_scale * b_scale / y_scale`` has the type of the scales, rounded after each operation::
-
-        onnx:  y = saturate(half_even(f64(acc) * s + y_zero_point))
-        ort:   y = saturate(half_even(f32(f32(acc) * s)) + y_zero_point)
-
-    Parameters
-    ----------
-    a : ndarray of uint8 or int8, (..., M, K)
-        A matrix as in `matmul_integer`.
-    a_scale : float, or ndarray of float32, float16 or bfloat16
-        One value, or one a row: (M,) or (..., M, 1).
-    a_zero_point : int or ndarray of the type of `a`
-        Like `a_scale`.
-    b : ndarray of uint8 or int8, (..., K, N)
-        A matrix as in `matmul_integer`.
-    b_scale : float, or ndarray of float32, float16 or bfloat16
-        One value, or one a column: (N,) or (..., 1, N).
-    b_zero_point : int or ndarray of the type of `b`
-        Like `b_scale`.
-    y_scale : float, or ndarray of float32, float16 or bfloat16
-        One value.
-    y_zero_point : int, or ndarray of uint8 or int8
-        One value. The result has its type; a plain int has the type of `a`.
-    runtime : {"onnx", "ort"}
-        Whose bits.
-    num_threads, out : optional
-        See `matmul_integer`; `out` has the type of `y_zero_point`.
-
-    Returns
-    -------
-    ndarray of the type of `y_zero_point`, (..., M, N)
-
-    Raises
-    ------
-    TypeError, ValueError
-        Other types, shapes that do not fit, scales that are not finite, a `y_scale` of 0, a factor s that is beyond
-        its type. With ``runtime="ort"`` also what onnxruntime has no kernel for: int8 by uint8, a result of another
-        type than `a`, scales that are not float32, an `a_scale` or `a_zero_point` for each row.
-
-    Notes
-    -----
-    Source: onnx, ``reference/ops/op_qlinear_matmul.py``; onnxruntime, ``quantize_linear_matmul.cc``,
-    ``core/mlas/lib/quantize.cpp``.
-
-    This function follows the standard for values for each row. The reference takes them along the columns.
-
-    **Hazards.** One runtime rounds the product, the other the sum with the zero point. With an odd zero point they
-    differ on every tie:
-
-    >>> import numpy as np
-    >>> a, b = np.uint8([[1], [3], [5]]), np.uint8([[1]])
-    >>> [qlinear_matmul(a, 0.5, 0, b, 1.0, 0, 1.0, 1, runtime=r).ravel().tolist() for r in ("onnx", "ort")]
-    [[2, 2, 4], [1, 3, 3]]
-
-    Examples
-    --------
-    Codes of `a` and `b` are hundredths, those of the result thousandths. (0.3, -0.2) times (0.5, 0.25) is 0.1:
-
-    >>> a, b = np.uint8([[158, 108]]), np.int8([[50], [25]])
-    >>> qlinear_matmul(a, 0.01, 128, b, 0.01, 0, 0.001, 0)
-    array([[100]], dtype=uint8)
-    """
-    scales = a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
-    asked = b, runtime, num_threads, *scales
-    known = KNOWN_CODES(b, asked)
-    made: NDArray[Any] | None = known(a, asked, out) if known else None
-    if made is not None:
-        return made
-    op = _operands(a, b, a_zero_point, b_zero_point, ("a", "b"))
-    threads = int32(num_threads, "num_threads", 1)
-    y_zero = check.one_value(check.result_zero_point(y_zero_point, op.a.dtype), "y_zero_point")
-    is_ort = check.runtime(runtime) == "ort"
-    allowed = ("float32",) if is_ort else check.SCALES
-    by_row, by_column = check.scale(a_scale, "a_scale", allowed), check.scale(b_scale, "b_scale", allowed)
-    last = check.one_value(check.scale(y_scale, "y_scale", allowed, divides=True), "y_scale")
-    if is_ort:
-        check.ort_has_kernel(op.a, op.b, y_zero, "a, b, y_zero_point")
-        check.one_value(op.a_zero, "a_zero_point")
-        check.one_value(by_row, "a_scale")
-    by_row = check.per_row(by_row, "a_scale", op.a.shape, -2)
-    by_column = check.per_row(by_column, "b_scale", op.b.shape, -1)
-    factor = combined_scale(by_row, by_column, last, "a_scale, b_scale, y_scale")
-    check.out(out, y_zero.dtype, op.shape, (op.a, op.b, *scales))
-    by_columns = by_row.size == 1 and by_column.ndim == 2 and factor.dtype == np.float32
-    if op.a is a and op.can_be_known and by_columns and KNOWN_CODES.is_second(b):
-        codes = stage(factor.ravel(), y_zero, runtime)
-        prepared = PreparedProduct(op.a, pack_b(op.b), op.offsets, codes, y_zero.dtype.num, threads)
-        KNOWN_CODES.keep(prepared, b, asked)
-    return check.put(requantize(op.product(threads), factor, y_zero, runtime).reshape(op.shape), out)
-
-
-class Operands(NamedTuple):
-    """The checked operands of a product, with two dimensions or more."""
-
-    a: NDArray[Any]
-    b: NDArray[Any]
-    a_zero: NDArray[Any]
-    b_zero: NDArray[Any]
-    shape: tuple[int, ...]
-    """That of the result, which lacks a dimension for each operand of one dimension."""
-
-    @property
-    def can_be_known(self) -> bool:
-        """Whether later calls may find what was prepared: of two matrices, not empty, the first with one zero point."""
-        return (
-            self.a.ndim == self.b.ndim == len(self.shape) == 2
-            and self.a_zero.size == 1
-            and 0 not in (*self.shape, len(self.b))
-        )
-
-    @property
-    def offsets(self) -> tuple[int, int | NDArray[Any]]:
-        """The zero points as `PreparedProduct` takes them, in arrays of their own."""
-        return int(self.a_zero.item()), self.b_zero.astype(np.int64).ravel() if self.b_zero.any() else 0
-
-    def product(self, num_threads: int, out: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
-        """Give ``(a - a_zero) @ (b - b_zero)``, a matrix of the batch at a time; in `out`, if that is in C order."""
-        batch = broadcast_shape(self.a.shape[:-2], self.b.shape[:-2])
-        whole = (*batch, self.a.shape[-2], self.b.shape[-1])
-        acc = np.empty(whole, np.int32) if out is None or not out.flags.carray else out.reshape(whole)
-        left, right, rows, columns = (np.broadcast_to(x, batch + x.shape[-2:]) for x in self[:4])
-        for at in np.ndindex(batch):
-            product(left[at], right[at], acc[at], offsets=(rows[at], columns[at]), num_threads=num_threads)
-        return acc
-
-
-def _operands(
-    a: ArrayLike, b: ArrayLike, a_zero_point: ArrayLike, b_zero_point: ArrayLike, names: tuple[str, str]
-) -> Operands:
-    left, right = (check.array(x, name, check.CODES_8) for x, name in zip((a, b), names, strict=True))
-    for x, name in zip((left, right), names, strict=True):
-        if x.ndim == 0:
-            raise ValueError(f"{name}: expected at least 1 dimension, got a scalar")
-    a_zero = check.zero_point(a_zero_point, "a_zero_point", left.dtype)
-    b_zero = check.zero_point(b_zero_point, "b_zero_point", right.dtype)
-    rows, columns = np.atleast_2d(left), right[:, np.newaxis] if right.ndim == 1 else right
-    try:
-        batch = broadcast_shape(rows.shape[:-2], columns.shape[:-2])
-        if rows.shape[-1] != columns.shape[-2]:
-            raise ValueError
-    except ValueError:
-        shapes = f"{left.shape} and {right.shape}"
-        raise ValueError(f"{', '.join(names)}: shapes {shapes} do not fit a matrix product") from None
-    a_zero = check.per_row(a_zero, "a_zero_point", rows.shape, -2)
-    b_zero = check.per_row(b_zero, "b_zero_point", columns.shape, -1)
-    m, n = rows.shape[-2:-1] if left.ndim > 1 else (), columns.shape[-1:] if right.ndim > 1 else ()
-    return Operands(rows, columns, a_zero, b_zero, (*batch, *m, *n))
+    return MatMulInteger(B, a_zero_point, b_zero_point)(A, out, num_threads)

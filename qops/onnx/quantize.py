@@ -1,4 +1,4 @@
-"""QuantizeLinear and DequantizeLinear: floats to and from codes."""
+"""QuantizeLinear: floats to codes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,167 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage import prepared as stages
 from qops.onnx import _checks as check
+from qops.prepared import Prepared
 from qops.qtensor import flag, int32, integer, output
 
-__all__ = ["dequantize_linear", "quantize_linear"]
+__all__ = ["QuantizeLinear", "quantize_linear"]
 
 NAN = "x: holds NaN, which has no integer code"
+
+
+class QuantizeLinear(Prepared):
+    """The prepared form of `quantize_linear`.
+
+    Called ``op(x, out=None)``, with the arguments of `quantize_linear`.
+
+    Parameters
+    ----------
+    y_scale, y_zero_point, axis, block_size, output_dtype, precision, saturate, runtime
+        Those of `quantize_linear`.
+
+    Attributes
+    ----------
+    y_scale, y_zero_point
+        The arguments.
+    dtype : numpy.dtype
+        The type of the codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> op = QuantizeLinear(0.1, 128)
+    >>> op, op.dtype
+    (QuantizeLinear(0.1, y_zero_point=128), dtype('uint8'))
+    >>> op(np.float32([-1.0, 0.0, 0.7, 99.0]))
+    array([118, 128, 135, 255], dtype=uint8)
+    """
+
+    __slots__ = ("_axis", "_block_size", "_of_quotients", "_of_values", "_precision", "_saturate", "_scale", "_zero")
+
+    _of_values: stages.FloatStage | None
+    """Divides float32 values by one scale and makes codes of them, so that no quotient is kept."""
+    _of_quotients: stages.FloatStage | None
+    """Makes codes with one zero point of float32 quotients."""
+
+    def __init__(
+        self,
+        y_scale: ArrayLike,
+        y_zero_point: ArrayLike | None = 0,
+        *,
+        axis: int = 1,
+        block_size: int = 0,
+        output_dtype: DTypeLike | None = None,
+        precision: DTypeLike | None = None,
+        saturate: bool = True,
+        runtime: str = "onnx",
+    ) -> None:
+        self._axis, self._block_size = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
+        self._saturate, runtime = flag(saturate, "saturate"), check.runtime(runtime)
+        (y_zero_point,) = check.optional(check.own(y_zero_point, "y_zero_point"))
+        y_scale = check.own(y_scale, "y_scale")
+        dtype = _output_type(y_zero_point, output_dtype)
+        self._zero = check.zero_point(y_zero_point, "y_zero_point", dtype)
+        self._scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
+        wanted = None if precision is None else check.type_of(precision, "precision", check.SCALES)
+        if dtype.name in check.FLOATS and self._zero.astype(np.float32).any():
+            raise ValueError(f"y_zero_point: expected 0 for {dtype} codes, got {self._zero}")
+        if runtime == "ort":
+            _ort_has_kernel(self._scale.dtype, wanted, dtype)
+        self._precision = np.dtype(np.float32) if runtime == "ort" else wanted
+        self._of_values = self._of_quotients = None
+        if self._zero.size == 1 and dtype.name in check.WHOLE:
+            self._of_quotients = _stage(1.0, self._zero)
+            step = float(self._scale.item()) if self._scale.size == 1 and self._scale.dtype == np.float32 else 0.0
+            if step > 0 and self._precision in (None, np.float32):
+                self._of_values = _stage(step, self._zero)
+        self._keep(
+            y_scale,
+            y_zero_point,
+            self._axis,
+            self._block_size,
+            None if output_dtype is None else typed(dtype),
+            None if wanted is None else typed(wanted),
+            self._saturate,
+            runtime,
+        )
+
+    y_scale, y_zero_point, runtime = (check.given(i) for i in (0, 1, 7))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the codes."""
+        return self._zero.dtype
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the codes of `x`, in `out` if it is given."""
+        data = check.array(x, "x", (*check.SCALES, "int32"))
+        if self.runtime == "ort" and data.dtype != self._scale.dtype:
+            given = f"{data.dtype}, {self._scale.dtype}"
+            raise TypeError(f"x, y_scale: onnxruntime has no kernel for {given}")
+        scale = check.of_slices(self._scale, "y_scale", data.shape, self._axis, self._block_size)
+        zero = check.of_slices(self._zero, "y_zero_point", data.shape, self._axis, self._block_size)
+        check.out(out, zero.dtype, data.shape, (data,))
+        if self._of_values is not None and data.dtype == np.float32:
+            return _coded(self._of_values, data, zero, out)
+        with np.errstate(over="ignore"):
+            if self._precision is not None:
+                data, scale = data.astype(self._precision), scale.astype(self._precision)
+            quotient = np.asarray(data / scale)
+        if zero.dtype.name in check.FLOATS:
+            if not isinstance(self.y_zero_point, int) and not zero.dtype.name.startswith("float8"):
+                quotient = quotient + zero.astype(quotient.dtype)  # which makes 0 of -0
+            return check.put(_float_codes(quotient, zero.dtype, self._saturate), out)
+        if self._of_quotients is not None and quotient.dtype != np.float64:
+            return _coded(self._of_quotients, np.asarray(quotient, np.float32), zero, out)
+        if np.isnan(quotient).any():
+            raise ValueError(NAN)
+        sums = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
+        return check.put(np.asarray(np.clip(sums, *check.ends(zero)).astype(zero.dtype)), out)
+
+
+def _ort_has_kernel(scale: np.dtype[Any], precision: np.dtype[Any] | None, codes: np.dtype[Any]) -> None:
+    """Raise TypeError if onnxruntime has no kernel for a scale and codes of these types."""
+    if scale not in (np.float32, np.float16) or precision is not None:
+        raise TypeError(f"y_scale, precision: onnxruntime has no kernel for {scale}, {precision}")
+    if codes.name in check.FLOATS:
+        raise TypeError(f"output_dtype, y_zero_point: {codes} of onnxruntime is not modelled")
+
+
+def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[Any]:
+    """Give the type of the codes, from the zero point or from `output_dtype`."""
+    told = None if isinstance(zero, int) else check.array(zero, "y_zero_point", check.CODES).dtype
+    if output_dtype is None:
+        return told or np.dtype(np.uint8)
+    wanted = check.type_of(output_dtype, "output_dtype", check.CODES)
+    if told not in (None, wanted):
+        raise TypeError(f"output_dtype: expected that of y_zero_point, {told}, got {wanted}")
+    return wanted
+
+
+def typed(dtype: np.dtype[Any]) -> str | np.dtype[Any]:
+    """Give a type as one types it: the name of one of numpy's."""
+    return dtype.name if dtype.name in (*check.WHOLE, "float32", "float16") else dtype
+
+
+def _stage(scale: float, zero: NDArray[Any]) -> stages.FloatStage:
+    """Give ``saturate(half_even(x / scale) + zero)`` in float32."""
+    return stages.FloatStage(stages.floats(scale, "half_even", *check.ends(zero), shift=int(zero.item()), form="over"))
+
+
+def _coded(
+    stage: stages.FloatStage, values: NDArray[np.float32], zero: NDArray[Any], out: NDArray[Any] | None
+) -> NDArray[Any]:
+    codes = output(out, zero.dtype.num, values)
+    if not stage.run_unless_nan(values, codes):
+        raise ValueError(NAN)
+    return codes
+
+
+def _float_codes(quotient: NDArray[Any], dtype: np.dtype[Any], saturate: bool) -> NDArray[Any]:
+    largest = check.FLOATS[dtype.name]
+    cut = np.clip(quotient, -largest, largest) if saturate else quotient
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(cut.astype(dtype))
 
 
 def quantize_linear(
@@ -106,145 +262,14 @@ def quantize_linear(
     array([[2, 4],
            [4, 8]], dtype=int8)
     """
-    axis, block_size = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
-    data = check.array(x, "x", (*check.SCALES, "int32"))
-    scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
-    (y_zero_point,), saturate = check.optional(y_zero_point), flag(saturate, "saturate")
-    dtype = _output_type(y_zero_point, output_dtype)
-    zero = check.zero_point(y_zero_point, "y_zero_point", dtype)
-    scale = check.of_slices(scale, "y_scale", data.shape, axis, block_size)
-    zero = check.of_slices(zero, "y_zero_point", data.shape, axis, block_size)
-    if check.runtime(runtime) == "ort":
-        if data.dtype not in (np.float32, np.float16) or scale.dtype != data.dtype or precision is not None:
-            given = f"{data.dtype}, {scale.dtype}, {precision}"
-            raise TypeError(f"x, y_scale, precision: onnxruntime has no kernel for {given}")
-        if dtype.name in check.FLOATS:
-            raise TypeError(f"output_dtype, y_zero_point: {dtype} of onnxruntime is not modelled")
-        precision = np.float32
-    check.out(out, dtype, data.shape, (data, scale, zero, y_scale, y_zero_point))
-    with np.errstate(over="ignore"):
-        if precision is not None:
-            wanted = check.type_of(precision, "precision", check.SCALES)
-            data, scale = data.astype(wanted), scale.astype(wanted)
-    if dtype.name in check.FLOATS:
-        quotient = _quotient(data, scale)
-        if not isinstance(y_zero_point, int) and not dtype.name.startswith("float8"):
-            quotient = quotient + zero.astype(quotient.dtype)  # which makes 0 of -0
-        return check.put(_float_codes(quotient, zero, saturate), out)
-    return integer_codes(data, scale, zero, out)
-
-
-def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[Any]:
-    """Give the type of the codes, from the zero point or from `output_dtype`."""
-    told = None if isinstance(zero, int) else check.array(zero, "y_zero_point", check.CODES).dtype
-    if output_dtype is None:
-        return told or np.dtype(np.uint8)
-    wanted = check.type_of(output_dtype, "output_dtype", check.CODES)
-    if told not in (None, wanted):
-        raise TypeError(f"output_dtype: expected that of y_zero_point, {told}, got {wanted}")
-    return wanted
-
-
-def _quotient(data: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
-    with np.errstate(over="ignore"):
-        return np.asarray(data / scale)
-
-
-def integer_codes(
-    data: NDArray[Any], scale: NDArray[Any], zero: NDArray[Any], out: NDArray[Any] | None = None
-) -> NDArray[Any]:
-    """Give ``saturate(half_even(data / scale) + zero)`` in the type of `zero`."""
-    has_row = zero.size == 1 and zero.dtype.name in check.WHOLE
-    step = float(scale) if has_row and scale.size == 1 and data.dtype == scale.dtype == np.float32 else 0.0
-    divides = 0 < step < np.inf  # the row itself, so that no quotient is kept
-    values = data if divides else _quotient(data, scale)
-    if has_row and values.dtype != np.float64:
-        row = stages.floats(step if divides else 1.0, "half_even", *check.ends(zero), shift=int(zero), form="over")
-        values = np.asarray(values, np.float32)
-        codes: NDArray[Any] = output(out, zero.dtype.num, values)
-        if not stages.FloatStage(row).run_unless_nan(values, codes):
-            raise ValueError(NAN)
-        return codes
-    if np.isnan(values).any():
-        raise ValueError(NAN)
-    sums = np.rint(values, dtype=np.float64) + zero.astype(np.float64)
-    return check.put(np.asarray(np.clip(sums, *check.ends(zero)).astype(zero.dtype)), out)
-
-
-def _float_codes(quotient: NDArray[Any], zero: NDArray[Any], saturate: bool) -> NDArray[Any]:
-    if zero.astype(np.float32).any():
-        raise ValueError(f"y_zero_point: expected 0 for {zero.dtype} codes, got {zero}")
-    largest = check.FLOATS[zero.dtype.name]
-    cut = np.clip(quotient, -largest, largest) if saturate else quotient
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(cut.astype(zero.dtype))
-
-
-def dequantize_linear(
-    x: ArrayLike,
-    x_scale: ArrayLike,
-    x_zero_point: ArrayLike | None = 0,
-    *,
-    axis: int = 1,
-    block_size: int = 0,
-    output_dtype: DTypeLike | None = None,
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
-    """Give the real values of codes: ``y = (x - x_zero_point) * x_scale``, in float32, then in the type of the result.
-
-    Parameters
-    ----------
-    x : ndarray
-        Codes of any type of `quantize_linear`, or int32, of any shape.
-    x_scale : float, or ndarray of float32, float16, bfloat16 or float8_e8m0fnu
-        Real size of one code step: one value, one a slice or one a block, as in `quantize_linear`.
-    x_zero_point : int or ndarray of the type of `x`, optional
-        Code of real 0, like `x_scale`. None is 0. It is 0 for int32 and float codes.
-    axis, block_size : int
-        Those of `quantize_linear`.
-    output_dtype : dtype, optional
-        float32, float16 or bfloat16; the type of `x_scale` by default.
-    out : ndarray of the type of the result, of the shape of `x`, optional
-        Where the result is written, apart from the inputs.
-
-    Returns
-    -------
-    ndarray of `output_dtype`
-        Of the shape of `x`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Types that are not listed; a scale that is not finite; scales or zero points that do not fit `x`; a zero point
-        of int32 or float codes that is not 0; an `out` that does not fit.
-
-    Notes
-    -----
-    Source: onnx, ``reference/ops/op_dequantize_linear.py``. onnxruntime 1.31 gives the same bits.
-
-    **Hazards.** int32 codes become float32, which rounds them, before they are scaled:
-
-    >>> import numpy as np
-    >>> int(dequantize_linear(np.int32(2**24 + 1), 1.0))
-    16777216
-
-    Examples
-    --------
-    >>> dequantize_linear(np.uint8([118, 128, 135]), 0.5, 128)
-    array([-5. ,  0. ,  3.5], dtype=float32)
-    >>> dequantize_linear(np.int8([[2, 4, 6]]), np.float32([[0.5, 0.25]]), axis=1, block_size=2)
-    array([[1. , 2. , 1.5]], dtype=float32)
-    """
-    data = check.array(x, "x", (*check.CODES, "int32"))
-    scale = check.scale(x_scale, "x_scale", (*check.SCALES, "float8_e8m0fnu"))
-    (x_zero_point,) = check.optional(x_zero_point)
-    zero = check.zero_point(x_zero_point, "x_zero_point", data.dtype)
-    axis, block_size = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
-    wanted = check.type_of(scale.dtype if output_dtype is None else output_dtype, "output_dtype", check.SCALES)
-    scale = check.of_slices(scale, "x_scale", data.shape, axis, block_size)
-    zero = check.of_slices(zero, "x_zero_point", data.shape, axis, block_size).astype(np.float32)
-    if data.dtype.name in ("int32", *check.FLOATS) and zero.any():
-        raise ValueError(f"x_zero_point: expected 0 for {data.dtype} codes, got {x_zero_point!r:.80}")
-    check.out(out, wanted, data.shape, (data, scale, x_scale, x_zero_point))
-    with np.errstate(over="ignore"):
-        return check.put(np.asarray((data.astype(np.float32) - zero) * scale).astype(wanted), out)
+    op = QuantizeLinear(
+        y_scale,
+        y_zero_point,
+        axis=axis,
+        block_size=block_size,
+        output_dtype=output_dtype,
+        precision=precision,
+        saturate=saturate,
+        runtime=runtime,
+    )
+    return op(x, out)

@@ -163,9 +163,21 @@ REFUSED = [
     ({"y_zero_point": ml_dtypes.float4_e2m1fn(1)}, ValueError, "y_zero_point: expected 0 for float4_e2m1fn codes"),
     ({"precision": np.float64}, TypeError, "precision: expected float32"),
     ({"runtime": "tvm"}, ValueError, "runtime: expected one of onnx, ort, got 'tvm'"),
-    ({"x": X.astype(np.int32), "runtime": "ort"}, TypeError, "x, y_scale, precision: onnxruntime has no kernel for"),
-    ({"y_scale": np.float16(1), "runtime": "ort"}, TypeError, "x, y_scale, precision: onnxruntime has no kernel for"),
-    ({"precision": np.float32, "runtime": "ort"}, TypeError, "x, y_scale, precision: onnxruntime has no kernel for"),
+    (
+        {"x": X.astype(np.int32), "runtime": "ort"},
+        TypeError,
+        "(x, y_scale|y_scale, precision): onnxruntime has",
+    ),
+    (
+        {"y_scale": np.float16(1), "runtime": "ort"},
+        TypeError,
+        "(x, y_scale|y_scale, precision): onnxruntime has",
+    ),
+    (
+        {"precision": np.float32, "runtime": "ort"},
+        TypeError,
+        "(x, y_scale|y_scale, precision): onnxruntime has",
+    ),
     ({"output_dtype": ml_dtypes.float8_e5m2, "runtime": "ort"}, TypeError, "output_dtype, .* is not modelled"),
 ]
 

@@ -1,6 +1,7 @@
 """Windows and pools against loops over places and taps."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -87,6 +88,35 @@ def test_same_and_valid(size, kernel, stride, dilation, padding):
     valid = Window.named("VALID", size, (2, 2), stride)
     assert valid.padding == ((0, 0), (0, 0))
     assert valid.out_size(size, (2, 2)) == tuple((n - 2) // s + 1 for n, s in zip(size, stride, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("window", "want"),
+    [
+        (Window((1, 1), (1, 2**30), ((0, 0), (2**31 - 1, 2**31 - 1))), (5, 3)),  # spans 2**32 + 1, fits 2**32 + 3
+        (Window.named("SAME", (5, 5), (1, 5), dilation=(1, 2**30)), (5, 5)),
+        (Window.named("SAME", (5, 5), (1, 5), (1, 2**31 - 1), (1, 2**30)), (5, 1)),
+    ],
+)
+def test_sizes_beyond_32_bits_are_counted_or_refused(window, want):
+    """In 32 bits a span of 2**32 + 1 would be 1, and the window would fit."""
+    if sys.maxsize > 2**32:
+        assert window.span((1, 5)) == (1, 2**32 + 1)
+        assert window.out_size((5, 5), (1, 5)) == want
+    else:
+        with pytest.raises(ValueError, match=r"^kernel: "):
+            window.out_size((5, 5), (1, 5))
+
+
+def test_sizes_beyond_64_bits_are_refused():
+    far = sys.maxsize // 2
+    for window, kernel in (
+        (Window(dilation=(1, far)), 5),  # spans 2**64 - 3
+        (Window(dilation=(1, far), padding=((0, 0), (far // 4, far // 4))), 4),
+        (Window.named("SAME", (5, 5), (1, 9), dilation=(1, far)), 9),
+    ):
+        with pytest.raises(ValueError, match=r"^kernel: "):
+            window.out_size((5, 5), (1, kernel))
 
 
 @pytest.mark.parametrize(

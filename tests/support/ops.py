@@ -191,8 +191,13 @@ PREPARED = {
     "onednn.MatMul": ("onednn.matmul", ("src", "dst_in")),
     "onednn.GemmU8S8S32": ("onednn.gemm_u8s8s32", ("a", "c")),
     "onednn.GemmS8S8S32": ("onednn.gemm_s8s8s32", ("a", "c")),
+    "onnx.ConvInteger": ("onnx.conv_integer", ("x",)),
+    "onnx.QLinearConv": ("onnx.qlinear_conv", ("x",)),
+    "onnx.MatMulInteger": ("onnx.matmul_integer", ("A",)),
+    "onnx.QLinearMatMul": ("onnx.qlinear_matmul", ("a",)),
+    "onnx.QuantizeLinear": ("onnx.quantize_linear", ("x",)),
 }
-"""Prepared ops: the function beside each, and what a call brings besides ``out`` and ``num_threads``."""
+"""Prepared ops: the function whose bits each gives, and those of its arguments that are data, which a call takes."""
 ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
     "nnlib": nnlib,
     "tensorflow": tensorflow,

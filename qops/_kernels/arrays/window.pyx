@@ -1,25 +1,34 @@
 """Windows over images: how those of convolutions and pools move, for every system."""
 cimport cython
 cimport numpy as cnp
-from libc.stdint cimport int64_t
+from cpython.pyport cimport PY_SSIZE_T_MAX
+from libc.stdint cimport INT64_MAX, int64_t
 
 import numpy as np
 
 cnp.import_array()
 
 
-cdef inline Py_ssize_t span(const Axis *axis, Py_ssize_t kernel) noexcept nogil:
-    return (kernel - 1) * axis.dilation + 1
+cdef inline int64_t span(const Axis *axis, Py_ssize_t kernel) noexcept nogil:
+    """The extent of a window; in 64 bits, because Py_ssize_t may have 32."""
+    if kernel > 1 and axis.dilation > (INT64_MAX - 1) // (kernel - 1):
+        return INT64_MAX
+    return <int64_t>(kernel - 1) * axis.dilation + 1
 
 
-cdef inline Py_ssize_t room(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
-    return size + axis.before + axis.after - span(axis, kernel)
+cdef inline int64_t padded_size(const Axis *axis, Py_ssize_t size) noexcept nogil:
+    return <int64_t>size + axis.before + axis.after
+
+
+cdef inline int64_t room(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
+    """How far a window can move; below 0 if it does not fit."""
+    return padded_size(axis, size) - span(axis, kernel)
 
 
 cdef tuple cuts_along(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel):
     """The cuts of windows along one axis, and the number of the cut of each place. Neighbours share one if
     they are cut alike."""
-    cdef Py_ssize_t places = room(axis, size, kernel) // axis.stride + 1, i, t, at, cut = -1
+    cdef Py_ssize_t places = <Py_ssize_t>(room(axis, size, kernel) // axis.stride + 1), i, t, at, cut = -1
     of_places, found = np.empty(places, np.int64), np.empty((places, kernel), np.int64)
     cdef int64_t[::1] number = of_places
     cdef int64_t[:, ::1] cuts = found
@@ -39,10 +48,12 @@ cdef tuple cuts_along(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel):
 
 
 cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel, bint odd_one_first) noexcept:
-    cdef Py_ssize_t places = (size + axis.stride - 1) // axis.stride
-    cdef Py_ssize_t total = max(0, (places - 1) * axis.stride + span(axis, kernel) - size)
-    axis.before = (total + odd_one_first) // 2
-    axis.after = total - axis.before
+    cdef int64_t places = (<int64_t>size + axis.stride - 1) // axis.stride
+    cdef int64_t total = max(0, span(axis, kernel) + ((places - 1) * axis.stride - size))
+    # where the padding that is needed is beyond Py_ssize_t, it gets less, and then no window fits
+    cdef Py_ssize_t most = <Py_ssize_t>min(total, <int64_t>PY_SSIZE_T_MAX - 1 - size)
+    axis.before = (most + odd_one_first) // 2
+    axis.after = most - axis.before
 
 
 cdef Window moving(str padding, Py_ssize_t height, Py_ssize_t width, tuple kernel, tuple stride):
@@ -108,12 +119,14 @@ cdef class Window:
 
     cdef int places(self, Py_ssize_t height, Py_ssize_t width, Py_ssize_t kh, Py_ssize_t kw, Py_ssize_t *oh,
                     Py_ssize_t *ow, str name="kernel") except -1:
-        cdef Py_ssize_t below = room(&self.down, height, kh), beside = room(&self.across, width, kw)
+        cdef int64_t below = room(&self.down, height, kh), beside = room(&self.across, width, kw)
         if min(kh, kw) < 1 or min(below, beside) < 0:
             raise ValueError(f"{name}: expected a window that fits in images of {(height, width)} padded by "
                              f"{self.padding}, got {(kh, kw)}, which spans {self.span((kh, kw))}")
-        oh[0] = below // self.down.stride + 1
-        ow[0] = beside // self.across.stride + 1
+        if max(padded_size(&self.down, height), padded_size(&self.across, width)) > PY_SSIZE_T_MAX:
+            raise ValueError(f"{name}: images of {(height, width)} padded by {self.padding} are too large")
+        oh[0] = <Py_ssize_t>(below // self.down.stride + 1)
+        ow[0] = <Py_ssize_t>(beside // self.across.stride + 1)
         return 0
 
     cdef bint is_bare(self):

@@ -28,6 +28,38 @@ def padding_code(zero_point: int, x: NDArray[Any]) -> int:
     return int(np.array(zero_point).astype(x.dtype))
 
 
+def weights(w: NDArray[Any], groups: int) -> PackedWeights:
+    """Pack filters (OC, C / groups, ...) for `planes`: the taps along all axes but the last two become channels."""
+    over_two = w[:, :, np.newaxis] if w.ndim == 3 else w.reshape(len(w), prod(w.shape[1:-2]), *w.shape[-2:])
+    return pack_weights(over_two, groups=groups)
+
+
+def window_of(axes: list[Axis]) -> Window:
+    """Give the window of two axes, or of one, before which another of length 1 is put."""
+    down, across = axes if len(axes) == 2 else (Axis(1, 1, 1, 0, 0, 1), *axes)
+    pads = (down.before, down.after), (across.before, across.after)
+    return Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
+
+
+def planes(x: NDArray[Any], axes: list[Axis], pad_value: int) -> tuple[NDArray[Any], Window]:
+    """Turn images (N, C, ...) and how a window moves over them into images with two spatial axes, and a window.
+
+    A single axis gets another axis of length 1 before it. With more than two axes, each position of the window along
+    the first axis becomes an image of its own, and the taps along that axis become channels.
+    """
+    if len(axes) == 1:
+        return x[:, :, np.newaxis], window_of(axes)
+    while len(axes) > 2:
+        kernel, stride, dilation, before, after, positions = axes[0]
+        x = np.pad(x, [(0, 0), (0, 0), (before, after), *[(0, 0)] * (x.ndim - 3)], constant_values=pad_value)
+        first = np.arange(positions) * stride
+        (n, c, length, *rest), taken = x.shape, first[:, np.newaxis] + np.arange(kernel) * dilation
+        x = x.reshape(n, c, length, prod(rest))[:, :, taken]  # (N, C, position, tap, all others)
+        x = np.moveaxis(x, 2, 1).reshape(n * positions, c * kernel, *rest)
+        axes = axes[1:]
+    return x, window_of(axes)
+
+
 class Operands(NamedTuple):
     """Images (N, C, ...) and filters (OC, C / groups, ...), and how the filters move."""
 
@@ -38,39 +70,10 @@ class Operands(NamedTuple):
     """What is subtracted from x, and from its padding, which holds that too."""
     groups: int = 1
 
-    def over_two_axes(self) -> tuple[Images, PackedWeights]:
-        """Give what `convolve` takes."""
-        pad_value = padding_code(self.zero_point, self.x)
-        images, taps, (down, across) = _to_two_axes(self.x, self.w, self.axes, pad_value)
-        pads = (down.before, down.after), (across.before, across.after)
-        window = Window((down.stride, across.stride), (down.dilation, across.dilation), pads)
-        seen = Images(images.transpose(0, 2, 3, 1), window, pad_value, self.zero_point)
-        return seen, pack_weights(taps, groups=self.groups)
-
-    def convolved(self, finish: Finish, num_threads: int = 1) -> NDArray[Any]:
+    def convolved(self, finish: Finish) -> NDArray[Any]:
         """Convolve as `convolve` does: (N, ..., OC)."""
-        images, packed = self.over_two_axes()
-        made = convolve(images, packed, None, finish, num_threads=num_threads)
+        pad_value = padding_code(self.zero_point, self.x)
+        x, window = planes(self.x, self.axes, pad_value)
+        images = Images(x.transpose(0, 2, 3, 1), window, pad_value, self.zero_point)
+        made = convolve(images, weights(self.w, self.groups), None, finish)
         return made.reshape(len(self.x), *(axis.positions for axis in self.axes), len(self.w))
-
-
-def _to_two_axes(
-    x: NDArray[Any], w: NDArray[Any], axes: list[Axis], fill: int
-) -> tuple[NDArray[Any], NDArray[Any], list[Axis]]:
-    """Turn a convolution over any number of spatial axes into one over two.
-
-    A single axis gets another axis of length 1 before it. With more than two axes, each position of the window along
-    the first axis becomes an image of its own, and the taps along that axis become channels.
-    """
-    if len(axes) == 1:
-        return x[:, :, np.newaxis], w[:, :, np.newaxis], [Axis(1, 1, 1, 0, 0, 1), *axes]
-    while len(axes) > 2:
-        kernel, stride, dilation, before, after, positions = axes[0]
-        x = np.pad(x, [(0, 0), (0, 0), (before, after), *[(0, 0)] * (x.ndim - 3)], constant_values=fill)
-        first = np.arange(positions) * stride
-        (n, c, length, *rest), taken = x.shape, first[:, np.newaxis] + np.arange(kernel) * dilation
-        x = x.reshape(n, c, length, prod(rest))[:, :, taken]  # (N, C, position, tap, all others)
-        x = np.moveaxis(x, 2, 1).reshape(n * positions, c * kernel, *rest)
-        w = w.reshape(w.shape[0], -1, *w.shape[3:])
-        axes = axes[1:]
-    return x, w, axes

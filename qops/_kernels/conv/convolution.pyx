@@ -9,6 +9,7 @@ in and one out, has no pairs and is always exact.
 """
 cimport cython
 cimport numpy as cnp
+from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.arrays.checks cimport apart, array, writable
@@ -72,6 +73,8 @@ cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cn
                         cnp.npy_intp channels):
     """Give `out`, checked, or a new array; of int32, 16 channels begin where a line of the cache does."""
     cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
+    if 4.0 * images * oh * ow * channels > PY_SSIZE_T_MAX:
+        raise MemoryError
     if out is None and typenum != cnp.NPY_INT32:
         return cnp.PyArray_EMPTY(4, shape, typenum, 0)
     if out is None:
@@ -200,77 +203,41 @@ cdef int set_window(Convolution *p, Window window) except -1:
     return 0
 
 
-cdef cnp.ndarray reordered(cnp.ndarray x, cnp.npy_intp *axes):
+cdef cnp.ndarray channels_last(cnp.ndarray x):
+    cdef cnp.npy_intp[4] axes = [0, 2, 3, 1]
     cdef cnp.PyArray_Dims order = [axes, 4]
     return cnp.PyArray_Transpose(x, &order)
 
 
 @cython.final
-cdef class Prepared:
-    """A convolution of images NCHW with packed weights, checked once for all calls that are like the first.
-
-    `first` has the images of the first call, whose type and shape the others' have too; `asked` are objects that other
-    calls bring as well, or None if the caller compares them. New results are `planes`, NCHW in memory too, or NHWC.
-    """
+cdef class Planes:
+    """A convolution of images NCHW: packed weights, a window, what is subtracted from x and its padding, a finish."""
     cdef PackedWeights packed
     cdef Window window
     cdef Finish finish
-    cdef tuple asked
-    cdef Py_ssize_t pad_value, num_threads
     cdef int32_t zero_point
-    cdef int src_typenum
-    cdef bint planes
-    cdef cnp.npy_intp[4] src_shape
-    cdef cnp.npy_intp[4] shape
 
-    def __init__(self, tuple asked, Images first, PackedWeights packed, Finish finish, *,
-                 Py_ssize_t num_threads=1, bint planes=False):
-        cdef cnp.ndarray x = first.x
+    def __init__(self, PackedWeights packed, Window window, Finish finish,
+                 int32_t zero_point=0):
+        self.packed, self.window, self.finish, self.zero_point = packed, window, finish, zero_point
+
+    def __call__(self, cnp.ndarray x, out=None, Py_ssize_t num_threads=1):
+        """The result, NCHW, in `out` if that is given."""
+        cdef Images images = Images(channels_last(x), self.window, self.zero_point, self.zero_point)
+        cdef tuple w = self.packed.shape
+        cdef cnp.ndarray made = None
+        cdef cnp.npy_intp[4] shape
         cdef Py_ssize_t oh, ow
-        self.asked, self.packed, self.window, self.finish, self.planes = asked, packed, first.window, finish, planes
-        self.pad_value, self.zero_point = first.pad_value, first.zero_point
-        self.num_threads, self.src_typenum = num_threads, cnp.PyArray_TYPE(x)
-        self.src_shape = [x.shape[0], x.shape[3], x.shape[1], x.shape[2]]
-        self.window.places(x.shape[1], x.shape[2], packed.shape[2], packed.shape[3], &oh, &ow)
-        self.shape = [x.shape[0], packed.shape[0], oh, ow]
-
-    cdef bint is_for(self, src, tuple asked) except -1:
-        cdef Py_ssize_t i
-        if not cnp.PyArray_CheckExact(src) or cnp.PyArray_TYPE(src) != self.src_typenum:
-            return False
-        if cnp.PyArray_NDIM(src) != 4 or not cnp.PyArray_CompareLists(cnp.PyArray_DIMS(src), self.src_shape, 4):
-            return False
-        if self.asked is None:
-            return True
-        if len(asked) != len(self.asked):
-            return False
-        for i in range(len(self.asked)):
-            if asked[i] is not self.asked[i]:
-                return False
-        return True
-
-    def __call__(self, src, tuple asked, out, weights=None):
-        """The result, NCHW; None if the call is not like the first, or `out` is not aligned. `out` must be apart from
-        `weights` and what is asked."""
-        cdef cnp.npy_intp[4] last = [0, 2, 3, 1]
-        cdef cnp.npy_intp[4] second = [0, 3, 1, 2]
-        cdef Images images
-        cdef cnp.ndarray place = None, y
-        if out is src or not self.is_for(src, asked):
-            return None
+        self.window.places(x.shape[2], x.shape[3], w[2], w[3], &oh, &ow, "x, w")
+        shape = [x.shape[0], w[0], oh, ow]
         if out is not None:
-            writable(out, self.finish.typenum, 4, self.shape)
-            for given in (weights, *asked):
-                if cnp.PyArray_Check(given):
-                    apart(out, given, None)
-            if not cnp.PyArray_ISALIGNED(out):
-                return None
-            place = reordered(out, last)
-        elif self.planes:
-            out = cnp.PyArray_EMPTY(4, self.shape, self.finish.typenum, 0)
-            place = reordered(out, last)
-        images = Images.__new__(Images)
-        images.x, images.window = reordered(src, last), self.window
-        images.pad_value, images.zero_point = self.pad_value, self.zero_point
-        y = convolved(images, self.packed, place, self.finish, self.num_threads)
-        return reordered(y, second) if out is None else out
+            writable(out, self.finish.typenum, 4, shape)
+            apart(out, x, None)
+            made = out if cnp.PyArray_ISALIGNED(out) else None
+        if made is None:
+            made = cnp.PyArray_EMPTY(4, shape, self.finish.typenum, 0)
+        convolved(images, self.packed, channels_last(made), self.finish, num_threads)
+        if out is not None and made is not out:
+            np.copyto(out, made)
+            return out
+        return made

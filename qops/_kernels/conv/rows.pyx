@@ -7,6 +7,7 @@ the image itself, once for each tap (kh, kw).
 cimport cython
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.stage.stage cimport stage_run
@@ -103,10 +104,17 @@ cdef Py_ssize_t rows_read(const Convolution *p, Py_ssize_t rows) noexcept nogil:
     return (rows - 1) * p.sh + (p.kh - 1) * p.dh + 1
 
 
+cdef inline bint are_apart(const Convolution *p) noexcept nogil:
+    """Whether sums are made apart from y."""
+    return p.has_stage or p.y_elsewhere
+
+
 cdef bint beyond_memory(const Convolution *p) noexcept nogil:
-    """Whether one row of the output reads more bytes, with padding, than Py_ssize_t can count."""
-    cdef double bytes = <double>rows_read(p, 1) * p.image.pixels * pixel_bytes(&p.image)
-    return not p.image.in_place and bytes > <double>(1LL << 48)
+    """Whether what one row of the output reads, with padding, and the row itself are more bytes than there can be."""
+    cdef double most = min(<double>(1LL << 48), <double>(PY_SSIZE_T_MAX // 2))
+    cdef double read = ((p.kh - 1) * <double>p.dh + 1) * p.image.pixels * pixel_bytes(&p.image)
+    cdef double made = 8.0 * p.ow * p.groups * p.oc
+    return (0 if p.image.in_place else read) + (made if are_apart(p) else 0) > most
 
 
 cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
@@ -175,11 +183,6 @@ cdef void put_rows(const Convolution *p, int32_t *made, Py_ssize_t number, Py_ss
             put_words(p, <int32_t *>room, pixels, y)
         room += row * p.y_size
         y += p.y_row
-
-
-cdef inline bint are_apart(const Convolution *p) noexcept nogil:
-    """Whether sums are made apart from y."""
-    return p.has_stage or p.y_elsewhere
 
 
 cdef Py_ssize_t rows_at_once(const Convolution *p) noexcept nogil:

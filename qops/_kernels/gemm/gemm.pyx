@@ -222,58 +222,49 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
 
 
 @cython.final
-cdef class PreparedProduct:
-    """A product of matrices like A with a B that is packed, checked once for all calls that are like the first.
+cdef class MatMul:
+    """Products of matrices A with one B: (A - a_offset) x (B - b_offset), as sums or as codes of the sums.
 
-    offsets: see `product`; that of A is one number. codes: what makes codes of the dtype `typenum` of whole rows of
-    sums; None: the result is the sums.
+    b_offset: see `product`. codes: the stage that makes codes of the dtype `typenum` of whole rows of sums; None: the
+    result is the sums.
     """
-    cdef PackedB packed
+    cdef PackedB b
+    cdef object b_offset
     cdef PreparedStage codes
-    cdef tuple offsets
-    cdef Py_ssize_t num_threads
-    cdef int a_typenum, typenum
-    cdef cnp.npy_intp[2] a_shape
-    cdef cnp.npy_intp[2] shape
+    cdef int typenum
 
-    def __init__(self, cnp.ndarray a, PackedB packed, tuple offsets, PreparedStage codes=None,
-                 int typenum=cnp.NPY_INT32, Py_ssize_t num_threads=1):
-        self.packed, self.codes, self.offsets, self.num_threads = packed, codes, offsets, num_threads
-        self.a_typenum, self.typenum = cnp.PyArray_TYPE(a), typenum
-        self.a_shape, self.shape = [a.shape[0], a.shape[1]], [a.shape[0], packed.n]
+    def __init__(self, PackedB b, b_offset=0, PreparedStage codes=None, int typenum=cnp.NPY_INT32):
+        self.b, self.b_offset, self.codes, self.typenum = b, b_offset, codes, typenum
 
-    cdef bint is_for(self, a) except -1:
-        return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == self.a_typenum and cnp.PyArray_NDIM(a) == 2
-                and cnp.PyArray_CompareLists(cnp.PyArray_DIMS(a), self.a_shape, 2))
-
-    cdef cnp.ndarray make_codes(self, cnp.ndarray a, cnp.ndarray made):
-        """The codes of some rows of sums at a time, which the next ones take the place of."""
-        cdef Py_ssize_t rows = max(1, STRIP // max(1, self.packed.n) // GEMM_ROWS) * GEMM_ROWS, i
-        if self.num_threads > 1 or rows >= self.shape[0]:
-            rows = self.shape[0]
-        sums = np.empty((rows, self.packed.n), np.int32)
-        for i from 0 <= i < self.shape[0] by rows:
-            some = product(a[i : i + rows], self.packed, sums[: min(rows, self.shape[0] - i)], offsets=self.offsets,
-                           num_threads=self.num_threads)
-            self.codes.run(some, made[i : i + rows])
+    def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):
+        """The result, m x n, of an A whose columns are as many as the rows of B; in `out`, if that is given."""
+        cdef cnp.npy_intp[2] shape = [cnp.PyArray_DIM(a, 0), self.b.n]
+        cdef cnp.ndarray made = None
+        if out is not None:
+            writable(out, self.typenum, 2, shape)
+            apart(out, a, None)
+            made = out if cnp.PyArray_ISCARRAY(out) else None
+        if self.codes is None:
+            made = product(a, self.b, made, offsets=(a_offset, self.b_offset), num_threads=num_threads)
+        else:
+            made = cnp.PyArray_EMPTY(2, shape, self.typenum, 0) if made is None else made
+            self.make_codes(a, a_offset, made, num_threads)
+        if out is not None and made is not out:
+            np.copyto(out, made)
+            return out
         return made
 
-    def __call__(self, a, tuple asked, out):
-        """The result; None if A is not like the first, or `out` is not in C order. `out` must be apart from A, and from
-        arrays that are asked for."""
-        cdef cnp.ndarray made
-        if out is a or not self.is_for(a):
-            return None
-        if out is None:
-            made = None if self.codes is None else cnp.PyArray_EMPTY(2, self.shape, self.typenum, 0)
-        else:
-            writable(out, self.typenum, 2, self.shape)
-            for given in (a, *asked):
-                if cnp.PyArray_Check(given):
-                    apart(out, given, None)
-            made = out
-            if not cnp.PyArray_ISCARRAY(made):
-                return None
-        if self.codes is not None:
-            return self.make_codes(a, made)
-        return product(a, self.packed, made, offsets=self.offsets, num_threads=self.num_threads)
+    cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
+        """Make sums of some rows at a time, which stay in the cache, and then their codes."""
+        cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0), i
+        cdef Py_ssize_t rows = max(1, STRIP // max(1, self.b.n) // GEMM_ROWS) * GEMM_ROWS
+        if cnp.PyArray_SIZE(made) == 0:
+            return 0
+        if num_threads > 1 or rows > m or type(a_offset) is not int:
+            rows = m
+        sums = np.empty((rows, self.b.n), np.int32)
+        for i from 0 <= i < m by rows:
+            some = product(a[i : i + rows], self.b, sums[: min(rows, m - i)], offsets=(a_offset, self.b_offset),
+                           num_threads=num_threads)
+            self.codes.run(some, made[i : i + rows])
+        return 0
