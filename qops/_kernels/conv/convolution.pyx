@@ -169,8 +169,8 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish fini
     set_result(&p, finish.codes, y)
     zeros = finish.zeros(packed)
     windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups)
-    taken_off = set_zeros(&p, zeros, windows)
-    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, finish, starts, taken_off, y))
+    _kept = set_zeros(&p, zeros, windows)  # memory that p reads
+    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads)
     return y
 
 

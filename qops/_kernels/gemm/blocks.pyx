@@ -8,7 +8,6 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from qops._kernels.machine.caches cimport caches
 from qops._kernels.gemm.tile cimport (
     AMX_ROWS, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, block_bytes, gemm_raw, gemm_tile, most_quads, pack_columns,
     pack_quads, padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
@@ -32,14 +31,14 @@ ctypedef struct Rows:  # rows of A that are quads
     Py_ssize_t count, lda
     Py_ssize_t depth, apart  # how many quads are multiplied at a time; in bytes, where the next of these begin
 
-cdef inline Py_ssize_t amx_strip() noexcept nogil:
+cdef inline Py_ssize_t amx_strip(const Product *p) noexcept nogil:
     """Bytes of a strip of B, or of packed A, for the matrix unit: half of L2."""
-    return caches.second // 2
+    return p.caches.second // 2
 
 
-cdef inline Py_ssize_t amx_quads() noexcept nogil:
+cdef inline Py_ssize_t amx_quads(const Product *p) noexcept nogil:
     """How many quads of AMX_ROWS rows of A stay in L1 if they lie close together: they fill two thirds of it."""
-    return max(<Py_ssize_t>16, caches.first // (6 * AMX_ROWS))
+    return max(<Py_ssize_t>16, p.caches.first // (6 * AMX_ROWS))
 
 
 cdef inline bint in_place(const Product *p) noexcept nogil:
@@ -112,7 +111,7 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.is_signed = p.a_signed and (p.set_up != NULL or p.kernel.takes_signed or in_place(p))
     t.is_unsigned = p.kernel.is_unsigned
     t.set_up = p.set_up
-    t.fetch = p.quads >= MIN_FETCH and 4 * p.m * p.ldc >= caches.second  # C does not stay in L2
+    t.fetch = p.quads >= MIN_FETCH and 4 * p.m * p.ldc >= p.caches.second  # C does not stay in L2
     if p.set_up != NULL:
         t.fetch = p.far
 
@@ -159,7 +158,7 @@ cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) n
     cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
     cdef Py_ssize_t j, whole = p.n // width * width
     cdef Product rest
-    cdef Rows in_rest = Rows(p.a, rows, p.lda, most_quads(), 4 * most_quads())
+    cdef Rows in_rest = Rows(p.a, rows, p.lda, most_quads(&p.caches), 4 * most_quads(&p.caches))
     cdef gemm_raw raw
     cdef gemm_tile t
     prepare_tiles(p, p.lda, &t)
@@ -214,29 +213,30 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS
     cdef Py_ssize_t tiles = (p.m + unit - 1) // unit, most, row_blocks, parts
+    cdef Py_ssize_t near = block_bytes(&p.caches)
     blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
-    blocks.depth, blocks.copies = most_quads(), False
+    blocks.depth, blocks.copies = most_quads(&p.caches), False
     if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
         return
     if p.panels == NULL and p.runs == NULL:
-        blocks.k = min(p.k, 4 * most_quads(), max(MIN_DEPTH, p.m // 16 * 16))
+        blocks.k = min(p.k, 4 * most_quads(&p.caches), max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
-    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_ROWS and 2 * blocks.quads > amx_quads()
+    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_ROWS and 2 * blocks.quads > amx_quads(p)
     if blocks.copies:
         blocks.m = (p.m + tiles - 1) // tiles
-        parts = (blocks.quads + amx_quads() - 1) // amx_quads()
+        parts = (blocks.quads + amx_quads(p) - 1) // amx_quads(p)
         blocks.depth = (blocks.quads + 16 * parts - 1) // (16 * parts) * 16
     if blocks.copies or p.set_up != NULL and in_place(p):
-        blocks.n = min(p.n, width * max(1, amx_strip() // (4 * width * max(blocks.quads, 1))))
+        blocks.n = min(p.n, width * max(1, amx_strip(p) // (4 * width * max(blocks.quads, 1))))
         return
-    most = (block_bytes() if p.set_up == NULL else amx_strip()) // (4 * max(blocks.quads, 1)) // unit
+    most = (near if p.set_up == NULL else amx_strip(p)) // (4 * max(blocks.quads, 1)) // unit
     if p.set_up == NULL:
         most = min(most, BLOCK_ROWS // GEMM_ROWS)
     most = max(most, 1)
     row_blocks = (tiles + most - 1) // most
     blocks.m = unit * ((tiles + row_blocks - 1) // row_blocks)
     if p.panels == NULL:
-        blocks.n = min(p.n, width * max(1, block_bytes() * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
+        blocks.n = min(p.n, width * max(1, near * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
 
 
 cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nogil:

@@ -1,6 +1,6 @@
 from libc.stdint cimport int8_t, int32_t, uint8_t, uintptr_t
 
-from qops._kernels.machine.caches cimport caches
+from qops._kernels.machine.caches cimport Caches
 
 cdef extern from "gemm/types.h" nogil:
     enum:
@@ -63,15 +63,15 @@ cdef enum:
 
 cdef const Py_ssize_t *ONE_TAP
 
-cdef inline Py_ssize_t block_bytes() noexcept nogil:
+cdef inline Py_ssize_t block_bytes(const Caches *of) noexcept nogil:
     """How many bytes are packed at a time, to be read again soon: a quarter of L2."""
-    return max(<Py_ssize_t>QUAD_BYTES, min(<Py_ssize_t>MOST_BLOCK_BYTES, caches.second // 4))
-cdef inline Py_ssize_t most_quads() noexcept nogil:
+    return max(<Py_ssize_t>QUAD_BYTES, min(<Py_ssize_t>MOST_BLOCK_BYTES, of.second // 4))
+cdef inline Py_ssize_t most_quads(const Caches *of) noexcept nogil:
     """How many quads are multiplied before C is touched again: those of a panel that is a block."""
-    return block_bytes() // QUAD_BYTES
+    return block_bytes(of) // QUAD_BYTES
 
-cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil
-cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil
+cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil
+cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
                     bint is_packed) noexcept nogil
 cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:

@@ -8,7 +8,6 @@ from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from qops._kernels.stage.rounding cimport saturate_s16
-from qops._kernels.machine.tiers cimport tier
 
 cdef extern from "gemm/gemm.h" nogil:
     const gemm_kernel *gemm_find(int tier, int saturating)
@@ -94,17 +93,17 @@ for saturating in range(2):
     plain[saturating].depthwise = NULL
 
 
-cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil:
-    """The kernel of the tier in use; the plain kernel if the tier has none."""
-    cdef const gemm_kernel *found = gemm_find(tier(), saturating)
+cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil:
+    """The kernel of the tier `on`; the plain kernel if the tier has none."""
+    cdef const gemm_kernel *found = gemm_find(on, saturating)
     if found == NULL:
         return &plain[saturating]
     return found
 
 
-cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil:
-    """The kernel of the tier in use that multiplies by a B of u8 as it is, or NULL."""
-    return gemm_find_unsigned(tier())
+cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil:
+    """The kernel of the tier `on` that multiplies by a B of u8 as it is, or NULL."""
+    return gemm_find_unsigned(on)
 
 
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
