@@ -16,7 +16,6 @@ from qops._kernels.gemm.tile cimport (
 cdef enum:
     BLOCK_ROWS = 96  # rows of A that are multiplied by one panel after the other
     MIN_DEPTH = 1024  # the fewest rows of B in a block
-    MIN_FETCH = 64  # the fewest quads to multiply while lines of C are fetched
 
 ctypedef struct Blocks:  # how much is packed at a time, and the memory for it
     Py_ssize_t m, n, k, quads
@@ -111,9 +110,7 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.is_signed = p.a_signed and (p.set_up != NULL or p.kernel.takes_signed or in_place(p))
     t.is_unsigned = p.kernel.is_unsigned
     t.set_up = p.set_up
-    t.fetch = p.quads >= MIN_FETCH and 4 * p.m * p.ldc >= p.caches.second  # C does not stay in L2
-    if p.set_up != NULL:
-        t.fetch = p.far
+    t.fetch = p.far
 
 
 cdef void multiply_rows(const Product *p, const Rows *rows, int32_t *c) noexcept nogil:

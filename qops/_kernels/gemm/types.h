@@ -25,7 +25,7 @@ typedef struct {
     int32_t *c;
     ptrdiff_t ldc;            /* elements between rows of C */
     int accumulate;           /* add to C instead of replacing it */
-    int fetch;                /* C is not in the cache; for amx, B is not */
+    int fetch;                /* B does not fit L2: amx prefetches it */
     int is_signed;            /* A is s8; amx, and tile if it takes_signed, read it so, others as a + 128; 0 if widened */
     int is_unsigned;          /* B is u8 */
     int *set_up;              /* what the matrix unit is set up for, 0: nothing yet; NULL: vectors multiply */
