@@ -7,7 +7,7 @@ from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 
 cdef enum:
-    BRIEF = 1 << 18  # up to so many multiplications, about a microsecond with vectors, the GIL is kept
+    BRIEF = 1 << 18  # the most multiplications, about 1 us with vectors, for which the GIL is kept
 
 ctypedef struct Divided:  # a product in parts
     Product whole

@@ -55,7 +55,7 @@ ctypedef struct Run:
 
 
 cdef enum:
-    MOST_BLOCK_BYTES = 1 << 18  # larger blocks gain nothing, also where L2 has 2 MiB
+    MOST_BLOCK_BYTES = 1 << 18  # larger blocks gain nothing, even with 2 MiB of L2
     QUAD_BYTES = 256  # of 64 columns
     AMX_ROWS = 32  # how many rows the matrix unit takes at a time
     SHIFT = 128  # added to s8 codes it makes u8 codes of them, and the other way round
@@ -64,10 +64,10 @@ cdef enum:
 cdef const Py_ssize_t *ONE_TAP
 
 cdef inline Py_ssize_t block_bytes(const Caches *of) noexcept nogil:
-    """How many bytes are packed at a time, to be read again soon: a quarter of L2."""
+    """The bytes of a packed block, which stays in the cache until it is read: a quarter of L2."""
     return max(<Py_ssize_t>QUAD_BYTES, min(<Py_ssize_t>MOST_BLOCK_BYTES, of.second // 4))
 cdef inline Py_ssize_t most_quads(const Caches *of) noexcept nogil:
-    """How many quads are multiplied before C is touched again: those of a panel that is a block."""
+    """The most quads of a K block: those of one panel of block_bytes."""
     return block_bytes(of) // QUAD_BYTES
 
 cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil
@@ -80,7 +80,7 @@ cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:
 
 cdef void release(int set_up) noexcept nogil
 cdef inline void *aligned(void *block) noexcept nogil:
-    # the first 64-byte line that begins in the block: vectors that cross lines cost a quarter of the speed
+    # the first 64-byte cache line that begins in the block: loads across two lines would cost a quarter of the speed
     return <void *>((<uintptr_t>block + 63) & ~<uintptr_t>63)
 cdef inline Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil:
     return (length + 1) // 2 if kernel.widens else (length + 3) // 4
