@@ -79,7 +79,7 @@ directives = {
     "boundscheck": DEBUG,
     "cdivision": True,
     "freethreading_compatible": True,
-    "allow_none_for_extension_args": False,  # typed arguments refuse None, unless None is their default
+    "allow_none_for_extension_args": False,  # typed arguments refuse None, unless they say "or None"
 }
 made_for = f"numpy {np.__version__}, {directives}"
 modules = cythonize(

@@ -104,7 +104,7 @@ cdef tuple set_zeros(Convolution *p, cnp.ndarray zeros, windows):
     return zeros, nothing, sums
 
 
-def convolve(Images images not None, w, out=None, Finish finish=None, *, Py_ssize_t num_threads=1):
+def convolve(Images images not None, w, out=None, Finish finish or None=None, *, Py_ssize_t num_threads=1):
     """Convolve images with weights, in any order in memory, and finish the sums; None: they are the result.
 
     w: int8 or uint8, or what ``pack_weights`` made of it, which knows the groups and whether products saturate. The
@@ -221,8 +221,8 @@ cdef class Prepared:
     cdef cnp.npy_intp[4] src_shape
     cdef cnp.npy_intp[4] shape
 
-    def __init__(self, tuple asked, Images first not None, PackedWeights packed not None, Finish finish not None, *,
-                 Py_ssize_t num_threads=1, bint planes=False):
+    def __init__(self, tuple asked or None, Images first not None, PackedWeights packed not None,
+                 Finish finish not None, *, Py_ssize_t num_threads=1, bint planes=False):
         cdef cnp.ndarray x = first.x
         cdef Py_ssize_t oh, ow
         self.asked, self.packed, self.window, self.finish, self.planes = asked, packed, first.window, finish, planes

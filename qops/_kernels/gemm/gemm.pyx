@@ -238,7 +238,7 @@ cdef class PreparedProduct:
     cdef cnp.npy_intp[2] a_shape
     cdef cnp.npy_intp[2] shape
 
-    def __init__(self, cnp.ndarray a not None, PackedB packed not None, tuple offsets, Codes codes=None,
+    def __init__(self, cnp.ndarray a not None, PackedB packed not None, tuple offsets, Codes codes or None=None,
                  int typenum=cnp.NPY_INT32, Py_ssize_t num_threads=1):
         self.packed, self.codes, self.offsets, self.num_threads = packed, codes, offsets, num_threads
         self.a_typenum, self.typenum = cnp.PyArray_TYPE(a), typenum

@@ -108,7 +108,7 @@ cdef const float *old_of(cnp.ndarray x, steps, cnp.ndarray old) except? NULL:
     return <const float *>cnp.PyArray_DATA(old)
 
 
-def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
+def finish(cnp.ndarray x, steps, cnp.ndarray old or None=None):
     """Make `steps` on x, an int32 or float32 array in C order, in its own memory; return that memory as float32.
 
     An array among the operands runs along the last axes of x, so of two sizes one divides the other. `old` is a float32
@@ -123,7 +123,7 @@ def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
     return x.view("float32")
 
 
-def finish_codes(cnp.ndarray x, steps, cnp.ndarray old, FloatRow row, cnp.ndarray out):
+def finish_codes(cnp.ndarray x, steps, cnp.ndarray old or None, FloatRow row, cnp.ndarray out):
     """Make `steps` on int32 sums x, and write the codes of `row` to `out`, block by block.
 
     Return False, with nothing done, if a float might not be finite. `old` is as in `finish`, and made of codes. `out`

@@ -193,7 +193,7 @@ cdef inline str vector_of(cnp.ndarray a, cnp.ndarray b, bint a_turned, bint b_tu
     return "b" if cnp.PyArray_DIM(b, 1) == 1 and not a_turned else None
 
 
-def bare(cnp.ndarray a, b, machine, str vector=None, int num_threads=1):
+def bare(cnp.ndarray a, b, machine, str vector or None=None, int num_threads=1):
     """A x B of checked matrices; see `product`."""
     codes = codes_of(b)
     c = result(None, cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(codes, 1), a, codes)

@@ -122,7 +122,7 @@ cdef class PairCodes:
     With a `tail`, it computes `width` elements together, and the tail those at the end that do not fill it.
     """
 
-    def __init__(self, str form, Side a, Side b, Codes last, *, Codes of_b=None, bint exchanged=False):
+    def __init__(self, str form, Side a, Side b, Codes last, *, Codes of_b or None=None, bint exchanged=False):
         cdef Pairs* p = &self.pairs
         cdef bint is_real
         p.form, p.a, p.b, p.exchanged, p.width, p.tail = FORMS[form], a, b, exchanged, 1, NULL

@@ -230,7 +230,7 @@ cdef class FloatCodes(Codes):
     cdef cnp.ndarray scales
     cdef bytearray memory
 
-    def __init__(self, FloatRow row, cnp.ndarray scales=None, Py_ssize_t inner=1):
+    def __init__(self, FloatRow row, cnp.ndarray scales or None=None, Py_ssize_t inner=1):
         self.row, self.scales = row, scales
         if scales is not None:
             check_numbers(scales, cnp.NPY_FLOAT32, inner)
