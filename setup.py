@@ -25,7 +25,7 @@ KERNELS = Path("qops/_kernels")
 # what is built lies beside the source, so that the next build does only what has changed; elsewhere if it must not
 BUILD = "build" if os.access(".", os.W_OK) else tempfile.mkdtemp()
 CYTHON = Path(BUILD, "debug/cython" if DEBUG else "cython")
-MADE_FOR = CYTHON / "numpy"  # says whose declarations Cython read: with another numpy its C is made anew
+MADE_FOR = CYTHON / "made_for"  # the numpy whose declarations Cython read, and its directives: others make C anew
 
 compiler, headers = os.environ.get("CC") or sysconfig.get_config_var("CC"), sysconfig.get_path("include")
 if compiler and not shutil.which(compiler.split()[0]):
@@ -79,18 +79,19 @@ directives = {
     "boundscheck": DEBUG,
     "cdivision": True,
     "freethreading_compatible": True,
-    "allow_none_for_extension_args": False,  # where None is no default, it is refused before C reads it as an array
+    "allow_none_for_extension_args": False,  # typed arguments refuse None, unless they say "or None"
 }
+made_for = f"numpy {np.__version__}, {directives}"
 modules = cythonize(
     extensions,
     language_level=3,
     build_dir=CYTHON.as_posix(),
     compiler_directives=directives,
     nthreads=os.cpu_count() or 1,
-    force=True if MADE_FOR.exists() and MADE_FOR.read_text() != np.__version__ else None,
+    force=None if MADE_FOR.exists() and MADE_FOR.read_text() == made_for else True,
 )
 CYTHON.mkdir(parents=True, exist_ok=True)
-MADE_FOR.write_text(np.__version__)
+MADE_FOR.write_text(made_for)
 setup(
     cmdclass={"build_ext": BuildExtensions},
     ext_modules=modules,

@@ -46,18 +46,17 @@ def test_setup_writes_nothing_into_a_folder_that_it_must_not_write_to(tmp_path):
     assert done.stdout.split() == [f"{tmp_path}/cython", str(tmp_path), str(tmp_path)]
 
 
-def test_setup_makes_c_anew_for_another_numpy(tmp_path):
+def test_setup_makes_c_anew_for_another_numpy_or_other_directives(tmp_path):
     """Declarations of numpy 2.5 make C that the headers of 2.4 do not compile."""
     script = ELSEWHERE.replace("build_dir, **_: print(build_dir)", "force, **_: print(force)")
     command = [sys.executable, "-c", script, str(tmp_path)]
-    forced = []
-    for version in ("", np.__version__, "2.0"):
-        if version:
-            (tmp_path / "cython/numpy").write_text(version)
+    made_for, forced = tmp_path / "cython/made_for", []
+    for old, new in (("", ""), ("", ""), (np.__version__, "2.0"), ("True", "None")):
+        if old:
+            made_for.write_text(made_for.read_text().replace(old, new))
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         forced.append(done.stdout.split()[0])
-    assert forced == ["None", "None", "True"]
-    assert (tmp_path / "cython/numpy").read_text() == np.__version__
+    assert forced == ["True", "None", "True", "True"]
 
 
 FLAGS = """

@@ -2,6 +2,9 @@
 
 import itertools
 import platform
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +16,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops._kernels.gemm.gemm import product
 from qops._kernels.gemm.packed import pack_b
 
-from qops._kernels.machine import caches
+from qops._kernels.machine import caches, tiers
 
 SMALL = [(512, 2048), (1536, 4096), (6 << 10, 16 << 10), (12 << 10, 128 << 10)]
 U8, S8 = np.uint8, np.int8
@@ -72,3 +75,44 @@ def test_sizes_that_no_cache_has():
         with pytest.raises(ValueError, match="first, second"):
             caches.use(first, second)
     assert caches.sizes() == before
+
+
+def test_tiers_and_caches_may_change_while_products_run(rng):
+    """Each op takes them once, when it begins."""
+    a, b = extreme(rng, (97, 1100), S8), extreme(rng, (1100, 130), S8)
+    unsigned, x, w = b.view(U8), extreme(rng, (1, 9, 10, 40), U8), extreme(rng, (70, 40, 3, 3), S8)
+    ready, images, done = pack_b(b), Images(x, Window(), 0, 0), threading.Event()
+    bare = (1, 1), (1, 1), ((0, 0), (0, 0)), 0, 1, False
+    calls = [
+        (lambda n: product(a, b, num_threads=n), model(a, b, None)),
+        (lambda n: product(a, unsigned, num_threads=n), model(a, unsigned, None)),
+        (lambda n: product(a, pack_b(b), num_threads=n), model(a, b, None)),
+        (lambda n: product(a, ready, num_threads=n), model(a, b, None)),
+        (lambda n: product(a, b, pairs=(), num_threads=n), model(a, b, ())),
+        (lambda n: convolve(images, pack_weights(w), num_threads=n), convolution_model(x, w, *bare)),
+    ]
+    before = tiers.name(), caches.sizes()
+
+    def work(first):
+        for i in range(first, first + 300):
+            call, want = calls[i % len(calls)]
+            np.testing.assert_array_equal(call(1 + i % 3), want)
+
+    def change():
+        for name, sizes in itertools.cycle(itertools.product(tiers.available(), [*SMALL, before[1]])):
+            tiers.use(name)
+            caches.use(*sizes)
+            time.sleep(1e-5)
+            if done.is_set():
+                return
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(work, range(3)))
+    finally:
+        done.set()
+        changing.join()
+        tiers.use(before[0])
+        caches.use(*before[1])

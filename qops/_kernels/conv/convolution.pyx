@@ -109,7 +109,7 @@ cdef tuple set_zeros(Convolution *p, cnp.ndarray zeros, windows):
     return zeros, nothing, sums
 
 
-def convolve(Images images, w, out=None, Finish finish=None, *, Py_ssize_t num_threads=1):
+def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize_t num_threads=1):
     """Convolve images with weights, in any order in memory, and finish the sums; None: they are the result.
 
     w: int8 or uint8, or what ``pack_weights`` made of it, which knows the groups and whether products saturate. The
@@ -174,8 +174,8 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish fini
     set_result(&p, finish.codes, y)
     zeros = finish.zeros(packed)
     windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups)
-    taken_off = set_zeros(&p, zeros, windows)
-    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads, (x, packed, finish, starts, taken_off, y))
+    _kept = set_zeros(&p, zeros, windows)  # memory that p reads
+    run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads)
     return y
 
 

@@ -23,7 +23,7 @@ cdef class Finish:
     is the sums.
     """
 
-    def __init__(self, w_zero_point=0, bias=None, PreparedStage codes=None, int typenum=cnp.NPY_INT32):
+    def __init__(self, w_zero_point=0, bias=None, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32):
         self.w_zero_point, self.codes, self.typenum = w_zero_point, codes, typenum
         self.bias = None if bias is None else np.array(array(bias, "bias", cnp.NPY_INT32))
 

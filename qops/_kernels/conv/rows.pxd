@@ -3,10 +3,12 @@ from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 from qops._kernels.stage.stage cimport Stage
 from qops._kernels.conv.image cimport Image
 from qops._kernels.gemm.tile cimport gemm_kernel
+from qops._kernels.machine.caches cimport Caches
 
 ctypedef struct Convolution:
     Image image
     const gemm_kernel *kernel
+    Caches caches  # as they were when the op began, see run_convolution
     bint amx  # on the matrix unit
     Py_ssize_t groups, oc, kh, kw, oh, ow  # oc of one group
     Py_ssize_t sh, sw, dh, dw
@@ -26,4 +28,4 @@ ctypedef struct Convolution:
     Py_ssize_t y_image, y_row, y_column, y_channel  # bytes from one to the next
     bint y_elsewhere  # y is not NHWC: rows are made apart and then put there
 
-cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays)
+cdef int run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads) except -1

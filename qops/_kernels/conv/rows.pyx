@@ -4,22 +4,20 @@ convolution.
 It is a product whose k is (kh, kw, ic), and no matrix of image columns is ever made: a tile takes its rows of A from
 the image itself, once for each tap (kh, kw).
 """
-cimport cython
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.stage.stage cimport stage_run
-from qops._kernels.gemm.run cimport Part
 from qops._kernels.conv.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
 from qops._kernels.gemm.offsets cimport subtract_row
 from qops._kernels.gemm.tile cimport (
     aligned, block_bytes, gemm_tile, most_quads, padded_columns, panel_rows, quad_bytes, quads_of, release,
 )
 from qops._kernels.gemm.transpose cimport transpose_bytes
-
-from qops._kernels.machine.threads import run_parts
+from qops._kernels.machine.caches cimport caches
+from qops._kernels.machine.threads cimport run_parts
 
 cdef extern from "conv/depthwise.h" nogil:
     void depthwise_vnni(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap, Py_ssize_t taps,
@@ -33,9 +31,9 @@ cdef enum:
 
 cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
                      const uint8_t *x, int32_t *y) noexcept nogil:
-    """Make some rows of the output for one group, panel by panel, most_quads() of k at a time."""
+    """Make some rows of the output for one group, panel by panel, most_quads of k at a time."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    cdef Py_ssize_t at_once = max(1, most_quads() // max(1, t.quads))
+    cdef Py_ssize_t at_once = max(1, most_quads(&p.caches) // max(1, t.quads))
     cdef Py_ssize_t j, i, row, used
     cdef const uint8_t *panel
     for j from 0 <= j < p.oc by width:
@@ -118,8 +116,8 @@ cdef bint beyond_memory(const Convolution *p) noexcept nogil:
 
 
 cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
-    """How many rows of the output to make at a time, so that what they read is within block_bytes() if possible."""
-    cdef Py_ssize_t read = block_bytes() // max(1, p.image.pixels * pixel_bytes(&p.image))
+    """How many rows of the output to make at a time, so that what they read is within block_bytes if possible."""
+    cdef Py_ssize_t read = block_bytes(&p.caches) // max(1, p.image.pixels * pixel_bytes(&p.image))
     cdef Py_ssize_t most = max(1, (read - rows_read(p, 1)) // p.sh + 1), blocks
     blocks = (p.oh + most - 1) // most
     return (p.oh + blocks - 1) // blocks
@@ -241,34 +239,20 @@ cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) n
     return 0
 
 
-@cython.final
-cdef class _Rows(Part):
-    """The rows of the output that one thread makes."""
-    cdef Convolution convolution
-    cdef Py_ssize_t first, end
-
-    cdef int work(self) noexcept nogil:
-        return convolve_rows(&self.convolution, self.first, self.end)
+ctypedef struct Divided:  # a convolution in parts
+    Convolution whole
+    Py_ssize_t rows, parts
 
 
-cdef run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads, arrays):
+cdef int convolve_part(const void *op, Py_ssize_t i) noexcept nogil:
+    cdef const Divided *d = <const Divided *>op
+    return convolve_rows(&d.whole, d.rows * i // d.parts, d.rows * (i + 1) // d.parts)
+
+
+cdef int run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads) except -1:
     """Make all rows of all images, in as many parts as threads."""
-    cdef Py_ssize_t i
-    cdef int failed
-    cdef _Rows part
-    parts = []
-    num_threads = max(1, min(num_threads, images * p.oh))
-    if num_threads == 1:
-        with nogil:
-            failed = convolve_rows(p, 0, images * p.oh)
-        if failed:
-            raise MemoryError
-        return
-    for i in range(num_threads):
-        part = _Rows()
-        part.convolution = p[0]
-        part.arrays = arrays
-        part.first = images * p.oh * i // num_threads
-        part.end = images * p.oh * (i + 1) // num_threads
-        parts.append(part)
-    run_parts(parts)
+    cdef Divided d
+    d.whole, d.rows = p[0], images * p.oh
+    d.whole.caches = caches
+    d.parts = max(<Py_ssize_t>1, min(num_threads, d.rows))
+    return run_parts(convolve_part, &d, d.parts)

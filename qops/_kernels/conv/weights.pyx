@@ -36,6 +36,7 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     cdef PackedWeights packed = PackedWeights.__new__(PackedWeights)
     w = array(w, "w", cnp.NPY_INT8, cnp.NPY_UINT8)
     cdef bint is_u8 = cnp.PyArray_TYPE(w) == cnp.NPY_UINT8
+    cdef int on = tier()
     if is_u8 and saturating:
         raise ValueError("saturating: expected False for a w of uint8")
     if w.ndim != 4:
@@ -45,17 +46,17 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
     packed.shape = w.shape
     packed.groups = groups
     packed.saturating = saturating
-    packed.tier = isa.name()
+    packed.tier = isa.TIERS[on]
     packed.depthwise = w.shape[1] == 1 and w.shape[0] == groups and groups > 1
-    packed.kernel = find_unsigned_kernel() if is_u8 and not packed.depthwise else NULL
+    packed.kernel = find_unsigned_kernel(on) if is_u8 and not packed.depthwise else NULL
     packed.is_shifted = is_u8 and packed.kernel == NULL
     if packed.kernel == NULL:
-        packed.kernel = find_kernel(saturating or packed.depthwise)  # a saturating kernel does not widen
+        packed.kernel = find_kernel(saturating or packed.depthwise, on)  # a saturating kernel does not widen
     if packed.is_shifted:
         w = signed_codes(w)
     if packed.depthwise:
         packed.memory = np.ascontiguousarray(w[:, 0].transpose(1, 2, 0), np.int32)
-        packed.quads = depthwise_quads(w) if depthwise_takes_quads(tier()) else None
+        packed.quads = depthwise_quads(w) if depthwise_takes_quads(on) else None
         packed.sums = packed.padded_sums = w.sum((1, 2, 3), np.int32)
     else:
         pack_dense(packed, w if lies_as_rows(w) else np.ascontiguousarray(w))

@@ -1,17 +1,19 @@
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 
 from qops._kernels.gemm.tile cimport Run, gemm_kernel, shifts
+from qops._kernels.machine.caches cimport Caches
 
 cdef enum:
-    NEAR_BYTES = 1 << 14  # up to so many packed bytes are kept on the stack
+    NEAR_BYTES = 1 << 14  # the most packed bytes that are kept on the stack
 
 ctypedef struct Product:
     const gemm_kernel *kernel
+    Caches caches  # as they were when the op began, see run_product
     Py_ssize_t m, n, k
     const uint8_t *a  # u8 or s8, row-major
     Py_ssize_t lda
     bint a_signed
-    uint32_t a_offset  # is subtracted from each value of A; 0 if B is not packed
+    uint32_t a_offset  # subtracted from each value of A; 0 if B is not packed
     int *set_up  # see gemm_tile
     const int8_t *b  # row-major B, or NULL and
     Py_ssize_t ldb

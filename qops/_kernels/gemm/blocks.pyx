@@ -1,28 +1,26 @@
-"""The walk of an integer product over blocks, which packs A and B on the way. It knows no numpy arrays: see gemm.
+"""The walk of an integer product over blocks, which packs A and B. Nothing here knows numpy arrays: see gemm.
 
-B is packed a strip of panels at a time. If the kernel has a tile that can pack, the first tile of each panel does it. A
-is packed a block of rows at a time. What is packed already, or need not be, is left as it is. Then every tile of C is
-made once for each block of the quads of k. How large blocks are depends on the caches of the CPU; no sum does.
+B is packed one strip of panels at a time, unless it came packed. A kernel with `pack_tile` packs a panel while it
+multiplies the first tile. A is packed one block of rows at a time, unless its rows are quads as they are. Each tile of
+C is computed once for each K block. The sizes of blocks depend on the caches of the CPU; results do not.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from qops._kernels.machine.caches cimport caches
 from qops._kernels.gemm.tile cimport (
     AMX_ROWS, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, block_bytes, gemm_raw, gemm_tile, most_quads, pack_columns,
     pack_quads, padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
 )
 
 cdef enum:
-    BLOCK_ROWS = 96  # rows of A that are multiplied by one panel after the other
+    BLOCK_ROWS = 96  # rows of A in a block, which is multiplied by one panel after the other
     MIN_DEPTH = 1024  # the fewest rows of B in a block
-    MIN_FETCH = 64  # the fewest quads to multiply while lines of C are fetched
 
-ctypedef struct Blocks:  # how much is packed at a time, and the memory for it
+ctypedef struct Blocks:  # the sizes of blocks, and the memory for what is packed
     Py_ssize_t m, n, k, quads
     Py_ssize_t depth  # how many quads are multiplied before C is touched again
-    bint copies  # whether rows of A that are quads as they are get packed too
+    bint copies  # whether rows of A are copied although they are quads as they are
     uint8_t *a
     uint8_t *b
     int32_t *sums
@@ -30,16 +28,16 @@ ctypedef struct Blocks:  # how much is packed at a time, and the memory for it
 ctypedef struct Rows:  # rows of A that are quads
     const uint8_t *a
     Py_ssize_t count, lda
-    Py_ssize_t depth, apart  # how many quads are multiplied at a time; in bytes, where the next of these begin
+    Py_ssize_t depth, apart  # quads of a K block; bytes from one K block of A to the next
 
-cdef inline Py_ssize_t amx_strip() noexcept nogil:
-    """Bytes of a strip of B, or of packed A, for the matrix unit: half of L2."""
-    return caches.second // 2
+cdef inline Py_ssize_t amx_strip(const Product *p) noexcept nogil:
+    """The most bytes of a strip of B, or of packed A, for the matrix unit: half of L2."""
+    return p.caches.second // 2
 
 
-cdef inline Py_ssize_t amx_quads() noexcept nogil:
-    """How many quads of AMX_ROWS rows of A stay in L1 if they lie close together: they fill two thirds of it."""
-    return max(<Py_ssize_t>16, caches.first // (6 * AMX_ROWS))
+cdef inline Py_ssize_t amx_quads(const Product *p) noexcept nogil:
+    """How many quads of AMX_ROWS rows of A fill two thirds of L1."""
+    return max(<Py_ssize_t>16, p.caches.first // (6 * AMX_ROWS))
 
 
 cdef inline bint in_place(const Product *p) noexcept nogil:
@@ -81,7 +79,7 @@ cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t
 
 cdef void copy_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t depth,
                     uint8_t *packed) noexcept nogil:
-    """Copy the rows so that `depth` quads of each lie behind each other, then as many of each from there on."""
+    """Copy the rows by K blocks: the first `depth` quads of all rows, then the next, padded with zeros."""
     cdef Py_ssize_t i, q, length
     for i in range(rows):
         for q from 0 <= q < p.quads by depth:
@@ -91,7 +89,7 @@ cdef void copy_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, Py_ssiz
 
 
 cdef Rows rows_of(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
-    """A block of rows from `first` on, packed unless they can be taken as they are."""
+    """A block of rows from `first` on, packed or copied if that is needed."""
     cdef Py_ssize_t count = min(blocks.m, p.m - first), depth = blocks.depth
     if blocks.copies:
         copy_rows(p, first, count, depth, blocks.a)
@@ -103,7 +101,7 @@ cdef Rows rows_of(const Product *p, const Blocks *blocks, Py_ssize_t first) noex
 
 
 cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept nogil:
-    """Set what all tiles of a block have in common."""
+    """Set the fields that all tiles of a block share."""
     t.lda = lda
     t.tap = ONE_TAP
     t.taps = 1
@@ -112,14 +110,12 @@ cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept
     t.is_signed = p.a_signed and (p.set_up != NULL or p.kernel.takes_signed or in_place(p))
     t.is_unsigned = p.kernel.is_unsigned
     t.set_up = p.set_up
-    t.fetch = p.quads >= MIN_FETCH and 4 * p.m * p.ldc >= caches.second  # C does not stay in L2
-    if p.set_up != NULL:
-        t.fetch = p.far
+    t.fetch = p.far
 
 
 cdef void multiply_rows(const Product *p, const Rows *rows, int32_t *c) noexcept nogil:
-    """Multiply a block of rows by packed B. All rows use a panel while it is in the cache. The matrix unit walks over
-    whole panels by itself."""
+    """Multiply a block of rows by packed B: all rows by one panel while it is in the cache. The matrix unit gets all
+    whole panels in one call."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t at_once = width if p.set_up == NULL else max(width, p.n // width * width)
     cdef Py_ssize_t q, j, used
@@ -154,12 +150,12 @@ cdef bint packs_on_the_way(const Product *p) noexcept nogil:
 
 
 cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) noexcept nogil:
-    """Multiply a block of rows by B. On the way B is packed and, if A is shifted, its columns are summed."""
+    """Multiply a block of rows by B, packing B meanwhile and, if A is shifted, summing its columns."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
     cdef Py_ssize_t j, whole = p.n // width * width
     cdef Product rest
-    cdef Rows in_rest = Rows(p.a, rows, p.lda, most_quads(), 4 * most_quads())
+    cdef Rows in_rest = Rows(p.a, rows, p.lda, most_quads(&p.caches), 4 * most_quads(&p.caches))
     cdef gemm_raw raw
     cdef gemm_tile t
     prepare_tiles(p, p.lda, &t)
@@ -180,7 +176,7 @@ cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) n
 
 
 cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """The same for n columns from `first` on, where a panel begins if B is packed."""
+    """The product of n columns of B from `first` on. If B is packed, a panel begins there."""
     cdef Product part = p[0]
     part.n = n
     part.c += first
@@ -193,7 +189,7 @@ cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noex
 
 
 cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexcept nogil:
-    """The k terms of the sums from `first` on, of a B that is not packed and one run."""
+    """The product of k terms from `first` on, of a B that is not packed and has one run."""
     cdef Product part = p[0]
     part.k = k
     part.quads = quads_of(p.kernel, k)
@@ -204,39 +200,40 @@ cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexce
 
 
 cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
-    """Set how much is packed at a time.
+    """Choose the sizes of blocks.
 
-    A block of B is as deep as A has rows, within limits. In deeper blocks C is read and written less often; in
-    shallower blocks longer stretches of the rows of B are read. A block is so wide that it stays in the cache from
-    packing to use, and wider if several blocks of rows use it. For the matrix unit it stays there for all rows, and
-    long rows of A are copied: L1 holds only some of them where they lie, often a multiple of 1024 bytes apart.
+    A K block of B is as deep as A has rows, within limits: in deeper blocks C is read and written less often, in
+    shallower ones B is read in longer stretches. A block is so wide that it stays in the cache until it is used, and
+    wider if several blocks of rows use it. For the matrix unit it stays there for all rows, and long rows of A are
+    copied: rows that are a multiple of 1024 bytes apart, as they often are, do not fit L1.
     """
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS
     cdef Py_ssize_t tiles = (p.m + unit - 1) // unit, most, row_blocks, parts
+    cdef Py_ssize_t near = block_bytes(&p.caches)
     blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
-    blocks.depth, blocks.copies = most_quads(), False
+    blocks.depth, blocks.copies = most_quads(&p.caches), False
     if max(p.m, p.n) <= BLOCK_ROWS and p.quads <= MIN_DEPTH // 4:
         return
     if p.panels == NULL and p.runs == NULL:
-        blocks.k = min(p.k, 4 * most_quads(), max(MIN_DEPTH, p.m // 16 * 16))
+        blocks.k = min(p.k, 4 * most_quads(&p.caches), max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
-    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_ROWS and 2 * blocks.quads > amx_quads()
+    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_ROWS and 2 * blocks.quads > amx_quads(p)
     if blocks.copies:
         blocks.m = (p.m + tiles - 1) // tiles
-        parts = (blocks.quads + amx_quads() - 1) // amx_quads()
+        parts = (blocks.quads + amx_quads(p) - 1) // amx_quads(p)
         blocks.depth = (blocks.quads + 16 * parts - 1) // (16 * parts) * 16
     if blocks.copies or p.set_up != NULL and in_place(p):
-        blocks.n = min(p.n, width * max(1, amx_strip() // (4 * width * max(blocks.quads, 1))))
+        blocks.n = min(p.n, width * max(1, amx_strip(p) // (4 * width * max(blocks.quads, 1))))
         return
-    most = (block_bytes() if p.set_up == NULL else amx_strip()) // (4 * max(blocks.quads, 1)) // unit
+    most = (near if p.set_up == NULL else amx_strip(p)) // (4 * max(blocks.quads, 1)) // unit
     if p.set_up == NULL:
         most = min(most, BLOCK_ROWS // GEMM_ROWS)
     most = max(most, 1)
     row_blocks = (tiles + most - 1) // most
     blocks.m = unit * ((tiles + row_blocks - 1) // row_blocks)
     if p.panels == NULL:
-        blocks.n = min(p.n, width * max(1, block_bytes() * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
+        blocks.n = min(p.n, width * max(1, near * min(row_blocks, 16) // (4 * width * max(blocks.quads, 1))))
 
 
 cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nogil:

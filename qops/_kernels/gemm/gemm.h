@@ -12,17 +12,6 @@
 #include "gemm/types.h"
 
 #if QOPS_X86 || QOPS_ARM
-/* fetch the lines of C into the cache while the products are computed */
-static inline void gemm_fetch(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t columns)
-{
-    for (ptrdiff_t i = 0; i < rows; ++i) {
-        const int32_t *c = t->c + i * t->ldc;
-        for (ptrdiff_t j = 0; j < columns; j += 16)
-            __builtin_prefetch(c + j, 1);
-        __builtin_prefetch(c + columns - 1, 1);
-    }
-}
-
 #define APART (4 * LANES)
 #define STEP(vectors) (4 * LANES * (vectors))
 #define FOR_ROWS(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v)

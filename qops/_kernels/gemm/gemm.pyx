@@ -15,6 +15,7 @@ from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from qops._kernels.machine.caches cimport caches
+from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.checks cimport apart, array, writable
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.arrays.walk cimport at_a_line
@@ -62,19 +63,19 @@ cdef void set_packed(Product *p, PackedB packed) noexcept:
     p.far = 4 * p.quads * p.n > caches.second
 
 
-cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating, Py_ssize_t rows) noexcept:
+cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating, Py_ssize_t rows, int on) noexcept:
     cdef const gemm_kernel *kernel
     if cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
-        return find_unsigned_kernel()
-    kernel = find_kernel(saturating)
+        return find_unsigned_kernel(on)
+    kernel = find_kernel(saturating, on)
     # on the way vectors pack panels of their own form in less time than those of the matrix unit
     if kernel.by_vectors != NULL and not takes_amx(kernel, rows, 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False):
         return kernel.by_vectors
     return kernel
 
 
-cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating) noexcept:
-    p.kernel = kernel_for(b, saturating, p.m)
+cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating, int on) noexcept:
+    p.kernel = kernel_for(b, saturating, p.m, on)
     p.n = cnp.PyArray_DIM(b, 1)
     p.b = <const int8_t *>cnp.PyArray_DATA(b)
     p.ldb = cnp.PyArray_STRIDE(b, 0)
@@ -93,9 +94,9 @@ cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
 
 
 cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads,
-                  uint32_t a_offset=0) except -1:
+                  uint32_t a_offset=0, int on=-1) except -1:
     """C = A x B, or C += A x B, of matrices that agree in k. B may be a PackedB, which knows what its pairs are; then,
-    unless C is added to, `a_offset` is subtracted from A."""
+    unless C is added to, `a_offset` is subtracted from A. on: the tier; -1: the one in use."""
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
     p.m = cnp.PyArray_DIM(left, 0)
@@ -109,7 +110,7 @@ cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate,
         set_packed(&p, b)
     else:
         right = by_rows(b)
-        set_row_major(&p, right, pairs is not None)
+        set_row_major(&p, right, pairs is not None, tier() if on < 0 else on)
         if pairs:
             runs = runs_of(p.kernel, p.k, pairs)
     if runs is not None:
@@ -117,13 +118,13 @@ cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate,
     p.c = <int32_t *>cnp.PyArray_DATA(c)
     p.ldc = cnp.PyArray_STRIDE(c, 0) // 4
     p.accumulate = accumulate
-    return run_product(&p, num_threads, (left, right, b, runs, c) if num_threads > 1 else None)
+    return run_product(&p, num_threads)
 
 
-cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b) noexcept:
+cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b, int on) noexcept:
     """Whether a kernel can multiply by B as it is and, if B is of uint8, is faster by that."""
-    cdef const gemm_kernel *kernel = find_kernel(False)
-    cdef const gemm_kernel *by_unsigned = find_unsigned_kernel()
+    cdef const gemm_kernel *kernel = find_kernel(False, on)
+    cdef const gemm_kernel *by_unsigned = find_unsigned_kernel(on)
     if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
         return True
     return by_unsigned != NULL and (
@@ -142,6 +143,7 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
     """
     cdef cnp.ndarray left = matrix(a, "a"), added = None, c
     cdef bint is_shifted
+    cdef int on = tier()
     if num_threads < 1:
         raise ValueError(f"num_threads: expected at least 1, got {num_threads}")
     if accumulate and out is None:
@@ -155,7 +157,7 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
         b = matrix(b, "b")
         if pairs is not None and cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
             raise ValueError("pairs: expected None for a b of uint8")
-        is_shifted = not taken_as_it_is(left, b)
+        is_shifted = not taken_as_it_is(left, b, on)
         b = signed_codes(b) if is_shifted else b
     if cnp.PyArray_DIM(left, 1) != b.shape[0]:
         shapes = f"{(<object>left).shape} and {b.shape}"
@@ -171,7 +173,7 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
     if type(b) is PackedB and type(a_offset) is int and is_zero(b_offset) and not accumulate:
         multiply(c, left, b, None, False, num_threads, a_offset & 0xFFFFFFFF)
     else:
-        multiply(c, left, b, None if pairs is None else tuple(pairs), accumulate, num_threads)
+        multiply(c, left, b, None if pairs is None else tuple(pairs), accumulate, num_threads, 0, on)
         take_off_offsets(c, left, b, a_offset, b_offset)
     if added is not None:
         np.add(c, added, out=c)
@@ -233,7 +235,7 @@ cdef class MatMul:
     cdef PreparedStage codes
     cdef int typenum
 
-    def __init__(self, PackedB b, b_offset=0, PreparedStage codes=None, int typenum=cnp.NPY_INT32):
+    def __init__(self, PackedB b, b_offset=0, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32):
         self.b, self.b_offset, self.codes, self.typenum = b, b_offset, codes, typenum
 
     def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):

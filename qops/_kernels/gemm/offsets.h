@@ -1,4 +1,4 @@
-/* The loops of offsets.pyx, many lanes at a time: as many whole vectors as a row has. */
+/* The loops of offsets.pyx for the whole vectors of a row. */
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(subtract_row)(uint32_t *c, const uint32_t *columns, const uint32_t *offsets, uint32_t row,
@@ -14,7 +14,7 @@ TARGET static ptrdiff_t TIER(subtract_row)(uint32_t *c, const uint32_t *columns,
     return j;
 }
 
-/* Adds codes to *sum: pairs of them as 16-bit lanes times 1. */
+/* Adds codes to *sum: pairs of 16-bit lanes times 1. */
 #define SUM_ROW(load_s16)                                                     \
     enum { CODES = LANES / 2 };                                               \
     const vec ones = set1_s16(1);                                             \

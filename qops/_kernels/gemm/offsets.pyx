@@ -1,4 +1,4 @@
-"""The terms to subtract from products of codes if an offset is subtracted from each code."""
+"""The terms that offsets of codes, such as zero points, subtract from a product of the codes."""
 
 cimport numpy as cnp
 from libc.stdint cimport int8_t, uint8_t, uint32_t
@@ -54,7 +54,7 @@ cdef void subtract(const Terms *t) noexcept nogil:
 
 
 cdef cnp.ndarray words(x, cnp.npy_intp n):
-    """Give the low 32 bits of an integer, n times, or those of an array of 1 or n integers."""
+    """The low 32 bits of an integer, repeated n times, or of each of an array of 1 or n integers."""
     cdef cnp.ndarray made = cnp.PyArray_EMPTY(1, &n, cnp.NPY_UINT32, 0)
     cdef uint32_t *word = <uint32_t *>cnp.PyArray_DATA(made)
     cdef uint32_t one
@@ -71,8 +71,8 @@ cdef cnp.ndarray words(x, cnp.npy_intp n):
 cdef object subtract_terms(cnp.ndarray c, cnp.ndarray columns, a_offset, cnp.ndarray rows, b_offset, Py_ssize_t k):
     """C -= a_offset * columns + b_offset * rows - k * a_offset * b_offset, modulo 2**32.
 
-    c: int32, m x n, with contiguous rows. columns and rows: n and m values of int32, contiguous. An offset is one
-    number; or a_offset has m values, and b_offset n.
+    c: int32, m x n, with contiguous rows. columns, rows: the sums of b's columns and a's rows, int32, contiguous. Each
+    offset is one number, or an array: m values of a_offset, n of b_offset.
     """
     cdef Terms t
     t.m, t.n = cnp.PyArray_DIM(c, 0), cnp.PyArray_DIM(c, 1)
@@ -106,7 +106,7 @@ cdef void sum_rows(const uint8_t *a, Py_ssize_t lda, bint is_signed, Py_ssize_t 
 
 
 cdef cnp.ndarray row_sums(cnp.ndarray a):
-    """The sum of each row of a matrix of uint8 or int8, whose rows are contiguous: int32."""
+    """The sum of each row, int32, of a matrix of uint8 or int8 with contiguous rows."""
     cdef cnp.ndarray sums = cnp.PyArray_EMPTY(1, cnp.PyArray_DIMS(a), cnp.NPY_INT32, 0)
     cdef Py_ssize_t lda = cnp.PyArray_STRIDE(a, 0), m = cnp.PyArray_DIM(a, 0), k = cnp.PyArray_DIM(a, 1)
     cdef bint is_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8

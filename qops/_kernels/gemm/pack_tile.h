@@ -1,8 +1,9 @@
-/* The first tile of a panel that is not packed yet: made into quads in registers, multiplied, and stored on the way for
- * the rows that follow. While multiplications wait for nothing, the reads of B take no time of their own.
+/* The first tile of a panel packs it: it makes quads of B in registers, multiplies them, and stores them for the tiles
+ * that follow, so B is read while multiplications go on. On AMD Zen 4 packing first takes 1.4 to 1.6 times as long for
+ * 4 to 6 rows by 512 x 512 to 4096 x 1024, 1.3 to 1.4 for 8, 1.2 for 16.
  * Included once a kernel, as tile.h is; for 16 lanes and 4 vectors.
  *
- * Where A is signed a row of ones takes the sixth row's place: 128 times the sums of the columns are taken off. */
+ * If A is signed, a row of ones takes the sixth row's place: the tile subtracts 128 times the sums of the columns. */
 
 #define IF_ROW(r, X) if (rows > r) { X(r) }
 #define ALL_ROWS(X) IF_ROW(0, X) IF_ROW(1, X) IF_ROW(2, X) IF_ROW(3, X) IF_ROW(4, X) IF_ROW(5, X)

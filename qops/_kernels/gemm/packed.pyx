@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from qops._kernels.arrays.checks cimport array
+from qops._kernels.machine.tiers cimport tier
 from qops._kernels.gemm.tile cimport (
     Run, aligned, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
@@ -75,9 +76,10 @@ def pack_b(b, *, pairs=None):
     cdef cnp.ndarray given = matrix(b, "b")
     cdef PackedB packed = PackedB.__new__(PackedB)
     cdef bint is_u8 = cnp.PyArray_TYPE(given) == cnp.NPY_UINT8
+    cdef int on = tier()
     if is_u8 and pairs is not None:
         raise ValueError("pairs: expected None for a b of uint8")
-    packed.kernel = find_unsigned_kernel() if is_u8 else NULL
+    packed.kernel = find_unsigned_kernel(on) if is_u8 else NULL
     packed.is_shifted = is_u8 and packed.kernel == NULL
     cdef cnp.ndarray source = by_rows(signed_codes(given) if packed.is_shifted else given)
     cdef Py_ssize_t ldb = cnp.PyArray_STRIDE(source, 0)
@@ -86,9 +88,9 @@ def pack_b(b, *, pairs=None):
     packed.k = cnp.PyArray_DIM(source, 0)
     packed.n = cnp.PyArray_DIM(source, 1)
     packed.saturating = pairs is not None
-    packed.tier = isa.name()
+    packed.tier = isa.TIERS[on]
     if packed.kernel == NULL:
-        packed.kernel = find_kernel(packed.saturating)
+        packed.kernel = find_kernel(packed.saturating, on)
     packed.runs = runs_of(packed.kernel, packed.k, pairs)
     packed.quads = packed.runs[:, 2].sum()
     padded = padded_columns(packed.kernel, packed.n)

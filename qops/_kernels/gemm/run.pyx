@@ -1,76 +1,54 @@
 """An integer product on this thread or on several, without the GIL unless it is brief."""
-cimport cython
 
 from qops._kernels.gemm.blocks cimport Product, some_columns
 from qops._kernels.gemm.stream cimport product
 from qops._kernels.gemm.tile cimport GEMM_ROWS
-
-from qops._kernels.machine.threads import run_parts
+from qops._kernels.machine.caches cimport caches
+from qops._kernels.machine.threads cimport run_parts
 
 cdef enum:
-    BRIEF = 1 << 18  # up to so many multiplications, about a microsecond with vectors, the GIL is kept
+    BRIEF = 1 << 18  # the most multiplications, about 1 us with vectors, for which the GIL is kept
+
+ctypedef struct Divided:  # a product in parts
+    Product whole
+    bint by_rows  # whether rows are split, or columns; these between panels, so that none is packed twice
+    Py_ssize_t unit, units, parts  # how many rows or columns stay together, how many such units there are
 
 
-cdef class Part:
-    """The part of an op that one thread does."""
-
-    cdef int work(self) noexcept nogil:
-        """Do it without the GIL; the result is not 0 if memory is lacking."""
-        return 0
-
-    def __call__(self):
-        cdef int failed
-        with nogil:
-            failed = self.work()
-        if failed:
-            raise MemoryError
+cdef Divided divided(const Product *p, Py_ssize_t parts) noexcept nogil:
+    """Split rows, or columns if there are more of them."""
+    cdef Divided d
+    d.whole = p[0]
+    d.by_rows = p.m >= p.n
+    d.unit = GEMM_ROWS if d.by_rows else p.kernel.lanes * p.kernel.vectors
+    d.units = ((p.m if d.by_rows else p.n) + d.unit - 1) // d.unit
+    d.parts = max(<Py_ssize_t>1, min(parts, d.units))
+    return d
 
 
-@cython.final
-cdef class _Product(Part):
-    cdef Product product
-
-    cdef int work(self) noexcept nogil:
-        return product(&self.product)
-
-
-cdef list parts_of(const Product *p, Py_ssize_t num_threads, arrays):
-    """Split rows, or columns if there are more of them. Columns are split between panels, so none is packed twice."""
-    cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    cdef bint by_rows = p.m >= p.n
-    cdef Py_ssize_t unit = GEMM_ROWS if by_rows else width
-    cdef Py_ssize_t size = p.m if by_rows else p.n
-    cdef Py_ssize_t units = (size + unit - 1) // unit
-    cdef Py_ssize_t i, first, end
-    cdef _Product part
-    parts = []
-    num_threads = max(1, min(num_threads, units))
-    for i in range(num_threads):
-        first = min(size, units * i // num_threads * unit)
-        end = min(size, units * (i + 1) // num_threads * unit)
-        part = _Product()
-        part.arrays = arrays
-        if by_rows:
-            part.product = p[0]
-            part.product.a += first * p.lda
-            part.product.c += first * p.ldc
-            part.product.m = end - first
-        else:
-            part.product = some_columns(p, first, end - first)
-        parts.append(part)
-    return parts
-
-
-cdef int run_product(const Product *p, Py_ssize_t num_threads, arrays) except -1:
-    cdef int failed
-    if num_threads > 1:
-        run_parts(parts_of(p, num_threads, arrays))
-        return 0
-    if p.m * p.n * p.k <= BRIEF:
-        failed = product(p)
+cdef int multiply_part(const void *op, Py_ssize_t i) noexcept nogil:
+    cdef const Divided *d = <const Divided *>op
+    cdef const Product *p = &d.whole
+    cdef Py_ssize_t first = d.units * i // d.parts * d.unit
+    cdef Py_ssize_t end = min(d.units * (i + 1) // d.parts * d.unit, p.m if d.by_rows else p.n)
+    cdef Product part
+    if d.by_rows:
+        part = p[0]
+        part.a += first * p.lda
+        part.c += first * p.ldc
+        part.m = end - first
     else:
-        with nogil:
-            failed = product(p)
-    if failed:
-        raise MemoryError
-    return 0
+        part = some_columns(p, first, end - first)
+    return product(&part)
+
+
+cdef int run_product(const Product *p, Py_ssize_t num_threads) except -1:
+    cdef Product whole = p[0]
+    cdef Divided d
+    whole.caches = caches
+    if num_threads == 1 and p.m * p.n * p.k <= BRIEF:
+        if product(&whole):
+            raise MemoryError
+        return 0
+    d = divided(&whole, num_threads)
+    return run_parts(multiply_part, &d, d.parts)

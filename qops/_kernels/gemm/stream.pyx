@@ -1,5 +1,5 @@
-"""An integer product in one of three ways: a product of few rows reads B once and does not pack it; all others go by
-blocks, with vectors or on the matrix unit. It knows no numpy arrays: see gemm.
+"""An integer product in one of three ways. A product of few rows reads B once and does not pack it (gemm/stream.h). All
+others walk over blocks (blocks.pyx), with vectors or on the matrix unit. Nothing here knows numpy arrays: see gemm.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
@@ -11,8 +11,8 @@ from qops._kernels.gemm.blocks cimport (
 from qops._kernels.gemm.tile cimport GEMM_STREAM_ROWS, SHIFT, aligned, pack_quads, release, takes_amx
 
 cdef enum:
-    NEAR_B = 1 << 23  # up to so many bytes, the caches may hold B
-    NEAR_ROWS = 3  # up to so many rows, it is faster to stream such a B than to pack it on the way
+    NEAR_B = 1 << 23  # bytes of a B that the caches may hold
+    NEAR_ROWS = 3  # for more rows than this it is faster to pack such a B than to stream it
 
 
 cdef bint streams(const Product *p) noexcept nogil:
@@ -23,8 +23,8 @@ cdef bint streams(const Product *p) noexcept nogil:
 
 cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p, Py_ssize_t row,
                       Py_ssize_t groups) noexcept nogil:
-    """Write acc to its row of C with the columns in order again (see simd/product/stream.h), less 128 times their
-    sums."""
+    """Write acc to its row of C, less 128 times the sums of the columns. stream.h says in which order acc has the
+    columns; here they are put back."""
     cdef uint32_t *c = <uint32_t *>p.c + row * p.ldc
     cdef uint32_t x
     cdef Py_ssize_t g, vector, lane, i, j
@@ -41,7 +41,7 @@ cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p,
 
 
 cdef void stream_whole(const Product *p, Py_ssize_t quads, uint8_t *a, int32_t *acc) noexcept nogil:
-    """Multiply by whole blocks of B. If A is shifted, a row of ones beside it gives the sums of the columns."""
+    """Multiply by whole blocks of B. If A is shifted, the product of a row of ones gives the sums of the columns."""
     cdef Py_ssize_t i, groups = p.n // 64, rows = p.m + shifted(p)
     cdef const int32_t *sums = acc + 64 * groups * p.m if shifted(p) else NULL
     memset(acc, 0, 4 * 64 * groups * rows)

@@ -1,6 +1,6 @@
 from libc.stdint cimport int8_t, int32_t, uint8_t, uintptr_t
 
-from qops._kernels.machine.caches cimport caches
+from qops._kernels.machine.caches cimport Caches
 
 cdef extern from "gemm/types.h" nogil:
     enum:
@@ -55,7 +55,7 @@ ctypedef struct Run:
 
 
 cdef enum:
-    MOST_BLOCK_BYTES = 1 << 18  # larger blocks gain nothing, also where L2 has 2 MiB
+    MOST_BLOCK_BYTES = 1 << 18  # larger blocks gain nothing, even with 2 MiB of L2
     QUAD_BYTES = 256  # of 64 columns
     AMX_ROWS = 32  # how many rows the matrix unit takes at a time
     SHIFT = 128  # added to s8 codes it makes u8 codes of them, and the other way round
@@ -63,15 +63,15 @@ cdef enum:
 
 cdef const Py_ssize_t *ONE_TAP
 
-cdef inline Py_ssize_t block_bytes() noexcept nogil:
-    """How many bytes are packed at a time, to be read again soon: a quarter of L2."""
-    return max(<Py_ssize_t>QUAD_BYTES, min(<Py_ssize_t>MOST_BLOCK_BYTES, caches.second // 4))
-cdef inline Py_ssize_t most_quads() noexcept nogil:
-    """How many quads are multiplied before C is touched again: those of a panel that is a block."""
-    return block_bytes() // QUAD_BYTES
+cdef inline Py_ssize_t block_bytes(const Caches *of) noexcept nogil:
+    """The bytes of a packed block, which stays in the cache until it is read: a quarter of L2."""
+    return max(<Py_ssize_t>QUAD_BYTES, min(<Py_ssize_t>MOST_BLOCK_BYTES, of.second // 4))
+cdef inline Py_ssize_t most_quads(const Caches *of) noexcept nogil:
+    """The most quads of a K block: those of one panel of block_bytes."""
+    return block_bytes(of) // QUAD_BYTES
 
-cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil
-cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil
+cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil
+cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
                     bint is_packed) noexcept nogil
 cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:
@@ -80,7 +80,7 @@ cdef inline bint shifts(const gemm_kernel *kernel, bint on_unit) noexcept nogil:
 
 cdef void release(int set_up) noexcept nogil
 cdef inline void *aligned(void *block) noexcept nogil:
-    # the first 64-byte line that begins in the block: vectors that cross lines cost a quarter of the speed
+    # the first 64-byte cache line that begins in the block: loads across two lines would cost a quarter of the speed
     return <void *>((<uintptr_t>block + 63) & ~<uintptr_t>63)
 cdef inline Py_ssize_t quads_of(const gemm_kernel *kernel, Py_ssize_t length) noexcept nogil:
     return (length + 1) // 2 if kernel.widens else (length + 3) // 4

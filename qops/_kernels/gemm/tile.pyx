@@ -1,14 +1,13 @@
-"""Tiles and panels, of which the integer product (gemm) and the convolution are made.
+"""Tiles and panels: what integer products (gemm) and convolutions are made of.
 
 A *quad* is 4 bytes that are neighbours along k. B is packed in *panels* of some columns, ``[quad][column][4 bytes]``. A
-*tile* is a few rows of A times one panel. The plain tile below is the definition. simd/product/tile.h does the same
-with vectors. Everything else here (packing, edges, the walk over rows) is common to both.
+*tile* is a few rows of A times one panel. The plain tile below is the definition; gemm/tile.h does the same with
+vectors. Packing, tails, and the walk over rows are here once for both.
 """
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from qops._kernels.stage.rounding cimport saturate_s16
-from qops._kernels.machine.tiers cimport tier
 
 cdef extern from "gemm/gemm.h" nogil:
     const gemm_kernel *gemm_find(int tier, int saturating)
@@ -18,7 +17,7 @@ cdef extern from "gemm/gemm.h" nogil:
 cdef enum:
     MAX_COLUMNS = 64  # the most columns that a panel of any kernel has
     PLAIN_COLUMNS = 16
-    ONES = 256  # how many quads of ones are kept, to sum up columns with
+    ONES = 256  # quads of ones that columns are multiplied by at a time, to sum them
 
 
 cdef inline uint32_t dot_exact(const uint8_t *a, const int8_t *b) noexcept nogil:
@@ -94,25 +93,25 @@ for saturating in range(2):
     plain[saturating].depthwise = NULL
 
 
-cdef const gemm_kernel *find_kernel(bint saturating) noexcept nogil:
-    """The kernel of the tier in use; the plain kernel if the tier has none."""
-    cdef const gemm_kernel *found = gemm_find(tier(), saturating)
+cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil:
+    """The kernel of the tier `on`; the plain kernel if the tier has none."""
+    cdef const gemm_kernel *found = gemm_find(on, saturating)
     if found == NULL:
         return &plain[saturating]
     return found
 
 
-cdef const gemm_kernel *find_unsigned_kernel() noexcept nogil:
-    """The kernel of the tier in use that multiplies by a B of u8 as it is, or NULL."""
-    return gemm_find_unsigned(tier())
+cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil:
+    """The kernel of the tier `on` that multiplies by a B of u8 as it is, or NULL."""
+    return gemm_find_unsigned(on)
 
 
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
                     bint is_packed) noexcept nogil:
     """Whether the matrix unit is faster than vectors for so many rows of A, with B of `taps` runs of quads.
 
-    Its set-up takes a tenth of a microsecond, it takes as long for 16 rows and 16 quads as for one, and it needs B
-    packed, which vectors do on the way. Measured on Sapphire Rapids; the number of columns made no difference.
+    To set it up takes 0.1 us. One row or quad takes as long as 16 do. It needs B packed, which vectors do while they
+    multiply. The limits were measured on Sapphire Rapids; the number of columns made no difference.
     """
     if kernel.amx[0] == NULL:
         return False
@@ -137,7 +136,7 @@ cdef inline void pack_whole(const gemm_kernel *kernel, const int8_t *b, Py_ssize
 
 cdef void pack_chunk(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t rows,
                      Py_ssize_t columns, uint8_t *panel, Py_ssize_t apart) noexcept nogil:
-    """Pack some rows of one panel. Missing rows of the last quad and missing columns become zeros."""
+    """Pack some rows of one panel. The last quad and the last vector are padded with zeros."""
     cdef int8_t edge[4 * MAX_COLUMNS]
     cdef Py_ssize_t depth = 2 if kernel.widens else 4
     cdef Py_ssize_t padded = padded_columns(kernel, columns)
@@ -155,8 +154,8 @@ cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ld
                        uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil:
     """Pack k rows of n columns as quads `first` and following of panels of `quads` quads.
 
-    It reads B a few rows at a time, in the order of memory, unless there is only one panel. Long rows are often a
-    multiple of 4096 bytes apart, and L1 holds no more than 8 lines of such rows. For the matrix unit a tile's 64 do.
+    If there are several panels, B is read in chunks of a few rows, in the order of memory. Rows are often a multiple of
+    4096 bytes apart, and L1 holds only 8 cache lines of such rows: hence chunks of 8. The matrix unit takes 64.
     """
     cdef Py_ssize_t width = kernel.lanes * kernel.vectors
     cdef Py_ssize_t chunk = max(k, 1) if n <= width else 64 if kernel.pack_apart != NULL else 8 if ldb >= 2048 else 16
@@ -171,9 +170,9 @@ cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ld
 
 cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
                      uint8_t *quads) noexcept nogil:
-    """Pack elements of A along k, widened or as bytes. 128 is added to signed ones unless the kernel takes them.
+    """Pack elements of A along k, as int16 if the kernel widens, else as bytes; the last quad is padded with zeros.
 
-    The rest of the last quad becomes zero.
+    128 is added to signed elements, unless the kernel takes them as they are.
     """
     cdef uint8_t shift = 0x80 if is_signed and not kernel.takes_signed else 0
     cdef int16_t *wide = <int16_t *>quads
@@ -198,7 +197,7 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
                       int32_t *sums) noexcept nogil:
     """sums[j] = sum of column j of packed B, for padded_columns(n) columns.
 
-    It is computed as a row of ones times B, in which no pair can saturate.
+    The kernel multiplies a row of ones by B. In that product no pair can saturate.
     """
     cdef uint8_t ones[4 * ONES]
     cdef Py_ssize_t width = kernel.lanes * kernel.vectors
@@ -241,7 +240,7 @@ cdef void add_edge(const int32_t *part, Py_ssize_t width, const gemm_tile *t, Py
 
 
 cdef void release(int set_up) noexcept nogil:
-    """Give back the matrix unit, if it was set up."""
+    """Give the matrix unit back to the system, if it was set up."""
     if set_up:
         gemm_amx_release()
 
@@ -267,7 +266,7 @@ cdef void edge_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t ro
 
 
 cdef void panel_rows(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
-    """Multiply rows of A by one panel, in tiles of about equal height. t begins as the tile of the first row."""
+    """Multiply rows of A by one panel, in tiles of about equal height. On entry `t` describes the first row."""
     cdef const uint8_t *a = t.a
     cdef int32_t *c = t.c
     cdef Py_ssize_t most = GEMM_ROWS if t.set_up == NULL else AMX_ROWS if columns % kernel.lanes else max(1, rows)

@@ -11,7 +11,5 @@ static void NAME(tile)(const gemm_tile *t, ptrdiff_t rows, ptrdiff_t vectors)
 #define SHAPE(r, v) [v - 1][r - 1] = { NAME(r##x##v), NAME(r##x##v##_shift) },
     static void (*const shapes[4][GEMM_ROWS][2])(const gemm_tile *) = { SHAPES(SHAPE) };
 #undef SHAPE
-    if (t->fetch)
-        gemm_fetch(t, rows, vectors * LANES);
     shapes[vectors - 1][rows - 1][t->is_signed](t);
 }

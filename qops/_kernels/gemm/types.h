@@ -1,4 +1,4 @@
-/* What the loops of blocks.pyx, stream.pyx and rows.pyx hand to a kernel.
+/* What the loops of gemm/blocks.pyx, gemm/stream.pyx and conv/rows.pyx pass to a kernel.
  *
  * A quad is 4 bytes that are neighbours along k: four 8-bit elements, or two 16-bit ones for the kernels that widen.
  * B is packed in panels of up to vectors * lanes columns, [quad][column][4 bytes], so one vector holds one quad of
@@ -25,13 +25,13 @@ typedef struct {
     int32_t *c;
     ptrdiff_t ldc;            /* elements between rows of C */
     int accumulate;           /* add to C instead of replacing it */
-    int fetch;                /* C is not in the cache; for amx, B is not */
+    int fetch;                /* B does not fit L2: amx prefetches it */
     int is_signed;            /* A is s8; amx, and tile if it takes_signed, read it so, others as a + 128; 0 if widened */
     int is_unsigned;          /* B is u8 */
     int *set_up;              /* what the matrix unit is set up for, 0: nothing yet; NULL: vectors multiply */
 } gemm_tile;
 
-/* A panel that its first tile packs on the way. That writes the panel and the sums, so here they are not const. */
+/* A panel that pack_tile packs. It writes the panel and the sums, so they are not const here. */
 typedef struct {
     const int8_t *b;          /* row-major */
     ptrdiff_t ldb;            /* bytes between rows */
@@ -54,7 +54,7 @@ typedef struct gemm_kernel {
     /* the same for vectors that are apart; NULL if they are not */
     void (*pack_apart)(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel,
                        ptrdiff_t apart);
-    /* makes a tile of up to GEMM_ROWS rows, one fewer if A is s8, and packs a whole panel on the way; NULL if there is none */
+    /* makes a tile of up to GEMM_ROWS rows, one fewer if A is s8, and packs its whole panel; NULL if there is none */
     void (*pack_tile)(const gemm_tile *t, const gemm_raw *raw, ptrdiff_t rows);
     /* multiplies few rows by B as it is: acc[rows][64 * groups], columns in the order of stream.h; NULL if there is none */
     void (*stream)(const uint8_t *a, ptrdiff_t lda, ptrdiff_t rows, const int8_t *b, ptrdiff_t ldb,

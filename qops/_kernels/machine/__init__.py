@@ -1,1 +1,1 @@
-"""The CPU: its tiers of SIMD lanes, its caches, threads."""
+"""The CPU: its tiers of SIMD instructions, the sizes of its caches, and threads."""

@@ -13,7 +13,7 @@
 
 enum { QOPS_AMX_BITS = 1 << 24 | 1 << 25, QOPS_ASK_PERMISSION = 0x1023, QOPS_TILE_DATA = 18 };
 
-/* Every switch of threads must save the 8 KiB of tiles, so Linux gives them only to a process that asks for them. */
+/* Linux gives the 8 KiB of tile registers only to a process that asks, as every switch of threads must save them. */
 static inline int qops_amx_allowed(void)
 {
     unsigned a, b, c, d;

@@ -1,4 +1,4 @@
-/* How large the caches are that a core of this CPU has of its own, as the CPU reports it. */
+/* The sizes of the L1 and L2 caches of a core, as the CPU reports them. */
 #ifndef QOPS_CACHES_H
 #define QOPS_CACHES_H
 

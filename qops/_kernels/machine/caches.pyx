@@ -1,20 +1,23 @@
-"""How large the two caches are that a core has of its own: blocks of products are fitted to them."""
+"""How large the L1 and L2 caches of a core are. Products and convolutions choose their blocks by it.
+
+Each op reads the sizes once, when it begins, so a call of `use` changes none that runs.
+"""
 
 cdef extern from "machine/caches.h":
     long long qops_cache(unsigned level)
 
 cdef enum:
-    FIRST = 32 << 10  # of a CPU that does not tell
+    FIRST = 32 << 10  # sizes for a CPU that does not report them
     SECOND = 1 << 20
 
 
 def sizes():
-    """Bytes of the first and of the second cache, as they are taken to be."""
+    """The sizes of L1 and L2 in bytes that ops use."""
     return caches.first, caches.second
 
 
 def use(Py_ssize_t first, Py_ssize_t second):
-    """Take the caches to be of so many bytes from now on, in the whole process. No result depends on it."""
+    """Set the sizes of L1 and L2 in bytes, for the whole process. No result depends on them."""
     if not 0 < first <= second:
         raise ValueError(f"first, second: expected sizes above 0, the second no smaller, got {first}, {second}")
     caches.first, caches.second = first, second

@@ -1,4 +1,4 @@
-/* Which tiers there are for this kind of CPU, and which of them this CPU and its operating system can run. */
+/* The tiers of this CPU architecture, and which of them this CPU and its operating system can run. */
 #ifndef QOPS_CPU_H
 #define QOPS_CPU_H
 
@@ -10,8 +10,7 @@ enum { QOPS_PLAIN = 0 };
 #define QOPS_TIERS "plain avx2 avxvnni avx512 vnni amx"
 enum { QOPS_AVX2 = 1, QOPS_AVXVNNI = 2, QOPS_AVX512 = 3, QOPS_VNNI = 4, QOPS_AMX = 5 };
 
-/* The best tier but for AMX, if the CPU does not lack it (core/avxvnni.h). */
-
+/* An upper bound of the tiers below AMX: AVX-VNNI (machine/avxvnni.h) and AMX (machine/amx.h) are checked apart. */
 static inline int qops_best_tier(void)
 {
     __builtin_cpu_init();
@@ -23,7 +22,7 @@ static inline int qops_best_tier(void)
     return __builtin_cpu_supports("avx512vnni") ? QOPS_VNNI : QOPS_AVX512;
 }
 
-/* whether it pays to fetch ahead what a loop will read: AMD's CPUs do that better by themselves */
+/* Whether loops should prefetch what they will read. The hardware prefetchers of AMD's CPUs do it better. */
 static inline int qops_fetch_pays(void) { return !__builtin_cpu_is("amd"); }
 
 #elif defined(__aarch64__) && defined(__GNUC__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)
@@ -52,7 +51,7 @@ static inline int qops_has_i8mm(void) { return 0; }
 
 static inline int qops_fetch_pays(void) { return 1; }
 
-/* every CPU of 64 bits has NEON */
+/* Every 64-bit ARM CPU has NEON. */
 static inline int qops_best_tier(void)
 {
     if (!qops_has_dotprod())
@@ -65,7 +64,7 @@ static inline int qops_best_tier(void)
 #define QOPS_ARM 0
 #define QOPS_TIERS "plain"
 static inline int qops_best_tier(void) { return QOPS_PLAIN; }
-/* takes what a kernel of a tier would get, so that no compiler says that nobody uses it; never called */
+/* Never called: it takes the arguments of a kernel, so that compilers do not warn that they are unused. */
 static inline int qops_unused(int tier, ...) { return tier; }
 #endif
 

@@ -1,4 +1,9 @@
-"""The tier of SIMD lanes in use: the best that the CPU has, or the one that the environment variable QOPS_ISA names."""
+"""The tier of SIMD lanes in use: the best that the CPU has, or the one that the environment variable QOPS_ISA names.
+
+No bit of a result depends on the tier. Products and convolutions read it once, when they begin or when weights are
+packed, because packed weights, kernel and blocks must fit each other. Element-wise loops read it for each stretch of
+elements, so one call may run on two tiers if `use` is called meanwhile.
+"""
 
 import os
 
@@ -30,7 +35,7 @@ def name():
     return TIERS[current]
 
 
-def use(str wanted):
+def use(str wanted not None):
     """Use the tier `wanted` from now on, in the whole process; ValueError if the CPU lacks it."""
     global current
     if wanted not in AVAILABLE:

@@ -83,7 +83,7 @@ cdef const float *old_of(cnp.ndarray x, steps, cnp.ndarray old) except? NULL:
     return <const float *>cnp.PyArray_DATA(old)
 
 
-def finish(cnp.ndarray x, steps, cnp.ndarray old=None):
+def finish(cnp.ndarray x, steps, cnp.ndarray old or None=None):
     """Make `steps` on x, an int32 or float32 array in C order, in its own memory; return that memory as float32.
 
     An array among the operands runs along the last axes of x, so of two sizes one divides the other. `old` is a float32

@@ -122,7 +122,7 @@ cdef class PairStage:
     """
 
     def __init__(self, str form, Side a, Side b, PreparedStage last, int typenum, *,
-                 PreparedStage of_b=None, bint exchanged=False):
+                 PreparedStage of_b or None=None, bint exchanged=False):
         cdef Pairs* p = &self.pairs
         if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT16:
             raise TypeError(f"typenum: expected that of uint8, int8 or int16, got {typenum}")

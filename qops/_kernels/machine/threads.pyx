@@ -1,0 +1,139 @@
+"""Threads for kernels that run without the GIL.
+
+The thread that calls an op does its parts one after the other, and workers help it. A worker is a daemon thread: Python
+ends without waiting for it. The caller waits only for parts that a worker has begun, so nothing is written after the
+call has returned. It never waits for a thread to start, or for a part that nobody has begun: it does that part itself.
+No Python code runs in between, so KeyboardInterrupt and other signals come when the call is over.
+
+The workers and their queue stay when a call ends. They hold nothing of it: no array, no number, no result.
+"""
+cimport cython
+from cpython.pythread cimport (
+    WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock,
+    PyThread_type_lock,
+)
+
+import _thread
+import os
+from queue import SimpleQueue
+
+cdef Py_ssize_t MOST = max(1, (os.cpu_count() or 1) - 1)  # workers; the caller uses a processor too
+
+jobs = SimpleQueue()  # ops whose callers want help
+workers = []  # one entry for each worker that runs
+
+
+def _forget():
+    """A forked process has the queue and the list, but none of the threads."""
+    global jobs, workers
+    jobs, workers = SimpleQueue(), []
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+@cython.final
+cdef class Job:
+    """The parts of one op, of which each thread takes the next."""
+    cdef PyThread_type_lock lock  # guards the numbers
+    cdef PyThread_type_lock all_done  # is released when the last part is done
+    cdef Work work
+    cdef const void *op  # only parts that have begun may read it: it belongs to the caller
+    cdef Py_ssize_t parts, begun, running
+    cdef int failed
+
+    def __cinit__(self):
+        self.lock = PyThread_allocate_lock()
+        self.all_done = PyThread_allocate_lock()
+        if self.lock == NULL or self.all_done == NULL:
+            raise MemoryError
+        PyThread_acquire_lock(self.all_done, WAIT_LOCK)
+
+    def __dealloc__(self):
+        if self.lock != NULL:
+            PyThread_free_lock(self.lock)
+        if self.all_done != NULL:
+            PyThread_free_lock(self.all_done)
+
+    cdef Py_ssize_t begin(self) noexcept nogil:
+        """The number of the next part, which this thread must do; -1 if all have begun."""
+        cdef Py_ssize_t part = -1
+        PyThread_acquire_lock(self.lock, WAIT_LOCK)
+        if self.begun < self.parts:
+            part = self.begun
+            self.begun += 1
+            self.running += 1
+        PyThread_release_lock(self.lock)
+        return part
+
+    cdef void end(self, int failed) noexcept nogil:
+        """Note that a part is done. After a failure no other part begins."""
+        cdef bint is_last
+        PyThread_acquire_lock(self.lock, WAIT_LOCK)
+        self.running -= 1
+        if failed:
+            self.failed = failed
+            self.begun = self.parts
+        is_last = self.begun == self.parts and self.running == 0
+        PyThread_release_lock(self.lock)
+        if is_last:
+            PyThread_release_lock(self.all_done)
+
+    cdef void do_parts(self) noexcept nogil:
+        """Do parts until all have begun."""
+        cdef Py_ssize_t part = self.begin()
+        while part >= 0:
+            self.end(self.work(self.op, part))
+            part = self.begin()
+
+
+def _help(Job job not None):
+    """What a worker does: help with this job, then with those of the queue, for ever."""
+    here = workers
+    here.append(None)
+    try:
+        while True:
+            with nogil:
+                job.do_parts()
+            if len(here) > MOST:  # several callers have started workers at once
+                return
+            job = jobs.get()
+    finally:
+        here.pop()
+
+
+cdef int call_workers(Job job, Py_ssize_t wanted) except -1:
+    """Queue the job for the workers that there are, and start others if more are wanted, without waiting for them."""
+    cdef Py_ssize_t i
+    for i in range(min(wanted, MOST)):
+        if i >= len(workers):
+            _thread.start_new_thread(_help, (job,))
+        elif jobs.qsize() < MOST:  # else all workers are busy for now
+            jobs.put(job)
+    return 0
+
+
+cdef int run_parts(Work work, const void *op, Py_ssize_t parts) except -1:
+    """Call ``work(op, part)`` once for each number below `parts`, which is at least 1, on as many threads at most."""
+    cdef Job job
+    cdef int failed
+    if parts == 1:
+        with nogil:
+            failed = work(op, 0)
+        if failed:
+            raise MemoryError
+        return 0
+    job = Job()
+    job.work, job.op, job.parts = work, op, parts
+    try:
+        call_workers(job, parts - 1)
+    except (RuntimeError, MemoryError):
+        pass  # no thread can be started, as in a container that limits them: this one does all parts
+    finally:
+        with nogil:
+            job.do_parts()
+            PyThread_acquire_lock(job.all_done, WAIT_LOCK)
+    if job.failed:
+        raise MemoryError
+    return 0
