@@ -62,7 +62,7 @@ def _is(value: Any, default: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Give an argument as it is typed; of a long array the type and the shape.
+    """Give an argument as it is typed; of a long array, also in a tensor, the type and the shape.
 
     Parameters
     ----------
@@ -78,6 +78,8 @@ def shown(value: Any) -> str:
     >>> shown(np.int8([1, -2])), shown(np.zeros((64, 32), np.uint8))
     ('int8([1, -2])', '<uint8 (64, 32)>')
     """
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return f"{type(value).__name__}({', '.join(map(shown, value))})"
     if not isinstance(value, np.ndarray):
         return repr(value)
     if value.size > _SHOWN or value.ndim == 0:

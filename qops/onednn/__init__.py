@@ -58,3 +58,4 @@ __all__ = [
     "unsafe_pairs",
     "workflow",
 ]
+__dir__ = __all__.copy

@@ -25,3 +25,4 @@ __all__ = [
     "qlinear_matmul",
     "quantize_linear",
 ]
+__dir__ = __all__.copy
