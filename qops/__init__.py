@@ -5,6 +5,7 @@ quantized_add_8p8to8, quantized_add_8p8to32         the sum of two tensors, of 8
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
 quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
 matmul, conv2d                                      sums of products, exact, into 32 bits
+MatMul, Conv2D                                      the same, prepared: weights packed once for many inputs
 relu                                                values below 0, and above a limit, cut off
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
