@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 try:
-    from qops._kernels.machine import tiers as _tiers
+    from qops._kernels.machine.tiers import name as _name_of_tier
 except ModuleNotFoundError as missing:
     raise ImportError(
         f"{__path__[0]} is the source of qops, whose kernels are not compiled: run `make dev` there and use "
@@ -99,7 +99,8 @@ def isa_tier() -> str:
     >>> isa_tier() in ("plain", "avx2", "avxvnni", "avx512", "vnni", "amx", "neon", "dotprod", "i8mm")
     True
     """
-    return _tiers.name()
+    name: str = _name_of_tier()
+    return name
 
 
 __all__ = [

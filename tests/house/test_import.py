@@ -88,6 +88,17 @@ def test_what_is_pickled_is_read_in_a_process_that_has_not_used_qops(tmp_path):
     assert in_a_new_process(code) == ["qops.qtensor", "2.0"]
 
 
+def test_source_without_kernels_says_what_to_do(tmp_path):
+    machine = tmp_path / "qops/_kernels/machine"
+    machine.mkdir(parents=True)
+    for folder in (machine, machine.parent):
+        (folder / "__init__.py").touch()
+    (tmp_path / "qops/__init__.py").write_text(SOURCE.read_text())
+    done = subprocess.run([sys.executable, "-c", "import qops"], cwd=tmp_path, capture_output=True, text=True)
+    assert f"ImportError: {tmp_path}" in done.stderr
+    assert "whose kernels are not compiled: run `make dev` there" in done.stderr
+
+
 def test_help_shows_every_op():
     text = pydoc.plain(pydoc.render_doc(qops))
     assert not [name for name in qops.__all__ if name not in text]
