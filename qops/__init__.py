@@ -5,6 +5,7 @@ quantized_add_8p8to8, quantized_add_8p8to32         the sum of two tensors, of 8
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
 quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
 matmul, conv2d                                      sums of products, exact, into 32 bits
+MatMul, Conv2D                                      the same, prepared: weights packed once for many inputs
 relu                                                values below 0, and above a limit, cut off
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
@@ -16,48 +17,98 @@ isa_tier                                            which of the CPU's instructi
 `nnlib`, `tensorflow`, `onednn` and `onnx` are what real systems compute, bit for bit; `rules` their roundings by name.
 """
 
-import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 try:
-    from qops.compiled import isa_tier
+    from qops._kernels.machine.tiers import name as _name_of_tier
 except ModuleNotFoundError as missing:
     raise ImportError(
         f"{__path__[0]} is the source of qops, whose kernels are not compiled: run `make dev` there and use "
         ".venv/bin/python, or start Python in another folder to use a qops that is installed"
     ) from missing
-from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
-from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
-from qops.frontdoor.conv2d import conv2d
-from qops.frontdoor.error import ErrorReport, error
-from qops.frontdoor.matmul import matmul
-from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
-from qops.frontdoor.multiply_shift import multiply_shift
-from qops.frontdoor.passes import RangeInfo
-from qops.frontdoor.quantize import dequantize, quantize
-from qops.frontdoor.relu import relu
-from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
-from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
-from qops.qtensor import QTensor
-from qops.tools.add_vectors import AddVectors, add_vectors
-from qops.tools.explain import explain
-from qops.tools.explanation import Explanation
-from qops.tools.vectors import Vectors, vectors
 
-for _name, _module in [*sys.modules.items()]:
-    if _name.startswith("qops.") and "._" not in _name:
-        vars(_module)["__dir__"] = vars(_module).get("__all__", []).copy  # what completion and help() show
-        for _type in vars(_module).values():
-            # help() of a named tuple shows the types of its fields as they are written
-            if isinstance(_type, type) and hasattr(_type, "_fields"):
-                _written = {word: getattr(t, "__forward_arg__", t) for word, t in _type.__annotations__.items()}
-                _type.__new__.__annotations__ = _written
+if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
+    from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
+    from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
+    from qops.frontdoor.conv2d import Conv2D, conv2d
+    from qops.frontdoor.error import ErrorReport, error
+    from qops.frontdoor.matmul import MatMul, matmul
+    from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+    from qops.frontdoor.multiply_shift import multiply_shift
+    from qops.frontdoor.passes import RangeInfo
+    from qops.frontdoor.quantize import dequantize, quantize
+    from qops.frontdoor.relu import relu
+    from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
+    from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
+    from qops.qtensor import QTensor
+    from qops.tools.add_vectors import AddVectors, add_vectors
+    from qops.tools.explain import explain
+    from qops.tools.explanation import Explanation
+    from qops.tools.vectors import Vectors, vectors
 
 __version__ = "0.1.0"
 
+_HOMES = {
+    "frontdoor.add": ("quantized_add_8p8to8", "quantized_add_8p8to32"),
+    "frontdoor.conv2d": ("Conv2D", "conv2d"),
+    "frontdoor.error": ("ErrorReport", "error"),
+    "frontdoor.matmul": ("MatMul", "matmul"),
+    "frontdoor.mul": ("quantized_mul_8x8to8", "quantized_mul_8x8to32"),
+    "frontdoor.multiply_shift": ("multiply_shift",),
+    "frontdoor.passes": ("RangeInfo",),
+    "frontdoor.quantize": ("dequantize", "quantize"),
+    "frontdoor.relu": ("relu",),
+    "frontdoor.requantize": ("requantization_range", "requantize", "requantize_32to8"),
+    "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32"),
+    "qtensor": ("QTensor",),
+    "tools.add_vectors": ("AddVectors", "add_vectors"),
+    "tools.explain": ("explain",),
+    "tools.explanation": ("Explanation",),
+    "tools.vectors": ("Vectors", "vectors"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+"""The module that each public name comes from; all other public names are modules themselves."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name, or a module of qops, when it is first used (PEP 562)."""
+    if name in _HOME:
+        value = getattr(import_module(f"qops.{_HOME[name]}"), name)
+    elif name in __all__ or name in ("codes", "qtensor", "tools"):
+        value = import_module(f"qops.{name}")
+    else:
+        raise AttributeError(f"module 'qops' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def isa_tier() -> str:
+    """Name of the tier of SIMD lanes in use: the loops of the kernels are there once for each kind of CPU.
+
+    It is the best one that the CPU has: "avx2", "avxvnni", "avx512", "vnni" or "amx" on x86, "neon", "dotprod" or
+    "i8mm" on ARM, and "plain", which is no lanes at all, elsewhere. The environment variable QOPS_ISA names another
+    one.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> isa_tier() in ("plain", "avx2", "avxvnni", "avx512", "vnni", "amx", "neon", "dotprod", "i8mm")
+    True
+    """
+    name: str = _name_of_tier()
+    return name
+
+
 __all__ = [
     "AddVectors",
+    "Conv2D",
     "ErrorReport",
     "Explanation",
+    "MatMul",
     "QTensor",
     "RangeInfo",
     "Vectors",

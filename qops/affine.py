@@ -12,6 +12,7 @@ from qops.qtensor import real as _real
 from qops.qtensor import span as _span
 
 __all__ = ["Affine", "exact", "holding_zero", "max_abs", "symmetric"]
+__dir__ = __all__.copy
 
 _U8, _S8 = _TABLE["u8"], _TABLE["s8"]
 

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from qops._kernels.arrays.codes import learn_codes as _learn_codes
 from qops._kernels.stage.affine import line as _line
 
 __all__ = ["TABLE", "CodeType", "of", "of_dtype"]
@@ -96,7 +95,6 @@ TABLE: dict[str, CodeType] = {row.name: row for row in (*_PLAIN, *_OTHERWISE)}
 _DTYPES = ", ".join(str(row.dtype) for row in _PLAIN)
 _BY_DTYPE = {row.dtype.str[1:]: row for row in _PLAIN}  # in either order of bytes
 _BY_TYPE: dict[Any, CodeType] = {key: row for row in _PLAIN for key in (row.dtype.type, row.dtype.name)}
-_learn_codes(_PLAIN)
 
 
 def of(data: NDArray[Any], name: str = "data") -> CodeType:

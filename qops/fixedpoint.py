@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.frontdoor.multiply_shift import multiply_shift_by as _multiply_shift_by
-from qops.compiled import compiled as _compiled
 from qops.qtensor import number as _number
 
 __all__ = [
@@ -21,6 +20,7 @@ __all__ = [
     "multiply_shift",
     "quantize_multiplier",
 ]
+__dir__ = __all__.copy
 
 SingleRounding: TypeAlias = Literal["floor", "truncate", "half_up", "half_away", "half_even"]
 Rounding: TypeAlias = SingleRounding | Literal["gemmlowp", "hvx"]
@@ -87,7 +87,6 @@ def quantize_multiplier(factor: float) -> Multiplier:
     return Multiplier(-multiplier if factor < 0 else multiplier, 31 - exponent)
 
 
-@_compiled(_multiply_shift_by)
 def multiply_shift(
     x: ArrayLike,
     multiplier: int,
@@ -161,3 +160,4 @@ def multiply_shift(
     >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
     (0, 1)
     """
+    return _multiply_shift_by(x, multiplier, right_shift, rounding, out)

@@ -64,7 +64,7 @@ def _is(value: Any, default: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Give an argument as it is typed; of a long array the type and the shape.
+    """Give an argument as it is typed; of a long array, also in a tensor, the type and the shape.
 
     Parameters
     ----------
@@ -80,6 +80,8 @@ def shown(value: Any) -> str:
     >>> shown(np.array([0.1, 0.2])), shown(np.int8([1, -2])), shown(np.zeros((64, 32), np.uint8))
     ('[0.1, 0.2]', 'np.int8([1, -2])', '<uint8 (64, 32)>')
     """
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return f"{type(value).__name__}({', '.join(map(shown, value))})"
     if isinstance(value, tuple):
         return f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"
     if isinstance(value, np.dtype):

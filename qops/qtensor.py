@@ -6,15 +6,14 @@ The checks are compiled (`qops._kernels.arrays.checks`), because they run on eve
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
-from typing import Any, NamedTuple, NoReturn, Self, TypeAlias
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops import codes as _codes
-from qops._kernels.arrays import codes as _kernel
-from qops._kernels.arrays.channels import new_tensor as _new_tensor
+from qops._kernels.arrays.channels import read as _read
 from qops._kernels.arrays.checks import (
     F32,
     S32,
@@ -30,7 +29,9 @@ from qops._kernels.arrays.checks import (
     parts,
     put,
     span,
+    unshared,
 )
+from qops._kernels.arrays.codes import tensor as _tensor
 from qops._kernels.arrays.numbers import choice, flag, int32, integer, integers, number, real
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
 
@@ -60,6 +61,7 @@ __all__ = [
     "real",
     "span",
     "tensor",
+    "unshared",
 ]
 
 _IS_NO_ARRAY = "a QTensor is no array: take .data for its codes or .dequantize() for its real values"
@@ -126,9 +128,12 @@ class QTensor(_Triple):
 
     __slots__ = ()
 
+    own_code_type: ClassVar[_codes.CodeType | None] = None
+    """What the codes stand for, in classes whose codes are read otherwise than their dtype says; see `read_as`."""
+
     def __new__(cls, data: ArrayLike, min: float | ArrayLike, max: float | ArrayLike) -> Self:
         """Check and take the three."""
-        return _new_tensor(cls, data, min, max)
+        return _tensor(cls, *_read(_tensor(cls, data, min, max), "QTensor"))
 
     @classmethod
     def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
@@ -140,7 +145,7 @@ class QTensor(_Triple):
     @property
     def code_type(self) -> _codes.CodeType:
         """The row of `qops.codes` that says what the codes stand for."""
-        return _codes.of(self.data)
+        return self.own_code_type or _codes.of(self.data)
 
     @property
     def scale(self) -> Any:
@@ -165,7 +170,7 @@ class QTensor(_Triple):
         -------
         ndarray of float32
         """
-        values: NDArray[np.float32] = _dequantize(self)
+        values: NDArray[np.float32] = _dequantize(self, None)
         return values
 
     def __eq__(self, other: object) -> bool:  # and so no hash: its codes can be changed
@@ -232,7 +237,14 @@ def broadcast_shape(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(j if i == 1 else i for i, j in pairs)
 
 
-@cache
+def _class_of(row: str) -> type[QTensor]:
+    own = {"__slots__": (), "own_code_type": _codes.TABLE[row], "__reduce__": lambda t: (_remade, (row, *t))}
+    return type("QTensor", (QTensor,), {**own, "__doc__": QTensor.__doc__})
+
+
+_CLASSES = {row: _class_of(row) for row in _codes.TABLE}
+
+
 def read_as(row: str) -> type[QTensor]:
     """Class of the tensors of a system that reads codes otherwise than `qops.codes` reads their dtype.
 
@@ -252,16 +264,14 @@ def read_as(row: str) -> type[QTensor]:
     >>> read_as("s8_narrow")(np.int8([-127, 0, 127]), -1.0, 1.0).dequantize()
     array([-1.,  0.,  1.], dtype=float32)
     """
-    own = {"__slots__": (), "code_type": _codes.TABLE[row], "__reduce__": lambda t: (_read_as, (row, *t))}
-    return type("QTensor", (QTensor,), {**own, "__doc__": QTensor.__doc__})
+    return _CLASSES[row]
 
 
-def _read_as(row: str, *parts: Any) -> QTensor:
-    return read_as(row)(*parts)
+def _remade(row: str, *parts: Any) -> QTensor:
+    return _CLASSES[row](*parts)
 
 
-_kernel.learn_tensor(QTensor)
-tensor: Callable[[NDArray[Any], Any, Any], QTensor] = _kernel.tensor
+tensor: Callable[[NDArray[Any], Any, Any], QTensor] = partial(_tensor, QTensor)
 """A `QTensor` of parts that are known to be right: what ops return, unchecked and quickly."""
 
 TensorLike: TypeAlias = QTensor | tuple[Any, Any, Any] | list[Any]

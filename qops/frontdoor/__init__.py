@@ -3,7 +3,11 @@
 `qops` has the ops; here are their modules, each with its ops, their bounds and their integers.
 """
 
-from qops.frontdoor import add, conv2d, error, matmul, mul, multiply_shift, passes, quantize, relu, requantize, sub
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qops.frontdoor import add, conv2d, error, matmul, mul, multiply_shift, passes, quantize, relu, requantize, sub
 
 __all__ = [
     "add",
@@ -18,3 +22,11 @@ __all__ = [
     "requantize",
     "sub",
 ]
+__dir__ = __all__.copy
+
+
+def __getattr__(name: str) -> Any:
+    """Import a module of this room when it is first used."""
+    if name in __all__:
+        return import_module(f"qops.frontdoor.{name}")
+    raise AttributeError(f"module 'qops.frontdoor' has no attribute {name!r}")

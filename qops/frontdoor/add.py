@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal, overload
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
-from qops.compiled import compiled
-from qops.frontdoor.passes import Ends, Range, RangeInfo, typed
+from qops.frontdoor.passes import Ends, Range, RangeInfo
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "add_8p8to8_integers", "quantized_add_8p8to8", "quantized_add_8p8to32"]
@@ -29,7 +30,6 @@ add_8p8to8_integers = _kernels.add_8p8to8_integers
 """(a, b, range) -> ka, kb, offset of the 16-bit loop of `quantized_add_8p8to8`; ValueError where 16 bits do not do."""
 
 
-@compiled(_kernels_32.quantized_add_8p8to32)
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Add two uint8 tensors into int32 codes: the exact sum, rounded once.
 
@@ -76,10 +76,29 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale  # 1 + 0, 2 + 1
     array([1., 3.])
     """
+    return _kernels_32.add_or_subtract(QTensor, a, b, False, out)
 
 
-@typed
-@compiled(_kernels.quantized_add_8p8to8)
+@overload
+def quantized_add_8p8to8(
+    a: TensorLike,
+    b: TensorLike,
+    guess: Ends | None = None,
+    *,
+    range: Range | None = None,
+    out: NDArray[np.uint8] | None = None,
+    return_info: Literal[False] = False,
+) -> QTensor: ...
+@overload
+def quantized_add_8p8to8(
+    a: TensorLike,
+    b: TensorLike,
+    guess: Ends | None = None,
+    *,
+    range: Range | None = None,
+    out: NDArray[np.uint8] | None = None,
+    return_info: Literal[True],
+) -> tuple[QTensor, RangeInfo]: ...
 def quantized_add_8p8to8(
     a: TensorLike,
     b: TensorLike,
@@ -161,3 +180,5 @@ def quantized_add_8p8to8(
     >>> quantized_add_8p8to8(a, b, range=(0.0, 1.0))
     QTensor(data=array([  0, 255, 255], dtype=uint8), min=0.0, max=1.0)
     """
+    found = _kernels.quantized_add_8p8to8(QTensor, a, b, guess, range, out, return_info)
+    return (found[0], RangeInfo(*found[1])) if return_info else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -9,17 +10,15 @@ from numpy.typing import NDArray
 
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve, window_sums
-from qops._kernels.gemm.gemm import product
-from qops.frontdoor.matmul import BOUND_MATMUL, Centred, Terms, centred, highest, scaled
-from qops.qtensor import S32, QTensor, TensorLike, check_out, int32
+from qops._kernels.conv.weights import pack_weights
+from qops.frontdoor.matmul import BOUND_MATMUL, Terms, centred, check_length, highest, scaled
+from qops.prepared import Prepared
+from qops.qtensor import S32, QTensor, TensorLike, check_out, int32, unshared
 
-__all__ = ["BOUND_CONV2D", "conv2d"]
+__all__ = ["BOUND_CONV2D", "Conv2D", "conv2d"]
 
 BOUND_CONV2D = BOUND_MATMUL
 """Largest error of `conv2d` against the exact sum of products, in output LSB: that of `matmul`."""
-
-_ROOM = 1 << 22
-"""Bytes of cut windows whose filters are summed up at a time."""
 
 Pair: TypeAlias = tuple[int, int]
 Padding: TypeAlias = str | tuple[Pair, Pair]
@@ -51,8 +50,8 @@ def conv2d(
     stride, dilation : (int, int), optional
         Down and across, from 1 on.
     padding : {"VALID", "SAME"} or ((int, int), (int, int)), optional
-        None; as many windows as there are strides in the image, an odd pixel of padding behind it; or the pixels above,
-        below, left and right.
+        "VALID": no padding. "SAME": ``ceil(size / stride)`` outputs; an odd pixel of padding goes after the image. Two
+        pairs: the pixels above and below, left and right.
     out : ndarray of int32, optional
         Where the codes are written; of shape (N, OH, OW, O).
     num_threads : int, optional
@@ -72,6 +71,7 @@ def conv2d(
 
     See Also
     --------
+    Conv2D : the same with filters that are packed once, for many images.
     qops.nnlib.quantized_conv2d_8x8to32, qops.tensorflow.quantized_conv2d : what those systems compute.
 
     Examples
@@ -82,45 +82,124 @@ def conv2d(
     >>> t.data.ravel().tolist(), t.scale  # 0 + 1 + 3 - 4, 2 + 5, 6 + 7, 8
     ([0, 7, 13, 8], 1.0)
     """
-    image, filters = centred(x, "x"), centred(w, "w")
-    num_threads = int32(num_threads, "num_threads", 1)
-    for name, operand, axes in (("x", image, "(N, H, W, C)"), ("w", filters, "(KH, KW, C, O)")):
-        if operand.codes.ndim != 4 or 0 in operand.codes.shape:
-            raise ValueError(f"{name}: expected {axes}, each at least 1, got shape {operand.codes.shape}")
-    if image.codes.shape[3] != filters.codes.shape[2]:
-        shapes = f"{image.codes.shape} is (N, H, W, C), and {filters.codes.shape} is (KH, KW, C, O)"
-        raise ValueError(f"w: expected filters of {image.codes.shape[3]} channels, as x has: {shapes}")
-    kernel, size = filters.codes.shape[:2], image.codes.shape[1:3]
-    window = _window(size, kernel, stride, dilation, padding)
-    places = window.out_size(size, kernel)
-    top = highest(image, filters, kernel[0] * kernel[1] * image.codes.shape[3], "x, w")
-    shape = (len(image.codes), *places, filters.codes.shape[3])
-    if out is not None:
-        check_out(out, S32, shape, [image.given, filters.given])
-    sums = convolve(Images(image.codes, window), _oihw(filters.codes), num_threads=num_threads)
-    return scaled(sums, image, filters, top, _terms(image, filters, window), out, shape)
+    return Conv2D(w, stride=stride, dilation=dilation, padding=padding)(x, unshared(out, w), num_threads)
 
 
-def _oihw(filters: NDArray[np.int8]) -> NDArray[np.int8]:
-    return filters.transpose(3, 2, 0, 1)
+class Conv2D(Prepared):
+    """Prepared form of `conv2d`: filters, packed once to be moved over many images.
 
+    Called as ``op(x, out=None, num_threads=1)``, it gives what `conv2d` gives with the same arguments. Each `x` may
+    have its own type, range, number of images, and height and width.
 
-def _terms(image: Centred, filters: Centred, window: Window) -> Terms:
-    """Padding is no code, so a sum of codes leaves it out, and sums of filters only take what lies within the image."""
-    n, height, width, c = image.codes.shape
-    kernel = filters.codes.shape[0], filters.codes.shape[1]
-    (down, of_row), (across, of_column) = window.cuts((height, width), kernel)
-    rows = np.zeros(n * len(of_row) * len(of_column), np.int32)
-    if filters.base:
-        rows = window_sums(Images(image.codes, window), kernel).reshape(-1)
-    matrix = filters.codes.reshape(-1, filters.codes.shape[3])
-    tall, wide = down.astype(np.uint8), across.astype(np.uint8)
-    some = max(1, _ROOM // (len(across) * len(matrix)))
-    taps = (tall[i : i + some, None, :, None] * wide[:, None] for i in range(0, len(down), some))
-    columns = [product(each.reshape(-1, kernel[0] * kernel[1]).repeat(c, 1), matrix) for each in taps]
-    counts = np.multiply.outer(down.sum(1), across.sum(1)).reshape(-1) * c
-    which = of_row[:, None] * len(across) + of_column
-    return Terms(rows, np.concatenate(columns), counts, which.reshape(-1))
+    Parameters
+    ----------
+    w : (data, min, max)
+        As `conv2d` takes it. The codes are copied.
+    stride, dilation, padding
+        As `conv2d` takes them.
+
+    Attributes
+    ----------
+    w : QTensor
+        The filters. Their codes are read-only.
+    stride, dilation : (int, int)
+        As they were given.
+    padding : str or ((int, int), (int, int))
+        As it was given.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Filters, a stride, a dilation or a padding that `conv2d` refuses.
+
+    Examples
+    --------
+    >>> op = Conv2D((np.int8([[1, 1], [1, -1]]).reshape(2, 2, 1, 1), -128.0, 127.0), stride=(2, 2), padding="SAME")
+    >>> op((np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0)).data.ravel().tolist()
+    [0, 7, 13, 8]
+    >>> op.shape_of((1, 224, 224, 1))
+    (1, 112, 112, 1)
+    """
+
+    __slots__ = ("_line", "_packed", "_taps", "dilation", "padding", "stride", "w")
+
+    w: QTensor
+    stride: Pair
+    dilation: Pair
+    padding: Padding
+
+    def __init__(
+        self, w: TensorLike, *, stride: Pair = (1, 1), dilation: Pair = (1, 1), padding: Padding = "VALID"
+    ) -> None:
+        filters = centred(w, "w")
+        self.stride, self.dilation = _pair(stride, "stride", 1), _pair(dilation, "dilation", 1)
+        self.padding = _padding(padding)
+        if filters.codes.ndim != 4 or 0 in filters.codes.shape:
+            raise ValueError(f"w: expected (KH, KW, C, O), each at least 1, got shape {filters.codes.shape}")
+        check_length(prod(filters.codes.shape[:3]), "w")
+        self.w, self._line = filters.kept(), filters.line
+        self._packed = pack_weights(filters.codes.transpose(3, 2, 0, 1))
+        self._taps = filters.codes.sum(2, np.int32)
+        self._keep(self.w, self.stride, self.dilation, self.padding)
+
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the result for images of a shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (N, H, W, C).
+
+        Returns
+        -------
+        tuple of int
+            (N, OH, OW, O).
+        """
+        return self._placed(shape)[1]
+
+    def __call__(self, x: TensorLike, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> QTensor:
+        """Convolve the images `x` with the filters, as `conv2d` does."""
+        image = centred(x, "x")
+        num_threads = int32(num_threads, "num_threads", 1)
+        window, shape = self._placed(image.codes.shape)
+        top = highest(image.line, self._line, prod(self.w.shape[:3]), "x, w")
+        if out is not None:
+            check_out(out, S32, shape, [image.given])
+        images, kernel = Images(image.codes, window), self.w.shape[:2]
+        sums = convolve(images, self._packed, num_threads=num_threads)
+        terms = self._terms(image.codes.shape, window)
+        rows = window_sums(images, kernel).reshape(-1) if self._line.base else np.zeros(sums.size // shape[3], np.int32)
+        return scaled(sums, image.line, self._line, top, rows, terms, out, shape)
+
+    def _placed(self, shape: tuple[int, ...]) -> tuple[Window, tuple[int, ...]]:
+        """How the filters move over images of this shape, and the shape of the result."""
+        kernel, channels = self.w.shape[:2], self.w.shape[2]
+        if len(shape) != 4 or 0 in shape:
+            raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {shape}")
+        if shape[3] != channels:
+            shapes = f"{shape} is (N, H, W, C), and {self.w.shape} is (KH, KW, C, O)"
+            raise ValueError(f"x: expected images of {channels} channels, as w has: {shapes}")
+        size = shape[1:3]
+        if isinstance(self.padding, str):
+            window = Window.named(self.padding, size, kernel, self.stride, self.dilation)
+        else:
+            window = Window(self.stride, self.dilation, self.padding)
+        room = tuple(n + sum(pads) for n, pads in zip(size, window.padding, strict=True))
+        if any(span > n for span, n in zip(window.span(kernel), room, strict=True)):
+            raise ValueError(
+                f"x: padded images of {room} have no room for filters of {kernel}, dilation {self.dilation}"
+            )
+        return window, (shape[0], *window.out_size(size, kernel), self.w.shape[3])
+
+    def _terms(self, shape: tuple[int, ...], window: Window) -> Terms:
+        """Padding is no code, so a sum of codes leaves it out, and sums of filters only take what lies in the image."""
+        (down, of_row), (across, of_column) = window.cuts(shape[1:3], self.w.shape[:2])
+        kh, kw, o = self._taps.shape
+        rows = (down.astype(np.int32) @ self._taps.reshape(kh, kw * o)).reshape(len(down), kw, o)
+        columns = across.astype(np.int32) @ rows  # (ways to cut at the top and bottom, at the left and right, O)
+        counts = np.multiply.outer(down.sum(1), across.sum(1)).reshape(-1) * shape[3]
+        which = of_row[:, None] * len(across) + of_column
+        return Terms(columns.reshape(-1, o), counts, which.reshape(-1))
 
 
 def _pair(values: object, name: str, least: int) -> Pair:
@@ -130,18 +209,13 @@ def _pair(values: object, name: str, least: int) -> Pair:
     return int32(values[0], name, least), int32(values[1], name, least)
 
 
-def _window(size: tuple[int, ...], kernel: tuple[int, ...], stride: Pair, dilation: Pair, padding: Padding) -> Window:
-    """How the filters move over images of this size."""
-    steps, gaps = _pair(stride, "stride", 1), _pair(dilation, "dilation", 1)
-    if not isinstance(padding, str):
-        if not isinstance(padding, tuple | list) or len(padding) != 2:
-            raise TypeError(f"padding: expected 'SAME', 'VALID' or two pairs of integers, got {padding!r:.80}")
-        window = Window(steps, gaps, (_pair(padding[0], "padding", 0), _pair(padding[1], "padding", 0)))
-    elif padding not in ("SAME", "VALID"):
-        raise ValueError(f"padding: expected 'SAME', 'VALID' or two pairs of integers, got {padding!r:.80}")
-    else:
-        window = Window.named(str(padding), (size[0], size[1]), (kernel[0], kernel[1]), steps, gaps)
-    room = [n + sum(pads) for n, pads in zip(size, window.padding, strict=True)]
-    if any(span > n for span, n in zip(window.span((kernel[0], kernel[1])), room, strict=True)):
-        raise ValueError(f"w: filters of {tuple(kernel)} do not fit in padded images of {tuple(room)}")
-    return window
+def _padding(padding: Padding) -> Padding:
+    """The padding, checked."""
+    text = f"padding: expected 'SAME', 'VALID' or two pairs of integers, got {padding!r:.80}"
+    if isinstance(padding, str):
+        if padding not in ("SAME", "VALID"):
+            raise ValueError(text)
+        return str(padding)
+    if not isinstance(padding, tuple | list) or len(padding) != 2:
+        raise TypeError(text)
+    return _pair(padding[0], "padding", 0), _pair(padding[1], "padding", 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from qops import codes as _codes
 from qops._kernels.frontdoor.matmul import codes_of_sums
 from qops._kernels.gemm.gemm import code_sums, product
-from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, int32, operand, put, tensor
+from qops._kernels.gemm.packed import pack_b
+from qops.prepared import Prepared
+from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, int32, operand, put, tensor, unshared
 
-__all__ = ["BOUND_MATMUL", "matmul"]
+__all__ = ["BOUND_MATMUL", "MatMul", "matmul"]
 
 BOUND_MATMUL = 0.5 + 2**-16
 """Largest error of `matmul` and of `conv2d` against the exact sum of products, in output LSB.
@@ -25,6 +27,7 @@ _S8 = np.dtype(np.int8).num
 _MOST = 2**17 - 1
 _HIGHEST = _codes.TABLE["s32"].steps / 2  # codes from 0 to max
 _MARGIN = 1 + 2**-20  # what keeps the highest code below 2**31
+_NO_COLUMNS = np.empty((1, 0), np.int8)
 
 
 def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> QTensor:
@@ -65,6 +68,7 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
 
     See Also
     --------
+    MatMul : the same with a `b` that is packed once, for many `a`.
     qops.nnlib.quantized_matmul_8x8to32, qops.tensorflow.quantized_matmul : what those systems compute.
 
     Examples
@@ -77,32 +81,107 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
     >>> round(float(t.data[0, 0] * t.scale), 5)  # 1 * 3 + 2 * 3
     9.0
     """
-    x, w = centred(a, "a"), centred(b, "b")
-    num_threads = int32(num_threads, "num_threads", 1)
-    if x.codes.ndim < 1 or w.codes.ndim != 2 or x.codes.shape[-1] != len(w.codes):
-        raise ValueError(f"a, b: expected shapes (..., K) and (K, N), got {x.codes.shape} and {w.codes.shape}")
-    k, n = w.codes.shape
-    shape = (*x.codes.shape[:-1], n)
-    top = highest(x, w, k, "a, b")
-    if out is not None:
-        check_out(out, S32, shape, [x.given, w.given])
-    left = x.codes.reshape(-1, k) if k else np.zeros((int(np.prod(shape[:-1])), 0), np.int8)
-    sums = product(left, w.codes, num_threads=num_threads)
-    rows, columns = code_sums(left, w.codes)
-    terms = Terms(rows, columns, np.array([k], np.int64), np.zeros(1, np.int64))
-    return scaled(sums, x, w, top, terms, out, shape)
+    return MatMul(b)(a, unshared(out, b), num_threads)
+
+
+class MatMul(Prepared):
+    """Prepared form of `matmul`: a matrix `b`, packed once to be multiplied with many `a`.
+
+    Called as ``op(a, out=None, num_threads=1)``, it gives what ``matmul(a, b, out=out, num_threads=num_threads)``
+    gives. Each `a` may have its own type, range and leading axes.
+
+    Parameters
+    ----------
+    b : (data, min, max)
+        As `matmul` takes it. The codes are copied.
+
+    Attributes
+    ----------
+    b : QTensor
+        The matrix. Its codes are read-only.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A `b` that `matmul` refuses.
+
+    Examples
+    --------
+    >>> op = MatMul((np.int8([[2], [-4]]), -128.0, 127.0))
+    >>> op
+    MatMul(QTensor(int8([[2], [-4]]), -128.0, 127.0))
+    >>> op((np.uint8([[0, 3], [9, 200]]), -1.0, 254.0)).data.tolist()
+    [[-10], [-780]]
+    """
+
+    __slots__ = ("_line", "_packed", "_terms", "b")
+
+    b: QTensor
+
+    def __init__(self, b: TensorLike) -> None:
+        w = centred(b, "b")
+        if w.codes.ndim != 2:
+            raise ValueError(f"b: expected a matrix (K, N), got shape {w.codes.shape}")
+        k = check_length(len(w.codes), "b")
+        self.b, self._line, self._packed = w.kept(), w.line, pack_b(w.codes)
+        self._terms = Terms(self._packed.colsum[None], np.array([k], np.int64), np.zeros(1, np.int64))
+        self._keep(self.b)
+
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the result for an `a` of a shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (..., K).
+
+        Returns
+        -------
+        tuple of int
+            (..., N).
+        """
+        k, n = self.b.shape
+        if not shape or shape[-1] != k:
+            raise ValueError(f"a: expected shape (..., {k}) for a b of shape {(k, n)}, got {shape}")
+        return (*shape[:-1], n)
+
+    def __call__(self, a: TensorLike, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> QTensor:
+        """Multiply `a` with the matrix, as `matmul` does."""
+        x = centred(a, "a")
+        num_threads = int32(num_threads, "num_threads", 1)
+        shape, k = self.shape_of(x.codes.shape), len(self.b.data)
+        top = highest(x.line, self._line, k, "a, b")
+        if out is not None:
+            check_out(out, S32, shape, [x.given])
+        left = x.codes.reshape(prod(shape[:-1]), k)
+        rows = code_sums(left, _NO_COLUMNS)[0] if self._line.base else np.zeros(len(left), np.int32)
+        sums = product(left, self._packed, num_threads=num_threads)
+        return scaled(sums, x.line, self._line, top, rows, self._terms, out, shape)
+
+
+class Line(NamedTuple):
+    """What centred codes stand for: a value is ``base + code * step``."""
+
+    step: float
+    base: float
+    min: float
+    max: float
 
 
 class Centred(NamedTuple):
-    """An operand: its value is ``base + codes * step``."""
+    """An operand, checked."""
 
     given: NDArray[Any]
+    """The codes as they were given."""
     codes: NDArray[np.int8]
     """uint8 codes less 128, int8 codes as they are."""
-    step: float
-    base: float
-    farthest: float
-    """The largest absolute value in its range."""
+    line: Line
+
+    def kept(self) -> QTensor:
+        """Copy the operand for a prepared op: its codes are read-only, and nobody else has them."""
+        codes = self.given.copy()
+        codes.flags.writeable = False
+        return tensor(codes, self.line.min, self.line.max)
 
 
 def centred(t: TensorLike, name: str) -> Centred:
@@ -111,14 +190,20 @@ def centred(t: TensorLike, name: str) -> Centred:
     row = _codes.of(given)
     step, middle = (hi - lo) / row.steps, (row.lowest + row.highest + 1) // 2
     signed = given if middle == 0 else (given ^ np.uint8(middle)).view(np.int8)
-    return Centred(given, signed, step, lo + (middle - row.lowest) * step, max(abs(lo), abs(hi)))
+    return Centred(given, signed, Line(step, lo + (middle - row.lowest) * step, lo, hi))
 
 
-def highest(x: Centred, w: Centred, k: int, names: str) -> float:
-    """The upper end of the range of sums of k products, a float32; ValueError of too long or too large sums."""
+def check_length(k: int, name: str) -> int:
+    """`k`, how many products a sum has; ValueError if int32 does not hold the sum."""
     if k > _MOST:
-        raise ValueError(f"{names}: sums of {k} products, int32 holds those of {_MOST}")
-    wanted = max(_HIGHEST * x.step * w.step, k * x.farthest * w.farthest * _MARGIN)
+        raise ValueError(f"{name}: sums of {k} products, int32 holds those of {_MOST}")
+    return k
+
+
+def highest(x: Line, w: Line, k: int, names: str) -> float:
+    """The upper end of the range of sums of k products, a float32; ValueError if that is too large."""
+    farthest = k * max(abs(x.min), abs(x.max)) * max(abs(w.min), abs(w.max))
+    wanted = max(_HIGHEST * x.step * w.step, farthest * _MARGIN)
     with np.errstate(over="ignore"):
         near = np.float32(wanted)
         top = float(near if float(near) >= wanted else np.nextafter(near, np.float32(np.inf)))
@@ -130,12 +215,10 @@ def highest(x: Centred, w: Centred, k: int, names: str) -> float:
 
 
 class Terms(NamedTuple):
-    """What the bases of both operands are multiplied by in the values of sums."""
+    """What the base of the first operand is multiplied by in the values of sums."""
 
-    rows: NDArray[np.int32]
-    """What the codes of the first operand add up to, for each row of sums."""
     columns: NDArray[np.int32]
-    """What those of the second add up to, for each column, and for each way to cut it at the ends of an image."""
+    """The sums of the second operand's codes in each column, for each way to cut it at the ends of an image."""
     counts: NDArray[np.int64]
     """How many products a sum has, for each cut."""
     which: NDArray[np.int64]
@@ -144,17 +227,21 @@ class Terms(NamedTuple):
 
 def scaled(
     sums: NDArray[np.int32],
-    x: Centred,
-    w: Centred,
+    x: Line,
+    w: Line,
     top: float,
+    rows: NDArray[np.int32],
     terms: Terms,
     out: NDArray[np.int32] | None,
     shape: tuple[int, ...],
 ) -> QTensor:
-    """The codes of sums in the range (-top, top); in `out` if there is one."""
+    """The codes of sums in the range (-top, top); in `out` if there is one.
+
+    `rows` are the sums of the codes of the first operand, for each row of sums.
+    """
     factors = x.step * w.step, x.step * w.base, x.base * w.step, x.base * w.base
     place = sums if out is None or not out.flags.carray else out
     if sums.size:
         matrix, codes = sums.reshape(-1, shape[-1]), place.reshape(-1, shape[-1])
-        codes_of_sums(matrix, terms, factors, _HIGHEST / top if top else 0.0, codes)
+        codes_of_sums(matrix, (rows, *terms), factors, _HIGHEST / top if top else 0.0, codes)
     return tensor(put(place.reshape(shape), out), -top, top)

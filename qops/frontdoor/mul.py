@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal, overload
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import mul as _kernels
-from qops.compiled import compiled
-from qops.frontdoor.passes import Ends, Range, RangeInfo, typed
+from qops.frontdoor.passes import Ends, Range, RangeInfo
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8X8TO8", "BOUND_8X8TO32", "quantized_mul_8x8to8", "quantized_mul_8x8to32"]
@@ -22,7 +23,6 @@ BOUND_8X8TO8 = 0.5 + 2**-4
 """Largest error of `quantized_mul_8x8to8` against the exact product, in output LSB: as above, in 2**-20 LSB."""
 
 
-@compiled(_kernels.quantized_mul_8x8to32)
 def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Multiply two uint8 tensors into int32 codes: the exact product, rounded once.
 
@@ -66,10 +66,29 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> (t.data * t.scale).round(4)  # -2 * 8, 3 * 8
     array([-16.,  24.])
     """
+    return _kernels.quantized_mul_8x8to32(QTensor, a, b, out)
 
 
-@typed
-@compiled(_kernels.quantized_mul_8x8to8)
+@overload
+def quantized_mul_8x8to8(
+    a: TensorLike,
+    b: TensorLike,
+    guess: Ends | None = None,
+    *,
+    range: Range | None = None,
+    out: NDArray[np.uint8] | None = None,
+    return_info: Literal[False] = False,
+) -> QTensor: ...
+@overload
+def quantized_mul_8x8to8(
+    a: TensorLike,
+    b: TensorLike,
+    guess: Ends | None = None,
+    *,
+    range: Range | None = None,
+    out: NDArray[np.uint8] | None = None,
+    return_info: Literal[True],
+) -> tuple[QTensor, RangeInfo]: ...
 def quantized_mul_8x8to8(
     a: TensorLike,
     b: TensorLike,
@@ -131,3 +150,5 @@ def quantized_mul_8x8to8(
     >>> quantized_mul_8x8to8(a, b, range=(0.0, 1.5))
     QTensor(data=array([  0,   1, 255], dtype=uint8), min=0.0, max=1.5)
     """
+    found = _kernels.quantized_mul_8x8to8(QTensor, a, b, guess, range, out, return_info)
+    return (found[0], RangeInfo(*found[1])) if return_info else found

@@ -6,14 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.frontdoor import multiply_shift as _kernels
-from qops.compiled import compiled
 from qops.fixedpoint import SINGLE_ROUNDINGS, SingleRounding
 from qops.qtensor import integer
 
 __all__ = ["error_bound", "multiply_shift"]
 
 
-@compiled(_kernels.multiply_shift)
 def multiply_shift(
     x: ArrayLike,
     factor: float,
@@ -61,6 +59,7 @@ def multiply_shift(
     >>> multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
     array([ 0, 29, 75], dtype=int32)
     """
+    return _kernels.multiply_shift(x, factor, bits, rounding, out)
 
 
 def error_bound(largest: int, bits: int = 7, rounding: SingleRounding = "floor") -> float:

@@ -7,7 +7,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import relu as _kernels
-from qops.compiled import compiled
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_RELU", "relu"]
@@ -16,7 +15,6 @@ BOUND_RELU = 0.5 + 2**-20
 """Largest error of `relu` in LSB: 0.5 where 0, or the limit, is halfway between two codes; 0 where both are codes."""
 
 
-@compiled(_kernels.relu)
 def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
     """Cut values below 0 to 0, and those above a limit to that.
 
@@ -58,3 +56,4 @@ def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None 
     >>> relu(t, 6.0).dequantize()
     array([0., 0., 6., 6.], dtype=float32)
     """
+    return _kernels.relu(QTensor, t, limit, out)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import requantize as _kernels
-from qops.compiled import compiled
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_REQUANTIZE", "requantization_range", "requantize", "requantize_32to8"]
@@ -21,7 +20,6 @@ multiplier. From 8 bits: 0.5, and some 2**-43 for positions in float64.
 """
 
 
-@compiled(_kernels.requantization_range)
 def requantization_range(t: TensorLike) -> tuple[float, float]:
     """Real values that codes really span, the narrowest range that `requantize` loses nothing with.
 
@@ -47,9 +45,9 @@ def requantization_range(t: TensorLike) -> tuple[float, float]:
     >>> requantization_range((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0))
     (-4.0, 2.0)
     """
+    return _kernels.requantization_range(t)
 
 
-@compiled(_kernels.requantize)
 def requantize(
     t: TensorLike,
     min: float | None = None,
@@ -104,9 +102,9 @@ def requantize(
     >>> requantize(t, -1.0, 1.55, dtype=np.int8)
     QTensor(data=array([-128,  -28,   72], dtype=int8), min=-1.0, max=1.5499999523162842)
     """
+    return _kernels.requantize(QTensor, t, min, max, dtype, False, out)
 
 
-@compiled(_kernels.requantize_32to8)
 def requantize_32to8(
     t: TensorLike, min: float | None = None, max: float | None = None, *, out: NDArray[np.uint8] | None = None
 ) -> QTensor:
@@ -141,3 +139,4 @@ def requantize_32to8(
     >>> requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
     QTensor(data=array([  0, 128, 191], dtype=uint8), min=-4.0, max=4.0)
     """
+    return _kernels.requantize(QTensor, t, min, max, "uint8", True, out)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal, overload
+
 import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
-from qops.compiled import compiled
 from qops.frontdoor.add import BOUND_8P8TO8 as BOUND_8P8TO8
 from qops.frontdoor.add import BOUND_8P8TO32 as BOUND_8P8TO32
-from qops.frontdoor.passes import Ends, Range, RangeInfo, typed
+from qops.frontdoor.passes import Ends, Range, RangeInfo
 from qops.qtensor import QTensor, TensorLike
 
 __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_sub_8p8to8", "quantized_sub_8p8to32"]
 
 
-@compiled(_kernels_32.quantized_sub_8p8to32)
 def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Subtract two uint8 tensors into int32 codes: the exact difference, rounded once.
 
@@ -56,10 +56,29 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale  # 1 - 0, 2 - 1
     array([1., 1.])
     """
+    return _kernels_32.add_or_subtract(QTensor, a, b, True, out)
 
 
-@typed
-@compiled(_kernels.quantized_sub_8p8to8)
+@overload
+def quantized_sub_8p8to8(
+    a: TensorLike,
+    b: TensorLike,
+    guess: Ends | None = None,
+    *,
+    range: Range | None = None,
+    out: NDArray[np.uint8] | None = None,
+    return_info: Literal[False] = False,
+) -> QTensor: ...
+@overload
+def quantized_sub_8p8to8(
+    a: TensorLike,
+    b: TensorLike,
+    guess: Ends | None = None,
+    *,
+    range: Range | None = None,
+    out: NDArray[np.uint8] | None = None,
+    return_info: Literal[True],
+) -> tuple[QTensor, RangeInfo]: ...
 def quantized_sub_8p8to8(
     a: TensorLike,
     b: TensorLike,
@@ -108,3 +127,5 @@ def quantized_sub_8p8to8(
     >>> quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
     QTensor(data=array([ 85, 149, 170], dtype=uint8), min=-1.0, max=2.0)
     """
+    found = _kernels.quantized_sub_8p8to8(QTensor, a, b, guess, range, out, return_info)
+    return (found[0], RangeInfo(*found[1])) if return_info else found

@@ -59,3 +59,4 @@ __all__ = [
     "vpmovzxbw",
     "vpmulhrsw",
 ]
+__dir__ = __all__.copy

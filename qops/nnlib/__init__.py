@@ -124,3 +124,4 @@ __all__ = [
     "requantize_u8",
     "rounding_divide_by_pot",
 ]
+__dir__ = __all__.copy

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib.concat import concat
-from qops.qtensor import QTensor, TensorLike
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_concat_8", "quantized_concat_8_ref"]
 
@@ -66,8 +66,7 @@ def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] 
     >>> quantized_concat_8([(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)])
     QTensor(data=array([[  0, 128, 100]], dtype=uint8), min=0.0, max=4.0)
     """
-    joined: QTensor = concat(tensors, True, out)
-    return joined
+    return tensor(*concat(tensors, True, out))
 
 
 def quantized_concat_8_ref(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] | None = None) -> QTensor:
@@ -104,5 +103,4 @@ def quantized_concat_8_ref(tensors: Sequence[TensorLike], *, out: NDArray[np.uin
     >>> quantized_concat_8_ref([(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)]).data
     array([[  0, 128, 100]], dtype=uint8)
     """
-    joined: QTensor = concat(tensors, False, out)
-    return joined
+    return tensor(*concat(tensors, False, out))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import pooling as kernels
-from qops.qtensor import QTensor, TensorLike
+from qops.qtensor import QTensor, TensorLike, tensor
 
 __all__ = ["quantized_avg_pool_8", "quantized_max_pool_8"]
 
@@ -60,8 +60,7 @@ def quantized_max_pool_8(
     [4, 5, 7, 8]
     [0, 2, 6, 8]
     """
-    highest: QTensor = kernels.pool(x, window, stride, padding, out, False)
-    return highest
+    return tensor(*kernels.pool(x, window, stride, padding, out, False))
 
 
 def quantized_avg_pool_8(
@@ -116,5 +115,4 @@ def quantized_avg_pool_8(
     >>> quantized_avg_pool_8((x, 0.0, 1.0), (2, 2), (2, 2), "SAME").data.ravel().tolist()  # of 4, 2, 2 and 1
     [2, 4, 7, 8]
     """
-    means: QTensor = kernels.pool(x, window, stride, padding, out, True)
-    return means
+    return tensor(*kernels.pool(x, window, stride, padding, out, True))

@@ -57,3 +57,4 @@ __all__ = [
     "unsafe_pairs",
     "workflow",
 ]
+__dir__ = __all__.copy

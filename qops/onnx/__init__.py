@@ -32,3 +32,4 @@ __all__ = [
     "qlinear_matmul",
     "quantize_linear",
 ]
+__dir__ = __all__.copy

@@ -69,3 +69,4 @@ __all__ = [
     "reduced_multiplier",
     "requantize",
 ]
+__dir__ = __all__.copy

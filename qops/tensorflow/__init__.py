@@ -58,3 +58,4 @@ __all__ = [
     "uniform_quantized_dot",
     "uniform_requantize",
 ]
+__dir__ = __all__.copy

@@ -59,7 +59,11 @@ def test_add_8p8to8_keeps_a_range_that_all_sums_are_beyond():
         ((1.0, 0.0), {}, "range: min 1.0 > max 0.0"),
         ((0.0, np.inf), {}, r"range: the range \(0.0, inf\) is not finite"),
         (1.0, {}, r"range: expected \(min, max\), got 1.0"),
-        ((0.0, 1.0), {"guess": (0.0, 2.0)}, r"range: \(0.0, 1.0\) is given, and guess as well: \(0.0, 2.0\)"),
+        (
+            (0.0, 1.0),
+            {"guess": (0.0, 2.0)},
+            r"range: give range or guess, not both; got \(0.0, 1.0\) and guess \(0.0, 2.0\)",
+        ),
         ((0.0, 1e-10), {}, r"range: \(0.0, 1.00\d*e-10\) is too narrow for results of \(0.0, 2.0\)"),
     ],
 )

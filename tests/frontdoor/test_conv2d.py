@@ -109,11 +109,11 @@ X, W = (np.zeros((1, 4, 4, 3), np.uint8), 0.0, 1.0), (np.zeros((2, 2, 3, 2), np.
     ("changes", "text"),
     [
         ({"x": (X[0][0], 0.0, 1.0)}, r"x: expected \(N, H, W, C\)"),
-        ({"w": (W[0][:, :, :2], 0.0, 1.0)}, r"w: .* filters of 3 channels, as x has: .* is \(N, H, W, C\), and"),
+        ({"w": (W[0][:, :, :2], 0.0, 1.0)}, r"x: .* images of 2 channels, as w has: .* is \(N, H, W, C\), and"),
         ({"w": (W[0][:0], 0.0, 1.0)}, r"w: expected \(KH, KW, C, O\)"),
         ({"stride": 2}, "stride: expected two integers, got 2"),
         ({"stride": (0, 1)}, "stride: expected an integer in"),
-        ({"dilation": (1, 4)}, r"w: filters of \(2, 2\) do not fit in padded images of \(4, 4\)"),
+        ({"dilation": (1, 4)}, r"x: padded images of \(4, 4\) have no room for filters of \(2, 2\)"),
         ({"padding": "FULL"}, "padding: expected 'SAME', 'VALID' or two pairs"),
         ({"padding": 3}, "padding: expected 'SAME', 'VALID' or two pairs"),
         ({"padding": ((-1, 0), (0, 0))}, "padding: expected an integer in"),

@@ -89,9 +89,14 @@ def test_matmul_takes_stacks_vectors_and_out():
 @pytest.mark.parametrize(
     ("a", "b", "more", "text"),
     [
-        (np.zeros((2, 3), np.uint8), np.zeros((4, 2), np.uint8), {}, r"a, b: expected shapes .* got \(2, 3\) and"),
-        (np.zeros((2, 3), np.uint8), np.zeros(3, np.uint8), {}, "a, b: expected shapes"),
-        (np.zeros((1, 2**17), np.uint8), np.zeros((2**17, 1), np.uint8), {}, "a, b: sums of 131072 products"),
+        (
+            np.zeros((2, 3), np.uint8),
+            np.zeros((4, 2), np.uint8),
+            {},
+            r"a: expected shape \(..., 4\) for a b of shape \(4, 2\), got \(2, 3\)",
+        ),
+        (np.zeros((2, 3), np.uint8), np.zeros(3, np.uint8), {}, r"b: expected a matrix \(K, N\), got shape \(3,\)"),
+        (np.zeros((1, 2**17), np.uint8), np.zeros((2**17, 1), np.uint8), {}, "b: sums of 131072 products"),
         (np.zeros((1, 1), np.int32), np.zeros((1, 1), np.uint8), {}, "a: expected uint8 or int8 data"),
         (np.zeros((1, 1), np.uint8), np.zeros((1, 1), np.int16), {}, "b: expected uint8 or int8 data"),
         (np.zeros((1, 1), np.uint8), np.zeros((1, 1), np.uint8), {"num_threads": 0}, "num_threads: expected"),

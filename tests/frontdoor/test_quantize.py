@@ -134,16 +134,19 @@ def test_quantize_saturates_infinities_and_gives_nan_the_lowest_code_if_told_to(
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16])
 @pytest.mark.parametrize("ends", [(-1.0, 1.0), (0.0, 0.0)])
 @pytest.mark.usefixtures("tier")
-def test_quantize_refuses_nan_and_leaves_out_alone(size, dtype, ends):
-    before = np.arange(size + 1).astype(dtype)
-    memory = before.copy()
+def test_quantize_refuses_nan_wherever_it_is(size, dtype, ends):
+    """What `out` holds after that is not defined; what lies beside it has not changed."""
+    memory = np.full(size + 1, 77, dtype)
     for at in {*range(0, size, max(7, size // 3)), size - 1}:
         x = np.zeros(size, np.float32)
         x[at] = np.nan
-        for out in (None, memory[1:], memory[:-1], memory[:0:-1]):
+        for out, beside in ((None, 0), (memory[1:], 0), (memory[:-1], -1), (memory[:0:-1], 0)):
+            memory[beside] = 77
             with pytest.raises(ValueError, match=r"^x: has NaN; nan='lowest' gives it the lowest code"):
                 qops.quantize(x, *ends, dtype=dtype, out=out)
-        assert (memory == before).all()
+            assert memory[beside] == 77
+        assert np.isnan(x[at])
+        assert not np.delete(x, at).any()
 
 
 @pytest.mark.parametrize("size", [1, 63, 64, 200, 20001, 400003])

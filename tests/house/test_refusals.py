@@ -1,4 +1,7 @@
-"""Bad input to any argument of any op raises what begins with that argument's own name, and changes nothing."""
+"""Bad input to any argument of any op raises what begins with that argument's own name, and changes nothing.
+
+What only the data can show is in test_nan.py.
+"""
 
 import copy
 import inspect

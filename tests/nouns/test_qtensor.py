@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cases import spans
 from hypothesis import given
+from qops._kernels.arrays.codes import code_type_of_dtype
 
 import qops
 from qops import QTensor, codes, tensorflow
@@ -214,7 +215,7 @@ def test_a_row_of_its_own_is_kept_and_minded():
     for other in (copy.copy(t), copy.deepcopy(t), pickle.loads(pickle.dumps(t))):
         assert other == t
         assert other.code_type is t.code_type
-    with pytest.raises(TypeError, match=r"^a: its codes are read as u8_narrow, which this op does not do"):
+    with pytest.raises(TypeError, match=r"^a: code type u8_narrow is not supported here; dequantize first"):
         qops.quantized_add_8p8to8(t, T)
     with pytest.raises(TypeError, match=r"^a: has a range per channel, this op takes one "):
         qops.quantized_add_8p8to8(qops.quantize(np.eye(3), axis=0), T)
@@ -270,3 +271,15 @@ def test_named_tuples_made_quickly_hash_as_tuples():
     t = qops.quantize([1.0, 2.0])
     _, info = qops.quantized_add_8p8to8(t, t, return_info=True)
     assert hash(info) == hash(tuple(info)) == hash(info)
+
+
+def test_kernels_know_the_rows_that_a_dtype_means_by_itself():
+    """They have a table of their own, which they read without Python."""
+    for dtype in np.typecodes["AllInteger"] + np.typecodes["Float"] + "?":
+        got = code_type_of_dtype(np.zeros(1, dtype))
+        try:
+            row = codes.of_dtype(dtype)
+        except TypeError:
+            assert got["steps"] == 0, dtype
+        else:
+            assert got == {name: getattr(row, name) for name in ("lowest", "highest", "steps", "symmetric")}

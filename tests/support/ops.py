@@ -186,6 +186,13 @@ OPS = {
     "onednn.workflow.output_scale": Op({"q_a": Q_A, "q_w": Q_W}, each=False),
 }
 PREPARED = {
+    "MatMul": ("matmul", ("a",)),
+    "Conv2D": ("conv2d", ("x",)),
+    "rules.Requantize": ("rules.requantize", ("acc",)),
+    "rules.Quantize": ("rules.quantize", ("x",)),
+    "rules.Add": ("rules.add", ("a", "b")),
+    "rules.Mul": ("rules.mul", ("a", "b")),
+    "rules.AveragePool": ("rules.average_pool", ("x",)),
     "onednn.Convolution": ("onednn.convolution", ("src", "dst_in")),
     "onednn.InnerProduct": ("onednn.inner_product", ("src", "dst_in")),
     "onednn.MatMul": ("onednn.matmul", ("src", "dst_in")),
@@ -222,9 +229,13 @@ def call(name, **changes):
 
 def own_functions(module):
     """The public functions that a package exports, or that a module defines."""
-    found = {name: value for name, value in vars(module).items() if inspect.isroutine(inspect.unwrap(value))}
+    names = (
+        module.__all__ if hasattr(module, "__all__") else vars(module)
+    )  # a room may import them when they are asked for
+    found = {name: getattr(module, name) for name in names}
+    found = {name: value for name, value in found.items() if inspect.isroutine(inspect.unwrap(value))}
     if hasattr(module, "__all__"):
-        return {name: value for name, value in found.items() if name in module.__all__}
+        return found
     own = {name: value for name, value in found.items() if inspect.unwrap(value).__module__ == module.__name__}
     functions = {name: value for name, value in own.items() if inspect.isfunction(inspect.unwrap(value))}
     return {name: value for name, value in functions.items() if not name.startswith("_")}

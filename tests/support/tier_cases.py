@@ -2,8 +2,9 @@
 
 import numpy as np
 
+import qops
 from qops import codes
-from qops._kernels.frontdoor import add, add_8p8to32, matmul, mul, quantize, requantize
+from qops._kernels.frontdoor import add, add_8p8to32, matmul, mul
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination
 from qops._kernels.stage import affine, multiply_shift
@@ -123,7 +124,7 @@ def quantized(rng, n):
     """Also with steps so small that all is infinite, and a range of no width."""
     x, out = drawn(rng, n, np.float32), unaligned(rng, n, [np.uint8, np.int8][rng.integers(0, 2)])
     lo, hi = np.multiply(ends(rng), [0.0, 2.0**-120, 1.0, 1.0][rng.integers(0, 4)]).tolist()
-    return lambda: quantize.quantize(x, lo, hi, dtype=out.dtype, nan="lowest", out=out)
+    return lambda: qops.quantize(x, lo, hi, dtype=out.dtype, nan="lowest", out=out)
 
 
 def dequantized(rng, n):
@@ -131,7 +132,7 @@ def dequantized(rng, n):
     data, out, (lo, hi) = drawn(rng, n, np.uint8), unaligned(rng, n, np.float32), ends(rng)
     on_code = affine.range_holding_zero(min(lo, 0), max(hi, 0), codes.of(data))[:2]
     lo, hi = [(lo, hi), on_code, (lo, lo), (0, 0), (-(2.0**-149), 2.0**-149)][rng.integers(0, 5)]
-    return lambda: (quantize.dequantize((data, lo, hi), out=out),)
+    return lambda: (qops.dequantize((data, lo, hi), out=out),)
 
 
 def requantized(rng, n):
@@ -140,7 +141,7 @@ def requantized(rng, n):
     out = unaligned(rng, n, dtype)
     widest = float(np.abs(x, dtype=np.float64).mean()) + 1 if n else 1.0
     step = (hi - lo) * [0.0, 2.0 ** rng.uniform(-40, 6), 2.0 ** rng.uniform(-2, 2) / widest][rng.integers(0, 3)]
-    return lambda: requantize.requantize((x, -step * 2**31, step * 2**31), lo, hi, dtype=dtype, out=out)
+    return lambda: qops.requantize((x, -step * 2**31, step * 2**31), lo, hi, dtype=dtype, out=out)
 
 
 def requantized_at_steps(rng, n):
@@ -150,7 +151,7 @@ def requantized_at_steps(rng, n):
     ratio = top / 2**31 / ((hi - lo) / 255)
     changes = (lo / (hi - lo) * 255 + rng.integers(-1, 257, n) + 0.5) / ratio + rng.integers(-3, 4, n)
     x[:] = np.clip(np.where(rng.random(n) < 1 / 8, changes * 8, changes), INT32.min, INT32.max)
-    return lambda: requantize.requantize((x, -top, top), lo, hi, dtype=dtype, out=out)
+    return lambda: qops.requantize((x, -top, top), lo, hi, dtype=dtype, out=out)
 
 
 def spanned(rng, n):

@@ -5,7 +5,7 @@ cimport numpy as cnp
 from qops._kernels.arrays.checks cimport (
     Ends, array_of, as_array, check_ends, float32s, has_axes, parts, refuse_ends, span_of,
 )
-from qops._kernels.arrays.codes cimport CodeType, named, read_row
+from qops._kernels.arrays.codes cimport CodeType, read_row
 
 import numpy as np
 
@@ -58,9 +58,3 @@ def read(t, str name):
     cdef Ends ends
     found = reading(t, name, &row, &ends)
     return found if type(found) is tuple else (found, ends.min, ends.max)
-
-
-def new_tensor(type kind, data, lo, hi):
-    """The tensor of class `kind` (data, lo, hi), checked."""
-    data, lo, hi = read(named(kind, data, lo, hi), "QTensor")
-    return named(kind, data, lo, hi)

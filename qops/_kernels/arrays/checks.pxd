@@ -2,7 +2,7 @@ cimport numpy as cnp
 from libc.float cimport FLT_MAX
 from libc.stdint cimport uintptr_t
 
-from qops._kernels.arrays.codes cimport CodeType, named, tensor
+from qops._kernels.arrays.codes cimport CodeType
 from qops._kernels.arrays.numbers cimport has_axes, integer, number, real, shown
 
 cdef enum:

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport INT32_MAX, INT32_MIN
 
-from qops._kernels.arrays.codes cimport code_type, is_read_otherwise, read_row, typenum_of
+from qops._kernels.arrays.codes cimport code_type, own_row, read_row, typenum_of
 
 import numpy as np
 
@@ -119,8 +119,9 @@ cpdef tuple parts(t, str name):
 cdef object range_of(t, str name, Ends* ends):
     """The data of the triple `t`, not looked at yet; sets `ends` to its range."""
     values, lo, hi = parts(t, name)
-    if is_read_otherwise(t):
-        raise TypeError(f"{name}: its codes are read as {t.code_type.name}, which this op does not do")
+    own = own_row(t)
+    if own is not None:
+        raise TypeError(f"{name}: code type {own.name} is not supported here; dequantize first")
     if not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi)):
         raise TypeError(f"{name}: has a range per channel, this op takes one (min, max)")
     span_of(lo, hi, name, ends)
@@ -223,6 +224,13 @@ def check_out(out, int typenum, tuple shape, inputs):
     writable(out, typenum, len(shape), lengths)
     for x in inputs:
         apart(out, x, None)
+
+
+def unshared(out, t):
+    """`out`, which may be anything; ValueError if it is an array that shares memory with the data of the triple `t`."""
+    if cnp.PyArray_Check(out) and isinstance(t, (tuple, list)) and len(t) and cnp.PyArray_Check(t[0]):
+        apart(out, t[0], None)
+    return out
 
 
 def into(out, shape, inputs, int typenum=cnp.NPY_INT32):

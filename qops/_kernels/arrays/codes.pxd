@@ -28,9 +28,7 @@ cdef inline const CodeType* code_type_of(bint is_signed, int size) noexcept nogi
 cdef const CodeType* code_type(cnp.ndarray data) noexcept
 cdef int read_row(t, cnp.ndarray data, str name, CodeType* row) except -1
 cdef CodeType from_row(row) except *
-cdef bint has_own_row(t)
-cdef inline bint is_read_otherwise(t):
-    """Whether `t` is a tensor that has a row of its own, whatever its dtype."""
-    return type(t) is not tuple and has_own_row(t)
-cpdef object tensor(data, lo, hi)
-cdef object named(type kind, a, b, c)
+cpdef object tensor(type cls, data, lo, hi)
+cdef inline object own_row(t):
+    """The `qops.codes.CodeType` that the class of the tensor `t` has, whatever the dtype of its data; or None."""
+    return None if type(t) is tuple else getattr(type(t), "own_code_type", None)

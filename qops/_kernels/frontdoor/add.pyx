@@ -149,11 +149,11 @@ def add_8p8to8(tuple a, tuple b, tuple c, cnp.ndarray out, bint subtract=False):
     return one(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out)
 
 
-def quantized_add_8p8to8(a, b, guess=None, *, range=None, out=None, return_info=False):
-    """The sum's codes, and how they came about: `in_passes`."""
-    return in_passes(full_range, sum_pass, a, b, guess, range, out, return_info)
+def quantized_add_8p8to8(type cls, a, b, guess, range, out, return_info):
+    """The sum: `in_passes`."""
+    return in_passes(cls, full_range, sum_pass, a, b, guess, range, out, return_info)
 
 
-def quantized_sub_8p8to8(a, b, guess=None, *, range=None, out=None, return_info=False):
-    """The difference's codes, and how they came about: `in_passes`."""
-    return in_passes(full_difference, difference_pass, a, b, guess, range, out, return_info)
+def quantized_sub_8p8to8(type cls, a, b, guess, range, out, return_info):
+    """The difference: `in_passes`."""
+    return in_passes(cls, full_difference, difference_pass, a, b, guess, range, out, return_info)

@@ -61,8 +61,8 @@ def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
     walk(add_u8u8_s32, &integers, a[0], b[0], out)
 
 
-cdef object combined(a, b, bint subtract, out):
-    """int32 codes of the sum, or of the difference, in the range (-max, max)."""
+def add_or_subtract(type cls, a, b, bint subtract, out):
+    """The sum, or the difference: int32 codes in the range (-max, max)."""
     cdef Ends p, s
     cdef double top
     cdef add_s32 integers
@@ -77,14 +77,4 @@ cdef object combined(a, b, bint subtract, out):
     integers = prepare(p, Ends(-s.min, -s.max) if subtract else s)
     walk(add_u8u8_s32, &integers, x, y, codes)
     top *= HEAD_ROOM
-    return tensor(codes, 0 - top, top)
-
-
-def quantized_add_8p8to32(a, b, *, out=None):
-    """The sum."""
-    return combined(a, b, False, out)
-
-
-def quantized_sub_8p8to32(a, b, *, out=None):
-    """The difference."""
-    return combined(a, b, True, out)
+    return tensor(cls, codes, 0 - top, top)

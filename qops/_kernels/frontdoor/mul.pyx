@@ -76,8 +76,8 @@ def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
     walk(mul_u8u8_s32, &p, a[0], b[0], out)
 
 
-def quantized_mul_8x8to32(a, b, *, out=None):
-    """int32 codes of the product, in the range (-max, max)."""
+def quantized_mul_8x8to32(type cls, a, b, out):
+    """The product: int32 codes in the range (-max, max)."""
     cdef Ends p, s
     cdef double top
     cdef mul_terms terms
@@ -91,7 +91,7 @@ def quantized_mul_8x8to32(a, b, *, out=None):
     codes = output(out, cnp.NPY_INT32, x, y)
     terms = prepare_32(p, s)
     walk(mul_u8u8_s32, &terms, x, y, codes)
-    return tensor(codes, 0 - top, top)
+    return tensor(cls, codes, 0 - top, top)
 
 
 cdef Ends full_range(Ends a, Ends b) except *:
@@ -142,6 +142,6 @@ def mul_8x8to8(tuple a, tuple b, tuple c, cnp.ndarray out):
     return product_pass(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out)
 
 
-def quantized_mul_8x8to8(a, b, guess=None, *, range=None, out=None, return_info=False):
-    """The product's codes, and how they came about: `in_passes`."""
-    return in_passes(full_range, product_pass, a, b, guess, range, out, return_info)
+def quantized_mul_8x8to8(type cls, a, b, guess, range, out, return_info):
+    """The product: `in_passes`."""
+    return in_passes(cls, full_range, product_pass, a, b, guess, range, out, return_info)

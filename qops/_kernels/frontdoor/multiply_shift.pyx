@@ -23,7 +23,7 @@ cpdef str known(rounding, tuple rules):
     return rules[rules.index(choice(rounding, "rounding", rules))]
 
 
-def multiply_shift(x, factor, bits=7, *, rounding="floor", out=None):
+def multiply_shift(x, factor, bits, rounding, out):
     """x * round(factor * 2**bits) / 2**bits."""
     cdef cnp.ndarray source, codes, result
     cdef str rule = known(rounding, SINGLE)
@@ -39,7 +39,7 @@ def multiply_shift(x, factor, bits=7, *, rounding="floor", out=None):
     return result
 
 
-def multiply_shift_by(x, multiplier, right_shift, *, rounding="half_up", out=None):
+def multiply_shift_by(x, multiplier, right_shift, rounding, out):
     """x * multiplier / 2**right_shift."""
     cdef cnp.ndarray source, codes, result
     cdef str rule = known(rounding, ALL)

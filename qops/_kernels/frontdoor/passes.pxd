@@ -19,4 +19,4 @@ cdef inline double step(Ends r) noexcept nogil:
 
 cdef Ends outward(double lo, double hi) except *
 cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c) noexcept nogil
-cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, return_info)
+cdef object in_passes(type cls, FullRange full_range, OnePass one_pass, a, b, guess, kept, out, return_info)

@@ -4,21 +4,14 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 
 from qops._kernels.arrays.checks cimport Ends, data_of, output, real, span_of, take
-from qops._kernels.arrays.codes cimport code_type_of, named, tensor
+from qops._kernels.arrays.codes cimport code_type_of, tensor
 from qops._kernels.arrays.numbers cimport flag
 from qops._kernels.stage.range cimport above, below
 
 cnp.import_array()
 
 cdef double TIGHT = 15 / 16.  # a second pass pays if the range found is narrower than this share of the first
-cdef type INFO = tuple
 cdef double NARROWEST = 2.0**-32  # share of all that results may span; a narrower range cannot be measured
-
-
-def learn_info(type kind):
-    """Make the class known that tells how an op came to its output range."""
-    global INFO
-    INFO = kind
 
 
 cdef Ends outward(double lo, double hi) except *:
@@ -50,7 +43,7 @@ cdef Wish wished(guess, kept) except *:
     if given is None:
         return w
     if w.kept and guess is not None:
-        raise ValueError(f"range: {kept!r:.80} is given, and guess as well: {guess!r:.80}")
+        raise ValueError(f"range: give range or guess, not both; got {kept!r:.80} and guess {guess!r:.80}")
     try:
         lo, hi = given
     except (TypeError, ValueError):
@@ -86,8 +79,11 @@ cdef Ends second_range(Ends found, Wish w, Ends full) noexcept nogil:
     return Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least))
 
 
-cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept, out, return_info):
-    """The codes in the range `kept`, or in the guessed one where that serves; if wanted with how they came about."""
+cdef object in_passes(type cls, FullRange full_range, OnePass one_pass, a, b, guess, kept, out, return_info):
+    """The codes in the range `kept`, or in the guessed one where that serves, as a tensor of the class `cls`.
+
+    With `return_info` it gives (tensor, (passes, min found, max found)).
+    """
     cdef bint with_info = flag(return_info, "return_info")
     cdef Wish wish = wished(guess, kept)
     cdef Ends p, s, ends, better, full, seen
@@ -109,5 +105,5 @@ cdef object in_passes(FullRange full_range, OnePass one_pass, a, b, guess, kept,
         if not wish.kept and (not found.fits or better.max - better.min <= TIGHT * (ends.max - ends.min)):
             ends, passes = better, 2
             one_pass(x, p, y, s, ends, codes)
-    result = tensor(codes, ends.min, ends.max)
-    return (result, named(INFO, passes, seen.min, seen.max)) if with_info else result
+    result = tensor(cls, codes, ends.min, ends.max)
+    return (result, (passes, seen.min, seen.max)) if with_info else result

@@ -9,17 +9,13 @@ TARGET static inline vec TIER(rounded)(const float *x, vecf inv_scale, vecf top,
 }
 
 /* Codes of u8; where `lowest` is -128, their top bits are flipped, which makes them codes of s8. It says whether a step is
- * as low as those of NaN and of what had to be cut. If it `keeps`, what c held goes to `kept`; `keeps`, `cuts` and `fetch`
- * are constants in each call. */
-TARGET static inline __attribute__((always_inline)) int TIER(quantize_loop)(const float *x, uint8_t *c, uint8_t *kept,
-                                                                           ptrdiff_t n, quantize_8 p, int stream,
-                                                                           int keeps, int cuts, int fetch)
+ * as low as those of NaN and of what had to be cut. `cuts` and `fetch` are constants in each call. */
+TARGET static inline __attribute__((always_inline)) int TIER(quantize_loop)(const float *x, uint8_t *c, ptrdiff_t n,
+                                                                           quantize_8 p, int stream, int cuts, int fetch)
 {
     const vecf inv = set1_f32(p.inv_scale), top = set1_f32((float)(255 - (p.zero_point - p.lowest)));
     const vec zero = set1_s16((int16_t)(p.zero_point - p.lowest)), flip = set1_s16(p.lowest ? (int16_t)0x8080 : 0);
-    const vec first = load(c), last = load(c + n - LANES); /* their neighbours write over them */
     const ptrdiff_t w = LANES / 4;
-    const int far = n >= MANY;
     vec least = zero; /* of the steps, in 16 bits */
 
     FOR_VECTORS(i, n, LANES, c) {
@@ -29,34 +25,21 @@ TARGET static inline __attribute__((always_inline)) int TIER(quantize_loop)(cons
         const vec hi = narrow_s32_s16(TIER(rounded)(x + i + 2 * w, inv, top, cuts),
                                       TIER(rounded)(x + i + 3 * w, inv, top, cuts));
         const vec codes = in_order(narrow_s16_u8(add_sat_s16(lo, zero), add_sat_s16(hi, zero)));
-        if (keeps) {
-            __builtin_prefetch(c + i + AHEAD, 1);
-            if (!far)
-                __builtin_prefetch(kept + i + AHEAD, 1);
-            store(kept + i, load(c + i), far);
-        }
         store(c + i, xor_bits(codes, flip), stream);
         least = min_s16(least, min_s16(lo, hi));
-    }
-    if (keeps) {
-        store(kept, first, 0);
-        store(kept + n - LANES, last, 0);
     }
     return any_equal_s16(least, set1_s16(INT16_MIN));
 }
 
-TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, uint8_t *kept, ptrdiff_t n, quantize_8 p,
-                                             int stream, int *saw_nan)
+TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff_t n, quantize_8 p, int stream,
+                                             int *saw_nan)
 {
     if (n < LANES)
         return 0;
-    const int fetch = n >= FAR && qops_fetch_pays();
-    const int low = kept ? fetch ? TIER(quantize_loop)(x, c, kept, n, p, stream, 1, 0, 1)
-                                 : TIER(quantize_loop)(x, c, kept, n, p, stream, 1, 0, 0)
-                    : fetch ? TIER(quantize_loop)(x, c, kept, n, p, stream, 0, 0, 1)
-                            : TIER(quantize_loop)(x, c, kept, n, p, stream, 0, 0, 0);
+    const int low = n >= FAR && qops_fetch_pays() ? TIER(quantize_loop)(x, c, n, p, stream, 0, 1)
+                                                  : TIER(quantize_loop)(x, c, n, p, stream, 0, 0);
     if (low)
-        *saw_nan |= TIER(quantize_loop)(x, c, kept, n, p, stream, 0, 1, 1);
+        *saw_nan |= TIER(quantize_loop)(x, c, n, p, stream, 1, 1);
     return done(n, stream);
 }
 
@@ -66,16 +49,15 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, uint8_t
 #include <stdint.h>
 
 typedef struct { float inv_scale; int zero_point, lowest; } quantize_8;
-/* from so many values on it is faster to fetch them ahead, and to store what is kept past the caches */
-enum { FAR = 1 << 14, MANY = 3 << 17 };
+enum { FAR = 1 << 14 }; /* from so many values on it is faster to fetch them ahead */
 
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "lanes/tiers.h"
 
-static inline ptrdiff_t quantize_f32_8__simd(int tier, const float *x, void *c, void *kept, ptrdiff_t n, quantize_8 p,
-                                             int stream, int *saw_nan)
+static inline ptrdiff_t quantize_f32_8__simd(int tier, const float *x, void *c, ptrdiff_t n, quantize_8 p, int stream,
+                                             int *saw_nan)
 {
-    return RUN_TIER(tier, quantize_f32_8, x, (uint8_t *)c, (uint8_t *)kept, n, p, stream, saw_nan);
+    return RUN_TIER(tier, quantize_f32_8, x, (uint8_t *)c, n, p, stream, saw_nan);
 }
 #endif
 #endif

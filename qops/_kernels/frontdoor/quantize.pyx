@@ -4,7 +4,6 @@ cimport numpy as cnp
 from libc.float cimport FLT_MAX
 from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t
-from libc.string cimport memcpy
 
 from qops._kernels.stage.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
 from qops._kernels.arrays.channels cimport reading, spans
@@ -24,7 +23,7 @@ cdef extern from "frontdoor/quantize.h":
     ctypedef struct quantize_8:
         float inv_scale
         int zero_point, lowest
-    Py_ssize_t quantize_f32_8__simd(int, const float*, void*, void*, Py_ssize_t, quantize_8, bint, int*) nogil
+    Py_ssize_t quantize_f32_8__simd(int, const float*, void*, Py_ssize_t, quantize_8, bint, int*) nogil
 
 cdef object UINT8 = np.uint8
 cdef str ITS_NAME = "uint8"
@@ -33,27 +32,19 @@ cdef str HAS_NAN = "x: has NaN; nan='lowest' gives it the lowest code"
 cdef str GIVES_NO_RANGE = "x: has NaN, infinite values or some beyond float32, so it cannot give the range"
 cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, so it is rounded half to even
 
-cdef enum:
-    FEW = 1 << 14  # bytes that are kept without asking for memory
-    LINE = 64  # bytes of a cache line, in which what is kept lies as it did
-
 cdef struct ToCodes:
     float inv_scale
     int zero_point, lowest, highest, typenum
     int saw_nan
-    char* kept  # where to put what the output held, in case that a NaN is refused; NULL: it is not kept
 
 
-cdef void quantize_f32(const float* x, code* c, char* kept, Py_ssize_t n, ToCodes* p) noexcept nogil:
+cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexcept nogil:
     """c = saturate(round_half_even(x * inv_scale) + zero_point); NaN gives the lowest code, and is noticed."""
     cdef float scaled, bottom = <float>(p.lowest - p.zero_point), top = <float>(p.highest - p.zero_point)
     cdef int saw_nan = 0, zero_point = p.zero_point
     cdef Py_ssize_t i = 0
     if code is uint8_t or code is int8_t:
-        i = quantize_f32_8__simd(tier(), x, c, kept, n, quantize_8(p.inv_scale, zero_point, p.lowest),
-                                 n >= STREAM and kept == NULL, &saw_nan)
-    if kept != NULL:
-        memcpy(kept + i * sizeof(code), c + i, (n - i) * sizeof(code))
+        i = quantize_f32_8__simd(tier(), x, c, n, quantize_8(p.inv_scale, zero_point, p.lowest), n >= STREAM, &saw_nan)
     for i in range(i, n):
         scaled = x[i] * p.inv_scale
         saw_nan |= scaled != scaled
@@ -65,13 +56,13 @@ cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef ToCodes* p = <ToCodes*>using
     cdef const float* x = <float*>data[0]
     if p.typenum == cnp.NPY_UINT8:
-        quantize_f32(x, <uint8_t*>data[1], p.kept, n, p)
+        quantize_f32(x, <uint8_t*>data[1], n, p)
     elif p.typenum == cnp.NPY_INT8:
-        quantize_f32(x, <int8_t*>data[1], p.kept, n, p)
+        quantize_f32(x, <int8_t*>data[1], n, p)
     elif p.typenum == cnp.NPY_UINT16:
-        quantize_f32(x, <uint16_t*>data[1], p.kept, n, p)
+        quantize_f32(x, <uint16_t*>data[1], n, p)
     else:
-        quantize_f32(x, <int16_t*>data[1], p.kept, n, p)
+        quantize_f32(x, <int16_t*>data[1], n, p)
 
 
 cdef int typenum_of(dtype) except -1:
@@ -83,29 +74,6 @@ cdef int typenum_of(dtype) except -1:
     if wanted not in (np.uint8, np.int8, np.uint16, np.int16):
         raise ValueError(f"dtype: expected uint8, int8, uint16 or int16, got {dtype!r:.80}")
     return wanted.num
-
-
-cdef object keep(cnp.ndarray codes, cnp.ndarray values, char* few, ToCodes* p):
-    """What `codes` hold, to be put back: a copy, or, where values and codes lie alike, p.kept, which the loop fills.
-
-    `few` is room for FEW bytes; where they do not do, the result is an array whose memory p.kept is.
-    """
-    if not (cnp.PyArray_ISCARRAY_RO(values) and cnp.PyArray_ISCARRAY(codes)):
-        return cnp.PyArray_NewCopy(codes, cnp.NPY_KEEPORDER)
-    cdef cnp.npy_intp size = cnp.PyArray_NBYTES(codes) + LINE
-    cdef cnp.ndarray room = None if size <= FEW else cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
-    p.kept = few if room is None else cnp.PyArray_BYTES(room)
-    p.kept += <size_t>(cnp.PyArray_BYTES(codes) - p.kept) % LINE
-    return room
-
-
-cdef int put_back(cnp.ndarray codes, cnp.ndarray kept, ToCodes* p) except -1:
-    """Make `codes` what they were before `keep`."""
-    if p.kept != NULL:
-        memcpy(cnp.PyArray_BYTES(codes), p.kept, cnp.PyArray_NBYTES(codes))
-    else:
-        cnp.PyArray_CopyInto(codes, kept)
-    return 0
 
 
 cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, ToCodes* p) except -1:
@@ -128,20 +96,18 @@ cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, To
     return 0
 
 
-def quantize(x, min=None, max=None, *, axis=None, dtype=ITS_NAME, nan=RAISE, out=None):
-    """Codes of reals, in the smallest range that holds min, max, None for what the data hold, and 0."""
-    lo, hi = min, max
+def quantize(type cls, x, lo, hi, axis, dtype, nan, out):
+    """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
     cdef cnp.ndarray source, values, codes
-    cdef char[FEW] few
     cdef bint may_be_nan
     cdef int typenum = cnp.NPY_UINT8 if dtype is ITS_NAME or dtype is UINT8 else typenum_of(dtype)
     cdef const CodeType* row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # odd: signed
     cdef Ends ends
-    cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0, NULL)
+    cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
         raise ValueError(f"nan: {nan!r:.80} is neither 'raise' nor 'lowest'")
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
-        return quantize_channels(x, lo, hi, axis, row[0], typenum, nan, out)
+        return quantize_channels(cls, x, lo, hi, axis, row[0], typenum, nan, out)
     if lo is not None and type(lo) is not float:
         lo = real(lo, "range min")
     if hi is not None and type(hi) is not float:
@@ -151,13 +117,10 @@ def quantize(x, min=None, max=None, *, axis=None, dtype=ITS_NAME, nan=RAISE, out
     may_be_nan = lo is not None and hi is not None and (nan is RAISE or nan == RAISE)
     prepare(lo, hi, values, row, &ends, &p)
     codes = output(out, typenum, source)
-    kept = keep(codes, values, few, &p) if may_be_nan and out is not None else None
     walk(quantize_loop, &p, values, codes)
     if may_be_nan and p.saw_nan and np.isnan(values).any():  # what is very low, and 0 times infinity, looks like one
-        if out is not None:
-            put_back(codes, kept, &p)
         raise ValueError(HAS_NAN)
-    return tensor(codes, ends.min, ends.max)
+    return tensor(cls, codes, ends.min, ends.max)
 
 
 cdef tuple ends_of_channels(values, lo, hi, axis):
@@ -178,7 +141,7 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
     return np.broadcast_arrays(lo, hi, np.empty(shape))[:2]
 
 
-cdef object quantize_channels(x, lo, hi, axis, CodeType row, int typenum, nan, out):
+cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typenum, nan, out):
     """The same as `quantize_f32` with ranges per channel, in numpy."""
     source = as_array(x, "x")
     values = float32s(source, "x")
@@ -193,10 +156,10 @@ cdef object quantize_channels(x, lo, hi, axis, CodeType row, int typenum, nan, o
     with np.errstate(over="ignore", invalid="ignore"):
         near = np.fmin(np.fmax(values * inverse, row.lowest - zeros), row.highest - zeros)
     np.add(np.rint(near, out=near), zeros, out=codes, casting="unsafe")
-    return tensor(codes, mins, maxs)
+    return tensor(cls, codes, mins, maxs)
 
 
-def dequantize(t, *, out=None):
+def dequantize(t, out):
     """The values of codes."""
     cdef cnp.ndarray codes, values
     cdef CodeType row

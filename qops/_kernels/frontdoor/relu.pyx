@@ -19,7 +19,7 @@ cdef int64_t next_to(double value, Ends ends, CodeType row) noexcept nogil:
     return <int64_t>clamp_f64(rint(position) + first, row.lowest, row.highest)
 
 
-def relu(t, limit=None, *, out=None):
+def relu(type cls, t, limit, out):
     """Codes of max(0, value), and of min(limit, value) if that is given."""
     cdef Ends ends
     cdef CodeType row
@@ -34,4 +34,4 @@ def relu(t, limit=None, *, out=None):
         (<object>result).fill(0 if row.symmetric else row.lowest)
     else:
         clamp(codes, next_to(0, ends, row), next_to(top, ends, row), result)
-    return tensor(result, ends.min, ends.max)
+    return tensor(cls, result, ends.min, ends.max)

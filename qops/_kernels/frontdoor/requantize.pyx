@@ -118,18 +118,9 @@ def requantization_range(t):
     return ends.min, ends.max
 
 
-def requantize(t, min=None, max=None, *, dtype=ITS_NAME, out=None):
-    """8-bit codes of codes."""
-    return requantized(t, min, max, eight_bits(dtype), False, out)
-
-
-def requantize_32to8(t, min=None, max=None, *, out=None):
-    """uint8 codes of int32 codes."""
-    return requantized(t, min, max, cnp.NPY_UINT8, True, out)
-
-
-cdef object requantized(t, lo, hi, int typenum, bint only_32, out):
+def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
     """8-bit codes of codes in the range (lo, hi), None for what the codes span."""
+    cdef int typenum = eight_bits(dtype)
     cdef Ends ends, wanted, found = Ends(0, 0)
     cdef const CodeType* kind
     cdef const CodeType* into = code_type_of(typenum == cnp.NPY_INT8, 1)
@@ -155,4 +146,4 @@ cdef object requantized(t, lo, hi, int typenum, bint only_32, out):
     else:
         table_8(ends, kind, wanted, into, table)
         look_up(codes, table, result)
-    return tensor(result, wanted.min, wanted.max)
+    return tensor(cls, result, wanted.min, wanted.max)

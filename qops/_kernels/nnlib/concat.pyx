@@ -5,7 +5,6 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.math cimport isfinite
 
 from qops._kernels.arrays.checks cimport MAX_DIMS, Ends as Range, apart, data_of, take, writable
-from qops._kernels.arrays.codes cimport tensor
 from qops._kernels.arrays.side_by_side cimport Part, new_parts, plain, side_by_side
 from qops._kernels.nnlib.ranges cimport Ends
 from qops._kernels.nnlib.recode cimport Recoder, prepare_to_hull, recode_codes, set_recoder
@@ -69,7 +68,7 @@ cdef cnp.ndarray result(list arrays, out):
 
 
 def concat(tensors, bint vector, out):
-    """The tensor of all codes side by side; `vector`: sums are of 16 bits."""
+    """(codes, min, max) of all codes side by side; `vector`: sums are of 16 bits."""
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(f"tensors: expected a sequence of tensors, got {tensors!r:.80}")
     cdef tuple given = tuple(tensors)
@@ -96,4 +95,4 @@ def concat(tensors, bint vector, out):
     finally:
         PyMem_Free(parts)
         PyMem_Free(ranges)
-    return tensor(codes, all.min, all.max)
+    return codes, all.min, all.max

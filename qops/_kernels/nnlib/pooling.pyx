@@ -4,7 +4,6 @@ cimport numpy as cnp
 from libc.stdint cimport INT32_MAX
 
 from qops._kernels.arrays.checks cimport Ends, operand_of
-from qops._kernels.arrays.codes cimport tensor
 from qops._kernels.arrays.numbers cimport choice, integers
 from qops._kernels.arrays cimport window as windows
 
@@ -30,7 +29,7 @@ cpdef windows.Window moving(cnp.ndarray image, tuple kernel, tuple steps, paddin
 
 
 def pool(x, window, stride, padding, out, bint means):
-    """The largest code of each window, or their means, in the range of `x`."""
+    """(codes, min, max): the largest code of each window, or their means, in the range of `x`."""
     cdef Ends ends
     cdef tuple taps = two_integers(window, "window"), steps = two_integers(stride, "stride")
     cdef cnp.ndarray image = operand_of(x, "x", cnp.NPY_UINT8, -1, &ends)
@@ -38,7 +37,7 @@ def pool(x, window, stride, padding, out, bint means):
         raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {(<object>image).shape}")
     move = moving(image, taps, steps, padding, "window")
     if not means:
-        return tensor(pooling.largest(image, taps, move, out), ends.min, ends.max)
+        return pooling.largest(image, taps, move, out), ends.min, ends.max
     if taps[0] * taps[1] > 32768:
         raise ValueError(f"window: {taps} has more than 32768 pixels, of which the original multiplies by 0")
-    return tensor(pooling.means(image, taps, move, "q15", out=out), ends.min, ends.max)
+    return pooling.means(image, taps, move, "q15", out=out), ends.min, ends.max

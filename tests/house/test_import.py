@@ -1,0 +1,104 @@
+"""``import qops`` loads no room: each is imported when it is first used, and nobody notices."""
+
+import ast
+import os
+import pickle
+import pydoc
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import qops
+
+SOURCE = Path(qops.__file__)
+
+
+def in_a_new_process(code):
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert not done.stderr, done.stderr
+    return done.stdout.split()
+
+
+LOADED = "print(*(name for name in sys.modules if name.startswith('qops.') and '_kernels' not in name))"
+
+
+def test_import_loads_no_room():
+    assert in_a_new_process(f"import sys, qops; {LOADED}") == []
+    assert "numpy" not in in_a_new_process("import sys, qops; print(*sys.modules)")
+
+
+@pytest.mark.parametrize(
+    ("use", "rooms"),
+    [
+        ("qops.quantize", {"frontdoor"}),
+        ("qops.MatMul", {"frontdoor"}),
+        ("qops.QTensor", set()),
+        ("qops.rules", {"rules"}),
+        ("qops.nnlib.quantized_relu_8", {"nnlib"}),
+        ("qops.explain", {"tools", "rules"}),
+    ],
+)
+def test_a_name_loads_its_own_room(use, rooms):
+    loaded = {name.split(".")[1] for name in in_a_new_process(f"import sys, qops; {use}; {LOADED}")}
+    assert loaded & {"frontdoor", "nnlib", "tensorflow", "onednn", "onnx", "rules", "tools"} == rooms
+
+
+def test_modules_of_the_front_door_load_one_by_one():
+    loaded = in_a_new_process(f"import sys, qops; qops.frontdoor.relu; {LOADED}")
+    assert "qops.frontdoor.relu" in loaded
+    assert "qops.frontdoor.matmul" not in loaded
+    with pytest.raises(AttributeError, match=r"module 'qops\.frontdoor' has no attribute 'div'"):
+        _ = qops.frontdoor.div
+
+
+def test_every_public_name_is_found_and_no_other():
+    assert sorted(dir(qops)) == sorted(qops.__all__)
+    found = {}
+    exec("from qops import *", found)
+    assert set(qops.__all__) <= set(found)
+    with pytest.raises(AttributeError, match="module 'qops' has no attribute 'quantise'"):
+        _ = qops.quantise
+    with pytest.raises(ImportError, match="cannot import name 'quantise' from 'qops'"):
+        exec("from qops import quantise")
+
+
+def test_type_checkers_see_what_is_there_when_it_runs():
+    """They read imports that never run; each names the module that the table has for that name."""
+    tree = ast.parse(SOURCE.read_text())
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    seen = {alias.name: node.module for node in block.body for alias in node.names}
+    assert sorted([*seen, "isa_tier"]) == sorted(qops.__all__)
+    for name, module in seen.items():
+        value = getattr(qops, name)
+        assert value is getattr(sys.modules[module], name)
+
+
+def test_what_is_pickled_is_read_in_a_process_that_has_not_used_qops(tmp_path):
+    path = tmp_path / "t.pickle"
+    path.write_bytes(
+        pickle.dumps([qops.quantize([0.0, 1.0]), qops.quantized_add_8p8to8, qops.MatMul((np.uint8([[1]]), 0.0, 1.0))])
+    )
+    code = (
+        f"import pickle; t, add, op = pickle.load(open({str(path)!r}, 'rb')); print(type(t).__module__, add(t, t).max)"
+    )
+    assert in_a_new_process(code) == ["qops.qtensor", "2.0"]
+
+
+def test_source_without_kernels_says_what_to_do(tmp_path):
+    machine = tmp_path / "qops/_kernels/machine"
+    machine.mkdir(parents=True)
+    for folder in (machine, machine.parent):
+        (folder / "__init__.py").touch()
+    (tmp_path / "qops/__init__.py").write_text(SOURCE.read_text())
+    done = subprocess.run([sys.executable, "-c", "import qops"], cwd=tmp_path, capture_output=True, text=True)
+    assert f"ImportError: {tmp_path}" in done.stderr
+    assert "whose kernels are not compiled: run `make dev` there" in done.stderr
+
+
+def test_help_shows_every_op():
+    text = pydoc.plain(pydoc.render_doc(qops))
+    assert not [name for name in qops.__all__ if name not in text]
