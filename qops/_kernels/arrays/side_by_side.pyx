@@ -33,37 +33,6 @@ cdef cnp.ndarray plain(cnp.ndarray x):
     return x if PyArray_ISCARRAY_RO(x) else np.require(x, (<object>x).dtype.newbyteorder("="), ["C", "A"])
 
 
-cdef inline void copy(char* to, const char* x, Py_ssize_t n) noexcept nogil:
-    """What memcpy does: a few bytes are copied here, by 16, the last 16 flush with the end, as a call takes longer."""
-    cdef Py_ssize_t i
-    if 16 <= n <= 128:
-        for i in range(0, n - 16, 16):
-            memcpy(to + i, x + i, 16)
-        memcpy(to + n - 16, x + n - 16, 16)
-    elif 8 <= n < 16:
-        memcpy(to, x, 8)
-        memcpy(to + n - 8, x + n - 8, 8)
-    else:
-        memcpy(to, x, n)
-
-
-cdef void copy_rows(char* to, Py_ssize_t line, const char* x, Py_ssize_t size, Py_ssize_t rows) noexcept nogil:
-    """Copy rows that lie together to where they lie a line apart; a row of a usual size needs no loop of its own."""
-    cdef Py_ssize_t i
-    if size == 16:
-        for i in range(rows):
-            memcpy(to + i * line, x + i * 16, 16)
-    elif size == 32:
-        for i in range(rows):
-            memcpy(to + i * line, x + i * 32, 32)
-    elif size == 64:
-        for i in range(rows):
-            memcpy(to + i * line, x + i * 64, 64)
-    else:
-        for i in range(rows):
-            copy(to + i * line, x + i * size, size)
-
-
 cdef void some_rows(const Part* p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t itemsize, Py_ssize_t line,
                     char* to) noexcept nogil:
     """Rows of one part, written a line apart; short ones are made together in a buffer."""
@@ -74,7 +43,8 @@ cdef void some_rows(const Part* p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t
     data[0], data[1] = p.data + first * p.size, piece
     if rows > 1 and p.size < LONG:
         p.loop(data, rows * (p.size // itemsize), p.using)
-        copy_rows(to, line, piece, p.size, rows)
+        for i in range(rows):
+            memcpy(to + i * line, piece + i * p.size, p.size)
         return
     for i in range(rows):
         data[1] = to + i * line

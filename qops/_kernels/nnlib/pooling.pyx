@@ -13,15 +13,14 @@ from qops._kernels.pool import pooling
 cnp.import_array()
 
 
-cpdef tuple two_integers(value, str name not None, lowest=1, highest=INT32_MAX):
+cpdef tuple two_integers(value, str name, lowest=1, highest=INT32_MAX):
     """Give two integers from lowest to highest."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
     return integers(value, name, lowest, highest)
 
 
-cpdef windows.Window moving(cnp.ndarray image not None, tuple kernel not None, tuple steps not None, padding,
-                            str name not None):
+def moving(cnp.ndarray image not None, tuple kernel not None, tuple steps not None, padding, str name):
     """Give how a window of a convolution or a pool moves; `name` is the argument that says how large it is."""
     cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
     choice(padding, "padding", ("SAME", "VALID", "SAME_CAFFE"))

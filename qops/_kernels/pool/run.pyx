@@ -36,23 +36,25 @@ cdef void find_whole(Pool *p) noexcept nogil:
         p.whole_end -= 1
 
 
-cdef inline void move_pixel(const char *x, Py_ssize_t size, char *y) noexcept nogil:
-    """Copy a few bytes. The last move ends where the bytes end."""
+cdef inline void move_pixel(const char *x, Py_ssize_t size, Py_ssize_t unit, char *y) noexcept nogil:
+    """Copy some bytes, `unit` at a time. The last of them end where all end."""
     cdef Py_ssize_t i
-    if size >= 16:
-        for i in range(0, size - 16, 16):
-            memcpy(y + i, x + i, 16)
-        memcpy(y + size - 16, x + size - 16, 16)
-    else:
-        for i in range(size):
-            y[i] = x[i]
+    for i from 0 <= i < size - unit by unit:
+        memcpy(y + i, x + i, unit)
+    memcpy(y + size - unit, x + size - unit, unit)
 
 
 cdef void pick(const char *x, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t size, char *y) noexcept nogil:
     """Copy the first of every `stride` pixels of `size` bytes."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, k
     for i in range(pixels):
-        move_pixel(x + i * stride * size, size, y + i * size)
+        if size >= 16:
+            move_pixel(x + i * stride * size, size, 16, y + i * size)
+        elif size >= 4:
+            move_pixel(x + i * stride * size, size, 4, y + i * size)
+        else:
+            for k in range(size):
+                y[i * size + k] = x[i * stride * size + k]
 
 
 cdef void combine_down(const Pool *p, const char *image, Span taps, Py_ssize_t rows) noexcept nogil:

@@ -8,7 +8,7 @@ from qops._kernels.arrays cimport window as windows
 cnp.import_array()
 
 
-cpdef tuple four(values, str name not None):
+cpdef tuple four(values, str name):
     """Give an attribute as four integers, each at least 1, for the axes (N, H, W, C)."""
     cdef Py_ssize_t i
     if not isinstance(values, (tuple, list)):
