@@ -21,7 +21,7 @@ cdef struct Pool:
     Py_ssize_t block  # the most rows of results that are made together
     const Means *means  # NULL: what windows are combined into is the result
     char *combined  # scratch memory: rows of pixels combined down
-    char *every  # the windows at every pixel of these, of which some are picked
+    char *every  # the windows at every pixel of these, of which some are copied
     char *sums  # of which means are made
 
 

@@ -2,8 +2,9 @@
 contiguous in memory, and so are the channels of a pixel."""
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport uint8_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
+from qops._kernels.arrays.copying cimport copy_rows
 from qops._kernels.arrays.window cimport Axis
 from qops._kernels.pool.means cimport STAGE, VALUES, means_of_sums, means_of_values
 from qops._kernels.pool.taps cimport MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_U8_S16, Kind, Taps, combine
@@ -36,27 +37,6 @@ cdef void find_whole(Pool *p) noexcept nogil:
         p.whole_end -= 1
 
 
-cdef inline void move_pixel(const char *x, Py_ssize_t size, Py_ssize_t unit, char *y) noexcept nogil:
-    """Copy some bytes, `unit` at a time. The last of them end where all end."""
-    cdef Py_ssize_t i
-    for i from 0 <= i < size - unit by unit:
-        memcpy(y + i, x + i, unit)
-    memcpy(y + size - unit, x + size - unit, unit)
-
-
-cdef void pick(const char *x, Py_ssize_t pixels, Py_ssize_t stride, Py_ssize_t size, char *y) noexcept nogil:
-    """Copy the first of every `stride` pixels of `size` bytes."""
-    cdef Py_ssize_t i, k
-    for i in range(pixels):
-        if size >= 16:
-            move_pixel(x + i * stride * size, size, 16, y + i * size)
-        elif size >= 4:
-            move_pixel(x + i * stride * size, size, 4, y + i * size)
-        else:
-            for k in range(size):
-                y[i * size + k] = x[i * stride * size + k]
-
-
 cdef void combine_down(const Pool *p, const char *image, Span taps, Py_ssize_t rows) noexcept nogil:
     """Combine the pixels of windows that lie above each other, into rows of `combined` between their padding."""
     cdef Py_ssize_t n = p.width * p.channels
@@ -70,7 +50,7 @@ cdef void combine_down(const Pool *p, const char *image, Span taps, Py_ssize_t r
 
 cdef void combine_across(const Pool *p, Py_ssize_t rows, char *y) noexcept nogil:
     """Combine the windows of rows of `combined`. If a pixel is shorter than a vector, a window is made at every pixel,
-    and those a stride apart are picked."""
+    and those a stride apart are copied."""
     cdef Py_ssize_t n = p.channels, stride = p.columns.stride, step = p.columns.dilation * n, i
     cdef Py_ssize_t every = ((p.ow - 1) * stride + 1) * n
     if stride == 1:
@@ -80,7 +60,8 @@ cdef void combine_across(const Pool *p, Py_ssize_t rows, char *y) noexcept nogil
     else:
         combine(p.across, p.combined, Taps(rows, p.wide * n, every, every, p.kw, step, p.start), p.every)
         for i in range(rows):
-            pick(p.every + i * every * p.size, p.ow, stride, n * p.size, y + i * p.ow * n * p.size)
+            copy_rows(y + i * p.ow * n * p.size, n * p.size, p.every + i * every * p.size, stride * n * p.size,
+                      n * p.size, p.ow)
 
 
 cdef void combine_each(const Pool *p, char *y) noexcept nogil:

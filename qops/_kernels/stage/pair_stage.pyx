@@ -16,7 +16,7 @@ from qops._kernels.stage.float_stage cimport FloatRow, float_maker
 from qops._kernels.stage.maker cimport code_size, make
 from qops._kernels.stage.rounding cimport fma_f32
 from qops._kernels.stage.rows cimport Codes
-from qops._kernels.arrays.side_by_side cimport plain
+from qops._kernels.arrays.concat cimport plain
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport walk
 
