@@ -28,7 +28,7 @@ from qops.rules.c_source import emit
 from qops.rules.elementwise import add, mul
 from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
 from qops.rules.pairs import ADD, MUL, PairRule
-from qops.rules.pooling import AVERAGE_POOL, PoolRule, average_pool
+from qops.rules.pooling import AVERAGE_POOL, AveragePool, PoolRule, average_pool
 from qops.rules.ranges import RANGE_RULES, QuantParams, RangeRule, choose_range
 from qops.rules.scales import quantize_multiplier, real_scale, reduced_multiplier
 from qops.rules.table import TABLE, Rule
@@ -41,6 +41,7 @@ __all__ = [
     "QUANTIZE",
     "RANGE_RULES",
     "TABLE",
+    "AveragePool",
     "FewestBits",
     "PairRule",
     "PoolRule",

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import coded, means
 from qops._kernels.stage import rows
-from qops.codes import of as code_type
+from qops.codes import of_dtype
+from qops.prepared import Prepared
 from qops.qtensor import as_array, check_out, choice, integer, number
 from qops.rules.numbers import Numbers, rule_of
 
-__all__ = ["AVERAGE_POOL", "PoolRule", "average_pool"]
+__all__ = ["AVERAGE_POOL", "AveragePool", "PoolRule", "average_pool"]
 
 F32 = np.float32
 Array = NDArray[Any]
-_TOGETHER = 16  # channels that torch computes together
-_MOST_CODES = 2**21  # codes of a window: up to so many, the reciprocal of 31 bits gives every mean
+_TOGETHER = 16
+"""Channels that torch computes together."""
+_MOST_CODES = 2**21
+"""Codes of the largest window for which the reciprocal of 31 bits gives every mean."""
 
 
 class Windows(NamedTuple):
-    """The size of a window, the scale and zero point of x and y, the ends of the codes."""
+    """The size of a window, the scale and zero point of x and of y, the lowest and highest code."""
 
     kernel: tuple[int, int]
     x_scale: float
@@ -56,7 +58,7 @@ class PoolRule(NamedTuple):
     rescales : bool
         Whether the result has a scale and zero point of its own.
     made : callable
-        windows -> what makes the codes of an image, in a given array or a new one.
+        What prepares the rule: it takes `Windows`, and returns a function that takes an image and `out`.
     """
 
     formula: str
@@ -84,7 +86,7 @@ def _even_stored(w: Windows) -> Pooled:
 
 
 def _torch_nhwc(w: Windows) -> Pooled:
-    """Blocks of 16 channels take the mean of x - z and add z last; the other channels take that of the stored codes."""
+    """Blocks of 16 channels take the mean of x - z, and add z to it; the last C % 16 the mean of the stored codes."""
     inverse = float(F32(1) / F32(w.size))
     values = rows.FloatCodes(rows.floats(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point))
     of_values, of_codes = _by_stage(w, values, w.size * w.x_zero_point), _even_stored(w)
@@ -209,39 +211,142 @@ def average_pool(
     >>> average_pool(np.uint8([[[[1], [2], [4]]]]), "even-stored", kernel=(1, 2), zero_point=0).ravel()
     array([2, 3], dtype=uint8)
     """
-    name = rule.removeprefix("avgpool/").removeprefix("avgpool-rescale/") if isinstance(rule, str) else rule
-    row, image = AVERAGE_POOL[choice(name, "rule", AVERAGE_POOL)], as_array(x, "x")
+    image = _codes(x)
+    op = AveragePool(
+        rule,
+        kernel=kernel,
+        zero_point=zero_point,
+        x_scale=x_scale,
+        y_scale=y_scale,
+        y_zero_point=y_zero_point,
+        dtype=image.dtype,
+    )
+    return op(image, out=out)
+
+
+class AveragePool(Prepared):
+    """Prepared form of `average_pool`: a rule with its numbers, for windows of one size and codes of one type.
+
+    Called as ``op(x, out=None)``, it gives what `average_pool` gives with the same arguments. Each `x` may have its own
+    number of images, height, width and number of channels.
+
+    Parameters
+    ----------
+    rule, kernel, zero_point, x_scale, y_scale, y_zero_point
+        As `average_pool` takes them.
+    dtype : data type, optional
+        Type of the codes, uint8 or int8.
+
+    Attributes
+    ----------
+    rule : str
+        The name in `AVERAGE_POOL`.
+    kernel : (int, int)
+        Height and width of a window.
+    dtype : numpy.dtype
+        Type of the codes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `average_pool` refuses; `x` of another type than `dtype`.
+
+    Examples
+    --------
+    >>> op = AveragePool("even-stored", kernel=(1, 2), zero_point=0)
+    >>> op(np.uint8([[[[1], [2], [4]]]])).ravel()
+    array([2, 3], dtype=uint8)
+    >>> op.shape_of((1, 224, 224, 3))
+    (1, 224, 223, 3)
+    """
+
+    __slots__ = ("_pooled", "dtype", "kernel", "rule")
+
+    rule: str
+    kernel: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    def __init__(
+        self,
+        rule: str,
+        *,
+        kernel: tuple[int, int],
+        zero_point: int,
+        x_scale: float = 1.0,
+        y_scale: float | None = None,
+        y_zero_point: int | None = None,
+        dtype: DTypeLike = "uint8",
+    ) -> None:
+        name = rule.removeprefix("avgpool/").removeprefix("avgpool-rescale/") if isinstance(rule, str) else rule
+        self.rule, codes = choice(name, "rule", AVERAGE_POOL), of_dtype(dtype)
+        row = AVERAGE_POOL[self.rule]
+        if codes.name not in ("u8", "s8"):
+            raise TypeError(f"dtype: expected uint8 or int8, got {codes.dtype}")
+        self.kernel, self.dtype = _kernel(kernel), codes.dtype
+        zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
+        scale = _above_0(x_scale, "x_scale")
+        if not row.rescales and (y_scale is not None or y_zero_point is not None):
+            raise ValueError(f"y_scale, y_zero_point: {name} keeps those of x")
+        y = scale if y_scale is None else _above_0(y_scale, "y_scale")
+        y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", codes.lowest, codes.highest)
+        with np.errstate(all="ignore"):  # what is beyond float32 is refused
+            self._pooled = row.made(Windows(self.kernel, scale, zero, y, y_zero, codes.lowest, codes.highest))
+        kept = (None if y_scale is None else y), (None if y_zero_point is None else y_zero)
+        self._keep(self.rule, self.kernel, zero, scale, *kept, self.dtype.name)
+
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the result for images of a shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (N, H, W, C).
+
+        Returns
+        -------
+        tuple of int
+            (N, H - KH + 1, W - KW + 1, C).
+
+        Raises
+        ------
+        ValueError
+            Another number of axes, images smaller than a window.
+        """
+        if len(shape) != 4:
+            raise ValueError(f"x: expected 4 dimensions, NHWC, got shape {shape}")
+        if shape[1] < self.kernel[0] or shape[2] < self.kernel[1]:
+            raise ValueError(f"x, kernel: windows of {self.kernel} do not fit in images of shape {shape}")
+        return shape[0], shape[1] - self.kernel[0] + 1, shape[2] - self.kernel[1] + 1, shape[3]
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the means of the windows of `x`, in `out` if it is given."""
+        image = _codes(x)
+        if image.dtype != self.dtype:
+            raise TypeError(f"x: expected {self.dtype} data, got {image.dtype}")
+        shape = self.shape_of(image.shape)
+        if out is not None:
+            check_out(out, image.dtype.num, shape, [image])
+        return self._pooled(image, out)
+
+
+def _codes(x: ArrayLike) -> Array:
+    image = as_array(x, "x")
     if image.dtype not in (np.uint8, np.int8):
         raise TypeError(f"x: expected uint8 or int8 data, got {image.dtype}")
-    codes, taps = code_type(image, "x"), _kernel(kernel, image)
-    zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
-    scale = number(x_scale, "x_scale")
-    if not row.rescales and (y_scale is not None or y_zero_point is not None):
-        raise ValueError(f"y_scale, y_zero_point: {name} keeps those of x")
-    y = scale if y_scale is None else number(y_scale, "y_scale")
-    y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", codes.lowest, codes.highest)
-    for value, word in ((scale, "x_scale"), (y, "y_scale")):
-        if not value > 0:
-            raise ValueError(f"{word}: expected a number above 0, got {value}")
-    shape = (image.shape[0], image.shape[1] - taps[0] + 1, image.shape[2] - taps[1] + 1, image.shape[3])
-    if out is not None:
-        check_out(out, image.dtype.num, shape, [image])
-    return _made(name, Windows(taps, scale, zero, y, y_zero, codes.lowest, codes.highest))(image, out)
+    return image
 
 
-@lru_cache(maxsize=256)
-def _made(rule: str, windows: Windows) -> Pooled:
-    """What makes the codes, kept for the next call with the same arguments."""
-    with np.errstate(all="ignore"):  # what is beyond float32 is refused
-        return AVERAGE_POOL[rule].made(windows)
+def _above_0(value: Any, name: str) -> float:
+    found = number(value, name)
+    if not found > 0:
+        raise ValueError(f"{name}: expected a number above 0, got {found}")
+    return found
 
 
-def _kernel(kernel: Any, image: Array) -> tuple[int, int]:
-    if image.ndim != 4:
-        raise ValueError(f"x: expected 4 dimensions, NHWC, got shape {image.shape}")
+def _kernel(kernel: Any) -> tuple[int, int]:
     if not isinstance(kernel, tuple | list) or len(kernel) != 2:
         raise TypeError(f"kernel: expected (height, width), got {kernel!r:.80}")
-    taps = integer(kernel[0], "kernel", 1, image.shape[1]), integer(kernel[1], "kernel", 1, image.shape[2])
+    taps = integer(kernel[0], "kernel", 1, _MOST_CODES), integer(kernel[1], "kernel", 1, _MOST_CODES)
     if taps[0] * taps[1] > _MOST_CODES:
         raise ValueError(f"kernel: expected windows of at most {_MOST_CODES} codes, got {taps[0]} by {taps[1]}")
     return taps

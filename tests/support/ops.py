@@ -187,6 +187,8 @@ OPS = {
     "onednn.workflow.dequantize": Op({"x": CODES_32, "q_a": Q_A, "q_w": Q_CHANNELS}, each=False),
     "onednn.workflow.output_scale": Op({"q_a": Q_A, "q_w": Q_W}, each=False),
 }
+PREPARED = {"rules.AveragePool": ("rules.average_pool", ("x",))}
+"""Class of a prepared op -> its function in `OPS`, and the names of the arguments that are data."""
 ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
     "nnlib": nnlib,
     "tensorflow": tensorflow,
