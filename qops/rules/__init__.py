@@ -24,11 +24,12 @@ What these systems do, too, and no row does:
 """
 
 from qops.rules.accumulators import integers, requantize
+from qops.rules.averages import AVERAGE_POOL, PoolRule
 from qops.rules.c_source import emit
 from qops.rules.elementwise import add, mul
 from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
 from qops.rules.pairs import ADD, MUL, PairRule
-from qops.rules.pooling import AVERAGE_POOL, AveragePool, PoolRule, average_pool
+from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.ranges import RANGE_RULES, QuantParams, RangeRule, choose_range
 from qops.rules.scales import quantize_multiplier, real_scale, reduced_multiplier
 from qops.rules.table import TABLE, Rule

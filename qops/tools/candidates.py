@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.rules.accumulators import requantize
+from qops.rules.averages import AVERAGE_POOL
 from qops.rules.elementwise import add, mul
 from qops.rules.numbers import FLOATS, SINGLES, multiplier_of
 from qops.rules.pairs import ADD, MUL, PairRule
-from qops.rules.pooling import AVERAGE_POOL, average_pool
+from qops.rules.pooling import average_pool
 from qops.rules.ranges import RANGE_RULES, choose_range
 from qops.rules.scales import Derivation
 from qops.rules.table import TABLE, Rule

@@ -10,7 +10,7 @@ import pytest
 from ops import same
 
 from qops import rules
-from qops.rules.pooling import reciprocal
+from qops.rules.averages import reciprocal
 
 HALVES = np.int8([[-3, -2], [0, 1], [2, 3]]).reshape(3, 1, 2, 1)  # means -2.5, 0.5, 2.5
 
