@@ -35,15 +35,11 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_q15)(con
     return n;
 }
 
-/* The last vector ends with the sums. Of fewer than LANES sums, LANES are read. */
+/* If there are fewer than LANES sums, it makes none. Else it makes all: the last vector ends with the sums. */
 TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
 {
-    uint8_t few[LANES];
-    if (n < LANES) {
-        TIER(pool_means)(sums, LANES, p, few);
-        memcpy(y, few, n);
-        return n;
-    }
+    if (n < LANES)
+        return 0;
     switch (p.rule) {
     case POOL_RECIPROCAL: return TIER(pool_means_of)(sums, n, p, y, POOL_RECIPROCAL);
     case POOL_QUOTIENT: return TIER(pool_means_of)(sums, n, p, y, POOL_QUOTIENT);
@@ -76,7 +72,6 @@ TARGET static ptrdiff_t TIER(pool_values)(const uint8_t *x, ptrdiff_t n, pool_va
 #define QOPS_POOL_MEANS_H
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* how a mean is made of a sum: see pooling.pyx; STAGE, VALUES: by a stage, of the sum or of the mean of real values */
 typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_Q15, POOL_STAGE, POOL_VALUES } pool_rule;

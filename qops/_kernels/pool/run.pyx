@@ -131,7 +131,7 @@ cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y) noexcept nogil:
     p.wide = p.before + p.width + (p.columns.after if p.is_padded else 0)
     row = max(p.wide, p.ow) * p.channels * p.size
     p.block = max(1, BLOCK // max(1, row)) if p.is_padded and (p.channels < LONGEST or p.columns.stride == 1) else 1
-    size = (p.block * row + 4 * LONGEST) // LONGEST * LONGEST  # vectors of means read LONGEST sums or more
+    size = (p.block * row + LONGEST) // LONGEST * LONGEST
     cdef char *memory = <char *>PyMem_RawMalloc(3 * size + LONGEST)
     if memory == NULL:
         return -1

@@ -2,32 +2,21 @@
  * vector of a pixel ends where the pixel ends. */
 #ifdef TIER
 
-/* A loop over the pixels, the vectors of a pixel, and the taps of its window. A vector of results has `width` of them.
- * The usual numbers of taps are constants, so that the loop over taps is unrolled. */
-#define POOL_LOOP(name, given, result, width, widened, combined)                                                 \
-    TARGET static inline __attribute__((always_inline)) void TIER(name##_of)(const given *x, pool_taps p, result *y, \
-                                                                             ptrdiff_t taps)                     \
-    {                                                                                                            \
-        for (ptrdiff_t pixel = 0; pixel < p.pixels; pixel++, x += p.stride, y += p.pitch)                        \
-            for (ptrdiff_t at = 0; at < p.channels; at += (width)) {                                             \
-                const ptrdiff_t i = at + (width) > p.channels ? p.channels - (width) : at;                       \
-                vec all = combined(set1_s32(p.start), widened(x + i));                                           \
-                for (ptrdiff_t t = 1; t < taps; t++)                                                             \
-                    all = combined(all, widened(x + i + t * p.step));                                            \
-                store(y + i, all, 0);                                                                            \
-            }                                                                                                    \
-    }                                                                                                            \
-    TARGET static ptrdiff_t TIER(name)(const void *x, pool_taps p, void *y)                                      \
-    {                                                                                                            \
-        if (p.channels < (width))                                                                                \
-            return 0;                                                                                            \
-        if (p.taps == 2)                                                                                         \
-            TIER(name##_of)((const given *)x, p, (result *)y, 2);                                                \
-        else if (p.taps == 3)                                                                                    \
-            TIER(name##_of)((const given *)x, p, (result *)y, 3);                                                \
-        else                                                                                                     \
-            TIER(name##_of)((const given *)x, p, (result *)y, p.taps);                                           \
-        return p.pixels;                                                                                         \
+/* A loop over the pixels, the vectors of a pixel, and the taps of its window. A vector of results has `width` of them. */
+#define POOL_LOOP(name, given, result, width, widened, combined)                           \
+    TARGET static ptrdiff_t TIER(name)(const given *x, pool_taps p, result *y)             \
+    {                                                                                      \
+        if (p.channels < (width))                                                          \
+            return 0;                                                                      \
+        for (ptrdiff_t pixel = 0; pixel < p.pixels; pixel++, x += p.stride, y += p.pitch)  \
+            for (ptrdiff_t at = 0; at < p.channels; at += (width)) {                       \
+                const ptrdiff_t i = at + (width) > p.channels ? p.channels - (width) : at; \
+                vec all = set1_s32(p.start);                                               \
+                for (ptrdiff_t t = 0; t < p.taps; t++)                                     \
+                    all = combined(all, widened(x + i + t * p.step));                      \
+                store(y + i, all, 0);                                                      \
+            }                                                                              \
+        return p.pixels;                                                                   \
     }
 
 POOL_LOOP(pool_max_u8, uint8_t, uint8_t, LANES, load, max_u8)
