@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,18 +99,20 @@ def _torch_nhwc(w: Windows) -> Pooled:
     return pooled
 
 
+@np.errstate(all="ignore")  # what is beyond float32 is refused
 def _ort(w: Windows) -> Pooled:
     x_step, y_step = F32(w.x_scale), F32(w.y_scale)
     largest = x_step * F32((w.hi - w.lo) * w.size)
-    if not (x_step > 0 and y_step > 0 and np.isfinite([largest, y_step]).all()):
+    if not (x_step > 0 and y_step > 0 and isfinite(largest) and isfinite(y_step)):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
     row = rows.floats(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
     return _by_stage(w, rows.FloatCodes(row), w.x_zero_point, float(x_step))
 
 
+@np.errstate(all="ignore")  # as above
 def _ort_global(w: Windows) -> Pooled:
     scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
-    if not np.isfinite(scale):
+    if not isfinite(scale):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort-global computes in float32")
     stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).run()
     return _by_stage(w, stage, w.size * w.x_zero_point)

@@ -158,10 +158,9 @@ class AveragePool(Prepared):
             raise ValueError(f"y_scale, y_zero_point: {name} keeps those of x")
         y = scale if y_scale is None else _above_0(y_scale, "y_scale")
         y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", codes.lowest, codes.highest)
-        with np.errstate(all="ignore"):  # what is beyond float32 is refused
-            self._pooled = row.made(Windows(self.kernel, scale, zero, y, y_zero, codes.lowest, codes.highest))
+        self._pooled = row.made(Windows(self.kernel, scale, zero, y, y_zero, codes.lowest, codes.highest))
         kept = (None if y_scale is None else y), (None if y_zero_point is None else y_zero)
-        self._keep(self.rule, self.kernel, zero, scale, *kept, self.dtype.name)
+        self._keep(self.rule, self.kernel, zero, scale, *kept, "uint8" if codes.name == "u8" else "int8")
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for images of a shape.
