@@ -2,149 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.window import Window
-from qops._kernels.pool.pooling import coded, means
-from qops._kernels.stage import prepared as stages
-from qops.codes import of as code_type
+from qops.codes import of_dtype
+from qops.prepared import Prepared
 from qops.qtensor import as_array, check_out, choice, integer, number
-from qops.rules.numbers import Numbers, rule_of
+from qops.rules.averages import AVERAGE_POOL, Windows
 
-__all__ = ["AVERAGE_POOL", "PoolRule", "average_pool"]
+__all__ = ["AveragePool", "average_pool"]
 
-F32 = np.float32
-Array = NDArray[Any]
-_TOGETHER = 16  # channels that torch computes together
-_MOST_CODES = 2**21  # codes of a window: up to so many, the reciprocal of 31 bits gives every mean
-
-
-class Windows(NamedTuple):
-    """The size of a window, the scale and zero point of x and y, the ends of the codes."""
-
-    kernel: tuple[int, int]
-    x_scale: float
-    x_zero_point: int
-    y_scale: float
-    y_zero_point: int
-    lo: int
-    hi: int
-
-    @property
-    def size(self) -> int:
-        """Codes of a window."""
-        return self.kernel[0] * self.kernel[1]
-
-
-Pooled = Callable[[Array, Array | None], Array]
-
-
-class PoolRule(NamedTuple):
-    """One row of `AVERAGE_POOL`.
-
-    Attributes
-    ----------
-    formula : str
-        What is computed of the n codes of a window.
-    systems : str
-        Who computes it.
-    rescales : bool
-        Whether the result has a scale and zero point of its own.
-    made : callable
-        windows -> what makes the codes of an image, in a given array or a new one.
-    """
-
-    formula: str
-    systems: str
-    rescales: bool
-    made: Callable[[Windows], Pooled]
-
-
-def _by_stage(w: Windows, stage: Any, zero: int = 0, scale: float = 0.0) -> Pooled:
-    return lambda image, out: coded(image, w.kernel, stage, zero, scale, out)
-
-
-def reciprocal(size: int) -> tuple[int, int]:
-    """Give 1 / size as a multiplier, rounded up, and a right shift. The excess changes no mean of up to 2**21 codes."""
-    right_shift = 30 + (size - 1).bit_length()
-    return -(-(2**right_shift) // size), right_shift
-
-
-def _away_stored(w: Windows) -> Pooled:
-    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.lo, w.hi).stage())
-
-
-def _even_stored(w: Windows) -> Pooled:
-    return lambda image, out: means(image, w.kernel, Window(), "reciprocal", out=out)
-
-
-def _torch_nhwc(w: Windows) -> Pooled:
-    """Blocks of 16 channels take the mean of x - z and add z last; the other channels take that of the stored codes."""
-    inverse = float(F32(1) / F32(w.size))
-    values = stages.FloatStage(stages.floats(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point))
-    of_values, of_codes = _by_stage(w, values, w.size * w.x_zero_point), _even_stored(w)
-
-    def pooled(image: Array, out: Array | None) -> Array:
-        rest = image.shape[3] % _TOGETHER
-        if rest == image.shape[3]:
-            return of_codes(image, out)
-        made = of_values(image, out)
-        if rest:
-            made[..., -rest:] = of_codes(image[..., -rest:], None)
-        return made
-
-    return pooled
-
-
-def _ort(w: Windows) -> Pooled:
-    x_step, y_step = F32(w.x_scale), F32(w.y_scale)
-    largest = x_step * F32((w.hi - w.lo) * w.size)
-    if not (x_step > 0 and y_step > 0 and np.isfinite([largest, y_step]).all()):
-        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
-    row = stages.floats(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
-    return _by_stage(w, stages.FloatStage(row), w.x_zero_point, float(x_step))
-
-
-def _ort_global(w: Windows) -> Pooled:
-    scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
-    if not np.isfinite(scale):
-        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort-global computes in float32")
-    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).stage()
-    return _by_stage(w, stage, w.size * w.x_zero_point)
-
-
-AVERAGE_POOL = {
-    "away-stored": PoolRule(
-        "t > 0 ? (t + n/2) / n : (t - n/2) / n, t the sum of the stored codes, C's division",
-        "TFLite reference, optimised and default; CMSIS-NN",
-        False,
-        _away_stored,
-    ),
-    "even-stored": PoolRule(
-        "rint(t * (1 / n)) in float32, t the sum of the stored codes", "torch, NCHW", False, _even_stored
-    ),
-    "torch-nhwc": PoolRule(
-        "rint(sum(x - z) * (1 / n)) + z for 16 channels at a time, the last C % 16 as even-stored",
-        "torch, channels_last",
-        False,
-        _torch_nhwc,
-    ),
-    "ort": PoolRule(
-        "rint(sum((x - zx) * sx) / n / sy + zy), in float32, tap after tap",
-        "onnxruntime QLinearAveragePool",
-        True,
-        _ort,
-    ),
-    "ort-global": PoolRule(
-        "fp32-even of sum(x - zx), scale sx / (sy * n)", "onnxruntime QLinearGlobalAveragePool", True, _ort_global
-    ),
-}
-"""Rules of average pooling, by name."""
+_MOST_CODES = 2**21
+"""Codes of the largest window for which the reciprocal of 31 bits gives every mean."""
 
 
 def average_pool(
@@ -209,39 +80,141 @@ def average_pool(
     >>> average_pool(np.uint8([[[[1], [2], [4]]]]), "even-stored", kernel=(1, 2), zero_point=0).ravel()
     array([2, 3], dtype=uint8)
     """
-    name = rule.removeprefix("avgpool/").removeprefix("avgpool-rescale/") if isinstance(rule, str) else rule
-    row, image = AVERAGE_POOL[choice(name, "rule", AVERAGE_POOL)], as_array(x, "x")
+    image = _codes(x)
+    op = AveragePool(
+        rule,
+        kernel=kernel,
+        zero_point=zero_point,
+        x_scale=x_scale,
+        y_scale=y_scale,
+        y_zero_point=y_zero_point,
+        dtype=image.dtype,
+    )
+    return op(image, out=out)
+
+
+class AveragePool(Prepared):
+    """Prepared form of `average_pool`: a rule with its numbers, for windows of one size and codes of one type.
+
+    Called as ``op(x, out=None)``, it gives what `average_pool` gives with the same arguments. Each `x` may have its own
+    number of images, height, width and number of channels.
+
+    Parameters
+    ----------
+    rule, kernel, zero_point, x_scale, y_scale, y_zero_point
+        As `average_pool` takes them.
+    dtype : data type, optional
+        Type of the codes, uint8 or int8.
+
+    Attributes
+    ----------
+    rule : str
+        The name in `AVERAGE_POOL`.
+    kernel : (int, int)
+        Height and width of a window.
+    dtype : numpy.dtype
+        Type of the codes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `average_pool` refuses; `x` of another type than `dtype`.
+
+    Examples
+    --------
+    >>> op = AveragePool("even-stored", kernel=(1, 2), zero_point=0)
+    >>> op(np.uint8([[[[1], [2], [4]]]])).ravel()
+    array([2, 3], dtype=uint8)
+    >>> op.shape_of((1, 224, 224, 3))
+    (1, 224, 223, 3)
+    """
+
+    __slots__ = ("_pooled", "dtype", "kernel", "rule")
+
+    rule: str
+    kernel: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    def __init__(
+        self,
+        rule: str,
+        *,
+        kernel: tuple[int, int],
+        zero_point: int,
+        x_scale: float = 1.0,
+        y_scale: float | None = None,
+        y_zero_point: int | None = None,
+        dtype: DTypeLike = "uint8",
+    ) -> None:
+        name = rule.removeprefix("avgpool/").removeprefix("avgpool-rescale/") if isinstance(rule, str) else rule
+        self.rule, codes = choice(name, "rule", AVERAGE_POOL), of_dtype(dtype)
+        row = AVERAGE_POOL[self.rule]
+        if codes.name not in ("u8", "s8"):
+            raise TypeError(f"dtype: expected uint8 or int8, got {codes.dtype}")
+        self.kernel, self.dtype = _kernel(kernel), codes.dtype
+        zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
+        scale = _above_0(x_scale, "x_scale")
+        if not row.rescales and (y_scale is not None or y_zero_point is not None):
+            raise ValueError(f"y_scale, y_zero_point: {name} keeps those of x")
+        y = scale if y_scale is None else _above_0(y_scale, "y_scale")
+        y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", codes.lowest, codes.highest)
+        self._pooled = row.made(Windows(self.kernel, scale, zero, y, y_zero, codes.lowest, codes.highest))
+        kept = (None if y_scale is None else y), (None if y_zero_point is None else y_zero)
+        self._keep(self.rule, self.kernel, zero, scale, *kept, "uint8" if codes.name == "u8" else "int8")
+
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the result for images of a shape.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            (N, H, W, C).
+
+        Returns
+        -------
+        tuple of int
+            (N, H - KH + 1, W - KW + 1, C).
+
+        Raises
+        ------
+        ValueError
+            Another number of axes, images smaller than a window.
+        """
+        if len(shape) != 4:
+            raise ValueError(f"x: expected 4 dimensions, NHWC, got shape {shape}")
+        if shape[1] < self.kernel[0] or shape[2] < self.kernel[1]:
+            raise ValueError(f"x, kernel: windows of {self.kernel} do not fit in images of shape {shape}")
+        return shape[0], shape[1] - self.kernel[0] + 1, shape[2] - self.kernel[1] + 1, shape[3]
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the means of the windows of `x`, in `out` if it is given."""
+        image = _codes(x)
+        if image.dtype != self.dtype:
+            raise TypeError(f"x: expected {self.dtype} data, got {image.dtype}")
+        shape = self.shape_of(image.shape)
+        if out is not None:
+            check_out(out, image.dtype.num, shape, [image])
+        return self._pooled(image, out)
+
+
+def _codes(x: ArrayLike) -> NDArray[Any]:
+    image = as_array(x, "x")
     if image.dtype not in (np.uint8, np.int8):
         raise TypeError(f"x: expected uint8 or int8 data, got {image.dtype}")
-    codes, taps = code_type(image, "x"), _kernel(kernel, image)
-    zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
-    scale = number(x_scale, "x_scale")
-    if not row.rescales and (y_scale is not None or y_zero_point is not None):
-        raise ValueError(f"y_scale, y_zero_point: {name} keeps those of x")
-    y = scale if y_scale is None else number(y_scale, "y_scale")
-    y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", codes.lowest, codes.highest)
-    for value, word in ((scale, "x_scale"), (y, "y_scale")):
-        if not value > 0:
-            raise ValueError(f"{word}: expected a number above 0, got {value}")
-    shape = (image.shape[0], image.shape[1] - taps[0] + 1, image.shape[2] - taps[1] + 1, image.shape[3])
-    if out is not None:
-        check_out(out, image.dtype.num, shape, [image])
-    return _made(name, Windows(taps, scale, zero, y, y_zero, codes.lowest, codes.highest))(image, out)
+    return image
 
 
-@lru_cache(maxsize=256)
-def _made(rule: str, windows: Windows) -> Pooled:
-    """What makes the codes, kept for the next call with the same arguments."""
-    with np.errstate(all="ignore"):  # what is beyond float32 is refused
-        return AVERAGE_POOL[rule].made(windows)
+def _above_0(value: Any, name: str) -> float:
+    found = number(value, name)
+    if not found > 0:
+        raise ValueError(f"{name}: expected a number above 0, got {found}")
+    return found
 
 
-def _kernel(kernel: Any, image: Array) -> tuple[int, int]:
-    if image.ndim != 4:
-        raise ValueError(f"x: expected 4 dimensions, NHWC, got shape {image.shape}")
+def _kernel(kernel: Any) -> tuple[int, int]:
     if not isinstance(kernel, tuple | list) or len(kernel) != 2:
         raise TypeError(f"kernel: expected (height, width), got {kernel!r:.80}")
-    taps = integer(kernel[0], "kernel", 1, image.shape[1]), integer(kernel[1], "kernel", 1, image.shape[2])
+    taps = integer(kernel[0], "kernel", 1, _MOST_CODES), integer(kernel[1], "kernel", 1, _MOST_CODES)
     if taps[0] * taps[1] > _MOST_CODES:
         raise ValueError(f"kernel: expected windows of at most {_MOST_CODES} codes, got {taps[0]} by {taps[1]}")
     return taps

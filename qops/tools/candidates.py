@@ -7,10 +7,11 @@ from typing import Any, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.rules.averages import AVERAGE_POOL
 from qops.rules.elementwise import add, mul
 from qops.rules.numbers import FLOATS, SINGLES, multiplier_of
 from qops.rules.pairs import ADD, MUL, PairRule
-from qops.rules.pooling import AVERAGE_POOL, average_pool
+from qops.rules.pooling import average_pool
 from qops.rules.quantize import QUANTIZE, quantize
 from qops.rules.ranges import RANGE_RULES, choose_range
 from qops.rules.requantize import requantize

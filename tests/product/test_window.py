@@ -47,7 +47,8 @@ def test_pools_and_taps(rng, case, dtype):
     shape, found = windows(image[1, 2], *case)
     assert window.out_size((5, 8), kernel) == tuple(shape)
     by_channel = image.transpose(0, 2, 3, 1)
-    largest, sums = (pool(by_channel, kernel, window).transpose(0, 3, 1, 2) for pool in (pooling.largest, pooling.sums))
+    pools = pooling.largest, pooling.totals
+    largest, sums = (pool(by_channel, kernel, window).transpose(0, 3, 1, 2) for pool in pools)
     counts, all_taps = (pooling.counts((5, 8), kernel, window, padding=flag) for flag in (False, True))
     taps = window.taps(image, kernel, 77)
     assert (largest.dtype, sums.dtype) == (dtype, np.int32)

@@ -1,10 +1,16 @@
-"""`qops.rules.average_pool`: ties of each rule by hand, and scales beyond float32. The golden set has the bits."""
+"""`qops.rules.average_pool` and its prepared op: ties of each rule by hand, scales beyond float32, images of any shape.
+
+The golden set has the bits.
+"""
+
+import pickle
 
 import numpy as np
 import pytest
+from ops import same
 
 from qops import rules
-from qops.rules.pooling import reciprocal
+from qops.rules.averages import reciprocal
 
 HALVES = np.int8([[-3, -2], [0, 1], [2, 3]]).reshape(3, 1, 2, 1)  # means -2.5, 0.5, 2.5
 
@@ -19,6 +25,59 @@ def test_the_last_channels_go_by_their_codes():
     found = rules.average_pool(image, "torch-nhwc", kernel=(1, 2), zero_point=1).reshape(3, 17)
     assert found[:, 0].tolist() == [-3, 1, 3], "half even of the values -3.5, -0.5, 1.5, and 1"
     assert found[:, 16].tolist() == [-2, 0, 2], "half even of the codes"
+
+
+HOW = {rule: {"kernel": (2, 3), "zero_point": 9} for rule in rules.AVERAGE_POOL}
+for name, row in rules.AVERAGE_POOL.items():
+    HOW[name] |= {"x_scale": 0.5, "y_scale": 0.3, "y_zero_point": 3} if row.rescales else {}
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("rule", HOW)
+def test_one_op_gives_what_the_function_gives_for_images_of_any_shape(rng, rule, dtype):
+    op = rules.AveragePool(rule, **HOW[rule], dtype=dtype)
+    other = pickle.loads(pickle.dumps(op))
+    for shape in ((2, 5, 7, 19), (1, 2, 3, 64), (3, 40, 3, 1), (0, 2, 3, 4), (2, 5, 7, 19)):
+        x = rng.integers(0, 256, shape, np.uint8).view(dtype)
+        want, out = rules.average_pool(x, rule, **HOW[rule]), np.zeros(op.shape_of(shape)[::-1], dtype).T
+        assert op.shape_of(shape) == want.shape
+        same(op(x), want)
+        same(other(x), want)
+        assert op(x, out) is out
+        same(out, want)
+
+
+@pytest.mark.parametrize("rule", HOW)
+def test_an_op_is_shown_as_it_is_typed(rule):
+    op, x = rules.AveragePool(rule, **HOW[rule], dtype=np.int8), np.arange(-12, 12, dtype=np.int8).reshape(1, 4, 6, 1)
+    same(eval(repr(op), vars(rules))(x), op(x))
+    assert repr(rules.AveragePool("even-stored", kernel=[2, 3], zero_point=np.int8(9))) == (
+        "AveragePool('even-stored', kernel=(2, 3), zero_point=9)"
+    )
+    assert (op.rule, op.kernel, op.dtype) == (rule, (2, 3), np.int8)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rule": "no"}, "rule: "),
+        ({"kernel": (2, 0)}, "kernel: "),
+        ({"kernel": 2}, "kernel: expected .height, width."),
+        ({"zero_point": 128, "dtype": "int8"}, "zero_point: "),
+        ({"x_scale": 0}, "x_scale: expected a number above 0"),
+        ({"y_scale": 1}, "y_scale, y_zero_point: even-stored keeps those of x"),
+        ({"dtype": np.int16}, "dtype: expected uint8 or int8, got int16"),
+        ({"x": np.zeros((1, 4, 4, 1), np.int8)}, "x: expected uint8 data, got int8"),
+        ({"x": np.zeros((4, 4, 1), np.uint8)}, "x: expected 4 dimensions"),
+        ({"x": np.zeros((1, 1, 4, 1), np.uint8)}, r"x, kernel: windows of \(2, 3\) do not fit"),
+        ({"out": np.zeros((1, 3, 2, 1), np.int8)}, "out: "),
+    ],
+)
+def test_an_op_refuses_what_is_wrong_by_its_name(change, message):
+    given = {"rule": "even-stored", "kernel": (2, 3), "zero_point": 9} | change
+    x, out = given.pop("x", np.zeros((1, 4, 4, 1), np.uint8)), given.pop("out", None)
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        rules.AveragePool(**given)(x, out=out)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1000, 65_537, 2**21 - 1, 2**21])

@@ -1,4 +1,4 @@
-"""nnlib's pools: what is checked, and how windows move; the loops are those of product/pooling.pyx."""
+"""nnlib's pools: the checks of their arguments, and how their windows move. The loops are those of pool/pooling.pyx."""
 
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX
@@ -13,14 +13,14 @@ cnp.import_array()
 
 
 cpdef tuple two_integers(value, str name, lowest=1, highest=INT32_MAX):
-    """Two integers of lowest..highest."""
+    """Give two integers from lowest to highest."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
     return integers(value, name, lowest, highest)
 
 
-cpdef windows.Window moving(cnp.ndarray image, tuple kernel, tuple steps, padding, str name):
-    """The window of a convolution or pool; `name` is the argument that says how large it is."""
+def moving(cnp.ndarray image not None, tuple kernel not None, tuple steps not None, padding, str name):
+    """Give how a window of a convolution or a pool moves; `name` is the argument that says how large it is."""
     cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
     choice(padding, "padding", ("SAME", "VALID", "SAME_CAFFE"))
     if padding == "VALID" and (kernel[0] > height or kernel[1] > width):
@@ -29,7 +29,7 @@ cpdef windows.Window moving(cnp.ndarray image, tuple kernel, tuple steps, paddin
 
 
 def pool(x, window, stride, padding, out, bint means):
-    """(codes, min, max): the largest code of each window, or their means, in the range of `x`."""
+    """Give the largest code of each window, or its mean, in the range of `x`."""
     cdef Ends ends
     cdef tuple taps = two_integers(window, "window"), steps = two_integers(stride, "stride")
     cdef cnp.ndarray image = operand_of(x, "x", cnp.NPY_UINT8, -1, &ends)

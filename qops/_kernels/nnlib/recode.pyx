@@ -68,12 +68,12 @@ cdef recode_row prepare_to_range(Ends a, Ends c) noexcept nogil:
     return recode_row(-old.zero, False, multiplier & 0xFFFF, 12, new.zero)
 
 
-def to_range_integers(tuple a, tuple c):
+def to_range_integers(tuple a not None, tuple c not None):
     """What the loop uses from the range a to the range c, as a dict."""
     return prepare_to_range(Ends(a[0], a[1]), Ends(c[0], c[1]))
 
 
-def to_range(tuple a, tuple c, cnp.ndarray out):
+def to_range(tuple a not None, tuple c not None, cnp.ndarray out not None):
     """out = the codes of a in the range c."""
     recode(prepare_to_range(Ends(a[1], a[2]), Ends(c[0], c[1])), a[0], out)
 
@@ -85,7 +85,7 @@ cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil:
     return recode_row(wrap_s16(offset) if vector else offset, vector, min(gain, 32767), FRACTION, 0)
 
 
-def to_hull_integers(tuple a, tuple c, bint vector):
+def to_hull_integers(tuple a not None, tuple c not None, bint vector):
     """What the loop uses from the range a to the range c around it, as a dict; `vector`: the sum is one of 16 bits."""
     return prepare_to_hull(Ends(a[0], a[1]), Ends(c[0], c[1]), vector)
 
@@ -104,7 +104,7 @@ def requantize_8_integers(float gain, int in_zero, int out_zero):
     return prepare_8to8(gain, in_zero, out_zero)
 
 
-def requantize_8to8(cnp.ndarray x, float gain, int in_zero, int out_zero, cnp.ndarray out):
+def requantize_8to8(cnp.ndarray x not None, float gain, int in_zero, int out_zero, cnp.ndarray out not None):
     """out = uint8 codes of `gain` output steps an input step."""
     recode(prepare_8to8(gain, in_zero, out_zero), x, out)
 

@@ -12,7 +12,7 @@ Integers are int32; fma is one rounding to float32.
 cimport numpy as cnp
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
 
-from qops._kernels.arrays.side_by_side cimport plain
+from qops._kernels.arrays.concat cimport plain
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.float_stage cimport FloatRow

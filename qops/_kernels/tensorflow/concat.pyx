@@ -1,15 +1,14 @@
 """TensorFlow's QuantizedConcat: the range of all, and codes of that range side by side."""
 
 cimport numpy as cnp
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.math cimport fabs
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
-from qops._kernels.arrays.checks cimport MAX_DIMS, apart, writable
+from qops._kernels.arrays cimport concat as shared
 from qops._kernels.arrays.codes cimport code_type
+from qops._kernels.arrays.concat cimport Part
 from qops._kernels.stage.lookup cimport look_up_1
-from qops._kernels.arrays.side_by_side cimport Part, new_parts, plain, side_by_side
 from qops._kernels.tensorflow.ends cimport fit_one, flush
 from qops._kernels.tensorflow.formulas cimport s32_codes, u8_codes
 from qops._kernels.tensorflow.requantize cimport Values, by_value, recode_u8, values_to
@@ -39,9 +38,9 @@ def usual(values):
     return parts
 
 
-def hull(list parts, bint is_wide):
-    """The range that holds the lowest min and the highest max of the parts (codes, min, max). It begins at 0 or below;
-    for int32 codes it is symmetric."""
+def hull(list parts not None, bint is_wide):
+    """Give the range from the lowest min, or 0, to the highest max of the parts (codes, min, max); for int32 codes the
+    symmetric range that holds all of theirs."""
     cdef double lowest = parts[0][1], highest = parts[0][2], farthest
     for _, lo, hi in parts:
         lowest, highest = min(lowest, <double>lo), max(highest, <double>hi)
@@ -49,22 +48,9 @@ def hull(list parts, bint is_wide):
     return (-farthest, farthest) if is_wide else (min(0.0, lowest), highest)
 
 
-def joined(axis, list parts):
-    """The shape of the parts side by side along the axis; None if they do not fit."""
-    cdef cnp.ndarray first = parts[0][0], x
-    cdef Py_ssize_t length = 0
-    cdef int along, i
-    if not 0 <= axis < first.ndim:
-        return None
-    along = axis
-    for x, _, _ in parts:
-        if x.ndim != first.ndim:
-            return None
-        for i in range(first.ndim):
-            if x.shape[i] != first.shape[i] and i != along:
-                return None
-        length += x.shape[along]
-    return tuple([length if i == along else first.shape[i] for i in range(first.ndim)])
+def joined(axis, list parts not None):
+    """Give the shape of the parts side by side along the axis; None if they do not fit."""
+    return shared.joined([x for x, _, _ in parts], axis)
 
 
 cdef void copy_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
@@ -75,58 +61,32 @@ cdef void copy_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     memcpy(data[1], data[0], 4 * n)
 
 
-cdef Part part_of(tuple read, tuple ends, int axis, Recoder* recoder):
-    """Recode (codes, min, max) into the range `ends`."""
-    cdef cnp.ndarray x = read[0]
-    cdef Part p
-    cdef int i
-    p.data, p.using, p.size = cnp.PyArray_BYTES(x), recoder, cnp.PyArray_ITEMSIZE(x)
-    for i in range(axis, x.ndim):
-        p.size *= x.shape[i]
-    if read[1:] == ends:
-        p.loop = copy_u8 if cnp.PyArray_ITEMSIZE(x) == 1 else copy_s32
-    elif cnp.PyArray_ITEMSIZE(x) == 1:
-        recode_u8(read[1], read[2], ends[0], ends[1], recoder.table)
+cdef void set_part(Part* p, Recoder* recoder, cnp.ndarray x, tuple given, tuple ends):
+    """Recode the codes x of the range `given` into the range `ends`."""
+    cdef int itemsize = cnp.PyArray_ITEMSIZE(x)
+    p.using = recoder
+    if given == ends:
+        p.loop = copy_u8 if itemsize == 1 else copy_s32
+    elif itemsize == 1:
+        recode_u8(given[0], given[1], ends[0], ends[1], recoder.table)
         p.loop = look_up_1
     else:
-        recoder.values = values_to(read[1], read[2], ends[0], ends[1], cnp.NPY_INT32, code_type(x)[0])
+        recoder.values = values_to(given[0], given[1], ends[0], ends[1], cnp.NPY_INT32, code_type(x)[0])
         p.loop, p.using = by_value, &recoder.values
-    return p
 
 
-cdef cnp.ndarray result(list parts, tuple shape, out):
-    """Give where codes of this shape are written: `out`, checked, or a new array."""
-    cdef cnp.npy_intp[MAX_DIMS] lengths
-    cdef int typenum = cnp.NPY_UINT8 if cnp.PyArray_ITEMSIZE(parts[0][0]) == 1 else cnp.NPY_INT32, i
-    for i in range(len(shape)):
-        lengths[i] = shape[i]
-    if out is None:
-        return cnp.PyArray_EMPTY(len(shape), lengths, typenum, 0)
-    writable(out, typenum, len(shape), lengths)
-    for x, _, _ in parts:
-        apart(out, x, None)
-    return out
+def concat(list parts not None, int axis, tuple ends not None, tuple shape not None, out):
+    """Give the codes of the parts (codes, min, max), in the range `ends`, side by side along the axis, of this shape.
 
-
-def concat(list parts, int axis, tuple ends, tuple shape, out):
-    """The codes of the parts, (codes, min, max), in the range `ends`, side by side along the axis, of this shape.
-
-    The parts with elements take the ranges of all parts in turn. So does TensorFlow, which first leaves out the parts
-    without elements, but not their ranges.
+    The parts with elements take the ranges of all parts one after the other. So does TensorFlow, which first leaves out
+    the parts without elements, but not their ranges.
     """
-    cdef cnp.ndarray codes = result(parts, shape, out)
-    cdef list filled = [plain(x) for x, _, _ in parts if cnp.PyArray_SIZE(x)]
-    cdef Py_ssize_t count = len(filled), i
-    cdef Recoder* recoders = <Recoder*>PyMem_Calloc(max(count, 1), sizeof(Recoder))
-    cdef Part* made = NULL
-    if recoders == NULL:
-        raise MemoryError
-    try:
-        made = new_parts(count)
-        for i in range(count):
-            made[i] = part_of((filled[i], parts[i][1], parts[i][2]), ends, axis, &recoders[i])
-        side_by_side(made, count, cnp.PyArray_ITEMSIZE(codes), codes)
-    finally:
-        PyMem_Free(made)
-        PyMem_Free(recoders)
-    return codes
+    cdef list arrays = [x for x, _, _ in parts]
+    cdef Py_ssize_t count = len(arrays), i, k = 0
+    cdef bytearray memory = bytearray(count * (sizeof(Part) + sizeof(Recoder)))
+    cdef Part* made = <Part*><char*>memory
+    cdef Recoder* recoders = <Recoder*>(made + count)
+    for i in range(count):
+        set_part(&made[i], &recoders[i], arrays[i], parts[k][1:], ends)
+        k += cnp.PyArray_SIZE(arrays[i]) > 0
+    return shared.concat(arrays, axis, made, shape, out)

@@ -18,7 +18,7 @@ cpdef tuple four(values, str name):
     return tuple([int32(values[i], name, 1) for i in range(4)])
 
 
-def of_pool(cnp.ndarray image, ksize, strides):
+def of_pool(cnp.ndarray image not None, ksize, strides):
     """Give the size (height, width) of the windows of a pool, and of their steps."""
     cdef tuple taps = four(ksize, "ksize"), steps = four(strides, "strides")
     if cnp.PyArray_NDIM(image) != 4:
@@ -31,7 +31,7 @@ def of_pool(cnp.ndarray image, ksize, strides):
     return taps[1:3], steps[1:3]
 
 
-def over(cnp.ndarray image, tuple kernel, tuple stride, padding):
+def over(cnp.ndarray image not None, tuple kernel not None, tuple stride not None, padding):
     """Give how the windows of a pool move over the images; None if there are no windows, or no codes."""
     cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
     if cnp.PyArray_SIZE(image) == 0 or padding == "VALID" and (kernel[0] > height or kernel[1] > width):

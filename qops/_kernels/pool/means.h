@@ -1,5 +1,4 @@
-/* The loops of means.pyx, many lanes at a time, where the last vector ends with the data. If there are fewer than LANES
- * elements, LANES elements are read. */
+/* The loops of means.pyx, many lanes at a time. */
 #ifdef TIER
 
 /* LANES / 4 means of sums in 16 bits, as s32 + shift. A quotient that is rounded once is made by a product and a correction:
@@ -36,14 +35,11 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_q15)(con
     return n;
 }
 
+/* If there are fewer than LANES sums, it makes none. Else it makes all: the last vector ends with the sums. */
 TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
 {
-    uint8_t few[LANES];
-    if (n < LANES) {
-        TIER(pool_means)(sums, LANES, p, few);
-        memcpy(y, few, n);
-        return n;
-    }
+    if (n < LANES)
+        return 0;
     switch (p.rule) {
     case POOL_RECIPROCAL: return TIER(pool_means_of)(sums, n, p, y, POOL_RECIPROCAL);
     case POOL_QUOTIENT: return TIER(pool_means_of)(sums, n, p, y, POOL_QUOTIENT);
@@ -52,19 +48,7 @@ TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_
     }
 }
 
-/* sums less a number, in 32 bits */
-TARGET static ptrdiff_t TIER(pool_less)(const int16_t *sums, int is_signed, ptrdiff_t n, int32_t zero, int32_t *y)
-{
-    const ptrdiff_t w = LANES / 4;
-    const vec less = set1_s32(zero);
-    ptrdiff_t i = 0;
-    for (; i + w <= n; i += w)
-        store(y + i, sub_s32(is_signed ? load_s16_s32(sums + i) : load_u16_s32(sums + i), less), 0);
-    return i;
-}
-
-TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_values_of)(const uint8_t *x, ptrdiff_t n, pool_values p,
-                                                                                  float *y, int is_signed)
+TARGET static ptrdiff_t TIER(pool_values)(const uint8_t *x, ptrdiff_t n, pool_values p, float *y)
 {
     const ptrdiff_t w = LANES / 4;
     const vec zero = set1_s32(p.zero);
@@ -74,8 +58,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_values_o
         vecf sum = set1_f32(0);
         for (ptrdiff_t r = 0; r < p.kh; r++)
             for (ptrdiff_t c = 0; c < p.kw; c++) {
-                const uint8_t *const q = x + i + r * p.row + c * p.pixel;
-                const vec code = is_signed ? load_s8_s32(q) : load_u8_s32(q);
+                const uint8_t *const tap = x + i + r * p.row + c * p.column;
+                const vec code = p.is_signed ? load_s8_s32(tap) : load_u8_s32(tap);
                 sum = add_f32(sum, mul_f32(s32_to_f32(sub_s32(code, zero)), scale));
             }
         store_f32(y + i, div_f32(sum, count), 0);
@@ -83,20 +67,14 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_values_o
     return i;
 }
 
-TARGET static ptrdiff_t TIER(pool_values)(const uint8_t *x, ptrdiff_t n, pool_values p, float *y)
-{
-    return p.is_signed ? TIER(pool_values_of)(x, n, p, y, 1) : TIER(pool_values_of)(x, n, p, y, 0);
-}
-
 #else
-#ifndef QOPS_POOLING_H
-#define QOPS_POOLING_H
+#ifndef QOPS_POOL_MEANS_H
+#define QOPS_POOL_MEANS_H
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-/* how a mean is made of a sum: see pooling.pyx; CODED, VALUES: by a stage, of sums and of means of values */
-typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_Q15, POOL_CODED, POOL_VALUES } pool_rule;
+/* how a mean is made of a sum: see pooling.pyx; STAGE, VALUES: by a stage, of the sum or of the mean of real values */
+typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_Q15, POOL_STAGE, POOL_VALUES } pool_rule;
 
 typedef struct {
     pool_rule rule;
@@ -106,25 +84,20 @@ typedef struct {
     float part;         /* 1 / count */
 } pool_mean;
 
-/* values (code - zero) * scale; the taps of a window lie `row` and `pixel` codes apart */
+/* values (code - zero) * scale; the taps of a window lie `row` and `column` codes apart */
 typedef struct {
     int is_signed;
     int32_t zero;
     float scale;
-    ptrdiff_t kh, kw, row, pixel;
+    ptrdiff_t kh, kw, row, column;
 } pool_values;
 
-#define QOPS_BODY "pool/pooling.h"
+#define QOPS_BODY "pool/means.h"
 #include "lanes/tiers.h"
 
 static inline ptrdiff_t pool_means__simd(int tier, const int16_t *sums, ptrdiff_t n, pool_mean p, void *y)
 {
     return RUN_TIER(tier, pool_means, sums, n, p, y);
-}
-
-static inline ptrdiff_t pool_less__simd(int tier, const int16_t *sums, int is_signed, ptrdiff_t n, int32_t zero, int32_t *y)
-{
-    return RUN_TIER(tier, pool_less, sums, is_signed, n, zero, y);
 }
 
 static inline ptrdiff_t pool_values__simd(int tier, const void *x, ptrdiff_t n, pool_values p, float *y)

@@ -1,0 +1,111 @@
+"""Concatenation, for every system: uint8 or int32 codes side by side along an axis, each array recoded by its loop."""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
+from qops._kernels.arrays.checks cimport MAX_DIMS, apart, writable
+from qops._kernels.arrays.copying cimport copy_rows
+from qops._kernels.arrays.walk cimport WORTH_RELEASING
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_ISCARRAY_RO(cnp.ndarray a)
+
+cdef enum:
+    WORDS = 1024  # of 8 bytes: rows of so many bytes are made together, a part of L1
+    LONG = 512  # bytes of a row from which on a loop makes it alone
+
+
+cdef cnp.ndarray plain(cnp.ndarray x):
+    """Give `x` if it is contiguous, aligned and of native byte order, else a copy that is."""
+    return x if PyArray_ISCARRAY_RO(x) else np.require(x, (<object>x).dtype.newbyteorder("="), ["C", "A"])
+
+
+cdef tuple joined(list arrays, axis):
+    """Give the shape of the arrays side by side along the axis; None if there is no such axis, or they do not fit."""
+    cdef cnp.ndarray first = arrays[0], x
+    cdef Py_ssize_t length = 0
+    cdef int along, i
+    if not 0 <= axis < first.ndim:
+        return None
+    along = axis
+    for x in arrays:
+        if x.ndim != first.ndim:
+            return None
+        for i in range(first.ndim):
+            if x.shape[i] != first.shape[i] and i != along:
+                return None
+        length += x.shape[along]
+    return tuple([length if i == along else first.shape[i] for i in range(first.ndim)])
+
+
+cdef cnp.ndarray result(list arrays, tuple shape, out):
+    """Give where codes of this shape are written: `out`, checked, or a new array."""
+    cdef cnp.npy_intp[MAX_DIMS] lengths
+    cdef int typenum = cnp.NPY_UINT8 if cnp.PyArray_ITEMSIZE(arrays[0]) == 1 else cnp.NPY_INT32, i
+    for i in range(len(shape)):
+        lengths[i] = shape[i]
+    if out is None:
+        return cnp.PyArray_EMPTY(len(shape), lengths, typenum, 0)
+    writable(out, typenum, len(shape), lengths)
+    for x in arrays:
+        apart(out, x, None)
+    return out
+
+
+cdef void some_rows(const Part* p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t itemsize, Py_ssize_t line,
+                    char* to) noexcept nogil:
+    """Make rows of one part, a line apart. Short ones are made together in a buffer, and then copied."""
+    cdef int64_t[WORDS] buffer
+    cdef char* data[2]
+    cdef Py_ssize_t i
+    data[0], data[1] = p.data + first * p.size, <char*>buffer
+    if rows > 1 and p.size < LONG:
+        p.loop(data, rows * (p.size // itemsize), p.using)
+        copy_rows(to, line, <char*>buffer, p.size, p.size, rows)
+        return
+    for i in range(rows):
+        data[1] = to + i * line
+        p.loop(data, p.size // itemsize, p.using)
+        data[0] += p.size
+
+
+cdef void all_rows(const Part* parts, Py_ssize_t count, Py_ssize_t itemsize, Py_ssize_t rows, Py_ssize_t line,
+                   char* to) noexcept nogil:
+    cdef Py_ssize_t together = max(1, 8 * WORDS // line), i, k, at
+    for i from 0 <= i < rows by together:
+        at = 0
+        for k in range(count):
+            some_rows(&parts[k], i, min(together, rows - i), itemsize, line, to + i * line + at)
+            at += parts[k].size
+
+
+cdef cnp.ndarray concat(list arrays, int axis, Part* parts, tuple shape, out):
+    """Put what the loops of the parts make of the arrays side by side along the axis: an array of this shape, in `out`
+    if there is one. Loops keep the dtype."""
+    cdef cnp.ndarray codes = result(arrays, shape, out), made = codes, x
+    cdef list kept = [plain(x) for x in arrays]
+    cdef Py_ssize_t size = cnp.PyArray_NBYTES(codes), itemsize = cnp.PyArray_ITEMSIZE(codes), count = len(kept)
+    cdef Py_ssize_t line = 0, k
+    cdef int i
+    if size == 0:
+        return codes
+    for k in range(count):
+        x = kept[k]
+        parts[k].data, parts[k].size = cnp.PyArray_BYTES(x), itemsize
+        for i in range(axis, x.ndim):
+            parts[k].size *= x.shape[i]
+        line += parts[k].size
+    if not PyArray_ISCARRAY_RO(codes):
+        made = cnp.PyArray_EMPTY(codes.ndim, codes.shape, cnp.PyArray_TYPE(codes), 0)
+    if size < WORTH_RELEASING:
+        all_rows(parts, count, itemsize, size // line, line, cnp.PyArray_BYTES(made))
+    else:
+        with nogil:
+            all_rows(parts, count, itemsize, size // line, line, cnp.PyArray_BYTES(made))
+    if made is not codes:
+        np.copyto(codes, made)
+    return codes

@@ -1,0 +1,147 @@
+"""Rules of average pooling, by name: the table, and what prepares each of its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.arrays.window import Window
+from qops._kernels.pool.pooling import coded, means
+from qops._kernels.stage import prepared as stages
+from qops.rules.numbers import Numbers, rule_of
+
+__all__ = ["AVERAGE_POOL", "PoolRule", "Windows", "reciprocal"]
+
+F32 = np.float32
+Array = NDArray[Any]
+_TOGETHER = 16
+"""Channels that torch computes together."""
+
+
+class Windows(NamedTuple):
+    """The size of a window, the scale and zero point of x and of y, the lowest and highest code."""
+
+    kernel: tuple[int, int]
+    x_scale: float
+    x_zero_point: int
+    y_scale: float
+    y_zero_point: int
+    lo: int
+    hi: int
+
+    @property
+    def size(self) -> int:
+        """Codes of a window."""
+        return self.kernel[0] * self.kernel[1]
+
+
+Pooled = Callable[[Array, Array | None], Array]
+
+
+class PoolRule(NamedTuple):
+    """One row of `AVERAGE_POOL`.
+
+    Attributes
+    ----------
+    formula : str
+        What is computed of the n codes of a window.
+    systems : str
+        Who computes it.
+    rescales : bool
+        Whether the result has a scale and zero point of its own.
+    made : callable
+        What prepares the rule: it takes `Windows`, and returns a function that takes an image and `out`.
+    """
+
+    formula: str
+    systems: str
+    rescales: bool
+    made: Callable[[Windows], Pooled]
+
+
+def _by_stage(w: Windows, stage: Any, zero: int = 0, scale: float = 0.0) -> Pooled:
+    return lambda image, out: coded(image, w.kernel, stage, zero, scale, out)
+
+
+def reciprocal(size: int) -> tuple[int, int]:
+    """Give 1 / size as a multiplier, rounded up, and a right shift. The excess changes no mean of up to 2**21 codes."""
+    right_shift = 30 + (size - 1).bit_length()
+    return -(-(2**right_shift) // size), right_shift
+
+
+def _away_stored(w: Windows) -> Pooled:
+    return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.lo, w.hi).stage())
+
+
+def _even_stored(w: Windows) -> Pooled:
+    return lambda image, out: means(image, w.kernel, Window(), "reciprocal", out=out)
+
+
+def _torch_nhwc(w: Windows) -> Pooled:
+    """Blocks of 16 channels take the mean of x - z, and add z to it; the last C % 16 the mean of the stored codes."""
+    inverse = float(F32(1) / F32(w.size))
+    values = stages.FloatStage(stages.floats(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point))
+    of_values, of_codes = _by_stage(w, values, w.size * w.x_zero_point), _even_stored(w)
+
+    def pooled(image: Array, out: Array | None) -> Array:
+        rest = image.shape[3] % _TOGETHER
+        if rest == image.shape[3]:
+            return of_codes(image, out)
+        made = of_values(image, out)
+        if rest:
+            made[..., -rest:] = of_codes(image[..., -rest:], None)
+        return made
+
+    return pooled
+
+
+@np.errstate(all="ignore")  # what is beyond float32 is refused
+def _ort(w: Windows) -> Pooled:
+    x_step, y_step = F32(w.x_scale), F32(w.y_scale)
+    largest = x_step * F32((w.hi - w.lo) * w.size)
+    if not (x_step > 0 and y_step > 0 and isfinite(largest) and isfinite(y_step)):
+        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
+    row = stages.floats(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
+    return _by_stage(w, stages.FloatStage(row), w.x_zero_point, float(x_step))
+
+
+@np.errstate(all="ignore")  # as above
+def _ort_global(w: Windows) -> Pooled:
+    scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
+    if not isfinite(scale):
+        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort-global computes in float32")
+    stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).stage()
+    return _by_stage(w, stage, w.size * w.x_zero_point)
+
+
+AVERAGE_POOL = {
+    "away-stored": PoolRule(
+        "t > 0 ? (t + n/2) / n : (t - n/2) / n, t the sum of the stored codes, C's division",
+        "TFLite reference, optimised and default; CMSIS-NN",
+        False,
+        _away_stored,
+    ),
+    "even-stored": PoolRule(
+        "rint(t * (1 / n)) in float32, t the sum of the stored codes", "torch, NCHW", False, _even_stored
+    ),
+    "torch-nhwc": PoolRule(
+        "rint(sum(x - z) * (1 / n)) + z for 16 channels at a time, the last C % 16 as even-stored",
+        "torch, channels_last",
+        False,
+        _torch_nhwc,
+    ),
+    "ort": PoolRule(
+        "rint(sum((x - zx) * sx) / n / sy + zy), in float32, tap after tap",
+        "onnxruntime QLinearAveragePool",
+        True,
+        _ort,
+    ),
+    "ort-global": PoolRule(
+        "fp32-even of sum(x - zx), scale sx / (sy * n)", "onnxruntime QLinearGlobalAveragePool", True, _ort_global
+    ),
+}
+"""Rules of average pooling, by name."""
