@@ -71,7 +71,7 @@ def test_prepared_ops_are_pickled_and_shown_as_one_types_them(name):
     assert repr(other) == repr(op)
     small = {"MatMul": (np.int8([[1, -2]]), -1.0, 2.0), "Conv2D": (np.int8([[[[1, -2]]]]), -1.0, 2.0)}
     op = type(op)(small[type(op).__name__])
-    words = {"MatMul": qops.MatMul, "Conv2D": qops.Conv2D, "QTensor": QTensor, "int8": np.int8}
+    words = {"MatMul": qops.MatMul, "Conv2D": qops.Conv2D, "QTensor": QTensor, "np": np}
     assert repr(eval(repr(op), words)) == repr(op)
 
 
