@@ -33,6 +33,19 @@ class Prepared:
         """Keep the constructor's arguments, for `repr` and `pickle`."""
         self._arguments = arguments
 
+    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Give the shape of the result for data of this shape: the same, of an op that works element by element.
+
+        Parameters
+        ----------
+        shape : tuple of int
+
+        Returns
+        -------
+        tuple of int
+        """
+        return shape
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (type(self), self._arguments)
 

@@ -80,19 +80,6 @@ class _Pairs(Prepared):
         """Code of real 0 of the result."""
         return self._operands.y_zero_point
 
-    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Give the shape of the result of two arrays of this shape: the same.
-
-        Parameters
-        ----------
-        shape : tuple of int
-
-        Returns
-        -------
-        tuple of int
-        """
-        return shape
-
     def __call__(self, a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of two arrays.
 

@@ -109,19 +109,6 @@ class Quantize(Prepared):
         """Code of real 0."""
         return self._zero_point
 
-    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Give the shape of the codes of values of this shape: the same.
-
-        Parameters
-        ----------
-        shape : tuple of int
-
-        Returns
-        -------
-        tuple of int
-        """
-        return shape
-
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of values.
 

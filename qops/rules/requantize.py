@@ -95,19 +95,6 @@ class Requantize(Prepared):
         """How many output steps an input step is: a float, or an array with one a channel."""
         return self._numbers.scale
 
-    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Give the shape of the codes of accumulators of this shape: the same.
-
-        Parameters
-        ----------
-        shape : tuple of int
-
-        Returns
-        -------
-        tuple of int
-        """
-        return shape
-
     def __call__(self, acc: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of accumulators.
 
