@@ -26,10 +26,11 @@ What these systems do, too, and no row does:
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 """
 
+from qops.rules.add import Add, add
 from qops.rules.averages import AVERAGE_POOL, PoolRule
 from qops.rules.c_source import emit
-from qops.rules.elementwise import Add, Mul, add, mul
 from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
+from qops.rules.mul import Mul, mul
 from qops.rules.pairs import ADD, MUL, PairRule
 from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize

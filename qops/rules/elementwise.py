@@ -1,4 +1,4 @@
-"""Add and multiply by a rule's name: two tensors of 8-bit codes, each with its scale and zero point, into a third."""
+"""What `Add` and `Mul` have in common: two arrays of codes, each with its scale and zero point, into a third."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.codes import of_dtype
 from qops.prepared import Prepared
 from qops.qtensor import as_array, choice, integer, number, output
-from qops.rules.pairs import ADD, MUL, Operands, PairRule
+from qops.rules.pairs import Operands, PairRule
 
-__all__ = ["Add", "Mul", "add", "mul"]
+__all__ = ["PairOp", "dtype_of"]
 
 
 def _scale(value: float, name: str) -> float:
@@ -22,8 +22,8 @@ def _scale(value: float, name: str) -> float:
     return scale
 
 
-class _Pairs(Prepared):
-    """What `Add` and `Mul` have in common: a rule of a table, two arrays of one dtype into a third."""
+class PairOp(Prepared):
+    """A rule of a table with its numbers, prepared for two arrays of one dtype."""
 
     __slots__ = ("_dtype", "_operands", "_stage")
 
@@ -110,74 +110,7 @@ class _Pairs(Prepared):
         return result
 
 
-class Add(_Pairs):
-    """Prepared form of `add`: the sum of two tensors of codes by the rule of a real system.
-
-    It is called as ``op(a, b, out=None)``, and gives the bits of `add`.
-
-    Parameters
-    ----------
-    rule, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
-        Those of `add`.
-    dtype : data type
-        Type of all codes: uint8, int8 or int16.
-
-    Raises
-    ------
-    TypeError, ValueError
-        What `add` refuses, except arrays, which are checked at each call.
-
-    See Also
-    --------
-    add : the formula, the parameters and sources.
-
-    Examples
-    --------
-    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> op = Add("xnnpack", **how)
-    >>> op(np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1]))
-    array([4, 4, 5, 5], dtype=uint8)
-    """
-
-    __slots__ = ()
-    _table = ADD
-    _prefix = "add/"
-
-
-class Mul(_Pairs):
-    """Prepared form of `mul`: the product of two tensors of codes by the rule of a real system.
-
-    It is called as ``op(a, b, out=None)``, and gives the bits of `mul`.
-
-    Parameters
-    ----------
-    rule, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
-        Those of `mul`.
-    dtype : data type
-        Type of all codes: uint8, int8 or int16.
-
-    Raises
-    ------
-    TypeError, ValueError
-        What `mul` refuses, except arrays, which are checked at each call.
-
-    See Also
-    --------
-    mul : the formula, the parameters and sources.
-
-    Examples
-    --------
-    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> Mul("fp32-even", **how)(np.uint8([1, 3, 5]), np.uint8([1, 1, 1]))
-    array([3, 5, 5], dtype=uint8)
-    """
-
-    __slots__ = ()
-    _table = MUL
-    _prefix = "mul/"
-
-
-def _dtype(a: ArrayLike, b: ArrayLike, rule: str, rules: dict[str, PairRule]) -> np.dtype[Any]:
+def dtype_of(a: ArrayLike, b: ArrayLike, rule: str, rules: dict[str, PairRule]) -> np.dtype[Any]:
     """The dtype of both arrays; TypeError if they differ, or the rule does not take it."""
     x, y = as_array(a, "a"), as_array(b, "b")
     takes_int16 = not isinstance(rule, str) or rule not in rules or rules[rule].takes_int16
@@ -187,133 +120,3 @@ def _dtype(a: ArrayLike, b: ArrayLike, rule: str, rules: dict[str, PairRule]) ->
     if x.dtype != y.dtype:
         raise TypeError(f"b: expected {x.dtype} data as a, got {y.dtype}")
     return x.dtype
-
-
-def add(
-    a: ArrayLike,
-    b: ArrayLike,
-    rule: str,
-    *,
-    a_scale: float,
-    a_zero_point: int,
-    b_scale: float,
-    b_zero_point: int,
-    y_scale: float,
-    y_zero_point: int,
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
-    """Add two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
-
-    In real numbers ``y_scale*(y - y_zero_point) = a_scale*(a - a_zero_point) + b_scale*(b - b_zero_point)``. `ADD` has
-    the formula that each rule computes for it in integers or floats.
-
-    Parameters
-    ----------
-    a, b : ndarray of uint8, int8 or int16
-        Codes, both of one type and shape. int16 is for tflite-double and tflite-single, with zero points of 0. Rules
-        with a `PairRule.tail` compute the last elements, in row-major order, in another way.
-    rule : str
-        A name in `ADD`.
-    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
-        A value is ``scale * (code - zero_point)``; those of the result are y's.
-    out : ndarray of the dtype of `a`, optional
-        Where the codes are written; of the shape of `a`.
-
-    Returns
-    -------
-    ndarray of the dtype of `a`
-
-    Raises
-    ------
-    TypeError, ValueError
-        A rule that is not known, other dtypes, shapes that differ, a scale that is not above 0, a zero point that is no
-        code, an `out` that does not fit or overlaps an input.
-
-    Notes
-    -----
-    Sources: `ADD` names the systems; TFLite ``add.h``, XNNPACK ``qs8-vadd``, onnxruntime ``qladd.cpp``, QNNPACK, torch
-    ``qadd``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> a, b = np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1])  # 0.5, 1, 1.5, 2
-    >>> add(a, b, "xnnpack", **how), add(a, b, "ort-x86", **how)
-    (array([4, 4, 5, 5], dtype=uint8), array([4, 4, 4, 5], dtype=uint8))
-    """
-    op = Add(
-        rule,
-        a_scale=a_scale,
-        a_zero_point=a_zero_point,
-        b_scale=b_scale,
-        b_zero_point=b_zero_point,
-        y_scale=y_scale,
-        y_zero_point=y_zero_point,
-        dtype=_dtype(a, b, rule, ADD),
-    )
-    return op(a, b, out)
-
-
-def mul(
-    a: ArrayLike,
-    b: ArrayLike,
-    rule: str,
-    *,
-    a_scale: float,
-    a_zero_point: int,
-    b_scale: float,
-    b_zero_point: int,
-    y_scale: float,
-    y_zero_point: int,
-    out: NDArray[Any] | None = None,
-) -> NDArray[Any]:
-    """Multiply two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
-
-    In real numbers ``y_scale*(y - y_zero_point) = a_scale*(a - a_zero_point) * b_scale*(b - b_zero_point)``. `MUL` has
-    the formula that each rule computes for it in integers or floats.
-
-    Parameters
-    ----------
-    a, b : ndarray of uint8, int8 or int16
-        Codes, both of one type and shape. int16 is for tflite-double and tflite-single, with zero points of 0.
-    rule : str
-        A name in `MUL`.
-    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
-        A value is ``scale * (code - zero_point)``; those of the result are y's.
-    out : ndarray of the dtype of `a`, optional
-        Where the codes are written; of the shape of `a`.
-
-    Returns
-    -------
-    ndarray of the dtype of `a`
-
-    Raises
-    ------
-    TypeError, ValueError
-        A rule that is not known, other dtypes, shapes that differ, a scale that is not above 0, a zero point that is no
-        code, an `out` that does not fit or overlaps an input.
-
-    Notes
-    -----
-    Sources: `MUL` names the systems; TFLite ``mul.h``, XNNPACK ``qs8-vmul``, onnxruntime ``qlmul.cpp``, torch ``qmul``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> a, b = np.uint8([1, 3, 5]), np.uint8([1, 1, 1])  # 0.5, 1.5, 2.5
-    >>> [mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
-    [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
-    """
-    op = Mul(
-        rule,
-        a_scale=a_scale,
-        a_zero_point=a_zero_point,
-        b_scale=b_scale,
-        b_zero_point=b_zero_point,
-        y_scale=y_scale,
-        y_zero_point=y_zero_point,
-        dtype=_dtype(a, b, rule, MUL),
-    )
-    return op(a, b, out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared
 from qops.qtensor import as_array, int32, integer, number, output
-from qops.rules.numbers import FLOATS, SINGLES, Numbers, Steps, rule_of
+from qops.rules.numbers import FLOATS, SINGLES, Numbers, given_integers, given_scales, rule_of
 
 __all__ = ["Requantize", "integers", "requantize"]
 
@@ -69,7 +69,7 @@ class Requantize(Prepared):
         zero = int32(zero_point, "zero_point")
         if (scale is None) == (integers is None):
             raise ValueError("scale, integers: expected one of the two, got " + ("none" if scale is None else "both"))
-        steps = _integers(integers) if scale is None else _scales(scale)
+        steps = given_integers(integers) if scale is None else given_scales(scale)
         first = steps[0] if isinstance(steps, tuple) else steps
         self._channels = len(first) if isinstance(first, np.ndarray) else None
         self._numbers = Numbers(row, steps, zero, lo, hi)
@@ -152,52 +152,6 @@ class Requantize(Prepared):
         if rule.wraps != "every step" and int(np.max(np.abs(self._numbers.integers[0]))) * max(-least, most) >= 2**62:
             raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {rule.name}")
         return wide
-
-
-def _fits(multiplier: Any, right_shift: Any) -> Any:
-    return (multiplier >= -(2**31)) & (multiplier < 2**31) & (right_shift >= 0) & (right_shift <= 62)
-
-
-def _integers(integers: Any) -> Steps:
-    """The multiplier and right shift, checked: numbers, or int64 arrays with one a channel."""
-    if isinstance(integers, tuple) and [type(x) for x in integers] == [int, int] and _fits(*integers):
-        return integers
-    try:
-        multiplier, right_shift = (np.asarray(x) for x in integers)
-        if multiplier.shape != right_shift.shape:
-            multiplier, right_shift = np.broadcast_arrays(multiplier, right_shift)
-    except (TypeError, ValueError):
-        raise TypeError(f"integers: expected (multiplier, right_shift), got {integers!r:.80}") from None
-    if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
-        raise TypeError(f"integers: expected integers, one pair or one a channel, got {integers!r:.80}")
-    fits = _fits(multiplier, right_shift)
-    if not fits.all():
-        m, n = (x[~fits].flat[0] for x in (multiplier, right_shift))
-        raise ValueError(f"integers: expected a multiplier of 32 bits and a right shift in 0..62, got ({m}, {n})")
-    if multiplier.size == 1:
-        return int(multiplier.reshape(())), int(right_shift.reshape(()))
-    return _own(multiplier, np.int64), _own(right_shift, np.int64)
-
-
-def _scales(scale: Any) -> Steps:
-    """The scales, checked: a number, or an array with one a channel."""
-    if type(scale) is float and 0 <= scale < inf:
-        return scale + 0.0  # of -0.0 rules would make other integers
-    values = as_array(scale, "scale")
-    if values.dtype.kind not in "fiu":
-        raise TypeError(f"scale: expected numbers, got {values.dtype}")
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"scale: expected finite numbers, not negative, got {scale!r:.80}")
-    if values.ndim > 1:
-        raise ValueError(f"scale: expected one number or one a channel, got shape {values.shape}")
-    return _own(values, np.float64, 0.0) if values.size != 1 else float(values.reshape(())) + 0.0
-
-
-def _own(values: NDArray[Any], dtype: Any, plus: float = 0) -> NDArray[Any]:
-    """A copy that nobody else can write to."""
-    copy = values.astype(dtype) + dtype(plus)
-    copy.flags.writeable = False
-    return copy
 
 
 def requantize(

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from qops.rules.add import add
 from qops.rules.averages import AVERAGE_POOL
-from qops.rules.elementwise import add, mul
+from qops.rules.mul import mul
 from qops.rules.numbers import FLOATS, SINGLES, multiplier_of
 from qops.rules.pairs import ADD, MUL, PairRule
 from qops.rules.pooling import average_pool

@@ -1,0 +1,112 @@
+"""Add by a rule's name: two tensors of codes, each with its scale and zero point, into a third."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from qops.rules.elementwise import PairOp, dtype_of
+from qops.rules.pairs import ADD
+
+__all__ = ["Add", "add"]
+
+
+class Add(PairOp):
+    """Prepared form of `add`: the sum of two tensors of codes by the rule of a real system.
+
+    It is called as ``op(a, b, out=None)``, and gives the bits of `add`.
+
+    Parameters
+    ----------
+    rule, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+        Those of `add`.
+    dtype : data type
+        Type of all codes: uint8, int8 or int16.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `add` refuses, except arrays, which are checked at each call.
+
+    See Also
+    --------
+    add : the formula, the parameters and sources.
+
+    Examples
+    --------
+    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
+    >>> op = Add("xnnpack", **how)
+    >>> op(np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1]))
+    array([4, 4, 5, 5], dtype=uint8)
+    """
+
+    __slots__ = ()
+    _table = ADD
+    _prefix = "add/"
+
+
+def add(
+    a: ArrayLike,
+    b: ArrayLike,
+    rule: str,
+    *,
+    a_scale: float,
+    a_zero_point: int,
+    b_scale: float,
+    b_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Add two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
+
+    In real numbers ``y_scale*(y - y_zero_point) = a_scale*(a - a_zero_point) + b_scale*(b - b_zero_point)``. `ADD` has
+    the formula that each rule computes for it in integers or floats.
+
+    Parameters
+    ----------
+    a, b : ndarray of uint8, int8 or int16
+        Codes, both of one type and shape. int16 is for tflite-double and tflite-single, with zero points of 0. Rules
+        with a `PairRule.tail` compute the last elements, in row-major order, in another way.
+    rule : str
+        A name in `ADD`.
+    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``; those of the result are y's.
+    out : ndarray of the dtype of `a`, optional
+        Where the codes are written; of the shape of `a`.
+
+    Returns
+    -------
+    ndarray of the dtype of `a`
+
+    Raises
+    ------
+    TypeError, ValueError
+        A rule that is not known, other dtypes, shapes that differ, a scale that is not above 0, a zero point that is no
+        code, an `out` that does not fit or overlaps an input.
+
+    Notes
+    -----
+    Sources: `ADD` names the systems; TFLite ``add.h``, XNNPACK ``qs8-vadd``, onnxruntime ``qladd.cpp``, QNNPACK, torch
+    ``qadd``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
+    >>> a, b = np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1])  # 0.5, 1, 1.5, 2
+    >>> add(a, b, "xnnpack", **how), add(a, b, "ort-x86", **how)
+    (array([4, 4, 5, 5], dtype=uint8), array([4, 4, 4, 5], dtype=uint8))
+    """
+    op = Add(
+        rule,
+        a_scale=a_scale,
+        a_zero_point=a_zero_point,
+        b_scale=b_scale,
+        b_zero_point=b_zero_point,
+        y_scale=y_scale,
+        y_zero_point=y_zero_point,
+        dtype=dtype_of(a, b, rule, ADD),
+    )
+    return op(a, b, out)

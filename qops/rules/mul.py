@@ -1,0 +1,109 @@
+"""Multiply by a rule's name: two tensors of codes, each with its scale and zero point, into a third."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from qops.rules.elementwise import PairOp, dtype_of
+from qops.rules.pairs import MUL
+
+__all__ = ["Mul", "mul"]
+
+
+class Mul(PairOp):
+    """Prepared form of `mul`: the product of two tensors of codes by the rule of a real system.
+
+    It is called as ``op(a, b, out=None)``, and gives the bits of `mul`.
+
+    Parameters
+    ----------
+    rule, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+        Those of `mul`.
+    dtype : data type
+        Type of all codes: uint8, int8 or int16.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `mul` refuses, except arrays, which are checked at each call.
+
+    See Also
+    --------
+    mul : the formula, the parameters and sources.
+
+    Examples
+    --------
+    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
+    >>> Mul("fp32-even", **how)(np.uint8([1, 3, 5]), np.uint8([1, 1, 1]))
+    array([3, 5, 5], dtype=uint8)
+    """
+
+    __slots__ = ()
+    _table = MUL
+    _prefix = "mul/"
+
+
+def mul(
+    a: ArrayLike,
+    b: ArrayLike,
+    rule: str,
+    *,
+    a_scale: float,
+    a_zero_point: int,
+    b_scale: float,
+    b_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Multiply two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
+
+    In real numbers ``y_scale*(y - y_zero_point) = a_scale*(a - a_zero_point) * b_scale*(b - b_zero_point)``. `MUL` has
+    the formula that each rule computes for it in integers or floats.
+
+    Parameters
+    ----------
+    a, b : ndarray of uint8, int8 or int16
+        Codes, both of one type and shape. int16 is for tflite-double and tflite-single, with zero points of 0.
+    rule : str
+        A name in `MUL`.
+    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``; those of the result are y's.
+    out : ndarray of the dtype of `a`, optional
+        Where the codes are written; of the shape of `a`.
+
+    Returns
+    -------
+    ndarray of the dtype of `a`
+
+    Raises
+    ------
+    TypeError, ValueError
+        A rule that is not known, other dtypes, shapes that differ, a scale that is not above 0, a zero point that is no
+        code, an `out` that does not fit or overlaps an input.
+
+    Notes
+    -----
+    Sources: `MUL` names the systems; TFLite ``mul.h``, XNNPACK ``qs8-vmul``, onnxruntime ``qlmul.cpp``, torch ``qmul``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
+    >>> a, b = np.uint8([1, 3, 5]), np.uint8([1, 1, 1])  # 0.5, 1.5, 2.5
+    >>> [mul(a, b, rule, **how).tolist() for rule in ("tflite-double", "fp32-even", "ort-x86")]
+    [[4, 5, 6], [3, 5, 5], [4, 4, 6]]
+    """
+    op = Mul(
+        rule,
+        a_scale=a_scale,
+        a_zero_point=a_zero_point,
+        b_scale=b_scale,
+        b_zero_point=b_zero_point,
+        y_scale=y_scale,
+        y_zero_point=y_zero_point,
+        dtype=dtype_of(a, b, rule, MUL),
+    )
+    return op(a, b, out)
