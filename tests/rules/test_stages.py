@@ -1,0 +1,46 @@
+"""The stages that rules are made of refuse what their loops would read wrongly."""
+
+import numpy as np
+import pytest
+
+from qops import rules
+from qops._kernels.stage import prepared as stages
+
+ONE = (np.int64([3]), np.int64([3]))
+HOW = {"rounds": ("half_up", "", "once"), "ends": (0, -128, 127)}
+ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x, y: stages.IntegerStage(*ONE, **HOW).run(x, y.astype(np.uint32)), "^out: expected uint8, int8"),
+        (lambda x, y: stages.IntegerStage(*ONE, **HOW).run(x, y.astype(np.float32)), "^out: expected uint8, int8"),
+        (lambda x, y: stages.IntegerStage(*ONE, **HOW).run(y, y), "^x: expected int32 or int64, got int16"),
+        (lambda x, y: stages.IntegerStage(x, ONE[1], **HOW), "^Buffer dtype mismatch"),
+        (lambda x, y: stages.IntegerStage(ONE[0], np.int64([1, 2]), **HOW), "^multiplier, right_shift: expected as"),
+        (lambda x, y: stages.IntegerStage(*[np.int64([])] * 2, **HOW), "^multiplier, right_shift: expected as"),
+        (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y, 0), "^x, out, inner: .* got 0"),
+        (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y[1:]), "^x, out, inner: "),
+        (lambda x, y: stages.FloatStage(stages.floats(0.5, **ENDS)).run(y, y), "^x: expected int32 or float32, got"),
+        (lambda x, y: stages.FloatStage(stages.floats(0.5, **ENDS)).run_unless_nan(x, y), "^x: expected float32"),
+        (lambda x, y: stages.DoubleStage(0.5, **ENDS).run(y, y), "^x: expected int32, got int16"),
+    ],
+)
+def test_kernels_refuse_what_they_would_read_wrongly(call, text):
+    x, y = np.arange(9, dtype=np.int32), np.full(9, 77, np.int16)
+    with pytest.raises((TypeError, ValueError), match=text):
+        call(x, y)
+    assert (y == 77).all()
+
+
+@pytest.mark.parametrize("first", [0, 1, 5, 64, 67])
+@pytest.mark.parametrize("rule", ["tflite-double", "fp32-even", "double-away", "rndnu16"])
+def test_a_part_of_the_elements_has_the_channels_of_its_place(tier, rng, rule, first):
+    """A tensor that begins at another channel has its scales rolled by as many."""
+    scales, x = 2.0 ** rng.uniform(-9, -5, 7), rng.integers(-20000, 20000, (40, 7)).astype(np.int32)
+    op = rules.Requantize(rule, scale=scales, zero_point=3)
+    np.testing.assert_array_equal(op(x[first // 7 :]), op(x)[first // 7 :])
+    rolled = rules.Requantize(rule, scale=np.roll(scales, -first), zero_point=3)
+    flat = x.ravel()[first:][: 7 * 30].reshape(30, 7)
+    np.testing.assert_array_equal(rolled(flat), op(x).ravel()[first:][: 7 * 30].reshape(30, 7))
