@@ -1,5 +1,5 @@
 /* Codes of 8 bits: by float32 where that is certain to be right, else exactly. Only with AVX-512 is this faster: the
- * double stage takes a third of the time, integers that are rounded by their sign three quarters (10^6 codes, Zen 4).
+ * double stage takes a third of the time, integers two thirds to three quarters (10^6 codes, Zen 4).
  *
  * In 2^-16 output steps float32 is off by less than 8: where the code does not saturate, the roundings of x and of m cost
  * at most 2.01 each, that of the sum 1.01, of t and rint 0.5. With 8 added the result is 0 to 16 too high, so its high

@@ -131,6 +131,11 @@ TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t 
     return BY_STEPS(TIER(loop_16), x, c, n, p, e, is_signed);
 }
 
+TARGET static inline vec TIER(exact_once)(const int32_t *x, const void *numbers, code_ends e)
+{
+    return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, STEP_HIGH);
+}
+
 TARGET static inline vec TIER(exact_by_sign)(const int32_t *x, const void *numbers, code_ends e)
 {
     return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, STEP_HIGH | STEP_NEGATIVE);
@@ -142,6 +147,8 @@ TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
     const TIER(numbers) k = TIER(same_in_all)(p);
     const double unit = 1 / (double)(1LL << p->first.right_shift), zero = e.zero * 65536.0;
     const guess g = guess_of(p->multiplier * unit, p->first.add * (65536 * unit) + zero, p->first.if_negative * (65536 * unit));
+    if (g.pays && steps == STEP_HIGH)
+        return TIER(guess_8)(x, c, n, g, e, 0, TIER(exact_once), &k, stream);
     if (g.pays && steps == (STEP_HIGH | STEP_NEGATIVE))
         return TIER(guess_8)(x, c, n, g, e, 1, TIER(exact_by_sign), &k, stream);
     return BY_STEPS(TIER(loop_8), x, c, n, p, e);
