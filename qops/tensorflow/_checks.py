@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -69,16 +68,14 @@ def operands(steps: int, allowed: tuple[str, ...], **tensors: TensorLike) -> lis
     return [(codes_of(values, name, *allowed), *r) for name, values, r in read]
 
 
-@cache
 def typenums_of(allowed: tuple[str, ...]) -> tuple[int, ...]:
     """Give the dtype numbers of some of TensorFlow's types."""
-    return tuple(dtype.num for dtype in dtypes_of(allowed))
+    return tuple([TYPES[kind].dtype.num for kind in allowed])
 
 
-@cache
 def dtypes_of(allowed: tuple[str, ...]) -> tuple[np.dtype[Any], ...]:
     """Give the types of numpy of some of TensorFlow's."""
-    return tuple(TYPES[kind].dtype for kind in allowed)
+    return tuple([TYPES[kind].dtype for kind in allowed])
 
 
 def codes_of(values: Any, name: str, *allowed: str) -> NDArray[Any]:
