@@ -13,9 +13,9 @@ from qops._kernels.conv.weights import PackedWeights
 from qops.onednn import dot
 from qops.onednn.cast import DTYPES, to_f32
 from qops.onednn.convolution_weights import Way
-from qops.onednn.destination import Destination, codes_of
+from qops.onednn.destination import Destination, Epilogue
 from qops.onednn.machine import ConvKernel
-from qops.onednn.output import Epilogue, Output
+from qops.onednn.output import Output
 from qops.onednn.unrolled import unrolled_image, unrolled_window
 from qops.onednn.window import Window
 from qops.qtensor import put
@@ -106,7 +106,6 @@ def plan_of(
     if panels is not None and is_safe and not kernel.compensates_in_f32:
         if epilogue.is_plain and not via_f32:
             finish = Finish()
-        elif not attr.has_sum:
-            codes = codes_of(epilogue.steps, end.dt)
-            finish = None if codes is None else Finish(codes=codes, typenum=np.dtype(DTYPES[end.dt]).num)
+        elif end.dt != "f32" and epilogue.stage.is_finite and not attr.has_sum:
+            finish = Finish(codes=epilogue.stage, typenum=np.dtype(DTYPES[end.dt]).num)
     return Plan(kernel, way, panels, taps, window, zero, is_safe, epilogue, via_f32, finish)
