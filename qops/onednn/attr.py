@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from qops.onednn import _checks as check
 from qops.onednn.cast import F32
 
-__all__ = ["NO_ATTR", "Attr", "Eltwise", "PostOp", "Scales", "Sum", "has_sum", "ops_of"]
+__all__ = ["NO_ATTR", "Attr", "Eltwise", "PostOp", "Scales", "Sum", "has_sum", "only", "ops_of"]
 
 
 MANY = 17
@@ -222,33 +223,23 @@ class Attr:
         return f"Attr({', '.join(words)})"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return "NO_ATTR" if self is NO_ATTR else (_attr, ({name: getattr(self, name) for name in self.given},))
+        return (
+            "NO_ATTR" if self is NO_ATTR else (partial(Attr, **{name: getattr(self, name) for name in self.given}), ())
+        )
 
     @property
     def has_late_sum(self) -> bool:
         """True if a Sum follows another post-op. oneDNN's GEMM cannot do that; its reference kernel takes over."""
         return has_sum(self.post_ops[1:])
 
-    def only(self, *names: str) -> None:
-        """Refuse attributes that a primitive does not take.
 
-        Parameters
-        ----------
-        *names : str
-            What it takes.
-
-        Raises
-        ------
-        ValueError
-            Anything else was given.
-        """
-        for name in self.given:
-            if name not in names:
-                raise ValueError(f"{name}: not supported here, got {getattr(self, name)!r:.80}")
-
-
-def _attr(given: dict[str, Any]) -> Attr:
-    return Attr(**given)
+def only(attr: Attr, *names: str) -> Attr:
+    """Give `attr`, if nothing is given in it but what a primitive takes."""
+    check.instance(attr, "attr", Attr)
+    for name in attr.given:
+        if name not in names:
+            raise ValueError(f"{name}: not supported here, got {getattr(attr, name)!r:.80}")
+    return attr
 
 
 def as_scales(scale: Scales | float, name: str) -> Scales:

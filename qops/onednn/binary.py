@@ -84,7 +84,7 @@ def binary(
     factors = check.real(scale0, "scale0"), check.real(scale1, "scale1")
     left, right = (check.array(x, name, [np.uint8, np.int8]) for x, name in ((src0, "src0"), (src1, "src1")))
     check.choice(alg, "alg", CURVES)
-    check.dst_dt(dst_dt, ("u8", "s8"))
+    check.choice(dst_dt, "dst_dt", ("u8", "s8"))
     machine(version, isa)
     if left.ndim != right.ndim or any(y not in (1, x) for x, y in zip(left.shape, right.shape, strict=True)):
         raise ValueError(f"src1: expected the shape of src0, {left.shape}, or 1s, got {right.shape}")

@@ -47,25 +47,12 @@ def to_f32(x: ArrayLike) -> F32:
 def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms: float) -> NDArray[Any]:
     """Saturate float32 values and round them half to even: ``q(x) = rne(clamp(x, lowest, highest))``; f32 stays f32.
 
-    Parameters
-    ----------
-    x : ndarray of float32, or of int32, which becomes float32
-    dst_dt : {"u8", "s8", "s32", "f32"}
-    out : ndarray of `dst_dt`, optional
-        Where the result is written, apart from `x`.
-    **terms : float
-        More of the row: ``minus``, ``scale`` and ``plus`` store ``(x - minus)*scale + plus``, each operation rounded to
-        float32, with finite terms and a scale other than 0; ``lowest_x`` and ``highest_x`` clamp `x` first.
+    `x` is float32, or int32, which becomes float32. `out`, which must not overlap it, is where the result is written.
+    `terms` are more of the row: ``minus``, ``scale`` and ``plus`` store ``(x - minus)*scale + plus``, each operation
+    rounded to float32, with finite terms and a scale other than 0; ``lowest_x`` and ``highest_x`` clamp `x` first.
 
-    Returns
-    -------
-    ndarray of `dst_dt`
-
-    Raises
-    ------
-    ValueError
-        A NaN that has to become an integer. oneDNN leaves that open: what it stores depends on the version and the CPU
-        (u8 0 or 255, s8 127 or -128, s32 2147483520 or -2147483648).
+    ValueError for a NaN that has to become an integer. oneDNN leaves that open: what it stores depends on the version
+    and the CPU (u8 0 or 255, s8 127 or -128, s32 2147483520 or -2147483648).
 
     Notes
     -----

@@ -75,26 +75,10 @@ class Epilogue:
         self.stage = kernels.PostOpStage(steps, ROWS.get(dt))
 
     def finish(self, x: NDArray[Any], dst: Destination, via_f32: bool = False, is_scratch: bool = True) -> NDArray[Any]:
-        """Give the destination.
+        """Give the destination of int32 sums or float32 values, whose channels are last, as those of `dst` are.
 
-        Parameters
-        ----------
-        x : ndarray of int32 or float32
-            Sums of a product, or values. The channels are the last axis, as those of `dst` are.
-        dst : Destination
-        via_f32 : bool, optional
-            Even a plain s32 result passes through float32.
-        is_scratch : bool, optional
-            The memory of `x` may be used for the steps, and for an s32 result.
-
-        Returns
-        -------
-        ndarray of the type of the destination
-
-        Raises
-        ------
-        ValueError
-            A NaN that has to become an integer.
+        `via_f32`: even a plain s32 result passes through float32. `is_scratch`: the memory of `x` may be used for the
+        steps, and for an s32 result. ValueError for a NaN that has to become an integer.
         """
         if self.is_plain and not via_f32:
             return put(x, dst.out)

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
-from qops.onednn.cast import F32, ieee, to_f32
-from qops.onednn.destination import PLAIN, Epilogue, Step
+from qops.onednn.cast import DTYPES, F32, ieee, to_f32
+from qops.onednn.destination import PLAIN, Destination, Epilogue, Step, destination
 from qops.onednn.machine import Machine
 
 __all__ = ["Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu"]
@@ -43,21 +43,19 @@ class Output(NamedTuple):
     def epilogue(self, doubled: bool = False, reference: str | None = None) -> Epilogue:
         """Give the epilogue of a kernel.
 
-        Parameters
-        ----------
-        doubled : bool, optional
-            The weights were halved: the scale is twice what was given, and 2.6 halves the bias.
-        reference : str, optional
-            The machine's reference kernel, plain C++, makes the steps, with this order of scale and bias. It passes
-            every s32 through float32 too.
-
-        Returns
-        -------
-        Epilogue
+        `doubled`: the weights were halved, so the scale is twice what was given, and 2.6 halves the bias. `reference`:
+        the order of scale and bias of the machine's reference kernel, if that makes the steps. It is plain C++, and
+        passes every s32 through float32 too.
         """
         if self.dt == "s32" and self.bias is None and not (self.attr.changes_sums or doubled or reference):
             return PLAIN
         return Epilogue(self.dt, self._steps(np.float32(2 if doubled else 1), reference))
+
+    def destination(
+        self, shape: tuple[int, ...], out: NDArray[Any] | None, inputs: tuple[object, ...], dst_in: ArrayLike | None
+    ) -> Destination:
+        """Check where a result of this shape goes; see `qops.onednn.destination.destination`."""
+        return destination(shape, self.dt, out, (*inputs, self.bias), dst_in, has_sum=self.attr.has_sum)
 
     @ieee
     def _steps(self, twice: np.float32, reference: str | None) -> list[Step]:
@@ -84,6 +82,7 @@ def prepare(
 
     `wei_mask` is the mask of a wei_scale for each channel: its bits are dimensions of the weights.
     """
+    check.choice(dt, "dst_dt", DTYPES)
     for name in attr.given:
         if name in (("oscale",) if m.divides else ("src_scale", "wei_scale", "dst_scale")):
             raise ValueError(f"{name}: not known to version {m.version!r}, got {getattr(attr, name)!r:.80}")

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from qops import codes
 from qops.isa import saturate
 from qops.onednn import _checks as check
-from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum
-from qops.onednn.cast import F32, cvtps2dq, ieee, put, to_f32
+from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum, only
+from qops.onednn.cast import DTYPES, F32, cvtps2dq, ieee, put, to_f32
 from qops.onednn.destination import Epilogue, Step, destination, made
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.output import UNSCALED, post_steps, reciprocal
@@ -93,10 +93,9 @@ def reorder(
     array([7], dtype=int8)
     """
     data = check.array(src, "src", [np.float32, np.int32, np.int8, np.uint8])
-    check.dst_dt(dst_dt)
+    check.choice(dst_dt, "dst_dt", DTYPES)
     m = machine(version, isa)
-    check.instance(attr, "attr", Attr)
-    attr.only(*(("src_scale", "dst_scale") if m.divides else ("oscale",)), "src_zp", "dst_zp", "post_ops")
+    only(attr, *(("src_scale", "dst_scale") if m.divides else ("oscale",)), "src_zp", "dst_zp", "post_ops")
     if any(not isinstance(op, Sum) for op in attr.post_ops) or len(attr.post_ops) > 1:
         raise ValueError(f"post_ops: expected at most one Sum, got {attr.post_ops}")
     dst = destination(data.shape, dst_dt, out, (data, src), dst_in, has_sum=attr.has_sum)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn.cast import ieee, store, to_f32
+from qops.onednn.cast import DTYPES, ieee, store, to_f32
 from qops.onednn.destination import destination
 from qops.onednn.machine import DEFAULT_VERSION, machine
 
@@ -73,7 +73,7 @@ def sum(
         raise ValueError(f"scales: expected one a source, got {len(codes)} sources and {len(weights)} scales")
     for i, x in enumerate(codes):
         check.shape(x, f"srcs[{i}]", codes[0].shape)
-    check.dst_dt(dst_dt)
+    check.choice(dst_dt, "dst_dt", DTYPES)
     machine(version, isa)
     destination(codes[0].shape, dst_dt, out, codes)
     total = to_f32(codes[0]) * weights[0]
