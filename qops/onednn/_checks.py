@@ -6,13 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops import codes
 from qops.qtensor import as_array
 from qops.qtensor import choice as choice
 from qops.qtensor import int32 as int32
 from qops.qtensor import real as real
-
-S32 = codes.TABLE["s32"]
 
 
 def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None = None) -> NDArray[Any]:

@@ -35,7 +35,7 @@ class Product(Prepared):
         return op
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Give the shape of the result for a source of this shape.
+        """Give the shape of the result for a source of this shape. ValueError if that does not fit.
 
         Parameters
         ----------
@@ -44,11 +44,6 @@ class Product(Prepared):
         Returns
         -------
         tuple of int
-
-        Raises
-        ------
-        ValueError
-            A shape that does not fit.
         """
         return self._shape(shape)
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
 from qops.onednn import _checks as check
-from qops.onednn.attr import Scales
+from qops.onednn.attr import Scales, factors_product, only_factor
 from qops.onednn.cast import F32
 from qops.onednn.dot import S8, S32, U8
 from qops.qtensor import integer
@@ -52,15 +52,13 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
 
     Parameters
     ----------
-    activations : ndarray of float32
-        Samples of any shape.
+    activations : ndarray of float32, any shape
     bits : int, optional
         Bits of the code of R, in [2, 8].
 
     Returns
     -------
-    Scales
-        One factor, mask 0.
+    Scales of one factor, mask 0
 
     Raises
     ------
@@ -75,8 +73,10 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
     >>> quantize_activations(np.float32([15, 18]), q_a)
     array([127, 152], dtype=uint8)
     """
-    top = _code_of_peak(bits, ACTIVATION_TOP)
-    return Scales(top / _peak(_not_negative(activations), "activations", 0))
+    top, data = ACTIVATION_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.finite(activations, "activations")
+    if (data < 0).any():
+        raise ValueError(f"activations: expected no negative values, got {data.min()}")
+    return Scales(top / _peak(data, "activations", 0))
 
 
 def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
@@ -86,18 +86,15 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
 
     Parameters
     ----------
-    weights : ndarray of float32
-        Any shape.
+    weights : ndarray of float32, any shape
     mask : int, optional
-        Bit i stands for dimension i of the weights: there is one factor for each index along these dimensions. A mask
-        of 0 means one factor for all.
+        Bit i stands for dimension i of the weights. There is one factor for each index along these; 0: one for all.
     bits : int, optional
         Bits of the code of R_w, in [2, 8].
 
     Returns
     -------
-    Scales
-        With the same mask.
+    Scales with the same mask
 
     Raises
     ------
@@ -110,7 +107,7 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
     >>> weights_factor(np.float32([[1, 2], [-4, 0]]), mask=1 << 0).values
     array([63.5 , 31.75], dtype=float32)
     """
-    top, mask = _code_of_peak(bits, WEIGHT_TOP), check.int32(mask, "mask", 0)
+    top, mask = WEIGHT_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.int32(mask, "mask", 0)
     return Scales((top / _peak(check.finite(weights, "weights"), "weights", mask)).ravel(), mask)
 
 
@@ -119,8 +116,8 @@ def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "h
 
     Parameters
     ----------
-    activations : ndarray of float32
-        Any shape. Negative values become 0.
+    activations : ndarray of float32, any shape
+        Negative values become 0.
     q_a : Scales
         What `activations_factor` gives.
     rounding : {"half_even", "truncate"}, optional
@@ -128,8 +125,7 @@ def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "h
 
     Returns
     -------
-    ndarray of uint8
-        Of the shape of `activations`.
+    ndarray of uint8, the shape of `activations`
 
     Raises
     ------
@@ -149,8 +145,7 @@ def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even
 
     Parameters
     ----------
-    weights : ndarray of float32
-        Any shape.
+    weights : ndarray of float32, any shape
     q_w : Scales
         What `weights_factor` gives.
     rounding : optional
@@ -158,8 +153,7 @@ def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even
 
     Returns
     -------
-    ndarray of int8
-        Of the shape of `weights`.
+    ndarray of int8, the shape of `weights`
 
     Raises
     ------
@@ -202,13 +196,13 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     >>> quantize_bias(np.float32([2.4, -5.2, -8]), Scales(17.0), Scales(127 / 9.8), "truncate")
     array([  528, -1145, -1762], dtype=int32)
     """
-    factor = _product(q_a, q_w)
+    factor = factors_product(q_a, q_w)
     values = check.finite(bias, "bias", 1)
     if factor.size not in (1, values.size):
         raise ValueError(f"bias: expected {factor.size} values, one a channel, got {values.size}")
     check.choice(rounding, "rounding", ROUNDINGS)
     steps = ROUNDINGS[rounding](values.astype(np.float64) * factor)
-    return np.clip(steps, check.S32.lowest, check.S32.highest).astype(np.int32)
+    return np.clip(steps, codes.TABLE["s32"].lowest, codes.TABLE["s32"].highest).astype(np.int32)
 
 
 def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
@@ -225,8 +219,7 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
 
     Returns
     -------
-    ndarray of float32
-        Of the shape of `x`.
+    ndarray of float32, the shape of `x`
 
     Raises
     ------
@@ -239,7 +232,7 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     array([[11. ,  5.5]], dtype=float32)
     """
     axis = check.int32(axis, "axis")
-    acc, factor = check.array(x, "x", [np.int32]), _product(q_a, q_w)
+    acc, factor = check.array(x, "x", [np.int32]), factors_product(q_a, q_w)
     if factor.size > 1:
         if acc.ndim == 0:
             raise ValueError(f"x: expected an axis of {factor.size} channels, got a single element")
@@ -268,8 +261,7 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
 
     Returns
     -------
-    Scales
-        With mask 0 if `q_w` is one factor.
+    Scales, with mask 0 if `q_w` is one factor
 
     Raises
     ------
@@ -281,37 +273,10 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
     >>> output_scale(Scales(10.0), Scales([2.0, 4.0], mask=1))
     Scales([0.05, 0.025], mask=2)
     """
-    top = 1.0 if q_dst is None else _one(q_dst, "q_dst")
-    scale = top / _product(q_a, q_w)
+    top = 1.0 if q_dst is None else only_factor(q_dst, "q_dst")
+    scale = top / factors_product(q_a, q_w)
     mask = check.int32(mask, "mask", 1 if scale.size > 1 else 0)
     return Scales(scale, mask if scale.size > 1 else 0)
-
-
-def _code_of_peak(bits: int, top: int) -> int:
-    """Give the code of R in `bits` bits, if it is `top` in 8 bits."""
-    return top >> (8 - check.int32(bits, "bits", 2, 8))
-
-
-def _one(q: Scales, name: str) -> float:
-    """Give the only factor."""
-    check.instance(q, name, Scales)
-    if q.mask != 0:
-        raise ValueError(f"{name}: expected mask 0, got {q.mask}")
-    return float(q.values[0])
-
-
-def _product(q_a: Scales, q_w: Scales) -> NDArray[np.float64]:
-    """Give Q_a*Q_w, one or one for each channel, in float64."""
-    check.instance(q_w, "q_w", Scales)
-    return _one(q_a, "q_a") * q_w.values.astype(np.float64)
-
-
-def _not_negative(x: ArrayLike) -> F32:
-    """Give the activations, of which none may be negative."""
-    data = check.finite(x, "activations")
-    if (data < 0).any():
-        raise ValueError(f"activations: expected no negative values, got {data.min()}")
-    return data
 
 
 def _peak(x: F32, name: str, mask: int) -> NDArray[np.float64]:
