@@ -62,10 +62,10 @@ def destination(
 
 
 class Epilogue:
-    """What one kernel does to values on their way to a destination of type `dt`: steps, then the store.
+    """What one kernel does to values on their way to a destination of type `dt`: float32 steps, then the store.
 
-    The steps are made where the values are, and the store saturates and rounds half to even. An array among the
-    operands runs along the last axes of the values. `is_plain`: s32 sums are stored as they are.
+    The store saturates and rounds half to even. An array among the operands of the steps runs along the last axes of
+    the values. `is_plain`: s32 sums are stored as they are.
     """
 
     __slots__ = ("dt", "is_plain", "stage")

@@ -4,6 +4,7 @@ import numpy as np
 import onednn_twins as twins
 import pytest
 
+from qops import onednn
 from qops._kernels.onednn import destination as kernels
 from qops.onednn import cast
 from qops.onednn.destination import Epilogue, destination
@@ -196,3 +197,13 @@ def test_a_stage_is_used_again_with_another_old_destination(rng, tier):
         old = rng.integers(0, 256, x.shape, np.uint8)
         got = epilogue.finish(x, destination(x.shape, "u8", None, (), old))
         assert np.array_equal(got, cast.store(kernels.finish(x.copy(), steps, old.astype(F)), "u8"))
+
+
+def test_without_channels_nothing_is_computed():
+    bias, attr = np.zeros(0, F), onednn.Attr(dst_zp=3)
+    for dt in cast.DTYPES:
+        src, weights = np.ones((2, 4), np.uint8), np.ones((0, 4), np.int8)
+        assert onednn.inner_product(src, weights, bias, dst_dt=dt).shape == (2, 0)
+        assert onednn.matmul(src, weights.T, bias, dst_dt=dt, attr=attr).shape == (2, 0)
+        image, taps = np.ones((1, 4, 1, 1), np.uint8), np.ones((0, 4, 1, 1), np.int8)
+        assert onednn.convolution(image, taps, bias, dst_dt=dt, attr=attr).shape == (1, 0, 1, 1)

@@ -17,50 +17,56 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     NEAR = 4096  # values to which operands are repeated: 16 KB
 
+cdef tuple NEUTRAL = (("add", 0.0), ("multiply", 1.0))  # steps that change no code; of a float, 0 is added to -0
+
 
 cdef class PostOpStage(PreparedStage):
-    """The steps of `qops._kernels.stage.post_ops`, then the codes of `row`, in one pass over int32 sums.
+    """The steps of `qops._kernels.stage.post_ops`, then codes, in one pass over int32 sums.
 
     A step is a name and an operand: a number, or an array that repeats along the sums. Of the sizes of two such arrays
-    one divides the other. Without a row it makes floats only.
+    one divides the other. `parameters` are those of the float stage that makes the codes; without them there are only
+    floats.
     """
 
     cdef PostOps post_ops
     cdef bytearray memory  # of the steps
-    cdef list arrays  # their operands, repeated
+    cdef list arrays  # their operands, repeated to fill a block
     cdef bint adds_old  # a step adds the destination before the call
-    cdef readonly bint is_finite  # there is a row, and every float is finite for all sums and all codes that a Sum adds
+    cdef readonly bint is_finite  # it makes codes, and every float is finite, whatever sums and old codes are
 
-    def __init__(self, steps, row=None):
+    def __init__(self, steps, parameters=None):
         cdef Py_ssize_t period = 1
-        cdef FloatRow codes
-        cdef cnp.ndarray values
-        cdef Step* s
-        self.memory = bytearray(len(steps) * sizeof(Step))
-        self.arrays = []
+        cdef FloatRow of_codes
+        self.memory, self.arrays = bytearray(len(steps) * sizeof(Step)), []
         for _, operand in steps:
             period = max(period, cnp.PyArray_SIZE(operand) if isinstance(operand, cnp.ndarray) else 1)
         self.post_ops.steps, self.post_ops.block = <Step*><char*>self.memory, period * max(1, NEAR // period)
         for name, operand in steps:
-            s = self.post_ops.steps + self.post_ops.count
-            s.kind = KINDS[name]
-            if isinstance(operand, cnp.ndarray) and cnp.PyArray_SIZE(operand) > 1:
-                values = at_a_line(self.post_ops.block, cnp.NPY_FLOAT32)
-                values.reshape(-1, operand.size)[:] = operand.ravel()
-                s.values, s.size = <const float*>cnp.PyArray_DATA(values), cnp.PyArray_SIZE(operand)
-                self.arrays.append(values)
-            else:
-                s.factor = operand.item() if isinstance(operand, cnp.ndarray) else operand
-                if row is not None and (name == "add" and s.factor == 0 or name == "multiply" and s.factor == 1):
-                    continue  # no code tells -0 from 0
-            self.adds_old = self.adds_old or name == "sum" or name == "fma"
-            self.post_ops.count += 1
-        if row is not None:
-            codes = row
-            self.stage = float_stage(&codes)
+            if isinstance(operand, cnp.ndarray) and cnp.PyArray_SIZE(operand) <= 1:
+                operand = operand.item() if cnp.PyArray_SIZE(operand) else 0.0  # without elements there are no sums
+            if parameters is None or isinstance(operand, cnp.ndarray) or (name, operand) not in NEUTRAL:
+                self.add_step(name, operand)
+        if parameters is not None:
+            of_codes = parameters
+            self.stage = float_stage(&of_codes)
             self.stage.post_ops = &self.post_ops
             self.stage.kind = POST_OPS if self.post_ops.count else REAL
             self.is_finite = stay_finite(self.post_ops.steps, self.post_ops.count)
+
+    cdef int add_step(self, name, operand) except -1:
+        cdef Step* s = self.post_ops.steps + self.post_ops.count
+        cdef cnp.ndarray values
+        s.kind = KINDS[name]
+        if isinstance(operand, cnp.ndarray):
+            values = at_a_line(self.post_ops.block, cnp.NPY_FLOAT32)
+            values.reshape(-1, operand.size)[:] = operand.ravel()
+            s.values, s.size = <const float*>cnp.PyArray_DATA(values), cnp.PyArray_SIZE(operand)
+            self.arrays.append(values)
+        else:
+            s.factor = operand
+        self.adds_old = self.adds_old or name == "sum" or name == "fma"
+        self.post_ops.count += 1
+        return 0
 
     cdef const float* old_of(self, cnp.ndarray x, cnp.ndarray old) except? NULL:
         """What `old` holds for steps on x; NULL if none of them needs it."""
