@@ -6,14 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops import codes
-from qops.onednn.cast import DTYPES
 from qops.qtensor import as_array
 from qops.qtensor import choice as choice
 from qops.qtensor import int32 as int32
 from qops.qtensor import real as real
-
-S32 = codes.TABLE["s32"]
 
 
 def array(x: ArrayLike, name: str, dtypes: Sequence[DTypeLike], ndim: int | None = None) -> NDArray[Any]:
@@ -67,11 +63,6 @@ def pair(x: Sequence[int], name: str, low: int) -> tuple[int, int]:
     return int32(x[0], name, low), int32(x[1], name, low)
 
 
-def dst_dt(x: str, allowed: Sequence[str] = tuple(DTYPES)) -> str:
-    """Give `x`, if it is oneDNN's name of a data type that this destination can have."""
-    return choice(x, "dst_dt", allowed)
-
-
 def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:
     """Give the bias as one value a channel; its shape may have 1s before the channels."""
     if x is None:
@@ -80,6 +71,14 @@ def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:
     if data.ndim == 0 or data.size != channels or data.shape[-1] != channels:
         raise ValueError(f"bias: expected {channels} values, one a channel, got shape {data.shape}")
     return data.reshape(channels)
+
+
+def finite(x: ArrayLike, name: str, ndim: int | None = None) -> NDArray[np.float32]:
+    """Give float32 data that are all finite."""
+    data = array(x, name, [np.float32], ndim)
+    if not np.isfinite(data).all():
+        raise ValueError(f"{name}: expected finite values, got {data[~np.isfinite(data)][0]}")
+    return data
 
 
 def no_nan(x: NDArray[Any], name: str) -> NDArray[Any]:

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn.cast import F32
 
-__all__ = ["NO_ATTR", "Attr", "Eltwise", "PostOp", "Scales", "Sum", "has_sum", "ops_of"]
-
-
-MANY = 17
-"""Scales from which on they are not shown one by one."""
+__all__ = [
+    "NO_ATTR",
+    "Attr",
+    "Eltwise",
+    "PostOp",
+    "Scales",
+    "Sum",
+    "factors_product",
+    "has_sum",
+    "only",
+    "only_factor",
+    "ops_of",
+]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -51,8 +60,8 @@ class Scales:
         self._set(scales, mask)
 
     def __repr__(self) -> str:
-        numbers = [float(str(value)) for value in self.values[:MANY]]  # the shortest that are these float32 values
-        shown = f"<{self.values.size} values>" if self.values.size >= MANY else numbers if self.mask else numbers[0]
+        numbers = [float(str(value)) for value in self.values[:16]]  # the shortest that are these float32 values
+        shown = f"<{self.values.size} values>" if self.values.size > 16 else numbers if self.mask else numbers[0]
         return f"Scales({shown}, mask={self.mask})" if self.mask else f"Scales({shown})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -60,12 +69,11 @@ class Scales:
 
     def _set(self, values: F32, mask: int) -> Self:
         values.flags.writeable = False
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "mask", mask)
+        vars(self).update(values=values, mask=mask)
         return self
 
     def along(self, dims: tuple[int, ...], name: str, masks: Sequence[int]) -> F32:
-        """Give the scales in a shape that broadcasts over a tensor.
+        """Give the scales in a shape that broadcasts over a tensor. ValueError if mask or number does not fit.
 
         Parameters
         ----------
@@ -80,11 +88,6 @@ class Scales:
         -------
         ndarray of float32
             As many dimensions as the tensor: its length along those that the mask names, 1 along the others.
-
-        Raises
-        ------
-        ValueError
-            Another mask, or another number of scales than the mask asks for.
         """
         if self.mask not in masks:
             raise ValueError(f"{name}: expected a mask of {sorted(masks)}, got {self.mask}")
@@ -207,48 +210,36 @@ class Attr:
         post_ops: Sequence[PostOp] = (),
     ) -> None:
         scales = {"oscale": oscale, "src_scale": src_scale, "wei_scale": wei_scale, "dst_scale": dst_scale}
-        for name, scale in scales.items():
-            object.__setattr__(self, name, None if scale is None else as_scales(scale, name))
-        for name, zero in {"src_zp": src_zp, "wei_zp": wei_zp, "dst_zp": dst_zp}.items():
-            object.__setattr__(self, name, None if zero is None else check.int32(zero, name))
-        ops = ops_of(post_ops)
-        object.__setattr__(self, "post_ops", ops)
-        object.__setattr__(self, "given", [name for name, value in vars(self).items() if value not in (None, ())])
-        object.__setattr__(self, "has_sum", has_sum(ops))
-        object.__setattr__(self, "changes_sums", any(name not in ("src_zp", "wei_zp") for name in self.given))
+        zeros = {"src_zp": src_zp, "wei_zp": wei_zp, "dst_zp": dst_zp}
+        values: dict[str, Any] = {name: None if x is None else as_scales(x, name) for name, x in scales.items()}
+        values |= {name: None if x is None else check.int32(x, name) for name, x in zeros.items()}
+        values["post_ops"] = ops = ops_of(post_ops)
+        given = [name for name, value in values.items() if value not in (None, ())]
+        changes_sums = any(name not in ("src_zp", "wei_zp") for name in given)
+        vars(self).update(values, given=given, has_sum=has_sum(ops), changes_sums=changes_sums)
 
     def __repr__(self) -> str:
         words = [f"{name}={getattr(self, name)!r}" for name in self.given]
         return f"Attr({', '.join(words)})"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        return "NO_ATTR" if self is NO_ATTR else (_attr, ({name: getattr(self, name) for name in self.given},))
+        return (
+            "NO_ATTR" if self is NO_ATTR else (partial(Attr, **{name: getattr(self, name) for name in self.given}), ())
+        )
 
     @property
     def has_late_sum(self) -> bool:
         """True if a Sum follows another post-op. oneDNN's GEMM cannot do that; its reference kernel takes over."""
         return has_sum(self.post_ops[1:])
 
-    def only(self, *names: str) -> None:
-        """Refuse attributes that a primitive does not take.
 
-        Parameters
-        ----------
-        *names : str
-            What it takes.
-
-        Raises
-        ------
-        ValueError
-            Anything else was given.
-        """
-        for name in self.given:
-            if name not in names:
-                raise ValueError(f"{name}: not supported here, got {getattr(self, name)!r:.80}")
-
-
-def _attr(given: dict[str, Any]) -> Attr:
-    return Attr(**given)
+def only(attr: Attr, *names: str) -> Attr:
+    """Give `attr`, if nothing is given in it but what a primitive takes."""
+    check.instance(attr, "attr", Attr)
+    for name in attr.given:
+        if name not in names:
+            raise ValueError(f"{name}: not supported here, got {getattr(attr, name)!r:.80}")
+    return attr
 
 
 def as_scales(scale: Scales | float, name: str) -> Scales:
@@ -259,6 +250,20 @@ def as_scales(scale: Scales | float, name: str) -> Scales:
     if values.size != 1:
         raise ValueError(f"{name}: expected one number or Scales, got {scale!r:.80}")
     return Scales.__new__(Scales)._set(values, 0)
+
+
+def only_factor(q: Scales, name: str) -> float:
+    """Give the single value of `q`, whose mask must be 0."""
+    check.instance(q, name, Scales)
+    if q.mask != 0:
+        raise ValueError(f"{name}: expected mask 0, got {q.mask}")
+    return float(q.values[0])
+
+
+def factors_product(q_a: Scales, q_w: Scales) -> NDArray[np.float64]:
+    """Give Q_a*Q_w in float64: one value, or one a channel."""
+    check.instance(q_w, "q_w", Scales)
+    return only_factor(q_a, "q_a") * q_w.values.astype(np.float64)
 
 
 def ops_of(post_ops: Sequence[PostOp]) -> tuple[PostOp, ...]:

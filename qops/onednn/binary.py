@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn.attr import PostOp, has_sum, ops_of
-from qops.onednn.cast import DTYPES, ieee, to_f32
-from qops.onednn.destination import destination
+from qops.onednn.cast import DTYPES, ieee, store, to_f32
+from qops.onednn.destination import destination, made
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.output import post_steps
 
@@ -84,7 +84,7 @@ def binary(
     factors = check.real(scale0, "scale0"), check.real(scale1, "scale1")
     left, right = (check.array(x, name, [np.uint8, np.int8]) for x, name in ((src0, "src0"), (src1, "src1")))
     check.choice(alg, "alg", CURVES)
-    check.dst_dt(dst_dt, ("u8", "s8"))
+    check.choice(dst_dt, "dst_dt", ("u8", "s8"))
     machine(version, isa)
     if left.ndim != right.ndim or any(y not in (1, x) for x, y in zip(left.shape, right.shape, strict=True)):
         raise ValueError(f"src1: expected the shape of src0, {left.shape}, or 1s, got {right.shape}")
@@ -94,4 +94,5 @@ def binary(
     ops, inputs = ops_of(post_ops), (left, right, src0, src1)
     dst = destination(left.shape, dst_dt, out, inputs, dst_in, has_sum=has_sum(ops))
     combined = CURVES[alg](to_f32(left) * np.float32(factors[0]), to_f32(right) * np.float32(factors[1]))
-    return dst.store(combined, post_steps(ops, fused_sum=left.dtype == DTYPES[dst_dt]))
+    steps = post_steps(ops, fused_sum=left.dtype == DTYPES[dst_dt])
+    return store(made(combined, steps, dst.old), dst_dt, out)

@@ -23,7 +23,7 @@ S32_TOP = 2147483520.0
 
 TOPS = {"u8": codes.TABLE["u8"].highest, "s8": codes.TABLE["s8"].highest, "s32": S32_TOP}
 ROWS = {name: stages.floats(1.0, "half_even", codes.TABLE[name].lowest, top) for name, top in TOPS.items()}
-"""How a float32 becomes a code of each type: a row of the float stage, which all systems share."""
+"""How a float32 becomes a code of each type: parameters of the float stage, which all systems share."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -47,25 +47,12 @@ def to_f32(x: ArrayLike) -> F32:
 def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms: float) -> NDArray[Any]:
     """Saturate float32 values and round them half to even: ``q(x) = rne(clamp(x, lowest, highest))``; f32 stays f32.
 
-    Parameters
-    ----------
-    x : ndarray of float32, or of int32, which becomes float32
-    dst_dt : {"u8", "s8", "s32", "f32"}
-    out : ndarray of `dst_dt`, optional
-        Where the result is written, apart from `x`.
-    **terms : float
-        More of the row: ``minus``, ``scale`` and ``plus`` store ``(x - minus)*scale + plus``, each operation rounded to
-        float32, with finite terms and a scale other than 0; ``lowest_x`` and ``highest_x`` clamp `x` first.
+    `x` is float32, or int32, which becomes float32. `out`, which must not overlap it, is where the result is written.
+    `terms` are more parameters: ``minus``, ``scale`` and ``plus`` store ``(x - minus)*scale + plus``, each operation
+    rounded to float32, with finite terms and a scale other than 0; ``lowest_x`` and ``highest_x`` clamp `x` first.
 
-    Returns
-    -------
-    ndarray of `dst_dt`
-
-    Raises
-    ------
-    ValueError
-        A NaN that has to become an integer. oneDNN leaves that open: what it stores depends on the version and the CPU
-        (u8 0 or 255, s8 127 or -128, s32 2147483520 or -2147483648).
+    ValueError for a NaN that has to become an integer. oneDNN leaves that open: what it stores depends on the version
+    and the CPU (u8 0 or 255, s8 127 or -128, s32 2147483520 or -2147483648).
 
     Notes
     -----

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.conv.weights import PackedWeights
 from qops.onednn import _checks as check
 from qops.onednn import output
-from qops.onednn.attr import NO_ATTR, Attr, Scales
-from qops.onednn.convolution_plan import Plan, plan_of
-from qops.onednn.convolution_weights import Way, filters_of
-from qops.onednn.destination import destination
-from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, ConvKernel, machine
+from qops.onednn.attr import NO_ATTR, Attr, Scales, only
+from qops.onednn.convolution_plan import Choice, Plan
+from qops.onednn.convolution_weights import filters_of
+from qops.onednn.machine import CONV_KERNELS, DEFAULT_VERSION, machine
 from qops.onednn.unrolled import NARROW
 from qops.onednn.weights import Product
 from qops.onednn.window import DENSE, Window
@@ -29,37 +27,22 @@ SOURCES = (np.uint8, np.int8)
 class Convolution(Product):
     """Prepared form of `convolution`: the weights are packed once, for many images of any size.
 
-    It is called as ``op(src, out=None, num_threads=1, dst_in=None)``. Where pairs saturate, u8 and s8 images need other
-    forms of the weights; the constructor packs all forms that the machine can need.
-
-    Parameters
-    ----------
-    weights, bias : ndarray
-        Those of `convolution`. They are copied.
-    window, dst_dt, attr, wq_scale, layout, isa, version : optional
-        Those of `convolution`.
-
-    Attributes
-    ----------
-    weights : ndarray of int8 or float32, (G, O/G, C/G, KH, KW), G = 1 without groups
-        What was given, read-only.
-
-    Raises
-    ------
-    TypeError, ValueError
-        What `convolution` refuses of these arguments.
+    The constructor takes and refuses what `convolution` does, and copies arrays. The op is called as
+    ``op(src, out=None, num_threads=1, dst_in=None)``. Where pairs saturate, u8 and s8 images need other forms of the
+    weights; the constructor packs all forms that the machine can need. The attribute `weights` gives what was given,
+    (G, O/G, C/G, KH, KW), G = 1 without groups, read-only.
 
     Examples
     --------
     >>> op = Convolution(np.int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa="avx2")
     >>> op
-    Convolution(int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa='avx2')
+    Convolution(np.int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa='avx2')
     >>> op(np.uint8([[[[10, 20]]]])), op.shape_of((1, 1, 1, 2))
     (array([[[[20, 50]]]], dtype=int32), (1, 1, 1, 2))
     """
 
     _plans: dict[tuple[type, bool, bool], Plan]
-    __slots__ = ("_bias", "_end", "_filters", "_inputs", "_layout", "_outputs", "_plans", "_taps", "_window")
+    __slots__ = ("_end", "_filters", "_inputs", "_layout", "_outputs", "_plans", "_taps", "_window")
 
     def __init__(
         self,
@@ -79,36 +62,25 @@ class Convolution(Product):
         self._set(*arguments)
         chosen = {key: self._choose(*key) for key in product(SOURCES, (True, False), (True, False))}
         panels = {way: self._filters.packed(way) for way in {way for _, _, way in chosen.values()}}
-        made = {choice: self._plan(*choice, panels[choice[2]]) for choice in set(chosen.values())}
+        made = {
+            choice: Plan(self._end, self._taps, window, choice, panels[choice[2]]) for choice in set(chosen.values())
+        }
         self._plans = {key: made[choice] for key, choice in chosen.items()}
         self._keep(*arguments)
 
-    def _set(
-        self,
-        weights: Any,
-        bias: Any,
-        window: Window,
-        dst_dt: str,
-        attr: Attr,
-        wq_scale: Scales | float | None,
-        layout: str,
-        isa: str,
-        version: str,
-    ) -> None:
+    def _set(self, *arguments: Any) -> None:
+        weights, bias, window, dst_dt, attr, wq_scale, layout, isa, version = arguments
         m = machine(version, isa)
         self._filters = filters_of(weights, wq_scale, m)
         self._layout = check.choice(layout, "layout", ("nhwc", "nchw"))
         check.instance(window, "window", Window)
-        check.instance(attr, "attr", Attr)
-        attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
-        check.dst_dt(dst_dt)
+        only(attr, "oscale", "src_scale", "wei_scale", "dst_scale", "src_zp", "dst_zp", "post_ops")
         groups, outputs, inputs = self._filters.weights.shape[:3]
         self._inputs, self._outputs, self._taps = groups * inputs, groups * outputs, self._filters.taps
         self._end = output.prepare(attr, m, dst_dt, bias, self._outputs, wei_mask=self._filters.mask)
-        self._bias, self._window = bias, window
-        self._plans = {}
+        self._window, self._plans = window, {}
 
-    def _choose(self, dtype: type, is_whole: bool, is_narrow: bool) -> tuple[type, ConvKernel, Way]:
+    def _choose(self, dtype: type, is_whole: bool, is_narrow: bool) -> Choice:
         """Tell which kernel oneDNN picks, and how it reads the weights.
 
         `is_whole`: the strides divide the height and width of the images. `is_narrow`: the result has few columns.
@@ -118,14 +90,6 @@ class Convolution(Product):
         if self._layout == "nhwc":
             kernel = filters.kernel(dtype, is_whole, attr.src_zp is not None, window)
         return dtype, kernel, filters.way(kernel, dtype, window, NARROW if is_narrow else NARROW + 1)
-
-    def _plan(self, dtype: type, kernel: ConvKernel, way: Way, panels: PackedWeights | None) -> Plan:
-        return plan_of(self._end, self._taps, self._window, dtype, kernel, way, panels)
-
-    def _plan_once(self, dtype: type, is_whole: bool, is_narrow: bool) -> Plan:
-        """Give the plan of a single call, which packs the weights only as that call needs them."""
-        choice = self._choose(dtype, is_whole, is_narrow)
-        return self._plan(*choice, self._filters.packed(choice[2]))
 
     @property
     def weights(self) -> NDArray[Any]:
@@ -146,11 +110,13 @@ class Convolution(Product):
             raise self._filters.unfit(image)
         end, shape, (down, across) = self._end, self._shape(image.shape), self._window.stride
         key = image.dtype.type, image.shape[2] % down == image.shape[3] % across == 0, shape[3] <= NARROW
-        plan = self._plans.get(key) or self._plan_once(*key)
+        plan = self._plans.get(key)
+        if plan is None:  # the op is for a single call, which packs the weights only as it needs them
+            choice = self._choose(*key)
+            plan = Plan(end, self._taps, self._window, choice, self._filters.packed(choice[2]))
         if out is None and dst_in is None and plan.finish is not None:
             return plan.direct(image, None, threads).transpose(0, 3, 1, 2)
-        apart = (image, self._filters.weights, self._bias)
-        dst = destination(shape, end.dt, out, apart, dst_in, has_sum=end.attr.has_sum).channels_last(1)
+        dst = end.destination(shape, out, (image, self._filters.weights), dst_in).channels_last(1)
         made = plan.run(image, dst, out is not src, threads)
         return made.transpose(0, 3, 1, 2) if out is None else out
 

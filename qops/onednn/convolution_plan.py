@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,37 +13,46 @@ from qops._kernels.conv.weights import PackedWeights
 from qops.onednn import dot
 from qops.onednn.cast import DTYPES, to_f32
 from qops.onednn.convolution_weights import Way
-from qops.onednn.destination import Destination, codes_of
+from qops.onednn.destination import Destination
 from qops.onednn.machine import ConvKernel
-from qops.onednn.output import Epilogue, Output
+from qops.onednn.output import Output
 from qops.onednn.unrolled import unrolled_image, unrolled_window
 from qops.onednn.window import Window
 from qops.qtensor import put
 
-__all__ = ["Plan", "plan_of"]
+__all__ = ["Choice", "Plan"]
 
 
-class Plan(NamedTuple):
-    """A kernel, its packed weights, and what it does to the sums."""
+Choice: TypeAlias = tuple[type, ConvKernel, Way]
 
-    kernel: ConvKernel
-    way: Way
-    panels: PackedWeights | None
-    """None for weights without elements, whose sums are all 0."""
-    taps: tuple[int, int]
-    window: Window
-    src_zp: int
-    pads_with_codes: bool
-    """Padding is read as codes.
 
-    oneDNN's padding never saturates. So codes can stand for it where they are so small that no pair of them saturates
-    (2*128*128 fits s16), and where no pair is half padding and half image.
+class Plan:
+    """A kernel, its packed weights, and what it does to the sums.
+
+    `end`: the attribute and bias, checked. `choice`: the type of the images, the kernel for them, and how it reads the
+    weights. `panels`: the weights, packed so; None if they have no elements, so that all sums are 0.
     """
-    epilogue: Epilogue
-    via_f32: bool
-    """Even a plain s32 result passes through float32."""
-    finish: Finish | None
-    """What makes the result while the sums are made; None if the sums are made first."""
+
+    def __init__(
+        self, end: Output, taps: tuple[int, int], window: Window, choice: Choice, panels: PackedWeights | None
+    ) -> None:
+        src_dtype, kernel, way = choice
+        attr, m = end.attr, end.machine
+        self.taps, self.window, self.kernel, self.way, self.panels = taps, window, kernel, way, panels
+        self.epilogue = end.epilogue(doubled=way.halved, reference=m.ref_scaling if kernel.is_ref else None)
+        self.via_f32 = kernel.s32_via_f32 or attr.src_zp is not None or src_dtype == np.int8
+        self.src_zp = attr.src_zp or 0
+        # oneDNN's padding never saturates. So codes can stand for it where they are so small that no pair of them
+        # saturates (2*128*128 fits s16), and where no pair is half padding and half image.
+        low, high = (-dot.SHIFT, dot.SHIFT - 1) if src_dtype == np.int8 else (0, 2 * dot.SHIFT - 1)
+        high = min(high, dot.SHIFT) if way.saturating else high
+        self.pads_with_codes = not way.order and low <= self.src_zp <= high
+        self.finish: Finish | None = None  # what makes the result while the sums are made
+        if panels is not None and self.pads_with_codes and not kernel.compensates_in_f32:
+            if self.epilogue.is_plain and not self.via_f32:
+                self.finish = Finish()
+            elif self.epilogue.stage.is_finite and not attr.has_sum:
+                self.finish = Finish(codes=self.epilogue.stage, typenum=np.dtype(DTYPES[end.dt]).num)
 
     def run(self, src: NDArray[Any], dst: Destination, is_apart: bool, num_threads: int) -> NDArray[Any]:
         """Convolve images (N, C, H, W) into a destination whose channels are last, and which may be the images."""
@@ -84,29 +93,3 @@ class Plan(NamedTuple):
         order = self.way.order
         view = unrolled_image(x, self.taps, self.window, order) if order else x
         return Images(view.transpose(0, 2, 3, 1), unrolled_window(self.window, order), pad, zero)
-
-
-def plan_of(
-    end: Output,
-    taps: tuple[int, int],
-    window: Window,
-    src_dtype: type,
-    kernel: ConvKernel,
-    way: Way,
-    panels: PackedWeights | None,
-) -> Plan:
-    """Give how `kernel` convolves images of a type with `panels`, which are packed for its `way`."""
-    attr, m = end.attr, end.machine
-    epilogue = end.epilogue(doubled=way.halved, reference=m.ref_scaling if kernel.is_ref else None)
-    via_f32 = kernel.s32_via_f32 or attr.src_zp is not None or src_dtype == np.int8
-    zero = attr.src_zp or 0
-    low, high = (-dot.SHIFT, dot.SHIFT - 1) if src_dtype == np.int8 else (0, 2 * dot.SHIFT - 1)
-    is_safe = not way.order and low <= zero <= (min(high, dot.SHIFT) if way.saturating else high)
-    finish = None
-    if panels is not None and is_safe and not kernel.compensates_in_f32:
-        if epilogue.is_plain and not via_f32:
-            finish = Finish()
-        elif not attr.has_sum:
-            codes = codes_of(epilogue.steps, end.dt)
-            finish = None if codes is None else Finish(codes=codes, typenum=np.dtype(DTYPES[end.dt]).num)
-    return Plan(kernel, way, panels, taps, window, zero, is_safe, epilogue, via_f32, finish)

@@ -95,23 +95,9 @@ def compensated(
     Without saturation it is the sum over k of ``a[m, k]*b[k, n]``. Else it is the sum over pairs (k, k+1) of
     ``sat16(a[m, k]*b[k, n] + a[m, k+1]*b[k+1, n])``, where a are the u8 codes.
 
-    Parameters
-    ----------
-    a : ndarray of uint8 or int8, (M, K)
-    b : ndarray of int8, (K, N)
-    saturates : bool
-        Whether pairs saturate.
-    k_starts : sequence of int, optional
-        The starts of the blocks, ascending, the first 0. No pair reaches from one block into the next: the last code of
-        a block of odd length is paired with 0.
-    offsets : pair of int, optional
-        These are subtracted from the codes of `a` and of `b`. That is done after the product and saturates nothing.
-    num_threads : int, optional
-        The result has the same bits for every number.
-
-    Returns
-    -------
-    ndarray of int32, (M, N)
+    `k_starts` are the starts of blocks, ascending, the first 0. No pair reaches from one block into the next: the last
+    code of a block of odd length is paired with 0. `offsets` are subtracted from the codes of `a` and of `b`, after the
+    product, and saturate nothing. The result has the same bits for every `num_threads`.
 
     Notes
     -----

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn.cast import cvtps2dq, ieee, store, to_f32
+from qops.onednn.cast import cvtps2dq, ieee, put, store, to_f32
 from qops.onednn.destination import destination, fma, made
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.output import relu
@@ -75,12 +75,11 @@ def eltwise(
     machine(version, isa)
     if alg == "clip" and a > b:
         raise ValueError(f"alpha, beta: expected alpha <= beta for a clip, got {a} and {b}")
-    dst = destination(codes.shape, DST_DT[codes.dtype], out, (codes, src))
-    x = to_f32(codes)
+    dt, x = DST_DT[codes.dtype], to_f32(codes)
+    destination(codes.shape, dt, out, (codes, src))
     if alg == "clip":
-        return store(x, dst.dt, out, lowest_x=a, highest_x=b)
+        return store(x, dt, out, lowest_x=a, highest_x=b)
     if alg == "linear":
-        return store(fma(x, a, b), dst.dt, out)
-    if codes.dtype == np.int32:
-        return dst.put(cvtps2dq(made(x, [relu(a)])))
-    return dst.store(x, [relu(a)])
+        return store(fma(x, a, b), dt, out)
+    x = made(x, [relu(a)])
+    return put(cvtps2dq(x), out) if codes.dtype == np.int32 else store(x, dt, out)

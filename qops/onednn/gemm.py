@@ -17,7 +17,7 @@ __all__ = ["GemmS8S8S32", "GemmU8S8S32", "gemm_s8s8s32", "gemm_u8s8s32"]
 
 
 class PreparedGemm(Product):
-    """What both prepared ops share: everything but the type of A."""
+    """Both prepared ops, but for the type of A."""
 
     __slots__ = ("_gemm",)
     _a_signed: ClassVar[bool]
@@ -59,30 +59,15 @@ class PreparedGemm(Product):
 class GemmU8S8S32(PreparedGemm):
     """Prepared form of `gemm_u8s8s32`: B is packed once, for products with many A.
 
-    It is called as ``op(a, out=None, num_threads=1, c=None)``, where `c` is the matrix that `beta` multiplies.
-
-    Parameters
-    ----------
-    b : ndarray of int8, (K, N), or (N, K) if `transb` is "T"
-        It is copied.
-    transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version : optional
-        Those of `gemm_u8s8s32`.
-
-    Attributes
-    ----------
-    b : ndarray of int8, (K, N)
-        The codes of op(B), read-only.
-
-    Raises
-    ------
-    TypeError, ValueError
-        What `gemm_u8s8s32` refuses of these arguments.
+    The constructor takes and refuses what `gemm_u8s8s32` does, and copies arrays. The op is called as
+    ``op(a, out=None, num_threads=1, c=None)``, where `c` is the matrix that `beta` multiplies. Its attribute `b` gives
+    the codes of op(B), (K, N), read-only.
 
     Examples
     --------
     >>> op = GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
     >>> op
-    GemmU8S8S32(int8([[1, -1], [0, 2]]), ao=1)
+    GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
     >>> op(np.uint8([[1, 2], [3, 4]]))
     array([[0, 2],
            [2, 4]], dtype=int32)
@@ -93,19 +78,7 @@ class GemmU8S8S32(PreparedGemm):
 
 
 class GemmS8S8S32(PreparedGemm):
-    """Prepared form of `gemm_s8s8s32`: B is packed once, for products with many A.
-
-    It is called as ``op(a, out=None, num_threads=1, c=None)``, where `c` is the matrix that `beta` multiplies.
-
-    Parameters
-    ----------
-    b, transb, transa, alpha, ao, bo, beta, offsetc, co, isa, version
-        Those of `GemmU8S8S32`; the range of `ao` is that of s8 codes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        What `gemm_s8s8s32` refuses of these arguments.
+    """Prepared form of `gemm_s8s8s32`; `GemmU8S8S32` tells how it is used.
 
     Examples
     --------

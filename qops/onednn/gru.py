@@ -9,7 +9,7 @@ from qops.onednn.attr import Scales
 from qops.onednn.cast import ieee
 from qops.onednn.dot import U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.rnn import RECOMMENDED, Cell, StateQuant, Weights, dequantize_state, quantize_state, sigmoid, tanh
+from qops.onednn.rnn import RECOMMENDED, Cell, StateQuant, dequantize_state, quantize_state, sigmoid, tanh
 
 __all__ = ["gru"]
 
@@ -78,7 +78,7 @@ def gru(
     array([200, 200, 200, 200, 200, 200, 200, 200, 200], dtype=uint8)
     """
     m = machine(version, isa)
-    cell = Cell(3, src_layer, src_iter, Weights(weights_layer, weights_iter, bias, weights_scale), quant, m)
+    cell = Cell(3, src_layer, src_iter, (weights_layer, weights_iter, bias, weights_scale), quant, m)
     h = cell.src_iter
     dst_layer = np.empty((len(cell.src_layer), *h.shape), np.uint8)
     for t, x in enumerate(cell.src_layer):

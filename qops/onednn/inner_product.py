@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn import output
-from qops.onednn.attr import NO_ATTR, Attr
-from qops.onednn.destination import destination
+from qops.onednn.attr import NO_ATTR, Attr, only
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.weights import Product, Weights
 
@@ -20,36 +19,20 @@ __all__ = ["InnerProduct", "inner_product"]
 class InnerProduct(Product):
     """Prepared form of `inner_product`: the weights are packed once, for many sources.
 
-    It is called as ``op(src, out=None, num_threads=1, dst_in=None)``.
-
-    Parameters
-    ----------
-    weights, bias : ndarray
-        Those of `inner_product`. They are copied.
-    dst_dt, attr, weights_format, isa, version : optional
-        Those of `inner_product`.
-
-    Attributes
-    ----------
-    weights : ndarray of int8, (OC, IC)
-        The codes, read-only.
-
-    Raises
-    ------
-    TypeError, ValueError
-        What `inner_product` refuses of these arguments.
+    The constructor takes and refuses what `inner_product` does, and copies arrays. The op is called as
+    ``op(src, out=None, num_threads=1, dst_in=None)``. Its attribute `weights` gives the codes, (OC, IC), read-only.
 
     Examples
     --------
     >>> op = InnerProduct(np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt="u8", attr=Attr(src_scale=0.01))
     >>> op
-    InnerProduct(int8([[100, -50, 25], [10, 20, -40]]), dst_dt='u8', attr=Attr(src_scale=Scales(0.01)))
+    InnerProduct(np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt='u8', attr=Attr(src_scale=Scales(0.01)))
     >>> op(np.uint8([[50, 100, 200]])), op.shape_of((1, 3))
     (array([[50,  0]], dtype=uint8), (1, 2))
     """
 
     _weights: Weights
-    __slots__ = ("_attr", "_bias", "_dst_dt", "_epilogue", "_kernel", "_weights")
+    __slots__ = ("_end", "_epilogue", "_kernel", "_weights")
 
     def __init__(
         self,
@@ -68,23 +51,19 @@ class InnerProduct(Product):
         self._weights = self._weights.packed()
         self._keep(*arguments)
 
-    def _set(
-        self, weights: Any, bias: Any, dst_dt: str, attr: Attr, weights_format: str, isa: str, version: str
-    ) -> None:
+    def _set(self, *arguments: Any) -> None:
+        weights, bias, dst_dt, attr, weights_format, isa, version = arguments
         m = machine(version, isa)
         codes = check.array(weights, "weights", [np.int8], 2)
         check.choice(weights_format, "weights_format", ("oi", "any"))
-        self._dst_dt = check.dst_dt(dst_dt)
-        check.instance(attr, "attr", Attr)
-        attr.only("oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
-        self._attr, self._bias = attr, bias
+        only(attr, "oscale", "src_scale", "wei_scale", "dst_scale", "post_ops")
         self._kernel = m.ip_oi if weights_format == "oi" else m.ip_any
         if self._kernel == "gemm" and attr.has_late_sum:
             self._kernel = "ref"
         is_ref = self._kernel == "ref"
         self._weights = Weights(codes.T, m, m.saturates and not is_ref)
-        end = output.prepare(attr, m, dst_dt, bias, len(codes))
-        self._epilogue = end.epilogue(reference=m.ref_scaling if is_ref else None)
+        self._end = output.prepare(attr, m, dst_dt, bias, len(codes))
+        self._epilogue = self._end.epilogue(reference=m.ref_scaling if is_ref else None)
 
     @property
     def weights(self) -> NDArray[np.int8]:
@@ -103,7 +82,7 @@ class InnerProduct(Product):
         b, m = self._weights, self._weights.machine
         check.shape(b.codes.T, "weights", (b.codes.shape[1], left.shape[1]))
         shape = left.shape[0], b.codes.shape[1]
-        dst = destination(shape, self._dst_dt, out, (left, b.codes, self._bias), dst_in, has_sum=self._attr.has_sum)
+        dst = self._end.destination(shape, out, (left, b.codes), dst_in)
         if self._kernel == "gemm":
             vector = "a" if shape[0] == 1 else "b" if shape[1] == 1 else None
             return self._epilogue.finish(b.gemm(left, vector, threads), dst, m.s32_via_f32)

@@ -9,7 +9,7 @@ from qops.onednn.attr import Scales
 from qops.onednn.cast import F32, ieee
 from qops.onednn.dot import U8
 from qops.onednn.machine import DEFAULT_VERSION, machine
-from qops.onednn.rnn import RECOMMENDED, Cell, StateQuant, Weights, quantize_state, sigmoid, state_f32, tanh
+from qops.onednn.rnn import RECOMMENDED, Cell, StateQuant, quantize_state, sigmoid, state_f32, tanh
 
 __all__ = ["lstm"]
 
@@ -88,7 +88,7 @@ def lstm(
     [175, 121, 175, 175]
     """
     m = machine(version, isa)
-    cell = Cell(4, src_layer, src_iter, Weights(weights_layer, weights_iter, bias, weights_scale), quant, m)
+    cell = Cell(4, src_layer, src_iter, (weights_layer, weights_iter, bias, weights_scale), quant, m)
     h = cell.src_iter
     c = state_f32(src_iter_c, "src_iter_c", (1, 1, *h.shape))
     dst_layer = np.empty((len(cell.src_layer), *h.shape), np.uint8)

@@ -12,7 +12,6 @@ from qops._kernels.gemm.gemm import take_off_offsets
 from qops.onednn import _checks as check
 from qops.onednn import output
 from qops.onednn.attr import NO_ATTR, Attr
-from qops.onednn.destination import destination
 from qops.onednn.dot import S32
 from qops.onednn.gemm_driver import Update, updated
 from qops.onednn.machine import DEFAULT_VERSION, machine
@@ -25,36 +24,20 @@ __all__ = ["MatMul", "matmul"]
 class MatMul(Product):
     """Prepared form of `matmul`: the weights are packed once, for many sources.
 
-    It is called as ``op(src, out=None, num_threads=1, dst_in=None)``.
-
-    Parameters
-    ----------
-    weights, bias : ndarray
-        Those of `matmul`. They are copied.
-    dst_dt, attr, isa, version : optional
-        Those of `matmul`.
-
-    Attributes
-    ----------
-    weights : ndarray of int8, (..., K, N)
-        The codes, read-only.
-
-    Raises
-    ------
-    TypeError, ValueError
-        What `matmul` refuses of these arguments.
+    The constructor takes and refuses what `matmul` does, and copies arrays. The op is called as
+    ``op(src, out=None, num_threads=1, dst_in=None)``. Its attribute `weights` gives the codes, (..., K, N), read-only.
 
     Examples
     --------
     >>> op = MatMul(np.int8([[100, 10], [-50, 20]]), np.int32([1, -1]), attr=Attr(src_zp=128))
     >>> op
-    MatMul(int8([[100, 10], [-50, 20]]), bias=int32([1, -1]), attr=Attr(src_zp=128))
+    MatMul(np.int8([[100, 10], [-50, 20]]), bias=np.int32([1, -1]), attr=Attr(src_zp=128))
     >>> op(np.uint8([[128, 129]])), op.shape_of((1, 2))
     (array([[-49,  19]], dtype=int32), (1, 2))
     """
 
     _matrices: list[Weights]
-    __slots__ = ("_attr", "_bias", "_codes", "_dst_dt", "_epilogue", "_is_ref", "_machine", "_matrices")
+    __slots__ = ("_codes", "_end", "_epilogue", "_is_ref", "_matrices")
 
     def __init__(
         self,
@@ -78,15 +61,13 @@ class MatMul(Product):
         if self._codes.ndim < 2:
             raise ValueError(f"weights: expected shape (..., K, N), got {self._codes.shape}")
         check.instance(attr, "attr", Attr)
-        self._attr, self._bias, self._dst_dt = attr, bias, check.dst_dt(dst_dt)
         self._is_ref = m.matmul == "gemm" and attr.has_late_sum
         saturates = m.saturates and not self._is_ref
         batches = self._codes.reshape(-1, *self._codes.shape[-2:]) if self._codes.size else ()
         self._matrices = [Weights(matrix, m, saturates) for matrix in batches]
-        self._machine = m
         axis, channels = self._codes.ndim - 1, self._codes.shape[-1]
-        end = output.prepare(attr, m, dst_dt, bias, channels, axis=axis, wei_mask=1 << axis)
-        self._epilogue = end.epilogue(reference=m.ref_matmul if self._is_ref else None)
+        self._end = output.prepare(attr, m, dst_dt, bias, channels, axis=axis, wei_mask=1 << axis)
+        self._epilogue = self._end.epilogue(reference=m.ref_matmul if self._is_ref else None)
 
     @property
     def weights(self) -> NDArray[np.int8]:
@@ -109,8 +90,8 @@ class MatMul(Product):
         """Give the destination; see `matmul`."""
         threads = check.int32(num_threads, "num_threads", 1)
         left = check.array(src, "src", [np.uint8, np.int8])
-        dims, attr, m = self._shape(left.shape), self._attr, self._machine
-        dst = destination(dims, self._dst_dt, out, (left, self._codes, self._bias), dst_in, has_sum=attr.has_sum)
+        dims, attr, m = self._shape(left.shape), self._end.attr, self._end.machine
+        dst = self._end.destination(dims, out, (left, self._codes), dst_in)
         is_compensated = left.dtype == np.int8 or attr.src_zp is not None or attr.wei_zp is not None
         via_f32 = is_compensated if m.matmul == "brgemm" else m.matmul_f32
         return self._epilogue.finish(self._sums(left, dims, threads), dst, via_f32)
@@ -130,7 +111,7 @@ class MatMul(Product):
 
     def _product(self, a: NDArray[Any], b: Weights, num_threads: int) -> S32:
         """Give X x W - zs*colsum(W) - zw*rowsum(X) + K*zs*zw, where zs and zw are the zero points."""
-        zeros = self._attr.src_zp or 0, self._attr.wei_zp or 0
+        zeros = self._end.attr.src_zp or 0, self._end.attr.wei_zp or 0
         if self._is_ref or b.machine.matmul == "brgemm":
             return b.product(a, offsets=zeros, num_threads=num_threads)
         if any(zeros) and all(

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
-from qops.onednn.cast import F32, ieee, to_f32
-from qops.onednn.destination import Destination, Step
+from qops.onednn.cast import DTYPES, F32, ieee, to_f32
+from qops.onednn.destination import PLAIN, Destination, Epilogue, Step, destination
 from qops.onednn.machine import Machine
 
-__all__ = ["Epilogue", "Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu"]
+__all__ = ["Output", "per_channel", "post_steps", "prepare", "reciprocal", "relu"]
 
 ONE = np.float32(1)
 UNSCALED = np.ones(1, np.float32)
@@ -32,33 +32,6 @@ SCALINGS: dict[str, Callable[[F32, F32, F32], list[Step]]] = {
 """The steps of scale and bias, for each order of `Machine.scaling`."""
 
 
-class Epilogue(NamedTuple):
-    """What one kernel does to the sums of a product on their way to the destination."""
-
-    dt: str
-    """oneDNN's name of the destination's type."""
-    steps: tuple[Step, ...]
-    is_plain: bool
-    """s32 sums are stored as they are."""
-
-    def finish(self, acc: NDArray[Any], dst: Destination, via_f32: bool = False) -> NDArray[Any]:
-        """Give the destination.
-
-        Parameters
-        ----------
-        acc : ndarray of int32, or of float32 where the kernel has left s32 already
-            The channels are its last axis, as those of `dst` are. Its memory is used for the steps.
-        dst : Destination
-        via_f32 : bool, optional
-            Even a plain s32 result passes through float32.
-
-        Returns
-        -------
-        ndarray of the type of the destination
-        """
-        return dst.put(acc) if self.is_plain and not via_f32 else dst.store(acc, self.steps)
-
-
 class Output(NamedTuple):
     """What an attribute and a bias ask for, checked. Every array has the channels last."""
 
@@ -67,45 +40,39 @@ class Output(NamedTuple):
     dt: str
     bias: NDArray[Any] | None
 
-    @ieee
     def epilogue(self, doubled: bool = False, reference: str | None = None) -> Epilogue:
-        """Give the steps of a kernel.
+        """Give the epilogue of a kernel.
 
-        Parameters
-        ----------
-        doubled : bool, optional
-            The weights were halved: the scale is twice what was given, and 2.6 halves the bias.
-        reference : str, optional
-            The machine's reference kernel, plain C++, makes the steps, with this order of scale and bias. It passes
-            every s32 through float32 too.
-
-        Returns
-        -------
-        Epilogue
+        `doubled`: the weights were halved, so the scale is twice what was given, and 2.6 halves the bias. `reference`:
+        the order of scale and bias of the machine's reference kernel, if that makes the steps. It is plain C++, and
+        passes every s32 through float32 too.
         """
-        attr, m = self.attr, self.machine
-        if self.dt == "s32" and self.bias is None and not (attr.changes_sums or doubled or reference):
-            return Epilogue(self.dt, (), True)
-        steps: list[Step] = []
-        if self.bias is not None or doubled or set(attr.given) & {"oscale", "src_scale", "wei_scale"}:
-            steps += self._scaling(np.float32(2 if doubled else 1), reference or m.scaling)
+        if self.dt == "s32" and self.bias is None and not (self.attr.changes_sums or doubled or reference):
+            return PLAIN
+        return Epilogue(self.dt, self._steps(np.float32(2 if doubled else 1), reference))
+
+    def destination(
+        self, shape: tuple[int, ...], out: NDArray[Any] | None, inputs: tuple[object, ...], dst_in: ArrayLike | None
+    ) -> Destination:
+        """Check where a result of this shape goes; see `qops.onednn.destination.destination`."""
+        return destination(shape, self.dt, out, (*inputs, self.bias), dst_in, has_sum=self.attr.has_sum)
+
+    @ieee
+    def _steps(self, twice: np.float32, reference: str | None) -> list[Step]:
+        attr, m, steps = self.attr, self.machine, list[Step]()
+        if self.bias is not None or twice != 1 or set(attr.given) & {"oscale", "src_scale", "wei_scale"}:
+            given = attr.wei_scale if m.divides else attr.oscale
+            scale = UNSCALED if given is None else given.values
+            src_scale = UNSCALED if attr.src_scale is None else attr.src_scale.values
+            addend = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
+            addend = addend if m.divides else addend / twice
+            steps += SCALINGS[reference or m.scaling](addend, scale * twice, src_scale)
         minus_0 = reference is not None and m.ref_minus_0
         steps += post_steps(attr.post_ops, fused_sum=reference is None, minus_0=minus_0)
         if attr.dst_scale is not None:
             divisor = attr.dst_scale.values
             steps.append(("divide", divisor) if reference and m.ref_divides else ("multiply", reciprocal(divisor)))
-        if attr.dst_zp is not None:
-            steps.append(("add", float(attr.dst_zp)))
-        return Epilogue(self.dt, tuple(steps), False)
-
-    def _scaling(self, twice: np.float32, order: str) -> list[Step]:
-        """Give the steps of scale and bias, where the scale is `twice` what was given."""
-        attr, m = self.attr, self.machine
-        given = attr.wei_scale if m.divides else attr.oscale
-        scale = UNSCALED if given is None else given.values
-        src_scale = UNSCALED if attr.src_scale is None else attr.src_scale.values
-        addend = np.zeros(1, np.float32) if self.bias is None else to_f32(self.bias)
-        return SCALINGS[order](addend if m.divides else addend / twice, scale * twice, src_scale)
+        return steps if attr.dst_zp is None else [*steps, ("add", float(attr.dst_zp))]
 
 
 def prepare(
@@ -115,6 +82,7 @@ def prepare(
 
     `wei_mask` is the mask of a wei_scale for each channel: its bits are dimensions of the weights.
     """
+    check.choice(dt, "dst_dt", DTYPES)
     for name in attr.given:
         if name in (("oscale",) if m.divides else ("src_scale", "wei_scale", "dst_scale")):
             raise ValueError(f"{name}: not known to version {m.version!r}, got {getattr(attr, name)!r:.80}")

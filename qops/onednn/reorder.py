@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from qops import codes
 from qops.isa import saturate
 from qops.onednn import _checks as check
-from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum
-from qops.onednn.cast import F32, cvtps2dq, ieee, to_f32
-from qops.onednn.destination import Step, destination, made
+from qops.onednn.attr import NO_ATTR, Attr, Scales, Sum, only
+from qops.onednn.cast import DTYPES, F32, cvtps2dq, ieee, put, to_f32
+from qops.onednn.destination import Epilogue, Step, destination, made
 from qops.onednn.machine import DEFAULT_VERSION, machine
 from qops.onednn.output import UNSCALED, post_steps, reciprocal
 
@@ -93,10 +93,9 @@ def reorder(
     array([7], dtype=int8)
     """
     data = check.array(src, "src", [np.float32, np.int32, np.int8, np.uint8])
-    check.dst_dt(dst_dt)
+    check.choice(dst_dt, "dst_dt", DTYPES)
     m = machine(version, isa)
-    check.instance(attr, "attr", Attr)
-    attr.only(*(("src_scale", "dst_scale") if m.divides else ("oscale",)), "src_zp", "dst_zp", "post_ops")
+    only(attr, *(("src_scale", "dst_scale") if m.divides else ("oscale",)), "src_zp", "dst_zp", "post_ops")
     if any(not isinstance(op, Sum) for op in attr.post_ops) or len(attr.post_ops) > 1:
         raise ValueError(f"post_ops: expected at most one Sum, got {attr.post_ops}")
     dst = destination(data.shape, dst_dt, out, (data, src), dst_in, has_sum=attr.has_sum)
@@ -105,7 +104,7 @@ def reorder(
     factor = _along(attr.src_scale if m.divides else attr.oscale, data.shape, "src_scale" if m.divides else "oscale")
     divisor = _along(attr.dst_scale, data.shape, "dst_scale")
     if not attr.given and data.dtype != np.float32 and dst_dt != "f32":
-        return dst.put(saturate(data, codes.TABLE[dst_dt].dtype))
+        return put(saturate(data, codes.TABLE[dst_dt].dtype), out)
     if m.f32_merged and data.dtype == np.float32 and dst_dt == "f32" and factor.size == divisor.size == 1:
         factor, divisor = factor * reciprocal(divisor), UNSCALED
     steps: list[Step] = [] if attr.src_zp is None else [("add", -np.float32(attr.src_zp))]
@@ -113,9 +112,9 @@ def reorder(
     steps += [("divide", divisor) if m.ref_divides and _is_plain_code(attr) else ("multiply", reciprocal(divisor))]
     steps += [] if attr.dst_zp is None else [("add", float(attr.dst_zp))]
     if dst_dt == "s32" and m.s32_overflow and data.size % 4 == 0 and (factor == 1).all() and not attr.has_sum:
-        return dst.put(cvtps2dq(made(to_f32(data), steps)))
+        return put(cvtps2dq(made(to_f32(data), steps)), out)
     x = data if data.dtype in (np.float32, np.int32) else to_f32(data)
-    return dst.store(x, steps, is_scratch=x is not data)
+    return Epilogue(dst_dt, steps).finish(x, dst, is_scratch=x is not data)
 
 
 def _is_plain_code(attr: Attr) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from qops.onednn import _checks as check
 from qops.onednn import dot
-from qops.onednn._factors import finite
 from qops.onednn.attr import Scales, as_scales
 from qops.onednn.cast import F32, ieee, store, to_f32
 from qops.onednn.destination import fma
@@ -21,7 +20,6 @@ __all__ = [
     "RECOMMENDED",
     "Cell",
     "StateQuant",
-    "Weights",
     "dequantize_state",
     "quantize_state",
     "recommended_weights_scale",
@@ -66,6 +64,7 @@ RECOMMENDED = StateQuant()
 """Scale 127, shift 128: states in [-1, 1] become codes 1..255."""
 
 EVERY = slice(None)
+Given: TypeAlias = tuple[ArrayLike, ArrayLike, ArrayLike, Scales | float]
 
 
 def recommended_weights_scale(weights: ArrayLike) -> float:
@@ -134,25 +133,16 @@ def tanh(x: F32) -> F32:
     return to_f32(np.tanh(x.astype(np.float64)))
 
 
-class Weights(NamedTuple):
-    """The weights of a cell, as the caller gives them."""
-
-    layer: ArrayLike
-    """For the input: float32, which is quantized, or int8, (1, 1, C, G, O)."""
-    iter: ArrayLike
-    """For the state: (1, 1, O, G, O)."""
-    bias: ArrayLike
-    """float32, (1, 1, G, O)."""
-    scale: Scales | float
-    """Mask 0, or 24 for one scale a gate and output."""
-
-
 class Cell:
-    """A cell with checked inputs and weights, which computes the inputs of its G gates (4 in an LSTM, 3 in a GRU)."""
+    """A cell with checked inputs and weights, which computes the inputs of its G gates (4 in an LSTM, 3 in a GRU).
+
+    `weights` are those of the layer, those of the state, the bias and the scale, as the caller of `lstm` gives them.
+    """
 
     def __init__(
-        self, gates: int, src_layer: ArrayLike, src_iter: ArrayLike, given: Weights, quant: StateQuant, m: Machine
+        self, gates: int, src_layer: ArrayLike, src_iter: ArrayLike, weights: Given, quant: StateQuant, m: Machine
     ) -> None:
+        of_layer, of_state, bias, weights_scale = weights
         check.instance(quant, "quant", StateQuant)
         self.src_layer: U8 = check.array(src_layer, "src_layer", [np.uint8], 3)
         state = check.array(src_iter, "src_iter", [np.uint8], 4)
@@ -160,10 +150,10 @@ class Cell:
         outputs = state.shape[3]
         self.src_iter: U8 = check.shape(state, "src_iter", (1, 1, batch, outputs))[0, 0]
         dims = 1, 1, 1, gates, outputs
-        scale = as_scales(given.scale, "weights_scale").along(dims, "weights_scale", (0, 24))[0, 0, 0]
-        self.layer = _quantized(given.layer, "weights_layer", (1, 1, inputs, gates, outputs), scale)
-        self.iter = _quantized(given.iter, "weights_iter", (1, 1, outputs, gates, outputs), scale)
-        self.bias = state_f32(given.bias, "bias", (1, 1, gates, outputs))
+        scale = as_scales(weights_scale, "weights_scale").along(dims, "weights_scale", (0, 24))[0, 0, 0]
+        self.layer = _quantized(of_layer, "weights_layer", (1, 1, inputs, gates, outputs), scale)
+        self.iter = _quantized(of_state, "weights_iter", (1, 1, outputs, gates, outputs), scale)
+        self.bias = state_f32(bias, "bias", (1, 1, gates, outputs))
         self.divisor: F32 = np.broadcast_to(scale * np.float32(quant.scale), (gates, outputs))
         self.quant, self.saturates = quant, m.saturates
 
@@ -184,7 +174,7 @@ class Cell:
 
 def state_f32(x: ArrayLike, name: str, wanted: tuple[int, ...]) -> F32:
     """Give finite float32 data of shape (1, 1, ...) without the 1s: infinities may make NaN, which has no code."""
-    return np.asarray(check.shape(finite(x, name), name, wanted)[0, 0], np.float32)
+    return np.asarray(check.shape(check.finite(x, name), name, wanted)[0, 0], np.float32)
 
 
 @ieee

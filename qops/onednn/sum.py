@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.onednn import _checks as check
-from qops.onednn.cast import ieee, to_f32
+from qops.onednn.cast import DTYPES, ieee, store, to_f32
 from qops.onednn.destination import destination
 from qops.onednn.machine import DEFAULT_VERSION, machine
 
@@ -73,10 +73,10 @@ def sum(
         raise ValueError(f"scales: expected one a source, got {len(codes)} sources and {len(weights)} scales")
     for i, x in enumerate(codes):
         check.shape(x, f"srcs[{i}]", codes[0].shape)
-    check.dst_dt(dst_dt)
+    check.choice(dst_dt, "dst_dt", DTYPES)
     machine(version, isa)
-    dst = destination(codes[0].shape, dst_dt, out, codes)
+    destination(codes[0].shape, dst_dt, out, codes)
     total = to_f32(codes[0]) * weights[0]
     for x, weight in zip(codes[1:], weights[1:], strict=True):
         total = total + to_f32(x) * weight
-    return dst.store(total)
+    return store(total, dst_dt, out)

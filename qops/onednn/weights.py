@@ -35,7 +35,7 @@ class Product(Prepared):
         return op
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Give the shape of the result for a source of this shape.
+        """Give the shape of the result for a source of this shape. ValueError if that does not fit.
 
         Parameters
         ----------
@@ -44,11 +44,6 @@ class Product(Prepared):
         Returns
         -------
         tuple of int
-
-        Raises
-        ------
-        ValueError
-            A shape that does not fit.
         """
         return self._shape(shape)
 
@@ -84,14 +79,7 @@ class Weights(NamedTuple):
         return self._replace(whole=whole, in_blocks=in_blocks)
 
     def product(
-        self,
-        a: NDArray[Any],
-        out: NDArray[np.int32] | None = None,
-        *,
-        in_blocks: bool = False,
-        offsets: tuple[int, int] = (0, 0),
-        accumulate: bool = False,
-        num_threads: int = 1,
+        self, a: NDArray[Any], *, in_blocks: bool = False, offsets: tuple[int, int] = (0, 0), num_threads: int = 1
     ) -> NDArray[np.int32]:
         """Multiply A (M, K), u8 or s8, by B, as BRGEMM does, or as GEMM does, where pairs stay `in_blocks`.
 
@@ -103,8 +91,7 @@ class Weights(NamedTuple):
             b = self.codes
             if self.saturates:
                 pairs = self.machine.pair_starts(len(self.codes)) if in_blocks else ()
-        how = {"offsets": offsets, "pairs": pairs, "accumulate": accumulate, "num_threads": num_threads}
-        return product(a, b, out, **how)
+        return product(a, b, offsets=offsets, pairs=pairs, num_threads=num_threads)
 
     def gemm(self, a: NDArray[Any], vector: str | None = None, num_threads: int = 1) -> NDArray[np.int32]:
         """Multiply A (M, K), u8 or s8, by B as GEMM does.
@@ -112,11 +99,7 @@ class Weights(NamedTuple):
         `vector` names the matrix, "a" or "b", that is a single row or column. Some machines have a kernel for that,
         without k blocks.
         """
-        if self.shifts_vector(a, vector):
+        if vector == "b" and self.saturates and self.machine.gemv and a.dtype == np.int8:  # oneDNN shifts the vector
             return product(self.codes.T, a.T, pairs=()).T
         in_blocks = vector is None or not self.machine.gemv
         return self.product(a, in_blocks=in_blocks, num_threads=num_threads)
-
-    def shifts_vector(self, a: NDArray[Any], vector: str | None) -> bool:
-        """Whether of an s8 matrix A and a vector B oneDNN shifts the vector to u8, and so saturates other pairs."""
-        return vector == "b" and self.saturates and self.machine.gemv and a.dtype == np.int8

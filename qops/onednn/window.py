@@ -57,7 +57,7 @@ class Window:
         return Window, (self.stride, self.dilation, self.pad_l, self.pad_r)
 
     def out_size(self, size: Pair, kernel: Pair) -> Pair:
-        """Give how many windows fit into a padded image, down and across.
+        """Give how many windows fit into a padded image, down and across. ValueError if none does.
 
         Parameters
         ----------
@@ -68,11 +68,6 @@ class Window:
         -------
         pair of int
 
-        Raises
-        ------
-        ValueError
-            No window fits.
-
         Examples
         --------
         >>> Window(stride=(2, 2), pad_l=(1, 1), pad_r=(1, 1)).out_size((5, 7), (3, 3))
@@ -81,7 +76,7 @@ class Window:
         return self.moves.out_size(size, kernel)
 
     def taps(self, image: NDArray[Any], kernel: Pair, fill: int) -> NDArray[Any]:
-        """Give what all windows of padded images see.
+        """Give what all windows of padded images see. ValueError if no window fits.
 
         Parameters
         ----------
@@ -94,11 +89,6 @@ class Window:
         Returns
         -------
         ndarray of the dtype of `image`, (N, C, OH, OW, KH, KW)
-
-        Raises
-        ------
-        ValueError
-            No window fits.
 
         Examples
         --------

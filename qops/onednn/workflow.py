@@ -15,16 +15,17 @@ the `rounding`: "half_even" or "truncate".
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from qops import codes
 from qops.onednn import _checks as check
-from qops.onednn import _factors as factors
-from qops.onednn._factors import ROUNDINGS
-from qops.onednn.attr import Scales
+from qops.onednn.attr import Scales, factors_product, only_factor
 from qops.onednn.cast import F32
 from qops.onednn.dot import S8, S32, U8
+from qops.qtensor import integer
 
 __all__ = [
     "ACTIVATION_TOP",
@@ -39,6 +40,7 @@ __all__ = [
     "weights_factor",
 ]
 
+ROUNDINGS = {"half_even": np.rint, "truncate": np.trunc}
 ACTIVATION_TOP, WEIGHT_TOP = codes.TABLE["u8"].highest, codes.TABLE["s8"].highest
 """The codes of R. Activations are not negative and use all of u8; weights are symmetric."""
 
@@ -50,15 +52,13 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
 
     Parameters
     ----------
-    activations : ndarray of float32
-        Samples of any shape.
+    activations : ndarray of float32, any shape
     bits : int, optional
         Bits of the code of R, in [2, 8].
 
     Returns
     -------
-    Scales
-        One factor, mask 0.
+    Scales of one factor, mask 0
 
     Raises
     ------
@@ -73,8 +73,10 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
     >>> quantize_activations(np.float32([15, 18]), q_a)
     array([127, 152], dtype=uint8)
     """
-    top = factors.code_of_peak(bits, ACTIVATION_TOP)
-    return Scales(top / factors.peak(factors.not_negative(activations), "activations", 0))
+    top, data = ACTIVATION_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.finite(activations, "activations")
+    if (data < 0).any():
+        raise ValueError(f"activations: expected no negative values, got {data.min()}")
+    return Scales(top / _peak(data, "activations", 0))
 
 
 def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
@@ -84,18 +86,15 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
 
     Parameters
     ----------
-    weights : ndarray of float32
-        Any shape.
+    weights : ndarray of float32, any shape
     mask : int, optional
-        Bit i stands for dimension i of the weights: there is one factor for each index along these dimensions. A mask
-        of 0 means one factor for all.
+        Bit i stands for dimension i of the weights. There is one factor for each index along these; 0: one for all.
     bits : int, optional
         Bits of the code of R_w, in [2, 8].
 
     Returns
     -------
-    Scales
-        With the same mask.
+    Scales with the same mask
 
     Raises
     ------
@@ -108,8 +107,8 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
     >>> weights_factor(np.float32([[1, 2], [-4, 0]]), mask=1 << 0).values
     array([63.5 , 31.75], dtype=float32)
     """
-    top, mask = factors.code_of_peak(bits, WEIGHT_TOP), check.int32(mask, "mask", 0)
-    return Scales((top / factors.peak(factors.finite(weights, "weights"), "weights", mask)).ravel(), mask)
+    top, mask = WEIGHT_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.int32(mask, "mask", 0)
+    return Scales((top / _peak(check.finite(weights, "weights"), "weights", mask)).ravel(), mask)
 
 
 def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "half_even") -> U8:
@@ -117,8 +116,8 @@ def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "h
 
     Parameters
     ----------
-    activations : ndarray of float32
-        Any shape. Negative values become 0.
+    activations : ndarray of float32, any shape
+        Negative values become 0.
     q_a : Scales
         What `activations_factor` gives.
     rounding : {"half_even", "truncate"}, optional
@@ -126,8 +125,7 @@ def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "h
 
     Returns
     -------
-    ndarray of uint8
-        Of the shape of `activations`.
+    ndarray of uint8, the shape of `activations`
 
     Raises
     ------
@@ -139,7 +137,7 @@ def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "h
     >>> [quantize_activations(np.float32([0.5, 14.9, 99]), Scales(17.0), r).tolist() for r in ROUNDINGS]
     [[8, 253, 255], [8, 253, 255]]
     """
-    return factors.codes_of(activations, ("activations", "q_a"), q_a, rounding, 0, ACTIVATION_TOP).astype(np.uint8)
+    return _codes_of(activations, ("activations", "q_a"), q_a, rounding, 0, ACTIVATION_TOP).astype(np.uint8)
 
 
 def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even") -> S8:
@@ -147,8 +145,7 @@ def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even
 
     Parameters
     ----------
-    weights : ndarray of float32
-        Any shape.
+    weights : ndarray of float32, any shape
     q_w : Scales
         What `weights_factor` gives.
     rounding : optional
@@ -156,8 +153,7 @@ def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even
 
     Returns
     -------
-    ndarray of int8
-        Of the shape of `weights`.
+    ndarray of int8, the shape of `weights`
 
     Raises
     ------
@@ -170,7 +166,7 @@ def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even
     array([[  64,  127],
            [-127,  127]], dtype=int8)
     """
-    return factors.codes_of(weights, ("weights", "q_w"), q_w, rounding, -WEIGHT_TOP, WEIGHT_TOP).astype(np.int8)
+    return _codes_of(weights, ("weights", "q_w"), q_w, rounding, -WEIGHT_TOP, WEIGHT_TOP).astype(np.int8)
 
 
 def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "half_even") -> S32:
@@ -200,13 +196,13 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
     >>> quantize_bias(np.float32([2.4, -5.2, -8]), Scales(17.0), Scales(127 / 9.8), "truncate")
     array([  528, -1145, -1762], dtype=int32)
     """
-    factor = factors.product(q_a, q_w)
-    values = factors.finite(bias, "bias", 1)
+    factor = factors_product(q_a, q_w)
+    values = check.finite(bias, "bias", 1)
     if factor.size not in (1, values.size):
         raise ValueError(f"bias: expected {factor.size} values, one a channel, got {values.size}")
     check.choice(rounding, "rounding", ROUNDINGS)
     steps = ROUNDINGS[rounding](values.astype(np.float64) * factor)
-    return np.clip(steps, check.S32.lowest, check.S32.highest).astype(np.int32)
+    return np.clip(steps, codes.TABLE["s32"].lowest, codes.TABLE["s32"].highest).astype(np.int32)
 
 
 def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
@@ -223,8 +219,7 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
 
     Returns
     -------
-    ndarray of float32
-        Of the shape of `x`.
+    ndarray of float32, the shape of `x`
 
     Raises
     ------
@@ -237,7 +232,7 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
     array([[11. ,  5.5]], dtype=float32)
     """
     axis = check.int32(axis, "axis")
-    acc, factor = check.array(x, "x", [np.int32]), factors.product(q_a, q_w)
+    acc, factor = check.array(x, "x", [np.int32]), factors_product(q_a, q_w)
     if factor.size > 1:
         if acc.ndim == 0:
             raise ValueError(f"x: expected an axis of {factor.size} channels, got a single element")
@@ -266,8 +261,7 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
 
     Returns
     -------
-    Scales
-        With mask 0 if `q_w` is one factor.
+    Scales, with mask 0 if `q_w` is one factor
 
     Raises
     ------
@@ -279,7 +273,27 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
     >>> output_scale(Scales(10.0), Scales([2.0, 4.0], mask=1))
     Scales([0.05, 0.025], mask=2)
     """
-    top = 1.0 if q_dst is None else factors.one(q_dst, "q_dst")
-    scale = top / factors.product(q_a, q_w)
+    top = 1.0 if q_dst is None else only_factor(q_dst, "q_dst")
+    scale = top / factors_product(q_a, q_w)
     mask = check.int32(mask, "mask", 1 if scale.size > 1 else 0)
     return Scales(scale, mask if scale.size > 1 else 0)
+
+
+def _peak(x: F32, name: str, mask: int) -> NDArray[np.float64]:
+    """Give R = max|T| of the whole tensor, or of each slice along the dimensions in `mask`."""
+    integer(mask, "mask", 0, (1 << x.ndim) - 1)
+    rest = tuple(i for i in range(x.ndim) if not mask >> i & 1)
+    found = np.asarray(np.abs(x).max(axis=rest, initial=0), np.float64)
+    if not (found > 0).all():
+        raise ValueError(f"{name}: expected a nonzero value in every channel, got a peak of 0")
+    return found
+
+
+def _codes_of(x: ArrayLike, names: tuple[str, str], q: Scales, rounding: str, low: int, top: int) -> NDArray[Any]:
+    """Give [q*x], clamped to [low, top]."""
+    name, factor_name = names
+    check.instance(q, factor_name, Scales)
+    check.choice(rounding, "rounding", ROUNDINGS)
+    data = check.finite(x, name)
+    factor = q.along(data.shape, factor_name, range(1 << data.ndim)).astype(np.float64)
+    return np.asarray(np.clip(ROUNDINGS[rounding](data * factor), low, top))

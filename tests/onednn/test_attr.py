@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from qops.onednn import Attr, Eltwise, Scales, Sum
+from qops.onednn.attr import only
 
 
 def test_scales_run_along_the_dimensions_of_their_mask():
@@ -16,7 +17,7 @@ def test_attr_knows_what_was_given():
     assert attr.has_sum
     assert Attr().given == []
     assert not Attr(post_ops=[Eltwise()]).has_sum
-    attr.only("src_scale", "src_zp", "post_ops")
+    assert only(attr, "src_scale", "src_zp", "post_ops") is attr
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_attr_knows_what_was_given():
         (lambda: Attr(src_scale="1"), TypeError, "src_scale: expected numbers, got '1'"),
         (lambda: Eltwise("tanh"), ValueError, "eltwise alg: expected one of relu, got 'tanh'"),
         (lambda: Sum(float("inf")), ValueError, "sum scale: inf is not a finite float32"),
-        (lambda: Attr(src_zp=3).only("dst_zp"), ValueError, "src_zp: not supported here, got 3"),
+        (lambda: only(Attr(src_zp=3), "dst_zp"), ValueError, "src_zp: not supported here, got 3"),
     ],
 )
 def test_rejects_bad_input(call, error, words):

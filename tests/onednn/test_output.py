@@ -4,9 +4,10 @@ import numpy as np
 import onednn_twins as twins
 import pytest
 
+from qops import onednn
 from qops._kernels.onednn import destination as kernels
 from qops.onednn import cast
-from qops.onednn.destination import BLOCK, destination
+from qops.onednn.destination import Epilogue, destination
 
 F = np.float32
 
@@ -100,19 +101,19 @@ def test_what_the_store_takes_over_changes_no_bit(rng, tier, steps, dtype, dt):
     codes = want if dt == "f32" else np.reshape([twins.store(v, dt) for v in finite], want.shape)
     for out in (None, np.empty(x.shape, old.dtype), np.empty(x.shape[::-1], old.dtype).T):
         given = x.copy()
-        got = destination(x.shape, dt, out, (), old).store(given, steps, is_scratch=False)
+        dst = destination(x.shape, dt, out, (), old)
+        got = Epilogue(dt, steps).finish(given, dst, is_scratch=False)
         assert got.dtype == old.dtype
         assert np.array_equal(got, codes)
         assert np.array_equal(given, x), "the source is left alone"
         assert out is None or got is out
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.float32])
-def test_s32_codes_take_the_place_of_sums(rng, tier, dtype):
-    x = rng.normal(0, 2.0**20, (BLOCK // 3 + 7, 7)).astype(dtype)
-    steps = [("add", F(range(7))), ("multiply", 0.3)]
+@pytest.mark.parametrize("steps", [[], [("add", F(range(7))), ("multiply", 0.3)]], ids=["no step", "steps"])
+def test_s32_codes_take_the_place_of_sums(rng, tier, steps):
+    x = rng.normal(0, 2.0**20, (5000, 7)).astype(np.int32)
     want = np.rint(model(x, steps, None)).astype(np.int32)
-    got = destination(x.shape, "s32", None, ()).store(x, steps)
+    got = Epilogue("s32", steps).finish(x, destination(x.shape, "s32", None, ()))
     assert np.shares_memory(got, x)
     assert np.array_equal(got, want)
 
@@ -127,14 +128,14 @@ def test_codes_in_one_pass_are_those_of_steps_and_a_store(rng, tier, shape, dst_
     for steps in chains:
         for terms in ({}, {"scale": -0.01, "plus": 7.0}, {"minus": 3.0, "scale": 1e-4}):
             out = np.zeros(shape, cast.DTYPES[dst_dt])
-            assert kernels.finish_codes(x, steps, old, {**cast.ROWS[dst_dt], **terms}, out)
+            kernels.PostOpStage(steps, {**cast.ROWS[dst_dt], **terms}).codes(x, old, out)
             assert np.array_equal(out, cast.store(kernels.finish(x.copy(), steps, old), dst_dt, **terms))
 
 
 def test_a_nan_that_the_steps_make_is_refused():
     for steps in ([("add", np.inf), ("add", F([-np.inf]))], [("multiply", np.inf)]):
         with pytest.raises(ValueError, match="dst: nan has no code in u8"):
-            destination((2,), "u8", None, ()).store(np.zeros(2, np.int32), steps)
+            Epilogue("u8", steps).finish(np.zeros(2, np.int32), destination((2,), "u8", None, ()))
 
 
 def test_arrays_that_do_not_fit_are_refused():
@@ -144,9 +145,12 @@ def test_arrays_that_do_not_fit_are_refused():
         ([("sum", 1.0)], x, x.T),
         ([("fma", 2.0)], x, None),
         ([("sum", 1.0)], x, x[1:]),
+        ([("sum", 1.0)], x, x.astype(np.float64)),
     ):
         with pytest.raises(ValueError, match="old: expected"):
             kernels.finish(work, steps, old)
+    with pytest.raises(TypeError, match="x: expected int32 or float32, got float64"):
+        kernels.finish(x.astype(np.float64), [])
     with pytest.raises(KeyError, match="halve"):
         kernels.finish(x, [("halve", 2.0)])
     assert not x.any()
@@ -166,14 +170,40 @@ def test_codes_are_made_only_where_all_floats_are_finite():
         [("sum", 3e38)],
         SMALL_LEAK,
     ):
-        assert not kernels.finish_codes(x, steps, np.zeros(5, F), row, out)
+        stage = kernels.PostOpStage(steps, row)
+        assert not stage.is_finite
+        with pytest.raises(ValueError, match="steps: a float might not be finite"):
+            stage.codes(x, np.zeros(5, F), out)
         assert (out == 7).all()
-    assert kernels.finish_codes(x, [("multiply", 1e20), ("add", F(range(5)))], None, row, out)
+    with pytest.raises(ValueError, match="steps: a float might not be finite"):
+        kernels.PostOpStage([]).codes(x, None, out)
+    kernels.PostOpStage([("multiply", 1e20), ("add", F(range(5)))], row).codes(x, None, out)
     assert out.tolist() == [*range(5)]
+    stage = kernels.PostOpStage([], row)
     with pytest.raises(TypeError, match="x: expected int32, got float32"):
-        kernels.finish_codes(x.astype(F), [], None, row, out)
+        stage.codes(x.astype(F), None, out)
     with pytest.raises(TypeError, match="out: expected uint8, int8 or int32, got int16"):
-        kernels.finish_codes(x, [], None, row, out.astype(np.int16))
+        stage.codes(x, None, out.astype(np.int16))
     for wrong in (out[:4], np.zeros(10, np.uint8)[::2]):
         with pytest.raises(ValueError, match="out: expected an array in C order with as many elements"):
-            kernels.finish_codes(x, [], None, row, wrong)
+            stage.codes(x, None, wrong)
+
+
+def test_a_stage_is_used_again_with_another_old_destination(rng, tier):
+    x, channels = rng.integers(-500, 500, (9, 40), np.int32), rng.normal(0, 1, 40).astype(F)
+    steps = [("multiply", channels), ("fma", 0.5), ("relu", 0.0)]
+    epilogue = Epilogue("u8", steps)
+    for _ in range(3):
+        old = rng.integers(0, 256, x.shape, np.uint8)
+        got = epilogue.finish(x, destination(x.shape, "u8", None, (), old))
+        assert np.array_equal(got, cast.store(kernels.finish(x.copy(), steps, old.astype(F)), "u8"))
+
+
+def test_without_channels_nothing_is_computed():
+    bias, attr = np.zeros(0, F), onednn.Attr(dst_zp=3)
+    for dt in cast.DTYPES:
+        src, weights = np.ones((2, 4), np.uint8), np.ones((0, 4), np.int8)
+        assert onednn.inner_product(src, weights, bias, dst_dt=dt).shape == (2, 0)
+        assert onednn.matmul(src, weights.T, bias, dst_dt=dt, attr=attr).shape == (2, 0)
+        image, taps = np.ones((1, 4, 1, 1), np.uint8), np.ones((0, 4, 1, 1), np.int8)
+        assert onednn.convolution(image, taps, bias, dst_dt=dt, attr=attr).shape == (1, 0, 1, 1)
