@@ -89,16 +89,7 @@ class Prepared:
 
 
 def argument(position: int) -> property:
-    """Make the property of a prepared op that gives its constructor's argument at this position.
-
-    Parameters
-    ----------
-    position : int
-
-    Returns
-    -------
-    property
-    """
+    """Make the property of a prepared op that gives its constructor's argument at this position."""
     return property(lambda op: op._arguments[position], doc="As the constructor got it; an array is read-only.")
 
 

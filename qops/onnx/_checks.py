@@ -155,10 +155,15 @@ def channels(value: NDArray[Any], name: str, count: int) -> NDArray[Any]:
 
 
 def result_zero_point(value: ArrayLike, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Give the zero point of a result. The result has its type; a plain number becomes one of type `dtype`."""
+    """Give the one zero point of a result, whose type it has; a plain number becomes one of type `dtype`."""
     if not isinstance(value, int):
         dtype = array(value, "y_zero_point", CODES_8).dtype
-    return zero_point(value, "y_zero_point", dtype)
+    return one_value(zero_point(value, "y_zero_point", dtype), "y_zero_point")
+
+
+def offset(zeros: NDArray[Any]) -> int | NDArray[np.int64]:
+    """Give zero points as kernels take them: one number, or an array of many."""
+    return int(zeros.item()) if zeros.size == 1 else zeros.astype(np.int64)
 
 
 def out(x: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], inputs: Iterable[object]) -> None:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.conv.axes import Axis, planes, weights, window_of
 from qops._kernels.conv.convolution import Planes
 from qops._kernels.conv.finish import Finish
-from qops._kernels.conv.weights import PackedWeights
 from qops.onnx import _checks as check
 from qops.onnx.window import Moves
 from qops.prepared import Prepared, argument
@@ -21,15 +20,12 @@ __all__ = ["ConvInteger", "conv_integer"]
 
 
 class Kernel(NamedTuple):
-    """What runs for data of one type."""
+    """What runs for data of one type; `planes` is all of it, if there are two axes with a padding that is known."""
 
     x_zero: int
     finish: Finish
-    """What the sums become."""
     dtype: np.dtype[Any]
-    """The type of the result."""
     planes: Planes | None
-    """All of it, over two axes whose padding does not depend on the size of the data."""
 
 
 class Convolution(Prepared):
@@ -37,24 +33,19 @@ class Convolution(Prepared):
 
     __slots__ = ("_kernels", "_moves", "_packed", "_w")
 
-    _kernels: dict[np.dtype[Any], Kernel]
-    """By the type of the data; an op for a single call has none yet."""
-    _moves: Moves
-    _packed: PackedWeights
-    _w: NDArray[Any]
     x_zero_point: Any
+    w_zero_point: Any
 
     def _pack(self, w: ArrayLike, attributes: Sequence[Any], once: bool) -> None:
-        """Check the filters and the attributes, and pack the filters."""
+        """Check the filters and the attributes, and prepare for each type of data; a single call does that itself."""
         self._w = check.array(w, "w", check.CODES_8)
         self._moves = Moves.of(self._w, attributes)
         self._packed = weights(self._w, self._moves.group)
-        self._kernels = {} if once else check.of_types(self._kernel)
+        self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
     def _kernel(self, x: np.dtype[Any]) -> Kernel:
         """Make what runs for data of type `x`, of which is also a zero point that is a plain number."""
-        (given,) = check.optional(self.x_zero_point)
-        zero = int(check.one_value(check.zero_point(given, "x_zero_point", x), "x_zero_point"))
+        zero = int(check.one_value(check.zero_point(self.x_zero_point, "x_zero_point", x), "x_zero_point"))
         finish, dtype = self._finish(x)
         axes = [] if self._moves.is_same else self._moves.unplaced
         whole = Planes(self._packed, window_of(axes), finish, zero) if len(axes) == 2 else None
@@ -64,12 +55,9 @@ class Convolution(Prepared):
         """Make what the sums of data of type `x` become, and give the type of the result."""
         raise NotImplementedError
 
-    def _w_zero(self, value: ArrayLike | None) -> int | NDArray[np.int64]:
-        """Give the zero points of the filters, as one number if there is one."""
-        (given,) = check.optional(value)
-        zero = check.zero_point(given, "w_zero_point", self._w.dtype)
-        each = check.channels(zero, "w_zero_point", len(self._w)).astype(np.int64)
-        return each if each.size > 1 else int(each[0])
+    def _w_zero(self) -> int | NDArray[np.int64]:
+        zeros = check.zero_point(self.w_zero_point, "w_zero_point", self._w.dtype)
+        return check.offset(check.channels(zeros, "w_zero_point", len(self._w)))
 
     def _axes(self, shape: tuple[int, ...]) -> list[Axis]:
         if len(shape) < 3:
@@ -95,14 +83,13 @@ class Convolution(Prepared):
             made: NDArray[Any] = kernel.planes(data, out, threads)
             return made
         axes = self._axes(data.shape)
-        images, window = planes(data, axes, kernel.x_zero)
-        run = Planes(self._packed, window, kernel.finish, kernel.x_zero)
-        if len(axes) == 2:
-            made = run(images, out, threads)
-            return made
         shape = (len(data), len(self._w), *(axis.positions for axis in axes))
         check.out(out, kernel.dtype, shape, (data, *self._arguments))
-        made = run(images, None, threads)
+        images, window = planes(data, axes, kernel.x_zero)
+        run = Planes(self._packed, window, kernel.finish, kernel.x_zero)
+        made = run(images, out if len(axes) == 2 else None, threads)
+        if len(axes) == 2:
+            return made
         made = made.reshape(len(data), *shape[2:-2], len(self._w), *made.shape[2:])  # channels behind the first axes
         return check.put(np.moveaxis(made, max(1, len(axes) - 1), 1).reshape(shape), out)
 
@@ -110,18 +97,15 @@ class Convolution(Prepared):
 class ConvInteger(Convolution):
     """The prepared form of `conv_integer`: the filters are packed once, for images of any size.
 
-    Called ``op(x, out=None, num_threads=1)``. All other arguments of `conv_integer` are the constructor's; a plain
-    `x_zero_point` has the type of the data of each call. The zero points and `nbytes`, the size of the packed filters,
-    are attributes.
+    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `conv_integer`. A plain
+    `x_zero_point` has the type of the data of each call.
 
     Examples
     --------
     >>> import numpy as np
     >>> op = ConvInteger(np.int8([[[1, -1]]]), 128, pads=[1, 0])
-    >>> op
-    ConvInteger(np.int8([[[1, -1]]]), x_zero_point=128, pads=(1, 0))
-    >>> op(np.uint8([[[130, 131]]])), op.shape_of((1, 1, 9))
-    (array([[[-2, -1]]], dtype=int32), (1, 1, 9))
+    >>> op, op(np.uint8([[[130, 131]]]))
+    (ConvInteger(np.int8([[[1, -1]]]), x_zero_point=128, pads=(1, 0)), array([[[-2, -1]]], dtype=int32))
     """
 
     __slots__ = ()
@@ -139,7 +123,8 @@ class ConvInteger(Convolution):
         pads: Sequence[int] | None = None,
         strides: Sequence[int] | None = None,
     ) -> None:
-        self._make(w, x_zero_point, w_zero_point, auto_pad, dilations, group, kernel_shape, pads, strides)
+        zeros = check.optional(x_zero_point, w_zero_point)
+        self._make(w, *zeros, auto_pad, dilations, group, kernel_shape, pads, strides)
 
     x_zero_point, w_zero_point = argument(1), argument(2)
 
@@ -148,7 +133,7 @@ class ConvInteger(Convolution):
         self._pack(w, attributes, once)
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
-        return Finish(self._w_zero(self.w_zero_point)), np.dtype(np.int32)
+        return Finish(self._w_zero()), np.dtype(np.int32)
 
 
 def conv_integer(
@@ -173,14 +158,10 @@ def conv_integer(
 
     Parameters
     ----------
-    x : ndarray of uint8 or int8, (N, C, D1, ..., Dn)
-        There is one spatial axis or more.
-    w : ndarray of uint8 or int8, (M, C / group, k1, ..., kn)
-        The filters.
-    x_zero_point : int or ndarray of the type of `x`, optional
-        One value. None is 0.
-    w_zero_point : int or ndarray of the type of `w`, optional
-        One value, or M. None is 0.
+    x, w : ndarray of uint8 or int8, (N, C, D1, ..., Dn) and (M, C / group, k1, ..., kn)
+        Data and filters, over one spatial axis or more.
+    x_zero_point, w_zero_point : int or ndarray of the type of `x` and of `w`, optional
+        One value, and for `w` one or M. None is 0.
     auto_pad : {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"}
         NOTSET takes `pads`. SAME_UPPER puts the odd one of a padding at the end, SAME_LOWER at the beginning.
     dilations : sequence of int, optional
@@ -189,10 +170,8 @@ def conv_integer(
         How many groups the channels are divided into.
     kernel_shape : sequence of int, optional
         The kernel of `w`; nothing else is accepted.
-    pads : sequence of int, optional
-        Padding at the beginning of each axis, then at the end of each; 0 by default.
-    strides : sequence of int, optional
-        Distance of the positions along each axis; 1 by default.
+    pads, strides : sequence of int, optional
+        Padding at the beginning of each axis, then at the end of each; 0 by default. Distance of the positions; 1.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (N, M, ...), optional
@@ -205,14 +184,12 @@ def conv_integer(
     Raises
     ------
     TypeError, ValueError
-        Other types, shapes that do not fit, `pads` beside an `auto_pad`, a kernel that is larger than the padded data,
-        an `out` that does not fit.
+        Other types, shapes and an `out` that do not fit, `pads` beside an `auto_pad`, a kernel larger than padded data.
 
     Notes
     -----
-    Source: onnx, ``reference/ops/op_conv_integer.py``, ``op_conv.py``; onnxruntime, ``conv_integer.cc``.
-
-    The reference takes a `w_zero_point` for each channel over two spatial axes only; this function over any number.
+    Source: onnx, ``reference/ops/op_conv_integer.py``, ``op_conv.py``; onnxruntime, ``conv_integer.cc``. The reference
+    takes a `w_zero_point` for each channel over two spatial axes only; this function over any number.
 
     **Hazards.** A code of 0 is not real 0. A port that pads the codes with 0 is wrong at every border:
 
@@ -224,9 +201,8 @@ def conv_integer(
     Examples
     --------
     >>> x = np.arange(2, 11, dtype=np.uint8).reshape(1, 1, 3, 3)
-    >>> conv_integer(x, np.ones((1, 1, 2, 2), np.uint8), 1)
-    array([[[[12, 16],
-             [24, 28]]]], dtype=int32)
+    >>> conv_integer(x, np.ones((1, 1, 2, 2), np.uint8), 1).tolist()
+    [[[[12, 16], [24, 28]]]]
     """
-    op = ConvInteger._once(w, x_zero_point, w_zero_point, auto_pad, dilations, group, kernel_shape, pads, strides)
-    return op(x, out, num_threads)
+    zeros, attributes = check.optional(x_zero_point, w_zero_point), (auto_pad, dilations, group, kernel_shape)
+    return ConvInteger._once(w, *zeros, *attributes, pads, strides)(x, out, num_threads)

@@ -42,15 +42,8 @@ class Streamed(NamedTuple):
         return check.put(made, out)
 
 
-class Kernel(NamedTuple):
-    """What runs for data of one type."""
-
-    a_zero: int | NDArray[np.int64]
-    """One number, or one a row."""
-    products: list[MatMul | Streamed]
-    """With each matrix of B."""
-    dtype: np.dtype[Any]
-    """The type of their results."""
+Kernel = tuple[int | NDArray[np.int64], list[MatMul | Streamed], np.dtype[Any]]
+"""What runs for data of one type: its zero point, the products with each matrix of B, the type of their results."""
 
 
 class Product(Prepared):
@@ -58,19 +51,11 @@ class Product(Prepared):
 
     __slots__ = ("_b", "_is_vector", "_kernels", "_matrices", "_names")
 
-    _b: NDArray[Any]
-    """(..., K, N)"""
-    _is_vector: bool
-    """Whether B was given without N."""
-    _kernels: dict[np.dtype[Any], Kernel]
-    """By the type of the data; an op for a single call has none yet."""
-    _matrices: list[NDArray[Any] | PackedB]
-    _names: tuple[str, str]
     a_zero_point: Any
     b_zero_point: Any
 
     def _pack(self, b: ArrayLike, names: tuple[str, str], once: bool) -> None:
-        """Check B and pack its matrices."""
+        """Check B, (..., K, N), pack its matrices and prepare for each type of data; a single call does that itself."""
         found = check.array(b, names[1], check.CODES_8)
         if found.ndim == 0:
             raise ValueError(f"{names[1]}: expected at least 1 dimension, got a scalar")
@@ -78,7 +63,7 @@ class Product(Prepared):
         self._b = found[:, np.newaxis] if self._is_vector else found
         each = [self._b[at] for at in np.ndindex(self._b.shape[:-2])]
         self._matrices = each if once else [pack_b(one) for one in each]
-        self._kernels = {} if once else check.of_types(self._kernel)
+        self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
     def _kernel(self, a: np.dtype[Any]) -> Kernel:
         """Make what runs for data of type `a`, of which is also a zero point that is a plain number."""
@@ -86,19 +71,12 @@ class Product(Prepared):
 
     def _products(self, a: np.dtype[Any], stages: Sequence[PreparedStage] = (), dtype: np.dtype[Any] = INT32) -> Kernel:
         """Make the products with each matrix: sums, or codes of type `dtype` by the stage of each matrix."""
-        left, right = check.optional(self.a_zero_point, self.b_zero_point)
-        a_zero = check.zero_point(left, "a_zero_point", a).astype(np.int64)
-        b_zero = check.per_row(
-            check.zero_point(right, "b_zero_point", self._b.dtype), "b_zero_point", self._b.shape, -1
-        )
-        zeros = check.of_matrices(b_zero.astype(np.int64), self._b.shape)
-        products: list[MatMul | Streamed] = []
-        for b, zero, codes in zip(self._matrices, zeros, stages or [None] * len(self._matrices), strict=True):
-            offset = int(zero.item()) if zero.size == 1 else zero
-            products.append(
-                MatMul(b, offset, codes, dtype.num) if isinstance(b, PackedB) else Streamed(b, offset, codes, dtype)
-            )
-        return Kernel(int(a_zero.item()) if a_zero.size == 1 else a_zero, products, dtype)
+        a_zero = check.zero_point(self.a_zero_point, "a_zero_point", a)
+        b_zero = check.zero_point(self.b_zero_point, "b_zero_point", self._b.dtype)
+        zeros = check.of_matrices(check.per_row(b_zero, "b_zero_point", self._b.shape, -1), self._b.shape)
+        each = zip(self._matrices, map(check.offset, zeros), stages or [None] * len(zeros), strict=True)
+        products = [MatMul(*one, dtype.num) if type(one[0]) is PackedB else Streamed(*one, dtype) for one in each]
+        return check.offset(a_zero), products, dtype
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if not shape:
@@ -123,50 +101,49 @@ class Product(Prepared):
     def _run(self, kernel: Kernel, a: NDArray[Any], out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
         """Give the products of `a` with each matrix of B."""
         threads = int32(num_threads, "num_threads", 1)
-        is_one = self._b.ndim == 2 and type(kernel.a_zero) is int
-        if is_one and a.ndim == 2 and not self._is_vector and a.shape[1] == self._b.shape[0]:
-            return kernel.products[0](a, kernel.a_zero, out, threads)
+        a_zero, products, dtype = kernel
+        is_one = self._b.ndim == 2 and type(a_zero) is int
+        if is_one and a.ndim == 2 and not self._is_vector and a.shape[1] == len(self._b):
+            return products[0](a, a_zero, out, threads)
         shape = self._shape(a.shape)
-        check.out(out, kernel.dtype, shape, (a, *self._arguments))
+        check.out(out, dtype, shape, (a, *self._arguments))
         if is_one:  # all matrices of the batch are one, of more rows
-            rows = a.reshape(prod(a.shape[:-1]), a.shape[-1])
-            return check.put(kernel.products[0](rows, kernel.a_zero, None, threads).reshape(shape), out)
-        return check.put(self._batches(np.atleast_2d(a), kernel, threads).reshape(shape), out)
+            made = products[0](a.reshape(prod(a.shape[:-1]), a.shape[-1]), a_zero, None, threads)
+        else:
+            made = self._batches(np.atleast_2d(a), kernel, threads)
+        return check.put(made.reshape(shape), out)
 
     def _batches(self, a: NDArray[Any], kernel: Kernel, threads: int) -> NDArray[Any]:
         """Give (..., M, N), a matrix of the batch at a time."""
-        (*_, m, k), (*own_batch, _, n) = a.shape, self._b.shape
-        batch = broadcast_shape(a.shape[:-2], tuple(own_batch))
-        made, left = np.empty((*batch, m, n), kernel.dtype), np.broadcast_to(a, (*batch, m, k))
-        zeros = np.broadcast_to(check.per_row(np.asarray(kernel.a_zero), "a_zero_point", a.shape, -2), (*batch, m, 1))
-        number = np.broadcast_to(np.arange(len(self._matrices)).reshape(own_batch), batch)
+        a_zero, products, dtype = kernel
+        zeros, own_batch = check.per_row(np.asarray(a_zero), "a_zero_point", a.shape, -2), self._b.shape[:-2]
+        batch = broadcast_shape(a.shape[:-2], own_batch)
+        made, left = np.empty((*batch, a.shape[-2], self._b.shape[-1]), dtype), np.broadcast_to(a, batch + a.shape[-2:])
+        zeros = np.broadcast_to(zeros, (*batch, a.shape[-2], 1))
+        number = np.broadcast_to(np.arange(len(products)).reshape(own_batch), batch)
         for at in np.ndindex(batch):
-            zero = kernel.a_zero if type(kernel.a_zero) is int else zeros[at]
-            kernel.products[number[at]](left[at], zero, made[at], threads)
+            products[number[at]](left[at], a_zero if type(a_zero) is int else zeros[at], made[at], threads)
         return made
 
 
 class MatMulInteger(Product):
     """The prepared form of `matmul_integer`: the second matrix is packed once.
 
-    Called ``op(A, out=None, num_threads=1)``. All other arguments of `matmul_integer` are the constructor's; a plain
-    `a_zero_point` has the type of the data of each call. The zero points and `nbytes`, the size of the packed matrices,
-    are attributes.
+    Called ``op(A, out=None, num_threads=1)``. The constructor takes all other arguments of `matmul_integer`. A plain
+    `a_zero_point` has the type of the data of each call.
 
     Examples
     --------
     >>> import numpy as np
     >>> op = MatMulInteger(np.int8([[127], [-1]]), 12)
-    >>> op
-    MatMulInteger(np.int8([[127], [-1]]), a_zero_point=12)
-    >>> op(np.uint8([[13, 14]])), op.shape_of((5, 2))
-    (array([[125]], dtype=int32), (5, 1))
+    >>> op, op(np.uint8([[13, 14]])), op.shape_of((5, 2))
+    (MatMulInteger(np.int8([[127], [-1]]), a_zero_point=12), array([[125]], dtype=int32), (5, 1))
     """
 
     __slots__ = ()
 
     def __init__(self, B: ArrayLike, a_zero_point: ArrayLike | None = 0, b_zero_point: ArrayLike | None = 0) -> None:
-        self._make(B, a_zero_point, b_zero_point)
+        self._make(B, *check.optional(a_zero_point, b_zero_point))
 
     a_zero_point, b_zero_point = argument(1), argument(2)
 
@@ -192,14 +169,10 @@ def matmul_integer(
 
     Parameters
     ----------
-    A : ndarray of uint8 or int8, (..., M, K)
-        As in `numpy.matmul`, a 1-D array is a row, and leading dimensions broadcast.
-    B : ndarray of uint8 or int8, (..., K, N)
-        A 1-D array is a column.
-    a_zero_point : int or ndarray of the type of `A`, optional
-        One value, or one a row: (M,) or (..., M, 1). None is 0.
-    b_zero_point : int or ndarray of the type of `B`, optional
-        One value, or one a column: (N,) or (..., 1, N). None is 0.
+    A, B : ndarray of uint8 or int8, (..., M, K) and (..., K, N)
+        As in `numpy.matmul`, 1-D arrays are a row and a column, and leading dimensions broadcast.
+    a_zero_point, b_zero_point : int or ndarray of the type of `A` and of `B`, optional
+        One value; or one a row of `A`, (M,) or (..., M, 1), one a column of `B`, (N,) or (..., 1, N). None is 0.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (..., M, N), optional
@@ -216,10 +189,8 @@ def matmul_integer(
 
     Notes
     -----
-    Source: onnx, ``reference/ops/op_matmul_integer.py``; onnxruntime, ``matmul_integer.cc``.
-
-    This function follows the standard for an `a_zero_point` of M values. The reference takes them along K, and
-    onnxruntime has no kernel for them.
+    Source: onnx, ``reference/ops/op_matmul_integer.py``; onnxruntime, ``matmul_integer.cc``. This function follows the
+    standard for an `a_zero_point` of M values. The reference takes them along K; onnxruntime has no kernel for them.
 
     **Hazards.** On AVX2 without VNNI, onnxruntime saturates sums of two products of uint8 by int8 to 16 bits. The
     standard and this function do not:
@@ -235,4 +206,4 @@ def matmul_integer(
     array([[-38, -83],
            [-44, -98]], dtype=int32)
     """
-    return MatMulInteger._once(B, a_zero_point, b_zero_point)(A, out, num_threads)
+    return MatMulInteger._once(B, *check.optional(a_zero_point, b_zero_point))(A, out, num_threads)

@@ -21,24 +21,18 @@ NAMES = "a_scale, b_scale, y_scale"
 class QLinearMatMul(Product):
     """The prepared form of `qlinear_matmul`: the second matrix is packed once.
 
-    Called ``op(a, out=None, num_threads=1)``. All other arguments of `qlinear_matmul` are the constructor's; a plain
-    `a_zero_point` or `y_zero_point` has the type of the data of each call. Scales, zero points, `runtime` and `nbytes`,
-    the size of the packed matrices, are attributes.
+    Called ``op(a, out=None, num_threads=1)``. The constructor takes all other arguments of `qlinear_matmul`. A plain
+    `a_zero_point` or `y_zero_point` has the type of the data of each call.
 
     Examples
     --------
     >>> import numpy as np
     >>> op = QLinearMatMul(0.5, 0, np.uint8([[1]]), 1.0, 0, 1.0, 1, runtime="ort")
-    >>> op
-    QLinearMatMul(0.5, 0, np.uint8([[1]]), 1.0, 0, 1.0, 1, runtime='ort')
-    >>> op(np.uint8([[1], [3], [5]])).ravel()
-    array([1, 3, 3], dtype=uint8)
+    >>> op, op(np.uint8([[1], [3], [5]])).ravel()
+    (QLinearMatMul(0.5, 0, np.uint8([[1]]), 1.0, 0, 1.0, 1, runtime='ort'), array([1, 3, 3], dtype=uint8))
     """
 
     __slots__ = ("_scales",)
-
-    _scales: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-    """Of `a`, of `b` and of the result."""
 
     def __init__(
         self,
@@ -52,8 +46,7 @@ class QLinearMatMul(Product):
         *,
         runtime: str = "onnx",
     ) -> None:
-        codes = a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
-        self._make(*codes, runtime)
+        self._make(a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point, runtime)
 
     a_scale, a_zero_point, b_scale, b_zero_point = (argument(i) for i in (0, 1, 3, 4))
     y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, 7))
@@ -68,7 +61,7 @@ class QLinearMatMul(Product):
         self._pack(self._arguments[2], ("a", "b"), once)
 
     def _kernel(self, a: np.dtype[Any]) -> Kernel:
-        y_zero = self._y_zero(a)
+        y_zero = check.result_zero_point(self.y_zero_point, a)
         if self.runtime == "ort":
             check.ort_has_kernel(a, self._b.dtype, y_zero.dtype, "a, b, y_zero_point")
             check.one_value(np.asarray(self.a_zero_point), "a_zero_point")
@@ -76,9 +69,6 @@ class QLinearMatMul(Product):
             return self._products(a)
         factors = check.of_matrices(self._factor((1, 1)), self._b.shape)
         return self._products(a, [stage(one, y_zero, self.runtime) for one in factors], y_zero.dtype)
-
-    def _y_zero(self, a: np.dtype[Any]) -> NDArray[Any]:
-        return check.one_value(check.result_zero_point(self.y_zero_point, a), "y_zero_point")
 
     def _factor(self, shape: tuple[int, ...]) -> NDArray[Any]:
         """Give ``a_scale * b_scale / y_scale`` for a matrix of this shape, by row and column."""
@@ -95,11 +85,10 @@ class QLinearMatMul(Product):
         kernel = self._kernel_for(data)
         if self._scales[0].size == 1:
             return self._run(kernel, data, out, num_threads)
-        y_zero = self._y_zero(data.dtype)
+        y_zero = check.result_zero_point(self.y_zero_point, data.dtype)
         check.out(out, y_zero.dtype, self._shape(data.shape), (data, *self._arguments))
         sums = self._run(kernel, data, None, num_threads)
-        factor = self._factor(np.atleast_2d(data).shape)
-        whole = sums[..., np.newaxis] if self._is_vector else sums
+        whole, factor = sums[..., np.newaxis] if self._is_vector else sums, self._factor(np.atleast_2d(data).shape)
         return check.put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)
 
 
@@ -129,20 +118,14 @@ def qlinear_matmul(
     ----------
     a : ndarray of uint8 or int8, (..., M, K)
         A matrix as in `matmul_integer`.
-    a_scale : float, or ndarray of float32, float16 or bfloat16
-        One value, or one a row: (M,) or (..., M, 1).
-    a_zero_point : int or ndarray of the type of `a`
-        Like `a_scale`.
+    a_scale, a_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of the type of `a`
+        One value each, or one a row: (M,) or (..., M, 1).
     b : ndarray of uint8 or int8, (..., K, N)
         A matrix as in `matmul_integer`.
-    b_scale : float, or ndarray of float32, float16 or bfloat16
-        One value, or one a column: (N,) or (..., 1, N).
-    b_zero_point : int or ndarray of the type of `b`
-        Like `b_scale`.
-    y_scale : float, or ndarray of float32, float16 or bfloat16
-        One value.
-    y_zero_point : int, or ndarray of uint8 or int8
-        One value. The result has its type; a plain int has the type of `a`.
+    b_scale, b_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of the type of `b`
+        One value each, or one a column: (N,) or (..., 1, N).
+    y_scale, y_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of uint8 or int8
+        One value each. The result has the type of `y_zero_point`; a plain int has the type of `a`.
     runtime : {"onnx", "ort"}
         Whose bits.
     num_threads, out : optional
@@ -162,9 +145,8 @@ def qlinear_matmul(
     Notes
     -----
     Source: onnx, ``reference/ops/op_qlinear_matmul.py``; onnxruntime, ``quantize_linear_matmul.cc``,
-    ``core/mlas/lib/quantize.cpp``.
-
-    This function follows the standard for values for each row. The reference takes them along the columns.
+    ``core/mlas/lib/quantize.cpp``. This function follows the standard for values for each row. The reference takes
+    them along the columns.
 
     **Hazards.** One runtime rounds the product, the other the sum with the zero point. With an odd zero point they
     differ on every tie:

@@ -33,11 +33,6 @@ class QuantizeLinear(Prepared):
 
     __slots__ = ("_of_quotients", "_of_values", "_precision", "_scale", "_slices", "_zero")
 
-    _of_quotients: stages.FloatStage | None
-    """Makes codes of float32 quotients, if the zero point is one."""
-    _of_values: stages.FloatStage | None
-    """Divides float32 values by one scale and makes codes of them, so that no quotient is kept."""
-
     def __init__(
         self,
         y_scale: ArrayLike,
@@ -74,15 +69,11 @@ class QuantizeLinear(Prepared):
         if is_ort:
             _ort_has_kernel(self._scale.dtype, wanted, self.dtype)
         self._precision = np.dtype(np.float32) if is_ort else wanted
-        self._set_stages()
-
-    def _set_stages(self) -> None:
-        self._of_values = self._of_quotients = None
-        if self._zero.size == 1 and self.dtype.name in check.WHOLE:
-            self._of_quotients = _stage(1.0, self._zero)
-            step = float(self._scale.item()) if self._scale.size == 1 and self._scale.dtype == np.float32 else 0.0
-            if step > 0 and self._precision in (None, np.float32):
-                self._of_values = _stage(step, self._zero)
+        is_whole = self._zero.size == 1 and self.dtype.name in check.WHOLE
+        step = float(self._scale.item()) if self._scale.size == 1 and self._scale.dtype == np.float32 else 0.0
+        divides = is_whole and step > 0 and self._precision in (None, np.float32)
+        self._of_quotients = _stage(1.0, self._zero) if is_whole else None
+        self._of_values = _stage(step, self._zero) if divides else None  # without keeping quotients
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `x`, in `out` if it is given."""
@@ -91,7 +82,7 @@ class QuantizeLinear(Prepared):
             raise TypeError(f"x, y_scale: onnxruntime has no kernel for {data.dtype}, {self._scale.dtype}")
         scale = check.of_slices(self._scale, "y_scale", data.shape, *self._slices)
         zero = check.of_slices(self._zero, "y_zero_point", data.shape, *self._slices)
-        check.out(out, zero.dtype, data.shape, (data,))
+        check.out(out, zero.dtype, data.shape, (data, *self._arguments))
         if self._of_values is not None and data.dtype == np.float32:
             return _coded(self._of_values, data, zero, out)
         quotient = self._quotient(data, scale)
@@ -168,10 +159,8 @@ def quantize_linear(
     """Quantize floats with one scale, with one for each slice along an axis, or with one for each block along it.
 
     ``y = saturate(half_even(x / y_scale) + y_zero_point)``: the zero point is added after the quotient is rounded. If
-    the codes are floats, ``y = x / y_scale`` is rounded to their type, half to even.
-
-    The quotient has the wider type of both, so float16 if both are float16; with ``runtime="ort"`` it is float32. If
-    `x` is int32 it is float64.
+    the codes are floats, ``y = x / y_scale`` is rounded to their type, half to even. The quotient has the wider type of
+    both, so float16 if both are float16; with ``runtime="ort"`` it is float32. If `x` is int32 it is float64.
 
     Parameters
     ----------
@@ -183,10 +172,8 @@ def quantize_linear(
     y_zero_point : int or ndarray, optional
         Code of real 0, like `y_scale`. The result has its type; a plain int, and None, which is 0, have `output_dtype`.
         It is 0 for float codes.
-    axis : int
-        Axis of the slices or blocks.
-    block_size : int
-        Length of a block; 0 if there are no blocks.
+    axis, block_size : int
+        Axis of the slices or blocks, and the length of a block; 0 if there are no blocks.
     output_dtype : dtype, optional
         uint8 by default; or int8, uint16, int16; or uint4, int4, uint2, int2, float8 and narrower types of `ml_dtypes`.
     precision : dtype, optional
@@ -214,11 +201,9 @@ def quantize_linear(
     Notes
     -----
     Source: onnx, ``reference/ops/op_quantize_linear.py``; onnxruntime, ``core/mlas/lib/quantize.cpp``,
-    ``quantize_linear.cc``.
-
-    The reference casts the quotient to int32 before it saturates. C leaves that undefined beyond 2**31, and it gives
-    the lowest code there, for infinity too. This function saturates, as the standard says. onnxruntime does so too,
-    except for infinity to 4 and 2 bits.
+    ``quantize_linear.cc``. The reference casts the quotient to int32 before it saturates. C leaves that undefined from
+    2**31 on, and it gives the lowest code there, for infinity too. This function saturates, as the standard says, and
+    as onnxruntime does, except for infinity to 4 and 2 bits.
 
     **Hazards.** The quotient is rounded, not the sum with the zero point. A port that adds an odd zero point first gets
     other codes for all ties:
@@ -238,9 +223,8 @@ def quantize_linear(
     --------
     >>> quantize_linear(np.float32([-1.0, 0.0, 0.7, 99.0]), 0.1, 128)
     array([118, 128, 135, 255], dtype=uint8)
-    >>> quantize_linear(np.float32([[1, 2], [1, 2]]), np.float32([0.5, 0.25]), axis=0, output_dtype=np.int8)
-    array([[2, 4],
-           [4, 8]], dtype=int8)
+    >>> quantize_linear(np.float32([[1, 2], [1, 2]]), np.float32([0.5, 0.25]), axis=0, output_dtype=np.int8).tolist()
+    [[2, 4], [4, 8]]
     """
     last = output_dtype, precision, saturate, runtime
     return QuantizeLinear._once(y_scale, y_zero_point, axis, block_size, *last)(x, out)
