@@ -166,10 +166,10 @@ def offset(zeros: NDArray[Any]) -> int | NDArray[np.int64]:
     return int(zeros.item()) if zeros.size == 1 else zeros.astype(np.int64)
 
 
-def out(x: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], inputs: Iterable[object]) -> None:
-    """Raise if `x` is given and a result of this type and shape cannot be written to it, apart from the inputs."""
+def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], data: NDArray[Any], others: Iterable[object]) -> None:
+    """Raise if `x` is given and a result of this type and shape cannot be written to it, apart from all inputs."""
     if x is not None:
-        check_out(x, dtype.num, shape, [data for data in inputs if isinstance(data, np.ndarray)])
+        check_out(x, dtype.num, shape, [data, *(other for other in others if isinstance(other, np.ndarray))])
 
 
 def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:

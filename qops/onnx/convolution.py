@@ -83,13 +83,14 @@ class Convolution(Prepared):
             made: NDArray[Any] = kernel.planes(data, out, threads)
             return made
         axes = self._axes(data.shape)
-        shape = (len(data), len(self._w), *(axis.positions for axis in axes))
-        check.out(out, kernel.dtype, shape, (data, *self._arguments))
         images, window = planes(data, axes, kernel.x_zero)
         run = Planes(self._packed, window, kernel.finish, kernel.x_zero)
-        made = run(images, out if len(axes) == 2 else None, threads)
         if len(axes) == 2:
+            made = run(images, out, threads)
             return made
+        shape = (len(data), len(self._w), *(axis.positions for axis in axes))
+        check.out(out, kernel.dtype, shape, data, self._arguments)
+        made = run(images, None, threads)
         made = made.reshape(len(data), *shape[2:-2], len(self._w), *made.shape[2:])  # channels behind the first axes
         return check.put(np.moveaxis(made, max(1, len(axes) - 1), 1).reshape(shape), out)
 

@@ -17,14 +17,19 @@ CODES = TABLE["u8"]
 
 
 class DynamicallyQuantized(NamedTuple):
-    """The results of DynamicQuantizeLinear: codes q, which stand for ``y_scale * (q - y_zero_point)``."""
+    """The results of DynamicQuantizeLinear. Code q stands for ``y_scale * (q - y_zero_point)``.
+
+    Attributes
+    ----------
+    y : ndarray of uint8
+        The codes.
+    y_scale, y_zero_point : numpy.float32, numpy.uint8
+        Real size of one code step, and code of real 0.
+    """
 
     y: NDArray[np.uint8]
-    """The codes."""
     y_scale: np.float32
-    """Real size of one code step."""
     y_zero_point: np.uint8
-    """Code of real 0."""
 
 
 def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> DynamicallyQuantized:

@@ -31,7 +31,7 @@ class Streamed(NamedTuple):
 
     def __call__(self, a: NDArray[Any], a_zero: Any, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
         """Multiply `a` by the matrix."""
-        check.out(out, self.dtype, (len(a), self.b.shape[1]), (a, self.b))
+        check.out(out, self.dtype, (len(a), self.b.shape[1]), a, (self.b,))
         sums_out = out if self.codes is None and out is not None and out.flags.carray else None
         sums = product(a, self.b, sums_out, offsets=(a_zero, self.b_zero), num_threads=num_threads)
         if self.codes is None:
@@ -106,7 +106,7 @@ class Product(Prepared):
         if is_one and a.ndim == 2 and not self._is_vector and a.shape[1] == len(self._b):
             return products[0](a, a_zero, out, threads)
         shape = self._shape(a.shape)
-        check.out(out, dtype, shape, (a, *self._arguments))
+        check.out(out, dtype, shape, a, self._arguments)
         if is_one:  # all matrices of the batch are one, of more rows
             made = products[0](a.reshape(prod(a.shape[:-1]), a.shape[-1]), a_zero, None, threads)
         else:

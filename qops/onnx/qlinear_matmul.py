@@ -86,7 +86,7 @@ class QLinearMatMul(Product):
         if self._scales[0].size == 1:
             return self._run(kernel, data, out, num_threads)
         y_zero = check.result_zero_point(self.y_zero_point, data.dtype)
-        check.out(out, y_zero.dtype, self._shape(data.shape), (data, *self._arguments))
+        check.out(out, y_zero.dtype, self._shape(data.shape), data, self._arguments)
         sums = self._run(kernel, data, None, num_threads)
         whole, factor = sums[..., np.newaxis] if self._is_vector else sums, self._factor(np.atleast_2d(data).shape)
         return check.put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)

@@ -80,9 +80,10 @@ class QuantizeLinear(Prepared):
         data = check.array(x, "x", (*check.SCALES, "int32"))
         if self.runtime == "ort" and data.dtype != self._scale.dtype:
             raise TypeError(f"x, y_scale: onnxruntime has no kernel for {data.dtype}, {self._scale.dtype}")
-        scale = check.of_slices(self._scale, "y_scale", data.shape, *self._slices)
-        zero = check.of_slices(self._zero, "y_zero_point", data.shape, *self._slices)
-        check.out(out, zero.dtype, data.shape, (data, *self._arguments))
+        axis, block_size = self._slices
+        scale = check.of_slices(self._scale, "y_scale", data.shape, axis, block_size)
+        zero = check.of_slices(self._zero, "y_zero_point", data.shape, axis, block_size)
+        check.out(out, zero.dtype, data.shape, data, self._arguments)
         if self._of_values is not None and data.dtype == np.float32:
             return _coded(self._of_values, data, zero, out)
         quotient = self._quotient(data, scale)

@@ -51,23 +51,21 @@ class Moves(NamedTuple):
 
     def axes(self, sizes: tuple[int, ...]) -> list[Axis]:
         """Give the window of each axis of data of these sizes; ValueError if the kernel does not fit."""
-        return [self._placed(axis, size) for axis, size in zip(self.unplaced, sizes, strict=True)]
-
-    def _placed(self, axis: Axis, size: int) -> Axis:
-        kernel, stride, dilation, before, after, _ = axis
-        reach = (kernel - 1) * dilation + 1
-        if self.is_same:
-            needed = max(0, (-(-size // stride) - 1) * stride + reach - size)
-            before = (needed + (self.auto_pad == "SAME_LOWER")) // 2
-            after = needed - before
-        padded = size + before + after
-        if padded > MOST:
-            raise ValueError(f"x, w: {size} padded by {before}, {after} is more than memory has")
-        if padded < reach:
-            raise ValueError(
-                f"x, w: a kernel of {kernel}, dilation {dilation}, does not fit {size} padded by {before}, {after}"
-            )
-        return Axis(kernel, stride, dilation, before, after, (padded - reach) // stride + 1)
+        found, is_same = [], self.is_same
+        for size, (kernel, stride, dilation, before, after, _) in zip(sizes, self.unplaced, strict=True):
+            reach = (kernel - 1) * dilation + 1
+            if is_same:
+                needed = max(0, (-(-size // stride) - 1) * stride + reach - size)
+                before = (needed + (self.auto_pad == "SAME_LOWER")) // 2
+                after = needed - before
+            padded = size + before + after
+            if padded > MOST:
+                raise ValueError(f"x, w: {size} padded by {before}, {after} is more than memory has")
+            if padded < reach:
+                kernel_text = f"a kernel of {kernel}, dilation {dilation}"
+                raise ValueError(f"x, w: {kernel_text}, does not fit {size} padded by {before}, {after}")
+            found.append(Axis(kernel, stride, dilation, before, after, (padded - reach) // stride + 1))
+        return found
 
 
 def _integers(values: Any, name: str, count: int, default: int) -> list[int]:
