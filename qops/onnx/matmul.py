@@ -18,11 +18,13 @@ from qops.qtensor import as_array, broadcast_shape, int32
 
 __all__ = ["MatMulInteger", "matmul_integer"]
 
+FEW = 1024
+"""Rows of A up to which packing B on the way takes less time than packing it first."""
 INT32 = np.dtype(np.int32)
 
 
 class Streamed(NamedTuple):
-    """The products with one matrix that is packed block by block on the way, called as `MatMul`: for a single call."""
+    """The product with one matrix for a single call, called as `MatMul`. For few rows it is not packed as a whole."""
 
     b: NDArray[Any]
     b_zero: int | NDArray[np.int64]
@@ -32,6 +34,8 @@ class Streamed(NamedTuple):
     def __call__(self, a: NDArray[Any], a_zero: Any, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
         """Multiply `a` by the matrix."""
         check.out(out, self.dtype, (len(a), self.b.shape[1]), a, (self.b,))
+        if len(a) > FEW:
+            return MatMul(pack_b(self.b), self.b_zero, self.codes, self.dtype.num)(a, a_zero, out, num_threads)
         sums_out = out if self.codes is None and out is not None and out.flags.carray else None
         sums = product(a, self.b, sums_out, offsets=(a_zero, self.b_zero), num_threads=num_threads)
         if self.codes is None:

@@ -119,6 +119,15 @@ def test_an_out_within_b_is_refused_by_the_function_and_taken_by_the_op(rng):
     same(onnx.MatMulInteger(b)(a, out), want)
 
 
+@pytest.mark.parametrize("m", [1024, 1025])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_functions_give_the_bits_of_their_ops_for_few_rows_and_for_many(rng, m, dtype):
+    a, b, zeros = codes(rng, (m, 9), np.uint8), codes(rng, (9, 5), dtype), codes(rng, 5, dtype)
+    same(onnx.matmul_integer(a, b, 3, zeros), onnx.MatMulInteger(b, 3, zeros)(a))
+    given = (0.5, 3, b, 0.5, zeros, 99.0, 100)
+    same(onnx.qlinear_matmul(a, *given), onnx.QLinearMatMul(*given)(a))
+
+
 @pytest.mark.parametrize("name", ["a_zero_point", "b_zero_point"])
 def test_zero_points_of_a_qlinear_matmul_are_not_optional(name):
     with pytest.raises(TypeError, match=f"^{name}: expected"):
