@@ -8,9 +8,11 @@ may share it. ``op(x, out=None)`` checks the arrays and runs.
 from __future__ import annotations
 
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+
+from qops._kernels.arrays.checks import as_array
 
 __all__ = ["Prepared"]
 
@@ -21,8 +23,9 @@ _SHOWN = 16
 class Prepared:
     """Base of prepared ops: shows itself as one would type it, pickles, and has no attributes that can be set.
 
-    A subclass has a ``__slots__``, and its ``__init__`` ends with ``self._keep(...)``, which takes all its arguments in
-    their order. Arrays among them are copies that nobody else can write to.
+    A subclass has a ``__slots__``. Its ``__init__`` ends with ``self._keep(...)``, which takes all its arguments in
+    their order; arrays among them are copies that nobody else can write to. Or it ends with ``self._make(...)``, which
+    copies the arrays, and the subclass defines `_prepare`.
     """
 
     __slots__ = ("_arguments",)
@@ -33,8 +36,26 @@ class Prepared:
         """Keep the constructor's arguments, for `repr` and `pickle`."""
         self._arguments = arguments
 
+    def _make(self, *arguments: Any) -> None:
+        """Keep all arguments of the constructor, in their order, and of arrays a copy; then prepare the op."""
+        named = zip(arguments, _parameters(type(self)), strict=True)
+        self._keep(*(_own(value, parameter.name) for value, parameter in named))
+        self._prepare(once=False)
+
+    @classmethod
+    def _once(cls, *arguments: Any) -> Self:
+        """Make an op for a single call. It takes all arguments of the constructor, and reads the caller's arrays."""
+        op = cls.__new__(cls)
+        op._keep(*arguments)
+        op._prepare(once=True)
+        return op
+
+    def _prepare(self, once: bool) -> None:
+        """Check `_arguments` and prepare what calls need, for a single call or for many."""
+        raise NotImplementedError
+
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Give the shape of the result for data of this shape: the same, of an op that works element by element.
+        """Give the shape of the result for data of this shape.
 
         Parameters
         ----------
@@ -43,7 +64,15 @@ class Prepared:
         Returns
         -------
         tuple of int
+
+        Raises
+        ------
+        ValueError
+            A shape that does not fit.
         """
+        return self._shape(shape)
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -57,6 +86,24 @@ class Prepared:
             if parameter.default is Parameter.empty or not _is(value, parameter.default):
                 words.append(f"{parameter.name}={shown(value)}" if by_name else shown(value))
         return f"{type(self).__name__}({', '.join(words)})"
+
+
+def argument(position: int) -> property:
+    """Make the property of a prepared op that gives its constructor's argument at this position."""
+    return property(lambda op: op._arguments[position], doc="As the constructor got it; an array is read-only.")
+
+
+def _own(value: Any, name: str) -> Any:
+    """Give an argument that nobody else can change: of an array a copy, of a list of integers a tuple."""
+    if value is None or isinstance(value, (int, float, str, np.generic, np.dtype)):
+        return value
+    if isinstance(value, type):
+        return np.dtype(value)
+    if isinstance(value, (list, tuple)) and all(isinstance(item, int) for item in value):
+        return tuple(value)
+    copy = as_array(value, name).copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def _parameters(kind: type[Prepared]) -> list[Parameter]:

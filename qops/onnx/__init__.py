@@ -5,8 +5,9 @@ scalar may be a plain number. By default the results are those of the reference 
 (`ReferenceEvaluator`, 1.23). With ``runtime="ort"`` they are those of onnxruntime 1.31 on x86. Types that numpy lacks
 (4 and 2 bit integers, float8, float4, bfloat16) are arrays and dtypes of the package `ml_dtypes`.
 
-A function checks and packs all its arguments in each call. The class of the same name in CamelCase is its prepared op:
-it is made once of all arguments but the data, and then called with the data.
+A prepared op is for a layer that runs many times: its constructor takes all arguments but the data, checks them, makes
+the stage and packs the weights; a call takes the data. It has the name of its function in CamelCase. The function does
+all of that for a single call, and keeps nothing.
 """
 
 from qops.onnx.convolution import ConvInteger, conv_integer

@@ -1,6 +1,7 @@
 """What ONNX's operators take: codes, scales and zero points of a tensor, a slice or a block, and an `out`."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,46 +40,16 @@ def ends(codes: NDArray[Any]) -> tuple[int, int]:
     return row.lowest, row.highest
 
 
-def own(value: Any, name: str) -> Any:
-    """Give an argument that nobody else can change: a number or a word itself, of an array a copy."""
-    if value is None or isinstance(value, (int, float, str, np.generic)):
-        return value
-    copy = as_array(value, name).copy()
-    copy.flags.writeable = False
-    return copy
-
-
-def given(position: int) -> property:
-    """Make the property of a prepared op that gives its constructor's argument at this position."""
-    return property(lambda self: self._arguments[position], doc="As the constructor got it; an array is read-only.")
-
-
-def of_types(make: Callable[[np.dtype[Any]], _Made]) -> dict[np.dtype[Any], _Made | Exception]:
-    """Give what `make` makes for data of uint8 and for data of int8, or its error; raise if it refuses both.
+def of_types(make: Callable[[np.dtype[Any]], _Made]) -> dict[np.dtype[Any], _Made]:
+    """Give what `make` makes for data of uint8 and of int8, without what it refuses; raise if it refuses both.
 
     A zero point that is a plain number has the type of the data, which a prepared op sees when it is called.
     """
-    made: dict[np.dtype[Any], _Made | Exception] = {}
-    for name in CODES_8:
-        try:
-            made[np.dtype(name)] = make(np.dtype(name))
-        except (TypeError, ValueError) as refusal:
-            made[np.dtype(name)] = type(refusal)(*refusal.args)  # without the traceback, which keeps arrays alive
-    found = [*made.values()]
-    if isinstance(found[0], Exception) and isinstance(found[1], Exception):
-        raise found[0]
-    return made
-
-
-def of_type(made: dict[np.dtype[Any], _Made | Exception], data: NDArray[Any], name: str) -> _Made:
-    """Give what `of_types` made for data of this type, or raise its error."""
-    try:
-        found = made[data.dtype]
-    except KeyError:
-        raise TypeError(f"{name}: expected {', '.join(CODES_8)}, got {data.dtype}") from None
-    if isinstance(found, Exception):
-        raise type(found)(*found.args)
-    return found
+    made = {}
+    for dtype in map(np.dtype, CODES_8):
+        with suppress(TypeError, ValueError):
+            made[dtype] = make(dtype)
+    return made or {np.dtype(CODES_8[0]): make(np.dtype(CODES_8[0]))}
 
 
 def array(x: ArrayLike, name: str, allowed: Sequence[str]) -> NDArray[Any]:
@@ -163,6 +134,12 @@ def per_row(value: NDArray[Any], name: str, shape: tuple[int, ...], axis: int) -
     return value
 
 
+def of_matrices(value: NDArray[Any], shape: tuple[int, ...]) -> list[NDArray[Any]]:
+    """Give what broadcasts to matrices of this shape, and is one or one a column, as a 1-D array for each matrix."""
+    each = np.broadcast_to(value, (*shape[:-2], 1, value.shape[-1]))
+    return [each[at].ravel() for at in np.ndindex(shape[:-2])]
+
+
 def one_value(value: NDArray[Any], name: str) -> NDArray[Any]:
     """Give a scale or zero point of one value as an array without dimensions."""
     if value.size != 1:
@@ -178,16 +155,21 @@ def channels(value: NDArray[Any], name: str, count: int) -> NDArray[Any]:
 
 
 def result_zero_point(value: ArrayLike, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Give the zero point of a result. The result has its type; a plain number becomes one of type `dtype`."""
+    """Give the one zero point of a result, whose type it has; a plain number becomes one of type `dtype`."""
     if not isinstance(value, int):
         dtype = array(value, "y_zero_point", CODES_8).dtype
-    return zero_point(value, "y_zero_point", dtype)
+    return one_value(zero_point(value, "y_zero_point", dtype), "y_zero_point")
 
 
-def out(x: NDArray[Any] | None, dtype: np.dtype[Any], shape: tuple[int, ...], inputs: Iterable[object]) -> None:
-    """Raise if `x` is given and a result of this type and shape cannot be written to it, apart from the inputs."""
+def offset(zeros: NDArray[Any]) -> int | NDArray[np.int64]:
+    """Give zero points as kernels take them: one number, or an array of many."""
+    return int(zeros.item()) if zeros.size == 1 else zeros.astype(np.int64)
+
+
+def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], data: NDArray[Any], others: Iterable[object]) -> None:
+    """Raise if `x` is given and a result of this type and shape cannot be written to it, apart from all inputs."""
     if x is not None:
-        check_out(x, dtype.num, shape, [data for data in inputs if isinstance(data, np.ndarray)])
+        check_out(x, dtype.num, shape, [data, *(other for other in others if isinstance(other, np.ndarray))])
 
 
 def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:

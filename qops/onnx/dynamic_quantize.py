@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops.codes import TABLE
 from qops.onnx import _checks as check
-from qops.onnx.quantize import QuantizeLinear
+from qops.onnx.quantize import quantize_linear
 
 __all__ = ["DynamicallyQuantized", "dynamic_quantize_linear"]
 
@@ -23,10 +23,8 @@ class DynamicallyQuantized(NamedTuple):
     ----------
     y : ndarray of uint8
         The codes.
-    y_scale : numpy.float32
-        Real size of one code step.
-    y_zero_point : numpy.uint8
-        Code of real 0.
+    y_scale, y_zero_point : numpy.float32, numpy.uint8
+        Real size of one code step, and code of real 0.
     """
 
     y: NDArray[np.uint8]
@@ -80,8 +78,7 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
 
     Examples
     --------
-    >>> y, scale, zero = dynamic_quantize_linear(np.float32([0, 2, -3, -2.5, 1.34, 0.5]))
-    >>> y, scale, zero
+    >>> tuple(dynamic_quantize_linear(np.float32([0, 2, -3, -2.5, 1.34, 0.5])))
     (array([153, 255,   0,  26, 221, 179], dtype=uint8), np.float32(0.019607844), np.uint8(153))
     """
     data = check.array(x, "x", ("float32",))
@@ -94,4 +91,4 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
     if not 0 < scale < np.inf:
         raise ValueError(f"x: the range ({low!s}, {high!s}) has no float32 scale above 0")
     zero = np.rint(np.clip(-low / scale, CODES.lowest, CODES.highest)).astype(np.uint8)
-    return DynamicallyQuantized(QuantizeLinear(scale, zero)(data), scale, zero)
+    return DynamicallyQuantized(quantize_linear(data, scale, zero), scale, zero)

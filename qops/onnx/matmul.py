@@ -2,180 +2,162 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.gemm.gemm import MatMul
+from qops._kernels.gemm.gemm import MatMul, product
 from qops._kernels.gemm.packed import PackedB, pack_b
+from qops._kernels.stage.prepared import PreparedStage
 from qops.onnx import _checks as check
-from qops.prepared import Prepared
+from qops.prepared import Prepared, argument
 from qops.qtensor import as_array, broadcast_shape, int32
 
 __all__ = ["MatMulInteger", "matmul_integer"]
 
+FEW = 1024
+"""Rows of A up to which packing B on the way takes less time than packing it first."""
+INT32 = np.dtype(np.int32)
 
-class Products(NamedTuple):
-    """What is prepared for data of one type."""
 
-    a_zero: int | NDArray[Any]
-    """One number, or one a row."""
-    of_matrices: list[MatMul]
-    """The products with each matrix of B."""
+class Streamed(NamedTuple):
+    """The product with one matrix for a single call, called as `MatMul`. For few rows it is not packed as a whole."""
+
+    b: NDArray[Any]
+    b_zero: int | NDArray[np.int64]
+    codes: PreparedStage | None
     dtype: np.dtype[Any]
-    """The type of their results."""
-    y_zero: NDArray[Any] = np.zeros((), np.uint8)
-    """The zero point of codes that are made of the results."""
+
+    def __call__(self, a: NDArray[Any], a_zero: Any, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
+        """Multiply `a` by the matrix."""
+        check.out(out, self.dtype, (len(a), self.b.shape[1]), a, (self.b,))
+        if len(a) > FEW:
+            return MatMul(pack_b(self.b), self.b_zero, self.codes, self.dtype.num)(a, a_zero, out, num_threads)
+        sums_out = out if self.codes is None and out is not None and out.flags.carray else None
+        sums = product(a, self.b, sums_out, offsets=(a_zero, self.b_zero), num_threads=num_threads)
+        if self.codes is None:
+            return check.put(sums, out)
+        made = np.empty(sums.shape, self.dtype)
+        if made.size:
+            self.codes.run(sums, made)
+        return check.put(made, out)
+
+
+Kernel = tuple[int | NDArray[np.int64], list[MatMul | Streamed], np.dtype[Any]]
+"""What runs for data of one type: its zero point, the products with each matrix of B, the type of their results."""
 
 
 class Product(Prepared):
-    """The base of both products: matrices B that are packed, and the call."""
+    """The base of both products: matrices B, which are packed unless the op is for a single call, and the call."""
 
-    __slots__ = ("_batch", "_names", "_of_type", "_packed", "_shape")
+    __slots__ = ("_b", "_is_vector", "_kernels", "_matrices", "_names")
 
-    _batch: tuple[int, ...]
-    """The dimensions of B before those of a matrix."""
-    _names: tuple[str, str]
-    _of_type: dict[np.dtype[Any], Products | Exception]
-    _packed: list[PackedB]
-    _shape: tuple[int, ...]
+    a_zero_point: Any
+    b_zero_point: Any
 
-    def _prepare(self, b: ArrayLike, names: tuple[str, str]) -> NDArray[Any]:
-        """Check B, pack its matrices and give them."""
+    def _pack(self, b: ArrayLike, names: tuple[str, str], once: bool) -> None:
+        """Check B, (..., K, N), pack its matrices and prepare for each type of data; a single call does that itself."""
         found = check.array(b, names[1], check.CODES_8)
         if found.ndim == 0:
             raise ValueError(f"{names[1]}: expected at least 1 dimension, got a scalar")
-        columns = found[:, np.newaxis] if found.ndim == 1 else found
-        self._shape, self._batch, self._names = found.shape, columns.shape[:-2], names
-        self._packed = [pack_b(columns[at]) for at in np.ndindex(self._batch)]
-        return columns
+        self._names, self._is_vector = names, found.ndim == 1
+        self._b = found[:, np.newaxis] if self._is_vector else found
+        each = [self._b[at] for at in np.ndindex(self._b.shape[:-2])]
+        self._matrices = each if once else [pack_b(one) for one in each]
+        self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
-    def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Give the shape of the result.
+    def _kernel(self, a: np.dtype[Any]) -> Kernel:
+        """Make what runs for data of type `a`, of which is also a zero point that is a plain number."""
+        return self._products(a)
 
-        Parameters
-        ----------
-        shape : tuple of int
-            That of the first matrix, (..., M, K) or (K,).
+    def _products(self, a: np.dtype[Any], stages: Sequence[PreparedStage] = (), dtype: np.dtype[Any] = INT32) -> Kernel:
+        """Make the products with each matrix: sums, or codes of type `dtype` by the stage of each matrix."""
+        a_zero = check.zero_point(self.a_zero_point, "a_zero_point", a)
+        b_zero = check.zero_point(self.b_zero_point, "b_zero_point", self._b.dtype)
+        zeros = check.of_matrices(check.per_row(b_zero, "b_zero_point", self._b.shape, -1), self._b.shape)
+        each = zip(self._matrices, map(check.offset, zeros), stages or [None] * len(zeros), strict=True)
+        products = [MatMul(*one, dtype.num) if type(one[0]) is PackedB else Streamed(*one, dtype) for one in each]
+        return check.offset(a_zero), products, dtype
 
-        Returns
-        -------
-        tuple of int
-            (..., M, N), without M if the first matrix has 1 dimension, without N if the second one has.
-
-        Raises
-        ------
-        ValueError
-            A shape that does not fit.
-        """
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if not shape:
             raise ValueError(f"{self._names[0]}: expected at least 1 dimension, got a scalar")
         try:
-            batch = broadcast_shape(shape[:-2], self._batch)
-            if shape[-1] != self._packed_shape[0]:
+            batch = broadcast_shape(shape[:-2], self._b.shape[:-2])
+            if shape[-1] != self._b.shape[-2]:
                 raise ValueError
         except ValueError:
-            names = ", ".join(self._names)
-            raise ValueError(f"{names}: shapes {shape} and {self._shape} do not fit a matrix product") from None
-        return (*batch, *shape[-2:-1], *self._shape[1:][-1:])
-
-    @property
-    def _packed_shape(self) -> tuple[int, int]:
-        """(K, N)."""
-        return self._shape[-2 if len(self._shape) > 1 else 0], self._shape[-1] if len(self._shape) > 1 else 1
+            b, names = self._b.shape[: -1 if self._is_vector else None], ", ".join(self._names)
+            raise ValueError(f"{names}: shapes {shape} and {b} do not fit a matrix product") from None
+        return (*batch, *shape[-2:-1], *(() if self._is_vector else self._b.shape[-1:]))
 
     @property
     def nbytes(self) -> int:
         """Bytes of the packed matrices."""
-        return sum(int(packed.nbytes) for packed in self._packed)
+        return sum(int(matrix.nbytes) for matrix in self._matrices)
 
-    def _product(self, a: ArrayLike, out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
-        """Give the products of a with each matrix of B."""
-        threads, data = int32(num_threads, "num_threads", 1), as_array(a, self._names[0])
-        of = check.of_type(self._of_type, data, self._names[0])
-        is_one = not self._batch and type(of.a_zero) is int
-        if is_one and data.ndim == 2 == len(self._shape) and data.shape[-1] == self._shape[0]:
-            made: NDArray[Any] = of.of_matrices[0](data, of.a_zero, out, threads)
-            return made
-        shape = self.shape_of(data.shape)
-        check.out(out, of.dtype, shape, (data,))
+    def _kernel_for(self, a: NDArray[Any]) -> Kernel:
+        return self._kernels.get(a.dtype) or self._kernel(check.array(a, self._names[0], check.CODES_8).dtype)
+
+    def _run(self, kernel: Kernel, a: NDArray[Any], out: NDArray[Any] | None, num_threads: int) -> NDArray[Any]:
+        """Give the products of `a` with each matrix of B."""
+        threads = int32(num_threads, "num_threads", 1)
+        a_zero, products, dtype = kernel
+        is_one = self._b.ndim == 2 and type(a_zero) is int
+        if is_one and a.ndim == 2 and not self._is_vector and a.shape[1] == len(self._b):
+            return products[0](a, a_zero, out, threads)
+        shape = self._shape(a.shape)
+        check.out(out, dtype, shape, a, self._arguments)
         if is_one:  # all matrices of the batch are one, of more rows
-            rows = data.reshape(prod(data.shape[:-1]), data.shape[-1])
-            return check.put(of.of_matrices[0](rows, of.a_zero, None, threads).reshape(shape), out)
-        return check.put(self._batches(np.atleast_2d(data), of, threads).reshape(shape), out)
+            made = products[0](a.reshape(prod(a.shape[:-1]), a.shape[-1]), a_zero, None, threads)
+        else:
+            made = self._batches(np.atleast_2d(a), kernel, threads)
+        return check.put(made.reshape(shape), out)
 
-    def _batches(self, rows: NDArray[Any], of: Products, threads: int) -> NDArray[Any]:
+    def _batches(self, a: NDArray[Any], kernel: Kernel, threads: int) -> NDArray[Any]:
         """Give (..., M, N), a matrix of the batch at a time."""
-        batch, (k, n) = broadcast_shape(rows.shape[:-2], self._batch), self._packed_shape
-        m = rows.shape[-2]
-        made, left = np.empty((*batch, m, n), of.dtype), np.broadcast_to(rows, (*batch, m, k))
-        zeros = np.broadcast_to(check.per_row(np.asarray(of.a_zero), "a_zero_point", rows.shape, -2), (*batch, m, 1))
-        number = np.broadcast_to(np.arange(len(self._packed)).reshape(self._batch), batch)
+        a_zero, products, dtype = kernel
+        zeros, own_batch = check.per_row(np.asarray(a_zero), "a_zero_point", a.shape, -2), self._b.shape[:-2]
+        batch = broadcast_shape(a.shape[:-2], own_batch)
+        made, left = np.empty((*batch, a.shape[-2], self._b.shape[-1]), dtype), np.broadcast_to(a, batch + a.shape[-2:])
+        zeros = np.broadcast_to(zeros, (*batch, a.shape[-2], 1))
+        number = np.broadcast_to(np.arange(len(products)).reshape(own_batch), batch)
         for at in np.ndindex(batch):
-            zero = of.a_zero if type(of.a_zero) is int else zeros[at]
-            of.of_matrices[number[at]](left[at], zero, made[at], threads)
+            products[number[at]](left[at], a_zero if type(a_zero) is int else zeros[at], made[at], threads)
         return made
-
-
-def zero_of_rows(value: ArrayLike, dtype: np.dtype[Any]) -> int | NDArray[Any]:
-    """Give the zero point of data of a type: one number, or one a row."""
-    zero = check.zero_point(value, "a_zero_point", dtype)
-    return int(zero.item()) if zero.size == 1 else zero
-
-
-def zeros_of_columns(value: ArrayLike, b: NDArray[Any]) -> list[int | NDArray[np.int64]]:
-    """Give the zero points of each matrix of b: one number, or one a column."""
-    zero = check.per_row(check.zero_point(value, "b_zero_point", b.dtype), "b_zero_point", b.shape, -1)
-    each = np.broadcast_to(zero, (*b.shape[:-2], 1, zero.shape[-1])).astype(np.int64)
-    return [int(one.item()) if one.size == 1 else one.ravel() for one in (each[at] for at in np.ndindex(b.shape[:-2]))]
 
 
 class MatMulInteger(Product):
     """The prepared form of `matmul_integer`: the second matrix is packed once.
 
-    Called ``op(A, out=None, num_threads=1)``, with the arguments of `matmul_integer`.
-
-    Parameters
-    ----------
-    B, a_zero_point, b_zero_point
-        Those of `matmul_integer`, which are checked here. A plain `a_zero_point` has the type of the data of each call.
-
-    Attributes
-    ----------
-    a_zero_point, b_zero_point
-        The arguments.
-    nbytes : int
-        Bytes of the packed matrices.
+    Called ``op(A, out=None, num_threads=1)``. The constructor takes all other arguments of `matmul_integer`. A plain
+    `a_zero_point` has the type of the data of each call.
 
     Examples
     --------
     >>> import numpy as np
     >>> op = MatMulInteger(np.int8([[127], [-1]]), 12)
-    >>> op
-    MatMulInteger(int8([[127], [-1]]), a_zero_point=12)
-    >>> op(np.uint8([[13, 14]])), op.shape_of((5, 2))
-    (array([[125]], dtype=int32), (5, 1))
+    >>> op, op(np.uint8([[13, 14]])), op.shape_of((5, 2))
+    (MatMulInteger(np.int8([[127], [-1]]), a_zero_point=12), array([[125]], dtype=int32), (5, 1))
     """
 
     __slots__ = ()
 
     def __init__(self, B: ArrayLike, a_zero_point: ArrayLike | None = 0, b_zero_point: ArrayLike | None = 0) -> None:
-        B = check.own(B, "B")
-        zeros = check.own(a_zero_point, "a_zero_point"), check.own(b_zero_point, "b_zero_point")
-        a_zero, b_zero = check.optional(*zeros)
-        columns = self._prepare(B, ("A", "B"))
-        pairs = zip(self._packed, zeros_of_columns(b_zero, columns), strict=True)
-        sums = [MatMul(packed, zero) for packed, zero in pairs]
-        self._of_type = check.of_types(lambda a: Products(zero_of_rows(a_zero, a), sums, np.dtype(np.int32)))
-        self._keep(B, a_zero, b_zero)
+        self._make(B, *check.optional(a_zero_point, b_zero_point))
 
-    a_zero_point, b_zero_point = check.given(1), check.given(2)
+    a_zero_point, b_zero_point = argument(1), argument(2)
+
+    def _prepare(self, once: bool) -> None:
+        self._pack(self._arguments[0], ("A", "B"), once)
 
     def __call__(self, A: ArrayLike, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> NDArray[np.int32]:
         """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
-        return self._product(A, out, num_threads)
+        data = as_array(A, "A")
+        return self._run(self._kernel_for(data), data, out, num_threads)
 
 
 def matmul_integer(
@@ -191,14 +173,10 @@ def matmul_integer(
 
     Parameters
     ----------
-    A : ndarray of uint8 or int8, (..., M, K)
-        As in `numpy.matmul`, a 1-D array is a row, and leading dimensions broadcast.
-    B : ndarray of uint8 or int8, (..., K, N)
-        A 1-D array is a column.
-    a_zero_point : int or ndarray of the type of `A`, optional
-        One value, or one a row: (M,) or (..., M, 1). None is 0.
-    b_zero_point : int or ndarray of the type of `B`, optional
-        One value, or one a column: (N,) or (..., 1, N). None is 0.
+    A, B : ndarray of uint8 or int8, (..., M, K) and (..., K, N)
+        As in `numpy.matmul`, 1-D arrays are a row and a column, and leading dimensions broadcast.
+    a_zero_point, b_zero_point : int or ndarray of the type of `A` and of `B`, optional
+        One value; or one a row of `A`, (M,) or (..., M, 1), one a column of `B`, (N,) or (..., 1, N). None is 0.
     num_threads : int
         How many threads share the work; the bits are the same.
     out : ndarray of int32, (..., M, N), optional
@@ -215,10 +193,8 @@ def matmul_integer(
 
     Notes
     -----
-    Source: onnx, ``reference/ops/op_matmul_integer.py``; onnxruntime, ``matmul_integer.cc``.
-
-    This function follows the standard for an `a_zero_point` of M values. The reference takes them along K, and
-    onnxruntime has no kernel for them.
+    Source: onnx, ``reference/ops/op_matmul_integer.py``; onnxruntime, ``matmul_integer.cc``. This function follows the
+    standard for an `a_zero_point` of M values. The reference takes them along K; onnxruntime has no kernel for them.
 
     **Hazards.** On AVX2 without VNNI, onnxruntime saturates sums of two products of uint8 by int8 to 16 bits. The
     standard and this function do not:
@@ -234,4 +210,4 @@ def matmul_integer(
     array([[-38, -83],
            [-44, -98]], dtype=int32)
     """
-    return MatMulInteger(B, a_zero_point, b_zero_point)(A, out, num_threads)
+    return MatMulInteger._once(B, *check.optional(a_zero_point, b_zero_point))(A, out, num_threads)

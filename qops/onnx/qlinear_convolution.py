@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.conv.finish import Finish
 from qops.onnx import _checks as check
-from qops.onnx.convolution import Convolution, Sums, zero_of_data, zero_of_filters
+from qops.onnx.convolution import Convolution
 from qops.onnx.requantize import combined_scale, stage
-from qops.onnx.window import typed
+from qops.prepared import argument
 
 __all__ = ["QLinearConv", "qlinear_conv"]
 
@@ -20,30 +20,15 @@ __all__ = ["QLinearConv", "qlinear_conv"]
 class QLinearConv(Convolution):
     """The prepared form of `qlinear_conv`: the filters are packed once, for images of any size.
 
-    Called ``op(x, out=None, num_threads=1)``, with the arguments of `qlinear_conv`.
-
-    Parameters
-    ----------
-    x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B
-        Those of `qlinear_conv`. Plain `x_zero_point` and `y_zero_point` have the type of the data of each call.
-    auto_pad, dilations, group, kernel_shape, pads, strides, runtime
-        Those of `qlinear_conv`.
-
-    Attributes
-    ----------
-    x_scale, x_zero_point, w_scale, w_zero_point, y_scale, y_zero_point, runtime
-        The arguments.
-    nbytes : int
-        Bytes of the packed filters.
+    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `qlinear_conv`. A plain
+    `x_zero_point` or `y_zero_point` has the type of the data of each call.
 
     Examples
     --------
     >>> import numpy as np
     >>> op = QLinearConv(0.5, 0, np.uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime="ort")
-    >>> op
-    QLinearConv(0.5, 0, uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime='ort')
-    >>> op(np.uint8([[[1, 3, 5]]]))
-    array([[[1, 3, 3]]], dtype=uint8)
+    >>> op, op(np.uint8([[[1, 3, 5]]]))
+    (QLinearConv(0.5, 0, np.uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime='ort'), array([[[1, 3, 3]]], dtype=uint8))
     """
 
     __slots__ = ()
@@ -67,39 +52,35 @@ class QLinearConv(Convolution):
         strides: Sequence[int] | None = None,
         runtime: str = "onnx",
     ) -> None:
-        named: dict[str, ArrayLike | None] = {"x_scale": x_scale, "x_zero_point": x_zero_point, "w": w}
-        named |= {"w_scale": w_scale, "w_zero_point": w_zero_point, "y_scale": y_scale, "y_zero_point": y_zero_point}
-        named["B"] = B
-        kept = [check.own(value, name) for name, value in named.items()]
-        x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B = kept
-        runtime = check.runtime(runtime)
-        filters = self._prepare(w, group, auto_pad, dilations, kernel_shape, pads, strides)
-        first = check.one_value(check.scale(x_scale, "x_scale", ("float32",)), "x_scale")
-        each = check.channels(check.scale(w_scale, "w_scale", ("float32",)), "w_scale", len(filters))
-        last = check.one_value(check.scale(y_scale, "y_scale", ("float32",), divides=True), "y_scale")
-        if runtime == "ort" and self._moves.auto_pad.startswith("SAME") and max(self._moves.dilations) > 1:
-            raise ValueError(f"dilations: onnxruntime takes none with auto_pad {auto_pad!r}, got {dilations}")
-        factor = combined_scale(first, each, last, "x_scale, w_scale, y_scale")
-        factor = factor if len(filters) else np.ones(1, factor.dtype)
-        bias = None if B is None else check.array(B, "B", ("int32",))
-        if bias is not None and bias.shape != (len(filters),):
-            raise ValueError(f"B: expected {len(filters)} values, one an output channel, got shape {bias.shape}")
-        w_zero = zero_of_filters(w_zero_point, filters)
+        codes = x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B
+        self._make(*codes, auto_pad, dilations, group, kernel_shape, pads, strides, runtime)
 
-        def sums(x: np.dtype[Any]) -> Sums:
-            x_zero = zero_of_data(x_zero_point, x)
-            y_zero = check.one_value(check.result_zero_point(y_zero_point, x), "y_zero_point")
-            if runtime == "ort":
-                check.ort_has_kernel(x, filters.dtype, y_zero.dtype, "x, w, y_zero_point")
-            codes = stage(factor, y_zero, runtime)
-            return self._sums(x_zero, Finish(w_zero, bias, codes, y_zero.dtype.num), y_zero.dtype)
+    x_scale, x_zero_point, w_scale, w_zero_point = (argument(i) for i in (0, 1, 3, 4))
+    y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, -1))
 
-        self._of_type = check.of_types(sums)
-        windows = typed(dilations), self._group, typed(kernel_shape), typed(pads), typed(strides)
-        self._keep(*kept, auto_pad, *windows, runtime)
+    def _prepare(self, once: bool) -> None:
+        check.runtime(self.runtime)
+        self._pack(self._arguments[2], self._arguments[8:-1], once)
 
-    x_scale, x_zero_point, w_scale, w_zero_point = (check.given(i) for i in (0, 1, 3, 4))
-    y_scale, y_zero_point, runtime = (check.given(i) for i in (5, 6, -1))
+    def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
+        y_zero = check.result_zero_point(self.y_zero_point, x)
+        if self.runtime == "ort":
+            check.ort_has_kernel(x, self._w.dtype, y_zero.dtype, "x, w, y_zero_point")
+            how, dilations = self._moves.auto_pad, [axis.dilation for axis in self._moves.unplaced]
+            if self._moves.is_same and max(dilations) > 1:
+                raise ValueError(f"dilations: onnxruntime takes none with auto_pad {how!r}, got {dilations}")
+        bias = None if self._arguments[7] is None else check.array(self._arguments[7], "B", ("int32",))
+        if bias is not None and bias.shape != self._w.shape[:1]:
+            raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
+        codes = stage(self._factor(), y_zero, self.runtime)
+        return Finish(self._w_zero(), bias, codes, y_zero.dtype.num), y_zero.dtype
+
+    def _factor(self) -> NDArray[Any]:
+        x_scale = check.one_value(check.scale(self.x_scale, "x_scale", ("float32",)), "x_scale")
+        w_scale = check.channels(check.scale(self.w_scale, "w_scale", ("float32",)), "w_scale", len(self._w))
+        y_scale = check.one_value(check.scale(self.y_scale, "y_scale", ("float32",), divides=True), "y_scale")
+        factor = combined_scale(x_scale, w_scale, y_scale, "x_scale, w_scale, y_scale")
+        return factor if factor.size else np.ones(1, factor.dtype)
 
 
 def qlinear_conv(
@@ -134,19 +115,13 @@ def qlinear_conv(
     Parameters
     ----------
     x : ndarray of uint8 or int8, (N, C, D1, ..., Dn)
-    x_scale : float, or ndarray of float32
-        One value.
-    x_zero_point : int or ndarray of the type of `x`
-        One value.
+    x_scale, x_zero_point : float or ndarray of float32, int or ndarray of the type of `x`
+        One value each.
     w : ndarray of uint8 or int8, (M, C / group, k1, ..., kn)
-    w_scale : float, or ndarray of float32
-        One value, or M.
-    w_zero_point : int or ndarray of the type of `w`
-        One value, or M.
-    y_scale : float, or ndarray of float32
-        One value.
-    y_zero_point : int, or ndarray of uint8 or int8
-        One value. The result has its type; a plain int has the type of `x`.
+    w_scale, w_zero_point : float or ndarray of float32, int or ndarray of the type of `w`
+        One value each, or M.
+    y_scale, y_zero_point : float or ndarray of float32, int or ndarray of uint8 or int8
+        One value each. The result has the type of `y_zero_point`; a plain int has the type of `x`.
     B : ndarray of int32, (M,), optional
         The bias; its scale is ``x_scale * w_scale``.
     auto_pad, dilations, group, kernel_shape, pads, strides : optional
@@ -170,9 +145,7 @@ def qlinear_conv(
     Notes
     -----
     Source: onnx, ``reference/ops/op_qlinear_conv.py``, ``op_conv.py``; onnxruntime, ``qlinearconv.cc``,
-    ``core/mlas/lib/quantize.cpp``.
-
-    The reference takes a `w_scale` for each channel over two spatial axes only; this function over any number.
+    ``core/mlas/lib/quantize.cpp``. The reference takes a `w_scale` for each channel over two spatial axes only.
 
     **Hazards.** As in `qlinear_matmul`, with an odd zero point the runtimes differ on every tie:
 
@@ -190,28 +163,9 @@ def qlinear_conv(
     --------
     >>> x = np.uint8([[[[128, 138], [148, 158]]]])
     >>> w = np.int8([[[[100]]], [[[-50]]]])
-    >>> qlinear_conv(x, 0.1, 128, w, np.float32([0.01, 0.02]), 0, 0.1, 128, pads=[0, 1, 0, 0])
-    array([[[[128, 128, 138],
-             [128, 148, 158]],
-    <BLANKLINE>
-            [[128, 128, 118],
-             [128, 108,  98]]]], dtype=uint8)
+    >>> qlinear_conv(x, 0.1, 128, w, np.float32([0.01, 0.02]), 0, 0.1, 128, pads=[0, 1, 0, 0]).tolist()
+    [[[[128, 128, 138], [128, 148, 158]], [[128, 128, 118], [128, 108, 98]]]]
     """
-    op = QLinearConv(
-        x_scale,
-        x_zero_point,
-        w,
-        w_scale,
-        w_zero_point,
-        y_scale,
-        y_zero_point,
-        B,
-        auto_pad=auto_pad,
-        dilations=dilations,
-        group=group,
-        kernel_shape=kernel_shape,
-        pads=pads,
-        strides=strides,
-        runtime=runtime,
-    )
-    return op(x, out, num_threads)
+    codes = x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B
+    attributes = auto_pad, dilations, group, kernel_shape, pads, strides
+    return QLinearConv._once(*codes, *attributes, runtime)(x, out, num_threads)

@@ -7,46 +7,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.gemm.gemm import MatMul
 from qops.onnx import _checks as check
-from qops.onnx.matmul import Product, Products, zero_of_rows, zeros_of_columns
+from qops.onnx.matmul import Kernel, Product
 from qops.onnx.requantize import combined_scale, requantize, stage
+from qops.prepared import argument
 from qops.qtensor import as_array
 
 __all__ = ["QLinearMatMul", "qlinear_matmul"]
+
+NAMES = "a_scale, b_scale, y_scale"
 
 
 class QLinearMatMul(Product):
     """The prepared form of `qlinear_matmul`: the second matrix is packed once.
 
-    Called ``op(a, out=None, num_threads=1)``, with the arguments of `qlinear_matmul`.
-
-    Parameters
-    ----------
-    a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point, runtime
-        Those of `qlinear_matmul`. Plain `a_zero_point` and `y_zero_point` have the type of the data of each call.
-
-    Attributes
-    ----------
-    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point, runtime
-        The arguments.
-    nbytes : int
-        Bytes of the packed matrices.
+    Called ``op(a, out=None, num_threads=1)``. The constructor takes all other arguments of `qlinear_matmul`. A plain
+    `a_zero_point` or `y_zero_point` has the type of the data of each call.
 
     Examples
     --------
     >>> import numpy as np
     >>> op = QLinearMatMul(0.5, 0, np.uint8([[1]]), 1.0, 0, 1.0, 1, runtime="ort")
-    >>> op
-    QLinearMatMul(0.5, 0, uint8([[1]]), 1.0, 0, 1.0, 1, runtime='ort')
-    >>> op(np.uint8([[1], [3], [5]])).ravel()
-    array([1, 3, 3], dtype=uint8)
+    >>> op, op(np.uint8([[1], [3], [5]])).ravel()
+    (QLinearMatMul(0.5, 0, np.uint8([[1]]), 1.0, 0, 1.0, 1, runtime='ort'), array([1, 3, 3], dtype=uint8))
     """
 
-    __slots__ = ("_by_row",)
-
-    _by_row: tuple[NDArray[Any], NDArray[Any], NDArray[Any], str] | None
-    """The scales and the runtime, if there is a scale for each row of `a`; the rows are known when it is called."""
+    __slots__ = ("_scales",)
 
     def __init__(
         self,
@@ -60,57 +46,50 @@ class QLinearMatMul(Product):
         *,
         runtime: str = "onnx",
     ) -> None:
-        named = {"a_scale": a_scale, "a_zero_point": a_zero_point, "b": b, "b_scale": b_scale}
-        named |= {"b_zero_point": b_zero_point, "y_scale": y_scale, "y_zero_point": y_zero_point}
-        kept = [check.own(value, name) for name, value in named.items()]
-        a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point = kept
-        runtime = check.runtime(runtime)
-        columns = self._prepare(b, ("a", "b"))
-        allowed = ("float32",) if runtime == "ort" else check.SCALES
-        by_row, by_column = check.scale(a_scale, "a_scale", allowed), check.scale(b_scale, "b_scale", allowed)
-        last = check.one_value(check.scale(y_scale, "y_scale", allowed, divides=True), "y_scale")
-        if runtime == "ort":
-            check.one_value(by_row, "a_scale")
-        by_column = check.per_row(by_column, "b_scale", columns.shape, -1)
-        self._by_row = (by_row, by_column, last, runtime) if by_row.size != 1 else None
-        w_zeros = zeros_of_columns(b_zero_point, columns)
-        if self._by_row is None:
-            factor = combined_scale(by_row.reshape(1, 1), by_column, last, "a_scale, b_scale, y_scale")
-            factor = factor if factor.size else np.ones((1, 1), factor.dtype)
-            each = np.broadcast_to(factor, (*self._batch, 1, factor.shape[-1]))
-            factors = [each[at].ravel() for at in np.ndindex(self._batch)]
+        self._make(a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point, runtime)
 
-        def products(a: np.dtype[Any]) -> Products:
-            zero = zero_of_rows(a_zero_point, a)
-            y_zero = check.one_value(check.result_zero_point(y_zero_point, a), "y_zero_point")
-            if runtime == "ort":
-                check.ort_has_kernel(a, columns.dtype, y_zero.dtype, "a, b, y_zero_point")
-                check.one_value(np.asarray(zero), "a_zero_point")
-            if self._by_row is not None:
-                sums = [MatMul(*one) for one in zip(self._packed, w_zeros, strict=True)]
-                return Products(zero, sums, np.dtype(np.int32), y_zero)
-            codes = [stage(one, y_zero, runtime) for one in factors]
-            made = zip(self._packed, w_zeros, codes, strict=True)
-            return Products(zero, [MatMul(*one, y_zero.dtype.num) for one in made], y_zero.dtype)
+    a_scale, a_zero_point, b_scale, b_zero_point = (argument(i) for i in (0, 1, 3, 4))
+    y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, 7))
 
-        self._of_type = check.of_types(products)
-        self._keep(*kept, runtime)
+    def _prepare(self, once: bool) -> None:
+        allowed = ("float32",) if check.runtime(self.runtime) == "ort" else check.SCALES
+        a_scale, b_scale = check.scale(self.a_scale, "a_scale", allowed), check.scale(self.b_scale, "b_scale", allowed)
+        y_scale = check.one_value(check.scale(self.y_scale, "y_scale", allowed, divides=True), "y_scale")
+        if self.runtime == "ort":
+            check.one_value(a_scale, "a_scale")
+        self._scales = a_scale, b_scale, y_scale
+        self._pack(self._arguments[2], ("a", "b"), once)
 
-    a_scale, a_zero_point, b_scale, b_zero_point = (check.given(i) for i in (0, 1, 3, 4))
-    y_scale, y_zero_point, runtime = (check.given(i) for i in (5, 6, 7))
+    def _kernel(self, a: np.dtype[Any]) -> Kernel:
+        y_zero = check.result_zero_point(self.y_zero_point, a)
+        if self.runtime == "ort":
+            check.ort_has_kernel(a, self._b.dtype, y_zero.dtype, "a, b, y_zero_point")
+            check.one_value(np.asarray(self.a_zero_point), "a_zero_point")
+        if self._scales[0].size != 1:  # as many as there are rows, which are known when the op is called
+            return self._products(a)
+        factors = check.of_matrices(self._factor((1, 1)), self._b.shape)
+        return self._products(a, [stage(one, y_zero, self.runtime) for one in factors], y_zero.dtype)
+
+    def _factor(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Give ``a_scale * b_scale / y_scale`` for a matrix of this shape, by row and column."""
+        a_scale, b_scale, y_scale = self._scales
+        by_row, by_column = (
+            check.per_row(a_scale, "a_scale", shape, -2),
+            check.per_row(b_scale, "b_scale", self._b.shape, -1),
+        )
+        return combined_scale(by_row, by_column, y_scale, NAMES)
 
     def __call__(self, a: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Multiply `a` by the matrix that was given, on so many threads, into `out` if it is given."""
-        if self._by_row is None:
-            return self._product(a, out, num_threads)
         data = as_array(a, "a")
-        sums, y_zero = self._product(data, None, num_threads), check.of_type(self._of_type, data, "a").y_zero
-        by_row, by_column, last, runtime = self._by_row
-        check.out(out, y_zero.dtype, sums.shape, (data,))
-        by_row = check.per_row(by_row, "a_scale", np.atleast_2d(data).shape, -2)
-        factor = combined_scale(by_row, by_column, last, "a_scale, b_scale, y_scale")
-        whole = sums if len(self._shape) > 1 else sums[..., np.newaxis]
-        return check.put(requantize(whole, factor, y_zero, runtime).reshape(sums.shape), out)
+        kernel = self._kernel_for(data)
+        if self._scales[0].size == 1:
+            return self._run(kernel, data, out, num_threads)
+        y_zero = check.result_zero_point(self.y_zero_point, data.dtype)
+        check.out(out, y_zero.dtype, self._shape(data.shape), data, self._arguments)
+        sums = self._run(kernel, data, None, num_threads)
+        whole, factor = sums[..., np.newaxis] if self._is_vector else sums, self._factor(np.atleast_2d(data).shape)
+        return check.put(requantize(whole, factor, y_zero, self.runtime).reshape(sums.shape), out)
 
 
 def qlinear_matmul(
@@ -139,20 +118,14 @@ def qlinear_matmul(
     ----------
     a : ndarray of uint8 or int8, (..., M, K)
         A matrix as in `matmul_integer`.
-    a_scale : float, or ndarray of float32, float16 or bfloat16
-        One value, or one a row: (M,) or (..., M, 1).
-    a_zero_point : int or ndarray of the type of `a`
-        Like `a_scale`.
+    a_scale, a_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of the type of `a`
+        One value each, or one a row: (M,) or (..., M, 1).
     b : ndarray of uint8 or int8, (..., K, N)
         A matrix as in `matmul_integer`.
-    b_scale : float, or ndarray of float32, float16 or bfloat16
-        One value, or one a column: (N,) or (..., 1, N).
-    b_zero_point : int or ndarray of the type of `b`
-        Like `b_scale`.
-    y_scale : float, or ndarray of float32, float16 or bfloat16
-        One value.
-    y_zero_point : int, or ndarray of uint8 or int8
-        One value. The result has its type; a plain int has the type of `a`.
+    b_scale, b_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of the type of `b`
+        One value each, or one a column: (N,) or (..., 1, N).
+    y_scale, y_zero_point : float or ndarray of float32, float16 or bfloat16, int or ndarray of uint8 or int8
+        One value each. The result has the type of `y_zero_point`; a plain int has the type of `a`.
     runtime : {"onnx", "ort"}
         Whose bits.
     num_threads, out : optional
@@ -172,9 +145,8 @@ def qlinear_matmul(
     Notes
     -----
     Source: onnx, ``reference/ops/op_qlinear_matmul.py``; onnxruntime, ``quantize_linear_matmul.cc``,
-    ``core/mlas/lib/quantize.cpp``.
-
-    This function follows the standard for values for each row. The reference takes them along the columns.
+    ``core/mlas/lib/quantize.cpp``. This function follows the standard for values for each row. The reference takes
+    them along the columns.
 
     **Hazards.** One runtime rounds the product, the other the sum with the zero point. With an odd zero point they
     differ on every tie:
@@ -192,5 +164,5 @@ def qlinear_matmul(
     >>> qlinear_matmul(a, 0.01, 128, b, 0.01, 0, 0.001, 0)
     array([[100]], dtype=uint8)
     """
-    op = QLinearMatMul(a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point, runtime=runtime)
-    return op(a, out, num_threads)
+    codes = a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
+    return QLinearMatMul._once(*codes, runtime)(a, out, num_threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.stage import prepared as stages
 from qops.onnx import _checks as check
-from qops.prepared import Prepared
+from qops.prepared import Prepared, argument
 from qops.qtensor import flag, int32, integer, output
 
 __all__ = ["QuantizeLinear", "quantize_linear"]
@@ -18,38 +19,19 @@ NAN = "x: holds NaN, which has no integer code"
 
 
 class QuantizeLinear(Prepared):
-    """The prepared form of `quantize_linear`.
+    """The prepared form of `quantize_linear`, called ``op(x, out=None)``; all other arguments are the constructor's.
 
-    Called ``op(x, out=None)``, with the arguments of `quantize_linear`.
-
-    Parameters
-    ----------
-    y_scale, y_zero_point, axis, block_size, output_dtype, precision, saturate, runtime
-        Those of `quantize_linear`.
-
-    Attributes
-    ----------
-    y_scale, y_zero_point
-        The arguments.
-    dtype : numpy.dtype
-        The type of the codes.
+    `y_scale`, `y_zero_point`, `runtime` and `dtype`, the type of the codes, are attributes.
 
     Examples
     --------
     >>> import numpy as np
     >>> op = QuantizeLinear(0.1, 128)
-    >>> op, op.dtype
-    (QuantizeLinear(0.1, y_zero_point=128), dtype('uint8'))
-    >>> op(np.float32([-1.0, 0.0, 0.7, 99.0]))
-    array([118, 128, 135, 255], dtype=uint8)
+    >>> op, op.dtype, op(np.float32([-1.0, 0.0, 0.7, 99.0]))
+    (QuantizeLinear(0.1, y_zero_point=128), dtype('uint8'), array([118, 128, 135, 255], dtype=uint8))
     """
 
-    __slots__ = ("_axis", "_block_size", "_of_quotients", "_of_values", "_precision", "_saturate", "_scale", "_zero")
-
-    _of_values: stages.FloatStage | None
-    """Divides float32 values by one scale and makes codes of them, so that no quotient is kept."""
-    _of_quotients: stages.FloatStage | None
-    """Makes codes with one zero point of float32 quotients."""
+    __slots__ = ("_of_quotients", "_of_values", "_precision", "_scale", "_slices", "_zero")
 
     def __init__(
         self,
@@ -63,68 +45,70 @@ class QuantizeLinear(Prepared):
         saturate: bool = True,
         runtime: str = "onnx",
     ) -> None:
-        self._axis, self._block_size = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
-        self._saturate, runtime = flag(saturate, "saturate"), check.runtime(runtime)
-        (y_zero_point,) = check.optional(check.own(y_zero_point, "y_zero_point"))
-        y_scale = check.own(y_scale, "y_scale")
-        dtype = _output_type(y_zero_point, output_dtype)
-        self._zero = check.zero_point(y_zero_point, "y_zero_point", dtype)
-        self._scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
-        wanted = None if precision is None else check.type_of(precision, "precision", check.SCALES)
-        if dtype.name in check.FLOATS and self._zero.astype(np.float32).any():
-            raise ValueError(f"y_zero_point: expected 0 for {dtype} codes, got {self._zero}")
-        if runtime == "ort":
-            _ort_has_kernel(self._scale.dtype, wanted, dtype)
-        self._precision = np.dtype(np.float32) if runtime == "ort" else wanted
-        self._of_values = self._of_quotients = None
-        if self._zero.size == 1 and dtype.name in check.WHOLE:
-            self._of_quotients = _stage(1.0, self._zero)
-            step = float(self._scale.item()) if self._scale.size == 1 and self._scale.dtype == np.float32 else 0.0
-            if step > 0 and self._precision in (None, np.float32):
-                self._of_values = _stage(step, self._zero)
-        self._keep(
-            y_scale,
-            y_zero_point,
-            self._axis,
-            self._block_size,
-            None if output_dtype is None else typed(dtype),
-            None if wanted is None else typed(wanted),
-            self._saturate,
-            runtime,
-        )
+        last = output_dtype, precision, saturate, runtime
+        self._make(y_scale, y_zero_point, axis, block_size, *last)
 
-    y_scale, y_zero_point, runtime = (check.given(i) for i in (0, 1, 7))
+    y_scale, y_zero_point, runtime = (argument(i) for i in (0, 1, 7))
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the codes."""
         return self._zero.dtype
 
+    def _prepare(self, once: bool) -> None:
+        y_scale, y_zero_point, axis, block_size, output_dtype, precision, saturate, runtime = self._arguments
+        self._slices = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
+        is_ort = check.runtime(runtime) == "ort"
+        flag(saturate, "saturate")
+        (y_zero_point,) = check.optional(y_zero_point)
+        self._zero = check.zero_point(y_zero_point, "y_zero_point", _output_type(y_zero_point, output_dtype))
+        self._scale = check.scale(y_scale, "y_scale", (*check.SCALES, "int32", "float8_e8m0fnu"), divides=True)
+        wanted = None if precision is None else check.type_of(precision, "precision", check.SCALES)
+        if self.dtype.name in check.FLOATS and self._zero.astype(np.float32).any():
+            raise ValueError(f"y_zero_point: expected 0 for {self.dtype} codes, got {self._zero}")
+        if is_ort:
+            _ort_has_kernel(self._scale.dtype, wanted, self.dtype)
+        self._precision = np.dtype(np.float32) if is_ort else wanted
+        is_whole = self._zero.size == 1 and self.dtype.name in check.WHOLE
+        step = float(self._scale.item()) if self._scale.size == 1 and self._scale.dtype == np.float32 else 0.0
+        divides = is_whole and step > 0 and self._precision in (None, np.float32)
+        self._of_quotients = _stage(1.0, self._zero) if is_whole else None
+        self._of_values = _stage(step, self._zero) if divides else None  # without keeping quotients
+
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of `x`, in `out` if it is given."""
         data = check.array(x, "x", (*check.SCALES, "int32"))
         if self.runtime == "ort" and data.dtype != self._scale.dtype:
-            given = f"{data.dtype}, {self._scale.dtype}"
-            raise TypeError(f"x, y_scale: onnxruntime has no kernel for {given}")
-        scale = check.of_slices(self._scale, "y_scale", data.shape, self._axis, self._block_size)
-        zero = check.of_slices(self._zero, "y_zero_point", data.shape, self._axis, self._block_size)
-        check.out(out, zero.dtype, data.shape, (data,))
+            raise TypeError(f"x, y_scale: onnxruntime has no kernel for {data.dtype}, {self._scale.dtype}")
+        axis, block_size = self._slices
+        scale = check.of_slices(self._scale, "y_scale", data.shape, axis, block_size)
+        zero = check.of_slices(self._zero, "y_zero_point", data.shape, axis, block_size)
+        check.out(out, zero.dtype, data.shape, data, self._arguments)
         if self._of_values is not None and data.dtype == np.float32:
             return _coded(self._of_values, data, zero, out)
-        with np.errstate(over="ignore"):
-            if self._precision is not None:
-                data, scale = data.astype(self._precision), scale.astype(self._precision)
-            quotient = np.asarray(data / scale)
-        if zero.dtype.name in check.FLOATS:
-            if not isinstance(self.y_zero_point, int) and not zero.dtype.name.startswith("float8"):
-                quotient = quotient + zero.astype(quotient.dtype)  # which makes 0 of -0
-            return check.put(_float_codes(quotient, zero.dtype, self._saturate), out)
+        quotient = self._quotient(data, scale)
         if self._of_quotients is not None and quotient.dtype != np.float64:
             return _coded(self._of_quotients, np.asarray(quotient, np.float32), zero, out)
+        if zero.dtype.name in check.FLOATS:
+            return check.put(self._float_codes(quotient, zero), out)
         if np.isnan(quotient).any():
             raise ValueError(NAN)
         sums = np.rint(quotient, dtype=np.float64) + zero.astype(np.float64)
         return check.put(np.asarray(np.clip(sums, *check.ends(zero)).astype(zero.dtype)), out)
+
+    def _quotient(self, data: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
+        with np.errstate(over="ignore"):
+            if self._precision is None:
+                return np.asarray(data / scale)
+            return np.asarray(data.astype(self._precision) / scale.astype(self._precision))
+
+    def _float_codes(self, quotient: NDArray[Any], zero: NDArray[Any]) -> NDArray[Any]:
+        if not isinstance(self.y_zero_point, (int, NoneType)) and not zero.dtype.name.startswith("float8"):
+            quotient = quotient + zero.astype(quotient.dtype)  # which makes 0 of -0
+        largest = check.FLOATS[zero.dtype.name]
+        cut = np.clip(quotient, -largest, largest) if self._arguments[6] else quotient
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(cut.astype(zero.dtype))
 
 
 def _ort_has_kernel(scale: np.dtype[Any], precision: np.dtype[Any] | None, codes: np.dtype[Any]) -> None:
@@ -146,11 +130,6 @@ def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[An
     return wanted
 
 
-def typed(dtype: np.dtype[Any]) -> str | np.dtype[Any]:
-    """Give a type as one types it: the name of one of numpy's."""
-    return dtype.name if dtype.name in (*check.WHOLE, "float32", "float16") else dtype
-
-
 def _stage(scale: float, zero: NDArray[Any]) -> stages.FloatStage:
     """Give ``saturate(half_even(x / scale) + zero)`` in float32."""
     return stages.FloatStage(stages.floats(scale, "half_even", *check.ends(zero), shift=int(zero.item()), form="over"))
@@ -163,13 +142,6 @@ def _coded(
     if not stage.run_unless_nan(values, codes):
         raise ValueError(NAN)
     return codes
-
-
-def _float_codes(quotient: NDArray[Any], dtype: np.dtype[Any], saturate: bool) -> NDArray[Any]:
-    largest = check.FLOATS[dtype.name]
-    cut = np.clip(quotient, -largest, largest) if saturate else quotient
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(cut.astype(dtype))
 
 
 def quantize_linear(
@@ -188,10 +160,8 @@ def quantize_linear(
     """Quantize floats with one scale, with one for each slice along an axis, or with one for each block along it.
 
     ``y = saturate(half_even(x / y_scale) + y_zero_point)``: the zero point is added after the quotient is rounded. If
-    the codes are floats, ``y = x / y_scale`` is rounded to their type, half to even.
-
-    The quotient has the wider type of both, so float16 if both are float16; with ``runtime="ort"`` it is float32. If
-    `x` is int32 it is float64.
+    the codes are floats, ``y = x / y_scale`` is rounded to their type, half to even. The quotient has the wider type of
+    both, so float16 if both are float16; with ``runtime="ort"`` it is float32. If `x` is int32 it is float64.
 
     Parameters
     ----------
@@ -203,10 +173,8 @@ def quantize_linear(
     y_zero_point : int or ndarray, optional
         Code of real 0, like `y_scale`. The result has its type; a plain int, and None, which is 0, have `output_dtype`.
         It is 0 for float codes.
-    axis : int
-        Axis of the slices or blocks.
-    block_size : int
-        Length of a block; 0 if there are no blocks.
+    axis, block_size : int
+        Axis of the slices or blocks, and the length of a block; 0 if there are no blocks.
     output_dtype : dtype, optional
         uint8 by default; or int8, uint16, int16; or uint4, int4, uint2, int2, float8 and narrower types of `ml_dtypes`.
     precision : dtype, optional
@@ -234,11 +202,9 @@ def quantize_linear(
     Notes
     -----
     Source: onnx, ``reference/ops/op_quantize_linear.py``; onnxruntime, ``core/mlas/lib/quantize.cpp``,
-    ``quantize_linear.cc``.
-
-    The reference casts the quotient to int32 before it saturates. C leaves that undefined beyond 2**31, and it gives
-    the lowest code there, for infinity too. This function saturates, as the standard says. onnxruntime does so too,
-    except for infinity to 4 and 2 bits.
+    ``quantize_linear.cc``. The reference casts the quotient to int32 before it saturates. C leaves that undefined from
+    2**31 on, and it gives the lowest code there, for infinity too. This function saturates, as the standard says, and
+    as onnxruntime does, except for infinity to 4 and 2 bits.
 
     **Hazards.** The quotient is rounded, not the sum with the zero point. A port that adds an odd zero point first gets
     other codes for all ties:
@@ -258,18 +224,8 @@ def quantize_linear(
     --------
     >>> quantize_linear(np.float32([-1.0, 0.0, 0.7, 99.0]), 0.1, 128)
     array([118, 128, 135, 255], dtype=uint8)
-    >>> quantize_linear(np.float32([[1, 2], [1, 2]]), np.float32([0.5, 0.25]), axis=0, output_dtype=np.int8)
-    array([[2, 4],
-           [4, 8]], dtype=int8)
+    >>> quantize_linear(np.float32([[1, 2], [1, 2]]), np.float32([0.5, 0.25]), axis=0, output_dtype=np.int8).tolist()
+    [[2, 4], [4, 8]]
     """
-    op = QuantizeLinear(
-        y_scale,
-        y_zero_point,
-        axis=axis,
-        block_size=block_size,
-        output_dtype=output_dtype,
-        precision=precision,
-        saturate=saturate,
-        runtime=runtime,
-    )
-    return op(x, out)
+    last = output_dtype, precision, saturate, runtime
+    return QuantizeLinear._once(y_scale, y_zero_point, axis, block_size, *last)(x, out)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qops._kernels.conv.axes import Axis
 from qops.qtensor import choice, int32
 
-__all__ = ["Moves", "typed"]
+__all__ = ["Moves"]
 
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 MOST = sys.maxsize
@@ -21,65 +21,54 @@ class Moves(NamedTuple):
     """How the kernel moves along each spatial axis: the attributes of a convolution, checked."""
 
     auto_pad: str
-    dilations: list[int]
-    kernel: tuple[int, ...]
-    pads: list[int]
-    strides: list[int]
+    group: int
+    unplaced: list[Axis]
+    """The axes with no positions yet. SAME replaces their padding."""
 
     @classmethod
-    def of(
-        cls,
-        w: NDArray[Any],
-        auto_pad: str,
-        dilations: Sequence[int] | None,
-        kernel_shape: Sequence[int] | None,
-        pads: Sequence[int] | None,
-        strides: Sequence[int] | None,
-    ) -> Self:
-        """Check attributes for the filters w, (M, C / group, kernel)."""
-        kernel, axes = w.shape[2:], w.ndim - 2
-        if kernel_shape is not None and tuple(_integers(kernel_shape, "kernel_shape", axes, 1)) != kernel:
+    def of(cls, w: NDArray[Any], attributes: Sequence[Any]) -> Self:
+        """Check the attributes, in the order of `conv_integer`, for filters w, (M, C / group, kernel)."""
+        auto_pad, dilations, group, kernel_shape, pads, strides = attributes
+        kernel, count, group = w.shape[2:], w.ndim - 2, int32(group, "group", 1)
+        if count < 1 or len(w) % group:
+            raise ValueError(f"w: expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
+        if kernel_shape is not None and tuple(_integers(kernel_shape, "kernel_shape", count, 1)) != kernel:
             raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {kernel_shape}")
-        stride, dilation = _integers(strides, "strides", axes, 1), _integers(dilations, "dilations", axes, 1)
+        stride, dilation = _integers(strides, "strides", count, 1), _integers(dilations, "dilations", count, 1)
         auto_pad = choice(auto_pad, "auto_pad", AUTO_PADS)
         if pads is not None and auto_pad != "NOTSET":
             raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {pads}")
         if 0 in kernel:
             raise ValueError(f"w: a kernel of 0 in shape {w.shape}")
-        return cls(auto_pad, dilation, kernel, _integers(pads, "pads", 2 * axes, 0), stride)
+        padding = _integers(pads, "pads", 2 * count, 0)
+        moves = zip(kernel, stride, dilation, padding[:count], padding[count:], strict=True)
+        return cls(auto_pad, group, [Axis(*one, 0) for one in moves])
 
-    def fixed(self) -> list[Axis]:
-        """Give the axes without positions if they are the same for data of all sizes, as those of SAME are not."""
-        if self.auto_pad.startswith("SAME"):
-            return []
-        pads, count = self.pads, len(self.kernel)
-        return [
-            Axis(k, s, d, before, after, 0)
-            for k, s, d, before, after in zip(
-                self.kernel, self.strides, self.dilations, pads[:count], pads[count:], strict=True
-            )
-        ]
+    @property
+    def is_same(self) -> bool:
+        """Whether the padding depends on the size of the data."""
+        return self.auto_pad.startswith("SAME")
 
     def axes(self, sizes: tuple[int, ...]) -> list[Axis]:
         """Give the window of each axis of data of these sizes; ValueError if the kernel does not fit."""
-        found, count = [], len(sizes)
-        for i, (size, k, s, d) in enumerate(zip(sizes, self.kernel, self.strides, self.dilations, strict=True)):
-            before, after, reach = self.pads[i], self.pads[i + count], (k - 1) * d + 1
-            if self.auto_pad.startswith("SAME"):
-                needed = max(0, (-(-size // s) - 1) * s + reach - size)
+        found, is_same = [], self.is_same
+        for size, (kernel, stride, dilation, before, after, _) in zip(sizes, self.unplaced, strict=True):
+            reach = (kernel - 1) * dilation + 1
+            if is_same:
+                needed = max(0, (-(-size // stride) - 1) * stride + reach - size)
                 before = (needed + (self.auto_pad == "SAME_LOWER")) // 2
                 after = needed - before
-            if size + before + after > MOST:
+            padded = size + before + after
+            if padded > MOST:
                 raise ValueError(f"x, w: {size} padded by {before}, {after} is more than memory has")
-            if size + before + after < reach:
-                raise ValueError(
-                    f"x, w: a kernel of {k}, dilation {d}, does not fit {size} padded by {before}, {after}"
-                )
-            found.append(Axis(k, s, d, before, after, (size + before + after - reach) // s + 1))
+            if padded < reach:
+                kernel_text = f"a kernel of {kernel}, dilation {dilation}"
+                raise ValueError(f"x, w: {kernel_text}, does not fit {size} padded by {before}, {after}")
+            found.append(Axis(kernel, stride, dilation, before, after, (padded - reach) // stride + 1))
         return found
 
 
-def _integers(values: Sequence[int] | None, name: str, count: int, default: int) -> list[int]:
+def _integers(values: Any, name: str, count: int, default: int) -> list[int]:
     """Give an attribute as `count` integers, each at least `default`. None stands for that many of `default`."""
     if values is None:
         return [default] * count
@@ -87,8 +76,3 @@ def _integers(values: Sequence[int] | None, name: str, count: int, default: int)
     if isinstance(values, str) or not is_list or len(values) != count:
         raise ValueError(f"{name}: expected {count} integers, got {values!r:.80}")
     return [int32(value, name, default) for value in values]
-
-
-def typed(values: Sequence[int] | None) -> tuple[int, ...] | None:
-    """Give an attribute that has been checked as one types it."""
-    return None if values is None else tuple(int(value) for value in values)

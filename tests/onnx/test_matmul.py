@@ -109,6 +109,31 @@ def test_threads_and_layouts_change_nothing(rng):
     same(onnx.matmul_integer(np.asfortranarray(a), b[::-1][::-1], 3, 5, num_threads=4), want)
 
 
+def test_an_out_within_b_is_refused_by_the_function_and_taken_by_the_op(rng):
+    """The function reads the matrix of the caller, the op has a copy."""
+    a, b = codes(rng, (4, 16), np.uint8), codes(rng, (16, 16), np.int8)
+    out, want = b.reshape(-1).view(np.int32)[:64].reshape(4, 16), onnx.matmul_integer(a, b)
+    for call in (onnx.matmul_integer, lambda a, b, out: onnx.qlinear_matmul(a, 1.0, 0, b, 1.0, 0, 1.0, 0, out=out)):
+        with pytest.raises(ValueError, match=r"^out: "):
+            call(a, b, out=out if call is onnx.matmul_integer else b[:4].view(np.uint8))
+    same(onnx.MatMulInteger(b)(a, out), want)
+
+
+@pytest.mark.parametrize("m", [1024, 1025])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_functions_give_the_bits_of_their_ops_for_few_rows_and_for_many(rng, m, dtype):
+    a, b, zeros = codes(rng, (m, 9), np.uint8), codes(rng, (9, 5), dtype), codes(rng, 5, dtype)
+    same(onnx.matmul_integer(a, b, 3, zeros), onnx.MatMulInteger(b, 3, zeros)(a))
+    given = (0.5, 3, b, 0.5, zeros, 99.0, 100)
+    same(onnx.qlinear_matmul(a, *given), onnx.QLinearMatMul(*given)(a))
+
+
+@pytest.mark.parametrize("name", ["a_zero_point", "b_zero_point"])
+def test_zero_points_of_a_qlinear_matmul_are_not_optional(name):
+    with pytest.raises(TypeError, match=f"^{name}: expected"):
+        onnx.qlinear_matmul(**(GOOD | {name: None}))
+
+
 GOOD = {"a": np.uint8([[1, 2]]), "a_scale": 0.5, "a_zero_point": 0, "b": np.int8([[1], [2]]), "b_scale": 0.5}
 GOOD |= {"b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
 REFUSED = [
