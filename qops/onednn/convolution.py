@@ -53,7 +53,7 @@ class Convolution(Product):
     --------
     >>> op = Convolution(np.int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa="avx2")
     >>> op
-    Convolution(int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa='avx2')
+    Convolution(np.int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa='avx2')
     >>> op(np.uint8([[[[10, 20]]]])), op.shape_of((1, 1, 1, 2))
     (array([[[[20, 50]]]], dtype=int32), (1, 1, 1, 2))
     """

@@ -82,7 +82,7 @@ class GemmU8S8S32(PreparedGemm):
     --------
     >>> op = GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
     >>> op
-    GemmU8S8S32(int8([[1, -1], [0, 2]]), ao=1)
+    GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
     >>> op(np.uint8([[1, 2], [3, 4]]))
     array([[0, 2],
            [2, 4]], dtype=int32)

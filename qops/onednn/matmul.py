@@ -48,7 +48,7 @@ class MatMul(Product):
     --------
     >>> op = MatMul(np.int8([[100, 10], [-50, 20]]), np.int32([1, -1]), attr=Attr(src_zp=128))
     >>> op
-    MatMul(int8([[100, 10], [-50, 20]]), bias=int32([1, -1]), attr=Attr(src_zp=128))
+    MatMul(np.int8([[100, 10], [-50, 20]]), bias=np.int32([1, -1]), attr=Attr(src_zp=128))
     >>> op(np.uint8([[128, 129]])), op.shape_of((1, 2))
     (array([[-49,  19]], dtype=int32), (1, 2))
     """

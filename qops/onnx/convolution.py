@@ -144,7 +144,7 @@ class ConvInteger(Convolution):
     >>> import numpy as np
     >>> op = ConvInteger(np.int8([[[1, -1]]]), 128, pads=[1, 0])
     >>> op
-    ConvInteger(int8([[[1, -1]]]), x_zero_point=128, pads=(1, 0))
+    ConvInteger(np.int8([[[1, -1]]]), x_zero_point=128, pads=(1, 0))
     >>> op(np.uint8([[[130, 131]]])), op.shape_of((1, 1, 9))
     (array([[[-2, -1]]], dtype=int32), (1, 1, 9))
     """

@@ -154,7 +154,7 @@ class MatMulInteger(Product):
     >>> import numpy as np
     >>> op = MatMulInteger(np.int8([[127], [-1]]), 12)
     >>> op
-    MatMulInteger(int8([[127], [-1]]), a_zero_point=12)
+    MatMulInteger(np.int8([[127], [-1]]), a_zero_point=12)
     >>> op(np.uint8([[13, 14]])), op.shape_of((5, 2))
     (array([[125]], dtype=int32), (5, 1))
     """

@@ -41,7 +41,7 @@ class QLinearConv(Convolution):
     >>> import numpy as np
     >>> op = QLinearConv(0.5, 0, np.uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime="ort")
     >>> op
-    QLinearConv(0.5, 0, uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime='ort')
+    QLinearConv(0.5, 0, np.uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime='ort')
     >>> op(np.uint8([[[1, 3, 5]]]))
     array([[[1, 3, 3]]], dtype=uint8)
     """

@@ -38,7 +38,7 @@ class QLinearMatMul(Product):
     >>> import numpy as np
     >>> op = QLinearMatMul(0.5, 0, np.uint8([[1]]), 1.0, 0, 1.0, 1, runtime="ort")
     >>> op
-    QLinearMatMul(0.5, 0, uint8([[1]]), 1.0, 0, 1.0, 1, runtime='ort')
+    QLinearMatMul(0.5, 0, np.uint8([[1]]), 1.0, 0, 1.0, 1, runtime='ort')
     >>> op(np.uint8([[1], [3], [5]])).ravel()
     array([1, 3, 3], dtype=uint8)
     """

@@ -37,7 +37,7 @@ A, B = np.arange(6, dtype=np.uint8).reshape(2, 3), np.arange(-6, 6, dtype=np.int
 BIAS, CO = np.float32([1, -2, 3, 0.5]), np.int32([9, -9, 0, 1])
 SCALED = {"dst_dt": "u8", "attr": Attr(src_scale=0.5, wei_scale=Scales([1, 2, 3, 4], 1), post_ops=[Eltwise()])}
 OPS = {
-    "GemmU8S8S32(<int8>, ao=1, offsetc='R', co=int32([9, -9, 0, 1]))": (
+    "GemmU8S8S32(<int8>, ao=1, offsetc='R', co=np.int32([9, -9, 0, 1]))": (
         lambda: onednn.GemmU8S8S32(B, ao=1, offsetc="R", co=CO),
         A,
     ),
@@ -45,16 +45,16 @@ OPS = {
         lambda: onednn.GemmS8S8S32(B, alpha=0.5, isa="avx2"),
         A.view(np.int8),
     ),
-    "InnerProduct(<int8>, bias=float32([1.0, -2.0, 3.0, 0.5]), dst_dt='u8', attr=Attr(src_scale=Scales(0.5), "
+    "InnerProduct(<int8>, bias=np.float32([1.0, -2.0, 3.0, 0.5]), dst_dt='u8', attr=Attr(src_scale=Scales(0.5), "
     "wei_scale=Scales([1.0, 2.0, 3.0, 4.0], mask=1), post_ops=(Eltwise(alg='relu', alpha=0.0, scale=1.0),)))": (
         lambda: onednn.InnerProduct(B.T, BIAS, **SCALED),
         A,
     ),
-    "MatMul(<int8>, bias=int32([9, -9, 0, 1]), attr=Attr(src_zp=3), isa='avx512', version='3.2')": (
+    "MatMul(<int8>, bias=np.int32([9, -9, 0, 1]), attr=Attr(src_zp=3), isa='avx512', version='3.2')": (
         lambda: onednn.MatMul(B, CO, attr=Attr(src_zp=3), isa="avx512", version="3.2"),
         A,
     ),
-    "Convolution(<int8>, bias=float32([1.0, -2.0, 3.0, 0.5]), window=Window(pad_l=(1, 0)), dst_dt='f32', isa='avx2')": (
+    "Convolution(<int8>, bias=np.float32([1.0, -2.0, 3.0, 0.5]), window=Window(pad_l=(1, 0)), dst_dt='f32', isa='avx2')": (
         lambda: onednn.Convolution(
             B.T.reshape(4, 3, 1, 1), BIAS, window=Window(pad_l=(1, 0)), dst_dt="f32", isa="avx2"
         ),
@@ -69,7 +69,7 @@ def test_an_op_shows_how_it_is_made_and_pickles(words):
     op = make()
     again = pickle.loads(pickle.dumps(op))
     for each in (op, again):
-        assert re.sub(r"(\()int8\(\[+.*?\]\]+\)", r"\1<int8>", repr(each)) == words
+        assert re.sub(r"(\()np\.int8\(\[+.*?\]\]+\)", r"\1<int8>", repr(each)) == words
         assert np.array_equal(each(x), op(x))
         assert each.shape_of(x.shape) == op(x).shape
 
