@@ -54,7 +54,8 @@ OPS = {
         lambda: onednn.MatMul(B, CO, attr=Attr(src_zp=3), isa="avx512", version="3.2"),
         A,
     ),
-    "Convolution(<int8>, bias=np.float32([1.0, -2.0, 3.0, 0.5]), window=Window(pad_l=(1, 0)), dst_dt='f32', isa='avx2')": (
+    "Convolution(<int8>, bias=np.float32([1.0, -2.0, 3.0, 0.5]), window=Window(pad_l=(1, 0)), dst_dt='f32', "
+    "isa='avx2')": (
         lambda: onednn.Convolution(
             B.T.reshape(4, 3, 1, 1), BIAS, window=Window(pad_l=(1, 0)), dst_dt="f32", isa="avx2"
         ),
