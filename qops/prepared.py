@@ -73,7 +73,7 @@ def _read_only(slot: Any) -> property:
             raise AttributeError(f"{type(op).__name__}: a prepared op does not change; make another one")
         slot.__set__(op, value)
 
-    return property(slot.__get__, set_in_constructor)
+    return property(slot.__get__, set_in_constructor, doc="")  # its class describes it
 
 
 def _parameters(kind: type[Prepared]) -> list[Parameter]:
