@@ -94,13 +94,21 @@ def takes_threads(name):
 
 @CALLED
 def test_eight_threads_share_an_op(name, changes):
+    """Also with data of other shapes at the same time."""
+    of, names = PREPARED[name]
     op, data, want = made(name, changes)
-    if OPS[PREPARED[name][0]].each and not changes:
-        data = {key: np.tile(value, (100, 50)) for key, value in data.items()}
-        want = call(PREPARED[name][0], **data)
+    calls = [(data, want)]
+    if not changes:
+        repeat = (100, 50) if OPS[of].each else (3,)
+        more = {
+            key: changed(of, key, lambda x: np.tile(x, repeat + (1,) * (x.ndim - len(repeat))))
+            for key in names
+            if key in data
+        }
+        calls.append((more, call(of, **more)))
     with ThreadPoolExecutor(8) as pool:
-        for got in pool.map(lambda _: op(**data), range(64)):
-            same(got, want)
+        for got, (_, known) in zip(pool.map(lambda given: op(**given[0]), calls * 40), calls * 40, strict=True):
+            same(got, known)
 
 
 @CALLED
