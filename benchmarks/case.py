@@ -1,8 +1,8 @@
 """What is timed, and the check that everything passes before it is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,15 @@ class Case:
     sizes: tuple[int, ...] = (16, 10_000, 100_000, 1_000_000, 10_000_000)
     quick: tuple[int, ...] = (16, 100_000)
     beside: str = ""
+
+
+def both(case: Case) -> list[Case]:
+    """Make two rows of one: of the function, and of the prepared op, beside the same peers.
+
+    The maker of the case's candidate takes ``prepared=True``, and then gives one that calls an op which it has made.
+    """
+    prepared = replace(case, name=f"{case.name}_prepared", qops=partial(case.qops, prepared=True), beside=case.name)
+    return [case, prepared]
 
 
 def from_line(n: int, dtype: DTypeLike) -> NDArray[Any]:

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 
 import qops
 from benchmarks import nnlib, peak
-from benchmarks.case import Candidate, Case, shared
+from benchmarks.case import Candidate, Case, both, shared
 from benchmarks.memcpy import BYTES
 from benchmarks.nnlib import A, B, centred
 from benchmarks.products import any_codes
@@ -75,9 +75,21 @@ def qops_relu(a: Array) -> Candidate:
     return Candidate(lambda: qops.relu(t, out=out), lambda: out, 0)
 
 
-def qops_conv2d(x: Array, w: Array) -> Candidate:
-    """Call qops."""
+def qops_matmul(a: Array, b: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function, which packs `b` in each call, or the prepared op."""
+    x, y, out = (a, *A.range), (b, *B.range), shared(a.size, np.int32).reshape(a.shape)
+    if prepared:
+        op = qops.MatMul(y)
+        return Candidate(lambda: op(x, out), lambda: out, BOUND_MATMUL)
+    return Candidate(lambda: qops.matmul(x, y, out=out), lambda: out, BOUND_MATMUL)
+
+
+def qops_conv2d(x: Array, w: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function, which packs the filters in each call, or the prepared op."""
     t, f, out = (x, *A.range), (w, *B.range), shared(x.size, np.int32).reshape(x.shape)
+    if prepared:
+        op = qops.Conv2D(f, padding="SAME")
+        return Candidate(lambda: op(t, out), lambda: out, BOUND_MATMUL)
     return Candidate(lambda: qops.conv2d(t, f, padding="SAME", out=out), lambda: out, BOUND_MATMUL)
 
 
@@ -90,13 +102,16 @@ SUB_8 = judged(qops.quantized_sub_8p8to8, np.uint8, BOUND_8P8TO8, guess=SUM.rang
 SUB_32 = judged(qops.quantized_sub_8p8to32, np.int32, BOUND_8P8TO32)
 MUL_8 = judged(qops.quantized_mul_8x8to8, np.uint8, BOUND_8X8TO8, guess=PRODUCT.range)
 MUL_32 = judged(qops.quantized_mul_8x8to32, np.int32, BOUND_8X8TO32)
-MATMUL = judged(qops.matmul, np.int32, BOUND_MATMUL)
+MATMUL = Case(
+    "matmul", nnlib.matrices, nnlib.product, qops_matmul, lambda n: 2 * n**3, peak.EXACT, (64, 256, 1024), (64, 256)
+)
+CONV2D = Case("conv2d", nnlib.filtered, nnlib.convolved, qops_conv2d, nnlib.operations, peak.EXACT, (14, 56), (14,))
 FRONTDOOR = [
     of_bytes("quantized_sub_8p8to8", pair, sub_8, SUB_8, 3),
     of_bytes("quantized_sub_8p8to32", pair, sub_32, SUB_32, 6),
     of_bytes("quantized_mul_8x8to8", pair, mul_8, MUL_8, 3),
     of_bytes("quantized_mul_8x8to32", pair, mul_32, MUL_32, 6),
     of_bytes("relu", lambda rng, n: {"a": any_codes(rng, (n,), np.uint8)}, nnlib.relu, qops_relu, 2),
-    Case("matmul", nnlib.matrices, nnlib.product, MATMUL, lambda n: 2 * n**3, peak.EXACT, (64, 256, 1024), (64, 256)),
-    Case("conv2d", nnlib.filtered, nnlib.convolved, qops_conv2d, nnlib.operations, peak.EXACT, (14, 56), (14,)),
+    *both(MATMUL),
+    *both(CONV2D),
 ]

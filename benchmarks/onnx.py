@@ -5,7 +5,6 @@ Each op has two rows: the function, which packs weights in each call, and the pr
 Images are planes, one a channel, as ONNX has them, padded by a pixel. Weights and biases have a scale for each channel.
 """
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import peak, products
-from benchmarks.case import Candidate, Case, shared
+from benchmarks.case import Candidate, Case, both, shared
 from benchmarks.memcpy import BYTES
 from benchmarks.products import CHANNELS, TAPS, any_codes
 from qops import onnx
@@ -146,12 +145,6 @@ def of_images(name: str, inputs: int, reference: Any, judged: Any) -> Case:
 def of_matrices(name: str, reference: Any, judged: Any) -> Case:
     """Make a row of products."""
     return Case(f"onnx_{name}", matrices, reference, judged, lambda n: 2 * n**3, peak.EXACT, SQUARE, SQUARE[:2])
-
-
-def both(case: Case) -> list[Case]:
-    """Make two rows of one: of the function, and of the prepared op, beside the same peers."""
-    prepared = replace(case, name=f"{case.name}_prepared", qops=partial(case.qops, prepared=True), beside=case.name)
-    return [case, prepared]
 
 
 ONNX = [

@@ -62,10 +62,29 @@ def operations(rows: int | None, n: int) -> int:
 
 def product(call: Callable[..., Array], dtype: DTypeLike, rows: int | None, prepares: bool) -> Case:
     """Make a row of the table of products."""
-    name = call.__name__ + (f"_{rows}" if rows else "") + ("_packed" if prepares else "")
+    name = call.__name__ + (f"_{rows}" if rows else "") + ("_prepared" if prepares else "")
     judged = partial(qops_product, call, prepares, "vnni")
     inputs, sizes = partial(matrices, rows, dtype), FEW_ROWS if rows else SQUARE
     return Case(name, inputs, exact, judged, partial(operations, rows), peak.EXACT, sizes, QUICK)
+
+
+def qops_layer(kind: str, prepares: bool, a: Array, b: Array) -> Candidate:
+    """Call one of oneDNN's primitives for matrices: a prepared op, or the function, which packs in each call."""
+    out, weights = shared(len(a) * b.shape[1], np.int32).reshape(len(a), -1), b
+    call, make = onednn.matmul, onednn.MatMul
+    if kind == "inner_product":
+        call, make, weights = onednn.inner_product, onednn.InnerProduct, np.ascontiguousarray(b.T)
+    if prepares:
+        op = make(weights)
+        return Candidate(lambda: op(a, out), lambda: out, 0)
+    return Candidate(lambda: call(a, weights, out=out), lambda: out, 0)
+
+
+def layer(kind: str, prepares: bool) -> Case:
+    """Make a row of the same products by another primitive."""
+    name, judged = f"onednn_{kind}" + ("_prepared" if prepares else ""), partial(qops_layer, kind, prepares)
+    inputs, work = partial(matrices, None, np.uint8), partial(operations, None)
+    return Case(name, inputs, exact, judged, work, peak.EXACT, (64, 256, 1024), QUICK)
 
 
 def image(rng: np.random.Generator, n: int) -> dict[str, Array]:
@@ -146,6 +165,7 @@ GEMMS = [
     for rows in (None, 1, 16)
     for prepares in (False, True)
 ]
+LAYERS = [layer(kind, prepares) for kind in ("matmul", "inner_product") for prepares in (False, True)]
 
 
 def of_images(
@@ -167,7 +187,7 @@ CONVOLUTIONS = [
     of_images("convolution_3x3", image, convolved, fresh_convolution),
     of_images("convolution_3x3_planes", planes, convolved, fresh_convolution),
     of_images("convolution_3x3_out", image, convolved, partial(qops_convolution, False, "vnni")),
-    of_images("convolution_3x3_packed", image, convolved, partial(qops_convolution, True, "vnni")),
+    of_images("convolution_3x3_prepared", image, convolved, partial(qops_convolution, True, "vnni")),
 ]
 DEPTHWISE = of_images(
     "convolution_depthwise", depthwise_image, convolved_by_channel, partial(qops_convolution, True, "vnni"), channels=1
@@ -189,6 +209,7 @@ SATURATING = Case(
     (64, 256, 512),  # where no k block starts at an odd place
     QUICK,
 )
-PRODUCTS = [*GEMMS, AS_PRODUCT, *CONVOLUTIONS, DEPTHWISE, SATURATING, SATURATING_CONVOLUTION]
-UNPACKED = [case.name for case in GEMMS if not case.name.endswith("_packed")]
-PACKED = [case.name for case in GEMMS if case.name.endswith("_packed")] + [AS_PRODUCT.name]
+PRODUCTS = [*GEMMS, *LAYERS, AS_PRODUCT, *CONVOLUTIONS, DEPTHWISE, SATURATING, SATURATING_CONVOLUTION]
+PACKED = [case.name for case in (*GEMMS, *LAYERS) if case.name.endswith("_prepared")]
+UNPACKED = [case.name for case in (*GEMMS, *LAYERS) if case.name not in PACKED]
+PACKED.append(AS_PRODUCT.name)

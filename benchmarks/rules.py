@@ -1,4 +1,7 @@
-"""`qops.rules`: int32 accumulators to int8 codes by the rules that most systems use, float32 values to uint8 codes."""
+"""`qops.rules`: int32 accumulators to int8 codes by the rules that most systems use, float32 values to uint8 codes.
+
+The prepared op has a row for one rule of each kind of loop.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.case import Candidate, Case, shared
+from benchmarks.case import Candidate, Case, both, shared
 from benchmarks.memcpy import BYTES
 from qops import rules
 
@@ -17,7 +20,8 @@ RIGHT_SHIFT = 39  # SCALE = MULTIPLIER / 2**39, 31 bits
 MULTIPLIER = round(SCALE * 2**RIGHT_SHIFT)
 STEP, MIDDLE = np.float32(0.0123), 101  # of values: the size of a code step, the code of 0
 INVERSE = np.float32(1) / STEP
-SIZES, QUICK = (10_000, 100_000, 1_000_000), (100_000,)
+SIZES, QUICK = (16, 10_000, 100_000, 1_000_000), (16, 100_000)
+PREPARED = {"tflite-double", "fp32-even", "div-even"}
 
 
 def accumulators(rng: np.random.Generator, n: int) -> dict[str, Any]:
@@ -86,15 +90,21 @@ def fused(x: Array) -> Array:
     return np.clip(np.rint((x * np.float64(INVERSE) + MIDDLE).astype(np.float32)), 0, 255)
 
 
-def qops_quantize(rule: str, x: Array) -> Candidate:
-    """Call qops."""
+def qops_quantize(rule: str, x: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function or the prepared op."""
     out, step = shared(x.size, np.uint8), float(STEP)
+    if prepared:
+        op = rules.Quantize(rule, scale=step, zero_point=MIDDLE)
+        return Candidate(lambda: op(x, out), lambda: out, 0)
     return Candidate(lambda: rules.quantize(x, rule, scale=step, zero_point=MIDDLE, out=out), lambda: out, 0)
 
 
-def qops_rule(rule: str, x: Array) -> Candidate:
-    """Call qops."""
+def qops_rule(rule: str, x: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function or the prepared op."""
     out = shared(x.size, np.int8)
+    if prepared:
+        op = rules.Requantize(rule, scale=SCALE, zero_point=ZERO)
+        return Candidate(lambda: op(x, out), lambda: out, 0)
     return Candidate(lambda: rules.requantize(x, rule, scale=SCALE, zero_point=ZERO, out=out), lambda: out, 0)
 
 
@@ -113,12 +123,19 @@ QUANTIZE: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def row(name: str, inputs: Callable[..., dict[str, Any]], reference: Callable[[Array], Array], qops: Any) -> Case:
-    """Make a row of the table, in which four bytes are read and one is written for each element."""
-    return Case(name, inputs, reference, qops, lambda n: 5 * n, BYTES, SIZES, QUICK)
+def rows(rule: str, name: str, inputs: Callable[..., dict[str, Any]], reference: Any, qops: Any) -> list[Case]:
+    """Make the rows of a rule, in which four bytes are read and one is written for each element."""
+    case = Case(name, inputs, reference, partial(qops, rule), lambda n: 5 * n, BYTES, SIZES, QUICK)
+    return both(case) if rule in PREPARED else [case]
 
 
+TABLES: tuple[tuple[str, dict[str, Callable[[Array], Array]], Any, Any], ...] = (
+    ("rules", REFERENCES, accumulators, qops_rule),
+    ("rules_quantize", QUANTIZE, values, qops_quantize),
+)
 RULES = [
-    *(row(f"rules_{rule}", accumulators, exact, partial(qops_rule, rule)) for rule, exact in REFERENCES.items()),
-    *(row(f"rules_quantize_{rule}", values, exact, partial(qops_quantize, rule)) for rule, exact in QUANTIZE.items()),
+    case
+    for name, table, inputs, judged in TABLES
+    for rule, exact in table.items()
+    for case in rows(rule, f"{name}_{rule}", inputs, exact, judged)
 ]

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.case import Candidate, Case, shared
+from benchmarks.case import Candidate, Case, both, shared
 from benchmarks.memcpy import BYTES
 from qops import rules
 
 Array = NDArray[Any]
 F32 = np.float32
-SIZES, QUICK = (10_000, 100_000, 1_000_000), (100_000,)
+SIZES, QUICK = (16, 10_000, 100_000, 1_000_000), (16, 100_000)
+PREPARED = {"rules_add_xnnpack", "rules_mul_fp32-even"}
 
 
 class Side(NamedTuple):
@@ -132,9 +133,19 @@ MUL: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def qops_pair(call: Callable[..., Array], rule: str, a: Array, b: Array) -> Candidate:
-    """Call qops, its numbers written out, as the loops of numba have them."""
+OPS = {rules.add: rules.Add, rules.mul: rules.Mul}
+"""The prepared op beside each function."""
+
+
+def qops_pair(call: Callable[..., Array], rule: str, a: Array, b: Array, prepared: bool = False) -> Candidate:
+    """Call qops, its numbers written out, as the loops of numba have them: the function or the prepared op."""
     out, (a_scale, a_zero), (b_scale, b_zero), (y_scale, y_zero) = shared(a.size, np.uint8), A, B, Y
+    if prepared:
+        op = OPS[call](
+            rule, a_scale=a_scale, a_zero_point=a_zero, b_scale=b_scale, b_zero_point=b_zero, y_scale=y_scale,
+            y_zero_point=y_zero,
+        )  # fmt: skip
+        return Candidate(lambda: op(a, b, out), lambda: out, 0)
 
     def run() -> Array:
         return call(
@@ -145,8 +156,15 @@ def qops_pair(call: Callable[..., Array], rule: str, a: Array, b: Array) -> Cand
     return Candidate(run, lambda: out, 0)
 
 
+def rows(name: str, call: Callable[..., Array], rule: str, exact: Callable[[Array, Array], Array]) -> list[Case]:
+    """Make the row of the function, and that of the prepared op for one rule of each."""
+    case = Case(name, codes, exact, partial(qops_pair, call, rule), lambda n: 3 * n, BYTES, SIZES, QUICK)
+    return both(case) if name in PREPARED else [case]
+
+
 RULES_PAIRS = [
-    Case(f"rules_{name}_{rule}", codes, exact, partial(qops_pair, call, rule), lambda n: 3 * n, BYTES, SIZES, QUICK)
+    case
     for name, call, table in (("add", rules.add, ADD), ("mul", rules.mul, MUL))
     for rule, exact in table.items()
+    for case in rows(f"rules_{name}_{rule}", call, rule, exact)
 ]

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.case import Candidate, Case, shared
+from benchmarks.case import Candidate, Case, both, shared
 from benchmarks.memcpy import BYTES
 from benchmarks.products import any_codes
 from qops import rules
 
 Array = NDArray[Any]
 F32 = np.float32
-SIZES, QUICK = (10_000, 100_000, 1_000_000), (100_000,)
+SIZES, QUICK = (16, 10_000, 100_000, 1_000_000), (100_000,)
+PREPARED = {"even-stored", "ort"}
 TAPS = 3
 COUNT, INVERSE = TAPS * TAPS, F32(1) / F32(TAPS * TAPS)
 X_SCALE, X_ZERO, Y_SCALE, Y_ZERO = 0.031, 118, 0.029, 125
@@ -101,14 +102,20 @@ def blank_result(x: Array) -> Array:
     return shared(int(np.prod(shape)), np.uint8).reshape(shape)
 
 
-def qops_pool(rule: str, x: Array) -> Candidate:
-    """Call qops."""
+def qops_pool(rule: str, x: Array, prepared: bool = False) -> Candidate:
+    """Call qops: the function or the prepared op."""
     out, more = blank_result(x), RESCALED if rules.AVERAGE_POOL[rule].rescales else {}
     how: dict[str, Any] = {"kernel": (TAPS, TAPS), "zero_point": X_ZERO, **more}
+    if prepared:
+        op = rules.AveragePool(rule, **how)
+        return Candidate(lambda: op(x, out), lambda: out, 0)
     return Candidate(lambda: rules.average_pool(x, rule, out=out, **how), lambda: out, 0)
 
 
-RULES_POOLS = [
-    Case(f"rules_avg_pool_{rule}", image, exact, partial(qops_pool, rule), work, BYTES, SIZES, QUICK)
-    for rule, exact in REFERENCES.items()
-]
+def rows(rule: str, exact: Callable[[Array], Array]) -> list[Case]:
+    """Make the row of the function, and that of the prepared op for two of the rules."""
+    case = Case(f"rules_avg_pool_{rule}", image, exact, partial(qops_pool, rule), work, BYTES, SIZES, QUICK)
+    return both(case) if rule in PREPARED else [case]
+
+
+RULES_POOLS = [case for rule, exact in REFERENCES.items() for case in rows(rule, exact)]

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from docs.names import TITLES, rooms, short, value_of
+from qops.prepared import Prepared
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 TEXT = Path(__file__).parent / "text"
@@ -22,6 +23,10 @@ def said() -> dict[str, str]:
 def directive(dotted: str) -> str:
     """How Sphinx reads the docstring of a name."""
     value = value_of(dotted)
+    if inspect.isclass(value) and issubclass(value, Prepared):
+        shown = [name for name in dir(value) if name[0] != "_" and inspect.getdoc(getattr(value, name))]
+        options = f":members: {', '.join(shown)}", ":inherited-members:", ":special-members: __call__"
+        return f".. autoclass:: {dotted}\n   " + "\n   ".join(options) + "\n"
     if inspect.isclass(value):
         own = [name for name in vars(value) if name[0] != "_" and name not in fields(value)]
         members = f"\n   :members: {', '.join(own)}" if own else ""

@@ -32,6 +32,12 @@ class Prepared:
 
     _arguments: tuple[Any, ...]
 
+    def __init_subclass__(cls) -> None:
+        """Make the public slots read-only once the op is made."""
+        for name in vars(cls).get("__slots__", ()):
+            if not name.startswith("_"):
+                setattr(cls, name, _read_only(vars(cls)[name]))
+
     def _keep(self, *arguments: Any) -> None:
         """Keep the constructor's arguments, for `repr` and `pickle`."""
         self._arguments = arguments
@@ -104,6 +110,17 @@ def _own(value: Any, name: str) -> Any:
     copy = as_array(value, name).copy()
     copy.flags.writeable = False
     return copy
+
+
+def _read_only(slot: Any) -> property:
+    """The attribute that a slot holds, which the constructor may set, and nobody after it."""
+
+    def set_in_constructor(op: Prepared, value: Any) -> None:
+        if hasattr(op, "_arguments"):
+            raise AttributeError(f"{type(op).__name__}: a prepared op does not change; make another one")
+        slot.__set__(op, value)
+
+    return property(slot.__get__, set_in_constructor, doc="")  # its class describes it
 
 
 def _parameters(kind: type[Prepared]) -> list[Parameter]:

@@ -109,7 +109,7 @@ class MatMul(Prepared):
     --------
     >>> op = MatMul((np.int8([[2], [-4]]), -128.0, 127.0))
     >>> op
-    MatMul(QTensor(int8([[2], [-4]]), -128.0, 127.0))
+    MatMul(QTensor(np.int8([[2], [-4]]), -128.0, 127.0))
     >>> op((np.uint8([[0, 3], [9, 200]]), -1.0, 254.0)).data.tolist()
     [[-10], [-780]]
     """

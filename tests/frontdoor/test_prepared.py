@@ -1,7 +1,6 @@
 """MatMul and Conv2D: the bits of their functions for any data, whatever happens to the arrays they were made of."""
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -92,15 +91,6 @@ def test_arrays_that_change_afterwards_change_nothing(dtype):
         assert not kept.flags.writeable
     with pytest.raises(AttributeError):
         product.scale = 1.0
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_threads_may_share_a_prepared_op(name):
-    op, data, _ = FUNCTIONS[name]
-    want = [op(x) for x in data]
-    with ThreadPoolExecutor(4) as pool:
-        for got, index in [(pool.submit(op, data[i]), i) for i in [*range(len(data))] * 20]:
-            same(got.result(), want[index])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ops import PREPARED
+from prepared_ops import kind_of
 
 from benchmarks import __main__ as bench
 from benchmarks import peak, threads
@@ -14,6 +16,7 @@ from benchmarks.measure import measure, placed
 from benchmarks.memcpy import BYTES
 from benchmarks.peers import installed
 from benchmarks.timing import microseconds, sample
+from qops.prepared import Prepared
 
 NAMED = {"op", "n", "qops_us", "best_peer", "best_peer_us"}
 BY_NAME = {case.name: case for case in CASES}
@@ -174,3 +177,20 @@ def test_help_lists_ops_by_names_that_can_be_copied(capsys):
     with pytest.raises(SystemExit):
         bench.main(["--help"])
     assert BY_NAME.keys() == set(capsys.readouterr().out.split("OP: ")[1].replace(",", " ").split())
+
+
+def test_every_prepared_op_has_a_row_and_so_has_its_function(monkeypatch):
+    """Rows of prepared ops make them before they are timed, and no other one while they are."""
+    made, rows = [], {}
+    keep = Prepared._keep
+    monkeypatch.setattr(Prepared, "_keep", lambda op, *values: (made.append(type(op)), keep(op, *values))[1])
+    for name in (name for name in BY_NAME if name.endswith("_prepared")):
+        case = BY_NAME[name]
+        made.clear()
+        candidate = case.qops(**case.inputs(np.random.default_rng(1), 16 if case.rate is BYTES else 8))
+        rows.update(dict.fromkeys(made, name))
+        made.clear()
+        candidate.run()
+        assert not made, name
+        assert name.removesuffix("_prepared") in BY_NAME
+    assert rows.keys() == {kind_of(name) for name in PREPARED}

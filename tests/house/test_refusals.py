@@ -5,100 +5,16 @@ What only the data can show is in test_nan.py.
 
 import copy
 import inspect
-import math
 import pickle
 import re
 import warnings
-from decimal import Decimal
-from fractions import Fraction
 
-import calls_of_tensorflow
+import bad
 import numpy as np
 import pytest
-from numpy.lib.stride_tricks import as_strided
-from ops import OPS, OUTPUTS, arrays, call, changed, first_array, function, is_tensor, same
+from ops import OPS, OUTPUTS, call, changed, first_array, function, is_tensor, same
 
-NAN, INF = math.nan, math.inf
-NOT_NUMBERS = {
-    "text": "1",
-    "bytes": b"1",
-    "none": None,
-    "bool": True,
-    "numpy_bool": np.True_,
-    "complex": 1j,
-    "list": [1.0],
-    "array": np.ones(2),
-    "masked": np.ma.masked,
-    "time": np.timedelta64(1, "s"),
-}
-NOT_FINITE = {"nan": NAN, "inf": INF, "minus_inf": -INF, "huge": 10**400, "huge_fraction": Fraction(10**400)}
-NOT_INTEGERS = {"half": 1.5, "whole_float": 1.0, "huge": 10**400, "decimal": Decimal(1)}
-NOT_ARRAYS = {
-    "none": lambda x: None,
-    "text": lambda x: "codes",
-    "objects": lambda x: x.astype(object),
-    "complex": lambda x: x.astype(complex),
-    "bools": lambda x: x > 0,
-    "times": lambda x: x.astype("m8[s]"),
-    "records": lambda x: x.astype([("x", x.dtype)]),
-    "masked": lambda x: np.ma.masked_equal(x, x.flat[0]),
-}
-NOT_TENSORS = {
-    "none": lambda q, lo, hi: None,
-    "number": lambda q, lo, hi: 5,
-    "array": lambda q, lo, hi: q,
-    "pair": lambda q, lo, hi: (q, lo),
-    "four": lambda q, lo, hi: (q, lo, hi, hi),
-    "nan": lambda q, lo, hi: (q, NAN, hi),
-    "infinite": lambda q, lo, hi: (q, lo, INF),
-    "beyond_float32": lambda q, lo, hi: (q, -1e39, 1e39),
-    "inverted": lambda q, lo, hi: (q, 3.0, -3.0),
-    **{f"{kind}_min": lambda q, lo, hi, value=value: (q, value, hi) for kind, value in NOT_NUMBERS.items()},
-    **{f"{kind}_max": lambda q, lo, hi, value=value: (q, lo, value) for kind, value in NOT_NUMBERS.items()},
-}
-ALLOWED = {  # what the original takes too
-    ("isa.hvx_vasr_rnd_sat", "shift", "huge"),  # the instruction looks at the lowest bits alone
-    *((f"tensorflow.{name}", key, "inverted") for name, key in calls_of_tensorflow.RANGES_IN_ANY_ORDER),
-    *(("tensorflow.quantize_v2", key, "list") for key in ("min_range", "max_range")),  # one number a slice
-    *(("tensorflow.dequantize", "input", f"list_{end}") for end in ("min", "max")),
-    *(
-        ("tensorflow.requantization_range", "input", f"{kind}_{end}")
-        for kind in ("list", "array")
-        for end in ("min", "max")
-    ),
-    *((f"onednn.{cell}", "weights_scale", "list") for cell in ("lstm", "gru")),  # scales, of which there may be more
-    *((name, "scale", "list") for name in ("explain", "rules.requantize")),  # one a channel
-    *(  # ONNX: an input left out is None
-        (f"onnx.{name}", f"{operand}_zero_point", "none")
-        for name, operands in {
-            "quantize_linear": "y",
-            "dequantize_linear": "x",
-            "matmul_integer": "ab",
-            "conv_integer": "xw",
-        }.items()
-        for operand in operands
-    ),
-}
 ODD = ["x" * 10_000, -1, 1e38, [[1]], (1, 2, 3), {}, np.zeros(3), np.array("a"), range(3)]
-RANGES = re.compile("(requested_output_)?(min|max)(_range)?")
-
-
-def numbers(name):
-    """The good values of the arguments that are numbers, those left to their defaults among them."""
-    defaults = {p.name: p.default for p in inspect.signature(function(name)).parameters.values()}
-    return {key: value for key, value in (defaults | OPS[name].good).items() if type(value) in (int, float)}
-
-
-def words(name):
-    defaults = {p.name: p.default for p in inspect.signature(function(name)).parameters.values()}
-    return {key: value for key, value in (defaults | OPS[name].good).items() if type(value) is str}
-
-
-def allowed(name, key, kind):
-    """Whether a bad value of that kind is a good one for this argument."""
-    return (kind == "none" and inspect.signature(function(name)).parameters[key].default is None) or (
-        (name, key, kind) in ALLOWED
-    )
 
 
 def refused(name, key, value, begins=None):
@@ -115,34 +31,28 @@ def refused(name, key, value, begins=None):
     assert pickle.dumps({**OPS[name].good, **changes}) == before
 
 
-def number_cases():
-    for name in OPS:
-        for key, good in numbers(name).items():
-            bad = NOT_NUMBERS | (NOT_FINITE if isinstance(good, float) else NOT_INTEGERS)
-            for kind in [kind for kind in bad if not allowed(name, key, kind)]:
-                yield pytest.param(name, key, bad[kind], id=f"{name}-{key}-{kind}")
-
-
-@pytest.mark.parametrize(("name", "key", "value"), [*number_cases()])
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        pytest.param(name, key, value, id=f"{name}-{key}-{kind}")
+        for name in OPS
+        for key, kind, value in bad.number_cases(name)
+    ],
+)
 def test_what_is_no_number_is_refused(name, key, value):
-    refused(name, key, value, rf"((output )?range|{key})\b" if RANGES.fullmatch(key) else None)
+    refused(name, key, value, bad.blamed(key))
 
 
-@pytest.mark.parametrize("value", ["none of these", "", "\udc80", None, 5, b"x", ["vnni"], NAN], ids=ascii)
-@pytest.mark.parametrize(("name", "key"), [(name, key) for name in OPS for key in words(name)])
+@pytest.mark.parametrize("value", bad.NOT_WORDS, ids=ascii)
+@pytest.mark.parametrize(("name", "key"), [(name, key) for name in OPS for key in bad.words(name)])
 def test_what_is_no_word_is_refused(name, key, value):
     refused(name, key, value)
 
 
-FLAGS = [
-    (name, key)
-    for name in OPS
-    for key, p in inspect.signature(function(name)).parameters.items()
-    if p.annotation in (bool, "bool") or type(p.default) is bool
-]
+FLAGS = [(name, key) for name in OPS for key in bad.flags(name)]
 
 
-@pytest.mark.parametrize("value", [None, 0, 1, "", "no", [True], np.array([True]), np.zeros(3), NAN], ids=ascii)
+@pytest.mark.parametrize("value", bad.NOT_FLAGS, ids=ascii)
 @pytest.mark.parametrize(("name", "key"), FLAGS)
 def test_what_is_no_flag_is_refused(name, key, value):
     refused(name, key, value, rf"{key}: expected a bool, got ")
@@ -178,48 +88,19 @@ def refusal(name, **changes):
     return ""
 
 
-@pytest.mark.parametrize(
-    ("name", "key", "kind"),
-    [(n, key, kind) for n in OPS for key in arrays(n) for kind in NOT_ARRAYS if not allowed(n, key, kind)],
-)
+@pytest.mark.parametrize(("name", "key", "kind"), [(name, *case) for name in OPS for case in bad.array_cases(name)])
 def test_what_is_no_array_is_refused(name, key, kind):
-    refused(name, key, changed(name, key, NOT_ARRAYS[kind]))
+    refused(name, key, changed(name, key, bad.NOT_ARRAYS[kind]))
 
 
-@pytest.mark.parametrize(
-    ("name", "key", "kind"),
-    [
-        (name, key, kind)
-        for name in OPS
-        for key in arrays(name)
-        for kind in NOT_TENSORS
-        if is_tensor(OPS[name].good[key]) and not allowed(name, key, kind)
-    ],
-)
+@pytest.mark.parametrize(("name", "key", "kind"), [(name, *case) for name in OPS for case in bad.tensor_cases(name)])
 def test_what_is_no_tensor_is_refused(name, key, kind):
-    refused(name, key, NOT_TENSORS[kind](*OPS[name].good[key]))
+    refused(name, key, bad.NOT_TENSORS[kind](*OPS[name].good[key]))
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_outputs_are_refused(name):
-    dtype = np.dtype(OPS[name].out)
-    good = np.full(first_array(call(name)).shape, 77, dtype)
-    read_only = good.copy()
-    read_only.flags.writeable = False
-    first = [slice(0, 1)] * good.ndim
-    for out in (
-        good.astype(np.float64),
-        good.astype(np.uint16),
-        good.astype(object),
-        good.tolist(),
-        bytearray(good.nbytes),
-        good[None],
-        good.ravel()[: good.size // 2],
-        read_only,
-        as_strided(good[tuple(first)], good.shape, (0,) * good.ndim),
-        as_strided(good, strides=(good.itemsize,) * good.ndim),
-        *([good.astype(dtype.newbyteorder(">"))] if dtype.itemsize > 1 else []),
-    ):
+    for out in bad.bad_outputs(np.full(first_array(call(name)).shape, 77, OPS[name].out)):
         refused(name, "out", out)
 
 
@@ -251,7 +132,7 @@ def arrays_in(value):
 
 def calls_with_code(name):
     """The good call on copies of its arrays, and the same with one number, each in turn, replaced by a `Real`."""
-    for key, good in (OPS[name].good | numbers(name)).items():
+    for key, good in (OPS[name].good | bad.numbers(name)).items():
         for end in (1, 2) if is_tensor(good) else (0,) if type(good) in (int, float) else ():
             plain = copy.deepcopy(OPS[name].good)
             parts = [*plain[key]] if end else [good]
@@ -288,10 +169,10 @@ class Counted(Real):
     __float__ = __index__
 
 
-@pytest.mark.parametrize("name", [name for name in OPS if numbers(name)])
+@pytest.mark.parametrize("name", [name for name in OPS if bad.numbers(name)])
 def test_numbers_are_asked_for_their_value_once(name):
     """Some ask for plain numbers, or arrays of them, where a scale or a zero point may be an array."""
-    for key, good in numbers(name).items():
+    for key, good in bad.numbers(name).items():
         value = Counted(int(good) if good == int(good) else good, [])
         text = refusal(name, **{key: value})
         assert value.times == 1 or text.startswith(f"{key}: expected"), f"{key}: {value.times}"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import calls_of_frontdoor
+import calls_of_onednn
 import calls_of_rules
 import calls_of_tensorflow
 import calls_of_uniform
@@ -29,18 +30,13 @@ PAIRS_S8 = (np.arange(16, dtype=np.int16).reshape(2, 8) * 16 - 120).astype(np.in
 ACC = np.int32([[1, -70_000, 2**31 - 1, 9], [0, 5, -(2**31), 3]])[:, :2]
 IMAGE = (np.arange(2 * 3 * 5 * 4) * 37 % 256).astype(np.uint8).reshape(2, 3, 5, 4)
 TAPS = (np.arange(4 * 3 * 2 * 2) * 29 % 256 - 128).astype(np.int8).reshape(4, 3, 2, 2)
-STATES = (np.arange(3 * 2 * 4) * 11 % 256).astype(np.uint8).reshape(3, 2, 4)
-GATES = np.linspace(-1, 1, 4 * 4 * 4, dtype=np.float32).reshape(1, 1, 4, 4, 4)
-Q_A, Q_W = onednn.Scales(80.0), onednn.Scales([0.5, 2.0, 1.25], mask=0b10)
-Q_CHANNELS = onednn.Scales([0.5, 2.0, 1.25], mask=0b01)
 
 U8_, S32_ = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
 PIXELS, FILTERS = (IMAGE, -1.0, 2.0), ((TAPS.view(np.uint8)).reshape(2, 2, 4, 3), 0.0, 3.0)
 MOVES = {"stride": (2, 1), "padding": "SAME"}
 A_B = {"a": U8_, "b": (OTHER, 0.0, 3.0)}
 Q_U8 = {"x_scale": 0.5, "x_zero_point": 9, "w_scale": np.float32([0.5, 1, 2, 4]), "w_zero_point": 3}
-GEMM = {"ao": 3, "bo": -2, "beta": 1.0, "c": np.int32([[5, 6], [7, 8]]), "co": 9}
-PARTS = (calls_of_frontdoor, calls_of_tensorflow, calls_of_uniform, calls_of_rules)
+PARTS = (calls_of_frontdoor, calls_of_tensorflow, calls_of_uniform, calls_of_rules, calls_of_onednn)
 """Modules with calls of their own."""
 
 
@@ -54,17 +50,6 @@ class Op(NamedTuple):
     """It works element by element, on arrays of any shape."""
     rows: bool = False
     """Each row of `out` must be contiguous."""
-
-
-def rnn(gates):
-    return {
-        "src_layer": STATES,
-        "src_iter": STATES[None, :1] + np.uint8(9),
-        "weights_layer": np.ascontiguousarray(GATES[..., :gates, :]),
-        "weights_iter": np.ascontiguousarray(GATES[..., ::-1, :gates, :]),
-        "bias": np.ascontiguousarray(GATES[:, :, 0, :gates]),
-        "weights_scale": 63.0,
-    }
 
 
 OPS = {
@@ -159,31 +144,6 @@ OPS = {
     "onnx.qlinear_conv": Op(
         {"x": IMAGE, "w": TAPS, **Q_U8, "y_scale": 500.0, "y_zero_point": 128, "B": ACC.ravel()}, np.uint8, each=False
     ),
-    # --- oneDNN
-    "onednn.binary": Op({"src0": CODES, "src1": OTHER, "alg": "add"}, np.uint8),
-    "onednn.eltwise": Op({"src": CODES_32, "alg": "linear", "alpha": 0.5}, np.int32),
-    "onednn.reorder": Op({"src": REALS * 50, "dst_dt": "s8", "attr": onednn.Attr(src_scale=1.5)}, np.int8),
-    "onednn.sum": Op({"srcs": [CODES, OTHER], "scales": [0.5, 1.5]}, np.uint8, each=False),
-    "onednn.pooling": Op({"src": IMAGE, "alg": "avg_inc", "kernel": (2, 3)}, np.uint8, each=False),
-    "onednn.convolution": Op({"src": IMAGE, "weights": TAPS, "bias": ACC.ravel()}, np.int32, each=False),
-    "onednn.inner_product": Op({"src": CODES, "weights": S8, "bias": np.int32([1, -2])}, np.int32, each=False),
-    "onednn.matmul": Op({"src": CODES, "weights": S8.T.copy(), "bias": np.int32([[1, -2]])}, np.int32, each=False),
-    "onednn.gemm_u8s8s32": Op({"a": CODES, "b": S8.T.copy(), **GEMM}, np.int32, each=False, rows=True),
-    "onednn.gemm_s8s8s32": Op({"a": S8, "b": S8.T.copy(), **GEMM}, np.int32, each=False, rows=True),
-    "onednn.lstm": Op(
-        {**rnn(4), "src_iter_c": np.linspace(-1, 1, 8, dtype=np.float32).reshape(1, 1, 2, 4)}, each=False
-    ),
-    "onednn.gru": Op(rnn(3), each=False),
-    "onednn.recommended_weights_scale": Op({"weights": REALS}, each=False),
-    "onednn.saturated_pairs": Op({"src": PAIRS_U8, "weights": PAIRS_S8}, each=False),
-    "onednn.unsafe_pairs": Op({"weights": PAIRS_S8}, each=False),
-    "onednn.workflow.activations_factor": Op({"activations": REALS + 1}, each=False),
-    "onednn.workflow.weights_factor": Op({"weights": REALS}, each=False),
-    "onednn.workflow.quantize_activations": Op({"activations": REALS + 1, "q_a": Q_A}),
-    "onednn.workflow.quantize_weights": Op({"weights": REALS, "q_w": Q_W}, each=False),
-    "onednn.workflow.quantize_bias": Op({"bias": REALS[0].copy(), "q_a": Q_A, "q_w": Q_CHANNELS}, each=False),
-    "onednn.workflow.dequantize": Op({"x": CODES_32, "q_a": Q_A, "q_w": Q_CHANNELS}, each=False),
-    "onednn.workflow.output_scale": Op({"q_a": Q_A, "q_w": Q_W}, each=False),
 }
 PREPARED = {
     "MatMul": ("matmul", ("a",)),
