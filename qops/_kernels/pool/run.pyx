@@ -43,8 +43,9 @@ cdef void combine_down(const Pool *p, const char *image, Span taps, Py_ssize_t r
     cdef Py_ssize_t n = p.width * p.channels
     cdef char *combined = p.combined + p.before * p.channels * size_of(p.down)
     if taps.count:
-        combine(p.down, image + taps.begin * n * p.given, Taps(rows, p.rows.stride * n, p.wide * p.channels, n,
-                                                               taps.count, p.rows.dilation * n, p.nothing), combined)
+        combine(p.down, image + taps.begin * n * p.given,
+                Taps(rows, p.rows.stride * n if rows > 1 else 0, p.wide * p.channels, n,
+                     taps.count, p.rows.dilation * n if taps.count > 1 else 0, p.nothing), combined)
     else:
         memset(combined, p.nothing & 0xFF, n * size_of(p.down))
 
@@ -52,7 +53,8 @@ cdef void combine_down(const Pool *p, const char *image, Span taps, Py_ssize_t r
 cdef void combine_across(const Pool *p, Py_ssize_t rows, char *y) noexcept nogil:
     """Combine the windows of rows of `combined`. If a pixel is shorter than a vector, a window is made at every pixel,
     and those a stride apart are copied."""
-    cdef Py_ssize_t n = p.channels, stride = p.columns.stride, step = p.columns.dilation * n, i
+    cdef Py_ssize_t n = p.channels, stride = p.columns.stride if p.ow > 1 else 1, i
+    cdef Py_ssize_t step = p.columns.dilation * n if p.kw > 1 else 0
     cdef Py_ssize_t every = ((p.ow - 1) * stride + 1) * n
     if stride == 1:
         combine(p.across, p.combined, Taps(rows, p.wide * n, every, every, p.kw, step, p.start), y)
@@ -73,7 +75,8 @@ cdef void combine_each(const Pool *p, char *y) noexcept nogil:
         taps = span_of(&p.columns, i, p.width, p.kw)
         if taps.count:
             combine(p.across, p.combined + taps.begin * n * size_of(p.down),
-                    Taps(1, 0, 0, n, taps.count, p.columns.dilation * n, p.start), y + i * n * p.size)
+                    Taps(1, 0, 0, n, taps.count, p.columns.dilation * n if taps.count > 1 else 0, p.start),
+                    y + i * n * p.size)
         else:
             memset(y + i * n * p.size, p.start & 0xFF, n * p.size)
 
