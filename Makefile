@@ -103,7 +103,7 @@ amx: dev  ## tests of the kernels of AMX and AVX-VNNI in build/amx, on a CPU tha
 
 debug: dev  ## tests on kernels built with bounds checks and sanitizers, in build/debug
 	QOPS_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
-	cd build/debug && QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 PYTHONPATH=lib:../.. \
+	cd build/debug && QOPS_DEBUG=1 LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:use_sigaltstack=0 PYTHONPATH=lib:../.. \
 		../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. ../../tests
 
 clean:  ## remove what was built, .venv too
