@@ -1,6 +1,7 @@
 """The product on every tier against models written with numpy int64."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -206,3 +207,13 @@ def test_bad_input():
     ]:
         with pytest.raises(error):
             call()
+
+
+def test_sizes_beyond_memory_are_refused():
+    """The product of the sizes of the result is one more than can be counted; panels have four times the bytes of B."""
+    size = 1 << sys.maxsize.bit_length() // 2 + 1
+    column, row = np.broadcast_to(np.uint8(1), (size, 1)), np.broadcast_to(np.int8(1), (1, size))
+    with pytest.raises(MemoryError):
+        gemm.product(column, row)
+    with pytest.raises(MemoryError):
+        packed.pack_b(np.broadcast_to(np.int8(1), (1, sys.maxsize // 2 + 1)))

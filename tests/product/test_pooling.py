@@ -1,5 +1,7 @@
 """Means of every sum, and pools on every tier, against their formulas."""
 
+import sys
+
 import numpy as np
 import pytest
 from qops._kernels.arrays.window import Window
@@ -102,3 +104,30 @@ def test_out_and_any_layout(rng):
         pooling.means(image.view(np.int8), (2, 2), window, "q15")
     with pytest.raises(ValueError, match="image: expected 4 dimensions"):
         pooling.largest(image[0], (2, 2), window)
+
+
+# --- sizes of a half of what Py_ssize_t counts, or a little more
+
+
+def test_distances_near_the_largest():
+    """A window of which only the second tap is on the image: the distances to both add up to more than the largest."""
+    far, image = sys.maxsize // 2 + 5, np.full((1, 1, 1, 3), 7, np.uint8)
+    across = Window(dilation=(1, far), padding=((0, 0), (far, 0)))
+    down = Window(dilation=(far, 1), padding=((far, 0), (0, 0)))
+    for window, kernel in ((across, (1, 2)), (down, (2, 1))):
+        assert np.array_equal(pooling.largest(image, kernel, window), image)
+        assert np.array_equal(pooling.totals(image, kernel, window), image)
+
+
+def test_more_taps_than_32_bits_count():
+    image, ends = np.full((1, 1, 1, 1), 200, np.uint8), (2**16 - 1, 0)
+    for rule in ("reciprocal", "quotient", "truncate"):
+        made = pooling.means(image, (2**16, 2**16), Window(padding=(ends, ends)), rule, padding=True)
+        assert made.item() == 0  # 200 / 2**32
+
+
+def test_sums_beyond_memory_are_refused():
+    """In 32 bits there may be memory for the codes, but not for their sums of four bytes."""
+    window = Window(padding=((0, 0), (0, sys.maxsize // 2)))
+    with pytest.raises(MemoryError):
+        pooling.means(np.ones((1, 1, 1, 1), np.uint8), (1, 1), window, "truncate")

@@ -73,7 +73,7 @@ cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cn
                         cnp.npy_intp channels):
     """Give `out`, checked, or a new array; of int32, 16 channels begin where a line of the cache does."""
     cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
-    if 4.0 * images * oh * ow * channels > PY_SSIZE_T_MAX:
+    if 4.0 * images * oh * ow * channels >= <double>PY_SSIZE_T_MAX:
         raise MemoryError
     if out is None and typenum != cnp.NPY_INT32:
         return cnp.PyArray_EMPTY(4, shape, typenum, 0)
@@ -143,7 +143,8 @@ def window_sums(Images images, tuple kernel, Py_ssize_t groups=1):
     cdef Py_ssize_t channels = cnp.PyArray_DIM(images.x, 3) // groups, padding = images.pad_value
     x = np.ascontiguousarray(images.x)
     rows = x.shape[0] * x.shape[1] * x.shape[2] * groups
-    sums = row_sums(x.reshape(rows, channels)) - wrap_s32(channels * padding)  # of each pixel; of padding it is 0
+    # the sums of each pixel, less those of a pixel of padding
+    sums = row_sums(x.reshape(rows, channels)) - wrap_s32(<int64_t>channels * padding)
     sums = totals(sums.reshape(*x.shape[:3], groups), kernel, images.window)
     return sums + wrap_s32(<int64_t>channels * (padding - images.zero_point) * kernel[0] * kernel[1])
 

@@ -7,7 +7,7 @@ the image itself, once for each tap (kh, kw).
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pyport cimport PY_SSIZE_T_MAX
-from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.stage.stage cimport stage_run
 from qops._kernels.conv.image cimport group_bytes, image_rows, pixel_bytes, row_bytes
@@ -246,7 +246,8 @@ ctypedef struct Divided:  # a convolution in parts
 
 cdef int convolve_part(const void *op, Py_ssize_t i) noexcept nogil:
     cdef const Divided *d = <const Divided *>op
-    return convolve_rows(&d.whole, d.rows * i // d.parts, d.rows * (i + 1) // d.parts)
+    cdef int64_t rows = d.rows  # in 64 bits, because Py_ssize_t may have 32
+    return convolve_rows(&d.whole, <Py_ssize_t>(rows * i // d.parts), <Py_ssize_t>(rows * (i + 1) // d.parts))
 
 
 cdef int run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads) except -1:

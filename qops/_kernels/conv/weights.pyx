@@ -4,7 +4,7 @@ from libc.stdint cimport int8_t, int32_t, uint8_t
 
 from qops._kernels.arrays.checks cimport array
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.gemm.packed cimport signed_codes
+from qops._kernels.gemm.packed cimport panels_for, signed_codes
 from qops._kernels.gemm.tile cimport (
     aligned, find_kernel, find_unsigned_kernel, gemm_kernel, pack_columns, padded_columns, quads_of, sum_columns,
 )
@@ -118,7 +118,7 @@ cdef pack_dense(PackedWeights packed, cnp.ndarray w):
     cdef cnp.ndarray sums = np.zeros((packed.groups, padded), np.int32)
     cdef cnp.ndarray rows = np.empty(min(CHANNELS, ic) * taps * oc, np.int8)
     cdef uint8_t *panels
-    packed.memory = np.empty(4 * packed.groups * padded * quads + 64, np.uint8)
+    packed.memory = panels_for(packed.groups * padded, quads)
     packed.panels = panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
     for g in range(packed.groups):
         if lies_as_rows(w):

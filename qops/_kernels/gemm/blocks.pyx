@@ -5,7 +5,8 @@ multiplies the first tile. A is packed one block of rows at a time, unless its r
 C is computed once for each K block. The sizes of blocks depend on the caches of the CPU; results do not.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.stdint cimport int32_t, uint8_t
+from cpython.pyport cimport PY_SSIZE_T_MAX
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from qops._kernels.gemm.tile cimport (
@@ -254,23 +255,25 @@ cdef int blocked_product(const Product *p) noexcept nogil:
     cdef Blocks blocks
     cdef Product part
     cdef const Product *strip = p
-    cdef Py_ssize_t j, padded, of_a, bytes
+    cdef Py_ssize_t j, padded
+    cdef int64_t of_a = 0, of_b = 0, bytes  # in 64 bits, because Py_ssize_t may have 32
     cdef uint8_t near[NEAR_BYTES]
     cdef void *memory = near
     choose_blocks(p, &blocks)
     padded = padded_columns(p.kernel, blocks.n)
-    of_a = 0
     if blocks.copies:
-        of_a = 4 * blocks.m * ((blocks.quads + blocks.depth - 1) // blocks.depth * blocks.depth)
+        of_a = <int64_t>4 * blocks.m * ((blocks.quads + blocks.depth - 1) // blocks.depth * blocks.depth)
     elif not in_place(p):
-        of_a = 4 * blocks.m * blocks.quads
-    bytes = 64 + (4 * padded * blocks.quads if p.panels == NULL else 0) + of_a + 4 * padded
+        of_a = <int64_t>4 * blocks.m * blocks.quads
+    if p.panels == NULL:
+        of_b = <int64_t>4 * padded * blocks.quads
+    bytes = 64 + of_b + of_a + <int64_t>4 * padded
     if bytes > NEAR_BYTES:
-        memory = PyMem_RawMalloc(bytes)
+        memory = PyMem_RawMalloc(<size_t>bytes) if bytes <= PY_SSIZE_T_MAX else NULL
     if memory == NULL:
         return -1
     blocks.b = <uint8_t *>aligned(memory)
-    blocks.a = blocks.b + (4 * padded * blocks.quads if p.panels == NULL else 0)
+    blocks.a = blocks.b + of_b
     blocks.sums = <int32_t *>(blocks.a + of_a)
     for j from 0 <= j < p.n by blocks.n:
         if blocks.n < p.n:

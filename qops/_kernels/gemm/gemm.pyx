@@ -11,6 +11,7 @@ code without a partner is paired with 0.
 """
 cimport cython
 cimport numpy as cnp
+from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
@@ -40,6 +41,8 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
     """Give `out`, checked, or a new matrix. b may be None."""
     cdef cnp.npy_intp[2] shape = [m, n]
     cdef cnp.ndarray c
+    if 4.0 * m * n >= <double>PY_SSIZE_T_MAX:
+        raise MemoryError
     if out is None and m * n >= MANY:
         return (<object>at_a_line(m * n, cnp.NPY_INT32)).reshape(m, n)
     if out is None:

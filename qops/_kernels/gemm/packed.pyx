@@ -1,7 +1,8 @@
 """The matrix B of an integer product, packed once for products with many A."""
 cimport cython
 cimport numpy as cnp
-from libc.stdint cimport int8_t, int32_t, uint8_t
+from cpython.pyport cimport PY_SSIZE_T_MAX
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 from qops._kernels.arrays.checks cimport array
 from qops._kernels.machine.tiers cimport tier
@@ -55,6 +56,14 @@ cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, pairs):
     return np.array([(s, e - s, quads_of(kernel, e - s)) for s, e in zip(starts, ends)], np.intp)
 
 
+cdef cnp.ndarray panels_for(Py_ssize_t columns, Py_ssize_t quads):
+    """Memory for panels of so many columns, which may begin at a line of the cache."""
+    cdef int64_t size = <int64_t>4 * columns * quads + 64  # in 64 bits, because Py_ssize_t may have 32
+    if size > PY_SSIZE_T_MAX:
+        raise MemoryError
+    return np.empty(size, np.uint8)
+
+
 @cython.final
 cdef class PackedB:
     """B laid out for one tier's kernel, for products with many A. Made by ``pack_b``."""
@@ -94,7 +103,7 @@ def pack_b(b, *, pairs=None):
     packed.runs = runs_of(packed.kernel, packed.k, pairs)
     packed.quads = packed.runs[:, 2].sum()
     padded = padded_columns(packed.kernel, packed.n)
-    packed.memory = np.empty(4 * padded * packed.quads + 64, np.uint8)
+    packed.memory = panels_for(padded, packed.quads)
     packed.panels = <uint8_t *>aligned(cnp.PyArray_DATA(packed.memory))
     packed.sums = np.zeros(padded, np.int32)
     runs = <const Run *>cnp.PyArray_DATA(packed.runs)

@@ -1,4 +1,5 @@
 """An integer product on this thread or on several, without the GIL unless it is brief."""
+from libc.stdint cimport int64_t
 
 from qops._kernels.gemm.blocks cimport Product, some_columns
 from qops._kernels.gemm.stream cimport product
@@ -29,8 +30,9 @@ cdef Divided divided(const Product *p, Py_ssize_t parts) noexcept nogil:
 cdef int multiply_part(const void *op, Py_ssize_t i) noexcept nogil:
     cdef const Divided *d = <const Divided *>op
     cdef const Product *p = &d.whole
-    cdef Py_ssize_t first = d.units * i // d.parts * d.unit
-    cdef Py_ssize_t end = min(d.units * (i + 1) // d.parts * d.unit, p.m if d.by_rows else p.n)
+    cdef int64_t units = d.units  # in 64 bits, because Py_ssize_t may have 32
+    cdef Py_ssize_t first = <Py_ssize_t>(units * i // d.parts) * d.unit
+    cdef Py_ssize_t end = min(<Py_ssize_t>(units * (i + 1) // d.parts) * d.unit, p.m if d.by_rows else p.n)
     cdef Product part
     if d.by_rows:
         part = p[0]
@@ -46,7 +48,7 @@ cdef int run_product(const Product *p, Py_ssize_t num_threads) except -1:
     cdef Product whole = p[0]
     cdef Divided d
     whole.caches = caches
-    if num_threads == 1 and p.m * p.n * p.k <= BRIEF:
+    if num_threads == 1 and <int64_t>p.m * p.n * p.k <= BRIEF:
         if product(&whole):
             raise MemoryError
         return 0

@@ -1,5 +1,5 @@
 """Means of windows, of their sums or of their codes."""
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from qops._kernels.stage.stage cimport Stage
 
@@ -26,5 +26,5 @@ cdef struct Means:
     int typenum  # numpy's number of their dtype
     Values values  # of VALUES
 
-cdef void means_of_sums(const Means *means, const void *sums, Py_ssize_t n, Py_ssize_t count, uint8_t *y) noexcept nogil
+cdef void means_of_sums(const Means *means, const void *sums, Py_ssize_t n, int64_t count, uint8_t *y) noexcept nogil
 cdef void means_of_values(const Means *means, const uint8_t *x, Py_ssize_t n, uint8_t *y) noexcept nogil

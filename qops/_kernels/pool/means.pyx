@@ -25,8 +25,8 @@ ctypedef fused code:
     int8_t
 
 
-cdef Mean mean_of(Rule rule, bint is_signed, Py_ssize_t count) noexcept nogil:
-    cdef int64_t n = max(count, 1)
+cdef Mean mean_of(Rule rule, bint is_signed, int64_t count) noexcept nogil:
+    cdef int64_t n = max(count, <int64_t>1)
     return Mean(rule, is_signed, n, <int32_t>min(32768 // n, 32767), <float>1 / <float>n)
 
 
@@ -45,7 +45,7 @@ cdef void means_s16(const int16_t *sums, Py_ssize_t n, Mean p, uint8_t *y) noexc
         y[i] = <uint8_t>mean(<int32_t>sums[i] if wraps else <int32_t><uint16_t>sums[i], p)
 
 
-cdef void means_of_sums(const Means *means, const void *sums, Py_ssize_t n, Py_ssize_t count,
+cdef void means_of_sums(const Means *means, const void *sums, Py_ssize_t n, int64_t count,
                         uint8_t *y) noexcept nogil:
     """Make the means of n windows of `count` taps."""
     cdef Mean p = mean_of(means.rule, means.is_signed, count)

@@ -1,7 +1,8 @@
 """The rows of a pool. A window is combined first down, then across, as a row of the image with all its channels is
 contiguous in memory, and so are the channels of a pixel."""
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
-from libc.stdint cimport uint8_t
+from cpython.pyport cimport PY_SSIZE_T_MAX
+from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memset
 
 from qops._kernels.arrays.copying cimport copy_rows
@@ -23,9 +24,9 @@ cdef Py_ssize_t size_of(Kind kind) noexcept nogil:
 
 cdef Span span_of(const Axis *axis, Py_ssize_t place, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
     cdef Py_ssize_t d = axis.dilation, at = place * axis.stride - axis.before
-    cdef Py_ssize_t first = 0 if at >= 0 else (-at + d - 1) // d, end = kernel
+    cdef Py_ssize_t first = 0 if at >= 0 else (-at - 1) // d + 1, end = kernel
     if at + (kernel - 1) * d >= size:
-        end = 0 if at >= size else (size - at + d - 1) // d
+        end = 0 if at >= size else (size - at - 1) // d + 1
     return Span(at + first * d, max(0, end - first))
 
 
@@ -42,8 +43,9 @@ cdef void combine_down(const Pool *p, const char *image, Span taps, Py_ssize_t r
     cdef Py_ssize_t n = p.width * p.channels
     cdef char *combined = p.combined + p.before * p.channels * size_of(p.down)
     if taps.count:
-        combine(p.down, image + taps.begin * n * p.given, Taps(rows, p.rows.stride * n, p.wide * p.channels, n,
-                                                               taps.count, p.rows.dilation * n, p.nothing), combined)
+        combine(p.down, image + taps.begin * n * p.given,
+                Taps(rows, p.rows.stride * n if rows > 1 else 0, p.wide * p.channels, n,
+                     taps.count, p.rows.dilation * n if taps.count > 1 else 0, p.nothing), combined)
     else:
         memset(combined, p.nothing & 0xFF, n * size_of(p.down))
 
@@ -51,7 +53,8 @@ cdef void combine_down(const Pool *p, const char *image, Span taps, Py_ssize_t r
 cdef void combine_across(const Pool *p, Py_ssize_t rows, char *y) noexcept nogil:
     """Combine the windows of rows of `combined`. If a pixel is shorter than a vector, a window is made at every pixel,
     and those a stride apart are copied."""
-    cdef Py_ssize_t n = p.channels, stride = p.columns.stride, step = p.columns.dilation * n, i
+    cdef Py_ssize_t n = p.channels, stride = p.columns.stride if p.ow > 1 else 1, i
+    cdef Py_ssize_t step = p.columns.dilation * n if p.kw > 1 else 0
     cdef Py_ssize_t every = ((p.ow - 1) * stride + 1) * n
     if stride == 1:
         combine(p.across, p.combined, Taps(rows, p.wide * n, every, every, p.kw, step, p.start), y)
@@ -72,19 +75,21 @@ cdef void combine_each(const Pool *p, char *y) noexcept nogil:
         taps = span_of(&p.columns, i, p.width, p.kw)
         if taps.count:
             combine(p.across, p.combined + taps.begin * n * size_of(p.down),
-                    Taps(1, 0, 0, n, taps.count, p.columns.dilation * n, p.start), y + i * n * p.size)
+                    Taps(1, 0, 0, n, taps.count, p.columns.dilation * n if taps.count > 1 else 0, p.start),
+                    y + i * n * p.size)
         else:
             memset(y + i * n * p.size, p.start & 0xFF, n * p.size)
 
 
 cdef void mean_row(const Pool *p, Py_ssize_t rows, const char *sums, uint8_t *y) noexcept nogil:
     """Make the means of a row of sums, together those of windows that no end cuts. rows: taps on the image, down."""
-    cdef Py_ssize_t i = 0, end, count = p.kh * p.kw
+    cdef Py_ssize_t i = 0, end
+    cdef int64_t count = <int64_t>p.kh * p.kw
     while i < p.ow:
         end = p.ow
         if not p.means.padding and p.means.rule != STAGE:
             end = max(i + 1, p.whole_end if i == p.whole_begin else 0)
-            count = rows * span_of(&p.columns, i, p.width, p.kw).count
+            count = <int64_t>rows * span_of(&p.columns, i, p.width, p.kw).count
         means_of_sums(p.means, sums + i * p.channels * p.size, (end - i) * p.channels, count, y + i * p.channels)
         i = end
 
@@ -129,6 +134,8 @@ cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y) noexcept nogil:
     p.is_padded = max(p.columns.before, p.columns.after) <= p.width  # else padding might fill the memory
     p.before = p.columns.before if p.is_padded else 0
     p.wide = p.before + p.width + (p.columns.after if p.is_padded else 0)
+    if 3.0 * max(p.wide, p.ow) * p.channels * p.size + BLOCK * 4 >= <double>PY_SSIZE_T_MAX:
+        return -1
     row = max(p.wide, p.ow) * p.channels * p.size
     p.block = max(1, BLOCK // max(1, row)) if p.is_padded and (p.channels < LONGEST or p.columns.stride == 1) else 1
     size = (p.block * row + LONGEST) // LONGEST * LONGEST
