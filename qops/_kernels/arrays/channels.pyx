@@ -1,11 +1,11 @@
-"""Tensors whose range is one (min, max), or one a channel: float32 arrays that broadcast against the data."""
+"""Reading tensors that have one range (min, max), or a range per channel: float32 arrays that broadcast to the data."""
 
 cimport numpy as cnp
 
 from qops._kernels.arrays.checks cimport (
     Ends, array_of, as_array, check_ends, float32s, has_axes, parts, refuse_ends, span_of,
 )
-from qops._kernels.arrays.codes cimport CodeType, read_row
+from qops._kernels.arrays.codes cimport CodeType, read_code_type
 
 import numpy as np
 
@@ -13,12 +13,12 @@ cnp.import_array()
 
 
 cdef bint fits(tuple shape, tuple whole):
-    """Whether an array of this shape broadcasts to the `whole`, which stays as it is."""
+    """Whether an array of this shape broadcasts to the shape `whole`."""
     return len(shape) <= len(whole) and all([n == 1 or n == m for n, m in zip(shape[::-1], whole[::-1])])
 
 
 cdef tuple spans(cnp.ndarray data, lo, hi, str name):
-    """The ends of ranges per channel, checked, as float32 arrays of one shape."""
+    """Give the ends of ranges per channel, checked, as two float32 arrays of one shape that broadcasts to the data."""
     cdef object low = float32s(as_array(lo, name + " min"), name + " min")
     cdef object high = float32s(as_array(hi, name + " max"), name + " max")
     shape = (<object>data).shape
@@ -31,10 +31,10 @@ cdef tuple spans(cnp.ndarray data, lo, hi, str name):
     return tuple(np.broadcast_arrays(low, high))
 
 
-cdef object reading(t, str name, CodeType* row, Ends* ends):
-    """The codes of any tensor, checked; sets `row` to what they stand for and `ends` to the range.
+cdef object reading(t, str name, CodeType* found_type, Ends* ends):
+    """Give the codes of any tensor, checked, and set `found_type` to their code type.
 
-    With ranges per channel it gives (codes, mins, maxs).
+    With one range it sets `ends` to that. With ranges per channel it gives (codes, mins, maxs) instead.
     """
     cdef bint has_channels
     data, lo, hi = parts(t, name)
@@ -42,19 +42,19 @@ cdef object reading(t, str name, CodeType* row, Ends* ends):
     if not has_channels:
         span_of(lo, hi, name, ends)
     data = array_of(data, name)
-    read_row(t, data, name, row)
+    read_code_type(t, data, name, found_type)
     if not has_channels:
-        check_ends(row, ends[0], data, name)
+        check_ends(found_type, ends[0], data, name)
         return data
     lo, hi = spans(data, lo, hi, name)
-    if row.symmetric and not (lo == -hi).all():
+    if found_type.symmetric and not (lo == -hi).all():
         refuse_ends(lo, hi, data, name)
     return data, lo, hi
 
 
 def read(t, str name):
-    """(codes, min, max) of any tensor, checked: min and max floats, or arrays of ranges per channel."""
-    cdef CodeType row
+    """Give (codes, min, max) of any tensor, checked. min and max are floats, or arrays if the range is per channel."""
+    cdef CodeType found_type
     cdef Ends ends
-    found = reading(t, name, &row, &ends)
+    found = reading(t, name, &found_type, &ends)
     return found if type(found) is tuple else (found, ends.min, ends.max)

@@ -6,14 +6,14 @@ from qops._kernels.arrays.codes cimport CodeType
 from qops._kernels.arrays.numbers cimport has_axes, integer, number, real, shown
 
 cdef enum:
-    MAX_DIMS = 64  # numpy's
+    MAX_DIMS = 64  # the most axes that an array of numpy has
 
-cdef struct Ends:  # of a range, float32 values
+cdef struct Ends:  # the ends of a range, float32 values held as doubles
     double min, max
 
 cdef int span_checked(lo, hi, str name, Ends* ends) except -1
 cdef inline int span_of(lo, hi, str name, Ends* ends) except -1:
-    """Sets `ends` to the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""
+    """Set `ends` to the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""
     if type(lo) is float and type(hi) is float:
         ends.min, ends.max = <float>lo, <float>hi
         if -FLT_MAX <= ends.min <= ends.max <= FLT_MAX:
@@ -23,17 +23,17 @@ cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
 cdef cnp.ndarray data_of(t, str name, Ends* ends)
-cdef cnp.ndarray codes_of(t, str name, CodeType* row, Ends* ends)
+cdef cnp.ndarray codes_of(t, str name, CodeType* found_type, Ends* ends)
 cdef int refuse_ends(lo, hi, cnp.ndarray data, str name) except -1
-cdef inline int check_ends(const CodeType* row, Ends ends, cnp.ndarray data, str name) except -1:
-    """ValueError if the codes are symmetric and the range is not."""
-    return refuse_ends(ends.min, ends.max, data, name) if row.symmetric and ends.min != -ends.max else 0
+cdef inline int check_ends(const CodeType* found_type, Ends ends, cnp.ndarray data, str name) except -1:
+    """Raise ValueError if the code type has symmetric ranges and this range is not symmetric."""
+    return refuse_ends(ends.min, ends.max, data, name) if found_type.symmetric and ends.min != -ends.max else 0
 cdef int take(cnp.ndarray data, str name, int typenum, int or_typenum=*) except -1
 cpdef cnp.ndarray float32s(cnp.ndarray x, str name)
 cpdef cnp.ndarray int32s(cnp.ndarray x, str name)
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1
 cdef inline void extent(cnp.ndarray a, uintptr_t* first, uintptr_t* end) noexcept:
-    """Sets the addresses between which `a` lies; any, if it has no elements."""
+    """Set the addresses between which the memory of `a` lies. They mean nothing if `a` has no elements."""
     cdef cnp.npy_intp reach
     cdef int i
     first[0] = <uintptr_t>cnp.PyArray_DATA(a)
@@ -46,7 +46,7 @@ cdef inline void extent(cnp.ndarray a, uintptr_t* first, uintptr_t* end) noexcep
             end[0] += reach
 cdef int refuse_shared(cnp.ndarray out, cnp.ndarray x) except -1
 cdef inline int apart(cnp.ndarray out, cnp.ndarray x, cnp.ndarray y) except -1:
-    """ValueError if `out` shares memory with `x`, or with `y` if that is not None."""
+    """Raise ValueError if `out` shares memory with `x`, or with `y` if that is not None."""
     cdef uintptr_t first, end, x_first, x_end
     extent(out, &first, &end)
     extent(x, &x_first, &x_end)
@@ -60,6 +60,6 @@ cdef inline int apart(cnp.ndarray out, cnp.ndarray x, cnp.ndarray y) except -1:
 cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=*, str names=*)
 cpdef cnp.ndarray as_array(x, str name)
 cdef inline cnp.ndarray array_of(x, str name):
-    """The same in less time, of what is an ndarray of numpy's own class."""
+    """Give `as_array(x, name)`, without a call if `x` is an ndarray of numpy's own class."""
     return <cnp.ndarray>x if cnp.PyArray_CheckExact(x) else as_array(x, name)
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=*)

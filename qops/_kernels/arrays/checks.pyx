@@ -1,10 +1,10 @@
-"""Every check of what a user passes, with its error text; compiled, because they run on every call."""
+"""The checks of the arrays and tensors that users pass, with their error texts. They run on every call of an op."""
 
 cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport INT32_MAX, INT32_MIN
 
-from qops._kernels.arrays.codes cimport code_type, own_row, read_row, typenum_of
+from qops._kernels.arrays.codes cimport code_type, declared_code_type, read_code_type, typenum_of
 
 import numpy as np
 
@@ -22,7 +22,7 @@ S32 = cnp.NPY_INT32
 F32 = cnp.NPY_FLOAT32
 
 cdef int span_checked(lo, hi, str name, Ends* ends) except -1:
-    """`span_of` of any objects."""
+    """Do what `span_of` says, for any objects; `span_of` handles valid floats itself."""
     ends.min = <float>lo if type(lo) is float else real(lo, name + " min")
     ends.max = <float>hi if type(hi) is float else real(hi, name + " max")
     if not (isfinite(ends.min) and isfinite(ends.max)):
@@ -33,19 +33,19 @@ cdef int span_checked(lo, hi, str name, Ends* ends) except -1:
 
 
 def span(lo, hi, str name):
-    """The range (lo, hi) as float32 values; ValueError if lo > hi."""
+    """Give the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""
     cdef Ends ends
     span_of(lo, hi, name, &ends)
     return ends.min, ends.max
 
 
 cdef inline bint has_type(cnp.ndarray data, int typenum):
-    """Whether the dtype is `typenum`; -1 is none, and the number of a user's dtype."""
+    """Whether the dtype of `data` has this number. It is False for -1, which users' own dtypes have."""
     return typenum >= 0 and typenum_of(data) == typenum
 
 
 cpdef cnp.ndarray as_array(x, str name):
-    """`x` as an ndarray of numpy's own class; TypeError of what is none, or has masked elements."""
+    """Give `x` as an ndarray of numpy's own class; TypeError if that is impossible, or if it has masked elements."""
     if cnp.PyArray_CheckExact(x):
         return x
     if x is None:
@@ -54,47 +54,47 @@ cpdef cnp.ndarray as_array(x, str name):
         raise TypeError(f"{name}: has masked elements, which no op leaves out; fill them first")
     try:
         return np.asarray(x)
-    except Exception as refusal:  # of numpy, if the parts are of different shapes, or of the library that x comes from
+    except Exception as refusal:  # numpy's if parts have different shapes, or another library's
         raise TypeError(f"{name}: expected an array, got {type(x).__name__}: {str(refusal):.200}") from None
 
 
 cpdef cnp.ndarray array(x, str name, int typenum, int or_typenum=-1):
-    """`x` as an ndarray of the dtype `typenum` (U8, S32 or F32), or the other one; TypeError for any other dtype."""
+    """Give `x` as an ndarray; TypeError unless its dtype has the number `typenum` (such as U8) or `or_typenum`."""
     cdef cnp.ndarray data = array_of(x, name)
     take(data, name, typenum, or_typenum)
     return data
 
 
 cdef int take(cnp.ndarray data, str name, int typenum, int or_typenum=-1) except -1:
-    """TypeError if the dtype is neither `typenum` nor the other one."""
+    """Raise TypeError unless the dtype of `data` has the number `typenum` or `or_typenum`."""
     if not (has_type(data, typenum) or has_type(data, or_typenum)):
         raise TypeError(f"{name}: expected {dtype_names(typenum, or_typenum)} data, got {(<object>data).dtype}")
     return 0
 
 
 def dtype_names(int typenum, int or_typenum=-1):
-    """The dtypes in words; -1 is none."""
+    """Give the names of the dtypes for an error text; -1 stands for no dtype."""
     return " or ".join(str(np.dtype(cnp.PyArray_DescrFromType(t))) for t in (typenum, or_typenum) if t >= 0)
 
 
 cpdef cnp.ndarray float32s(cnp.ndarray x, str name):
-    """`x` as float32; TypeError if it is not of real numbers."""
+    """Give `x` as float32; TypeError if its elements are not real numbers."""
     cdef object source = x
     if has_type(x, cnp.NPY_FLOAT32):
         return x
     if source.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected real numbers, got {source.dtype}")
-    with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, and is treated as that
+    with np.errstate(over="ignore"):  # values beyond float32 become infinite
         return source.astype(np.float32)
 
 
 def is_int32(cnp.ndarray x):
-    """Whether the dtype is int32."""
+    """Whether the dtype of `x` is int32."""
     return has_type(x, cnp.NPY_INT32)
 
 
 cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
-    """`x` as int32; TypeError if it is not of integers, ValueError if int32 does not hold them."""
+    """Give `x` as int32; TypeError if its elements are not integers, ValueError if int32 does not hold them."""
     cdef object source = x
     if has_type(x, cnp.NPY_INT32):
         return x
@@ -106,7 +106,7 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
 
 
 cpdef tuple parts(t, str name):
-    """The parts of the triple `t`, a tuple or a list; TypeError if it is none, as three codes in an array are none."""
+    """Give the parts of the triple `t`, a tuple or list of 3; TypeError for anything else, also an array of 3."""
     if isinstance(t, tuple) and len(<tuple>t) == 3:
         return <tuple>t
     found = t if isinstance(t, tuple) else tuple(t) if isinstance(t, list) else None
@@ -117,9 +117,12 @@ cpdef tuple parts(t, str name):
 
 
 cdef object range_of(t, str name, Ends* ends):
-    """The data of the triple `t`, not looked at yet; sets `ends` to its range."""
+    """Give the data of the triple `t`, still unchecked, and set `ends` to its range.
+
+    A TypeError refuses a range per channel and a code type that the dtype of the data does not tell.
+    """
     values, lo, hi = parts(t, name)
-    own = own_row(t)
+    own = declared_code_type(t)
     if own is not None:
         raise TypeError(f"{name}: code type {own.name} is not supported here; dequantize first")
     if not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi)):
@@ -129,43 +132,43 @@ cdef object range_of(t, str name, Ends* ends):
 
 
 cdef int refuse_ends(lo, hi, cnp.ndarray data, str name) except -1:
-    """ValueError of a range that should be symmetric."""
+    """Raise ValueError for a range that should be symmetric."""
     raise ValueError(f"{name}: the range ({lo}, {hi}) of {(<object>data).dtype} codes is not symmetric, min == -max")
 
 
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends):
-    """The data of the triple `t`, checked; sets `ends` to its range."""
+    """Give the data of the triple `t`, of one of two dtypes, checked, and set `ends` to its range."""
     cdef cnp.ndarray data = array(range_of(t, name, ends), name, typenum, or_typenum)
     check_ends(code_type(data), ends[0], data, name)
     return data
 
 
 cdef cnp.ndarray data_of(t, str name, Ends* ends):
-    """The data of the triple `t`, any array; sets `ends` to its range.
+    """Give the data of the triple `t` as an array of any dtype, and set `ends` to its range.
 
-    A number or an array may be an object that runs code when it is asked for its value, and so change any array. So
-    the data of all operands come first, and only then are they looked at, with `take`.
+    A caller with several operands calls this for all of them first, and then checks each with `take`: reading a range
+    or an array-like object may run a user's code, which may change an array that is checked already.
     """
     return array_of(range_of(t, name, ends), name)
 
 
-cdef cnp.ndarray codes_of(t, str name, CodeType* row, Ends* ends):
-    """The codes of the triple `t`, of any code type, checked; sets `row` to what they are, `ends` to the range."""
+cdef cnp.ndarray codes_of(t, str name, CodeType* found_type, Ends* ends):
+    """Give the codes of the triple `t`, checked; set `found_type` to their code type and `ends` to their range."""
     cdef cnp.ndarray data = data_of(t, name, ends)
-    read_row(t, data, name, row)
-    check_ends(row, ends[0], data, name)
+    read_code_type(t, data, name, found_type)
+    check_ends(found_type, ends[0], data, name)
     return data
 
 
 def operand(t, str name, int typenum, int or_typenum=-1):
-    """The triple `t` as (ndarray of dtype `typenum` or the other, min, max), checked; int32 ranges are symmetric."""
+    """Give the triple `t` as (ndarray, min, max), checked: one of two dtypes; an int32 range must be symmetric."""
     cdef Ends ends
     data = operand_of(t, name, typenum, or_typenum, &ends)
     return data, ends.min, ends.max
 
 
 def operands(a, b, str a_name, str b_name, int typenum):
-    """Two triples as `operand` gives them."""
+    """Give two triples of one dtype as `operand` gives each."""
     cdef Ends p, s
     cdef cnp.ndarray x = data_of(a, a_name, &p), y = data_of(b, b_name, &s)
     take(x, a_name, typenum)
@@ -174,7 +177,10 @@ def operands(a, b, str a_name, str b_name, int typenum):
 
 
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
-    """TypeError or ValueError if `out` is no array of this native dtype and this shape that can be written to."""
+    """Raise TypeError or ValueError unless `out` is a writable array of this native dtype and this shape.
+
+    No two of its elements may share memory.
+    """
     cdef cnp.ndarray a
     if not cnp.PyArray_Check(out):
         raise TypeError(f"out: expected an ndarray, got {type(out).__name__}")
@@ -191,8 +197,8 @@ cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1:
 
 
 cdef bint lies_apart(cnp.ndarray a):
-    """Whether no two elements of `a` share memory. It also says no to layouts whose axes mesh, which nobody makes."""
-    cdef npy_stride_sort_item[MAX_DIMS] axes  # from the widest stride down, whatever its sign
+    """Whether no two elements of `a` share memory. It is False too if axes interleave without sharing memory."""
+    cdef npy_stride_sort_item[MAX_DIMS] axes  # sorted by the absolute stride, the largest first
     cdef cnp.npy_intp stride, length, reach = cnp.PyArray_ITEMSIZE(a)
     cdef int i
     if cnp.PyArray_SIZE(a) == 0:
@@ -209,7 +215,7 @@ cdef bint lies_apart(cnp.ndarray a):
 
 
 cdef int refuse_shared(cnp.ndarray out, cnp.ndarray x) except -1:
-    """ValueError if they share memory, which takes numpy some microseconds to find out."""
+    """Raise ValueError if the two share memory. The check of numpy is exact and takes some microseconds."""
     # of numpy's own class: a subclass could run code of its own, which changes the arrays
     if np.shares_memory(np.asarray(out), np.asarray(x)):
         raise ValueError("out: shares memory with an input")
@@ -227,14 +233,17 @@ def check_out(out, int typenum, tuple shape, inputs):
 
 
 def unshared(out, t):
-    """`out`, which may be anything; ValueError if it is an array that shares memory with the data of the triple `t`."""
+    """Give `out`, which may be anything; ValueError if it is an array that shares memory with the data of `t`."""
     if cnp.PyArray_Check(out) and isinstance(t, (tuple, list)) and len(t) and cnp.PyArray_Check(t[0]):
         apart(out, t[0], None)
     return out
 
 
 def into(out, shape, inputs, int typenum=cnp.NPY_INT32):
-    """`out`, checked, if a result of this shape can be made in place there; None if it is to be `put` there."""
+    """Check `out`, and give it if a kernel can write a result of this shape there directly.
+
+    None means that the caller makes the result elsewhere and then calls `put`.
+    """
     if out is None:
         return None
     check_out(out, typenum, shape, inputs)
@@ -242,7 +251,7 @@ def into(out, shape, inputs, int typenum=cnp.NPY_INT32):
 
 
 def put(result, out):
-    """`result`, or `out` if that is given, with the same codes."""
+    """Give `result`, or copy it to `out`, if that is given, and give `out`."""
     if out is None or out is result:
         return result
     out[...] = result
@@ -250,7 +259,10 @@ def put(result, out):
 
 
 cdef int broadcast(cnp.ndarray x, cnp.ndarray y, cnp.npy_intp* shape, str names) except -1:
-    """Sets `shape` to the one that `x` and `y` broadcast to, and returns how many axes; numpy stops at 32."""
+    """Set `shape` to the shape that `x` and `y` broadcast to, and return its number of axes.
+
+    numpy's own function takes at most 32 axes.
+    """
     cdef int i, ndim = max(x.ndim, y.ndim)
     cdef cnp.npy_intp one, other
     for i in range(1, ndim + 1):
@@ -263,7 +275,10 @@ cdef int broadcast(cnp.ndarray x, cnp.ndarray y, cnp.npy_intp* shape, str names)
 
 
 cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None, str names="a, b"):
-    """`out`, checked, or a new array: of dtype `typenum` and the broadcast shape of `x` and `y`, for errors `names`."""
+    """Give `out`, checked, or a new array, of the dtype `typenum` and the shape that `x` and `y` broadcast to.
+
+    Error texts call x and y `names`.
+    """
     cdef int ndim = x.ndim
     cdef cnp.npy_intp* shape = x.shape
     cdef cnp.npy_intp[MAX_DIMS] lengths

@@ -2,11 +2,11 @@ cimport numpy as cnp
 
 from qops._kernels.arrays.walk cimport Loop
 
-cdef struct Part:
-    Loop loop  # makes the codes of the result from those of an array
-    void* using
-    char* data  # the array, which `concat` sets; so is the next
-    Py_ssize_t size  # bytes of a row of the array, from the axis of the concatenation on
+cdef struct Part:  # one input of a concatenation
+    Loop loop  # makes codes of the result from codes of the input
+    void* using  # what the loop gets as its last argument
+    char* data  # the memory of the input; `concat` sets this and the size
+    Py_ssize_t size  # bytes of the input for one index of the axes before that of the concatenation
 
 cdef cnp.ndarray plain(cnp.ndarray x)
 cdef tuple joined(list arrays, axis)

@@ -1,4 +1,7 @@
-"""Concatenation, for every system: uint8 or int32 codes side by side along an axis, each array recoded by its loop."""
+"""Concatenation of uint8 or int32 codes along an axis, for every system. A loop recodes each input on the way.
+
+A row is what one input, or the result (a line), holds for one index of the axes before that of the concatenation.
+"""
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t
@@ -15,8 +18,8 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISCARRAY_RO(cnp.ndarray a)
 
 cdef enum:
-    WORDS = 1024  # of 8 bytes: rows of so many bytes are made together, a part of L1
-    LONG = 512  # bytes of a row from which on a loop makes it alone
+    BUFFER_WORDS = 1024  # of 8 bytes: the buffer for short rows that are recoded together, a part of L1
+    LONG_ROW_BYTES = 512  # rows of at least so many bytes are recoded one by one, without the buffer
 
 
 cdef cnp.ndarray plain(cnp.ndarray x):
@@ -25,7 +28,7 @@ cdef cnp.ndarray plain(cnp.ndarray x):
 
 
 cdef tuple joined(list arrays, axis):
-    """Give the shape of the arrays side by side along the axis; None if there is no such axis, or they do not fit."""
+    """Give the shape of the concatenated arrays; None if there is no such axis or the shapes do not fit."""
     cdef cnp.ndarray first = arrays[0], x
     cdef Py_ssize_t length = 0
     cdef int along, i
@@ -58,12 +61,12 @@ cdef cnp.ndarray result(list arrays, tuple shape, out):
 
 cdef void some_rows(const Part* p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t itemsize, Py_ssize_t line,
                     char* to) noexcept nogil:
-    """Make rows of one part, a line apart. Short ones are made together in a buffer, and then copied."""
-    cdef int64_t[WORDS] buffer
+    """Recode rows of one input to where they begin `line` bytes apart. Short rows go together through a buffer."""
+    cdef int64_t[BUFFER_WORDS] buffer
     cdef char* data[2]
     cdef Py_ssize_t i
     data[0], data[1] = p.data + first * p.size, <char*>buffer
-    if rows > 1 and p.size < LONG:
+    if rows > 1 and p.size < LONG_ROW_BYTES:
         p.loop(data, rows * (p.size // itemsize), p.using)
         copy_rows(to, line, <char*>buffer, p.size, p.size, rows)
         return
@@ -75,7 +78,8 @@ cdef void some_rows(const Part* p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t
 
 cdef void all_rows(const Part* parts, Py_ssize_t count, Py_ssize_t itemsize, Py_ssize_t rows, Py_ssize_t line,
                    char* to) noexcept nogil:
-    cdef Py_ssize_t together = max(1, 8 * WORDS // line), i, k, at
+    """Recode all inputs, a few lines of the result at a time."""
+    cdef Py_ssize_t together = max(1, 8 * BUFFER_WORDS // line), i, k, at
     for i from 0 <= i < rows by together:
         at = 0
         for k in range(count):
@@ -84,8 +88,10 @@ cdef void all_rows(const Part* parts, Py_ssize_t count, Py_ssize_t itemsize, Py_
 
 
 cdef cnp.ndarray concat(list arrays, int axis, Part* parts, tuple shape, out):
-    """Put what the loops of the parts make of the arrays side by side along the axis: an array of this shape, in `out`
-    if there is one. Loops keep the dtype."""
+    """Concatenate arrays along the axis, each recoded by the loop of its part, which keeps the dtype.
+
+    The result has this shape, and is in `out` if that is given.
+    """
     cdef cnp.ndarray codes = result(arrays, shape, out), made = codes, x
     cdef list kept = [plain(x) for x in arrays]
     cdef Py_ssize_t size = cnp.PyArray_NBYTES(codes), itemsize = cnp.PyArray_ITEMSIZE(codes), count = len(kept)

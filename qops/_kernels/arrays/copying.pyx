@@ -1,9 +1,9 @@
-"""Copies of many short rows. A call of memcpy for each would take longer than the copy of up to 64 bytes."""
+"""Copies of many short rows. For rows of up to 64 bytes, a call of memcpy would take longer than the copy itself."""
 from libc.string cimport memcpy
 
 
 cdef inline void copy_row(char* to, const char* x, Py_ssize_t size, Py_ssize_t unit) noexcept nogil:
-    """Copy `unit` bytes at a time, which is a constant. The last of them end where the row ends."""
+    """Copy one row, `unit` bytes at a time, which is a constant. The last copy ends where the row ends."""
     cdef Py_ssize_t i
     for i from 0 <= i < size - unit by unit:
         memcpy(to + i, x + i, unit)

@@ -1,4 +1,4 @@
-"""Numbers that users pass, checked."""
+"""Checks of the numbers, flags and names that users pass."""
 
 cimport numpy as cnp
 from cpython.long cimport PyLong_AsLongLongAndOverflow
@@ -16,17 +16,17 @@ cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating
 
 
 cdef str shown(value):
-    """`value` as an error shows it, not more than a line."""
+    """Give `value` as an error text shows it, at most 80 characters."""
     if isinstance(value, int) and value.bit_length() > 128:
         return f"an integer of {value.bit_length()} bits"
     try:
         return f"{value!r:.80}"
-    except Exception:  # as of a fraction of more digits than Python writes, and of what users write
+    except Exception:  # a fraction of more digits than Python writes, or a user's class, may raise
         return f"a {type(value).__name__}"
 
 
 cpdef object integer(value, str name, low=None, high=None):
-    """`value` as a Python int; TypeError if it is none, ValueError if it is not in low..high, where these are given."""
+    """Give `value` as a Python int; TypeError if it is no integer, ValueError if it is not in low..high, if given."""
     if type(value) is not int:
         try:
             if isinstance(value, BOOLS):
@@ -40,7 +40,7 @@ cpdef object integer(value, str name, low=None, high=None):
 
 
 cpdef int int32(value, str name, int low=INT32_MIN, int high=INT32_MAX) except? -1:
-    """The same of an integer that int32 holds, at once for a Python int."""
+    """Give `integer` of a value that int32 holds; this is faster for a Python int."""
     cdef int overflows = 0
     cdef long long found
     if type(value) is int:
@@ -51,7 +51,7 @@ cpdef int int32(value, str name, int low=INT32_MIN, int high=INT32_MAX) except? 
 
 
 cpdef tuple integers(values, str name, low, high):
-    """The members of a tuple or list, as `integer` gives them."""
+    """Give the members of a tuple or list, as `integer` gives each."""
     if type(values) is tuple:
         for value in <tuple>values:
             if type(value) is not int or not low <= value <= high:
@@ -62,7 +62,7 @@ cpdef tuple integers(values, str name, low, high):
 
 
 cpdef bint flag(value, str name) except -1:
-    """`value` as a truth value; TypeError if it is no bool."""
+    """Give `value` as a truth value; TypeError if it is no bool."""
     if value is True or value is False:
         return value is True
     if not isinstance(value, BOOLS):
@@ -71,14 +71,14 @@ cpdef bint flag(value, str name) except -1:
 
 
 cpdef str choice(value, str name, allowed):
-    """`value`, if it is one of the words `allowed`; ValueError if not."""
+    """Give `value` if it is one of the strings `allowed`; ValueError if not."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {shown(value)}")
     return str(value)
 
 
 def are_plain(tuple values):
-    """Whether all are Python's own floats and integers, which nobody can change."""
+    """Whether all values are Python's own floats and integers, which are immutable."""
     for value in values:
         if type(value) is not float and type(value) is not int:
             return False
@@ -86,12 +86,12 @@ def are_plain(tuple values):
 
 
 cdef bint has_axes(value):
-    """Whether it is an array of at least one dimension, as the ends of ranges per channel are."""
+    """Whether `value` is an array of at least one dimension, as the ends of ranges per channel are."""
     return cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
 
 
 cpdef double number(value, str name) except? -1:
-    """`value` as a float; TypeError if it is no number, ValueError if it is not finite."""
+    """Give `value` as a float; TypeError if it is no number, ValueError if it is not finite."""
     cdef double result
     try:
         if type(value) is not float and (isinstance(value, NO_NUMBERS) or cnp.PyArray_Check(value) and (
@@ -108,7 +108,7 @@ cpdef double number(value, str name) except? -1:
 
 
 cpdef double real(value, str name) except? -1:
-    """`value` as a float32 held in a Python float; TypeError if it is no number, ValueError if it is not finite."""
+    """Give `value` rounded to float32, as a double; TypeError if it is no number, ValueError if it is not finite."""
     cdef double wide = value if type(value) is float else number(value, name)
     if not isfinite(<float>wide):
         raise ValueError(f"{name}: {wide} is not a finite float32")

@@ -1,9 +1,10 @@
 cimport numpy as cnp
 
 cdef enum:
-    STREAM = 8 << 20  # bytes of output from which writing past the caches pays
-    WORTH_RELEASING = 1 << 14  # elements, for which a loop lets other threads run: that costs as much as some hundreds
+    STREAM = 8 << 20  # from so many bytes of output on, stores that bypass the caches are faster
+    WORTH_RELEASING = 1 << 14  # from so many elements on, a loop releases the GIL, which costs as much as hundreds
 
+# A loop over n elements of up to three contiguous arrays; `using` points to its parameters.
 ctypedef void (*Loop)(char** data, Py_ssize_t n, void* using) noexcept nogil
 
 cdef cnp.ndarray at_a_line(cnp.npy_intp n, int typenum)

@@ -1,4 +1,4 @@
-"""The walk of a loop over arrays, in stretches where they do not lie alike."""
+"""The walk of a loop over arrays. Arrays of other layouts than C order are walked in stretches."""
 
 cimport numpy as cnp
 from libc.string cimport memcpy
@@ -11,11 +11,11 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISCARRAY_RO(cnp.ndarray a)
     bint PyArray_SAMESHAPE(cnp.ndarray a, cnp.ndarray b)
 
-BLOCK = 1 << 15  # elements of a buffer: inputs and output of an op stay in the L2 cache together
+BUFFER_ELEMENTS = 1 << 15  # of each array in a stretch: all arrays of an op fit in the L2 cache together
 
 
 cdef cnp.ndarray at_a_line(cnp.npy_intp n, int typenum):
-    """New memory for n numbers of 4 bytes, from the start of a line of the cache on."""
+    """Give a new array of n numbers of 4 bytes that begins at the start of a cache line."""
     cdef cnp.npy_intp size = n + 15
     cdef cnp.ndarray memory = cnp.PyArray_EMPTY(1, &size, typenum, 0)
     cdef Py_ssize_t skipped = -(<Py_ssize_t>cnp.PyArray_DATA(memory) // 4) & 15
@@ -23,6 +23,7 @@ cdef cnp.ndarray at_a_line(cnp.npy_intp n, int typenum):
 
 
 cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):
+    """Call the loop, without the GIL if there are many elements."""
     if n < WORTH_RELEASING:
         loop(data, n, using)
     else:
@@ -31,9 +32,10 @@ cdef inline void run(Loop loop, char** data, Py_ssize_t n, void* using):
 
 
 cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.ndarray c=None, bint writes=True):
-    """Runs a loop over the data of up to three arrays, broadcast together; if `writes`, the last of several is written.
+    """Run a loop over up to three arrays, broadcast together. If `writes`, the last of several is the output.
 
-    At once when they lie alike; else in stretches, in which the shorter one of two is repeated, or all are copied.
+    If all have one shape and C order, the loop is called once. Otherwise it is called for stretches: a small array
+    that broadcasts is repeated in a buffer, or numpy's iterator copies stretches of all arrays to buffers.
     """
     cdef char* data[3]
     cdef tuple arrays
@@ -47,7 +49,7 @@ cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.
         run(loop, data, cnp.PyArray_SIZE(a), using)
         return
     arrays = tuple([x for x in (a, b, c) if x is not None])
-    if walk_with_row(loop, using, arrays):
+    if walk_with_repeated(loop, using, arrays):
         return
     for parts in buffered(arrays, writes):
         for i, part in enumerate(parts):
@@ -55,33 +57,36 @@ cdef object walk(Loop loop, void* using, cnp.ndarray a, cnp.ndarray b=None, cnp.
         run(loop, data, cnp.PyArray_SIZE(part), using)
 
 
-cdef bint lies_along(cnp.ndarray row, cnp.ndarray whole):
-    """Whether `row`, as a bias, broadcasts to `whole` by being repeated end to end."""
-    cdef int axis = 0, ahead = whole.ndim - row.ndim
-    while axis < row.ndim and row.shape[axis] == 1:
+cdef bint repeats_along(cnp.ndarray small, cnp.ndarray whole):
+    """Whether `small` broadcasts to `whole` by being repeated end to end, as a bias for the last axis does."""
+    cdef int axis = 0, ahead = whole.ndim - small.ndim
+    while axis < small.ndim and small.shape[axis] == 1:
         axis += 1
-    while axis < row.ndim and ahead + axis >= 0 and row.shape[axis] == whole.shape[ahead + axis]:
+    while axis < small.ndim and ahead + axis >= 0 and small.shape[axis] == whole.shape[ahead + axis]:
         axis += 1
-    return axis == row.ndim and 0 < cnp.PyArray_SIZE(row) < cnp.PyArray_SIZE(whole)
+    return axis == small.ndim and 0 < cnp.PyArray_SIZE(small) < cnp.PyArray_SIZE(whole)
 
 
-cdef cnp.ndarray laid_out(cnp.ndarray row, Py_ssize_t count):
-    """The bytes of `row`, `count` times."""
-    cdef Py_ssize_t done = cnp.PyArray_NBYTES(row), size = done * count
+cdef cnp.ndarray repeated(cnp.ndarray small, Py_ssize_t count):
+    """Give a new array with the bytes of `small`, `count` times."""
+    cdef Py_ssize_t done = cnp.PyArray_NBYTES(small), size = done * count
     cdef cnp.ndarray block = np.empty(size, np.uint8)
     cdef char* c = cnp.PyArray_BYTES(block)
-    memcpy(c, cnp.PyArray_BYTES(row), done)
+    memcpy(c, cnp.PyArray_BYTES(small), done)
     while done < size:
         memcpy(c + done, c, min(done, size - done))
         done *= 2
     return block
 
 
-cdef bint walk_with_row(Loop loop, void* using, tuple arrays):
-    """Runs a loop over contiguous arrays, all of one shape but for one that lies along them; False over others."""
+cdef bint walk_with_repeated(Loop loop, void* using, tuple arrays):
+    """Run a loop over contiguous arrays of one shape and one small array that is repeated along them.
+
+    Returns False, and runs nothing, if the arrays are not of that form.
+    """
     cdef char* data[3]
-    cdef Py_ssize_t steps[3]
-    cdef cnp.ndarray whole = arrays[0], row = None, block, x
+    cdef Py_ssize_t advance[3]
+    cdef cnp.ndarray whole = arrays[0], small = None, block, x
     cdef Py_ssize_t n, size
     cdef int i
     for x in arrays:
@@ -90,31 +95,31 @@ cdef bint walk_with_row(Loop loop, void* using, tuple arrays):
         if not PyArray_ISCARRAY_RO(x):
             return False
         if not PyArray_SAMESHAPE(x, whole):
-            if row is not None or not lies_along(x, whole):
+            if small is not None or not repeats_along(x, whole):
                 return False
-            row = x
-    if row is None:
+            small = x
+    if small is None:
         return False
-    n, size = cnp.PyArray_SIZE(whole), cnp.PyArray_SIZE(row)
-    block = laid_out(row, max(1, min(<Py_ssize_t>BLOCK, n) // size))
-    size = cnp.PyArray_NBYTES(block) // cnp.PyArray_ITEMSIZE(row)
+    n, size = cnp.PyArray_SIZE(whole), cnp.PyArray_SIZE(small)
+    block = repeated(small, max(1, min(<Py_ssize_t>BUFFER_ELEMENTS, n) // size))
+    size = cnp.PyArray_NBYTES(block) // cnp.PyArray_ITEMSIZE(small)
     for i, x in enumerate(arrays):
-        data[i] = cnp.PyArray_BYTES(block if x is row else x)
-        steps[i] = 0 if x is row else size * cnp.PyArray_ITEMSIZE(x)
+        data[i] = cnp.PyArray_BYTES(block if x is small else x)
+        advance[i] = 0 if x is small else size * cnp.PyArray_ITEMSIZE(x)
     while n > 0:
         run(loop, data, min(n, size), using)
         n -= size
         for i in range(len(arrays)):
-            data[i] += steps[i]
+            data[i] += advance[i]
     return True
 
 
 def buffered(tuple arrays, bint writes=True):
-    """Tuples of contiguous, aligned, native stretches of the arrays, by numpy's iterator and its small buffers."""
+    """Yield tuples of stretches of the arrays: contiguous, aligned, of native byte order, copied where they are not."""
     read = ["readonly", "contig", "aligned", "nbo"]
     write = ["writeonly", *read[1:]]
     flags = ["external_loop", "buffered", "grow_inner", "zerosize_ok"]
     modes = [read] * (len(arrays) - 1) + [write if writes and len(arrays) > 1 else read]
-    with np.nditer(arrays, flags, modes, buffersize=BLOCK) as steps:
-        for step in steps:
-            yield step if isinstance(step, tuple) else (step,)
+    with np.nditer(arrays, flags, modes, buffersize=BUFFER_ELEMENTS) as stretches:
+        for stretch in stretches:
+            yield stretch if isinstance(stretch, tuple) else (stretch,)

@@ -1,4 +1,7 @@
-"""Windows over images: how those of convolutions and pools move, for every system."""
+"""How the windows of convolutions and pools move over images, for every system.
+
+A tap is one pixel of a window; a place is one position of the window, which makes one pixel of the result.
+"""
 cimport cython
 cimport numpy as cnp
 from cpython.pyport cimport PY_SSIZE_T_MAX
@@ -10,25 +13,29 @@ cnp.import_array()
 
 
 cdef inline int64_t span(const Axis *axis, Py_ssize_t kernel) noexcept nogil:
-    """The extent of a window; in 64 bits, because Py_ssize_t may have 32."""
+    """Give the extent of a window in pixels. It is in 64 bits, because Py_ssize_t may have 32."""
     if kernel > 1 and axis.dilation > (INT64_MAX - 1) // (kernel - 1):
         return INT64_MAX
     return <int64_t>(kernel - 1) * axis.dilation + 1
 
 
 cdef inline int64_t padded_size(const Axis *axis, Py_ssize_t size) noexcept nogil:
+    """Give the size of an image with its padding."""
     return <int64_t>size + axis.before + axis.after
 
 
-cdef inline int64_t room(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
-    """How far a window can move; below 0 if it does not fit."""
+cdef inline int64_t slack(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
+    """Give how many pixels a window can move; it is negative if the window does not fit."""
     return padded_size(axis, size) - span(axis, kernel)
 
 
 cdef tuple cuts_along(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel):
-    """The cuts of windows along one axis, and the number of the cut of each place. Neighbours share one if
-    they are cut alike."""
-    cdef Py_ssize_t places = <Py_ssize_t>(room(axis, size, kernel) // axis.stride + 1), i, t, at, cut = -1
+    """Give the cuts of windows along one axis, and for each place the index of its cut.
+
+    A cut is an array with 1 for each tap on the image and 0 for each tap on the padding. Neighbouring places with the
+    same taps share a cut.
+    """
+    cdef Py_ssize_t places = <Py_ssize_t>(slack(axis, size, kernel) // axis.stride + 1), i, t, at, cut = -1
     of_places, found = np.empty(places, np.int64), np.empty((places, kernel), np.int64)
     cdef int64_t[::1] number = of_places
     cdef int64_t[:, ::1] cuts = found
@@ -48,16 +55,17 @@ cdef tuple cuts_along(const Axis *axis, Py_ssize_t size, Py_ssize_t kernel):
 
 
 cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel, bint odd_one_first) noexcept:
+    """Set the padding that makes ceil(size / stride) places; an odd pixel of it goes before the image or after it."""
     cdef int64_t places = (<int64_t>size + axis.stride - 1) // axis.stride
     cdef int64_t total = max(0, span(axis, kernel) + ((places - 1) * axis.stride - size))
-    # where the padding that is needed is beyond Py_ssize_t, it gets less, and then no window fits
+    # if the padding needs more than Py_ssize_t holds, it is less, and then no window fits
     cdef Py_ssize_t most = <Py_ssize_t>min(total, <int64_t>PY_SSIZE_T_MAX - 1 - size)
     axis.before = (most + odd_one_first) // 2
     axis.after = most - axis.before
 
 
 cdef Window moving(str padding, Py_ssize_t height, Py_ssize_t width, tuple kernel, tuple stride):
-    """`Window.named` for checked numbers; with "SAME_CAFFE", an odd pixel of padding goes before the image."""
+    """Make the window of `Window.named` from checked numbers. "SAME_CAFFE" puts an odd pixel before the image."""
     cdef Window made = Window.__new__(Window)
     made.down, made.across = Axis(stride[0], 1, 0, 0), Axis(stride[1], 1, 0, 0)
     if padding != "VALID":
@@ -68,7 +76,7 @@ cdef Window moving(str padding, Py_ssize_t height, Py_ssize_t width, tuple kerne
 
 @cython.final
 cdef class Window:
-    """How a window moves over an image. All pairs are (vertical, horizontal).
+    """How a window moves over an image. All tuples of two are (vertical, horizontal).
 
     stride and dilation are at least 1; with dilation 1 a window reads neighbours. padding is ((top, bottom), (left,
     right)), in pixels around the image.
@@ -89,7 +97,7 @@ cdef class Window:
 
     @staticmethod
     def named(str padding, size, kernel, stride=(1, 1), dilation=(1, 1)):
-        """Give a window with the padding that TensorFlow calls "SAME" or "VALID", for an image and a kernel of a size.
+        """Make a window with the padding that TensorFlow calls "SAME" or "VALID", for these sizes of image and kernel.
 
         VALID has no padding. SAME makes ceil(size / stride) places; an odd pixel of padding goes after the image.
         """
@@ -104,22 +112,23 @@ cdef class Window:
 
     @property
     def padding(self):
+        """The pixels around the image, as in the constructor."""
         return (self.down.before, self.down.after), (self.across.before, self.across.after)
 
     def span(self, kernel):
-        """The extent of a window, (height, width)."""
+        """Give the extent of a window in pixels, (height, width)."""
         return span(&self.down, kernel[0]), span(&self.across, kernel[1])
 
     def out_size(self, size, kernel, str name="kernel"):
-        """Give how many windows fit in an image of this size, (rows, columns); if none does, a ValueError that begins
-        with `name`."""
+        """Give how many places an image of this size has, (rows, columns); if none, a ValueError names `name`."""
         cdef Py_ssize_t oh, ow
         self.places(size[0], size[1], kernel[0], kernel[1], &oh, &ow, name)
         return oh, ow
 
     cdef int places(self, Py_ssize_t height, Py_ssize_t width, Py_ssize_t kh, Py_ssize_t kw, Py_ssize_t *oh,
                     Py_ssize_t *ow, str name="kernel") except -1:
-        cdef int64_t below = room(&self.down, height, kh), beside = room(&self.across, width, kw)
+        """Do the same for numbers: set oh and ow."""
+        cdef int64_t below = slack(&self.down, height, kh), beside = slack(&self.across, width, kw)
         if min(kh, kw) < 1 or min(below, beside) < 0:
             raise ValueError(f"{name}: expected a window that fits in images of {(height, width)} padded by "
                              f"{self.padding}, got {(kh, kw)}, which spans {self.span((kh, kw))}")
@@ -129,15 +138,17 @@ cdef class Window:
         ow[0] = <Py_ssize_t>(beside // self.across.stride + 1)
         return 0
 
-    cdef bint is_bare(self):
+    cdef bint has_no_padding(self):
         """Whether there is no padding."""
         return not (self.down.before or self.down.after or self.across.before or self.across.after)
 
     def padded(self, image, fill, Py_ssize_t axis=2):
-        """Give the image with its padding, or the image itself if there is none. `axis` is that of the height, and the
-        width is the next one."""
+        """Give the image with padding of the value `fill`, or the image itself if there is no padding.
+
+        `axis` is the axis of the height; that of the width is the next one.
+        """
         cdef Py_ssize_t height = image.shape[axis], width = image.shape[axis + 1]
-        if self.is_bare():
+        if self.has_no_padding():
             return image
         pads = sum(self.padding[0]), sum(self.padding[1])
         wide = np.empty((*image.shape[:axis], height + pads[0], width + pads[1], *image.shape[axis + 2:]), image.dtype)
@@ -148,8 +159,7 @@ cdef class Window:
         return wide
 
     def cuts(self, size, kernel):
-        """Give how the ends of an image of this size cut windows, down and across: cuts, and the number of each
-        place's. A cut has 1 for each tap within the image and 0 for the others."""
+        """Give which taps of windows lie on an image of this size, vertically and horizontally; see `cuts_along`."""
         return cuts_along(&self.down, size[0], kernel[0]), cuts_along(&self.across, size[1], kernel[1])
 
     def taps(self, image, kernel, fill):

@@ -1,11 +1,11 @@
-"""Integer convolution of images NHWC, u8 or s8, with weights OIHW, s8 or u8: s32, NHWC, in any order in memory.
+"""Integer convolution of NHWC images (u8 or s8) with OIHW weights (s8 or u8) to s32 NHWC; all with any strides.
 
     y[n][oh][ow][oc] = sum over kh, kw, ic of x[n][oh*sh + kh*dh - top][ow*sw + kw*dw - left][ic] * w[oc][ic][kh][kw]
 
 It is exact, or saturates as gemm does, in pairs of input channels (0, 1), (2, 3), ... of one tap (kh, kw). As in gemm,
-128 is added to a signed source and its padding, and 128 times the sums of w is subtracted again. 128 is subtracted from
-weights of u8, and 128 times the sums of the windows is added. A depthwise convolution, whose groups have one channel
-in and one out, has no pairs and is always exact.
+a signed image and its padding may be shifted by 128, and 128 times the sums of w is subtracted again. Likewise u8
+weights may be shifted by -128, and 128 times the sums of the windows is added. A depthwise convolution, whose groups
+have one channel in and one out, has no pairs and is always exact.
 """
 cimport cython
 cimport numpy as cnp
@@ -32,15 +32,15 @@ from qops._kernels.conv.weights import pack_weights
 
 cnp.import_array()
 
-cdef Window DENSE = Window()
-cdef Finish SUMS = Finish()
+cdef Window DENSE = Window()  # stride 1, no dilation, no padding
+cdef Finish SUMS = Finish()  # leaves the accumulators as they are
 
 
 @cython.final
 cdef class Images:
     """Images x, uint8 or int8, and how a window moves over them.
 
-    zero_point is subtracted from each value of x and from the padding, which holds pad_value, a code of the type of x.
+    The padding holds pad_value, a code of the type of x. zero_point is subtracted from x and from the padding.
     """
     cdef cnp.ndarray x
     cdef Window window
@@ -59,7 +59,7 @@ cdef class Images:
 
 
 cdef void set_image(Image *image, Images given) noexcept:
-    """Set all of the image that does not depend on the weights."""
+    """Set the fields of `image` that do not depend on the weights."""
     cdef cnp.ndarray x = given.x
     image.x = <const uint8_t *>cnp.PyArray_DATA(x)
     image.x_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
@@ -71,7 +71,7 @@ cdef void set_image(Image *image, Images given) noexcept:
 
 cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cnp.npy_intp oh, cnp.npy_intp ow,
                         cnp.npy_intp channels):
-    """Give `out`, checked, or a new array; of int32, 16 channels begin where a line of the cache does."""
+    """Give `out`, checked, or a new array of the dtype `typenum`. A new one of int32 begins at a cache line."""
     cdef cnp.npy_intp[4] shape = [images, oh, ow, channels]
     if 4.0 * images * oh * ow * channels >= <double>PY_SSIZE_T_MAX:
         raise MemoryError
@@ -87,33 +87,33 @@ cdef cnp.ndarray result(out, int typenum, cnp.ndarray x, cnp.npy_intp images, cn
 
 
 cdef set_result(Convolution *p, PreparedStage codes, cnp.ndarray y):
-    """Set where the sums go, or the codes that are made of them."""
+    """Set where the result goes, and the stage that makes its codes, if there is one."""
     p.has_stage = codes is not None
     if codes is not None:
         p.stage = codes.stage
     p.y, p.y_type, p.y_size = cnp.PyArray_BYTES(y), typenum_of(y), <int>cnp.PyArray_ITEMSIZE(y)
     p.y_image, p.y_row = cnp.PyArray_STRIDE(y, 0), cnp.PyArray_STRIDE(y, 1)
     p.y_column, p.y_channel = cnp.PyArray_STRIDE(y, 2), cnp.PyArray_STRIDE(y, 3)
-    p.y_elsewhere = not cnp.PyArray_IS_C_CONTIGUOUS(y)
+    p.y_is_strided = not cnp.PyArray_IS_C_CONTIGUOUS(y)
 
 
-cdef tuple set_zeros(Convolution *p, cnp.ndarray zeros, windows):
-    """Set what is taken off for weights that are too high, in memory that is returned."""
+cdef tuple set_w_zero_points(Convolution *p, cnp.ndarray zeros, windows):
+    """Set the zero points of packed weights and the sums of windows, and give the arrays that hold them."""
     cdef cnp.ndarray nothing, sums
-    p.zeros = NULL
+    p.w_zero_points = NULL
     if zeros is None:
         return None
-    nothing, sums = np.zeros(p.oc, np.uint32), np.ascontiguousarray(windows, np.int32)
-    p.zeros, p.nothing = <const uint32_t *>cnp.PyArray_DATA(zeros), <const uint32_t *>cnp.PyArray_DATA(nothing)
-    p.windows = <const uint32_t *>cnp.PyArray_DATA(sums)
+    nothing, sums = np.w_zero_points(p.oc, np.uint32), np.ascontiguousarray(windows, np.int32)
+    p.w_zero_points, p.no_terms = <const uint32_t *>cnp.PyArray_DATA(zeros), <const uint32_t *>cnp.PyArray_DATA(nothing)
+    p.window_sums = <const uint32_t *>cnp.PyArray_DATA(sums)
     return zeros, nothing, sums
 
 
 def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize_t num_threads=1):
-    """Convolve images with weights, in any order in memory, and finish the sums; None: they are the result.
+    """Convolve images with weights, of any strides, and finish the accumulators; without `finish` they are the result.
 
-    w: int8 or uint8, or what ``pack_weights`` made of it, which knows the groups and whether products saturate. The
-    result has the same bits for any ``num_threads``.
+    w: int8 or uint8, or what ``pack_weights`` made of such weights, which knows the groups and whether products
+    saturate. The result has the same bits for any ``num_threads``.
     """
     cdef PackedWeights packed = w if isinstance(w, PackedWeights) else pack_weights(w)
     if num_threads < 1:
@@ -124,8 +124,8 @@ def convolve(Images images, w, out=None, Finish finish or None=None, *, Py_ssize
 def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out=None):
     """Convolve x - zero with w - w_zero, where padding counts as 0, even if `zero` is not a code.
 
-    Padding holds codes, so it gets the code nearest to `zero`. What `zero` is beyond that code is subtracted in a step
-    of its own.
+    Padding holds codes, so it holds the code nearest to `zero`. The rest of `zero` is subtracted by a second
+    convolution, of ones.
     """
     cdef const CodeType* row = code_type(x)
     cdef int64_t code = min(max(zero, row.lowest), row.highest)
@@ -139,7 +139,7 @@ def convolve_in_zeros(cnp.ndarray x, w, int64_t zero, w_zero, Window window, out
 
 
 def window_sums(Images images, tuple kernel, Py_ssize_t groups=1):
-    """The sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
+    """Give the sums of x - zero_point over each window and all channels of a group: (N, OH, OW, groups), int32."""
     cdef Py_ssize_t channels = cnp.PyArray_DIM(images.x, 3) // groups, padding = images.pad_value
     x = np.ascontiguousarray(images.x)
     rows = x.shape[0] * x.shape[1] * x.shape[2] * groups
@@ -150,7 +150,7 @@ def window_sums(Images images, tuple kernel, Py_ssize_t groups=1):
 
 
 cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish finish, Py_ssize_t num_threads):
-    """Convolve with packed weights, into `out` if there is one."""
+    """Convolve with packed weights, into `out` if that is given: set all fields of a Convolution, and run it."""
     cdef Convolution p
     cdef cnp.ndarray x = images.x, y, zeros, starts
     cdef Py_ssize_t quads
@@ -163,7 +163,7 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish fini
                          f"{(<object>x).shape}, got shape {packed.shape}")
     p.image.channels = packed.shape[1] * packed.groups // p.image.groups
     p.image.in_place = (not (p.image.x_signed and packed.depthwise or p.kernel.widens) and p.image.channel == 1
-                        and images.window.is_bare() and (packed.depthwise or p.image.channels % 4 == 0))
+                        and images.window.has_no_padding() and (packed.depthwise or p.image.channels % 4 == 0))
     quads = quads_of(p.kernel, p.image.channels)
     p.amx = not packed.depthwise and takes_amx(p.kernel, p.ow, p.kh * p.kw, quads, True)
     is_shifted = p.image.x_signed and shifts(p.kernel, p.amx and p.image.in_place)
@@ -173,14 +173,15 @@ cdef cnp.ndarray convolved(Images images, PackedWeights packed, out, Finish fini
         p.times, p.sums = 1, <const int32_t *>cnp.PyArray_DATA(starts)
     y = result(out, finish.typenum, x, cnp.PyArray_DIM(x, 0), p.oh, p.ow, packed.shape[0])
     set_result(&p, finish.codes, y)
-    zeros = finish.zeros(packed)
+    zeros = finish.w_zero_points(packed)
     windows = None if zeros is None else window_sums(images, packed.shape[2:], packed.groups)
-    _kept = set_zeros(&p, zeros, windows)  # memory that p reads
+    _kept = set_w_zero_points(&p, zeros, windows)  # memory that p reads
     run_convolution(&p, cnp.PyArray_DIM(x, 0), num_threads)
     return y
 
 
 cdef void set_weights(Convolution *p, PackedWeights packed):
+    """Set the fields of p that depend on the weights only."""
     p.kernel = p.image.kernel = packed.kernel
     p.groups = packed.groups
     p.oc = packed.shape[0] // p.groups
@@ -196,6 +197,7 @@ cdef void set_weights(Convolution *p, PackedWeights packed):
 
 
 cdef int set_window(Convolution *p, Window window) except -1:
+    """Set the fields of p that depend on the window and the sizes; ValueError if no window fits."""
     p.sh, p.dh = window.down.stride, window.down.dilation
     p.sw, p.dw = window.across.stride, window.across.dilation
     p.image.top, p.image.left = window.down.before, window.across.before
@@ -205,6 +207,7 @@ cdef int set_window(Convolution *p, Window window) except -1:
 
 
 cdef cnp.ndarray channels_last(cnp.ndarray x):
+    """Give a view of an NCHW array as NHWC."""
     cdef cnp.npy_intp[4] axes = [0, 2, 3, 1]
     cdef cnp.PyArray_Dims order = [axes, 4]
     return cnp.PyArray_Transpose(x, &order)
@@ -212,7 +215,7 @@ cdef cnp.ndarray channels_last(cnp.ndarray x):
 
 @cython.final
 cdef class Planes:
-    """A convolution of images NCHW: packed weights, a window, what is subtracted from x and its padding, a finish."""
+    """A prepared convolution of NCHW images. Its `zero_point` is that of x and the code of the padding."""
     cdef PackedWeights packed
     cdef Window window
     cdef Finish finish
@@ -223,7 +226,7 @@ cdef class Planes:
         self.packed, self.window, self.finish, self.zero_point = packed, window, finish, zero_point
 
     def __call__(self, cnp.ndarray x, out=None, Py_ssize_t num_threads=1):
-        """The result, NCHW, in `out` if that is given."""
+        """Convolve images; the result is NCHW, in `out` if that is given."""
         cdef Images images = Images(channels_last(x), self.window, self.zero_point, self.zero_point)
         cdef tuple w = self.packed.shape
         cdef cnp.ndarray made = None

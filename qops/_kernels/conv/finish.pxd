@@ -5,10 +5,10 @@ from qops._kernels.conv.rows cimport Convolution
 from qops._kernels.conv.weights cimport PackedWeights
 
 cdef class Finish:
-    cdef object w_zero_point
-    cdef cnp.ndarray bias
-    cdef PreparedStage codes
-    cdef int typenum
+    cdef object w_zero_point  # one number, or one for each output channel
+    cdef cnp.ndarray bias  # or None
+    cdef PreparedStage codes  # or None
+    cdef int typenum  # numpy's number of the dtype of the result
 
-    cdef cnp.ndarray zeros(self, PackedWeights packed)
+    cdef cnp.ndarray w_zero_points(self, PackedWeights packed)
     cdef cnp.ndarray starts(self, const Convolution *p, PackedWeights packed)

@@ -1,4 +1,4 @@
-"""What the sums of a convolution become: zero points of the weights are taken off, a bias is added, codes are made."""
+"""The epilogue of a convolution: it subtracts zero points of the weights, adds a bias, and makes codes."""
 cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int32_t, uint32_t
@@ -16,19 +16,22 @@ cnp.import_array()
 
 @cython.final
 cdef class Finish:
-    """How sums of products become a result of the dtype `typenum`.
+    """How the accumulators of a convolution become a result of the dtype `typenum`.
 
-    w_zero_point: one number, or one for each output channel, that each weight is too high. bias: int32, one for each
-    output channel. codes: what makes codes of the sums of whole pixels, whose channels are neighbours; None: the result
-    is the sums.
+    w_zero_point: one number, or one for each output channel, that is subtracted from the weights. bias: int32, one for
+    each output channel. codes: the stage that takes accumulators of whole pixels, whose channels are neighbours, to
+    codes; without it the result is the accumulators.
     """
 
     def __init__(self, w_zero_point=0, bias=None, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32):
         self.w_zero_point, self.codes, self.typenum = w_zero_point, codes, typenum
         self.bias = None if bias is None else np.array(array(bias, "bias", cnp.NPY_INT32))
 
-    cdef cnp.ndarray zeros(self, PackedWeights packed):
-        """What weights are too high as they are packed, of each output channel; None if that is nothing."""
+    cdef cnp.ndarray w_zero_points(self, PackedWeights packed):
+        """Give the zero point of the packed weights of each output channel; None if all are 0.
+
+        It is 128 less than the given one where u8 weights are packed as s8.
+        """
         cdef cnp.ndarray each
         cdef object much = self.w_zero_point
         if type(much) is int:
@@ -40,7 +43,7 @@ cdef class Finish:
         return each.astype(np.uint32) if each.any() else None
 
     cdef cnp.ndarray starts(self, const Convolution *p, PackedWeights packed):
-        """What sums begin with, in the order of `p.sums`: p.times * p.sums + bias; None without a bias."""
+        """Give what accumulators begin with, in the order of `p.sums`: p.times * p.sums + bias. None without a bias."""
         cdef cnp.ndarray made
         cdef uint32_t *start
         cdef const int32_t *bias

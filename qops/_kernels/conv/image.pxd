@@ -2,16 +2,16 @@ from libc.stdint cimport uint8_t
 
 from qops._kernels.gemm.tile cimport gemm_kernel
 
-ctypedef struct Image:
-    const gemm_kernel *kernel  # says how quads are made
-    Py_ssize_t groups, channels  # channels of one group
-    Py_ssize_t height, width, top, left
+ctypedef struct Image:  # images, and how they are read
+    const gemm_kernel *kernel  # says what quads hold
+    Py_ssize_t groups, channels  # groups of channels; channels of one group
+    Py_ssize_t height, width, top, left  # sizes of an image; pixels of padding above it and left of it
     const uint8_t *x  # u8 or s8
-    Py_ssize_t image, row, column, channel  # bytes from one to the next
+    Py_ssize_t image, row, column, channel  # strides in bytes
     bint x_signed
-    uint8_t pad  # what the padding holds
-    bint in_place  # the pixels of x are quads, and no padding is read
-    Py_ssize_t pixels  # of one row that are read, the padding among them
+    uint8_t pad  # the code that the padding holds
+    bint in_place  # whether the pixels of x have the form of quads already, and there is no padding
+    Py_ssize_t pixels  # pixels of one row that windows read, padding included
 
 cdef Py_ssize_t group_bytes(const Image *p) noexcept nogil
 cdef Py_ssize_t pixel_bytes(const Image *p) noexcept nogil

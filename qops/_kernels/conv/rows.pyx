@@ -1,8 +1,7 @@
-"""The walk of an integer convolution over rows of the output, and over threads. It knows no numpy arrays: see
-convolution.
+"""An integer convolution, row by row of the output and over threads. It knows no numpy arrays: see convolution.pyx.
 
-It is a product whose k is (kh, kw, ic), and no matrix of image columns is ever made: a tile takes its rows of A from
-the image itself, once for each tap (kh, kw).
+A convolution is a product whose k is (kh, kw, ic). No matrix of windows (im2col) is made: a tile reads its rows of A
+from the image itself, once for each tap (kh, kw). A *sum* here is an accumulator of the output.
 """
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
@@ -20,18 +19,18 @@ from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 
 cdef extern from "conv/depthwise.h" nogil:
-    void depthwise_vnni(const uint8_t *x, Py_ssize_t step, Py_ssize_t pixels, const Py_ssize_t *tap, Py_ssize_t taps,
+    void depthwise_vnni(const uint8_t *x, Py_ssize_t stride, Py_ssize_t pixels, const Py_ssize_t *tap, Py_ssize_t taps,
                         const int8_t *w, const int32_t *sums, int32_t times, Py_ssize_t channels, int32_t *y)
 
 cdef enum:
-    ROOM = 1 << 14  # how many sums are made before they are put to their place: they stay in the cache
-    SHARE = 16  # but a sum for so many weights, as all weights are read for each room
-    PLANES = 16  # channels of sums that are put to their places at a time: a line of the cache
+    SUMS_AT_ONCE = 1 << 14  # so many sums are made before they become the result: they stay in the cache
+    WEIGHTS_PER_SUM = 16  # but at least one sum for so many weights, because each batch of sums reads all weights
+    CHANNELS_AT_ONCE = 16  # channels that put_words copies at a time: a cache line of sums
 
 
 cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, Py_ssize_t group, Py_ssize_t rows,
                      const uint8_t *x, int32_t *y) noexcept nogil:
-    """Make some rows of the output for one group, panel by panel, most_quads of k at a time."""
+    """Make some rows of the output for one group, panel by panel, in K blocks of up to most_quads."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t at_once = max(1, most_quads(&p.caches) // max(1, t.quads))
     cdef Py_ssize_t j, i, row, used
@@ -54,17 +53,18 @@ cdef void group_rows(const Convolution *p, gemm_tile *t, const Py_ssize_t *tap, 
 
 cdef void dense_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
                      int32_t *y) noexcept nogil:
+    """Make some rows of the output of a convolution that is not depthwise."""
     cdef Py_ssize_t group
     cdef int set_up = 0
     cdef gemm_tile t
-    t.fetch = False
+    t.prefetch = False
     t.is_signed = p.image.x_signed and (p.image.in_place or p.kernel.takes_signed)
     t.is_unsigned = p.kernel.is_unsigned
     t.set_up = &set_up if p.amx else NULL
     t.lda = p.sw * pixel_bytes(&p.image)
     t.ldc = p.groups * p.oc
     t.quads = quads_of(p.kernel, p.image.channels)
-    t.apart = 4 * p.kernel.lanes * t.quads * p.kh * p.kw
+    t.vector_stride = 4 * p.kernel.lanes * t.quads * p.kh * p.kw
     for group in range(p.groups):
         group_rows(p, &t, tap, group, rows, x + group * group_bytes(&p.image), y + group * p.oc)
     release(set_up)
@@ -84,61 +84,64 @@ cdef void depthwise_pixel(const Convolution *p, const Py_ssize_t *tap, Py_ssize_
 
 cdef void depthwise_rows(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
                          int32_t *y) noexcept nogil:
-    cdef Py_ssize_t step = p.sw * pixel_bytes(&p.image)
+    """Make some rows of the output of a depthwise convolution."""
+    cdef Py_ssize_t stride = p.sw * pixel_bytes(&p.image)
     cdef Py_ssize_t _i, j, done = 0
     for _i in range(rows):
         if p.depthwise_quads != NULL:
-            depthwise_vnni(x, step, p.ow, tap, p.kh * p.kw, p.depthwise_quads, p.sums, p.times, p.groups, y)
+            depthwise_vnni(x, stride, p.ow, tap, p.kh * p.kw, p.depthwise_quads, p.sums, p.times, p.groups, y)
             done = p.groups
         elif p.kernel.depthwise != NULL:
-            done = p.kernel.depthwise(x, step, p.ow, tap, p.kh * p.kw, p.depthwise, p.sums, p.times, p.groups, y)
+            done = p.kernel.depthwise(x, stride, p.ow, tap, p.kh * p.kw, p.depthwise, p.sums, p.times, p.groups, y)
         for j in range(p.ow):
-            depthwise_pixel(p, tap, done, x + j * step, y + j * p.groups)
+            depthwise_pixel(p, tap, done, x + j * stride, y + j * p.groups)
         x += p.sh * row_bytes(&p.image)
         y += p.ow * p.groups
 
 
 cdef Py_ssize_t rows_read(const Convolution *p, Py_ssize_t rows) noexcept nogil:
+    """Give how many rows of the padded image are read for so many rows of the output."""
     return (rows - 1) * p.sh + (p.kh - 1) * p.dh + 1
 
 
-cdef inline bint are_apart(const Convolution *p) noexcept nogil:
-    """Whether sums are made apart from y."""
-    return p.has_stage or p.y_elsewhere
+cdef inline bint uses_scratch(const Convolution *p) noexcept nogil:
+    """Whether sums are made in scratch memory, not in y."""
+    return p.has_stage or p.y_is_strided
 
 
 cdef bint beyond_memory(const Convolution *p) noexcept nogil:
-    """Whether what one row of the output reads, with padding, and the row itself are more bytes than there can be."""
+    """Whether scratch memory for one row of the output, and for what it reads, would exceed any address space."""
     cdef double most = min(<double>(1LL << 48), <double>(PY_SSIZE_T_MAX // 2))
     cdef double read = ((p.kh - 1) * <double>p.dh + 1) * p.image.pixels * pixel_bytes(&p.image)
     cdef double made = 8.0 * p.ow * p.groups * p.oc
-    return (0 if p.image.in_place else read) + (made if are_apart(p) else 0) > most
+    return (0 if p.image.in_place else read) + (made if uses_scratch(p) else 0) > most
 
 
 cdef Py_ssize_t block_rows(const Convolution *p) noexcept nogil:
-    """How many rows of the output to make at a time, so that what they read is within block_bytes if possible."""
+    """Give how many rows of the output to make at a time: what they read is within block_bytes if possible."""
     cdef Py_ssize_t read = block_bytes(&p.caches) // max(1, p.image.pixels * pixel_bytes(&p.image))
     cdef Py_ssize_t most = max(1, (read - rows_read(p, 1)) // p.sh + 1), blocks
     blocks = (p.oh + most - 1) // most
     return (p.oh + blocks - 1) // blocks
 
 
-cdef void take_off_zeros(const Convolution *p, Py_ssize_t first, Py_ssize_t pixels, int32_t *y) noexcept nogil:
-    # y[pixel][group][c] -= zeros[group][c] * windows[pixel][group], of pixels that are number `first` and following
+cdef void subtract_w_zero_points(const Convolution *p, Py_ssize_t first, Py_ssize_t pixels, int32_t *y) noexcept nogil:
+    # y[pixel][group][c] -= w_zero_points[group][c] * window_sums[first + pixel][group]
     cdef Py_ssize_t _i, g
-    cdef const uint32_t *sums = p.windows + first * p.groups
+    cdef const uint32_t *sums = p.window_sums + first * p.groups
     for _i in range(pixels):
         if p.oc == 1:
             for g in range(p.groups):
-                y[g] = <int32_t>(<uint32_t>y[g] - sums[g] * p.zeros[g])
+                y[g] = <int32_t>(<uint32_t>y[g] - sums[g] * p.w_zero_points[g])
         else:
             for g in range(p.groups):
-                subtract_row(<uint32_t *>y + g * p.oc, p.nothing, p.zeros + g * p.oc, sums[g], p.oc)
+                subtract_row(<uint32_t *>y + g * p.oc, p.no_terms, p.w_zero_points + g * p.oc, sums[g], p.oc)
         y += p.groups * p.oc
         sums += p.groups
 
 
 cdef void put_bytes(const Convolution *p, const char *made, Py_ssize_t pixels, char *y) noexcept nogil:
+    """Copy 8-bit codes of pixels from NHWC to the strides of y."""
     cdef Py_ssize_t channels = p.groups * p.oc, c, j
     cdef Py_ssize_t[64] to
     for c in range(64):
@@ -154,45 +157,47 @@ cdef void put_bytes(const Convolution *p, const char *made, Py_ssize_t pixels, c
 
 
 cdef void put_words(const Convolution *p, const int32_t *made, Py_ssize_t pixels, char *y) noexcept nogil:
+    """Copy 32-bit numbers of pixels from NHWC to the strides of y."""
     cdef Py_ssize_t channels = p.groups * p.oc, first, j, c
-    for first from 0 <= first < channels by PLANES:
+    for first from 0 <= first < channels by CHANNELS_AT_ONCE:
         for j in range(pixels):
-            for c in range(first, min(first + PLANES, channels)):
+            for c in range(first, min(first + CHANNELS_AT_ONCE, channels)):
                 (<int32_t *>(y + j * p.y_column + c * p.y_channel))[0] = made[j * channels + c]
 
 
 cdef void put_rows(const Convolution *p, int32_t *made, Py_ssize_t number, Py_ssize_t first,
-                   Py_ssize_t rows, char *room) noexcept nogil:
-    """Make codes of rows that were made as NHWC, if codes are wanted, and put them to their places in y."""
+                   Py_ssize_t rows, char *scratch) noexcept nogil:
+    """Make codes of the sums of some rows, if codes are wanted, and copy them to y if y has other strides."""
     cdef Py_ssize_t _i, pixels = p.ow, row = p.ow * p.groups * p.oc
     cdef char *y = p.y + number * p.y_image + first * p.y_row
     if p.has_stage:
-        stage_run(&p.stage, made, cnp.NPY_INT32, room if p.y_elsewhere else y, p.y_type, 0, rows * row)
+        stage_run(&p.stage, made, cnp.NPY_INT32, scratch if p.y_is_strided else y, p.y_type, 0, rows * row)
     else:
-        room = <char *>made
-    if not p.y_elsewhere:
+        scratch = <char *>made
+    if not p.y_is_strided:
         return
     if p.y_row == p.ow * p.y_column:
         pixels, rows = pixels * rows, 1
     for _i in range(rows):
         if p.y_size == 1:
-            put_bytes(p, room, pixels, y)
+            put_bytes(p, scratch, pixels, y)
         else:
-            put_words(p, <int32_t *>room, pixels, y)
-        room += row * p.y_size
+            put_words(p, <int32_t *>scratch, pixels, y)
+        scratch += row * p.y_size
         y += p.y_row
 
 
 cdef Py_ssize_t rows_at_once(const Convolution *p) noexcept nogil:
-    """How many rows to make before something else is done with them."""
-    cdef Py_ssize_t room = max(<Py_ssize_t>ROOM, p.image.channels * p.kh * p.kw * p.oc // SHARE)
-    if not are_apart(p) and p.zeros == NULL:
+    """Give how many rows of sums to make before they are corrected, made codes, or copied."""
+    cdef Py_ssize_t scratch = max(<Py_ssize_t>SUMS_AT_ONCE, p.image.channels * p.kh * p.kw * p.oc // WEIGHTS_PER_SUM)
+    if not uses_scratch(p) and p.w_zero_points == NULL:
         return p.oh
-    return min(p.oh, max(1, room // max(1, p.ow * p.groups * p.oc)))
+    return min(p.oh, max(1, scratch // max(1, p.ow * p.groups * p.oc)))
 
 
 cdef void convolve_some(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t rows, const uint8_t *x,
                         int32_t *y) noexcept nogil:
+    """Make the sums of some rows of the output."""
     if p.depthwise != NULL:
         depthwise_rows(p, tap, rows, x, y)
     else:
@@ -200,29 +205,30 @@ cdef void convolve_some(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t 
 
 
 cdef void convolve_block(const Convolution *p, const Py_ssize_t *tap, Py_ssize_t number, Py_ssize_t first,
-                         Py_ssize_t rows, uint8_t *buffer, int32_t *room) noexcept nogil:
+                         Py_ssize_t rows, uint8_t *buffer, int32_t *scratch) noexcept nogil:
+    """Make a block of rows of image `number`, from row `first` on, completely."""
     cdef const uint8_t *x = image_rows(&p.image, number, first * p.sh, rows_read(p, rows), buffer)
     cdef Py_ssize_t i, some, most = rows_at_once(p)
-    cdef int32_t *made = room
+    cdef int32_t *made = scratch
     for i from 0 <= i < rows by most:
         some = min(most, rows - i)
-        if not are_apart(p):
+        if not uses_scratch(p):
             made = <int32_t *>(p.y + number * p.y_image + (first + i) * p.y_row)
         convolve_some(p, tap, some, x + i * p.sh * row_bytes(&p.image), made)
-        if p.zeros != NULL:
-            take_off_zeros(p, (number * p.oh + first + i) * p.ow, some * p.ow, made)
-        if are_apart(p):
-            put_rows(p, room, number, first + i, some, <char *>(room + most * p.ow * p.groups * p.oc))
+        if p.w_zero_points != NULL:
+            subtract_w_zero_points(p, (number * p.oh + first + i) * p.ow, some * p.ow, made)
+        if uses_scratch(p):
+            put_rows(p, scratch, number, first + i, some, <char *>(scratch + most * p.ow * p.groups * p.oc))
 
 
 cdef int convolve_rows(const Convolution *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    """Make rows first .. end of the output, counted over all images; -1 if memory is lacking."""
+    """Make rows `first` to `end` - 1 of the output, counted over all images; -1 if there is not enough memory."""
     if beyond_memory(p):
         return -1
-    cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # whole quads, the last tap repeated
+    cdef Py_ssize_t most = block_rows(p), taps = (p.kh * p.kw + 3) // 4 * 4  # rounded up to 4: the last tap is repeated
     cdef Py_ssize_t size = 0 if p.image.in_place else rows_read(p, most) * row_bytes(&p.image)
-    cdef Py_ssize_t room = rows_at_once(p) * p.ow * p.groups * p.oc * 8 if are_apart(p) else 0  # sums, and codes
-    cdef void *memory = PyMem_RawMalloc(128 + size + taps * sizeof(Py_ssize_t) + room)
+    cdef Py_ssize_t scratch = rows_at_once(p) * p.ow * p.groups * p.oc * 8 if uses_scratch(p) else 0  # sums and codes
+    cdef void *memory = PyMem_RawMalloc(128 + size + taps * sizeof(Py_ssize_t) + scratch)
     cdef Py_ssize_t *tap = <Py_ssize_t *>memory
     cdef uint8_t *buffer = <uint8_t *>aligned(tap + taps)
     cdef Py_ssize_t i, j, rows
@@ -245,13 +251,14 @@ ctypedef struct Divided:  # a convolution in parts
 
 
 cdef int convolve_part(const void *op, Py_ssize_t i) noexcept nogil:
+    """Make part i of a divided convolution, for `run_parts`."""
     cdef const Divided *d = <const Divided *>op
     cdef int64_t rows = d.rows  # in 64 bits, because Py_ssize_t may have 32
     return convolve_rows(&d.whole, <Py_ssize_t>(rows * i // d.parts), <Py_ssize_t>(rows * (i + 1) // d.parts))
 
 
 cdef int run_convolution(const Convolution *p, Py_ssize_t images, Py_ssize_t num_threads) except -1:
-    """Make all rows of all images, in as many parts as threads."""
+    """Make all rows of all images on up to `num_threads` threads; MemoryError if there is not enough memory."""
     cdef Divided d
     d.whole, d.rows = p[0], images * p.oh
     d.whole.caches = caches

@@ -8,10 +8,11 @@ cdef class PackedWeights:
     cdef readonly Py_ssize_t groups
     cdef readonly bint saturating
     cdef readonly str tier
-    cdef readonly cnp.ndarray sums  # int32, of what is packed of each output channel; wraps mod 2^32
+    cdef readonly cnp.ndarray sums  # int32: the sum of the packed weights of each output channel, modulo 2^32
     cdef const gemm_kernel *kernel
-    cdef bint is_shifted  # the weights were u8: 128 less are packed
+    cdef bint is_shifted  # whether the weights were u8 and are packed as w - 128
     cdef bint depthwise
-    cdef cnp.ndarray quads  # of depthwise weights, or None
-    cdef cnp.ndarray memory, padded_sums
-    cdef uint8_t *panels
+    cdef cnp.ndarray quads  # depthwise weights in the order of depthwise.h, or None
+    cdef cnp.ndarray memory  # holds the panels, or depthwise weights [tap][channel]
+    cdef cnp.ndarray padded_sums  # the sums, those of each group padded to whole vectors
+    cdef uint8_t *panels  # the first cache line in memory

@@ -20,11 +20,11 @@ cdef extern from "conv/depthwise.h" nogil:
 cnp.import_array()
 
 cdef enum:
-    CHANNELS = 16  # channels packed at a time: whole quads, and their transpose stays in the cache
+    CHANNELS = 16  # input channels packed at a time: they are whole quads, and their transpose stays in the cache
 
 
 cdef class PackedWeights:
-    """Convolution weights laid out for one tier's kernel. Made by ``pack_weights``."""
+    """Convolution weights in packed panels for the kernel of one tier. ``pack_weights`` makes them."""
 
     @property
     def nbytes(self):
@@ -65,7 +65,7 @@ def pack_weights(w, *, Py_ssize_t groups=1, bint saturating=False):
 
 
 cdef depthwise_quads(w):
-    """Give weights (channels, 1, kh, kw) in the order that simd/product/depthwise.h reads."""
+    """Give depthwise weights (channels, 1, kh, kw) in the order that conv/depthwise.h explains."""
     cdef Py_ssize_t channels = w.shape[0], taps = w.shape[2] * w.shape[3], blocks = (channels + 63) // 64
     padded = np.zeros(((taps + 3) // 4 * 4, 64 * blocks), np.int8)
     padded[:taps, :channels] = w.reshape(channels, taps).T
@@ -85,12 +85,12 @@ cdef void transpose(const int8_t *w, Py_ssize_t ldw, Py_ssize_t oc, Py_ssize_t i
 
 
 cdef bint lies_as_rows(cnp.ndarray w):
-    """Whether the output channels of each tap are neighbours in memory, as in filters HWIO."""
+    """Whether the output channels of each tap are neighbours in memory, as in HWIO weights: no transpose is needed."""
     return cnp.PyArray_STRIDE(w, 0) == 1 and cnp.PyArray_DIM(w, 0) > 1
 
 
 cdef void pack_rows(const gemm_kernel *kernel, cnp.ndarray w, Py_ssize_t first, Py_ssize_t oc, uint8_t *panels):
-    """Pack output channels, from `first` on, of weights whose output channels are neighbours; see pack_group."""
+    """Pack `oc` output channels from `first` on, as pack_group does, of weights that need no transpose."""
     cdef Py_ssize_t ic = cnp.PyArray_DIM(w, 1), kh = cnp.PyArray_DIM(w, 2), kw = cnp.PyArray_DIM(w, 3)
     cdef Py_ssize_t quads = quads_of(kernel, ic), i
     for i in range(kh * kw):
@@ -100,7 +100,10 @@ cdef void pack_rows(const gemm_kernel *kernel, cnp.ndarray w, Py_ssize_t first, 
 
 cdef void pack_group(const gemm_kernel *kernel, const int8_t *w, Py_ssize_t oc, Py_ssize_t ic, Py_ssize_t taps,
                      int8_t *rows, uint8_t *panels) noexcept nogil:
-    """Pack w (oc, ic, taps) as a matrix B of k = (taps, ic) rows, ic filled up to whole quads, CHANNELS at a time."""
+    """Pack w (oc, ic, taps) as a matrix B with rows k = (tap, ic). Each tap is padded to whole quads.
+
+    `rows` is scratch memory for the transpose of CHANNELS input channels.
+    """
     cdef Py_ssize_t quads = quads_of(kernel, ic)
     cdef Py_ssize_t first, some, tap
     for first from 0 <= first < ic by CHANNELS:
@@ -112,6 +115,7 @@ cdef void pack_group(const gemm_kernel *kernel, const int8_t *w, Py_ssize_t oc, 
 
 
 cdef pack_dense(PackedWeights packed, cnp.ndarray w):
+    """Pack weights that are not depthwise, group by group, and sum them."""
     cdef Py_ssize_t ic = w.shape[1], taps = w.shape[2] * w.shape[3], oc = w.shape[0] // packed.groups
     cdef Py_ssize_t quads = quads_of(packed.kernel, ic) * taps, padded = padded_columns(packed.kernel, oc)
     cdef Py_ssize_t g

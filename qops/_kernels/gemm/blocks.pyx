@@ -1,8 +1,9 @@
-"""The walk of an integer product over blocks, which packs A and B. Nothing here knows numpy arrays: see gemm.
+"""An integer product in cache blocks, which packs A and B. Nothing here knows numpy arrays: see gemm.pyx.
 
-B is packed one strip of panels at a time, unless it came packed. A kernel with `pack_tile` packs a panel while it
-multiplies the first tile. A is packed one block of rows at a time, unless its rows are quads as they are. Each tile of
-C is computed once for each K block. The sizes of blocks depend on the caches of the CPU; results do not.
+B is cut along k into K blocks, and along n into strips of some panels. A strip is packed before it is multiplied,
+unless B came packed. A kernel with `pack_tile` packs a panel while it multiplies the first tile. A is packed one block
+of rows at a time, unless its rows have the form of quads already. Each tile of C is computed once for each K block. The
+sizes of blocks depend on the caches of the CPU; results do not.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pyport cimport PY_SSIZE_T_MAX
@@ -10,47 +11,50 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from qops._kernels.gemm.tile cimport (
-    AMX_ROWS, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, block_bytes, gemm_raw, gemm_tile, most_quads, pack_columns,
-    pack_quads, padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
+    AMX_BLOCK_ROWS, GEMM_ROWS, ONE_TAP, SHIFTED, Run, aligned, block_bytes, gemm_raw, gemm_tile, most_quads,
+    pack_columns, pack_quads, padded_columns, panel_rows, quad_bytes, quads_of, sum_columns,
 )
 
 cdef enum:
-    BLOCK_ROWS = 96  # rows of A in a block, which is multiplied by one panel after the other
-    MIN_DEPTH = 1024  # the fewest rows of B in a block
+    BLOCK_ROWS = 96  # the most rows of A in a block for vectors
+    MIN_DEPTH = 1024  # the fewest rows of B in a K block, if B has so many
 
-ctypedef struct Blocks:  # the sizes of blocks, and the memory for what is packed
-    Py_ssize_t m, n, k, quads
-    Py_ssize_t depth  # how many quads are multiplied before C is touched again
-    bint copies  # whether rows of A are copied although they are quads as they are
-    uint8_t *a
-    uint8_t *b
-    int32_t *sums
+ctypedef struct Blocks:  # the sizes of blocks, and the memory for packed ones
+    Py_ssize_t m, n, k  # rows of A, columns of a strip, rows of B in a K block
+    Py_ssize_t quads  # the quads of k
+    Py_ssize_t depth  # how many quads are multiplied before C is read or written again
+    bint copies  # whether rows of A are copied although they have the form of quads already
+    uint8_t *a  # packed or copied rows of A
+    uint8_t *b  # a packed strip of B
+    int32_t *sums  # its column sums
 
-ctypedef struct Rows:  # rows of A that are quads
+ctypedef struct RowsOfA:  # rows of A in the form of quads
     const uint8_t *a
     Py_ssize_t count, lda
-    Py_ssize_t depth, apart  # quads of a K block; bytes from one K block of A to the next
+    Py_ssize_t depth, block_stride  # quads that are multiplied at a time; bytes from these in A to the next
 
 cdef inline Py_ssize_t amx_strip(const Product *p) noexcept nogil:
-    """The most bytes of a strip of B, or of packed A, for the matrix unit: half of L2."""
+    """Give the most bytes of a strip of B, or of a packed block of A, for the matrix unit: half of L2."""
     return p.caches.second // 2
 
 
 cdef inline Py_ssize_t amx_quads(const Product *p) noexcept nogil:
-    """How many quads of AMX_ROWS rows of A fill two thirds of L1."""
-    return max(<Py_ssize_t>16, p.caches.first // (6 * AMX_ROWS))
+    """Give how many quads of AMX_BLOCK_ROWS rows of A fill two thirds of L1."""
+    return max(<Py_ssize_t>16, p.caches.first // (6 * AMX_BLOCK_ROWS))
 
 
 cdef inline bint in_place(const Product *p) noexcept nogil:
-    """Whether rows of A are quads as they are."""
+    """Whether rows of A have the form of quads in memory, so that they need no packing."""
     return not p.kernel.widens and p.runs == NULL and p.k % 4 == 0
 
 
 cdef inline Run run_of(const Product *p, Py_ssize_t i) noexcept nogil:
+    """Give run number i of k."""
     return Run(0, p.k, p.quads) if p.runs == NULL else p.runs[i]
 
 
 cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
+    """Pack all of p's B, run after run."""
     cdef Py_ssize_t i, quads = 0
     cdef Run run
     for i in range(p.n_runs):
@@ -60,7 +64,7 @@ cdef void pack_block(const Product *p, uint8_t *panels) noexcept nogil:
 
 
 cdef void pack_strip(Product *p, const Blocks *blocks, Py_ssize_t column) noexcept nogil:
-    """Pack a strip of B that begins at this column, and sum its columns if the sums are needed."""
+    """Pack p's B, a strip or a panel of it that begins at this column, and sum its columns if the sums are needed."""
     cdef uint8_t *panels = blocks.b + 4 * p.quads * column
     pack_block(p, panels)
     if shifted(p):
@@ -69,6 +73,7 @@ cdef void pack_strip(Product *p, const Blocks *blocks, Py_ssize_t column) noexce
 
 
 cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t *packed) noexcept nogil:
+    """Pack rows of A as quads, each row run after run."""
     cdef Py_ssize_t i, j
     cdef Run run
     for i in range(first, first + rows):
@@ -80,7 +85,7 @@ cdef void pack_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, uint8_t
 
 cdef void copy_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t depth,
                     uint8_t *packed) noexcept nogil:
-    """Copy the rows by K blocks: the first `depth` quads of all rows, then the next, padded with zeros."""
+    """Copy rows of A, `depth` quads of all rows and then the next `depth`; the last quads are padded with zeros."""
     cdef Py_ssize_t i, q, length
     for i in range(rows):
         for q from 0 <= q < p.quads by depth:
@@ -89,34 +94,36 @@ cdef void copy_rows(const Product *p, Py_ssize_t first, Py_ssize_t rows, Py_ssiz
             memset(packed + 4 * (q * rows + i * depth) + length, 0, 4 * depth - length)
 
 
-cdef Rows rows_of(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
-    """A block of rows from `first` on, packed or copied if that is needed."""
+cdef RowsOfA rows_of(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
+    """Give the block of rows of A from `first` on, packed or copied to blocks.a if that is needed."""
     cdef Py_ssize_t count = min(blocks.m, p.m - first), depth = blocks.depth
     if blocks.copies:
         copy_rows(p, first, count, depth, blocks.a)
-        return Rows(blocks.a, count, 4 * depth, depth, 4 * depth * count)
+        return RowsOfA(blocks.a, count, 4 * depth, depth, 4 * depth * count)
     if in_place(p):
-        return Rows(p.a + first * p.lda, count, p.lda, depth, 4 * depth)
+        return RowsOfA(p.a + first * p.lda, count, p.lda, depth, 4 * depth)
     pack_rows(p, first, count, blocks.a)
-    return Rows(blocks.a, count, 4 * p.quads, depth, 4 * depth)
+    return RowsOfA(blocks.a, count, 4 * p.quads, depth, 4 * depth)
 
 
 cdef void prepare_tiles(const Product *p, Py_ssize_t lda, gemm_tile *t) noexcept nogil:
-    """Set the fields that all tiles of a block share."""
+    """Set the fields of `t` that all tiles of a block share."""
     t.lda = lda
     t.tap = ONE_TAP
     t.taps = 1
-    t.apart = 4 * p.kernel.lanes * p.quads
+    t.vector_stride = 4 * p.kernel.lanes * p.quads
     t.ldc = p.ldc
     t.is_signed = p.a_signed and (p.set_up != NULL or p.kernel.takes_signed or in_place(p))
     t.is_unsigned = p.kernel.is_unsigned
     t.set_up = p.set_up
-    t.fetch = p.far
+    t.prefetch = p.exceeds_l2
 
 
-cdef void multiply_rows(const Product *p, const Rows *rows, int32_t *c) noexcept nogil:
-    """Multiply a block of rows by packed B: all rows by one panel while it is in the cache. The matrix unit gets all
-    whole panels in one call."""
+cdef void multiply_rows(const Product *p, const RowsOfA *rows, int32_t *c) noexcept nogil:
+    """Multiply a block of rows by packed B.
+
+    All rows are multiplied by a panel while it is in the cache. The matrix unit gets all whole panels in one call.
+    """
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t at_once = width if p.set_up == NULL else max(width, p.n // width * width)
     cdef Py_ssize_t q, j, used
@@ -133,30 +140,31 @@ cdef void multiply_rows(const Product *p, const Rows *rows, int32_t *c) noexcept
             t.sums = p.sums + j if t.times else NULL
             t.a, t.c = a, c + j
             panel_rows(p.kernel, &t, rows.count, used)
-        a += rows.apart
+        a += rows.block_stride
 
 
 cdef void multiply_packed(const Product *p, const Blocks *blocks, Py_ssize_t first) noexcept nogil:
     """Multiply the rows from `first` on by packed B."""
     cdef Py_ssize_t i
-    cdef Rows rows
+    cdef RowsOfA rows
     for i from first <= i < p.m by blocks.m:
         rows = rows_of(p, blocks, i)
         multiply_rows(p, &rows, p.c + i * p.ldc)
 
 
-cdef bint packs_on_the_way(const Product *p) noexcept nogil:
+cdef bint packs_in_first_tile(const Product *p) noexcept nogil:
+    """Whether the kernel packs each panel of B while it multiplies the first tile of the panel."""
     return (p.kernel.pack_tile != NULL and in_place(p) and p.set_up == NULL
             and p.n >= p.kernel.lanes * p.kernel.vectors)
 
 
 cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) noexcept nogil:
-    """Multiply a block of rows by B, packing B meanwhile and, if A is shifted, summing its columns."""
+    """Multiply the first block of rows by row-major B; meanwhile pack B and, if A is shifted, sum its columns."""
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
     cdef Py_ssize_t first = min(rows, GEMM_ROWS - shifted(p))
     cdef Py_ssize_t j, whole = p.n // width * width
     cdef Product rest
-    cdef Rows in_rest = Rows(p.a, rows, p.lda, most_quads(&p.caches), 4 * most_quads(&p.caches))
+    cdef RowsOfA in_rest = RowsOfA(p.a, rows, p.lda, most_quads(&p.caches), 4 * most_quads(&p.caches))
     cdef gemm_raw raw
     cdef gemm_tile t
     prepare_tiles(p, p.lda, &t)
@@ -177,7 +185,7 @@ cdef void pack_and_multiply(Product *p, const Blocks *blocks, Py_ssize_t rows) n
 
 
 cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """The product of n columns of B from `first` on. If B is packed, a panel begins there."""
+    """Give the part of the product with n columns of B from `first` on. If B is packed, a panel begins there."""
     cdef Product part = p[0]
     part.n = n
     part.c += first
@@ -190,7 +198,7 @@ cdef Product some_columns(const Product *p, Py_ssize_t first, Py_ssize_t n) noex
 
 
 cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexcept nogil:
-    """The product of k terms from `first` on, of a B that is not packed and has one run."""
+    """Give the part of the product that sums k terms from `first` on, for a row-major B of one run."""
     cdef Product part = p[0]
     part.k = k
     part.quads = quads_of(p.kernel, k)
@@ -203,13 +211,13 @@ cdef Product some_terms(const Product *p, Py_ssize_t first, Py_ssize_t k) noexce
 cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     """Choose the sizes of blocks.
 
-    A K block of B is as deep as A has rows, within limits: in deeper blocks C is read and written less often, in
-    shallower ones B is read in longer stretches. A block is so wide that it stays in the cache until it is used, and
-    wider if several blocks of rows use it. For the matrix unit it stays there for all rows, and long rows of A are
-    copied: rows that are a multiple of 1024 bytes apart, as they often are, do not fit L1.
+    A K block of B is as deep as A has rows, within limits. Deeper K blocks read and write C less often; shallower ones
+    read B in longer stretches. A strip is so wide that it stays in the cache until it is used, and wider if several
+    blocks of rows use it. For the matrix unit a strip stays in the cache for all rows, and long rows of A are copied:
+    the stride of rows is often a multiple of 1024 bytes, and L1 does not hold such rows together.
     """
     cdef Py_ssize_t width = p.kernel.lanes * p.kernel.vectors
-    cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_ROWS
+    cdef Py_ssize_t unit = GEMM_ROWS if p.set_up == NULL else AMX_BLOCK_ROWS
     cdef Py_ssize_t tiles = (p.m + unit - 1) // unit, most, row_blocks, parts
     cdef Py_ssize_t near = block_bytes(&p.caches)
     blocks.m, blocks.n, blocks.k, blocks.quads = p.m, p.n, p.k, p.quads
@@ -219,7 +227,7 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
     if p.panels == NULL and p.runs == NULL:
         blocks.k = min(p.k, 4 * most_quads(&p.caches), max(MIN_DEPTH, p.m // 16 * 16))
         blocks.quads = quads_of(p.kernel, blocks.k)
-    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_ROWS and 2 * blocks.quads > amx_quads(p)
+    blocks.copies = p.set_up != NULL and p.runs == NULL and p.m > AMX_BLOCK_ROWS and 2 * blocks.quads > amx_quads(p)
     if blocks.copies:
         blocks.m = (p.m + tiles - 1) // tiles
         parts = (blocks.quads + amx_quads(p) - 1) // amx_quads(p)
@@ -238,11 +246,12 @@ cdef void choose_blocks(const Product *p, Blocks *blocks) noexcept nogil:
 
 
 cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nogil:
+    """Multiply by a strip of row-major B, which is packed one K block at a time."""
     cdef Product part
     cdef Py_ssize_t first, done
     for first from 0 <= first < max(p.k, 1) by max(blocks.k, 1):
         part = p[0] if blocks.k == p.k else some_terms(p, first, min(blocks.k, p.k - first))
-        if packs_on_the_way(&part):
+        if packs_in_first_tile(&part):
             done = min(blocks.m, part.m)
             pack_and_multiply(&part, blocks, done)
         else:
@@ -252,6 +261,7 @@ cdef void multiply_unpacked(const Product *p, const Blocks *blocks) noexcept nog
 
 
 cdef int blocked_product(const Product *p) noexcept nogil:
+    """Compute the product strip by strip; the result is -1 if there is not enough memory."""
     cdef Blocks blocks
     cdef Product part
     cdef const Product *strip = p

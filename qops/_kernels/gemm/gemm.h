@@ -1,8 +1,8 @@
-/* The product kernels of this CPU.
+/* The product kernels of this CPU architecture, and what each adds to an accumulator at a time.
  *
- *   exact, amx              TDPBUSD and its variants        the same for 16 x 16 sums, for any signs, where it is faster
+ *   exact, amx              TDPBUSD and its variants            as vnni, for 16 x 16 accumulators and any signs
  *   exact, vnni             VPDPBUSD                            acc += a0*b0 + a1*b1 + a2*b2 + a3*b3
- *   exact, avxvnni          VPDPBUSD of 32 bytes                the same
+ *   exact, avxvnni          VPDPBUSD of 32 bytes                as vnni
  *   exact, avx2 and avx512  VPMADDWD on int16, VPADDD           acc += a0*b0 + a1*b1
  *   saturating              VPMADDUBSW, VPMADDWD by 1, VPADDD   acc += sat16(a0*b0 + a1*b1) + sat16(a2*b2 + a3*b3) */
 #ifndef QOPS_GEMM_H
@@ -12,8 +12,8 @@
 #include "gemm/types.h"
 
 #if QOPS_X86 || QOPS_ARM
-#define APART (4 * LANES)
-#define STEP(vectors) (4 * LANES * (vectors))
+#define VECTOR_STRIDE (4 * LANES)
+#define QUAD_STRIDE(vectors) (4 * LANES * (vectors))
 #define FOR_ROWS(X, v) X(1, v) X(2, v) X(3, v) X(4, v) X(5, v) X(6, v)
 #endif
 
@@ -32,9 +32,9 @@ typedef float gemm_quad __attribute__((aligned(1), may_alias)); /* 4 bytes, anyw
 typedef uint32_t gemm_u32x8 __attribute__((vector_size(32)));
 typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 
-#define START_ROW(r) /* nothing to take off */
+#define START_ROW(r) /* the start needs no change */
 
-/* ---- 8 lanes */
+/* ---- kernels with vectors of 8 columns */
 #define V gemm_u32x8
 #define LANES 8
 #define LOAD(p) ((V)_mm256_loadu_si256((const __m256i *)(p)))
@@ -73,7 +73,7 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #undef MADD
 #undef SHAPES
 
-/* ---- 16 lanes */
+/* ---- kernels with vectors of 16 columns */
 #define V gemm_u32x16
 #define LANES 16
 #define LOAD(p) ((V)_mm512_loadu_si512(p))
@@ -104,16 +104,16 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #include "gemm/pack_tile.h"
 #include "gemm/tile.h"
 
-#undef APART
-#undef STEP
+#undef VECTOR_STRIDE
+#undef QUAD_STRIDE
 #if QOPS_HAS_AMX
-#define APART t->apart
-#define STEP(vectors) (4 * LANES)
+#define VECTOR_STRIDE t->vector_stride
+#define QUAD_STRIDE(vectors) (4 * LANES)
 #define NAME(f) gemm_exact_amx_##f
 #define DOT(acc, a, b) ((V)_mm512_dpbusd_epi32((__m512i)(acc), (__m512i)(a), (__m512i)(b)))
 #include "gemm/tile.h"
-#undef APART
-#undef STEP
+#undef VECTOR_STRIDE
+#undef QUAD_STRIDE
 #endif
 
 #undef V
@@ -128,6 +128,7 @@ typedef uint32_t gemm_u32x16 __attribute__((vector_size(64)));
 #undef START_ROW
 #undef FOR_ROWS
 
+/* The kernel for a B of s8; NULL if the tier has none. */
 static const gemm_kernel *gemm_find(int tier, int saturating)
 {
     static const gemm_kernel exact_avx2 = {
@@ -147,7 +148,7 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
     };
 #if QOPS_HAS_AMX
     static const gemm_kernel exact_amx = {
-        .lanes = 16, .vectors = 4, .tile = gemm_exact_amx_tile, .pack_apart = gemm_pack_bytes_apart,
+        .lanes = 16, .vectors = 4, .tile = gemm_exact_amx_tile, .pack_by_vector = gemm_pack_bytes_by_vector,
         .amx = { gemm_amx_u8s8, gemm_amx_s8s8 }, .by_vectors = &exact_vnni,
     };
 #endif
@@ -174,12 +175,12 @@ static const gemm_kernel *gemm_find(int tier, int saturating)
     }
 }
 
-/* The kernel for a B of u8, if the tier has one. */
+/* The kernel for a B of u8; NULL if the tier has none. */
 static const gemm_kernel *gemm_find_unsigned(int tier)
 {
 #if QOPS_HAS_AMX
     static const gemm_kernel exact_amx = {
-        .lanes = 16, .vectors = 4, .tile = gemm_amx_u8u8, .pack_apart = gemm_pack_bytes_apart, .is_unsigned = 1,
+        .lanes = 16, .vectors = 4, .tile = gemm_amx_u8u8, .pack_by_vector = gemm_pack_bytes_by_vector, .is_unsigned = 1,
         .amx = { gemm_amx_u8u8, gemm_amx_s8u8 },
     };
     return tier == QOPS_AMX ? &exact_amx : NULL;

@@ -3,11 +3,11 @@
     exact        c[i][j] = sum over l of a[i][l] * b[l][j]
     saturating   c[i][j] = sum over pairs l of sat16(a[i][l] * b[l][j] + a[i][l+1] * b[l+1][j])
 
-Both wrap mod 2^32. The vectors of x86 multiply u8 by s8. Its matrix unit and the vectors of ARM multiply any signs. For
-the vectors of x86, a signed A is shifted to a + 128, and 128 times the column sums of B is subtracted afterwards. An
-exact kernel that multiplies words of 16 bits does not need this. A B of u8, which has no saturating product, is shifted
-to b - 128, and 128 times the row sums of A is added. Pairs are (0, 1), (2, 3), ... from each of ``pairs`` on; a last
-code without a partner is paired with 0.
+Both wrap mod 2^32. The vector instructions of x86 multiply u8 by s8; its matrix unit and the vectors of ARM multiply
+any signs. So for the vectors of x86 a signed A is shifted to a + 128, and 128 times the column sums of B is subtracted.
+An exact kernel that multiplies 16-bit words does not need this. A B of u8, for which there is no saturating product, is
+shifted to b - 128, and 128 times the row sums of A is added. Pairs are the terms of k (0, 1), (2, 3), ..., counted anew
+from each start in ``pairs``; a last term without a partner is paired with 0.
 """
 cimport cython
 cimport numpy as cnp
@@ -33,12 +33,12 @@ import numpy as np
 cnp.import_array()
 
 cdef enum:
-    STRIP = 1 << 16  # sums of whole rows that are made before their codes: they stay in the cache
-    MANY = 1 << 15  # for so many numbers or more, memory that begins at a line of the cache pays
+    STRIP = 1 << 16  # accumulators of whole rows that are made before their codes: they stay in the cache
+    MANY = 1 << 15  # from so many numbers on, it is faster to begin new memory at a cache line
 
 
 cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.ndarray b):
-    """Give `out`, checked, or a new matrix. b may be None."""
+    """Give `out`, checked, or a new m x n matrix of int32. b may be None."""
     cdef cnp.npy_intp[2] shape = [m, n]
     cdef cnp.ndarray c
     if 4.0 * m * n >= <double>PY_SSIZE_T_MAX:
@@ -56,6 +56,7 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
 
 
 cdef void set_packed(Product *p, PackedB packed) noexcept:
+    """Set the fields of p for a packed B."""
     p.kernel = packed.kernel
     p.n = packed.n
     p.b = NULL
@@ -63,32 +64,35 @@ cdef void set_packed(Product *p, PackedB packed) noexcept:
     p.panels = packed.panels
     p.sums = <const int32_t *>cnp.PyArray_DATA(packed.sums)
     p.quads = packed.quads
-    p.far = 4 * p.quads * p.n > caches.second
+    p.exceeds_l2 = 4 * p.quads * p.n > caches.second
 
 
 cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating, Py_ssize_t rows, int on) noexcept:
+    """Give the kernel of the tier `on` for a row-major B and so many rows of A."""
     cdef const gemm_kernel *kernel
     if cnp.PyArray_TYPE(b) == cnp.NPY_UINT8:
         return find_unsigned_kernel(on)
     kernel = find_kernel(saturating, on)
-    # on the way vectors pack panels of their own form in less time than those of the matrix unit
+    # if vectors multiply, panels of their own form take less time to pack than those of the matrix unit
     if kernel.by_vectors != NULL and not takes_amx(kernel, rows, 1, quads_of(kernel, cnp.PyArray_DIM(b, 0)), False):
         return kernel.by_vectors
     return kernel
 
 
 cdef void set_row_major(Product *p, cnp.ndarray b, bint saturating, int on) noexcept:
+    """Set the fields of p for a row-major B."""
     p.kernel = kernel_for(b, saturating, p.m, on)
     p.n = cnp.PyArray_DIM(b, 1)
     p.b = <const int8_t *>cnp.PyArray_DATA(b)
     p.ldb = cnp.PyArray_STRIDE(b, 0)
     p.panels = NULL
     p.sums = NULL
-    p.far = False
+    p.exceeds_l2 = False
     p.quads = quads_of(p.kernel, p.k)
 
 
 cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
+    """Set the runs of k, if there are several."""
     if cnp.PyArray_DIM(runs, 0) > 1:
         p.n_runs = cnp.PyArray_DIM(runs, 0)
         p.runs = <const Run *>cnp.PyArray_DATA(runs)
@@ -98,8 +102,11 @@ cdef int set_runs(Product *p, cnp.ndarray runs) except -1:
 
 cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate, Py_ssize_t num_threads,
                   uint32_t a_offset=0, int on=-1) except -1:
-    """C = A x B, or C += A x B, of matrices that agree in k. B may be a PackedB, which knows what its pairs are; then,
-    unless C is added to, `a_offset` is subtracted from A. on: the tier; -1: the one in use."""
+    """Compute C = A x B, or C += A x B if `accumulate`, for matrices that agree in k.
+
+    B may be a PackedB, which knows its pairs; then, unless `accumulate`, `a_offset` is subtracted from A. `on` is the
+    tier for a row-major B; -1 means the tier in use.
+    """
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
     p.m = cnp.PyArray_DIM(left, 0)
@@ -125,7 +132,7 @@ cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate,
 
 
 cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b, int on) noexcept:
-    """Whether a kernel can multiply by B as it is and, if B is of uint8, is faster by that."""
+    """Whether B needs no shift to int8. A kernel for uint8 is used only where it is the faster way."""
     cdef const gemm_kernel *kernel = find_kernel(False, on)
     cdef const gemm_kernel *by_unsigned = find_unsigned_kernel(on)
     if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
@@ -137,12 +144,13 @@ cdef bint taken_as_it_is(cnp.ndarray a, cnp.ndarray b, int on) noexcept:
 
 def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint accumulate=False,
             Py_ssize_t num_threads=1):
-    """C = (A - a_offset) x (B - b_offset) + bias, int32, or that added to C if ``accumulate``; all modulo 2**32.
+    """Compute C = (A - a_offset) x (B - b_offset) + bias, or add that to C if ``accumulate``; int32, modulo 2**32.
 
-    a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which knows its pairs. pairs:
-    where pairs that saturate begin anew, () if only at 0; None if nothing saturates. offsets: of a and of b, see
-    `take_off_offsets`. bias: n values of int32. Both are applied after the product, so they do not change which pairs
-    saturate. out: int32, m x n. The result has the same bits for any ``num_threads``.
+    a: uint8 or int8, m x k. b: int8 or uint8, k x n, or what ``pack_b`` made of one, which knows its pairs. pairs: the
+    starts in k from which saturating pairs are counted anew, () if only from 0, or None if nothing saturates. offsets:
+    those of a and of b, see `take_off_offsets`. bias: n values of int32. Offsets and bias are applied after the
+    product, so they do not change which pairs saturate. out: int32, m x n. The result has the same bits for any
+    ``num_threads``.
     """
     cdef cnp.ndarray left = matrix(a, "a"), added = None, c
     cdef bint is_shifted
@@ -172,7 +180,7 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
     c = result(out, cnp.PyArray_DIM(left, 0), b.shape[1], left, None if type(b) is PackedB else b)
     if is_shifted:
         b_offset = (b_offset if type(b_offset) is int else np.asarray(b_offset, np.int64)) - SHIFT
-    # the matrix unit begins sums with what C holds or with a number of each column, not with both
+    # the matrix unit starts accumulators with C or with a number for each column, not with both
     if type(b) is PackedB and type(a_offset) is int and is_zero(b_offset) and not accumulate:
         multiply(c, left, b, None, False, num_threads, a_offset & 0xFFFFFFFF)
     else:
@@ -184,7 +192,7 @@ def product(a, b, out=None, *, tuple offsets=(0, 0), bias=None, pairs=None, bint
 
 
 cdef cnp.ndarray column_sums(cnp.ndarray b):
-    """The sum of each column of a matrix of int8: int32, 1 x n."""
+    """Give the sum of each column of a matrix of int8: int32, 1 x n."""
     cdef cnp.npy_intp[2] shape = [1, cnp.PyArray_DIM(b, 0)]
     cdef cnp.ndarray ones = cnp.PyArray_EMPTY(2, shape, cnp.NPY_UINT8, 0)
     cdef cnp.ndarray sums = result(None, 1, cnp.PyArray_DIM(b, 1), ones, b)
@@ -194,19 +202,21 @@ cdef cnp.ndarray column_sums(cnp.ndarray b):
 
 
 def code_sums(a, b):
-    """The sums of the rows of A, uint8 or int8, m values, and of the columns of B, int8, 1 x n: int32."""
+    """Give the row sums of A (uint8 or int8), m values, and the column sums of B (int8), 1 x n, as int32."""
     return row_sums(by_rows(matrix(a, "a"))), column_sums(matrix(b, "b"))
 
 
 cdef bint is_zero(x):
+    """Whether an offset, one number or an array, is 0 everywhere."""
     return not (x.any() if isinstance(x, cnp.ndarray) else x)
 
 
 def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
-    """C -= a_offset * colsum(B) + b_offset * rowsum(A) - k * a_offset * b_offset, modulo 2**32.
+    """Subtract the terms of the offsets: C -= a_offset * colsum(B) + b_offset * rowsum(A) - k * a_offset * b_offset.
 
-    That turns A x B into the product of A - a_offset and B - b_offset. An offset is one number, or one for each row of
-    A (m x 1), or one for each column of B (n). b: a matrix of int8 or a PackedB.
+    That is modulo 2**32, and makes the product of A - a_offset and B - b_offset from A x B. a_offset is one number, or
+    one for each row of A (m x 1); b_offset is one number, or one for each column of B (n). b: a matrix of int8 or a
+    PackedB.
     """
     cdef Py_ssize_t k = cnp.PyArray_DIM(a, 1)
     cdef cnp.ndarray columns, rows
@@ -228,10 +238,10 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
 
 @cython.final
 cdef class MatMul:
-    """Products of matrices A with one B: (A - a_offset) x (B - b_offset), as sums or as codes of the sums.
+    """A prepared product with one packed B: (A - a_offset) x (B - b_offset), as accumulators or as their codes.
 
-    b_offset: see `product`. codes: the stage that makes codes of the dtype `typenum` of whole rows of sums; None: the
-    result is the sums.
+    b_offset: see `product`. codes: the stage that takes whole rows of accumulators to codes of the dtype `typenum`;
+    without it the result is the accumulators.
     """
     cdef PackedB b
     cdef object b_offset
@@ -242,7 +252,7 @@ cdef class MatMul:
         self.b, self.b_offset, self.codes, self.typenum = b, b_offset, codes, typenum
 
     def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):
-        """The result, m x n, of an A whose columns are as many as the rows of B; in `out`, if that is given."""
+        """Multiply A, whose columns are as many as the rows of B; the result is m x n, in `out` if that is given."""
         cdef cnp.npy_intp[2] shape = [cnp.PyArray_DIM(a, 0), self.b.n]
         cdef cnp.ndarray made = None
         if out is not None:
@@ -260,7 +270,7 @@ cdef class MatMul:
         return made
 
     cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
-        """Make sums of some rows at a time, which stay in the cache, and then their codes."""
+        """Make accumulators of some rows, which stay in the cache, then their codes, and so on."""
         cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0), i
         cdef Py_ssize_t rows = max(1, STRIP // max(1, self.b.n) // GEMM_ROWS) * GEMM_ROWS
         if cnp.PyArray_SIZE(made) == 0:

@@ -2,10 +2,11 @@
  *
  *   neon      SMLAL by a lane, SMLAL2, on int16     acc += a0*b0 + a1*b1
  *   dotprod   UDOT, SDOT                            acc += a0*b0 + a1*b1 + a2*b2 + a3*b3 of the same signs
- *   i8mm      USMMLA, SMMLA, UMMLA                  2 rows by 2 columns: see tile_i8mm.h
+ *   i8mm      USMMLA, SMMLA, UMMLA                  2 rows of A by 2 columns of B: see tile_i8mm.h
  *
- * For the dot products a B of s8 is packed as b + 128. With an A of u8, UDOT multiplies by that; with an A of s8, SDOT by
- * the packed bytes less 128. If B is then 128 too high or too low, sums begin with -128 or 128 times those of A's rows. */
+ * For the dot products, a B of s8 is packed as b + 128 and a B of u8 as it is. UDOT multiplies an A of u8 by the packed
+ * bytes, SDOT an A of s8 by the packed bytes less 128. Where these are 128 more or less than B, the accumulators begin
+ * with -128 or 128 times the sum of the row of A. */
 #ifndef QOPS_GEMM_ARM_H
 #define QOPS_GEMM_ARM_H
 
@@ -22,6 +23,7 @@
 
 typedef uint32_t gemm_u32x4 __attribute__((vector_size(16)));
 
+/* the 4 bytes at p, which need no alignment */
 static inline uint32_t gemm_word(const void *p)
 {
     uint32_t word;
@@ -29,7 +31,7 @@ static inline uint32_t gemm_word(const void *p)
     return word;
 }
 
-/* 4 rows of 16 columns, or of 4, as quads of bytes; the top bits of all turned by `flip` */
+/* Packs 4 rows of 16 columns as quads of bytes, each byte combined with `flip` by exclusive or. */
 static inline void gemm_pack_16(const int8_t *b, ptrdiff_t ldb, uint8x16_t flip, uint8_t *quads)
 {
     const int8x16_t r0 = vld1q_s8(b), r1 = vld1q_s8(b + ldb), r2 = vld1q_s8(b + 2 * ldb), r3 = vld1q_s8(b + 3 * ldb);
@@ -41,6 +43,7 @@ static inline void gemm_pack_16(const int8_t *b, ptrdiff_t ldb, uint8x16_t flip,
     }
 }
 
+/* the same for 4 columns */
 static inline void gemm_pack_4(const int8_t *b, ptrdiff_t ldb, uint8x16_t flip, uint8_t *quads)
 {
     const uint8x8_t r0 = vcreate_u8(gemm_word(b)), r1 = vcreate_u8(gemm_word(b + ldb));
@@ -49,6 +52,7 @@ static inline void gemm_pack_4(const int8_t *b, ptrdiff_t ldb, uint8x16_t flip, 
     vst1q_u8(quads, veorq_u8(vcombine_u8(four.val[0], four.val[1]), flip));
 }
 
+/* Packs whole quads of bytes into a panel, each byte combined with `flip`. */
 static inline void gemm_pack_flipped(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8x16_t flip,
                                      uint8_t *panel)
 {
@@ -61,17 +65,19 @@ static inline void gemm_pack_flipped(const int8_t *b, ptrdiff_t ldb, ptrdiff_t q
     }
 }
 
+/* Packs B as it is. */
 static void gemm_pack_bytes(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
 {
     gemm_pack_flipped(b, ldb, quads, columns, vdupq_n_u8(0), panel);
 }
 
+/* Packs a B of s8 as b + 128. */
 static void gemm_pack_shifted(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
 {
     gemm_pack_flipped(b, ldb, quads, columns, vdupq_n_u8(128), panel);
 }
 
-/* 2 rows of each 4 columns, widened to 16 bits: a row behind the other, as SMLAL and SMLAL2 read them */
+/* Packs quads of 16 bits: 2 rows of each 4 columns, widened, one row behind the other, as SMLAL and SMLAL2 read them. */
 static inline void gemm_pack_widened(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, int is_unsigned,
                                      uint8_t *panel)
 {
@@ -82,17 +88,19 @@ static inline void gemm_pack_widened(const int8_t *b, ptrdiff_t ldb, ptrdiff_t q
         }
 }
 
+/* Packs a B of s8 so. */
 static void gemm_pack_s16(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
 {
     gemm_pack_widened(b, ldb, quads, columns, 0, panel);
 }
 
+/* Packs a B of u8 so. */
 static void gemm_pack_u16(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns, uint8_t *panel)
 {
     gemm_pack_widened(b, ldb, quads, columns, 1, panel);
 }
 
-/* gcc would load far ahead, for which 32 registers are too few */
+/* With instruction scheduling, gcc would load far ahead, for which 32 registers are too few. */
 #if !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC optimize("no-schedule-insns")
@@ -102,7 +110,7 @@ static void gemm_pack_u16(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdi
 #define LANES 4
 #define LOAD(p) ((V)vld1q_u8((const uint8_t *)(p)))
 #define STORE(p, v) vst1q_u32((uint32_t *)(p), (uint32x4_t)(v))
-/* in the first lane only, from where SMLAL and UDOT take it */
+/* a quad of A in the first lane only, from where SMLAL and UDOT take it */
 #define BROADCAST(p) ((V)vcombine_u32(vcreate_u32(gemm_word(p)), vdup_n_u32(0)))
 #define SHAPES(X) FOR_ROWS(X, 1) FOR_ROWS(X, 2) FOR_ROWS(X, 3) FOR_ROWS(X, 4)
 
@@ -135,13 +143,15 @@ static inline __attribute__((always_inline)) TARGET V gemm_exact_dotprod_signed(
 {
     return (V)vdotq_lane_s32((int32x4_t)acc, (int8x16_t)b, vget_low_s8((int8x16_t)a), 0);
 }
+/* Adds 16 bytes of A to the lanes of `sum`. */
 static inline __attribute__((always_inline)) TARGET uint32x4_t gemm_exact_dotprod_sum(uint32x4_t sum, uint8x16_t a,
                                                                                       int is_signed)
 {
     const uint8x16_t ones = vdupq_n_u8(1);
     return is_signed ? (uint32x4_t)vdotq_s32((int32x4_t)sum, (int8x16_t)a, (int8x16_t)ones) : vdotq_u32(sum, a, ones);
 }
-/* 128 times the sum of a row of A, -128 times if that is signed */
+/* Gives what is subtracted from the start of the accumulators of a row: 128 times the sum of the row of A, or -128 times
+ * if A is signed. */
 static inline TARGET V gemm_exact_dotprod_off(const gemm_tile *t, ptrdiff_t row, int is_signed)
 {
     uint32x4_t sum = vdupq_n_u32(0);
@@ -183,7 +193,7 @@ static inline TARGET V gemm_exact_dotprod_off(const gemm_tile *t, ptrdiff_t row,
 #pragma GCC pop_options
 #endif
 
-/* products that saturate have the plain kernel */
+/* The kernel for a B of s8. ARM has none for saturating products: the plain kernel computes these. */
 static const gemm_kernel *gemm_find(int tier, int saturating)
 {
     static const gemm_kernel exact[] = {

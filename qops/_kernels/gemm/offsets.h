@@ -1,6 +1,7 @@
-/* The loops of offsets.pyx for the whole vectors of a row. */
+/* The loops of offsets.pyx for the whole vectors of a row. They return how many elements they did. */
 #ifdef TIER
 
+/* c[j] -= columns[j] + row * offsets[j] */
 TARGET static ptrdiff_t TIER(subtract_row)(uint32_t *c, const uint32_t *columns, const uint32_t *offsets, uint32_t row,
                                            ptrdiff_t n)
 {
@@ -14,7 +15,7 @@ TARGET static ptrdiff_t TIER(subtract_row)(uint32_t *c, const uint32_t *columns,
     return j;
 }
 
-/* Adds codes to *sum: pairs of 16-bit lanes times 1. */
+/* Adds codes to *sum. dot2_s16 with ones adds neighbouring 16-bit lanes into 32-bit accumulators. */
 #define SUM_ROW(load_s16)                                                     \
     enum { CODES = LANES / 2 };                                               \
     const vec ones = set1_s16(1);                                             \

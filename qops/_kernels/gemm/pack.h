@@ -1,6 +1,6 @@
-/* Packing B: whole quads of row-major B into panels [quad][column][4 bytes]. SSE2 is part of x86-64. */
+/* Packs whole quads of row-major B into panels [quad][column][4 bytes]. It uses SSE2, which every x86-64 CPU has. */
 
-/* 4 rows of 8 columns -> 8 quads */
+/* 4 rows of 8 columns become 8 quads of bytes */
 static inline void gemm_pack_8(const int8_t *b, ptrdiff_t ldb, uint8_t *quads)
 {
     const __m128i r0 = _mm_loadl_epi64((const __m128i *)b);
@@ -20,13 +20,13 @@ static void gemm_pack_bytes(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptr
             gemm_pack_8(b + j, ldb, panel);
 }
 
-/* 2 rows of 8 columns, widened to int16 -> 8 quads */
+/* 2 rows of 8 columns, widened to int16, become 8 quads */
 static inline void gemm_widen_8(const int8_t *b, ptrdiff_t ldb, uint8_t *quads)
 {
     const __m128i r0 = _mm_loadl_epi64((const __m128i *)b);
     const __m128i r1 = _mm_loadl_epi64((const __m128i *)(b + ldb));
     const __m128i r01 = _mm_unpacklo_epi8(r0, r1);
-    /* a byte in the high half of its word, then shifted down with its sign */
+    /* each byte is put in the high half of its word, and then shifted down with its sign */
     _mm_storeu_si128((__m128i *)quads, _mm_srai_epi16(_mm_unpacklo_epi8(r01, r01), 8));
     _mm_storeu_si128((__m128i *)(quads + 16), _mm_srai_epi16(_mm_unpackhi_epi8(r01, r01), 8));
 }
@@ -38,9 +38,10 @@ static void gemm_pack_words(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptr
             gemm_widen_8(b + j, ldb, panel);
 }
 
-typedef struct { __m512i v0, v1, v2, v3; } gemm_quads; /* 64, by columns */
+typedef struct { __m512i v0, v1, v2, v3; } gemm_quads; /* quads of 64 columns */
 
-/* 4 rows -> quads. Unpacking works inside 128-bit lanes: it leaves quads 16 L + 4 v .. + 3 in lane L of vector v. */
+/* 4 rows of 64 columns become quads. Unpacking works inside 128-bit lanes: it leaves the quads of columns 16 L + 4 v to
+ * 16 L + 4 v + 3 in lane L of vector v. */
 static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_unpacked(__m512i r0, __m512i r1, __m512i r2,
                                                                                   __m512i r3)
 {
@@ -50,7 +51,8 @@ static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_unpacke
                         _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
 }
 
-/* The same of row-major B, by columns: the dwords of each row are transposed (4 x 4) beforehand. */
+/* The same for 4 rows of row-major B, with the quads in the order of the columns: the dwords of each row are transposed
+ * (4 x 4) beforehand. */
 static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_quads_of(const int8_t *b, ptrdiff_t ldb)
 {
     const __m512i transpose = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -61,12 +63,12 @@ static inline __attribute__((always_inline)) GEMM_AVX512 gemm_quads gemm_quads_o
 }
 
 static inline __attribute__((always_inline)) GEMM_AVX512 void gemm_put_quads(gemm_quads quads, uint8_t *panel,
-                                                                             ptrdiff_t apart)
+                                                                             ptrdiff_t vector_stride)
 {
     _mm512_storeu_si512(panel, quads.v0);
-    _mm512_storeu_si512(panel + apart, quads.v1);
-    _mm512_storeu_si512(panel + 2 * apart, quads.v2);
-    _mm512_storeu_si512(panel + 3 * apart, quads.v3);
+    _mm512_storeu_si512(panel + vector_stride, quads.v1);
+    _mm512_storeu_si512(panel + 2 * vector_stride, quads.v2);
+    _mm512_storeu_si512(panel + 3 * vector_stride, quads.v3);
 }
 
 static GEMM_AVX512 void gemm_pack_bytes_avx512(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns,
@@ -81,15 +83,15 @@ static GEMM_AVX512 void gemm_pack_bytes_avx512(const int8_t *b, ptrdiff_t ldb, p
 }
 
 #if QOPS_HAS_AMX
-static GEMM_AVX512 void gemm_pack_bytes_apart(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns,
-                                              uint8_t *panel, ptrdiff_t apart)
+static GEMM_AVX512 void gemm_pack_bytes_by_vector(const int8_t *b, ptrdiff_t ldb, ptrdiff_t quads, ptrdiff_t columns,
+                                              uint8_t *panel, ptrdiff_t vector_stride)
 {
     if (columns == 64)
         for (ptrdiff_t q = 0; q < quads; ++q)
-            gemm_put_quads(gemm_quads_of(b + 4 * q * ldb, ldb), panel + 64 * q, apart);
+            gemm_put_quads(gemm_quads_of(b + 4 * q * ldb, ldb), panel + 64 * q, vector_stride);
     else
         for (ptrdiff_t j = 0; j < columns; j += 16)
             for (ptrdiff_t q = 0; q < quads; ++q)
-                gemm_pack_bytes(b + 4 * q * ldb + j, ldb, 1, 16, panel + j / 16 * apart + 64 * q);
+                gemm_pack_bytes(b + 4 * q * ldb + j, ldb, 1, 16, panel + j / 16 * vector_stride + 64 * q);
 }
 #endif

@@ -1,9 +1,10 @@
-/* The first tile of a panel packs it: it makes quads of B in registers, multiplies them, and stores them for the tiles
- * that follow, so B is read while multiplications go on. On AMD Zen 4 packing first takes 1.4 to 1.6 times as long for
- * 4 to 6 rows by 512 x 512 to 4096 x 1024, 1.3 to 1.4 for 8, 1.2 for 16.
- * Included once a kernel, as tile.h is; for 16 lanes and 4 vectors.
+/* Packs a panel while it computes the panel's first tile: it makes quads of B in registers, multiplies them, and
+ * stores them for the tiles that follow, so B is read while multiplications go on. On AMD Zen 4, packing beforehand
+ * takes 1.4 to 1.6 times as long for 4 to 6 rows by 512 x 512 to 4096 x 1024, 1.3 to 1.4 for 8 rows, 1.2 for 16.
+ * This is included once for each kernel, as tile.h is, for 16 lanes and 4 vectors.
  *
- * If A is signed, a row of ones takes the sixth row's place: the tile subtracts 128 times the sums of the columns. */
+ * If A is signed, a row of ones takes the place of the sixth row. It gives the column sums, and the tile subtracts 128
+ * times these. */
 
 #define IF_ROW(r, X) if (rows > r) { X(r) }
 #define ALL_ROWS(X) IF_ROW(0, X) IF_ROW(1, X) IF_ROW(2, X) IF_ROW(3, X) IF_ROW(4, X) IF_ROW(5, X)
@@ -22,7 +23,7 @@
 static inline __attribute__((always_inline)) TARGET
 void NAME(pack_body)(const gemm_tile *t, const gemm_raw *raw, const int rows, const int shift)
 {
-    const ptrdiff_t lda = t->lda, ldb = raw->ldb, ldc = t->ldc, apart = APART;
+    const ptrdiff_t lda = t->lda, ldb = raw->ldb, ldc = t->ldc, vector_stride = VECTOR_STRIDE;
     const int accumulate = t->accumulate;
     const uint32_t times = t->times;
     const uint8_t *a0 = t->a, *a3 = a0 + 3 * lda;
@@ -39,11 +40,11 @@ void NAME(pack_body)(const gemm_tile *t, const gemm_raw *raw, const int rows, co
             const V x = ones;
             ALL_VECTORS(DOT_ONE, 5)
         }
-        gemm_put_quads(quads, panel, apart);
+        gemm_put_quads(quads, panel, vector_stride);
         a0 += 4;
         a3 += 4;
         b += 4 * ldb;
-        panel += STEP(4);
+        panel += QUAD_STRIDE(4);
     }
     if (shift) {
         ALL_VECTORS(SUM_ONE, 5)

@@ -1,4 +1,4 @@
-"""The matrix B of an integer product, packed once for products with many A."""
+"""The matrix B of an integer product, packed once into panels for products with many A."""
 cimport cython
 cimport numpy as cnp
 from cpython.pyport cimport PY_SSIZE_T_MAX
@@ -18,7 +18,7 @@ cnp.import_array()
 
 
 cdef cnp.ndarray matrix(x, str name):
-    """Give x as a matrix of bytes."""
+    """Give x as a matrix of int8 or uint8; ValueError or TypeError if it is none."""
     cdef cnp.ndarray a = array(x, name, cnp.NPY_INT8, cnp.NPY_UINT8)
     if cnp.PyArray_NDIM(a) != 2:
         raise ValueError(f"{name}: expected 2 dimensions, got shape {(<object>a).shape}")
@@ -26,13 +26,14 @@ cdef cnp.ndarray matrix(x, str name):
 
 
 cdef void shift(char* codes, Py_ssize_t n) noexcept nogil:
+    """Subtract 128 from u8 codes, in place, which makes them s8 codes."""
     cdef Py_ssize_t i
     for i in range(n):
         codes[i] ^= 0x80
 
 
 cdef cnp.ndarray signed_codes(cnp.ndarray b):
-    """Give B as s8 codes. If B is u8 they are 128 less, because the kernels multiply by s8 only."""
+    """Give B as s8 codes, of which those of a u8 B are 128 less, because the kernels multiply by s8 only."""
     if cnp.PyArray_TYPE(b) == cnp.NPY_INT8:
         return b
     b = cnp.PyArray_NewCopy(b, cnp.NPY_KEEPORDER)
@@ -41,8 +42,10 @@ cdef cnp.ndarray signed_codes(cnp.ndarray b):
 
 
 cdef cnp.ndarray runs_of(const gemm_kernel *kernel, Py_ssize_t k, pairs):
-    """Give the runs of k in which pairs are formed; one if `pairs` is None. A start at an even distance changes no pair
-    and is left out."""
+    """Give the runs of k in which pairs are formed, as rows (first, length, quads); one run if `pairs` is None.
+
+    A start at an even distance from the one before it changes no pair and begins no run.
+    """
     cdef Py_ssize_t start, before = 0, begin = 0
     starts = [0]
     for start in () if pairs is None else pairs:
@@ -66,7 +69,7 @@ cdef cnp.ndarray panels_for(Py_ssize_t columns, Py_ssize_t quads):
 
 @cython.final
 cdef class PackedB:
-    """B laid out for one tier's kernel, for products with many A. Made by ``pack_b``."""
+    """B in packed panels for the kernel of one tier. ``pack_b`` makes it."""
 
     @property
     def shape(self):
@@ -81,7 +84,7 @@ cdef class PackedB:
 
 
 def pack_b(b, *, pairs=None):
-    """Pack B (int8, or uint8 if the product is exact; k x n) once for many products, with the `pairs` of `product`."""
+    """Pack B (k x n; int8, or uint8 if the product is exact) once for many products. `product` explains `pairs`."""
     cdef cnp.ndarray given = matrix(b, "b")
     cdef PackedB packed = PackedB.__new__(PackedB)
     cdef bint is_u8 = cnp.PyArray_TYPE(given) == cnp.NPY_UINT8

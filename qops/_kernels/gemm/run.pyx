@@ -1,4 +1,4 @@
-"""An integer product on this thread or on several, without the GIL unless it is brief."""
+"""An integer product on one thread or on several. It runs without the GIL unless it is brief."""
 from libc.stdint cimport int64_t
 
 from qops._kernels.gemm.blocks cimport Product, some_columns
@@ -8,16 +8,16 @@ from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 
 cdef enum:
-    BRIEF = 1 << 18  # the most multiplications, about 1 us with vectors, for which the GIL is kept
+    BRIEF = 1 << 18  # a product of at most so many multiplications, about 1 us with vectors, keeps the GIL
 
 ctypedef struct Divided:  # a product in parts
     Product whole
-    bint by_rows  # whether rows are split, or columns; these between panels, so that none is packed twice
-    Py_ssize_t unit, units, parts  # how many rows or columns stay together, how many such units there are
+    bint by_rows  # whether parts are rows; else they are columns, cut between panels so that none is packed twice
+    Py_ssize_t unit, units, parts  # rows or columns that stay together; how many such units there are; parts
 
 
 cdef Divided divided(const Product *p, Py_ssize_t parts) noexcept nogil:
-    """Split rows, or columns if there are more of them."""
+    """Split a product into at most so many parts, by rows, or by columns if there are more of them."""
     cdef Divided d
     d.whole = p[0]
     d.by_rows = p.m >= p.n
@@ -28,6 +28,7 @@ cdef Divided divided(const Product *p, Py_ssize_t parts) noexcept nogil:
 
 
 cdef int multiply_part(const void *op, Py_ssize_t i) noexcept nogil:
+    """Compute part i of a divided product, for `run_parts`."""
     cdef const Divided *d = <const Divided *>op
     cdef const Product *p = &d.whole
     cdef int64_t units = d.units  # in 64 bits, because Py_ssize_t may have 32
@@ -45,6 +46,7 @@ cdef int multiply_part(const void *op, Py_ssize_t i) noexcept nogil:
 
 
 cdef int run_product(const Product *p, Py_ssize_t num_threads) except -1:
+    """Compute a product on up to `num_threads` threads; MemoryError if there is not enough memory."""
     cdef Product whole = p[0]
     cdef Divided d
     whole.caches = caches

@@ -1,9 +1,10 @@
-/* Products of up to 4 rows: B is used once, so it is not packed but read row by row, `quads` quads (a block) at a time,
- * and made into quads in registers. Included once a kernel, as tile.h is; for 16 lanes. On AMD Zen 4 pack_tile.h takes
- * 1.7 to 1.8 times as long for one row by 512 x 512 to 4096 x 1024, 1.3 for two; packing first 2.0 to 2.1 times.
+/* Products of up to 4 rows of A. Each value of B is used once, so B is not packed: it is read row by row, in blocks
+ * of `quads` quads by 64 columns, and made into quads in registers. This is included once for each kernel, as tile.h
+ * is, for 16 lanes. On AMD Zen 4, pack_tile.h takes 1.7 to 1.8 times as long for one row by 512 x 512 to 4096 x
+ * 1024, and 1.3 times for two; packing beforehand takes 2.0 to 2.1 times as long.
  *
- * Unpacking works inside 128-bit lanes, so of each 64 columns acc holds column 16 L + 4 v + i at 16 v + 4 L + i; the
- * caller puts the columns back in order, once, when the last block is done. */
+ * Unpacking works inside 128-bit lanes, so of each 64 columns acc holds column 16 L + 4 v + i at 16 v + 4 L + i. The
+ * caller restores the order once, when the last block is done. */
 
 #define DOT_ONE(r, v) c##r##v = DOT(c##r##v, x, b##v);
 #define DOT_ROW(r) if (rows > r) { \
@@ -15,7 +16,7 @@
 #define STORE_ONE(r, v) STORE(acc + r * ldacc + 16 * v, c##r##v);
 #define STORE_ROW(r) if (rows > r) { STORE_ONE(r, 0) STORE_ONE(r, 1) STORE_ONE(r, 2) STORE_ONE(r, 3) }
 
-/* 4 * quads rows x 64 columns of B against `rows` rows of A */
+/* Multiplies `rows` rows of A by one block of B, 4 * quads rows of 64 columns, and adds the products to acc. */
 static inline __attribute__((always_inline)) TARGET
 void NAME(stream_64)(const uint8_t *a, ptrdiff_t lda, const int rows, const int8_t *b, ptrdiff_t ldb,
                      ptrdiff_t quads, int32_t *acc, ptrdiff_t ldacc)

@@ -1,30 +1,35 @@
-"""An integer product in one of three ways. A product of few rows reads B once and does not pack it (gemm/stream.h). All
-others walk over blocks (blocks.pyx), with vectors or on the matrix unit. Nothing here knows numpy arrays: see gemm.
+"""The choice between three ways of an integer product. Nothing here knows numpy arrays: see gemm.pyx.
+
+A product of few rows streams: it reads B once and does not pack it (gemm/stream.h). All others are computed in blocks
+(blocks.pyx), with vectors or on the matrix unit.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 from qops._kernels.gemm.blocks cimport (
-    NEAR_BYTES, Product, blocked_product, packs_on_the_way, shifted, some_columns, some_terms,
+    NEAR_BYTES, Product, blocked_product, packs_in_first_tile, shifted, some_columns, some_terms,
 )
 from qops._kernels.gemm.tile cimport GEMM_STREAM_ROWS, SHIFT, aligned, pack_quads, release, takes_amx
 
 cdef enum:
-    NEAR_B = 1 << 23  # bytes of a B that the caches may hold
-    NEAR_ROWS = 3  # for more rows than this it is faster to pack such a B than to stream it
+    NEAR_B = 1 << 23  # bytes: the caches may hold a B of up to this size
+    NEAR_ROWS = 3  # for more rows than this, it is faster to pack such a B than to stream it
 
 
 cdef bint streams(const Product *p) noexcept nogil:
-    cdef bint better_packed = packs_on_the_way(p) and p.k * p.ldb <= NEAR_B
+    """Whether to stream B: the kernel can, B is not packed, and A has few rows."""
+    cdef bint better_packed = packs_in_first_tile(p) and p.k * p.ldb <= NEAR_B
     return (p.kernel.stream != NULL and p.panels == NULL and p.runs == NULL and p.n >= 64 and p.k >= 32
             and p.m + shifted(p) <= (NEAR_ROWS if better_packed else GEMM_STREAM_ROWS))
 
 
 cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p, Py_ssize_t row,
                       Py_ssize_t groups) noexcept nogil:
-    """Write acc to its row of C, less 128 times the sums of the columns. stream.h says in which order acc has the
-    columns; here they are put back."""
+    """Write acc to a row of C, less 128 times the column sums if A is shifted.
+
+    The columns of acc are in the order that stream.h explains; in C they are in order.
+    """
     cdef uint32_t *c = <uint32_t *>p.c + row * p.ldc
     cdef uint32_t x
     cdef Py_ssize_t g, vector, lane, i, j
@@ -41,7 +46,7 @@ cdef void put_columns(const int32_t *acc, const int32_t *sums, const Product *p,
 
 
 cdef void stream_whole(const Product *p, Py_ssize_t quads, uint8_t *a, int32_t *acc) noexcept nogil:
-    """Multiply by whole blocks of B. If A is shifted, the product of a row of ones gives the sums of the columns."""
+    """Multiply by the whole blocks of B. If A is shifted, one more row, of ones, gives the column sums."""
     cdef Py_ssize_t i, groups = p.n // 64, rows = p.m + shifted(p)
     cdef const int32_t *sums = acc + 64 * groups * p.m if shifted(p) else NULL
     memset(acc, 0, 4 * 64 * groups * rows)
@@ -55,6 +60,7 @@ cdef void stream_whole(const Product *p, Py_ssize_t quads, uint8_t *a, int32_t *
 
 
 cdef int streamed_product(const Product *p) noexcept nogil:
+    """Stream the whole blocks of B, and compute the tails of k and n in blocks; -1 if there is not enough memory."""
     cdef Py_ssize_t rows = p.m + shifted(p)
     cdef Py_ssize_t quads = 2 if p.ldb >= 2048 else 4 if rows <= 2 else 8  # measured
     cdef Py_ssize_t k = p.k // (4 * quads) * (4 * quads), n = p.n // 64 * 64
@@ -81,6 +87,7 @@ cdef int streamed_product(const Product *p) noexcept nogil:
 
 
 cdef int product_by_amx(const Product *p) noexcept nogil:
+    """Compute the product in blocks on the matrix unit, and give the unit back."""
     cdef Product on_unit = p[0]
     cdef int set_up = 0, failed
     on_unit.set_up = &set_up
@@ -90,6 +97,7 @@ cdef int product_by_amx(const Product *p) noexcept nogil:
 
 
 cdef int product(const Product *p) noexcept nogil:
+    """Compute a product on this thread; -1 if there is not enough memory."""
     if p.m == 0 or p.n == 0:
         return 0
     if takes_amx(p.kernel, p.m, 1, p.quads, p.panels != NULL):

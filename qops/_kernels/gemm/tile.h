@@ -1,17 +1,19 @@
-/* One tile of C in registers: rows x vectors accumulators, all of k. Included once a kernel, which defines
+/* Computes one tile of C, rows x vectors accumulators in registers, over all of k. This is included once for each
+ * kernel, which defines
  *   NAME(suffix)      the kernel's own name for a function
  *   TARGET            its target attribute
  *   V, LANES          vector of uint32 (unsigned: s32 sums wrap mod 2^32) and its number of lanes
- *   LOAD(p) STORE(p, v) BROADCAST(p)   a vector, unaligned; a quad in every lane
+ *   LOAD(p) STORE(p, v) BROADCAST(p)   load and store an unaligned vector; a quad of A in every lane
  *   DOT(acc, a, b)    acc plus the dot products of the quads
  *   SHAPES(X)         X(rows, vectors) for every tile shape
- *   START_ROW(r)      what the accumulators of a row begin with besides times * sums
- *   APART, STEP(v)    bytes from a vector of B to the next, and from a quad to the next of v vectors
- *   QUAD(p) QUADS(p)  how A and B are taken if A is signed, which `shift` says; where there are none, A as a + 128
- * Accumulators are named variables of a vector_size type: gcc 12 keeps arrays of them, or __m512i, in memory.
+ *   START_ROW(r)      changes the start of the accumulators of a row, which is times * sums
+ *   VECTOR_STRIDE, QUAD_STRIDE(v)    bytes from a vector of B to the next, and from a quad to the next of v vectors
+ *   QUAD(p) QUADS(p)  how A and B are loaded; by default, A is loaded as a + 128 if `shift` says that it is signed
+ * Accumulators are named variables of a vector_size type, because gcc 12 would keep arrays of them, or __m512i, in
+ * memory.
  *
- * Large tiles do their last 4 quads row by row, and store each row as soon as it is ready. 24 stores one after another
- * keep the multipliers of Zen 4 idle for 50 cycles, an eighth of the time when k = 64; spread out they cost little. */
+ * Large tiles do their last 4 quads row by row and store each row as soon as it is ready. 24 stores in succession
+ * keep the multipliers of Zen 4 idle for 50 cycles, an eighth of the time when k = 64; spread out, they cost little. */
 
 #define IF_ROW(r, ...) if (rows > r) { __VA_ARGS__ }
 #define ALL_ROWS(X) IF_ROW(0, X(0)) IF_ROW(1, X(1)) IF_ROW(2, X(2)) IF_ROW(3, X(3)) IF_ROW(4, X(4)) IF_ROW(5, X(5))
@@ -27,7 +29,7 @@
 #define QUADS(p) LOAD(p)
 #endif
 #define DOT_ROW(r) const V x = QUAD(ROW_OF_A(r)); ALL_VECTORS(DOT_ONE, r)
-#define LAST_ONE(r, q, v) c##r##v = DOT(c##r##v, x, QUADS(b + STEP(vectors) * q + apart * v));
+#define LAST_ONE(r, q, v) c##r##v = DOT(c##r##v, x, QUADS(b + QUAD_STRIDE(vectors) * q + vector_stride * v));
 #define LAST_QUAD(r, q) { const V x = QUAD(ROW_OF_A(r) + 4 * q); ALL_VECTORS(LAST_ONE, r, q) }
 #define STORE_ONE(r, v) \
     if (accumulate) c##r##v += LOAD(c + r * ldc + v * LANES); \
@@ -39,7 +41,7 @@
 static inline __attribute__((always_inline)) TARGET
 void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int shift)
 {
-    const ptrdiff_t lda = t->lda, ldc = t->ldc, apart = APART;
+    const ptrdiff_t lda = t->lda, ldc = t->ldc, vector_stride = VECTOR_STRIDE;
     const ptrdiff_t last = LANES > 4 && rows * vectors > 12 && t->taps && t->quads >= 4 ? 4 : 0;
     const int accumulate = t->accumulate;
     const int32_t *sums = t->sums;
@@ -54,13 +56,13 @@ void NAME(body)(const gemm_tile *t, const int rows, const int vectors, const int
         a3 = a0 + 3 * lda;
         for (ptrdiff_t q = t->quads - (i + 1 == t->taps ? last : 0); q > 0; --q) {
             const V b0 = QUADS(b);
-            const V b1 = vectors > 1 ? QUADS(b + apart) : b0;
-            const V b2 = vectors > 2 ? QUADS(b + 2 * apart) : b0;
-            const V b3 = vectors > 3 ? QUADS(b + 3 * apart) : b0;
+            const V b1 = vectors > 1 ? QUADS(b + vector_stride) : b0;
+            const V b2 = vectors > 2 ? QUADS(b + 2 * vector_stride) : b0;
+            const V b3 = vectors > 3 ? QUADS(b + 3 * vector_stride) : b0;
             ALL_ROWS(DOT_ROW)
             a0 += 4;
             a3 += 4;
-            b += STEP(vectors);
+            b += QUAD_STRIDE(vectors);
         }
     }
     ALL_ROWS(LAST_ROW)

@@ -1,8 +1,8 @@
-"""Tiles and panels: what integer products (gemm) and convolutions are made of.
+"""Tiles and packed panels, of which integer products (gemm) and convolutions are made.
 
-A *quad* is 4 bytes that are neighbours along k. B is packed in *panels* of some columns, ``[quad][column][4 bytes]``. A
-*tile* is a few rows of A times one panel. The plain tile below is the definition; gemm/tile.h does the same with
-vectors. Packing, tails, and the walk over rows are here once for both.
+A *quad* is 4 bytes that are neighbours along k. B is packed in *panels* of up to 64 columns, ``[quad][column][4
+bytes]``. A *tile* of C is a few rows of A times one panel. The plain tile below is the definition; gemm/tile.h does the
+same with vectors. Packing, tails and the loop over rows are here once for both.
 """
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -17,7 +17,7 @@ cdef extern from "gemm/gemm.h" nogil:
 cdef enum:
     MAX_COLUMNS = 64  # the most columns that a panel of any kernel has
     PLAIN_COLUMNS = 16
-    ONES = 256  # quads of ones that columns are multiplied by at a time, to sum them
+    ONES = 256  # columns are summed as products with so many quads of ones at a time
 
 
 cdef inline uint32_t dot_exact(const uint8_t *a, const int8_t *b) noexcept nogil:
@@ -55,12 +55,14 @@ cdef inline void plain_row(const gemm_tile *t, Py_ssize_t row, Py_ssize_t column
 
 
 cdef void plain_exact(const gemm_tile *t, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
+    """Compute a tile exactly. A vector of the plain kernel is one column."""
     cdef Py_ssize_t row
     for row in range(rows):
         plain_row(t, row, vectors, False)
 
 
 cdef void plain_saturating(const gemm_tile *t, Py_ssize_t rows, Py_ssize_t vectors) noexcept nogil:
+    """Compute a tile whose pairs saturate."""
     cdef Py_ssize_t row
     for row in range(rows):
         plain_row(t, row, vectors, True)
@@ -87,14 +89,14 @@ for saturating in range(2):
     plain[saturating].by_vectors = NULL
     plain[saturating].is_unsigned = False
     plain[saturating].pack = plain_pack
-    plain[saturating].pack_apart = NULL
+    plain[saturating].pack_by_vector = NULL
     plain[saturating].pack_tile = NULL
     plain[saturating].stream = NULL
     plain[saturating].depthwise = NULL
 
 
 cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil:
-    """The kernel of the tier `on`; the plain kernel if the tier has none."""
+    """Give the kernel of the tier `on` for a B of s8; the plain kernel if the tier has none."""
     cdef const gemm_kernel *found = gemm_find(on, saturating)
     if found == NULL:
         return &plain[saturating]
@@ -102,16 +104,17 @@ cdef const gemm_kernel *find_kernel(bint saturating, int on) noexcept nogil:
 
 
 cdef const gemm_kernel *find_unsigned_kernel(int on) noexcept nogil:
-    """The kernel of the tier `on` that multiplies by a B of u8 as it is, or NULL."""
+    """Give the kernel of the tier `on` that multiplies by a B of u8 without a shift; NULL if there is none."""
     return gemm_find_unsigned(on)
 
 
 cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps, Py_ssize_t quads,
                     bint is_packed) noexcept nogil:
-    """Whether the matrix unit is faster than vectors for so many rows of A, with B of `taps` runs of quads.
+    """Whether the matrix unit is faster than vectors for so many rows of A and `taps` times so many quads of k.
 
-    To set it up takes 0.1 us. One row or quad takes as long as 16 do. It needs B packed, which vectors do while they
-    multiply. The limits were measured on Sapphire Rapids; the number of columns made no difference.
+    Setting the unit up takes 0.1 us, and one row or quad takes as long as 16. The unit needs B packed beforehand,
+    while vectors may pack it as they multiply. The limits were measured on Sapphire Rapids; the number of columns made
+    no difference.
     """
     if kernel.amx[0] == NULL:
         return False
@@ -119,7 +122,7 @@ cdef bint takes_amx(const gemm_kernel *kernel, Py_ssize_t rows, Py_ssize_t taps,
         return kernel.is_unsigned
     if is_packed:
         return rows >= 8 and rows * taps * quads >= 1024
-    return rows >= AMX_ROWS and rows * taps * quads >= 2048
+    return rows >= AMX_BLOCK_ROWS and rows * taps * quads >= 2048
 
 
 cdef Py_ssize_t no_offset = 0
@@ -127,38 +130,41 @@ ONE_TAP = &no_offset
 
 
 cdef inline void pack_whole(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t quads,
-                            Py_ssize_t columns, uint8_t *panel, Py_ssize_t apart) noexcept nogil:
-    if kernel.pack_apart != NULL:
-        kernel.pack_apart(b, ldb, quads, columns, panel, apart)
+                            Py_ssize_t columns, uint8_t *panel, Py_ssize_t vector_stride) noexcept nogil:
+    """Pack whole quads of columns, in whole vectors, in the form of this kernel."""
+    if kernel.pack_by_vector != NULL:
+        kernel.pack_by_vector(b, ldb, quads, columns, panel, vector_stride)
     else:
         kernel.pack(b, ldb, quads, columns, panel)
 
 
 cdef void pack_chunk(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t rows,
-                     Py_ssize_t columns, uint8_t *panel, Py_ssize_t apart) noexcept nogil:
-    """Pack some rows of one panel. The last quad and the last vector are padded with zeros."""
+                     Py_ssize_t columns, uint8_t *panel, Py_ssize_t vector_stride) noexcept nogil:
+    """Pack some rows of B in one panel. The last quad and the last vector are padded with zeros."""
     cdef int8_t edge[4 * MAX_COLUMNS]
     cdef Py_ssize_t depth = 2 if kernel.widens else 4
     cdef Py_ssize_t padded = padded_columns(kernel, columns)
     cdef Py_ssize_t whole = rows // depth if columns == padded else 0
     cdef Py_ssize_t q, i
-    pack_whole(kernel, b, ldb, whole, padded, panel, apart)
+    pack_whole(kernel, b, ldb, whole, padded, panel, vector_stride)
     for q in range(whole, quads_of(kernel, rows)):
         memset(edge, 0, sizeof(edge))
         for i in range(min(depth, rows - depth * q)):
             memcpy(edge + padded * i, b + (depth * q + i) * ldb, columns)
-        pack_whole(kernel, edge, padded, 1, padded, panel + q * quad_bytes(kernel, columns), apart)
+        pack_whole(kernel, edge, padded, 1, padded, panel + q * quad_bytes(kernel, columns), vector_stride)
 
 
 cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ldb, Py_ssize_t k, Py_ssize_t n,
                        uint8_t *panels, Py_ssize_t first, Py_ssize_t quads) noexcept nogil:
-    """Pack k rows of n columns as quads `first` and following of panels of `quads` quads.
+    """Pack k rows of n columns of B as the quads from `first` on of panels that have `quads` quads.
 
-    If there are several panels, B is read in chunks of a few rows, in the order of memory. Rows are often a multiple of
-    4096 bytes apart, and L1 holds only 8 cache lines of such rows: hence chunks of 8. The matrix unit takes 64.
+    If there are several panels, B is read in chunks of a few rows, in the order of memory. The stride of rows is often
+    a multiple of 4096 bytes, and L1 holds only 8 cache lines of such rows: hence chunks of 8 rows. For the matrix unit
+    64 are faster.
     """
     cdef Py_ssize_t width = kernel.lanes * kernel.vectors
-    cdef Py_ssize_t chunk = max(k, 1) if n <= width else 64 if kernel.pack_apart != NULL else 8 if ldb >= 2048 else 16
+    cdef Py_ssize_t some = 64 if kernel.pack_by_vector != NULL else 8 if ldb >= 2048 else 16
+    cdef Py_ssize_t chunk = max(k, 1) if n <= width else some
     cdef Py_ssize_t i, j, used
     for i from 0 <= i < k by chunk:
         for j from 0 <= j < n by width:
@@ -170,9 +176,9 @@ cdef void pack_columns(const gemm_kernel *kernel, const int8_t *b, Py_ssize_t ld
 
 cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_t length, bint is_signed,
                      uint8_t *quads) noexcept nogil:
-    """Pack elements of A along k, as int16 if the kernel widens, else as bytes; the last quad is padded with zeros.
+    """Pack elements of A along k as quads, of int16 if the kernel widens, else of bytes.
 
-    128 is added to signed elements, unless the kernel takes them as they are.
+    The last quad is padded with zeros. 128 is added to signed bytes, unless the kernel takes them as they are.
     """
     cdef uint8_t shift = 0x80 if is_signed and not kernel.takes_signed else 0
     cdef int16_t *wide = <int16_t *>quads
@@ -195,7 +201,7 @@ cdef void pack_quads(const gemm_kernel *kernel, const uint8_t *source, Py_ssize_
 
 cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize_t quads, Py_ssize_t n,
                       int32_t *sums) noexcept nogil:
-    """sums[j] = sum of column j of packed B, for padded_columns(n) columns.
+    """Set sums[j] to the sum of column j of packed B, for padded_columns(n) columns.
 
     The kernel multiplies a row of ones by B. In that product no pair can saturate.
     """
@@ -214,8 +220,8 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
     t.taps = 1
     t.times = 0
     t.ldc = 0
-    t.apart = 4 * kernel.lanes * quads
-    t.fetch = t.is_signed = False
+    t.vector_stride = 4 * kernel.lanes * quads
+    t.prefetch = t.is_signed = False
     t.is_unsigned = kernel.is_unsigned
     t.set_up = &set_up if kernel.is_unsigned and kernel.amx[0] != NULL else NULL
     for j from 0 <= j < n by width:
@@ -231,6 +237,7 @@ cdef void sum_columns(const gemm_kernel *kernel, const uint8_t *panels, Py_ssize
 
 cdef void add_edge(const int32_t *part, Py_ssize_t width, const gemm_tile *t, Py_ssize_t rows,
                    Py_ssize_t columns) noexcept nogil:
+    """Copy or add the columns of a tile that C has to C."""
     cdef uint32_t *c
     cdef Py_ssize_t i, j
     for i in range(rows):
@@ -247,6 +254,7 @@ cdef void release(int set_up) noexcept nogil:
 
 cdef inline void multiply_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows,
                                Py_ssize_t vectors) noexcept nogil:
+    """Compute a tile of C on the matrix unit or with vectors."""
     if t.set_up != NULL:
         kernel.amx[t.is_signed](t, rows, vectors)
     else:
@@ -255,8 +263,8 @@ cdef inline void multiply_tile(const gemm_kernel *kernel, const gemm_tile *t, Py
 
 cdef void edge_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t rows,
                     Py_ssize_t columns) noexcept nogil:
-    """Make a tile whose last vector has more lanes than C has columns."""
-    cdef int32_t part[AMX_ROWS * MAX_COLUMNS]
+    """Compute a tile whose last vector has more lanes than C has columns, in scratch memory, and copy its columns."""
+    cdef int32_t part[AMX_BLOCK_ROWS * MAX_COLUMNS]
     cdef gemm_tile whole = t[0]
     whole.c = part
     whole.ldc = padded_columns(kernel, columns)
@@ -266,10 +274,10 @@ cdef void edge_tile(const gemm_kernel *kernel, const gemm_tile *t, Py_ssize_t ro
 
 
 cdef void panel_rows(const gemm_kernel *kernel, gemm_tile *t, Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
-    """Multiply rows of A by one panel, in tiles of about equal height. On entry `t` describes the first row."""
+    """Multiply rows of A by one panel, in tiles of about equal height. On entry, `t` describes the first row."""
     cdef const uint8_t *a = t.a
     cdef int32_t *c = t.c
-    cdef Py_ssize_t most = GEMM_ROWS if t.set_up == NULL else AMX_ROWS if columns % kernel.lanes else max(1, rows)
+    cdef Py_ssize_t most = GEMM_ROWS if t.set_up == NULL else AMX_BLOCK_ROWS if columns % kernel.lanes else max(1, rows)
     cdef Py_ssize_t tiles = (rows + most - 1) // most
     cdef Py_ssize_t i, first = 0, end
     for i in range(tiles):

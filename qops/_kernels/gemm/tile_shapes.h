@@ -1,4 +1,4 @@
-/* A function for every shape of NAME(body), as is and for a signed A, and the one that picks among them. */
+/* Makes a function of NAME(body) for every tile shape, unsigned and signed A, and NAME(tile), which calls one of them. */
 
 #define SHAPE(r, v) \
     static TARGET void NAME(r##x##v)(const gemm_tile *t) { NAME(body)(t, r, v, 0); } \

@@ -1,4 +1,4 @@
-"""Transpose the bytes of a matrix: for weights that are packed, and for images whose channels are apart in memory."""
+"""Transpose a matrix of bytes: to pack weights, and for images of NCHW, whose channels are planes in memory."""
 from libc.stdint cimport int8_t
 
 cdef extern from "gemm/transpose.h" nogil:
@@ -7,13 +7,13 @@ cdef extern from "gemm/transpose.h" nogil:
 
 
 cdef inline Py_ssize_t after(Py_ssize_t i, Py_ssize_t size, Py_ssize_t n) noexcept nogil:
-    """Where the next block begins. The last block of `size` ends at n, so it may overlap the one before it."""
+    """Give the start of the block after that at i, or n. The last block ends at n, so it may overlap another."""
     return min(i + size, n - size) if i + size < n else n
 
 
 cdef void transpose_bytes(const int8_t *x, Py_ssize_t ldx, Py_ssize_t rows, Py_ssize_t columns, int8_t *y,
                           const Py_ssize_t *row) noexcept nogil:
-    """y[row[j] + i] = x[i][j] for i < rows, j < columns, in blocks of 16 x 8 if there are enough rows and columns."""
+    """Set y[row[j] + i] = x[i][j] for i < rows, j < columns, in blocks of 16 x 8 if x has at least one block."""
     cdef Py_ssize_t i = 0, j
     if not TRANSPOSES_16 or rows < 16 or columns < 8:
         for i in range(rows):

@@ -1,7 +1,5 @@
-/* The lane operations that the SIMD bodies are written in. Each is one DSP instruction, or what x86 needs for one;
- * lanes_neon.h has the same words for ARM.
- *
- * A body is compiled once a tier (see tiers.h), which sets
+/* The lane operations that the SIMD bodies are written in; lanes_neon.h defines the same operations for ARM. A body is
+ * compiled once for each tier (see tiers.h), which defines
  *     TIER(name)       the tier's own function of that name: avx2_name, avx512_name
  *     MM(op)           the intrinsic of the tier's width:    _mm256_op, _mm512_op
  *     vec, vecf, vecd  a vector of integers, of floats, of doubles
@@ -34,7 +32,7 @@
 #define sub_s16(a, b) MM(sub_epi16)(a, b)
 #define sub_s32(a, b) MM(sub_epi32)(a, b)
 
-/* high half of a product, which is the floor, and low half */
+/* the high half of a product, which is floor(a * b / 2^16), and the low half */
 #define mulhi_u16(a, b) MM(mulhi_epu16)(a, b)
 #define mulhi_s16(a, b) MM(mulhi_epi16)(a, b)
 #define mullo_s16(a, b) MM(mullo_epi16)(a, b)
@@ -42,11 +40,12 @@
 /* (2 * a * b + 0x8000) >> 16: the DSP's vmpy(.h,.h):<<1:rnd:sat, but -32768 * -32768 wraps instead of saturating */
 #define mulhrs_s16(a, b) MM(mulhrs_epi16)(a, b)
 
-/* right shift, arithmetic (floor); logical */
+/* right shifts by a constant: sra is arithmetic (it rounds down), srl is logical */
 #define sra_s16(a, n) MM(srai_epi16)(a, n)
 #define sra_s32(a, n) MM(srai_epi32)(a, n)
 #define srl_s32(a, n) MM(srli_epi32)(a, n)
 
+/* bitwise operations */
 #define and_bits(a, b) TIER(and_bits)(a, b)
 #define or_bits(a, b) TIER(or_bits)(a, b)
 #define xor_bits(a, b) TIER(xor_bits)(a, b)
@@ -62,87 +61,89 @@
 #define min_s32(a, b) MM(min_epi32)(a, b)
 #define max_s32(a, b) MM(max_epi32)(a, b)
 
-/* u8 << 8 in 16-bit lanes; low and high half of each 128-bit block, the order that narrow_s16_u8 undoes */
+/* Widens u8 to 16-bit lanes, shifted left by 8. lo and hi take the two halves of each 128-bit block; narrow_s16_u8
+ * of the results restores the order. */
 #define widen_lo_u8_s16_shl8(a) MM(unpacklo_epi8)(TIER(zero)(), a)
 #define widen_hi_u8_s16_shl8(a) MM(unpackhi_epi8)(TIER(zero)(), a)
-/* u8 in 16-bit lanes, in the same order */
+/* widens u8 to 16-bit lanes, in the same order */
 #define widen_lo_u8_s16(a) MM(unpacklo_epi8)(a, TIER(zero)())
 #define widen_hi_u8_s16(a) MM(unpackhi_epi8)(a, TIER(zero)())
-/* two vectors of u8 in turns, low and high half of each 128-bit block */
-#define pair_lo_u8(a, b) MM(unpacklo_epi8)(a, b)
-#define pair_hi_u8(a, b) MM(unpackhi_epi8)(a, b)
-/* two vectors of s16 in turns, low and high half of each 128-bit block; a0*b0 + a1*b1 of such pairs, in s32 */
+/* interleaves the bytes of a and b (a0, b0, a1, b1, ...), of the low or the high half of each 128-bit block */
+#define interleave_lo_u8(a, b) MM(unpacklo_epi8)(a, b)
+#define interleave_hi_u8(a, b) MM(unpackhi_epi8)(a, b)
+/* interleaves s16 lanes in the same way; dot2_s16 gives a0*b0 + a1*b1 of neighbouring lanes, as s32 */
 #define pair_lo_s16(a, b) MM(unpacklo_epi16)(a, b)
 #define pair_hi_s16(a, b) MM(unpackhi_epi16)(a, b)
 #define dot2_s16(a, b) MM(madd_epi16)(a, b)
-/* saturating narrow of two vectors of s16 to u8, of s32 to s16: vsat / vpackus, vpackss; within each 128-bit block */
+/* narrows two vectors with saturation (vsat / vpackus, vpackss), within each 128-bit block, so not in order */
 #define narrow_s16_u8(lo, hi) MM(packus_epi16)(lo, hi)
 #define narrow_s32_s16(lo, hi) MM(packs_epi32)(lo, hi)
-/* what two rounds of narrowing within 128-bit blocks left, in order */
+/* restores the order after two rounds of narrowing within 128-bit blocks */
 #define in_order(a) TIER(in_order)(a)
-/* what one round left */
+/* restores the order after one round */
 #define in_order_once(a) TIER(in_order_once)(a)
-/* the s16 so that a round of widening within 128-bit blocks puts them in order */
+/* reorders s16 lanes so that one round of widening within 128-bit blocks puts them in order */
 #define to_widen_once(a) TIER(to_widen_once)(a)
-/* the bytes so that two rounds of widening within 128-bit blocks put them in order */
+/* reorders bytes so that two rounds of widening within 128-bit blocks put them in order */
 #define to_widen(a) TIER(to_widen)(a)
-/* four vectors of s32, saturated to u8, in order */
+/* narrows four vectors of s32 to u8 with saturation, in order */
 #define narrow_s32_u8(a, b, c, d) in_order(narrow_s16_u8(narrow_s32_s16(a, b), narrow_s32_s16(c, d)))
-/* two vectors of s32, saturated to u16, in order */
+/* narrows two vectors of s32 to u16 with saturation, in order */
 #define narrow_s32_u16(a, b) in_order_once(MM(packus_epi32)(a, b))
 
-/* right shift by a count known only at run time; left shift: bits that leave the lane are lost */
+/* shifts by a count that is known only at run time: arithmetic right shifts, and a left shift that loses high bits */
 #define sra_s16_by(a, n) MM(sra_epi16)(a, _mm_cvtsi32_si128(n))
 #define sra_s32_by(a, n) MM(sra_epi32)(a, _mm_cvtsi32_si128(n))
 #define sll_s32(a, n) MM(sll_epi32)(a, _mm_cvtsi32_si128(n))
 
-/* logical shifts by a count for each lane: 0 from 32 on, and below 0 */
+/* logical shifts with a count for each lane; the result is 0 where the count is negative or at least 32 */
 #define srl_s32_lanes(a, n) MM(srlv_epi32)(a, n)
 #define sll_s32_lanes(a, n) MM(sllv_epi32)(a, n)
 #define sll_s64_lanes(a, n) MM(sllv_epi64)(a, n)
-/* right shift, arithmetic, by a count for each lane, 0 to 31; the left shift of 64-bit lanes above is by 0 to 63 */
+/* arithmetic right shift by 0 to 31, a count for each lane; sll_s64_lanes takes 0 to 63 */
 #define sra_s32_lanes(a, n) MM(srav_epi32)(a, n)
 
-/* products in 64 bits of half of the lanes: the even ones, on ARM the lower ones; and of the other half */
+/* 64-bit products of half of the s32 lanes (on x86 the even ones, on ARM the lower ones), and of the other half */
 #define mul_half_s32(a, b) MM(mul_epi32)(a, b)
 #define mul_other_half_s32(a, b) mul_half_s32(odd_to_even(a), odd_to_even(b))
 #define odd_to_even(a) TIER(bits)(MM(movehdup_ps)(TIER(floats)(a)))
 #define add_s64(a, b) MM(add_epi64)(a, b)
 #define set1_s64(x) TIER(set1_s64)(x)
-/* b added to the lanes of a that are below 0 */
+/* adds b to the lanes of a that are negative */
 #define add_where_negative_s64(a, b) TIER(add_where_negative_s64)(a, b)
-/* whether some lane is the same in both */
+/* whether a and b are equal in at least one lane */
 #define any_equal_s16(a, b) TIER(any_equal_s16)(a, b)
-/* the high words of such products: of a in the lanes that it was made of, of b in the other ones */
+/* joins the high 32 bits of products of mul_half_s32 (a) and mul_other_half_s32 (b), in the lanes of their operands */
 #define weave_high_s32(a, b) TIER(weave_high_s32)(a, b)
 
-/* float32, one rounding an operation; to s32 half-even (rint) or toward zero */
+/* float32 arithmetic: each operation rounds once */
 #define add_f32(a, b) MM(add_ps)(a, b)
 #define sub_f32(a, b) MM(sub_ps)(a, b)
 #define mul_f32(a, b) MM(mul_ps)(a, b)
 #define div_f32(a, b) MM(div_ps)(a, b)
-/* to an integer that stays float32: half-even, toward zero, down */
+/* round to an integer that is still float32: half-even (rint), toward zero (trunc), down (floor) */
 #define rint_f32(a) TIER(rint_f32)(a)
 #define trunc_f32(a) TIER(trunc_f32)(a)
 #define floor_f32(a) MM(floor_ps)(a)
 /* a * b + c, rounded once */
 #define fma_f32(a, b, c) MM(fmadd_ps)(a, b, c)
-/* the second operand if either is NaN */
+/* these give the second operand if either is NaN */
 #define min_f32(a, b) MM(min_ps)(a, b)
 #define max_f32(a, b) MM(max_ps)(a, b)
+/* conversions between s32 and float32: rint rounds half-even, trunc toward zero */
 #define s32_to_f32(a) MM(cvtepi32_ps)(a)
 #define f32_to_s32_rint(a) MM(cvtps_epi32)(a)
 #define f32_to_s32_trunc(a) MM(cvttps_epi32)(a)
 
-/* double: two vectors, of the first and of the last half of the lanes of s32, to which both go back together; not from
- * NaN, nor from 2^31 on */
+/* Double arithmetic. A vector of s32 becomes two of double: `low` has the first half of its lanes, `high` the last. The
+ * conversions back need values that s32 holds. */
 #define set1_f64(x) MM(set1_pd)(x)
 #define load_f64(p) MM(loadu_pd)(p)
 #define add_f64(a, b) MM(add_pd)(a, b)
 #define mul_f64(a, b) MM(mul_pd)(a, b)
 #define min_f64(a, b) MM(min_pd)(a, b)
 #define max_f64(a, b) MM(max_pd)(a, b)
-/* a, not below 0, with the sign of b */
+/* a, which is not negative, with the sign of b */
 #define with_sign_f64(a, b) MM(or_pd)(a, MM(and_pd)(b, set1_f64(-0.0)))
 #define low_f32_f64(a) TIER(low_f32_f64)(a)
 #define high_f32_f64(a) TIER(high_f32_f64)(a)
@@ -151,22 +152,24 @@
 #define f64_to_s32_trunc(low, high) JOIN(MM(cvttpd_epi32)(low), MM(cvttpd_epi32)(high))
 #define JOIN(low, high) TIER(join)(low, high)
 
+/* load and store a vector at any address; for `stream` see avx2_store */
 #define load(p) TIER(load)(p)
 #define store(p, a, stream) TIER(store)(p, a, stream)
-/* 16 bytes, in each 128-bit block; the bytes of such a block that the low bits of each lane name, 0 for lanes below 0 */
+/* rows_u8 repeats 16 bytes in each 128-bit block. shuffle_u8 looks up bytes of each such block of a: each byte of
+ * `which` holds an index in its low 4 bits, or gives 0 if it is negative. */
 #define rows_u8(p) TIER(rows_u8)(p)
 #define shuffle_u8(a, which) MM(shuffle_epi8)(a, which)
 #define load_f32(p) MM(loadu_ps)(p)
 #define store_f32(p, a, stream) TIER(store)(p, TIER(bits)(a), stream)
-/* LANES / 4 codes u8 or s8 -> s32 */
+/* loads LANES / 4 codes of u8 or s8 and widens them to s32 */
 #define load_u8_s32(p) TIER(load_u8_s32)(p)
 #define load_s8_s32(p) TIER(load_s8_s32)(p)
-/* LANES / 2 codes, u8 or s8 -> s16; LANES / 4 u16 or s16 -> s32 */
+/* load LANES / 2 codes of u8 or s8 as s16, or LANES / 4 of u16 or s16 as s32 */
 #define load_u8_s16(p) MM(cvtepu8_epi16)(TIER(load_half)(p))
 #define load_s8_s16(p) MM(cvtepi8_epi16)(TIER(load_half)(p))
 #define load_u16_s32(p) MM(cvtepu16_epi32)(TIER(load_half)(p))
 #define load_s16_s32(p) MM(cvtepi16_epi32)(TIER(load_half)(p))
-/* floor(a * b / 2^32) of s32 lanes, b the same in all: x86 multiplies the even ones only, so the odd ones are moved there */
+/* floor(a * b / 2^32) of s32 lanes; b is the same in all lanes, so only the odd lanes of a are moved to even ones */
 #define mulhi_s32(a, b) weave_high_s32(mul_half_s32(a, b), mul_half_s32(odd_to_even(a), b))
 
 AVX2_FN __m256i avx2_zero(void) { return _mm256_setzero_si256(); }
@@ -204,7 +207,7 @@ AVX512_FN __m512i avx512_load(const void *p) { return _mm512_loadu_si512(p); }
 AVX2_FN __m256i avx2_rows_u8(const uint8_t *p) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)p)); }
 AVX512_FN __m512i avx512_rows_u8(const uint8_t *p) { return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p)); }
 
-/* stream: past the caches, for results too big to stay in them; only an aligned address can be streamed to */
+/* With `stream`, a store to an aligned address bypasses the caches, for results too large to stay in them. */
 AVX2_FN void avx2_store(void *p, __m256i a, int stream)
 {
     if (stream && ((uintptr_t)p & 31) == 0)

@@ -1,5 +1,5 @@
-/* The operations of lanes.h for 64-bit ARM: one NEON instruction each, unless a comment names more. A vector is one block
- * of 128 bits, so elements that x86 leaves out of order are in order here. */
+/* The operations of lanes.h for 64-bit ARM. Each is one NEON instruction, unless a comment names several. A vector
+ * is one block of 128 bits, so elements that x86 leaves out of order are in order here. */
 #ifndef QOPS_LANES_NEON_H
 #define QOPS_LANES_NEON_H
 
@@ -52,18 +52,18 @@
 #define min_s32(a, b) vminq_s32(a, b)
 #define max_s32(a, b) vmaxq_s32(a, b)
 
-#define widen_lo_u8_s16_shl8(a) pair_lo_u8(set1_u8(0), a)
-#define widen_hi_u8_s16_shl8(a) pair_hi_u8(set1_u8(0), a)
-#define widen_lo_u8_s16(a) pair_lo_u8(a, set1_u8(0))
-#define widen_hi_u8_s16(a) pair_hi_u8(a, set1_u8(0))
-#define pair_lo_u8(a, b) NEON(uint8x16_t, vzip1q_u8, a, b)
-#define pair_hi_u8(a, b) NEON(uint8x16_t, vzip2q_u8, a, b)
+#define widen_lo_u8_s16_shl8(a) interleave_lo_u8(set1_u8(0), a)
+#define widen_hi_u8_s16_shl8(a) interleave_hi_u8(set1_u8(0), a)
+#define widen_lo_u8_s16(a) interleave_lo_u8(a, set1_u8(0))
+#define widen_hi_u8_s16(a) interleave_hi_u8(a, set1_u8(0))
+#define interleave_lo_u8(a, b) NEON(uint8x16_t, vzip1q_u8, a, b)
+#define interleave_hi_u8(a, b) NEON(uint8x16_t, vzip2q_u8, a, b)
 #define pair_lo_s16(a, b) NEON(int16x8_t, vzip1q_s16, a, b)
 #define pair_hi_s16(a, b) NEON(int16x8_t, vzip2q_s16, a, b)
 /* SMULL, SMULL2, ADDP */
 #define dot2_s16(a, b) neon_dot2_s16((int16x8_t)(a), (int16x8_t)(b))
 
-/* two instructions each: the second fills the upper half */
+/* each takes two instructions, and the second fills the upper half */
 #define narrow_s16_u8(lo, hi) ((vec)vqmovun_high_s16(vqmovun_s16((int16x8_t)(lo)), (int16x8_t)(hi)))
 #define narrow_s32_s16(lo, hi) ((vec)vqmovn_high_s32(vqmovn_s32(lo), hi))
 #define narrow_s32_u8(a, b, c, d) narrow_s16_u8(narrow_s32_s16(a, b), narrow_s32_s16(c, d))
@@ -99,11 +99,11 @@
 #define trunc_f32(a) vrndq_f32(a)
 #define floor_f32(a) vrndmq_f32(a)
 #define fma_f32(a, b, c) vfmaq_f32(c, a, b)
-/* FMIN and FMAX give NaN if either is NaN, and -0 below 0: FCMGT, BSL */
+/* FMIN and FMAX give NaN if either operand is NaN, and order -0 below 0, unlike x86. So these are FCMGT and BSL. */
 #define min_f32(a, b) neon_min_f32(a, b)
 #define max_f32(a, b) neon_max_f32(a, b)
 #define s32_to_f32(a) vcvtq_f32_s32(a)
-/* FCVT gives 0 for NaN and INT32_MAX for what is too high, where x86 gives INT32_MIN: FCMGT, BSL */
+/* FCVT gives 0 for NaN and INT32_MAX for values that are too high, where x86 gives INT32_MIN. FCMGT and BSL mend it. */
 #define f32_to_s32_rint(a) neon_where_s32(a, vcvtnq_s32_f32(a))
 #define f32_to_s32_trunc(a) neon_where_s32(a, vcvtq_s32_f32(a))
 
@@ -117,11 +117,11 @@
 #define low_f32_f64(a) vcvt_f64_f32(vget_low_f32(a))
 #define high_f32_f64(a) vcvt_high_f64_f32(a)
 #define load_s32_f64(p) vcvtq_f64_s64(vmovl_s32(vld1_s32(p)))
-/* SQXTN, SQXTN2 behind the two conversions */
+/* two conversions, then SQXTN and SQXTN2 */
 #define f64_to_s32_rint(low, high) vqmovn_high_s64(vqmovn_s64(vcvtnq_s64_f64(low)), vcvtnq_s64_f64(high))
 #define f64_to_s32_trunc(low, high) vqmovn_high_s64(vqmovn_s64(vcvtq_s64_f64(low)), vcvtq_s64_f64(high))
 
-/* no store goes past the caches */
+/* NEON has no store that bypasses the caches, so `stream` is ignored */
 #define load(p) ((vec)vld1q_u8((const uint8_t *)(p)))
 #define store(p, a, stream) ((void)(stream), vst1q_u8((uint8_t *)(p), (uint8x16_t)(a)))
 #define load_f32(p) vld1q_f32(p)
@@ -149,7 +149,8 @@ NEON_FN int32x4_t neon_mulhi_s16(int16x8_t a, int16x8_t b)
     return (int32x4_t)vuzp2q_s16((int16x8_t)low, (int16x8_t)high);
 }
 
-/* SQRDMULH saturates -32768 * -32768 to 32767; for these operands -1 * -1 is added, which makes it wrap */
+/* SQRDMULH saturates -32768 * -32768 to 32767. Where both operands are that, -1 * -1 is added, which makes the result
+ * wrap as on x86. */
 NEON_FN int32x4_t neon_mulhrs_s16(int16x8_t a, int16x8_t b)
 {
     const int16x8_t least = vdupq_n_s16(INT16_MIN);
@@ -162,7 +163,7 @@ NEON_FN int32x4_t neon_dot2_s16(int16x8_t a, int16x8_t b)
     return vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
 }
 
-/* a count that shifts everything out still does so as a signed byte */
+/* Limits a count to 32, because the instructions read a signed byte: larger counts still shift everything out. */
 NEON_FN int32x4_t neon_count(int32x4_t n)
 {
     return (int32x4_t)vminq_u32((uint32x4_t)n, vdupq_n_u32(32));
@@ -173,7 +174,8 @@ NEON_FN float32x4_t neon_max_f32(float32x4_t a, float32x4_t b) { return vbslq_f3
 NEON_FN float64x2_t neon_min_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
 NEON_FN float64x2_t neon_max_f64(float64x2_t a, float64x2_t b) { return vbslq_f64(vcgtq_f64(a, b), a, b); }
 
-/* the integer of a; INT32_MIN for NaN and from 2^31 on, and for too low values, which have become that already */
+/* `integer`, the converted a, but INT32_MIN where a is NaN or at least 2^31. Values that are too low have become
+ * INT32_MIN in the conversion. */
 NEON_FN int32x4_t neon_where_s32(float32x4_t a, int32x4_t integer)
 {
     return vbslq_s32(vcltq_f32(a, vdupq_n_f32(0x1p31f)), integer, vdupq_n_s32(INT32_MIN));

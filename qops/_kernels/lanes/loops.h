@@ -1,4 +1,4 @@
-/* How the SIMD bodies walk over their elements, and what they do at the end. */
+/* The loops of SIMD bodies over the vectors of an array, and helpers for their ends. */
 #ifndef QOPS_LOOPS_H
 #define QOPS_LOOPS_H
 
@@ -10,10 +10,11 @@
 #include <immintrin.h>
 #endif
 
-/* Vectors of `width` elements that cover 0..n (n >= width) in three parts: one vector at 0, those from the first aligned
- * address of `p` on, one that ends at n. Where they overlap, the same result is written twice. */
+/* Vectors of `width` elements cover 0..n (n >= width) in three parts: one vector at 0, the vectors from the first
+ * aligned address of `p` on, and one vector that ends at n. Where these overlap, the same result is written twice. */
 typedef struct { ptrdiff_t start, end; } part;
 
+/* the start and end of part number `which`, 0 to 2, for elements of `itemsize` bytes at p */
 static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *p, ptrdiff_t itemsize)
 {
     const ptrdiff_t past = ((uintptr_t)p & 63) / itemsize; /* elements past the last aligned address */
@@ -21,32 +22,35 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
     const part parts[] = {{0, width}, {start, end}, {end < n ? n - width : n, n}};
     return parts[which];
 }
+/* Loops over i, the first element of each such vector. The loop's body does one vector. */
 #define FOR_VECTORS(i, n, width, p) FOR_VECTORS_OF(i, n, width, p, sizeof *(p))
 #define FOR_VECTORS_OF(i, n, width, p, itemsize) FOR_PARTS(i, n, width, p, itemsize, )
 #define FOR_PARTS(i, n, width, p, itemsize, unrolled)                                             \
     for (int which = 0; which < 3; which++)                                                       \
         for (part s = part_of(which, n, width, p, itemsize); s.start < s.end; s.end = s.start)    \
             unrolled for (ptrdiff_t i = s.start; i < s.end; i += (width))
-/* For turns so short that the instructions of the loop itself count: on 64-bit ARM four turns are made one. */
-#define FOR_SHORT_TURNS(i, n, width, p) FOR_PARTS(i, n, width, p, sizeof *(p), FOUR_TURNS)
-#if QOPS_ARM && !defined(__clang__) /* which does so itself */
-#define FOUR_TURNS _Pragma("GCC unroll 4")
+/* The same, unrolled by 4 on 64-bit ARM, for bodies so short that the instructions of the loop itself count. clang
+ * unrolls such loops without being told. */
+#define FOR_VECTORS_UNROLLED(i, n, width, p) FOR_PARTS(i, n, width, p, sizeof *(p), UNROLL_4)
+#if QOPS_ARM && !defined(__clang__)
+#define UNROLL_4 _Pragma("GCC unroll 4")
 #else
-#define FOUR_TURNS
+#define UNROLL_4
 #endif
-/* For loops that load more from x than they store to c: vectors are aligned to x, unless c is streamed to. */
+/* The same for loops that load more from x than they store to c: vectors are aligned in x, or in c if stores stream. */
 #define FOR_LOADS(i, n, width, x, c, stream) \
     FOR_VECTORS_OF(i, n, width, (stream) ? (const void *)(c) : (x), (stream) ? sizeof *(c) : sizeof *(x))
 
-/* The same in order, where the last vector ends at n: for loops too short for an aligned middle. */
+/* Loops over vectors of LANES elements from 0 on, without alignment. The last vector ends at n, so it may overlap
+ * the one before it. This is for loops that are too short to gain by alignment. */
 #define FOR_FLUSH(i, n) \
     for (ptrdiff_t at = 0, i; i = at + LANES > (n) ? (n) - LANES : at, at < (n); at += LANES)
 
-/* how many elements ahead x is fetched, if it may be in none of the caches */
+/* how many elements ahead a loop prefetches an input that may be in none of the caches */
 enum { AHEAD = 1024 };
 
-/* Widens *lowest..*highest by the lanes of two vectors. It works in variables, because through the pointers each lane
- * would wait for the store of the one before. */
+/* Extends the range *lowest..*highest by the lanes of the vectors `low` and `high`. It works in local variables,
+ * because through the pointers each lane would wait for the store of the lane before. */
 #define DRAW_OUT(type, low, high, lowest, highest)                            \
     do {                                                                      \
         enum { lanes = sizeof(low) / sizeof(type) };                          \
@@ -61,7 +65,8 @@ enum { AHEAD = 1024 };
         *(highest) = most;                                                    \
     } while (0)
 
-/* gives n, the number of elements done; the fence makes streamed results visible to other threads */
+/* Returns n, the number of elements done, at the end of a body. The fence makes streamed results visible to other
+ * threads. */
 static inline ptrdiff_t done(ptrdiff_t n, int stream)
 {
 #if QOPS_X86

@@ -1,19 +1,20 @@
-/* Loops over two arrays of codes. A step reads one code of each, side by side in a lane of 32 bits, 16 bits each. */
+/* Loops over two operands, arrays of codes. A lane of 32 bits holds one code of each: that of a in the low 16 bits,
+ * that of b in the high 16. dot2_s16 multiplies both by two factors and adds the products. */
 #ifndef QOPS_PAIRS_H
 #define QOPS_PAIRS_H
 #include <stdint.h>
 
-/* the low 16 bits of two numbers, to be multiplied with a pair */
+/* the low 16 bits of two factors in the same order: `first` multiplies codes of a, `second` codes of b */
 static inline int32_t pair_of(int64_t first, int64_t second)
 {
     return (int32_t)((uint32_t)second << 16 | (uint16_t)first);
 }
 
-/* c = step(pairs, p) of n elements, n >= LANES */
+/* c[i] = step(a[i] and b[i] in one lane, p) for n >= LANES elements. `step` is a function of a vector of such lanes. */
 #define STORE_PAIRS(step, p, a, b, c, n, stream)                              \
     FOR_VECTORS(i, n, LANES, c) {                                             \
         const vec qa = to_widen(load(a + i)), qb = to_widen(load(b + i));     \
-        const vec first = pair_lo_u8(qa, qb), second = pair_hi_u8(qa, qb);    \
+        const vec first = interleave_lo_u8(qa, qb), second = interleave_hi_u8(qa, qb);    \
         store(c + i, step(widen_lo_u8_s16(first), p), stream);                \
         store(c + i + LANES / 4, step(widen_hi_u8_s16(first), p), stream);    \
         store(c + i + LANES / 2, step(widen_lo_u8_s16(second), p), stream);   \

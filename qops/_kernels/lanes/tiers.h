@@ -1,13 +1,16 @@
-/* Compiles a body once for every tier of lanes. A header `x.h` with a body does
+/* Compiles a SIMD body once for each tier that has lanes of its own. A header `x.h` with a body has this form:
  *
  *     #ifdef TIER
- *         ... static ptrdiff_t TIER(kernel)(...) in the words of lanes.h; returns how many elements it has done ...
+ *         ... static ptrdiff_t TIER(kernel)(...) in the operations of lanes.h; returns how many elements it did ...
  *     #else
  *         #define QOPS_BODY "x.h"
  *         #include "lanes/tiers.h"
  *         ... static inline ptrdiff_t kernel__simd(int tier, ...) { return RUN_TIER(tier, kernel, ...); }
  *     #endif
- */
+ *
+ * RUN_TIER calls the body of the best such tier up to `tier`; it gives 0, no elements done, if there is none.
+ * LANES_OF gives the bytes of a vector of that body.
+ * */
 #include "machine/cpu.h"
 #include <stddef.h>
 #include <stdint.h>

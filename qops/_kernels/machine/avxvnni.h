@@ -1,4 +1,4 @@
-/* AVX-VNNI: VPDPBUSD on 32 bytes. Some CPUs without AVX-512 have it, and some with AVX-512 lack it. */
+/* AVX-VNNI is VPDPBUSD on vectors of 32 bytes. Some CPUs without AVX-512 have it, and some with AVX-512 lack it. */
 #ifndef QOPS_AVXVNNI_H
 #define QOPS_AVXVNNI_H
 
@@ -10,7 +10,7 @@
 #define QOPS_DPBUSD_32 _mm256_dpbusd_avx_epi32
 #include <cpuid.h>
 
-/* Whether this CPU cannot run a tier that is not above qops_best_tier(). */
+/* Whether this CPU lacks `tier`, which is qops_best_tier() or a lower one. Only AVX-VNNI may be missing below the best. */
 static inline int qops_lacks_tier(int tier)
 {
     unsigned a, b, c, d;

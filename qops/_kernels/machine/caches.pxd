@@ -1,4 +1,4 @@
-ctypedef struct Caches:  # in bytes
-    Py_ssize_t first, second
+ctypedef struct Caches:  # sizes in bytes
+    Py_ssize_t first, second  # L1 and L2
 
 cdef Caches caches

@@ -1,6 +1,6 @@
-"""How large the L1 and L2 caches of a core are. Products and convolutions choose their blocks by it.
+"""The sizes of the L1 and L2 caches of a core. Products and convolutions choose their block sizes by them.
 
-Each op reads the sizes once, when it begins, so a call of `use` changes none that runs.
+Each op reads the sizes once, when it begins, so a call of `use` does not change an op that is running.
 """
 
 cdef extern from "machine/caches.h":
@@ -12,7 +12,7 @@ cdef enum:
 
 
 def sizes():
-    """The sizes of L1 and L2 in bytes that ops use."""
+    """Give the sizes of L1 and L2, in bytes, that ops use."""
     return caches.first, caches.second
 
 

@@ -10,7 +10,8 @@ enum { QOPS_PLAIN = 0 };
 #define QOPS_TIERS "plain avx2 avxvnni avx512 vnni amx"
 enum { QOPS_AVX2 = 1, QOPS_AVXVNNI = 2, QOPS_AVX512 = 3, QOPS_VNNI = 4, QOPS_AMX = 5 };
 
-/* An upper bound of the tiers below AMX: AVX-VNNI (machine/avxvnni.h) and AMX (machine/amx.h) are checked apart. */
+/* The best tier up to VNNI that this CPU may have. It is an upper bound: machine/avxvnni.h checks AVX-VNNI, and
+ * machine/amx.h checks AMX. */
 static inline int qops_best_tier(void)
 {
     __builtin_cpu_init();
@@ -22,7 +23,7 @@ static inline int qops_best_tier(void)
     return __builtin_cpu_supports("avx512vnni") ? QOPS_VNNI : QOPS_AVX512;
 }
 
-/* Whether loops should prefetch what they will read. The hardware prefetchers of AMD's CPUs do it better. */
+/* Whether loops should prefetch their input. On AMD's CPUs they should not: the hardware prefetchers do it better. */
 static inline int qops_fetch_pays(void) { return !__builtin_cpu_is("amd"); }
 
 #elif defined(__aarch64__) && defined(__GNUC__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)
@@ -51,7 +52,7 @@ static inline int qops_has_i8mm(void) { return 0; }
 
 static inline int qops_fetch_pays(void) { return 1; }
 
-/* Every 64-bit ARM CPU has NEON. */
+/* The best tier of this CPU. Every 64-bit ARM CPU has NEON. */
 static inline int qops_best_tier(void)
 {
     if (!qops_has_dotprod())
@@ -64,7 +65,7 @@ static inline int qops_best_tier(void)
 #define QOPS_ARM 0
 #define QOPS_TIERS "plain"
 static inline int qops_best_tier(void) { return QOPS_PLAIN; }
-/* Never called: it takes the arguments of a kernel, so that compilers do not warn that they are unused. */
+/* This is never called. It takes the arguments of a kernel, so that compilers do not warn that they are unused. */
 static inline int qops_unused(int tier, ...) { return tier; }
 #endif
 

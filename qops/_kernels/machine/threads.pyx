@@ -1,11 +1,12 @@
 """Threads for kernels that run without the GIL.
 
-The thread that calls an op does its parts one after the other, and workers help it. A worker is a daemon thread: Python
-ends without waiting for it. The caller waits only for parts that a worker has begun, so nothing is written after the
-call has returned. It never waits for a thread to start, or for a part that nobody has begun: it does that part itself.
-No Python code runs in between, so KeyboardInterrupt and other signals come when the call is over.
+The thread that calls an op does the op's parts one after the other, and workers help it. A worker is a daemon thread:
+Python ends without waiting for it. The caller waits only for parts that a worker has begun, so nothing is written after
+the call has returned. It never waits for a thread to start, or for a part that nobody has begun: it does that part
+itself.
+No Python code runs meanwhile, so KeyboardInterrupt and other signals are handled when the call is over.
 
-The workers and their queue stay when a call ends. They hold nothing of it: no array, no number, no result.
+The workers and their queue stay when a call ends, but they keep nothing of the call: no array, number or result.
 """
 cimport cython
 from cpython.pythread cimport (
@@ -17,14 +18,14 @@ import _thread
 import os
 from queue import SimpleQueue
 
-cdef Py_ssize_t MOST = max(1, (os.cpu_count() or 1) - 1)  # workers; the caller uses a processor too
+cdef Py_ssize_t MOST = max(1, (os.cpu_count() or 1) - 1)  # the most workers: the caller uses one processor itself
 
 jobs = SimpleQueue()  # ops whose callers want help
 workers = []  # one entry for each worker that runs
 
 
 def _forget():
-    """A forked process has the queue and the list, but none of the threads."""
+    """Begin anew in a forked process, which has copies of the queue and the list, but none of the threads."""
     global jobs, workers
     jobs, workers = SimpleQueue(), []
 
@@ -35,11 +36,11 @@ if hasattr(os, "register_at_fork"):
 
 @cython.final
 cdef class Job:
-    """The parts of one op, of which each thread takes the next."""
-    cdef PyThread_type_lock lock  # guards the numbers
+    """The parts of one op. Each thread takes the next part that nobody has begun."""
+    cdef PyThread_type_lock lock  # guards begun, running and failed
     cdef PyThread_type_lock all_done  # is released when the last part is done
     cdef Work work
-    cdef const void *op  # only parts that have begun may read it: it belongs to the caller
+    cdef const void *op  # belongs to the caller, so only parts that have begun may read it
     cdef Py_ssize_t parts, begun, running
     cdef int failed
 
@@ -57,7 +58,7 @@ cdef class Job:
             PyThread_free_lock(self.all_done)
 
     cdef Py_ssize_t begin(self) noexcept nogil:
-        """The number of the next part, which this thread must do; -1 if all have begun."""
+        """Give the number of the next part, which this thread must do, or -1 if all parts have begun."""
         cdef Py_ssize_t part = -1
         PyThread_acquire_lock(self.lock, WAIT_LOCK)
         if self.begun < self.parts:
@@ -81,7 +82,7 @@ cdef class Job:
             PyThread_release_lock(self.all_done)
 
     cdef void do_parts(self) noexcept nogil:
-        """Do parts until all have begun."""
+        """Do parts until all have been begun by some thread."""
         cdef Py_ssize_t part = self.begin()
         while part >= 0:
             self.end(self.work(self.op, part))
@@ -89,7 +90,7 @@ cdef class Job:
 
 
 def _help(Job job not None):
-    """What a worker does: help with this job, then with those of the queue, for ever."""
+    """Run a worker: it helps with this job, and then for ever with the jobs of the queue."""
     here = workers
     here.append(None)
     try:
@@ -104,7 +105,7 @@ def _help(Job job not None):
 
 
 cdef int call_workers(Job job, Py_ssize_t wanted) except -1:
-    """Queue the job for the workers that there are, and start others if more are wanted, without waiting for them."""
+    """Queue the job for idle workers, and start new workers if more are wanted. This does not wait for any of them."""
     cdef Py_ssize_t i
     for i in range(min(wanted, MOST)):
         if i >= len(workers):
@@ -115,7 +116,7 @@ cdef int call_workers(Job job, Py_ssize_t wanted) except -1:
 
 
 cdef int run_parts(Work work, const void *op, Py_ssize_t parts) except -1:
-    """Call ``work(op, part)`` once for each number below `parts`, which is at least 1, on as many threads at most."""
+    """Call ``work(op, part)`` once for each part below `parts`, which is at least 1, on up to `parts` threads."""
     cdef Job job
     cdef int failed
     if parts == 1:
@@ -129,7 +130,7 @@ cdef int run_parts(Work work, const void *op, Py_ssize_t parts) except -1:
     try:
         call_workers(job, parts - 1)
     except (RuntimeError, MemoryError):
-        pass  # no thread can be started, as in a container that limits them: this one does all parts
+        pass  # no thread can be started, as in a container that limits them, so this thread does all parts
     finally:
         with nogil:
             job.do_parts()

@@ -22,21 +22,22 @@ cdef int current = TIERS.index(AVAILABLE[-1])
 
 
 cdef int tier() noexcept nogil:
+    """Give the number of the tier in use, as machine/cpu.h counts them."""
     return current
 
 
 def available():
-    """Names of the tiers that this CPU can run, slowest first."""
+    """Give the names of the tiers that this CPU can run, slowest first."""
     return AVAILABLE
 
 
 def name():
-    """Name of the tier of SIMD lanes in use: one of ``TIERS``, which are those of this kind of CPU."""
+    """Give the name of the tier in use. ``TIERS`` lists the tiers of this CPU architecture."""
     return TIERS[current]
 
 
 def use(str wanted not None):
-    """Use the tier `wanted` from now on, in the whole process; ValueError if the CPU lacks it."""
+    """Use the tier `wanted` from now on, in the whole process. Raises ValueError if the CPU lacks it."""
     global current
     if wanted not in AVAILABLE:
         raise ValueError(f"QOPS_ISA: {wanted!r} is not one of the tiers of this CPU, {', '.join(AVAILABLE)}")

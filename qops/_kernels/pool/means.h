@@ -1,8 +1,9 @@
-/* The loops of means.pyx, many lanes at a time. */
+/* The loops of means.pyx for whole vectors. */
 #ifdef TIER
 
-/* LANES / 4 means of sums in 16 bits, as s32 + shift. A quotient that is rounded once is made by a product and a correction:
- * the error of the product is known exactly, and so small that the corrected product is the rounded quotient. */
+/* Gives LANES / 4 means of 16-bit sums, as s32, plus 128 if codes are signed. The quotient that is rounded once is the
+ * product with 1 / count and a correction: fma gives the error of the product exactly, and it is so small that the
+ * corrected product is the rounded quotient. */
 TARGET static inline __attribute__((always_inline)) vec TIER(pool_mean)(const int16_t *sums, pool_mean p, int rule)
 {
     const vecf sum = s32_to_f32(p.is_signed ? load_s16_s32(sums) : load_u16_s32(sums));
@@ -13,6 +14,7 @@ TARGET static inline __attribute__((always_inline)) vec TIER(pool_mean)(const in
     return add_s32(mean, set1_s32(p.is_signed ? 128 : 0));
 }
 
+/* Makes the means of n >= LANES sums by a rule of float arithmetic. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_means_of)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y, int rule)
 {
     const vec flip = set1_s32(p.is_signed ? (int)0x80808080 : 0);
@@ -25,6 +27,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_means_of
     return n;
 }
 
+/* Makes the means of n >= LANES sums by the rule q15. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_q15)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
 {
     const vec factor = set1_s16((int16_t)p.q15);
@@ -35,7 +38,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(pool_q15)(con
     return n;
 }
 
-/* If there are fewer than LANES sums, it makes none. Else it makes all: the last vector ends with the sums. */
+/* Makes the means of all n sums and returns n, or makes none and returns 0 if there are fewer than LANES. */
 TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_mean p, uint8_t *y)
 {
     if (n < LANES)
@@ -48,7 +51,8 @@ TARGET static ptrdiff_t TIER(pool_means)(const int16_t *sums, ptrdiff_t n, pool_
     }
 }
 
-TARGET static ptrdiff_t TIER(pool_values)(const uint8_t *x, ptrdiff_t n, pool_values p, float *y)
+/* Makes the means of real values of the windows that begin at x[0], x[1], ..., for whole vectors of windows. */
+TARGET static ptrdiff_t TIER(pool_real_mean)(const uint8_t *x, ptrdiff_t n, pool_real_mean p, float *y)
 {
     const ptrdiff_t w = LANES / 4;
     const vec zero = set1_s32(p.zero);
@@ -73,24 +77,25 @@ TARGET static ptrdiff_t TIER(pool_values)(const uint8_t *x, ptrdiff_t n, pool_va
 #include <stddef.h>
 #include <stdint.h>
 
-/* how a mean is made of a sum: see pooling.pyx; STAGE, VALUES: by a stage, of the sum or of the mean of real values */
+/* How a mean is made: see pooling.pyx. With STAGE and VALUES a stage makes the code, of the sum or of the mean of real
+ * values. */
 typedef enum { POOL_RECIPROCAL, POOL_QUOTIENT, POOL_TRUNCATE, POOL_Q15, POOL_STAGE, POOL_VALUES } pool_rule;
 
 typedef struct {
     pool_rule rule;
     int is_signed;
-    int64_t count;
+    int64_t count;      /* of taps */
     int32_t q15;        /* min(2^15 / count, 2^15 - 1) */
     float part;         /* 1 / count */
 } pool_mean;
 
-/* values (code - zero) * scale; the taps of a window lie `row` and `column` codes apart */
+/* The mean of the values (code - zero) * scale of kh x kw taps. `row` and `column` are the strides of taps, in codes. */
 typedef struct {
     int is_signed;
     int32_t zero;
     float scale;
     ptrdiff_t kh, kw, row, column;
-} pool_values;
+} pool_real_mean;
 
 #define QOPS_BODY "pool/means.h"
 #include "lanes/tiers.h"
@@ -100,9 +105,9 @@ static inline ptrdiff_t pool_means__simd(int tier, const int16_t *sums, ptrdiff_
     return RUN_TIER(tier, pool_means, sums, n, p, y);
 }
 
-static inline ptrdiff_t pool_values__simd(int tier, const void *x, ptrdiff_t n, pool_values p, float *y)
+static inline ptrdiff_t pool_values__simd(int tier, const void *x, ptrdiff_t n, pool_real_mean p, float *y)
 {
-    return RUN_TIER(tier, pool_values, x, n, p, y);
+    return RUN_TIER(tier, pool_real_mean, x, n, p, y);
 }
 #endif
 #endif

@@ -15,10 +15,10 @@ cdef extern from "pool/means.h" nogil:
         int32_t q15
         float part
     Py_ssize_t pool_means__simd(int, const int16_t *, Py_ssize_t, Mean, void *)
-    Py_ssize_t pool_values__simd(int, const void *, Py_ssize_t, Values, float *)
+    Py_ssize_t pool_values__simd(int, const void *, Py_ssize_t, RealMean, float *)
 
 cdef enum:
-    BLOCK = 1024  # means of values, 4 KB, that are made before the stage reads them
+    MEANS_AT_ONCE = 1024  # so many means of real values, 4 KB, are made before the stage reads them
 
 ctypedef fused code:
     uint8_t
@@ -26,11 +26,13 @@ ctypedef fused code:
 
 
 cdef Mean mean_of(Rule rule, bint is_signed, int64_t count) noexcept nogil:
+    """Give the parameters of means of `count` taps; a count of 0 is taken as 1."""
     cdef int64_t n = max(count, <int64_t>1)
     return Mean(rule, is_signed, n, <int32_t>min(32768 // n, 32767), <float>1 / <float>n)
 
 
 cdef inline int32_t mean(int32_t sum, Mean p) noexcept nogil:
+    """Give the mean of one sum by one of the rules of pooling.pyx."""
     if p.rule == RECIPROCAL:
         return <int32_t>rintf(<float>sum * p.part)
     if p.rule == QUOTIENT:
@@ -39,6 +41,7 @@ cdef inline int32_t mean(int32_t sum, Mean p) noexcept nogil:
 
 
 cdef void means_s16(const int16_t *sums, Py_ssize_t n, Mean p, uint8_t *y) noexcept nogil:
+    """Make the means of n sums of 16 bits. Sums of u8 are unsigned, except by the rule q15."""
     cdef Py_ssize_t i
     cdef bint wraps = p.is_signed or p.rule == Q15
     for i in range(pool_means__simd(tier(), sums, n, p, y), n):
@@ -59,8 +62,8 @@ cdef void means_of_sums(const Means *means, const void *sums, Py_ssize_t n, int6
         means_s16(<const int16_t *>sums, n, p, y)
 
 
-cdef inline void values_of(const code *x, Py_ssize_t n, Values v, float *y) noexcept nogil:
-    """Make the means of the real values of windows that begin at x[0], x[1], ...: sums, tap after tap, over counts."""
+cdef inline void real_means(const code *x, Py_ssize_t n, RealMean v, float *y) noexcept nogil:
+    """Make the means of the real values of n windows that begin at x[0], x[1], ... They are added tap after tap."""
     cdef Py_ssize_t i, r, c
     cdef float sum
     for i in range(pool_values__simd(tier(), x, n, v, y), n):
@@ -72,13 +75,13 @@ cdef inline void values_of(const code *x, Py_ssize_t n, Values v, float *y) noex
 
 
 cdef void means_of_values(const Means *means, const uint8_t *x, Py_ssize_t n, uint8_t *y) noexcept nogil:
-    """Make codes, by the stage, of the means of real values of n windows that begin at x[0], x[1], ..."""
-    cdef float[BLOCK] near
+    """Make the codes, by the stage, of the means of real values of n windows that begin at x[0], x[1], ..."""
+    cdef float[MEANS_AT_ONCE] near
     cdef Py_ssize_t i, count
-    for i from 0 <= i < n by BLOCK:
-        count = min(n - i, <Py_ssize_t>BLOCK)
+    for i from 0 <= i < n by MEANS_AT_ONCE:
+        count = min(n - i, <Py_ssize_t>MEANS_AT_ONCE)
         if means.is_signed:
-            values_of(<const int8_t *>x + i, count, means.values, near)
+            real_means(<const int8_t *>x + i, count, means.values, near)
         else:
-            values_of(x + i, count, means.values, near)
+            real_means(x + i, count, means.values, near)
         stage_run(&means.stage, near, cnp.NPY_FLOAT32, y + i, means.typenum, 0, count)

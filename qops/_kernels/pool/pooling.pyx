@@ -1,22 +1,22 @@
-"""Pools over images of codes (N, H, W, C), uint8 or int8: the largest code of each window, its sum, its mean.
+"""Pools over images of codes (N, H, W, C), uint8 or int8: the largest code of each window, its sum, or its mean.
 
-Padding changes no result, but may count in a mean. Sums have 16 bits if that is enough.
-A mean is one of
+Padding adds nothing to a maximum or a sum, but its taps may count in a mean. Sums have 16 bits if that is enough.
+A mean is made by one of these rules:
 
     reciprocal    rint(f32(sum) * f32(1 / count))                               one rounding to float32 an operation
     quotient      rint(f32(sum) / f32(count))                                   the same
     truncate      sum / count, toward zero
     q15           saturate_u8((sum * min(2**15 / count, 2**15 - 1) + 2**14) >> 15), the sum wraps to 16 bits; uint8 only
 
-or a stage makes it of the sum, or of the mean of real values.
+or by a stage, from the sum or from the mean of real values.
 """
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
 from qops._kernels.arrays.checks cimport apart, array, writable
 from qops._kernels.arrays.window cimport Window
-from qops._kernels.pool.means cimport Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, Values
-from qops._kernels.pool.run cimport Pool, run, size_of, span_of
+from qops._kernels.pool.means cimport Q15, QUOTIENT, RECIPROCAL, STAGE, TRUNCATE, VALUES, Means, RealMean
+from qops._kernels.pool.run cimport Pool, run, size_of, taps_on_image
 from qops._kernels.pool.taps cimport (
     MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_S16_S32, SUM_S32, SUM_U8_S16, SUM_U16_S32,
 )
@@ -33,7 +33,7 @@ RULES = {"reciprocal": RECIPROCAL, "quotient": QUOTIENT, "truncate": TRUNCATE, "
 
 
 cdef cnp.ndarray checked(image):
-    """Give images of codes as contiguous NHWC; they are not copied if they are that already."""
+    """Give images of codes as an array of 4 axes; TypeError or ValueError if they are none."""
     cdef cnp.ndarray x = array(image, "image", cnp.NPY_UINT8, cnp.NPY_INT8)
     if cnp.PyArray_NDIM(x) != 4:
         raise ValueError(f"image: expected 4 dimensions, got shape {(<object>x).shape}")
@@ -41,9 +41,9 @@ cdef cnp.ndarray checked(image):
 
 
 cdef void set_sums(Pool *p, int typenum, Py_ssize_t size, Py_ssize_t kh) noexcept:
-    """Sum up windows in `size` bytes, but kh pixels of codes in 16 bits if that is enough."""
+    """Let windows be summed in `size` bytes: kh pixels downwards in 16 bits if that is enough, then across."""
     cdef bint is_signed = typenum == cnp.NPY_INT8
-    p.nothing = p.start = 0
+    p.down_start = p.across_start = 0
     if typenum == cnp.NPY_INT32 or kh > FEW and size == 4:
         p.down = p.across = SUM_S32
     else:
@@ -52,12 +52,12 @@ cdef void set_sums(Pool *p, int typenum, Py_ssize_t size, Py_ssize_t kh) noexcep
 
 
 cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window, int typenum, out):
-    """Make results of the dtype number `typenum`, in `out` if there is one."""
+    """Set the other fields of the pool, run it, and give its results, of dtype `typenum`, in `out` if that is given."""
     cdef cnp.ndarray x = image, y, made
     cdef int failed
     if p.down == SUM_S32 or not cnp.PyArray_IS_C_CONTIGUOUS(x):
         x = np.ascontiguousarray(x, np.int32 if p.down == SUM_S32 else None)
-    p.given, p.size = cnp.PyArray_ITEMSIZE(x), size_of(p.across)
+    p.image_bytes, p.combined_bytes = cnp.PyArray_ITEMSIZE(x), size_of(p.across)
     p.rows, p.columns = window.down, window.across
     p.kh, p.kw = kernel
     p.height, p.width, p.channels = cnp.PyArray_DIM(x, 1), cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 3)
@@ -80,18 +80,18 @@ cdef cnp.ndarray pooled(Pool *p, cnp.ndarray image, tuple kernel, Window window,
 
 
 def largest(image, tuple kernel not None, Window window not None, out=None):
-    """Give the largest code of each window; a window on padding alone gives the lowest code."""
+    """Give the largest code of each window. A window that lies on padding alone gives the lowest code."""
     cdef cnp.ndarray x = checked(image)
     cdef bint is_signed = cnp.PyArray_TYPE(x) == cnp.NPY_INT8
     cdef Pool p
     p.down = p.across = MAX_S8 if is_signed else MAX_U8
-    p.nothing = p.start = <int32_t>0x80808080 if is_signed else 0
+    p.down_start = p.across_start = <int32_t>0x80808080 if is_signed else 0
     p.means = NULL
     return pooled(&p, x, kernel, window, cnp.PyArray_TYPE(x), out)
 
 
 def totals(cnp.ndarray image not None, tuple kernel not None, Window window not None):
-    """Give the sum of each window of uint8, int8 or int32 images, int32, modulo 2**32."""
+    """Give the sum of each window of uint8, int8 or int32 images, as int32, modulo 2**32."""
     cdef Pool p
     set_sums(&p, cnp.PyArray_TYPE(image), 4, kernel[0])
     p.means = NULL
@@ -101,7 +101,7 @@ def totals(cnp.ndarray image not None, tuple kernel not None, Window window not 
 def means(image, tuple kernel not None, Window window not None, str rule not None, *, bint padding=False, out=None):
     """Give the mean of each window, a code, by one of the RULES.
 
-    With ``padding`` all taps count, else only those on the image. A window on padding alone gives 0.
+    With ``padding`` all taps count, else only those on the image. A window that lies on padding alone gives 0.
     """
     cdef cnp.ndarray x = checked(image)
     cdef int typenum = cnp.PyArray_TYPE(x)
@@ -129,9 +129,9 @@ def coded(image, tuple kernel not None, PreparedStage stage, int32_t zero, float
     cdef Pool p
     how.rule, how.is_signed = VALUES if scale else STAGE, typenum == cnp.NPY_INT8
     how.stage, how.typenum = stage.stage, typenum
-    how.values = Values(how.is_signed, zero, scale, kernel[0], kernel[1], cnp.PyArray_DIM(x, 2) * channels, channels)
+    how.values = RealMean(how.is_signed, zero, scale, kernel[0], kernel[1], cnp.PyArray_DIM(x, 2) * channels, channels)
     set_sums(&p, typenum, 4, 1 if scale else kernel[0])
-    p.start, p.means = -zero, &how
+    p.across_start, p.means = -zero, &how
     return pooled(&p, x, kernel, Window(), typenum, out)
 
 
@@ -141,6 +141,6 @@ def counts(size, kernel, Window window not None, *, bint padding=False):
     oh, ow = window.out_size(size, kernel)
     if padding:
         return np.full((oh, ow), kernel[0] * kernel[1], np.int32)
-    down = [span_of(&window.down, i, size[0], kernel[0]).count for i in range(oh)]
-    across = [span_of(&window.across, i, size[1], kernel[1]).count for i in range(ow)]
+    down = [taps_on_image(&window.down, i, size[0], kernel[0]).count for i in range(oh)]
+    across = [taps_on_image(&window.across, i, size[1], kernel[1]).count for i in range(ow)]
     return np.multiply.outer(np.int32(down), np.int32(across))

@@ -1,5 +1,8 @@
-"""The rows of a pool. A window is combined first down, then across, as a row of the image with all its channels is
-contiguous in memory, and so are the channels of a pixel."""
+"""A pool, row by row of the result.
+
+A window is combined first down (vertically), then across (horizontally). So each loop reads contiguous memory: whole
+rows of the image, and then the channels of pixels.
+"""
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int64_t, uint8_t
@@ -11,93 +14,101 @@ from qops._kernels.pool.means cimport STAGE, VALUES, means_of_sums, means_of_val
 from qops._kernels.pool.taps cimport MAX_S8, MAX_U8, SUM_S8_S16, SUM_S16, SUM_U8_S16, Kind, Taps, combine
 
 cdef enum:
-    LONGEST = 64  # codes of the longest vector, and bytes to which scratch memory is aligned
-    BLOCK = 8192  # bytes of short rows that are made together, a part of L1
+    LONGEST = 64  # the bytes of the longest vector, to which scratch memory is aligned
+    SHORT_ROWS_BYTES = 8192  # short rows are made together, up to so many bytes, a part of L1
 
 
 cdef Py_ssize_t size_of(Kind kind) noexcept nogil:
-    """Give the bytes of what taps are combined into."""
+    """Give the bytes of an element of the result of this kind."""
     if kind == MAX_U8 or kind == MAX_S8:
         return 1
     return 2 if kind == SUM_U8_S16 or kind == SUM_S8_S16 or kind == SUM_S16 else 4
 
 
-cdef Span span_of(const Axis *axis, Py_ssize_t place, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
+cdef TapRange taps_on_image(const Axis *axis, Py_ssize_t place, Py_ssize_t size, Py_ssize_t kernel) noexcept nogil:
+    """Give the taps of the window at this place that lie on an image of this size, along one axis."""
     cdef Py_ssize_t d = axis.dilation, at = place * axis.stride - axis.before
     cdef Py_ssize_t first = 0 if at >= 0 else (-at - 1) // d + 1, end = kernel
     if at + (kernel - 1) * d >= size:
         end = 0 if at >= size else (size - at - 1) // d + 1
-    return Span(at + first * d, max(0, end - first))
+    return TapRange(at + first * d, max(0, end - first))
 
 
 cdef void find_whole(Pool *p) noexcept nogil:
+    """Set the range of windows in a row whose taps all lie on the image."""
     p.whole_begin, p.whole_end = 0, p.ow
-    while p.whole_begin < p.ow and span_of(&p.columns, p.whole_begin, p.width, p.kw).count < p.kw:
+    while p.whole_begin < p.ow and taps_on_image(&p.columns, p.whole_begin, p.width, p.kw).count < p.kw:
         p.whole_begin += 1
-    while p.whole_end > p.whole_begin and span_of(&p.columns, p.whole_end - 1, p.width, p.kw).count < p.kw:
+    while p.whole_end > p.whole_begin and taps_on_image(&p.columns, p.whole_end - 1, p.width, p.kw).count < p.kw:
         p.whole_end -= 1
 
 
-cdef void combine_down(const Pool *p, const char *image, Span taps, Py_ssize_t rows) noexcept nogil:
-    """Combine the pixels of windows that lie above each other, into rows of `combined` between their padding."""
+cdef void combine_down(const Pool *p, const char *image, TapRange taps, Py_ssize_t rows) noexcept nogil:
+    """Combine the taps of windows vertically, into rows of `combined`, between their padding."""
     cdef Py_ssize_t n = p.width * p.channels
     cdef char *combined = p.combined + p.before * p.channels * size_of(p.down)
     if taps.count:
-        combine(p.down, image + taps.begin * n * p.given,
-                Taps(rows, p.rows.stride * n if rows > 1 else 0, p.wide * p.channels, n,
-                     taps.count, p.rows.dilation * n if taps.count > 1 else 0, p.nothing), combined)
+        combine(p.down, image + taps.begin * n * p.image_bytes,
+                Taps(rows, p.rows.stride * n if rows > 1 else 0, p.padded_width * p.channels, n, taps.count,
+                     p.rows.dilation * n if taps.count > 1 else 0, p.down_start), combined)
     else:
-        memset(combined, p.nothing & 0xFF, n * size_of(p.down))
+        memset(combined, p.down_start & 0xFF, n * size_of(p.down))
 
 
 cdef void combine_across(const Pool *p, Py_ssize_t rows, char *y) noexcept nogil:
-    """Combine the windows of rows of `combined`. If a pixel is shorter than a vector, a window is made at every pixel,
-    and those a stride apart are copied."""
+    """Combine rows of `combined` horizontally.
+
+    If the stride is above 1 and a pixel is shorter than a vector, a window is made at every pixel, and then those at
+    multiples of the stride are copied.
+    """
     cdef Py_ssize_t n = p.channels, stride = p.columns.stride if p.ow > 1 else 1, i
-    cdef Py_ssize_t step = p.columns.dilation * n if p.kw > 1 else 0
-    cdef Py_ssize_t every = ((p.ow - 1) * stride + 1) * n
+    cdef Py_ssize_t tap_stride = p.columns.dilation * n if p.kw > 1 else 0
+    cdef Py_ssize_t pixels = ((p.ow - 1) * stride + 1) * n, size = n * p.combined_bytes
     if stride == 1:
-        combine(p.across, p.combined, Taps(rows, p.wide * n, every, every, p.kw, step, p.start), y)
+        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, p.kw, tap_stride, p.across_start),
+                y)
     elif n >= LONGEST:
-        combine(p.across, p.combined, Taps(p.ow, stride * n, n, n, p.kw, step, p.start), y)
+        combine(p.across, p.combined, Taps(p.ow, stride * n, n, n, p.kw, tap_stride, p.across_start), y)
     else:
-        combine(p.across, p.combined, Taps(rows, p.wide * n, every, every, p.kw, step, p.start), p.every)
+        combine(p.across, p.combined, Taps(rows, p.padded_width * n, pixels, pixels, p.kw, tap_stride, p.across_start),
+                p.at_every_pixel)
         for i in range(rows):
-            copy_rows(y + i * p.ow * n * p.size, n * p.size, p.every + i * every * p.size, stride * n * p.size,
-                      n * p.size, p.ow)
+            copy_rows(y + i * p.ow * size, size, p.at_every_pixel + i * pixels * p.combined_bytes, stride * size,
+                      size, p.ow)
 
 
 cdef void combine_each(const Pool *p, char *y) noexcept nogil:
-    """Combine the windows of a row of `combined`, which has no padding, one by one."""
+    """Combine a row of `combined` horizontally, window by window; it has no padding in memory."""
     cdef Py_ssize_t n = p.channels, i
-    cdef Span taps
+    cdef TapRange taps
     for i in range(p.ow):
-        taps = span_of(&p.columns, i, p.width, p.kw)
+        taps = taps_on_image(&p.columns, i, p.width, p.kw)
         if taps.count:
             combine(p.across, p.combined + taps.begin * n * size_of(p.down),
-                    Taps(1, 0, 0, n, taps.count, p.columns.dilation * n if taps.count > 1 else 0, p.start),
-                    y + i * n * p.size)
+                    Taps(1, 0, 0, n, taps.count, p.columns.dilation * n if taps.count > 1 else 0, p.across_start),
+                    y + i * n * p.combined_bytes)
         else:
-            memset(y + i * n * p.size, p.start & 0xFF, n * p.size)
+            memset(y + i * n * p.combined_bytes, p.across_start & 0xFF, n * p.combined_bytes)
 
 
 cdef void mean_row(const Pool *p, Py_ssize_t rows, const char *sums, uint8_t *y) noexcept nogil:
-    """Make the means of a row of sums, together those of windows that no end cuts. rows: taps on the image, down."""
+    """Make the means of a row of sums: those of whole windows together. `rows` is the number of taps vertically."""
     cdef Py_ssize_t i = 0, end
     cdef int64_t count = <int64_t>p.kh * p.kw
     while i < p.ow:
         end = p.ow
         if not p.means.padding and p.means.rule != STAGE:
             end = max(i + 1, p.whole_end if i == p.whole_begin else 0)
-            count = <int64_t>rows * span_of(&p.columns, i, p.width, p.kw).count
-        means_of_sums(p.means, sums + i * p.channels * p.size, (end - i) * p.channels, count, y + i * p.channels)
+            count = <int64_t>rows * taps_on_image(&p.columns, i, p.width, p.kw).count
+        means_of_sums(p.means, sums + i * p.channels * p.combined_bytes, (end - i) * p.channels, count,
+                      y + i * p.channels)
         i = end
 
 
 cdef Py_ssize_t whole_rows(const Pool *p, Py_ssize_t begin) noexcept nogil:
-    """How many rows of results, from this one on, are made together: one, or up to a block of rows that no end cuts."""
+    """Give how many rows of results from `begin` on are made together: up to p.block whose taps all lie on it."""
     cdef Py_ssize_t rows = 0
-    while rows < min(p.block, p.oh - begin) and span_of(&p.rows, begin + rows, p.height, p.kh).count == p.kh:
+    while rows < min(p.block, p.oh - begin) and taps_on_image(&p.rows, begin + rows, p.height, p.kh).count == p.kh:
         rows += 1
     return max(1, rows)
 
@@ -105,18 +116,18 @@ cdef Py_ssize_t whole_rows(const Pool *p, Py_ssize_t begin) noexcept nogil:
 cdef void image_rows(const Pool *p, const char *x, char *y) noexcept nogil:
     """Make the results of one image."""
     cdef Py_ssize_t line = p.ow * p.channels, i = 0, rows, k
-    cdef Span taps
+    cdef TapRange taps
     cdef char *to
     while i < p.oh:
-        taps, rows = span_of(&p.rows, i, p.height, p.kh), whole_rows(p, i)
-        to = y + i * line * p.size if p.means == NULL else p.sums
+        taps, rows = taps_on_image(&p.rows, i, p.height, p.kh), whole_rows(p, i)
+        to = y + i * line * p.combined_bytes if p.means == NULL else p.sums
         combine_down(p, x, taps, rows)
         if p.is_padded:
             combine_across(p, rows, to)
         else:
             combine_each(p, to)
         for k in range(rows if p.means != NULL else 0):
-            mean_row(p, taps.count, to + k * line * p.size, <uint8_t *>y + (i + k) * line)
+            mean_row(p, taps.count, to + k * line * p.combined_bytes, <uint8_t *>y + (i + k) * line)
         i += rows
 
 
@@ -128,24 +139,26 @@ cdef void value_rows(const Pool *p, const uint8_t *x, uint8_t *y) noexcept nogil
 
 
 cdef int run(Pool *p, const char *x, Py_ssize_t images, char *y) noexcept nogil:
-    """Make the results of all images; not 0 if memory is lacking."""
-    cdef Py_ssize_t image = p.height * p.width * p.channels * p.given, row, size, i
-    cdef Py_ssize_t result = p.oh * p.ow * p.channels * (p.size if p.means == NULL else 1)
-    p.is_padded = max(p.columns.before, p.columns.after) <= p.width  # else padding might fill the memory
+    """Make the results of all images; the result is -1 if there is not enough memory."""
+    cdef Py_ssize_t image = p.height * p.width * p.channels * p.image_bytes, row, size, i
+    cdef Py_ssize_t result = p.oh * p.ow * p.channels * (p.combined_bytes if p.means == NULL else 1)
+    p.is_padded = max(p.columns.before, p.columns.after) <= p.width  # else it needs too much memory
     p.before = p.columns.before if p.is_padded else 0
-    p.wide = p.before + p.width + (p.columns.after if p.is_padded else 0)
-    if 3.0 * max(p.wide, p.ow) * p.channels * p.size + BLOCK * 4 >= <double>PY_SSIZE_T_MAX:
+    p.padded_width = p.before + p.width + (p.columns.after if p.is_padded else 0)
+    if 3.0 * max(p.padded_width, p.ow) * p.channels * p.combined_bytes + SHORT_ROWS_BYTES * 4 >= <double>PY_SSIZE_T_MAX:
         return -1
-    row = max(p.wide, p.ow) * p.channels * p.size
-    p.block = max(1, BLOCK // max(1, row)) if p.is_padded and (p.channels < LONGEST or p.columns.stride == 1) else 1
+    row = max(p.padded_width, p.ow) * p.channels * p.combined_bytes
+    p.block = 1
+    if p.is_padded and (p.channels < LONGEST or p.columns.stride == 1):
+        p.block = max(1, SHORT_ROWS_BYTES // max(1, row))
     size = (p.block * row + LONGEST) // LONGEST * LONGEST
     cdef char *memory = <char *>PyMem_RawMalloc(3 * size + LONGEST)
     if memory == NULL:
         return -1
     find_whole(p)
     p.combined = memory + LONGEST - <size_t>memory % LONGEST
-    p.every, p.sums = p.combined + size, p.combined + 2 * size
-    memset(p.combined, p.nothing & 0xFF, p.block * p.wide * p.channels * size_of(p.down))
+    p.at_every_pixel, p.sums = p.combined + size, p.combined + 2 * size
+    memset(p.combined, p.down_start & 0xFF, p.block * p.padded_width * p.channels * size_of(p.down))
     for i in range(images):
         if p.means != NULL and p.means.rule == VALUES:
             value_rows(p, <const uint8_t *>x + i * image, <uint8_t *>y + i * result)

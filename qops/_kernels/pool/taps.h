@@ -1,8 +1,9 @@
-/* The loops of taps.pyx, many lanes at a time. They do all pixels if a pixel fills a vector, and else none. The last
- * vector of a pixel ends where the pixel ends. */
+/* The loops of taps.pyx with vectors. They do all pixels if the channels of a pixel fill a vector, and otherwise
+ * none. The last vector of a pixel ends where the pixel ends. */
 #ifdef TIER
 
-/* A loop over the pixels, the vectors of a pixel, and the taps of its window. A vector of results has `width` of them. */
+/* Defines a loop over the pixels of the result, the vectors of a pixel, and the taps of its window. A vector has
+ * `width` elements of the result. */
 #define POOL_LOOP(name, given, result, width, widened, combined)                           \
     TARGET static ptrdiff_t TIER(name)(const given *x, pool_taps p, result *y)             \
     {                                                                                      \
@@ -13,7 +14,7 @@
                 const ptrdiff_t i = at + (width) > p.channels ? p.channels - (width) : at; \
                 vec all = set1_s32(p.start);                                               \
                 for (ptrdiff_t t = 0; t < p.taps; t++)                                     \
-                    all = combined(all, widened(x + i + t * p.step));                      \
+                    all = combined(all, widened(x + i + t * p.tap_stride));                      \
                 store(y + i, all, 0);                                                      \
             }                                                                              \
         return p.pixels;                                                                   \
@@ -49,17 +50,17 @@ TARGET static ptrdiff_t TIER(pool_combine)(const void *x, pool_taps p, void *y, 
 #include <stddef.h>
 #include <stdint.h>
 
-/* what taps are combined into, the type of a tap, that of the result */
+/* how taps are combined, the type of a tap, and that of the result if it is another */
 typedef enum {
     POOL_MAX_U8, POOL_MAX_S8, POOL_SUM_U8_S16, POOL_SUM_S8_S16, POOL_SUM_S16, POOL_SUM_U16_S32,
     POOL_SUM_S16_S32, POOL_SUM_S32
 } pool_kind;
 
-/* `pixels` windows, which lie `stride` elements of x apart, of `taps` pixels, `step` elements apart. Their results lie
- * `pitch` elements of y apart. The bits of `start` are what the combination begins with: the lowest codes, or what is
- * added to a sum. */
+/* `pixels` windows of `taps` taps, with `channels` elements each. `stride` is the distance of windows in x,
+ * `tap_stride` that of taps in x, `pitch` that of results in y, all in elements. The bits of `start` are what the
+ * combination begins with: the lowest codes, or a number that is added to a sum. */
 typedef struct {
-    ptrdiff_t pixels, stride, pitch, channels, taps, step;
+    ptrdiff_t pixels, stride, pitch, channels, taps, tap_stride;
     int32_t start;
 } pool_taps;
 

@@ -11,7 +11,7 @@ cdef extern from "pool/taps.h" nogil:
         SUM_S16_S32 "POOL_SUM_S16_S32"
         SUM_S32 "POOL_SUM_S32"
     ctypedef struct Taps "pool_taps":
-        Py_ssize_t pixels, stride, pitch, channels, taps, step
+        Py_ssize_t pixels, stride, pitch, channels, taps, tap_stride
         int32_t start
 
 cdef void combine(Kind kind, const void *x, Taps p, void *y) noexcept nogil

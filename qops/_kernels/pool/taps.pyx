@@ -1,4 +1,4 @@
-"""Pixels combined channel by channel, a window's taps one after the other: their largest codes, or their sums."""
+"""The taps of windows combined, channel by channel, into their largest codes or their sums."""
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t
 
 from qops._kernels.machine.tiers cimport tier
@@ -23,32 +23,33 @@ ctypedef fused total:
 
 
 cdef inline void largest(const code *x, Taps p, code *y) noexcept nogil:
+    """Make the largest code of each channel of each window."""
     cdef Py_ssize_t _i, t, c
     for _i in range(p.pixels):
         for c in range(p.channels):
             y[c] = x[c]
         for t in range(1, p.taps):
             for c in range(p.channels):
-                y[c] = max(y[c], x[t * p.step + c])
+                y[c] = max(y[c], x[t * p.tap_stride + c])
         x += p.stride
         y += p.pitch
 
 
 cdef inline void summed(const value *x, Taps p, total *y) noexcept nogil:
-    """Sum up windows in the type of y. The sums wrap."""
+    """Make the sum of each channel of each window in the type of y. The sums wrap."""
     cdef Py_ssize_t _i, t, c
     for _i in range(p.pixels):
         for c in range(p.channels):
             y[c] = <total>p.start
         for t in range(p.taps):
             for c in range(p.channels):
-                y[c] = <total>(<uint32_t>y[c] + <uint32_t>x[t * p.step + c])
+                y[c] = <total>(<uint32_t>y[c] + <uint32_t>x[t * p.tap_stride + c])
         x += p.stride
         y += p.pitch
 
 
 cdef void combine(Kind kind, const void *x, Taps p, void *y) noexcept nogil:
-    """Combine windows of at least one tap. See taps.h for `p`."""
+    """Combine windows of at least one tap, with vectors if the tier has a loop for that. taps.h explains `p`."""
     if pool_combine__simd(tier(), x, p, y, kind):
         return
     if kind == MAX_U8:

@@ -75,10 +75,10 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(con
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     if (e.bare)
-        FOR_SHORT_TURNS(i, n, LANES / 4, y)
+        FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
             store(y + i, TIER(high)(x + i, k, steps), stream);
     else
-        FOR_SHORT_TURNS(i, n, LANES / 4, y)
+        FOR_VECTORS_UNROLLED(i, n, LANES / 4, y)
             store(y + i, TIER(ended)(TIER(high)(x + i, k, steps), e), stream);
     return done(n, stream);
 }

@@ -40,7 +40,7 @@ TARGET static ptrdiff_t TIER(look_up_bytes)(const uint8_t *codes, const uint8_t 
 
     if (n < LANES)
         return 0;
-    FOR_SHORT_TURNS(i, n, LANES, out) {
+    FOR_VECTORS_UNROLLED(i, n, LANES, out) {
         const uint8x16_t in_a = (uint8x16_t)load(codes + i), in_b = vsubq_u8(in_a, quarter);
         const uint8x16_t in_c = vsubq_u8(in_b, quarter), in_d = vsubq_u8(in_c, quarter);
         const uint8x16_t entry = vqtbx4q_u8(vqtbl4q_u8(a, in_a), b, in_b);
