@@ -27,6 +27,8 @@ NOUNS = ("affine", "fixedpoint", "codes")
 def place(value: Any) -> tuple[str, str]:
     """Room and stem of the module that a public name comes from."""
     _, *parts = inspect.unwrap(value).__module__.split(".")
+    if not parts:  # `isa_tier`, which the package itself defines
+        return "isa", "tiers"
     if parts[0] == "_kernels":
         return "isa", parts[-1]
     return (parts[0], parts[-1]) if len(parts) > 1 else ("nouns", parts[0])
