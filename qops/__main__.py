@@ -137,7 +137,7 @@ def _add_vectors_of_both_kinds(commands: Any) -> None:
 
 
 def _command(commands: Any, name: str, words: str, end: str | None = None) -> argparse.ArgumentParser:
-    """Add a command; the words stand in the list of commands, and begin its own help."""
+    """Add a command. `words` describe it in the list of commands and at the top of its help."""
     made: argparse.ArgumentParser = commands.add_parser(
         name,
         help=words,
@@ -153,7 +153,7 @@ def _rules(rules: dict[str, Rule] | dict[str, Form]) -> str:
 
 
 def _listed(title: str, rows: dict[str, str]) -> str:
-    """Give a line or more to each row; argparse would break names at their hyphens."""
+    """Wrap each row by itself; argparse would break names at their hyphens."""
     wide = max(map(len, rows)) + 4
     lines = (
         fill(text, 80, initial_indent=f"  {name:<{wide - 2}}", subsequent_indent=" " * wide, break_on_hyphens=False)
@@ -168,7 +168,7 @@ def main(arguments: list[str] | None = None) -> int:
     Parameters
     ----------
     arguments : list of str, optional
-        The words of the command line; those that the program was started with if not given.
+        The words of the command line; by default those of the program.
 
     Returns
     -------
@@ -182,10 +182,10 @@ def main(arguments: list[str] | None = None) -> int:
             options = parser.parse_args([f" {word}" if _NEGATIVE.fullmatch(word) else word for word in words])
             return int(options.run(options))
         finally:
-            sys.stdout.flush()  # here, where it is heard if nobody reads: --help as well ends as an exception
+            sys.stdout.flush()  # raises here if nobody reads; --help ends in an exception too
     except OSError as why:
-        if why.filename is None and why.errno in _NO_READER:  # as of `| head -1`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
+        if why.filename is None and why.errno in _NO_READER:  # as in `| head -1`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
             return 141
         said = f"{why.filename}: {why.strerror}" if why.filename else str(why)
     except (ValueError, TypeError) as why:

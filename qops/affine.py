@@ -1,6 +1,6 @@
-"""Ranges <-> (scale, zero_point) for uint8 codes, one named rule each.
+"""Ranges to (scale, zero_point) of uint8 codes and back; each function is one rule.
 
-A real value is ``scale * (q - zero_point)``. The systems have rules of their own, in their packages:
+A real value is ``scale * (q - zero_point)``. The rules of the systems are in their packages:
 `qops.nnlib.adjust_range`, `qops.tensorflow.quantize_v2`, `qops.onednn`.
 """
 
@@ -40,12 +40,12 @@ class Affine(NamedTuple):
 def holding_zero(min: float, max: float) -> Affine:
     """Affine of the smallest range that holds ``min``, ``max`` and, exactly on a code, 0.
 
-    Of the two zero points beside ``-min / step`` the one that needs the smaller scale; neither end is cut off.
+    It chooses, of the two integers next to ``-min / step``, the zero point with the smaller scale. Neither end is cut.
 
     Parameters
     ----------
     min, max : float
-        Real values, min <= max. A range without 0 is widened to it; one narrower than 6e-36 to that.
+        Real values, min <= max. The range is widened to hold 0 and to be at least 6e-36 wide.
 
     Returns
     -------
@@ -82,8 +82,8 @@ def exact(min: float, max: float) -> Affine:
     Raises
     ------
     TypeError, ValueError
-        A value that is no finite float32, min > max, or a 0 between two codes or outside of the range: no
-        (scale, zero_point) means the same.
+        A value that is no finite float32, min > max, or a 0 between two codes or outside the range, for which there is
+        no (scale, zero_point).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Code types: what the integers of quantized data stand for. All other code reads these facts from this table.
+"""Code types: the real values that codes stand for. All of qops reads these facts from this table.
 
 ==============  =======================  ==========  =================================================================
 row             codes                    steps       code ``q`` stands for
@@ -40,7 +40,7 @@ class CodeType(NamedTuple):
     lowest, highest : int
         The codes at the ends.
     steps : int
-        How many code steps a range is wide.
+        The width of a range in code steps.
     symmetric : bool
         Whether code 0 stands for 0 and ``min == -max``; else the lowest code stands for min.
     """
@@ -63,8 +63,8 @@ class CodeType(NamedTuple):
         Returns
         -------
         tuple
-            The size of one code step in float64; the code nearest to 0, cut to the codes there are; the value of that
-            code, exactly 0 if it is nearer to 0 than float32 ends of a range can say. Arrays for arrays.
+            The size of one code step in float64; the code nearest to 0, clamped to the type; the value of that code,
+            which is exactly 0 if it is 0 within the precision of float32 ends. For arrays of ends, these are arrays.
 
         Examples
         --------
@@ -91,14 +91,14 @@ _OTHERWISE = (
     CodeType("s32_affine", np.dtype(np.int32), -(2**31), 2**31 - 1, 2**32 - 1, False),
 )
 TABLE: dict[str, CodeType] = {row.name: row for row in (*_PLAIN, *_OTHERWISE)}
-"""Every row by its name."""
+"""The code types by name."""
 _DTYPES = ", ".join(str(row.dtype) for row in _PLAIN)
 _BY_DTYPE = {row.dtype.str[1:]: row for row in _PLAIN}  # in either order of bytes
 _BY_TYPE: dict[Any, CodeType] = {key: row for row in _PLAIN for key in (row.dtype.type, row.dtype.name)}
 
 
 def of(data: NDArray[Any], name: str = "data") -> CodeType:
-    """The row that the dtype of `data` means, unless a tensor says otherwise.
+    """Give the default code type of the dtype of `data`.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def of(data: NDArray[Any], name: str = "data") -> CodeType:
     Raises
     ------
     TypeError
-        A dtype without a row.
+        A dtype without a code type.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def of(data: NDArray[Any], name: str = "data") -> CodeType:
 
 
 def of_dtype(dtype: DTypeLike) -> CodeType:
-    """The row that a dtype means.
+    """Give the default code type of a dtype.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def of_dtype(dtype: DTypeLike) -> CodeType:
     Raises
     ------
     TypeError
-        A dtype without a row, or no dtype.
+        No dtype, or a dtype without a code type.
 
     Examples
     --------

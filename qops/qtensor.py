@@ -1,4 +1,4 @@
-"""`QTensor`, the triple that every op takes and gives, and the checks that every op makes.
+"""`QTensor`, the triple that ops on ranges take and return.
 
 The checks are compiled (`qops._kernels.arrays.checks`), because they run on every call.
 """
@@ -84,11 +84,11 @@ class _Triple(NamedTuple):
 class QTensor(_Triple):
     """Quantized data and the real values of its range: still a plain ``(data, min, max)`` triple.
 
-    What a code stands for, its dtype says (`qops.codes`): of uint8 data ``min + q * (max - min) / 255``, of int32 data,
-    whose range is symmetric, ``q * (max - min) / 2**32``.
+    The dtype says what a code stands for (`qops.codes`): ``min + q * (max - min) / 255`` for uint8 data, and
+    ``q * (max - min) / 2**32`` for int32 data, whose range is symmetric.
 
-    It is unpacked and indexed as a tuple of three. ``==`` tells whether two have the same codes and range. What an
-    array would do, ``+``, ``*``, ``<`` and numpy's functions, it refuses, and names the op to use.
+    It is unpacked and indexed as a tuple of three. ``==`` tells whether two have the same codes and range. It refuses
+    the arithmetic of arrays, ``+``, ``*``, ``<`` and numpy's functions, and names the op to use instead.
 
     Attributes
     ----------
@@ -101,13 +101,13 @@ class QTensor(_Triple):
     Raises
     ------
     TypeError, ValueError
-        Data of another type; a range that is not finite or with min > max, of int32 data with min != -max; arrays of
-        ranges that do not broadcast to the data's shape.
+        Data of another type; a range that is not finite or with min > max, or for int32 data with min != -max; arrays
+        of ranges that do not broadcast to the data's shape.
 
     Notes
     -----
-    **Hazards.** What iterates gets the three members, as ``data, lo, hi = t`` does: ``max(t)``, ``min(t)``, ``any(t)``
-    and ``sorted(t)`` fail in numpy's words, and ``sum(t)`` adds both ends to the codes:
+    **Hazards.** Iteration gives the three members, as ``data, lo, hi = t`` does. So ``max(t)``, ``min(t)``, ``any(t)``
+    and ``sorted(t)`` fail with an error of numpy, and ``sum(t)`` adds both ends to the codes:
 
     >>> sum(QTensor(np.uint8([1, 2]), 0.0, 255.0))
     array([256., 257.])
@@ -129,10 +129,10 @@ class QTensor(_Triple):
     __slots__ = ()
 
     own_code_type: ClassVar[_codes.CodeType | None] = None
-    """What the codes stand for, in classes whose codes are read otherwise than their dtype says; see `read_as`."""
+    """The code type, in classes whose codes are not read by their dtype; see `read_as`."""
 
     def __new__(cls, data: ArrayLike, min: float | ArrayLike, max: float | ArrayLike) -> Self:
-        """Check and take the three."""
+        """Check the three members."""
         return _tensor(cls, *_read(_tensor(cls, data, min, max), "QTensor"))
 
     @classmethod
@@ -144,7 +144,7 @@ class QTensor(_Triple):
 
     @property
     def code_type(self) -> _codes.CodeType:
-        """The row of `qops.codes` that says what the codes stand for."""
+        """The code type (`qops.codes`), which says what the codes stand for."""
         return self.own_code_type or _codes.of(self.data)
 
     @property
@@ -154,7 +154,7 @@ class QTensor(_Triple):
 
     @property
     def zero_point(self) -> Any:
-        """Code nearest to real 0, cut to the codes there are; exact when 0 is on a code, as `quantize` makes it."""
+        """Code nearest to real 0, clamped to the type; exact if 0 is on a code, as after `quantize`."""
         zero = self.code_type.line(self.min, self.max)[1]
         return zero if isinstance(zero, int) else zero.astype(np.int64)
 
@@ -173,8 +173,8 @@ class QTensor(_Triple):
         values: NDArray[np.float32] = _dequantize(self, None)
         return values
 
-    def __eq__(self, other: object) -> bool:  # and so no hash: its codes can be changed
-        """Whether `other` is a triple of the same codes, of one type and shape, and the same range: one answer."""
+    def __eq__(self, other: object) -> bool:  # this also removes the hash, as codes can change
+        """Whether `other` is a triple with the same codes, type, shape and range. The answer is one bool."""
         if not isinstance(other, tuple) or len(other) != 3 or self.data.dtype != getattr(other[0], "dtype", None):
             return False
         same = self.code_type == (other.code_type if isinstance(other, QTensor) else _codes.of(self.data))
@@ -199,11 +199,11 @@ class QTensor(_Triple):
     __lt__ = __le__ = __gt__ = __ge__ = _refusing("<, >: compare the codes, t.data, or the real values, t.dequantize()")
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
-        """Refuse to be made an array."""
+        """Refuse the conversion to an array."""
         raise TypeError(_IS_NO_ARRAY)
 
     def __array_ufunc__(self, function: Any, *_: object, **__: object) -> NoReturn:
-        """Refuse to be taken for one."""
+        """Refuse numpy's functions."""
         raise TypeError(f"np.{function.__name__}: {_IS_NO_ARRAY}")
 
     __array_function__ = __array_ufunc__
@@ -246,17 +246,17 @@ _CLASSES = {row: _class_of(row) for row in _codes.TABLE}
 
 
 def read_as(row: str) -> type[QTensor]:
-    """Class of the tensors of a system that reads codes otherwise than `qops.codes` reads their dtype.
+    """Give a class of tensors whose codes have another code type than their dtype has by default.
 
     Parameters
     ----------
     row : str
-        The name in `qops.codes.TABLE` of what the codes stand for.
+        The name of the code type in `qops.codes.TABLE`.
 
     Returns
     -------
     type
-        A `QTensor` in all else.
+        A subclass of `QTensor`.
 
     Examples
     --------
@@ -272,6 +272,6 @@ def _remade(row: str, *parts: Any) -> QTensor:
 
 
 tensor: Callable[[NDArray[Any], Any, Any], QTensor] = partial(_tensor, QTensor)
-"""A `QTensor` of parts that are known to be right: what ops return, unchecked and quickly."""
+"""Makes a `QTensor` of parts that an op has checked."""
 
 TensorLike: TypeAlias = QTensor | tuple[Any, Any, Any] | list[Any]

@@ -1,4 +1,4 @@
-"""QuantizedAdd: 8 bit plus 8 bit, to int32 (rounded once) or to 8 bit (guess, watch, at most once more)."""
+"""QuantizedAdd: 8 bit plus 8 bit, to int32 (rounded once) or to 8 bit (in at most two passes)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "add_8p8to8_integers", "quantized_ad
 BOUND_8P8TO32 = 0.5 + 2**-7
 """Largest error of `quantized_add_8p8to32` against the exact sum, in output LSB.
 
-In 2**-15 LSB: 2**14 for the one rounding; 0.5 for each multiplier, times a code of up to 255; 0.5 for the constant;
-less than 0.5 for what float64 loses: 2**14 + 256 at most.
+In 2**-15 LSB: 2**14 for the rounding of the sum; 0.5 * 255 for each rounded multiplier; 0.5 for the rounded constant;
+less than 0.5 for float64. Together at most 2**14 + 256.
 """
 BOUND_8P8TO8 = 0.6
 """Largest error of `quantized_add_8p8to8` against the exact sum, in output LSB.
 
-In 1/32 LSB: 16 for the one rounding; for each operand 0.5 for the multiplier (255/256 of half a unit) and 0.5 for the
-floored product (the offset makes up for the other half); 0.5 for the offset: 18.5 / 32 = 0.578.
+In 1/32 LSB: 16 for the rounding of the sum; for each operand 0.5 for the rounded multiplier (255/256 of half a unit)
+and 0.5 for the floored product (the offset makes up for its mean); 0.5 for the offset. Together 18.5 / 32 = 0.578.
 """
 add_8p8to8_integers = _kernels.add_8p8to8_integers
-"""(a, b, range) -> ka, kb, offset of the 16-bit loop of `quantized_add_8p8to8`; ValueError where 16 bits do not do."""
+"""(a, b, range) -> ka, kb, offset of the 16-bit loop of `quantized_add_8p8to8`; ValueError if int16 overflows."""
 
 
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
@@ -39,10 +39,10 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
         ka = round(2**15 * a_step / s)    kb = round(2**15 * b_step / s)
         k = round(2**15 * (a_min + b_min) / s) + 2**14
 
-    rounded half up. 17 of the 32 bits are head room: ``|c| <= 2**15``. One code is 1/64 to 1/128 of the step of the
-    operand with the widest end, if its range holds 0. **Error: at most** ``0.5 + 2**-7`` output LSB (`BOUND_8P8TO32`)
-    against the exact sum of ``min + q * step``, for every pair of ranges, those that exclude 0 as well; ``a + b`` and
-    ``b + a`` are the same codes.
+    rounded half up. 17 of the 32 bits are head room: ``|c| <= 2**15``. If the range of the operand with the widest end
+    holds 0, an output step is 1/64 to 1/128 of its step. **Error: at most** ``0.5 + 2**-7`` output LSB
+    (`BOUND_8P8TO32`) against the exact sum of ``min + q * step``, for every pair of ranges, also those that exclude 0.
+    ``a + b`` and ``b + a`` give the same codes.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     See Also
     --------
     qops.nnlib.quantized_add_8p8to32 : what the DSP library computes.
-    qops.nnlib.quantized_bias_add_8p8to32 : its float formula, which has this output range and loses offsets.
+    qops.nnlib.quantized_bias_add_8p8to32 : nnlib's float formula, with the same output range; it loses offsets.
 
     Examples
     --------
@@ -110,10 +110,10 @@ def quantized_add_8p8to8(
 ) -> QTensor | tuple[QTensor, RangeInfo]:
     """Add two uint8 tensors into uint8 codes, in at most two passes over the data.
 
-    The first pass writes with the guessed output range and watches the extremes of the sums. If every code fitted,
-    that is the result; if not, the second pass writes once more, with the range that the extremes give. An end that is
-    not guessed starts as wide as the ranges of `a` and `b` allow, and is drawn in when the data use less of it. A
-    `range` is kept instead: one pass, and sums beyond it saturate.
+    The first pass writes with the guessed output range and records the extremes of the sums. If no code saturated,
+    that is the result. Otherwise the second pass writes again, with the range of the extremes. An end that is not
+    guessed starts as wide as the ranges of `a` and `b` allow; if the data use less, the second pass narrows it. With
+    `range` there is one pass, and sums outside the range saturate.
 
     With output step ``s`` the 16-bit loop is ::
 
@@ -121,20 +121,20 @@ def quantized_add_8p8to8(
         ka = round(8192 * a_step / s)    kb = round(8192 * b_step / s)
         offset = round(32 * (a_min + b_min - min) / s) + 17
 
-    and sums of terms in 1/65536 output steps where 16 bits cannot hold it (an output range far narrower than the
-    sum of the input ranges). **Error: at most 0.6 output LSB** (`BOUND_8P8TO8`) against the exact sum of
-    ``min + q * step``, for every pair of ranges whose sum float32 holds; nothing saturates but what is beyond `range`.
+    If int16 overflows (an output range far narrower than the sum of the input ranges), terms in 1/65536 output steps
+    are added in 64 bits instead. **Error: at most 0.6 output LSB** (`BOUND_8P8TO8`) against the exact sum of
+    ``min + q * step``, for every pair of ranges whose sum float32 holds. Only sums outside `range` saturate.
 
     Parameters
     ----------
     a, b : (data, min, max)
         uint8 tensors of shapes that broadcast.
     guess : (float or None, float or None), optional
-        Expected ends of the output range. An end that the sums pass costs a second pass; one that they do not reach
-        is kept, as it may be wanted so, and costs 6 dB for each doubling of the range.
+        Expected ends of the output range. A sum outside the guess triggers a second pass. An end that no sum reaches
+        is kept, because it may be intended; each doubling of the range costs 6 dB.
     range : (float, float), optional
-        The output range, kept whatever the sums are, as a deployed graph needs it; instead of a `guess`. If min == max
-        every code is 0, which stands for that value.
+        A fixed output range, instead of a `guess`, as a deployed graph needs it. If min == max, every code is 0, which
+        stands for that value.
     out : ndarray of uint8, optional
         Where the codes are written; of the broadcast shape.
     return_info : bool, optional
@@ -143,7 +143,7 @@ def quantized_add_8p8to8(
     Returns
     -------
     QTensor
-        uint8 codes; the `range`, or each end the guessed one where that held, else the one found.
+        uint8 codes and their range: `range`, or the guessed ends that held and the ends found for the others.
     RangeInfo
         Only with ``return_info``.
 
@@ -160,12 +160,12 @@ def quantized_add_8p8to8(
 
     Notes
     -----
-    Source: the method is that of nnlib's ``op_add.c`` (guess, watch, write again), the integers are not: its 7-bit
-    alpha and 15-bit recip wrap or lose bits for some ranges.
+    Source: the method (guess, record, write again) is that of nnlib's ``op_add.c``. The integers are not, because
+    nnlib's 7-bit alpha and 15-bit recip wrap or lose bits for some ranges.
 
-    **Bias.** Sums halfway between two codes go up. Few sums lie there, unless the steps are in a simple proportion: of
-    [0, 1] + [0, 1] into [0, 2] every second one is, so over all pairs of codes the result is 0.25 LSB too high on
-    average. To round ties to even instead takes a quarter more time.
+    **Bias.** Ties go up. Ties are rare, unless the steps are in a simple proportion: of the sums [0, 1] + [0, 1] into
+    [0, 2], half tie, so over all codes the result is 0.25 LSB too high on average. Rounding ties to even would take a
+    quarter more time.
 
     Examples
     --------

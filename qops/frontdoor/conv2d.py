@@ -37,9 +37,9 @@ def conv2d(
     """Convolve images of uint8 or int8 codes: int32 codes of the exact sums of products, rounded once.
 
     ``y[n, i, j, o] = sum(x[n, i * sh + k * dh - top, j * sw + l * dw - left, c] * w[k, l, c, o])`` over k, l and c, of
-    real values, with the arithmetic and the output range of `matmul` for K = KH * KW * C. What is padded has the value
-    0, not that of some code. **Error: at most** ``0.5 + 2**-16`` output LSB (`BOUND_CONV2D`), for every pair of ranges,
-    those that exclude 0, or have it between two codes, as well.
+    real values, with the arithmetic and the output range of `matmul` for K = KH * KW * C. Padding is real 0, even if
+    that is not on a code. **Error: at most** ``0.5 + 2**-16`` output LSB (`BOUND_CONV2D`), for every pair of ranges,
+    also those that exclude 0 or have it between two codes.
 
     Parameters
     ----------
@@ -65,9 +65,9 @@ def conv2d(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not fit, no
-        channels, strides, dilations or pixels that are no such integers, another padding, filters that do not fit in
-        the padded image, an ``out`` that does not fit or overlaps an input, an output range beyond float32.
+        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not fit, an
+        axis of length 0, a stride, dilation or padding other than above, filters that do not fit in the padded image,
+        an ``out`` that does not fit or overlaps an input, an output range beyond float32.
 
     See Also
     --------
@@ -86,7 +86,7 @@ def conv2d(
 
 
 class Conv2D(Prepared):
-    """Prepared form of `conv2d`: filters, packed once to be moved over many images.
+    """Prepared form of `conv2d`: the filters are packed once, for many images.
 
     Called as ``op(x, out=None, num_threads=1)``, it gives what `conv2d` gives with the same arguments. Each `x` may
     have its own type, range, number of images, and height and width.
@@ -172,7 +172,7 @@ class Conv2D(Prepared):
         return scaled(sums, image.line, self._line, top, rows, terms, out, shape)
 
     def _placed(self, shape: tuple[int, ...]) -> tuple[Window, tuple[int, ...]]:
-        """How the filters move over images of this shape, and the shape of the result."""
+        """Give the window over images of this shape, and the shape of the result."""
         kernel, channels = self.w.shape[:2], self.w.shape[2]
         if len(shape) != 4 or 0 in shape:
             raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {shape}")
@@ -192,7 +192,7 @@ class Conv2D(Prepared):
         return window, (shape[0], *window.out_size(size, kernel), self.w.shape[3])
 
     def _terms(self, shape: tuple[int, ...], window: Window) -> Terms:
-        """Padding is no code, so a sum of codes leaves it out, and sums of filters only take what lies in the image."""
+        """Give the sums of the filters for each cut. Padding adds nothing, so only taps inside the image count."""
         (down, of_row), (across, of_column) = window.cuts(shape[1:3], self.w.shape[:2])
         kh, kw, o = self._taps.shape
         rows = (down.astype(np.int32) @ self._taps.reshape(kh, kw * o)).reshape(len(down), kw, o)
@@ -203,14 +203,14 @@ class Conv2D(Prepared):
 
 
 def _pair(values: object, name: str, least: int) -> Pair:
-    """Two integers."""
+    """Check two integers."""
     if not isinstance(values, tuple | list) or len(values) != 2:
         raise TypeError(f"{name}: expected two integers, got {values!r:.80}")
     return int32(values[0], name, least), int32(values[1], name, least)
 
 
 def _padding(padding: Padding) -> Padding:
-    """The padding, checked."""
+    """Check the padding."""
     text = f"padding: expected 'SAME', 'VALID' or two pairs of integers, got {padding!r:.80}"
     if isinstance(padding, str):
         if padding not in ("SAME", "VALID"):

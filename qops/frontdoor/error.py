@@ -21,20 +21,20 @@ __all__ = ["ErrorReport", "Histogram", "Worst", "error", "values"]
 
 _FINEST_BIN = 1 / 8
 _MOST_BINS = 4096
-_BLOCK = 1 << 15  # elements, so that what is computed of them stays in the cache
+_BLOCK = 1 << 15  # elements; the arrays computed for a block stay in the cache
 _LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, slots=True)
 class Worst:
-    """The element that is farthest off.
+    """The element with the largest error.
 
     Attributes
     ----------
     index : tuple of int
-        Where it is, in the chunk that it was found in.
+        Where it is in its chunk.
     value, reference : float
-        What the code stands for, and what it should be.
+        The value of the code, and the true value.
     """
 
     index: tuple[int, ...]
@@ -43,14 +43,14 @@ class Worst:
 
 
 class Histogram(NamedTuple):
-    """Counts of the signed error, in bins of equal width, an eighth of an LSB or so much coarser as 4096 bins need.
+    """Counts of the signed error in bins of equal width: 1/8 LSB, or a power of two times that, for 4096 bins at most.
 
     Attributes
     ----------
     counts : ndarray of int64
-        Elements a bin.
+        Elements per bin.
     edges : ndarray of float64
-        Ends of the bins in LSB, one more than there are bins; a bin holds its lower end.
+        Edges of the bins in LSB, one more than bins; a bin includes its lower edge.
     """
 
     counts: NDArray[Any]
@@ -61,8 +61,8 @@ class Histogram(NamedTuple):
 class ErrorReport:
     """Error of quantized data in LSB, one code step; positive where the data are too high.
 
-    The reports of chunks of data add up, ``r1 + r2`` or ``sum(reports)``, to the report of all, but for float64
-    roundings.
+    Reports of chunks of data add up, by ``r1 + r2`` or ``sum(reports)``, to the report of all data, except for float64
+    rounding.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class ErrorReport:
     bias : float
         Mean of the signed error, in LSB.
     lsb : float or ndarray
-        Real size of an LSB; an array with ranges per channel; NaN if reports of different ones were added.
+        Real size of an LSB; an array with ranges per channel; NaN for a sum of reports whose LSBs differ.
     count : int
         How many elements.
     signal, noise : float
@@ -101,7 +101,7 @@ class ErrorReport:
         return 10 * log10(self.signal / self.noise) if self.signal else -inf
 
     def __add__(self, other: object) -> ErrorReport:
-        """The report of the data of both."""
+        """Give the report of the data of both reports."""
         if not isinstance(other, ErrorReport):
             return NotImplemented
         count = self.count + other.count
@@ -121,7 +121,7 @@ class ErrorReport:
         )
 
     def __radd__(self, other: object) -> ErrorReport:
-        """So that `sum` takes reports: it begins with 0."""
+        """Let `sum` add reports: it starts with 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
 
@@ -132,15 +132,15 @@ def _line(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
     step, zero, base = row.line(lo, hi)
     if not np.any(base):
         return data, step, zero, base
-    between = np.asarray(base) != 0  # 0 is between two codes: counted from the lowest code, both ends come out exactly
+    between = np.asarray(base) != 0  # 0 is between two codes: then count from the lowest code, so both ends are exact
     return data, step, np.where(between, row.lowest, zero), np.where(between, lo, base)
 
 
 def values(t: TensorLike) -> tuple[NDArray[Any], Any]:
     """Exact real values of a tensor, in float64, and the size of its LSB.
 
-    Where 0 is on a code ``(q - zero) * step``, so that code is exactly 0, as `dequantize` has it; else ``min + (q -
-    lowest) * step``.
+    If 0 is on a code, the value is ``(q - zero) * step``, so that code is exactly 0, as in `dequantize`. Otherwise it
+    is ``min + (q - lowest) * step``.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ def error(t: TensorLike, reference: ArrayLike) -> ErrorReport:
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, no data, a reference of no real numbers, with values that are NaN, infinite
-        or beyond float32, or of another shape, a range of zero width (it has no LSB) around data that are not exact.
+        An argument that is no such tensor, no data, a reference that is not real numbers, has values that are NaN,
+        infinite or beyond float32, or another shape, a range of zero width (it has no LSB) with inexact data.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def error(t: TensorLike, reference: ArrayLike) -> ErrorReport:
 def _block(
     got: NDArray[Any], want: NDArray[Any], line: list[NDArray[Any]], lsb: Any, shape: tuple[int, ...], start: int
 ) -> ErrorReport:
-    """Report on a stretch of elements, the first of which is at `start`."""
+    """Report on a block of elements; the first one has the flat index `start`."""
     if not max(want.max(), -want.min()) <= _LARGEST:
         raise ValueError("reference: has values that are NaN, infinite or beyond float32")
     off = np.empty(got.shape)
@@ -246,7 +246,7 @@ def _block(
 
 
 def _histogram(off: NDArray[Any], largest: float) -> Histogram:
-    """Count in bins that reach as far to both sides of 0, beyond the `largest`."""
+    """Count the errors in bins that are symmetric around 0 and reach beyond the `largest`."""
     limit = floor(largest) + 1
     width = max(_FINEST_BIN, 2.0 ** ceil(log2(2 * limit / _MOST_BINS)))
     half = ceil(limit / width)
@@ -258,7 +258,7 @@ def _edges(half: int, width: float) -> NDArray[Any]:
 
 
 def _merged(one: Histogram, other: Histogram) -> Histogram:
-    """Add the counts, in the bins of the coarser of the two; each bin of the other lies in one of them."""
+    """Add the counts in the coarser bins of the two. Each finer bin lies in one coarser bin."""
     if len(one.counts) == len(other.counts) and one.edges[-1] == other.edges[-1]:
         return Histogram(one.counts + other.counts, one.edges)
     widths = [float(h.edges[-1]) / (len(h.counts) // 2) for h in (one, other)]

@@ -20,13 +20,13 @@ __all__ = ["BOUND_MATMUL", "MatMul", "matmul"]
 BOUND_MATMUL = 0.5 + 2**-16
 """Largest error of `matmul` and of `conv2d` against the exact sum of products, in output LSB.
 
-0.5 for the one rounding. The sum is made of four parts of at most 2**31 LSB each and a little, every one of them known
-in float64 within some 2**-51 of itself.
+0.5 for the rounding of the sum. The sum has four terms of at most about 2**31 LSB; the relative error of each in
+float64 is about 2**-51.
 """
 _S8 = np.dtype(np.int8).num
 _MOST = 2**17 - 1
 _HIGHEST = _codes.TABLE["s32"].steps / 2  # codes from 0 to max
-_MARGIN = 1 + 2**-20  # what keeps the highest code below 2**31
+_MARGIN = 1 + 2**-20  # keeps the highest code below 2**31
 _NO_COLUMNS = np.empty((1, 0), np.int8)
 
 
@@ -38,11 +38,11 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
         c[i, j] = round((sum(qa * qb) * a_step * b_step + sum(qa) * a_step * b_0 + sum(qb) * b_step * a_0
                          + K * a_0 * b_0) / s)
 
-    The three sums are exact integers, all else is float64. ``max`` is ``2**31 * a_step * b_step``, rounded up to
-    float32, or what K products of the farthest ends need if that is more, and ``min = -max``. So where 0 is on a code
-    of both, sums below 2**22 are the plain integers ``sum((qa - za) * (qb - zb))``. **Error: at most** ``0.5 + 2**-16``
-    output LSB (`BOUND_MATMUL`) against the exact sum of products, for every pair of ranges, those that exclude 0, or
-    have it between two codes, as well.
+    The three sums are exact integers; all else is float64. ``max`` is ``2**31 * a_step * b_step``, rounded up to
+    float32, or more if K products of the farthest ends need it; ``min = -max``. So if 0 is on a code of both, sums
+    below 2**22 are the plain integers ``sum((qa - za) * (qb - zb))``. **Error: at most** ``0.5 + 2**-16`` output LSB
+    (`BOUND_MATMUL`) against the exact sum of products, for every pair of ranges, also those that exclude 0 or have it
+    between two codes.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
 
 
 class MatMul(Prepared):
-    """Prepared form of `matmul`: a matrix `b`, packed once to be multiplied with many `a`.
+    """Prepared form of `matmul`: the matrix `b` is packed once, for many `a`.
 
     Called as ``op(a, out=None, num_threads=1)``, it gives what ``matmul(a, b, out=out, num_threads=num_threads)``
     gives. Each `a` may have its own type, range and leading axes.
@@ -160,7 +160,7 @@ class MatMul(Prepared):
 
 
 class Line(NamedTuple):
-    """What centred codes stand for: a value is ``base + code * step``."""
+    """The values of centred codes: ``base + code * step``."""
 
     step: float
     base: float
@@ -169,7 +169,7 @@ class Line(NamedTuple):
 
 
 class Centred(NamedTuple):
-    """An operand, checked."""
+    """A checked operand."""
 
     given: NDArray[Any]
     """The codes as they were given."""
@@ -178,14 +178,14 @@ class Centred(NamedTuple):
     line: Line
 
     def kept(self) -> QTensor:
-        """Copy the operand for a prepared op: its codes are read-only, and nobody else has them."""
+        """Copy the operand for a prepared op. The copied codes are read-only."""
         codes = self.given.copy()
         codes.flags.writeable = False
         return tensor(codes, self.line.min, self.line.max)
 
 
 def centred(t: TensorLike, name: str) -> Centred:
-    """The operand `t`, checked; `name` is what the caller calls it."""
+    """Check the operand `t`; `name` is the caller's word for it."""
     given, lo, hi = operand(t, name, U8, _S8)
     row = _codes.of(given)
     step, middle = (hi - lo) / row.steps, (row.lowest + row.highest + 1) // 2
@@ -194,14 +194,14 @@ def centred(t: TensorLike, name: str) -> Centred:
 
 
 def check_length(k: int, name: str) -> int:
-    """`k`, how many products a sum has; ValueError if int32 does not hold the sum."""
+    """Give `k`, the number of products of a sum; ValueError if int32 does not hold the sum."""
     if k > _MOST:
         raise ValueError(f"{name}: sums of {k} products, int32 holds those of {_MOST}")
     return k
 
 
 def highest(x: Line, w: Line, k: int, names: str) -> float:
-    """The upper end of the range of sums of k products, a float32; ValueError if that is too large."""
+    """Give the max of the range of sums of k products, a float32; ValueError if float32 does not hold it."""
     farthest = k * max(abs(x.min), abs(x.max)) * max(abs(w.min), abs(w.max))
     wanted = max(_HIGHEST * x.step * w.step, farthest * _MARGIN)
     with np.errstate(over="ignore"):
@@ -215,14 +215,14 @@ def highest(x: Line, w: Line, k: int, names: str) -> float:
 
 
 class Terms(NamedTuple):
-    """What the base of the first operand is multiplied by in the values of sums."""
+    """The parts of sums that do not depend on the codes of the first operand."""
 
     columns: NDArray[np.int32]
-    """The sums of the second operand's codes in each column, for each way to cut it at the ends of an image."""
+    """The sums of the second operand's codes in each column, for each cut that the border of an image makes."""
     counts: NDArray[np.int64]
     """How many products a sum has, for each cut."""
     which: NDArray[np.int64]
-    """The cuts that the rows of sums take, in turn."""
+    """The cut of each row of sums; it repeats with its length."""
 
 
 def scaled(
@@ -235,9 +235,9 @@ def scaled(
     out: NDArray[np.int32] | None,
     shape: tuple[int, ...],
 ) -> QTensor:
-    """The codes of sums in the range (-top, top); in `out` if there is one.
+    """Give the codes of sums in the range (-top, top), in `out` if it is given.
 
-    `rows` are the sums of the codes of the first operand, for each row of sums.
+    `rows` has, for each row of sums, the sum of the first operand's codes.
     """
     factors = x.step * w.step, x.step * w.base, x.base * w.step, x.base * w.base
     place = sums if out is None or not out.flags.carray else out

@@ -1,4 +1,4 @@
-"""QuantizedMul: 8 bit times 8 bit, to int32 (rounded once) or to 8 bit (guess, watch, at most once more)."""
+"""QuantizedMul: 8 bit times 8 bit, to int32 (rounded once) or to 8 bit (in at most two passes)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["BOUND_8X8TO8", "BOUND_8X8TO32", "quantized_mul_8x8to8", "quantized_m
 BOUND_8X8TO32 = 0.5 + 2**-7
 """Largest error of `quantized_mul_8x8to32` against the exact product, in output LSB.
 
-In 2**-23 LSB: 2**22 for the one rounding; 0.5 for each integer, times a product of codes of up to 65025, a code of up
-to 255 (twice) and 1: 2**15 in all; and what float64 loses: less than 2**22 + 2**16.
+In 2**-23 LSB: 2**22 for the rounding of the product; 0.5 * (65025 + 255 + 255 + 1) = 2**15 for the rounded integers;
+and the error of float64. Together less than 2**22 + 2**16.
 """
 BOUND_8X8TO8 = 0.5 + 2**-4
 """Largest error of `quantized_mul_8x8to8` against the exact product, in output LSB: as above, in 2**-20 LSB."""
@@ -35,7 +35,7 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     rounded half up, in 64 bits. 11 of the 32 bits are head room: ``|c| <= 2**20``, so 2047 products can be summed up.
     **Error: at most** ``0.5 + 2**-7`` output LSB (`BOUND_8X8TO32`) against the exact product, for every pair of ranges,
-    those that exclude 0 as well; ``a * b`` and ``b * a`` are the same codes.
+    also those that exclude 0. ``a * b`` and ``b * a`` give the same codes.
 
     Parameters
     ----------
@@ -100,26 +100,26 @@ def quantized_mul_8x8to8(
 ) -> QTensor | tuple[QTensor, RangeInfo]:
     """Multiply two uint8 tensors into uint8 codes, in at most two passes over the data.
 
-    The way to the output range is that of `quantized_add_8p8to8`: write with the guess, watch the extremes of the
-    products, write once more if they do not fit or use less of it. With output step ``s`` and range (min, max) ::
+    The output range is found as in `quantized_add_8p8to8`: write with the guess, record the extremes of the products,
+    and write again if they do not fit or use less of the range. With output step ``s`` and range (min, max) ::
 
         c = sat_u8((k + a * ka + b * kb + a * b * kab) >> 20)
         ka = round(2**20 * a_step * b_min / s)    kb = round(2**20 * a_min * b_step / s)
         kab = round(2**20 * a_step * b_step / s)    k = round(2**20 * (a_min * b_min - min) / s) + 2**19
 
     **Error: at most** ``0.5 + 2**-4`` output LSB (`BOUND_8X8TO8`) against the exact product of ``min + q * step``, for
-    every pair of ranges whose product float32 holds; nothing saturates but what is beyond `range`. ``a * b`` and
-    ``b * a`` are the same codes.
+    every pair of ranges whose product float32 holds. Only products outside `range` saturate. ``a * b`` and ``b * a``
+    give the same codes.
 
     Parameters
     ----------
     a, b : (data, min, max)
         uint8 tensors of shapes that broadcast.
     guess : (float or None, float or None), optional
-        Expected ends of the output range. An end that the products pass costs a second pass; without one the range
-        starts as all that the products can span, and is drawn in when the data use less of it.
+        Expected ends of the output range. A product outside the guess triggers a second pass. An end that is not
+        guessed starts as wide as the ranges allow; if the data use less, the second pass narrows it.
     range : (float, float), optional
-        The output range, kept whatever the products are; instead of a `guess`.
+        A fixed output range, instead of a `guess`.
     out : ndarray of uint8, optional
         Where the codes are written; of the broadcast shape.
     return_info : bool, optional
@@ -128,7 +128,7 @@ def quantized_mul_8x8to8(
     Returns
     -------
     QTensor
-        uint8 codes; the `range`, or each end the guessed one where that held, else the one found.
+        uint8 codes and their range: `range`, or the guessed ends that held and the ends found for the others.
     RangeInfo
         Only with ``return_info``.
 

@@ -65,8 +65,8 @@ def multiply_shift(
 def error_bound(largest: int, bits: int = 7, rounding: SingleRounding = "floor") -> float:
     """Largest error of `multiply_shift` for ``|x| <= largest``, while the result fits int32.
 
-    ``largest * 0.5 / 2**bits`` for the rounded factor, and for the shift: less than 1 (floor, truncate), or 0.5. To be
-    had by ``from qops.frontdoor.multiply_shift import error_bound``.
+    ``largest * 0.5 / 2**bits`` for the rounded factor, and for the shift less than 1 (floor, truncate) or 0.5. Import
+    it by ``from qops.frontdoor.multiply_shift import error_bound``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the ops into 8 bits share that find their output range: guess, watch the results, write at most once more."""
+"""What ops from 8 bits to 8 bits report of how they found their output range."""
 
 from typing import NamedTuple, TypeAlias
 
@@ -9,14 +9,14 @@ Range: TypeAlias = tuple[float, float]
 
 
 class RangeInfo(NamedTuple):
-    """How an op came to its output range.
+    """How an op found its output range.
 
     Attributes
     ----------
     passes : int
         1 or 2.
     found_min, found_max : float
-        Range of the results that the first pass watched, rounded outward.
+        Range of the results of the first pass, rounded outward.
     """
 
     passes: int

@@ -1,4 +1,4 @@
-"""quantize and dequantize: float32 arrays <-> codes."""
+"""quantize and dequantize: float32 arrays to codes and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qops.qtensor import QTensor, TensorLike
 __all__ = ["BOUND_QUANTIZE", "BOUND_QUANTIZE_16", "dequantize", "quantize"]
 
 BOUND_QUANTIZE = 0.5 + 2**-13
-"""Largest error of `quantize` in LSB, for values within the range: one rounding, and float32 products up to 255."""
+"""Largest error of `quantize` in LSB, for values within the range: 0.5 for the rounding, the rest for float32."""
 BOUND_QUANTIZE_16 = 0.5 + 2**-5
 """The same with 16-bit codes, where float32 products reach 65535."""
 
@@ -39,22 +39,23 @@ def quantize(
     x : array_like of float
         Real values. float64 and integers are rounded to float32 first.
     min, max : float or array_like of float, optional
-        Ends of the range; what is not given comes from the data and 0. Values beyond saturate. The range is widened to
-        hold 0; one narrower than 6e-36 is widened to that. Arrays that broadcast against `x` give ranges per channel.
+        Ends of the range; an end that is not given comes from the data and 0. Values outside saturate. The range is
+        widened to hold 0, and to be at least 6e-36 wide. Arrays that broadcast against `x` give ranges per channel.
     axis : int, optional
         Each index along this axis gets a range of its own.
     dtype : {uint8, int8, uint16, int16}, optional
         Type of the codes.
     nan : {"raise", "lowest"}, optional
-        If both ends are given, a NaN raises ValueError, and `out` may then hold anything; or it gets the lowest code.
+        What a NaN does if both ends are given: it raises ValueError, which leaves the content of `out` undefined, or it
+        gets the lowest code.
     out : ndarray of `dtype`, optional
         Where the codes are written; of the shape of `x`.
 
     Returns
     -------
     QTensor
-        The codes and the range used, which may be wider than the one given: (0.0, 0.0) for no data, or only zeros,
-        without a range. With ranges per channel min and max are float32 arrays that broadcast against the codes.
+        The codes and the range used, which may be wider than the given one. Without a given range, it is (0.0, 0.0) for
+        no data and for zeros. With ranges per channel, min and max are float32 arrays that broadcast against the codes.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def quantize(
 
 
 def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Real values of a tensor of any code type.
+    """Give the real values of a tensor of any code type.
 
     ``min + (q - lowest) * step``, computed as ``(q - zero_point) * scale + base`` in float32 so that a 0 on a code is
     exactly 0.0; for uint8 ``lowest`` is 0 and ``step = (max - min) / 255``. int32: ``q / 2**31 * max``. `qops.codes`

@@ -1,4 +1,4 @@
-"""relu: max(0, value), with an upper limit if wanted, on codes of any type."""
+"""relu: max(0, value), optionally with an upper limit, on codes of any type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BOUND_RELU = 0.5 + 2**-20
 
 
 def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None = None) -> QTensor:
-    """Cut values below 0 to 0, and those above a limit to that.
+    """Clamp values to at least 0, and to at most a limit if there is one.
 
     ``c = min(max(q, code next to 0), code next to the limit)``. The range stays, so every other value is kept exactly;
     `requantize(t, 0.0)` cuts it too, and rounds every value once more. **Error: at most** ``0.5 + 2**-20`` LSB
@@ -34,8 +34,8 @@ def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None 
     Returns
     -------
     QTensor
-        Codes of the type and range of `t`; where no value of the range is within 0 and the limit, every code stands for
-        the one value left, and the range is that: (0, 0), or (limit, limit).
+        Codes of the type and range of `t`. If the range lies wholly outside [0, limit], one value is left: every code
+        stands for it, and the range is (0, 0) or (limit, limit).
 
     Raises
     ------

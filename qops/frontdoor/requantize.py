@@ -1,4 +1,4 @@
-"""Requantize: codes of 8 or 32 bits -> 8-bit codes of another range."""
+"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["BOUND_REQUANTIZE", "requantization_range", "requantize", "requantize
 BOUND_REQUANTIZE = 0.5 + 2**-17
 """Largest error of `requantize` and `requantize_32to8` in LSB, for values within the output range.
 
-From int32: 0.5 for the one rounding; at most 2**-19 for the floored product, 2**-20 for the offset and 2**-20 for the
-multiplier. From 8 bits: 0.5, and some 2**-43 for positions in float64.
+From int32: 0.5 for the rounding of the code; at most 2**-19 for the floored product, 2**-20 for the offset and 2**-20
+for the multiplier. From 8 bits: 0.5, and about 2**-43 for positions in float64.
 """
 
 
 def requantization_range(t: TensorLike) -> tuple[float, float]:
-    """Real values that codes really span, the narrowest range that `requantize` loses nothing with.
+    """Give the real range of the codes present: the narrowest range in which `requantize` saturates nothing.
 
-    The values of the lowest and the highest code, rounded outward to float32.
+    Its ends are the values of the lowest and the highest code, rounded outward to float32.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def requantization_range(t: TensorLike) -> tuple[float, float]:
     Returns
     -------
     (float, float)
-        (0.0, 0.0) of no codes at all.
+        (min, max); (0.0, 0.0) if there are no codes.
 
     Raises
     ------
@@ -59,12 +59,12 @@ def requantize(
     """Requantize codes into 8-bit codes of the range (min, max), rounding once, half up.
 
     ``c = saturate(floor((value - min) / step + 0.5) + lowest)`` with ``step = (max - min) / 255`` and the lowest code
-    of `dtype`. Codes of 8 bits are looked up in a table of all 256. Of int32 codes, with ``input step / step =
-    multiplier * 2**-right_shift``, a multiplier of 31 bits::
+    of `dtype`. 8-bit codes are looked up in a table of all 256. For int32 codes, with a multiplier of 31 bits and
+    ``input step / step = multiplier * 2**-right_shift``::
 
         c = saturate(((x * multiplier + term) >> right_shift) + lowest)
 
-    Codes that must saturate are clamped first where a sum could outgrow 64 bits, so nothing wraps, whatever the ranges.
+    If the sum could overflow 64 bits, codes that saturate anyway are clamped first, so nothing wraps for any ranges.
     **Error: at most** ``0.5 + 2**-17`` LSB (`BOUND_REQUANTIZE`) for values within (min, max); others saturate.
 
     Parameters
@@ -72,8 +72,8 @@ def requantize(
     t : (data, min, max)
         uint8, int8 or int32 tensor.
     min, max : float, optional
-        Output range. What is not given comes from `requantization_range`. If only `min` is given, max is at least 0;
-        if only `max` is, min is at most 0. So ``requantize(t, 0.0)`` is a relu as well.
+        Output range. An end that is not given comes from `requantization_range`. If only `min` is given, max is at
+        least 0; if only `max` is given, min is at most 0. So ``requantize(t, 0.0)`` is a relu as well.
     dtype : dtype
         Type of the codes: uint8 or int8.
     out : ndarray of `dtype`, optional
@@ -82,7 +82,7 @@ def requantize(
     Returns
     -------
     QTensor
-        Where min == max every code is the lowest, which stands for that value.
+        The codes and the range. If min == max, every code is the lowest, which stands for that value.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def requantize(
 def requantize_32to8(
     t: TensorLike, min: float | None = None, max: float | None = None, *, out: NDArray[np.uint8] | None = None
 ) -> QTensor:
-    """`requantize` of int32 codes into uint8 codes.
+    """Requantize int32 codes to uint8 codes, as `requantize` does.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""QuantizedSub: 8 bit less 8 bit, to int32 or to 8 bit; the adds, with the range of b turned around."""
+"""QuantizedSub: 8 bit minus 8 bit, to int32 or to 8 bit; the adds of `a` and -`b`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_sub_8p8to8", "quantized_s
 def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Subtract two uint8 tensors into int32 codes: the exact difference, rounded once.
 
-    The range is that of `quantized_add_8p8to32`, and so are the integers, but for the sign of what comes from `b`::
+    The range is that of `quantized_add_8p8to32`. The integers are too, but the terms of `b` are negated::
 
         c = (k + a * ka - b * kb) >> 15
         ka = round(2**15 * a_step / s)    kb = round(2**15 * b_step / s)
@@ -90,19 +90,18 @@ def quantized_sub_8p8to8(
 ) -> QTensor | tuple[QTensor, RangeInfo]:
     """Subtract two uint8 tensors into uint8 codes, in at most two passes over the data.
 
-    It is `quantized_add_8p8to8` of `a` and of what ``-b`` is: the codes ``255 - b`` in the range ``(-b_max, -b_min)``.
-    The way to the output range is the same, and so are the integers and the bound. **Error: at most 0.6 output LSB**
-    (`BOUND_8P8TO8`) for every pair of ranges whose difference float32 holds; nothing saturates but what is beyond
-    `range`.
+    It is `quantized_add_8p8to8` of `a` and ``-b``, which has the codes ``255 - b`` in the range ``(-b_max, -b_min)``.
+    The integers, the bound and the way the output range is found are the same. **Error: at most 0.6 output LSB**
+    (`BOUND_8P8TO8`) for every pair of ranges whose difference float32 holds. Only differences outside `range` saturate.
 
     Parameters
     ----------
     a, b : (data, min, max)
         uint8 tensors of shapes that broadcast.
     guess : (float or None, float or None), optional
-        Expected ends of the output range. An end that the differences pass costs a second pass.
+        Expected ends of the output range. A difference outside the guess triggers a second pass.
     range : (float, float), optional
-        The output range, kept whatever the differences are; instead of a `guess`.
+        A fixed output range, instead of a `guess`.
     out : ndarray of uint8, optional
         Where the codes are written; of the broadcast shape.
     return_info : bool, optional
@@ -111,7 +110,7 @@ def quantized_sub_8p8to8(
     Returns
     -------
     QTensor
-        uint8 codes; the `range`, or each end the guessed one where that held, else the one found.
+        uint8 codes and their range: `range`, or the guessed ends that held and the ends found for the others.
     RangeInfo
         Only with ``return_info``.
 

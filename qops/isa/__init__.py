@@ -1,10 +1,10 @@
 """Instructions as array functions, bit for bit.
 
-Each function is one instruction of one type of lanes. Arrays go in, they broadcast, and an array comes out. It works on
-each element, or on groups of neighbours along the last axis. Dtypes are strict, because the signedness of an operand
-*is* the instruction: another dtype is a TypeError, and a last axis that does not split into groups is a ValueError.
-Nothing here knows of tensors or scales. The systems have compiled loops of their own, and tests compare these with the
-functions here.
+Each function is one instruction for one type of lanes. It takes arrays, which broadcast, and gives an array. It works
+on each element, or on groups of neighbours along the last axis. Dtypes are strict, because the signedness of an operand
+selects the instruction: another dtype is a TypeError, and a last axis that does not split into groups is a ValueError.
+The functions do not use tensors or scales. The systems have their own compiled loops, which tests compare with these
+functions.
 
 x86 (Intel SDM, volume 2): `vpmaddubsw`, `vpmaddwd`, `vpaddd`, `vpdpbusd`, `vpmovzxbw`, `vpmovsxbw`, `vpmulhrsw`.
 Hexagon HVX: `hvx_vmpy_h_s1_rnd_sat`, `hvx_vmpye_vmpyo_s1_rnd_sat`, `hvx_vmpa`, `hvx_vasr_rnd_sat`, `hvx_vavg`,

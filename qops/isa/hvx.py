@@ -26,7 +26,7 @@ S8_ENDS = codes.TABLE["s8"].lowest, codes.TABLE["s8"].highest
 def hvx_vmpy_h_s1_rnd_sat(u: ArrayLike, v: ArrayLike) -> S16:
     """Vd.h = vmpy(Vu.h, Vv.h):<<1:rnd:sat: ``sat16((2*u*v + 2**15) >> 16)``.
 
-    This is `vpmulhrsw` but for -1.0 * -1.0, which saturates here.
+    This is `vpmulhrsw`, except for -1.0 * -1.0, which saturates here.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ S32: TypeAlias = NDArray[np.int32]
 
 
 def saturate(x: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
-    """Clamp integers to the range of an integer dtype and make them of that dtype.
+    """Clamp integers to the range of an integer dtype and convert them to it.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def saturate(x: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
     info, data = np.iinfo(integer_type(dtype)), as_array(x, "x")
     if data.dtype.kind not in "iu":
         raise TypeError(f"x: expected integers, got {data.dtype}")
-    own = np.iinfo(data.dtype)  # numpy 2.0 takes only ends that the data's own type holds
+    own = np.iinfo(data.dtype)  # numpy 2.0 refuses ends beyond the type of the data
     clamped: NDArray[Any] = np.clip(data, max(info.min, own.min), min(info.max, own.max))
     return np.asarray(clamped).astype(info.dtype)
 
@@ -53,7 +53,7 @@ def integer_type(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def lanes(x: ArrayLike, name: str, dtype: DTypeLike, wide: DTypeLike, group: int = 1) -> NDArray[Any]:
-    """Give `x`, if it has this dtype and whole groups along its last axis, in the dtype `wide`."""
+    """Check that `x` has this dtype and whole groups along its last axis; convert it to the dtype `wide`."""
     data: NDArray[Any] = array(x, name, np.dtype(dtype).num)
     if group > 1 and (data.ndim == 0 or data.shape[-1] % group):
         raise ValueError(f"{name}: expected a last axis that is a multiple of {group}, got shape {data.shape}")
@@ -62,7 +62,7 @@ def lanes(x: ArrayLike, name: str, dtype: DTypeLike, wide: DTypeLike, group: int
 
 
 def fit(x: NDArray[Any], y: NDArray[Any], names: str = "a, b") -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give both, if their shapes broadcast; `names` are the arguments that they were made of."""
+    """Check that two shapes broadcast and give both arrays; `names` are the caller's arguments."""
     try:
         broadcast_shape(x.shape, y.shape)
     except ValueError:

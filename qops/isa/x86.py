@@ -36,8 +36,8 @@ def vpmaddubsw(a: ArrayLike, b: ArrayLike) -> S16:
 
     Notes
     -----
-    **Hazards.** Two products of u8 and s8 codes can need 17 bits. No other instruction of the dot product saturates, so
-    this one is why machines without VNNI and with it may disagree.
+    **Hazards.** The sum of two products of u8 and s8 codes can need 17 bits. No other instruction of the dot product
+    saturates, so this one is why machines with and without VNNI may disagree.
 
     >>> a, b = np.uint8([255, 255]), np.int8([127, 127])
     >>> vpmaddubsw(a, b), 2 * 255 * 127
@@ -122,7 +122,7 @@ def vpdpbusd(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
 
 
 def vpmovzxbw(a: ArrayLike) -> S16:
-    """Widen u8 codes to s16 by zeros, so that their values stay.
+    """Widen u8 codes to s16 with zeros; the values stay the same.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def vpmovzxbw(a: ArrayLike) -> S16:
 
 
 def vpmovsxbw(a: ArrayLike) -> S16:
-    """Widen s8 codes to s16 by copies of the sign, so that their values stay.
+    """Widen s8 codes to s16 with copies of the sign bit; the values stay the same.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """What Qualcomm's hexagon nnlib (version 0x00021401) computes, bit for bit, quirks included.
 
-A function has the name of nnlib's op, in small letters. "The original" is nnlib, on the vector unit (HVX) of its DSP
-unless a docstring says otherwise. The following holds for every function here, and no docstring repeats it.
+A function has the name of nnlib's op in snake_case. "The original" is nnlib, on the vector unit (HVX) of its DSP unless
+a docstring says otherwise. The following holds for every function here; the docstrings do not repeat it.
 
 Tensors
     A tensor is a triple ``(data, min, max)``: codes, and two real values, which are read as float32. For uint8 codes
@@ -12,12 +12,12 @@ Tensors
     An array of the dtype and shape of the result, which is written there. It must not share memory with an input.
     Without it a new array is made.
 Errors
-    TypeError or ValueError, which names the argument, is raised for an argument of another type or dtype, or a word or
-    an integer outside the set, that the docstring gives, a number that is not finite in float32, a range with min >
-    max, a range of int32 codes that is not symmetric, shapes that do not fit together, and an ``out`` that does not fit
-    or is read-only. An op that raises has written nothing. What else it refuses stands under Raises.
+    Every function raises TypeError or ValueError, which names the argument, for a type, dtype, word or integer that its
+    docstring does not allow, a number that is not finite in float32, a range with min > max, a range of int32 codes
+    that is not symmetric, shapes that do not fit together, and an ``out`` that does not fit or is read-only. An op that
+    raises has written nothing. The section Raises lists what else an op refuses.
 Formulas
-    All arithmetic on real numbers is that of float32, rounded after every operation. ``trunc`` rounds toward zero;
+    All arithmetic on real numbers is in float32, rounded after every operation. ``trunc`` rounds toward zero;
     ``half_up``, ``half_away`` and ``half_even`` round to the nearest integer and send ties up, away from zero, and to
     the even one. ``plus_half(v)`` is ``trunc(v + copysign(0.5, v))``: half away, but 0.49999997 becomes 1, and an odd
     number between 2**23 and 2**24 the next even one, because the sum is rounded to float32. ``sat_u8``, ``sat_s16`` and

@@ -1,4 +1,4 @@
-"""What several ops check alike: two operands, two the two ends of a range."""
+"""Checks that several ops share: two operands, the two ends of a range."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def two(
     names: tuple[str, str] = ("a", "b"),
     typenum: int = U8,
 ) -> tuple[Checked, Checked, NDArray[Any]]:
-    """Give both operands, checked, and an array of the type `out_type` and their broadcast shape for the result."""
+    """Check both operands; give them, and an array of the type `out_type` and the broadcast shape for the result."""
     x, y = operands(a, b, *names, typenum)
     return x, y, output(out, out_type, x[0], y[0], ", ".join(names))
 

@@ -1,4 +1,4 @@
-"""nnlib's QuantizedAdd_8p8to8, in the forms it has had."""
+"""nnlib's QuantizedAdd_8p8to8, in all its forms."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def quantized_add_8p8to8(
     a, b : uint8 tensor
         Of equal shapes for ``flat`` and ``d32``; for ``spec`` their shapes broadcast.
     guess_min, guess_max : float, optional
-        Ends of the output range that are given; an end that is left out is found.
+        Given ends of the output range; the op finds an end that is left out.
     form : {"op", "flat", "spec", "d32"}
         Which kernel of the original, see `QuantizedAdd8p8to8`.
     padding : (int, int), optional
-        For ``spec`` alone: the code of a and that of b that stand in memory behind the last element. The original works
-        on 128 bytes at a time, and what lies behind the data counts in the range it finds. Without `padding`, the last
-        element of each is taken to be repeated there.
+        For ``spec`` alone: the codes in memory after the last element of a and of b. The original works on 128 bytes at
+        a time, and includes what lies after the data in the range it finds. Without `padding`, the last element of each
+        is repeated there.
     out : uint8 array, optional
 
     Returns
@@ -48,10 +48,10 @@ def quantized_add_8p8to8(
     ------
     TypeError, ValueError
         What every function refuses (`qops.nnlib`). For ``flat`` and ``d32``, an output range that the original refuses:
-        one 0 wide, or narrower than 1/64 of both input ranges together, 1/4096 if both ends are given. For ``spec``,
-        what the original never returns from: no elements, two ranges 0 wide, ranges for which the retry rules never
-        settle. For ``op``, shapes that broadcast along another axis than the last of four, where the original reads
-        beyond its data.
+        one 0 wide, or narrower than 1/64 of both input ranges together (1/4096 if both ends are given). For ``spec``,
+        input for which the original never returns: no elements, two ranges 0 wide, ranges for which the retry rules
+        never settle. For ``op``, shapes that broadcast along another axis than the last of four, where the original
+        reads beyond its data.
 
     See Also
     --------
@@ -73,19 +73,19 @@ def quantized_add_8p8to8(
     >>> quantized_add_8p8to8((ends, 1000.0, 1001.0), (ends, 0.0, 1.0), form="spec").max
     0.5
 
-    The last subtraction wraps, and what should saturate to 255 is stored as 0:
+    The last subtraction wraps, so a code that should saturate to 255 is stored as 0:
 
     >>> quantized_add_8p8to8((top, 0.0, 127.0), (top, 0.0, 1.0), -1.0, 0.0, form="spec").data
     array([0], dtype=uint8)
 
-    A given range narrower than that of b is too narrow for recip, which ends at 32767; one 0 wide is not refused:
+    If the given range is narrower than that of b, recip is limited to 32767. A range 0 wide is not refused:
 
     >>> quantized_add_8p8to8((mid, -1.0, 1.0), (mid, -1.0, 1.0), -0.5, 0.5, form="spec").data  # 0.51
     array([193], dtype=uint8)
     >>> quantized_add_8p8to8((ends, -1.0, 1.0), (ends, -1.0, 1.0), 0.0, 0.0, form="spec").data
     array([  0, 255], dtype=uint8)
 
-    The retry rules of ``spec`` need not end: the third asks for a width that float32 may round away, again and again.
+    The retry rules of ``spec`` may never end: the third asks for a width that float32 may round away each time.
 
     >>> a, b = (np.uint8([128]), -24.254631, 20.347172), (np.uint8([255]), -0.9, 0.1)
     >>> quantized_add_8p8to8(a, b, form="spec")  # doctest: +ELLIPSIS
@@ -99,8 +99,8 @@ def quantized_add_8p8to8(
     >>> quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), -302.0, 300.0, form="spec").min
     -302.1803894042969
 
-    ``flat`` loses the offset of a range that excludes 0 (1 + 0 is 0 here). If the upper end is given, it never moves
-    the lower one, though that is free.
+    ``flat`` loses the offset of a range that excludes 0 (1 + 0 is 0 here). If the upper end is given, ``flat`` never
+    moves the lower end, although that was not given.
 
     >>> quantized_add_8p8to8((np.uint8([0]), 1.0, 2.0), (np.uint8([0]), 0.0, 1.0), 0.0, 3.0, form="flat").data
     array([0], dtype=uint8)
@@ -119,22 +119,22 @@ def quantized_add_8p8to8(
 def quantized_add_8p8to8_integers(
     a: tuple[float, float], b: tuple[float, float], out: tuple[float, float], *, form: Form = "op"
 ) -> dict[str, int | float]:
-    """Give the integers with which `quantized_add_8p8to8` computes, as a port has them in its registers.
+    """Give the integers with which `quantized_add_8p8to8` computes, for a port to compare with.
 
     Parameters
     ----------
     a, b, out : (min, max)
-        Ranges of the operands, and the range that the op returns. For ``spec``, `a` must be the coarser operand, which
-        the op finds by itself.
+        Ranges of the operands, and the range that the op returns. For ``spec``, `a` must be the coarser operand; the op
+        itself exchanges the operands if needed.
     form : {"op", "flat", "spec", "d32"}
         See `QuantizedAdd8p8to8`. All but ``spec`` have the integers of ``flat``, here those for two given ends.
 
     Returns
     -------
     dict
-        Of ``flat``: ka, kb, offset, first_shift and right_shift; zero, the x of 0 + 0; unit, the real size of 1 in x;
-        feasible, False where the original refuses `out`. Of ``spec``: ialpha, ikappa, recip and offset, modulo 2**16;
-        copies, True where alpha >= 256, so that the codes of a are the result and the integers are not used.
+        For ``flat``: ka, kb, offset, first_shift and right_shift; zero, the x of 0 + 0; unit, the real size of one unit
+        of x; feasible, False if the original refuses `out`. For ``spec``: ialpha, ikappa, recip and offset, modulo
+        2**16; copies, True if alpha >= 256: then the codes of a are the result and the integers are not used.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""nnlib's QuantizedAdd_8p8to32 of today."""
+"""nnlib's QuantizedAdd_8p8to32."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["quantized_add_8p8to32", "weighed"]
 
 
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """QuantizedAdd_8p8to32 of today: ``c = ka * (a - za) + kb * (b - zb)``, exact.
+    """QuantizedAdd_8p8to32 of version 0x00021401: ``c = ka * (a - za) + kb * (b - zb)``, exact.
 
     The operand with the coarser step gets the weight 0x7F80, the other one ``plus_half(step * 0x7F80 / coarser step)``.
     The zeros za and zb are those of `level_zero`. The output range is ``max = float32(2**31 / 0x7F80) * coarser step``,

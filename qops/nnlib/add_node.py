@@ -1,4 +1,4 @@
-"""nnlib's adds into 8 bits as nodes of a graph, which remember their output range: their passes over the data."""
+"""nnlib's adds into 8 bits as nodes of a graph, which remember their output range from call to call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_PASSES = 64  # more than this, and the retry rules of ``spec`` never settle
 
 
 class Node:
-    """What an add and a subtraction share: the range they remember, and their passes."""
+    """Base of the add and the subtraction: the remembered range, and the passes over the data."""
 
     def __init__(self, guess_min: float | None, guess_max: float | None, form: Form, subtract: bool) -> None:
         lo = None if guess_min is None else real(guess_min, "guess_min")
@@ -107,11 +107,11 @@ class Node:
 class QuantizedAdd8p8to8(Node):
     """A QuantizedAdd_8p8to8 of a graph: it remembers its output range from call to call.
 
-    The original has two kernels. Each passes over the data, looks where the sums lie, and may move its output range and
-    pass over them again.
+    The original has two kernels. Each passes over the data and records the range of the sums. Then it may move its
+    output range and pass over the data again.
 
     ``flat`` (equal shapes, since 2019)
-        The first call starts with an eighth of the range that sums can have. A pass computes::
+        The first call starts with an eighth of the range of all possible sums. A pass computes::
 
             x = (a * ka + b * kb) >> first_shift    c = sat_u8((sat_s16(x + offset) + half) >> right_shift)
             ka = plus_half(step_a / step_c * 2**(first_shift + right_shift)), kb likewise
@@ -124,9 +124,9 @@ class QuantizedAdd8p8to8(Node):
 
         If the upper end is free and the sums leave the range, each free end that they are beyond moves out to them,
         with 15 % to spare, and a second pass writes everything again. Later calls start with the range of the last one;
-        it grows to at least 1/32 of the range that sums can have, and never narrows. To put 0 on a code, an end that is
-        given moves too, by up to half a step.
-    ``spec`` (unequal shapes, and before 2019 all)
+        it grows to at least 1/32 of the range of all possible sums, and never narrows. To put 0 on a code, a given end
+        moves too, by up to half a step.
+    ``spec`` (unequal shapes; before 2019, all shapes)
         The first call starts with (0, 0.5). The operand with the wider range is a; ``Ra = a_max - a_min``, ``Rb = b_max
         - b_min``, ``alpha = Ra / Rb``. A pass computes, in integers of 16 bits that wrap::
 
@@ -142,7 +142,7 @@ class QuantizedAdd8p8to8(Node):
         2. The lower end is free and sums are below it: it becomes 1.2 times their minimum.
         3. The upper end is free and the range narrower than Ra: it becomes Ra + lower end.
 
-        From ``alpha = 256`` on, the codes of a are the result, and its range is what rules 1 and 2 look at.
+        From ``alpha = 256`` on, the codes of a are the result, and rules 1 and 2 use its range.
     ``d32``
         ``flat`` as the original has it for its blocked layout: a given end that would exclude 0 is moved to 0, and the
         second pass is made for any free end that sums are beyond.
@@ -152,7 +152,7 @@ class QuantizedAdd8p8to8(Node):
     Parameters
     ----------
     guess_min, guess_max : float, optional
-        Ends of the output range that are given. A given end is never checked: what is beyond it saturates.
+        Given ends of the output range. A given end is never checked: sums beyond it saturate.
     form : {"op", "flat", "spec", "d32"}
         One of the above.
 
@@ -196,14 +196,15 @@ class QuantizedAdd8p8to8(Node):
 class QuantizedSub8p8to8D32(Node):
     """A QuantizedSub_8p8to8_d32 of a graph: it remembers its output range from call to call.
 
-    It is the ``d32`` form of `QuantizedAdd8p8to8`, but b is subtracted: kb is negative, all that can come is
-    ``a_min - b_max`` to ``a_max - b_min``, and right_shift is the largest of 0..7 that keeps ka and -kb below 2**14.
+    It is the ``d32`` form of `QuantizedAdd8p8to8`, but b is subtracted: kb is negative, the range of all possible
+    results is ``a_min - b_max`` to ``a_max - b_min``, and right_shift is the largest of 0..7 that keeps ka and -kb
+    below 2**14.
 
     Parameters
     ----------
     guess_min, guess_max : float, optional
-        Ends of the output range that are given. One that would exclude 0 is moved to 0. A given end is never checked:
-        what is beyond it saturates.
+        Given ends of the output range. One that would exclude 0 is moved to 0. A given end is never checked: results
+        beyond it saturate.
 
     Attributes
     ----------
@@ -242,7 +243,7 @@ def known_form(form: Form) -> Form:
 
 
 def _check_expansion(a: tuple[int, ...], b: tuple[int, ...], whole: tuple[int, ...]) -> None:
-    """Refuse what the op, which takes four axes, expands along others than the last: there it reads beyond the end."""
+    """Refuse shapes that broadcast along another axis than the last of four, where the op reads beyond the end."""
     if len(whole) > 4:
         raise ValueError(f"a, b: shapes {a} and {b}, the op takes at most 4 axes")
     for name, shape in (("a", a), ("b", b)):
@@ -252,6 +253,6 @@ def _check_expansion(a: tuple[int, ...], b: tuple[int, ...], whole: tuple[int, .
 
 def _check_spec(a: Ends, b: Ends, size: int) -> None:
     if a[0] == a[1] and b[0] == b[1]:
-        raise ValueError(f"a, b: both ranges, {a} and {b}, are 0 wide, of which spec makes NaN")
+        raise ValueError(f"a, b: both ranges, {a} and {b}, are 0 wide, for which spec computes NaN")
     if size == 0:
-        raise ValueError("a, b: no elements, with which spec never ends")
+        raise ValueError("a, b: no elements, for which spec never ends")

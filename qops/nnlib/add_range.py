@@ -17,14 +17,14 @@ MORE, SPARE, NARROWEST = f32(1.2), f32(0.15), f32(1e-4)
 
 
 class Guess:
-    """The ends of the output range that are given; a free end is None."""
+    """The given ends of the output range; a free end is None."""
 
     def __init__(self, lo: float | None, hi: float | None) -> None:
         self.min, self.max = lo, hi
         self.fixed = (lo is not None) + 2 * (hi is not None)  # as `adjust_minmax_fixed` takes it
 
     def start(self) -> Ends:
-        """Give the range of a node that has not run: (0, 0.5), but for ends that are given; two of them, adjusted."""
+        """Give the range of a node that has not run: (0, 0.5), with given ends in place; two of them are adjusted."""
         ends = 0.0 if self.min is None else self.min, 0.5 if self.max is None else self.max
         return self.adjusted(ends) if self.fixed == 3 else ends
 
@@ -37,7 +37,7 @@ class Guess:
 def retried(ends: Ends, found: Ends, coarse: float, guess: Guess) -> Ends | None:
     """``spec``: give the range of the next pass by the first rule that holds, None if none does.
 
-    `found` is the range of the sums, `coarse` the width of the coarse operand's.
+    `found` is the range of the sums, `coarse` the width of the range of the coarse operand.
     """
     lo, hi = ends
     if guess.max is None and found[1] > hi:
@@ -50,13 +50,13 @@ def retried(ends: Ends, found: Ends, coarse: float, guess: Guess) -> Ends | None
 
 
 def chosen(ends: Ends | None, guess: Guess, lowest: float, highest: float) -> Ends:
-    """``flat``: give the range of a run whose sums can be anything from `lowest` to `highest`; `ends` are the last."""
+    """``flat``: give the range of a run whose sums may be `lowest` to `highest`; `ends` is that of the last run."""
     highest = max(highest, f32(lowest + f32(0.001)))
     return first(guess, lowest, highest) if ends is None else grown(ends, guess, lowest, highest)
 
 
 def first(guess: Guess, lowest: float, highest: float) -> Ends:
-    """Give an eighth of lowest..highest; beside a given end, the range that is as wide or reaches 0."""
+    """Give an eighth of lowest..highest. If an end is given, the range is as wide, or reaches 0."""
     lo, hi = f32(lowest * 0.125), f32(highest * 0.125)
     width = f32(hi - lo)
     if guess.min is not None:
@@ -87,7 +87,7 @@ def grown(ends: Ends, guess: Guess, lowest: float, highest: float) -> Ends:
 
 
 def widened(ends: Ends, found: Ends, guess: Guess) -> Ends | None:
-    """``flat``: move the free ends that the sums, `found`, are beyond, and 15 % further; None if there are none."""
+    """``flat``: move the free ends that the sums, `found`, exceed, 15 % beyond the sums; None if there are none."""
     (lo, hi), (lowest, highest) = ends, found
     lower, higher = guess.min is None and lowest < lo, guess.max is None and highest > hi
     if not (lower or higher):

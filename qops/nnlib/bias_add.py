@@ -15,11 +15,11 @@ from qops.qtensor import S32, U8, QTensor, TensorLike, tensor
 
 __all__ = ["quantized_bias_add_8p8to32", "quantized_bias_add_32p32to32"]
 
-_WIDEST = 2.0**110  # times 2**18, the width of the output range, this is beyond float32
+_WIDEST = 2.0**110  # from such an end on, float32 does not hold the width of the output range, 2**18 times that
 
 
 def quantized_bias_add_8p8to32(x: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """QuantizedBiasAdd_8p8to32, by which QuantizedAdd_8p8to32 is often explained as well.
+    """QuantizedBiasAdd_8p8to32, whose formula is often used to explain QuantizedAdd_8p8to32 too.
 
     The output range is ``max = 2**17 * max(|x_min|, x_max, |b_min|, b_max)``, ``min = -max``. With ``level = (max -
     min) / 2**32`` and the steps of x and of the bias::
@@ -116,7 +116,7 @@ def quantized_bias_add_32p32to32(x: TensorLike, bias: TensorLike, *, out: NDArra
     >>> quantized_bias_add_32p32to32(t, (np.int32([1]), -8.0, 8.0)).data
     array([-2147483648], dtype=int32)
 
-    Of a bias only the 24 bits count that a float32 has:
+    A bias is rounded to float32, which has 24 bits:
 
     >>> quantized_bias_add_32p32to32((np.int32([0]), -8.0, 8.0), (np.int32([2**24 + 1]), -8.0, 8.0)).data
     array([16777216], dtype=int32)

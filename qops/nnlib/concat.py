@@ -1,4 +1,4 @@
-"""nnlib's concatenation along the last axis, as the vector unit does it and (``_ref``) as its plain C does."""
+"""nnlib's concatenation along the last axis: the kernel of the vector unit, and (``_ref``) the one in plain C."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["quantized_concat_8", "quantized_concat_8_ref"]
 
 
 def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """QuantizedConcat_8: tensors side by side along the last axis, recoded into a range that holds those of all.
+    """QuantizedConcat_8: concatenate along the last axis, recoded into a range that holds the ranges of all tensors.
 
     That range is ``out_min = min(0, every in_min)``, ``out_max = max(every in_max)``. With ``lo = min(0, in_min)`` and
     ``step = (in_max - lo) / 255``, each code q of an input becomes::
@@ -26,7 +26,7 @@ def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] 
     Parameters
     ----------
     tensors : sequence of uint8 tensors
-        One at least, each of one axis at least; only the last axis may differ in length.
+        At least one, each with at least one axis; only the last axis may differ in length.
     out : uint8 array, optional
 
     Returns
@@ -37,14 +37,14 @@ def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] 
     Raises
     ------
     TypeError, ValueError
-        What every function refuses (`qops.nnlib`), no tensors, and a range of all that is wider than float32.
+        What every function refuses (`qops.nnlib`), no tensors, and an output range wider than float32.
 
     Notes
     -----
     Source: ``concat_execute_slice_asm``, ``op_concat.c``; ``memconvert_hvx.S``.
 
     **Hazards.** The sum wraps where the output range begins more than 2**15 steps of an input below that input. Then
-    the codes of the input are far from right; `quantized_concat_8_ref` has nearly the right ones:
+    the codes of the input are far off; those of `quantized_concat_8_ref` are nearly right:
 
     >>> wide, fine = (np.uint8([0, 128]), -10.0, 10.0), (np.uint8([0, 255]), -0.01, 0.01)
     >>> quantized_concat_8([wide, fine]).data, quantized_concat_8_ref([wide, fine]).data
@@ -56,7 +56,7 @@ def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] 
     >>> quantized_concat_8_ref([wide, fine]).data
     array([  0, 128,   0,   0], dtype=uint8)
 
-    The codes of a range above 0 are read as if its code 0 stood for 0:
+    The codes of a range above 0 are read as if code 0 stood for 0:
 
     >>> quantized_concat_8([(np.uint8([0, 255]), 1.0, 2.0)])  # 1 and 2
     QTensor(data=array([  0, 255], dtype=uint8), min=0.0, max=2.0)

@@ -32,8 +32,8 @@ def quantized_conv2d_8x8to32(
         How many pixels a window moves, down and across: at least 1.
     padding : {"VALID", "SAME", "SAME_CAFFE"}
         ``VALID``: windows lie within the image. ``SAME``: the image is padded so that there are ``ceil(H / stride)``
-        windows down, and as many across; of an odd number of pixels, the odd one stands behind the image.
-        ``SAME_CAFFE``: the odd one stands before it.
+        windows down, and as many across; an odd pixel of padding goes after the image. ``SAME_CAFFE``: the odd pixel
+        goes before the image.
     out : int32 array, optional
 
     Returns

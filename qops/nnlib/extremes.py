@@ -45,8 +45,8 @@ def quantized_minimum_8(
     ------
     TypeError, ValueError
         What every function refuses (`qops.nnlib`); a max without a min; an output range 0 wide, as in the original; an
-        operand that is a single element whose code in the output range is 0. The original takes that code for "no
-        constant", and reads memory that was never written.
+        operand with a single element whose code in the output range is 0. The original takes that code for "no
+        constant", and reads uninitialised memory.
 
     Notes
     -----
@@ -63,7 +63,7 @@ def quantized_minimum_8(
     >>> quantized_minimum_8((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([255, 255]), 0.0, 4.0)).data  # 1 and 2
     array([ 0, 64], dtype=uint8)
 
-    A single element of code 0 is refused, because the original reads memory for it that was never written:
+    A single element of code 0 is refused, because the original reads uninitialised memory for it:
 
     >>> zero = (np.uint8([0]), 0.0, 1.0)
     >>> quantized_minimum_8((np.uint8([1, 2]), 0.0, 1.0), zero)

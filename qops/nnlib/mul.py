@@ -66,19 +66,19 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
 
 def quantized_mul_8x8to8(a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """QuantizedMul_8x8to8: into the range of 0 and all products, moved by `adjust_minmax_for_zero` to put 0 on a code.
+    """QuantizedMul_8x8to8: into the range of 0 and all products, adjusted by `adjust_minmax_for_zero`.
 
-    With the zeros and steps of `level_zero`, ``2**(e - 1) <= gain < 2**e``, and a highest product of 4 if all are 0::
+    With the zeros and steps of `level_zero`, ``2**(e - 1) <= gain < 2**e``, and 4 as highest product if all are 0::
 
         c = sat_u8((p * multiplier + (2 * zc + 1) * 2**(right_shift - 1)) >> right_shift)
         p = (a - za) * (b - zb)                            right_shift = min(14 - e, 23)
         gain = step_a * step_b / step_c                    multiplier = plus_half(gain * 2**right_shift)
 
-    The gain is 16 at most: a range that would need more is made wider.
+    The gain is at most 16; a range that would need more is widened.
 
-    If one operand is a single element (b, if both are), of the value v, the codes of the other are the result. For v >
-    0 they stay, and their range is multiplied by v. For v < 0 they are inverted, ``255 - q``, and the range is turned
-    as well. For v = 0 all are 0, in the range (0, 1).
+    If one operand has one element (if both have, b), of the value v, only the range changes. For v > 0 the codes of the
+    other operand are the result, and its range is multiplied by v. For v < 0 the codes are inverted, ``255 - q``, and
+    the range is multiplied by v, its ends exchanged. For v = 0 all codes are 0, in the range (0, 1).
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def quantized_mul_8x8to8(a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8]
     -----
     Source: ``mul_8x8to8_execute``, ``op_mul.c``.
 
-    **Hazards.** The range is found in the data of this call, so equal codes of two calls are not equal values:
+    **Hazards.** The range comes from the data of the call, so equal codes of two calls are not equal values:
 
     >>> a, b = (np.uint8([0, 100]), 0.0, 255.0), (np.uint8([0, 200]), 0.0, 255.0)
     >>> quantized_mul_8x8to8(a, a), quantized_mul_8x8to8(b, b).max
@@ -112,7 +112,7 @@ def quantized_mul_8x8to8(a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8]
     >>> quantized_mul_8x8to8(a, b)
     QTensor(data=array([255, 255], dtype=uint8), min=-8.050000133152935e-08, max=3.450000107818596e-08)
 
-    A single element changes the range alone. If its code is its zero, the range is (0, 1), whatever the values:
+    With one element, only the range changes. If its code is its zero, the range is (0, 1), whatever the values:
 
     >>> t = np.uint8([0, 100]), 0.0, 255.0
     >>> quantized_mul_8x8to8(t, (np.uint8([2]), 0.0, 255.0)), quantized_mul_8x8to8(t, (np.uint8([0]), 0.0, 9.0)).max
@@ -136,7 +136,7 @@ def quantized_mul_8x8to8(a: TensorLike, b: TensorLike, *, out: NDArray[np.uint8]
 
 
 def _scaled(full: Checked, single: Checked, out: NDArray[np.uint8]) -> tuple[float, float] | None:
-    """Write the codes of `full` times a single element; give their range, None if it is beyond float32."""
+    """Write the codes of `full` times one element; give their range, None if it is beyond float32."""
     zero, step = level(*single[1:])
     code = int(single[0].item()) - zero
     lo, hi = (f32(end * f32(code * step)) for end in full[1:]) if code else (0.0, 1.0)

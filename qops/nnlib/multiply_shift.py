@@ -1,4 +1,4 @@
-"""nnlib's multiply by a quantized multiplier, in the roundings of its DSP."""
+"""nnlib's multiply by a quantized multiplier, with the roundings of its DSP."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def mul_by_quantized_multiplier(
 ) -> NDArray[np.int32]:
     """Multiply int32 codes by ``multiplier / 2**31 * 2**shift``.
 
-    Three steps, of which the second is the DSP's product of 32-bit fractions::
+    Three steps; the second is the DSP's product of 32-bit fractions::
 
         y = wrap_s32(x << max(0, shift))
         h = sat_s32((((y * low >> 16) + y * high >> 14) + 1) >> 1)      # half_up(y * multiplier / 2**31)

@@ -39,7 +39,7 @@ def quantized_max_pool_8(
     Raises
     ------
     TypeError, ValueError
-        What every function refuses (`qops.nnlib`), and for ``VALID`` a window larger than the image.
+        What every function refuses (`qops.nnlib`), and, for ``VALID``, a window larger than the image.
 
     Notes
     -----
@@ -90,12 +90,12 @@ def quantized_avg_pool_8(
     Raises
     ------
     TypeError, ValueError
-        As `quantized_max_pool_8`, and for a window of more than 32768 pixels, whose sum the original multiplies by 0.
+        As `quantized_max_pool_8`, and for a window of more than 32768 pixels, for which nnlib's reciprocal is 0.
 
     Notes
     -----
-    Source: ``avgpool_execute_slice_asm``, ``op_avgpool.c``; ``avgpool_nonaligned_hvx.S``. That a sum has 16 signed bits
-    was read there; no recorded result has windows large enough to show it.
+    Source: ``avgpool_execute_slice_asm``, ``op_avgpool.c``; ``avgpool_nonaligned_hvx.S``. The 16 signed bits of a sum
+    are known from this source only; no recorded result has windows that are large enough to show them.
 
     **Hazards.** The quotient 32768 / count is rounded down, so means of many pixels are too low:
 

@@ -1,4 +1,4 @@
-"""nnlib's Quantize and AutoQuantize, as the vector unit does them and (``_ref``) as its plain C does."""
+"""nnlib's Quantize and AutoQuantize: the kernels of the vector unit, and (``_ref``) those in plain C."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["auto_quantize", "auto_quantize_ref", "quantize", "quantize_ref"]
 
 
 def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """Quantize: as `quantize_ref`, but in integers of about 19 bits, which is how the vector unit does it.
+    """Quantize: as `quantize_ref`, but in integers of about 19 bits, on the vector unit.
 
-    If min < 0, one end of the range is first moved by `adjust_minmax_for_zero` to put 0 on a code. Then all numbers are
-    brought to the exponent of the range: ``fixed(v)`` is the 24-bit mantissa of v, shifted right by ``exponent(width) +
+    If min < 0, `adjust_minmax_for_zero` first moves one end of the range, to put 0 on a code. Then all numbers are
+    shifted to the exponent of the range: ``fixed(v)`` is the 24-bit mantissa of v, shifted right by ``exponent(width) +
     4 - exponent(v)``, with the sign of v. Here ``width = (max - min) * 256 / 255``, and ``//`` rounds down::
 
         c = sat_u16((fixed(x) + offset) * scaling >> 16) >> 8
@@ -31,13 +31,13 @@ def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | N
     x : float32 array
         Real values.
     min, max : float
-        The range asked for.
+        The requested range.
     out : uint8 array, optional
 
     Returns
     -------
     QTensor
-        uint8 codes, and the range as it was moved.
+        uint8 codes and the adjusted range.
 
     Raises
     ------

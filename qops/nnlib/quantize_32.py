@@ -25,7 +25,7 @@ def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int3
     x : float32 array
         Real values.
     min, max : float
-        The range asked for.
+        The requested range.
     out : int32 array, optional
 
     Returns

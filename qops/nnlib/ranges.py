@@ -39,7 +39,7 @@ class MovedRange(NamedTuple):
     Attributes
     ----------
     code : int
-        -1 no range, left alone; 0 left alone; 1 min moved; 2 max moved; 3 both moved.
+        -1: no range, nothing moved; 0: nothing moved; 1: min moved; 2: max moved; 3: both moved.
     min, max : float
         The range.
     """
@@ -50,7 +50,7 @@ class MovedRange(NamedTuple):
 
 
 class LevelZero(NamedTuple):
-    """Where 0 is, and how far apart codes are.
+    """The code of 0 and the code step of a range.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ def adjust_range(min: float, max: float) -> AdjustedRange:
     """Widen a range to hold 0, then move one end outward to put 0 on a code.
 
     Zero is at the code ``z = -min * (255 / (max - min))``, which need not be an integer; zi is z rounded down. If z is
-    within 2**-14 of an integer, nothing moves. Else either max moves, to ``min - 255 * min / zi``, or min moves, to
-    ``max * (zi + 1) / (zi - 254)``: the one that has to move less, but min if zi is 0, and max if zi is 254. The range
-    grows by less than 1/254.
+    within 2**-14 of an integer, nothing moves. Otherwise the end that has to move less moves: max to
+    ``min - 255 * min / zi``, or min to ``max * (zi + 1) / (zi - 254)``. If zi is 0, min moves; if zi is 254, max does.
+    The range grows by less than 1/254.
 
     Parameters
     ----------
@@ -143,10 +143,10 @@ def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
 
 
 def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
-    """Move one end as `adjust_minmax_for_zero` does, but in a range of any width, some of whose ends should stay.
+    """Move one end as `adjust_minmax_for_zero` does, but in a range of any width, and with ends that should stay.
 
-    With one fixed end, the free end moves outward. The fixed one moves instead, to put 0 on the nearest code, if it has
-    to move an eighth as far or less, and less than three quarters of the range lie on its side of 0; also if 0 is less
+    With one fixed end, the free end moves outward. The fixed end moves instead, to put 0 on the nearest code, if it has
+    to move at most an eighth as far and less than three quarters of the range lie on its side of 0, or if 0 is less
     than one step away from it. With two fixed ends, both move by the same amount, at most half a step; if three
     quarters of the range lie on one side of 0, only the end on the other side moves.
 

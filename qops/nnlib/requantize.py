@@ -62,7 +62,7 @@ def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.u
     ----------
     t : int32 tensor
     min, max : float
-        The range asked for.
+        The requested range.
     out : uint8 array, optional
 
     Returns
@@ -163,7 +163,7 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
     -----
     Source: ``do_requantize_8to8_execute``, ``op_requantize.c``.
 
-    **Hazards.** The zero of the input is rounded to a code, and the gain multiplies the error of that:
+    **Hazards.** The zero of the input is rounded to a code, and the gain multiplies that error:
 
     >>> requantize_8to8((np.uint8([126, 127, 128]), -10.0, 10.0), -12.8, 12.7).data  # -0.12, -0.04, 0.04
     array([126, 127, 128], dtype=uint8)

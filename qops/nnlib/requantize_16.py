@@ -37,7 +37,7 @@ def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.
     ----------
     t : int32 tensor
     min, max : float
-        The range asked for.
+        The requested range.
     out : int16 array, optional
 
     Returns

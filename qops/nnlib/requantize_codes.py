@@ -1,4 +1,4 @@
-"""The inner functions of nnlib's requantizers, which take codes without a range: steps, gains and zeros instead."""
+"""The inner functions of nnlib's requantizers. They take codes with steps, gains and zeros instead of ranges."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["requantize_i32", "requantize_i32_scalar", "requantize_u8"]
 def requantize_i32(
     x: ArrayLike, level: float, min: float, max: float, *, out: NDArray[np.uint8] | None = None
 ) -> NDArray[np.uint8]:
-    """Turn int32 codes of the step `level` into uint8 codes of the range (min, max), as the vector unit does it.
+    """Requantize int32 codes of the step `level` to uint8 codes in the range (min, max), as the vector unit does.
 
     With ``per_unit = 255 / (max - min)``, ``gain = level * per_unit``, ``bias = 0.5 - min * per_unit``, ``G =
     plus_half(gain * 2**31)`` and ``frac(x, G) = half_up(x * G / 2**31)``, the first of these that applies::
@@ -24,14 +24,14 @@ def requantize_i32(
         n >= 128 and G >= 1024:    c = sat_u8(frac(sat_s32(x - plus_half(min / level)), G))
         else:                      c = sat_u8(sat_s16(frac(x, G)) + sat_s16(trunc(bias)))
 
-    n is the number of elements: the original chooses by size, and so does this.
+    n is the number of elements: the original chooses by it, and so does this function.
 
     Parameters
     ----------
     x : int32 array
         Codes.
     level : float
-        Real size of one of their steps, not negative.
+        Real size of one code step, not negative.
     min, max : float
         The output range.
     out : uint8 array, optional
@@ -55,8 +55,8 @@ def requantize_i32(
     >>> [int(requantize_i32(np.full(n, -258, np.int32), 0.25, -64.5, 190.5)[0]) for n in (127, 128)]
     [1, 0]
 
-    The multiplier is ``plus_half`` of a number that may be odd and above 2**23. Then it is one too large: a value of
-    0.49999997 becomes 1.
+    The multiplier is the ``plus_half`` of a number. If that is odd and above 2**23, the multiplier is one too large, so
+    a value of 0.49999997 becomes 1.
 
     >>> requantize_i32(np.int32([64]), (2**24 - 1) * 2.0**-31, 0.0, 255.0)
     array([1], dtype=uint8)
@@ -72,7 +72,7 @@ def requantize_i32(
 def requantize_i32_scalar(
     x: ArrayLike, level: float, min: float, max: float, *, out: NDArray[np.uint8] | None = None
 ) -> NDArray[np.uint8]:
-    """Turn int32 codes into uint8 codes as `requantize_i32` does, but as the plain C of the original does it.
+    """Requantize int32 codes to uint8 codes, as the plain C of the original does.
 
     For ``gain < 1``, ``c = sat_u8(half_up(x * G / 2**31) + trunc(bias))``, whatever the number of elements.
 
@@ -119,7 +119,7 @@ def _requantize_i32(
 def requantize_u8(
     x: ArrayLike, gain: float, in_zero: int, out_zero: int, *, out: NDArray[np.uint8] | None = None
 ) -> NDArray[np.uint8]:
-    """Turn uint8 codes into uint8 codes of another step and zero; `gain` is the old step over the new one.
+    """Requantize uint8 codes to uint8 codes of another step and zero; `gain` is the old step / the new step.
 
     ::
 

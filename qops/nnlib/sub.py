@@ -62,14 +62,14 @@ def quantized_sub_8p8to8_d32(
     *,
     out: NDArray[np.uint8] | None = None,
 ) -> QTensor:
-    """QuantizedSub_8p8to8_d32, a - b, on its first run: one call of a new `QuantizedSub8p8to8D32`, which see.
+    """QuantizedSub_8p8to8_d32, a - b, on its first run: one call of a new `QuantizedSub8p8to8D32`.
 
     Parameters
     ----------
     a, b : uint8 tensor
         Of equal shapes, in plain order and not in the blocked layout of the original.
     guess_min, guess_max : float, optional
-        Ends of the output range that are given; an end that is left out is found.
+        Given ends of the output range; the op finds an end that is left out.
     out : uint8 array, optional
 
     Returns
@@ -92,7 +92,7 @@ def quantized_sub_8p8to8_d32(
     Source: ``op_add_d32.c``, ``op_add.c``. QuantizedSub_8p8to8, without d32, is in nnlib's list of ops but refuses
     every call.
 
-    **Hazards.** A given end that would exclude 0 is moved to 0, and what is beyond the ends saturates:
+    **Hazards.** A given end that would exclude 0 is moved to 0, and results beyond the ends saturate:
 
     >>> top, mid = (np.uint8([255]), 0.0, 255.0), (np.uint8([100]), 0.0, 255.0)
     >>> quantized_sub_8p8to8_d32(top, mid, 100.0, 150.0)  # 155

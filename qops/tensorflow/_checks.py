@@ -1,4 +1,4 @@
-"""What TensorFlow's ops take: codes of five types, and range ends that need not be in order."""
+"""Checks of the arguments of TensorFlow's ops: codes of five types, and range ends that may be in any order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TYPES = {
     "qint16": TABLE["s16"],
     "qint32": TABLE["s32_affine"],
 }
-"""What the codes of each of TensorFlow's quantized types stand for, except in mode SCALED."""
+"""The code type of each of TensorFlow's quantized types, except in mode SCALED."""
 STEPS, STEPS_32 = TYPES["quint8"].steps, TYPES["qint32"].steps
 AFFINE = read_as(TYPES["qint32"].name)
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
@@ -54,9 +54,9 @@ def ranges_of(lo: Any, hi: Any, names: str, steps: int = 0) -> list[tuple[float,
 
 
 def operands(steps: int, allowed: tuple[str, ...], **tensors: TensorLike) -> list[Checked]:
-    """Give each triple as (codes of one of the types `allowed`, min, max); `steps` as for `checked`.
+    """Check each triple: (codes of one of the types `allowed`, min, max); `steps` as for `checked`.
 
-    The arrays are checked after all numbers are read, because a number may be an object whose code changes an array.
+    Arrays are checked after all numbers are read, because reading a number may run user code that changes an array.
     """
     usual = fit(steps, typenums_of(allowed), *tensors.values())
     if usual is not None:
@@ -74,7 +74,7 @@ def typenums_of(allowed: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def dtypes_of(allowed: tuple[str, ...]) -> tuple[np.dtype[Any], ...]:
-    """Give the types of numpy of some of TensorFlow's."""
+    """Give numpy's types of some of TensorFlow's."""
     return tuple([TYPES[kind].dtype for kind in allowed])
 
 
@@ -88,7 +88,7 @@ def codes_of(values: Any, name: str, *allowed: str) -> NDArray[Any]:
 
 
 def check_axis(x: NDArray[Any], axis: int, mode: str, op: str) -> None:
-    """Raise ValueError, in TensorFlow's words, if `op` cannot do its slices along `axis`."""
+    """Raise ValueError, in TensorFlow's words, if `op` does not take slices along `axis`."""
     if mode == "MIN_FIRST":
         raise ValueError(f"axis: MIN_FIRST mode is not implemented for {op} with axis != -1, got axis {axis}")
     if axis >= x.ndim:
@@ -106,7 +106,7 @@ def slices(axis: int, *arrays: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
 
 
 def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None], x: NDArray[Any], out: Any) -> None:
-    """Call ``run(i, slice of x, slice of out)`` for each slice along `axis`, contiguous ones; or once for all if -1."""
+    """Call ``run(i, slice of x, slice of out)`` with contiguous slices along `axis`; if that is -1, once with all."""
     if axis < 0:
         run(0, x, out)
         return
@@ -125,7 +125,7 @@ def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
 
 
 def passed_on(codes: NDArray[Any], lo: float, hi: float) -> QTensor:
-    """Give a tensor of a range that TensorFlow does not look at: its ends may be in any order."""
+    """Check a tensor whose range TensorFlow ignores: its ends may be in any order."""
     return (AFFINE if codes.itemsize == 4 and lo <= hi != -lo else tensor)(codes, lo, hi)
 
 

@@ -1,4 +1,4 @@
-"""What the Uniform* ops share: scales and zero points of tensors or slices, and the step from one scale to another."""
+"""Shared by the Uniform* ops: scales and zero points of tensors or slices, and the change from one scale to another."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Given(NamedTuple):
     axis: int
 
     def fit(self, shape: tuple[int, ...]) -> Affine:
-        """Give them for a tensor of this shape; ValueError, in TensorFlow's words, if they do not fit."""
+        """Give them for a tensor of this shape; raise ValueError, in TensorFlow's words, if they do not fit."""
         if self.axis == -1 and self.shapes == ((), ()):
             return Affine(-1, self.scales, self.zero_points)
         if not -1 <= self.axis < len(shape):
@@ -87,7 +87,7 @@ def ends(lowest: Any, highest: Any, prefix: str, T: str) -> tuple[int, int]:
 def scaling(
     factor: float, in_zero: int, zero: int, lowest: int = LOWEST, highest: int = HIGHEST, is_slice: bool = False
 ) -> Scaling:
-    """Give the step from one scale and zero point to others, where `factor` is the quotient of the scales.
+    """Give the change from one scale and zero point to others, where `factor` is the quotient of the scales.
 
     TensorFlow subtracts the zero point of a slice in 64 bits. If `lowest` is above `highest`, all codes are `lowest`.
     """

@@ -19,12 +19,12 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
 
     ``max = 2**14 * max(|min(x_min, y_min)|, |max(x_max, y_max)|)``, ``min = -max``, one step ``2 * max / 2**32``. Only
     codes 0 and 1 of an operand are converted, to c0 and c1 (each value and each quotient rounded half away from zero).
-    All other codes follow from these by whole steps::
+    All other codes follow in whole steps::
 
         z = term(x) + term(y)    term(q) = c0 + q * (c1 - c0)
 
-    A term has 17 bits and a sign, so nothing saturates. **An operand that is one element goes another way**: its code
-    is converted for itself.
+    A term has at most 17 bits and a sign, so nothing saturates. **An operand with one element is treated differently**:
+    its code is converted directly.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
 def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
     """Add a bias to the last axis, both uint8 or both int8, into int32 codes.
 
-    ``max = 2**17 * max(in_max, -in_min, bias_max, -bias_min)``, ``min = -max``. In float32, one rounding an operation,
+    ``max = 2**17 * max(in_max, -in_min, bias_max, -bias_min)``, ``min = -max``. In float32, each operation rounded,
     each operand by itself, with L its lowest code, rounding half away from zero::
 
         step = (in_max - in_min) / 255    value = (round(in_min / step) * step - L * step) + q * step

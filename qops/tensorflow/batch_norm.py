@@ -1,4 +1,4 @@
-"""QuantizedBatchNormWithGlobalNormalization: uint8 to int32, in fixed point of a range that is always the same."""
+"""QuantizedBatchNormWithGlobalNormalization: uint8 to int32, in fixed point with a constant range."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def quantized_batch_norm_with_global_normalization(
         scale = 1 / sqrt(v + variance_epsilon) * gamma    offset = -m * scale + beta
         result = code(t) * code(scale) / 2048 + code(offset)
 
-    where code(x) is ``x * 2048 * (1 - 2**-32)`` in float64, rounded half away from 0 and saturated to int32: where 2048
-    * x is a tie, that is toward 0. The product and the sum are those of int32, which wrap; the division truncates. The
-    value of a uint8 code is counted from min, which is first moved to the nearest whole step.
+    where code(x) is ``x * 2048 * (1 - 2**-32)`` in float64, rounded half away from 0 and saturated to int32. So ties of
+    2048 * x go toward 0. The product and the sum wrap in int32; the division truncates. The value of a uint8 code is
+    counted from min, which is first rounded to a whole step.
 
     Parameters
     ----------
     t : (data, min, max)
         uint8 images (N, H, W, C), C at least 2; the range in any order.
     m, v, beta, gamma : (data, min, max)
-        uint8, C values each: the mean, the variance, what is added, what is multiplied; the ranges in any order.
+        uint8, C values each: the mean, the variance, the added term, the factor; the ranges in any order.
     variance_epsilon : float
         Added to the variance.
     scale_after_normalization : bool
@@ -114,7 +114,7 @@ def quantized_batch_norm_with_global_normalization(
         if data.size != count:
             raise ValueError(f"{name}: Mean and {word} tensors must have the same shape: [{count}] vs. [{data.size}]")
     if image[0].shape[3] != count:
-        raise ValueError(f"m: expected {image[0].shape[3]} values, one a channel of t, got {count}")
+        raise ValueError(f"m: expected {image[0].shape[3]} values, one per channel of t, got {count}")
     mean, variance, added, multiplied = ((np.ascontiguousarray(data), lo, hi) for data, lo, hi in channels)
     found = kernels.factors(mean, variance, added, multiplied, epsilon, scaled)
     if found is None:

@@ -1,4 +1,4 @@
-"""How QuantizedAdd and QuantizedMul put operands of two shapes together, which is not numpy's way."""
+"""How QuantizedAdd and QuantizedMul broadcast, which differs from numpy."""
 
 from __future__ import annotations
 

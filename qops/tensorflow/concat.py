@@ -16,7 +16,7 @@ __all__ = ["quantized_concat"]
 
 
 def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDArray[Any] | None = None) -> QTensor:
-    """Put tensors side by side along an axis, recoded into a range that holds all of theirs.
+    """Concatenate tensors along an axis, recoded into a range that holds the ranges of all.
 
     For uint8 codes that range is ``min(0, all min), max(all max)``. For int32 codes it is ``-m, m``, where m is the
     largest distance of an end from 0. A tensor that has this range is copied. The others are recoded in float32, each
@@ -38,7 +38,7 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
     Returns
     -------
     QTensor
-        Codes and the range that holds all.
+        Codes and the common range.
 
     Raises
     ------
@@ -52,14 +52,14 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
     -----
     Source: TensorFlow, ``quantized_concat_op.cc``, ``concat_lib_cpu.h``, ``quantization_utils.h``.
 
-    **Hazards.** Tensors of one range above 0 are recoded, as the range of all begins at 0:
+    **Hazards.** Tensors that share a range above 0 are recoded, because the common range begins at 0:
 
     >>> import numpy as np
     >>> t = np.uint8([0, 128, 255]), 2.5, 7.25
     >>> quantized_concat(0, [t, t])
     QTensor(data=array([ 88, 172, 255,  88, 172, 255], dtype=uint8), min=0.0, max=7.25)
 
-    The range of a tensor without elements counts too. And each tensor after it is recoded as if it had the range of the
+    The range of a tensor without elements counts too. Each tensor after it is recoded as if it had the range of the
     tensor before it. Here the last two codes should be 0 and 255:
 
     >>> none, codes = np.uint8([]), np.uint8([0, 255])
@@ -83,7 +83,7 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
 
 
 def _tensors(values: Sequence[TensorLike]) -> list[Checked]:
-    """Give the tensors, checked by themselves."""
+    """Check each tensor by itself."""
     if not isinstance(values, list | tuple):
         raise TypeError(f"values: expected a sequence of tensors, got {type(values).__name__}")
     if len(values) < 2:

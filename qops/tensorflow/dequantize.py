@@ -28,9 +28,9 @@ def dequantize(
     onednn: bool = False,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """Turn codes into float32.
+    """Dequantize codes to float32.
 
-    With L, H the lowest and highest code, in float32, one rounding an operation:
+    With L, H the lowest and highest code, in float32, each operation rounded:
 
     ================  =====================  ====================================================
     mode              step                   value
@@ -49,9 +49,9 @@ def dequantize(
     mode : {"MIN_COMBINED", "MIN_FIRST", "SCALED"}
         See above.
     narrow_range : bool
-        Whether the lowest code was left unused: L is one higher in signed SCALED.
+        Whether the lowest code is unused: then L is one higher in signed SCALED.
     axis : int
-        Axis along which each slice has its own range; -1 is none, and so is every number below, as in TensorFlow.
+        Axis along which each slice has its own range. -1, or any lower number, is none, as in TensorFlow.
     onednn : bool
         Whether to give what TensorFlow gives with oneDNN on, its default on x86. oneDNN takes over SCALED of quint8,
         qint8 and qint32 with axis -1. The values differ for quint8 with narrow_range only: there L is 1, and the step
@@ -85,8 +85,8 @@ def dequantize(
     >>> dequantize((codes, [-1.0] * 3, [1.0] * 3), mode="SCALED", axis=0)
     array([ 1.        ,  0.99999994, -1.        ], dtype=float32)
 
-    MIN_FIRST does not give back what `quantize_v2` was given, not even 0 in the most common of ranges. One of them
-    divides by the step and finds -127.49999, the other multiplies by its inverse and finds -127.5:
+    MIN_FIRST does not invert `quantize_v2`, not even for 0 in the most common range. `dequantize` divides by the step
+    and gets -127.49999; `quantize_v2` multiplies by its inverse and gets -127.5:
 
     >>> from qops.tensorflow import quantize_v2
     >>> dequantize(quantize_v2(np.float32([0.0]), -1.0, 1.0, mode="MIN_FIRST"), mode="MIN_FIRST")
@@ -101,7 +101,7 @@ def dequantize(
     >>> dequantize(t, "SCALED", narrow_range=True, onednn=True)
     array([0. , 2.5, 5. ], dtype=float32)
 
-    Whatever is below the normal float32 (2**-126) counts as 0: an end of the range, the step, a value:
+    Numbers below the normal float32 (2**-126) count as 0: an end of the range, the step, a value:
 
     >>> dequantize((np.uint8([255]), 1e-38, 1e-38), mode="SCALED")
     array([0.], dtype=float32)

@@ -27,7 +27,7 @@ def quantized_instance_norm(
 ) -> QTensor:
     """Normalize each channel of each image by its own mean and variance.
 
-    In float32, one rounding an operation, with ``step = (max - min) / 255``::
+    In float32, each operation rounded, with ``step = (max - min) / 255``::
 
         mean = sum(q) / (H * W)    var = sum((step * (q - mean))**2) / (H * W)
         y = step * (q - mean) * (1 / sqrt(var + variance_epsilon))
@@ -48,7 +48,7 @@ def quantized_instance_norm(
     variance_epsilon : float
         Added to the variance.
     min_separation : float
-        Least width of the range.
+        Minimum width of the range.
     out : ndarray of uint8, optional
         Where the codes are written; of the shape of `x`.
 

@@ -56,8 +56,8 @@ def quantized_matmul(
     -----
     Source: TensorFlow, ``quantized_matmul_op.cc``, ``quantization_utils.h``; gemmlowp.
 
-    **Hazards.** A zero between two codes is rounded to one of them, here 127.5 to 128. What each product loses by that
-    adds up over K:
+    **Hazards.** A zero between two codes is rounded to one of them, here 127.5 to 128. The error that this makes in
+    each product adds up over K:
 
     >>> row, column = np.full((1, 100), 255, np.uint8), np.full((100, 1), 255, np.uint8)
     >>> t = quantized_matmul((row, -1.0, 1.0), (column, -1.0, 1.0))

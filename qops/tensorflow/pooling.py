@@ -36,7 +36,7 @@ def quantized_max_pool(
     input : (data, min, max)
         uint8 or int8 images (N, H, W, C); the range in any order.
     ksize, strides : sequence of four int
-        Length of the window and of its steps along each axis. Both are 1 along N. Along C the window is 1, and its step
+        Length of the window and its stride along each axis. Both are 1 along N. Along C the window is 1, and the stride
         has no effect.
     padding : str
         ``VALID``: none. ``SAME``: there are ceil(size / stride) windows; half of the pixels that they lack, rounded
@@ -100,7 +100,7 @@ def quantized_avg_pool(
     input : (data, min, max)
         uint8 or int8 images (N, H, W, C); the range in any order.
     ksize, strides : sequence of four int
-        Length of the window and of its steps, as `quantized_max_pool` takes them.
+        Length and stride of the window, as `quantized_max_pool` takes them.
     padding : str
         ``VALID`` or ``SAME``, as `quantized_max_pool` takes it.
     onednn : bool
@@ -157,7 +157,7 @@ def quantized_avg_pool(
 def _checked(
     input: TensorLike, ksize: Sequence[int], strides: Sequence[int], padding: str
 ) -> tuple[NDArray[Any], float, float, tuple[int, int], tuple[int, int]]:
-    """Give the image, its range, and the lengths of the windows and of their steps; the kernels check `out`."""
+    """Give the image, its range, and the lengths and strides of the windows; the kernels check `out`."""
     ((image, lo, hi),) = fit(0, TYPENUMS, input) or operands(0, KINDS, input=input)
     kernel, stride = of_pool(image, ksize, strides)
     one_of(padding, "padding", PADDINGS)
@@ -180,5 +180,5 @@ def _nothing(
 
 
 def _places(rule: str, size: int, taps: int, step: int) -> int:
-    """Give how many windows there are along one axis; below 0 if the window is too large."""
+    """Give the number of windows along one axis; below 0 if the window is too large."""
     return int((size - taps + step) / step) if rule == "VALID" else -(-size // step)

@@ -68,7 +68,7 @@ def quantize_v2(
     Parameters
     ----------
     input : ndarray of float32
-        Any shape. Infinities are cut like the rest.
+        Any shape. Infinities are clamped like other values.
     min_range, max_range : float, or with an axis 1-D array
         Range to quantize over, min_range <= max_range.
     T : {"quint8", "qint8", "quint16", "qint16", "qint32"}
@@ -80,9 +80,9 @@ def quantize_v2(
     narrow_range : bool
         Whether SCALED leaves the lowest code unused.
     axis : int
-        Axis along which each slice has its own range; -1 is none, and so is every number below, as in TensorFlow.
+        Axis along which each slice has its own range. -1, or any lower number, is none, as in TensorFlow.
     ensure_minimum_range : float
-        Least width of the range, see above.
+        Minimum width of the range, see above.
     onednn : bool
         Whether to give what TensorFlow gives with oneDNN on, its default on x86. oneDNN takes over quint8 MIN_FIRST,
         and quint8 and qint8 SCALED with HALF_TO_EVEN, but not with narrow_range or another axis than -1.
@@ -92,8 +92,8 @@ def quantize_v2(
     Returns
     -------
     QTensor
-        Codes and the range they have. With an axis longer than 1, min and max are float32 arrays, one entry a slice, of
-        a shape that broadcasts against the codes.
+        Codes and their range. With an axis longer than 1, min and max are float32 arrays, one entry per slice, of a
+        shape that broadcasts against the codes.
 
     Raises
     ------
@@ -119,9 +119,9 @@ def quantize_v2(
     >>> quantize_v2(x, -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array([  0,  42,  85, 128, 170, 212, 255], dtype=uint8)
 
-    With oneDNN, a 0-d input is not rounded but truncated (165.75 becomes code 165), and it is not cut to the range:
-    beyond it, the code is the low 8 bits of an int32 (2.0 is 382, of which 126 is left; what int32 does not hold
-    becomes 0). C leaves this undefined; it is what x86 does.
+    With oneDNN, a 0-d input is truncated, not rounded (165.75 becomes code 165), and it is not clamped to the range:
+    beyond it, the code is the low 8 bits of an int32 (2.0 gives 382, whose low 8 bits are 126), or 0 if int32 does not
+    hold it. This is undefined in C; x86 does it so.
 
     >>> quantize_v2(np.float32(0.3), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array(165, dtype=uint8)
@@ -138,7 +138,7 @@ def quantize_v2(
     >>> quantize_v2(x, -1e-6, 1e-6).max
     0.009998999536037445
 
-    SCALED to quint8 ignores the negative end, and with no positive end makes 255 of all that is positive:
+    SCALED to quint8 ignores the negative end. Without a positive end, every positive value becomes 255:
 
     >>> quantize_v2(x, -1.0, 0.0, mode="SCALED")
     QTensor(data=array([  0,   0,   0,   0, 255, 255, 255], dtype=uint8), min=0.0, max=7.4937769349075914e-37)
@@ -215,7 +215,7 @@ def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) ->
 
 
 def _onednn_way(ndim: int, T: str, way: int) -> int:
-    """Tell the way that oneDNN takes where it takes over, else `way`."""
+    """Give oneDNN's way to quantize where oneDNN takes over, otherwise `way`."""
     first = way == kernels.MIN_FIRST and T == "quint8"
     if way == kernels.SCALED_HALF_EVEN and T == "qint32":
         raise ValueError("T: TensorFlow has no kernel (NotFound) for SCALED with HALF_TO_EVEN to 'qint32' with oneDNN")
@@ -238,7 +238,7 @@ def _refuse_unusable(quantizers: list[kernels.Quantizer]) -> None:
 
 
 def _kind(T: str, mode: str, way: int, narrow_range: bool) -> type[QTensor]:
-    """Give the class of the result, which knows what the codes stand for."""
+    """Give the class of the result, which has the code type."""
     if way == kernels.ONEDNN_SCALED and T == "qint8":
         return BALANCED
     if mode == "SCALED":

@@ -30,7 +30,7 @@ def quantized_relu(features: TensorLike, out_type: str | None = None, *, out: ND
     features : (data, min, max)
         uint8 or int32 codes; the range in any order. If it has no width, code(0) is the lowest code.
     out_type : {"quint8", "qint32"}, optional
-        The type of the features: there is no other.
+        The type of the features; no other is allowed.
     out : ndarray of uint8 or int32, optional
         Where the codes are written; of the type and shape of the features.
 
@@ -81,7 +81,7 @@ def quantized_relu6(features: TensorLike, out_type: str | None = None, *, out: N
     features : (data, min, max)
         uint8 or int32 codes; the range in any order. If it has no width, both codes are the lowest code.
     out_type : {"quint8", "qint32"}, optional
-        The type of the features: there is no other.
+        The type of the features; no other is allowed.
     out : ndarray of uint8 or int32, optional
         Where the codes are written; of the type and shape of the features.
 

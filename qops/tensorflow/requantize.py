@@ -24,7 +24,7 @@ def requantize(
     *,
     out: NDArray[Any] | None = None,
 ) -> QTensor:
-    """Turn int32 codes into 8-bit codes of a given range.
+    """Requantize int32 codes to 8-bit codes in a given range.
 
     To quint8, in 64-bit integers, in 1/65536 output steps, the code first rounded to float32 (24 bits)::
 
@@ -33,7 +33,7 @@ def requantize(
         output_offset = half_away(65536 * 255 * out_min / (out_max - out_min))    in double
         c = saturate_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16)
 
-    To qint8, in float32, one rounding an operation: the value that `dequantize` gives in mode MIN_FIRST, then the code
+    To qint8, in float32, each operation rounded: the value that `dequantize` gives in mode MIN_FIRST, then the code
     ``clamp(half_away(value * s) - half_away(out_min * s) - 128)`` with ``s = 255 / (out_max - out_min)``.
 
     Parameters
@@ -103,9 +103,9 @@ def requantize(
 
 
 def requantization_range(input: TensorLike) -> tuple[float, float]:
-    """Find the range that int32 codes really span, from the lowest code, but at most 0, to the highest.
+    """Find the real range of the int32 codes present, from the lowest code, but at most 0, to the highest.
 
-    With ``step = (max - min) * 2**32 / (2**32 - 1) / 2**32`` in double, and min moved to a whole step in float32::
+    With ``step = (max - min) * 2**32 / (2**32 - 1) / 2**32`` in double, and min rounded to a whole step in float32::
 
         value(q) = float32(base + (float32(q) + 2**31) * step)    base = half_away(min / float32(step)) * float32(step)
         (min(0, value(lowest code)), value(highest code))
@@ -153,13 +153,13 @@ def requantization_range(input: TensorLike) -> tuple[float, float]:
 
 
 def _spanned(q: NDArray[Any], in_min: float, in_max: float) -> tuple[float, float]:
-    """Give the real range from the lowest code, but at most 0, to the highest; of no codes, 2**31 - 1 and -2**31."""
+    """Give the real range from the lowest code, but at most 0, to the highest. No codes count as 2**31 - 1, -2**31."""
     lowest, highest = range_32(q)
     return kernels.real_range(lowest, highest, in_min, in_max)
 
 
 def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
-    """Turn int32 codes into uint8 codes of the range that they really span.
+    """Requantize int32 codes to uint8 codes in the real range of the codes present.
 
     `requantization_range`, then `requantize` to quint8 with that range.
 
@@ -185,15 +185,15 @@ def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] 
     -----
     Source: TensorFlow, ``quantize_down_and_shrink_range.cc``, ``quantization_utils.h``.
 
-    **Hazards.** If code 0 is not real 0, codes that span less than 1/257 of the input range make the product wrap, as
-    in `requantize`. Here 0, 128 and 255 would be right:
+    **Hazards.** If code 0 does not stand for 0, codes that span less than 1/257 of the input range make the product
+    wrap, as in `requantize`. Here 0, 128 and 255 would be right:
 
     >>> import numpy as np
     >>> q = np.int32([-(2**31), -(2**31) + 2**20, -(2**31) + 2**21])
     >>> quantize_down_and_shrink_range((q, 0.0, 6.0)).data
     array([255, 255, 255], dtype=uint8)
 
-    One code, repeated and negative, gives a range without width, and code 0:
+    If all codes are the same negative code, the range is 0 wide, and every code becomes 0:
 
     >>> t = quantize_down_and_shrink_range((np.int32([-5, -5]), -(2.0**31), 2.0**31))
     >>> t.data, t.min == t.max

@@ -1,4 +1,4 @@
-"""RequantizePerChannel, RequantizationRangePerChannel: int32 codes of a range per channel to 8 bit, by oneDNN."""
+"""RequantizePerChannel, RequantizationRangePerChannel: int32 codes with a range per channel to 8 bit, by oneDNN."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def requantize_per_channel(
     *,
     out: NDArray[Any] | None = None,
 ) -> QTensor:
-    """Turn int32 codes, a range for each channel, into 8-bit codes of one range.
+    """Requantize int32 codes, with a range for each channel, to 8-bit codes in one range.
 
-    In float32, one rounding an operation, with F = 255 for quint8 and 127 for qint8::
+    In float32, each operation rounded, with F = 255 for quint8 and 127 for qint8::
 
         widest  = max(|min of the channel|, |max of the channel|)
         scale   = F * (widest / max(|out_min|, |out_max|) / 2**31)
@@ -124,9 +124,9 @@ def _of_channels(q: NDArray[Any], widest: NDArray[np.float32]) -> NDArray[np.flo
 
 
 def requantization_range_per_channel(input: TensorLike, clip_value_max: float) -> tuple[float, float]:
-    """Find one range for all channels that int32 codes, with a range for each channel, really span.
+    """Find the real range of all channels of int32 codes, with a range for each channel.
 
-    In float32, one rounding an operation::
+    In float32, each operation rounded::
 
         max = min(clip_value_max, largest of max(|min|, |max|) * float32(max |q|) / 2**31 over the channels)
         min = -max, or 0 if no code is below 0
@@ -138,7 +138,7 @@ def requantization_range_per_channel(input: TensorLike, clip_value_max: float) -
     input : (data, min, max)
         int32 codes (N, H, W, C), at least one; min and max are arrays of C values; the ranges in any order.
     clip_value_max : float
-        What the result is cut to, such as 6 before a relu6.
+        Upper limit of the result, such as 6 before a relu6.
 
     Returns
     -------

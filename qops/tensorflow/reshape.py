@@ -14,19 +14,19 @@ __all__ = ["quantized_reshape"]
 
 
 def quantized_reshape(tensor: TensorLike, shape: ArrayLike) -> QTensor:
-    """Give codes another shape. Neither they nor the range change.
+    """Give codes another shape. The codes and the range do not change.
 
     Parameters
     ----------
     tensor : (data, min, max)
         uint8 or int32 codes; the range in any order.
     shape : sequence of int
-        The lengths of the axes, 1-D. One may be -1: it is made to fit.
+        The lengths of the axes, 1-D. One may be -1: it follows from the others.
 
     Returns
     -------
     QTensor
-        The codes in their new shape, in the memory of `tensor` where numpy's `reshape` leaves them there.
+        The codes in their new shape, in the memory of `tensor` if numpy's `reshape` does not copy.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def quantized_resize_bilinear(
 ) -> Any:
     """Resize images by bilinear interpolation, codes in integers. The range does not change.
 
-    Row or column i of the result lies at this place, in float32, each operation rounded::
+    Row or column i of the result lies at this place, in float32, with each operation rounded::
 
         i * (size_in / size_out)                     or, with align_corners, i * ((size_in - 1) / (size_out - 1))
         (i + 0.5) * (size_in / size_out) - 0.5       with half_pixel_centers

@@ -1,4 +1,4 @@
-"""UniformQuantizedAdd and UniformQuantizedClipByValue: int32 codes of scales and zero points."""
+"""UniformQuantizedAdd and UniformQuantizedClipByValue: int32 codes with scales and zero points."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def uniform_quantized_add(
     *,
     out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
-    """Add int32 codes: both are requantized to the scale of the output, as `uniform_requantize` does it, and summed.
+    """Add int32 codes: both are requantized to the scale of the output, as by `uniform_requantize`, and summed.
 
     ``clamp(scaled(lhs) + scaled(rhs) + output_zero_point, min_val, max_val)``, where each term is rounded half up and
-    saturated to int32. Codes are read as float32 before that, and terms after it: both lose low bits above 2**24, and
-    what becomes 2**31 is read as -2**31. The sum is one of int32, which wraps.
+    saturated to int32. Codes before that, and terms after it, are rounded to float32: both lose low bits above 2**24,
+    and a float32 of 2**31 becomes -2**31. The sum wraps in int32.
 
     Parameters
     ----------
     lhs, rhs : ndarray of int32
         Codes; shapes that broadcast.
     lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points : number or 1-D array_like
-        Real size of one code step, above 0, and code of real 0, any int32; with an axis, one a slice.
+        Real size of one code step, above 0, and code of real 0, any int32; with an axis, one per slice.
     output_scales, output_zero_points : number or 1-D array_like
         The same of the output.
     output_quantization_min_val, output_quantization_max_val : int, optional
@@ -124,7 +124,7 @@ def uniform_quantized_add(
 
 
 def _to_sum(affine: Affine, i: int, last: Affine) -> Scaling:
-    """Give the step of slice i of an operand to the scale of the output."""
+    """Give the change from the scale of slice i of an operand to the scale of the output."""
     i = 0 if affine.axis >= 0 and len(affine.scales) == 1 else i
     scale, zero = affine.of(i)
     return scaling(scale / last.of(i)[0], zero, 0, is_slice=max(affine.axis, last.axis) >= 0)
@@ -181,16 +181,16 @@ def uniform_quantized_clip_by_value(
     *,
     out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
-    """Cut int32 codes: ``minimum(maximum(operand, min), max)``.
+    """Clamp int32 codes: ``minimum(maximum(operand, min), max)``.
 
     Parameters
     ----------
     operand : ndarray of int32
         Codes of any shape.
     min, max : int or 1-D array_like of int
-        Codes, of the same scale; with an axis, one a slice.
+        Codes, of the same scale; with an axis, one per slice.
     scales : float or 1-D array_like of float
-        One, or one a slice. Their values have no effect.
+        One, or one per slice. Their values have no effect.
     zero_points : int or 1-D array_like of int
         As many as scales. Their values have no effect.
     quantization_axis : int

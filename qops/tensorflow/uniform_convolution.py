@@ -1,4 +1,4 @@
-"""UniformQuantizedConvolution: int8 codes, any number of spatial axes, to int32 codes of a scale and zero point."""
+"""UniformQuantizedConvolution: int8 codes, any number of spatial axes, to int32 codes with a scale and zero point."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def uniform_quantized_convolution(
     *,
     out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
-    """Convolve int8 codes and requantize the sums, as `uniform_requantize` does it.
+    """Convolve int8 codes and requantize the sums, as `uniform_requantize` does.
 
     ``acc = sum of (l - lhs_zero_point) * (r - rhs_zero_point)`` over each window in int32, which wraps; then with the
     factor ``lhs_scale * rhs_scale / output_scale`` in float64::
@@ -75,7 +75,7 @@ def uniform_quantized_convolution(
     lhs_dilation, rhs_dilation : sequence of int
         Distance of the codes, and of the taps of the filters, along each spatial axis; 1 if not given.
     batch_group_count, feature_group_count : int
-        How many groups the batch, and the features, are divided into, each with its share of the output features.
+        The number of groups of the batch and of the features; each group has its share of the output features.
     dimension_numbers : mapping, optional
         ``input_batch_dimension``, ``input_feature_dimension``, ``input_spatial_dimensions``, ``kernel_output_feature_``
         and ``kernel_input_feature_dimension``, ``kernel_spatial_dimensions``, and ``output_`` as for the input. If not
@@ -156,7 +156,7 @@ def uniform_quantized_convolution(
 
 
 class Groups(NamedTuple):
-    """How many groups the batch, and the features, are divided into."""
+    """Check the number of groups of the batch and of the features."""
 
     batches: int
     features: int
@@ -235,7 +235,7 @@ def _check_groups(x: tuple[int, ...], w: tuple[int, ...], groups: Groups) -> Non
 
 
 def _axes(sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: list[int], moves: Moves) -> list[Axis]:
-    """Give how the window moves along each axis of the dilated data."""
+    """Give the window along each axis of the dilated data."""
     found = []
     for i, (size, taps, stride, apart, dilation) in enumerate(zip(sizes, kernel, *moves, strict=True)):
         length, reach = ((n - 1) * d + 1 if n else 0 for n, d in ((size, apart), (taps, dilation)))

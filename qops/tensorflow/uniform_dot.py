@@ -1,4 +1,4 @@
-"""UniformQuantizedDot: the product of two matrices of int8 codes, as int32 codes of a scale and zero point."""
+"""UniformQuantizedDot: the product of two matrices of int8 codes, as int32 codes with a scale and zero point."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def uniform_quantized_dot(
     *,
     out: NDArray[np.int32] | None = None,
 ) -> NDArray[np.int32]:
-    """Multiply matrices of int8 codes and requantize the sums, as `uniform_requantize` does it.
+    """Multiply matrices of int8 codes and requantize the sums, as `uniform_requantize` does.
 
     ``acc = sum of (l - lhs_zero_point) * (r - rhs_zero_point)`` in int32, which wraps. If `rhs` has one scale, each
     partial sum is rounded to float32, in the order of the products, and becomes -2**31 if int32 does not hold it. Then,
@@ -48,14 +48,14 @@ def uniform_quantized_dot(
     lhs_scales, lhs_zero_points : number
         Real size of one code step, above 0, and code of real 0, any int32.
     rhs_scales, rhs_zero_points, output_scales, output_zero_points : number or 1-D array_like
-        The same; with an axis, one a column.
+        The same; with an axis, one per column.
     output_quantization_min_val, output_quantization_max_val : int, optional
         Codes that the result is clamped to; the ends of int32 if not given. If min_val is above max_val, all codes are
         min_val.
     lhs_quantization_axis : int
         -1.
     rhs_quantization_axis, output_quantization_axis : int
-        -1: one scale; 1: one a column. If the output has one a column, `rhs` must have so too.
+        -1: one scale; 1: one per column. If the output has one per column, `rhs` must have so too.
     out : ndarray of int32, optional
         Where the codes are written; of shape (M, N).
 
@@ -68,15 +68,15 @@ def uniform_quantized_dot(
     TypeError, ValueError
         Codes of another type; shapes that are not such matrices (``rank must be 2``, ``must be equal``); scales that
         are not finite, or not above 0 (``scales elements must be all positive``); another number of scales or zero
-        points; other axes (``Attr must be -1``); an output of one scale a column of a `rhs` with one scale, which ends
-        TensorFlow's process; an `out` that does not fit or overlaps an operand.
+        points; other axes (``Attr must be -1``); an output with a scale per column and a `rhs` with one scale, which
+        ends TensorFlow's process; an `out` that does not fit or overlaps an operand.
 
     Notes
     -----
     Source: TensorFlow, ``uniform_quantized_dot_ops.cc``, ``uniform_quant_ops/math_utils.h``. The variant of float32 by
     int8 (UniformQuantizedDotHybrid) is not modelled.
 
-    **Hazards.** The result has 32 bits, but the scale of the output. If that is much finer than the scale of the sums,
+    **Hazards.** The result has 32 bits and the scale of the output. If that is much finer than the scale of the sums,
     codes saturate, and then wrap when the zero point is added:
 
     >>> a, b = np.full((1, 4), 127, np.int8), np.full((4, 1), 127, np.int8)

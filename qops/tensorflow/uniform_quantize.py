@@ -1,4 +1,4 @@
-"""UniformQuantize and UniformDequantize: float32 to codes of a scale and zero point, and back."""
+"""UniformQuantize and UniformDequantize: float32 to codes with a scale and zero point, and back."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def uniform_quantize(
 ) -> NDArray[Any]:
     """Quantize float32 by a scale and zero point, or those of each slice.
 
-    In float32, one rounding an operation, then in int32, which wraps::
+    In float32, each operation rounded, then in int32, which wraps::
 
         code = clamp(int32(floor(x * (1 / scale) + 0.5)) + zero_point, min_val, max_val)
 
@@ -42,9 +42,9 @@ def uniform_quantize(
     input : ndarray of float32
         Any shape.
     scales : float or 1-D array_like of float
-        Real size of one code step; with an axis, one a slice.
+        Real size of one code step; with an axis, one per slice.
     zero_points : int or 1-D array_like of int
-        Code of real 0, any int32; with an axis, one a slice.
+        Code of real 0, any int32; with an axis, one per slice.
     Tout : {"qint8", "quint8", "qint32"}
         Type of the codes.
     quantization_min_val, quantization_max_val : int, optional
@@ -79,8 +79,8 @@ def uniform_quantize(
     >>> [uniform_quantize(np.float32([x]), scale, 0).item() for x, scale in ((4.25, 1.7), (4.5, 0.6))]  # 2.5 and 7.5
     [2, 8]
 
-    What int32 does not hold becomes -2**31, and so does NaN. So the largest values get the lowest code. With a zero
-    point below 0 the sum wraps, and all of these values get the highest code:
+    Values beyond int32, and NaN, become -2**31. So the largest values get the lowest code. With a zero point below 0
+    the sum wraps, and all of these values get the highest code:
 
     >>> x = np.float32([-1e10, -1.0, 1e10, np.nan])
     >>> uniform_quantize(x, 1.0, 0), uniform_quantize(x, 1.0, -1)
@@ -123,7 +123,7 @@ def uniform_dequantize(
     *,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """Turn codes into float32: ``float32(q - zero_point) * scale``, where the difference is in int32, which wraps.
+    """Dequantize codes to float32: ``float32(q - zero_point) * scale``. The difference wraps in int32.
 
     TensorFlow's ``quantization_min_val`` and ``quantization_max_val`` have no effect, so they are not arguments here.
 
@@ -132,9 +132,9 @@ def uniform_dequantize(
     input : ndarray of int8, uint8 or int32
         Codes of any shape.
     scales : float or 1-D array_like of float
-        Real size of one code step, above 0; with an axis, one a slice.
+        Real size of one code step, above 0; with an axis, one per slice.
     zero_points : int or 1-D array_like of int
-        Code of real 0, any int32; with an axis, one a slice.
+        Code of real 0, any int32; with an axis, one per slice.
     quantization_axis : int
         Axis along which each slice has its own scale; -1 is none.
     out : ndarray of float32, optional

@@ -1,4 +1,4 @@
-"""UniformRequantize: codes of one scale and zero point to codes of others."""
+"""UniformRequantize: codes to codes with another scale and zero point."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from qops.tensorflow._uniform import ends, given, scaling
 
 __all__ = ["uniform_requantize"]
 
-FARTHEST = 2**31 - 128  # zero point whose distance from every int8 code int32 holds
+FARTHEST = 2**31 - 128  # zero points up to this: int32 holds the distance from every int8 code
 
 
 def uniform_requantize(
@@ -31,7 +31,7 @@ def uniform_requantize(
     *,
     out: NDArray[np.int8] | None = None,
 ) -> NDArray[np.int8]:
-    """Turn codes of one scale and zero point into codes of others.
+    """Requantize codes to another scale and zero point.
 
     ``clamp((q - input_zero_point) * (input_scale / output_scale) + output_zero_point)``, rounded half up once. The
     quotient of the scales, in float64, is written as ``M * 2**(e - 31)`` with M of 31 bits. Then, in int64 unless it
@@ -48,7 +48,7 @@ def uniform_requantize(
     input : ndarray of int8 or int32
         Codes of any shape.
     input_scales, input_zero_points, output_scales, output_zero_points : number or 1-D array_like
-        Real size of one code step, above 0, and code of real 0, any int32; with an axis, one a slice.
+        Real size of one code step, above 0, and code of real 0, any int32; with an axis, one per slice.
     Tout : {"qint8"}
         Type of the output: the only one that TensorFlow has a kernel for.
     output_quantization_min_val, output_quantization_max_val : int, optional

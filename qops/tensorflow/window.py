@@ -17,11 +17,11 @@ PADDINGS = ("SAME", "VALID")
 def placed(
     image: NDArray[Any], kernel: tuple[int, int], stride: tuple[int, int], padding: str
 ) -> tuple[NDArray[Any], Window]:
-    """Give the part of the images (N, H, W, C) that the windows see, and how they move over it.
+    """Give the part of the images (N, H, W, C) that the windows cover, and the window over it.
 
-    SAME: there are ceil(size / stride) windows. Half of the pixels that they lack, truncated, is put in front; if there
-    are too many pixels, half of those is left out in front. VALID: there are as many windows as fit. Of the pixels that
-    are left over, less 1, half is left out in front, so from a stride of 4 on the first pixels may not be read.
+    SAME: there are ceil(size / stride) windows. Half of the missing pixels, truncated, are padding in front; if there
+    are too many pixels, half of those are skipped in front. VALID: there are as many windows as fit. If n pixels are
+    left over, (n - 1) / 2 of them are skipped in front, so from a stride of 4 on the first pixels may not be read.
     """
     is_valid, pads = one_of(padding, "padding", PADDINGS) == "VALID", []
     for size, taps, step in zip(image.shape[1:3], kernel, stride, strict=True):

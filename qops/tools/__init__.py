@@ -1,1 +1,1 @@
-"""Which rule made the integers of a device, and which test vectors tell whether a port of a rule is right."""
+"""Find the rule that made the integers of a device, and test vectors that show whether a port of a rule is right."""

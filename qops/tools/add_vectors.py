@@ -22,12 +22,12 @@ __all__ = ["AddVectors", "add_vectors"]
 
 Range: TypeAlias = tuple[float, float]
 _CODES = TABLE["u8"]
-_NEAR = 2.0**-10  # so near a tie, in code steps, an exact sum counts as one
+_NEAR = 2.0**-10  # in code steps; an exact sum this close to a tie counts as a tie
 
 
 @dataclass(frozen=True)
 class AddVectors:
-    """Pairs of codes, and what an add makes of them.
+    """Pairs of codes, and the codes that an add gives for them.
 
     Attributes
     ----------
@@ -103,13 +103,13 @@ class AddVectors:
 
 
 def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) -> AddVectors:
-    """Choose at most 256 pairs of codes that no other add, and no one-step mistake, gets all right.
+    """Choose at most 256 pairs of codes on which every other add, and every one-step mistake, fails.
 
     The adds are ``frontdoor`` (`qops.quantized_add_8p8to8` with a ``range``), ``nnlib-flat`` and ``nnlib-spec``
     (`qops.nnlib.quantized_add_8p8to8`, both ends of the guess given). On all 65,536 pairs, the add is compared with the
     other two and with every mistake of one step: an integer or a shift that is off by one, a rounding constant left
-    out, shifts toward zero, operands exchanged, a sum that does not wrap or saturate where it should. A few pairs that
-    tell all of them from the add are kept, with ties, both ends of saturation and the extremes of x.
+    out, shifts toward zero, operands exchanged, a sum that does not wrap or saturate where it should. The result has a
+    few pairs on which each of them fails, and ties, both ends of saturation and the extremes of x.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) ->
     ends = (float(made.min), float(made.max))
     integers = _integers(rule, ranges[0], ranges[1], ends)
     x, y = FORMS[rule].run(integers, a, b)
-    if not np.array_equal(y, made.data):  # the integers of another loop
+    if not np.array_equal(y, made.data):  # the op took another loop
         raise ValueError(f"y_range: {rule} has no such integers for {ends}")
     both = _both(x, y)
     others = list(_others(rule, integers, a, b, ranges, x))
@@ -218,7 +218,7 @@ def _mutants(integers: Integers, flags: tuple[str, ...]) -> Iterator[tuple[str, 
 
 
 def _both(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.int64]:
-    """Put x and y into one number, so that a port is found which gets either of them wrong."""
+    """Put x and y into one number, so that one comparison finds a port that gets either of them wrong."""
     return np.asarray(x.astype(np.int64) * 256 + y)
 
 

@@ -14,7 +14,7 @@ from qops.tools.seen import KINDS, Dump
 __all__ = ["NAMES", "dump_of", "read_dump"]
 
 _PAIR = ("a_scale", "a_zp", "b_scale", "b_zp", "y_scale", "y_zp")
-_NEEDED = {  # numbers that must be given; requantize and quantize also need a scale, which is checked apart
+_NEEDED = {  # numbers that must be given; requantize and quantize also need a scale, which is checked separately
     "requantize": (),
     "add": _PAIR,
     "mul": _PAIR,
@@ -29,11 +29,11 @@ _OPTIONAL = {
     "quantize": ("scale", "zero_point", "rmin", "rmax", *_ENDS),
     "avgpool": ("x_scale", "y_scale", "y_zp", *_ENDS),
 }
-_SAID = (  # names that probes and vectors write, or that say where a dump is from; they are not read
+_SAID = (  # names that probes and vectors write, or that describe a dump; they are ignored
     *("channel", "rule", "multiplier", "right_shift", "killed", "alike"),
     *("id", "system", "op", "w_dtype", "per_channel", "derive"),
 )
-_OPERANDS = ("a", "b", "a_zp", "b_zp")  # those of the product that made accumulators; they are not read
+_OPERANDS = ("a", "b", "a_zp", "b_zp")  # operands of the product that made the accumulators; ignored
 _RATIOS = {"a_over_y": "a_scale", "b_over_y": "b_scale"}  # ratios of scales stand for the scales with a y_scale of 1
 _RECODED = {  # a dump of codes that get another scale is one of accumulators, with these names for those
     **{"x": "acc", "x_scale": "in_scale", "x_zp": "in_zero_point", "y_scale": "out_scale", "y_zp": "zero_point"},
@@ -101,7 +101,7 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
 
 
 def _check_codes(numbers: dict[str, Any], info: "np.iinfo[Any]") -> None:
-    """Check that zero points and ends are codes, and that no range is upside down."""
+    """Check that zero points and ends are codes, and that no range has min > max."""
     for word in _CODES:
         if word in numbers and not info.min <= numbers[word] <= info.max:
             raise ValueError(f"{word}: {numbers[word]} is no code of y, {info.dtype}")
@@ -210,7 +210,7 @@ def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any],
     if scales.size == x.size and "axis" not in numbers:
         return x.reshape(-1), {**numbers, name: scales.reshape(-1), "axis": -1}
     if scales.ndim > 1:
-        raise ValueError(f"{name}: expected one number, or one a channel or element, got shape {scales.shape}")
+        raise ValueError(f"{name}: expected one number, or one per channel or element, got shape {scales.shape}")
     if not -x.ndim <= axis < x.ndim or x.shape[axis] != scales.size:
         raise ValueError(
             f"{'axis' if 'axis' in numbers else name}: {scales.size} of them do not fit axis {axis} of shape {x.shape}"

@@ -1,4 +1,4 @@
-"""Which rule made these integers: every rule that gives all of them, and a witness against every other rule."""
+"""Finds the rules that produced given integers, and for every other rule the first integer that it gets wrong."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from qops.tools.seen import Dump
 
 __all__ = ["explain", "explained"]
 
-_TIE = 2.0**-16  # so near a tie, in code steps, an exact result counts as one
-_FIRST = 256  # differences that are looked at first
+_TIE = 2.0**-16  # in code steps; an exact result this close to a tie counts as a tie
+_FIRST = 256  # how many differences are examined first
 _NEAREST = 10
 _WIDE = {1: np.int16, 2: np.int32, 4: np.int64}  # bytes of a code -> the type that holds every difference of codes
 
@@ -37,7 +37,7 @@ def _are_ties(dump: Dump, wanted: NDArray[Any], where: NDArray[np.intp]) -> bool
 
 
 def _first(differs: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
-    """Where differences are, in the first part of the data that has any."""
+    """Give where differences are, in the first part of the data that has any."""
     start = int(differs.argmax())
     return start + np.flatnonzero(differs[start : start + most])
 
@@ -185,7 +185,7 @@ def explain(
     probe: bool = False,
     **numbers: Any,
 ) -> Explanation:
-    """Tell which rules made the integers `y`: all that give every one of them, and a witness against each other rule.
+    """Find the rules that produced the integers `y`, and for each other rule the first integer that it gets wrong.
 
     If no rule gives all of them, the nearest rules are listed, with how many elements differ, by how much and where.
     Then common mistakes are undone, one at a time, and all rules are tried again: mistakes in how the scale was formed

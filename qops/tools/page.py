@@ -19,7 +19,7 @@ from qops.tools.svg import bars
 __all__ = ["page_of"]
 
 _PICTURED = 4  # how many functions are drawn
-_FAR = 6  # all differences from here on are one bar
+_FAR = 6  # differences of 6 and more share one bar
 _STEP_BINS, _PLACE_BINS = 32, 64
 _TABLES: dict[str, Any] = {"add": ADD, "mul": MUL, "quantize": QUANTIZE, "avgpool": AVERAGE_POOL}
 _STYLE = """
@@ -140,7 +140,7 @@ def _index(index: tuple[int, ...]) -> str:
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A table; under a head that begins with # stand numbers."""
+    """A table. Columns whose head begins with # hold numbers."""
     kinds = [' class="number"' if head.startswith("#") else "" for head in heads]
     top = "".join(f"<th{kind}>{escape(head.removeprefix('#'))}</th>" for kind, head in zip(kinds, heads, strict=True))
     body = ["".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows]

@@ -18,10 +18,10 @@ __all__ = ["Probe", "boundaries", "edges", "probe_for", "separating"]
 
 _S32 = TABLE["s32"]
 _MOST = 256  # how many inputs a probe has at most
-_MANY = 1 << 12  # up to so many codes, _AROUND accumulators are tried around each boundary
-_ALL = 1 << 17  # up to so many codes, every boundary is tried
+_MANY = 1 << 12  # up to this many codes, _AROUND accumulators are tried around each boundary
+_ALL = 1 << 17  # up to this many codes, every boundary is tried
 _AROUND = 4  # accumulators on each side of a boundary between codes; 1 if there are many codes
-_OF_A_PAIR = 32  # how many inputs are looked at for two rules
+_OF_A_PAIR = 32  # how many inputs are examined for two rules
 _CHANNELS = 256  # how many channels are tried
 _CODES_OF_WINDOWS = 1 << 20  # about how many codes all windows have together
 
@@ -33,12 +33,12 @@ class Probe:
     Attributes
     ----------
     inputs : dict of str to ndarray
-        At most 256 inputs, by the names of a dump: ``acc``, ``a`` and ``b``, or ``x``; for a pool ``x`` holds so many
-        images. If each channel has a scale, ``channel`` says whose scale an input is for.
+        At most 256 inputs, by the names of a dump: ``acc``, ``a`` and ``b``, or ``x``, which for a pool holds images.
+        If each channel has a scale, ``channel`` is the channel of each input.
     separates : list of str
         The rules that were compared.
     alike : list of list of str
-        Groups of rules that no input that was tried tells apart.
+        Groups of rules that no tried input separates.
     numbers : dict
         The numbers of the dump. If each channel has a scale, there is one scale for each input.
     """

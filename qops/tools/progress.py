@@ -21,7 +21,7 @@ class Progress:
         return self
 
     def __call__(self, words: str) -> None:
-        """Show words, if it is time to.
+        """Show words, if the last ones have been shown long enough.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What is known of one op on a device: its inputs, its result, and its numbers."""
+"""A dump of one op on a device: its inputs, its result, and its numbers."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Test vectors for a port: a few accumulators that tell a rule from every other rule and from every small mistake."""
+"""Test vectors for a port: a few accumulators on which every other rule and every small mistake fails."""
 
 from __future__ import annotations
 
@@ -198,20 +198,20 @@ def vectors(
     qmin: int | None = None,
     qmax: int | None = None,
 ) -> Vectors:
-    """Choose at most 256 accumulators that no other rule, and no one-step mistake, gets all right.
+    """Choose at most 256 accumulators on which every other rule, and every one-step mistake, fails.
 
     For this rule, every other rule in `qops.rules.TABLE` and every mistake of one step, the first accumulator of each
     code and the one before it are tried: rules that never fall are the same function if they agree there. The mistakes
     are another rounding, a multiplier or a shift that is off by one, a zero point of the wrong sign, left out or on the
-    other side of the rounding, no saturation, a clamp before the zero point. A few accumulators that tell all of them
-    from the rule are kept, with ties on both sides of 0 and both ends of saturation.
+    other side of the rounding, no saturation, a clamp before the zero point. The result has a few accumulators on which
+    each of them fails, and ties on both sides of 0 and both ends of saturation.
 
     Parameters
     ----------
     rule : str
         A name in `qops.rules.TABLE`.
     scale : float
-        How many output steps an input step is, above 0.
+        Input step / output step, above 0.
     zero_point : int
         Code of real 0.
     dtype : data type

@@ -185,7 +185,7 @@ def test_every_hazard_is_on_the_page():
     assert len(functions) > 80
     page = PAGES["trust/hazards.md"]
     assert not [name for name in functions if f"<qops.{name}>`: " not in page]
-    told = "In ``spec`` the sum x ", "For ranges far from 0, ", "The retry rules of ``spec``", "that is free."
+    told = "In ``spec`` the sum x ", "For ranges far from 0, ", "The retry rules of ``spec``", "that was not given."
     assert [page.count(words) for words in told] == [1, 1, 1, 1], "one op's, those behind an example too"
     assert ">>>" not in page
 

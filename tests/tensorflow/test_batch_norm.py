@@ -38,7 +38,7 @@ BAD = [
     ({"gamma": PAIR}, r"gamma: Mean and gamma tensors must have the same shape: \[3\] vs. \[2\]"),
     ({"v": PAIR}, "v: Mean and var tensors must have the same shape"),
     ({"m": ONE, "v": ONE, "beta": ONE, "gamma": ONE}, r"m: Must have at least a mean value\[1\]"),
-    ({"m": PAIR, "v": PAIR, "beta": PAIR, "gamma": PAIR}, "m: expected 3 values, one a channel of t, got 2"),
+    ({"m": PAIR, "v": PAIR, "beta": PAIR, "gamma": PAIR}, "m: expected 3 values, one per channel of t, got 2"),
     ({"v": (C[0], -2.0, -1.0)}, "v: with variance_epsilon"),
     ({"v": (C[0] * 0, 0.0, 1.0), "variance_epsilon": 0.0}, "v: with variance_epsilon"),
     ({"variance_epsilon": np.nan}, "variance_epsilon: nan"),

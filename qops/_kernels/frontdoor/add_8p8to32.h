@@ -1,4 +1,4 @@
-/* The loop of add_8p8to32.pyx, many lanes at a time. */
+/* The loop of add_8p8to32.pyx, a vector at a time. */
 #ifdef TIER
 
 #if QOPS_ARM
@@ -9,7 +9,7 @@ TARGET static inline TIER(sum_parts) TIER(parts_of)(add_s32 p)
     return (TIER(sum_parts)){set1_s32(p.ka), set1_s32(p.kb), set1_s32(p.k)};
 }
 
-/* (k + a * ka + b * kb) >> 15 in 32-bit lanes, in which NEON multiplies and adds as fast as in others */
+/* (k + a * ka + b * kb) >> 15 in 32-bit lanes. NEON multiplies and adds these as fast as narrower lanes. */
 TARGET static inline vec TIER(sum)(vec pairs, const TIER(sum_parts) *p)
 {
     const vec a = and_bits(pairs, set1_s32(0xFFFF)), b = srl_s32(pairs, 16);
@@ -24,7 +24,7 @@ TARGET static inline TIER(sum_parts) TIER(parts_of)(add_s32 p)
                              set1_s32(p.k)};
 }
 
-/* (k + a * ka + b * kb) >> 15 in 16-bit lanes: a factor is 256 * high + low, as no lane can multiply 8 by 23 bits */
+/* (k + a * ka + b * kb) >> 15 in 16-bit lanes. A factor has 23 bits, so it is split into 256 * high + low. */
 TARGET static inline vec TIER(sum)(vec pairs, const TIER(sum_parts) *p)
 {
     return sra_s32(add_s32(add_s32(sll_s32(dot2_s16(pairs, p->high), 8), p->k), dot2_s16(pairs, p->low)), 15);

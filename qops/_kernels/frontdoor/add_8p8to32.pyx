@@ -1,4 +1,4 @@
-"""QuantizedAdd and QuantizedSub into int32: the exact result, rounded once. a - b is the sum with kb below 0."""
+"""QuantizedAdd and QuantizedSub into int32: the exact result, rounded once. For a - b, kb is negative."""
 
 cimport numpy as cnp
 from libc.math cimport fabs, rint
@@ -14,14 +14,14 @@ cnp.import_array()
 
 cdef extern from "frontdoor/add_8p8to32.h":
     ctypedef struct add_s32:
-        int ka, kb, k  # steps of a and of b, what both ranges start at and a half, in 2**-15 output steps
+        int ka, kb, k  # step of a, step of b, and a.min + b.min + 1/2 for the rounding; in 2**-15 output steps
     Py_ssize_t add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_s32, bint) nogil
 
 cdef enum:
     FRACTION = 15  # bits
 
-cdef double HEAD_ROOM = 2.0**17  # how often the output range holds the widest end
-cdef double WIDEST = 2.0**110  # of range ends: the output range, 2**18 times as wide, is beyond float32
+cdef double HEAD_ROOM = 2.0**17  # output max / largest absolute end of the ranges
+cdef double WIDEST = 2.0**110  # from such an end on, float32 does not hold the width of the output range
 
 
 cdef double farthest(Ends a, Ends b) noexcept nogil:
@@ -40,12 +40,12 @@ cdef add_s32 prepare(Ends a, Ends b) noexcept nogil:
 
 
 def add_8p8to32_integers(tuple a, tuple b):
-    """The integers ka, kb and k of the loop for the ranges a and b, a dict."""
+    """The integers ka, kb and k of the loop for the ranges a and b, as a dict."""
     return prepare(Ends(a[0], a[1]), Ends(b[0], b[1]))
 
 
 cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = (k + a * ka + b * kb) >> 15. Values within their ranges: no sum is beyond 2**30 and a little."""
+    """c = (k + a * ka + b * kb) >> 15. int32 holds every sum, as the largest is about 2**30."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
@@ -56,13 +56,13 @@ cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
-    """out = the codes of a + b, operands (codes, min, max), unchecked."""
+    """Write the codes of a + b to `out`, unchecked; a and b are (codes, min, max)."""
     cdef add_s32 integers = prepare(Ends(a[1], a[2]), Ends(b[1], b[2]))
     walk(add_u8u8_s32, &integers, a[0], b[0], out)
 
 
 def add_or_subtract(type cls, a, b, bint subtract, out):
-    """The sum, or the difference: int32 codes in the range (-max, max)."""
+    """Add or subtract two tensors. The result has int32 codes in the range (-max, max)."""
     cdef Ends p, s
     cdef double top
     cdef add_s32 integers

@@ -1,4 +1,4 @@
-"""The errors of a stretch of codes and their sums, in one pass over float64 arrays that lie alike."""
+"""Errors of codes and their sums, in one pass over contiguous float64 arrays of equal length."""
 
 cimport numpy as cnp
 from libc.math cimport fabs
@@ -10,11 +10,11 @@ cnp.import_array()
 
 
 cdef struct Sums:
-    Py_ssize_t worst  # index of the largest |off|, of which the first
+    Py_ssize_t worst  # index of the first of the largest |off|
     double largest, absolute, signed, squares, noise, signal
 
 
-cdef struct Lines:  # of each element, or of all
+cdef struct Lines:  # value = (code - zero) * step + base; stride 1: one line for each element, 0: one for all
     const double* step
     const double* zero
     const double* base
@@ -42,9 +42,9 @@ cdef Sums add_up(const double* code, const double* true, Lines of, double* off, 
 
 
 def stretches(tuple arrays, Py_ssize_t length):
-    """(start, arrays) of each stretch of `arrays`, broadcast together, as contiguous float64."""
-    start, count = 0, len(arrays)  # no `walk`, which takes no more than three arrays, and of their own types
-    arrays = tuple(map(np.atleast_1d, arrays))  # numpy 2.0 leaves the buffers of an array without axes unfilled
+    """Broadcast `arrays` and yield (start, arrays) in blocks of at most `length` elements, as contiguous float64."""
+    start, count = 0, len(arrays)  # np.nditer, because `walk` takes at most three arrays and does not convert them
+    arrays = tuple(map(np.atleast_1d, arrays))  # a bug of numpy 2.0: nditer leaves the buffer of a 0-d array unfilled
     with np.nditer(arrays, ["external_loop", "buffered"], [["readonly", "contig"]] * count, [np.float64] * count,
                    order="C", casting="unsafe", buffersize=length) as steps:
         for parts in steps:
@@ -53,10 +53,10 @@ def stretches(tuple arrays, Py_ssize_t length):
 
 
 def sums(cnp.ndarray code, cnp.ndarray true, list line, cnp.ndarray off):
-    """off = the errors in steps, of 0 taken as 1; the index and size of the largest, and sums, as a dict.
+    """Write the errors, in steps, to `off`; give the index and size of the largest, and sums, as a dict.
 
-    `line` is (step, zero, base) of each element, or of all. The sums are those of |off|, off, off**2, and of the
-    squares of the error and of the true values in real units.
+    `line` is (step, zero, base): arrays with one element for each code, or 0-d arrays. A step of 0 counts as 1. The
+    sums are those of |off|, off and off**2, and of the squared errors and squared true values in real units.
     """
     cdef cnp.ndarray step = line[0], zero = line[1], base = line[2]
     cdef Lines of = Lines(<double*>cnp.PyArray_DATA(step), <double*>cnp.PyArray_DATA(zero),
@@ -66,7 +66,7 @@ def sums(cnp.ndarray code, cnp.ndarray true, list line, cnp.ndarray off):
 
 
 def count(cnp.ndarray off, double width, Py_ssize_t half):
-    """How many lie in each bin of a `width`, `half` of them on each side of 0."""
+    """Count the errors in each bin; there are `half` bins of this `width` on each side of 0."""
     cdef cnp.npy_intp bins = 2 * half
     cdef cnp.ndarray counts = cnp.PyArray_ZEROS(1, &bins, cnp.NPY_INT64, 0)
     cdef int64_t* found = <int64_t*>cnp.PyArray_DATA(counts)

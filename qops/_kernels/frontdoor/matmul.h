@@ -1,4 +1,4 @@
-/* The loop of matmul.pyx, many lanes at a time: as many whole vectors as a row has. */
+/* The loop of matmul.pyx for the whole vectors of a row. It returns how many elements it did. */
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(codes_of_row)(const int32_t *sums, int32_t *codes, ptrdiff_t n, double factor, double of_row,

@@ -1,4 +1,4 @@
-"""The codes of sums of products, from sums of the codes and what the zero points add: for `matmul` and `conv2d`."""
+"""The last step of `matmul` and `conv2d`: sums of products of codes become int32 codes of the real sums."""
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t
@@ -12,7 +12,7 @@ cnp.import_array()
 cdef extern from "frontdoor/matmul.h" nogil:
     Py_ssize_t codes_of_row__simd(int, const int32_t*, int32_t*, Py_ssize_t, double, double, const double*)
 
-cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: a sum with it has no fraction bits, so it is rounded half to even
+cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
 
 
 cdef void codes_of_row(const int32_t* sums, int32_t* codes, Py_ssize_t n, double factor, double of_row,
@@ -24,13 +24,14 @@ cdef void codes_of_row(const int32_t* sums, int32_t* codes, Py_ssize_t n, double
 
 
 def codes_of_sums(const int32_t[:, ::1] sums, terms, factors, double per_value, int32_t[:, ::1] codes):
-    """The codes of sums of products of codes whose values are base + code * step, for `a` and for `b`.
+    """Turn sums of products of codes into codes of the real sums; a value is base + code * step.
 
-    terms: what the codes add up to in each row of `a` and in each column of `b`; how many products a sum has; which cut
-    of `b` each row takes, in turn: columns and counts are there for each cut.
-    factors: of a sum, of what a row adds up to, of what a column adds up to, and of the number of products.
+        value = sum * factors[0] + row * factors[1] + column * factors[2] + count * factors[3]
+        code = value * per_value
 
-    value = sum * factors[0] + row * factors[1] + column * factors[2] + count * factors[3]; code = value * per_value
+    terms: (rows, columns, counts, which). `rows` has the sum of the codes of each row of `a`. At the border of an image
+    the padding cuts off a part of the filters `b`; for each such cut, `columns` has the sum of the codes of each column
+    of `b`, and `counts` the number of products of a sum. `which` has the cut of each row; it repeats with its length.
     """
     cdef const int32_t[::1] rows
     cdef const int32_t[:, ::1] columns

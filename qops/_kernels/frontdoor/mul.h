@@ -1,10 +1,10 @@
-/* The loops of mul.pyx, many lanes at a time. */
+/* The loops of mul.pyx, a vector at a time. */
 #ifdef TIER
 
 typedef struct { vec highest, high, low, high_of_product, low_of_product, k; } TIER(mul_parts);
 
-/* (k + a * ka + b * kb + a * b * kab) >> 23 in lanes of 16 and 32 bits: a factor is 2^22 * highest + 2^15 * high + low.
- * The product a * b has 16 bits; less 2^15 it is an s16. The other half of its lane is 1, times the low part of k. */
+/* (k + a * ka + b * kb + a * b * kab) >> 23 in lanes of 16 and 32 bits. A factor is split into 2^22 * highest + 2^15 * high
+ * + low. a * b needs 16 unsigned bits; a * b - 2^15 fits s16. The other half of that lane is 1, for the low part of k. */
 TARGET static inline vec TIER(product_32)(vec pairs, const TIER(mul_parts) *p)
 {
     const vec products = mullo_s16(pairs, srl_s32_lanes(pairs, set1_s32(16)));
@@ -30,7 +30,7 @@ TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, i
     return done(n, stream);
 }
 
-/* in 32 bits, which hold every sum, even if they do not hold every term */
+/* int32 holds every sum. Single terms may wrap, which cancels in the sum. */
 TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p,
                                           int32_t *lowest, int32_t *highest, int stream)
 {

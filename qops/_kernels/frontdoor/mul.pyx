@@ -1,4 +1,4 @@
-"""QuantizedMul into 32 and into 8 bits: the exact product, rounded once, offsets of both ranges kept."""
+"""QuantizedMul into 32 and into 8 bits: the exact product of the real values, rounded once."""
 
 cimport numpy as cnp
 from libc.math cimport fabs, isfinite, rint
@@ -16,21 +16,21 @@ cnp.import_array()
 
 cdef extern from "frontdoor/mul.h":
     ctypedef struct mul_terms:
-        int64_t k, ka, kb, kab  # what a product is made of, in parts of an output step
+        int64_t k, ka, kb, kab  # the four terms of a product, in 2**-20 or 2**-23 output steps
     Py_ssize_t mul_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_terms, bint) nogil
     Py_ssize_t mul_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_terms,
                                  int32_t*, int32_t*, bint) nogil
 
 cdef enum:
-    FRACTION_8 = 20  # bits of a part
+    FRACTION_8 = 20  # the loop into 8 bits counts in 2**-20 output steps
     FRACTION_32 = 23
-    SLACK = 1 << 16  # a product is within 2**15 parts of the truth, and a little
+    SLACK = 1 << 16  # in 2**-20 output steps; the error of a product is little more than 2**15
 
-cdef double HEAD_ROOM = 2.0**11  # products of ends that the range of 32 bits holds
+cdef double HEAD_ROOM = 2.0**11  # output max / product of the largest absolute ends
 
 
 cdef mul_terms prepare(Ends a, Ends b, double lowest, double out_step, int fraction) noexcept nogil:
-    """For codes that are 0 at `lowest`: unit = out_step / 2**fraction, and all in it; k with the half that rounds."""
+    """The terms in units of out_step / 2**fraction. Code 0 stands for `lowest`; k includes 1/2 for the rounding."""
     cdef double unit = out_step / (1 << fraction), a_step = step(a), b_step = step(b)
     cdef mul_terms p = mul_terms(1 << (fraction - 1), 0, 0, 0)
     if unit > 0:
@@ -46,7 +46,7 @@ cdef inline int64_t product(int a, int b, mul_terms p) noexcept nogil:
 
 
 cdef double top_of(Ends a, Ends b) noexcept nogil:
-    """The upper end of the range of 32 bits, rounded up to float32."""
+    """The max of the int32 range, rounded up to float32."""
     return above(max(fabs(a.min), fabs(a.max)) * max(fabs(b.min), fabs(b.max)) * HEAD_ROOM)
 
 
@@ -55,12 +55,12 @@ cdef mul_terms prepare_32(Ends a, Ends b) noexcept nogil:
 
 
 def mul_8x8to32_integers(tuple a, tuple b):
-    """The integers k, ka, kb and kab of the loop for the ranges a and b, a dict."""
+    """The integers k, ka, kb and kab of the loop for the ranges a and b, as a dict."""
     return prepare_32(Ends(a[0], a[1]), Ends(b[0], b[1]))
 
 
 cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = (k + a * ka + b * kb + a * b * kab) >> 23. Values within their ranges: no code is beyond 2**20."""
+    """c = (k + a * ka + b * kb + a * b * kab) >> 23. No |c| is above 2**20."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
@@ -71,13 +71,13 @@ cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
-    """out = the codes of a * b, operands (codes, min, max), unchecked."""
+    """Write the codes of a * b to `out`, unchecked; a and b are (codes, min, max)."""
     cdef mul_terms p = prepare_32(Ends(a[1], a[2]), Ends(b[1], b[2]))
     walk(mul_u8u8_s32, &p, a[0], b[0], out)
 
 
 def quantized_mul_8x8to32(type cls, a, b, out):
-    """The product: int32 codes in the range (-max, max)."""
+    """Multiply two tensors. The result has int32 codes in the range (-max, max)."""
     cdef Ends p, s
     cdef double top
     cdef mul_terms terms
@@ -95,7 +95,7 @@ def quantized_mul_8x8to32(type cls, a, b, out):
 
 
 cdef Ends full_range(Ends a, Ends b) except *:
-    """All that the product of two ranges can span, rounded outward to float32; exact in float64 before that."""
+    """The range of all products of two ranges, exact in float64, then rounded outward to float32."""
     cdef double p = a.min * b.min, q = a.min * b.max, r = a.max * b.min, s = a.max * b.max
     return outward(min(min(p, q), min(r, s)), max(max(p, q), max(r, s)))
 
@@ -107,7 +107,7 @@ cdef struct Watched:
 
 
 cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = sat_u8((k + a * ka + b * kb + a * b * kab) >> 20), watching the extremes before saturation."""
+    """c = sat_u8((k + a * ka + b * kb + a * b * kab) >> 20); keeps the extremes before saturation."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef uint8_t* c = <uint8_t*>data[2]
@@ -130,7 +130,7 @@ cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 cdef Span product_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out) except *:
     cdef Ends full = full_range(a, b)
-    cdef double widest = 2040 * step(c)  # 2**31 parts are 2048 steps
+    cdef double widest = 2040 * step(c)  # int32 holds 2**31 / 2**20 = 2048 output steps
     cdef Watched w = Watched(prepare(a, b, c.min, step(c), FRACTION_8),
                              full.max - c.min < widest and c.min - full.min < widest, INT64_MAX, INT64_MIN)
     walk(mul_u8u8_u8, &w, x, y, out)
@@ -138,10 +138,13 @@ cdef Span product_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp
 
 
 def mul_8x8to8(tuple a, tuple b, tuple c, cnp.ndarray out):
-    """out = the codes of a * b, operands (codes, min, max), in the range c, unchecked; the Span found, a dict."""
+    """Write the codes of a * b in the range c to `out`, unchecked; return the Span as a dict.
+
+    a and b are (codes, min, max).
+    """
     return product_pass(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out)
 
 
 def quantized_mul_8x8to8(type cls, a, b, guess, range, out, return_info):
-    """The product: `in_passes`."""
+    """Multiply by `in_passes`."""
     return in_passes(cls, full_range, product_pass, a, b, guess, range, out, return_info)

@@ -11,11 +11,11 @@ from qops._kernels.stage.multiply_shift import ROUNDINGS as _ROUNDINGS
 
 cnp.import_array()
 
-cdef tuple ALL = _ROUNDINGS, SINGLE = _ROUNDINGS[:-2]  # without those that are no single shift
+cdef tuple ALL = _ROUNDINGS, SINGLE = _ROUNDINGS[:-2]  # SINGLE: without gemmlowp and hvx, more than a shift
 
 
 cpdef str known(rounding, tuple rules):
-    """The rounding, if it is the name of one of the rules."""
+    """The rounding that a name means."""
     cdef str rule
     for rule in rules:
         if rounding is rule:
@@ -24,7 +24,7 @@ cpdef str known(rounding, tuple rules):
 
 
 def multiply_shift(x, factor, bits, rounding, out):
-    """x * round(factor * 2**bits) / 2**bits."""
+    """y = x * round(factor * 2**bits) / 2**bits."""
     cdef cnp.ndarray source, codes, result
     cdef str rule = known(rounding, SINGLE)
     cdef double scaled, real_factor = number(factor, "factor")
@@ -40,7 +40,7 @@ def multiply_shift(x, factor, bits, rounding, out):
 
 
 def multiply_shift_by(x, multiplier, right_shift, rounding, out):
-    """x * multiplier / 2**right_shift."""
+    """y = x * multiplier / 2**right_shift."""
     cdef cnp.ndarray source, codes, result
     cdef str rule = known(rounding, ALL)
     multiplier, right_shift = integer(multiplier, "multiplier"), integer(right_shift, "right_shift")
@@ -58,7 +58,7 @@ def multiply_shift_by(x, multiplier, right_shift, rounding, out):
 
 
 cdef int check_hvx(codes, int multiplier, int right_shift) except -1:
-    """ValueError of what that instruction cannot do."""
+    """Raise ValueError for operands that the HVX instruction does not take."""
     if right_shift != 15:
         raise ValueError(f"right_shift: {right_shift}, hvx shifts by 15")
     if not -(1 << 15) <= multiplier < 1 << 15:

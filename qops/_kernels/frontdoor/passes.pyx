@@ -1,4 +1,4 @@
-"""A binary op of 8 bits into 8 bits: guess a range, watch the results, write at most once more."""
+"""Binary ops from 8 bits to 8 bits: guess the output range, keep the extremes, write at most once more."""
 
 cimport numpy as cnp
 from libc.math cimport isfinite
@@ -10,8 +10,8 @@ from qops._kernels.stage.range cimport above, below
 
 cnp.import_array()
 
-cdef double TIGHT = 15 / 16.  # a second pass pays if the range found is narrower than this share of the first
-cdef double NARROWEST = 2.0**-32  # share of all that results may span; a narrower range cannot be measured
+cdef double TIGHT = 15 / 16.  # a second pass is made if the range found is narrower than this share of the first
+cdef double NARROWEST = 2.0**-32  # share of the full range; in a narrower range, extremes are not known precisely
 
 
 cdef Ends outward(double lo, double hi) except *:
@@ -22,21 +22,23 @@ cdef Ends outward(double lo, double hi) except *:
 
 
 cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c) noexcept nogil:
-    """The Span of results that, with the half that rounds, lie `lowest` to `highest` parts of a step above c.min, known
-    within `slack` parts."""
+    """The Span of one pass. The extremes of the loop count parts of a step above c.min, `parts` to a step.
+
+    They include half a step for the rounding, and are off by at most `slack` parts.
+    """
     cdef double part = step(c) / parts
     cdef bint fits = lowest >= 0 and highest < (code_type_of(False, 1).steps + 1) * <double>parts
     lowest, highest = lowest - parts // 2 - slack, highest - parts // 2 + slack
     return Span(fits, below(c.min + lowest * part), above(c.min + highest * part))
 
 
-cdef struct Wish:  # what the caller says of the output range
+cdef struct Wish:  # the caller's `range` (kept) or `guess`
     Ends ends
     bint has_min, has_max, kept
 
 
 cdef Wish wished(guess, kept) except *:
-    """The ends of `guess` or of `kept`, checked; no end of a range to keep is left to the data."""
+    """Check `guess`, or the range `kept`. Ends of a guess may be None, ends of a range may not."""
     cdef Wish w = Wish(Ends(0, 0), False, False, kept is not None)
     cdef str name = "range" if w.kept else "guess"
     given = kept if w.kept else guess
@@ -59,7 +61,7 @@ cdef Wish wished(guess, kept) except *:
 
 
 cdef Ends first_range(Wish* w, Ends full) except *:
-    """The range to write with: what is wished for, the rest from `full`; a guess that cannot be measured is none."""
+    """The range of the first pass: the caller's ends, and `full` for the others. A too narrow guess is dropped."""
     cdef Ends ends = Ends(w.ends.min if w.has_min else full.min, w.ends.max if w.has_max else full.max)
     if ends.max - ends.min > (max(ends.max, full.max) - min(ends.min, full.min)) * NARROWEST:
         return ends
@@ -72,7 +74,7 @@ cdef Ends first_range(Wish* w, Ends full) except *:
 
 
 cdef Ends second_range(Ends found, Wish w, Ends full) noexcept nogil:
-    """The range to write with again: a guessed end stays where it holds; never too narrow to be measured."""
+    """The range of the second pass: guessed ends that hold, else those found. It is never below NARROWEST."""
     cdef double lo = w.ends.min if w.has_min and w.ends.min <= found.min else found.min
     cdef double hi = w.ends.max if w.has_max and w.ends.max >= found.max else found.max
     cdef double least = 2 * NARROWEST * (full.max - full.min)
@@ -80,9 +82,9 @@ cdef Ends second_range(Ends found, Wish w, Ends full) noexcept nogil:
 
 
 cdef object in_passes(type cls, FullRange full_range, OnePass one_pass, a, b, guess, kept, out, return_info):
-    """The codes in the range `kept`, or in the guessed one where that serves, as a tensor of the class `cls`.
+    """Run an op in the range `kept`, or with a guess and at most one more pass; give a tensor of the class `cls`.
 
-    With `return_info` it gives (tensor, (passes, min found, max found)).
+    With `return_info`, give (tensor, (passes, min found, max found)).
     """
     cdef bint with_info = flag(return_info, "return_info")
     cdef Wish wish = wished(guess, kept)
@@ -96,7 +98,7 @@ cdef object in_passes(type cls, FullRange full_range, OnePass one_pass, a, b, gu
     seen = full = full_range(p, s)
     ends = first_range(&wish, full)
     codes = output(out, cnp.NPY_UINT8, x, y)
-    if ends.min == ends.max or cnp.PyArray_SIZE(codes) == 0:  # one value, which code 0 stands for; or nothing
+    if ends.min == ends.max or cnp.PyArray_SIZE(codes) == 0:  # one value, for which code 0 stands, or no elements
         (<object>codes).fill(0)
     else:
         found = one_pass(x, p, y, s, ends, codes)

@@ -1,22 +1,22 @@
-/* The loops of quantize.pyx, many lanes at a time. */
+/* The loops of quantize.pyx, a vector at a time. */
 #ifdef TIER
 
-/* On x86 NaN becomes the lowest int32, and so does 2^31 and more, unless min has cut it; min keeps a NaN. */
+/* On x86, NaN and values from 2^31 on become INT32_MIN. `cuts` applies min first, which cuts high values and keeps NaN. */
 TARGET static inline vec TIER(rounded)(const float *x, vecf inv_scale, vecf top, int cuts)
 {
     const vecf scaled = mul_f32(load_f32(x), inv_scale);
     return f32_to_s32_rint(cuts ? min_f32(top, scaled) : scaled);
 }
 
-/* Codes of u8; where `lowest` is -128, their top bits are flipped, which makes them codes of s8. It says whether a step is
- * as low as those of NaN and of what had to be cut. `cuts` and `fetch` are constants in each call. */
+/* Makes u8 codes; if `lowest` is -128, it flips their top bits, which makes them s8 codes. It returns whether a value was
+ * as low as a NaN or an uncut high value becomes. `cuts` and `fetch` (prefetch) are constants in each call. */
 TARGET static inline __attribute__((always_inline)) int TIER(quantize_loop)(const float *x, uint8_t *c, ptrdiff_t n,
                                                                            quantize_8 p, int stream, int cuts, int fetch)
 {
     const vecf inv = set1_f32(p.inv_scale), top = set1_f32((float)(255 - (p.zero_point - p.lowest)));
     const vec zero = set1_s16((int16_t)(p.zero_point - p.lowest)), flip = set1_s16(p.lowest ? (int16_t)0x8080 : 0);
     const ptrdiff_t w = LANES / 4;
-    vec least = zero; /* of the steps, in 16 bits */
+    vec least = zero; /* lowest rounded value, in 16 bits */
 
     FOR_VECTORS(i, n, LANES, c) {
         for (int j = 0; fetch && j < LANES / 16; j++)
@@ -49,7 +49,7 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff
 #include <stdint.h>
 
 typedef struct { float inv_scale; int zero_point, lowest; } quantize_8;
-enum { FAR = 1 << 14 }; /* from so many values on it is faster to fetch them ahead */
+enum { FAR = 1 << 14 }; /* from this many values on, prefetch is faster */
 
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "lanes/tiers.h"

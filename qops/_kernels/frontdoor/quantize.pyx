@@ -30,7 +30,7 @@ cdef str ITS_NAME = "uint8"
 cdef str RAISE = "raise"
 cdef str HAS_NAN = "x: has NaN; nan='lowest' gives it the lowest code"
 cdef str GIVES_NO_RANGE = "x: has NaN, infinite values or some beyond float32, so it cannot give the range"
-cdef float WHOLE = 12582912  # 1.5 * 2**23: a sum with it has no fraction bits, so it is rounded half to even
+cdef float WHOLE = 12582912  # 1.5 * 2**23: a float this large has no fraction bits, so adding it rounds half to even
 
 cdef struct ToCodes:
     float inv_scale
@@ -39,7 +39,7 @@ cdef struct ToCodes:
 
 
 cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, ToCodes* p) noexcept nogil:
-    """c = saturate(round_half_even(x * inv_scale) + zero_point); NaN gives the lowest code, and is noticed."""
+    """c = saturate(round_half_even(x * inv_scale) + zero_point). A NaN gets the lowest code and sets `saw_nan`."""
     cdef float scaled, bottom = <float>(p.lowest - p.zero_point), top = <float>(p.highest - p.zero_point)
     cdef int saw_nan = 0, zero_point = p.zero_point
     cdef Py_ssize_t i = 0
@@ -66,7 +66,7 @@ cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 cdef int typenum_of(dtype) except -1:
-    """The dtype to quantize to, as numpy counts them."""
+    """numpy's type number of the dtype of the codes."""
     try:
         wanted = np.dtype(dtype)
     except (TypeError, ValueError):
@@ -77,7 +77,7 @@ cdef int typenum_of(dtype) except -1:
 
 
 cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, ToCodes* p) except -1:
-    """Sets `ends` to the smallest range that holds lo, hi, None for what the values hold, and 0, and `p` for that."""
+    """Set `ends` to the smallest range that holds lo, hi and 0, and `p` to its numbers. None: the end of the values."""
     cdef double lowest = 0, highest = 0
     cdef Ends given
     cdef Affine a
@@ -97,11 +97,11 @@ cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, To
 
 
 def quantize(type cls, x, lo, hi, axis, dtype, nan, out):
-    """Codes of reals, in the smallest range that holds lo, hi, None for what the data hold, and 0."""
+    """Quantize in the smallest range that holds lo, hi and 0. None stands for the end of the data."""
     cdef cnp.ndarray source, values, codes
     cdef bint may_be_nan
     cdef int typenum = cnp.NPY_UINT8 if dtype is ITS_NAME or dtype is UINT8 else typenum_of(dtype)
-    cdef const CodeType* row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # odd: signed
+    cdef const CodeType* row = code_type_of(typenum & 1, 1 if typenum <= cnp.NPY_UINT8 else 2)  # signed: odd numbers
     cdef Ends ends
     cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
@@ -118,13 +118,13 @@ def quantize(type cls, x, lo, hi, axis, dtype, nan, out):
     prepare(lo, hi, values, row, &ends, &p)
     codes = output(out, typenum, source)
     walk(quantize_loop, &p, values, codes)
-    if may_be_nan and p.saw_nan and np.isnan(values).any():  # what is very low, and 0 times infinity, looks like one
+    if may_be_nan and p.saw_nan and np.isnan(values).any():  # the loop also reports very low values and 0 * inf
         raise ValueError(HAS_NAN)
     return tensor(cls, codes, ends.min, ends.max)
 
 
 cdef tuple ends_of_channels(values, lo, hi, axis):
-    """Ends of the ranges, float32 arrays that broadcast against `values`: those given, None for what the data hold."""
+    """The ends of the ranges, as float32 arrays that broadcast against `values`. None: the end of the data."""
     if axis is None:
         if lo is None or hi is None:
             raise ValueError("axis: expected one where min or max is given per channel, and the other not")
@@ -142,7 +142,7 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
 
 
 cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typenum, nan, out):
-    """The same as `quantize_f32` with ranges per channel, in numpy."""
+    """`quantize` with ranges per channel, in numpy."""
     source = as_array(x, "x")
     values = float32s(source, "x")
     lo, hi = ends_of_channels(values, lo, hi, axis)
@@ -160,13 +160,13 @@ cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typen
 
 
 def dequantize(t, out):
-    """The values of codes."""
+    """Give the real values of codes."""
     cdef cnp.ndarray codes, values
     cdef CodeType row
     cdef Ends ends
     cdef Line line
     cdef Values p
-    cdef double share  # of the values, which the loop makes
+    cdef double share  # the loop makes values * share: 0.5 if a product may overflow float32, else 1
     found = reading(t, "t", &row, &ends)
     if type(found) is tuple:
         return dequantize_channels(<tuple>found, row, out)
@@ -185,7 +185,7 @@ def dequantize(t, out):
 
 
 cdef int enlarge(values, share) except -1:
-    """Make values of half of them, of which no product is beyond float32: it may be half a step beyond the range."""
+    """Divide the values by their `share`. Values up to half a step beyond the range are cut to float32's ends."""
     end = np.float32(FLT_MAX) * share
     np.clip(values, -end, end, out=values)
     values /= share
@@ -193,7 +193,7 @@ cdef int enlarge(values, share) except -1:
 
 
 cdef object dequantize_channels(tuple t, CodeType row, out):
-    """The same with ranges per channel, in numpy."""
+    """`dequantize` with ranges per channel, in numpy."""
     cdef object values
     codes, lo, hi = t
     steps, zeros, bases = lines(lo, hi, row)
@@ -212,6 +212,6 @@ cdef object dequantize_channels(tuple t, CodeType row, out):
 
 
 def dequantize_integers(double lo, double hi):
-    """What the dequantize loop uses for uint8 codes of this range, as a dict: zero_point, scale, base."""
+    """The numbers of the dequantize loop for uint8 codes of this range, as a dict: zero_point, scale, base."""
     cdef Line line = line_of(lo, hi, code_type_of(False, 1))
     return {"zero_point": line.zero, "scale": <float>line.step, "base": <float>line.base}

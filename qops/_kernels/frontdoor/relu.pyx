@@ -1,4 +1,4 @@
-"""Relu: values below 0, and above a limit, become the codes next to 0 and to the limit; all others stay."""
+"""Relu: clamps codes between the code nearest to 0 and the code nearest to the limit."""
 
 cimport numpy as cnp
 from libc.math cimport INFINITY, rint
@@ -13,14 +13,14 @@ cnp.import_array()
 
 
 cdef int64_t next_to(double value, Ends ends, CodeType row) noexcept nogil:
-    """The code whose value is next to this one, of a range that is not 0 wide."""
+    """The code nearest to a value, in a range that is not 0 wide."""
     cdef double start = 0 if row.symmetric else ends.min, first = 0 if row.symmetric else row.lowest
-    cdef double position = (value - start) * row.steps / (ends.max - ends.min)  # ties stay ties
+    cdef double position = (value - start) * row.steps / (ends.max - ends.min)  # in this order, ties are exact
     return <int64_t>clamp_f64(rint(position) + first, row.lowest, row.highest)
 
 
 def relu(type cls, t, limit, out):
-    """Codes of max(0, value), and of min(limit, value) if that is given."""
+    """Give the codes of min(max(0, value), limit). Without a limit, it is infinite."""
     cdef Ends ends
     cdef CodeType row
     cdef cnp.ndarray codes, result
@@ -29,7 +29,7 @@ def relu(type cls, t, limit, out):
         raise ValueError(f"limit: expected at least 0, got {top}")
     codes = codes_of(t, "t", &row, &ends)
     result = output(out, cnp.PyArray_TYPE(codes), codes)
-    if ends.max < 0 or ends.min > top or ends.min == ends.max:  # one value, which every code stands for
+    if ends.max < 0 or ends.min > top or ends.min == ends.max:  # one value is left, so every code stands for it
         ends.min = ends.max = min(max(ends.min, 0.0), top)
         (<object>result).fill(0 if row.symmetric else row.lowest)
     else:

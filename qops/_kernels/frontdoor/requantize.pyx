@@ -1,4 +1,4 @@
-"""Requantize: codes of 8 or 32 bits -> 8-bit codes of another range, rounded once."""
+"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range, rounded once."""
 
 cimport numpy as cnp
 from libc.math cimport ceil, floor, rint
@@ -19,11 +19,11 @@ cnp.import_array()
 cdef object UINT8 = np.uint8
 cdef str ITS_NAME = "uint8"
 cdef enum:
-    STEEPEST = 512  # output steps an input step; with more, one code at most does not saturate
+    STEEPEST = 512  # output steps per input step; if there are more, all codes but one saturate
 
 
 cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends, const CodeType** row):
-    """The data of the triple `t`, checked; sets `ends` to its range and `row` to what its codes stand for."""
+    """Check the triple `t` and give its data; set `ends` to its range and `row` to its code type."""
     cdef cnp.ndarray codes = data_of(t, "t", ends)
     cdef const CodeType* kind = code_type(codes)
     row[0] = kind
@@ -35,7 +35,7 @@ cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends, const CodeType** row):
 
 
 cdef Ends spanned(cnp.ndarray codes, Ends ends, const CodeType* kind):
-    """The values that codes span; 0 if there are none."""
+    """The range from the value of the lowest code to that of the highest; (0, 0) if there are no codes."""
     cdef int32_t lowest, highest
     cdef double step = (ends.max - ends.min) / kind.steps
     if cnp.PyArray_SIZE(codes) == 0:
@@ -48,11 +48,11 @@ cdef Ends spanned(cnp.ndarray codes, Ends ends, const CodeType* kind):
 
 
 cdef IntegerRow row_32(double step, double lo, double hi, const CodeType* into) noexcept nogil:
-    """For int32 codes of this step, into the range (lo, hi), lo < hi."""
+    """The parameters that take int32 codes of this step to the range (lo, hi), where lo < hi."""
     cdef double out_step = (hi - lo) / into.steps, ratio = min(step / out_step, <double>STEEPEST)
     cdef double lowest = INT32_MIN, highest = INT32_MAX, centre, multiplier = ratio * 2.0**51
     cdef double centre_code
-    cdef int64_t offset  # of the centre, in 2**-19 output steps, and half a step for the rounding
+    cdef int64_t offset  # code of the centre plus 1/2 for the rounding, in 2**-19 output steps
     cdef int left_shift = 0
     cdef IntegerRow p
     if step > 0:
@@ -62,12 +62,12 @@ cdef IntegerRow row_32(double step, double lo, double hi, const CodeType* into) 
     while multiplier > INT32_MAX:
         multiplier /= 2
         left_shift += 1
-    centre_code = clamp_f64((centre * step - lo) / out_step, -into.steps - 1, 2 * into.steps + 1)  # or it saturates
+    centre_code = clamp_f64((centre * step - lo) / out_step, -into.steps - 1, 2 * into.steps + 1)  # saturates beyond
     offset = <int64_t>rint(centre_code * (1 << 19)) + (1 << 18)
     p = integer_row(<int64_t>min(rint(multiplier), <double>INT32_MAX), Shift(offset * (<int64_t>1 << 32), 0, 0, 51),
                     into.lowest, into.highest)
     p.zero_point = into.lowest
-    if left_shift <= 19 and -(1 << 30) <= centre <= 1 << 30:  # whatever x is, every sum is below 2**62, the code 2**31
+    if left_shift <= 19 and -(1 << 30) <= centre <= 1 << 30:  # every sum stays below 2**62, every code below 2**31
         p.first.right_shift -= left_shift
         p.first.add = offset * (<int64_t>1 << (32 - left_shift)) - <int64_t>centre * p.multiplier
     else:
@@ -76,19 +76,19 @@ cdef IntegerRow row_32(double step, double lo, double hi, const CodeType* into) 
 
 
 def requantize_integers(double step, double lo, double hi, bint is_signed=False):
-    """What the loop uses for int32 codes of this step and the output range (lo, hi), as a dict."""
+    """The numbers of the loop for int32 codes of this step and the output range (lo, hi), as a dict."""
     return row_32(step, lo, hi, code_type_of(is_signed, 1))
 
 
 cdef double sum_of(double a, double b, double c) noexcept nogil:
-    """a + b + c: what the sums lose to rounding is found, and added last."""
+    """a + b + c, compensated: the rounding errors of both sums are added at the end."""
     cdef double ab = a + b, abc = ab + c
     cdef double b_in = ab - a, c_in = abc - ab
     return abc + (((a - (ab - b_in)) + (b - b_in)) + ((ab - (abc - c_in)) + (c - c_in)))
 
 
 cdef void table_8(Ends ends, const CodeType* kind, Ends wanted, const CodeType* into, uint8_t* table) noexcept nogil:
-    """table[byte of q] = the code of q: half up, the position exact but for some 2**-43 of an output step."""
+    """table[byte of q] = the code of q, rounded half up. Positions are exact to about 2**-43 output steps."""
     cdef int64_t k, steps = into.steps
     cdef double position
     for k in range(kind.steps + 1):
@@ -98,7 +98,7 @@ cdef void table_8(Ends ends, const CodeType* kind, Ends wanted, const CodeType* 
 
 
 cdef int eight_bits(dtype) except -1:
-    """The number of the dtype, uint8 or int8."""
+    """numpy's type number of the dtype, which is uint8 or int8."""
     cdef int typenum
     try:
         typenum = cnp.NPY_UINT8 if dtype is ITS_NAME or dtype is UINT8 else np.dtype(dtype).num
@@ -110,7 +110,7 @@ cdef int eight_bits(dtype) except -1:
 
 
 def requantization_range(t):
-    """(min, max) of the values that codes span."""
+    """Give (min, max), the values of the lowest and the highest code."""
     cdef Ends ends
     cdef const CodeType* kind
     codes = codes_of(t, False, &ends, &kind)
@@ -119,7 +119,7 @@ def requantization_range(t):
 
 
 def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
-    """8-bit codes of codes in the range (lo, hi), None for what the codes span."""
+    """Give 8-bit codes in the range (lo, hi). None stands for the end of the codes' own range."""
     cdef int typenum = eight_bits(dtype)
     cdef Ends ends, wanted, found = Ends(0, 0)
     cdef const CodeType* kind

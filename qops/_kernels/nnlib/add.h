@@ -1,4 +1,4 @@
-/* The loops of nnlib/add.pyx, the speculative and the flat one, many lanes at a time. */
+/* The speculative and the flat loop of nnlib/add.pyx, a vector at a time. */
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_spec p,
@@ -25,8 +25,8 @@ TARGET static ptrdiff_t TIER(add_spec)(const uint8_t *a, const uint8_t *b, uint8
     return done(n, stream);
 }
 
-/* |ka| and |kb| are below 2^14, so both fit the 16 bits of a product of pairs, and |x| is below 2^22. So an offset beyond 2^30
- * can be cut to it: x + offset saturates 16 bits all the same, and cannot wrap. A saturated sum is beyond every code. */
+/* |ka| and |kb| are below 2^14, so 16-bit lanes hold them, and |x| is below 2^22. The offset is cut to +-2^30: x + offset
+ * saturates 16 bits in either case and cannot wrap. A saturated sum is beyond every code. */
 TARGET static ptrdiff_t TIER(add_flat)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, add_flat p,
                                        int32_t *lowest, int32_t *highest, int stream)
 {

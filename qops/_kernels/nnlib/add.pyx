@@ -1,4 +1,4 @@
-"""One pass of nnlib's QuantizedAdd_8p8to8: the speculative one, all there was before 2019, and today's flat one."""
+"""One pass of nnlib's QuantizedAdd_8p8to8, by its speculative kernel (the only one before 2019) and its flat kernel."""
 
 cimport numpy as cnp
 from libc.stdint cimport INT16_MAX, INT16_MIN, int16_t, int64_t, uint8_t
@@ -15,17 +15,17 @@ cnp.import_array()
 
 cdef extern from "nnlib/add.h":
     ctypedef struct add_spec:
-        # All but recip and offset count steps of the fine operand.
-        short ialpha  # 128 steps of the coarse operand
-        short ikappa  # the sum of code 128 of the coarse and code 0 of the fine operand
-        short recip, offset  # 32768 fine steps, and the lower end of the output, in output steps
-        bint copies  # alpha is so large that the codes of the coarse operand are the result
+        # ialpha and ikappa count fine steps, recip and offset count output steps.
+        short ialpha  # 128 coarse steps
+        short ikappa  # the real sum of coarse code 128 and fine code 0
+        short recip, offset  # 32768 fine steps; the lower end of the output
+        bint copies  # alpha is so large that the result is a copy of the coarse codes
     ctypedef struct add_flat:
-        int ka, kb  # steps of a and b in 2**-(8 + right_shift) output steps, below 2**14; of a subtraction, kb < 0
-        int zero  # what x is for 0 + 0
-        int offset  # from x to 2**right_shift output steps
+        int ka, kb  # steps of a and b in 2**-(8 + right_shift) output steps, below 2**14; to subtract, kb < 0
+        int zero  # the x of real 0 + real 0
+        int offset  # x + offset counts 2**-right_shift output steps from code 0
         int first_shift, right_shift
-        float unit  # real size of 1 in x
+        float unit  # real size of one unit of x
         bint feasible
     Py_ssize_t add_spec__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_spec,
                               int16_t*, int16_t*, bint) nogil
@@ -33,7 +33,7 @@ cdef extern from "nnlib/add.h":
                               int*, int*, bint) nogil
 
 cdef enum:
-    COPIED = 256  # alpha from which the fine operand is ignored
+    COPIED = 256  # from this alpha on, the fine operand is ignored
 
 
 cdef struct SpecPass:
@@ -51,7 +51,7 @@ cdef float width(Ends r) noexcept nogil:
 
 
 cdef add_spec prepare_spec(Ends a, Ends b, Ends c) noexcept nogil:
-    """For a coarse range a, a fine range b and an output range c; every result is cut to 16 bits, not saturated."""
+    """The integers for a coarse range a, a fine range b and an output range c. Each wraps to 16 bits."""
     cdef add_spec p
     cdef float fine = width(b), alpha = width(a) / fine
     cdef float kappa = <float>128 * alpha + (steps() * a.min + steps() * b.min) / fine
@@ -66,7 +66,7 @@ cdef add_spec prepare_spec(Ends a, Ends b, Ends c) noexcept nogil:
 
 
 def add_spec_integers(tuple a, tuple b, tuple c):
-    """The integers of the speculative loop for a coarse range a, a fine range b and an output range c, as a dict."""
+    """The integers of the speculative loop, as a dict: for a coarse range a, a fine range b and an output range c."""
     return prepare_spec(Ends(a[0], a[1]), Ends(b[0], b[1]), Ends(c[0], c[1]))
 
 
@@ -76,7 +76,7 @@ cdef inline int16_t spec_sum(int qa, int qb, add_spec p) noexcept nogil:
 
 
 cdef void add_u8u8_u8_spec(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = sat_u8(wrap_s16(sat_s16(x * recip + 0x4000 >> 15) - offset)), x as spec_sum, whose extremes are kept."""
+    """c = sat_u8(wrap_s16(sat_s16(x * recip + 0x4000 >> 15) - offset)), x = spec_sum; keeps the extremes of x."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef uint8_t* c = <uint8_t*>data[2]
@@ -84,7 +84,7 @@ cdef void add_u8u8_u8_spec(char** data, Py_ssize_t n, void* using) noexcept nogi
     cdef add_spec p = s.p
     cdef Py_ssize_t i = 0
     cdef int16_t x, lowest, highest
-    if p.recip != -32768:  # the one product that saturates
+    if p.recip != -32768:  # -32768 * -32768 is the one product that saturates
         i = add_spec__simd(tier(), a, b, c, n, p, &s.lowest, &s.highest, n >= STREAM)
     lowest, highest = s.lowest, s.highest
     for i in range(i, n):
@@ -95,7 +95,7 @@ cdef void add_u8u8_u8_spec(char** data, Py_ssize_t n, void* using) noexcept nogi
 
 
 def spec_pass(tuple a, tuple b, tuple c_range, padding, cnp.ndarray out):
-    """out = the codes of the sum of a coarse a and a fine b; returns the range of the sums, of `padding` too."""
+    """Write the codes of coarse a + fine b to `out`; return the range of the sums, that of `padding` included."""
     cdef Ends coarse = Ends(a[1], a[2]), fine = Ends(b[1], b[2])
     cdef SpecPass s = SpecPass(prepare_spec(coarse, fine, Ends(c_range[0], c_range[1])), INT16_MAX, INT16_MIN)
     cdef int16_t x
@@ -110,7 +110,7 @@ def spec_pass(tuple a, tuple b, tuple c_range, padding, cnp.ndarray out):
 
 
 cdef add_flat prepare_flat(Level a, Level b, Ends c, bint given, bint subtract) noexcept nogil:
-    """For an output range c; `given`: both its ends are, then a coarser first shift is allowed."""
+    """The integers for an output range c. If both its ends are `given`, the first shift may be coarser."""
     cdef add_flat p
     cdef float scale = steps() / width(c), out_zero = -c.min * scale
     cdef float fa = scale * a.step, fb = scale * b.step, unit
@@ -138,12 +138,15 @@ cdef add_flat prepare_flat_of(tuple a, tuple b, tuple c, bint given, bint subtra
 
 
 def add_flat_integers(tuple a, tuple b, tuple c, bint given, bint subtract=False):
-    """What the flat loop uses for the ranges a, b and c, as a dict; feasible is False where the original refuses."""
+    """The numbers of the flat loop for the ranges a, b and c, as a dict. If nnlib refuses them, feasible is False."""
     return prepare_flat_of(a, b, c, given, subtract)
 
 
 cdef void add_u8u8_u8_flat(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = sat_u8(sat_s16(x + offset) >> right_shift, half up), x = (a * ka + b * kb) >> first_shift: extremes kept."""
+    """c = sat_u8(sat_s16(x + offset) >> right_shift, half up), x = (a * ka + b * kb) >> first_shift.
+
+    It keeps the extremes of x.
+    """
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef uint8_t* c = <uint8_t*>data[2]
@@ -159,7 +162,7 @@ cdef void add_u8u8_u8_flat(char** data, Py_ssize_t n, void* using) noexcept nogi
 
 
 def flat_pass(tuple a, tuple b, tuple c_range, bint given, bint subtract, cnp.ndarray out):
-    """out = the codes of a + b or a - b; returns the range of these and 0, None where the original refuses c_range."""
+    """Write the codes of a + b or a - b to `out`; return the range of the results and 0, None if nnlib refuses."""
     cdef FlatPass s
     s.p = prepare_flat_of(a[1:], b[1:], c_range, given, subtract)
     if not s.p.feasible:

@@ -1,4 +1,4 @@
-/* The loop of nnlib/add_8p8to32.pyx, many lanes at a time. */
+/* The loop of nnlib/add_8p8to32.pyx, a vector at a time. */
 #ifdef TIER
 
 typedef struct { vec factors, offset; } TIER(difference_parts);

@@ -1,4 +1,4 @@
-"""nnlib's QuantizedAdd_8p8to32 of today, and QuantizedSub_8p8to32, which only turns the sign of kb."""
+"""nnlib's QuantizedAdd_8p8to32 (version 0x00021401), and QuantizedSub_8p8to32, which negates kb."""
 
 cimport numpy as cnp
 from libc.math cimport isfinite
@@ -19,7 +19,7 @@ cdef extern from "nnlib/add_8p8to32.h":
 
 
 cdef add_8p8to32_row prepare_s32(Level a, Level b, bint subtract) noexcept nogil:
-    """The coarser step gets 0x7F80, the other in proportion."""
+    """The multiplier of the coarser step is 0x7F80, the other is in proportion."""
     cdef add_8p8to32_row p
     cdef float top = <float>0x7F80, coarse = max(a.step, b.step)
     cdef float divisor = max(coarse, <float>1e-10)
@@ -27,7 +27,7 @@ cdef add_8p8to32_row prepare_s32(Level a, Level b, bint subtract) noexcept nogil
     p.kb = plus_half_dsp_s32(b.step * top / divisor) if a.step > b.step else 0x7F80
     if subtract:
         p.kb = -p.kb
-    p.offset = wrap_s32(<int64_t>p.ka * a.zero + <int64_t>p.kb * b.zero)  # more than 32 bits if max is infinite
+    p.offset = wrap_s32(<int64_t>p.ka * a.zero + <int64_t>p.kb * b.zero)  # wraps only if max is infinite
     p.max = <float>(2147483648.0 / 0x7F80) * coarse
     return p
 
@@ -49,8 +49,8 @@ cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def add_8p8to32(tuple a, tuple b, cnp.ndarray out, bint subtract=False):
-    """out = the codes of a + b or a - b in the range (-max, max); returns max, 0 or infinite where it is refused."""
+    """Write the codes of a + b or a - b in the range (-max, max) to `out`; return max. A max of 0 or inf is refused."""
     cdef add_8p8to32_row p = prepare_s32(level_zero(Ends(a[1], a[2])), level_zero(Ends(b[1], b[2])), subtract)
-    if p.max > 0 and isfinite(p.max):  # else out stays as it is
+    if p.max > 0 and isfinite(p.max):  # otherwise `out` is not written
         walk(add_u8u8_s32, &p, a[0], b[0], out)
     return p.max

@@ -1,7 +1,7 @@
-/* The loop of bias_add.pyx, many lanes at a time. */
+/* The loop of bias_add.pyx, a vector at a time. */
 #ifdef TIER
 
-/* (codes - zero) * m of LANES / 4 codes */
+/* (code - zero) * m for LANES / 4 codes */
 TARGET static inline vecf TIER(term)(const uint8_t *codes, int32_t zero, float m)
 {
     return mul_f32(s32_to_f32(sub_s32(load_u8_s32(codes), set1_s32(zero))), set1_f32(m));

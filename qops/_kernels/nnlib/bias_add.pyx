@@ -16,7 +16,7 @@ cnp.import_array()
 cdef extern from "nnlib/bias_add.h":
     ctypedef struct bias_add_s32:
         int zx, zb  # codes of 0
-        float mx, mb  # steps of x, of the bias, in output steps
+        float mx, mb  # steps of x and of the bias, in output steps
         float max
     Py_ssize_t bias_add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, bias_add_s32,
                                        bint) nogil
@@ -26,7 +26,7 @@ cdef enum:
 
 
 cdef bias_add_s32 prepare(Ends x, Ends b) noexcept nogil:
-    """The zero of x is cut to 0..255, that of the bias at 0 only, as nnlib's quantize_uint does."""
+    """The numbers of the loop. zx is cut to 0..255, zb only at 0, as nnlib's quantize_uint cuts it."""
     cdef bias_add_s32 p
     cdef float level
     p.max = fmaxf(fmaxf(fabsf(x.min), x.max), fmaxf(fabsf(b.min), b.max)) * <float>131072
@@ -44,7 +44,7 @@ def bias_add_8p8to32_integers(tuple x, tuple b):
 
 
 cdef void bias_add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = trunc((0.5 + (x - zx) * mx) + (b - zb) * mb), in float32, one rounding an operation."""
+    """c = trunc((0.5 + (x - zx) * mx) + (b - zb) * mb), in float32; each operation rounds."""
     cdef const uint8_t* x = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
@@ -58,7 +58,7 @@ cdef void bias_add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nog
 
 
 def bias_add_8p8to32(tuple x, tuple b, cnp.ndarray out):
-    """out = the codes of x + b in the range (-max, max), of operands (codes, min, max); returns max."""
+    """Write the codes of x + b in the range (-max, max) to `out`; return max. x and b are (codes, min, max)."""
     cdef bias_add_s32 p = prepare(Ends(x[1], x[2]), Ends(b[1], b[2]))
     walk(bias_add_u8u8_s32, &p, x[0], b[0], out)
     return p.max
@@ -85,7 +85,7 @@ cdef void add_s32s32_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def bias_add_32p32to32(cnp.ndarray x, cnp.ndarray b, float ratio, cnp.ndarray out):
-    """out = the codes of x + b, of a bias whose steps are `ratio` times those of x."""
+    """Write the codes of x + b to `out`. The steps of the bias are `ratio` times those of x."""
     cdef cnp.ndarray rescaled = np.empty_like(b)
     walk(rescale_s32, &ratio, b, rescaled)
     walk(add_s32s32_s32, NULL, x, rescaled, out)

@@ -1,4 +1,4 @@
-"""nnlib's QuantizedConcat_8: the checks of its arguments, the range of all, and codes of that range side by side."""
+"""nnlib's QuantizedConcat_8: checks the tensors, finds their common range, and recodes each of them into it."""
 
 cimport numpy as cnp
 from libc.math cimport isfinite
@@ -19,7 +19,7 @@ cdef str named(Py_ssize_t i):
 
 
 cdef list arrays_of(tuple tensors, Range* ranges):
-    """Give the data of the tensors, checked, and set `ranges` to theirs. Ranges, which may run any code, come first."""
+    """Check the tensors, give their data, and set `ranges`. Ranges come first, as reading them may run user code."""
     cdef Py_ssize_t i
     cdef list arrays = [data_of(t, named(i), &ranges[i]) for i, t in enumerate(tensors)]
     for i, x in enumerate(arrays):
@@ -39,7 +39,7 @@ cdef Ends hull(const Range* ranges, Py_ssize_t count) except *:
 
 
 def concat(tensors, bint vector, out):
-    """(codes, min, max) of all codes side by side; `vector`: sums have 16 bits."""
+    """Concatenate; give (codes, min, max). With `vector`, sums have 16 bits."""
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(f"tensors: expected a sequence of tensors, got {tensors!r:.80}")
     cdef tuple given = tuple(tensors)

@@ -1,7 +1,7 @@
-/* The loops of nnlib/mul.pyx, many lanes at a time. */
+/* The loops of nnlib/mul.pyx, a vector at a time. */
 #ifdef TIER
 
-/* p[0..3] = the products of LANES elements, as s32, in an order that narrowing turns into theirs */
+/* p[0..3] = the products of LANES elements, as s32. Their order is permuted; narrowing restores it. */
 #define PRODUCTS(p, a, b, i, z)                                                                                  \
     do {                                                                                                         \
         const vec qa = load((a) + (i)), qb = load((b) + (i)), za = set1_s16(z.a), zb = set1_s16(z.b);            \

@@ -1,4 +1,4 @@
-"""nnlib's QuantizedMul_8x8to32, and QuantizedMul_8x8to8 of two operands with several elements each."""
+"""nnlib's QuantizedMul_8x8to32, and its QuantizedMul_8x8to8 if both operands have more than one element."""
 
 cimport numpy as cnp
 from libc.math cimport isfinite
@@ -35,7 +35,7 @@ cdef inline int product(int a, int b, mul_zeros z) noexcept nogil:
 
 
 def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
-    """out = the codes of a * b in the range (-max, max); returns max, and leaves out as it is if that is infinite."""
+    """Write the codes of a * b in the range (-max, max) to `out`; return max. An infinite max writes nothing."""
     cdef Level x = level_zero(Ends(a[1], a[2])), y = level_zero(Ends(b[1], b[2]))
     cdef float highest = x.step * y.step * <float>16777216.0
     if isfinite(highest):
@@ -44,7 +44,7 @@ def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
 
 
 cdef void watch_products(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """Widens lowest..highest to hold every product."""
+    """Widen lowest..highest to hold every product."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef Products* found = <Products*>using
@@ -57,7 +57,7 @@ cdef void watch_products(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 cdef mul_row prepare_u8(Level a, Level b, int lowest, int highest) noexcept nogil:
-    """For products lowest..highest, 0 among them."""
+    """The parameters for products in lowest..highest, which includes 0."""
     cdef mul_row r
     cdef float unit = a.step * b.step, scale
     cdef Moved m
@@ -70,7 +70,7 @@ cdef mul_row prepare_u8(Level a, Level b, int lowest, int highest) noexcept nogi
     if unit * <float>0.0625 < c.step:
         scale = unit / c.step
         r.min, r.max = m.min, m.max
-    else:  # more than 16 codes a unit are not to be had: the range becomes wider
+    else:  # the scale is limited to 16 codes per unit, so the range is widened
         scale, c.step = 16, unit * <float>0.0625
         r.min, r.max = <float>-c.zero * c.step, <float>(steps() - c.zero) * c.step
     r.right_shift = min(14 - exponent(scale), 23)
@@ -80,7 +80,7 @@ cdef mul_row prepare_u8(Level a, Level b, int lowest, int highest) noexcept nogi
 
 
 def mul_8x8to8_integers(tuple a, tuple b, int lowest, int highest):
-    """What the loop uses for products lowest..highest of codes in the ranges a and b, as a dict."""
+    """The numbers of the loop, as a dict: for products in lowest..highest of codes in the ranges a and b."""
     return prepare_u8(level_zero(Ends(a[0], a[1])), level_zero(Ends(b[0], b[1])), lowest, highest)
 
 
@@ -96,7 +96,7 @@ cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def mul_8x8to8(tuple a, tuple b, cnp.ndarray out):
-    """out = the codes of a * b in the range of all products and 0; returns that, None if it is beyond float32."""
+    """Write the codes of a * b to `out`; return their range, that of the products and 0. None if float32 overflows."""
     cdef Level x = level_zero(Ends(a[1], a[2])), y = level_zero(Ends(b[1], b[2]))
     cdef Products found = Products(mul_zeros(x.zero, y.zero), 0, 0)
     cdef mul_row r

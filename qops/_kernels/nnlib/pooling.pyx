@@ -1,4 +1,4 @@
-"""nnlib's pools: the checks of their arguments, and how their windows move. The loops are those of pool/pooling.pyx."""
+"""nnlib's pools: checks the arguments and finds the windows. The loops are in pool/pooling.pyx."""
 
 cimport numpy as cnp
 from libc.stdint cimport INT32_MAX
@@ -20,7 +20,7 @@ cpdef tuple two_integers(value, str name, lowest=1, highest=INT32_MAX):
 
 
 def moving(cnp.ndarray image not None, tuple kernel not None, tuple steps not None, padding, str name):
-    """Give how a window of a convolution or a pool moves; `name` is the argument that says how large it is."""
+    """Give the windows of a convolution or a pool. `name` is the argument that holds the size of the window."""
     cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
     choice(padding, "padding", ("SAME", "VALID", "SAME_CAFFE"))
     if padding == "VALID" and (kernel[0] > height or kernel[1] > width):
@@ -39,5 +39,5 @@ def pool(x, window, stride, padding, out, bint means):
     if not means:
         return pooling.largest(image, taps, move, out), ends.min, ends.max
     if taps[0] * taps[1] > 32768:
-        raise ValueError(f"window: {taps} has more than 32768 pixels, of which the original multiplies by 0")
+        raise ValueError(f"window: {taps} has more than 32768 pixels, for which nnlib's reciprocal is 0")
     return pooling.means(image, taps, move, "q15", out=out), ends.min, ends.max

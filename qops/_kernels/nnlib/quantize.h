@@ -1,8 +1,8 @@
-/* The loops of nnlib/quantize.pyx, many lanes at a time. */
+/* The loops of nnlib/quantize.pyx, a vector at a time. */
 #ifdef TIER
 
-/* code = (aligned mantissa of x + offset) * scaling >> 24. Sums from 2^21 on are cut to 2^21 - 1: the code is far beyond
- * 255 either way, and then a sum can be shifted left by 8, of which the high half of the product is the shift by 24. */
+/* code = (aligned mantissa of x + offset) * scaling >> 24. Sums are cut to 2^21 - 1, whose code is far beyond 255 too. Then
+ * a sum can be shifted left by 8, and the high half (>> 32) of the product of that is the shift by 24. */
 TARGET static inline vec TIER(mantissa_code)(const float *x, vec common_exponent, vec offset, vec scaling)
 {
     const vec b = load(x), six_bits = set1_s32(63), sign = set1_s32(32);
@@ -33,7 +33,7 @@ TARGET static ptrdiff_t TIER(quantize_mantissas)(const float *x, uint8_t *c, ptr
     return done(n, stream);
 }
 
-/* The exact product, moved away from zero by so little that only ties round differently, is rounded once. */
+/* The exact product is moved away from zero, by so little that only ties change, and then rounded once. */
 TARGET static ptrdiff_t TIER(dequantize_u8_f32)(const uint8_t *c, float *x, ptrdiff_t n, int zero, float step, int stream)
 {
     const vecf steps = set1_f32(step), away = set1_f32(step * 0x1p-40f);

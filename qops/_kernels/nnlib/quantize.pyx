@@ -18,8 +18,8 @@ cnp.import_array()
 
 cdef extern from "nnlib/quantize.h":
     ctypedef struct quantize_f32:
-        int32_t common_exponent  # to which mantissas are shifted
-        int32_t offset  # |min|, and half a code step for the rounding
+        int32_t common_exponent  # mantissas are shifted to this exponent
+        int32_t offset  # |min| plus half a code step for the rounding
         int32_t scaling  # 2**32 / range: 4096 to 8192
         float min, max
     Py_ssize_t quantize_mantissas__simd(int, const float*, uint8_t*, Py_ssize_t, quantize_f32, bint) nogil
@@ -61,7 +61,7 @@ cdef quantize_f32 prepare(float lo, float hi) noexcept nogil:
 
 
 def quantize_integers(float lo, float hi):
-    """What the loop uses for this range, and the range it makes of it, as a dict."""
+    """The numbers of the loop for this range, and the range that nnlib makes of it, as a dict."""
     return prepare(lo, hi)
 
 
@@ -77,14 +77,14 @@ cdef void quantize_f32_u8(char** data, Py_ssize_t n, void* using) noexcept nogil
     for i in range(i, n):
         b = bits(x[i])
         shift = min(p.common_exponent - exponent_field(b), 31)
-        shift = ((shift & 63) ^ 32) - 32  # the DSP's shifter looks at 6 bits; a negative count shifts left
+        shift = ((shift & 63) ^ 32) - 32  # the DSP's shifter reads 6 bits, signed; a negative count shifts left
         aligned = mantissa(b) >> shift if shift >= 0 else <uint32_t>(<int64_t>mantissa(b) << -shift)
         acc = <int32_t>((0 - aligned if b >> 31 else aligned) + <uint32_t>p.offset)
         c[i] = <uint8_t>(clamp_s64(<int64_t>acc * p.scaling >> 16, 0, 0xFFFF) >> 8)
 
 
 def quantize(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
-    """out = the codes of x, by mantissas; returns the range, None if it is beyond float32."""
+    """Write the codes of x to `out`, by mantissas; return the range, None if it is beyond float32."""
     cdef quantize_f32 p = prepare(lo, hi)
     if not isfinite(widened(p.max - p.min)):
         return None
@@ -104,7 +104,7 @@ def quantize_ref(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
     cdef Stage s
     if not isfinite(r.max - r.min):
         return None
-    p.minus, p.plus = r.min, 0.5  # what is below 0 saturates
+    p.minus, p.plus = r.min, 0.5  # truncation rounds down: values below 0 saturate
     s = float_stage(&p)
     stage_over(&s, x, out)
     return r.min, r.max
@@ -126,7 +126,7 @@ def quantize_32(cnp.ndarray x, float factor, cnp.ndarray out):
 
 
 def range_of_data(float lowest, float highest, float narrowest):
-    """The range of data with 0, at least `narrowest` wide."""
+    """The range of the data and 0, at least `narrowest` wide."""
     cdef float lo = lowest if lowest < 0 else <float>-0.0, hi = highest if highest > 0 else <float>0
     return lo, max(hi, <float>(lo + narrowest))
 
@@ -134,7 +134,7 @@ def range_of_data(float lowest, float highest, float narrowest):
 cdef void dequantize_u8_f32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """x = (c - zero) * step in float32, ties away from zero.
 
-    A step that is larger by 2**-40 of itself moves ties up; no other product is so near to a tie.
+    The step is enlarged by the factor 1 + 2**-40. That decides ties, and no other product is that close to a tie.
     """
     cdef const uint8_t* c = <uint8_t*>data[0]
     cdef float* x = <float*>data[1]

@@ -12,7 +12,7 @@ cdef struct Adjusted:
 
 
 cdef struct Moved:
-    int code  # -1 no range, 0 left alone, 1 min moved, 2 max moved, 3 both
+    int code  # -1: no range, 0: nothing moved, 1: min moved, 2: max moved, 3: both moved
     float min, max
 
 
@@ -22,7 +22,7 @@ cdef struct Level:
 
 
 cdef inline float steps() noexcept nogil:
-    """Of uint8 codes."""
+    """The number of uint8 code steps of a range."""
     return <float>code_type_of(False, 1).steps
 
 
@@ -32,7 +32,7 @@ cdef inline float level_32(float width) noexcept nogil:
 
 
 cdef inline float divisible(float width) noexcept nogil:
-    """The width of a range, or 1e-18 if it is narrower: what the original divides by."""
+    """The width of a range, but at least 1e-18, so that one can divide by it."""
     return max(width, <float>1e-18)
 
 

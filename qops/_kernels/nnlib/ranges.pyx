@@ -1,4 +1,4 @@
-"""nnlib's range helpers, in its float32: one rounding an operation."""
+"""nnlib's range helpers. They compute in float32, where each operation rounds."""
 
 from libc.math cimport floorf, ldexpf, roundf
 from libc.string cimport memcpy
@@ -17,7 +17,7 @@ cdef uint32_t bits(float v) noexcept nogil:
 
 
 cdef int exponent(float v) noexcept nogil:
-    """As frexp's, read from the exponent field: 129 for infinity and NaN, -126 for 0."""
+    """The exponent that frexp gives, read from the exponent field: 129 for infinity and NaN, -126 for 0."""
     return <int>(bits(v) >> 23 & 0xFF) - 126
 
 
@@ -43,7 +43,7 @@ cdef Level level_zero(Ends r) noexcept nogil:
 
 
 cdef bint near_integer(float fraction) noexcept nogil:
-    """Within 2**-14 of 0 or, by a decimal constant of the original, of 1."""
+    """Whether a fraction is within 2**-14 of 0 or of 1. nnlib writes the latter as a decimal constant."""
     return fraction <= <float>6.103515625e-05 or fraction >= <float>0.999938965
 
 
@@ -71,7 +71,7 @@ cdef Adjusted adjust_range(Ends r) noexcept nogil:
 
 
 cdef bint max_moves(int fixed, float z, float zi, float min_cost, float max_cost) noexcept nogil:
-    """Which end moves: the cheaper one, or the free one unless that costs 8 times as much."""
+    """Whether max moves, not min: the cheaper end, or the free end unless it costs 8 times as much."""
     if fixed == MIN_FIXED:
         return zi >= 1 and (z >= <float>192.25 or min_cost * <float>8 > max_cost)
     if fixed == MAX_FIXED:
@@ -82,7 +82,7 @@ cdef bint max_moves(int fixed, float z, float zi, float min_cost, float max_cost
 
 
 cdef Moved adjust_minmax(Ends r, int fixed, float narrowest) noexcept nogil:
-    """Moves an end until 0 is on a code: a free one outward, a fixed one to the nearest code, two fixed ones alike."""
+    """Move an end until 0 is on a code: a free end outward, a fixed end to the nearest code, two fixed ends equally."""
     cdef Moved p = Moved(-1, r.min, r.max)
     cdef float width = r.max - r.min, z, zi, zf, nearest, shift
     if not width > 0 or width < narrowest:
@@ -108,7 +108,7 @@ cdef Moved adjust_minmax(Ends r, int fixed, float narrowest) noexcept nogil:
 
 
 def f32(float v):
-    """v, rounded to float32."""
+    """Round to float32."""
     return v
 
 
@@ -118,23 +118,23 @@ def quantized(float x, float lo, float hi):
 
 
 def level(float lo, float hi):
-    """zero and step."""
+    """Give (zero, step)."""
     cdef Level p = level_zero(Ends(lo, hi))
     return p.zero, p.step
 
 
 def step_32(float lo, float hi):
-    """Of int32 codes."""
+    """The step of int32 codes."""
     return level_32(hi - lo)
 
 
 def adjusted(float lo, float hi):
-    """min, max, step and recip_step."""
+    """Give (min, max, step, recip_step)."""
     cdef Adjusted p = adjust_range(Ends(lo, hi))
     return p.min, p.max, p.step, p.recip_step
 
 
 def moved(float lo, float hi, int fixed, float narrowest):
-    """code, min and max."""
+    """Give (code, min, max)."""
     cdef Moved p = adjust_minmax(Ends(lo, hi), fixed, narrowest)
     return p.code, p.min, p.max

@@ -1,4 +1,4 @@
-/* The loop of nnlib/recode.pyx, many lanes at a time. */
+/* The loop of nnlib/recode.pyx, a vector at a time. */
 #ifdef TIER
 
 TARGET static ptrdiff_t TIER(recode_u8)(const uint8_t *x, uint8_t *c, ptrdiff_t n, recode_row p, int stream)

@@ -5,13 +5,13 @@ from qops._kernels.nnlib.ranges cimport Ends
 cdef extern from "nnlib/recode.h":
     ctypedef struct recode_row:
         int offset
-        bint wraps  # q + offset does, in 16 bits; else in 32
+        bint wraps  # whether q + offset wraps in 16 bits; otherwise in 32 bits
         int multiplier, right_shift, zero
 
 cdef struct Recoder:
     recode_row row
     bint in_lanes
-    uint8_t[256] table  # of a row that 16-bit lanes do not hold
+    uint8_t[256] table  # filled if 16-bit lanes do not hold the numbers
 
 cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil
 cdef void set_recoder(Recoder* r, recode_row p) noexcept nogil

@@ -1,4 +1,4 @@
-"""uint8 codes of one range into uint8 codes of another: nnlib's Requantize_8to8, and its binary ops and concat.
+"""uint8 codes to uint8 codes of another range, as in nnlib's Requantize_8to8, minimum, maximum and concat.
 
     c = sat_u8(sat_s16((q + offset) * multiplier >> right_shift, half up) + zero)
 """
@@ -21,7 +21,7 @@ cdef extern from "nnlib/recode.h":
     Py_ssize_t recode_u8__simd(int, const uint8_t*, uint8_t*, Py_ssize_t, recode_row, bint) nogil
 
 cdef enum:
-    FRACTION = 15  # lanes always shift right by this; for a smaller shift they first shift q + offset left by the rest
+    FRACTION = 15  # lanes shift right by FRACTION; for a smaller shift they first shift q + offset left
 
 
 cdef inline uint8_t recoded(int q, recode_row p) noexcept nogil:
@@ -30,7 +30,7 @@ cdef inline uint8_t recoded(int q, recode_row p) noexcept nogil:
 
 
 cdef bint fits_lanes(recode_row p) noexcept nogil:
-    """Whether 16 bits hold all numbers, those that are shifted left among them."""
+    """Whether 16-bit lanes hold all numbers, after the shift left too."""
     cdef int left = FRACTION - p.right_shift, highest = 32767 >> left
     return p.multiplier <= 32767 and (-highest <= p.offset <= highest - <int>steps() or p.wraps and left == 0)
 
@@ -44,7 +44,7 @@ cdef void set_recoder(Recoder* r, recode_row p) noexcept nogil:
 
 
 cdef void recode_codes(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    """c = the new codes of x: computed where 16-bit lanes hold all numbers, else looked up."""
+    """c = the new codes of x, computed if 16-bit lanes hold all numbers, otherwise looked up."""
     cdef const uint8_t* x = <uint8_t*>data[0]
     cdef uint8_t* c = <uint8_t*>data[1]
     cdef Recoder* r = <Recoder*>using
@@ -69,12 +69,12 @@ cdef recode_row prepare_to_range(Ends a, Ends c) noexcept nogil:
 
 
 def to_range_integers(tuple a not None, tuple c not None):
-    """What the loop uses from the range a to the range c, as a dict."""
+    """The numbers of the loop from the range a to the range c, as a dict."""
     return prepare_to_range(Ends(a[0], a[1]), Ends(c[0], c[1]))
 
 
 def to_range(tuple a not None, tuple c not None, cnp.ndarray out not None):
-    """out = the codes of a in the range c."""
+    """Write the codes of a in the range c to `out`."""
     recode(prepare_to_range(Ends(a[1], a[2]), Ends(c[0], c[1])), a[0], out)
 
 
@@ -86,13 +86,13 @@ cdef recode_row prepare_to_hull(Ends a, Ends c, bint vector) noexcept nogil:
 
 
 def to_hull_integers(tuple a not None, tuple c not None, bint vector):
-    """What the loop uses from the range a to the range c around it, as a dict; `vector`: the sum is one of 16 bits."""
+    """The numbers of the loop from the range a to a range c that holds it, as a dict. `vector`: 16-bit sums."""
     return prepare_to_hull(Ends(a[0], a[1]), Ends(c[0], c[1]), vector)
 
 
 cdef recode_row prepare_8to8(float gain, int in_zero, int out_zero) noexcept nogil:
     cdef int old = saturate_s16(in_zero), new = saturate_s16(out_zero), right_shift = FRACTION
-    if fabsf(gain - <float>1) < <float>6.103515625e-05:  # 2**-14: the codes only move from one zero to the other
+    if fabsf(gain - <float>1) < <float>6.103515625e-05:  # 2**-14: only the zero point changes
         return recode_row(0, True, 1 << (FRACTION - 1), FRACTION - 1, saturate_s16(new - old))
     if gain > 1:
         right_shift -= exponent(gain)
@@ -100,17 +100,17 @@ cdef recode_row prepare_8to8(float gain, int in_zero, int out_zero) noexcept nog
 
 
 def requantize_8_integers(float gain, int in_zero, int out_zero):
-    """What the loop uses for this gain and these zeros, as a dict."""
+    """The numbers of the loop for this gain and these zero points, as a dict."""
     return prepare_8to8(gain, in_zero, out_zero)
 
 
 def requantize_8to8(cnp.ndarray x not None, float gain, int in_zero, int out_zero, cnp.ndarray out not None):
-    """out = uint8 codes of `gain` output steps an input step."""
+    """Write the new codes of x to `out`. An input step is `gain` output steps."""
     recode(prepare_8to8(gain, in_zero, out_zero), x, out)
 
 
 def gain_8to8(float in_min, float in_max, float out_min, float out_max):
-    """gain, in_zero and out_zero of two ranges, as Requantize_8to8 takes them; zero = round(-255 * min / range)."""
+    """Give (gain, in_zero, out_zero) of two ranges for Requantize_8to8, where zero = round(-255 * min / range)."""
     cdef float in_range = in_max - in_min, out_range = out_max - out_min
     return (in_range / out_range, saturate_u8(plus_half_dsp_s32(-steps() * in_min / in_range)),
             saturate_u8(plus_half_dsp_s32(-steps() * out_min / out_range)))

@@ -1,7 +1,7 @@
 """nnlib's requantizers from int32 to uint8 codes, and its multiply by a quantized multiplier.
 
-Its product of 32-bit fractions, vmpye and vmpyo:<<1:rnd:sat, floors twice before it rounds: together that is one
-rounding, half up, of x * m / 2**31.
+It multiplies 32-bit fractions with vmpye and vmpyo:<<1:rnd:sat. These floor twice and then round, which together is one
+rounding of x * m / 2**31, half up.
 """
 
 cimport numpy as cnp
@@ -22,13 +22,14 @@ cdef enum Rule:
     SHORT  # the offset is added after it
 
 cdef enum:
-    VECTOR = 128  # from so many elements on, and from a multiplier of
-    SMALLEST = 1024  # on, the rule is WHOLE_VECTORS
+    # The rule is WHOLE_VECTORS for VECTOR elements or more, if the multiplier is SMALLEST or more.
+    VECTOR = 128
+    SMALLEST = 1024
 
 
 cdef struct requantize_32:
     int rule
-    float gain, bias  # output steps an input step; 0.5 - min / output step
+    float gain, bias  # input step / output step; 0.5 - min / output step
     int32_t multiplier  # gain * 2**31
     int32_t start  # min in input steps
     int32_t offset  # the bias, truncated
@@ -52,14 +53,18 @@ cdef requantize_32 prepare_32(float level, float lo, float hi, Py_ssize_t n, bin
 
 
 def requantize_32_integers(float level, float lo, float hi, Py_ssize_t n, bint scalar):
-    """The numbers of the row for n int32 codes of step `level` and the output range (lo, hi), as a dict."""
+    """The numbers for n int32 codes of step `level` and the output range (lo, hi), as a dict."""
     p = prepare_32(level, lo, hi, n, scalar)
     return {**p, "rule": ("real", "scalar", "whole_vectors", "short")[p.rule]}
 
 
 cdef IntegerRow row_32(requantize_32 p) noexcept nogil:
-    """SCALAR: sat_u8(x * m + offset); WHOLE_VECTORS: sat_u8(sat_s32(x - start) * m); SHORT: sat_u8(sat_s16(x * m) +
-    sat_s16(offset)); m = multiplier / 2**31, each product rounded half up."""
+    """The parameters of the stage, where m = multiplier / 2**31 and each product is rounded half up.
+
+        SCALAR          sat_u8(x * m + offset)
+        WHOLE_VECTORS   sat_u8(sat_s32(x - start) * m)
+        SHORT           sat_u8(sat_s16(x * m) + sat_s16(offset))
+    """
     cdef IntegerRow row = integer_row(p.multiplier, shift_by(31, HALF_UP), 0, <int>steps())
     if p.rule == SCALAR:
         row.zero_point = p.offset
@@ -72,7 +77,7 @@ cdef IntegerRow row_32(requantize_32 p) noexcept nogil:
 
 
 def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar, cnp.ndarray out):
-    """out = uint8 codes, in the range (lo, hi), of int32 codes of step `level`."""
+    """Requantize int32 codes of step `level` to uint8 codes in the range (lo, hi)."""
     cdef requantize_32 p = prepare_32(level, lo, hi, cnp.PyArray_SIZE(x), scalar)
     cdef FloatRow real
     cdef IntegerRow row
@@ -88,13 +93,13 @@ def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar
 
 
 def spanned(float lo, float hi, int32_t lowest, int32_t highest):
-    """The step of int32 codes of the range (lo, hi), and the values that the codes lowest..highest and 0 span."""
+    """Give the step of int32 codes in the range (lo, hi), and the range of the codes lowest..highest and 0."""
     cdef float level = level_32(hi - lo)
     return level, level * <float>min(lowest, 0), level * <float>max(highest, 0)
 
 
 cdef Shift divide_by_pot(int n) noexcept nogil:
-    """(x + 2**(n-1)) >> n, half up; past 31 the sign alone."""
+    """(x + 2**(n-1)) >> n, half up. Beyond n = 31 only the sign is left."""
     return shift_by(n, HALF_UP) if n <= 31 else shift_by(31, FLOOR)
 
 
@@ -110,7 +115,7 @@ def multiply(cnp.ndarray x, int32_t multiplier, int left_shift, int right_shift,
 
 
 def divide(cnp.ndarray x, int right_shift, cnp.ndarray out):
-    """out = x / 2**right_shift, half up, the sum saturating, on int32."""
+    """out = x / 2**right_shift, half up, on int32. The added half saturates."""
     cdef IntegerRow row = integer_row(1, shift_by(0, FLOOR), INT32_MIN, INT32_MAX)
     cdef Stage s
     row.second = divide_by_pot(right_shift)
@@ -120,7 +125,7 @@ def divide(cnp.ndarray x, int right_shift, cnp.ndarray out):
 
 
 def below_one(float x):
-    """code, multiplier and right_shift of a factor: (-1, 0, 0) unless 0 < x < 1."""
+    """Give (code, multiplier, right_shift) of a factor; (-1, 0, 0) unless 0 < x < 1."""
     if not 0 < x < 1:
         return -1, 0, 0
     return 0, ((bits(x) & 0x7FFFFF) | 0x800000) << 7, -exponent(x)

@@ -12,12 +12,12 @@ cnp.import_array()
 
 
 cdef Shift shifts(int n) noexcept nogil:
-    """Two shifts, by 31 and by n, each half up: their terms added, as the floor of a floor is that of the whole."""
+    """One shift that equals two, by 31 and by n, each half up, because a floor of a floor is one floor."""
     return Shift((1 << 30) + ((<int64_t>1 << 30 + n) if n else 0), 0, 0, 31 + n)
 
 
 cdef IntegerRow row_16(float gain, bint shrinks) noexcept nogil:
-    """From a gain of 1 on, x is clamped so that the product has 32 bits; or, if it `shrinks`, the code is x."""
+    """The parameters. From a gain of 1 on, x is clamped: the product fits int32. With `shrinks`, x is the code."""
     cdef int right_shift = min(-exponent(gain), 15)
     cdef IntegerRow row
     if shrinks and gain >= 1:
@@ -31,7 +31,7 @@ cdef IntegerRow row_16(float gain, bint shrinks) noexcept nogil:
 
 
 def requantize_32to16(cnp.ndarray x, float gain, bint shrinks, cnp.ndarray out):
-    """out = int16 codes of `gain` output steps an input step."""
+    """Requantize int32 codes to int16 codes. An input step is `gain` output steps."""
     cdef IntegerRow row = row_16(gain, shrinks)
     cdef Stage s = integer_stage(&row)
     stage_over(&s, x, out)

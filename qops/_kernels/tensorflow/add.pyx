@@ -1,6 +1,6 @@
-"""TensorFlow's QuantizedAdd and QuantizedBiasAdd: each code of an operand as a number of output codes, and the sum.
+"""TensorFlow's QuantizedAdd and QuantizedBiasAdd: each operand is converted to output codes, then both are added.
 
-A uint8 or int8 operand has 256 codes, so both ops are two tables and one loop. The tables are indexed by the byte.
+An 8-bit operand has 256 codes, so each op is two tables of output codes, indexed by the byte, and one loop.
 """
 
 cimport numpy as cnp
@@ -29,8 +29,8 @@ cnp.import_array()
 
 
 cdef struct Terms:
-    int32_t first  # output code of code 0
-    int32_t step  # output codes from one code to the next
+    int32_t first  # the output code of code 0
+    int32_t step  # output codes per code step
 
 
 cdef struct AddTerms:
@@ -39,13 +39,13 @@ cdef struct AddTerms:
 
 
 cdef int32_t in_new_range(int q, float lo, float hi, float out_max) noexcept nogil:
-    """Output code of code q of the range (lo, hi). As out_max is 2**14 * max |value|, it has 17 bits and a sign."""
+    """The output code of code q in the range (lo, hi). As out_max is 2**14 * max |value|, it has 18 bits at most."""
     cdef float value = quantized_to_float(q, lo, hi, u8_codes())
     return <int32_t>float_to_quantized(value, -out_max, out_max, s32_codes())
 
 
 cdef Terms terms(float lo, float hi, float out_max) noexcept nogil:
-    """The terms of a whole tensor: codes 0 and 1 are converted, and all others follow by whole steps."""
+    """The terms of a tensor with several elements: codes 0 and 1 are converted, all others follow in whole steps."""
     cdef Terms t
     t.first = in_new_range(0, lo, hi, out_max)
     t.step = in_new_range(1, lo, hi, out_max) - t.first
@@ -73,7 +73,7 @@ cdef void by_steps(Terms t, int32_t* table) noexcept nogil:
 
 
 cdef void one_by_one(float lo, float hi, float out_max, int32_t* table) noexcept nogil:
-    """The table of an operand that is one element: each code is converted by itself, so it is rounded once."""
+    """The table of an operand with one element, whose code is converted directly, so it is rounded once."""
     cdef int q
     for q in range(256):
         table[q] = in_new_range(q, lo, hi, out_max)
@@ -95,7 +95,7 @@ cdef void add_tables(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def quantized_add(tuple x, bint x_alone, tuple y, bint y_alone, cnp.ndarray out):
-    """out = the int32 codes of x + y in the range (-max, max); returns max. `x_alone`: x counts as one element."""
+    """Write the int32 codes of x + y in the range (-max, max) to `out`; return max. `x_alone`: x is one element."""
     cdef AddTerms p = prepare_add(x[1], x[2], y[1], y[2])
     cdef Tables of
     if x_alone:
@@ -111,13 +111,13 @@ def quantized_add(tuple x, bint x_alone, tuple y, bint y_alone, cnp.ndarray out)
 
 
 def quantized_bias_add_max(tuple x, tuple bias):
-    """Upper end of the output range of quantized_bias_add; the lower one is its negative."""
+    """The max of the output range of quantized_bias_add; min is -max."""
     cdef float x_min = x[1], x_max = x[2], bias_min = bias[1], bias_max = bias[2]
     return larger(x_max, larger(-x_min, larger(bias_max, -bias_min))) * <float>131072
 
 
 cdef void by_value(Codes t, float lo, float hi, float out_max, int32_t* table) noexcept nogil:
-    """table[byte of q] = the code of q's value, both conversions in float32."""
+    """table[byte of q] = the output code of q. Both conversions, code to value to code, are in float32."""
     cdef Line from_code = eigen_dequantize(lo, hi, t)
     cdef Steps to_code = eigen_quantize(-out_max, out_max, s32_codes())
     cdef int64_t q
@@ -126,7 +126,7 @@ cdef void by_value(Codes t, float lo, float hi, float out_max, int32_t* table) n
 
 
 def quantized_bias_add(tuple x, tuple bias, float out_max, cnp.ndarray out):
-    """out = the int32 codes of x + bias, both uint8 or both int8, in the range (-out_max, out_max)."""
+    """Write the int32 codes of x + bias, both uint8 or both int8, in the range (-out_max, out_max) to `out`."""
     cdef Codes wide = s32_codes()
     cdef Codes narrow = codes_of(code_type(x[0])[0])
     cdef int32_t zero = <int32_t>float_to_quantized(0, -out_max, out_max, wide)

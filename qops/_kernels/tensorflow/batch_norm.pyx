@@ -27,9 +27,9 @@ cdef uint8_t* bytes_of(tuple tensor):
 
 
 def factors(tuple mean, tuple variance, tuple beta, tuple gamma, float epsilon, bint scaled):
-    """Give (scales, offsets): the factor of each channel, and what is added to it, as int32 codes.
+    """Give (scales, offsets): the factor and the added term of each channel, as int32 codes.
 
-    `scaled`: the channels are multiplied by gamma. None if the variance of a channel has no square root above 0.
+    `scaled`: the channels are multiplied by gamma. None if 1 / sqrt(variance + epsilon) of a channel is not finite.
     """
     cdef Py_ssize_t n = cnp.PyArray_DIM(mean[0], 0), i
     cdef cnp.ndarray scales = np.empty(n, np.int32), offsets = np.empty(n, np.int32)
@@ -50,7 +50,7 @@ def factors(tuple mean, tuple variance, tuple beta, tuple gamma, float epsilon, 
 
 cdef void normalized(const uint8_t* x, int32_t* y, Py_ssize_t rows, Py_ssize_t channels, const int32_t* codes,
                      const int32_t* scales, const int32_t* offsets, int32_t one) noexcept nogil:
-    """y = codes[x] * scale / one + offset, where the product and the sum wrap and the division truncates."""
+    """y = codes[x] * scale / one + offset. The product and the sum wrap; the division truncates."""
     cdef Py_ssize_t _, c
     for _ in range(rows):
         for c in range(channels):
@@ -59,7 +59,7 @@ cdef void normalized(const uint8_t* x, int32_t* y, Py_ssize_t rows, Py_ssize_t c
 
 
 def normalize(tuple t, cnp.ndarray scales, cnp.ndarray offsets, cnp.ndarray out):
-    """out = the normalized codes of a contiguous tensor with the channels last."""
+    """Write the normalized codes of a contiguous tensor, channels last, to `out`."""
     cdef cnp.ndarray q = t[0]
     cdef int32_t[256] codes
     cdef const uint8_t* x = <uint8_t*>cnp.PyArray_DATA(q)

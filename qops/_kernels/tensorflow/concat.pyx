@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizedConcat: the range of all, and codes of that range side by side."""
+"""TensorFlow's QuantizedConcat: finds the common range of the tensors and recodes each of them into it."""
 
 cimport numpy as cnp
 from libc.math cimport fabs
@@ -17,8 +17,8 @@ cnp.import_array()
 
 
 cdef struct Recoder:
-    uint8_t[256] table  # of uint8 codes
-    Values values  # of int32 codes
+    uint8_t[256] table  # for uint8 codes
+    Values values  # for int32 codes
 
 
 def usual(values):
@@ -39,8 +39,10 @@ def usual(values):
 
 
 def hull(list parts not None, bint is_wide):
-    """Give the range from the lowest min, or 0, to the highest max of the parts (codes, min, max); for int32 codes the
-    symmetric range that holds all of theirs."""
+    """Give the range from the lowest min, or 0, to the highest max of the parts (codes, min, max).
+
+    For int32 codes, give the symmetric range that holds all of theirs.
+    """
     cdef double lowest = parts[0][1], highest = parts[0][2], farthest
     for _, lo, hi in parts:
         lowest, highest = min(lowest, <double>lo), max(highest, <double>hi)
@@ -49,7 +51,7 @@ def hull(list parts not None, bint is_wide):
 
 
 def joined(axis, list parts not None):
-    """Give the shape of the parts side by side along the axis; None if they do not fit."""
+    """Give the shape of the concatenated parts; None if their shapes do not fit."""
     return shared.joined([x for x, _, _ in parts], axis)
 
 
@@ -76,10 +78,10 @@ cdef void set_part(Part* p, Recoder* recoder, cnp.ndarray x, tuple given, tuple 
 
 
 def concat(list parts not None, int axis, tuple ends not None, tuple shape not None, out):
-    """Give the codes of the parts (codes, min, max), in the range `ends`, side by side along the axis, of this shape.
+    """Concatenate the codes of the parts (codes, min, max), recoded into the range `ends`, to an array of this shape.
 
-    The parts with elements take the ranges of all parts one after the other. So does TensorFlow, which first leaves out
-    the parts without elements, but not their ranges.
+    TensorFlow drops the parts without elements, but keeps their ranges in the list. So the k-th part that has elements
+    takes the k-th range of all parts.
     """
     cdef list arrays = [x for x, _, _ in parts]
     cdef Py_ssize_t count = len(arrays), i, k = 0

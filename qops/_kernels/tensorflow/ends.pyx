@@ -1,4 +1,4 @@
-"""A quick check of the most common operands, an array and two floats that fit, because every call needs it."""
+"""A fast check of the most common operands: an array and two floats whose range float32 holds."""
 
 cimport numpy as cnp
 from libc.math cimport fabs, isfinite
@@ -15,10 +15,10 @@ cdef inline bint fits(double width, double steps):
 
 
 cpdef tuple checked(double low, double high, str names, double steps=0):
-    """Give the range (low, high), whose ends may be in any order.
+    """Check the range (low, high), whose ends may be in any order, and give it.
 
-    ValueError if it is wider than float32, or if a step, one of `steps`, is below the normal float32: TensorFlow makes
-    such a step 0, and divides by it.
+    ValueError if it is wider than float32, or if its `steps` are smaller than the normal float32: TensorFlow flushes
+    such a step to 0 and divides by it.
     """
     cdef double width = fabs(high - low)
     if not fits(width, steps):
@@ -41,9 +41,9 @@ cdef tuple fit_one(t, double steps, tuple typenums):
 
 
 def fit(double steps, tuple typenums, *tensors):
-    """Give the triples `tensors`, with float32 values as ranges.
+    """Give the triples `tensors` with the ends of their ranges rounded to float32.
 
-    None if the data of one is not an array of one of the dtype numbers, or its range is not two finite floats that are
+    None if the data of one is not an array of one of the `typenums`, or its range is not two finite floats that are
     neither too far apart nor too close for `steps`.
     """
     cdef list found = []
@@ -60,12 +60,12 @@ cdef double flush(double end) noexcept:
 
 
 def flushed(list tensors):
-    """Give checked tensors with 0 for each end of a range that is below the normal float32, as TensorFlow reads it."""
+    """Give checked tensors with subnormal ends of ranges replaced by 0, as TensorFlow reads them."""
     return [(x, flush(lo), flush(hi)) for x, lo, hi in tensors]
 
 
 def in_order(**tensors):
-    """ValueError, in TensorFlow's words, if the max of a checked tensor is not above its min."""
+    """Raise ValueError, in TensorFlow's words, if the max of a checked tensor is not above its min."""
     for name, (_, lo, hi) in tensors.items():
         if not lo < hi:
             raise ValueError(f"{name}: max_{name} must be larger than min_{name}, got min {lo}, max {hi}")

@@ -1,6 +1,6 @@
-"""The arithmetic that TensorFlow's quantized kernels share (quantization_utils.h), one small function a formula.
+"""The arithmetic that TensorFlow's quantized kernels share (quantization_utils.h): one small function per formula.
 
-Every operation on floats rounds once.
+Each operation on floats rounds.
 """
 
 from libc.math cimport nextafterf, round
@@ -11,7 +11,7 @@ from qops._kernels.stage.rounding cimport clamp_f32, clamp_s64, half_away_f32, t
 
 
 cdef struct Codes:
-    # a quantized type: its end codes, its number of codes, and its highest code as the largest float32 that is a code
+    # A quantized type: its lowest and highest code, its number of codes, and the largest float32 that is one of them.
     int64_t lowest, highest
     double count
     float top
@@ -21,7 +21,7 @@ cdef inline Codes codes_of(CodeType c) noexcept nogil:
     cdef Codes t
     t.lowest, t.highest, t.count = c.lowest, c.highest, <double>(c.highest - c.lowest + 1)
     t.top = <float>c.highest
-    if <double>t.top > <double>c.highest:  # rounded up
+    if <double>t.top > <double>c.highest:  # the conversion rounded up
         t.top = nextafterf(t.top, 0)
     return t
 
@@ -43,12 +43,12 @@ cdef inline float smaller(float a, float b) noexcept nogil:
 
 
 cdef inline double step_of(float lo, float hi, Codes t) noexcept nogil:
-    # (hi - lo) / (count - 1), by way of the range that has one more step
+    # (hi - lo) / (count - 1), computed from the range of `count` steps, as TensorFlow does
     return (hi - lo) * (t.count / (t.count - 1)) / t.count
 
 
 cdef inline int64_t steps_above(double x, float lo, float hi, Codes t) noexcept nogil:
-    # whole steps from lo to x
+    # The number of whole steps from lo to x.
     cdef double per_unit
     if lo == hi:
         return 0
@@ -62,12 +62,12 @@ cdef inline int64_t float_to_quantized(double x, float lo, float hi, Codes t) no
 
 
 cdef inline int64_t float_to_code(double x, float lo, float hi, Codes t) noexcept nogil:
-    # FloatToQuantized: cut to the codes; steps that int64 does not hold give the lowest
+    # FloatToQuantized: clamped to the codes. A number of steps beyond int64 gives the lowest code.
     return clamp_s64(steps_above(x, lo, hi, t), 0, t.highest - t.lowest) + t.lowest
 
 
 cdef inline float quantized_to_float(double q, float lo, float hi, Codes t) noexcept nogil:
-    # QuantizedToFloat: lo, moved to a whole step, + (q - lowest) * step
+    # QuantizedToFloat: lo, rounded to a whole step, + (q - lowest) * step
     cdef double step
     cdef float base
     if lo == hi:
@@ -83,7 +83,8 @@ cdef struct Line:
 
 
 cdef inline Line eigen_dequantize(float lo, float hi, Codes t) noexcept nogil:
-    # QuantizedToFloatStruct: lo moved to a whole step, less the lowest code; 2**32 - 1 steps are no float32
+    # QuantizedToFloatStruct: base = lo, rounded to a whole step, - lowest * scale. 2**32 - 1 is no float32, so the
+    # division is in double.
     cdef Line p
     p.scale = <float>(<double>(hi - lo) / (t.count - 1))
     p.base = (lo if lo == hi else half_away_f32(lo / p.scale) * p.scale) - <float>t.lowest * p.scale
@@ -96,7 +97,7 @@ cdef struct Steps:
 
 
 cdef inline Steps eigen_quantize(float lo, float hi, Codes t) noexcept nogil:
-    # FloatToQuantizedStruct; 2**32 - 1 steps are no float32
+    # FloatToQuantizedStruct. 2**32 - 1 is no float32, so the division is in double.
     cdef Steps p
     p.scale = <float>0 if lo == hi else <float>((t.count - 1) / <double>(hi - lo))
     p.lowest, p.highest = <float>t.lowest, t.top

@@ -1,4 +1,4 @@
-"""TensorFlow's products of codes: the offset that is subtracted from each factor, and the range of the results."""
+"""TensorFlow's products of codes: the offsets of the factors and the range of the results."""
 
 cimport numpy as cnp
 from libc.math cimport fabs
@@ -10,16 +10,16 @@ from qops._kernels.tensorflow.formulas cimport float_to_quantized, u8_codes
 
 cnp.import_array()
 
-cdef double smallest = 2.0 ** (31 - 126)  # upper end of a range whose step is the smallest normal float32
+cdef double smallest = 2.0 ** (31 - 126)  # max of a range whose step is the smallest normal float32
 
 
 cpdef int32_t offset(float lo, float hi) noexcept:
-    """The uint8 code of 0 in the range (lo, hi), not clamped, in 32 bits, which wrap."""
+    """The uint8 code of 0 in the range (lo, hi), not clamped. It wraps in 32 bits."""
     return wrap_s32(float_to_quantized(0, lo, hi, u8_codes()))
 
 
 def range_of_products(tuple a, tuple b, str names):
-    """Upper end of the range of int32 codes whose step is the step of a times that of b; 0 if the step is subnormal.
+    """The max of the range of int32 codes whose step is step(a) * step(b); 0 if that is subnormal.
 
     a and b are (uint8 codes, min, max).
     """
@@ -28,5 +28,5 @@ def range_of_products(tuple a, tuple b, str names):
 
 
 def multiply(tuple a, tuple b, cnp.ndarray out):
-    """out = (a - its offset) * (b - its offset), modulo 2**32, of (uint8 codes, min, max) that broadcast."""
+    """out = (a - its offset) * (b - its offset), modulo 2**32. a and b are (uint8 codes, min, max) and broadcast."""
     products(a[0], offset(a[1], a[2]), b[0], offset(b[1], b[2]), 0, out)

@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizeV2 and Dequantize: each mode has its own numbers, and all modes share one loop."""
+"""TensorFlow's QuantizeV2 and Dequantize: each mode has its own parameters, and all modes share one loop."""
 
 cimport numpy as cnp
 from libc.float cimport FLT_MAX, FLT_MIN
@@ -22,7 +22,7 @@ from qops._kernels.tensorflow.formulas cimport (
 
 cnp.import_array()
 
-cpdef enum:  # the ways to quantize and to dequantize: the modes, and what oneDNN does where it takes over
+cpdef enum:  # ways to quantize and dequantize: the modes, and those of oneDNN
     MIN_COMBINED
     MIN_FIRST
     SCALED
@@ -33,12 +33,12 @@ cpdef enum:  # the ways to quantize and to dequantize: the modes, and what oneDN
 
 
 cdef struct Numbers:
-    float min, max  # the range that is reported
+    float min, max  # the range that the op returns
     FloatRow row
 
 
 cdef Numbers reporting(float lo, float hi) noexcept nogil:
-    """Numbers that leave x as it is and report the range (lo, hi)."""
+    """Parameters of the identity, which return the range (lo, hi)."""
     cdef Numbers p
     p.min, p.max = lo, hi
     p.row = float_row(1, HALF_AWAY, -INFINITY, INFINITY)
@@ -53,7 +53,7 @@ cdef Numbers min_first(float a, float b, Codes t) noexcept nogil:
 
 
 cdef Numbers min_combined(float a, float b, Codes t) noexcept nogil:
-    """Unsigned codes are rounded half up, signed ones half away from zero after the lowest code is added."""
+    """Unsigned codes are rounded half up. Signed codes are rounded half away from zero, with the lowest code added."""
     cdef Numbers p = reporting(a, b)
     p.row.lowest_x, p.row.highest_x, p.row.minus = a, b, a
     p.row.scale = <float>((t.count - 1) / <double>(b - a))
@@ -63,12 +63,12 @@ cdef Numbers min_combined(float a, float b, Codes t) noexcept nogil:
 
 
 cdef float flush(float v) noexcept nogil:
-    """Give v, or 0 of the same sign if it is below the normal float32, as TensorFlow does."""
+    """Give v, or 0 of its sign if it is subnormal, as TensorFlow flushes it."""
     return v if fabsf(v) >= FLT_MIN else 0 * v
 
 
 cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noexcept nogil:
-    """Code 0 stands for 0. The end that allows the smaller scale decides; an end at 0 allows any scale."""
+    """Code 0 stands for 0. Each end but 0 limits the scale (codes per unit); the smaller limit holds."""
     cdef Numbers p
     cdef float lowest = <float>(t.lowest + narrow), highest = <float>t.highest
     cdef float by_a = lowest / a if lowest * a > 0 else <float>FLT_MAX
@@ -81,7 +81,7 @@ cdef Numbers scaled(float a, float b, Codes t, bint half_even, bint narrow) noex
 
 
 cdef Numbers onednn_min_first(float a, float b, Codes t) noexcept nogil:
-    """MIN_FIRST of unsigned codes by oneDNN."""
+    """oneDNN's MIN_FIRST, for unsigned codes."""
     cdef Numbers p = reporting(a, b)
     p.row.scale = <float>t.highest / (b - a)
     p.row.plus, p.row.lowest, p.row.highest, p.row.rounding = -a * p.row.scale, 0, <float>t.highest, HALF_EVEN
@@ -89,14 +89,14 @@ cdef Numbers onednn_min_first(float a, float b, Codes t) noexcept nogil:
 
 
 cdef Numbers onednn_single(float a, float b, Codes t) noexcept nogil:
-    """MIN_FIRST of a 0-d input by oneDNN: neither rounded nor clamped."""
+    """oneDNN's MIN_FIRST for a 0-d input, which neither rounds nor clamps."""
     cdef Numbers p = reporting(a, b)
     p.row.minus, p.row.scale, p.row.rounding = a, <float>t.highest / (b - a), TRUNCATE
     return p
 
 
 cdef Numbers onednn_scaled(float a, float b, Codes t) noexcept nogil:
-    """SCALED by oneDNN: 8 bits of steps over (0, widest) or (-widest, widest), rounded half to even."""
+    """oneDNN's SCALED: 255 steps over (0, widest) or (-widest, widest), rounded half to even."""
     cdef float widest = larger(fabsf(a), fabsf(b))
     cdef Numbers p = reporting(-widest if t.lowest else <float>0, widest)
     p.row.scale = <float>(t.count - 1) / (2 if t.lowest else 1) / widest
@@ -105,15 +105,15 @@ cdef Numbers onednn_scaled(float a, float b, Codes t) noexcept nogil:
 
 
 cdef float adjusted_max(float a, float lo, float hi, float ensure_minimum_range) noexcept nogil:
-    """Upper end of the range that starts at a <= 0, holds 0 and is not too narrow."""
+    """The max of the range that starts at a <= 0, holds 0 and has the minimum width."""
     cdef float least = larger(<float>1, larger(fabsf(lo), fabsf(hi))) * flush(ensure_minimum_range)
     return flush(larger(<float>0, larger(hi, a + least)))
 
 
 cdef class Quantizer:
-    """The numbers that quantize over one range in one of the ways.
+    """The parameters that quantize one range in one of the ways.
 
-    `row`: the `qops.codes.CodeType` of the codes; `narrow`: whether SCALED leaves the lowest code unused.
+    `row` is the `qops.codes.CodeType` of the codes. With `narrow`, SCALED leaves the lowest code unused.
     """
     cdef Numbers p
 
@@ -135,27 +135,27 @@ cdef class Quantizer:
 
     @property
     def numbers(self):
-        """All of them, as a dict."""
+        """The parameters and the range, as a dict."""
         return self.p
 
     @property
     def ends(self):
-        """The range that is reported."""
+        """The range that the op returns."""
         return self.p.min, self.p.max
 
     @property
     def usable(self):
-        """Whether the range was neither too narrow nor too wide for float32."""
+        """Whether float32 holds the scale and the max of the range."""
         return isfinite(self.p.row.scale) and isfinite(self.p.max)
 
     def quantize(self, cnp.ndarray x, cnp.ndarray out):
-        """out = the codes of x."""
+        """Write the codes of x to `out`."""
         cdef Stage s = float_stage(&self.p.row)
         stage_over(&s, x, out)
 
 
 cdef float signed_scale(float lo, float hi, Codes t, bint narrow) noexcept nogil:
-    """The step of SCALED for signed codes: the end that needs the larger step decides."""
+    """The step of SCALED for signed codes: the larger of the steps that the two ends need."""
     return larger(flush(lo / <float>(t.lowest + narrow)), flush(hi / <float>t.highest))
 
 
@@ -168,7 +168,7 @@ cdef Values prepare_dequantize(float lo, float hi, Codes t, int way, bint narrow
         p.scale, p.base = line.scale, line.base
     elif way == MIN_COMBINED:
         p.plus, p.scale, p.base = -<float>t.lowest, (hi - lo) / <float>(t.highest - t.lowest), lo
-    elif t.lowest or (narrow and way == ONEDNN_SCALED):  # for oneDNN, 1 is the lowest unsigned code then
+    elif t.lowest or (narrow and way == ONEDNN_SCALED):  # oneDNN then takes 1 as lowest unsigned code
         p.scale = signed_scale(lo, hi, t, narrow)
     else:
         p.scale = flush(hi / <float>t.highest)
@@ -177,6 +177,6 @@ cdef Values prepare_dequantize(float lo, float hi, Codes t, int way, bint narrow
 
 
 def dequantize(cnp.ndarray q, float lo, float hi, int way, bint narrow, bint is_slice, cnp.ndarray out):
-    """out = the values of codes of the range (lo, hi); `is_slice`: one of several slices."""
+    """Write the values of codes in the range (lo, hi) to `out`; `is_slice`: they are one of several slices."""
     cdef Codes t = codes_of(code_type(q)[0])
     dequantize_codes(q, prepare_dequantize(lo, hi, t, way, narrow, is_slice), out)

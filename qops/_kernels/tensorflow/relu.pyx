@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizedRelu and QuantizedRelu6: the codes that they clamp to."""
+"""TensorFlow's QuantizedRelu and QuantizedRelu6."""
 
 cimport numpy as cnp
 
@@ -9,7 +9,7 @@ cnp.import_array()
 
 
 def cut(cnp.ndarray q, float lo, float hi, top, cnp.ndarray out):
-    """out = min(max(q, code of 0), code of `top`) of uint8 or int32 codes, without the minimum if `top` is None.
+    """out = min(max(q, code of 0), code of `top`) for uint8 or int32 codes. If `top` is None, there is no min.
 
     The range (lo, hi) of the codes need not hold 0 or `top`.
     """

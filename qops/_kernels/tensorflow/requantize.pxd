@@ -6,7 +6,7 @@ from qops._kernels.tensorflow.formulas cimport Line
 
 cdef struct Values:
     Line line
-    Stage stage  # from float32 values
+    Stage stage  # from float32 values to codes
     int typenum
 
 cdef Values values_to(float in_min, float in_max, float out_min, float out_max, int typenum, CodeType t) noexcept nogil

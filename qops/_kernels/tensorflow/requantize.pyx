@@ -1,4 +1,4 @@
-"""TensorFlow's Requantize, int32 to uint8 or int8; the recoding of its concat; the range that int32 codes span."""
+"""TensorFlow's Requantize from int32 to uint8 or int8, the recoding of its concat, and the range of int32 codes."""
 
 cimport numpy as cnp
 from libc.math cimport round
@@ -45,12 +45,12 @@ cdef FixedPoint prepare(float in_min, float in_max, float out_min, float out_max
 
 
 def requantize_integers(float in_min, float in_max, float out_min, float out_max):
-    """The numbers that turn int32 codes into uint8 codes for these ranges, as a dict."""
+    """The numbers that requantize int32 codes to uint8 codes for these ranges, as a dict."""
     return prepare(in_min, in_max, out_min, out_max)
 
 
 cdef IntegerRow row_u8(FixedPoint p) noexcept nogil:
-    """sat_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16) in 64 bits, which wrap."""
+    """sat_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16), in int64 that wraps."""
     cdef const CodeType* t = code_type_of(False, 1)
     cdef IntegerRow row = integer_row(p.range_scale, shift_by(32, FLOOR), t.lowest, t.highest)
     row.through_f32 = True
@@ -73,7 +73,7 @@ cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 cdef FloatRow row_of(float lo, float hi, Codes t) noexcept nogil:
-    """The stage from a value to a code of the range (lo, hi)."""
+    """The parameters of the stage from values to codes in the range (lo, hi)."""
     cdef Steps steps = eigen_quantize(lo, hi, t)
     cdef FloatRow row = float_row(steps.scale, HALF_AWAY, steps.lowest, steps.highest)
     row.shift = -steps.shift
@@ -81,7 +81,7 @@ cdef FloatRow row_of(float lo, float hi, Codes t) noexcept nogil:
 
 
 cdef Values values_to(float in_min, float in_max, float out_min, float out_max, int typenum, CodeType t) noexcept nogil:
-    """The step from int32 codes, by way of their values, to codes of the type `t`, whose dtype number is given."""
+    """The parameters from int32 codes to values, and from values to codes of the type `t`."""
     cdef Values p
     p.line = eigen_dequantize(in_min, in_max, s32_codes())
     cdef FloatRow row = row_of(out_min, out_max, codes_of(t))
@@ -104,7 +104,7 @@ cdef void recode_u8(float in_min, float in_max, float out_min, float out_max, ui
 
 
 def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
-    """out = int32 codes recoded into the range (out_min, out_max): uint8 in integers, int8 and int32 by values."""
+    """Recode int32 codes into the range (out_min, out_max): uint8 in integers, int8 and int32 through float32."""
     cdef IntegerRow row
     cdef Stage s
     cdef Values p
@@ -118,7 +118,7 @@ def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float o
 
 
 def real_range(int32_t lowest, int32_t highest, float in_min, float in_max):
-    """The values of `lowest`, but at most 0, and of `highest`, which are codes of the range (in_min, in_max)."""
+    """The values of the codes `lowest`, but at most 0, and `highest`, in the range (in_min, in_max)."""
     cdef float lo = quantized_to_float(<float>lowest, in_min, in_max, s32_codes())
     cdef float hi = quantized_to_float(<float>highest, in_min, in_max, s32_codes())
     return lo if lo < 0 else <float>0, hi

@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizedResizeBilinear: interpolated across, then down, in integers with 7 or 30 fractional bits."""
+"""TensorFlow's QuantizedResizeBilinear: interpolates across, then down, in integers with 7 or 30 fractional bits."""
 
 cimport numpy as cnp
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -7,14 +7,14 @@ import numpy as np
 
 cnp.import_array()
 
-ctypedef fused work:  # what pixels of uint8, int32 and float32 are computed in
+ctypedef fused work:  # the types in which pixels of uint8, int32 and float32 are computed
     int32_t
     int64_t
     float
 
 
 cdef inline work pixel(const void* row, Py_ssize_t i, work one) noexcept nogil:
-    """A pixel; an int32 code is read as a float32."""
+    """One pixel. An int32 code is rounded to float32 first."""
     if work is int32_t:
         return (<const uint8_t*>row)[i]
     elif work is int64_t:
@@ -23,7 +23,7 @@ cdef inline work pixel(const void* row, Py_ssize_t i, work one) noexcept nogil:
         return (<const float*>row)[i]
 
 
-cdef struct Moves:  # for each row or column of the result: the two pixels it lies between, and the weight of the upper
+cdef struct Moves:  # for each output row or column: its two neighbours, and the weight of the upper one
     const int64_t* lower
     const int64_t* upper
     const void* weights
@@ -33,7 +33,7 @@ cdef struct Resizing:
     Py_ssize_t images, height, width, channels, out_height, out_width
     const void* pixels
     void* out
-    void* rows  # memory for two interpolated rows: one of an even and one of an odd row, kept while they are used
+    void* rows  # room for two interpolated rows, of an even and an odd input row, kept while in use
     Moves down, across
 
 
@@ -53,7 +53,7 @@ cdef void across(const Resizing* r, Py_ssize_t first, work* y, work one) noexcep
 
 cdef void down(const work* top, const work* bottom, void* out, Py_ssize_t first, Py_ssize_t n, work weight,
                work one) noexcept nogil:
-    """out = (top + (bottom - top) / one * weight + one / 2) / one, where divisions truncate; floats are not divided."""
+    """out = (top + (bottom - top) / one * weight + one / 2) / one. Divisions truncate; floats are not divided."""
     cdef Py_ssize_t i
     for i in range(n):
         if work is float:
@@ -86,10 +86,10 @@ cdef Moves moves_of(tuple moves):
 
 
 def resize(cnp.ndarray images, tuple down_moves, tuple across_moves, cnp.ndarray out):
-    """out = contiguous images (N, H, W, C) of uint8, int32 or float32, resized.
+    """Resize contiguous images (N, H, W, C) of uint8, int32 or float32 into `out`.
 
-    Moves: lower and upper pixel, int64, and the weight of the upper one, for each row or column of the result: int32,
-    int64 or float32.
+    Moves are three arrays with an element for each output row or column: the lower and the upper neighbour (int64), and
+    the weight of the upper one (int32, int64 or float32).
     """
     cdef Resizing r
     cdef int typenum = cnp.PyArray_TYPE(images)

@@ -1,4 +1,4 @@
-/* The loops of uniform.pyx, many lanes at a time. Codes that are quantized have 8 or 32 bits. */
+/* The loops of uniform.pyx, a vector at a time. Quantized codes have 8 or 32 bits. */
 #ifdef TIER
 
 TARGET static inline vec TIER(uniform_code)(const float *x, uniform_numbers p)
@@ -31,7 +31,7 @@ TARGET static ptrdiff_t TIER(uniform_codes)(const float *x, void *codes, int byt
     return done(n, stream);
 }
 
-/* int32 codes, read as TensorFlow does: they become float32 first */
+/* TensorFlow rounds int32 codes to float32 before it uses them. */
 TARGET static inline vec TIER(uniform_read)(const int32_t *q) { return f32_to_s32_trunc(s32_to_f32(load(q))); }
 
 TARGET static ptrdiff_t TIER(uniform_near)(const int32_t *q, int32_t *y, ptrdiff_t n, int32_t zero_point)

@@ -1,7 +1,7 @@
-"""TensorFlow's Uniform* ops: values to codes, codes to values, codes to codes of another scale and zero point.
+"""TensorFlow's Uniform* ops: quantize, dequantize, and requantize to another scale and zero point.
 
-Zero points are subtracted and added in int32, which wraps. An int32 code is read as a float32, which has 24 bits. From
-2**31 - 64 on, that float32 is 2**31, which x86 converts to -2**31.
+Zero points are subtracted and added in int32, which wraps. An int32 code is first rounded to float32, which has 24
+bits. From 2**31 - 64 on, that float32 is 2**31, which x86 converts to -2**31.
 """
 
 cimport numpy as cnp
@@ -27,7 +27,7 @@ cdef extern from "tensorflow/uniform.h":
     ctypedef struct Ends "uniform_numbers":
         int32_t zero_point, lowest, highest
         float scale
-        int typenum  # of the codes
+        int typenum  # numpy's type number of the codes
     Py_ssize_t uniform_codes__simd(int, const float*, void*, int, Py_ssize_t, Ends, bint) nogil
     Py_ssize_t uniform_near__simd(int, const int32_t*, int32_t*, Py_ssize_t, int32_t) nogil
     Py_ssize_t uniform_sum__simd(int, const int32_t*, const int32_t*, int32_t*, Py_ssize_t, Ends) nogil
@@ -42,7 +42,7 @@ cdef inline int32_t near(code q, int32_t zero_point) noexcept nogil:
 
 
 cdef inline int32_t cut_to(uint32_t x, int32_t lowest, int32_t highest) noexcept nogil:
-    """Clamp the low 32 bits of a number, in 32 bits, of which a vector holds more."""
+    """Clamp the low 32 bits of a number. 32-bit arithmetic vectorizes best."""
     cdef int32_t v = <int32_t>x
     v = lowest if v < lowest else v
     return highest if v > highest else v
@@ -52,9 +52,9 @@ cdef inline int32_t cut_to(uint32_t x, int32_t lowest, int32_t highest) noexcept
 
 
 cdef class Scaling:
-    """The step from one scale and zero point to others, rounded half up once.
+    """Requantizes codes to another scale and zero point, rounded half up once.
 
-        near = q - in_zero                      in 32 bits, which wrap; of int32 codes in 64 if `is_wide`
+        near = q - in_zero                      in int32, which wraps; for int32 codes in int64 if `is_wide`
         code = clamp(saturate_s32(near * multiplier / 2**right_shift) + zero_point, lowest, highest)
     """
     cdef int32_t in_zero
@@ -117,7 +117,7 @@ cdef Step step_of(Scaling scaling, cnp.ndarray q, cnp.ndarray out):
 
 
 def requantize(cnp.ndarray q, Scaling scaling, cnp.ndarray out):
-    """out (int8 or int32) = int8 or int32 codes, requantized to another scale."""
+    """Requantize int8 or int32 codes to another scale; `out` is int8 or int32."""
     cdef Step s = step_of(scaling, q, out)
     cdef int8_t[256] codes
     cdef int32_t[256] table
@@ -134,7 +134,7 @@ def requantize(cnp.ndarray q, Scaling scaling, cnp.ndarray out):
 
 
 def requantize_sums(cnp.ndarray acc, Scaling scaling, cnp.ndarray out):
-    """out (int32) = int32 accumulators, requantized; they are not read as float32."""
+    """Requantize int32 accumulators to int32 codes. They are not rounded to float32 first."""
     stage_over(&scaling.stage, acc, out)
 
 
@@ -163,9 +163,9 @@ cdef void sum_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 def add(cnp.ndarray x, Scaling of_x, cnp.ndarray y, Scaling of_y, int32_t zero_point, int32_t lowest, int32_t highest,
         cnp.ndarray out):
-    """out = clamp(codes of x + codes of y + zero_point, lowest, highest), all of int32, which wraps; x, y broadcast.
+    """out = clamp(codes of x + codes of y + zero_point, lowest, highest) in int32, which wraps; x and y broadcast.
 
-    Codes at the scale of the sum are int32 codes too, so they are read as float32 once more.
+    Both are first requantized to the scale of the sum. These are int32 codes too, so they are rounded to float32 again.
     """
     cdef Sum s
     s.a, s.b = step_of(of_x, x, out), step_of(of_y, y, out)
@@ -177,7 +177,7 @@ def add(cnp.ndarray x, Scaling of_x, cnp.ndarray y, Scaling of_y, int32_t zero_p
 
 
 cdef void add_products(const int8_t* b, float* acc, Py_ssize_t n, int32_t factor, int32_t zero_point) noexcept nogil:
-    """acc = float32(acc + factor * (b - zero_point)): the product wraps in int32, and a sum beyond it is -2**31."""
+    """acc = float32(acc + factor * (b - zero_point)). The product wraps in int32; a sum beyond int32 becomes -2**31."""
     cdef Py_ssize_t j
     cdef float total
     for j in range(n):
@@ -186,7 +186,7 @@ cdef void add_products(const int8_t* b, float* acc, Py_ssize_t n, int32_t factor
 
 
 def dot(cnp.ndarray a, int32_t a_zero, cnp.ndarray b, int32_t b_zero, cnp.ndarray out):
-    """out (int32) = a @ b of contiguous int8 matrices less their zero points; sums are float32 after each product."""
+    """out (int32) = (a - a_zero) @ (b - b_zero) of contiguous int8 matrices. Sums are float32 after each product."""
     cdef const int8_t* left = <int8_t*>cnp.PyArray_DATA(a)
     cdef const int8_t* right = <int8_t*>cnp.PyArray_DATA(b)
     cdef int32_t* c = <int32_t*>cnp.PyArray_DATA(out)
@@ -207,7 +207,7 @@ def dot(cnp.ndarray a, int32_t a_zero, cnp.ndarray b, int32_t b_zero, cnp.ndarra
 
 
 cdef void quantize_f32(const float* x, code* c, Py_ssize_t n, Ends p) noexcept nogil:
-    """c = clamp(int32(floor(x * scale + 0.5)) + zero_point), of which C keeps the low bits that the type holds."""
+    """c = clamp(int32(floor(x * scale + 0.5)) + zero_point), cast to the type of the codes, which may wrap."""
     cdef Py_ssize_t size = sizeof(code)
     cdef Py_ssize_t i = uniform_codes__simd(tier(), x, c, size, n, p, size * n >= STREAM)
     cdef int32_t steps
@@ -227,7 +227,7 @@ cdef void quantize_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def quantize(cnp.ndarray x, float inverse, int32_t zero_point, int32_t lowest, int32_t highest, cnp.ndarray out):
-    """out (uint8, int8 or int32) = the codes of float32 values, where `inverse` is 1 / scale."""
+    """Quantize float32 values to uint8, int8 or int32 codes; `inverse` is 1 / scale."""
     cdef Ends p = Ends(zero_point, lowest, highest, inverse, typenum_of(out))
     walk(quantize_loop, &p, x, out)
 
@@ -250,6 +250,6 @@ cdef void values_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 
 
 def dequantize(cnp.ndarray q, float scale, int32_t zero_point, cnp.ndarray out):
-    """out (float32) = the values of uint8, int8 or int32 codes."""
+    """Dequantize uint8, int8 or int32 codes to float32 values."""
     cdef Ends p = Ends(zero_point, 0, 0, scale, typenum_of(q))
     walk(values_loop, &p, q, out)

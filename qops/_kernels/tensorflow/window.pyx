@@ -1,4 +1,4 @@
-"""The windows of TensorFlow's pools and convolution: their attributes, checked."""
+"""Checks the attributes of TensorFlow's pools and convolution that describe windows."""
 
 cimport numpy as cnp
 
@@ -19,7 +19,7 @@ cpdef tuple four(values, str name):
 
 
 def of_pool(cnp.ndarray image not None, ksize, strides):
-    """Give the size (height, width) of the windows of a pool, and of their steps."""
+    """Give the (height, width) of the windows of a pool, and their strides."""
     cdef tuple taps = four(ksize, "ksize"), steps = four(strides, "strides")
     if cnp.PyArray_NDIM(image) != 4:
         raise ValueError(f"input: tensor_in_shape must have 2 spatial dimensions, got shape {(<object>image).shape}")
@@ -32,7 +32,7 @@ def of_pool(cnp.ndarray image not None, ksize, strides):
 
 
 def over(cnp.ndarray image not None, tuple kernel not None, tuple stride not None, padding):
-    """Give how the windows of a pool move over the images; None if there are no windows, or no codes."""
+    """Give the windows of a pool over the images; None if there are no windows or no codes."""
     cdef Py_ssize_t height = cnp.PyArray_DIM(image, 1), width = cnp.PyArray_DIM(image, 2)
     if cnp.PyArray_SIZE(image) == 0 or padding == "VALID" and (kernel[0] > height or kernel[1] > width):
         return None
