@@ -8,7 +8,7 @@ import numpy as np
 
 from qops._kernels.arrays.checks cimport Ends, check_ends, data_of, output, real
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, tensor
-from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row
+from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params
 from qops._kernels.stage.lookup cimport look_up
 from qops._kernels.stage.range cimport above, below, completed, range_32_into
 from qops._kernels.stage.rounding cimport clamp_f64
@@ -47,14 +47,14 @@ cdef Ends spanned(cnp.ndarray codes, Ends ends, const CodeType* kind):
     return Ends(below(ends.min + (lowest - kind.lowest) * step), above(ends.max - (kind.highest - highest) * step))
 
 
-cdef IntegerRow row_32(double step, double lo, double hi, const CodeType* into) noexcept nogil:
+cdef IntegerParams row_32(double step, double lo, double hi, const CodeType* into) noexcept nogil:
     """The parameters that take int32 codes of this step to the range (lo, hi), where lo < hi."""
     cdef double out_step = (hi - lo) / into.steps, ratio = min(step / out_step, <double>STEEPEST)
     cdef double lowest = INT32_MIN, highest = INT32_MAX, centre, multiplier = ratio * 2.0**51
     cdef double centre_code
     cdef int64_t offset  # code of the centre plus 1/2 for the rounding, in 2**-19 output steps
     cdef int left_shift = 0
-    cdef IntegerRow p
+    cdef IntegerParams p
     if step > 0:
         lowest = clamp_f64(floor((lo - out_step) / step), INT32_MIN, INT32_MAX)
         highest = clamp_f64(ceil((hi + out_step) / step), INT32_MIN, INT32_MAX)
@@ -64,7 +64,7 @@ cdef IntegerRow row_32(double step, double lo, double hi, const CodeType* into) 
         left_shift += 1
     centre_code = clamp_f64((centre * step - lo) / out_step, -into.steps - 1, 2 * into.steps + 1)  # saturates beyond
     offset = <int64_t>rint(centre_code * (1 << 19)) + (1 << 18)
-    p = integer_row(<int64_t>min(rint(multiplier), <double>INT32_MAX), Shift(offset * (<int64_t>1 << 32), 0, 0, 51),
+    p = integer_params(<int64_t>min(rint(multiplier), <double>INT32_MAX), Shift(offset * (<int64_t>1 << 32), 0, 0, 51),
                     into.lowest, into.highest)
     p.zero_point = into.lowest
     if left_shift <= 19 and -(1 << 30) <= centre <= 1 << 30:  # every sum stays below 2**62, every code below 2**31
@@ -126,7 +126,7 @@ def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
     cdef const CodeType* into = code_type_of(typenum == cnp.NPY_INT8, 1)
     cdef cnp.ndarray codes, result
     cdef uint8_t table[256]
-    cdef IntegerRow p
+    cdef IntegerParams p
     cdef Stage s
     if lo is not None and type(lo) is not float:
         lo = real(lo, "output range min")

@@ -5,7 +5,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.stage.affine cimport Line, dequantize_32
-from qops._kernels.stage.float_stage cimport FloatRow, float_row
+from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.rounding cimport TRUNCATE, clamp_s64, plus_half_dsp_s32
 from qops._kernels.stage.stage cimport Stage, float_stage, stage_over
 from qops._kernels.machine.tiers cimport tier
@@ -100,7 +100,7 @@ def refused(float lo, float hi):
 def quantize_ref(cnp.ndarray x, float lo, float hi, cnp.ndarray out):
     """out = sat_u8(half_away((x - min) * (255 / range))); returns the range, None if it is beyond float32."""
     cdef Adjusted r = adjust_range(Ends(lo, hi))
-    cdef FloatRow p = float_row(r.recip_step, TRUNCATE, 0, steps())
+    cdef FloatParams p = float_params(r.recip_step, TRUNCATE, 0, steps())
     cdef Stage s
     if not isfinite(r.max - r.min):
         return None

@@ -7,8 +7,8 @@ rounding of x * m / 2**31, half up.
 cimport numpy as cnp
 from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, int32_t
 
-from qops._kernels.stage.float_stage cimport FloatRow, float_row
-from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, shift_by
+from qops._kernels.stage.float_stage cimport FloatParams, float_params
+from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params, shift_by
 from qops._kernels.stage.rounding cimport FLOOR, HALF_UP, TRUNCATE, plus_half_dsp_s32, saturate_s16, truncate_dsp_s32
 from qops._kernels.stage.stage cimport Stage, float_stage, integer_stage, stage_over
 from qops._kernels.nnlib.ranges cimport bits, exponent, level_32, steps
@@ -58,14 +58,14 @@ def requantize_32_integers(float level, float lo, float hi, Py_ssize_t n, bint s
     return {**p, "rule": ("real", "scalar", "whole_vectors", "short")[p.rule]}
 
 
-cdef IntegerRow row_32(requantize_32 p) noexcept nogil:
+cdef IntegerParams row_32(requantize_32 p) noexcept nogil:
     """The parameters of the stage, where m = multiplier / 2**31 and each product is rounded half up.
 
         SCALAR          sat_u8(x * m + offset)
         WHOLE_VECTORS   sat_u8(sat_s32(x - start) * m)
         SHORT           sat_u8(sat_s16(x * m) + sat_s16(offset))
     """
-    cdef IntegerRow row = integer_row(p.multiplier, shift_by(31, HALF_UP), 0, <int>steps())
+    cdef IntegerParams row = integer_params(p.multiplier, shift_by(31, HALF_UP), 0, <int>steps())
     if p.rule == SCALAR:
         row.zero_point = p.offset
     elif p.rule == WHOLE_VECTORS:
@@ -79,11 +79,11 @@ cdef IntegerRow row_32(requantize_32 p) noexcept nogil:
 def requantize_32to8(cnp.ndarray x, float level, float lo, float hi, bint scalar, cnp.ndarray out):
     """Requantize int32 codes of step `level` to uint8 codes in the range (lo, hi)."""
     cdef requantize_32 p = prepare_32(level, lo, hi, cnp.PyArray_SIZE(x), scalar)
-    cdef FloatRow real
-    cdef IntegerRow row
+    cdef FloatParams real
+    cdef IntegerParams row
     cdef Stage s
     if p.rule == REAL:
-        real = float_row(p.gain, TRUNCATE, 0, steps())
+        real = float_params(p.gain, TRUNCATE, 0, steps())
         real.plus = p.bias
         s = float_stage(&real)
     else:
@@ -105,7 +105,7 @@ cdef Shift divide_by_pot(int n) noexcept nogil:
 
 def multiply(cnp.ndarray x, int32_t multiplier, int left_shift, int right_shift, cnp.ndarray out):
     """out = x * multiplier / 2**31 * 2**left_shift / 2**right_shift, on int32."""
-    cdef IntegerRow row = integer_row(multiplier, shift_by(31, HALF_UP), INT32_MIN, INT32_MAX)
+    cdef IntegerParams row = integer_params(multiplier, shift_by(31, HALF_UP), INT32_MIN, INT32_MAX)
     cdef Stage s
     row.left_shift = left_shift
     row.second = divide_by_pot(right_shift)
@@ -116,7 +116,7 @@ def multiply(cnp.ndarray x, int32_t multiplier, int left_shift, int right_shift,
 
 def divide(cnp.ndarray x, int right_shift, cnp.ndarray out):
     """out = x / 2**right_shift, half up, on int32. The added half saturates."""
-    cdef IntegerRow row = integer_row(1, shift_by(0, FLOOR), INT32_MIN, INT32_MAX)
+    cdef IntegerParams row = integer_params(1, shift_by(0, FLOOR), INT32_MIN, INT32_MAX)
     cdef Stage s
     row.second = divide_by_pot(right_shift)
     row.least, row.most = INT32_MIN, INT32_MAX

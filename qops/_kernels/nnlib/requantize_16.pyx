@@ -3,7 +3,7 @@
 cimport numpy as cnp
 from libc.stdint cimport INT16_MAX, INT16_MIN, int64_t
 
-from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, shift_by
+from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params, shift_by
 from qops._kernels.stage.rounding cimport FLOOR
 from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
 from qops._kernels.nnlib.ranges cimport exponent, power2
@@ -16,13 +16,13 @@ cdef Shift shifts(int n) noexcept nogil:
     return Shift((1 << 30) + ((<int64_t>1 << 30 + n) if n else 0), 0, 0, 31 + n)
 
 
-cdef IntegerRow row_16(float gain, bint shrinks) noexcept nogil:
+cdef IntegerParams row_16(float gain, bint shrinks) noexcept nogil:
     """The parameters. From a gain of 1 on, x is clamped: the product fits int32. With `shrinks`, x is the code."""
     cdef int right_shift = min(-exponent(gain), 15)
-    cdef IntegerRow row
+    cdef IntegerParams row
     if shrinks and gain >= 1:
-        return integer_row(1, shift_by(0, FLOOR), INT16_MIN, INT16_MAX)
-    row = integer_row(<int>(gain * power2(31 + right_shift) + 0.5), shifts(4 if right_shift < 0 else right_shift),
+        return integer_params(1, shift_by(0, FLOOR), INT16_MIN, INT16_MAX)
+    row = integer_params(<int>(gain * power2(31 + right_shift) + 0.5), shifts(4 if right_shift < 0 else right_shift),
                       INT16_MIN, INT16_MAX)
     if right_shift < 0:
         row.highest = (1 << (27 + right_shift)) - 1
@@ -32,6 +32,6 @@ cdef IntegerRow row_16(float gain, bint shrinks) noexcept nogil:
 
 def requantize_32to16(cnp.ndarray x, float gain, bint shrinks, cnp.ndarray out):
     """Requantize int32 codes to int16 codes. An input step is `gain` output steps."""
-    cdef IntegerRow row = row_16(gain, shrinks)
+    cdef IntegerParams row = row_16(gain, shrinks)
     cdef Stage s = integer_stage(&row)
     stage_over(&s, x, out)

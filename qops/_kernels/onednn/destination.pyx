@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.walk cimport at_a_line
-from qops._kernels.stage.float_stage cimport FloatRow
+from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.post_ops cimport KINDS, PostOps, Step, make_steps, stay_finite
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.stage cimport POST_OPS, REAL, float_stage, stage_post_ops, stage_run
@@ -36,7 +36,7 @@ cdef class PostOpStage(PreparedStage):
 
     def __init__(self, steps, parameters=None):
         cdef Py_ssize_t period = 1
-        cdef FloatRow of_codes
+        cdef FloatParams of_codes
         self.memory, self.arrays = bytearray(len(steps) * sizeof(Step)), []
         for _, operand in steps:
             period = max(period, cnp.PyArray_SIZE(operand) if isinstance(operand, cnp.ndarray) else 1)

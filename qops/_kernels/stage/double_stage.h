@@ -3,13 +3,13 @@
 #include "stage/guess.h"
 
 /* Values in steps, rounded: those above the highest are cut to it, those below int32 become INT32_MIN. */
-TARGET static inline vecd TIER(double_whole)(vecd x, vecd scale, double_row p, vecd highest, qops_rounding rounding)
+TARGET static inline vecd TIER(double_whole)(vecd x, vecd scale, double_params p, vecd highest, qops_rounding rounding)
 {
     const vecd steps = mul_f64(x, scale), cut = min_f64(p.plus ? add_f64(steps, set1_f64(p.plus)) : steps, highest);
     return rounding == QOPS_HALF_EVEN ? cut : add_f64(cut, with_sign_f64(set1_f64(0.49999999999999994), cut));
 }
 
-TARGET static inline vec TIER(double_high)(const int32_t *x, vecd low_scale, vecd high_scale, double_row p, vecd highest,
+TARGET static inline vec TIER(double_high)(const int32_t *x, vecd low_scale, vecd high_scale, double_params p, vecd highest,
                                            qops_rounding rounding)
 {
     const vecd low = TIER(double_whole)(load_s32_f64(x), low_scale, p, highest, rounding);
@@ -23,7 +23,7 @@ TARGET static inline vec TIER(double_ended)(vec high, vec lowest, vec shift)
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                               double_row p, double_ends e,
+                                                                               double_params p, double_ends e,
                                                                                qops_rounding rounding)
 {
     const vecd scale = set1_f64(p.scale), highest = set1_f64(e.highest);
@@ -35,7 +35,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_loop)(
 
 /* all whole vectors; each element has a scale of its own: number `at` for the first, `period` scales in turn */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_each_loop)(const int32_t *x, int32_t *y,
-                                                                                    ptrdiff_t n, double_row p, double_ends e,
+                                                                                    ptrdiff_t n, double_params p, double_ends e,
                                                                                     const double *each, ptrdiff_t period,
                                                                                     ptrdiff_t at, qops_rounding rounding)
 {
@@ -52,7 +52,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(double_each_l
     return i;
 }
 
-TARGET static ptrdiff_t TIER(double_codes)(const int32_t *x, int32_t *y, ptrdiff_t n, double_row p, double_ends e)
+TARGET static ptrdiff_t TIER(double_codes)(const int32_t *x, int32_t *y, ptrdiff_t n, double_params p, double_ends e)
 {
     if (n < LANES / 4)
         return 0;
@@ -60,7 +60,7 @@ TARGET static ptrdiff_t TIER(double_codes)(const int32_t *x, int32_t *y, ptrdiff
                                         : TIER(double_loop)(x, y, n, p, e, QOPS_HALF_AWAY);
 }
 
-TARGET static ptrdiff_t TIER(double_each)(const int32_t *x, int32_t *y, ptrdiff_t n, double_row p, double_ends e,
+TARGET static ptrdiff_t TIER(double_each)(const int32_t *x, int32_t *y, ptrdiff_t n, double_params p, double_ends e,
                                           const double *each, ptrdiff_t period, ptrdiff_t at)
 {
     return p.rounding == QOPS_HALF_EVEN ? TIER(double_each_loop)(x, y, n, p, e, each, period, at, QOPS_HALF_EVEN)
@@ -68,7 +68,7 @@ TARGET static ptrdiff_t TIER(double_each)(const int32_t *x, int32_t *y, ptrdiff_
 }
 
 /* The same for codes of 8 bits. Values may be cut to 2^20, as that saturates too. */
-TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const int32_t *x, double_row p, code_ends e,
+TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const int32_t *x, double_params p, code_ends e,
                                                                           qops_rounding rounding)
 {
     const vecd scale = set1_f64(p.scale), highest = set1_f64(1 << 20);
@@ -80,15 +80,15 @@ TARGET static inline __attribute__((always_inline)) vec TIER(double_exact)(const
 
 TARGET static inline vec TIER(double_exact_even)(const int32_t *x, const void *row, code_ends e)
 {
-    return TIER(double_exact)(x, *(const double_row *)row, e, QOPS_HALF_EVEN);
+    return TIER(double_exact)(x, *(const double_params *)row, e, QOPS_HALF_EVEN);
 }
 
 TARGET static inline vec TIER(double_exact_away)(const int32_t *x, const void *row, code_ends e)
 {
-    return TIER(double_exact)(x, *(const double_row *)row, e, QOPS_HALF_AWAY);
+    return TIER(double_exact)(x, *(const double_params *)row, e, QOPS_HALF_AWAY);
 }
 
-TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, double_row p, code_ends e, int stream)
+TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, double_params p, code_ends e, int stream)
 {
     const guess g = guess_of(p.scale, (p.plus + e.zero + 0.5) * 65536, 0);
     if (n < LANES)
@@ -106,20 +106,20 @@ TARGET static ptrdiff_t TIER(double_codes_8)(const int32_t *x, uint8_t *c, ptrdi
 #include "stage/rounding.h"
 #include <math.h>
 
-typedef struct { double scale, plus, shift, lowest, highest; qops_rounding rounding; } double_row;
+typedef struct { double scale, plus, shift, lowest, highest; qops_rounding rounding; } double_params;
 typedef struct { double highest; int32_t lowest, shift; } double_ends; /* the ends less the shift */
 
 #define QOPS_BODY "stage/double_stage.h"
 #include "lanes/tiers.h"
 
-static inline int has_double_rounding(double_row p)
+static inline int has_double_rounding(double_params p)
 {
     return (p.rounding == QOPS_HALF_EVEN || p.rounding == QOPS_HALF_AWAY) && fabs(p.shift) <= INT32_MAX;
 }
 
 /* Whether 32 bits hold what is rounded and cut to the ends. The ends are whole numbers, so values may be cut before they
  * are rounded. With scales up to 1 (`largest`) no rounded value needs more than 32 bits. */
-static inline int has_double_ends(double_row p, double largest, double_ends *e)
+static inline int has_double_ends(double_params p, double largest, double_ends *e)
 {
     const double lowest = p.lowest - p.shift, highest = p.highest - p.shift;
     *e = (double_ends){highest < INT32_MAX ? highest : INT32_MAX, (int32_t)(lowest > INT32_MIN ? lowest : INT32_MIN),
@@ -128,20 +128,20 @@ static inline int has_double_ends(double_row p, double largest, double_ends *e)
            ((lowest >= INT32_MIN && highest <= INT32_MAX) || (largest <= 1 && p.plus == 0));
 }
 
-static inline ptrdiff_t double_codes__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_row p)
+static inline ptrdiff_t double_codes__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_params p)
 {
     double_ends e;
     return has_double_ends(p, fabs(p.scale), &e) ? RUN_TIER(tier, double_codes, x, y, n, p, e) : 0;
 }
 
-static inline ptrdiff_t double_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_row p,
+static inline ptrdiff_t double_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, double_params p,
                                           const double *each, ptrdiff_t period, ptrdiff_t at)
 {
     double_ends e;
     return has_double_ends(p, INFINITY, &e) ? RUN_TIER(tier, double_each, x, y, n, p, e, each, period, at) : 0;
 }
 
-static inline ptrdiff_t double_codes_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, double_row p,
+static inline ptrdiff_t double_codes_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, double_params p,
                                              int stream)
 {
     code_ends e;

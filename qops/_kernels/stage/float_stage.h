@@ -15,7 +15,7 @@ TARGET static inline vecf TIER(nearest)(vecf v, qops_rounding rounding)
 /* near / scale, rounded once, of quotients up to INVERSE_TO: Markstein, "Computation of elementary functions on the IBM
  * RISC System/6000 processor", 1990. Two steps of near - quotient * scale: the first gives one of the two float32 next to
  * the quotient, of which the second takes the right one. Seven operations; a division takes as long as ten or more. */
-TARGET static inline vecf TIER(over)(vecf near, float_row p)
+TARGET static inline vecf TIER(over)(vecf near, float_params p)
 {
     const vecf inverse = set1_f32(1 / p.scale), less = set1_f32(-p.scale), top = set1_f32(p.scale * INVERSE_TO);
     near = max_f32(set1_f32(-p.scale * INVERSE_TO), min_f32(top, near)); /* NaN stays */
@@ -23,7 +23,7 @@ TARGET static inline vecf TIER(over)(vecf near, float_row p)
     return fma_f32(fma_f32(second, less, near), inverse, second);
 }
 
-TARGET static inline vecf TIER(scaled)(vecf near, vecf scale, float_row p, int steps)
+TARGET static inline vecf TIER(scaled)(vecf near, vecf scale, float_params p, int steps)
 {
     if (steps & FLOAT_CUT)
         near = sub_f32(min_f32(max_f32(near, set1_f32(p.lowest_x)), set1_f32(p.highest_x)), set1_f32(p.minus));
@@ -36,12 +36,12 @@ TARGET static inline vecf TIER(scaled)(vecf near, vecf scale, float_row p, int s
 }
 
 /* the shift and the clamp in double, of the first or the last half of the lanes */
-TARGET static inline vecd TIER(wide_ends)(vecd code, float_row p)
+TARGET static inline vecd TIER(wide_ends)(vecd code, float_params p)
 {
     return min_f64(max_f64(add_f64(code, set1_f64(p.shift)), set1_f64(p.lowest)), set1_f64(p.highest));
 }
 
-TARGET static inline vec TIER(float_code)(vecf x, vecf scale, float_row p, int steps, qops_rounding rounding)
+TARGET static inline vec TIER(float_code)(vecf x, vecf scale, float_params p, int steps, qops_rounding rounding)
 {
     const vecf near = TIER(nearest)(TIER(scaled)(x, scale, p, steps), rounding);
     const vecf code = rounding == QOPS_HALF_EVEN ? near : trunc_f32(near);
@@ -52,7 +52,7 @@ TARGET static inline vec TIER(float_code)(vecf x, vecf scale, float_row p, int s
 }
 
 /* The same without shift and clamp. Values may be cut to 2^20, as that saturates too; too low ones, and NaN, become INT32_MIN. */
-TARGET static inline vec TIER(float_sum)(vecf x, vecf scale, float_row p, int steps, qops_rounding rounding)
+TARGET static inline vec TIER(float_sum)(vecf x, vecf scale, float_params p, int steps, qops_rounding rounding)
 {
     const vecf sum = TIER(scaled)(x, scale, p, steps), most = set1_f32(1 << 20);
     return rounding == QOPS_HALF_EVEN ? f32_to_s32_rint(min_f32(most, sum))
@@ -67,7 +67,7 @@ TARGET static inline vecf TIER(float_near)(const int32_t *x, int is_int)
 
 /* `is_int` and `rounding` are constants of the calls, so no loop asks for them. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(const int32_t *x, int is_int, int32_t *y,
-                                                                              ptrdiff_t n, float_row p,
+                                                                              ptrdiff_t n, float_params p,
                                                                               qops_rounding rounding, int steps, int stream)
 {
     const vecf scale = set1_f32(p.scale);
@@ -78,7 +78,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop)(c
 
 /* all whole vectors; each element has a scale of its own: number `at` for the first, `period` scales in turn */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop)(const int32_t *x, int is_int, int32_t *y,
-                                                                                   ptrdiff_t n, float_row p,
+                                                                                   ptrdiff_t n, float_params p,
                                                                                    const float *each, ptrdiff_t period,
                                                                                    ptrdiff_t at, qops_rounding rounding,
                                                                                    int steps, int stream)
@@ -95,7 +95,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_lo
 
 /* The same for codes of 8 bits. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_loop_8)(const int32_t *x, int is_int,
-                                                                                     uint8_t *c, ptrdiff_t n, float_row p,
+                                                                                     uint8_t *c, ptrdiff_t n, float_params p,
                                                                                      const float *each, ptrdiff_t period,
                                                                                      ptrdiff_t at, code_ends ends,
                                                                                      qops_rounding rounding, int steps,
@@ -117,7 +117,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_each_lo
 
 /* a row without `ends` is cut to 8 bits as C cuts an int32 */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)(const int32_t *x, int is_int, uint8_t *c,
-                                                                                ptrdiff_t n, float_row p, const code_ends *ends,
+                                                                                ptrdiff_t n, float_params p, const code_ends *ends,
                                                                                 qops_rounding rounding, int steps, int stream)
 {
     const vecf scale = set1_f32(p.scale);
@@ -137,7 +137,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_8)
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16)(const int32_t *x, int is_int, uint16_t *c,
-                                                                                 ptrdiff_t n, float_row p, int is_signed,
+                                                                                 ptrdiff_t n, float_params p, int is_signed,
                                                                                  qops_rounding rounding, int steps, int stream)
 {
     const vecf scale = set1_f32(p.scale);
@@ -159,7 +159,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(float_loop_16
      : p.rounding == QOPS_HALF_AWAY ? loop(__VA_ARGS__, QOPS_HALF_AWAY, done, stream)      \
      : p.rounding == QOPS_TRUNCATE  ? loop(__VA_ARGS__, QOPS_TRUNCATE, done, stream) : 0)
 
-TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p, int steps,
+TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p, int steps,
                                           int stream)
 {
     if (n < LANES / 4)
@@ -167,7 +167,7 @@ TARGET static ptrdiff_t TIER(float_codes)(const void *x, int is_int, int32_t *y,
     return is_int ? BY_ROUNDING(TIER(float_loop), x, 1, y, n, p) : BY_ROUNDING(TIER(float_loop), x, 0, y, n, p);
 }
 
-TARGET static ptrdiff_t TIER(float_each)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p, const float *each,
+TARGET static ptrdiff_t TIER(float_each)(const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p, const float *each,
                                          ptrdiff_t period, ptrdiff_t at, int steps)
 {
     const int stream = 0;
@@ -175,7 +175,7 @@ TARGET static ptrdiff_t TIER(float_each)(const void *x, int is_int, int32_t *y, 
                   : BY_ROUNDING(TIER(float_each_loop), x, 0, y, n, p, each, period, at);
 }
 
-TARGET static ptrdiff_t TIER(float_each_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, const float *each,
+TARGET static ptrdiff_t TIER(float_each_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, const float *each,
                                            ptrdiff_t period, ptrdiff_t at, code_ends ends, int steps)
 {
     const int stream = 0;
@@ -183,7 +183,7 @@ TARGET static ptrdiff_t TIER(float_each_8)(const void *x, int is_int, void *c, p
                   : BY_ROUNDING(TIER(float_each_loop_8), x, 0, c, n, p, each, period, at, ends);
 }
 
-TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, code_ends ends,
+TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, code_ends ends,
                                             int has_ends, int steps, int stream)
 {
     if (n < LANES)
@@ -194,7 +194,7 @@ TARGET static ptrdiff_t TIER(float_codes_8)(const void *x, int is_int, void *c, 
     return is_int ? BY_ROUNDING(TIER(float_loop_8), x, 1, c, n, p, 0) : BY_ROUNDING(TIER(float_loop_8), x, 0, c, n, p, 0);
 }
 
-TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c, ptrdiff_t n, float_row p, int is_signed,
+TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c, ptrdiff_t n, float_params p, int is_signed,
                                              int steps, int stream)
 {
     if (n < LANES / 2)
@@ -208,21 +208,21 @@ TARGET static ptrdiff_t TIER(float_codes_16)(const void *x, int is_int, void *c,
 #else
 #ifndef QOPS_FLOAT_STAGE_H
 #define QOPS_FLOAT_STAGE_H
-#include "stage/float_row.h"
+#include "stage/float_params.h"
 
 #define QOPS_BODY "stage/float_stage.h"
 #include "lanes/tiers.h"
 
 /* What a row with one scale does. It multiplies instead of dividing where no value that matters for a code is too small
  * for float32, and where the ends of the codes lie within the quotients that this gets right. */
-static inline int steps_of_one(float_row p, int is_int)
+static inline int steps_of_one(float_params p, int is_int)
 {
     const int steps = float_steps(p, is_int), most = INVERSE_TO / 4;
     return steps == FLOAT_BY && p.scale > 0x1p-60f && p.scale < 0x1p60f && fabs(p.shift) < most && p.lowest > -most &&
            p.highest < most ? FLOAT_INVERSE : steps;
 }
 
-static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p,
+static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
                                           int stream)
 {
     const int steps = steps_of_one(p, is_int);
@@ -230,16 +230,16 @@ static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, i
 }
 
 /* the scales of a row for each element may be 0 or below as well */
-static inline int steps_of_each(float_row p, int is_int) { return float_steps(p, is_int) | (is_int ? 0 : FLOAT_CUT); }
+static inline int steps_of_each(float_params p, int is_int) { return float_steps(p, is_int) | (is_int ? 0 : FLOAT_CUT); }
 
-static inline ptrdiff_t float_each__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_row p,
+static inline ptrdiff_t float_each__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
                                          const float *each, ptrdiff_t period, ptrdiff_t at)
 {
     return RUN_TIER(tier, float_each, x, is_int, y, n, p, each, period, at, steps_of_each(p, is_int));
 }
 
 static inline ptrdiff_t float_each_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                           float_row p, const float *each, ptrdiff_t period, ptrdiff_t at)
+                                           float_params p, const float *each, ptrdiff_t period, ptrdiff_t at)
 {
     code_ends ends;
     return p.wide || !has_float_ends(p, is_signed, &ends)
@@ -247,7 +247,7 @@ static inline ptrdiff_t float_each_8__simd(int tier, const void *x, int is_int, 
 }
 
 static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                            float_row p, int stream)
+                                            float_params p, int stream)
 {
     code_ends ends;
     const int has_ends = has_float_ends(p, is_signed, &ends);
@@ -257,7 +257,7 @@ static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int,
 
 /* the ends of the codes are those of the type, or between them */
 static inline ptrdiff_t float_codes_16__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
-                                             float_row p, int stream)
+                                             float_params p, int stream)
 {
     const int base = is_signed ? INT16_MIN : 0, steps = steps_of_one(p, is_int);
     return p.wide || p.lowest < base || p.highest > base + UINT16_MAX

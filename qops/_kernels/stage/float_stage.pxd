@@ -1,9 +1,9 @@
-"""From a real value, or an accumulator, to a code in float32, one rounding an operation: a row, and common loops.
+"""From a real value, or an accumulator, to a code in float32, one rounding an operation: parameters, and common loops.
 
     near = clamp(x, lowest_x, highest_x)
     code = clamp(round((near - minus) * scale + plus) + shift, lowest, highest)
 
-FUSED rounds product and sum once; OVER divides by the scale. A row that is `wide` adds the shift and clamps in double,
+FUSED rounds product and sum once; OVER divides by the scale. With `wide`, a stage adds the shift and clamps in double,
 so that all codes of int32 are exact.
 """
 
@@ -16,20 +16,20 @@ cdef extern from "stage/float_stage.h":
         TIMES "FLOAT_TIMES"
         FUSED "FLOAT_FUSED"
         OVER "FLOAT_OVER"
-    ctypedef struct FloatRow "float_row":
+    ctypedef struct FloatParams "float_params":
         float lowest_x, highest_x, minus, scale, plus
         double shift, lowest, highest
         Rounding rounding
         Form form
         bint wide
 
-cdef FloatRow float_row(float scale, Rounding rounding, double lowest, double highest) noexcept nogil
-cdef void float_codes(FloatRow p, const void* x, bint is_int, int32_t* c, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t float_codes_8(FloatRow p, const void* x, bint is_int, void* c, bint is_signed,
+cdef FloatParams float_params(float scale, Rounding rounding, double lowest, double highest) noexcept nogil
+cdef void float_codes(FloatParams p, const void* x, bint is_int, int32_t* c, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t float_codes_8(FloatParams p, const void* x, bint is_int, void* c, bint is_signed,
                               Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t float_codes_16(FloatRow p, const void* x, bint is_int, void* c, bint is_signed,
+cdef Py_ssize_t float_codes_16(FloatParams p, const void* x, bint is_int, void* c, bint is_signed,
                                Py_ssize_t n) noexcept nogil
-cdef void float_each(FloatRow p, const float* scales, Py_ssize_t period, const void* x, bint is_int, int32_t* c,
+cdef void float_each(FloatParams p, const float* scales, Py_ssize_t period, const void* x, bint is_int, int32_t* c,
                      Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t float_each_8(FloatRow p, const float* scales, Py_ssize_t period, const void* x, bint is_int, void* c,
+cdef Py_ssize_t float_each_8(FloatParams p, const float* scales, Py_ssize_t period, const void* x, bint is_int, void* c,
                              bint is_signed, Py_ssize_t first, Py_ssize_t n) noexcept nogil

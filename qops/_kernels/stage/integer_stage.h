@@ -6,7 +6,7 @@
 typedef struct { vec add, if_negative, low; } TIER(term);
 typedef struct { vec m, lowest, highest, centre, left, high, half; TIER(term) one, other; } TIER(numbers);
 
-TARGET static inline TIER(numbers) TIER(same_in_all)(const integer_row *p)
+TARGET static inline TIER(numbers) TIER(same_in_all)(const integer_params *p)
 {
     const int shift = p->first.right_shift;
     const TIER(term) term = {set1_s64(p->first.add), set1_s64(p->first.if_negative), set1_s64(shift < 32 ? 32 - shift : 0)};
@@ -16,7 +16,7 @@ TARGET static inline TIER(numbers) TIER(same_in_all)(const integer_row *p)
 }
 
 /* The same if each element has a row of its own; the first element has row number `at`. */
-TARGET static inline __attribute__((always_inline)) TIER(numbers) TIER(each_its_own)(integer_rows r, ptrdiff_t at,
+TARGET static inline __attribute__((always_inline)) TIER(numbers) TIER(each_its_own)(params_of_lanes r, ptrdiff_t at,
                                                                                      TIER(numbers) k)
 {
     const ptrdiff_t from = at / HALVES_APART;
@@ -70,7 +70,7 @@ TARGET static inline __attribute__((always_inline)) vec TIER(codes_8)(const int3
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                            const integer_row *p, integer_ends e, int steps,
+                                                                            const integer_params *p, integer_ends e, int steps,
                                                                             int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
@@ -84,7 +84,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_s32)(con
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
-                                                                          const integer_row *p, code_ends e, int steps, int stream)
+                                                                          const integer_params *p, code_ends e, int steps, int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     FOR_LOADS(i, n, LANES, x, c, stream)
@@ -93,7 +93,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_8)(const
 }
 
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(const int32_t *x, uint16_t *c, ptrdiff_t n,
-                                                                           const integer_row *p, integer_ends e, int is_signed,
+                                                                           const integer_params *p, integer_ends e, int is_signed,
                                                                            int steps, int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
@@ -119,13 +119,13 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(loop_16)(cons
      : steps == STEP_WRAPS                    ? loop(__VA_ARGS__, STEP_WRAPS, stream)                                  \
                                               : loop(__VA_ARGS__, steps, stream))
 
-TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_row *p, integer_ends e, int steps,
+TARGET static ptrdiff_t TIER(stage_s32)(const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p, integer_ends e, int steps,
                                         int stream)
 {
     return BY_STEPS(TIER(loop_s32), x, y, n, p, e);
 }
 
-TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t n, const integer_row *p, integer_ends e,
+TARGET static ptrdiff_t TIER(stage_16)(const int32_t *x, uint16_t *c, ptrdiff_t n, const integer_params *p, integer_ends e,
                                        int is_signed, int steps, int stream)
 {
     return BY_STEPS(TIER(loop_16), x, c, n, p, e, is_signed);
@@ -141,7 +141,7 @@ TARGET static inline vec TIER(exact_by_sign)(const int32_t *x, const void *numbe
     return TIER(codes_8)(x, *(const TIER(numbers) *)numbers, e, STEP_HIGH | STEP_NEGATIVE);
 }
 
-TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_row *p, code_ends e, int steps,
+TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n, const integer_params *p, code_ends e, int steps,
                                       int stream)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
@@ -157,8 +157,8 @@ TARGET static ptrdiff_t TIER(stage_8)(const int32_t *x, uint8_t *c, ptrdiff_t n,
 
 /* All whole vectors; each element has a row of its own: number `at` for the first, `period` rows in turn. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(const int32_t *x, int32_t *y, ptrdiff_t n,
-                                                                             integer_rows r, ptrdiff_t period, ptrdiff_t at,
-                                                                             const integer_row *p, integer_ends e, int steps)
+                                                                             params_of_lanes r, ptrdiff_t period, ptrdiff_t at,
+                                                                             const integer_params *p, integer_ends e, int steps)
 {
     const TIER(numbers) k = TIER(same_in_all)(p);
     const ptrdiff_t w = LANES / 4;
@@ -171,8 +171,8 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(each_loop)(co
     return i;
 }
 
-TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, integer_rows r, ptrdiff_t period,
-                                         ptrdiff_t at, const integer_row *p, integer_ends e, int steps)
+TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r, ptrdiff_t period,
+                                         ptrdiff_t at, const integer_params *p, integer_ends e, int steps)
 {
     if (steps == STEP_HIGH)
         return TIER(each_loop)(x, y, n, r, period, at, p, e, STEP_HIGH);
@@ -181,69 +181,69 @@ TARGET static ptrdiff_t TIER(stage_each)(const int32_t *x, int32_t *y, ptrdiff_t
     return TIER(each_loop)(x, y, n, r, period, at, p, e, steps);
 }
 
-#include "stage/wide_rows.h"
+#include "stage/wide_params.h"
 
 #else
 #ifndef QOPS_INTEGER_STAGE_H
 #define QOPS_INTEGER_STAGE_H
 #include "stage/guess.h"
-#include "stage/integer_row.h"
+#include "stage/integer_params.h"
 
 #define QOPS_BODY "stage/integer_stage.h"
 #include "lanes/tiers.h"
 
 #if QOPS_X86
-#define ANY_ROW(tier, ...) ((tier) >= QOPS_AVX512 ? avx512_any_row(__VA_ARGS__) : 0)
+#define ANY_PARAMS(tier, ...) ((tier) >= QOPS_AVX512 ? avx512_any_params(__VA_ARGS__) : 0)
 #else
-#define ANY_ROW(tier, ...) 0
+#define ANY_PARAMS(tier, ...) 0
 #endif
 
-static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, ptrdiff_t n, const integer_row *p)
+static inline ptrdiff_t stage_s64__simd(int tier, const int64_t *x, int32_t *y, ptrdiff_t n, const integer_params *p)
 {
-    return ANY_ROW(tier, x, 1, y, n, p);
+    return ANY_PARAMS(tier, x, 1, y, n, p);
 }
 
-static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, const integer_row *p,
+static inline ptrdiff_t stage_s32__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, const integer_params *p,
                                         int stream)
 {
-    integer_row room;
+    integer_params room;
     integer_ends e;
     if (n < LANES_OF(tier) / 2) /* for a single vector the plain loop is as quick */
         return 0;
-    const integer_row *const once = in_one_step(p, &room);
+    const integer_params *const once = in_one_step(p, &room);
     const int steps = steps_of(once);
     return steps >= 0 && whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_s32, x, y, n, once, e, steps, stream)
-                                                                   : ANY_ROW(tier, x, 0, y, n, p);
+                                                                   : ANY_PARAMS(tier, x, 0, y, n, p);
 }
 
-static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, const integer_row *p,
+static inline ptrdiff_t stage_16__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n, const integer_params *p,
                                        int stream)
 {
-    integer_row room;
+    integer_params room;
     integer_ends e;
     if (n < LANES_OF(tier) / 2)
         return 0;
-    const integer_row *const once = in_one_step(p, &room);
+    const integer_params *const once = in_one_step(p, &room);
     const int steps = steps_of(once);
     return steps >= 0 && whole_range(p) && has_integer_ends(p, &e)
                ? RUN_TIER(tier, stage_16, x, c, n, once, e, is_signed, steps, stream) : 0;
 }
 
-static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, integer_rows r,
-                                         ptrdiff_t period, ptrdiff_t at, const integer_row *p, int steps)
+static inline ptrdiff_t stage_each__simd(int tier, const int32_t *x, int32_t *y, ptrdiff_t n, params_of_lanes r,
+                                         ptrdiff_t period, ptrdiff_t at, const integer_params *p, int steps)
 {
     integer_ends e;
     return whole_range(p) && has_integer_ends(p, &e) ? RUN_TIER(tier, stage_each, x, y, n, r, period, at, p, e, steps) : 0;
 }
 
 static inline ptrdiff_t stage_8__simd(int tier, const int32_t *x, void *c, int is_signed, ptrdiff_t n,
-                                      const integer_row *p, int stream)
+                                      const integer_params *p, int stream)
 {
-    integer_row room;
+    integer_params room;
     code_ends e;
     if (n < LANES_OF(tier))
         return 0;
-    const integer_row *const once = in_one_step(p, &room);
+    const integer_params *const once = in_one_step(p, &room);
     const int steps = steps_of(once);
     return steps >= 0 && (whole_range(p) || range_16(p)) && !p->code_wraps &&
                    has_code_ends(p->zero_point, p->lowest_code, p->highest_code, is_signed, &e)

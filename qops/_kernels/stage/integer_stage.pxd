@@ -1,4 +1,4 @@
-"""From an accumulator to a code in integers: a system picks its numbers, a row; the steps and their loops are common.
+"""From an accumulator to a code in integers: a system picks its parameters; the steps and their loops are common.
 
     near = (clamp(x, lowest, highest) - centre) << left_shift       in 32 bits, which wrap; through_f32: made a float32
     high = (near * multiplier + first.term) >> first.right_shift    in 64 bits, which wrap
@@ -13,24 +13,24 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, in
 
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_UP, TRUNCATE, Rounding
 
-cdef extern from "stage/integer_row.h":
+cdef extern from "stage/integer_params.h":
     ctypedef struct Shift "integer_shift":
         int64_t add, if_negative, if_odd  # the term: added always, to what is below 0, to what is odd once shifted
         int32_t right_shift
-    ctypedef struct IntegerRow "integer_row":
+    ctypedef struct IntegerParams "integer_params":
         int32_t lowest, highest, centre, left_shift, through_f32
         int64_t multiplier
         Shift first, second
         int64_t least, most
         int32_t zero_point, lowest_code, highest_code
         int32_t product_wraps, high_wraps, code_wraps
-    ctypedef struct Rows "integer_rows":
+    ctypedef struct LaneParams "params_of_lanes":
         pass
 
-cdef struct IntegerLanes:  # rows of channels, laid out for vectors
-    Rows rows
-    Py_ssize_t period  # after which the rows repeat
-    int steps  # which steps all rows together have; -1: lanes cannot do them
+cdef struct IntegerLanes:  # parameters of channels, laid out for vectors
+    LaneParams params
+    Py_ssize_t period  # after which they repeat
+    int steps  # which steps all of them together have; -1: lanes cannot do them
 
 cdef inline int64_t with_term(int64_t x, Shift s) noexcept nogil:
     """What the floor of the shift rounds by the rule."""
@@ -51,9 +51,9 @@ cdef inline Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
     return Shift(half - 1, 0, 1, right_shift)  # HALF_EVEN
 
 
-cdef inline IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil:
-    """The row of x * multiplier, shifted once and clamped, without any other step."""
-    cdef IntegerRow p
+cdef inline IntegerParams integer_params(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil:
+    """The parameters of x * multiplier, shifted once and clamped, without any other step."""
+    cdef IntegerParams p
     p.lowest, p.highest, p.centre, p.left_shift, p.through_f32 = INT32_MIN, INT32_MAX, 0, 0, False
     p.multiplier = multiplier
     p.first = first
@@ -64,12 +64,12 @@ cdef inline IntegerRow integer_row(int64_t multiplier, Shift first, int lowest_c
     return p
 
 
-cdef void integer_codes(const IntegerRow* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t integer_codes_8(const IntegerRow* p, const int32_t* x, void* c, bint is_signed,
+cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t integer_codes_8(const IntegerParams* p, const int32_t* x, void* c, bint is_signed,
                                 Py_ssize_t n) noexcept nogil
-cdef Py_ssize_t integer_codes_16(const IntegerRow* p, const int32_t* x, void* c, bint is_signed,
+cdef Py_ssize_t integer_codes_16(const IntegerParams* p, const int32_t* x, void* c, bint is_signed,
                                  Py_ssize_t n) noexcept nogil
-cdef void integer_each(const IntegerRow* rows, Py_ssize_t count, const IntegerLanes* lanes, const void* x, bint is_wide,
+cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x, bint is_wide,
                        int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerRow* rows, Py_ssize_t count, Py_ssize_t period,
+cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, Py_ssize_t count, Py_ssize_t period,
                              Py_ssize_t spare)

@@ -7,29 +7,29 @@ from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.rounding cimport clamp_s64, wrap_s32
 
 cdef extern from "stage/integer_stage.h":
-    bint leaves_x(const IntegerRow*) nogil
-    bint has_one_step(const IntegerRow*) nogil
-    int steps_of(const IntegerRow*) nogil
+    bint leaves_x(const IntegerParams*) nogil
+    bint has_one_step(const IntegerParams*) nogil
+    int steps_of(const IntegerParams*) nogil
     int steps_of_both(int, int) nogil
-    const IntegerRow* in_one_step(const IntegerRow*, IntegerRow* room) nogil
+    const IntegerParams* in_one_step(const IntegerParams*, IntegerParams* room) nogil
     enum:
-        BYTES_OF_ROWS
-    Rows rows_in(void*, Py_ssize_t) nogil
-    void put_row(Rows, Py_ssize_t, const IntegerRow*) nogil
-    Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, const IntegerRow*, bint) nogil
-    Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, const IntegerRow*) nogil
-    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, Rows, Py_ssize_t, Py_ssize_t,
-                                const IntegerRow*, int) nogil
-    Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, const IntegerRow*, bint) nogil
-    Py_ssize_t stage_16__simd(int, const int32_t*, void*, bint, Py_ssize_t, const IntegerRow*, bint) nogil
+        BYTES_OF_PARAMS
+    LaneParams params_in(void*, Py_ssize_t) nogil
+    void put_params(LaneParams, Py_ssize_t, const IntegerParams*) nogil
+    Py_ssize_t stage_s32__simd(int, const int32_t*, int32_t*, Py_ssize_t, const IntegerParams*, bint) nogil
+    Py_ssize_t stage_s64__simd(int, const int64_t*, int32_t*, Py_ssize_t, const IntegerParams*) nogil
+    Py_ssize_t stage_each__simd(int, const int32_t*, int32_t*, Py_ssize_t, LaneParams, Py_ssize_t, Py_ssize_t,
+                                const IntegerParams*, int) nogil
+    Py_ssize_t stage_8__simd(int, const int32_t*, void*, bint, Py_ssize_t, const IntegerParams*, bint) nogil
+    Py_ssize_t stage_16__simd(int, const int32_t*, void*, bint, Py_ssize_t, const IntegerParams*, bint) nogil
 
 ctypedef fused value:
     int32_t
     int64_t
 
 
-cdef inline int64_t coded(int64_t x, const IntegerRow* p, bint all_steps) noexcept nogil:
-    """The steps of the stage; without `all_steps` those of a row that only multiplies, shifts and clamps."""
+cdef inline int64_t coded(int64_t x, const IntegerParams* p, bint all_steps) noexcept nogil:
+    """The steps of the stage; without `all_steps` those of a stage that only multiplies, shifts and clamps."""
     cdef int64_t high
     if all_steps:
         x = x if leaves_x(p) else clamp_s64(x, p.lowest, p.highest) - p.centre
@@ -47,12 +47,12 @@ cdef inline int64_t coded(int64_t x, const IntegerRow* p, bint all_steps) noexce
 
 
 cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n,
-                            const IntegerRow* row) noexcept nogil:
+                            const IntegerParams* params) noexcept nogil:
     """The codes i..n - 1."""
-    cdef IntegerRow p
+    cdef IntegerParams p
     if i == n:
         return
-    p = row[0]
+    p = params[0]
     if has_one_step(&p):
         for i in range(i, n):
             c[i] = <int32_t>coded(x[i], &p, False)
@@ -61,7 +61,7 @@ cdef inline void codes_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t
             c[i] = <int32_t>coded(x[i], &p, True)
 
 
-cdef void integer_codes(const IntegerRow* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil:
+cdef void integer_codes(const IntegerParams* p, const void* x, bint is_wide, int32_t* c, Py_ssize_t n) noexcept nogil:
     """c = the int32 codes of int32 accumulators or, if `is_wide`, of int64."""
     cdef const int32_t* near = <const int32_t*>x
     cdef const int64_t* wide = <const int64_t*>x
@@ -71,52 +71,52 @@ cdef void integer_codes(const IntegerRow* p, const void* x, bint is_wide, int32_
         codes_from(near, c, stage_s32__simd(tier(), near, c, n, p, 4 * n >= STREAM), n, p)
 
 
-cdef Py_ssize_t integer_codes_8(const IntegerRow* p, const int32_t* x, void* c, bint is_signed,
+cdef Py_ssize_t integer_codes_8(const IntegerParams* p, const int32_t* x, void* c, bint is_signed,
                                 Py_ssize_t n) noexcept nogil:
     """Make the first codes of 8 bits, all or none; return how many."""
     return stage_8__simd(tier(), x, c, is_signed, n, p, n >= STREAM)
 
 
-cdef Py_ssize_t integer_codes_16(const IntegerRow* p, const int32_t* x, void* c, bint is_signed,
+cdef Py_ssize_t integer_codes_16(const IntegerParams* p, const int32_t* x, void* c, bint is_signed,
                                  Py_ssize_t n) noexcept nogil:
     """Make the first codes of 16 bits, all or none; return how many."""
     return stage_16__simd(tier(), x, c, is_signed, n, p, 2 * n >= STREAM)
 
 
-cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, const IntegerRow* rows,
+cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t n, const IntegerParams* params,
                            Py_ssize_t count, Py_ssize_t first) noexcept nogil:
     """The codes i..n - 1; element 0 belongs to channel first % count, the next element to the next channel."""
     cdef Py_ssize_t channel = (first + i) % count
     for i in range(i, n):
-        c[i] = <int32_t>coded(x[i], rows + channel, True)
+        c[i] = <int32_t>coded(x[i], params + channel, True)
         channel = channel + 1 if channel + 1 < count else 0
 
 
-cdef void integer_each(const IntegerRow* rows, Py_ssize_t count, const IntegerLanes* lanes, const void* x, bint is_wide,
+cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x, bint is_wide,
                        int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """c = the int32 codes of accumulators with a row each: element i belongs to channel (first + i) % count."""
+    """c = the int32 codes of accumulators with parameters of their own: element i belongs to channel (first + i) % count."""
     cdef const int32_t* near = <const int32_t*>x
     cdef Py_ssize_t i = first % 2 if n else 0  # lanes begin with an even element
     if is_wide:
-        each_from(<const int64_t*>x, c, 0, n, rows, count, first)
+        each_from(<const int64_t*>x, c, 0, n, params, count, first)
         return
-    each_from(near, c, 0, i, rows, count, first)
+    each_from(near, c, 0, i, params, count, first)
     if lanes.steps >= 0:
-        i += stage_each__simd(tier(), near + i, c + i, n - i, lanes.rows, lanes.period, (first + i) % lanes.period,
-                              rows, lanes.steps)
-    each_from(near, c, i, n, rows, count, first)
+        i += stage_each__simd(tier(), near + i, c + i, n - i, lanes.params, lanes.period, (first + i) % lanes.period,
+                              params, lanes.steps)
+    each_from(near, c, i, n, params, count, first)
 
 
-cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerRow* rows, Py_ssize_t count, Py_ssize_t period,
+cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, Py_ssize_t count, Py_ssize_t period,
                              Py_ssize_t spare):
-    """Lay the rows of channels out for vectors, a period and `spare` more, in memory that is returned."""
-    cdef bytearray memory = bytearray((period + spare) * BYTES_OF_ROWS)
-    cdef IntegerRow room
-    cdef const IntegerRow* once = in_one_step(rows, &room)
+    """Lay the parameters of channels out for vectors, a period and `spare` more, in memory that is returned."""
+    cdef bytearray memory = bytearray((period + spare) * BYTES_OF_PARAMS)
+    cdef IntegerParams room
+    cdef const IntegerParams* once = in_one_step(params, &room)
     cdef Py_ssize_t i
-    lanes.rows, lanes.period, lanes.steps = rows_in(<char*>memory, period + spare), period, steps_of(once)
+    lanes.params, lanes.period, lanes.steps = params_in(<char*>memory, period + spare), period, steps_of(once)
     for i in range(period + spare):
-        once = in_one_step(rows + i % count, &room)
+        once = in_one_step(params + i % count, &room)
         lanes.steps = steps_of_both(lanes.steps, steps_of(once))
-        put_row(lanes.rows, i, once)
+        put_params(lanes.params, i, once)
     return memory

@@ -107,7 +107,7 @@ TARGET static ptrdiff_t TIER(pair_values)(const uint8_t *a, const uint8_t *b, in
 #ifndef QOPS_PAIR_STAGE_H
 #define QOPS_PAIR_STAGE_H
 #include "stage/code_ends.h"
-#include "stage/float_row.h"
+#include "stage/float_params.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -131,7 +131,7 @@ static inline ptrdiff_t pair_values__simd(int tier, const void *a, const void *b
 
 /* Codes of 8 bits, of products that a row multiplies by its scale and rounds half to even; 0 of any other row. */
 static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
-                                              pair_side p, pair_side s, const float_row *f)
+                                              pair_side p, pair_side s, const float_params *f)
 {
     code_ends e;
     const int32_t base = is_signed ? 128 : 0; /* of int8 codes, read as those of uint8 */

@@ -15,7 +15,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
 from qops._kernels.arrays.concat cimport plain
 from qops._kernels.arrays.walk cimport walk
 from qops._kernels.machine.tiers cimport tier
-from qops._kernels.stage.float_stage cimport FloatRow
+from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.rounding cimport fma_f32
 from qops._kernels.stage.stage cimport REAL, stage_run
@@ -30,7 +30,7 @@ cdef extern from "stage/pair_stage.h":
         S8 "PAIR_S8"
         S16 "PAIR_S16"
     Py_ssize_t product_codes_8__simd(int, const void*, const void*, void*, bint, Py_ssize_t, Side, Side,
-                                     const FloatRow*) nogil
+                                     const FloatParams*) nogil
     Py_ssize_t pair_values__simd(int, const void*, const void*, Type, void*, Py_ssize_t, Side, Side, Form) nogil
 
 cdef enum:
@@ -92,7 +92,7 @@ cdef void pairs_of(char** data, Py_ssize_t i, Py_ssize_t n, const Pairs* p) noex
     cdef Py_ssize_t some, size = 2 if p.typenum == cnp.NPY_INT16 else 1
     if p.form == PRODUCT and size == 1 and p.last.kind == REAL:
         i += product_codes_8__simd(tier(), a + i, b + i, data[2] + i, p.typenum == cnp.NPY_INT8, n - i, p.a, p.b,
-                                   &p.last.row.real)
+                                   &p.last.params.real)
     while i < n:
         some = min(n - i, <Py_ssize_t>BLOCK)
         if p.typenum == cnp.NPY_INT16:

@@ -53,7 +53,7 @@ TARGET static ptrdiff_t TIER(steps)(const int32_t *sums, float *x, ptrdiff_t n, 
 /* The codes of 8 bits of sums after the steps, with a row that rounds half to even; `row_steps` is a constant of the calls. */
 TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(steps_8_loop)(
     const int32_t *sums, uint8_t *c, ptrdiff_t n, const float_step *steps, ptrdiff_t count, const float *old, ptrdiff_t at,
-    float_row p, code_ends ends, const int row_steps)
+    float_params p, code_ends ends, const int row_steps)
 {
     const vecf scale = set1_f32(p.scale);
     ptrdiff_t i = 0;
@@ -69,7 +69,7 @@ TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(steps_8_loop)
 }
 
 TARGET static ptrdiff_t TIER(steps_8)(const int32_t *sums, uint8_t *c, ptrdiff_t n, const float_step *steps, ptrdiff_t count,
-                                      const float *old, ptrdiff_t at, float_row p, code_ends ends, int cuts)
+                                      const float *old, ptrdiff_t at, float_params p, code_ends ends, int cuts)
 {
     return cuts ? TIER(steps_8_loop)(sums, c, n, steps, count, old, at, p, ends, FLOAT_PLUS | FLOAT_CUT)
                 : TIER(steps_8_loop)(sums, c, n, steps, count, old, at, p, ends, FLOAT_PLUS);
@@ -101,7 +101,7 @@ static inline ptrdiff_t steps__simd(int tier, const int32_t *sums, float *x, ptr
 }
 
 static inline ptrdiff_t steps_8__simd(int tier, const int32_t *sums, void *c, int is_signed, ptrdiff_t n,
-                                      const float_step *steps, ptrdiff_t count, const float *old, ptrdiff_t at, float_row p)
+                                      const float_step *steps, ptrdiff_t count, const float *old, ptrdiff_t at, float_params p)
 {
     code_ends ends;
     const int cuts = float_steps(p, 0) & FLOAT_CUT;

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t
 
-from qops._kernels.stage.float_stage cimport FloatRow
+from qops._kernels.stage.float_stage cimport FloatParams
 
 cdef dict KINDS  # the number of each step
 
@@ -11,7 +11,7 @@ cdef extern from "stage/post_ops.h" nogil:
         Py_ssize_t size  # how many values there are before they repeat
         float factor
     Py_ssize_t steps_8__simd(int, const int32_t*, void*, bint is_signed, Py_ssize_t, const Step*, Py_ssize_t,
-                             const float*, Py_ssize_t, FloatRow)
+                             const float*, Py_ssize_t, FloatParams)
 
 cdef struct PostOps:
     Step* steps

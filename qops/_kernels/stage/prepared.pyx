@@ -6,9 +6,9 @@ from libc.stdint cimport int64_t
 from qops._kernels.arrays.checks import dtype_names
 
 from qops._kernels.arrays.codes cimport typenum_of
-from qops._kernels.stage.double_stage cimport DoubleRow
-from qops._kernels.stage.float_stage cimport FUSED, OVER, TIMES, FloatRow, float_row
-from qops._kernels.stage.integer_stage cimport IntegerRow, integer_lanes, integer_row, shift_by
+from qops._kernels.stage.double_stage cimport DoubleParams
+from qops._kernels.stage.float_stage cimport FUSED, OVER, TIMES, FloatParams, float_params
+from qops._kernels.stage.integer_stage cimport IntegerParams, integer_lanes, integer_params, shift_by
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
 from qops._kernels.stage.stage cimport (
     DOUBLE, INTEGER, REAL, SPARE, Stage, float_stage, integer_stage, period_of, stage_over, stage_unless_nan,
@@ -88,16 +88,16 @@ cdef struct Rule:
     int split, wraps, shifted, zero_point, lowest, highest
 
 
-cdef IntegerRow row_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
-    """The row of multiplier / 2**n by a rule."""
-    cdef IntegerRow p
+cdef IntegerParams params_of(int64_t multiplier, int n, const Rule* r) noexcept nogil:
+    """The parameters of multiplier / 2**n by a rule."""
+    cdef IntegerParams p
     if r.split == ONCE or r.split == PAST_31 and n <= 31:
-        p = integer_row(multiplier, shift_by(n + r.shifted, r.first), r.lowest, r.highest)
+        p = integer_params(multiplier, shift_by(n + r.shifted, r.first), r.lowest, r.highest)
     elif r.split == LAST_BIT:
-        p = integer_row(multiplier, shift_by(max(n, 1) - 1, r.first), r.lowest, r.highest)
+        p = integer_params(multiplier, shift_by(max(n, 1) - 1, r.first), r.lowest, r.highest)
         p.second = shift_by(1, r.second)
     else:
-        p = integer_row(multiplier, shift_by(31 + r.shifted, r.first), r.lowest, r.highest)
+        p = integer_params(multiplier, shift_by(31 + r.shifted, r.first), r.lowest, r.highest)
         p.left_shift = max(0, 31 - n)
         p.second = shift_by(max(0, n - 31), r.second)
     p.zero_point = r.zero_point
@@ -113,35 +113,35 @@ cdef class IntegerStage(PreparedStage):
     from a right shift of 33 on, lanes need no low words of the products.
     """
 
-    cdef bytearray rows, lanes
+    cdef bytearray params, lanes
 
     def __init__(self, multiplier, right_shift, tuple rounds, tuple ends,
                  str wraps="", int shifted=0):
         cdef Rule r
-        cdef IntegerRow one
+        cdef IntegerParams one
         r.first, r.second, r.split = ROUNDINGS[rounds[0]], ROUNDINGS[rounds[1]], SPLITS.index(rounds[2])
         r.zero_point, r.lowest, r.highest = ends
         r.shifted, r.wraps = shifted, WRAPS[wraps]
         if isinstance(multiplier, cnp.ndarray):
             self.set_channels(multiplier, right_shift, &r)
         else:
-            one = row_of(multiplier, right_shift, &r)
+            one = params_of(multiplier, right_shift, &r)
             self.stage = integer_stage(&one)
 
     cdef int set_channels(self, cnp.ndarray[int64_t] multipliers, cnp.ndarray[int64_t] right_shifts,
                           const Rule* r) except -1:
-        cdef IntegerRow* rows
+        cdef IntegerParams* params
         cdef Py_ssize_t i, count = len(multipliers)
         if count == 0 or len(right_shifts) != count:
             raise ValueError("multiplier, right_shift: expected as many of each, one at least")
-        self.rows = bytearray(count * sizeof(IntegerRow))
-        rows = <IntegerRow*><char*>self.rows
+        self.params = bytearray(count * sizeof(IntegerParams))
+        params = <IntegerParams*><char*>self.params
         for i in range(count):
-            rows[i] = row_of(multipliers[i], <int>right_shifts[i], r)
-        self.stage = integer_stage(rows)
-        self.stage.count, self.stage.channels = count, rows
+            params[i] = params_of(multipliers[i], <int>right_shifts[i], r)
+        self.stage = integer_stage(params)
+        self.stage.count, self.stage.channels = count, params
         if count > 1:
-            self.lanes = integer_lanes(&self.stage.lanes, rows, count, period_of(count), SPARE)
+            self.lanes = integer_lanes(&self.stage.lanes, params, count, period_of(count), SPARE)
         return 0
 
 
@@ -158,8 +158,8 @@ cdef class TwoStages(PreparedStage):
 
 def floats(float scale, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
            str form="times"):
-    """The row clamp(round(x * scale + plus) + shift) in float32, as a dict; fused: rounded once, over: x / scale."""
-    cdef FloatRow p = float_row(scale, ROUNDINGS[rounding], lowest, highest)
+    """The parameters of clamp(round(x * scale + plus) + shift) in float32, as a dict; fused: rounded once, over: x / scale."""
+    cdef FloatParams p = float_params(scale, ROUNDINGS[rounding], lowest, highest)
     p.plus, p.shift, p.form = plus, shift, FORMS[form]
     p.wide = <float>lowest != lowest or <float>highest != highest  # or sums with the shift that float32 does not hold
     p.wide = p.wide or shift != 0 and max(-lowest, highest, abs(shift)) > 1 << 24
@@ -172,15 +172,15 @@ cdef cnp.ndarray repeated(scales, dtype):
 
 
 cdef class FloatStage(PreparedStage):
-    """A row of `floats`, of int32 accumulators or float32 values; `scales`, one a channel, replace the row's own."""
+    """By the parameters that `floats` gives; `scales`, one a channel, replace the one among them."""
 
     cdef cnp.ndarray scales
 
-    def __init__(self, FloatRow row, scales=None):
-        self.stage = float_stage(&row)
+    def __init__(self, FloatParams params, scales=None):
+        self.stage = float_stage(&params)
         if scales is not None:
             self.scales = repeated(scales, np.float32)
-            self.stage.row.real.scale = (<float*>cnp.PyArray_DATA(self.scales))[0]
+            self.stage.params.real.scale = (<float*>cnp.PyArray_DATA(self.scales))[0]
             self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)
 
 
@@ -191,11 +191,11 @@ cdef class DoubleStage(PreparedStage):
 
     def __init__(self, scales, str rounding, double lowest, double highest, double plus=0.0,
                  double shift=0.0):
-        self.stage.row.wide = DoubleRow(0, plus, shift, lowest, highest, ROUNDINGS[rounding])
+        self.stage.params.wide = DoubleParams(0, plus, shift, lowest, highest, ROUNDINGS[rounding])
         self.stage.kind, self.stage.count, self.stage.inner = DOUBLE, 1, 1
         if isinstance(scales, float):
-            self.stage.row.wide.scale = scales
+            self.stage.params.wide.scale = scales
         else:
             self.scales = repeated(scales, np.float64)
-            self.stage.row.wide.scale = (<double*>cnp.PyArray_DATA(self.scales))[0]
+            self.stage.params.wide.scale = (<double*>cnp.PyArray_DATA(self.scales))[0]
             self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)

@@ -7,28 +7,28 @@ A stage is of one kind, with the numbers of that kind. Its channels, if it has s
 cimport numpy as cnp
 from libc.stdint cimport int32_t
 
-from qops._kernels.stage.double_stage cimport DoubleRow
-from qops._kernels.stage.float_stage cimport FloatRow
-from qops._kernels.stage.integer_stage cimport IntegerLanes, IntegerRow
+from qops._kernels.stage.double_stage cimport DoubleParams
+from qops._kernels.stage.float_stage cimport FloatParams
+from qops._kernels.stage.integer_stage cimport IntegerLanes, IntegerParams
 from qops._kernels.stage.post_ops cimport PostOps
 
 cdef enum Kind:
     INTEGER  # multiply, shift and round in integers; from int32 or int64
     REAL  # multiply and round in float32; from int32 or float32
     DOUBLE  # multiply and round in double; from int32
-    POST_OPS  # oneDNN's float32 steps, then a REAL row; from int32
+    POST_OPS  # oneDNN's float32 steps, then REAL parameters; from int32
 
-cdef union Row:
-    IntegerRow integer
-    FloatRow real
-    DoubleRow wide
+cdef union Params:
+    IntegerParams integer
+    FloatParams real
+    DoubleParams wide
 
 cdef struct Stage:
     Kind kind
-    Row row  # the numbers of the first channel
+    Params params  # those of the first channel
     Py_ssize_t count, inner  # `inner` neighbours belong to each of `count` channels, then come those of the next one
-    const void* channels  # INTEGER: an IntegerRow a channel; REAL, DOUBLE: their scales, repeated as `period_of` says
-    IntegerLanes lanes  # INTEGER: the same rows, laid out for vectors
+    const void* channels  # INTEGER: the IntegerParams of each channel; REAL, DOUBLE: their scales, repeated as `period_of` says
+    IntegerLanes lanes  # INTEGER: the same, laid out for vectors
     const PostOps* post_ops  # POST_OPS: the steps
     Stage* before  # a stage into int32, whose codes are what this one takes; NULL: there is none
 
@@ -37,8 +37,8 @@ cdef enum:
     SPARE = 16  # entries behind a table of channels, which repeat the first ones: a vector may begin with the last one
 
 cdef Py_ssize_t period_of(Py_ssize_t count) noexcept nogil
-cdef Stage integer_stage(const IntegerRow* row) noexcept nogil
-cdef Stage float_stage(const FloatRow* row) noexcept nogil
+cdef Stage integer_stage(const IntegerParams* params) noexcept nogil
+cdef Stage float_stage(const FloatParams* params) noexcept nogil
 cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_type, Py_ssize_t first,
                     Py_ssize_t n) noexcept nogil
 cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, void* c, int c_type, Py_ssize_t first,

@@ -28,19 +28,19 @@ cdef Py_ssize_t period_of(Py_ssize_t count) noexcept nogil:
     return 2 * period if period % 2 else period
 
 
-cdef Stage integer_stage(const IntegerRow* row) noexcept nogil:
-    """The stage of one row for all elements."""
+cdef Stage integer_stage(const IntegerParams* params) noexcept nogil:
+    """The stage with these parameters for all elements."""
     cdef Stage s
-    s.kind, s.row.integer = INTEGER, row[0]
+    s.kind, s.params.integer = INTEGER, params[0]
     s.count = s.inner = 1
     s.channels, s.post_ops, s.before = NULL, NULL, NULL
     return s
 
 
-cdef Stage float_stage(const FloatRow* row) noexcept nogil:
-    """The stage of one row for all elements."""
+cdef Stage float_stage(const FloatParams* params) noexcept nogil:
+    """The stage with these parameters for all elements."""
     cdef Stage s
-    s.kind, s.row.real = REAL, row[0]
+    s.kind, s.params.real = REAL, params[0]
     s.count = s.inner = 1
     s.channels, s.post_ops, s.before = NULL, NULL, NULL
     return s
@@ -72,18 +72,18 @@ cdef void codes_32(const Stage* s, const void* x, int x_type, int32_t* c, Py_ssi
     cdef bint is_int = x_type == cnp.NPY_INT32
     if s.kind == INTEGER:
         if s.count == 1:
-            integer_codes(&s.row.integer, x, x_type == cnp.NPY_INT64, c, n)
+            integer_codes(&s.params.integer, x, x_type == cnp.NPY_INT64, c, n)
         else:
-            integer_each(<const IntegerRow*>s.channels, s.count, &s.lanes, x, x_type == cnp.NPY_INT64, c, first, n)
+            integer_each(<const IntegerParams*>s.channels, s.count, &s.lanes, x, x_type == cnp.NPY_INT64, c, first, n)
     elif s.kind == REAL:
         if s.count == 1:
-            float_codes(s.row.real, x, is_int, c, n)
+            float_codes(s.params.real, x, is_int, c, n)
         else:
-            float_each(s.row.real, <const float*>s.channels, period_of(s.count), x, is_int, c, first, n)
+            float_each(s.params.real, <const float*>s.channels, period_of(s.count), x, is_int, c, first, n)
     elif s.count == 1:
-        double_codes(s.row.wide, <const int32_t*>x, c, n)
+        double_codes(s.params.wide, <const int32_t*>x, c, n)
     else:
-        double_each(s.row.wide, <const double*>s.channels, period_of(s.count), <const int32_t*>x, c, first, n)
+        double_each(s.params.wide, <const double*>s.channels, period_of(s.count), <const int32_t*>x, c, first, n)
 
 
 cdef Py_ssize_t codes_at_once(const Stage* s, const void* x, int x_type, void* c, int size, bint is_signed,
@@ -92,16 +92,16 @@ cdef Py_ssize_t codes_at_once(const Stage* s, const void* x, int x_type, void* c
     cdef bint is_int = x_type == cnp.NPY_INT32
     if s.kind == INTEGER and s.count == 1 and is_int:
         if size == 1:
-            return integer_codes_8(&s.row.integer, <const int32_t*>x, c, is_signed, n)
-        return integer_codes_16(&s.row.integer, <const int32_t*>x, c, is_signed, n)
+            return integer_codes_8(&s.params.integer, <const int32_t*>x, c, is_signed, n)
+        return integer_codes_16(&s.params.integer, <const int32_t*>x, c, is_signed, n)
     if s.kind == REAL and size == 1 and s.count > 1:
-        return float_each_8(s.row.real, <const float*>s.channels, period_of(s.count), x, is_int, c, is_signed, first, n)
+        return float_each_8(s.params.real, <const float*>s.channels, period_of(s.count), x, is_int, c, is_signed, first, n)
     if s.kind == REAL and s.count == 1:
         if size == 1:
-            return float_codes_8(s.row.real, x, is_int, c, is_signed, n)
-        return float_codes_16(s.row.real, x, is_int, c, is_signed, n)
+            return float_codes_8(s.params.real, x, is_int, c, is_signed, n)
+        return float_codes_16(s.params.real, x, is_int, c, is_signed, n)
     if s.kind == DOUBLE and size == 1 and s.count == 1:
-        return double_codes_8(s.row.wide, <const int32_t*>x, c, is_signed, n)
+        return double_codes_8(s.params.wide, <const int32_t*>x, c, is_signed, n)
     return 0
 
 
@@ -113,7 +113,7 @@ cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, 
     """
     cdef float[NEAR + 16] room
     cdef float* x = <float*>((<uintptr_t>room + 63) & ~<uintptr_t>63)
-    cdef Stage last = float_stage(&s.row.real)
+    cdef Stage last = float_stage(&s.params.real)
     cdef Py_ssize_t i = 0, at, some, done
     cdef int size = size_of(c_type)
     while i < n:
@@ -122,7 +122,7 @@ cdef void stage_post_ops(const Stage* s, const int32_t* sums, const float* old, 
         done = 0
         if size == 1:
             done = steps_8__simd(tier(), sums + i, <char*>c + i, c_type == cnp.NPY_INT8, some, s.post_ops.steps,
-                                 s.post_ops.count, old + i if old != NULL else NULL, at, s.row.real)
+                                 s.post_ops.count, old + i if old != NULL else NULL, at, s.params.real)
         if done == 0:
             make_steps(s.post_ops.steps, s.post_ops.count, sums + i, x, old + i if old != NULL else NULL, at, some)
             stage_run(&last, x, cnp.NPY_FLOAT32, <char*>c + i * size, c_type, 0, some)
@@ -153,11 +153,11 @@ cdef void by_channel(const Stage* s, const void* x, int x_type, void* c, int c_t
         some = min(n - i, s.inner - (first + i) % s.inner)
         channel = (first + i) // s.inner % s.count
         if s.kind == INTEGER:
-            one.row.integer = (<const IntegerRow*>s.channels)[channel]
+            one.params.integer = (<const IntegerParams*>s.channels)[channel]
         elif s.kind == REAL:
-            one.row.real.scale = (<const float*>s.channels)[channel]
+            one.params.real.scale = (<const float*>s.channels)[channel]
         else:
-            one.row.wide.scale = (<const double*>s.channels)[channel]
+            one.params.wide.scale = (<const double*>s.channels)[channel]
         stage_run(&one, <const char*>x + i * x_size, x_type, <char*>c + i * size_of(c_type), c_type, 0, some)
         i += some
 

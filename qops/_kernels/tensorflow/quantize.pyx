@@ -6,7 +6,7 @@ from libc.math cimport INFINITY, fabsf, isfinite
 
 from qops._kernels.arrays.codes cimport code_type, from_row
 from qops._kernels.stage.dequantize cimport Values, dequantize_codes
-from qops._kernels.stage.float_stage cimport FloatRow, float_row
+from qops._kernels.stage.float_stage cimport FloatParams, float_params
 from qops._kernels.stage.rounding cimport HALF_AWAY, HALF_EVEN, TRUNCATE
 from qops._kernels.stage.stage cimport Stage, float_stage, stage_over
 from qops._kernels.tensorflow.formulas cimport (
@@ -34,14 +34,14 @@ cpdef enum:  # ways to quantize and dequantize: the modes, and those of oneDNN
 
 cdef struct Numbers:
     float min, max  # the range that the op returns
-    FloatRow row
+    FloatParams row
 
 
 cdef Numbers reporting(float lo, float hi) noexcept nogil:
     """Parameters of the identity, which return the range (lo, hi)."""
     cdef Numbers p
     p.min, p.max = lo, hi
-    p.row = float_row(1, HALF_AWAY, -INFINITY, INFINITY)
+    p.row = float_params(1, HALF_AWAY, -INFINITY, INFINITY)
     return p
 
 

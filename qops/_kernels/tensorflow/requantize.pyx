@@ -5,8 +5,8 @@ from libc.math cimport round
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, typenum_of
-from qops._kernels.stage.float_stage cimport FloatRow, float_row
-from qops._kernels.stage.integer_stage cimport IntegerRow, Shift, integer_row, shift_by
+from qops._kernels.stage.float_stage cimport FloatParams, float_params
+from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params, shift_by
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, truncate_x86_s64
 from qops._kernels.stage.stage cimport BLOCK, Stage, float_stage, integer_stage, stage_over, stage_run
 from qops._kernels.arrays.walk cimport walk
@@ -49,10 +49,10 @@ def requantize_integers(float in_min, float in_max, float out_min, float out_max
     return prepare(in_min, in_max, out_min, out_max)
 
 
-cdef IntegerRow row_u8(FixedPoint p) noexcept nogil:
+cdef IntegerParams row_u8(FixedPoint p) noexcept nogil:
     """sat_u8((((q * range_scale) >> 32) + input_offset - output_offset + 32768) >> 16), in int64 that wraps."""
     cdef const CodeType* t = code_type_of(False, 1)
-    cdef IntegerRow row = integer_row(p.range_scale, shift_by(32, FLOOR), t.lowest, t.highest)
+    cdef IntegerParams row = integer_params(p.range_scale, shift_by(32, FLOOR), t.lowest, t.highest)
     row.through_f32 = True
     row.second = Shift(<int64_t>(<uint64_t>p.input_offset - <uint64_t>p.output_offset + 32768), 0, 0, 16)
     return row
@@ -72,10 +72,10 @@ cdef void by_value(char** data, Py_ssize_t n, void* using) noexcept nogil:
         stage_run(&p.stage, values, cnp.NPY_FLOAT32, data[1] + size * first, p.typenum, 0, count)
 
 
-cdef FloatRow row_of(float lo, float hi, Codes t) noexcept nogil:
+cdef FloatParams row_of(float lo, float hi, Codes t) noexcept nogil:
     """The parameters of the stage from values to codes in the range (lo, hi)."""
     cdef Steps steps = eigen_quantize(lo, hi, t)
-    cdef FloatRow row = float_row(steps.scale, HALF_AWAY, steps.lowest, steps.highest)
+    cdef FloatParams row = float_params(steps.scale, HALF_AWAY, steps.lowest, steps.highest)
     row.shift = -steps.shift
     return row
 
@@ -84,7 +84,7 @@ cdef Values values_to(float in_min, float in_max, float out_min, float out_max, 
     """The parameters from int32 codes to values, and from values to codes of the type `t`."""
     cdef Values p
     p.line = eigen_dequantize(in_min, in_max, s32_codes())
-    cdef FloatRow row = row_of(out_min, out_max, codes_of(t))
+    cdef FloatParams row = row_of(out_min, out_max, codes_of(t))
     p.stage = float_stage(&row)
     p.typenum = typenum
     return p
@@ -93,7 +93,7 @@ cdef Values values_to(float in_min, float in_max, float out_min, float out_max, 
 cdef void recode_u8(float in_min, float in_max, float out_min, float out_max, uint8_t* table) noexcept nogil:
     """table[q] = the uint8 code, in the range (out_min, out_max), of the value of the uint8 code q."""
     cdef Line line = eigen_dequantize(in_min, in_max, u8_codes())
-    cdef FloatRow row = row_of(out_min, out_max, u8_codes())
+    cdef FloatParams row = row_of(out_min, out_max, u8_codes())
     cdef Stage s
     cdef float[256] values
     cdef int code
@@ -105,7 +105,7 @@ cdef void recode_u8(float in_min, float in_max, float out_min, float out_max, ui
 
 def requantize(cnp.ndarray q, float in_min, float in_max, float out_min, float out_max, cnp.ndarray out):
     """Recode int32 codes into the range (out_min, out_max): uint8 in integers, int8 and int32 through float32."""
-    cdef IntegerRow row
+    cdef IntegerParams row
     cdef Stage s
     cdef Values p
     if typenum_of(out) == cnp.NPY_UINT8:

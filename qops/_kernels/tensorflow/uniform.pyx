@@ -8,7 +8,7 @@ cimport numpy as cnp
 from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from qops._kernels.arrays.codes cimport typenum_of
-from qops._kernels.stage.integer_stage cimport IntegerRow, integer_row, shift_by
+from qops._kernels.stage.integer_stage cimport IntegerParams, integer_params, shift_by
 from qops._kernels.stage.lookup cimport look_up
 from qops._kernels.stage.rounding cimport HALF_UP, rounded_f32, truncate_x86_s32
 from qops._kernels.stage.stage cimport BLOCK, Stage, integer_stage, stage_over, stage_run
@@ -64,7 +64,7 @@ cdef class Scaling:
     def __init__(self, int multiplier, int right_shift, int32_t in_zero, int32_t zero_point, int32_t lowest,
                  int32_t highest, bint is_wide=False):
         cdef int64_t widest = (<int64_t>multiplier << 32 >> right_shift) + 1
-        cdef IntegerRow row = integer_row(multiplier, shift_by(right_shift, HALF_UP), lowest, highest)
+        cdef IntegerParams row = integer_params(multiplier, shift_by(right_shift, HALF_UP), lowest, highest)
         self.in_zero, self.is_wide = in_zero, is_wide and in_zero != 0
         row.least, row.most, row.zero_point = INT32_MIN, INT32_MAX, zero_point
         row.code_wraps = zero_point != 0 and widest + abs(<int64_t>zero_point) > INT32_MAX

@@ -27,7 +27,7 @@ TARGET static inline vec TIER(wrap_s32)(vec x, int wraps)
 }
 
 /* The code of x. Numbers that differ from element to element are in k; all others, and which steps are skipped, in p. */
-TARGET static inline __attribute__((always_inline)) vec TIER(any_code)(vec x, TIER(wide_numbers) k, const integer_row *p)
+TARGET static inline __attribute__((always_inline)) vec TIER(any_code)(vec x, TIER(wide_numbers) k, const integer_params *p)
 {
     vec near = leaves_x(p) ? x : _mm512_sub_epi64(TIER(clamp_s64)(x, p->lowest, p->highest), set1_s64(p->centre));
     if (p->left_shift)
@@ -50,7 +50,7 @@ TARGET static inline vec TIER(load_s64)(const void *x, int is_wide, ptrdiff_t i)
     return is_wide ? load((const int64_t *)x + i) : _mm512_cvtepi32_epi64(TIER(load_half)((const int32_t *)x + i));
 }
 
-TARGET static ptrdiff_t TIER(any_row)(const void *x, int is_wide, int32_t *y, ptrdiff_t n, const integer_row *p)
+TARGET static ptrdiff_t TIER(any_params)(const void *x, int is_wide, int32_t *y, ptrdiff_t n, const integer_params *p)
 {
     const TIER(wide_numbers) k = {set1_s64(p->multiplier), set1_s64(p->left_shift), TIER(shift_of_all)(p->first),
                                   TIER(shift_of_all)(p->second)};

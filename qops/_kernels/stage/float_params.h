@@ -1,6 +1,6 @@
 /* The row of the float stage, and what the lanes ask of it: float_stage.pxd says what the fields mean. */
-#ifndef QOPS_FLOAT_ROW_H
-#define QOPS_FLOAT_ROW_H
+#ifndef QOPS_FLOAT_PARAMS_H
+#define QOPS_FLOAT_PARAMS_H
 #include "stage/code_ends.h"
 #include "stage/rounding.h"
 #include <math.h>
@@ -12,20 +12,20 @@ typedef struct {
     qops_rounding rounding;
     float_form form;
     int wide;
-} float_row;
+} float_params;
 
 enum { FLOAT_CUT = 1, FLOAT_PLUS = 2, FLOAT_ONCE = 4, FLOAT_BY = 8, FLOAT_WIDE = 16, FLOAT_INVERSE = 32 };
 enum { INVERSE_TO = 1 << 21 };
 
 /* What the row does besides scaling. NaN has to be cut, unless the scale is above 0: then it becomes the lowest code. */
-static inline int float_steps(float_row p, int is_int)
+static inline int float_steps(float_params p, int is_int)
 {
     const int cuts = p.lowest_x > -INFINITY || p.highest_x < INFINITY || p.minus || !(is_int || p.scale > 0);
     return FLOAT_CUT * cuts + FLOAT_PLUS * (p.plus != 0) + FLOAT_ONCE * (p.form == FLOAT_FUSED) +
            FLOAT_BY * (p.form == FLOAT_OVER) + FLOAT_WIDE * p.wide;
 }
 
-static inline int has_float_ends(float_row p, int is_signed, code_ends *e)
+static inline int has_float_ends(float_params p, int is_signed, code_ends *e)
 {
     *e = (code_ends){0, 0, 0, 0};
     if (!(fabs(p.shift) < 32000 && fabs(p.lowest) < 256 && fabs(p.highest) < 256))

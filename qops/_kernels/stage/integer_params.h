@@ -1,6 +1,6 @@
 /* The row of the integer stage, and what the lanes ask of it: integer_stage.pxd says what the fields mean. */
-#ifndef QOPS_INTEGER_ROW_H
-#define QOPS_INTEGER_ROW_H
+#ifndef QOPS_INTEGER_PARAMS_H
+#define QOPS_INTEGER_PARAMS_H
 #include "stage/code_ends.h"
 #include "machine/cpu.h"
 #include <stddef.h>
@@ -15,7 +15,7 @@ typedef struct {
     int64_t least, most;
     int32_t zero_point, lowest_code, highest_code;
     int32_t product_wraps, high_wraps, code_wraps; /* to 32 bits */
-} integer_row;
+} integer_params;
 
 /* which steps of a row the lanes must do */
 enum { STEP_CUT = 1, STEP_LEFT = 2, STEP_NEGATIVE = 4, STEP_LOW = 8, STEP_HIGH = 16, STEP_WRAPS = 32 };
@@ -26,25 +26,25 @@ enum { STEP_CUT = 1, STEP_LEFT = 2, STEP_NEGATIVE = 4, STEP_LOW = 8, STEP_HIGH =
 typedef struct {
     int32_t *left, *m, *high;
     int64_t *add[2], *if_negative[2], *low[2];
-} integer_rows;
+} params_of_lanes;
 enum { HALVES_APART = QOPS_ARM ? 1 : 2 };
-enum { BYTES_OF_ROWS = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
+enum { BYTES_OF_PARAMS = 3 * sizeof(int32_t) + 3 * sizeof(int64_t) }; /* of each element */
 
 typedef struct { int32_t lowest, highest, zero_point, bare; } integer_ends; /* the ends less the zero point */
 
 static inline int by_addend(integer_shift s) { return !s.if_negative && !s.if_odd; }
 static inline int does_nothing(integer_shift s) { return by_addend(s) && !s.add && !s.right_shift; }
-static inline int whole_range(const integer_row *p) { return p->least <= INT32_MIN && p->most >= INT32_MAX; }
-static inline int range_16(const integer_row *p) { return p->least == INT16_MIN && p->most == INT16_MAX; }
-static inline int leaves_x(const integer_row *p) { return p->lowest == INT32_MIN && p->highest == INT32_MAX && !p->centre; }
-static inline int has_one_step(const integer_row *p)
+static inline int whole_range(const integer_params *p) { return p->least <= INT32_MIN && p->most >= INT32_MAX; }
+static inline int range_16(const integer_params *p) { return p->least == INT16_MIN && p->most == INT16_MAX; }
+static inline int leaves_x(const integer_params *p) { return p->lowest == INT32_MIN && p->highest == INT32_MAX && !p->centre; }
+static inline int has_one_step(const integer_params *p)
 {
     return leaves_x(p) && !p->left_shift && !p->through_f32 && does_nothing(p->second) && p->least == INT64_MIN &&
            p->most == INT64_MAX && !p->product_wraps && !p->high_wraps && !p->code_wraps;
 }
 
 /* whether 32 bits hold (x * m + term) >> shift of every int32 x */
-static inline int holds_high(const integer_row *p)
+static inline int holds_high(const integer_params *p)
 {
     const int64_t m = p->multiplier, one = 1LL << p->first.right_shift, add = p->first.add, negative = add + p->first.if_negative;
     return p->first.right_shift >= 32 ||
@@ -54,7 +54,7 @@ static inline int holds_high(const integer_row *p)
 /* A second rounding of h = (x * m + a) >> s, by b and, below 0, b + c, is one with the first:
  *     (h + b + c * (h < 0)) >> r  =  (x * m + a + (b + c * (x * m < 0)) * 2^s) >> (s + r)
  * Where x * m < 0 but h is not, h is 0, and both b and b + c become 0. `once` is room for such a row. */
-static inline const integer_row *in_one_step(const integer_row *p, integer_row *once)
+static inline const integer_params *in_one_step(const integer_params *p, integer_params *once)
 {
     const integer_shift f = p->first, s = p->second;
     const int64_t one = 1LL << s.right_shift, least = s.add + s.if_negative;
@@ -71,7 +71,7 @@ static inline const integer_row *in_one_step(const integer_row *p, integer_row *
 }
 
 /* the steps of a row in one step that lanes of 32 bits can do, -1 of others */
-static inline int steps_of(const integer_row *p)
+static inline int steps_of(const integer_params *p)
 {
     const int64_t m = p->multiplier, most = 1LL << 62, add = p->first.add, negative = add + p->first.if_negative;
     const int shift = p->first.right_shift, near = STEP_CUT * !leaves_x(p) + STEP_LEFT * !!p->left_shift;
@@ -93,7 +93,7 @@ static inline int steps_of_both(int a, int b)
     return a < 0 || b < 0 || (a & same) != (b & same) ? -1 : a | b;
 }
 
-static inline int has_integer_ends(const integer_row *p, integer_ends *e)
+static inline int has_integer_ends(const integer_params *p, integer_ends *e)
 {
     const int64_t lowest = (int64_t)p->lowest_code - p->zero_point, highest = (int64_t)p->highest_code - p->zero_point;
     *e = (integer_ends){(int32_t)(lowest < INT32_MIN ? INT32_MIN : lowest),
@@ -103,17 +103,17 @@ static inline int has_integer_ends(const integer_row *p, integer_ends *e)
 }
 
 /* the parts of `memory` that hold the numbers of `count` elements, which is even */
-static inline integer_rows rows_in(void *memory, ptrdiff_t count)
+static inline params_of_lanes params_in(void *memory, ptrdiff_t count)
 {
     int64_t *const wide = memory;
     int32_t *const narrow = (int32_t *)(wide + 3 * count);
     const ptrdiff_t other = QOPS_ARM ? 2 : count / 2;
-    return (integer_rows){narrow, narrow + count, narrow + 2 * count, {wide, wide + other},
+    return (params_of_lanes){narrow, narrow + count, narrow + 2 * count, {wide, wide + other},
                           {wide + count, wide + count + other}, {wide + 2 * count, wide + 2 * count + other}};
 }
 
 /* the row of element `i` */
-static inline void put_row(integer_rows r, ptrdiff_t i, const integer_row *p)
+static inline void put_params(params_of_lanes r, ptrdiff_t i, const integer_params *p)
 {
     const int shift = p->first.right_shift, half = i % HALVES_APART;
     const ptrdiff_t at = i / HALVES_APART;
