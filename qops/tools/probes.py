@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -71,7 +70,6 @@ def boundaries(scale: float, lo: int, hi: int, zero_point: int) -> NDArray[np.in
     return every[(every >= _S32.lowest) & (every <= _S32.highest)].astype(np.int64).astype(np.int32)
 
 
-@lru_cache(maxsize=8)
 def _codes(lo: int, hi: int, most: int = _MANY) -> NDArray[np.int64]:
     """All codes; if there are many, those near both ends and near 0, and some in between."""
     if hi - lo < most:

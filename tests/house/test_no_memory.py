@@ -17,12 +17,8 @@ import qops
 
 ROOT = Path(qops.__file__).parent
 SUPPORT = Path(__file__).parents[1] / "support"
-KEPT = {
-    "qops.tensorflow._checks.typenums_of": "a tuple for each list of types that the source of an op names",
-    "qops.tensorflow._checks.dtypes_of": "the same",
-    "qops.tools.probes._codes": "code tables of `explain` and `vectors`, eight at most",
-}
-"""Functions with a cache, and what it holds: nothing of a caller's arrays."""
+KEPT: dict[str, str] = {}
+"""Functions that may have a cache, and what it holds; there are none."""
 MAY_CHANGE = {"machine/tiers.pyx", "machine/caches.pyx", "machine/threads.pyx"}
 """Kernels that have state: the tier and the caches, which are set and not filled, and the workers of the threads."""
 

@@ -65,7 +65,7 @@ cdef IntegerParams row_32(double step, double lo, double hi, const CodeType* int
     centre_code = clamp_f64((centre * step - lo) / out_step, -into.steps - 1, 2 * into.steps + 1)  # saturates beyond
     offset = <int64_t>rint(centre_code * (1 << 19)) + (1 << 18)
     p = integer_params(<int64_t>min(rint(multiplier), <double>INT32_MAX), Shift(offset * (<int64_t>1 << 32), 0, 0, 51),
-                    into.lowest, into.highest)
+                       into.lowest, into.highest)
     p.zero_point = into.lowest
     if left_shift <= 19 and -(1 << 30) <= centre <= 1 << 30:  # every sum stays below 2**62, every code below 2**31
         p.first.right_shift -= left_shift

@@ -23,7 +23,7 @@ cdef IntegerParams row_16(float gain, bint shrinks) noexcept nogil:
     if shrinks and gain >= 1:
         return integer_params(1, shift_by(0, FLOOR), INT16_MIN, INT16_MAX)
     row = integer_params(<int>(gain * power2(31 + right_shift) + 0.5), shifts(4 if right_shift < 0 else right_shift),
-                      INT16_MIN, INT16_MAX)
+                         INT16_MIN, INT16_MAX)
     if right_shift < 0:
         row.highest = (1 << (27 + right_shift)) - 1
         row.lowest, row.left_shift = -row.highest - 1, 4 - right_shift

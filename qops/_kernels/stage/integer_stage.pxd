@@ -51,7 +51,8 @@ cdef inline Shift shift_by(int right_shift, Rounding rounding) noexcept nogil:
     return Shift(half - 1, 0, 1, right_shift)  # HALF_EVEN
 
 
-cdef inline IntegerParams integer_params(int64_t multiplier, Shift first, int lowest_code, int highest_code) noexcept nogil:
+cdef inline IntegerParams integer_params(int64_t multiplier, Shift first, int lowest_code,
+                                         int highest_code) noexcept nogil:
     """The parameters of x * multiplier, shifted once and clamped, without any other step."""
     cdef IntegerParams p
     p.lowest, p.highest, p.centre, p.left_shift, p.through_f32 = INT32_MIN, INT32_MAX, 0, 0, False
@@ -69,7 +70,7 @@ cdef Py_ssize_t integer_codes_8(const IntegerParams* p, const int32_t* x, void* 
                                 Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t integer_codes_16(const IntegerParams* p, const int32_t* x, void* c, bint is_signed,
                                  Py_ssize_t n) noexcept nogil
-cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x, bint is_wide,
-                       int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x,
+                       bint is_wide, int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil
 cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, Py_ssize_t count, Py_ssize_t period,
                              Py_ssize_t spare)

@@ -92,9 +92,9 @@ cdef inline void each_from(const value* x, int32_t* c, Py_ssize_t i, Py_ssize_t 
         channel = channel + 1 if channel + 1 < count else 0
 
 
-cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x, bint is_wide,
-                       int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-    """c = the int32 codes of accumulators with parameters of their own: element i belongs to channel (first + i) % count."""
+cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const IntegerLanes* lanes, const void* x,
+                       bint is_wide, int32_t* c, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """c = the int32 codes of accumulators; element i has the parameters of channel (first + i) % count."""
     cdef const int32_t* near = <const int32_t*>x
     cdef Py_ssize_t i = first % 2 if n else 0  # lanes begin with an even element
     if is_wide:

@@ -158,7 +158,10 @@ cdef class TwoStages(PreparedStage):
 
 def floats(float scale, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
            str form="times"):
-    """The parameters of clamp(round(x * scale + plus) + shift) in float32, as a dict; fused: rounded once, over: x / scale."""
+    """The parameters of clamp(round(x * scale + plus) + shift) in float32, as a dict.
+
+    form: "fused" rounds product and sum once, "over" divides by the scale.
+    """
     cdef FloatParams p = float_params(scale, ROUNDINGS[rounding], lowest, highest)
     p.plus, p.shift, p.form = plus, shift, FORMS[form]
     p.wide = <float>lowest != lowest or <float>highest != highest  # or sums with the shift that float32 does not hold

@@ -27,7 +27,7 @@ cdef struct Stage:
     Kind kind
     Params params  # those of the first channel
     Py_ssize_t count, inner  # `inner` neighbours belong to each of `count` channels, then come those of the next one
-    const void* channels  # INTEGER: the IntegerParams of each channel; REAL, DOUBLE: their scales, repeated as `period_of` says
+    const void* channels  # INTEGER: the IntegerParams of each channel; else the scales, repeated as `period_of` says
     IntegerLanes lanes  # INTEGER: the same, laid out for vectors
     const PostOps* post_ops  # POST_OPS: the steps
     Stage* before  # a stage into int32, whose codes are what this one takes; NULL: there is none

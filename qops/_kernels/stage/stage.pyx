@@ -95,7 +95,8 @@ cdef Py_ssize_t codes_at_once(const Stage* s, const void* x, int x_type, void* c
             return integer_codes_8(&s.params.integer, <const int32_t*>x, c, is_signed, n)
         return integer_codes_16(&s.params.integer, <const int32_t*>x, c, is_signed, n)
     if s.kind == REAL and size == 1 and s.count > 1:
-        return float_each_8(s.params.real, <const float*>s.channels, period_of(s.count), x, is_int, c, is_signed, first, n)
+        return float_each_8(s.params.real, <const float*>s.channels, period_of(s.count), x, is_int, c, is_signed, first,
+                            n)
     if s.kind == REAL and s.count == 1:
         if size == 1:
             return float_codes_8(s.params.real, x, is_int, c, is_signed, n)
