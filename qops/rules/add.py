@@ -35,6 +35,7 @@ class Add(PairOp):
 
     Examples
     --------
+    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
     >>> op = Add("xnnpack", **how)
     >>> op(np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1]))

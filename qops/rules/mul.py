@@ -35,6 +35,7 @@ class Mul(PairOp):
 
     Examples
     --------
+    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
     >>> Mul("fp32-even", **how)(np.uint8([1, 3, 5]), np.uint8([1, 1, 1]))
     array([3, 5, 5], dtype=uint8)
