@@ -103,7 +103,7 @@ cdef tuple set_w_zero_points(Convolution *p, cnp.ndarray zeros, windows):
     p.w_zero_points = NULL
     if zeros is None:
         return None
-    nothing, sums = np.w_zero_points(p.oc, np.uint32), np.ascontiguousarray(windows, np.int32)
+    nothing, sums = np.zeros(p.oc, np.uint32), np.ascontiguousarray(windows, np.int32)
     p.w_zero_points, p.no_terms = <const uint32_t *>cnp.PyArray_DATA(zeros), <const uint32_t *>cnp.PyArray_DATA(nothing)
     p.window_sums = <const uint32_t *>cnp.PyArray_DATA(sums)
     return zeros, nothing, sums
