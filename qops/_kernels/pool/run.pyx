@@ -106,7 +106,7 @@ cdef void mean_row(const Pool *p, Py_ssize_t rows, const char *sums, uint8_t *y)
 
 
 cdef Py_ssize_t whole_rows(const Pool *p, Py_ssize_t begin) noexcept nogil:
-    """Give how many rows of results from `begin` on are made together: up to p.block whose taps all lie on it."""
+    """Give how many rows of results from `begin` on to make at once: several only if their taps are on the image."""
     cdef Py_ssize_t rows = 0
     while rows < min(p.block, p.oh - begin) and taps_on_image(&p.rows, begin + rows, p.height, p.kh).count == p.kh:
         rows += 1
