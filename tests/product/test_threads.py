@@ -84,6 +84,7 @@ def test_nothing_is_written_after_a_call_that_is_interrupted_twice():
 
 
 STARTING = """
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in what it runs in the background
 start = _thread.start_new_thread
 def interrupted(*call):
     start(*call)
