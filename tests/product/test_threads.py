@@ -6,6 +6,7 @@ Each script runs in a process of its own, which is ended if it takes too long.
 import os
 import subprocess
 import sys
+import time
 import sysconfig
 from pathlib import Path
 
@@ -44,6 +45,9 @@ def test_a_product_is_the_same_in_any_number_of_parts(rng):
     want = a.astype(np.int32) @ b
     for count in (1, 2, 3, 7, 60, 1000):
         np.testing.assert_array_equal(product(a, b, num_threads=count), want)
+    end = time.monotonic() + SECONDS
+    while not threads.workers and time.monotonic() < end:  # nobody waits for a thread to start
+        time.sleep(0.01)
     assert 1 <= len(threads.workers) <= max(1, os.cpu_count() - 1)
 
 
