@@ -6,8 +6,8 @@ Each script runs in a process of its own, which is ended if it takes too long.
 import os
 import subprocess
 import sys
-import time
 import sysconfig
+import time
 from pathlib import Path
 
 import numpy as np
