@@ -84,7 +84,7 @@ def _even_stored(w: Windows) -> Pooled:
 def _torch_nhwc(w: Windows) -> Pooled:
     """Blocks of 16 channels take the mean of x - z, and add z to it; the last C % 16 the mean of the stored codes."""
     inverse = float(F32(1) / F32(w.size))
-    values = stages.FloatStage(stages.floats(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point))
+    values = stages.FloatStage(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point)
     of_values, of_codes = _by_stage(w, values, w.size * w.x_zero_point), _even_stored(w)
 
     def pooled(image: Array, out: Array | None) -> Array:
@@ -105,8 +105,8 @@ def _ort(w: Windows) -> Pooled:
     largest = x_step * F32((w.hi - w.lo) * w.size)
     if not (x_step > 0 and y_step > 0 and isfinite(largest) and isfinite(y_step)):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
-    row = stages.floats(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
-    return _by_stage(w, stages.FloatStage(row), w.x_zero_point, float(x_step))
+    stage = stages.FloatStage(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
+    return _by_stage(w, stage, w.x_zero_point, float(x_step))
 
 
 @np.errstate(all="ignore")  # as above

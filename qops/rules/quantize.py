@@ -96,7 +96,7 @@ class Quantize(Prepared):
         self._has_inverse = factor < BELOW_INFINITY
         plus, shift = (zero, 0) if row.zero_point == "inside" else (0, zero)
         numbers = factor if self._has_inverse else inf, row.rounding, codes.lowest, codes.highest, plus, shift
-        self._stage = stages.FloatStage(stages.floats(*numbers, row.product))
+        self._stage = stages.FloatStage(*numbers, row.product)
         self._keep(rule, self._scale, zero, codes.dtype)
 
     @property
