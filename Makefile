@@ -29,7 +29,7 @@ analysis: dev  ## the main job: error of the quantized ops on real data -> build
 	$(BIN)/python -m analysis
 
 test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=avx512: fail where that tier is missing
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: a minute or two
 	QOPS_EXHAUSTIVE=20000000 $(BIN)/python -m pytest tests/rules/test_c_source.py
