@@ -12,11 +12,13 @@ help:  ## list the targets
 
 $(VENV)/deps: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "qops needs Python 3.11 or newer, this is " + sys.version)'
-	@echo "setting up $(VENV) and compiling the kernels: a minute or two, once"
+	@echo "setting up $(VENV): packages from PyPI, and the kernels compiled on all cores; some three minutes, once"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.1' 'numpy>=2.0'
-	PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	@echo "installing what tests, lint and analysis need"
+	$(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[dev]'
 	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
 
 $(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
