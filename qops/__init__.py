@@ -9,7 +9,8 @@ MatMul, Conv2D                                      the same, prepared: weights 
 relu                                                values below 0, and above a limit, cut off
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
-error                                               how far codes are from a float reference, in LSB
+error, signed_error, values                         how far codes are from a float reference, in LSB
+sweep                                               the same of an op on many ranges; `plot` draws it
 explain                                             which rule of a real system made these integers
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
@@ -29,7 +30,7 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
-    from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
+    from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow
     from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
     from qops.frontdoor.conv2d import Conv2D, conv2d
     from qops.frontdoor.error import ErrorReport, error
@@ -40,11 +41,13 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.quantize import dequantize, quantize
     from qops.frontdoor.relu import relu
     from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
+    from qops.frontdoor.signed_error import signed_error, values
     from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
     from qops.qtensor import QTensor
     from qops.tools.add_vectors import AddVectors, add_vectors
     from qops.tools.explain import explain
     from qops.tools.explanation import Explanation
+    from qops.tools.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors import Vectors, vectors
 
 __version__ = "0.1.0"
@@ -60,11 +63,13 @@ _HOMES = {
     "frontdoor.quantize": ("dequantize", "quantize"),
     "frontdoor.relu": ("relu",),
     "frontdoor.requantize": ("requantization_range", "requantize", "requantize_32to8"),
+    "frontdoor.signed_error": ("signed_error", "values"),
     "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32"),
     "qtensor": ("QTensor",),
     "tools.add_vectors": ("AddVectors", "add_vectors"),
     "tools.explain": ("explain",),
     "tools.explanation": ("Explanation",),
+    "tools.sweep": ("Sweep", "SweepRow", "sweep"),
     "tools.vectors": ("Vectors", "vectors"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -111,6 +116,8 @@ __all__ = [
     "MatMul",
     "QTensor",
     "RangeInfo",
+    "Sweep",
+    "SweepRow",
     "Vectors",
     "add_vectors",
     "affine",
@@ -127,6 +134,7 @@ __all__ = [
     "nnlib",
     "onednn",
     "onnx",
+    "plot",
     "quantize",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
@@ -139,7 +147,10 @@ __all__ = [
     "requantize",
     "requantize_32to8",
     "rules",
+    "signed_error",
+    "sweep",
     "tensorflow",
+    "values",
     "vectors",
 ]
 __dir__ = __all__.copy

@@ -7,7 +7,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qops.frontdoor import add, conv2d, error, matmul, mul, multiply_shift, passes, quantize, relu, requantize, sub
+    from qops.frontdoor import (
+        add,
+        conv2d,
+        error,
+        matmul,
+        mul,
+        multiply_shift,
+        passes,
+        quantize,
+        relu,
+        requantize,
+        signed_error,
+        sub,
+    )
 
 __all__ = [
     "add",
@@ -20,6 +33,7 @@ __all__ = [
     "quantize",
     "relu",
     "requantize",
+    "signed_error",
     "sub",
 ]
 __dir__ = __all__.copy

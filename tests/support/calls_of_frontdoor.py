@@ -34,4 +34,6 @@ CALLS = {
     "requantize_32to8": {"good": {"t": S32, **ENDS}, "out": np.uint8},
     "multiply_shift": {"good": {"x": CODES, "factor": 0.3, "bits": 7}, "out": np.int32},
     "error": {"good": {"t": U8, "reference": REALS}},
+    "signed_error": {"good": {"t": U8, "reference": REALS}},
+    "values": {"good": {"t": U8}},
 }

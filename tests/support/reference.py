@@ -207,16 +207,23 @@ def multiply_shift(x, factor, bits=7, rounding="floor"):
 # --- error -----------------------------------------------------------------------------------------------------------
 
 
-def error(codes, lo, hi, reference):
-    """The report, every sum exact; a 0 that is next to a code is on it."""
+def signed_error(codes, lo, hi, reference):
+    """Differences of values and reference as fractions, and an LSB; a 0 that is next to a code is on it."""
     want = [Fraction(float(r)) for r in np.ravel(reference)]
     got = values(codes, lo, hi)
     lsb = (exact32(hi) - exact32(lo)) / (255 if codes.dtype == np.uint8 else 2**32)
     if codes.dtype == np.uint8 and lsb:
         base = min((exact32(lo) + q * lsb for q in range(256)), key=abs)
         got = [g - base for g in got] if abs(base) * 2**15 <= lsb else got
-    off = [(g - w) / (lsb or 1) for g, w in zip(got, want, strict=True)]
-    count, noise, signal = len(off), sum((g - w) ** 2 for g, w in zip(got, want, strict=True)), sum(w**2 for w in want)
+    return [g - w for g, w in zip(got, want, strict=True)], lsb
+
+
+def error(codes, lo, hi, reference):
+    """The report, every sum exact."""
+    differences, lsb = signed_error(codes, lo, hi, reference)
+    off = [d / (lsb or 1) for d in differences]
+    count, noise = len(off), sum(d**2 for d in differences)
+    signal = sum(Fraction(float(r)) ** 2 for r in np.ravel(reference))
     return SimpleNamespace(
         max=float(max(map(abs, off))),
         mean=float(sum(map(abs, off)) / count),
