@@ -200,6 +200,7 @@ def error_curve(
     ax.plot(at.ravel()[order], y.ravel()[order], lw=1.2, label=label)
     for side in () if bound is None else (-bound, bound):
         ax.axhline(side, color=BOUND_COLOUR, lw=1.4, ls=(0, (5, 3)), label="bound" if side > 0 else None)
+    ax.margins(y=0.2)  # room for the legend
     ax.set_ylabel("error in LSB")
     ax.set_title(words, loc="left")
     if label is not None or bound is not None:
