@@ -7,6 +7,7 @@ quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by elem
 matmul, conv2d                                      sums of products, exact, into 32 bits
 MatMul, Conv2D                                      the same, prepared: weights packed once for many inputs
 relu                                                values below 0, and above a limit, cut off
+lookup                                              any function of one variable
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
 error                                               how far codes are from a float reference, in LSB
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
     from qops.frontdoor.conv2d import Conv2D, conv2d
     from qops.frontdoor.error import ErrorReport, error
+    from qops.frontdoor.lookup import lookup
     from qops.frontdoor.matmul import MatMul, matmul
     from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
     from qops.frontdoor.multiply_shift import multiply_shift
@@ -53,6 +55,7 @@ _HOMES = {
     "frontdoor.add": ("quantized_add_8p8to8", "quantized_add_8p8to32"),
     "frontdoor.conv2d": ("Conv2D", "conv2d"),
     "frontdoor.error": ("ErrorReport", "error"),
+    "frontdoor.lookup": ("lookup",),
     "frontdoor.matmul": ("MatMul", "matmul"),
     "frontdoor.mul": ("quantized_mul_8x8to8", "quantized_mul_8x8to32"),
     "frontdoor.multiply_shift": ("multiply_shift",),
@@ -122,6 +125,7 @@ __all__ = [
     "frontdoor",
     "isa",
     "isa_tier",
+    "lookup",
     "matmul",
     "multiply_shift",
     "nnlib",

@@ -7,12 +7,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qops.frontdoor import add, conv2d, error, matmul, mul, multiply_shift, passes, quantize, relu, requantize, sub
+    from qops.frontdoor import (
+        add,
+        conv2d,
+        error,
+        lookup,
+        matmul,
+        mul,
+        multiply_shift,
+        passes,
+        quantize,
+        relu,
+        requantize,
+        sub,
+        targets,
+    )
 
 __all__ = [
     "add",
     "conv2d",
     "error",
+    "lookup",
     "matmul",
     "mul",
     "multiply_shift",
@@ -21,6 +36,7 @@ __all__ = [
     "relu",
     "requantize",
     "sub",
+    "targets",
 ]
 __dir__ = __all__.copy
 

@@ -20,6 +20,7 @@ from reference_add import (
     quantized_sub_8p8to32,
 )
 from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+from reference_network import farthest, line, lookup
 from reference_products import conv2d, matmul
 from reference_relu import relu, values_of
 
@@ -27,6 +28,9 @@ __all__ = [
     "add_full_range",
     "add_pass",
     "conv2d",
+    "farthest",
+    "line",
+    "lookup",
     "matmul",
     "positions",
     "quantized_add_8p8to8",
@@ -84,6 +88,15 @@ def affine_max_abs(limit):
 
 def affine_symmetric(limit):
     return float(exact32(limit) / 127), 128
+
+
+def range_of_all(lo, hi):
+    """(min, max) of a result: that of all values if 0 is on a code of it, within 2**-15 of a step, else with one."""
+    lo, hi = min(0.0, float(F32(lo))), max(0.0, float(F32(hi)))
+    if 0 in line(lo, hi):
+        return lo, hi
+    scale, zero_point = affine_holding_zero(lo, hi)
+    return float(F32(-zero_point * scale)), float(F32((255 - zero_point) * scale))
 
 
 # --- quantize --------------------------------------------------------------------------------------------------------

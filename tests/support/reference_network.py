@@ -1,0 +1,36 @@
+"""The slow twins of the ops that make up the rest of a network; see `reference`. Real values are exact fractions."""
+
+from fractions import Fraction
+
+from exact import clamp, exact32
+
+LOWEST = {"uint8": 0, "int8": -128}
+
+
+def line(lo, hi):
+    """The values of the 256 codes from lo to hi; where 0 is within 2**-15 of a step from a code, it is on that code."""
+    lo, hi = exact32(lo), exact32(hi)
+    step = (hi - lo) / 255
+    values = [lo + k * step for k in range(256)]
+    base = min(values, key=abs)
+    return [v - base for v in values] if 0 < abs(base) * 2**15 <= step else values
+
+
+def positions(values, lo, hi):
+    """Where values lie above the lowest code, in steps of the range (lo, hi), cut to 0..255."""
+    lo, hi = exact32(lo), exact32(hi)
+    if lo == hi:
+        return [Fraction(0)] * len(values)
+    return [clamp((Fraction(v) - lo) * 255 / (hi - lo), Fraction(0), Fraction(255)) for v in values]
+
+
+def lookup(codes, results, lo, hi):
+    """The exact positions of codes, of which `results` has what the function gives for each of the 256."""
+    where = positions(results, lo, hi)
+    return [where[q - LOWEST[codes.dtype.name]] for q in codes.ravel().tolist()]
+
+
+def farthest(codes, exact):
+    """The largest distance of 8-bit codes from exact positions."""
+    steps = codes.ravel().astype(int) - LOWEST[codes.dtype.name]
+    return max((abs(int(q) - p) for q, p in zip(steps, exact, strict=True)), default=0)
