@@ -7,6 +7,7 @@ quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by elem
 matmul, conv2d                                      sums of products, exact, into 32 bits
 MatMul, Conv2D                                      the same, prepared: weights packed once for many inputs
 relu                                                values below 0, and above a limit, cut off
+concat                                              tensors of different ranges, joined in one
 lookup                                              any function of one variable
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
@@ -32,6 +33,7 @@ except ModuleNotFoundError as missing:
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
     from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
     from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
+    from qops.frontdoor.concat import concat
     from qops.frontdoor.conv2d import Conv2D, conv2d
     from qops.frontdoor.error import ErrorReport, error
     from qops.frontdoor.lookup import lookup
@@ -53,6 +55,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "frontdoor.add": ("quantized_add_8p8to8", "quantized_add_8p8to32"),
+    "frontdoor.concat": ("concat",),
     "frontdoor.conv2d": ("Conv2D", "conv2d"),
     "frontdoor.error": ("ErrorReport", "error"),
     "frontdoor.lookup": ("lookup",),
@@ -117,6 +120,7 @@ __all__ = [
     "Vectors",
     "add_vectors",
     "affine",
+    "concat",
     "conv2d",
     "dequantize",
     "error",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from qops.frontdoor import (
         add,
+        concat,
         conv2d,
         error,
         lookup,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add",
+    "concat",
     "conv2d",
     "error",
     "lookup",

@@ -80,10 +80,11 @@ def lookup(
     Traceback (most recent call last):
     ValueError: function: expected finite results, got nan for code 0, whose value is -4
     """
+    row, kept = code_type(dtype), None if range is None else kept_range(range)
     codes, lo, hi = operand(t, "t", U8, _S8)
-    given, row = _codes.of(codes), code_type(dtype)
+    given = _codes.of(codes)
     results = _results(function, given, lo, hi)
-    ends = range_of_all(results.min(), results.max(), row, "function") if range is None else kept_range(range)
+    ends = kept or range_of_all(results.min(), results.max(), row, "function")
     table = _rounded(results, ends, row)
     by_byte = np.roll(table.view(np.uint8), given.lowest)  # the table begins with code 0, and codes below 0 come last
     return tensor(look_up(codes, by_byte, row.dtype.num, out), *ends)

@@ -28,6 +28,7 @@ CALLS = {
         "out": np.int32,
         "each": False,
     },
+    "concat": {"good": {"tensors": [U8, (OTHER, 0.0, 3.0)]}, "out": np.uint8, "each": False},
     "lookup": {"good": {"t": U8, "function": np.tanh}, "out": np.uint8},
     "relu": {"good": {"t": U8, "limit": 1.0}, "out": np.uint8},
     "requantization_range": {"good": {"t": S32}},

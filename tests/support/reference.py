@@ -20,13 +20,14 @@ from reference_add import (
     quantized_sub_8p8to32,
 )
 from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
-from reference_network import farthest, line, lookup
+from reference_network import concat, farthest, line, lookup
 from reference_products import conv2d, matmul
 from reference_relu import relu, values_of
 
 __all__ = [
     "add_full_range",
     "add_pass",
+    "concat",
     "conv2d",
     "farthest",
     "line",

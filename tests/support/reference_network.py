@@ -2,18 +2,23 @@
 
 from fractions import Fraction
 
+import numpy as np
 from exact import clamp, exact32
 
 LOWEST = {"uint8": 0, "int8": -128}
 
 
-def line(lo, hi):
-    """The values of the 256 codes from lo to hi; where 0 is within 2**-15 of a step from a code, it is on that code."""
+def exact_line(lo, hi):
+    """The values of the 256 codes from lo to hi."""
     lo, hi = exact32(lo), exact32(hi)
-    step = (hi - lo) / 255
-    values = [lo + k * step for k in range(256)]
+    return [lo + k * (hi - lo) / 255 for k in range(256)]
+
+
+def line(lo, hi):
+    """The same, but where 0 is within 2**-15 of a step from a code, it is on that code."""
+    values = exact_line(lo, hi)
     base = min(values, key=abs)
-    return [v - base for v in values] if 0 < abs(base) * 2**15 <= step else values
+    return [v - base for v in values] if 0 < abs(base) * 2**15 <= values[1] - values[0] else values
 
 
 def positions(values, lo, hi):
@@ -30,7 +35,16 @@ def lookup(codes, results, lo, hi):
     return [where[q - LOWEST[codes.dtype.name]] for q in codes.ravel().tolist()]
 
 
+def concat(tensors, axis, lo, hi):
+    """The exact positions of the codes of all tensors."""
+    parts = []
+    for codes, *ends in tensors:
+        where = np.array(positions(exact_line(*ends), lo, hi))
+        parts.append(where[codes.astype(int) - LOWEST[codes.dtype.name]])
+    return np.concatenate(parts, axis)
+
+
 def farthest(codes, exact):
     """The largest distance of 8-bit codes from exact positions."""
     steps = codes.ravel().astype(int) - LOWEST[codes.dtype.name]
-    return max((abs(int(q) - p) for q, p in zip(steps, exact, strict=True)), default=0)
+    return max((abs(int(q) - p) for q, p in zip(steps, np.ravel(exact), strict=True)), default=0)
