@@ -7,6 +7,7 @@ quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by elem
 matmul, conv2d                                      sums of products, exact, into 32 bits
 MatMul, Conv2D                                      the same, prepared: weights packed once for many inputs
 relu                                                values below 0, and above a limit, cut off
+max_pool, avg_pool                                  the largest and the mean value of windows over images
 concat                                              tensors of different ranges, joined in one
 lookup                                              any function of one variable
 requantization_range, requantize, requantize_32to8  codes of another range
@@ -41,6 +42,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
     from qops.frontdoor.multiply_shift import multiply_shift
     from qops.frontdoor.passes import RangeInfo
+    from qops.frontdoor.pool import avg_pool, max_pool
     from qops.frontdoor.quantize import dequantize, quantize
     from qops.frontdoor.relu import relu
     from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
@@ -63,6 +65,7 @@ _HOMES = {
     "frontdoor.mul": ("quantized_mul_8x8to8", "quantized_mul_8x8to32"),
     "frontdoor.multiply_shift": ("multiply_shift",),
     "frontdoor.passes": ("RangeInfo",),
+    "frontdoor.pool": ("avg_pool", "max_pool"),
     "frontdoor.quantize": ("dequantize", "quantize"),
     "frontdoor.relu": ("relu",),
     "frontdoor.requantize": ("requantization_range", "requantize", "requantize_32to8"),
@@ -120,6 +123,7 @@ __all__ = [
     "Vectors",
     "add_vectors",
     "affine",
+    "avg_pool",
     "concat",
     "conv2d",
     "dequantize",
@@ -131,6 +135,7 @@ __all__ = [
     "isa_tier",
     "lookup",
     "matmul",
+    "max_pool",
     "multiply_shift",
     "nnlib",
     "onednn",

@@ -21,18 +21,22 @@ from reference_add import (
 )
 from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
 from reference_network import concat, farthest, line, lookup
+from reference_pool import avg_pool, max_pool
+from reference_pool import same as same_pads
 from reference_products import conv2d, matmul
 from reference_relu import relu, values_of
 
 __all__ = [
     "add_full_range",
     "add_pass",
+    "avg_pool",
     "concat",
     "conv2d",
     "farthest",
     "line",
     "lookup",
     "matmul",
+    "max_pool",
     "positions",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
@@ -41,6 +45,7 @@ __all__ = [
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
     "relu",
+    "same_pads",
     "twin",
     "values",
     "values_of",
