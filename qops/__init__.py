@@ -9,6 +9,7 @@ MatMul, Conv2D                                      the same, prepared: weights 
 relu                                                values below 0, and above a limit, cut off
 max_pool, avg_pool                                  the largest and the mean value of windows over images
 concat                                              tensors of different ranges, joined in one
+pad                                                 elements of one value around a tensor
 lookup                                              any function of one variable
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
@@ -41,6 +42,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.matmul import MatMul, matmul
     from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
     from qops.frontdoor.multiply_shift import multiply_shift
+    from qops.frontdoor.pad import pad
     from qops.frontdoor.passes import RangeInfo
     from qops.frontdoor.pool import avg_pool, max_pool
     from qops.frontdoor.quantize import dequantize, quantize
@@ -64,6 +66,7 @@ _HOMES = {
     "frontdoor.matmul": ("MatMul", "matmul"),
     "frontdoor.mul": ("quantized_mul_8x8to8", "quantized_mul_8x8to32"),
     "frontdoor.multiply_shift": ("multiply_shift",),
+    "frontdoor.pad": ("pad",),
     "frontdoor.passes": ("RangeInfo",),
     "frontdoor.pool": ("avg_pool", "max_pool"),
     "frontdoor.quantize": ("dequantize", "quantize"),
@@ -140,6 +143,7 @@ __all__ = [
     "nnlib",
     "onednn",
     "onnx",
+    "pad",
     "quantize",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",

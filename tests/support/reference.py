@@ -20,7 +20,7 @@ from reference_add import (
     quantized_sub_8p8to32,
 )
 from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
-from reference_network import concat, farthest, line, lookup
+from reference_network import concat, farthest, line, lookup, pad
 from reference_pool import avg_pool, max_pool
 from reference_pool import same as same_pads
 from reference_products import conv2d, matmul
@@ -37,6 +37,7 @@ __all__ = [
     "lookup",
     "matmul",
     "max_pool",
+    "pad",
     "positions",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",

@@ -44,6 +44,16 @@ def concat(tensors, axis, lo, hi):
     return np.concatenate(parts, axis)
 
 
+def pad(codes, pairs, value, lo, hi):
+    """The exact positions of all codes: those of `codes`, and around them, pair by pair, that of the value."""
+    shape = [before + n + after for (before, after), n in zip(pairs, codes.shape, strict=True)]
+    found = np.full(shape, positions([value], lo, hi)[0], object)
+    for index in np.ndindex(codes.shape):
+        place = tuple(before + i for (before, _), i in zip(pairs, index, strict=True))
+        found[place] = int(codes[index]) - LOWEST[codes.dtype.name]
+    return found
+
+
 def farthest(codes, exact):
     """The largest distance of 8-bit codes from exact positions."""
     steps = codes.ravel().astype(int) - LOWEST[codes.dtype.name]
