@@ -11,6 +11,7 @@ max_pool, avg_pool                                  the largest and the mean val
 concat                                              tensors of different ranges, joined in one
 pad                                                 elements of one value around a tensor
 lookup                                              any function of one variable
+softmax                                             shares of exponentials in their sum
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
 error                                               how far codes are from a float reference, in LSB
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.quantize import dequantize, quantize
     from qops.frontdoor.relu import relu
     from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
+    from qops.frontdoor.softmax import softmax
     from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
     from qops.qtensor import QTensor
     from qops.tools.add_vectors import AddVectors, add_vectors
@@ -72,6 +74,7 @@ _HOMES = {
     "frontdoor.quantize": ("dequantize", "quantize"),
     "frontdoor.relu": ("relu",),
     "frontdoor.requantize": ("requantization_range", "requantize", "requantize_32to8"),
+    "frontdoor.softmax": ("softmax",),
     "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32"),
     "qtensor": ("QTensor",),
     "tools.add_vectors": ("AddVectors", "add_vectors"),
@@ -156,6 +159,7 @@ __all__ = [
     "requantize",
     "requantize_32to8",
     "rules",
+    "softmax",
     "tensorflow",
     "vectors",
 ]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         quantize,
         relu,
         requantize,
+        softmax,
         sub,
         targets,
     )
@@ -41,6 +42,7 @@ __all__ = [
     "quantize",
     "relu",
     "requantize",
+    "softmax",
     "sub",
     "targets",
 ]

@@ -34,6 +34,7 @@ CALLS = {
     "max_pool": {"good": POOLED, "out": np.uint8, "each": False},
     "avg_pool": {"good": POOLED, "out": np.uint8, "each": False},
     "pad": {"good": {"t": U8, "widths": ((1, 0), (0, 2)), "value": 0.5}, "out": np.uint8, "each": False},
+    "softmax": {"good": {"t": (CODES, -4.0, 4.0), "axis": 1}, "out": np.uint8, "each": False},
     "relu": {"good": {"t": U8, "limit": 1.0}, "out": np.uint8},
     "requantization_range": {"good": {"t": S32}},
     "requantize": {"good": {"t": U8, **ENDS}, "out": np.uint8},

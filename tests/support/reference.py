@@ -20,7 +20,7 @@ from reference_add import (
     quantized_sub_8p8to32,
 )
 from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
-from reference_network import concat, farthest, line, lookup, pad
+from reference_network import concat, farthest, line, lookup, pad, softmax
 from reference_pool import avg_pool, max_pool
 from reference_pool import same as same_pads
 from reference_products import conv2d, matmul
@@ -47,6 +47,7 @@ __all__ = [
     "quantized_sub_8p8to32",
     "relu",
     "same_pads",
+    "softmax",
     "twin",
     "values",
     "values_of",

@@ -1,5 +1,7 @@
 """The slow twins of the ops that make up the rest of a network; see `reference`. Real values are exact fractions."""
 
+from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -52,6 +54,18 @@ def pad(codes, pairs, value, lo, hi):
         place = tuple(before + i for (before, _), i in zip(pairs, index, strict=True))
         found[place] = int(codes[index]) - LOWEST[codes.dtype.name]
     return found
+
+
+def softmax(codes, lo, hi):
+    """The positions of the codes of one row, to 40 digits."""
+    step = (exact32(hi) - exact32(lo)) / 255
+    with localcontext(prec=40):
+        down = [min(d * step, 1000) for d in range(256)]  # further down, no code but the highest is seen
+        powers = [(Decimal(-x.numerator) / x.denominator).exp() for x in map(Fraction, down)]
+        top = max(codes.tolist())
+        total = sum(count * powers[top - q] for q, count in Counter(codes.tolist()).items())
+        found = {q: Fraction(255 * powers[top - q] / total) for q in {*codes.tolist()}}
+    return [found[q] for q in codes.tolist()]
 
 
 def farthest(codes, exact):
