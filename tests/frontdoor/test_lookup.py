@@ -62,6 +62,11 @@ def test_lookup_keeps_a_range_that_has_0_on_a_code():
     assert qops.lookup(t, lambda x: np.maximum(x, 0), (t.min, t.max)) == qops.relu(t)
 
 
+@pytest.mark.parametrize("ends", [(1e-9, 1.0), (-1.0, -1e-9), (2.0, 3.0), (-3.0, -2.0), (-1e-9, 1.0), (0.0, 0.0)])
+def test_lookup_finds_a_range_that_holds_0(ends):
+    check(EVERY[np.uint8], (0.0, 1.0), lambda x: np.where(x == 0, *ends))
+
+
 def test_lookup_rounds_ties_to_even():
     t = EVERY[np.uint8], 0.0, 255.0
     assert qops.lookup(t, lambda x: x / 2, (0.0, 255.0)).data[:8].tolist() == [0, 0, 1, 2, 2, 2, 3, 4]
@@ -89,6 +94,7 @@ T = EVERY[np.uint8], -1.0, 1.0
             {},
             "function: expected finite results, got -inf for code 64, whose value is -0.49",
         ),
+        (lambda x: x.__imul__(0) / 0, {}, "function: expected finite results, got nan for code 0, whose value is -1"),
         (lambda x: x[:9], {}, r"function: expected real numbers of the shape .* \(256,\), got float64 of shape \(9,\)"),
         (lambda x: 1.0, {}, r"function: expected real numbers .* float64 of shape \(\)"),
         (lambda x: x > 0, {}, "function: expected real numbers .* got bool"),
