@@ -22,6 +22,7 @@ BOUND_LOOKUP = 0.5 + 2**-40
 
 Reals = NDArray[np.float64]
 _S8 = _codes.TABLE["s8"].dtype.num
+_BYTES = np.arange(256, dtype=np.uint8)
 
 
 def lookup(
@@ -47,8 +48,8 @@ def lookup(
     t : (data, min, max)
         uint8 or int8 tensor.
     function : callable
-        Takes an array of 256 float64 values, from `min` to `max`, and gives as many real numbers. The value of a code
-        that stands for 0 is exactly 0. ``np.vectorize`` makes such a function of one that takes a single number.
+        Takes an array of 256 float64 values and gives as many real numbers, each of its own value alone. The value of
+        a code that stands for 0 is exactly 0. ``np.vectorize`` makes such a function of one that takes a single number.
     range : (float, float), optional
         The output range; results outside it saturate. By default the smallest range that holds the results of all 256
         codes and, on a code, 0. It does not depend on which codes are present.
@@ -82,21 +83,18 @@ def lookup(
     """
     row, kept = code_type(dtype), None if range is None else kept_range(range)
     codes, lo, hi = operand(t, "t", U8, _S8)
-    given = _codes.of(codes)
-    results = _results(function, given, lo, hi)
+    results = _results(function, _codes.of(codes), lo, hi)
     ends = kept or range_of_all(results.min(), results.max(), row, "function")
-    table = _rounded(results, ends, row)
-    by_byte = np.roll(table.view(np.uint8), given.lowest)  # the table begins with code 0, and codes below 0 come last
-    return tensor(look_up(codes, by_byte, row.dtype.num, out), *ends)
+    return tensor(look_up(codes, _rounded(results, ends, row), out), *ends)
 
 
 def _results(function: Callable[[Reals], Any], row: CodeType, lo: float, hi: float) -> Reals:
-    """Give what the function makes of the value of each code, from the lowest to the highest."""
+    """Give what the function makes of the value of each code, in the order of bytes: codes below 0 come last."""
     if not callable(function):
         raise TypeError(f"function: expected a callable, got {function!r:.80}")
     step, zero, base = row.line(lo, hi)
-    codes = np.arange(row.lowest, row.highest + 1)
-    values = (codes - zero) * step + base
+    codes = _BYTES.view(row.dtype)
+    values = (codes - float(zero)) * step + base
     with np.errstate(all="ignore"):  # what is not finite is refused below
         results = as_array(function(values.copy()), "function")
     if results.shape != values.shape or results.dtype.kind not in "fiu":
@@ -104,10 +102,9 @@ def _results(function: Callable[[Reals], Any], row: CodeType, lo: float, hi: flo
         raise TypeError(f"function: expected real numbers of the shape of its argument, {values.shape}, got {found}")
     found = results.astype(np.float64)
     if not np.isfinite(found).all():
-        k = int(np.isfinite(found).argmin())
-        raise ValueError(
-            f"function: expected finite results, got {found[k]} for code {codes[k]}, whose value is {values[k]:.6g}"
-        )
+        k = np.isfinite(found).argmin()
+        where = f"code {codes[k]}, whose value is {values[k]:.6g}"
+        raise ValueError(f"function: expected finite results, got {found[k]} for {where}")
     return found
 
 
@@ -118,4 +115,4 @@ def _rounded(values: Reals, ends: Range, row: CodeType) -> NDArray[Any]:
         return np.full(values.shape, row.lowest, row.dtype)
     with np.errstate(over="ignore"):  # values far outside saturate
         positions = (values - lo) / (hi - lo) * row.steps
-    return (np.rint(np.clip(positions, 0, row.steps)) + row.lowest).astype(row.dtype)
+    return (np.rint(positions).clip(0, row.steps) + row.lowest).astype(row.dtype)

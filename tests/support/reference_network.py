@@ -32,9 +32,9 @@ def positions(values, lo, hi):
 
 
 def lookup(codes, results, lo, hi):
-    """The exact positions of codes, of which `results` has what the function gives for each of the 256."""
+    """The exact positions of codes, of which `results` has what the function gives for each byte."""
     where = positions(results, lo, hi)
-    return [where[q - LOWEST[codes.dtype.name]] for q in codes.ravel().tolist()]
+    return [where[q % 256] for q in codes.ravel().tolist()]
 
 
 def concat(tensors, axis, lo, hi):
