@@ -9,32 +9,44 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from qops.frontdoor import (
         add,
+        concat,
         conv2d,
         error,
+        lookup,
         matmul,
         mul,
         multiply_shift,
+        pad,
         passes,
+        pool,
         quantize,
         relu,
         requantize,
         signed_error,
+        softmax,
         sub,
+        targets,
     )
 
 __all__ = [
     "add",
+    "concat",
     "conv2d",
     "error",
+    "lookup",
     "matmul",
     "mul",
     "multiply_shift",
+    "pad",
     "passes",
+    "pool",
     "quantize",
     "relu",
     "requantize",
     "signed_error",
+    "softmax",
     "sub",
+    "targets",
 ]
 __dir__ = __all__.copy
 

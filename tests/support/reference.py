@@ -20,14 +20,24 @@ from reference_add import (
     quantized_sub_8p8to32,
 )
 from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+from reference_network import concat, farthest, line, lookup, pad, softmax
+from reference_pool import avg_pool, max_pool
+from reference_pool import same as same_pads
 from reference_products import conv2d, matmul
 from reference_relu import relu, values_of
 
 __all__ = [
     "add_full_range",
     "add_pass",
+    "avg_pool",
+    "concat",
     "conv2d",
+    "farthest",
+    "line",
+    "lookup",
     "matmul",
+    "max_pool",
+    "pad",
     "positions",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
@@ -36,6 +46,8 @@ __all__ = [
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
     "relu",
+    "same_pads",
+    "softmax",
     "twin",
     "values",
     "values_of",
@@ -84,6 +96,15 @@ def affine_max_abs(limit):
 
 def affine_symmetric(limit):
     return float(exact32(limit) / 127), 128
+
+
+def range_of_all(lo, hi):
+    """(min, max) of a result: that of all values if 0 is on a code of it, within 2**-15 of a step, else with one."""
+    lo, hi = min(0.0, float(F32(lo))), max(0.0, float(F32(hi)))
+    if 0 in line(lo, hi):
+        return lo, hi
+    scale, zero_point = affine_holding_zero(lo, hi)
+    return float(F32(-zero_point * scale)), float(F32((255 - zero_point) * scale))
 
 
 # --- quantize --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,39 @@
+"""The type and the range of the codes that an op makes: what the caller asks for, or what holds all results."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from numpy.typing import DTypeLike
+
+from qops._kernels.frontdoor.requantize import eight_bits
+from qops._kernels.stage.affine import range_holding_zero
+from qops.codes import TABLE, CodeType
+from qops.frontdoor.passes import Range
+from qops.qtensor import U8, span
+
+__all__ = ["code_type", "kept_range", "range_of_all"]
+
+
+def code_type(dtype: DTypeLike) -> CodeType:
+    """Give the code type of `dtype`, which is uint8 or int8; TypeError for another."""
+    return TABLE["u8" if eight_bits(dtype) == U8 else "s8"]
+
+
+def kept_range(range: Range) -> Range:
+    """Check the range that the caller gives for the results, whose values beyond it saturate."""
+    try:
+        lo, hi = range
+    except (TypeError, ValueError):
+        raise TypeError(f"range: expected (min, max), got {range!r:.80}") from None
+    return span(lo, hi, "range")
+
+
+def range_of_all(lo: float, hi: float, row: CodeType, name: str) -> Range:
+    """Give the smallest range that holds lo, hi and, on a code, 0. It is (lo, hi) where that does so already."""
+    lo, hi = span(min(lo, 0.0), max(hi, 0.0), name)
+    if row.line(lo, hi)[2] != 0:  # the value of the code next to 0
+        lo, hi, _, _ = range_holding_zero(lo, hi, row)
+        if not isfinite(lo) or not isfinite(hi):
+            raise ValueError(f"{name}: the range of all results, with 0 on a code, is beyond float32")
+    return lo, hi
