@@ -9,8 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
 from qops._kernels.frontdoor import concat as _kernels
-from qops.frontdoor.passes import Range
-from qops.frontdoor.targets import code_type, kept_range, range_of_all
+from qops.frontdoor.targets import Range, code_type, kept_range, range_of_all
 from qops.qtensor import U8, QTensor, TensorLike, int32, operand, tensor
 
 __all__ = ["BOUND_CONCAT", "concat"]

@@ -11,8 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from qops import codes as _codes
 from qops._kernels.frontdoor.lookup import look_up
 from qops.codes import CodeType
-from qops.frontdoor.passes import Range
-from qops.frontdoor.targets import code_type, kept_range, range_of_all
+from qops.frontdoor.targets import Range, code_type, kept_range, range_of_all
 from qops.qtensor import U8, QTensor, TensorLike, as_array, operand, tensor
 
 __all__ = ["BOUND_LOOKUP", "lookup"]

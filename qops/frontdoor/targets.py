@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from math import isfinite
+from typing import TypeAlias
 
+import numpy as np
 from numpy.typing import DTypeLike
 
-from qops._kernels.frontdoor.requantize import eight_bits
 from qops._kernels.stage.affine import range_holding_zero
 from qops.codes import TABLE, CodeType
-from qops.frontdoor.passes import Range
-from qops.qtensor import U8, span
+from qops.qtensor import span
 
-__all__ = ["code_type", "kept_range", "range_of_all"]
+__all__ = ["Range", "code_type", "kept_range", "range_of_all"]
+
+Range: TypeAlias = tuple[float, float]
+
+_EIGHT_BITS = {row.dtype: row for row in (TABLE["u8"], TABLE["s8"])}
 
 
 def code_type(dtype: DTypeLike) -> CodeType:
     """Give the code type of `dtype`, which is uint8 or int8; TypeError for another."""
-    return TABLE["u8" if eight_bits(dtype) == U8 else "s8"]
+    try:
+        return _EIGHT_BITS[np.dtype(dtype)]
+    except (TypeError, ValueError, KeyError):
+        raise TypeError(f"dtype: expected uint8 or int8, got {dtype!r:.80}") from None
 
 
 def kept_range(range: Range) -> Range:

@@ -97,7 +97,7 @@ cdef void table_8(Ends ends, const CodeType* kind, Ends wanted, const CodeType* 
         table[<uint8_t>(k + kind.lowest)] = <uint8_t>(into.lowest + <int64_t>position)
 
 
-cpdef int eight_bits(dtype) except -1:
+cdef int eight_bits(dtype) except -1:
     """numpy's type number of the dtype, which is uint8 or int8."""
     cdef int typenum
     try:
