@@ -11,6 +11,7 @@ cdef enum:
 cdef struct Ends:  # the ends of a range, float32 values held as doubles
     double min, max
 
+cdef tuple end_names(str name)
 cdef int span_checked(lo, hi, str name, Ends* ends) except -1
 cdef inline int span_of(lo, hi, str name, Ends* ends) except -1:
     """Set `ends` to the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""
@@ -19,7 +20,6 @@ cdef inline int span_of(lo, hi, str name, Ends* ends) except -1:
         if -FLT_MAX <= ends.min <= ends.max <= FLT_MAX:
             return 0
     return span_checked(lo, hi, name, ends)
-cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
 cdef cnp.ndarray data_of(t, str name, Ends* ends)

@@ -86,8 +86,8 @@ def are_plain(tuple values):
 
 
 cdef bint has_axes(value):
-    """Whether `value` is an array of at least one dimension, as the ends of ranges per channel are."""
-    return cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
+    """Whether `value` is a list or an array of at least one dimension, as the ends of ranges per channel are."""
+    return isinstance(value, (list, tuple)) or cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
 
 
 cpdef double number(value, str name) except? -1:
