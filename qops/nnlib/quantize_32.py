@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import quantize as kernels
 from qops._kernels.nnlib.ranges import f32
-from qops.qtensor import F32, S32, QTensor, array, output, span, tensor
+from qops.qtensor import S32, QTensor, float32s, output, span, tensor
 
 __all__ = ["quantize_int32"]
 
@@ -22,7 +22,7 @@ def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int3
 
     Parameters
     ----------
-    x : float32 array
+    x : array_like of real numbers, read as float32
         Real values.
     min, max : float
         The requested range.
@@ -54,7 +54,7 @@ def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int3
     (array([-1. ,  0. ,  0.5]), 256.0)
     """
     lo, hi = span(min, max)
-    values = array(x, "x", F32)
+    values = float32s(x, "x")
     limit = -lo if -lo > hi else hi
     result = output(out, S32, values)
     factor = f32(2.0**24 / f32(2 * limit)) if limit > 0 else 0.0

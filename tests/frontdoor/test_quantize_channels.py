@@ -67,6 +67,14 @@ def test_int32_codes_per_channel_are_dequantized():
         np.testing.assert_array_equal(got[i], qops.dequantize((codes[i], -float(tops[i, 0]), float(tops[i, 0]))))
 
 
+def test_ends_of_channels_may_be_lists():
+    x = np.float32([[-5, 1], [-1, 9]])
+    lists = qops.quantize(x, [0, 0], [1, 2])
+    assert lists == qops.quantize(x, np.float32([0, 0]), np.float32([1, 2]))
+    assert lists == QTensor(lists.data, lists.min.tolist(), lists.max.tolist())
+    np.testing.assert_array_equal(qops.dequantize((lists.data, lists.min.tolist(), [[1.0, 2.0]])), lists.dequantize())
+
+
 def test_one_end_may_be_given_for_all_channels():
     x = np.float32([[-5, 1], [-1, 9]])
     t = qops.quantize(x, min=0.0, axis=0)

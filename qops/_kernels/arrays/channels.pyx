@@ -3,7 +3,7 @@
 cimport numpy as cnp
 
 from qops._kernels.arrays.checks cimport (
-    Ends, array_of, as_array, check_ends, end_names, float32s, has_axes, refuse_ends, span_of,
+    Ends, array_of, check_ends, end_names, float32s, has_axes, refuse_ends, span_of,
 )
 from qops._kernels.arrays.codes cimport CodeType, Tensor, read_code_type, tensor_of
 
@@ -20,8 +20,8 @@ cdef bint fits(tuple shape, tuple whole):
 cdef tuple spans(cnp.ndarray data, lo, hi, str name):
     """Give the ends of ranges per channel, checked, as two float32 arrays of one shape that broadcasts to the data."""
     low_name, high_name = end_names(name)
-    cdef object low = float32s(as_array(lo, low_name), low_name)
-    cdef object high = float32s(as_array(hi, high_name), high_name)
+    cdef object low = float32s(lo, low_name)
+    cdef object high = float32s(hi, high_name)
     shape = (<object>data).shape
     if not (fits(low.shape, shape) and fits(high.shape, shape)):
         raise ValueError(f"{name}: shapes {low.shape} and {high.shape} of min and max do not fit the data's {shape}")

@@ -83,11 +83,12 @@ def dtype_names(int typenum, int or_typenum=-1):
     return " or ".join(str(np.dtype(cnp.PyArray_DescrFromType(t))) for t in (typenum, or_typenum) if t >= 0)
 
 
-cpdef cnp.ndarray float32s(cnp.ndarray x, str name):
+cpdef cnp.ndarray float32s(x, str name):
     """Give `x` as float32; TypeError if its elements are not real numbers."""
-    cdef object source = x
-    if has_type(x, cnp.NPY_FLOAT32):
-        return x
+    cdef cnp.ndarray data = array_of(x, name)
+    cdef object source = data
+    if has_type(data, cnp.NPY_FLOAT32):
+        return data
     if source.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected real numbers, got {source.dtype}")
     with np.errstate(over="ignore"):  # values beyond float32 become infinite
@@ -99,11 +100,12 @@ def is_int32(cnp.ndarray x):
     return has_type(x, cnp.NPY_INT32)
 
 
-cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
+cpdef cnp.ndarray int32s(x, str name):
     """Give `x` as int32; TypeError if its elements are not integers, ValueError if int32 does not hold them."""
-    cdef object source = x
-    if has_type(x, cnp.NPY_INT32):
-        return x
+    cdef cnp.ndarray data = array_of(x, name)
+    cdef object source = data
+    if has_type(data, cnp.NPY_INT32):
+        return data
     if source.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected integers, got {source.dtype}")
     if source.size and not (source.min() >= INT32_MIN and source.max() <= INT32_MAX):
