@@ -20,6 +20,7 @@ from qops._kernels.arrays.checks import (
     U8,
     array,
     as_array,
+    broadcast_shape,
     check_out,
     float32s,
     int32s,
@@ -266,34 +267,6 @@ class QTensor(_Tensor):
 
 def _remade(cls: type[QTensor], data: NDArray[Any], min: Any, max: Any, row: str | None) -> QTensor:
     return _tensor(cls, data, min, max, row and _codes.TABLE[row])
-
-
-def broadcast_shape(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
-    """Give the shape that two broadcast to. numpy's own function takes no more than 32 axes.
-
-    Parameters
-    ----------
-    x, y : tuple of int
-
-    Returns
-    -------
-    tuple of int
-
-    Raises
-    ------
-    ValueError
-        Two lengths of an axis that differ, neither of them 1.
-
-    Examples
-    --------
-    >>> broadcast_shape((3, 1), (4, 1, 5))
-    (4, 3, 5)
-    """
-    rank = max(len(x), len(y))
-    pairs = list(zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y, strict=True))
-    if any(i != j and 1 not in (i, j) for i, j in pairs):
-        raise ValueError(f"x, y: shapes {x} and {y} do not broadcast")
-    return tuple(j if i == 1 else i for i, j in pairs)
 
 
 tensor: Callable[..., QTensor] = partial(_tensor, QTensor)

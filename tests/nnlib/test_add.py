@@ -188,7 +188,7 @@ BAD = [
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="fast"), "form: expected one of op, flat, spec, d32, got 'fast'"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1, 256)), "padding"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1.5, 2)), "padding: expected an integer"),
-    (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=5), "padding: expected two integers"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=5), "padding: expected 2 integers"),
     (lambda: nnlib.quantized_add_8p8to8_integers(5, (0, 1), (0, 2)), r"a: expected \(min, max\)"),
     (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0,), (0, 2)), r"b: expected \(min, max\)"),
     (lambda: nnlib.quantized_add_8p8to8((T[0][:0], -1, 1), (T[0][:0], -1, 1), form="spec"), "no elements"),

@@ -176,7 +176,7 @@ REFUSED = [
     ({"dilations": [2, 1]}, ValueError, r"x, w: .* got \(3, 3\), which spans \(5, 3\)"),
     ({"dilations": [0, 1]}, ValueError, "dilations: expected an integer in"),
     ({"strides": [1]}, ValueError, r"strides: expected 2 integers, got \[1\]"),
-    ({"strides": "11"}, ValueError, "strides: expected 2 integers, got '11'"),
+    ({"strides": "11"}, TypeError, "strides: expected 2 integers, got '11'"),
     ({"strides": [1, 0]}, ValueError, "strides: expected an integer in"),
     ({"strides": [1, 1.0]}, TypeError, "strides: expected an integer, got 1.0"),
     ({"pads": [1, 1]}, ValueError, r"pads: expected 4 integers, got \[1, 1\]"),

@@ -88,7 +88,7 @@ def test_the_step_along_channels_plays_no_part():
         ({"ksize": [1, 5, 2, 1], "padding": "VALID"}, "ksize: Computed output size would be negative"),
         ({"strides": [2, 1, 1, 1]}, "strides: Pooling is not yet supported on the batch dimension"),
         ({"strides": [1, 0, 1, 1]}, r"strides: expected an integer in \[1, .*, got 0"),
-        ({"strides": None}, "strides: expected a sequence of four integers"),
+        ({"strides": None}, "strides: expected 4 integers"),
         ({"padding": "SAME_CAFFE"}, "padding: 'SAME_CAFFE' is not in the list of allowed values: SAME, VALID"),
     ],
 )
