@@ -18,7 +18,10 @@ from qops.frontdoor.matmul import BOUND_MATMUL
 from qops.frontdoor.mul import BOUND_8X8TO8, BOUND_8X8TO32
 
 Array = NDArray[Any]
-SUM, PRODUCT = Affine(12 / 256, 110), Affine(19 / 256, 128)  # hold all sums, differences and products of A and B
+SUM, PRODUCT = (
+    Affine(12 / 256, 110, "u8"),
+    Affine(19 / 256, 128, "u8"),
+)
 FARTHEST = [max(map(abs, affine.range)) for affine in (A, B)]
 SUM_LEVEL = 2 * 2**17 * max(FARTHEST) / 2**32  # the output step of an add, or sub, into int32
 PRODUCT_LEVEL = 2 * 2**11 * FARTHEST[0] * FARTHEST[1] / 2**32

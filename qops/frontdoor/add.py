@@ -72,7 +72,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> import numpy as np
     >>> t = quantized_add_8p8to32((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0))
     >>> t
-    QTensor(data=array([ 8192, 24576], dtype=int32), min=-262144.0, max=262144.0)
+    QTensor(np.int32([8192, 24576]), -262144.0, 262144.0)
     >>> t.data * t.scale  # 1 + 0, 2 + 1
     array([1., 3.])
     """
@@ -173,12 +173,12 @@ def quantized_add_8p8to8(
     >>> a = (np.uint8([0, 128, 255]), 0.0, 2.0)
     >>> b = (np.uint8([0, 64, 255]), 0.0, 1.0)
     >>> quantized_add_8p8to8(a, b, guess=(0.0, 3.0))
-    QTensor(data=array([  0, 107, 255], dtype=uint8), min=0.0, max=3.0)
+    QTensor(np.uint8([0, 107, 255]), 0.0, 3.0)
     >>> t, info = quantized_add_8p8to8(a, b, guess=(0.0, 1.0), return_info=True)
     >>> info.passes, round(t.max, 2)
     (2, 3.0)
     >>> quantized_add_8p8to8(a, b, range=(0.0, 1.0))
-    QTensor(data=array([  0, 255, 255], dtype=uint8), min=0.0, max=1.0)
+    QTensor(np.uint8([0, 255, 255]), 0.0, 1.0)
     """
     found = _kernels.quantized_add_8p8to8(QTensor, a, b, guess, range, out, return_info)
     return (found[0], RangeInfo(*found[1])) if return_info else found

@@ -146,9 +146,9 @@ def quantized_mul_8x8to8(
     >>> import numpy as np
     >>> a, b = (np.uint8([0, 128, 255]), -1.0, 1.0), (np.uint8([0, 64, 255]), 0.0, 3.0)
     >>> quantized_mul_8x8to8(a, b, guess=(-3.0, 3.0))
-    QTensor(data=array([128, 128, 255], dtype=uint8), min=-3.0, max=3.0)
+    QTensor(np.uint8([128, 128, 255]), -3.0, 3.0)
     >>> quantized_mul_8x8to8(a, b, range=(0.0, 1.5))
-    QTensor(data=array([  0,   1, 255], dtype=uint8), min=0.0, max=1.5)
+    QTensor(np.uint8([0, 1, 255]), 0.0, 1.5)
     """
     found = _kernels.quantized_mul_8x8to8(QTensor, a, b, guess, range, out, return_info)
     return (found[0], RangeInfo(*found[1])) if return_info else found

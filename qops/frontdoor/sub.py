@@ -124,7 +124,7 @@ def quantized_sub_8p8to8(
     >>> import numpy as np
     >>> a, b = (np.uint8([0, 128, 255]), 0.0, 2.0), (np.uint8([0, 64, 255]), 0.0, 1.0)
     >>> quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
-    QTensor(data=array([ 85, 149, 170], dtype=uint8), min=-1.0, max=2.0)
+    QTensor(np.uint8([85, 149, 170]), -1.0, 2.0)
     """
     found = _kernels.quantized_sub_8p8to8(QTensor, a, b, guess, range, out, return_info)
     return (found[0], RangeInfo(*found[1])) if return_info else found

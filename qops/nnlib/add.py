@@ -95,7 +95,7 @@ def quantized_add_8p8to8(
     From alpha = 256 on, ``spec`` copies the codes of a, and returns them with the output range instead of a's own.
 
     >>> quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), form="spec")
-    QTensor(data=array([255], dtype=uint8), min=-360.0, max=360.0)
+    QTensor(np.uint8([255]), -360.0, 360.0)
     >>> quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), -302.0, 300.0, form="spec").min
     -302.1803894042969
 
@@ -111,7 +111,7 @@ def quantized_add_8p8to8(
     --------
     >>> a, b = (np.uint8([0, 255]), 0.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0)
     >>> quantized_add_8p8to8(a, b, 0.0, 3.0)
-    QTensor(data=array([  0, 255], dtype=uint8), min=0.0, max=3.0)
+    QTensor(np.uint8([0, 255]), 0.0, 3.0)
     """
     return QuantizedAdd8p8to8(guess_min, guess_max, form=form)(a, b, padding=padding, out=out)
 

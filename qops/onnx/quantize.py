@@ -45,7 +45,7 @@ class QuantizeLinear(Prepared):
         saturate: bool = True,
         runtime: str = "onnx",
     ) -> None:
-        last = output_dtype, precision, saturate, runtime
+        last = output_dtype, precision, saturate, check.runtime(runtime)
         self._make(y_scale, y_zero_point, axis, block_size, *last)
 
     y_scale, y_zero_point, runtime = (argument(i) for i in (0, 1, 7))
@@ -58,7 +58,7 @@ class QuantizeLinear(Prepared):
     def _prepare(self, once: bool) -> None:
         y_scale, y_zero_point, axis, block_size, output_dtype, precision, saturate, runtime = self._arguments
         self._slices = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
-        is_ort = check.runtime(runtime) == "ort"
+        is_ort = runtime == "ort"
         flag(saturate, "saturate")
         (y_zero_point,) = check.optional(y_zero_point)
         self._zero = check.zero_point(y_zero_point, "y_zero_point", _output_type(y_zero_point, output_dtype))
@@ -227,5 +227,5 @@ def quantize_linear(
     >>> quantize_linear(np.float32([[1, 2], [1, 2]]), np.float32([0.5, 0.25]), axis=0, output_dtype=np.int8).tolist()
     [[2, 4], [4, 8]]
     """
-    last = output_dtype, precision, saturate, runtime
+    last = output_dtype, precision, saturate, check.runtime(runtime)
     return QuantizeLinear._once(y_scale, y_zero_point, axis, block_size, *last)(x, out)

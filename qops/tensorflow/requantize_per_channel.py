@@ -68,7 +68,7 @@ def requantize_per_channel(
     >>> half = (np.int32([[[[2**30]]]]), np.float32([-1.0]), np.float32([1.0]))
     >>> t = requantize_per_channel(half, -0.5, 1.0)
     >>> t, round(float(t.dequantize().item()), 2)
-    (QTensor(data=array([[[[128]]]], dtype=uint8), min=-0.5, max=1.0), 0.25)
+    (QTensor(np.uint8([[[[128]]]]), -0.5, 1.0), 0.25)
 
     Examples
     --------

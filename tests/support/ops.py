@@ -230,7 +230,9 @@ def changed(name, key, change):
 
 def parts(result):
     """What a result is made of: arrays, numbers, words."""
-    if isinstance(result, (tuple, list)):  # a QTensor and a named tuple too
+    if isinstance(result, qops.QTensor):
+        return [result.data, result.min, result.max, result.code_type.name]
+    if isinstance(result, (tuple, list)):  # a named tuple too
         return [part for value in result for part in parts(value)]
     if hasattr(result, "__dataclass_fields__"):
         return parts([getattr(result, field) for field in result.__dataclass_fields__])

@@ -50,14 +50,12 @@ cpdef int int32(value, str name, int low=INT32_MIN, int high=INT32_MAX) except? 
     return integer(value, name, low, high)
 
 
-cpdef tuple integers(values, str name, low, high):
-    """Give the members of a tuple or list, as `integer` gives each."""
-    if type(values) is tuple:
-        for value in <tuple>values:
-            if type(value) is not int or not low <= value <= high:
-                break
-        else:
-            return values
+cpdef tuple integers(values, str name, Py_ssize_t count, low, high=INT32_MAX):
+    """Give the members of a tuple, list or 1-D array of `count` integers, as `integer` gives each."""
+    if not isinstance(values, (tuple, list)) and not (cnp.PyArray_Check(values) and (<cnp.ndarray>values).ndim == 1):
+        raise TypeError(f"{name}: expected {count} integers, got {shown(values)}")
+    if len(values) != count:
+        raise ValueError(f"{name}: expected {count} integers, got {shown(values)}")
     return tuple([integer(value, name, low, high) for value in values])
 
 
@@ -86,8 +84,8 @@ def are_plain(tuple values):
 
 
 cdef bint has_axes(value):
-    """Whether `value` is an array of at least one dimension, as the ends of ranges per channel are."""
-    return cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
+    """Whether `value` is a list or an array of at least one dimension, as the ends of ranges per channel are."""
+    return isinstance(value, (list, tuple)) or cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
 
 
 cpdef double number(value, str name) except? -1:

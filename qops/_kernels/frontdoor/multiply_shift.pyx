@@ -15,11 +15,13 @@ cdef tuple ALL = _ROUNDINGS, SINGLE = _ROUNDINGS[:-2]  # SINGLE: without gemmlow
 
 
 cpdef str known(rounding, tuple rules):
-    """The rounding that a name means."""
+    """The rounding that a name means, which may be spelt with hyphens."""
     cdef str rule
     for rule in rules:
         if rounding is rule:
             return rule
+    if isinstance(rounding, str):
+        rounding = rounding.replace("-", "_")
     return rules[rules.index(choice(rounding, "rounding", rules))]
 
 
