@@ -35,19 +35,21 @@ from qops.rules.pairs import ADD, MUL, PairRule
 from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize
 from qops.rules.ranges import RANGE_RULES, QuantParams, RangeRule, choose_range
-from qops.rules.requantize import Requantize, integers, requantize
-from qops.rules.scales import quantize_multiplier, real_scale, reduced_multiplier
-from qops.rules.table import TABLE, Rule
+from qops.rules.requantize import Requantize, requantize
+from qops.rules.scales import integers, quantize_multiplier, real_scale, reduced_multiplier
+from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 
 __all__ = [
     "ADD",
     "AVERAGE_POOL",
+    "BLOCKS",
     "MUL",
     "QUANTIZE",
     "RANGE_RULES",
     "TABLE",
     "Add",
     "AveragePool",
+    "BlockRule",
     "FewestBits",
     "Mul",
     "PairRule",
