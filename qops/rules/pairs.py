@@ -74,7 +74,7 @@ class PairRule(NamedTuple):
     tail : str
         Name of that rule.
     beyond : str
-        What a rounded float that int32 does not hold becomes. "saturates": the end of its sign. "lowest": -2**31, the
+        What a rounded result that int32 does not hold becomes. "saturates": the end of its sign. "lowest": -2**31, the
         lowest code. "lowest, wraps": -2**31, and its sum with the zero point wraps. "cut, wraps": the same, but
         positive ones are cut to 2**31 - 128.
     takes_int16 : bool
