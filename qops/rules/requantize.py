@@ -247,6 +247,11 @@ def requantize(
     >>> [requantize(acc, rule, scale=0.5, zero_point=3).tolist() for rule in ("fp32-even", "fp32-even-zp-inside")]
     [[1, 3, 5, 5], [2, 4, 4, 6]]
 
+    What int32 does not hold becomes the lowest code where `Rule.beyond` says so, however large it was:
+
+    >>> [requantize([2**31 - 1], rule, scale=3.0, dtype="uint8").item() for rule in ("fp32-even", "torch-fbgemm")]
+    [255, 0]
+
     Examples
     --------
     >>> requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)

@@ -139,8 +139,9 @@ def _results(kept: list[Candidate], asked: Dump) -> dict[str, NDArray[Any]]:
 def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
     """Images of one window each, with as many channels as the dump: some rules round the last channels differently.
 
-    A rule may compute a window as large as the image by another one. If the images of the dump are larger, so are these:
-    their first column follows once more.
+    A rule may compute a window as large as the image by another one. So if the images of the dump are larger, these
+    have one more column, which is their first one again.
+
     Every sum of codes that differ by 1 at most, and any codes: a rule that adds float32 values rounds each sum, so it
     may differ from a rule that adds integers for few windows of the same sum.
     """
