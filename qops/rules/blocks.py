@@ -20,7 +20,7 @@ class Tail:
 
     def __init__(self, blocks: BlockRule, numbers: Numbers, channels: int | None):
         if channels is not None and blocks.of == "elements":
-            raise ValueError(f"scale: blocks of {blocks.size} elements have one, got {channels}")
+            raise ValueError(f"scale, integers, scales: blocks of {blocks.size} elements have one, got {channels}")
         steps, rest = numbers.steps, (channels or 0) % blocks.size
         if rest:
             steps = tuple(x[-rest:] for x in steps) if numbers.has_integers else steps[-rest:]

@@ -74,13 +74,15 @@ class Requantize(Prepared):
         lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
         hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
         zero = int32(zero_point, "zero_point")
-        given = [name for name, x in (("scale", scale), ("integers", integers), ("scales", scales)) if x is not None]
-        if len(given) != 1:
-            raise ValueError(f"scale, integers, scales: expected one of them, got {' and '.join(given) or 'none'}")
-        three = None if scales is None else three_scales(scales)
-        steps, factors = formed(three, row.scales.split(", ")[0]) if three else (None, (1.0, 1.0))
-        if three is None:
+        missing = (scale is None) + (integers is None) + (scales is None)
+        if missing != 2:
+            raise ValueError(f"scale, integers, scales: expected one of the three, got {3 - missing}")
+        three, factors = None, (1.0, 1.0)
+        if scales is None:
             steps = given_integers(integers) if scale is None else given_scales(scale)
+        else:
+            three = three_scales(scales)
+            steps, factors = formed(three, row.scales.split(", ")[0])
         first = steps[0] if isinstance(steps, tuple) else steps
         self._channels = len(first) if isinstance(first, np.ndarray) else None
         self._numbers = Numbers(row, steps, zero, lo, hi, factors)
@@ -92,8 +94,8 @@ class Requantize(Prepared):
         if self._stage is not None and self._numbers.can_wrap:
             self._wide = self._numbers.stage(is_wide=True)
         self._tail = Tail(blocks, self._numbers, self._channels) if blocks else None
-        kept = {"scale": None, "integers": None, "scales": None, given[0]: three or steps}
-        self._keep(rule, *kept.values(), self._in_zero_point, zero, codes.dtype, qmin, qmax, self._axis)
+        kept = (None if scale is None else steps), (None if integers is None else steps), three
+        self._keep(rule, *kept, self._in_zero_point, zero, codes.dtype, qmin, qmax, self._axis)
 
     @property
     def integers(self) -> Multiplier:
@@ -141,7 +143,7 @@ class Requantize(Prepared):
         """How many neighbours belong to each channel; ValueError if there are other than the channels' elements."""
         channels = x.shape[integer(self._axis, "axis", -x.ndim, x.ndim - 1)] if x.ndim else 0
         if channels != self._channels:
-            name = "integers" if self._numbers.has_integers else "scale"
+            name = "integers" if self._numbers.has_integers else "scales" if self._arguments[3] else "scale"
             raise ValueError(f"{name}: {self._channels} of them do not fit axis {self._axis} of acc, shape {x.shape}")
         return max(1, prod(x.shape[self._axis :][1:]))
 

@@ -93,12 +93,12 @@ def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Deriva
 
 def three_scales(scales: Any) -> tuple[float, float | NDArray[np.float64], float]:
     """The scales of an input, of weights and of a result, checked; those of weights may be one a channel."""
-    names = "in_scale", "w_scale", "out_scale"
+    names = "scales: in_scale", "scales: w_scale", "scales: out_scale"
     if not isinstance(scales, tuple | list) or len(scales) != 3:
-        raise TypeError(f"scales: expected ({', '.join(names)}), got {scales!r:.80}")
-    w = as_array(scales[1], "w_scale")
+        raise TypeError(f"scales: expected (in_scale, w_scale, out_scale), got {scales!r:.80}")
+    w = as_array(scales[1], names[1])
     if w.dtype.kind not in "fiu" or w.ndim > 1:
-        raise TypeError(f"w_scale: expected one number or one a channel, got {w.dtype}, shape {w.shape}")
+        raise TypeError(f"scales: w_scale: expected one number or one a channel, got {w.dtype}, shape {w.shape}")
     own = float(w.reshape(())) if w.size == 1 else w.astype(F64)
     if isinstance(own, np.ndarray):
         own.flags.writeable = False
@@ -116,13 +116,15 @@ def formed(scales: tuple[float, Any, float], derive: str) -> tuple[Any, tuple[fl
     ``1 / out_scale``. The first two are divided by as reciprocals, so they are rounded twice.
     """
     one = F32(1)
+    if derive == "given":
+        raise ValueError("scales: the rule makes no integers of scales, give it integers")
     with np.errstate(all="ignore"):
         if derive == "stepwise":
             before, scale, after = (one / (one / F32(scales[0])), one / (one / F32(scales[1])), one / F32(scales[2]))
         else:
             before, scale, after = one, DERIVATIONS[derive](*scales), one
     if not all(np.all(np.isfinite(x) & (x > 0)) for x in (before, scale, after)):
-        raise ValueError(f"in_scale, w_scale, out_scale: floats do not hold what {derive} makes of {scales!r:.80}")
+        raise ValueError(f"scales: floats do not hold what {derive} makes of {scales!r:.80}")
     return np.asarray(scale, F64) if np.ndim(scale) else float(scale), (float(before), float(after))
 
 

@@ -56,9 +56,9 @@ def requantize_per_channel(
     ------
     TypeError, ValueError
         An argument that is not such a tensor or type (``supports 4D tensors only``, ``input_max has incorrect size``,
-        fewer than C ends, but for one with C <= 16: TensorFlow reads beyond them); a number that is not finite; a requested
-        range of (0, 0), or so narrow that a scale is beyond float32; for qint8 a min that is not below 0 (TensorFlow's
-        text says max); an `out` that does not fit.
+        fewer than C ends, but for one with C <= 16: TensorFlow reads beyond them); a number that is not finite; a
+        requested range of (0, 0), or so narrow that a scale is beyond float32; for qint8 a min that is not below 0
+        (TensorFlow's text says max); an `out` that does not fit.
 
     Notes
     -----
