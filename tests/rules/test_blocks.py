@@ -16,12 +16,17 @@ def test_the_last_channels_go_by_the_rule_of_the_tail(rng, axis, each):
         shape[axis] = channels
         x = (rng.integers(-60, 60, shape) * 64 + 32).astype(np.int32)
         scale = 2.0**-6 * rng.choice([1, 3], channels) if each else 2.0**-6  # all are ties
-        got = rules.requantize(x, "tflite-opt-depthwise", scale=scale, axis=axis, zero_point=3)
-        whole, tail = (rules.requantize(x, r, scale=scale, axis=axis, zero_point=3) for r in TIES_APART)
+        how = {"axis": axis, "zero_point": 3}
+        got = rules.requantize(x, "tflite-opt-depthwise", scale=scale, **how)
+        whole, tail = (rules.requantize(x, r, scale=scale, **how) for r in TIES_APART)
         parts = [np.moveaxis(v, axis, -1) for v in (got, whole, tail)]
         blocks = channels // 8 * 8
         np.testing.assert_array_equal(parts[0], np.concatenate([parts[1][..., :blocks], parts[2][..., blocks:]], -1))
         assert (channels % 8 == 0) == np.array_equal(got, whole)
+        if each:
+            given = np.transpose([rules.integers("half-up-double", s) for s in scale])
+            same = rules.requantize(x, "tflite-opt-depthwise", integers=tuple(given), **how)
+            np.testing.assert_array_equal(same, got)
 
 
 @pytest.mark.parametrize("shape", [(1,), (5,), (16,), (3, 37), (2, 3, 16), (0, 3)])
