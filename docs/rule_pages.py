@@ -107,8 +107,8 @@ def chosen(rule: str) -> str:
     """What a range rule makes of some ranges, and how many other rules make the same."""
     rows = []
     for low, high in RANGES:
-        scale, zero = rules.choose_range(low, high, rule)
-        same = [name for name in rules.RANGE_RULES if rules.choose_range(low, high, name) == (scale, zero)]
+        scale, zero, _ = rules.choose_range(low, high, rule)
+        same = [name for name in rules.RANGE_RULES if rules.choose_range(low, high, name)[:2] == (scale, zero)]
         links = ", ".join(f"[{name}]({name}.md)" for name in same if name != rule) or "none"
         rows.append(f"| {low:g} to {high:g} | {scale:.9g} | {zero} | {links} |\n")
     head = "| range | scale | zero point | the same from |\n| --- | ---: | ---: | --- |\n"

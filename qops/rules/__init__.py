@@ -35,7 +35,7 @@ from qops.rules.mul import Mul, mul
 from qops.rules.pairs import ADD, MUL, PairRule
 from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize
-from qops.rules.ranges import RANGE_RULES, QuantParams, RangeRule, choose_range
+from qops.rules.ranges import RANGE_RULES, RangeRule, choose_range
 from qops.rules.requantize import Requantize, requantize
 from qops.rules.scales import integers, quantize_multiplier, real_scale, reduced_multiplier
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
@@ -55,7 +55,6 @@ __all__ = [
     "Mul",
     "PairRule",
     "PoolRule",
-    "QuantParams",
     "Quantize",
     "QuantizeRule",
     "RangeRule",

@@ -210,7 +210,7 @@ def _quantized_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
 
 def _quantized_in(range_rule: str, rule: str) -> Callable[[Dump], NDArray[Any]]:
     def codes(d: Dump) -> NDArray[Any]:
-        scale, zero_point = choose_range(d.numbers["rmin"], d.numbers["rmax"], range_rule, dtype=d.y.dtype)
+        scale, zero_point, _ = choose_range(d.numbers["rmin"], d.numbers["rmax"], range_rule, dtype=d.y.dtype)
         return quantize(d.x, rule, scale=scale, zero_point=zero_point, dtype=d.y.dtype)
 
     return codes
@@ -221,7 +221,7 @@ def choices(dump: Dump) -> set[tuple[float, int]]:
     found: set[tuple[float, int]] = set()
     for rule in RANGE_RULES:
         with suppress(ValueError):  # a range that has no scale by this rule
-            scale, zero_point = choose_range(dump.numbers["rmin"], dump.numbers["rmax"], rule, dtype=dump.y.dtype)
+            scale, zero_point, _ = choose_range(dump.numbers["rmin"], dump.numbers["rmax"], rule, dtype=dump.y.dtype)
             found.add((scale, zero_point))
     return found
 

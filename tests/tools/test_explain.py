@@ -77,7 +77,7 @@ def test_values_beyond_float32_are_clamped():
 
 def test_range_rules_have_a_line_each(rng):
     x = rng.normal(0, 1, 300).astype(np.float32)
-    scale, zero = rules.choose_range(-1.0, 3.0, "tflite")
+    scale, zero, _ = rules.choose_range(-1.0, 3.0, "tflite")
     y = rules.quantize(x, "div-even", scale=scale, zero_point=zero)
     found = qops.explain(x, y, kind="quantize", rmin=-1.0, rmax=3.0)
     first, *lines = str(found).splitlines()

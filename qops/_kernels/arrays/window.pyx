@@ -64,10 +64,10 @@ cdef void pad_same(Axis *axis, Py_ssize_t size, Py_ssize_t kernel, bint odd_one_
     axis.after = most - axis.before
 
 
-def same_padding(Py_ssize_t size, Py_ssize_t kernel, Py_ssize_t stride, Py_ssize_t dilation=1, bint odd_one_first=False):
+def same_padding(Py_ssize_t size, Py_ssize_t kernel, Py_ssize_t stride, Py_ssize_t dilation, bint odd_first=False):
     """Give the padding of `pad_same` along one axis: (before, after)."""
     cdef Axis axis = Axis(stride, dilation, 0, 0)
-    pad_same(&axis, size, kernel, odd_one_first)
+    pad_same(&axis, size, kernel, odd_first)
     return axis.before, axis.after
 
 
