@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.stage.multipliers import one_multiplier
 from qops.qtensor import as_array, choice, number
 
-__all__ = ["DERIVATIONS", "Derivation", "fma", "quantize_multiplier", "real_scale", "reduced_multiplier"]
+__all__ = ["DERIVATIONS", "Derivation", "fma", "real_scale", "reduced_multiplier", "tflite_multiplier"]
 
 Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal"]
 Build: TypeAlias = Literal["double", "single", "emulate-float"]
@@ -78,10 +78,11 @@ def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Deriva
     return found
 
 
-def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
-    """Give TFLite's multiplier of 31 bits and its shift, positive to the left, by one of its builds.
+def tflite_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
+    """Give TFLite's multiplier of 31 bits and its signed shift, positive to the left, by one of its builds.
 
     ``scale = m * 2**shift`` with m in [0.5, 1); ``multiplier = half_away(m * 2**31)``; below 2**-32 both are 0.
+    `qops.fixedpoint.quantize_multiplier` and `integers` give the total right shift instead: ``31 - shift``.
 
     Parameters
     ----------
@@ -94,6 +95,7 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
     Returns
     -------
     (int, int)
+        The multiplier and the shift, as TFLite writes them.
 
     Raises
     ------
@@ -106,7 +108,7 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
 
     Examples
     --------
-    >>> quantize_multiplier(0.0033)
+    >>> tflite_multiplier(0.0033)
     (1814194186, -8)
     """
     choice(build, "build", _KINDS)
@@ -125,7 +127,7 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
     Parameters
     ----------
     multiplier : array_like of int
-        Multipliers of `quantize_multiplier`.
+        Multipliers of `tflite_multiplier`.
 
     Returns
     -------

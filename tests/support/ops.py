@@ -57,7 +57,7 @@ OPS = {
     "explain": Op({"x": CODES_32, "y": S8, "scale": 1e-7}, each=False),
     "vectors": Op({"rule": "fp32-even", "scale": 0.3, "zero_point": 5}),
     "add_vectors": Op({"rule": "frontdoor", "a_range": (0.0, 1.0), "b_range": (0.0, 1.0), "y_range": (0.0, 2.0)}),
-    "fixedpoint.multiply_shift": Op({"x": CODES_32, "multiplier": 1 << 30, "right_shift": 32}, np.int32),
+    "fixedpoint.apply_multiplier": Op({"x": CODES_32, "multiplier": 1 << 30, "right_shift": 32}, np.int32),
     "fixedpoint.quantize_multiplier": Op({"factor": 0.3}),
     "affine.holding_zero": Op({"min": -1.0, "max": 2.0}),
     "affine.exact": Op({"min": -1.0, "max": 1.55}),

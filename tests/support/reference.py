@@ -1,7 +1,7 @@
 """The slow twin of every front-door op: the formulas of the docstrings, in integers, fractions and numpy float32.
 
-No code of the ops is used here. `twin(name)` finds a twin by the name of its op, "fixedpoint.multiply_shift" being
-`fixedpoint_multiply_shift`. Codes come as flat integer arrays, real values as fractions.
+No code of the ops is used here. `twin(name)` finds a twin by the name of its op, "fixedpoint.apply_multiplier" being
+`fixedpoint_apply_multiplier`. Codes come as flat integer arrays, real values as fractions.
 """
 
 import math
@@ -189,7 +189,7 @@ def rounding_divide_by_pot(x, exponent):
     return x // 2**exponent + (remainder > threshold)
 
 
-def fixedpoint_multiply_shift(x, multiplier, right_shift, rounding):
+def fixedpoint_apply_multiplier(x, multiplier, right_shift, rounding):
     x = int(x)
     if rounding == "gemmlowp":
         shifted = (x * 2 ** max(0, 31 - right_shift) + 2**31) % 2**32 - 2**31
@@ -201,7 +201,7 @@ def fixedpoint_multiply_shift(x, multiplier, right_shift, rounding):
 
 def multiply_shift(x, factor, bits=7, rounding="floor"):
     multiplier = rounded(Fraction(factor) * 2**bits, "half_even")
-    return fixedpoint_multiply_shift(x, multiplier, bits, rounding)
+    return fixedpoint_apply_multiplier(x, multiplier, bits, rounding)
 
 
 # --- error -----------------------------------------------------------------------------------------------------------
