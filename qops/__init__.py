@@ -1,7 +1,8 @@
 """Quantized ops on ``(data, min, max)`` triples, right within a stated bound for every valid input.
 
 quantize, dequantize                                real numbers to codes, and back
-quantized_add_8p8to8, quantized_add_8p8to32         the sum of two tensors, of 8 or of 32 bits
+add, sub, mul                                       sum, difference, product of two tensors, of 8 or of 32 bits
+quantized_add_8p8to8, quantized_add_8p8to32         the sum of uint8 tensors, by the names of the seed text
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
 quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
 matmul, conv2d                                      sums of products, exact, into 32 bits
@@ -30,17 +31,17 @@ except ModuleNotFoundError as missing:
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
     from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
-    from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
+    from qops.frontdoor.add import add, quantized_add_8p8to8, quantized_add_8p8to32
     from qops.frontdoor.conv2d import Conv2D, conv2d
     from qops.frontdoor.error import ErrorReport, error
     from qops.frontdoor.matmul import MatMul, matmul
-    from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+    from qops.frontdoor.mul import mul, quantized_mul_8x8to8, quantized_mul_8x8to32
     from qops.frontdoor.multiply_shift import multiply_shift
     from qops.frontdoor.passes import RangeInfo
     from qops.frontdoor.quantize import dequantize, quantize
     from qops.frontdoor.relu import relu
     from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
-    from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
+    from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32, sub
     from qops.qtensor import QTensor
     from qops.tools.add_vectors import AddVectors, add_vectors
     from qops.tools.explain import explain
@@ -50,17 +51,17 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
 __version__ = "0.1.0"
 
 _HOMES = {
-    "frontdoor.add": ("quantized_add_8p8to8", "quantized_add_8p8to32"),
+    "frontdoor.add": ("add", "quantized_add_8p8to8", "quantized_add_8p8to32"),
     "frontdoor.conv2d": ("Conv2D", "conv2d"),
     "frontdoor.error": ("ErrorReport", "error"),
     "frontdoor.matmul": ("MatMul", "matmul"),
-    "frontdoor.mul": ("quantized_mul_8x8to8", "quantized_mul_8x8to32"),
+    "frontdoor.mul": ("mul", "quantized_mul_8x8to8", "quantized_mul_8x8to32"),
     "frontdoor.multiply_shift": ("multiply_shift",),
     "frontdoor.passes": ("RangeInfo",),
     "frontdoor.quantize": ("dequantize", "quantize"),
     "frontdoor.relu": ("relu",),
     "frontdoor.requantize": ("requantization_range", "requantize", "requantize_32to8"),
-    "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32"),
+    "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32", "sub"),
     "qtensor": ("QTensor",),
     "tools.add_vectors": ("AddVectors", "add_vectors"),
     "tools.explain": ("explain",),
@@ -112,6 +113,7 @@ __all__ = [
     "QTensor",
     "RangeInfo",
     "Vectors",
+    "add",
     "add_vectors",
     "affine",
     "conv2d",
@@ -123,6 +125,7 @@ __all__ = [
     "isa",
     "isa_tier",
     "matmul",
+    "mul",
     "multiply_shift",
     "nnlib",
     "onednn",
@@ -139,6 +142,7 @@ __all__ = [
     "requantize",
     "requantize_32to8",
     "rules",
+    "sub",
     "tensorflow",
     "vectors",
 ]

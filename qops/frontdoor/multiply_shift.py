@@ -34,8 +34,7 @@ def multiply_shift(
     bits : int
         Fractional bits of the multiplier, 0..30.
     rounding : str
-        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`, "half_up" or "half-up". The default is the bare
-        shift.
+        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`; also "half-up". The default is the bare shift.
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
 

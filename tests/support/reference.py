@@ -10,7 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 from exact import F32, clamp, exact32, outward, rounded, values
+from exact import holding_zero as affine_holding_zero
 from reference_add import (
+    add,
     add_full_range,
     add_pass,
     positions,
@@ -18,16 +20,19 @@ from reference_add import (
     quantized_add_8p8to32,
     quantized_sub_8p8to8,
     quantized_sub_8p8to32,
+    sub,
 )
-from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+from reference_mul import mul, quantized_mul_8x8to8, quantized_mul_8x8to32
 from reference_products import conv2d, matmul
 from reference_relu import relu, values_of
 
 __all__ = [
+    "add",
     "add_full_range",
     "add_pass",
     "conv2d",
     "matmul",
+    "mul",
     "positions",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
@@ -36,6 +41,7 @@ __all__ = [
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
     "relu",
+    "sub",
     "twin",
     "values",
     "values_of",
@@ -47,24 +53,6 @@ def twin(name):
 
 
 # --- affine ----------------------------------------------------------------------------------------------------------
-
-
-def affine_holding_zero(lo, hi):
-    """(scale, zero_point): of all zero points the one that needs the smallest scale, the lowest of equals."""
-    lo, hi = min(Fraction(0), exact32(lo)), max(Fraction(0), exact32(hi))
-    if lo == hi:
-        return 0.0, 0
-    narrowest = Fraction(255, 2**125)
-    if hi - lo < narrowest:
-        lo, hi = (lo, lo + narrowest) if hi > -lo else (hi - narrowest, hi)
-
-    def scale(zero):
-        below = -lo / zero if zero else (math.inf if lo < 0 else 0)
-        above = hi / (255 - zero) if zero < 255 else (math.inf if hi > 0 else 0)
-        return max(below, above)
-
-    zero_point = min(range(256), key=scale)
-    return float(scale(zero_point)), zero_point
 
 
 def affine_exact(lo, hi):
