@@ -96,7 +96,7 @@ OPS = {
     "nnlib.dequantize": Op({"t": U8_}, np.float32),
     "nnlib.dequantize_qint32_f": Op({"t": S32_}, np.float32),
     "nnlib.quantized_add_8p8to8": Op({**A_B, "guess_min": 0.0, "guess_max": 1.0}, np.uint8),
-    "nnlib.quantized_add_8p8to8_integers": Op({"a": (-1.0, 2.0), "b": (0.0, 3.0), "out": (-1.0, 5.0)}),
+    "nnlib.quantized_add_8p8to8_integers": Op({"a": (-1.0, 2.0), "b": (0.0, 3.0), "range": (-1.0, 5.0)}),
     "nnlib.quantized_add_8p8to32": Op(A_B, np.int32),
     "nnlib.quantized_bias_add_8p8to32": Op({"x": U8_, "bias": (OTHER, 0.0, 3.0)}, np.int32),
     "nnlib.quantized_avg_pool_8": Op({"x": PIXELS, "window": (2, 3), **MOVES}, np.uint8, each=False),

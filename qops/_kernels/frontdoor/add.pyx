@@ -9,7 +9,7 @@ from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
 from qops._kernels.frontdoor.passes cimport (
-    OnePass, Span, code_flips, flips_of, in_passes, into_32, outward, span_found, step)
+    OnePass, Span, code_flips, flips_of, in_passes, outward, result_typenum, span_found, step)
 
 from qops._kernels.frontdoor.add_8p8to32 import add_or_subtract
 
@@ -159,13 +159,15 @@ def add_8p8to8(tuple a, tuple b, tuple c, cnp.ndarray out, bint subtract=False):
 
 def add(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
     """Add into int32, or into 8 bits by `in_passes`."""
-    if into_32(dtype, guess, range, return_info):
+    cdef int typenum = result_typenum(dtype, guess, range, return_info)
+    if typenum == cnp.NPY_INT32:
         return add_or_subtract(cls, a, b, False, True, out)
-    return in_passes(cls, info, full_range, sum_pass, a, b, dtype, guess, range, out, return_info, seed)
+    return in_passes(cls, info, full_range, sum_pass, a, b, typenum, guess, range, out, return_info, seed)
 
 
 def sub(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
     """Subtract into int32, or into 8 bits by `in_passes`."""
-    if into_32(dtype, guess, range, return_info):
+    cdef int typenum = result_typenum(dtype, guess, range, return_info)
+    if typenum == cnp.NPY_INT32:
         return add_or_subtract(cls, a, b, True, True, out)
-    return in_passes(cls, info, full_difference, difference_pass, a, b, dtype, guess, range, out, return_info, seed)
+    return in_passes(cls, info, full_difference, difference_pass, a, b, typenum, guess, range, out, return_info, seed)

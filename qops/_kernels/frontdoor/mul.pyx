@@ -10,7 +10,8 @@ from qops._kernels.stage.range cimport above
 from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
-from qops._kernels.frontdoor.passes cimport Span, code_flips, flips_of, in_passes, into_32, outward, span_found, step
+from qops._kernels.frontdoor.passes cimport (
+    Span, code_flips, flips_of, in_passes, outward, result_typenum, span_found, step)
 
 cnp.import_array()
 
@@ -164,6 +165,7 @@ def mul_8x8to8(tuple a, tuple b, tuple c, cnp.ndarray out):
 
 def mul(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
     """Multiply into int32, or into 8 bits by `in_passes`."""
-    if into_32(dtype, guess, range, return_info):
+    cdef int typenum = result_typenum(dtype, guess, range, return_info)
+    if typenum == cnp.NPY_INT32:
         return mul_32(cls, a, b, True, out)
-    return in_passes(cls, info, full_range, product_pass, a, b, dtype, guess, range, out, return_info, seed)
+    return in_passes(cls, info, full_range, product_pass, a, b, typenum, guess, range, out, return_info, seed)

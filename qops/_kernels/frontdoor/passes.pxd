@@ -27,6 +27,6 @@ cdef inline double step(Ends r) noexcept nogil:
 cdef Ends outward(double lo, double hi) except *
 cdef Span span_found(double lowest, double highest, int parts, int slack, Ends c) noexcept nogil
 cdef int flips_of(cnp.ndarray x, cnp.ndarray y, int typenum, bint also_int8, code_flips* flips) except -1
-cdef bint into_32(dtype, guess, kept, return_info) except -1
-cdef object in_passes(type cls, type info, FullRange full_range, OnePass one_pass, a, b, dtype, guess, kept, out,
-                      return_info, bint seed)
+cdef int result_typenum(dtype, guess, kept, return_info) except -1
+cdef object in_passes(type cls, type info, FullRange full_range, OnePass one_pass, a, b, int typenum, guess, kept,
+                      out, return_info, bint seed)

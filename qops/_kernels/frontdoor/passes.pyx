@@ -109,24 +109,25 @@ cdef Ends second_range(Ends found, Wish w, Ends full, bint seed) except *:
     return ends if seed else zero_on_a_code(ends)
 
 
-cdef bint into_32(dtype, guess, kept, return_info) except -1:
-    """Whether `dtype` is int32; ValueError if a range is given or asked for then, as int32 codes have the op's own."""
-    if code_typenum(dtype, True) != cnp.NPY_INT32:
-        return False
+cdef int result_typenum(dtype, guess, kept, return_info) except -1:
+    """numpy's number of `dtype`; ValueError if it is int32 and a range is given or asked for: it has the op's own."""
+    cdef int typenum = code_typenum(dtype, True)
+    if typenum != cnp.NPY_INT32:
+        return typenum
     for value, name in ((guess, "guess"), (kept, "range"), (flag(return_info, "return_info") or None, "return_info")):
         if value is not None:
             raise ValueError(f"{name}: int32 codes have the op's own range, got {value!r:.80}")
-    return True
+    return typenum
 
 
-cdef object in_passes(type cls, type info, FullRange full_range, OnePass one_pass, a, b, dtype, guess, kept, out,
-                      return_info, bint seed):
+cdef object in_passes(type cls, type info, FullRange full_range, OnePass one_pass, a, b, int typenum, guess, kept,
+                      out, return_info, bint seed):
     """Run an op in the range `kept`, or with a guess and at most one more pass; give a tensor of the class `cls`.
 
     With `return_info`, give (tensor, info(passes, min found, max found)).
     """
     cdef bint with_info = flag(return_info, "return_info")
-    cdef int typenum = code_typenum(dtype, False), passes = 1
+    cdef int passes = 1
     cdef const CodeType* into = code_type_of(typenum == cnp.NPY_INT8, 1)
     cdef Wish wish = wished(guess, kept)
     cdef Ends p, s, ends, better, full, seen
