@@ -120,6 +120,14 @@ def test_ranges_are_kept_and_saturate(name, a, b, kept, signs):
 
 @pytest.mark.parametrize("name", BOUNDS)
 @pytest.mark.parametrize("signs", SIGNS)
+def test_narrow_ranges_are_kept_and_saturate(name, signs):
+    """So far in steps from the results at both ends that the loops count in 64 bits."""
+    t, _ = check(name, (0.0, 1.0), (0.0, 1.0), signs, kept=rounded(0.5, 0.55))
+    assert len(np.unique(t.data)) > 10
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("signs", SIGNS)
 def test_ties_go_up_on_both_sides_of_0(name, signs):
     """Steps of 1 into steps of 2: every second result is a tie, and every integer of the loops is exact."""
     a = b = (-128.0, 127.0)
