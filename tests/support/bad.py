@@ -121,8 +121,8 @@ def tensor_cases(name):
 
 
 def blamed(key):
-    """How the error begins where this number is bad: with its name, or with that of the range that it is an end of."""
-    return rf"((output )?range|{key})\b" if RANGES.fullmatch(key) else rf"{key}\b"
+    """How the error begins where this number is bad: with its name, both ends' names, or that of the range."""
+    return rf"((output )?range|(min, )?{key})\b" if RANGES.fullmatch(key) else rf"{key}\b"
 
 
 def bad_arguments(name):

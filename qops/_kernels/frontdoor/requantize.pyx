@@ -114,13 +114,13 @@ def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
     cdef IntegerParams p
     cdef Stage s
     if lo is not None and type(lo) is not float:
-        lo = real(lo, "output range min")
+        lo = real(lo, "min")
     if hi is not None and type(hi) is not float:
-        hi = real(hi, "output range max")
+        hi = real(hi, "max")
     codes = codes_of(t, only_32, &ends, &kind)
     if lo is None or hi is None:
         found = spanned(codes, ends, kind)
-    completed(lo, hi, found.min, found.max, "output range", &wanted)
+    completed(lo, hi, found.min, found.max, "min, max", &wanted)
     result = output(out, typenum, codes)
     if wanted.min == wanted.max:
         (<object>result).fill(into.lowest)
