@@ -112,12 +112,8 @@ def requantize_32to8(
 
     Parameters
     ----------
-    t : (data, min, max)
-        int32 tensor, its range symmetric.
-    min, max : float, optional
-        Output range, completed as by `requantize`.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the data.
+    t, min, max, out
+        As `requantize` takes them; `t` is an int32 tensor.
 
     Returns
     -------
@@ -127,8 +123,7 @@ def requantize_32to8(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite, with min > max or (input) not symmetric, an
-        ``out`` that does not fit or overlaps the data.
+        What `requantize` refuses, and codes of 8 bits.
 
     See Also
     --------

@@ -9,7 +9,7 @@ its numbers, then called with data as often as one likes.
   ``AVERAGE_POOL``.
 * `quantize` turns float32 into codes by a rule of ``QUANTIZE``; `choose_range` gives scale and zero point of a range by
   one of ``RANGE_RULES``.
-* `real_scale`, `quantize_multiplier` and `reduced_multiplier` form a real scale, and integers of it, as systems do.
+* `real_scale`, `tflite_multiplier` and `reduced_multiplier` form a real scale, and integers of it, as systems do.
 * `emit` writes a rule in C; `fewest_bits` finds the smallest multiplier and shift that are exact over a range.
 
 The tables map the name of a rule to its formula and to the systems that use it; ``print(TABLE)`` explains the first.
@@ -37,7 +37,7 @@ from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize
 from qops.rules.ranges import RANGE_RULES, RangeRule, choose_range
 from qops.rules.requantize import Requantize, requantize
-from qops.rules.scales import integers, quantize_multiplier, real_scale, reduced_multiplier
+from qops.rules.scales import integers, real_scale, reduced_multiplier, tflite_multiplier
 from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 
 __all__ = [
@@ -69,9 +69,9 @@ __all__ = [
     "integers",
     "mul",
     "quantize",
-    "quantize_multiplier",
     "real_scale",
     "reduced_multiplier",
     "requantize",
+    "tflite_multiplier",
 ]
 __dir__ = __all__.copy

@@ -19,9 +19,9 @@ __all__ = [
     "Derivation",
     "fma",
     "formed",
-    "quantize_multiplier",
     "real_scale",
     "reduced_multiplier",
+    "tflite_multiplier",
     "three_scales",
 ]
 
@@ -128,10 +128,11 @@ def formed(scales: tuple[float, Any, float], derive: str) -> tuple[Any, tuple[fl
     return np.asarray(scale, F64) if np.ndim(scale) else float(scale), (float(before), float(after))
 
 
-def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
-    """Give TFLite's multiplier of 31 bits and its shift, positive to the left, by one of its builds.
+def tflite_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
+    """Give TFLite's multiplier of 31 bits and its signed shift, positive to the left, by one of its builds.
 
     ``scale = m * 2**shift`` with m in [0.5, 1); ``multiplier = half_away(m * 2**31)``; below 2**-32 both are 0.
+    `qops.fixedpoint.quantize_multiplier` and `integers` give the total right shift instead: ``31 - shift``.
 
     Parameters
     ----------
@@ -144,6 +145,7 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
     Returns
     -------
     (int, int)
+        The multiplier and the shift, as TFLite writes them.
 
     Raises
     ------
@@ -156,7 +158,7 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
 
     Examples
     --------
-    >>> quantize_multiplier(0.0033)
+    >>> tflite_multiplier(0.0033)
     (1814194186, -8)
     """
     choice(build, "build", _KINDS)
@@ -175,7 +177,7 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
     Parameters
     ----------
     multiplier : array_like of int
-        Multipliers of `quantize_multiplier`.
+        Multipliers of `tflite_multiplier`.
 
     Returns
     -------

@@ -15,7 +15,7 @@ CALLS = {
     "rules.requantize": {"good": REQUANTIZE, "out": np.int8},
     "rules.integers": {"good": {"rule": "rndnu", "scale": 0.3}},
     "rules.real_scale": {"good": {"in_scale": 0.3, "w_scale": 0.2, "out_scale": 0.1}},
-    "rules.quantize_multiplier": {"good": {"scale": 0.3}},
+    "rules.tflite_multiplier": {"good": {"scale": 0.3}},
     "rules.reduced_multiplier": {"good": {"multiplier": CODES_32}},
     "rules.fewest_bits": {"good": {"scale": 0.3, "acc_range": (-500, 500)}},
     "rules.emit": {"good": {"rule": "rndnu"}},

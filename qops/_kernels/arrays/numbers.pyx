@@ -1,4 +1,4 @@
-"""Checks of the numbers, flags and names that users pass."""
+"""Checks of the numbers, flags, names and dtypes that users pass."""
 
 cimport numpy as cnp
 from cpython.long cimport PyLong_AsLongLongAndOverflow
@@ -11,6 +11,8 @@ import numpy as np
 
 cnp.import_array()
 
+cdef object UINT8 = np.uint8, INT8 = np.int8, INT32 = np.int32
+cdef str UINT8_NAME = "uint8", INT8_NAME = "int8", INT32_NAME = "int32"
 cdef tuple BOOLS = (bool, np.bool_)
 cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating, np.timedelta64, np.ma.MaskedArray)
 
@@ -73,6 +75,28 @@ cpdef str choice(value, str name, allowed):
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name}: expected one of {', '.join(allowed)}, got {shown(value)}")
     return str(value)
+
+
+cdef int code_typenum(dtype, bint or_int32) except -1:
+    """Give numpy's number of the dtype of results: uint8, int8 or, if `or_int32`, int32; TypeError for any other."""
+    if dtype is UINT8_NAME or dtype is UINT8:
+        return cnp.NPY_UINT8
+    if dtype is INT8_NAME or dtype is INT8:
+        return cnp.NPY_INT8
+    if or_int32 and (dtype is INT32_NAME or dtype is INT32):
+        return cnp.NPY_INT32
+    try:
+        wanted = np.dtype(dtype)
+    except (TypeError, ValueError):
+        wanted = None
+    if wanted == INT8:
+        return cnp.NPY_INT8
+    if wanted == INT32 and or_int32:
+        return cnp.NPY_INT32
+    if wanted != UINT8:
+        expected = "uint8, int8 or int32" if or_int32 else "uint8 or int8"
+        raise TypeError(f"dtype: expected {expected}, got {dtype!r:.80}")
+    return cnp.NPY_UINT8
 
 
 def are_plain(tuple values):

@@ -41,7 +41,7 @@ def multiply_shift(x, factor, bits, rounding, out):
     return result
 
 
-def multiply_shift_by(x, multiplier, right_shift, rounding, out):
+def apply_multiplier(x, multiplier, right_shift, rounding, out):
     """y = x * multiplier / 2**right_shift."""
     cdef cnp.ndarray source, codes, result
     cdef str rule = known(rounding, ALL)

@@ -161,7 +161,7 @@ def dynamic(i, attrs):
 
 def multiplier(i, attrs):
     build = attrs["rule"].removeprefix("QuantizeMultiplier/").removeprefix("tflite-")
-    found = [rules.quantize_multiplier(real, build) for real in i["real"].tolist()]
+    found = [rules.tflite_multiplier(real, build) for real in i["real"].tolist()]
     multipliers, shifts = zip(*found, strict=True)
     return {"multiplier": exact(multipliers, np.int32), "shift": exact(shifts, np.int32)}
 
