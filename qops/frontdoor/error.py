@@ -50,7 +50,7 @@ class Histogram(NamedTuple):
     counts : ndarray of int64
         Elements per bin.
     edges : ndarray of float64
-        Edges of the bins in LSB, one more than bins; a bin includes its lower edge.
+        Edges of the bins in LSB, one more than bins; a bin includes its lower edge, the last one both of its edges.
     """
 
     counts: NDArray[Any]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.codes import tensor
 from qops._kernels.tensorflow import quantize as kernels
 from qops.qtensor import F32, QTensor, array, flag, integer, output, read_as
 from qops.tensorflow._checks import AFFINE, MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
@@ -183,9 +184,9 @@ def quantize_v2(
         np.copyto(out, made, casting="unsafe")
     kind = _kind(T, mode, way, narrow_range)
     if len(quantizers) == 1:
-        return kind(out, *quantizers[0].ends)
+        return tensor(kind, out, *quantizers[0].ends)
     found = np.array([q.ends for q in quantizers], np.float32).reshape(-1, 2, *(1,) * (x.ndim - axis - 1))
-    return kind(out, found[:, 0], found[:, 1])
+    return tensor(kind, out, found[:, 0], found[:, 1])
 
 
 def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) -> list[tuple[float, float]]:

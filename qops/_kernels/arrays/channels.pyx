@@ -26,9 +26,10 @@ cdef tuple spans(cnp.ndarray data, lo, hi, str name):
         raise ValueError(f"{name}: min and max, shapes {low.shape} and {high.shape}, do not fit the data's {shape}")
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise ValueError(f"{name}: has a range that is not finite in float32")
-    if not (low <= high).all():
+    in_order = low <= high
+    if not in_order.all():
         raise ValueError(f"{name}: has a range with min > max")
-    return tuple(np.broadcast_arrays(low, high))
+    return np.broadcast_to(low, in_order.shape), np.broadcast_to(high, in_order.shape)
 
 
 cdef object reading(t, str name, CodeType* found_type, Ends* ends):

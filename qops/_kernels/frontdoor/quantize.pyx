@@ -138,7 +138,8 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
             raise ValueError(GIVES_NO_RANGE)
         lo, hi = low if lo is None else lo, high if hi is None else hi
     lo, hi = spans(values, lo, hi, "range")
-    return np.broadcast_arrays(lo, hi, np.empty(shape))[:2]
+    whole = (lo + np.zeros(shape)).shape
+    return np.broadcast_to(lo, whole), np.broadcast_to(hi, whole)
 
 
 cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typenum, nan, out):
@@ -147,7 +148,7 @@ cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typen
     values = float32s(source, "x")
     lo, hi = ends_of_channels(values, lo, hi, axis)
     mins, maxs, scales, zeros = all_holding_zero(lo, hi, row)
-    if not np.isfinite(maxs - mins).all():
+    if not (np.isfinite(mins).all() and np.isfinite(maxs).all()):
         raise ValueError("range: one of the ranges, with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
     if nan == RAISE and np.isnan(values).any():
