@@ -72,7 +72,7 @@ def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | N
     >>> quantize(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
     QTensor(data=array([  0, 127, 190, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
     """
-    lo, hi = span(min, max, "range")
+    lo, hi = span(min, max)
     return _quantized(array(x, "x", F32), kernels.quantize, lo, hi, out)
 
 
@@ -103,17 +103,19 @@ def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8]
 
     >>> quantize_ref(np.float32([1, 2]), 1.0, 2.0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: range: (1.0, 2.0) does not hold 0 ...
+    ValueError: min, max: (1.0, 2.0) does not hold 0 ...
 
     Examples
     --------
     >>> quantize_ref(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
     QTensor(data=array([  0, 127, 191, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
     """
-    lo, hi = span(min, max, "range")
+    lo, hi = span(min, max)
     values = array(x, "x", F32)
     if kernels.refused(lo, hi):
-        raise ValueError(f"range: ({min}, {max}) does not hold 0 or is narrower than 1e-8, which the original refuses")
+        raise ValueError(
+            f"min, max: ({min}, {max}) does not hold 0 or is narrower than 1e-8, which the original refuses"
+        )
     return _quantized(values, kernels.quantize_ref, lo, hi, out)
 
 
@@ -194,12 +196,14 @@ def _auto(x: ArrayLike, kernel: Kernel, narrowest: float, out: NDArray[np.uint8]
     if not finite:
         raise ValueError("x: has NaN or infinite values, which the original refuses")
     lo, hi = kernels.range_of_data(lowest, highest, narrowest)
-    return _quantized(values, kernel, lo, hi, out)
+    return _quantized(values, kernel, lo, hi, out, "x: its range")
 
 
-def _quantized(values: NDArray[Any], kernel: Kernel, lo: float, hi: float, out: NDArray[np.uint8] | None) -> QTensor:
+def _quantized(
+    values: NDArray[Any], kernel: Kernel, lo: float, hi: float, out: NDArray[np.uint8] | None, words: str = "min, max:"
+) -> QTensor:
     codes = output(out, U8, values)
     ends = kernel(values, lo, hi, codes)
     if ends is None:
-        raise ValueError(f"range: ({lo}, {hi}) is wider than float32")
+        raise ValueError(f"{words} ({lo}, {hi}) is wider than float32")
     return tensor(codes, *ends)

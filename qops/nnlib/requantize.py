@@ -175,16 +175,16 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
     >>> requantize_8to8((np.uint8([0, 10, 255]), 0.0, 255.0), 0.0, 510.0).data
     array([  0,   5, 128], dtype=uint8)
     """
-    lo, hi = span(min, max, "output range")
+    lo, hi = span(min, max)
     codes, in_min, in_max = operand(t, "t", U8)
     adjusted = adjust_range(lo, hi)[:2]
     if adjusted != (lo, hi):
         raise ValueError(
-            f"output range: 0 is between two codes of ({lo}, {hi}), which the original refuses; try {adjusted}"
+            f"min, max: 0 is between two codes of ({lo}, {hi}), which the original refuses; try {adjusted}"
         )
     gain, in_zero, out_zero = recode.gain_8to8(in_min, in_max, lo, hi)
     if not gain < 2**15:
-        raise ValueError(f"output range: ({lo}, {hi}) is too small for the input range ({in_min}, {in_max})")
+        raise ValueError(f"min, max: ({lo}, {hi}) is too small for the input range ({in_min}, {in_max})")
     out = output(out, U8, codes)
     recode.requantize_8to8(codes, gain, in_zero, out_zero, out)
     return tensor(out, lo, hi)

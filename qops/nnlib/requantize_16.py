@@ -67,7 +67,7 @@ def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.
     >>> t.data, t.max
     (array([-32768,      0,  16384], dtype=int16), 4.0)
     """
-    lo, hi = span(min, max, "output range")
+    lo, hi = span(min, max)
     codes, in_min, in_max = operand(t, "t", S32)
     limit = f32(sorted((2.0**-11, -lo, hi))[-1])
     gain = f32(step_32(in_min, in_max) / f32(limit / HALF))

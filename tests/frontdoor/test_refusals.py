@@ -16,7 +16,7 @@ ARGUMENTS = {name: OPS[name].good for name in FRONT_DOOR}
 OUTPUTS = {name: OPS[name].out for name in FRONT_DOOR if OPS[name].out}
 TENSORS = [(name, key) for name, arguments in ARGUMENTS.items() for key in arguments if key in {"a", "b", "t"}]
 NUMBERS = [
-    (name, key, "output range" if name.startswith("requantize") else "range")
+    (name, key, "range" if name.startswith("affine") else "(min|max|min, max):")
     for name, arguments in ARGUMENTS.items()
     for key in arguments
     if key in {"min", "max"}

@@ -17,7 +17,7 @@ SHAPES = {
     "two rows": lambda x: np.concatenate([x, x]),
     "many axes": lambda x: x[(np.newaxis,) * (40 - x.ndim)],
 }
-WORDS = {"range", "output range"}  # what a pair of arguments is called that give a range
+WORDS = {"range"}  # what `qops.affine` calls a pair of arguments that give a range
 
 
 def begins(error):

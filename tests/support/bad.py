@@ -122,7 +122,7 @@ def tensor_cases(name):
 
 def blamed(key):
     """How the error begins where this number is bad: with its name, or with that of the range that it is an end of."""
-    return rf"((output )?range|{key})\b" if RANGES.fullmatch(key) else rf"{key}\b"
+    return rf"(range|min, max|{key})\b" if RANGES.fullmatch(key) else rf"{key}\b"
 
 
 def bad_arguments(name):

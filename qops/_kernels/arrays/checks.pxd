@@ -11,6 +11,12 @@ cdef enum:
 cdef struct Ends:  # the ends of a range, float32 values held as doubles
     double min, max
 
+cdef inline str of_end(str name, str end):
+    """What errors call one end of the range `name`; without a name, the ends are the caller's `min` and `max`."""
+    return f"{name} {end}" if name else end
+cdef inline str of_both(str name):
+    """What errors call the range `name`."""
+    return name if name else "min, max"
 cdef int span_checked(lo, hi, str name, Ends* ends) except -1
 cdef inline int span_of(lo, hi, str name, Ends* ends) except -1:
     """Set `ends` to the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""

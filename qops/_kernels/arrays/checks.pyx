@@ -23,17 +23,20 @@ F32 = cnp.NPY_FLOAT32
 
 cdef int span_checked(lo, hi, str name, Ends* ends) except -1:
     """Do what `span_of` says, for any objects; `span_of` handles valid floats itself."""
-    ends.min = <float>lo if type(lo) is float else real(lo, name + " min")
-    ends.max = <float>hi if type(hi) is float else real(hi, name + " max")
+    ends.min = <float>lo if type(lo) is float else real(lo, of_end(name, "min"))
+    ends.max = <float>hi if type(hi) is float else real(hi, of_end(name, "max"))
     if not (isfinite(ends.min) and isfinite(ends.max)):
-        raise ValueError(f"{name}: the range ({lo}, {hi}) is not finite in float32")
+        raise ValueError(f"{of_both(name)}: the range ({lo}, {hi}) is not finite in float32")
     if ends.min > ends.max:
-        raise ValueError(f"{name}: min {shown(lo)} > max {shown(hi)}")
+        raise ValueError(f"{of_both(name)}: min {shown(lo)} > max {shown(hi)}")
     return 0
 
 
-def span(lo, hi, str name):
-    """Give the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""
+def span(lo, hi, str name=""):
+    """Give the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi.
+
+    Without a name, the ends are the caller's arguments `min` and `max`.
+    """
     cdef Ends ends
     span_of(lo, hi, name, &ends)
     return ends.min, ends.max
