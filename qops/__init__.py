@@ -9,12 +9,13 @@ MatMul, Conv2D                                      the same, prepared: weights 
 relu                                                values below 0, and above a limit, cut off
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
-error                                               how far codes are from a float reference, in LSB
+error, bound                                        how far codes are from a float reference, and may be, in LSB
 explain                                             which rule of a real system made these integers
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
 
 `nnlib`, `tensorflow`, `onednn` and `onnx` are what real systems compute, bit for bit; `rules` their roundings by name.
+`codes` has the code types: what the codes of each dtype stand for.
 """
 
 from importlib import import_module
@@ -29,16 +30,18 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
-    from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
+    from qops import affine, codes, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
     from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
+    from qops.frontdoor.bound import bound
     from qops.frontdoor.conv2d import Conv2D, conv2d
-    from qops.frontdoor.error import ErrorReport, error
+    from qops.frontdoor.error import error
     from qops.frontdoor.matmul import MatMul, matmul
     from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
     from qops.frontdoor.multiply_shift import multiply_shift
     from qops.frontdoor.passes import RangeInfo
     from qops.frontdoor.quantize import dequantize, quantize
     from qops.frontdoor.relu import relu
+    from qops.frontdoor.report import ErrorReport
     from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
     from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
     from qops.qtensor import QTensor
@@ -51,14 +54,16 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "frontdoor.add": ("quantized_add_8p8to8", "quantized_add_8p8to32"),
+    "frontdoor.bound": ("bound",),
     "frontdoor.conv2d": ("Conv2D", "conv2d"),
-    "frontdoor.error": ("ErrorReport", "error"),
+    "frontdoor.error": ("error",),
     "frontdoor.matmul": ("MatMul", "matmul"),
     "frontdoor.mul": ("quantized_mul_8x8to8", "quantized_mul_8x8to32"),
     "frontdoor.multiply_shift": ("multiply_shift",),
     "frontdoor.passes": ("RangeInfo",),
     "frontdoor.quantize": ("dequantize", "quantize"),
     "frontdoor.relu": ("relu",),
+    "frontdoor.report": ("ErrorReport",),
     "frontdoor.requantize": ("requantization_range", "requantize", "requantize_32to8"),
     "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32"),
     "qtensor": ("QTensor",),
@@ -75,7 +80,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name, or a module of qops, when it is first used (PEP 562)."""
     if name in _HOME:
         value = getattr(import_module(f"qops.{_HOME[name]}"), name)
-    elif name in __all__ or name in ("codes", "qtensor", "tools"):
+    elif name in __all__ or name in ("qtensor", "tools"):
         value = import_module(f"qops.{name}")
     else:
         raise AttributeError(f"module 'qops' has no attribute {name!r}")
@@ -114,6 +119,8 @@ __all__ = [
     "Vectors",
     "add_vectors",
     "affine",
+    "bound",
+    "codes",
     "conv2d",
     "dequantize",
     "error",

@@ -7,10 +7,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qops.frontdoor import add, conv2d, error, matmul, mul, multiply_shift, passes, quantize, relu, requantize, sub
+    from qops.frontdoor import (
+        add,
+        bound,
+        conv2d,
+        error,
+        matmul,
+        mul,
+        multiply_shift,
+        passes,
+        quantize,
+        relu,
+        report,
+        requantize,
+        sub,
+    )
 
 __all__ = [
     "add",
+    "bound",
     "conv2d",
     "error",
     "matmul",
@@ -19,6 +34,7 @@ __all__ = [
     "passes",
     "quantize",
     "relu",
+    "report",
     "requantize",
     "sub",
 ]

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 import qops
 from qops._kernels.frontdoor import error as kernels
-from qops.frontdoor.error import Worst
+from qops.frontdoor.report import Worst
 
 
 def check(codes, lo, hi, want):
