@@ -29,7 +29,7 @@ _TABLE: dict[
 }
 
 
-def bound(op: str, dtype: DTypeLike = None) -> float:
+def bound(op: str, dtype: DTypeLike | None = None) -> float:
     """Give the largest error of an op of the front door: no valid input makes a larger one.
 
     The error is the distance between a result and the exact value, in LSB of the result, where the value lies within
