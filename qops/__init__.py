@@ -1,6 +1,7 @@
 """Quantized ops on ``(data, min, max)`` triples, right within a stated bound for every valid input.
 
 quantize, dequantize                                real numbers to codes, and back
+range_of, Observer                                  the range that data should have, at once or from batches
 quantized_add_8p8to8, quantized_add_8p8to32         the sum of two tensors, of 8 or of 32 bits
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
 quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
@@ -38,6 +39,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.matmul import MatMul, matmul
     from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
     from qops.frontdoor.multiply_shift import multiply_shift
+    from qops.frontdoor.observer import Observer, range_of
     from qops.frontdoor.passes import RangeInfo
     from qops.frontdoor.quantize import dequantize, quantize
     from qops.frontdoor.relu import relu
@@ -60,6 +62,7 @@ _HOMES = {
     "frontdoor.matmul": ("MatMul", "matmul"),
     "frontdoor.mul": ("quantized_mul_8x8to8", "quantized_mul_8x8to32"),
     "frontdoor.multiply_shift": ("multiply_shift",),
+    "frontdoor.observer": ("Observer", "range_of"),
     "frontdoor.passes": ("RangeInfo",),
     "frontdoor.quantize": ("dequantize", "quantize"),
     "frontdoor.relu": ("relu",),
@@ -114,6 +117,7 @@ __all__ = [
     "ErrorReport",
     "Explanation",
     "MatMul",
+    "Observer",
     "QTensor",
     "RangeInfo",
     "Vectors",
@@ -141,6 +145,7 @@ __all__ = [
     "quantized_mul_8x8to32",
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
+    "range_of",
     "relu",
     "requantization_range",
     "requantize",

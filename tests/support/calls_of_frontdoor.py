@@ -14,6 +14,7 @@ GUESSED = {"good": {**A_B, "guess": (0.0, 1.0)}, "out": np.uint8}
 ENDS = {"min": -1.0, "max": 1.5}
 
 CALLS = {
+    "range_of": {"good": {"x": REALS}, "each": False},
     "quantize": {"good": {"x": REALS, "min": -1.0, "max": 2.0}, "out": np.uint8},
     "dequantize": {"good": {"t": U8}, "out": np.float32},
     "quantized_add_8p8to32": {"good": A_B, "out": np.int32},

@@ -21,6 +21,7 @@ from reference_add import (
 )
 from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
 from reference_products import conv2d, matmul
+from reference_range import range_of
 from reference_relu import relu, values_of
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "quantized_mul_8x8to32",
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
+    "range_of",
     "relu",
     "twin",
     "values",
