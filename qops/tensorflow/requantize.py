@@ -99,7 +99,7 @@ def requantize(
     ((q, in_min, in_max),) = operands(STEPS_32, ("qint32",), input=input)
     out = output(out, TYPES[out_type].dtype.num, q)
     kernels.requantize(q, in_min, in_max, out_min, out_max, out)
-    return QTensor(out, out_min, out_max)
+    return tensor(out, out_min, out_max)
 
 
 def requantization_range(input: TensorLike) -> tuple[float, float]:

@@ -211,6 +211,10 @@ BAD_QUANTIZE = [
     ({"max_range": np.inf}, "max_range: inf"),
     ({"max_range": "1"}, "max_range: expected a number, got .*'1'"),
     ({"min_range": -3e38, "max_range": 3e38}, "wider than float32"),
+    (
+        {"min_range": 1e38, "max_range": 3.4028235e38, "T": "qint8", "mode": "SCALED", "round_mode": "HALF_TO_EVEN"},
+        "min_range, max_range: .* is too narrow or wide",
+    ),
     ({"min_range": [-1.0, -1.0]}, "min_range must contain a single float element, but it contains 2"),
     ({"T": "quint4"}, "T: 'quint4'"),
     ({"mode": "MIN_LAST"}, "mode: 'MIN_LAST' is not in the list"),
