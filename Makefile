@@ -12,11 +12,13 @@ help:  ## list the targets
 
 $(VENV)/deps: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "qops needs Python 3.11 or newer, this is " + sys.version)'
-	@echo "setting up $(VENV) and compiling the kernels: a minute or two, once"
+	@echo "setting up $(VENV): packages from PyPI, and the kernels compiled on all cores; some three minutes, once"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.1' 'numpy>=2.0'
-	PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	@echo "installing what tests, lint and analysis need"
+	$(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[dev]'
 	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
 
 $(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
@@ -29,7 +31,7 @@ analysis: dev  ## the main job: error of the quantized ops on real data -> build
 	$(BIN)/python -m analysis
 
 test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=avx512: fail where that tier is missing
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: a minute or two
 	QOPS_EXHAUSTIVE=20000000 $(BIN)/python -m pytest tests/rules/test_c_source.py

@@ -35,16 +35,30 @@ if not Path(headers, "Python.h").exists():
 
 
 class BuildExtensions(build_ext):
-    """Compiles with the flags that the compiler knows, which is known only when the build begins."""
+    """Compiles with the flags that the compiler knows, on all cores, and says how far it is."""
+
+    def run(self):
+        """As setuptools does, but what an editable package is made of stays, and is not made again if it is new."""
+        if self.editable_mode:
+            kind = f"{self.plat_name}-{sys.implementation.cache_tag}"
+            self.build_lib, self.build_temp = f"{BUILD}/lib.{kind}", f"{BUILD}/temp.{kind}"
+        super().run()
+
+    def build_extension(self, extension):
+        """As setuptools does, and say how many are ready."""
+        super().build_extension(extension)
+        self.done = [*getattr(self, "done", []), extension.name]
+        print(f"kernels ready: {len(self.done)} of {len(self.extensions)}", end="\r", file=sys.stderr, flush=True)
 
     def build_extensions(self):
-        """As setuptools does, with these flags, on all cores."""
+        """As setuptools does, with these flags, which depend on the compiler."""
         # set here, as a build of an editable package by pip drops what options say
         self.parallel = self.parallel or os.cpu_count() or 1
         flags = MICROSOFT if self.compiler.compiler_type == "msvc" else [*FLAGS, *EXACT]
         for extension in self.extensions:
             extension.extra_compile_args = flags
         super().build_extensions()
+        print(file=sys.stderr)
 
 
 def included(headers):

@@ -16,6 +16,7 @@ from analysis import (
     mul_error,
     multiply_shift_error,
     network_error,
+    own_op,
     photograph,
     pictures,
     pool,
@@ -152,11 +153,14 @@ def show_all(options: Namespace, where: Sequence[pool.Pool]) -> int:
     found = measure(where, options.ranges)
     checked = claims(found)
     if not options.check:
-        for view in VIEWS:
+        for view in VIEWS if options.tables else ():
             print("\n".join(map(report.as_text, view.tables(found[stem(view)]))))
         file = write(options.out or OUT, found, checked)
-        print(report.as_text(overview(found, checked)))
-    print(report.as_text(claim_table(checked)))
+        table = overview(found, checked)
+        own = [row for row in table.rows if any(cell.startswith("qops") for cell in row)]
+        print(report.as_text(table if options.tables else table._replace(rows=own, notes=())))
+    if options.check or options.tables:
+        print(report.as_text(claim_table(checked)))
     broken = [c for c in checked if not c.holds]
     for c in broken:
         print(f"BROKEN: {c.text}: measured {c.measured:.8g}, limit {c.limit:.8g}", file=sys.stderr)
@@ -171,6 +175,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run; 0, 1 if a claim is broken, and 2 for an option that cannot be followed."""
     options = parser().parse_args(arguments)
     try:
+        if bool(options.op) != bool(options.exact):
+            raise BadOption("--op, --exact: each needs the other")
+        if options.image and (options.check or options.sweep):
+            raise BadOption("--image: not with --check or --sweep")
+        if options.op:
+            return own_op.show(options, options.out or OUT / "op")
         if options.image:
             return show_image(options.image, options.out or OUT / "picture")
         if options.sweep:

@@ -28,20 +28,32 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="python -m analysis", description=DESCRIPTION)
     what = p.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true", help="draw nothing; exit code 1 if a claim no longer holds")
-    what.add_argument(
+    p.add_argument(
         "--image",
         type=Path,
         metavar="FILE",
-        help="only add pictures that are made from this one: .png, .jpg, .tif and so on",
+        help="only add pictures that are made from this one: .png, .jpg, .tif and so on; with --op: run the op on it",
     )
     what.add_argument(
         "--sweep", type=Path, metavar="FILE", help="only sweep over ranges, and write one table: .csv or .parquet"
     )
+    what.add_argument(
+        "--op",
+        metavar="MODULE:FUNCTION",
+        help="only measure this op of your own, which takes one tensor or two and gives one; needs --exact",
+    )
+    p.add_argument(
+        "--exact",
+        metavar="MODULE:FUNCTION",
+        help="with --op: what is right, of the real values of the operands, as float64 arrays",
+    )
+    p.add_argument("--tables", action="store_true", help="print all tables, not the summary alone")
     p.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
-        help="folder for pages and figures; default: build/analysis, with --image build/analysis/picture",
+        help="folder for pages and figures; default: build/analysis, with --image build/analysis/picture, with "
+        "--op build/analysis/op",
     )
     p.add_argument(
         "--ranges", type=number, default=MANY, metavar="N", help="pairs of ranges to sweep over; default: %(default)s"

@@ -75,8 +75,11 @@ def as_html(table: Table) -> str:
     )
 
 
-def drawn(stem: str, draw: Callable[[], Figure], folder: Path) -> str:
-    """Draw into folder/stem.png; return the figure for a page, a link to the picture in full size."""
+def drawn(stem: str, draw: Callable[[], Figure], folder: Path, caption: str = "") -> str:
+    """Draw into folder/stem.png; return the figure for a page, a link to the picture in full size.
+
+    Without a caption it has the one that WORDS has for it.
+    """
     figure = draw()
     figure.savefig(folder / f"{stem}.png")
     size = " ".join(
@@ -84,7 +87,7 @@ def drawn(stem: str, draw: Callable[[], Figure], folder: Path) -> str:
         for side, inches in zip(("width", "height"), figure.get_size_inches(), strict=True)
     )
     close(figure)
-    caption = escape(sentences(stem))
+    caption = escape(caption or sentences(stem))
     picture = f'<a href="{stem}.png"><img {size} alt="{caption}" src="{stem}.png"></a>'
     return f'<figure id="{stem}">{picture}<figcaption>{caption}</figcaption></figure>'
 

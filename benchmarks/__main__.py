@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import Any
 
 import qops
-from benchmarks import peak
+from benchmarks import compare, machine, peak
 from benchmarks.case import Rate, WrongResult
 from benchmarks.cases import CASES
 from benchmarks.measure import measure
@@ -19,7 +19,7 @@ from benchmarks.peers import NAMES, installed
 from benchmarks.timing import pin
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
-HEADER = f"{'op':<28}{'n':>9}{'qops us':>11}{'best us':>11}  {'ahead':>6}{'per s':>13}{'share':>7}  best peer"
+HEADER = f"{'op':<28}{'n':>9}{'per s':>13}{'share':>7}{'ahead':>8}{'qops us':>11}{'best us':>11}  best peer"
 
 
 def size(text: str) -> int:
@@ -49,7 +49,15 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--json", type=Path, default=Path("build/bench.json"), help="file to write; default: %(default)s"
     )
-    return parser.parse_args(words)
+    parser.add_argument(
+        "--compare", type=Path, metavar="OLD", help="show the times of an earlier run's file beside these"
+    )
+    found = parser.parse_args(words)
+    try:
+        found.old = compare.read(found.compare) if found.compare else None
+    except ValueError as why:
+        parser.error(str(why))
+    return found
 
 
 def table_line(row: dict[str, Any], rate: Rate) -> str:
@@ -57,9 +65,10 @@ def table_line(row: dict[str, Any], rate: Rate) -> str:
     best, ahead = row["best_peer_us"], ""
     if best is not None:
         ahead = f"{best / row['qops_us']:.2f}x"
-    figures = f"{row['qops_us']:11.3f}{best if best is not None else float('nan'):11.3f}  {ahead:>6}"
+    times = f"{row['qops_us']:11.3f}{best if best is not None else float('nan'):11.3f}"
     per_s = f"{row[rate.column]:6.1f} {rate.unit}"
-    return f"{row['op']:<28}{row['n']:>9}{figures}{per_s:>13}{row[rate.share]:>7.2f}  {row['best_peer'] or '-'}"
+    ratios = f"{per_s:>13}{row[rate.share]:>7.2f}{ahead:>8}"
+    return f"{row['op']:<28}{row['n']:>9}{ratios}{times}  {row['best_peer'] or '-'}"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -72,6 +81,9 @@ def main(words: Sequence[str] | None = None) -> int:
     for name, why in missing.items():
         print(f"without {name}: {why}", file=sys.stderr)
     where = "not pinned" if cpu is None else cpu
+    on = machine.facts(peers)
+    for text in compare.differences(args.old, on) if args.old else ():
+        print(text)
     print(f"one thread, CPU {where}, qops tier {qops.isa_tier()}, share: of memcpy, or of {peak.name()}")
     print(HEADER)
     rows = []
@@ -84,9 +96,10 @@ def main(words: Sequence[str] | None = None) -> int:
                 print(f"not timed: {why}", file=sys.stderr)
                 return 1
             rows.append(found)
-            print(table_line(found, case.rate), flush=True)
+            beside = compare.line(args.old, found) if args.old else ""
+            print(table_line(found, case.rate) + beside, flush=True)
     args.json.parent.mkdir(parents=True, exist_ok=True)
-    args.json.write_text(json.dumps(rows, indent=1) + "\n")
+    args.json.write_text(json.dumps({"machine": on, "rows": rows}, indent=1) + "\n")
     return 0
 
 

@@ -13,6 +13,7 @@ from benchmarks.frontdoor import FRONTDOOR, pair
 from benchmarks.frontdoor import SUM as C
 from benchmarks.frontdoor import SUM_LEVEL as LEVEL
 from benchmarks.memcpy import BYTES
+from benchmarks.network import NETWORK
 from benchmarks.nnlib import NNLIB, A, B
 from benchmarks.onnx import ONNX
 from benchmarks.pools import POOLS
@@ -173,6 +174,7 @@ CASES = [
     Case("multiply_shift_half_up", integers, half_up, qops_half_up, bytes_per_element(8), BYTES),
     Case("multiply_shift_gemmlowp", integers, gemmlowp, qops_gemmlowp, bytes_per_element(8), BYTES),
     *FRONTDOOR,
+    *NETWORK,
     *RULES,
     *RULES_PAIRS,
     *RULES_POOLS,

@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.case import Candidate, Case, WrongResult, check, from_line
 from benchmarks.peers import Forms
-from benchmarks.timing import microseconds
+from benchmarks.timing import Time, microseconds
 
 SEED = 20
 
@@ -56,19 +56,20 @@ def checked_peers(
     return right, left_out
 
 
-def row(case: Case, n: int, times: dict[str, float], repeated: int, left_out: dict[str, str]) -> dict[str, Any]:
+def row(case: Case, n: int, times: dict[str, Time], repeated: int, left_out: dict[str, str]) -> dict[str, Any]:
     """Collect the columns of the table, and all that was timed; the ceiling did the work `repeated` times."""
-    qops_us, ceiling_us = times.pop("qops"), times.pop("ceiling") / repeated
+    (qops_us, low, high), ceiling_us = times.pop("qops"), times.pop("ceiling").median / repeated
     best = min(times, key=times.__getitem__, default=None)
     return {
         "op": case.name,
         "n": n,
         "qops_us": qops_us,
+        "qops_quartiles_us": [low, high],
         "best_peer": best,
-        "best_peer_us": times[best] if best else None,
+        "best_peer_us": times[best].median if best else None,
         case.rate.column: case.work(n) / (qops_us * 1e-6) / case.rate.scale,
         case.rate.share: ceiling_us / qops_us,
         "ceiling_us": ceiling_us,
-        "peers_us": times,
+        "peers_us": {name: time.median for name, time in times.items()},
         "left_out": left_out,
     }

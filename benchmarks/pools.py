@@ -76,16 +76,16 @@ MAX_POOLS = {"nnlib_max_pool_8": DENSE, "nnlib_max_pool_8_2x2": HALVES, "nnlib_m
 AVG_POOLS = {name.replace("max", "avg"): pool for name, pool in MAX_POOLS.items()}
 
 
-def case(name: str, pool: Pool, reference: Any, judged: Any, op: Any, within: float) -> Case:
+def case(name: str, pool: Pool, reference: Any, judged: Any) -> Case:
     """Make a row of the table."""
     sizes, quick = (SIZES, QUICK) if pool.channels == 64 else ((9_999, 99_999, 999_999), (99_999,))
-    return Case(name, pool.image, reference, partial(judged, op, within), pool.work, BYTES, sizes, quick)
+    return Case(name, pool.image, reference, judged, pool.work, BYTES, sizes, quick)
 
 
 POOLS = [
-    *(case(name, p, p.highest, p.of_nnlib, nnlib.quantized_max_pool_8, 0) for name, p in MAX_POOLS.items()),
-    *(case(name, p, p.mean, p.of_nnlib, nnlib.quantized_avg_pool_8, 0.57) for name, p in AVG_POOLS.items()),
-    case("tensorflow_max_pool", DENSE, DENSE.highest, DENSE.of_tensorflow, tensorflow.quantized_max_pool, 0),
-    case("tensorflow_avg_pool", DENSE, DENSE.mean, DENSE.of_tensorflow, tensorflow.quantized_avg_pool, 1.0),
+    *(case(n, p, p.highest, partial(p.of_nnlib, nnlib.quantized_max_pool_8, 0)) for n, p in MAX_POOLS.items()),
+    *(case(n, p, p.mean, partial(p.of_nnlib, nnlib.quantized_avg_pool_8, 0.57)) for n, p in AVG_POOLS.items()),
+    case("tensorflow_max_pool", DENSE, DENSE.highest, partial(DENSE.of_tensorflow, tensorflow.quantized_max_pool, 0)),
+    case("tensorflow_avg_pool", DENSE, DENSE.mean, partial(DENSE.of_tensorflow, tensorflow.quantized_avg_pool, 1.0)),
 ]
 MAX_POOLS["tensorflow_max_pool"] = AVG_POOLS["tensorflow_avg_pool"] = DENSE

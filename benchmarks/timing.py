@@ -1,13 +1,22 @@
-"""Medians of interleaved samples, on one CPU."""
+"""Medians and quartiles of interleaved samples, on one CPU."""
 
 import os
 from collections.abc import Callable, Mapping
 from random import Random
-from statistics import median
+from statistics import quantiles
 from time import perf_counter_ns
+from typing import NamedTuple
 
 SAMPLE_NS = 200_000
 """A sample is as many calls as take about this long: far above the clock's step, far below the machine's moods."""
+
+
+class Time(NamedTuple):
+    """Microseconds of a call: the median of its samples, and the quartiles below and above it."""
+
+    median: float
+    low: float
+    high: float
 
 
 def pin(cpu: int | None = None) -> int | None:
@@ -36,8 +45,8 @@ def calls_per_sample(run: Callable[[], object]) -> int:
     return max(1, int(SAMPLE_NS / max(once, 1)))
 
 
-def microseconds(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median time of a call of each: every round takes one sample of each, in an order of its own.
+def microseconds(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Time]:
+    """Time a call of each: every round takes one sample of each, in an order of its own.
 
     The order changes, because each candidate finds the caches, above all the last one, as the one before left them.
     """
@@ -47,4 +56,10 @@ def microseconds(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[
     for _ in range(rounds):
         for name in shuffled.sample(list(runs), len(runs)):
             samples[name].append(sample(runs[name], calls[name]))
-    return {name: median(found) / 1000 for name, found in samples.items()}
+    return {name: time_of(found) for name, found in samples.items()}
+
+
+def time_of(samples: list[float]) -> Time:
+    """Sum up samples in nanoseconds."""
+    low, middle, high = quantiles(samples, method="inclusive") if len(samples) > 1 else samples * 3
+    return Time(middle / 1000, low / 1000, high / 1000)

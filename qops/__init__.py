@@ -7,9 +7,15 @@ quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by elem
 matmul, conv2d                                      sums of products, exact, into 32 bits
 MatMul, Conv2D                                      the same, prepared: weights packed once for many inputs
 relu                                                values below 0, and above a limit, cut off
+max_pool, avg_pool                                  the largest and the mean value of windows over images
+concat                                              tensors of different ranges, joined in one
+pad                                                 elements of one value around a tensor
+lookup                                              any function of one variable
+softmax                                             shares of exponentials in their sum
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
-error                                               how far codes are from a float reference, in LSB
+error, signed_error, values                         how far codes are from a float reference, in LSB
+sweep                                               the same of an op on many ranges; `plot` draws it
 explain                                             which rule of a real system made these integers
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
@@ -29,42 +35,56 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
-    from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
+    from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow
     from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
+    from qops.frontdoor.concat import concat
     from qops.frontdoor.conv2d import Conv2D, conv2d
     from qops.frontdoor.error import ErrorReport, error
+    from qops.frontdoor.lookup import lookup
     from qops.frontdoor.matmul import MatMul, matmul
     from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
     from qops.frontdoor.multiply_shift import multiply_shift
+    from qops.frontdoor.pad import pad
     from qops.frontdoor.passes import RangeInfo
+    from qops.frontdoor.pool import avg_pool, max_pool
     from qops.frontdoor.quantize import dequantize, quantize
     from qops.frontdoor.relu import relu
     from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
+    from qops.frontdoor.signed_error import signed_error, values
+    from qops.frontdoor.softmax import softmax
     from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
     from qops.qtensor import QTensor
     from qops.tools.add_vectors import AddVectors, add_vectors
     from qops.tools.explain import explain
     from qops.tools.explanation import Explanation
+    from qops.tools.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors import Vectors, vectors
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "frontdoor.add": ("quantized_add_8p8to8", "quantized_add_8p8to32"),
+    "frontdoor.concat": ("concat",),
     "frontdoor.conv2d": ("Conv2D", "conv2d"),
     "frontdoor.error": ("ErrorReport", "error"),
+    "frontdoor.lookup": ("lookup",),
     "frontdoor.matmul": ("MatMul", "matmul"),
     "frontdoor.mul": ("quantized_mul_8x8to8", "quantized_mul_8x8to32"),
     "frontdoor.multiply_shift": ("multiply_shift",),
+    "frontdoor.pad": ("pad",),
     "frontdoor.passes": ("RangeInfo",),
+    "frontdoor.pool": ("avg_pool", "max_pool"),
     "frontdoor.quantize": ("dequantize", "quantize"),
     "frontdoor.relu": ("relu",),
     "frontdoor.requantize": ("requantization_range", "requantize", "requantize_32to8"),
+    "frontdoor.signed_error": ("signed_error", "values"),
+    "frontdoor.softmax": ("softmax",),
     "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32"),
     "qtensor": ("QTensor",),
     "tools.add_vectors": ("AddVectors", "add_vectors"),
     "tools.explain": ("explain",),
     "tools.explanation": ("Explanation",),
+    "tools.sweep": ("Sweep", "SweepRow", "sweep"),
     "tools.vectors": ("Vectors", "vectors"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -111,9 +131,13 @@ __all__ = [
     "MatMul",
     "QTensor",
     "RangeInfo",
+    "Sweep",
+    "SweepRow",
     "Vectors",
     "add_vectors",
     "affine",
+    "avg_pool",
+    "concat",
     "conv2d",
     "dequantize",
     "error",
@@ -122,11 +146,15 @@ __all__ = [
     "frontdoor",
     "isa",
     "isa_tier",
+    "lookup",
     "matmul",
+    "max_pool",
     "multiply_shift",
     "nnlib",
     "onednn",
     "onnx",
+    "pad",
+    "plot",
     "quantize",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
@@ -139,7 +167,11 @@ __all__ = [
     "requantize",
     "requantize_32to8",
     "rules",
+    "signed_error",
+    "softmax",
+    "sweep",
     "tensorflow",
+    "values",
     "vectors",
 ]
 __dir__ = __all__.copy

@@ -22,6 +22,13 @@ def pytest_report_header():
     return f"hex files are read by tests/support/readmemh.py {beside}"
 
 
+def pytest_collection_modifyitems(config, items):
+    """Keep tests that share what the analysis measures in one worker, where tests run in several."""
+    for item in items if config.pluginmanager.hasplugin("xdist") else ():
+        if "found" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("analysis"))
+
+
 @pytest.fixture(autouse=True)
 def _same_tier_afterwards():
     before = isa.name()

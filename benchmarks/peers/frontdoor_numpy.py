@@ -4,6 +4,7 @@ import numpy as np
 
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.frontdoor import PRODUCT, PRODUCT_LEVEL, SUM, SUM_LEVEL
+from benchmarks.network import TANH_STEP, padded
 from benchmarks.nnlib import A, B
 from qops.frontdoor.add import BOUND_8P8TO32
 
@@ -58,9 +59,43 @@ def product(step, zero_point, dtype, within):
     return make
 
 
+def tanh(a):
+    """Take from a table of all codes."""
+    table = np.uint8(np.rint((np.tanh(A.scale * (np.arange(256.0) - A.zero_point)) + 1) / TANH_STEP))
+    out = shared(a.size, np.uint8).reshape(a.shape)
+    return Candidate(lambda: np.take(table, a, out=out), lambda: out, EXACT)
+
+
+def pad(a):
+    """np.pad, into a new result."""
+    found = []
+
+    def run():
+        found[:] = (padded(a),)
+
+    return Candidate(run, lambda: found[0], 0)
+
+
+def softmax(a):
+    """Take the exponentials in float32, of differences from the highest code of each row."""
+    x, out = blank(a.size, np.float32).reshape(a.shape), shared(a.size, np.uint8).reshape(a.shape)
+
+    def run():
+        np.subtract(a, a.max(-1, keepdims=True), out=x, dtype=np.float32)
+        np.multiply(x, np.float32(A.scale), out=x)
+        np.exp(x, out=x)
+        np.multiply(x, 255 / x.sum(-1, keepdims=True), out=x)
+        rounded(x, out)
+
+    return Candidate(run, lambda: out, 0.5 + 2**-9)
+
+
 FORMS = {
     "quantized_sub_8p8to8": {"float32": difference(SUM.scale, SUM.zero_point, np.uint8, EXACT)},
     "quantized_sub_8p8to32": {"float32": difference(SUM_LEVEL, 0, np.int32, BOUND_8P8TO32)},
     "quantized_mul_8x8to8": {"float32": product(PRODUCT.scale, PRODUCT.zero_point, np.uint8, EXACT)},
+    "lookup": {"take": tanh},
+    "pad": {"copy": pad},
+    "softmax": {"float32": softmax},
     "quantized_mul_8x8to32": {"float32": product(PRODUCT_LEVEL, 0, np.int32, 0.5 + 2**-3)},
 }

@@ -214,7 +214,7 @@ def concat(a, b):
 OF_SYSTEMS = {
     ("nnlib_relu_8", "tensorflow_relu", "relu"): {"maximum": maximum},
     ("nnlib_mul_8x8to32", "tensorflow_mul"): {"int32": multiplied(np.int32)},
-    ("nnlib_concat_8", "tensorflow_concat"): {"float32": concat},
+    ("concat", "nnlib_concat_8", "tensorflow_concat"): {"float32": concat},
     ("nnlib_matmul_8x8to32", "tensorflow_matmul", "matmul"): {"float64": centred_product},
     ("nnlib_conv2d_8x8to32", "tensorflow_conv2d", "conv2d"): {"float64": modelled(nnlib.convolved)},
 }

@@ -7,20 +7,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qops.frontdoor import add, conv2d, error, matmul, mul, multiply_shift, passes, quantize, relu, requantize, sub
+    from qops.frontdoor import (
+        add,
+        concat,
+        conv2d,
+        error,
+        lookup,
+        matmul,
+        mul,
+        multiply_shift,
+        pad,
+        passes,
+        pool,
+        quantize,
+        relu,
+        requantize,
+        signed_error,
+        softmax,
+        sub,
+        targets,
+    )
 
 __all__ = [
     "add",
+    "concat",
     "conv2d",
     "error",
+    "lookup",
     "matmul",
     "mul",
     "multiply_shift",
+    "pad",
     "passes",
+    "pool",
     "quantize",
     "relu",
     "requantize",
+    "signed_error",
+    "softmax",
     "sub",
+    "targets",
 ]
 __dir__ = __all__.copy
 

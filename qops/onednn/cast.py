@@ -11,7 +11,7 @@ from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.range import range_float
 from qops.qtensor import put
 
-__all__ = ["DTYPES", "F32", "cvtps2dq", "ieee", "put", "round_half_away_s32", "store", "to_f32"]
+__all__ = ["DTYPES", "F32", "cvtps2dq", "ieee", "put", "round_half_away_s32", "stage_of", "store", "to_f32"]
 
 F32: TypeAlias = NDArray[np.float32]
 
@@ -22,8 +22,7 @@ S32_TOP = 2147483520.0
 """The largest float32 below 2**31: s32 destinations saturate there."""
 
 TOPS = {"u8": codes.TABLE["u8"].highest, "s8": codes.TABLE["s8"].highest, "s32": S32_TOP}
-ROWS = {name: stages.floats(1.0, "half_even", codes.TABLE[name].lowest, top) for name, top in TOPS.items()}
-"""How a float32 becomes a code of each type: parameters of the float stage, which all systems share."""
+
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -31,6 +30,12 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def ieee(function: _Function) -> _Function:
     """Decorate a function so that float32 overflow gives an infinity, which saturates later, and no warning."""
     return np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore")(function)
+
+
+def stage_of(dst_dt: str, **terms: float) -> stages.FloatStage:
+    """Give what makes codes of float32 values; `terms` are those of `store`."""
+    plain = {"scales": 1.0, "rounding": "half_even", "lowest": codes.TABLE[dst_dt].lowest, "highest": TOPS[dst_dt]}
+    return stages.FloatStage(**{**plain, **terms})
 
 
 def to_f32(x: ArrayLike) -> F32:
@@ -48,7 +53,7 @@ def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms
     """Saturate float32 values and round them half to even: ``q(x) = rne(clamp(x, lowest, highest))``; f32 stays f32.
 
     `x` is float32, or int32, which becomes float32. `out`, which must not overlap it, is where the result is written.
-    `terms` are more parameters: ``minus``, ``scale`` and ``plus`` store ``(x - minus)*scale + plus``, each operation
+    `terms` are more parameters: ``minus``, ``scales`` and ``plus`` store ``(x - minus)*scales + plus``, each operation
     rounded to float32, with finite terms and a scale other than 0; ``lowest_x`` and ``highest_x`` clamp `x` first.
 
     ValueError for a NaN that has to become an integer. oneDNN leaves that open: what it stores depends on the version
@@ -65,7 +70,7 @@ def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms
     --------
     >>> store(np.float32([-0.5, 0.5, 1.5, 300.0]), "u8")
     array([  0,   0,   2, 255], dtype=uint8)
-    >>> store(np.int32([-3, 5, 7]), "u8", scale=0.5, plus=10)
+    >>> store(np.int32([-3, 5, 7]), "u8", scales=0.5, plus=10)
     array([ 8, 12, 14], dtype=uint8)
     """
     x = np.asarray(x)
@@ -74,7 +79,7 @@ def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms
     if x.dtype == np.float32 and not range_float(x)[2] and np.isnan(x).any():
         raise ValueError(f"dst: nan has no code in {dst_dt}")
     result = np.empty(x.shape, DTYPES[dst_dt]) if out is None else out
-    stages.FloatStage({**ROWS[dst_dt], **terms}).run(x, result)
+    stage_of(dst_dt, **terms).run(x, result)
     return result
 
 

@@ -144,6 +144,6 @@ def reorder_weights(weights: NDArray[Any], factor: F32 | None, *, halved: bool) 
     array([  0,   1,   2,  64, -64], dtype=int8)
     """
     if factor is None:
-        return store(weights.astype(np.int32), "s8", scale=0.5) if halved else weights
+        return store(weights.astype(np.int32), "s8", scales=0.5) if halved else weights
     with np.errstate(all="ignore"):
         return store(weights * (factor * (HALF if halved else 1)), "s8")

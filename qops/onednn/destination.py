@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.onednn import destination as kernels
 from qops.onednn import _checks as check
-from qops.onednn.cast import DTYPES, F32, ROWS, store, to_f32
+from qops.onednn.cast import DTYPES, F32, stage_of, store, to_f32
 from qops.qtensor import check_out, put
 
 __all__ = ["PLAIN", "Destination", "Epilogue", "Step", "destination", "fma", "made"]
@@ -72,7 +72,7 @@ class Epilogue:
 
     def __init__(self, dt: str, steps: Sequence[Step] = (), is_plain: bool = False) -> None:
         self.dt, self.is_plain = dt, is_plain
-        self.stage = kernels.PostOpStage(steps, ROWS.get(dt))
+        self.stage = kernels.PostOpStage(steps, None if dt == "f32" else stage_of(dt))
 
     def finish(self, x: NDArray[Any], dst: Destination, via_f32: bool = False, is_scratch: bool = True) -> NDArray[Any]:
         """Give the destination of int32 sums or float32 values, whose channels are last, as those of `dst` are.

@@ -136,7 +136,7 @@ def _output_type(zero: ArrayLike, output_dtype: DTypeLike | None) -> np.dtype[An
 
 def _stage(scale: float, zero: NDArray[Any]) -> stages.FloatStage:
     """Give ``saturate(half_even(x / scale) + zero)`` in float32."""
-    return stages.FloatStage(stages.floats(scale, "half_even", *check.ends(zero), shift=int(zero.item()), form="over"))
+    return stages.FloatStage(scale, "half_even", *check.ends(zero), shift=int(zero.item()), form="over")
 
 
 def _coded(

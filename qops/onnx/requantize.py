@@ -29,9 +29,8 @@ def stage(scales: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> Any:
     """
     (low, high), zero = ends(zero_point), int(zero_point)
     if runtime == "onnx":
-        factors = scales.astype(np.float64)
-        return stages.DoubleStage(factors, rounding="half_even", lowest=low, highest=high, plus=zero)
-    return stages.FloatStage(stages.floats(1.0, "half_even", low, high, shift=zero), scales)
+        return stages.DoubleStage(scales.astype(np.float64), "half_even", low, high, plus=zero)
+    return stages.FloatStage(scales, "half_even", low, high, shift=zero)
 
 
 def requantize(acc: NDArray[np.int32], scale: NDArray[Any], zero_point: NDArray[Any], runtime: str) -> NDArray[Any]:

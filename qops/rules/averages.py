@@ -82,7 +82,7 @@ def _away_stored(w: Windows) -> Pooled:
 def _torch(w: Windows, where: str) -> Pooled:
     """The zero point is a "shift" after the rounding, or "plus" before it."""
     inverse, zero = float(F32(1) / F32(w.size)), {where: w.x_zero_point}
-    stage = stages.FloatStage(stages.floats(inverse, "half_even", w.lo, w.hi, **zero))
+    stage = stages.FloatStage(inverse, "half_even", w.lo, w.hi, **zero)
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
 
@@ -112,8 +112,8 @@ def _ort(w: Windows) -> Pooled:
     largest = x_step * F32((w.hi - w.lo) * w.size)
     if not (x_step > 0 and y_step > 0 and isfinite(largest) and isfinite(y_step)):
         raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort computes in float32")
-    row = stages.floats(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
-    return _by_stage(w, stages.FloatStage(row), w.x_zero_point, float(x_step))
+    stage = stages.FloatStage(float(y_step), "half_even", w.lo, w.hi, form="over", plus=w.y_zero_point)
+    return _by_stage(w, stage, w.x_zero_point, float(x_step))
 
 
 @np.errstate(all="ignore")  # as above

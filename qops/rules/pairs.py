@@ -49,9 +49,7 @@ class Operands(NamedTuple):
     def last_float(self, scale: Any, zero_point: str) -> Any:
         """The stage ``rint(value * scale)`` in float32, with the zero point "outside" or "inside" of the rounding."""
         where: dict[str, Any] = {"shift" if zero_point == "outside" else "plus": self.y_zero_point}
-        return stages.FloatStage(
-            stages.floats(float(scale), "half_even", self.lo, self.hi, beyond=self.beyond, **where)
-        )
+        return stages.FloatStage(float(scale), "half_even", self.lo, self.hi, beyond=self.beyond, **where)
 
 
 class PairRule(NamedTuple):
@@ -182,7 +180,7 @@ def _ort_add(p: Operands) -> PairStage:
     ra, rb = F32(p.a_scale) / F32(p.y_scale), F32(p.b_scale) / F32(p.y_scale)
     constant = F32(p.y_zero_point) - fma(ra, F32(p.a_zero_point), rb * F32(p.b_zero_point))
     a, b = _side(scale=ra), _side(scale=rb, plus=constant)
-    last = stages.FloatStage(stages.floats(1.0, "half_even", p.lo, p.hi, beyond=p.beyond))
+    last = stages.FloatStage(1.0, "half_even", p.lo, p.hi, beyond=p.beyond)
     return _in_float32(p, "chain", a, b, last)
 
 

@@ -143,7 +143,7 @@ class Quantize(Prepared):
         if row.product == "over in double":
             self._stage: Any = _InDouble(step, zero, codes.lowest, codes.highest)
         else:
-            self._stage = stages.FloatStage(stages.floats(*numbers, row.product))
+            self._stage = stages.FloatStage(*numbers, row.product)
         self._keep(rule, self._scale, zero, codes.dtype)
 
     @property

@@ -122,8 +122,8 @@ def quantized_instance_norm(
         raise ValueError(f"given_y_min, given_y_max: the range ({low}, {high}) is too narrow or wide for float32")
     codes = np.empty(values.shape, np.uint8)
     start = np.empty((), np.int32)
-    stages.FloatStage(stages.floats(float(scale), "half_away", -np.inf, np.inf)).run(np.asarray(low), start)
-    stages.FloatStage(stages.floats(float(scale), "half_away", 0, STEPS, shift=-float(start))).run(values, codes)
+    stages.FloatStage(float(scale), "half_away", -np.inf, np.inf).run(np.asarray(low), start)
+    stages.FloatStage(float(scale), "half_away", 0, STEPS, shift=-float(start)).run(values, codes)
     np.take(codes, places, out=out, mode="clip")
     return QTensor(out, float(low), float(high))
 

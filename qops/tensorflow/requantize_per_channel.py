@@ -100,8 +100,7 @@ def requantize_per_channel(
     out = output(out, row.dtype.num, q)
     codes = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     if q.size:
-        stage = stages.floats(1.0, "half_even", row.lowest, row.highest)
-        stages.FloatStage(stage, scales).run(np.require(q, np.int32, ["C", "A"]), codes)
+        stages.FloatStage(scales, "half_even", row.lowest, row.highest).run(np.require(q, np.int32, ["C", "A"]), codes)
     if codes is not out:
         np.copyto(out, codes)
     return tensor(out, out_min, out_max)  # which may be in any order

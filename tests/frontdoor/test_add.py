@@ -221,7 +221,7 @@ def test_add_8p8to8_of_no_code_and_of_one(n, guess):
         ends = [
             given if given is not None else end for given, end in zip(guess or (None, None), (-0.5, 5.0), strict=True)
         ]
-        assert (t.min, t.max) == (-0.5, 5.0) if ends[0] >= ends[1] else tuple(ends)
+        assert (t.min, t.max) == ((-0.5, 5.0) if ends[0] >= ends[1] else tuple(ends))
         assert info == (1, -0.5, 5.0)
 
 

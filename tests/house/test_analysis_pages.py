@@ -122,11 +122,3 @@ def test_every_word_of_the_pages_has_its_place(found, pages):
     assert set(report.WORDS) == {"index", "pages", "claims", *map(main.stem, main.VIEWS)}
     everything = unescape(" ".join(pages.values()))
     assert all(text.strip() in everything for words in report.WORDS.values() for text in words.values())
-
-
-def test_every_caption_is_two_sentences():
-    captions = [text for view in main.VIEWS for key, text in report.WORDS[main.stem(view)].items()]
-    stems = [key for view in main.VIEWS for key in report.WORDS[main.stem(view)]]
-    for stem, text in zip(stems, captions, strict=True):
-        if stem not in ("title", "text"):
-            assert len(re.findall(r"\.(?=\s|$)", text)) == 2, stem

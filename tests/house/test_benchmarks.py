@@ -15,7 +15,7 @@ from benchmarks.cases import CASES
 from benchmarks.measure import measure, placed
 from benchmarks.memcpy import BYTES
 from benchmarks.peers import installed
-from benchmarks.timing import microseconds, sample
+from benchmarks.timing import Time, microseconds, sample, time_of
 from qops.prepared import Prepared
 
 NAMED = {"op", "n", "qops_us", "best_peer", "best_peer_us"}
@@ -52,10 +52,13 @@ def test_quick_run_writes_the_named_columns(name, tmp_path, capsys):
     sizes = (16, 1000) if rate is BYTES else (8, 34)
     options = ["--rounds", "2", "--peers", "numpy", "--json", str(target)]
     status = bench.main(["--ops", name, "--sizes", *map(str, sizes), *options])
-    rows = json.loads(target.read_text())
+    machine, rows = json.loads(target.read_text()).values()
     assert status == 0
     assert [(row["op"], row["n"]) for row in rows] == [(name, n) for n in sizes]
+    assert all(machine[key] for key in ("cpu", "tier", "python", "numpy", "qops"))
     for row in rows:
+        low, high = row["qops_quartiles_us"]
+        assert low <= row["qops_us"] <= high
         assert row.keys() >= NAMED | columns
         assert row["best_peer"].startswith("numpy ")
         assert not row["left_out"]
@@ -125,6 +128,38 @@ def test_samples_are_interleaved():
     assert len(turns) >= 8
 
 
+def test_a_time_is_the_median_between_the_quartiles():
+    assert time_of([5000.0, 1000.0, 2000.0, 3000.0, 4000.0]) == (3, 2, 4)
+    assert time_of([7000.0]) == (7, 7, 7)
+
+
+def test_an_earlier_table_stands_beside_the_new_one(tmp_path, capsys):
+    target, options = tmp_path / "old.json", ["--ops", "dequantize", "--peers", "--rounds", "3"]
+    bench.main([*options, "--sizes", "1000", "--json", str(target)])
+    table = json.loads(target.read_text())
+    table["machine"]["cpu"] = "an abacus"
+    table["rows"][0].update(qops_us=1e6, qops_quartiles_us=[1e6, 1e6])
+    target.write_text(json.dumps(table))
+    capsys.readouterr()
+    assert (
+        bench.main([*options, "--sizes", "1000", "10", "--json", str(tmp_path / "new.json"), "--compare", str(target)])
+        == 0
+    )
+    printed = capsys.readouterr().out
+    assert "cpu: an abacus then, " in printed
+    assert "  0.00 of 1000000.000 us *\n" in printed
+    assert printed.endswith("(no time then)\n")
+
+
+def test_a_file_that_is_no_table_is_named(tmp_path, capsys):
+    wrong = tmp_path / "old.json"
+    wrong.write_text("[]")
+    for path in (wrong, tmp_path / "none.json"):
+        with pytest.raises(SystemExit):
+            bench.main(["--compare", str(path)])
+        assert f"--compare {path}: no table" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("rate", [peak.EXACT, peak.SATURATING], ids=["exact", "saturating"])
 def test_peak_of_little_work_is_many_times_that(rate):
     for operations in (2, 1000, 2 * peak.AT_LEAST):
@@ -135,7 +170,8 @@ def test_peak_of_little_work_is_many_times_that(rate):
 
 
 def test_ceiling_that_repeats_the_work_counts_once(monkeypatch):
-    times = {"qops": 8.0, "ceiling": 2.0 * BY_NAME["gemm_u8s8s32"].rate.ceiling(2 * 8**3).times}
+    repeated = BY_NAME["gemm_u8s8s32"].rate.ceiling(2 * 8**3).times
+    times = {name: Time(us, us, us) for name, us in {"qops": 8.0, "ceiling": 2.0 * repeated}.items()}
     monkeypatch.setattr("benchmarks.measure.microseconds", lambda runs, rounds: times)
     row = measure(BY_NAME["gemm_u8s8s32"], 8, {}, 1)
     assert (row["ceiling_us"], row["share_of_peak"]) == (2, 0.25)

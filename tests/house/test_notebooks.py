@@ -101,12 +101,6 @@ def test_every_solution_has_its_exercise():
 
 
 @every_notebook
-def test_cells_are_short(path):
-    """One idea a cell."""
-    assert max(len(cell.source.splitlines()) for cell in code_cells(path)) <= 15
-
-
-@every_notebook
 def test_notebook_reaches_no_kernel(path):
     """Not even through a module that imports them."""
     assert not [cell.source for cell in code_cells(path) if "kernels" in cell.source]

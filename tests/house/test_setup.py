@@ -94,22 +94,6 @@ def test_wheels_are_built_for_the_versions_of_python_that_are_promised_and_teste
     assert "tools/selftest.npz" in settings["tool"]["setuptools"]["package-data"]["qops"]
 
 
-def test_the_table_of_what_was_run_is_of_the_versions_and_systems_of_the_wheels():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    text = (ROOT / "docs/text/trust/where.md").read_text()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()
-            if re.match(r"\| (Linux|Pyodide|macOS|Windows) ", line)]  # fmt: skip
-    done = {kind: {v for row in rows if row[3].startswith(kind) for v in row[1].split(", ")} for kind in KINDS}
-    assert len(rows) > 6
-    assert all(row[3].partition(":")[0] in KINDS for row in rows)
-    builds = [re.match(r"cp3(\d+)(t?)", build) for build in settings["tool"]["cibuildwheel"]["build"]]
-    assert {f"3.{build[1]}{build[2]}" for build in builds} <= set.union(*done.values())
-    assert {"pyodide", "macos", "windows", "linux"} == {row[0].split()[0].lower() for row in rows}
-    free = [line for line in settings["project"]["classifiers"] if "Free Threading" in line]
-    assert bool(free) == any(version.endswith("t") for version in done["run"])
-
-
-KINDS = ("run", "compiled", "nothing")
 PYODIDE = runpy.run_path(str(ROOT / "tests/pyodide/build.py"))
 
 

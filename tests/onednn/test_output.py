@@ -126,9 +126,9 @@ def test_codes_in_one_pass_are_those_of_steps_and_a_store(rng, tier, shape, dst_
     old, channels = rng.normal(0, 100, shape).astype(F), rng.normal(0, 1, shape[1]).astype(F)
     chains = [], [("multiply", 1e-3)], [("multiply", channels), ("add", 0.5), ("leak", 1.5), ("fma", 0.7), ("relu", 0)]
     for steps in chains:
-        for terms in ({}, {"scale": -0.01, "plus": 7.0}, {"minus": 3.0, "scale": 1e-4}):
+        for terms in ({}, {"scales": -0.01, "plus": 7.0}, {"minus": 3.0, "scales": 1e-4}):
             out = np.zeros(shape, cast.DTYPES[dst_dt])
-            kernels.PostOpStage(steps, {**cast.ROWS[dst_dt], **terms}).codes(x, old, out)
+            kernels.PostOpStage(steps, cast.stage_of(dst_dt, **terms)).codes(x, old, out)
             assert np.array_equal(out, cast.store(kernels.finish(x.copy(), steps, old), dst_dt, **terms))
 
 
@@ -160,7 +160,7 @@ SMALL_LEAK = [("leak", 1e-9), ("multiply", 3e37)]  # what is above 0 does not ge
 
 
 def test_codes_are_made_only_where_all_floats_are_finite():
-    x, row = np.zeros(5, np.int32), cast.ROWS["u8"]
+    x, row = np.zeros(5, np.int32), cast.stage_of("u8")
     out = np.full(5, 7, np.uint8)
     for steps in (
         [("multiply", 3e38)],

@@ -143,8 +143,7 @@ def test_codes_are_those_of_the_sums_wherever_they_lie(tier, rng, kind, dtype):
         for count in {1, shape[0]}:
             scales = rng.uniform(0.5, 2, count) * (0.4 * min(float(info.max), 1e6) / np.abs(sums).max())
             if kind == "float":
-                row = stages.floats(1.0, "half_even", info.min, info.max, shift=3.0)
-                made = stages.FloatStage(row, scales.astype(np.float32))
+                made = stages.FloatStage(scales.astype(np.float32), "half_even", info.min, info.max, shift=3.0)
             else:
                 made = stages.DoubleStage(scales, rounding="half_even", lowest=info.min, highest=info.max, plus=3.0)
             want = np.empty(sums.shape, dtype)

@@ -183,29 +183,34 @@ def test_packed_outlives_its_tier_and_its_source(tier, rng):
 def test_bad_input():
     a, b = np.ones((2, 3), np.uint8), np.ones((3, 4), np.int8)
     memory = np.zeros(64, np.int32)
-    for error, call in [
-        (ValueError, lambda: gemm.product(a, b.T)),
-        (TypeError, lambda: gemm.product(a.astype(np.int16), b)),
-        (TypeError, lambda: gemm.product(a, b.astype(np.int16))),
-        (ValueError, lambda: gemm.product(a, b.astype(np.uint8), pairs=())),
-        (ValueError, lambda: packed.pack_b(b.astype(np.uint8), pairs=())),
-        (TypeError, lambda: gemm.product(a, b, bias=np.zeros(4))),
-        (ValueError, lambda: gemm.product(a, b, bias=np.zeros(3, np.int32))),
-        (TypeError, lambda: gemm.product([[1]], b)),
-        (ValueError, lambda: gemm.product(a[0], b)),
-        (TypeError, lambda: gemm.product(a, b, np.zeros((2, 4)))),
-        (ValueError, lambda: gemm.product(a, b, np.zeros((2, 5), np.int32))),
-        (ValueError, lambda: gemm.product(a, b, np.zeros((4, 2), np.int32).T)),
-        (TypeError, lambda: gemm.product(a, b, np.zeros((2, 4), ">i4"))),
-        (ValueError, lambda: gemm.product(a, b, accumulate=True)),
-        (ValueError, lambda: gemm.product(a, b, num_threads=0)),
-        (ValueError, lambda: gemm.product(a, b, pairs=(2, 1))),
-        (ValueError, lambda: gemm.product(a, b, pairs=(4,))),
-        (ValueError, lambda: gemm.product(a, packed.pack_b(b), pairs=())),
-        (ValueError, lambda: gemm.product(memory.view(np.uint8)[:6].reshape(2, 3), b, memory[1:9].reshape(2, 4))),
-        (ValueError, lambda: isa.use("sse9")),
+    inside = memory.view(np.uint8)[:6].reshape(2, 3), b, memory[1:9].reshape(2, 4)
+    for error, text, call in [
+        (ValueError, "a, b: expected op", lambda: gemm.product(a, b.T)),
+        (TypeError, "a: expected int8 or uint8", lambda: gemm.product(a.astype(np.int16), b)),
+        (TypeError, "b: expected int8 or uint8", lambda: gemm.product(a, b.astype(np.int16))),
+        (ValueError, "pairs: expected None", lambda: gemm.product(a, b.astype(np.uint8), pairs=())),
+        (ValueError, "pairs: expected None", lambda: packed.pack_b(b.astype(np.uint8), pairs=())),
+        (TypeError, "bias: expected int32", lambda: gemm.product(a, b, bias=np.zeros(4))),
+        (ValueError, "bias: expected shape", lambda: gemm.product(a, b, bias=np.zeros(3, np.int32))),
+        (TypeError, "a: expected int8", lambda: gemm.product([[1]], b)),
+        (ValueError, "a: expected 2 dim", lambda: gemm.product(a[0], b)),
+        (TypeError, "out: expected native int32", lambda: gemm.product(a, b, np.zeros((2, 4)))),
+        (ValueError, "out: shape", lambda: gemm.product(a, b, np.zeros((2, 5), np.int32))),
+        (ValueError, "out: expected aligned rows", lambda: gemm.product(a, b, np.zeros((4, 2), np.int32).T)),
+        (TypeError, "out: expected native int32", lambda: gemm.product(a, b, np.zeros((2, 4), ">i4"))),
+        (ValueError, "out: expected the matrix", lambda: gemm.product(a, b, accumulate=True)),
+        (ValueError, "num_threads: expected", lambda: gemm.product(a, b, num_threads=0)),
+        (ValueError, "pairs: expected them to rise", lambda: gemm.product(a, b, pairs=(2, 1))),
+        (ValueError, "pairs: expected them to rise", lambda: gemm.product(a, b, pairs=(4,))),
+        (ValueError, "pairs: expected with pack_b", lambda: gemm.product(a, packed.pack_b(b), pairs=())),
+        (
+            ValueError,
+            "out: shares memory",
+            lambda: gemm.product(*inside),
+        ),
+        (ValueError, "QOPS_ISA: 'sse9'", lambda: isa.use("sse9")),
     ]:
-        with pytest.raises(error):
+        with pytest.raises(error, match=f"^{text}"):
             call()
 
 

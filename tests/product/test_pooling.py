@@ -59,16 +59,16 @@ def test_codes_by_a_stage(tier, rng, kernel, dtype):
     info, size, f32 = np.iinfo(dtype), kernel[0] * kernel[1], np.float32
     image = rng.integers(info.min, info.max + 1, (2, max(5, kernel[0]), 203 if kernel[0] < 5 else 4, 19)).astype(dtype)
     taps = Window().taps(image.transpose(0, 3, 1, 2).astype(int), kernel, 0).transpose(0, 2, 3, 1, 4, 5)
-    near = stages.floats(1 / size, "half_even", info.min, info.max, shift=7)
+    near = stages.FloatStage(1 / size, "half_even", info.min, info.max, shift=7)
     want = np.rint((taps.sum((4, 5)) - 3 * size).astype(f32) * f32(1 / size)) + 7
-    got = pooling.coded(image, kernel, stages.FloatStage(near), 3 * size)
+    got = pooling.coded(image, kernel, near, 3 * size)
     assert np.array_equal(got, want.clip(info.min, info.max))
     total = f32(0)
     for tap in np.moveaxis(taps.reshape(*taps.shape[:4], size), -1, 0):
         total = total + (tap - 3).astype(f32) * f32(0.1)
-    over = stages.floats(0.3, "half_even", info.min, info.max, form="over", plus=7)
+    over = stages.FloatStage(0.3, "half_even", info.min, info.max, form="over", plus=7)
     want = np.rint(total / f32(size) / f32(0.3) + f32(7)).clip(info.min, info.max)
-    assert np.array_equal(pooling.coded(image, kernel, stages.FloatStage(over), 3, 0.1), want)
+    assert np.array_equal(pooling.coded(image, kernel, over, 3, 0.1), want)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 16, 31, 32, 63, 64, 65, 130])

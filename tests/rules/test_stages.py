@@ -26,8 +26,8 @@ ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
         (lambda x, y: stages.IntegerStage(*[np.int64([])] * 2, **HOW), "^multiplier, right_shift: expected as"),
         (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y, 0), "^x, out, inner: .* got 0"),
         (lambda x, y: stages.IntegerStage(*[np.int64([1, 2])] * 2, **HOW).run(x, y[1:]), "^x, out, inner: "),
-        (lambda x, y: stages.FloatStage(stages.floats(0.5, **ENDS)).run(y, y), "^x: expected int32 or float32, got"),
-        (lambda x, y: stages.FloatStage(stages.floats(0.5, **ENDS)).run_unless_nan(x, y), "^x: expected float32"),
+        (lambda x, y: stages.FloatStage(0.5, **ENDS).run(y, y), "^x: expected int32 or float32, got"),
+        (lambda x, y: stages.FloatStage(0.5, **ENDS).run_unless_nan(x, y), "^x: expected float32"),
         (lambda x, y: stages.DoubleStage(0.5, **ENDS).run(y, y), "^x: expected int32, got int16"),
     ],
 )

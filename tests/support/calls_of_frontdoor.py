@@ -11,6 +11,7 @@ FILTERS = (np.arange(2 * 2 * 3 * 4) * 29 % 256 - 128).astype(np.int8).reshape(2,
 U8, S32 = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
 A_B = {"a": U8, "b": (OTHER, 0.0, 3.0)}
 GUESSED = {"good": {**A_B, "guess": (0.0, 1.0)}, "out": np.uint8}
+POOLED = {"t": (IMAGE, -1.0, 2.0), "kernel": (2, 3), "stride": (2, 1), "padding": "same"}
 ENDS = {"min": -1.0, "max": 1.5}
 
 CALLS = {
@@ -28,10 +29,18 @@ CALLS = {
         "out": np.int32,
         "each": False,
     },
+    "concat": {"good": {"tensors": [U8, (OTHER, 0.0, 3.0)]}, "out": np.uint8, "each": False},
+    "lookup": {"good": {"t": U8, "function": np.tanh}, "out": np.uint8},
+    "max_pool": {"good": POOLED, "out": np.uint8, "each": False},
+    "avg_pool": {"good": POOLED, "out": np.uint8, "each": False},
+    "pad": {"good": {"t": U8, "widths": ((1, 0), (0, 2)), "value": 0.5}, "out": np.uint8, "each": False},
+    "softmax": {"good": {"t": (CODES, -4.0, 4.0), "axis": 1}, "out": np.uint8, "each": False},
     "relu": {"good": {"t": U8, "limit": 1.0}, "out": np.uint8},
     "requantization_range": {"good": {"t": S32}},
     "requantize": {"good": {"t": U8, **ENDS}, "out": np.uint8},
     "requantize_32to8": {"good": {"t": S32, **ENDS}, "out": np.uint8},
     "multiply_shift": {"good": {"x": CODES, "factor": 0.3, "bits": 7}, "out": np.int32},
     "error": {"good": {"t": U8, "reference": REALS}},
+    "signed_error": {"good": {"t": U8, "reference": REALS}},
+    "values": {"good": {"t": U8}},
 }

@@ -46,7 +46,7 @@ def room(name):
         return parts[0]
     if len(parts) == 1:
         return "qops"
-    if parts[1] == "__main__":
+    if parts[1] in ("__main__", "plot"):
         return "tools"
     if parts[1] == "_kernels":
         return ".".join(parts[1:3] if len(parts) > 2 and parts[2] in KERNELS else parts[1:2])
@@ -83,7 +83,8 @@ def uphill(module, names):
         barred = [n for n in names if n.startswith("qops") and any(p.startswith("_") for p in n.split("."))]
         barred += [n for n in names if here == "benchmarks" and room(n) == "matplotlib"]
     else:
-        barred = [n for n in names if room(n) not in below(here) | BESIDE_NUMPY]
+        drawing = {"matplotlib"} if module == "qops.plot" else set()
+        barred = [n for n in names if room(n) not in below(here) | BESIDE_NUMPY | drawing]
     return [f"{module} imports {name}" for name in barred]
 
 

@@ -20,14 +20,24 @@ from reference_add import (
     quantized_sub_8p8to32,
 )
 from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+from reference_network import concat, farthest, line, lookup, pad, softmax
+from reference_pool import avg_pool, max_pool
+from reference_pool import same as same_pads
 from reference_products import conv2d, matmul
 from reference_relu import relu, values_of
 
 __all__ = [
     "add_full_range",
     "add_pass",
+    "avg_pool",
+    "concat",
     "conv2d",
+    "farthest",
+    "line",
+    "lookup",
     "matmul",
+    "max_pool",
+    "pad",
     "positions",
     "quantized_add_8p8to8",
     "quantized_add_8p8to32",
@@ -36,6 +46,8 @@ __all__ = [
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
     "relu",
+    "same_pads",
+    "softmax",
     "twin",
     "values",
     "values_of",
@@ -84,6 +96,15 @@ def affine_max_abs(limit):
 
 def affine_symmetric(limit):
     return float(exact32(limit) / 127), 128
+
+
+def range_of_all(lo, hi):
+    """(min, max) of a result: that of all values if 0 is on a code of it, within 2**-15 of a step, else with one."""
+    lo, hi = min(0.0, float(F32(lo))), max(0.0, float(F32(hi)))
+    if 0 in line(lo, hi):
+        return lo, hi
+    scale, zero_point = affine_holding_zero(lo, hi)
+    return float(F32(-zero_point * scale)), float(F32((255 - zero_point) * scale))
 
 
 # --- quantize --------------------------------------------------------------------------------------------------------
@@ -207,16 +228,23 @@ def multiply_shift(x, factor, bits=7, rounding="floor"):
 # --- error -----------------------------------------------------------------------------------------------------------
 
 
-def error(codes, lo, hi, reference):
-    """The report, every sum exact; a 0 that is next to a code is on it."""
+def signed_error(codes, lo, hi, reference):
+    """Differences of values and reference as fractions, and an LSB; a 0 that is next to a code is on it."""
     want = [Fraction(float(r)) for r in np.ravel(reference)]
     got = values(codes, lo, hi)
     lsb = (exact32(hi) - exact32(lo)) / (255 if codes.dtype == np.uint8 else 2**32)
     if codes.dtype == np.uint8 and lsb:
         base = min((exact32(lo) + q * lsb for q in range(256)), key=abs)
         got = [g - base for g in got] if abs(base) * 2**15 <= lsb else got
-    off = [(g - w) / (lsb or 1) for g, w in zip(got, want, strict=True)]
-    count, noise, signal = len(off), sum((g - w) ** 2 for g, w in zip(got, want, strict=True)), sum(w**2 for w in want)
+    return [g - w for g, w in zip(got, want, strict=True)], lsb
+
+
+def error(codes, lo, hi, reference):
+    """The report, every sum exact."""
+    differences, lsb = signed_error(codes, lo, hi, reference)
+    off = [d / (lsb or 1) for d in differences]
+    count, noise = len(off), sum(d**2 for d in differences)
+    signal = sum(Fraction(float(r)) ** 2 for r in np.ravel(reference))
     return SimpleNamespace(
         max=float(max(map(abs, off))),
         mean=float(sum(map(abs, off)) / count),

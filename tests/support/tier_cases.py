@@ -8,7 +8,6 @@ from qops._kernels.frontdoor import add, add_8p8to32, matmul, mul
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination
 from qops._kernels.stage import affine, multiply_shift
-from qops._kernels.stage import prepared as stages
 from qops._kernels.stage import range as extremes
 from qops._kernels.tensorflow import quantize as tensorflow_quantize
 from qops._kernels.tensorflow import requantize as tensorflow_requantize
@@ -221,7 +220,7 @@ def stored(name):
 
     def case(rng, n):
         x, out = drawn(rng, n, np.float32, finite=True), unaligned(rng, n, cast.DTYPES[name])
-        return lambda: (out, stages.FloatStage(cast.ROWS[name]).run(x, out))
+        return lambda: (out, cast.stage_of(name).run(x, out))
 
     return case
 

@@ -69,8 +69,8 @@ def quantized(rule):
         x[::3] = np.float32(scale) * (rng.integers(-300, 300, x[::3].size) + np.float32(0.5))  # quotients next to ties
         made = rules.QUANTIZE[rule]
         where = {"plus" if made.zero_point == "inside" else "shift": int(rng.integers(row.lowest, row.highest)) // 2}
-        numbers = stages.floats(scale, made.rounding, row.lowest, row.highest, form=made.product, **where)
-        return lambda: (out, stages.FloatStage(numbers).run(x, out))
+        stage = stages.FloatStage(scale, made.rounding, row.lowest, row.highest, form=made.product, **where)
+        return lambda: (out, stage.run(x, out))
 
     return case
 

@@ -38,7 +38,7 @@ def test_the_rule_that_made_the_integers_is_named(rng, rule, scale):
         assert all((m == made[0]).all() for m in made)
 
 
-@pytest.mark.parametrize("rule", rules.ADD.keys() - {"torch-tail"})
+@pytest.mark.parametrize("rule", sorted(rules.ADD.keys() - {"torch-tail"}))
 def test_adds_are_named(rng, rule):
     a, b = rng.integers(0, 256, (2, 3000)).astype(np.uint8)
     numbers = {key.replace("_zp", "_zero_point"): value for key, value in PAIR.items()}

@@ -10,4 +10,5 @@ cdef struct Part:  # one input of a concatenation
 
 cdef cnp.ndarray plain(cnp.ndarray x)
 cdef tuple joined(list arrays, axis)
-cdef cnp.ndarray concat(list arrays, int axis, Part* parts, tuple shape, out)
+cdef void copy_bytes(char** data, Py_ssize_t n, void* using) noexcept nogil
+cdef cnp.ndarray concat(list arrays, int axis, Part* parts, tuple shape, int typenum, out)

@@ -1,10 +1,11 @@
-"""Concatenation of uint8 or int32 codes along an axis, for every system. A loop recodes each input on the way.
+"""Concatenation of codes of 8 or 32 bits along an axis, for every system. A loop recodes each input on the way.
 
 A row is what one input, or the result (a line), holds for one index of the axes before that of the concatenation.
 """
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from qops._kernels.arrays.checks cimport MAX_DIMS, apart, writable
 from qops._kernels.arrays.copying cimport copy_rows
@@ -45,10 +46,10 @@ cdef tuple joined(list arrays, axis):
     return tuple([length if i == along else first.shape[i] for i in range(first.ndim)])
 
 
-cdef cnp.ndarray result(list arrays, tuple shape, out):
-    """Give where codes of this shape are written: `out`, checked, or a new array."""
+cdef cnp.ndarray result(list arrays, tuple shape, int typenum, out):
+    """Give where codes of this shape and dtype are written: `out`, checked, or a new array."""
     cdef cnp.npy_intp[MAX_DIMS] lengths
-    cdef int typenum = cnp.NPY_UINT8 if cnp.PyArray_ITEMSIZE(arrays[0]) == 1 else cnp.NPY_INT32, i
+    cdef int i
     for i in range(len(shape)):
         lengths[i] = shape[i]
     if out is None:
@@ -57,6 +58,11 @@ cdef cnp.ndarray result(list arrays, tuple shape, out):
     for x in arrays:
         apart(out, x, None)
     return out
+
+
+cdef void copy_bytes(char** data, Py_ssize_t n, void* using) noexcept nogil:
+    """Copy codes of 8 bits as they are."""
+    memcpy(data[1], data[0], n)
 
 
 cdef void some_rows(const Part* p, Py_ssize_t first, Py_ssize_t rows, Py_ssize_t itemsize, Py_ssize_t line,
@@ -87,12 +93,12 @@ cdef void all_rows(const Part* parts, Py_ssize_t count, Py_ssize_t itemsize, Py_
             at += parts[k].size
 
 
-cdef cnp.ndarray concat(list arrays, int axis, Part* parts, tuple shape, out):
-    """Concatenate arrays along the axis, each recoded by the loop of its part, which keeps the dtype.
+cdef cnp.ndarray concat(list arrays, int axis, Part* parts, tuple shape, int typenum, out):
+    """Concatenate arrays along the axis, each recoded by the loop of its part, which keeps the size of a code.
 
-    The result has this shape, and is in `out` if that is given.
+    The result has this shape and the dtype `typenum`, and is in `out` if that is given.
     """
-    cdef cnp.ndarray codes = result(arrays, shape, out), made = codes, x
+    cdef cnp.ndarray codes = result(arrays, shape, typenum, out), made = codes, x
     cdef list kept = [plain(x) for x in arrays]
     cdef Py_ssize_t size = cnp.PyArray_NBYTES(codes), itemsize = cnp.PyArray_ITEMSIZE(codes), count = len(kept)
     cdef Py_ssize_t line = 0, k

@@ -9,9 +9,9 @@ TARGET static inline vec TIER(rounded)(const float *x, vecf inv_scale, vecf top,
 }
 
 /* Makes u8 codes; if `lowest` is -128, it flips their top bits, which makes them s8 codes. It returns whether a value was
- * as low as a NaN or an uncut high value becomes. `cuts` and `fetch` (prefetch) are constants in each call. */
+ * as low as a NaN or an uncut high value becomes. `cuts` is a constant in each call. */
 TARGET static inline __attribute__((always_inline)) int TIER(quantize_loop)(const float *x, uint8_t *c, ptrdiff_t n,
-                                                                           quantize_8 p, int stream, int cuts, int fetch)
+                                                                           quantize_8 p, int stream, int cuts)
 {
     const vecf inv = set1_f32(p.inv_scale), top = set1_f32((float)(255 - (p.zero_point - p.lowest)));
     const vec zero = set1_s16((int16_t)(p.zero_point - p.lowest)), flip = set1_s16(p.lowest ? (int16_t)0x8080 : 0);
@@ -19,8 +19,6 @@ TARGET static inline __attribute__((always_inline)) int TIER(quantize_loop)(cons
     vec least = zero; /* lowest rounded value, in 16 bits */
 
     FOR_VECTORS(i, n, LANES, c) {
-        for (int j = 0; fetch && j < LANES / 16; j++)
-            __builtin_prefetch(x + i + AHEAD + 16 * j);
         const vec lo = narrow_s32_s16(TIER(rounded)(x + i, inv, top, cuts), TIER(rounded)(x + i + w, inv, top, cuts));
         const vec hi = narrow_s32_s16(TIER(rounded)(x + i + 2 * w, inv, top, cuts),
                                       TIER(rounded)(x + i + 3 * w, inv, top, cuts));
@@ -36,10 +34,8 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff
 {
     if (n < LANES)
         return 0;
-    const int low = n >= FAR && qops_fetch_pays() ? TIER(quantize_loop)(x, c, n, p, stream, 0, 1)
-                                                  : TIER(quantize_loop)(x, c, n, p, stream, 0, 0);
-    if (low)
-        *saw_nan |= TIER(quantize_loop)(x, c, n, p, stream, 1, 1);
+    if (TIER(quantize_loop)(x, c, n, p, stream, 0))
+        *saw_nan |= TIER(quantize_loop)(x, c, n, p, stream, 1);
     return done(n, stream);
 }
 
@@ -49,7 +45,6 @@ TARGET static ptrdiff_t TIER(quantize_f32_8)(const float *x, uint8_t *c, ptrdiff
 #include <stdint.h>
 
 typedef struct { float inv_scale; int zero_point, lowest; } quantize_8;
-enum { FAR = 1 << 14 }; /* from this many values on, prefetch is faster */
 
 #define QOPS_BODY "frontdoor/quantize.h"
 #include "lanes/tiers.h"

@@ -46,9 +46,6 @@ static inline part part_of(int which, ptrdiff_t n, ptrdiff_t width, const void *
 #define FOR_FLUSH(i, n) \
     for (ptrdiff_t at = 0, i; i = at + LANES > (n) ? (n) - LANES : at, at < (n); at += LANES)
 
-/* how many elements ahead a loop prefetches an input that may be in none of the caches */
-enum { AHEAD = 1024 };
-
 /* Extends the range *lowest..*highest by the lanes of the vectors `low` and `high`. It works in local variables,
  * because through the pointers each lane would wait for the store of the lane before. */
 #define DRAW_OUT(type, low, high, lowest, highest)                            \

@@ -23,9 +23,6 @@ static inline int qops_best_tier(void)
     return __builtin_cpu_supports("avx512vnni") ? QOPS_VNNI : QOPS_AVX512;
 }
 
-/* Whether loops should prefetch their input. On AMD's CPUs they should not: the hardware prefetchers do it better. */
-static inline int qops_fetch_pays(void) { return !__builtin_cpu_is("amd"); }
-
 #elif defined(__aarch64__) && defined(__GNUC__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)
 #define QOPS_X86 0
 #define QOPS_ARM 1
@@ -49,8 +46,6 @@ static inline int qops_has_i8mm(void)
 static inline int qops_has_dotprod(void) { return 0; }
 static inline int qops_has_i8mm(void) { return 0; }
 #endif
-
-static inline int qops_fetch_pays(void) { return 1; }
 
 /* The best tier of this CPU. Every 64-bit ARM CPU has NEON. */
 static inline int qops_best_tier(void)

@@ -61,4 +61,4 @@ def concat(tensors, bint vector, out):
     for i in range(count):
         set_recoder(&recoders[i], prepare_to_hull(Ends(ranges[i].min, ranges[i].max), all, vector))
         parts[i].loop, parts[i].using = recode_codes, &recoders[i]
-    return shared.concat(arrays, axis, parts, shape, out), all.min, all.max
+    return shared.concat(arrays, axis, parts, shape, cnp.NPY_UINT8, out), all.min, all.max

@@ -4,10 +4,9 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.arrays.walk cimport at_a_line
-from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.post_ops cimport KINDS, PostOps, Step, make_steps, stay_finite
-from qops._kernels.stage.prepared cimport PreparedStage
-from qops._kernels.stage.stage cimport POST_OPS, REAL, float_stage, stage_post_ops, stage_run
+from qops._kernels.stage.prepared cimport FloatStage, PreparedStage
+from qops._kernels.stage.stage cimport POST_OPS, REAL, stage_post_ops, stage_run
 
 cnp.import_array()
 
@@ -24,8 +23,7 @@ cdef class PostOpStage(PreparedStage):
     """The steps of `qops._kernels.stage.post_ops`, then codes, in one pass over int32 sums.
 
     A step is a name and an operand: a number, or an array that repeats along the sums. Of the sizes of two such arrays
-    one divides the other. `parameters` are those of the float stage that makes the codes; without them there are only
-    floats.
+    one divides the other. `codes` is the float stage that makes the codes; without it there are only floats.
     """
 
     cdef PostOps post_ops
@@ -34,9 +32,8 @@ cdef class PostOpStage(PreparedStage):
     cdef bint adds_old  # a step adds the destination before the call
     cdef readonly bint is_finite  # it makes codes, and every float is finite, whatever sums and old codes are
 
-    def __init__(self, steps, parameters=None):
+    def __init__(self, steps, FloatStage codes or None=None):
         cdef Py_ssize_t period = 1
-        cdef FloatParams of_codes
         self.memory, self.arrays = bytearray(len(steps) * sizeof(Step)), []
         for _, operand in steps:
             period = max(period, cnp.PyArray_SIZE(operand) if isinstance(operand, cnp.ndarray) else 1)
@@ -44,11 +41,10 @@ cdef class PostOpStage(PreparedStage):
         for name, operand in steps:
             if isinstance(operand, cnp.ndarray) and cnp.PyArray_SIZE(operand) <= 1:
                 operand = operand.item() if cnp.PyArray_SIZE(operand) else 0.0  # without elements there are no sums
-            if parameters is None or isinstance(operand, cnp.ndarray) or (name, operand) not in NEUTRAL:
+            if codes is None or isinstance(operand, cnp.ndarray) or (name, operand) not in NEUTRAL:
                 self.add_step(name, operand)
-        if parameters is not None:
-            of_codes = parameters
-            self.stage = float_stage(&of_codes)
+        if codes is not None:
+            self.stage = codes.stage
             self.stage.post_ops = &self.post_ops
             self.stage.kind = POST_OPS if self.post_ops.count else REAL
             self.is_finite = stay_finite(self.post_ops.steps, self.post_ops.count)

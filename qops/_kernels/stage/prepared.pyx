@@ -1,6 +1,7 @@
 """Stages that Python makes: their numbers and tables are made once, here, and never change."""
 
 cimport numpy as cnp
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from qops._kernels.arrays.checks import dtype_names
@@ -161,36 +162,32 @@ cdef class TwoStages(PreparedStage):
         self.stage.before = &first.stage
 
 
-def floats(float scale, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
-           str form="times", str beyond="saturates", float before=1.0, float after=1.0):
-    """The parameters of clamp(round(x * before * scale * after + plus) + shift) in float32, as a dict.
-
-    form: "fused" rounds product and sum once, "over" divides by the scale. beyond: what a rounded value that int32 does
-    not hold becomes, a word of BEYONDS, which `float_stage` explains.
-    """
-    cdef FloatParams p = float_params(scale, ROUNDINGS[rounding], lowest, highest)
-    p.plus, p.shift, p.form, p.beyond = plus, shift, FORMS[form], BEYONDS[beyond]
-    p.before, p.after = before, after
-    p.wide = <float>lowest != lowest or <float>highest != highest  # or sums with the shift that float32 does not hold
-    p.wide = p.wide or shift != 0 and max(-lowest, highest, abs(shift)) > 1 << 24
-    return p
-
-
 cdef cnp.ndarray repeated(scales, dtype):
     """The scales of channels, over a period and SPARE more."""
     return np.resize(np.asarray(scales, dtype), period_of(np.size(scales)) + SPARE)
 
 
 cdef class FloatStage(PreparedStage):
-    """By the parameters that `floats` gives; `scales`, one a channel, replace the one among them."""
+    """clamp(round((x - minus) * before * scale * after + plus) + shift) in float32, of x within (lowest_x, highest_x).
 
-    cdef cnp.ndarray scales
+    One scale, or an array with one a channel. form: "fused" rounds product and sum once, "over" divides by the scale.
+    beyond: what a rounded value that int32 does not hold becomes, a word of BEYONDS, which `float_stage` explains.
+    """
 
-    def __init__(self, FloatParams params, scales=None):
-        self.stage = float_stage(&params)
-        if scales is not None:
+    def __init__(self, scales, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
+                 str form="times", *, float minus=0.0, float lowest_x=-INFINITY, float highest_x=INFINITY,
+                 str beyond="saturates", float before=1.0, float after=1.0):
+        cdef bint is_one = isinstance(scales, float)
+        cdef FloatParams p = float_params(scales if is_one else 0.0, ROUNDINGS[rounding], lowest, highest)
+        p.plus, p.shift, p.form, p.minus, p.lowest_x, p.highest_x = plus, shift, FORMS[form], minus, lowest_x, highest_x
+        p.beyond, p.before, p.after = BEYONDS[beyond], before, after
+        p.wide = <float>lowest != lowest or <float>highest != highest  # or sums with the shift beyond float32
+        p.wide = p.wide or shift != 0 and max(-lowest, highest, abs(shift)) > 1 << 24
+        if not is_one:
             self.scales = repeated(scales, np.float32)
-            self.stage.params.real.scale = (<float*>cnp.PyArray_DATA(self.scales))[0]
+            p.scale = (<float*>cnp.PyArray_DATA(self.scales))[0]
+        self.stage = float_stage(&p)
+        if not is_one:
             self.stage.count, self.stage.channels = np.size(scales), cnp.PyArray_DATA(self.scales)
 
 

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from qops._kernels.arrays cimport concat as shared
 from qops._kernels.arrays.codes cimport code_type
-from qops._kernels.arrays.concat cimport Part
+from qops._kernels.arrays.concat cimport Part, copy_bytes
 from qops._kernels.stage.lookup cimport look_up_1
 from qops._kernels.tensorflow.ends cimport fit_one, flush
 from qops._kernels.tensorflow.formulas cimport s32_codes, u8_codes
@@ -55,10 +55,6 @@ def joined(axis, list parts not None):
     return shared.joined([x for x, _, _ in parts], axis)
 
 
-cdef void copy_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
-    memcpy(data[1], data[0], n)
-
-
 cdef void copy_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     memcpy(data[1], data[0], 4 * n)
 
@@ -68,7 +64,7 @@ cdef void set_part(Part* p, Recoder* recoder, cnp.ndarray x, tuple given, tuple 
     cdef int itemsize = cnp.PyArray_ITEMSIZE(x)
     p.using = recoder
     if given == ends:
-        p.loop = copy_u8 if itemsize == 1 else copy_s32
+        p.loop = copy_bytes if itemsize == 1 else copy_s32
     elif itemsize == 1:
         recode_u8(given[0], given[1], ends[0], ends[1], recoder.table)
         p.loop = look_up_1
@@ -91,4 +87,4 @@ def concat(list parts not None, int axis, tuple ends not None, tuple shape not N
     for i in range(count):
         set_part(&made[i], &recoders[i], arrays[i], parts[k][1:], ends)
         k += cnp.PyArray_SIZE(arrays[i]) > 0
-    return shared.concat(arrays, axis, made, shape, out)
+    return shared.concat(arrays, axis, made, shape, cnp.PyArray_TYPE(arrays[0]), out)

@@ -1,0 +1,129 @@
+"""An op of the user's own: its error on all codes, over many ranges, and on a picture."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.pyplot import subplots
+
+from analysis import pictures, pool, report, style
+from analysis.options import BadOption
+from analysis.ranges import holding_zero, many_ranges
+from qops import QTensor, Sweep, SweepRow, error, plot, quantize, signed_error, sweep, values
+
+HEAD = ("ranges", "result", "max LSB", "mean LSB", "bias LSB", "SQNR dB", "worst case")
+SHOWN = 12  # rows of the table of a page
+Ranges = tuple[tuple[float, float], ...]
+
+
+class Own(NamedTuple):
+    """An op and what is right."""
+
+    name: str
+    op: Callable[..., Any]
+    exact: Callable[..., Any]
+    operands: int
+
+
+def read(options: Namespace) -> Own:
+    """Import both functions, also from the folder that Python was started in."""
+    sys.path.insert(0, str(Path.cwd()))
+    op, exact = _function(options.op, "--op"), _function(options.exact, "--exact")
+    count = len(signature(exact).parameters) if not isinstance(exact, np.ufunc) else exact.nin
+    if count not in (1, 2):
+        raise BadOption(f"--exact {options.exact}: expected one or two operands, got {count}")
+    return Own(options.op.rpartition(":")[2], op, exact, count)
+
+
+def _function(text: str, option: str) -> Callable[..., Any]:
+    module, _, name = text.partition(":")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as why:
+        raise BadOption(f"{option} {text}: expected MODULE:FUNCTION, {why}") from why
+    if not callable(found):
+        raise BadOption(f"{option} {text}: no function, but a {type(found).__name__}")
+    return found
+
+
+def ranges_of(own: Own, count: int) -> list[Ranges]:
+    """Give ranges of all kinds, without 0 and with it."""
+    drawn = many_ranges(max(count, 100))
+    pairs = [pair for p in drawn for pair in (tuple(p), tuple(map(holding_zero, p)))]
+    chosen = pairs if own.operands == 2 else [(ends,) for pair in pairs for ends in pair]
+    return list(dict.fromkeys(chosen))[:count]
+
+
+def measure(own: Own, ranges: list[Ranges], workers: int) -> Sweep:
+    """Sweep on so many processes; here if one is asked for."""
+    if workers == 1:
+        return sweep(own.op, own.exact, ranges)
+    with pool.processes(workers).open() as executor:
+        return sweep(own.op, own.exact, ranges, executor=executor)
+
+
+def draw(own: Own, tensors: list[QTensor], what: str) -> Figure:
+    """Draw the error on these tensors: as a map, or along the value of the only operand; and its histogram."""
+    exact = own.exact(*map(values, tensors))
+    off = signed_error(own.op(*tensors), exact)
+    figure, axes = subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+    scale = max(1.25, float(np.abs(off).max()) * 1.05)
+    if off.ndim == 2:
+        plot.error_map(off, scale=scale, ax=axes[0])
+    else:
+        plot.error_curve(values(tensors[0]), off, ax=axes[0]).set_xlabel("value of the operand")
+    plot.error_histogram(off, scale=scale, ax=axes[1])
+    figure.get_layout_engine().set(rect=(0, 0, 1, 0.86))
+    style.headline(figure, f"{own.name}: within {style.short(np.abs(off).max())} LSB", what)
+    return figure
+
+
+def all_codes(ranges: Ranges) -> list[QTensor]:
+    """All codes of one range, or all pairs of codes of two."""
+    codes = [np.arange(256, dtype=np.uint8)] if len(ranges) == 1 else np.indices((256, 256), np.uint8)
+    return [QTensor(x, *ends) for x, ends in zip(codes, ranges, strict=True)]
+
+
+def cells(row: SweepRow) -> list[str]:
+    """Write a row of the table."""
+    ranges = ", ".join(f"[{lo:.4g}, {hi:.4g}]" for lo, hi in row.ranges)
+    if row.refused:
+        return [ranges, "-", "-", "-", "-", "-", f"refused: {row.refused}"]
+    worst = f"codes {', '.join(map(str, row.codes))}: {row.value:.4g} for {row.exact:.4g}"
+    errors = (f"{row.max_lsb:.3f}", f"{row.mean_lsb:.3f}", f"{row.bias_lsb:+.3f}", f"{row.sqnr_db:.1f}")
+    return [ranges, f"[{float(row.min):.4g}, {float(row.max):.4g}]", *errors, worst]
+
+
+def table(own: Own, found: Sweep) -> report.Table:
+    """Show the worst ranges first."""
+    rows = sorted(found, key=lambda row: -np.inf if row.refused else row.max_lsb, reverse=True)
+    title = f"{own.name} on {len(found)} choices of ranges, all codes; the worst {min(SHOWN, len(rows))} first"
+    return report.Table(title, HEAD, [cells(row) for row in rows[:SHOWN]], words=2)
+
+
+def show(options: Namespace, out: Path) -> int:
+    """Measure, print the table, write the page and the table of the sweep."""
+    own = read(options)
+    found = measure(own, ranges_of(own, options.ranges), options.workers)
+    if all(row.refused for row in found):
+        raise BadOption(f"--op {options.op}: it refuses every choice of ranges, such as by {found[0].refused!r}")
+    out.mkdir(parents=True, exist_ok=True)
+    found.to_csv(out / "sweep.csv")
+    worst, shown = found.worst.ranges, table(own, found)
+    figures = [("worst", all_codes(worst), f"all codes of {', '.join(f'[{lo:.4g}, {hi:.4g}]' for lo, hi in worst)}")]
+    if options.image:
+        scene = pictures.scenes(pictures.read(options.image).luma)[0]
+        tensors = [quantize(scene.a), quantize(scene.b)][: own.operands]
+        figures.append(("picture", tensors, f"{options.image.name}: {', '.join(scene.names[: own.operands])}"))
+        print(error(own.op(*tensors), own.exact(*map(values, tensors))))
+    body = [report.drawn(stem, lambda t=t, w=w: draw(own, t, w), out, f"{own.name}, {w}.") for stem, t, w in figures]
+    page = report.write(out, "index", [report.as_html(shown), *body], [])
+    print(report.as_text(shown))
+    print(f"Open {page} in a browser; {out / 'sweep.csv'} has all rows.")
+    return 0

@@ -1,0 +1,171 @@
+"""max_pool, avg_pool: the largest and the mean code of each window of 8-bit images."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from qops import codes as _codes
+from qops._kernels.arrays.window import Window
+from qops._kernels.pool.pooling import largest, means
+from qops.qtensor import U8, QTensor, TensorLike, choice, int32, operand, tensor
+
+__all__ = ["BOUND_AVG_POOL", "avg_pool", "max_pool"]
+
+BOUND_AVG_POOL = 0.5 + 2**-15
+"""Largest error of `avg_pool` in LSB. Up to 65535 pixels in a window it is 0.5; above, float32 rounds the quotient."""
+
+Pair: TypeAlias = tuple[int, int]
+Padding: TypeAlias = str | int | tuple[int | Pair, int | Pair]
+
+_S8 = _codes.TABLE["s8"].dtype.num
+_MOST = 2**23
+"""The most pixels of a window whose sum int32 holds: 255 * 2**23 < 2**31."""
+
+
+def max_pool(
+    t: TensorLike,
+    kernel: int | Pair | None,
+    *,
+    stride: int | Pair | None = None,
+    padding: Padding = 0,
+    out: NDArray[Any] | None = None,
+) -> QTensor:
+    """Give the largest value of each window of images.
+
+    ``y[n, i, j, c] = max(t[n, i * sh + k - top, j * sw + l - left, c])`` over k and l, of the pixels that are on the
+    image. Padding never counts, even if all values are below 0. **Error: none**, as the range stays.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        uint8 or int8 images (N, H, W, C).
+    kernel : int or (int, int) or None
+        Height and width of the window, from 1 on; None: the whole image.
+    stride : int or (int, int), optional
+        How far the window moves, down and across, from 1 on; by default as far as the kernel is large.
+    padding : {"valid", "same"} or int or (int, int) or ((int, int), (int, int)), optional
+        "valid": none. "same": ``ceil(size / stride)`` outputs; an odd pixel of padding goes after the image. Numbers:
+        the pixels on each side; above and below, left and right; or each of these four. They are less than `kernel`.
+    out : ndarray, optional
+        Where the codes are written; of the type of the data and of shape (N, OH, OW, C).
+
+    Returns
+    -------
+    QTensor
+        Codes of the type and range of `t`, of shape (N, OH, OW, C).
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, an axis of length 0, a kernel, stride or padding other than above, a kernel
+        that does not fit in the padded image, an ``out`` that does not fit or overlaps the data.
+
+    See Also
+    --------
+    qops.nnlib.quantized_max_pool_8, qops.tensorflow.quantized_max_pool, qops.onednn.pooling : what those systems
+        compute.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t = np.uint8([[1, 5, 2], [7, 0, 3], [4, 6, 8]]).reshape(1, 3, 3, 1), 0.0, 255.0
+    >>> max_pool(t, 2, stride=1).data.ravel().tolist()
+    [7, 5, 7, 8]
+    >>> max_pool(t, 2, padding="same").data.ravel().tolist()
+    [7, 3, 6, 8]
+    """
+    image, lo, hi, size, window = _placed(t, kernel, stride, padding)
+    return tensor(largest(image, size, window, out), lo, hi)
+
+
+def avg_pool(
+    t: TensorLike,
+    kernel: int | Pair | None,
+    *,
+    stride: int | Pair | None = None,
+    padding: Padding = 0,
+    out: NDArray[Any] | None = None,
+) -> QTensor:
+    """Give the mean of each window of images, rounded to a code once, half to even.
+
+    ``c = round_half_even(sum of codes / number of pixels)``. The range stays, and as values are a linear function of
+    codes, the mean of the codes is the code of the mean. Padding does not count, neither in the sum nor in the number.
+    **Error: at most 0.5 LSB** for windows of up to 65535 pixels, and ``0.5 + 2**-15`` (`BOUND_AVG_POOL`) above.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        uint8 or int8 images (N, H, W, C).
+    kernel : int or (int, int) or None
+        Height and width of the window, from 1 on, at most 2**23 pixels; None: the whole image.
+    stride, padding
+        As `max_pool` takes them.
+    out : ndarray, optional
+        Where the codes are written; of the type of the data and of shape (N, OH, OW, C).
+
+    Returns
+    -------
+    QTensor
+        Codes of the type and range of `t`, of shape (N, OH, OW, C).
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `max_pool` refuses, and a kernel of more than 2**23 pixels.
+
+    See Also
+    --------
+    qops.rules.average_pool : what TFLite, onnxruntime, torch and others compute, also into another range.
+    qops.nnlib.quantized_avg_pool_8, qops.tensorflow.quantized_avg_pool, qops.onednn.pooling : what those systems
+        compute.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t = np.uint8([[1, 5, 2], [7, 0, 3], [4, 6, 8]]).reshape(1, 3, 3, 1), 0.0, 255.0
+    >>> avg_pool(t, None).data.item()  # of all pixels
+    4
+    >>> avg_pool(t, 2, padding="same").data.ravel().tolist()  # of 13 / 4, 5 / 2, 10 / 2 and 8
+    [3, 2, 5, 8]
+    """
+    image, lo, hi, size, window = _placed(t, kernel, stride, padding)
+    if size[0] * size[1] > _MOST:
+        raise ValueError(f"kernel: expected at most {_MOST} pixels, got {size}")
+    return tensor(means(image, size, window, "quotient", out=out), lo, hi)
+
+
+def _placed(
+    t: TensorLike, kernel: int | Pair | None, stride: int | Pair | None, padding: Padding
+) -> tuple[NDArray[Any], float, float, Pair, Window]:
+    """Check the arguments of a pool; give the images, their range, the size of the window, and how it moves."""
+    size = None if kernel is None else _pair(kernel, "kernel", 1)
+    step = None if stride is None else _pair(stride, "stride", 1)
+    around = choice(padding.lower(), "padding", ("valid", "same")) if isinstance(padding, str) else _sides(padding)
+    image, lo, hi = operand(t, "t", U8, _S8)
+    if image.ndim != 4 or 0 in image.shape:
+        raise ValueError(f"t: expected (N, H, W, C), each at least 1, got shape {image.shape}")
+    size = size or image.shape[1:3]
+    step = step or size
+    if isinstance(around, str):
+        return image, lo, hi, size, Window.named(around.upper(), image.shape[1:3], size, step)
+    if any(max(pads) >= length for pads, length in zip(around, size, strict=True)):
+        raise ValueError(f"padding: expected less than the kernel, {size}, got {padding!r:.80}")
+    return image, lo, hi, size, Window(step, (1, 1), around)
+
+
+def _pair(value: object, name: str, least: int) -> Pair:
+    """Check two integers, or one for both."""
+    if not isinstance(value, (tuple, list)):
+        both = int32(value, name, least)
+        return both, both
+    if len(value) != 2:
+        raise TypeError(f"{name}: expected an integer or two, got {value!r:.80}")
+    return int32(value[0], name, least), int32(value[1], name, least)
+
+
+def _sides(padding: object) -> tuple[Pair, Pair]:
+    """Check the pixels of padding: on all sides, vertically and horizontally, or on each of the four sides."""
+    down, across = padding if isinstance(padding, (tuple, list)) and len(padding) == 2 else (padding, padding)
+    return _pair(down, "padding", 0), _pair(across, "padding", 0)

@@ -1,0 +1,89 @@
+"""What codes stand for, and how far each of them is from the truth, in LSB."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.frontdoor.error import values as _values_and_step
+from qops.qtensor import TensorLike
+from qops.qtensor import as_array as _as_array
+
+__all__ = ["signed_error", "values"]
+
+
+def values(t: TensorLike) -> NDArray[np.float64]:
+    """Give the exact real values of a tensor.
+
+    If 0 is on a code, the value is ``(q - zero_point) * step``, so that code is exactly 0, as in `dequantize`.
+    Otherwise it is ``min + (q - lowest) * step``. `dequantize` rounds to float32; this does not.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        Tensor of any code type; min and max may be arrays, per channel.
+
+    Returns
+    -------
+    ndarray of float64
+        Of the shape of the codes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor.
+
+    Examples
+    --------
+    >>> values((np.uint8([0, 51, 255]), 1.0, 2.0))
+    array([1. , 1.2, 2. ])
+    """
+    return _values_and_step(t)[0]
+
+
+def signed_error(t: TensorLike, reference: ArrayLike) -> NDArray[np.float64]:
+    """Give the error of each element in LSB, positive where the code is too high: what `error` sums up.
+
+    ``(values(t) - reference) / step`` with ``step = (max - min) / steps``, of each channel if there are several.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        Tensor of any code type; min and max may be arrays, per channel.
+    reference : array_like of float
+        True values, of a shape that broadcasts to the data's.
+
+    Returns
+    -------
+    ndarray of float64
+        Of the shape of the codes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a reference that is not finite real numbers or has another shape, a range of
+        zero width, which has no LSB.
+
+    See Also
+    --------
+    error : largest, mean, root mean square, bias, SQNR and a histogram of these.
+    qops.plot : pictures of these.
+
+    Examples
+    --------
+    >>> signed_error((np.uint8([0, 100, 255]), 0.0, 255.0), [0.0, 100.25, 254.0])
+    array([ 0.  , -0.25,  1.  ])
+    """
+    got, step = _values_and_step(t)
+    want = _as_array(reference, "reference")
+    if want.dtype.kind not in "fiu":
+        raise TypeError(f"reference: expected real numbers, got {want.dtype}")
+    try:
+        want = np.broadcast_to(want, got.shape)
+    except ValueError:
+        raise ValueError(f"reference: shape {want.shape} does not fit the data's {got.shape}") from None
+    if not np.isfinite(want).all():
+        raise ValueError("reference: has values that are NaN or infinite")
+    if not np.all(step):
+        raise ValueError("t: its range is zero wide, so an error has no LSB to be measured in")
+    return (got - want) / step

@@ -1,0 +1,46 @@
+"""The type and the range of the codes that an op makes: what the caller asks for, or what holds all results."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from qops._kernels.stage.affine import range_holding_zero
+from qops.codes import TABLE, CodeType
+from qops.qtensor import span
+
+__all__ = ["Range", "code_type", "kept_range", "range_of_all"]
+
+Range: TypeAlias = tuple[float, float]
+
+_EIGHT_BITS = {row.dtype: row for row in (TABLE["u8"], TABLE["s8"])}
+
+
+def code_type(dtype: DTypeLike) -> CodeType:
+    """Give the code type of `dtype`, which is uint8 or int8; TypeError for another."""
+    try:
+        return _EIGHT_BITS[np.dtype(dtype)]
+    except (TypeError, ValueError, KeyError):
+        raise TypeError(f"dtype: expected uint8 or int8, got {dtype!r:.80}") from None
+
+
+def kept_range(range: Range) -> Range:
+    """Check the range that the caller gives for the results, whose values beyond it saturate."""
+    try:
+        lo, hi = range
+    except (TypeError, ValueError):
+        raise TypeError(f"range: expected (min, max), got {range!r:.80}") from None
+    return span(lo, hi, "range")
+
+
+def range_of_all(lo: float, hi: float, row: CodeType, name: str) -> Range:
+    """Give the smallest range that holds lo, hi and, on a code, 0. It is (lo, hi) where that does so already."""
+    lo, hi = span(min(lo, 0.0), max(hi, 0.0), name)
+    if row.line(lo, hi)[2] != 0:  # the value of the code next to 0
+        lo, hi, _, _ = range_holding_zero(lo, hi, row)
+        if not isfinite(lo) or not isfinite(hi):
+            raise ValueError(f"{name}: the range of all results, with 0 on a code, is beyond float32")
+    return lo, hi

@@ -1,0 +1,272 @@
+"""Pictures of quantization: errors as a map, a histogram or a curve, and the codes on a line of real numbers.
+
+Each function draws on the axes it is given, or on new ones, and returns them. Errors are in LSB, as `qops.signed_error`
+gives them. matplotlib, which this needs, is loaded when a function is called: ``pip install 'qops[plot]'``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.codes import of as _code_type_of
+from qops.frontdoor.signed_error import values as _values
+from qops.qtensor import TensorLike, number
+from qops.qtensor import as_array as _as_array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["BOUND_COLOUR", "error_curve", "error_histogram", "error_map", "number_line"]
+
+BOUND_COLOUR = "#7b2d8b"
+"""Colour of a bound in every picture."""
+_INK, _FAINT, _BLUE = "#1a1a1a", "#6b6b6b", "#0072b2"
+_SCALE = 1.25  # LSB: the end of the colours and of a histogram, unless a scale is given
+_MOST_TICKS = 33
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as missing:
+        raise ImportError("qops.plot needs matplotlib: pip install 'qops[plot]'") from missing
+    return plt.subplots(layout="constrained")[1]
+
+
+def _errors(off: ArrayLike, ndim: int | None = None) -> NDArray[np.float64]:
+    x = _as_array(off, "off")
+    if x.dtype.kind not in "fiu":
+        raise TypeError(f"off: expected errors in LSB, got {x.dtype}")
+    if x.size == 0 or ndim not in (None, x.ndim):
+        axes = "" if ndim is None else f" with {ndim} axes"
+        raise ValueError(f"off: expected at least one error{axes}, got shape {x.shape}")
+    return x.astype(np.float64)
+
+
+def _above_0(value: float, name: str) -> float:
+    found = number(value, name)
+    if not found > 0:
+        raise ValueError(f"{name}: expected a number of LSB above 0, got {found}")
+    return found
+
+
+def error_map(off: ArrayLike, *, bound: float | None = None, scale: float = _SCALE, ax: Axes | None = None) -> Axes:
+    """Show errors as a picture: blue is too low, white right, red too high, black beyond the scale.
+
+    A ring marks the largest error. The colours differ for the colour-blind too.
+
+    Parameters
+    ----------
+    off : array_like of float
+        Errors in LSB with two axes, down and across: an image, or all pairs of codes.
+    bound : float, optional
+        Bound of the error in LSB, written into the title beside the largest error.
+    scale : float, optional
+        Error in LSB at the ends of the colours.
+    ax : matplotlib.axes.Axes, optional
+        Where it is drawn.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        Errors that are no numbers or have another number of axes, a scale or bound that is not above 0.
+    ImportError
+        matplotlib is missing.
+
+    Examples
+    --------
+    >>> import qops
+    >>> image = np.linspace(0, 1, 64 * 64).reshape(64, 64)
+    >>> off = qops.signed_error(qops.quantize(image), image)
+    >>> error_map(off).get_title(loc="left")
+    'largest error 0.498 LSB'
+    """
+    x, scale = _errors(off, 2), _above_0(scale, "scale")
+    words = _largest(x, bound)
+    ax = _axes(ax)
+    from matplotlib import colormaps
+
+    colours = colormaps["RdBu_r"].with_extremes(under="black", over="black")
+    shown = ax.imshow(x, cmap=colours, vmin=-scale, vmax=scale, interpolation="nearest", aspect="auto")
+    y, at = np.unravel_index(np.abs(x).argmax(), x.shape)
+    ax.plot(at, y, "o", mfc="none", mec="white", ms=9, mew=3.4, clip_on=False)
+    ax.plot(at, y, "o", mfc="none", mec=_INK, ms=9, mew=1.4, clip_on=False)
+    ax.set(xticks=[], yticks=[])
+    ax.grid(False)
+    ax.set_title(words, loc="left")
+    bar = ax.figure.colorbar(shown, ax=ax, extend="both", label="error in LSB")
+    if bound is not None:
+        for end in (-bound, bound):
+            bar.ax.axhline(end, color=BOUND_COLOUR, lw=2)
+    return ax
+
+
+def error_histogram(
+    off: ArrayLike, *, bound: float | None = None, scale: float = _SCALE, ax: Axes | None = None
+) -> Axes:
+    """Show how errors are spread: the share of elements in each of 80 bins.
+
+    Parameters
+    ----------
+    off : array_like of float
+        Errors in LSB, of any shape. Those beyond the scale are counted in the outermost bins.
+    bound : float, optional
+        Bound of the error in LSB, drawn on both sides of 0.
+    scale : float, optional
+        Error in LSB at both ends of the axis.
+    ax : matplotlib.axes.Axes, optional
+        Where it is drawn.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        Errors that are no numbers, or none; a scale or bound that is not above 0.
+    ImportError
+        matplotlib is missing.
+
+    Examples
+    --------
+    >>> error_histogram([-0.25, 0.25], bound=0.5).get_xlabel()
+    'error in LSB'
+    """
+    x, scale = _errors(off), _above_0(scale, "scale")
+    words = _largest(x, bound)
+    ax = _axes(ax)
+    edges = np.linspace(-scale, scale, 81)
+    share = 100 * np.histogram(x.clip(-scale, scale), edges)[0] / x.size
+    ax.stairs(share, edges, fill=True, color=_BLUE, zorder=2)
+    for side in () if bound is None else (-bound, bound):
+        ax.axvline(side, color=BOUND_COLOUR, lw=1.5, ls=(0, (5, 2)), label="bound" if side > 0 else None, zorder=3)
+    ax.set(xlim=(-scale, scale), xlabel="error in LSB", ylabel="elements in %")
+    ax.set_title(f"{words}, bias {round(float(x.mean()), 3) + 0:+.3f}", loc="left")
+    if bound is not None:
+        ax.legend(frameon=False)
+    return ax
+
+
+def error_curve(
+    x: ArrayLike, off: ArrayLike, *, bound: float | None = None, label: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Show the error along something: real values, codes, or a parameter.
+
+    Parameters
+    ----------
+    x : array_like of float
+        Where each error belongs; of the shape of `off`.
+    off : array_like of float
+        Errors in LSB.
+    bound : float, optional
+        Bound of the error in LSB, drawn on both sides of 0.
+    label : str, optional
+        Name of the curve.
+    ax : matplotlib.axes.Axes, optional
+        Where it is drawn.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        Errors that are no numbers, or none; another shape of `x`; a bound that is not above 0.
+    ImportError
+        matplotlib is missing.
+
+    Examples
+    --------
+    >>> error_curve([1, 2, 3], [0.1, -0.4, 0.2], bound=0.5).get_ylabel()
+    'error in LSB'
+    """
+    at, y = _as_array(x, "x"), _errors(off)
+    if at.shape != y.shape or at.dtype.kind not in "fiu":
+        raise ValueError(f"x: expected numbers of the shape of off, {y.shape}, got {at.dtype} of shape {at.shape}")
+    words = _largest(y, bound)
+    ax = _axes(ax)
+    order = np.argsort(at, axis=None, kind="stable")
+    ax.plot(at.ravel()[order], y.ravel()[order], lw=1.2, label=label)
+    for side in () if bound is None else (-bound, bound):
+        ax.axhline(side, color=BOUND_COLOUR, lw=1.4, ls=(0, (5, 3)), label="bound" if side > 0 else None)
+    ax.margins(y=0.2)  # room for the legend
+    ax.set_ylabel("error in LSB")
+    ax.set_title(words, loc="left")
+    if label is not None or bound is not None:
+        ax.legend(frameon=False)
+    return ax
+
+
+def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None) -> Axes:
+    """Show which real values codes stand for: a line of real numbers with the codes of a tensor on it.
+
+    Parameters
+    ----------
+    t : (data, min, max)
+        A tensor with one range. Up to 33 of its codes are drawn, from the lowest to the highest, each where its value
+        is.
+    points : array_like of float, optional
+        Real values; an arrow leads from each to the nearest code that is drawn.
+    ax : matplotlib.axes.Axes, optional
+        Where it is drawn.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, a tensor without codes or with ranges per channel, points that are no
+        finite numbers.
+    ImportError
+        matplotlib is missing.
+
+    Examples
+    --------
+    >>> ax = number_line((np.uint8([0, 1, 2, 3]), 0.0, 2.55), points=[0.012])
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['0', '0.01', '0.02', '0.03']
+    """
+    data, lo, hi = t
+    codes = np.unique(_as_array(data, "t"))
+    if codes.size == 0 or np.ndim(lo):
+        raise ValueError(f"t: expected codes of one range, got shape {np.shape(data)} and ends of shape {np.shape(lo)}")
+    at = _as_array(points, "points").astype(np.float64).ravel()
+    if not np.isfinite(at).all():
+        raise ValueError("points: expected finite numbers")
+    _code_type_of(codes, "t")
+    ax = _axes(ax)
+    shown = codes[np.unique(np.linspace(0, codes.size - 1, min(codes.size, _MOST_TICKS)).round().astype(int))]
+    where = _values((shown, lo, hi))
+    ax.axhline(0, color=_INK, lw=1.2)
+    ax.plot(where, np.zeros(shown.size), "|", color=_BLUE, ms=18, mew=1.6)
+    for code, x in zip(shown.tolist(), where.tolist(), strict=True):
+        ax.annotate(str(code), (x, 0), (0, 12), textcoords="offset points", ha="center", color=_BLUE)
+    for x in at.tolist():
+        near = float(where[np.abs(where - x).argmin()])
+        arrow: dict[str, Any] = {"arrowstyle": "->", "color": BOUND_COLOUR}
+        ax.annotate("", (near, 0), (x, -0.6), arrowprops=arrow)
+        ax.annotate(f"{x:g}", (x, -0.62), ha="center", va="top", color=BOUND_COLOUR)
+    ax.set(ylim=(-1, 1), yticks=[], xticks=where, xticklabels=[f"{x:.4g}" for x in where])
+    ax.set_xlabel("real value; the codes stand above the line")
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def _largest(off: NDArray[np.float64], bound: float | None) -> str:
+    """Say the largest error, and the bound if there is one."""
+    words = f"largest error {np.abs(off).max():.3f} LSB"
+    return words if bound is None else f"{words}, bound {_above_0(bound, 'bound'):.3g}"

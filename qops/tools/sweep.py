@@ -1,0 +1,214 @@
+"""The error of any op against any exact function, over many ranges."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from functools import partial
+from os import PathLike
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from qops.codes import of_dtype
+from qops.frontdoor.error import error
+from qops.frontdoor.signed_error import values
+from qops.qtensor import QTensor, TensorLike, integer
+from qops.tools.progress import Progress
+
+__all__ = ["Sweep", "SweepRow", "sweep"]
+
+Range = tuple[float, float]
+
+
+class SweepRow(NamedTuple):
+    """The error of an op on one choice of ranges; NaN where the op refused them.
+
+    Attributes
+    ----------
+    ranges : tuple of (float, float)
+        The ranges of the operands.
+    refused : str
+        What the op said when it refused them; empty if it did not.
+    min, max : float
+        The range of the result.
+    max_lsb, mean_lsb, rms_lsb, bias_lsb : float
+        Largest, mean and root mean square of the absolute error, and mean of the signed error, in LSB of the result.
+    sqnr_db : float
+        Signal to quantization noise ratio in dB.
+    codes : tuple of int
+        The codes of the operands with the largest error.
+    value, exact : float
+        What the op made of these, and what is right.
+    """
+
+    ranges: tuple[Range, ...]
+    refused: str = ""
+    min: float = np.nan
+    max: float = np.nan
+    max_lsb: float = np.nan
+    mean_lsb: float = np.nan
+    rms_lsb: float = np.nan
+    bias_lsb: float = np.nan
+    sqnr_db: float = np.nan
+    codes: tuple[int, ...] = ()
+    value: float = np.nan
+    exact: float = np.nan
+
+
+class Sweep(list[SweepRow]):
+    """The rows of a sweep, in the order of the ranges."""
+
+    @property
+    def worst(self) -> SweepRow:
+        """The row with the largest error; ValueError if the op refused all ranges."""
+        rows = [row for row in self if not row.refused]
+        if not rows:
+            raise ValueError("the op refused all ranges, so no row is the worst")
+        return max(rows, key=lambda row: row.max_lsb)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """Give a table with a column for each number: what `pandas.DataFrame` takes.
+
+        Returns
+        -------
+        dict of str to list
+            The ranges are columns named ``min_0``, ``max_0``, ``min_1`` and so on, the codes ``code_0`` and so on.
+        """
+        count = max((len(row.ranges) for row in self), default=0)
+        columns: dict[str, list[Any]] = {}
+        for i in range(count):
+            columns[f"min_{i}"] = [row.ranges[i][0] for row in self]
+            columns[f"max_{i}"] = [row.ranges[i][1] for row in self]
+            columns[f"code_{i}"] = [row.codes[i] if row.codes else None for row in self]
+        names = (name for name in SweepRow._fields if name not in ("ranges", "codes"))
+        return columns | {name: [getattr(row, name) for row in self] for name in names}
+
+    def to_csv(self, file: str | PathLike[str]) -> None:
+        """Write the table of `to_columns` as a file of comma-separated values.
+
+        Parameters
+        ----------
+        file : path
+            Where it is written.
+        """
+        columns = self.to_columns()
+        with open(file, "w", newline="", encoding="utf-8") as lines:
+            csv.writer(lines).writerows([columns, *zip(*columns.values(), strict=True)])
+
+
+def sweep(
+    op: Callable[..., TensorLike],
+    exact: Callable[..., Any],
+    ranges: Iterable[Range | Sequence[Range]],
+    *,
+    codes: Literal["all"] | int = "all",
+    dtype: DTypeLike = "uint8",
+    executor: Executor | None = None,
+) -> Sweep:
+    """Measure the error of an op against an exact function, on all codes or some, for many ranges.
+
+    Parameters
+    ----------
+    op : callable
+        Takes a tensor for each operand and gives a tensor. With an executor of processes, a function that pickles.
+    exact : callable
+        Takes the real values of the codes, a float64 array for each operand, and gives the true results.
+    ranges : iterable of (float, float), or of sequences of them
+        The range of the operand, or the ranges of several operands, for each row.
+    codes : "all" or int
+        "all": every code of one operand, every pair of codes of two. A number: so many codes of each operand, drawn at
+        random, the same at every call.
+    dtype : data type
+        Type of the codes of all operands: uint8 or int8; with a number of `codes`, any type that has codes.
+    executor : concurrent.futures.Executor, optional
+        Where the rows are measured, such as a pool of processes or what a dask client gives; here if not given.
+
+    Returns
+    -------
+    Sweep
+        A list with a row for each element of `ranges`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Ranges that are none, `codes` that are neither "all" nor a number above 0, "all" with more than two operands or
+        with codes of more than 8 bits. A ValueError of the op is kept in the row, as `SweepRow.refused`; any other
+        error of `op` or `exact` is raised.
+
+    See Also
+    --------
+    qops.error : what is measured.
+    qops.plot : pictures of the error on one choice of ranges.
+
+    Examples
+    --------
+    >>> import qops
+    >>> found = sweep(qops.quantized_add_8p8to8, np.add, [((-1, 1), (0, 3)), ((2, 5), (-4, -3))])
+    >>> found.worst.max_lsb < 0.6
+    True
+    >>> def halve(t):
+    ...     return t.data // 2, 0.0, 255.0
+    >>> [row.max_lsb for row in sweep(halve, lambda x: x / 2, [(0, 255)])]
+    [0.5]
+    """
+    row, chosen = of_dtype(dtype), [_operands(given) for given in ranges]
+    if codes != "all":
+        integer(codes, "codes", 1, 2**31 - 1)
+    for given in chosen:
+        if codes == "all" and (len(given) > 2 or row.dtype.itemsize > 1):
+            raise ValueError(
+                f"codes: 'all' is for one or two operands of 8 bits, got {len(given)} of {row.dtype}; give a number"
+            )
+        for lo, hi in given:
+            QTensor(np.empty(0, row.dtype), lo, hi)
+    work = partial(_measured, op, exact, codes, row.dtype.name)
+    found = Sweep()
+    with Progress() as tell:
+        for made in map(work, chosen) if executor is None else executor.map(work, chosen):
+            found.append(made)
+            tell(f"{len(found)} of {len(chosen)} ranges")
+    return found
+
+
+def _operands(given: Any) -> tuple[Range, ...]:
+    """The ranges of the operands; a single (min, max) is that of one."""
+    try:
+        several = [tuple(ends) for ends in given] if np.ndim(given[0]) else [tuple(given)]
+        found = tuple((float(lo), float(hi)) for lo, hi in several)
+    except (TypeError, ValueError, IndexError):
+        raise TypeError(f"ranges: expected (min, max), or one for each operand, got {given!r:.80}") from None
+    return found
+
+
+def _measured(
+    op: Callable[..., TensorLike],
+    exact: Callable[..., Any],
+    codes: Literal["all"] | int,
+    dtype: str,
+    ranges: tuple[Range, ...],
+) -> SweepRow:
+    """Run the op once, and sum up its error."""
+    data = _codes(codes, np.dtype(dtype), len(ranges))
+    tensors = [QTensor(x, lo, hi) for x, (lo, hi) in zip(data, ranges, strict=True)]
+    try:
+        made = op(*tensors)
+    except ValueError as refusal:
+        return SweepRow(ranges, str(refusal))
+    report = error(made, exact(*map(values, tensors)))
+    _, lo, hi = made
+    errors = (report.max, report.mean, report.rms, report.bias, report.sqnr)
+    worst = tuple(int(x[report.worst.index]) for x in data)
+    return SweepRow(ranges, "", lo, hi, *errors, worst, report.worst.value, report.worst.reference)
+
+
+def _codes(codes: Literal["all"] | int, dtype: np.dtype[Any], operands: int) -> list[NDArray[Any]]:
+    """The codes of each operand: all of one, all pairs of two, or as many random ones."""
+    info = np.iinfo(dtype)
+    if codes == "all":
+        each = np.arange(info.min, info.max + 1, dtype=dtype)
+        return [each] if operands == 1 else [np.ascontiguousarray(x) for x in np.meshgrid(each, each, indexing="ij")]
+    rng = np.random.default_rng(0)
+    return [rng.integers(info.min, info.max, codes, dtype, endpoint=True) for _ in range(operands)]

@@ -1,0 +1,74 @@
+"""The slow twins of the ops that make up the rest of a network; see `reference`. Real values are exact fractions."""
+
+from collections import Counter
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+from exact import clamp, exact32
+
+LOWEST = {"uint8": 0, "int8": -128}
+
+
+def exact_line(lo, hi):
+    """The values of the 256 codes from lo to hi."""
+    lo, hi = exact32(lo), exact32(hi)
+    return [lo + k * (hi - lo) / 255 for k in range(256)]
+
+
+def line(lo, hi):
+    """The same, but where 0 is within 2**-15 of a step from a code, it is on that code."""
+    values = exact_line(lo, hi)
+    base = min(values, key=abs)
+    return [v - base for v in values] if 0 < abs(base) * 2**15 <= values[1] - values[0] else values
+
+
+def positions(values, lo, hi):
+    """Where values lie above the lowest code, in steps of the range (lo, hi), cut to 0..255."""
+    lo, hi = exact32(lo), exact32(hi)
+    if lo == hi:
+        return [Fraction(0)] * len(values)
+    return [clamp((Fraction(v) - lo) * 255 / (hi - lo), Fraction(0), Fraction(255)) for v in values]
+
+
+def lookup(codes, results, lo, hi):
+    """The exact positions of codes, of which `results` has what the function gives for each byte."""
+    where = positions(results, lo, hi)
+    return [where[q % 256] for q in codes.ravel().tolist()]
+
+
+def concat(tensors, axis, lo, hi):
+    """The exact positions of the codes of all tensors."""
+    parts = []
+    for codes, *ends in tensors:
+        where = np.array(positions(exact_line(*ends), lo, hi))
+        parts.append(where[codes.astype(int) - LOWEST[codes.dtype.name]])
+    return np.concatenate(parts, axis)
+
+
+def pad(codes, pairs, value, lo, hi):
+    """The exact positions of all codes: those of `codes`, and around them, pair by pair, that of the value."""
+    shape = [before + n + after for (before, after), n in zip(pairs, codes.shape, strict=True)]
+    found = np.full(shape, positions([value], lo, hi)[0], object)
+    for index in np.ndindex(codes.shape):
+        place = tuple(before + i for (before, _), i in zip(pairs, index, strict=True))
+        found[place] = int(codes[index]) - LOWEST[codes.dtype.name]
+    return found
+
+
+def softmax(codes, lo, hi):
+    """The positions of the codes of one row, to 40 digits."""
+    step = (exact32(hi) - exact32(lo)) / 255
+    with localcontext(prec=40):
+        down = [min(d * step, 1000) for d in range(256)]  # further down, no code but the highest is seen
+        powers = [(Decimal(-x.numerator) / x.denominator).exp() for x in map(Fraction, down)]
+        top = max(codes.tolist())
+        total = sum(count * powers[top - q] for q, count in Counter(codes.tolist()).items())
+        found = {q: Fraction(255 * powers[top - q] / total) for q in {*codes.tolist()}}
+    return [found[q] for q in codes.tolist()]
+
+
+def farthest(codes, exact):
+    """The largest distance of 8-bit codes from exact positions."""
+    steps = codes.ravel().astype(int) - LOWEST[codes.dtype.name]
+    return max((abs(int(q) - p) for q, p in zip(steps, np.ravel(exact), strict=True)), default=0)

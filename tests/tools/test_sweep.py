@@ -1,0 +1,95 @@
+"""qops.sweep: the error of any op, against sums made by hand."""
+
+import csv
+import operator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import qops
+
+
+def floored(t):
+    """A bad op: the codes halved, rounded down."""
+    data, lo, hi = t
+    return data // 2, lo, hi
+
+
+def half(x):
+    return x / 2
+
+
+def test_every_code_of_one_operand():
+    (row,) = qops.sweep(floored, half, [(0.0, 255.0)])
+    assert (row.ranges, row.refused, row.min, row.max) == (((0.0, 255.0),), "", 0.0, 255.0)
+    assert (row.max_lsb, row.bias_lsb, row.mean_lsb) == (0.5, -0.25, 0.25)
+    assert (row.codes, row.value, row.exact) == ((1,), 0.0, 0.5)
+
+
+def test_every_pair_of_codes_of_two_operands_and_those_that_are_drawn():
+    ranges = [((-1, 1), (0, 3)), ((5, 6), (-2, -1))]
+    everything = qops.sweep(qops.quantized_add_8p8to8, np.add, ranges)
+    some = qops.sweep(qops.quantized_add_8p8to8, np.add, ranges, codes=100)
+    assert [row.ranges for row in everything] == [tuple(r) for r in ranges]
+    for each, drawn in zip(everything, some, strict=True):
+        down, across = np.indices((256, 256), np.uint8)
+        a, b = (down, *map(float, each.ranges[0])), (across, *map(float, each.ranges[1]))
+        report = qops.error(qops.quantized_add_8p8to8(a, b), qops.values(a) + qops.values(b))
+        assert (each.max_lsb, each.codes) == (report.max, report.worst.index)
+        assert 0 < drawn.max_lsb <= 0.6
+    assert everything.worst is max(everything, key=operator.attrgetter("max_lsb"))
+    assert some == qops.sweep(qops.quantized_add_8p8to8, np.add, ranges, codes=100)
+
+
+def test_three_operands_and_wide_codes_take_a_number():
+    (row,) = qops.sweep(lambda a, b, c: a, lambda a, b, c: a, [((0, 1),) * 3], codes=9)
+    assert (row.max_lsb, len(row.codes)) == (0.0, 3)
+    (row,) = qops.sweep(lambda t: t, lambda x: x, [(-1, 1)], codes=9, dtype="int16")
+    assert row.max_lsb == 0
+
+
+def test_what_an_op_refuses_is_a_row():
+    found = qops.sweep(qops.quantized_mul_8x8to8, np.multiply, [((-1e30, 1e30),) * 2, ((0, 1),) * 2])
+    assert "float32" in found[0].refused
+    assert np.isnan(found[0].max_lsb)
+    assert found.worst is found[1]
+    with pytest.raises(ValueError, match="refused all ranges"):
+        _ = qops.Sweep(found[:1]).worst
+
+
+def test_an_executor_gives_the_same_rows():
+    with ThreadPoolExecutor(2) as pool:
+        assert qops.sweep(floored, half, [(0, 1), (0, 2)], executor=pool) == qops.sweep(floored, half, [(0, 1), (0, 2)])
+
+
+def test_the_table_as_a_file(tmp_path):
+    found = qops.sweep(floored, half, [(0, 255), (-1, 1)])
+    found.to_csv(tmp_path / "sweep.csv")
+    with (tmp_path / "sweep.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert [float(row["max_lsb"]) for row in rows] == [row.max_lsb for row in found]
+    assert rows[0] | {"min_0": "0.0", "max_0": "255.0", "code_0": "1"} == rows[0]
+    assert list(found.to_columns()) == list(rows[0])
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        ({"ranges": [3]}, TypeError, "ranges: expected"),
+        ({"ranges": [((0, 1), 2)]}, TypeError, "ranges: expected"),
+        ({"ranges": [((0, 1),) * 3]}, ValueError, "codes: 'all' is for"),
+        ({"codes": 0}, ValueError, "codes: "),
+        ({"codes": "some"}, TypeError, "codes: "),
+        ({"dtype": "int16"}, ValueError, "codes: 'all' is for"),
+        ({"dtype": "float32"}, TypeError, "dtype: "),
+    ],
+)
+def test_bad_input_is_named(change, error, text):
+    with pytest.raises(error, match=f"^{text}"):
+        qops.sweep(**{"op": floored, "exact": half, "ranges": [(0, 1)], **change})
+
+
+def test_errors_of_the_op_that_are_no_refusal_are_raised():
+    with pytest.raises(ZeroDivisionError):
+        qops.sweep(lambda t: 1 // 0, half, [(0, 1)])
