@@ -159,8 +159,9 @@ class Numbers(NamedTuple):
             plus, shift = (zero, 0) if rule.zero_point == "inside" else (0, zero)
             if rule.multiplier in SINGLES:
                 scale = self._as_float32() if rule.multiplier == "31 bits as a float32" else _in_float32(self.scale)
-                float_terms = "times", rule.beyond, before, after
-                return stages.FloatStage(scale, rule.first, lo, hi, plus, shift, *float_terms)
+                return stages.FloatStage(
+                    scale, rule.first, lo, hi, plus, shift, beyond=rule.beyond, before=before, after=after
+                )
             scale = self.scale if rule.multiplier == "float64" else _in_float32(self.scale)
             return stages.DoubleStage(scale, rule.first, lo, hi, plus, shift)
         multiplier, right_shift = self.integers

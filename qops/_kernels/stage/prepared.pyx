@@ -189,8 +189,8 @@ cdef class FloatStage(PreparedStage):
     """
 
     def __init__(self, scales, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
-                 str form="times", str beyond="saturates", float before=1.0, float after=1.0, *,
-                 float minus=0.0, float lowest_x=-INFINITY, float highest_x=INFINITY):
+                 str form="times", *, float minus=0.0, float lowest_x=-INFINITY, float highest_x=INFINITY,
+                 str beyond="saturates", float before=1.0, float after=1.0):
         cdef bint is_one = isinstance(scales, float)
         cdef FloatParams p = float_params(scales if is_one else 0.0, ROUNDINGS[rounding], lowest, highest)
         p.plus, p.shift, p.form, p.minus, p.lowest_x, p.highest_x = plus, shift, FORMS[form], minus, lowest_x, highest_x
