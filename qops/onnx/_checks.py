@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.codes import of
 from qops.qtensor import as_array, check_out, choice, integer, real
 
@@ -69,7 +70,7 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
     try:
         found = np.dtype(dtype)
     except TypeError:
-        raise TypeError(f"{name}: expected a dtype, got {dtype!r:.80}") from None
+        raise TypeError(f"{name}: expected a dtype, got {shown(dtype)}") from None
     _named(found, name, allowed)
     return found
 
@@ -176,8 +177,9 @@ def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
     """Give `result` in C order, or in `out`, where it may stand already."""
     if out is None:
         return np.asarray(result, order="C")
-    if not np.may_share_memory(out, result):
-        np.copyto(out, result)
+    place, made = np.asarray(out), np.asarray(result)  # of numpy's own class: a subclass may refuse its functions
+    if not np.may_share_memory(place, made):
+        np.copyto(place, made)
     return out
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.conv.axes import Axis
 from qops.qtensor import choice, int32
 
@@ -33,11 +34,11 @@ class Moves(NamedTuple):
         if count < 1 or len(w) % group:
             raise ValueError(f"w: expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
         if kernel_shape is not None and tuple(_integers(kernel_shape, "kernel_shape", count, 1)) != kernel:
-            raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {kernel_shape}")
+            raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {shown(kernel_shape)}")
         stride, dilation = _integers(strides, "strides", count, 1), _integers(dilations, "dilations", count, 1)
         auto_pad = choice(auto_pad, "auto_pad", AUTO_PADS)
         if pads is not None and auto_pad != "NOTSET":
-            raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {pads}")
+            raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {shown(pads)}")
         if 0 in kernel:
             raise ValueError(f"w: a kernel of 0 in shape {w.shape}")
         padding = _integers(pads, "pads", 2 * count, 0)
@@ -74,5 +75,5 @@ def _integers(values: Any, name: str, count: int, default: int) -> list[int]:
         return [default] * count
     is_list = (isinstance(values, np.ndarray) and values.ndim == 1) or isinstance(values, Sequence)
     if isinstance(values, str) or not is_list or len(values) != count:
-        raise ValueError(f"{name}: expected {count} integers, got {values!r:.80}")
+        raise ValueError(f"{name}: expected {count} integers, got {shown(values)}")
     return [int32(value, name, default) for value in values]

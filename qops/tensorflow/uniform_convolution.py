@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.conv.axes import Axis, Operands, padding_code
 from qops._kernels.conv.finish import Finish
 from qops.qtensor import S32, check_out, int32, integer
@@ -173,7 +174,7 @@ class Moves(NamedTuple):
 def _integers(values: Sequence[int], name: str, count: int, least: int) -> list[int]:
     """Give an attribute of `count` integers; `least` stands for those of an attribute that is not given."""
     if not isinstance(values, tuple | list):
-        raise TypeError(f"{name}: expected a sequence of integers, got {values!r:.80}")
+        raise TypeError(f"{name}: expected a sequence of integers, got {shown(values)}")
     if len(values) == 0 and least == 1:
         return [1] * count
     if len(values) != count:
@@ -200,7 +201,7 @@ def _orders(numbers: Mapping[str, Any] | None, rank: int) -> dict[str, list[int]
     if numbers is None:
         return {tensor: list(range(rank)) for tensor in TENSORS}
     if not isinstance(numbers, Mapping) or numbers.keys() - KEYS:
-        raise TypeError(f"dimension_numbers: expected a mapping of {', '.join(KEYS)}, got {numbers!r:.80}")
+        raise TypeError(f"dimension_numbers: expected a mapping of {', '.join(KEYS)}, got {shown(numbers)}")
     found, given = {}, KEYS | {**numbers}
     for tensor, names in TENSORS.items():
         values = [given[f"{tensor}_{name}_dimension"] for name in names] + [*given[f"{tensor}_spatial_dimensions"]]

@@ -203,3 +203,16 @@ def test_qlinear_matmul_refuses(changes, kind, text):
 def test_matmul_integer_refuses(changes, text):
     with pytest.raises((TypeError, ValueError), match=f"^{text}"):
         onnx.matmul_integer(**({"A": GOOD["a"], "B": GOOD["b"]} | changes))
+
+
+class Refusing(np.ndarray):
+    def __array_function__(self, *arguments):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_an_out_that_refuses_functions_of_numpy_is_written(batch):
+    a, b = np.full((*batch, 2, 3), 5, np.uint8), np.arange(6, dtype=np.uint8).reshape(3, 2)
+    out = np.zeros((*batch, 2, 2), np.int32).view(Refusing)
+    assert onnx.matmul_integer(a, b, out=out) is out
+    np.testing.assert_array_equal(np.asarray(out), onnx.matmul_integer(a, b))

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport INT32_MAX
 
 from qops._kernels.arrays.checks cimport Ends, operand_of
-from qops._kernels.arrays.numbers cimport choice, integers
+from qops._kernels.arrays.numbers cimport choice, integers, shown
 from qops._kernels.arrays cimport window as windows
 
 from qops._kernels.pool import pooling
@@ -15,7 +15,7 @@ cnp.import_array()
 cpdef tuple two_integers(value, str name, lowest=1, highest=INT32_MAX):
     """Give two integers from lowest to highest."""
     if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
+        raise TypeError(f"{name}: expected two integers, got {shown(value)}")
     return integers(value, name, lowest, highest)
 
 
