@@ -6,6 +6,7 @@ from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
 
 import numpy as np
 
+from qops._kernels.arrays.numbers cimport shown
 from qops._kernels.arrays.checks cimport Ends, check_ends, data_of, output, real
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, tensor
 from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params
@@ -105,7 +106,7 @@ cdef int eight_bits(dtype) except -1:
     except (TypeError, ValueError):
         typenum = -1
     if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8:
-        raise TypeError(f"dtype: expected uint8 or int8, got {dtype!r:.80}")
+        raise TypeError(f"dtype: expected uint8 or int8, got {shown(dtype)}")
     return typenum
 
 
