@@ -4,17 +4,16 @@ Prints how many calls were taken and refused, and each kind of failure with the 
 """
 
 import argparse
-import json
 import os
 import re
-import selectors
-import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
+from children import answers
+
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 SECONDS = 100 if os.environ.get("QOPS_DEBUG") else 20
 """The longest that a call may take, on all tiers together."""
 
@@ -24,50 +23,15 @@ def child(seed, first, end):
     return [sys.executable, str(HERE / "child.py"), *map(str, (seed, first, end))]
 
 
-def environment():
-    """That of the child, which imports what this process does."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (HERE.parent / "support", *sys.path[1:])))}
-
-
 def verdicts(command, seed, first, end, seconds=SECONDS):
     """The verdict on each call, also of those that end the process or do not return."""
-    while first < end:
-        process = subprocess.Popen(
-            command(seed, first, end), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
-        )
-        for line in lines(process.stdout, seconds):
-            found = json.loads(line)
-            if "number" in found:
-                first = found["number"]
-            else:
-                yield {"number": first, **found}
-                first += 1
-        is_late = process.poll() is None and first < end
-        if is_late:
-            process.kill()
-        said = process.communicate()[1].decode("utf-8", "replace")[-2000:]
-        if first < end:
-            wrong = f"no answer in {seconds} s" if is_late else f"the process ended, {process.returncode}: {said}"
-            yield {"number": first, "name": "", "kind": "", "outcome": "none", "seconds": 0, "wrong": wrong}
-            first += 1
-
-
-def lines(stream, seconds):
-    """The lines of a pipe, until its end or until none comes for so long."""
-    rest = b""
-    with selectors.DefaultSelector() as ready:
-        ready.register(stream, selectors.EVENT_READ)
-        while ready.select(seconds):
-            read = os.read(stream.fileno(), 1 << 16)
-            if not read:
-                return
-            *whole, rest = (rest + read).split(b"\n")
-            yield from whole
+    for found in answers(partial(command, seed), first, end, seconds):
+        wrong = found.get("ended", "")
+        yield {"name": "", "kind": "", "outcome": "none", "seconds": 0, "wrong": wrong} | found
 
 
 def show(seed, number):
     """Print the name and the arguments of a call."""
-    sys.path.insert(1, str(HERE.parent / "support"))
     from draw import drawn  # which imports qops, and a crash of that should not end this process
 
     sys.set_int_max_str_digits(0)

@@ -1,7 +1,8 @@
 """`make live` on systems made up for that: it counts what is equal, refused and different, and shows a difference."""
 
-from types import SimpleNamespace
+import sys
 
+import beside
 import draws
 import live
 import numpy as np
@@ -36,49 +37,69 @@ def pair(theirs, ours):
 
 @pytest.mark.parametrize(("theirs", "ours", "found"), CASES.values(), ids=CASES)
 def test_results_are_compared_bit_for_bit(theirs, ours, found):
-    assert live.compare(pair(theirs, ours))[0] == found
+    assert beside.compare(pair(theirs, ours))[0] == found
 
 
-def made_up(op):
-    return SimpleNamespace(VERSION="1.0", OPS={"Op": op})
+SYSTEM = """
+import os
+import numpy as np
+from draws import Pair
+
+VERSION, X = "1.0", np.uint8([1, 2, 3])
 
 
-def test_the_table_counts_and_the_first_difference_is_shown(monkeypatch, capsys):
-    systems = {
-        "good": made_up(lambda rng: pair(X, X)),
-        "bad": made_up(lambda rng: pair(X, X + rng.integers(2, dtype="u1"))),
-    }
-    monkeypatch.setattr(
-        live, "installed", lambda names: ({"good": systems["good"]}, {"none": "No module named 'none'"})
+def good(rng):
+    return Pair(lambda: X, lambda: X, {"x": X})
+
+
+def bad(rng):
+    theirs, ours = X, X + rng.integers(2, dtype=np.uint8)
+    return Pair(lambda: os.abort() if rng.random() < 0.3 else theirs, lambda: ours, {"x": X})
+
+
+OPS = {"Good": good, "Bad": bad, "Good too": good}
+"""
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    (tmp_path / "made_up_.py").write_text(SYSTEM)
+    monkeypatch.syspath_prepend(tmp_path.parent)  # the first entry is the folder of the script that is run
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("sys.path", [sys.path[0], *sys.path])
+    return "made_up"
+
+
+def test_the_table_counts_and_the_first_difference_is_shown(system, capsys):
+    assert live.main(["--systems", "no_such_system", system, "--calls", "20", "--seed", "3"]) == 1
+    head, missing, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == ["system", "version", "op", *live.COLUMNS]
+    assert missing == "without no_such_system: ModuleNotFoundError: No module named 'no_such_system_'"
+    assert rows[0].split() == ["made_up", "1.0", "Good", "20", "0", "0", "0"]
+    equal, refused, ended, different = map(int, rows[1].split()[3:])
+    assert (equal + ended + different, refused) == (20, 0)
+    assert min(equal, ended, different) > 0
+    assert rows[2].split() == ["made_up", "1.0", "Good", "too", "20", "0", "0", "0"]
+    text = "\n".join(rows[3:])
+    assert "made_up Bad, call " in text
+    assert (
+        "of seed 3: 3 of 3 elements, at [0]: 1, 2; [1]: 2, 3; [2]: 3, 4\n    x = uint8[3] [1 2 3]\n    system: " in text
     )
-    assert live.main(["--calls", "20"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "without none: No module named 'none'"
-    assert lines[2].split() == ["good", "1.0", "Op", "20", "0", "0"]
-    monkeypatch.setattr(live, "installed", lambda names: (systems, {}))
-    assert live.main(["--calls", "20", "--seed", "3"]) == 1
-    shown = capsys.readouterr().out
-    equal, refused, different = map(int, shown.splitlines()[2].split()[3:])
-    assert (equal + different, refused) == (20, 0)
-    assert min(equal, different) > 0
-    assert "bad Op, call " in shown
-    assert "of seed 3: 3 of 3 elements, at [0]: 1, 2" in shown
-    assert shown.endswith("1 ops differ\n")
+    assert text.endswith("\n1 ops differ")
 
 
-def test_a_system_that_is_not_installed_is_named():
-    found, missing = live.installed(["no_such_system"])
-    assert found == {}
-    assert "no_such_system_" in missing["no_such_system"]
+def test_without_a_difference_it_is_content(system, capsys):
+    assert live.main(["--systems", system, "--calls", "5", "--ops", "^Good"]) == 0
+    assert capsys.readouterr().out.endswith("\n0 ops differ\n")
 
 
 def test_a_call_is_drawn_by_its_seed_op_and_number():
     def make(rng):
         return [draws.quantized(rng, 9, np.int8), draws.values(rng, 9, 0.5)]
 
-    assert repr(live.drawn(make, "a", 1, 2)) == repr(live.drawn(make, "a", 1, 2))
-    others = [live.drawn(make, *which) for which in (("b", 1, 2), ("a", 2, 2), ("a", 1, 3))]
-    assert all(repr(other) != repr(live.drawn(make, "a", 1, 2)) for other in others)
+    assert repr(beside.drawn(make, "a", 1, 2)) == repr(beside.drawn(make, "a", 1, 2))
+    others = [beside.drawn(make, *which) for which in (("b", 1, 2), ("a", 2, 2), ("a", 1, 3))]
+    assert all(repr(other) != repr(beside.drawn(make, "a", 1, 2)) for other in others)
 
 
 def test_values_hold_ties_and_their_neighbours():
