@@ -29,15 +29,16 @@ def length(rng, most=200):
 
 def scale(rng):
     """A float32 scale: most are small integers times a power of two, so that quotients of them make ties."""
-    mantissa = pick(rng, [1, 1, 1, 3, 5, 7, 9, 0.1]) if rng.random() < 0.7 else rng.uniform(0.5, 2)
+    mantissa = pick(rng, [1, 1, 1, 3, 5, 7, 0.1, 0.03]) if rng.random() < 0.7 else rng.uniform(0.5, 2)
     return float(np.float32(mantissa * 2.0 ** (rng.integers(-8, 5) if rng.random() < 0.98 else 22)))
 
 
 def result_scale(rng, *scales):
-    """The scale of a result: a small fraction of the product of the operands' scales, or any."""
-    if rng.random() < 0.5:
+    """The scale of a result: in a simple proportion to the product of the operands' scales, or near it, or any."""
+    if rng.random() < 0.08:
         return scale(rng)
-    return float(np.float32(np.prod(np.float32(scales)) * pick(rng, [0.5, 1, 2, 3, 5, 6, 64, 96, 1000])))
+    ratio = pick(rng, [0.5, 1, 2, 3, 5, 6, 10, 64, 96]) if rng.random() < 0.7 else rng.uniform(0.5, 100)
+    return float(np.float32(np.prod(np.float32(scales)) * ratio))
 
 
 def zero_point(rng, dtype):
@@ -66,6 +67,15 @@ def quantized(rng, shape, dtype):
     """Codes with a scale and a zero point: what an op of affine tensors takes."""
     zero = zero_point(rng, dtype)
     return codes(rng, shape, dtype, zero), scale(rng), zero
+
+
+def operands(rng, shape, dtype, of_product):
+    """Two arrays of codes, and the scales and zero points of both and of the result, which are of one size in most."""
+    (a, sa, za), (b, sb, zb), zy = quantized(rng, shape, dtype), quantized(rng, shape, dtype), zero_point(rng, dtype)
+    if not of_product and rng.random() < 0.9:
+        sb = result_scale(rng, sa) if rng.random() < 0.5 else float(np.float32(sa * rng.uniform(0.1, 10)))
+    sy = result_scale(rng, sa, sb) if of_product else result_scale(rng, max(sa, sb))
+    return a, b, affine("a", sa, za) | affine("b", sb, zb) | affine("y", sy, zy)
 
 
 def affine(prefix, s, z):

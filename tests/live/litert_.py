@@ -2,14 +2,16 @@
 
 from functools import partial
 
+import ai_edge_litert
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
-from draws import TYPES, Pair, affine, length, pick, quantized, scale, values, zero_point
+from draws import TYPES, Pair, length, operands, pick, scale, values, zero_point
 
 from benchmarks.peers.litert_ import F32, model, tensor
 from qops import rules
 
+VERSION = ai_edge_litert.__version__
 KERNELS = {
     "reference": OpResolverType.BUILTIN_REF,
     "optimised": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
@@ -37,12 +39,11 @@ def ran(kernels, content, *inputs):
 
 def elementwise(op, rule, kind, kernels, rng):
     n, dtype = length(rng), pick(rng, TYPES)
-    (a, sa, za), (b, sb, zb), (_, sy, zy) = (quantized(rng, n, dtype) for _ in "aby")
-    declared = [tensor(n, KINDS[dtype], s, z) for s, z in ((sa, za), (sb, zb), (sy, zy))]
+    a, b, given = operands(rng, n, dtype, op == "MUL")
+    declared = [tensor(n, KINDS[dtype], given[f"{x}_scale"], given[f"{x}_zero_point"]) for x in "aby"]
     name = f"{op.capitalize()}Options"
     options = getattr(schema.BuiltinOptions, name), getattr(schema, f"{name}T")()
     content = model(getattr(schema.BuiltinOperator, op), declared, options)
-    given = affine("a", sa, za) | affine("b", sb, zb) | affine("y", sy, zy)
     row = kind[TYPES.index(dtype)] if isinstance(kind, list) else kind
     return Pair(ran(kernels, content, a, b), lambda: rule(a, b, row, **given), {"a": a, "b": b, **given})
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import onnxruntime as ort
-from draws import TYPES, Pair, affine, codes, length, pick, quantized, result_scale, scale, values, zero_point
+from draws import TYPES, Pair, affine, codes, length, operands, pick, quantized, result_scale, scale, values, zero_point
 
 from benchmarks.peers.onnx_model import model
 from qops import onnx, rules
@@ -146,10 +146,9 @@ def elementwise(op, rule, kind):
 
     def make(rng):
         n, dtype = length(rng), pick(rng, TYPES)
-        (a, sa, za), (b, sb, zb), (_, sy, zy) = (quantized(rng, n, dtype) for _ in "aby")
-        inputs = {"a": a, **numbers("a", sa, za, dtype), "b": b, **numbers("b", sb, zb, dtype)}
-        real = ran(op, inputs | numbers("y", sy, zy, dtype), [(dtype, 1)])
-        given = affine("a", sa, za) | affine("b", sb, zb) | affine("y", sy, zy)
+        a, b, given = operands(rng, n, dtype, op == "QLinearMul")
+        of_a, of_b, of_y = (numbers(x, given[f"{x}_scale"], given[f"{x}_zero_point"], dtype) for x in "aby")
+        real = ran(op, {"a": a, **of_a, "b": b, **of_b, **of_y}, [(dtype, 1)])
         return Pair(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
 
     return make

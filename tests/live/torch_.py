@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from draws import TYPES, Pair, affine, codes, length, pick, quantized, result_scale, scale, values, zero_point
+from draws import TYPES, Pair, codes, length, operands, pick, quantized, result_scale, scale, values, zero_point
 
 from qops import onnx, rules
 
@@ -46,9 +46,9 @@ def quantize(rng):
 
 def elementwise(engine, op, rule, kind, rng):
     n, dtype = length(rng), np.uint8 if engine == "qnnpack" else pick(rng, TYPES)
-    (a, sa, za), (b, sb, zb), (_, sy, zy) = (quantized(rng, n, dtype) for _ in "aby")
+    a, b, given = operands(rng, n, dtype, op == "mul")
+    sa, za, sb, zb, sy, zy = given.values()
     real = on(engine, lambda: getattr(torch.ops.quantized, op)(tensor(a, sa, za), tensor(b, sb, zb), sy, zy))
-    given = affine("a", sa, za) | affine("b", sb, zb) | affine("y", sy, zy)
     return Pair(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
 
 
