@@ -96,10 +96,10 @@ def codes_of(values: Any, name: str, *allowed: str) -> NDArray[Any]:
 
 def check_axis(x: NDArray[Any], axis: int, mode: str, op: str) -> None:
     """Raise ValueError, in TensorFlow's words, if `op` does not take slices along `axis`."""
-    if mode == "MIN_FIRST":
-        raise ValueError(f"axis: MIN_FIRST mode is not implemented for {op} with axis != -1, got axis {axis}")
     if axis >= x.ndim:
         raise ValueError(f"axis: must be less than number of input's dims, {x.ndim}, but axis was {shown(axis)}")
+    if mode == "MIN_FIRST" and x.shape[axis] != 1:
+        raise ValueError(f"axis: MIN_FIRST mode is not implemented for {op} with axis != -1, got axis {axis}")
     if x.shape[axis] == 0:
         raise ValueError(f"axis: axis {axis} of the input has size 0, so there is no range to give")
 

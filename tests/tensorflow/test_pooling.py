@@ -99,9 +99,20 @@ def test_rejects(pool, change, message):
     assert (out == 7).all()
 
 
-def test_onednn_is_a_bool():
+@pytest.mark.parametrize("pool", [quantized_max_pool, quantized_avg_pool])
+def test_onednn_is_a_bool(pool):
     with pytest.raises(TypeError, match=r"^onednn: expected a bool, got 1"):
-        quantized_avg_pool((X, *R), (1, 2, 2, 1), (1, 1, 1, 1), "SAME", onednn=1)
+        pool((X, *R), (1, 2, 2, 1), (1, 1, 1, 1), "SAME", onednn=1)
+
+
+def test_a_maximum_without_windows_is_refused_with_onednn():
+    x = np.zeros((1, 1, 3, 5), np.uint8)
+    call = (x, *R), (1, 2, 4, 1), (1, 2, 2, 1), "VALID"
+    assert quantized_max_pool(*call).data.shape == (1, 0, 0, 5)
+    with pytest.raises(ValueError, match=r"^ksize: \(2, 4\) in images of \(1, 3\): no window, and TensorFlow aborts"):
+        quantized_max_pool(*call, onednn=True)
+    one, two = (quantized_max_pool((X, *R), (1, 2, 2, 1), (1, 1, 1, 1), "SAME", onednn=on) for on in (False, True))
+    np.testing.assert_array_equal(one.data, two.data)
 
 
 def test_a_long_word_is_not_said_again_whole():

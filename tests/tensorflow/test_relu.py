@@ -49,3 +49,9 @@ def test_another_out_type_is_refused():
 def test_steps_that_int64_does_not_hold_cut_at_the_lowest_code():
     codes = np.int32([-(2**31), -7, 0, 7, 2**31 - 1])
     assert (tensorflow.quantized_relu6((codes, -1e-9, 1e-9)).data == -(2**31)).all()
+
+
+def test_an_end_below_the_normal_numbers_is_0():
+    """As TensorFlow 2.21 gives it: code 0 is the highest, and the range is passed on as it is."""
+    t = tensorflow.quantized_relu((np.int32([0]), -3.8e-38, 1.1e-39))
+    assert (t.data.item(), t.max) == (2147483647, float(np.float32(1.1e-39)))
