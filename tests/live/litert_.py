@@ -20,7 +20,7 @@ KERNELS = {
 KINDS = {np.uint8: schema.TensorType.UINT8, np.int8: schema.TensorType.INT8}
 ADDS = {"reference": ["tflite-double"] * 2, "optimised": ["tflite-opt-u8", "tflite-opt-s8"], "XNNPACK": ["xnnpack"] * 2}
 MULS = {"reference": "tflite-double", "optimised": "tflite-double", "XNNPACK": "fp32-even"}
-QUANTIZES = {"reference": "div-away", "optimised": "inv-even", "XNNPACK": "inv-even"}
+QUANTIZES = {"reference": "div-away", "optimised": "tflite-opt", "XNNPACK": "inv-even"}
 
 
 def ran(kernels, content, *inputs):

@@ -13,11 +13,8 @@ torch.set_grad_enabled(False)
 VERSION = torch.__version__
 ENGINES = [name for name in ("x86", "onednn", "qnnpack") if name in torch.backends.quantized.supported_engines]
 KINDS = {np.uint8: torch.quint8, np.int8: torch.qint8}
-SUMS = {  # the rule of a layer's sums and how its scale is formed
-    "x86": ("fp32-even", "f32"),
-    "onednn": ("fp32-even-zp-inside", "f32"),
-    "qnnpack": ("fp32-even", "f32-reciprocal"),
-}
+LINEAR = {"x86": "torch-fbgemm", "onednn": "torch-onednn", "qnnpack": "torch-qnnpack"}
+CONVOLUTION = LINEAR | {"x86": "torch-onednn"}  # x86 gives convolutions to oneDNN
 ADDS = {"x86": "torch", "onednn": "torch", "qnnpack": "torch-qnnpack"}
 
 
@@ -52,20 +49,19 @@ def elementwise(engine, op, rule, kind, rng):
     return Pair(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
 
 
-def layer(engine, rng):
+def layer(rule, rng):
     """The scales and zero points of a layer, x and y of uint8, and what makes its codes of sums."""
     (sx, zx), sw, zy = (scale(rng), zero_point(rng, np.uint8)), scale(rng), zero_point(rng, np.uint8)
     sy = result_scale(rng, sx, sw)
-    kind, how = SUMS[engine]
 
     def coded(sums):
-        return rules.requantize(sums, kind, scale=rules.real_scale(sx, sw, sy, how), zero_point=zy, dtype="uint8")
+        return rules.requantize(sums, rule, scales=(sx, sw, sy), zero_point=zy, dtype="uint8")
 
     return {"sx": sx, "zx": zx, "sw": sw, "sy": sy, "zy": zy}, coded
 
 
 def linear(engine, rng):
-    given, coded = layer(engine, rng)
+    given, coded = layer(LINEAR[engine], rng)
     m, k, n = length(rng, 9), length(rng, 65), length(rng, 40)
     x, w = codes(rng, (m, k), np.uint8, given["zx"]), codes(rng, (n, k), np.int8, 0)
 
@@ -78,7 +74,7 @@ def linear(engine, rng):
 
 
 def convolution(engine, rng):
-    given, coded = layer(engine, rng)
+    given, coded = layer(CONVOLUTION[engine], rng)
     group, channels, out = pick(rng, [(1, 3, 5), (1, 16, 16), (8, 8, 8), (2, 4, 6)])
     taps, steps, pads = int(rng.integers(1, 4)), int(rng.integers(1, 3)), int(rng.integers(2))
     x = codes(rng, (1, channels, int(rng.integers(3, 9)), int(rng.integers(3, 9))), np.uint8, given["zx"])
@@ -106,9 +102,9 @@ def average_pool(engine, is_nhwc, rng):
         return pooled.permute(0, 2, 3, 1)
 
     given = {"kernel": kernel, "zero_point": z, "x_scale": s}
-    kind = "ort-global" if engine == "qnnpack" else "torch-nhwc" if is_nhwc else "even-stored"
-    ends = {"y_scale": s, "y_zero_point": z} if engine == "qnnpack" else {}
-    return Pair(on(engine, real), lambda: rules.average_pool(x, kind, **given, **ends), {"x": x, **given})
+    kind = "torch-qnnpack" if engine == "qnnpack" else "torch-nhwc" if is_nhwc else "torch-nchw"
+
+    return Pair(on(engine, real), lambda: rules.average_pool(x, kind, **given), {"x": x, **given})
 
 
 OPS = {"quantize_per_tensor": quantize}
