@@ -32,8 +32,8 @@ def compare(pair):
     """Give "equal", "refused" or "different", and both outcomes."""
     theirs, ours = outcome(pair.system), outcome(pair.qops)
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
-        both = isinstance(theirs, Exception) and isinstance(ours, Exception)
-        return ("refused" if both else "different"), theirs, ours
+        is_refused = isinstance(theirs, Exception) and (isinstance(ours, Exception) or not pair.models_refusals)
+        return ("refused" if is_refused else "different"), theirs, ours
     same = len(theirs) == len(ours) and all(
         x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
         for x, y in zip(theirs, ours, strict=True)

@@ -15,6 +15,13 @@ class Pair(NamedTuple):
     system: Callable[[], Any]
     qops: Callable[[], Any]
     arguments: dict[str, Any]
+    models_refusals: bool = True
+    """Whether qops refuses what the system does. A rule is a formula, which knows nothing of the limits of a system."""
+
+
+def of_rule(system, qops, arguments):
+    """One call of the system and of a rule of qops."""
+    return Pair(system, qops, arguments, models_refusals=False)
 
 
 def pick(rng, values):

@@ -6,7 +6,7 @@ import ai_edge_litert
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
-from draws import TYPES, Pair, length, operands, pick, scale, values, zero_point
+from draws import TYPES, length, of_rule, operands, pick, scale, values, zero_point
 
 from benchmarks.peers.litert_ import F32, model, tensor
 from qops import rules
@@ -45,7 +45,7 @@ def elementwise(op, rule, kind, kernels, rng):
     options = getattr(schema.BuiltinOptions, name), getattr(schema, f"{name}T")()
     content = model(getattr(schema.BuiltinOperator, op), declared, options)
     row = kind[TYPES.index(dtype)] if isinstance(kind, list) else kind
-    return Pair(ran(kernels, content, a, b), lambda: rule(a, b, row, **given), {"a": a, "b": b, **given})
+    return of_rule(ran(kernels, content, a, b), lambda: rule(a, b, row, **given), {"a": a, "b": b, **given})
 
 
 def quantize(kernels, rng):
@@ -53,7 +53,7 @@ def quantize(kernels, rng):
     x, z = values(rng, n, s), zero_point(rng, dtype)
     content = model(schema.BuiltinOperator.QUANTIZE, [tensor(n, F32), tensor(n, KINDS[dtype], s, z)])
     given = {"scale": s, "zero_point": z, "dtype": dtype}
-    return Pair(ran(kernels, content, x), lambda: rules.quantize(x, QUANTIZES[kernels], **given), {"x": x, **given})
+    return of_rule(ran(kernels, content, x), lambda: rules.quantize(x, QUANTIZES[kernels], **given), {"x": x, **given})
 
 
 OPS = {}

@@ -4,7 +4,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import onnxruntime as ort
-from draws import TYPES, Pair, affine, codes, length, operands, pick, quantized, result_scale, scale, values, zero_point
+from draws import (
+    TYPES,
+    Pair,
+    affine,
+    codes,
+    length,
+    of_rule,
+    operands,
+    pick,
+    quantized,
+    result_scale,
+    scale,
+    values,
+    zero_point,
+)
 
 from benchmarks.peers.onnx_model import model
 from qops import onnx, rules
@@ -149,7 +163,7 @@ def elementwise(op, rule, kind):
         a, b, given = operands(rng, n, dtype, op == "QLinearMul")
         of_a, of_b, of_y = (numbers(x, given[f"{x}_scale"], given[f"{x}_zero_point"], dtype) for x in "aby")
         real = ran(op, {"a": a, **of_a, "b": b, **of_b, **of_y}, [(dtype, 1)])
-        return Pair(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
+        return of_rule(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
 
     return make
 
@@ -162,7 +176,7 @@ def average_pool(rng):
     how = {"kernel_shape": [*kernel], "strides": [1, 1], "channels_last": 1}
     real = ran("QLinearAveragePool", inputs, [(dtype, 4)], **how)
     given = {"kernel": kernel, "x_scale": sx, "zero_point": zx, **affine("y", sy, zy)}
-    return Pair(real, lambda: rules.average_pool(x, "ort", **given), {"x": x, **given})
+    return of_rule(real, lambda: rules.average_pool(x, "ort", **given), {"x": x, **given})
 
 
 OPS = {

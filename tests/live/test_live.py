@@ -40,6 +40,11 @@ def test_results_are_compared_bit_for_bit(theirs, ours, found):
     assert beside.compare(pair(theirs, ours))[0] == found
 
 
+def test_a_rule_need_not_refuse_what_a_system_does():
+    assert beside.compare(draws.of_rule(refuse, lambda: X, {}))[0] == "refused"
+    assert beside.compare(draws.of_rule(lambda: X, refuse, {}))[0] == "different"
+
+
 SYSTEM = """
 import os
 import numpy as np

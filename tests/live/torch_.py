@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from draws import TYPES, Pair, codes, length, operands, pick, quantized, result_scale, scale, values, zero_point
+from draws import TYPES, codes, length, of_rule, operands, pick, quantized, result_scale, scale, values, zero_point
 
 from qops import onnx, rules
 
@@ -38,7 +38,7 @@ def quantize(rng):
     x, z = values(rng, n, s), zero_point(rng, dtype)
     real = on(ENGINES[0], lambda: torch.quantize_per_tensor(torch.from_numpy(x), s, z, KINDS[dtype]))
     given = {"scale": s, "zero_point": z}
-    return Pair(real, lambda: rules.quantize(x, "fma-zp-inside", dtype=dtype, **given), {"x": x, **given})
+    return of_rule(real, lambda: rules.quantize(x, "fma-zp-inside", dtype=dtype, **given), {"x": x, **given})
 
 
 def elementwise(engine, op, rule, kind, rng):
@@ -46,7 +46,7 @@ def elementwise(engine, op, rule, kind, rng):
     a, b, given = operands(rng, n, dtype, op == "mul")
     sa, za, sb, zb, sy, zy = given.values()
     real = on(engine, lambda: getattr(torch.ops.quantized, op)(tensor(a, sa, za), tensor(b, sb, zb), sy, zy))
-    return Pair(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
+    return of_rule(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
 
 
 def layer(rule, rng):
@@ -70,7 +70,7 @@ def linear(engine, rng):
         return torch.ops.quantized.linear(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
 
     ours = partial(onnx.matmul_integer, x, w.T.copy(), given["zx"])
-    return Pair(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given})
+    return of_rule(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given})
 
 
 def convolution(engine, rng):
@@ -87,7 +87,7 @@ def convolution(engine, rng):
 
     moves = {"strides": [steps] * 2, "pads": [pads] * 4, "group": group}
     ours = partial(onnx.conv_integer, x, w, given["zx"], **moves)
-    return Pair(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given, **moves})
+    return of_rule(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given, **moves})
 
 
 def average_pool(engine, is_nhwc, rng):
@@ -103,8 +103,7 @@ def average_pool(engine, is_nhwc, rng):
 
     given = {"kernel": kernel, "zero_point": z, "x_scale": s}
     kind = "torch-qnnpack" if engine == "qnnpack" else "torch-nhwc" if is_nhwc else "torch-nchw"
-
-    return Pair(on(engine, real), lambda: rules.average_pool(x, kind, **given), {"x": x, **given})
+    return of_rule(on(engine, real), lambda: rules.average_pool(x, kind, **given), {"x": x, **given})
 
 
 OPS = {"quantize_per_tensor": quantize}
