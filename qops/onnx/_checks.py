@@ -69,7 +69,7 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
     """Give the dtype of a name or a type, if it is one of `allowed`."""
     try:
         found = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):  # a text that has no bytes is a ValueError
         raise TypeError(f"{name}: expected a dtype, got {shown(dtype)}") from None
     _named(found, name, allowed)
     return found
