@@ -6,6 +6,7 @@ from importlib import import_module
 
 from numpy.typing import DTypeLike
 
+from qops._kernels.arrays.numbers import shown
 from qops.codes import of_dtype as _of_dtype
 
 __all__ = ["bound"]
@@ -60,7 +61,7 @@ def bound(op: str, dtype: DTypeLike | None = None) -> float:
     (0.5001220703125, 0.53125)
     """
     if not isinstance(op, str) or op not in _TABLE:
-        raise ValueError(f"op: expected one of {', '.join(_TABLE)}, got {op!r:.80}")
+        raise ValueError(f"op: expected one of {', '.join(_TABLE)}, got {shown(op)}")
     rows = _TABLE[op]
     names = [name for types in rows for name in types]
     wanted = names[0] if dtype is None else _of_dtype(dtype).dtype.name

@@ -5,6 +5,7 @@ from libc.float cimport FLT_MAX
 from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t
 
+from qops._kernels.arrays.numbers cimport shown
 from qops._kernels.stage.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
 from qops._kernels.arrays.channels cimport reading, spans, stretched
 from qops._kernels.arrays.checks cimport Ends, as_array, float32s, has_axes, integer, output, real
@@ -72,7 +73,7 @@ cdef int typenum_of(dtype) except -1:
     except (TypeError, ValueError):
         wanted = None
     if wanted not in (np.uint8, np.int8, np.uint16, np.int16):
-        raise ValueError(f"dtype: expected uint8, int8, uint16 or int16, got {dtype!r:.80}")
+        raise ValueError(f"dtype: expected uint8, int8, uint16 or int16, got {shown(dtype)}")
     return wanted.num
 
 
@@ -105,7 +106,7 @@ def quantize(type cls, x, lo, hi, axis, dtype, nan, out):
     cdef Ends ends
     cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
-        raise ValueError(f"nan: {nan!r:.80} is neither 'raise' nor 'lowest'")
+        raise ValueError(f"nan: {shown(nan)} is neither 'raise' nor 'lowest'")
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
         return quantize_channels(cls, x, lo, hi, axis, row[0], typenum, nan, out)
     if lo is not None and type(lo) is not float:
