@@ -90,7 +90,7 @@ def test_conv2d_of_one_pixel_is_a_matmul():
     whole = qops.conv2d(x, (w.reshape(1, 1, 7, 6), -3.0, 1.0))
     product = qops.matmul(x, (w, -3.0, 1.0))
     np.testing.assert_array_equal(whole.data, product.data)
-    assert whole[1:] == product[1:]
+    assert (whole.min, whole.max) == (product.min, product.max)
 
 
 def test_conv2d_takes_out_and_threads():
@@ -109,13 +109,16 @@ X, W = (np.zeros((1, 4, 4, 3), np.uint8), 0.0, 1.0), (np.zeros((2, 2, 3, 2), np.
     ("changes", "text"),
     [
         ({"x": (X[0][0], 0.0, 1.0)}, r"x: expected \(N, H, W, C\)"),
-        ({"w": (W[0][:, :, :2], 0.0, 1.0)}, r"x: .* images of 2 channels, as w has: .* is \(N, H, W, C\), and"),
+        (
+            {"w": (W[0][:, :, :2], 0.0, 1.0)},
+            r"x: .* images of 2 channels, as w has: .* is \(N, H",
+        ),
         ({"w": (W[0][:0], 0.0, 1.0)}, r"w: expected \(KH, KW, C, O\)"),
-        ({"stride": 2}, "stride: expected two integers, got 2"),
+        ({"stride": (1, 2, 3)}, r"stride: expected an integer or two, got \(1, 2, 3\)"),
         ({"stride": (0, 1)}, "stride: expected an integer in"),
         ({"dilation": (1, 4)}, r"x: padded images of \(4, 4\) have no room for filters of \(2, 2\)"),
-        ({"padding": "FULL"}, "padding: expected 'SAME', 'VALID' or two pairs"),
-        ({"padding": 3}, "padding: expected 'SAME', 'VALID' or two pairs"),
+        ({"padding": "FULL"}, "padding: expected 'same', 'valid' or numbers of pixels"),
+        ({"padding": (1, 2, 3)}, "padding: expected an integer or two"),
         ({"padding": ((-1, 0), (0, 0))}, "padding: expected an integer in"),
         ({"num_threads": 0}, "num_threads: expected"),
         ({"out": np.zeros((1, 4, 4, 2), np.int32)}, "out: shape"),

@@ -28,7 +28,7 @@ cdef tuple spans(cnp.ndarray data, lo, hi, str name):
         raise ValueError(f"{name}: has a range that is not finite in float32")
     if not (low <= high).all():
         raise ValueError(f"{name}: has a range with min > max")
-    return tuple(np.broadcast_arrays(low, high))
+    return (low, high) if low.shape == high.shape else tuple(np.broadcast_arrays(low, high))
 
 
 cdef object reading(t, str name, CodeType* found_type, Ends* ends):
