@@ -85,14 +85,17 @@ cdef class Epilogue:
     def __init__(self, Py_ssize_t k, Py_ssize_t n, lo, hi, double[::1] bias or None, bint in_steps, int typenum,
                  tuple clip, tuple kept or None, tuple guess):
         cdef Py_ssize_t j
+        cdef const float[:] lows, highs
         self.k, self.n, self.typenum = k, n, typenum
         self.clip, self.kept, self.guess, self.in_steps = Ends(clip[0], clip[1]), kept, guess, in_steps
         self.has_ranges, self.is_centred = isinstance(lo, cnp.ndarray), True
         self.kinds = n if self.has_ranges or bias is not None and n else 1
         self.memory = np.empty((max(n, 1), sizeof(Values) // sizeof(double)))
         self.columns = <Values*>cnp.PyArray_DATA(self.memory)
+        if self.has_ranges:
+            lows, highs = lo, hi
         for j in range(self.kinds):
-            self.columns[j] = values_of(lo[j], hi[j]) if self.has_ranges else values_of(lo, hi)
+            self.columns[j] = values_of(lows[j], highs[j]) if self.has_ranges else values_of(lo, hi)
             self.columns[j].bias = bias[j] if bias is not None and n else 0
             self.is_centred = self.is_centred and self.columns[j].middle == 0
         for j in range(self.kinds, n):
