@@ -50,7 +50,7 @@ cdef cnp.ndarray set_sums(Sums* s, cnp.ndarray sums, cnp.ndarray rows, terms):
     cdef cnp.ndarray memory
     cdef double* table
     s.m, s.n, s.ld = cnp.PyArray_DIM(sums, 0), cnp.PyArray_DIM(sums, 1), (cnp.PyArray_DIM(sums, 1) + 7) // 8 * 8
-    s.places, s.which = 1, &ONE_CUT
+    s.stride, s.places, s.which = s.n, 1, &ONE_CUT
     if terms is not None:
         s.places, s.which = len(terms[2]), <const int64_t*>cnp.PyArray_DATA(terms[2])
     s.first.sums, s.first.rows, s.first.each = <const int32_t*>cnp.PyArray_DATA(sums), NULL, False

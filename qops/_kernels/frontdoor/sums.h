@@ -26,7 +26,7 @@ TARGET static ptrdiff_t TIER(codes_32)(const sums_rows *s, int32_t *codes)
     for (ptrdiff_t i = 0; i < s->m; i++) {
         const sums_row r = row_of(s, i);
         for (ptrdiff_t j = 0; j < n; j += MANY)
-            store(codes + i * s->n + j, TIER(codes)(&r, j), 0);
+            store(codes + i * s->stride + j, TIER(codes)(&r, j), 0);
     }
     return n;
 }
@@ -37,7 +37,7 @@ TARGET static ptrdiff_t TIER(codes_8)(const sums_rows *s, uint8_t *codes, uint8_
     const ptrdiff_t n = s->n / MANY * MANY;
     for (ptrdiff_t i = 0; i < s->m; i++) {
         const sums_row r = row_of(s, i);
-        uint8_t *c = codes + i * s->n;
+        uint8_t *c = codes + i * s->stride;
         ptrdiff_t j = 0;
         for (; j + LANES <= n; j += LANES) {
             const vec low = TIER(codes)(&r, j), next = TIER(codes)(&r, j + MANY);
@@ -94,7 +94,7 @@ typedef struct {
 /* m rows of n columns */
 typedef struct {
     sums_row first;
-    ptrdiff_t m, n, ld, places;
+    ptrdiff_t m, n, stride, ld, places;
     const int64_t *which;
 } sums_rows;
 
@@ -102,11 +102,11 @@ static inline sums_row row_of(const sums_rows *s, ptrdiff_t i)
 {
     const ptrdiff_t cut = s->places == 1 ? s->which[0] : s->which[i % s->places];
     sums_row r = s->first;
-    r.sums += i * s->n;
+    r.sums += i * s->stride;
     r.of_count += cut * s->ld;
     r.added += cut * s->ld;
     if (r.rows)
-        r.rows += r.each ? i * s->n : i;
+        r.rows += r.each ? i * s->stride : i;
     return r;
 }
 

@@ -15,6 +15,7 @@ cdef extern from "frontdoor/sums.h" nogil:
     ctypedef struct Sums "sums_rows":
         Row first  # its tables are those of the first cut
         Py_ssize_t m, n  # rows and columns
+        Py_ssize_t stride  # from one row to the next, of sums and of codes
         Py_ssize_t ld  # from the tables of one cut to those of the next
         Py_ssize_t places
         const int64_t *which  # the cut of each place, which rows repeat
