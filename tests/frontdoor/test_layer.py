@@ -140,7 +140,7 @@ def test_conv2d_of_any_layer_within_bound(x_span, data):
     tried(qops.conv2d, x, w, 4 * c, (BOUND_CONV2D, BOUND_CONV2D_8), options, exact, **words)
 
 
-@pytest.mark.parametrize("n", [1, 7, 16, 33, 64, 80, 131])
+@pytest.mark.parametrize("n", [1, 7, 16, 33, 64, 80, 131, 300])
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "int8"])
 def test_layers_of_many_rows_and_columns_within_bound(n, dtype, rng):
     """Columns in whole vectors and not, each with a range and a bias of its own."""
@@ -218,6 +218,12 @@ def test_groups_are_convolutions_side_by_side(dtype, rng):
     for g in range(3):
         part = qops.conv2d((x[..., 2 * g : 2 * g + 2], -1.0, 2.0), (w[..., 3 * g : 3 * g + 3], -0.7, 2.0), **words).data
         np.testing.assert_array_equal(whole[..., 3 * g : 3 * g + 3], part)
+
+
+def test_depthwise_filters_of_many_channels_within_bound(rng):
+    x, w = (drawn(rng, (1, 3, 3, 300), np.uint8), -1.0, 2.0), (drawn(rng, (2, 2, 1, 300), np.int8), -0.3, 1.0)
+    values = twin.conv2d(x, w, groups=300)[0]
+    check_8(on_every_tier(qops.conv2d, x, w, groups=300, dtype="int8"), values, 0, BOUND_CONV2D_8)
 
 
 A, B = (np.zeros((2, 3), np.uint8), -1.0, 1.0), np.zeros((3, 4), np.int8)
