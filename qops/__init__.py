@@ -4,7 +4,7 @@ quantize, dequantize                                real numbers to codes, and b
 quantized_add_8p8to8, quantized_add_8p8to32         the sum of two tensors, of 8 or of 32 bits
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
 quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
-matmul, conv2d                                      sums of products, exact, into 32 bits
+matmul, conv2d                                      layers: products, bias, clip, into 32 or 8 bits, rounded once
 MatMul, Conv2D                                      the same, prepared: weights packed once for many inputs
 relu                                                values below 0, and above a limit, cut off
 requantization_range, requantize, requantize_32to8  codes of another range
