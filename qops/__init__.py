@@ -6,7 +6,7 @@ add, sub, mul                                       sum, difference, product of 
 quantized_add_8p8to8, quantized_add_8p8to32         the sum of uint8 tensors, by the names of the seed text
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
 quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
-matmul, conv2d                                      sums of products, exact, into 32 bits
+matmul, conv2d                                      layers: products, bias, clip, into 32 or 8 bits, rounded once
 MatMul, Conv2D                                      the same, prepared: weights packed once for many inputs
 relu                                                values below 0, and above a limit, cut off
 max_pool, avg_pool                                  the largest and the mean value of windows over images

@@ -3,6 +3,7 @@
 import copy
 
 import numpy as np
+from calls_of_frontdoor import WEIGHTS
 from ops import OPS, PREPARED, ROOMS, changed, function
 
 from qops.onednn import Attr, Eltwise, Scales, Sum
@@ -11,7 +12,8 @@ CALL = ("out", "num_threads")
 """What a call takes beside the data."""
 SCALED = Attr(src_scale=0.5, wei_scale=Scales([1.0, 2.0, 3.0, 0.5], mask=1), dst_zp=7, post_ops=[Eltwise()])
 OTHER_CALLS = {
-    "Conv2D": {"padding": ((1, 0), (2, 3)), "dilation": (1, 2)},
+    "MatMul": {"b": (WEIGHTS, -1.0, 1.5), "bias": None, "clip": None},
+    "Conv2D": {"padding": "same", "dilation": 2, "dtype": np.int32, "guess": None, "clip": (0, None)},
     "rules.Requantize": {"scale": np.array([1e-7, 2e-7, 3e-7]), "dtype": "uint8", "qmin": 3, "axis": 1},
     "rules.Add": {"rule": "torch"},
     "rules.Mul": {"rule": "tflite-double", "a_zero_point": 0},

@@ -201,9 +201,15 @@ cdef cnp.ndarray column_sums(cnp.ndarray b):
     return sums
 
 
-def code_sums(a, b):
-    """Give the row sums of A (uint8 or int8), m values, and the column sums of B (int8), 1 x n, as int32."""
-    return row_sums(by_rows(matrix(a, "a"))), column_sums(matrix(b, "b"))
+def sums_of_rows(a, int32_t offset=0):
+    """Give the sum of each row of A - offset, int32. a: uint8 or int8, m x k."""
+    cdef cnp.ndarray left = by_rows(matrix(a, "a")), sums = row_sums(left)
+    cdef int32_t *row = <int32_t *>cnp.PyArray_DATA(sums)
+    cdef int32_t less = offset * <int32_t>cnp.PyArray_DIM(left, 1)
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_DIM(left, 0)):
+        row[i] -= less
+    return sums
 
 
 cdef bint is_zero(x):
