@@ -14,7 +14,8 @@ explain                                             which rule of a real system 
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
 
-`nnlib`, `tensorflow`, `onednn` and `onnx` are what real systems compute, bit for bit; `rules` their roundings by name.
+`nnlib`, `tensorflow`, `onednn`, `onnx` and `tflite` are what real systems compute, bit for bit; `rules` their roundings
+by name.
 """
 
 from importlib import import_module
@@ -29,7 +30,7 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
-    from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow
+    from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, rules, tensorflow, tflite
     from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
     from qops.frontdoor.conv2d import Conv2D, conv2d
     from qops.frontdoor.error import ErrorReport, error
@@ -140,6 +141,7 @@ __all__ = [
     "requantize_32to8",
     "rules",
     "tensorflow",
+    "tflite",
     "vectors",
 ]
 __dir__ = __all__.copy
