@@ -34,7 +34,7 @@ def quantized(scale: float) -> Multiplier:
     >>> quantized(0.0033), quantized(-0.75)
     ((1814194186, -8), (-1610612736, 0))
     """
-    if not abs(scale) < 2**31:
+    if not abs(scale) < 2.0**60:
         raise ValueError(f"scale: a factor of {scale} has no multiplier")
     multiplier, right_shift = one_multiplier(abs(float(scale)), "31 bits")
     return (-multiplier if scale < 0 else multiplier), 31 - right_shift
