@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.window import Window
-from qops._kernels.conv.convolution import Images
-from qops._kernels.conv.finish import Finish
-from qops._kernels.conv.weights import pack_weights
+from qops._kernels.gemm.gemm import MatMul, product
+from qops._kernels.gemm.packed import pack_b
 from qops.qtensor import int32, integer
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
@@ -21,11 +19,9 @@ from qops.tflite.arithmetic import (
 )
 from qops.tflite.op import Op
 from qops.tflite.weights import bias_of, scale_of, stage, weights_of
-from qops.tflite.window import codes_of, wide_sums
+from qops.tflite.window import finished
 
 __all__ = ["FullyConnected", "fully_connected"]
-
-DENSE = Window()
 
 
 class FullyConnected(Op):
@@ -35,7 +31,7 @@ class FullyConnected(Op):
     `dtype`, the type of the codes: int8, uint8 or int16.
     """
 
-    __slots__ = ("_bias", "_count", "_depth", "_keeps", "_last", "_packed", "_stage", "_w", "_zeros")
+    __slots__ = ("_bias", "_count", "_depth", "_keeps", "_last", "_matrix", "_packed", "_stage", "_w", "_zeros")
     _name = "FULLY_CONNECTED"
 
     def __init__(
@@ -77,8 +73,11 @@ class FullyConnected(Op):
         rule = self._rule(given)
         self._last = scale, given.y_zero_point, self._limits(given)
         self._stage = None if rule == "double-away" and self._overflows() else stage(rule, *self._last)
-        self._packed: Any = None if w.dtype == np.int16 else pack_weights(w[:, :, np.newaxis, np.newaxis])
         self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
+        if w.dtype != np.int16:
+            self._packed = pack_b(w.T)
+            bias = None if self._dtype == np.int16 else self._bias
+            self._matrix = MatMul(self._packed, self._zeros[1], self._stage_8(), self._dtype.num, bias)
 
     def _derive(self, given: SimpleNamespace, has_channels: bool) -> str:
         """Give how the scale is made, in the words of `real_scale`."""
@@ -103,6 +102,10 @@ class FullyConnected(Op):
         if self._dtype == np.uint8:
             return facts.connected_u8
         return facts.connected_int4 if given.w_type == "int4" else facts.connected
+
+    def _stage_8(self) -> Any:
+        """Give the stage that products of 8 bits have; those of 16 bits are sums of two products."""
+        return None if self._dtype == np.int16 else self._stage
 
     def _overflows(self) -> bool:
         """Whether a sum times the scale may be beyond int32, which then gives the lowest integer; sums have 48 bits."""
@@ -134,29 +137,26 @@ class FullyConnected(Op):
         threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
         shape = self._shape(data.shape)
         check.out(out, self._dtype, shape, data)
-        image = data.reshape(1, 1, -1, self._depth)
+        rows = data.reshape(-1, self._depth)
         codes = np.empty(shape, self._dtype) if out is None or not out.flags.c_contiguous else out
-        flat = codes.reshape(1, 1, -1, self._count)  # a view
-        zero, w_zero = self._zeros
+        flat = codes.reshape(-1, self._count)  # a view
         if self._dtype != np.int16 and self._stage is not None:
-            finish = Finish(w_zero, self._bias, self._stage, self._dtype.num)
-            codes_of(Images(image, DENSE, zero, zero), self._packed, finish, flat, threads)
-            return check.put(codes, out)
-        sums = self._sums(image, threads)
-        if self._stage is None:
-            flat[...] = self._rounded(sums)
+            self._matrix(rows, self._zeros[0], flat, threads)
+        elif self._stage is None:
+            flat[...] = self._rounded(self._sums(rows, threads))
         else:
-            self._stage.run(sums, flat)
+            self._stage.run(self._sums(rows, threads), flat)
         return check.put(codes, out)
 
-    def _sums(self, image: NDArray[Any], threads: int) -> NDArray[Any]:
-        zero, w_zero = self._zeros
-        if self._w is not None:  # 16 bits by 16, exact in double
-            sums: NDArray[Any] = (image.astype(np.float64) @ self._w).astype(np.int64)
-            return sums if self._bias is None else sums + self._bias.view(np.int32)[: self._count]
-        if self._dtype == np.int16:
-            return wide_sums(image, self._packed, DENSE, self._bias, threads)
-        return codes_of(Images(image, DENSE, zero, zero), self._packed, Finish(w_zero, self._bias), None, threads)
+    def _sums(self, rows: NDArray[Any], threads: int) -> NDArray[Any]:
+        if self._dtype != np.int16:
+            return self._matrix(rows, self._zeros[0], None, threads)
+        if self._w is None:
+            halves = (rows >> 8).astype(np.int8), (rows & 255).astype(np.uint8)
+            upper, lower = (product(half, self._packed, num_threads=threads) for half in halves)
+            return finished(upper.astype(np.int64) * 256 + lower, self._bias)
+        sums: NDArray[Any] = (rows.astype(np.float64) @ self._w).astype(np.int64)  # 16 bits by 16, exact in double
+        return sums if self._bias is None else sums + self._bias.view(np.int32)[: self._count]
 
 
 def fully_connected(

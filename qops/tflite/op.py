@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.prepared import Prepared, parameters
-from qops.qtensor import flag, int32, number
+from qops.qtensor import as_array, flag, int32, number
 from qops.tflite import _checks as check
 from qops.tflite.kernels import Kernel, kernel_for
 
@@ -82,7 +82,10 @@ class Op(Prepared):
 
     def _codes(self, x: ArrayLike, name: str = "x") -> NDArray[Any]:
         """Give data of a call, which has the type that the op is for."""
-        return check.typed(x, name, (self._dtype.name,))
+        data = as_array(x, name)
+        return (
+            data if data.dtype == self._dtype and data.dtype.isnative else check.typed(data, name, (self._dtype.name,))
+        )
 
     def _limits(self, given: SimpleNamespace) -> tuple[int, int]:
         """Give the lowest and the highest code after the fused activation."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.pair_stage import PairStage
-from qops.qtensor import broadcast_shape
+from qops.qtensor import broadcast_shape, output
 from qops.rules.pairs import ADD, Operands
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
@@ -38,19 +38,20 @@ class Pair(Op):
     def __call__(self, a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of two arrays that broadcast, in `out` if it is given."""
         x, y = self._codes(a, "a"), self._codes(b, "b")
+        if self._stage is not None and x.shape == y.shape:
+            codes = output(out, self._dtype.num, x, y)
+            self._stage.run(x, y, codes)
+            return codes
         try:
             shape = broadcast_shape(x.shape, y.shape)
         except ValueError:
             raise ValueError(f"a, b: shapes {x.shape} and {y.shape} do not broadcast") from None
         check.out(out, self._dtype, shape, x, y)
-        is_same = x.shape == y.shape
-        if self._stage is not None and (is_same or self._block == 1):
+        if self._stage is not None and self._block == 1:
             codes = np.empty(shape, self._dtype) if out is None else out
-            if not is_same:
-                x, y = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
-            self._stage.run(x, y, codes)
+            self._stage.run(np.broadcast_to(x, shape), np.broadcast_to(y, shape), codes)
             return codes
-        whole = 0 if self._block == 1 or not is_same else x.size // self._block * self._block
+        whole = 0 if self._block == 1 or x.shape != y.shape else x.size // self._block * self._block
         return check.put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), whole), out)
 
     def _in_numpy(self, x: NDArray[np.int64], y: NDArray[np.int64], whole: int) -> NDArray[Any]:
