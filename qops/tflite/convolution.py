@@ -14,7 +14,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops.qtensor import int32, integer
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
-from qops.tflite.weights import bias_of, scale_of, stage, weights_of
+from qops.tflite.weights import bias_of, fit_in_halves, scale_of, stage, weights_of
 from qops.tflite.window import Moves, codes_of, wide_sums
 
 __all__ = ["Conv2D", "conv_2d"]
@@ -28,6 +28,7 @@ class Convolution(Op):
     def _pack(self, given: SimpleNamespace, w: NDArray[Any], groups: int) -> None:
         """Check weights (O, H, W, I) and what belongs to them, pack them, and make the stage."""
         facts, self._count, self._size, self._channels = self._facts, len(w), w.shape[1:3], groups * w.shape[3]
+        fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
         self._zeros = given.x_zero_point, self._w_zero(given)
         self._moves = Moves(given.stride, given.dilation, given.padding)
@@ -41,17 +42,12 @@ class Convolution(Op):
         rule, block = self._rule(given, groups)
         self._stage, self._tail = stage(rule, scale, *y), None
         if len(w) % block:
-            first = len(w) // block * block
-            pixel = first // (len(w) // groups)  # the channel of x from which the rest is made
-            start = pixel * (len(w) // groups)
+            first, each = len(w) // block * block, len(w) // groups
+            pixel = first // each  # the channel of x from which the rest is made
+            start = pixel * each
             rest = pack_weights(w[start:].transpose(0, 3, 1, 2), groups=groups - pixel)
-            self._tail = (
-                first,
-                pixel,
-                start,
-                rest,
-                stage(facts.tail, scale[start:] if isinstance(scale, np.ndarray) else scale, *y),
-            )
+            some = scale[start:] if isinstance(scale, np.ndarray) else scale
+            self._tail = first, pixel, start, rest, stage(facts.tail, some, *y)
 
     def _w_zero(self, given: SimpleNamespace) -> int:
         """Give the zero point of the weights: 0, but for uint8."""

@@ -18,7 +18,7 @@ from qops.tflite.arithmetic import (
     wrap,
 )
 from qops.tflite.op import Op
-from qops.tflite.weights import bias_of, scale_of, stage, weights_of
+from qops.tflite.weights import bias_of, fit_in_halves, scale_of, stage, weights_of
 from qops.tflite.window import finished
 
 __all__ = ["FullyConnected", "fully_connected"]
@@ -57,6 +57,8 @@ class FullyConnected(Op):
     def _fill(self, given: SimpleNamespace) -> None:
         facts, w = self._facts, weights_of(given.w, given.w_type, 2, self._dtype, wide=True)
         (self._count, self._depth), self._keeps = w.shape, given.keep_num_dims
+        if w.dtype != np.int16:
+            fit_in_halves(w, self._depth, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
         has_channels = isinstance(check.scales(given.w_scale, "w_scale", len(w)), np.ndarray)
         if given.w_type == "int4" and has_channels and not facts.connected_channels_int4:

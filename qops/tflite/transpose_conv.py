@@ -15,7 +15,7 @@ from qops._kernels.conv.weights import pack_weights
 from qops.qtensor import int32, integer
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
-from qops.tflite.weights import bias_of, scale_of, stage, weights_of
+from qops.tflite.weights import bias_of, fit_in_halves, scale_of, stage, weights_of
 from qops.tflite.window import codes_of, wide_sums
 
 __all__ = ["TransposeConv", "transpose_conv"]
@@ -61,6 +61,7 @@ class TransposeConv(Op):
         if shape.shape != (4,) or shape.min() < 0 or shape[3] != len(w):
             raise ValueError(f"output_shape: expected N, H, W, {len(w)}, got {shape.tolist()!r:.80}")
         self._size, self._channels, self._zero = tuple(shape.tolist()), w.shape[3], given.x_zero_point
+        fit_in_halves(w, w[0].size, self._dtype)
         self._bias = bias_of(given.bias, self._dtype, len(w))
         if self._dtype == np.int16 and self._has_32 and not facts.transpose_bias32:
             raise ValueError(f"bias: {given.kernel} reads a bias of int16 data as int64, got int32")

@@ -13,10 +13,11 @@ from qops.rules.numbers import Numbers, rule_of
 from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
 
-__all__ = ["bias_of", "scale_of", "stage", "weights_of"]
+__all__ = ["bias_of", "fit_in_halves", "scale_of", "stage", "weights_of"]
 
 WEIGHTS = {"int8": ("int8", -128, 127), "int4": ("int8", -8, 7), "uint8": ("uint8", 0, 255), "int16": ("int16", 0, 0)}
 """The type of an array of weights, and its lowest and highest code, by TFLite's type."""
+MOST_TERMS = (2**31 - 1) // (255 * 128)
 
 
 def weights_of(w: ArrayLike, w_type: str, axes: int, x: np.dtype[Any], wide: bool = False) -> NDArray[Any]:
@@ -30,6 +31,12 @@ def weights_of(w: ArrayLike, w_type: str, axes: int, x: np.dtype[Any], wide: boo
     if w_type == "int4" and not (lowest <= data.min() and data.max() <= highest):
         raise ValueError(f"w: expected codes of {w_type}, {lowest} to {highest}, got {data.min()} to {data.max()}")
     return data
+
+
+def fit_in_halves(w: NDArray[Any], terms: int, x: np.dtype[Any]) -> None:
+    """Raise ValueError if sums of so many products of the low bytes of 16 bits may be beyond int32."""
+    if x == np.int16 and terms > MOST_TERMS:
+        raise ValueError(f"w: expected at most {MOST_TERMS} products in a sum of 16 by 8 bits, got shape {w.shape}")
 
 
 def bias_of(bias: ArrayLike | None, x: np.dtype[Any], count: int) -> NDArray[Any] | None:

@@ -152,6 +152,15 @@ def test_transpose_conv_scatters(padding, stride):
     np.testing.assert_array_equal(got, np.clip(want, -128, 127))
 
 
+def test_sums_of_16_by_8_bits_that_do_not_fit_are_refused():
+    given = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
+    w = np.full((1, 65794), -128, np.int8)
+    most = np.full((1, 65793), 32767, np.int16)
+    assert tflite.fully_connected(most, w[:, :-1], **given, kernel="tflm").tolist() == [[-32768]]
+    with pytest.raises(ValueError, match=r"^w: expected at most 65793 products"):
+        tflite.fully_connected(np.zeros((1, 65794), np.int16), w, **given)
+
+
 UNARY = {
     "tanh": (math.tanh, {"y_scale": 1 / 128}),
     "exp": (math.exp, {}),
