@@ -23,6 +23,7 @@ from benchmarks.rules_pairs import RULES_PAIRS
 from benchmarks.rules_pools import RULES_POOLS
 from benchmarks.rules_wide import RULES_WIDE
 from benchmarks.tensorflow import TENSORFLOW
+from benchmarks.tflite import TFLITE
 from benchmarks.uniform import UNIFORM, bytes_per_element
 from qops import fixedpoint
 from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
@@ -183,5 +184,6 @@ CASES = [
     *NNLIB,
     *TENSORFLOW,
     *ONNX,
+    *TFLITE,
     *POOLS,
 ]

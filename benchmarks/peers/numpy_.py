@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks import nnlib, onnx, pools, products
+from benchmarks import nnlib, onnx, pools, products, tflite
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
@@ -220,7 +220,7 @@ OF_SYSTEMS = {
 }
 """The forms of ops that several rooms have, on the same data."""
 
-OF_MODELS = [*products.CONVOLUTIONS, products.DEPTHWISE, *conv.QUANTIZED_CONVOLUTIONS, *onnx.ONNX]
+OF_MODELS = [*products.CONVOLUTIONS, products.DEPTHWISE, *conv.QUANTIZED_CONVOLUTIONS, *onnx.ONNX, *tflite.TFLITE]
 """Rows whose numpy form is the reference itself."""
 
 FORMS = {
