@@ -240,7 +240,7 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
 cdef class MatMul:
     """A prepared product with one packed B: (A - a_offset) x (B - b_offset) + bias, as accumulators or as their codes.
 
-    b_offset, bias: see `product`. codes: the stage that takes whole rows of accumulators to codes of the dtype `typenum`;
+    b_offset, bias: see `product`. codes: the stage that takes whole rows of accumulators to codes of dtype `typenum`;
     without it the result is the accumulators.
     """
     cdef PackedB b
