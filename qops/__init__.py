@@ -22,8 +22,8 @@ explain                                             which rule of a real system 
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
 
-`nnlib`, `tensorflow`, `onednn` and `onnx` are what real systems compute, bit for bit; `rules` their roundings by name.
-`codes` has the code types: what the codes of each dtype stand for.
+`nnlib`, `tensorflow`, `onednn`, `onnx` and `tflite` are what real systems compute, bit for bit; `rules` their roundings
+by name. `codes` has the code types: what the codes of each dtype stand for.
 """
 
 from importlib import import_module
@@ -38,7 +38,7 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
-    from qops import affine, codes, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow
+    from qops import affine, codes, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow, tflite
     from qops.frontdoor.add import add, quantized_add_8p8to8, quantized_add_8p8to32
     from qops.frontdoor.bound import bound
     from qops.frontdoor.concat import concat
@@ -187,6 +187,7 @@ __all__ = [
     "sub",
     "sweep",
     "tensorflow",
+    "tflite",
     "values",
     "vectors",
 ]

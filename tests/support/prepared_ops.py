@@ -2,6 +2,7 @@
 
 import copy
 
+import calls_of_tflite
 import numpy as np
 from calls_of_frontdoor import WEIGHTS
 from ops import OPS, PREPARED, ROOMS, changed, function
@@ -34,6 +35,7 @@ OTHER_CALLS = {
     "onnx.MatMulInteger": {"b_zero_point": np.uint8([1, 2]), "a_zero_point": np.uint8([3, 4])},
     "onnx.QLinearMatMul": {"b_scale": np.float32([0.5, 0.25]), "b_zero_point": np.int8([1, -2]), "runtime": "ort"},
     "onnx.QuantizeLinear": {"y_scale": np.float32([0.01, 0.02, 0.03]), "y_zero_point": np.int8([1, 2, 3])},
+    **{f"tflite.{kind}": changes for kind, changes in calls_of_tflite.OTHER_CALLS.items()},
 }
 """Changes of the good call that give the constructor arrays, or words other than the defaults."""
 FEW = {
@@ -41,6 +43,7 @@ FEW = {
     "onednn.Convolution": {"weights": OPS["onednn.convolution"].good["weights"][..., :1, :1]},
     "onnx.ConvInteger": {"w": OPS["onnx.conv_integer"].good["w"][..., :1, :1]},
     "onnx.QLinearConv": {"w": OPS["onnx.qlinear_conv"].good["w"][..., :1, :1]},
+    **{f"tflite.{kind}": changes for kind, changes in calls_of_tflite.FEW.items()},
 }
 """Changes of the good call after which every array is shown whole."""
 
