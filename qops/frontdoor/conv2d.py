@@ -101,7 +101,7 @@ def conv2d(
     array([0, 2, 6, 3], dtype=uint8)
     """
     op = Conv2D._once(w, bias, stride, dilation, padding, groups, dtype, guess, range, clip)
-    return op(x, unshared(unshared(out, w), (bias,)), num_threads)
+    return op(x, unshared(out, w, bias), num_threads)
 
 
 class Conv2D(Layer):

@@ -110,7 +110,7 @@ def matmul(
            [ 0]], dtype=uint8), min=0.0, max=25.5)
     """
     op = MatMul._once(b, bias, dtype, guess, range, clip)
-    return op(a, unshared(unshared(out, b), (bias,)), num_threads)
+    return op(a, unshared(out, b, bias), num_threads)
 
 
 class MatMul(Layer):

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.arrays.codes import tensor
 from qops._kernels.tensorflow import quantize as kernels
 from qops.codes import TABLE as CODE_TYPES
+from qops.codes import of as code_type_of
 from qops.qtensor import F32, QTensor, array, flag, integer, output
 from qops.tensorflow._checks import MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
 
@@ -182,7 +183,7 @@ def quantize_v2(
     if made is not out:
         np.copyto(out, made, casting="unsafe")
     kind = _code_type(T, mode, way, narrow_range)
-    row = None if kind is None else CODE_TYPES[kind]
+    row = None if kind is None or CODE_TYPES[kind] == code_type_of(out) else CODE_TYPES[kind]
     if len(quantizers) == 1:
         return tensor(QTensor, out, *quantizers[0].ends, row)
     found = np.array([q.ends for q in quantizers], np.float32).reshape(-1, 2, *(1,) * (x.ndim - axis - 1))

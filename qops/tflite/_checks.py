@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.codes import of_dtype
 from qops.qtensor import as_array, check_out, choice, integer, number
+from qops.rules.numbers import BELOW_INFINITY
 from qops.tflite.kernels import Kernel
 from qops.tflite.types import types_of
 
@@ -41,7 +43,7 @@ def dtype_of(dtype: DTypeLike, op: str, name: str = "dtype") -> np.dtype[Any]:
     except TypeError:
         found = None
     if found is None or found.name not in types_of(op):
-        raise TypeError(f"{name}: expected {', '.join(types_of(op))}, got {dtype!r:.80}")
+        raise TypeError(f"{name}: expected {', '.join(types_of(op))}, got {shown(dtype)}")
     return found
 
 
@@ -53,9 +55,10 @@ def ends(dtype: np.dtype[Any]) -> tuple[int, int]:
 
 def scale(value: float, name: str) -> float:
     """Give a scale, above 0, as the float32 that TFLite stores."""
-    step = float(np.float32(number(value, name)))
+    wide = number(value, name)
+    step = float(np.float32(wide)) if abs(wide) < BELOW_INFINITY else np.inf
     if not 0 < step < np.inf:
-        raise ValueError(f"{name}: expected a number above 0 that float32 holds, got {value!r:.80}")
+        raise ValueError(f"{name}: expected a number above 0 that float32 holds, got {shown(value)}")
     return step
 
 
@@ -73,7 +76,7 @@ def scales(value: ArrayLike, name: str, count: int, *, axis: str = "output chann
     with np.errstate(over="ignore"):
         each = data.astype(np.float32).astype(np.float64)
     if not ((each > 0) & (each < np.inf)).all():
-        raise ValueError(f"{name}: expected numbers above 0 that float32 holds, got {value!r:.80}")
+        raise ValueError(f"{name}: expected numbers above 0 that float32 holds, got {shown(value)}")
     return each
 
 
@@ -85,7 +88,7 @@ def zero_point(value: int, name: str, dtype: np.dtype[Any]) -> int:
 def pair(value: Any, name: str, least: int = 1) -> tuple[int, int]:
     """Give two integers, vertical and horizontal."""
     if not (isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)) or len(value) != 2:
-        raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
+        raise TypeError(f"{name}: expected two integers, got {shown(value)}")
     return integer(value[0], name, least, 2**31 - 1), integer(value[1], name, least, 2**31 - 1)
 
 

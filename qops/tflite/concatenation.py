@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.qtensor import choice, int32, integer
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import half_away
@@ -25,7 +26,7 @@ def _each(value: Any, name: str, tensors: Any, checked: Callable[[Any, str], Any
     if not isinstance(value, (list, tuple)):
         return [checked(value, name)] * len(tensors)
     if len(value) != len(tensors):
-        raise ValueError(f"{name}: expected 1 number or {len(tensors)}, one a tensor, got {value!r:.80}")
+        raise ValueError(f"{name}: expected 1 number or {len(tensors)}, one a tensor, got {shown(value)}")
     return [checked(one, name) for one in value]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.qtensor import as_array, integer
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
@@ -49,7 +50,7 @@ class Reduction(Op):
     def _fill(self, given: SimpleNamespace) -> None:
         axes = as_array(given.axis, "axis")
         if axes.dtype.kind not in "iu" or axes.ndim > 1:
-            raise TypeError(f"axis: expected an integer or a list of them, got {given.axis!r:.80}")
+            raise TypeError(f"axis: expected an integer or a list of them, got {shown(given.axis)}")
         self._axes, self._keeps = axes.ravel().tolist(), given.keep_dims
         self._scales, self._zeros = (given.x_scale, given.y_scale), (given.x_zero_point, given.y_zero_point)
 

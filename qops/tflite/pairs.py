@@ -69,7 +69,7 @@ def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operand
     if dtype == np.int16 or not all(lowest <= zero <= highest for zero in zeros):
         return None
     a, b = (given.a_scale, zeros[0]), (given.b_scale, zeros[1])
-    return Operands(*a, *b, given.y_scale, zeros[2], *ends, dtype.num)
+    return Operands(*a, *b, given.y_scale, zeros[2], *ends, dtype.num, "saturates")
 
 
 def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> PairStage | None:
@@ -78,6 +78,7 @@ def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) ->
     if p is None:
         return None
     try:
+        p = p._replace(beyond=row.beyond)
         made = row.made(p)
         return made.with_tail(row.width, ADD[row.tail].made(p)) if row.tail else made
     except ValueError:  # scales that are too far apart for a multiplier

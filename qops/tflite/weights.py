@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.qtensor import choice
 from qops.rules.numbers import Numbers, rule_of
 from qops.rules.scales import DERIVATIONS
@@ -57,7 +58,7 @@ def scale_of(given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: i
     with np.errstate(all="ignore"):
         scale = DERIVATIONS[derive](given.x_scale, w_scale, given.y_scale)
     if not np.isfinite(scale).all():
-        raise ValueError(f"x_scale, w_scale, y_scale: {derive} gives {scale!r:.80}, no finite number")
+        raise ValueError(f"x_scale, w_scale, y_scale: {derive} gives {shown(scale)}, no finite number")
     return np.asarray(scale, np.float64) if isinstance(w_scale, np.ndarray) else float(scale)
 
 

@@ -36,7 +36,7 @@ def test_a_bound_is_that_of_an_op_which_gives_such_codes(op):
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        (("dequantize",), ValueError, "op: expected one of conv2d, .*, got 'dequantize'"),
+        (("dequantize",), ValueError, "op: expected one of add, .*, got 'dequantize'"),
         ((None,), ValueError, "op: expected one of .*, got None"),
         ((["quantize"],), ValueError, "op: expected one of"),
         (("relu", "float32"), TypeError, "dtype: expected uint8, int8, uint16, int16, int32, got 'float32'"),
@@ -56,8 +56,8 @@ def test_a_report_has_the_bound_of_the_op():
         assert f"bound {report.bound:.4f}" in str(report)
         assert (report + report).bound == report.bound
     assert (report + qops.error(qops.quantize(x), x)).bound is None
-    with pytest.raises(ValueError, match=r"^dtype: matmul gives int32, not uint8"):
-        qops.error(qops.quantize(x), x, "matmul")
+    with pytest.raises(ValueError, match=r"^dtype: matmul gives int32, uint8, int8, not int16"):
+        qops.error(qops.quantize(x, dtype="int16"), x, "matmul")
 
 
 def test_a_report_is_shown_with_all_its_figures():

@@ -122,11 +122,3 @@ def test_multiply_shift_rejects_other_roundings(rounding):
 def test_bound_of_what_cannot_be_is_refused(arguments):
     with pytest.raises(ValueError, match=r"(bits|largest|rounding): "):
         error_bound(*arguments)
-
-
-def test_roundings_may_be_spelt_with_hyphens():
-    x = np.arange(-9, 10, dtype=np.int32)
-    for rounding in SINGLE_ROUNDINGS:
-        want = qops.multiply_shift(x, 0.25, 2, rounding=rounding)
-        np.testing.assert_array_equal(qops.multiply_shift(x, 0.25, 2, rounding=rounding.replace("_", "-")), want)
-    np.testing.assert_array_equal(apply_multiplier(x, 1, 2, rounding="half-up"), apply_multiplier(x, 1, 2))

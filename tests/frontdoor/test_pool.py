@@ -111,7 +111,7 @@ IMAGE = np.zeros((1, 4, 5, 2), np.uint8), 0.0, 1.0
         (IMAGE, 2, {"padding": -1}, "padding: expected an integer in"),
         (IMAGE, 2, {"padding": (1, 1, 1)}, "padding: expected an integer or two"),
         (IMAGE, 2, {"padding": ((1, 1), (1, 1.5))}, "padding: expected an integer, got 1.5"),
-        (IMAGE, 2, {"padding": "full"}, "padding: expected one of valid, same, got 'full'"),
+        (IMAGE, 2, {"padding": "full"}, "padding: expected 'same', 'valid' or numbers of pixels, got 'full'"),
         (IMAGE, 2, {"padding": None}, "padding: expected"),
         (IMAGE, 2, {"out": np.empty((1, 2, 2, 2), np.int8)}, "out: expected native uint8"),
         (IMAGE, 2, {"out": np.empty((1, 2, 3, 2), np.uint8)}, "out: shape"),

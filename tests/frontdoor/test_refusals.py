@@ -179,7 +179,8 @@ def test_outputs_are_refused(name):
         refuses(name, {}, text, out)
     for shape in ((1, *rest), (3, *rest), (*rest, 7), (good.size,), (1, *good.shape)):
         text = rf"out: shape {re.escape(str(shape))}, expected {expected}"
-        refuses(name, {}, text, np.full(shape, 77, dtype))
+        if shape != good.shape:
+            refuses(name, {}, text, np.full(shape, 77, dtype))
     if dtype.itemsize > 1:
         refuses(name, {}, f"out: expected native {dtype}, got dtype\\('>", good.astype(dtype.newbyteorder(">")))
 

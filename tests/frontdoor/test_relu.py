@@ -10,7 +10,6 @@ from ops import on_every_tier
 
 import qops
 from qops.frontdoor.relu import BOUND_RELU
-from qops.qtensor import read_as
 
 EVERY = {t: np.arange(np.iinfo(t).min, np.iinfo(t).max + 1).astype(t) for t in (np.uint8, np.int8, np.uint16, np.int16)}
 SOME = np.int32([-(2**31), -(2**31) + 1, -1, 0, 1, 99, 2**30, 2**31 - 2, 2**31 - 1])
@@ -94,7 +93,11 @@ def test_each_channel_is_cut_as_if_it_were_alone(dtype, own, rng):
         ((SOME, -1.0, 2.0), None, "t: the range .* is not symmetric"),
         ((np.float32([1]), 0.0, 1.0), None, "t: expected uint8, int8"),
         ((SOME, np.float32([-1] * 9), np.float32([1] * 8 + [2])), None, "t: the range .* is not symmetric"),
-        (read_as("s8_narrow")(EVERY[np.int8][1:], -1.0, 1.0), None, "t: code type s8_narrow is not supported here"),
+        (
+            qops.QTensor(EVERY[np.int8][1:], -1.0, 1.0, "s8_narrow"),
+            None,
+            "t: code type s8_narrow is not supported here",
+        ),
     ],
 )
 def test_relu_refuses(t, limit, text):

@@ -105,12 +105,12 @@ def test_the_ends_of_the_result_are_its_own():
 @pytest.mark.parametrize(
     ("ends", "options", "text"),
     [
-        ((np.zeros(2), np.ones(2)), {}, r"t: min and max, shapes \(2,\) and \(2,\), do not fit the data's \(4, 3\)"),
+        ((np.zeros(2), np.ones(2)), {}, r"t: shapes \(2,\) and \(2,\) of min and max do not fit the data's \(4, 3\)"),
         ((np.zeros(3), -np.ones(3)), {}, "t: has a range with min > max"),
         ((np.zeros(3), np.ones(3)), {"min": np.zeros(3)}, "min, max: expected both ends, as one is given per channel"),
         ((0.0, 1.0), {"max": np.zeros(3)}, "min, max: expected both ends, as one is given per channel"),
         ((0.0, 1.0), {"min": 0.0, "max": np.full(3, np.inf)}, "min, max: has a range that is not finite"),
-        ((0.0, 1.0), {"min": 0.0, "max": np.ones(4)}, "min, max: min and max, shapes"),
+        ((0.0, 1.0), {"min": 0.0, "max": np.ones(4)}, "min, max: shapes"),
         ((0.0, 1.0), {"min": np.ones(3), "max": 0.0}, "min, max: has a range with min > max"),
         ((0.0, 1.0), {"min": np.array(["a"]), "max": 0.0}, "min: expected real numbers"),
         ((np.zeros(3), np.ones(3)), {"out": np.zeros(3, np.uint8)}, "out: shape"),

@@ -42,7 +42,7 @@ def test_0_is_exact_in_a_range_that_is_not_given():
     t = qops.requantize((np.int32([-(2**28), 0, 617401549]), -8.0, 8.0))
     assert t.dequantize()[1] == 0.0
     assert qops.error(t, [-1.0, 0.0, 2.3]).max <= BOUND_REQUANTIZE
-    assert qops.requantize((np.int32([0, 0]), -8.0, 8.0)) == (np.uint8([0, 0]), 0.0, 0.0)
+    assert qops.requantize((np.int32([0, 0]), -8.0, 8.0)) == qops.QTensor(np.uint8([0, 0]), 0.0, 0.0)
     assert qops.requantize((np.int32([]), -8.0, 8.0)).max == 0.0
 
 

@@ -8,6 +8,7 @@ import reference
 from cases import RANGE_PAIRS, TINY, reals, spans
 from hypothesis import given
 from hypothesis import strategies as st
+from qops._kernels.stage.affine import range_holding_zero
 
 import qops
 from qops import QTensor, affine, codes
@@ -181,3 +182,12 @@ def test_from_scale_of_channels():
 def test_from_scale_refuses(given_, text):
     with pytest.raises((TypeError, ValueError), match=f"^{text}"):
         QTensor.from_scale(*given_)
+
+
+def test_a_range_below_0_has_0_on_its_last_code():
+    """Ends that are no float32: -lo * 255 / -lo may be rounded to more than 255."""
+    row = codes.TABLE["u8"]
+    for lo in np.random.default_rng(5).uniform(-99, -1, 500).tolist():
+        least, most, scale, zero_point = range_holding_zero(lo, 0.0, row)
+        assert (most, zero_point) == (0.0, 255)
+        assert least == np.float32(-255 * scale)

@@ -65,7 +65,7 @@ def below(here):
     if here == "nouns":
         return {*shared, "_kernels.frontdoor", "nouns"}
     if here == "tools":
-        return {"_kernels.machine", "nouns", *PACKAGES}
+        return {"_kernels.machine", "_kernels.arrays", "nouns", *PACKAGES}
     name = here.removeprefix("_kernels.")
     if name in LAYERS:
         return {here, *(f"_kernels.{layer}" for layer in LAYERS[: LAYERS.index(name)])}

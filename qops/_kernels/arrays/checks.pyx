@@ -230,12 +230,19 @@ def check_out(out, int typenum, tuple shape, inputs):
         apart(out, x, None)
 
 
-def unshared(out, t):
-    """Give `out`, which may be anything; ValueError if it is an array that shares memory with the data of `t`."""
-    if cnp.PyArray_Check(out) and isinstance(t, (Tensor, tuple, list)):
-        data = tensor_of(t, "t").data
-        if cnp.PyArray_Check(data):
-            apart(out, data, None)
+def unshared(out, *inputs):
+    """Give `out`, which may be anything; ValueError if it is an array that shares memory with one of the inputs.
+
+    An input is an array or a tensor; what is neither is refused elsewhere.
+    """
+    if cnp.PyArray_Check(out):
+        for data in inputs:
+            if isinstance(data, Tensor):
+                data = (<Tensor>data).data
+            elif isinstance(data, (tuple, list)) and len(data) == 3:
+                data = data[0]
+            if cnp.PyArray_Check(data):
+                apart(out, data, None)
     return out
 
 

@@ -20,7 +20,7 @@ cpdef str known(rounding, tuple rules):
     for rule in rules:
         if rounding is rule:
             return rule
-    if isinstance(rounding, str):
+    if isinstance(rounding, str) and rounding.replace("-", "_") in rules:
         rounding = rounding.replace("-", "_")
     return rules[rules.index(choice(rounding, "rounding", rules))]
 

@@ -18,7 +18,8 @@ cdef double EXACT = 2.0**-23  # 0 is on a code if it is this near to one, as a s
 
 cdef Affine hold_zero(double lo, double hi, double steps) noexcept nogil:
     """The smallest scale whose codes from 0 on, one of them for 0, reach from lo <= 0 to hi >= 0."""
-    cdef double exact = -lo * steps / (hi - lo), below = max(floor(exact), 1.0 if lo < 0 else 0.0)
+    cdef double exact = min(-lo * steps / (hi - lo), steps)  # its roundings may lead beyond the last code
+    cdef double below = max(floor(exact), 1.0 if lo < 0 else 0.0)
     cdef double above = below + 1, scale_below, scale_above
     if exact <= below:  # 0 is on a code already, or the second code is the first that it can have
         above = below
