@@ -181,6 +181,8 @@ def why(name: str) -> str:
         return (
             f"{bits} of the scale, in steps that are the same for every scale: little or nothing is left of a small one"
         )
+    if rules.TABLE[name].beyond == "lowest":
+        return "a float beyond int32 becomes the lowest code"
     return "a left shift, for scales above 1, wraps in 32 bits"
 
 

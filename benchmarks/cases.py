@@ -144,7 +144,7 @@ def half_up(x: Array) -> Array:
 def qops_half_up(x: Array) -> Candidate:
     """Call qops."""
     out = shared(x.size, np.int32)
-    return Candidate(lambda: fixedpoint.multiply_shift(x, MULTIPLIER, RIGHT_SHIFT, out=out), lambda: out, 0)
+    return Candidate(lambda: fixedpoint.apply_multiplier(x, MULTIPLIER, RIGHT_SHIFT, out=out), lambda: out, 0)
 
 
 def gemmlowp(x: Array) -> Array:
@@ -157,7 +157,7 @@ def gemmlowp(x: Array) -> Array:
 def qops_gemmlowp(x: Array) -> Candidate:
     """Call qops."""
     out = shared(x.size, np.int32)
-    call = fixedpoint.multiply_shift
+    call = fixedpoint.apply_multiplier
     return Candidate(lambda: call(x, MULTIPLIER, RIGHT_SHIFT, rounding="gemmlowp", out=out), lambda: out, 0)
 
 

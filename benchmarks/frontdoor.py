@@ -18,7 +18,10 @@ from qops.frontdoor.matmul import BOUND_MATMUL
 from qops.frontdoor.mul import BOUND_8X8TO8, BOUND_8X8TO32
 
 Array = NDArray[Any]
-SUM, PRODUCT = Affine(12 / 256, 110), Affine(19 / 256, 128)  # hold all sums, differences and products of A and B
+SUM, PRODUCT = (
+    Affine(12 / 256, 110, "u8"),
+    Affine(19 / 256, 128, "u8"),
+)
 FARTHEST = [max(map(abs, affine.range)) for affine in (A, B)]
 SUM_LEVEL = 2 * 2**17 * max(FARTHEST) / 2**32  # the output step of an add, or sub, into int32
 PRODUCT_LEVEL = 2 * 2**11 * FARTHEST[0] * FARTHEST[1] / 2**32
@@ -69,6 +72,15 @@ def judged(call: Callable[..., Any], dtype: DTypeLike, within: float, **words: A
     return make
 
 
+def qops_sub_int8(a: Array, b: Array) -> Candidate:
+    """Call qops with the int8 codes of the same values, into int8."""
+    x, y = (((q ^ np.uint8(128)).view(np.int8), *affine.range) for q, affine in ((a, A), (b, B)))
+    out = shared(a.size, np.int8)
+    return Candidate(
+        lambda: qops.sub(x, y, dtype="int8", guess=SUM.range, out=out), lambda: out.astype(np.int16) + 128, BOUND_8P8TO8
+    )
+
+
 def qops_relu(a: Array) -> Candidate:
     """Call qops."""
     t, out = (a, *A.range), shared(a.size, np.uint8)
@@ -108,6 +120,7 @@ MATMUL = Case(
 CONV2D = Case("conv2d", nnlib.filtered, nnlib.convolved, qops_conv2d, nnlib.operations, peak.EXACT, (14, 56), (14,))
 FRONTDOOR = [
     of_bytes("quantized_sub_8p8to8", pair, sub_8, SUB_8, 3),
+    of_bytes("sub_int8", pair, sub_8, qops_sub_int8, 3),
     of_bytes("quantized_sub_8p8to32", pair, sub_32, SUB_32, 6),
     of_bytes("quantized_mul_8x8to8", pair, mul_8, MUL_8, 3),
     of_bytes("quantized_mul_8x8to32", pair, mul_32, MUL_32, 6),

@@ -14,7 +14,7 @@ from qops import nnlib
 from qops.affine import Affine
 
 Array = NDArray[Any]
-A, B = Affine(5 / 256, 100), Affine(6 / 256, 128)  # exact in float32
+A, B = Affine(5 / 256, 100, "u8"), Affine(6 / 256, 128, "u8")  # exact in float32
 HULL = min(A.range[0], B.range[0]), max(A.range[1], B.range[1])
 HULL_STEP = (HULL[1] - HULL[0]) / 255
 SIZES, QUICK = (10_000, 100_000, 1_000_000), (100_000,)

@@ -13,13 +13,13 @@ from qops import onednn
 from qops.affine import Affine
 
 Array = NDArray[Any]
-X, W_SCALE = Affine(2.0**-4, 128), 2.0**-6
+X, W_SCALE = Affine(2.0**-4, 128, "u8"), 2.0**-6
 ONE_STEP = 1.01  # frameworks multiply the sums in float32, or in fixed point
 
 
 def result(w: Array) -> Affine:
     """Give the steps of the result: sums of fewer products, as those of depthwise weights, need finer ones."""
-    return Affine(2.0 if w.ndim == 4 else 2.0**-2, 128)
+    return Affine(2.0 if w.ndim == 4 else 2.0**-2, 128, "u8")
 
 
 def plain(w: Array) -> Array:

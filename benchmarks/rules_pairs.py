@@ -29,8 +29,9 @@ TWICE = 2 * max(A.scale, B.scale)
 LEFT = 20  # bits that TFLite's add shifts codes by
 STEPS = [rules.integers("tflite-double", s) for s in (A.scale / TWICE, B.scale / TWICE, TWICE / (Y.scale * 2**LEFT))]
 RATIOS = [F32(s.scale) / F32(Y.scale) for s in (A, B)]
-PRODUCT = rules.integers("tflite-double", A.scale * B.scale / Y.scale)
 PRODUCT_F32 = F32(A.scale) * F32(B.scale) / F32(Y.scale)
+PRODUCT_ONCE = rules.integers("tflite-double", A.scale * B.scale / Y.scale)
+PRODUCT = rules.integers("tflite-double", float(PRODUCT_F32))
 PRODUCT_TORCH = F32(A.scale) * F32(B.scale) * (F32(1) / F32(Y.scale))
 
 
@@ -126,7 +127,7 @@ ADD: dict[str, Callable[[Array, Array], Array]] = {
 }
 MUL: dict[str, Callable[[Array, Array], Array]] = {
     "tflite-double": partial(products, lambda x: twice(x, *PRODUCT) + Y.zero),
-    "tflite-single": partial(products, lambda x: once(x, *PRODUCT) + Y.zero),
+    "tflite-single": partial(products, lambda x: once(x, *PRODUCT_ONCE) + Y.zero),
     "fp32-even": partial(products, lambda x: np.rint(F32(x) * PRODUCT_F32) + Y.zero),
     "ort-x86": partial(products, lambda x: np.rint(F32(x) * PRODUCT_F32 + F32(Y.zero))),
     "torch": partial(products, lambda x: np.rint(F32(x) * PRODUCT_TORCH) + Y.zero),

@@ -16,7 +16,7 @@ from qops import rules
 Array = NDArray[Any]
 F32 = np.float32
 SIZES, QUICK = (16, 10_000, 100_000, 1_000_000), (100_000,)
-PREPARED = {"even-stored", "ort"}
+PREPARED = {"torch-nchw", "ort"}
 TAPS = 3
 COUNT, INVERSE = TAPS * TAPS, F32(1) / F32(TAPS * TAPS)
 X_SCALE, X_ZERO, Y_SCALE, Y_ZERO = 0.031, 118, 0.029, 125
@@ -57,9 +57,9 @@ def away(x: Array) -> Array:
     return (total(x) + COUNT // 2) // COUNT
 
 
-def even(x: Array) -> Array:
-    """Give the means, rounded half to even."""
-    return np.rint(total(x).astype(F32) * INVERSE)
+def inside(x: Array) -> Array:
+    """Give the means of the codes less their zero point, which is added before they are rounded half to even."""
+    return np.rint((total(x) - COUNT * X_ZERO).astype(F32) * INVERSE + F32(X_ZERO))
 
 
 def of_values(x: Array) -> Array:
@@ -82,7 +82,7 @@ def ort_global(x: Array) -> Array:
 
 REFERENCES: dict[str, Callable[[Array], Array]] = {
     "away-stored": away,
-    "even-stored": even,
+    "torch-nchw": inside,
     "torch-nhwc": of_values,
     "ort": ort,
     "ort-global": ort_global,

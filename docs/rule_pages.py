@@ -27,6 +27,14 @@ VALUES = np.arange(-128_000, 128_001, dtype=np.float32) / np.float32(1000)
 RANGES = ((-1.0, 2.0), (-0.3, 0.7), (0.0, 6.0), (-4.0, 3.9), (-1e-3, 0.002), (0.0, 0.0))
 
 
+BEYOND = {
+    "saturates": "saturates",
+    "lowest": "floats become the lowest code",
+    "lowest, wraps": "floats become -2**31, and the sum with the zero point wraps",
+    "cut, wraps": "floats become 2**31 - 128 or -2**31, and the sum with the zero point wraps",
+}
+
+
 class Family(NamedTuple):
     """A table of rules."""
 
@@ -99,8 +107,8 @@ def chosen(rule: str) -> str:
     """What a range rule makes of some ranges, and how many other rules make the same."""
     rows = []
     for low, high in RANGES:
-        scale, zero = rules.choose_range(low, high, rule)
-        same = [name for name in rules.RANGE_RULES if rules.choose_range(low, high, name) == (scale, zero)]
+        scale, zero, _ = rules.choose_range(low, high, rule)
+        same = [name for name in rules.RANGE_RULES if rules.choose_range(low, high, name)[:2] == (scale, zero)]
         links = ", ".join(f"[{name}]({name}.md)" for name in same if name != rule) or "none"
         rows.append(f"| {low:g} to {high:g} | {scale:.9g} | {zero} | {links} |\n")
     head = "| range | scale | zero point | the same from |\n| --- | ---: | ---: | --- |\n"
@@ -119,6 +127,7 @@ def page(family: str, rule: str) -> str:
         tail = f"[{row.tail}]({row.tail}.md)"
         facts["elements"] = f"{row.width} at a time, in row-major order; the rest is computed by {tail}"
     if family in ("add", "mul"):
+        facts["beyond int32"] = BEYOND[row.beyond]
         facts["codes"] = "uint8, int8" + ", int16" * row.takes_int16
     if family == "average_pool":
         facts["scale"] = "of its own for the result" if row.rescales else "that of the input"
@@ -135,9 +144,24 @@ def page(family: str, rule: str) -> str:
 {differ}"""
 
 
+def blocks_page(rule: str) -> str:
+    """The page of a rule of whole arrays."""
+    row = rules.BLOCKS[rule]
+    return f"""# {rule}
+
+`qops.rules.requantize(acc, "{rule}", scale=scale)`
+
+| | |
+| --- | --- |
+| computed by | {row.systems} |
+| whole blocks of {row.size} {row.of} | by [{row.whole}]({row.whole}.md) |
+| the {row.of} that are left at the end | by [{row.tail}]({row.tail}.md) |
+"""
+
+
 def index() -> str:
     """The page of all rules, and of the functions that run them."""
-    tables = {"requantize": ("Accumulators to codes", rules.TABLE)}
+    tables = {"requantize": ("Accumulators to codes", {**rules.TABLE, **rules.BLOCKS})}
     tables |= {name: (family.title, family.table) for name, family in FAMILIES.items()}
     parts = []
     for name, (title, table) in tables.items():
@@ -152,6 +176,7 @@ def pages() -> dict[str, str]:
     """Path -> text, of every rule and the index."""
     found = {"rules/index.md": index()}
     found |= {f"rules/requantize/{rule}.md": rule_table.page(rule) for rule in rules.TABLE}
+    found |= {f"rules/requantize/{rule}.md": blocks_page(rule) for rule in rules.BLOCKS}
     return found | {
         f"rules/{name}/{rule}.md": page(name, rule) for name, family in FAMILIES.items() for rule in family.table
     }

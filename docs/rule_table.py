@@ -62,6 +62,8 @@ def integers(row: rules.Rule) -> str:
     """What becomes of a scale, in words."""
     if row.multiplier == "given":
         return "The integers are given; there is no rule that makes them of a scale."
+    if row.scales == "stepwise":
+        return "No integers: in float32 it multiplies by the scales one after another, if it is given three (`scales`)."
     if row.multiplier.startswith("float"):
         return f"No integers: it multiplies in {row.multiplier}."
     multiplier, shift = rules.integers(row.name, SCALE)
@@ -157,6 +159,8 @@ def page(rule: str) -> str:
         "rounding": f"{rounding}. Zero point: {row.zero_point}.",
         "what wraps": row.wraps or "nothing; what does not fit saturates",
     }
+    if row.beyond == "lowest":
+        facts["what wraps"] = "nothing; what int32 does not hold becomes the lowest code, whatever its sign"
     table = "".join(f"| {key} | {value} |\n" for key, value in facts.items())
     return f"""# {rule}
 

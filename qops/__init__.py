@@ -1,7 +1,8 @@
 """Quantized ops on ``(data, min, max)`` triples, right within a stated bound for every valid input.
 
 quantize, dequantize                                real numbers to codes, and back
-quantized_add_8p8to8, quantized_add_8p8to32         the sum of two tensors, of 8 or of 32 bits
+add, sub, mul                                       sum, difference, product of two tensors, of 8 or of 32 bits
+quantized_add_8p8to8, quantized_add_8p8to32         the sum of uint8 tensors, by the names of the seed text
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
 quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
 matmul, conv2d                                      sums of products, exact, into 32 bits
@@ -36,13 +37,13 @@ except ModuleNotFoundError as missing:
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
     from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow
-    from qops.frontdoor.add import quantized_add_8p8to8, quantized_add_8p8to32
+    from qops.frontdoor.add import add, quantized_add_8p8to8, quantized_add_8p8to32
     from qops.frontdoor.concat import concat
     from qops.frontdoor.conv2d import Conv2D, conv2d
     from qops.frontdoor.error import ErrorReport, error
     from qops.frontdoor.lookup import lookup
     from qops.frontdoor.matmul import MatMul, matmul
-    from qops.frontdoor.mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+    from qops.frontdoor.mul import mul, quantized_mul_8x8to8, quantized_mul_8x8to32
     from qops.frontdoor.multiply_shift import multiply_shift
     from qops.frontdoor.pad import pad
     from qops.frontdoor.passes import RangeInfo
@@ -52,7 +53,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
     from qops.frontdoor.signed_error import signed_error, values
     from qops.frontdoor.softmax import softmax
-    from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32
+    from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32, sub
     from qops.qtensor import QTensor
     from qops.tools.add_vectors import AddVectors, add_vectors
     from qops.tools.explain import explain
@@ -63,13 +64,13 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
 __version__ = "0.1.0"
 
 _HOMES = {
-    "frontdoor.add": ("quantized_add_8p8to8", "quantized_add_8p8to32"),
+    "frontdoor.add": ("add", "quantized_add_8p8to8", "quantized_add_8p8to32"),
     "frontdoor.concat": ("concat",),
     "frontdoor.conv2d": ("Conv2D", "conv2d"),
     "frontdoor.error": ("ErrorReport", "error"),
     "frontdoor.lookup": ("lookup",),
     "frontdoor.matmul": ("MatMul", "matmul"),
-    "frontdoor.mul": ("quantized_mul_8x8to8", "quantized_mul_8x8to32"),
+    "frontdoor.mul": ("mul", "quantized_mul_8x8to8", "quantized_mul_8x8to32"),
     "frontdoor.multiply_shift": ("multiply_shift",),
     "frontdoor.pad": ("pad",),
     "frontdoor.passes": ("RangeInfo",),
@@ -79,7 +80,7 @@ _HOMES = {
     "frontdoor.requantize": ("requantization_range", "requantize", "requantize_32to8"),
     "frontdoor.signed_error": ("signed_error", "values"),
     "frontdoor.softmax": ("softmax",),
-    "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32"),
+    "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32", "sub"),
     "qtensor": ("QTensor",),
     "tools.add_vectors": ("AddVectors", "add_vectors"),
     "tools.explain": ("explain",),
@@ -134,6 +135,7 @@ __all__ = [
     "Sweep",
     "SweepRow",
     "Vectors",
+    "add",
     "add_vectors",
     "affine",
     "avg_pool",
@@ -149,6 +151,7 @@ __all__ = [
     "lookup",
     "matmul",
     "max_pool",
+    "mul",
     "multiply_shift",
     "nnlib",
     "onednn",
@@ -169,6 +172,7 @@ __all__ = [
     "rules",
     "signed_error",
     "softmax",
+    "sub",
     "sweep",
     "tensorflow",
     "values",

@@ -1,43 +1,60 @@
-"""Ranges to (scale, zero_point) of uint8 codes and back; each function is one rule.
+"""Ranges to (scale, zero_point) of codes and back; each function is one rule.
 
 A real value is ``scale * (q - zero_point)``. The rules of the systems are in their packages:
-`qops.nnlib.adjust_range`, `qops.tensorflow.quantize_v2`, `qops.onednn`.
+`qops.nnlib.adjust_range`, `qops.tensorflow.quantize_v2`, `qops.onednn`; `qops.rules.choose_range` has them by name.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops._kernels.arrays.checks import as_array as _as_array
+from qops._kernels.arrays.checks import span as _span
+from qops._kernels.arrays.numbers import integer as _integer
+from qops._kernels.arrays.numbers import real as _real
 from qops._kernels.stage.affine import range_holding_zero as _range_holding_zero
 from qops.codes import TABLE as _TABLE
-from qops.qtensor import real as _real
-from qops.qtensor import span as _span
+from qops.codes import CodeType
+from qops.codes import of_dtype as _of_dtype
 
 __all__ = ["Affine", "exact", "holding_zero", "max_abs", "symmetric"]
 __dir__ = __all__.copy
 
-_U8, _S8 = _TABLE["u8"], _TABLE["s8"]
+_SMALLEST, _LARGEST = 2.0**-126, 2.0**128 - 2.0**104  # float32's normal numbers
 
 
 class Affine(NamedTuple):
-    """Scale and zero point of uint8 codes.
+    """Scale and zero point of codes of one type.
 
     Attributes
     ----------
     scale : float
         Real size of one code step, > 0; 0 only for the range (0, 0).
     zero_point : int
-        Code of real 0, 0..255.
+        Code of real 0.
+    code_type : str
+        Name of the code type, in `qops.codes.TABLE`.
+
+    Examples
+    --------
+    >>> Affine(0.5, 0, "u8").range, Affine(0.5, 0, "s8").range
+    ((0.0, 127.5), (-64.0, 63.5))
     """
 
     scale: float
     zero_point: int
+    code_type: str
 
     @property
     def range(self) -> tuple[float, float]:
-        """Real values of the codes 0 and 255: (-zero_point * scale, (255 - zero_point) * scale)."""
-        return (_U8.lowest - self.zero_point) * self.scale, (_U8.highest - self.zero_point) * self.scale
+        """Real values at the ends of the codes, as `qops.QTensor` takes them."""
+        return _ends(self.scale, self.zero_point, _TABLE[self.code_type])
 
 
-def holding_zero(min: float, max: float) -> Affine:
+def holding_zero(min: float, max: float, *, dtype: DTypeLike = "uint8") -> Affine:
     """Affine of the smallest range that holds ``min``, ``max`` and, exactly on a code, 0.
 
     It chooses, of the two integers next to ``-min / step``, the zero point with the smaller scale. Neither end is cut.
@@ -45,7 +62,9 @@ def holding_zero(min: float, max: float) -> Affine:
     Parameters
     ----------
     min, max : float
-        Real values, min <= max. The range is widened to hold 0 and to be at least 6e-36 wide.
+        Real values, min <= max. The range is widened to hold 0 and to be at least 2.3e-38 * steps wide (u8: 6e-36).
+    dtype : {"uint8", "int8", "uint16", "int16"}
+        Type of the codes.
 
     Returns
     -------
@@ -54,26 +73,29 @@ def holding_zero(min: float, max: float) -> Affine:
     Raises
     ------
     TypeError, ValueError
-        A value that is no finite float32, or min > max.
+        A value that is no finite float32, or min > max; another dtype.
 
     Examples
     --------
     >>> holding_zero(-1.0, 1.0)
-    Affine(scale=0.007874015748031496, zero_point=127)
+    Affine(scale=0.007874015748031496, zero_point=127, code_type='u8')
     >>> holding_zero(0.5, 2.55).range
     (0.0, 2.549999952316284)
     """
-    _, _, scale, zero_point = _range_holding_zero(*_span(min, max, "range"), _U8)
-    return Affine(scale, zero_point)
+    row = _affine_type(dtype)
+    _, _, scale, zero_point = _range_holding_zero(*_span(min, max), row)
+    return Affine(scale, zero_point, row.name)
 
 
-def exact(min: float, max: float) -> Affine:
-    """Affine of a range whose 0 is on a code already, within 2**-15 of a step; the inverse of `Affine.range`.
+def exact(min: float, max: float, *, dtype: DTypeLike = "uint8") -> Affine:
+    """Affine of a range whose 0 is on a code already, within 2**-15 of a step of 8 bits; the inverse of `Affine.range`.
 
     Parameters
     ----------
     min, max : float
-        Real values of the codes 0 and 255.
+        Real values of the lowest and the highest code.
+    dtype : {"uint8", "int8", "uint16", "int16"}
+        Type of the codes.
 
     Returns
     -------
@@ -83,23 +105,24 @@ def exact(min: float, max: float) -> Affine:
     ------
     TypeError, ValueError
         A value that is no finite float32, min > max, or a 0 between two codes or outside the range, for which there is
-        no (scale, zero_point).
+        no (scale, zero_point); another dtype.
 
     Examples
     --------
     >>> exact(-2.0, 3.1)
-    Affine(scale=0.01999999962601007, zero_point=100)
+    Affine(scale=0.01999999962601007, zero_point=100, code_type='u8')
     >>> exact(-1.0, 1.0)
     Traceback (most recent call last):
-    ValueError: range: in (-1.0, 1.0) 0 is at code 127.5, not on a code
+    ValueError: min, max: in (-1.0, 1.0) 0 is at code 127.5, not on a code
     """
-    lo, hi = _span(min, max, "range")
-    step, zero_point, base = _U8.line(lo, hi)
+    row = _affine_type(dtype)
+    lo, hi = _span(min, max)
+    step, zero_point, base = row.line(lo, hi)
     if step == 0 and lo != 0:
-        raise ValueError(f"range: ({lo}, {hi}) does not hold 0")
+        raise ValueError(f"min, max: ({lo}, {hi}) does not hold 0")
     if base != 0:
-        raise ValueError(f"range: in ({lo}, {hi}) 0 is at code {-lo / step:.6g}, not on a code")
-    return Affine(step, zero_point)
+        raise ValueError(f"min, max: in ({lo}, {hi}) 0 is at code {row.lowest - lo / step:.6g}, not on a code")
+    return Affine(step, zero_point, row.name)
 
 
 def max_abs(limit: float) -> Affine:
@@ -113,6 +136,7 @@ def max_abs(limit: float) -> Affine:
     Returns
     -------
     Affine
+        Of uint8 codes.
 
     Raises
     ------
@@ -124,16 +148,19 @@ def max_abs(limit: float) -> Affine:
     >>> 1 / max_abs(15.0).scale  # the quantization factor Q = 255 / R
     17.0
     """
-    return Affine(_limit(limit) / _U8.steps, 0)
+    row = _TABLE["u8"]
+    return Affine(_limit(limit) / row.steps, row.lowest, row.name)
 
 
-def symmetric(limit: float) -> Affine:
-    """Affine of data in -limit..limit with 0 in the middle of the codes: zero point 128, scale limit / 127.
+def symmetric(limit: float, *, dtype: DTypeLike = "uint8") -> Affine:
+    """Affine of data in -limit..limit with 0 in the middle of the codes: zero point 128 or 0, scale limit / 127.
 
     Parameters
     ----------
     limit : float
         Largest absolute value, >= 0.
+    dtype : {"uint8", "int8", "uint16", "int16"}
+        Type of the codes. 16 bits: zero point 32768 or 0, scale limit / 32767.
 
     Returns
     -------
@@ -142,14 +169,85 @@ def symmetric(limit: float) -> Affine:
     Raises
     ------
     TypeError, ValueError
-        ``limit`` is negative or no finite float32.
+        ``limit`` is negative or no finite float32; another dtype.
 
     Examples
     --------
     >>> symmetric(127.0).range
     (-128.0, 127.0)
+    >>> symmetric(127.0, dtype="int8")
+    Affine(scale=1.0, zero_point=0, code_type='s8')
     """
-    return Affine(_limit(limit) / _S8.highest, -_S8.lowest)
+    row = _affine_type(dtype)
+    middle = (row.lowest + row.highest + 1) // 2
+    return Affine(_limit(limit) / (row.highest - middle), middle, row.name)
+
+
+def ranges(scale: ArrayLike, zero_point: ArrayLike, row: CodeType, shape: tuple[int, ...], axis: int | None) -> Any:
+    """Check scales and zero points, one or one for each index of an axis, and give their ranges.
+
+    Parameters
+    ----------
+    scale, zero_point, axis
+        As `qops.QTensor.from_scale` takes them.
+    row : CodeType
+        Type of the codes.
+    shape : tuple of int
+        Shape of the codes.
+
+    Returns
+    -------
+    tuple of ndarray
+        min and max in float64; 0-d, or of a shape that broadcasts against the codes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `qops.QTensor.from_scale` raises them.
+
+    Examples
+    --------
+    >>> low, high = ranges([1.0, 0.5], 0, _TABLE["u8"], (3, 2), axis=1)
+    >>> high
+    array([[255. , 127.5]])
+    """
+    if axis is not None:
+        axis = _integer(axis, "axis", -len(shape), len(shape) - 1) % len(shape)
+    scales, zeros = _along(axis, shape, scale, "scale"), _along(axis, shape, zero_point, "zero_point")
+    if scales.dtype.kind not in "fiu" or not np.all((scales == 0) | (scales >= _SMALLEST) & (scales < np.inf)):
+        raise ValueError(f"scale: expected numbers from {_SMALLEST} on, or 0, got {scale!r:.80}")
+    lowest, highest = (0, 0) if row.symmetric else (row.lowest, row.highest)
+    if zeros.dtype.kind not in "iu" or not np.all((zeros >= lowest) & (zeros <= highest)):
+        raise ValueError(f"zero_point: expected integers in [{lowest}, {highest}], got {zero_point!r:.80}")
+    lo, hi = _ends(scales.astype(np.float64), zeros.astype(np.int64), row)
+    if np.max(np.maximum(-lo, hi), initial=0) > _LARGEST:
+        raise ValueError(f"scale: the range of {row.name} codes is beyond float32, got {scale!r:.80}")
+    return lo, hi
+
+
+def _ends(scale: Any, zero_point: Any, row: CodeType) -> tuple[Any, Any]:
+    if row.symmetric:
+        return -row.steps / 2 * scale, row.steps / 2 * scale
+    return (row.lowest - zero_point) * scale, (row.highest - zero_point) * scale
+
+
+def _along(axis: int | None, shape: tuple[int, ...], values: Any, name: str) -> NDArray[Any]:
+    """Give a number as 0-d array, numbers along an axis in a shape that broadcasts against that of the codes."""
+    found = _as_array(values, name)
+    if found.ndim == 0:
+        return found
+    if axis is None:
+        raise ValueError(f"{name}: expected one number, as axis is not given, got shape {found.shape}")
+    if found.shape != shape[axis : axis + 1]:
+        raise ValueError(f"{name}: expected {shape[axis]} numbers for axis {axis}, got shape {found.shape}")
+    return found.reshape([-1 if i == axis else 1 for i in range(len(shape))])
+
+
+def _affine_type(dtype: DTypeLike) -> CodeType:
+    row = _of_dtype(dtype)
+    if row.symmetric:
+        raise ValueError(f"dtype: expected 8 or 16 bits, got {dtype!r:.80}, whose zero point is always 0")
+    return row
 
 
 def _limit(limit: float) -> float:

@@ -25,7 +25,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.stage.affine import line as _line
 
-__all__ = ["TABLE", "CodeType", "of", "of_dtype"]
+__all__ = ["TABLE", "CodeType", "named", "of", "of_dtype"]
 
 
 class CodeType(NamedTuple):
@@ -153,3 +153,35 @@ def of_dtype(dtype: DTypeLike) -> CodeType:
         return _BY_TYPE.get(dtype) or of(np.empty(0, dtype), "dtype")
     except (TypeError, ValueError):
         raise TypeError(f"dtype: expected {_DTYPES}, got {dtype!r:.80}") from None
+
+
+def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
+    """Give the row of `TABLE` that is `code_type` or has this name.
+
+    Parameters
+    ----------
+    code_type : str or CodeType
+        A row, or its name.
+    data : ndarray
+        Codes, which must have its dtype.
+
+    Returns
+    -------
+    CodeType
+
+    Raises
+    ------
+    TypeError, ValueError
+        No row of the table, or a row of another dtype.
+
+    Examples
+    --------
+    >>> named("s8_narrow", np.int8([1])).lowest
+    -127
+    """
+    row = TABLE.get(code_type) if isinstance(code_type, str) else code_type
+    if row is None or row not in TABLE.values():
+        raise ValueError(f"code_type: expected one of {', '.join(TABLE)}, got {code_type!r:.80}")
+    if row.dtype != of(data).dtype:
+        raise TypeError(f"code_type: {row.name} is of {row.dtype} codes, got {data.dtype} data")
+    return row

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.frontdoor.multiply_shift import multiply_shift_by as _multiply_shift_by
+from qops._kernels.frontdoor.multiply_shift import apply_multiplier as _apply_multiplier
 from qops.qtensor import number as _number
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "Multiplier",
     "Rounding",
     "SingleRounding",
-    "multiply_shift",
+    "apply_multiplier",
     "quantize_multiplier",
 ]
 __dir__ = __all__.copy
@@ -87,7 +87,7 @@ def quantize_multiplier(factor: float) -> Multiplier:
     return Multiplier(-multiplier if factor < 0 else multiplier, 31 - exponent)
 
 
-def multiply_shift(
+def apply_multiplier(
     x: ArrayLike,
     multiplier: int,
     right_shift: int,
@@ -122,7 +122,7 @@ def multiply_shift(
     right_shift : int
         0..62.
     rounding : str
-        One of `ROUNDINGS`.
+        One of `ROUNDINGS`, "half_up" or "half-up".
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
 
@@ -145,7 +145,7 @@ def multiply_shift(
     --------
     >>> x = [-6, -2, 2, 6]  # times 1/4: -1.5, -0.5, 0.5, 1.5
     >>> for rule in SINGLE_ROUNDINGS:
-    ...     print(rule, multiply_shift(x, 1, 2, rounding=rule))
+    ...     print(rule, apply_multiplier(x, 1, 2, rounding=rule))
     floor [-2 -1  0  1]
     truncate [-1  0  0  1]
     half_up [-1  0  1  2]
@@ -155,9 +155,9 @@ def multiply_shift(
     **Hazard.** Two roundings are not one: 3/8 becomes 1/2 in the first step, and 1/2 becomes 1 in the second.
 
     >>> three_eighths = Multiplier(3 << 28, 31)
-    >>> int(multiply_shift(1, *three_eighths)), int(multiply_shift(1, 3 << 28, 31, rounding="gemmlowp"))
+    >>> int(apply_multiplier(1, *three_eighths)), int(apply_multiplier(1, 3 << 28, 31, rounding="gemmlowp"))
     (0, 0)
-    >>> int(multiply_shift(1, 3 << 29, 32)), int(multiply_shift(1, 3 << 29, 32, rounding="gemmlowp"))
+    >>> int(apply_multiplier(1, 3 << 29, 32)), int(apply_multiplier(1, 3 << 29, 32, rounding="gemmlowp"))
     (0, 1)
     """
-    return _multiply_shift_by(x, multiplier, right_shift, rounding, out)
+    return _apply_multiplier(x, multiplier, right_shift, rounding, out)

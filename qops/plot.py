@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.codes import of as _code_type_of
 from qops.frontdoor.signed_error import values as _values
-from qops.qtensor import TensorLike, number
+from qops.qtensor import QTensor, TensorLike, number
 from qops.qtensor import as_array as _as_array
 
 if TYPE_CHECKING:
@@ -239,17 +238,17 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['0', '0.01', '0.02', '0.03']
     """
-    data, lo, hi = t
-    codes = np.unique(_as_array(data, "t"))
+    _values(t)  # refuses what is no tensor
+    given = t if isinstance(t, QTensor) else QTensor(*t)
+    codes, lo = np.unique(given.data), given.min
     if codes.size == 0 or np.ndim(lo):
-        raise ValueError(f"t: expected codes of one range, got shape {np.shape(data)} and ends of shape {np.shape(lo)}")
+        raise ValueError(f"t: expected codes of one range, got shape {given.shape} and ends of shape {np.shape(lo)}")
     at = _as_array(points, "points").astype(np.float64).ravel()
     if not np.isfinite(at).all():
         raise ValueError("points: expected finite numbers")
-    _code_type_of(codes, "t")
     ax = _axes(ax)
     shown = codes[np.unique(np.linspace(0, codes.size - 1, min(codes.size, _MOST_TICKS)).round().astype(int))]
-    where = _values((shown, lo, hi))
+    where = _values(QTensor(shown, lo, given.max, given.code_type))
     ax.axhline(0, color=_INK, lw=1.2)
     ax.plot(where, np.zeros(shown.size), "|", color=_BLUE, ms=18, mew=1.6)
     for code, x in zip(shown.tolist(), where.tolist(), strict=True):

@@ -165,7 +165,7 @@ def shown(value: Any) -> str:
         return repr(value.name)
     if not isinstance(value, np.ndarray):
         return repr(value)
-    if value.size > _SHOWN or value.ndim == 0:
+    if value.size > _SHOWN or (value.size == 0 and value.ndim > 1):  # a list does not tell the shape of the latter
         return f"<{value.dtype} {value.shape}>"
     is_plain = value.dtype in (np.float64, np.int64)  # what lists of Python's numbers become
-    return str(value.tolist()) if is_plain else f"np.{value.dtype}({value.tolist()})"
+    return str(value.tolist()) if is_plain else f"np.{value.dtype.name}({value.tolist()})"

@@ -1,13 +1,13 @@
-"""`QTensor`, the triple that ops on ranges take and return.
+"""`QTensor`, what ops on ranges take and return.
 
 The checks are compiled (`qops._kernels.arrays.checks`), because they run on every call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeAlias
+from typing import Any, NoReturn, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,20 +20,25 @@ from qops._kernels.arrays.checks import (
     U8,
     array,
     as_array,
+    broadcast_shape,
     check_out,
+    float32s,
     int32s,
     into,
     operand,
     operands,
     output,
-    parts,
     put,
     span,
     unshared,
 )
+from qops._kernels.arrays.codes import Tensor as _Tensor
+from qops._kernels.arrays.codes import parts
 from qops._kernels.arrays.codes import tensor as _tensor
 from qops._kernels.arrays.numbers import choice, flag, int32, integer, integers, number, real
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
+from qops.affine import ranges
+from qops.prepared import shown
 
 __all__ = [
     "F32",
@@ -47,6 +52,7 @@ __all__ = [
     "check_out",
     "choice",
     "flag",
+    "float32s",
     "int32",
     "int32s",
     "integer",
@@ -67,47 +73,49 @@ __all__ = [
 _IS_NO_ARRAY = "a QTensor is no array: take .data for its codes or .dequantize() for its real values"
 
 
-def _refusing(text: str) -> Callable[..., NoReturn]:
-    def refuse(*_: object) -> NoReturn:
-        """Refuse."""
-        raise TypeError(text)
+class QTensor(_Tensor):
+    """Quantized data and what it stands for: codes, the real values of its range, and the code type.
 
-    return refuse
+    The code type (`qops.codes`) says what a code stands for. The dtype tells it: ``min + q * (max - min) / 255`` for
+    uint8 data, and ``q * (max - min) / 2**32`` for int32 data, whose range is symmetric. Where codes stand for other
+    values, as those of ``narrow_range``, the tensor shows its code type.
 
+    None of these can be set. Ops take a tuple or list ``(data, min, max)`` wherever they take a QTensor. To add two
+    tensors, call ``qops.quantized_add_8p8to8(a, b)``: ``a + b`` is refused.
 
-class _Triple(NamedTuple):
-    data: NDArray[Any]
-    min: Any
-    max: Any
-
-
-class QTensor(_Triple):
-    """Quantized data and the real values of its range: still a plain ``(data, min, max)`` triple.
-
-    The dtype says what a code stands for (`qops.codes`): ``min + q * (max - min) / 255`` for uint8 data, and
-    ``q * (max - min) / 2**32`` for int32 data, whose range is symmetric.
-
-    It is unpacked and indexed as a tuple of three. ``==`` tells whether two have the same codes and range. It refuses
-    the arithmetic of arrays, ``+``, ``*``, ``<`` and numpy's functions, and names the op to use instead.
+    Parameters
+    ----------
+    data : ndarray of uint8, int8, uint16, int16 or int32
+        The codes.
+    min, max : float or array_like
+        Real values at the ends of the code range; or, with ranges per channel, arrays that broadcast against the data.
+    code_type : str or CodeType, optional
+        A row of `qops.codes.TABLE`, or its name. By default the dtype of the data tells it.
 
     Attributes
     ----------
     data : ndarray of uint8, int8, uint16, int16 or int32
         The codes.
-    min, max : float
-        Real values at the ends of the code range, float32 values held as Python floats; or, with ranges per channel,
-        float32 arrays that broadcast against the data.
+    min, max : float or ndarray of float32
+        Ends of the range: float32 values held as Python floats; or, with ranges per channel, arrays.
 
     Raises
     ------
     TypeError, ValueError
-        Data of another type; a range that is not finite or with min > max, or for int32 data with min != -max; arrays
-        of ranges that do not broadcast to the data's shape.
+        Data of another type; a code type that is not of this data; a range that is not finite or with min > max, or
+        with min != -max if the code type is symmetric; arrays of ranges that do not broadcast to the data's shape.
 
     Notes
     -----
-    **Hazards.** Iteration gives the three members, as ``data, lo, hi = t`` does. So ``max(t)``, ``min(t)``, ``any(t)``
-    and ``sorted(t)`` fail with an error of numpy, and ``sum(t)`` adds both ends to the codes:
+    ``data, lo, hi = t`` unpacks a tensor whose codes these three tell. The others refuse, as the three would be read
+    as other values:
+
+    >>> data, lo, hi = QTensor(np.int8([-127, 0, 127]), -1.0, 1.0, "s8_narrow")
+    Traceback (most recent call last):
+    TypeError: data, min and max do not tell that its codes are s8_narrow: take .data, .min, .max, or .dequantize()
+
+    **Hazards.** Being unpacked, a tensor is iterated as well. So ``max(t)``, ``any(t)`` and ``sorted(t)`` fail with an
+    error of numpy, and ``sum(t)`` adds both ends to the codes:
 
     >>> sum(QTensor(np.uint8([1, 2]), 0.0, 255.0))
     array([256., 257.])
@@ -115,37 +123,80 @@ class QTensor(_Triple):
     Examples
     --------
     >>> import numpy as np
-    >>> t = QTensor(np.array([0, 128, 255], np.uint8), -1.0, 0.9921875)
+    >>> t = QTensor(np.uint8([0, 128, 255]), -1.0, 0.9921875)
+    >>> t
+    QTensor(np.uint8([0, 128, 255]), -1.0, 0.9921875)
     >>> t.scale, t.zero_point
     (0.0078125, 128)
     >>> data, lo, hi = t
     >>> hi
     0.9921875
-    >>> t + t
-    Traceback (most recent call last):
-    TypeError: +: use qops.quantized_add_8p8to8(a, b) or qops.quantized_add_8p8to32(a, b)
     """
 
     __slots__ = ()
 
-    own_code_type: ClassVar[_codes.CodeType | None] = None
-    """The code type, in classes whose codes are not read by their dtype; see `read_as`."""
+    data: NDArray[Any]
+    min: Any
+    max: Any
+    _own: _codes.CodeType | None
 
-    def __new__(cls, data: ArrayLike, min: float | ArrayLike, max: float | ArrayLike) -> Self:
-        """Check the three members."""
-        return _tensor(cls, *_read(_tensor(cls, data, min, max), "QTensor"))
+    def __new__(
+        cls,
+        data: ArrayLike,
+        min: float | ArrayLike,
+        max: float | ArrayLike,
+        code_type: str | _codes.CodeType | None = None,
+    ) -> Self:
+        """Check the members."""
+        codes = as_array(data, "data")
+        row = _codes.of(codes) if code_type is None else _codes.named(code_type, codes)
+        own = None if row is _codes.of(codes) else row
+        return _tensor(cls, *_read(_tensor(cls, codes, min, max, own), "min, max"), own)
 
     @classmethod
-    def _make(cls, iterable: Iterable[Any]) -> Self:  # type: ignore[override]
-        return cls(*iterable)
+    def from_scale(
+        cls, data: ArrayLike, scale: float | ArrayLike, zero_point: int | ArrayLike = 0, axis: int | None = None
+    ) -> Self:
+        """Make a tensor whose codes stand for ``scale * (q - zero_point)``.
 
-    def _replace(self, **changes: Any) -> Self:
-        return type(self)(**{**self._asdict(), **changes})
+        Parameters
+        ----------
+        data : ndarray of uint8, int8, uint16, int16 or int32
+            The codes.
+        scale : float, or with an axis 1-D array_like
+            Real size of one code step, 2**-126 at least; or 0, if all codes stand for 0.
+        zero_point : int, or with an axis 1-D array_like
+            Code of real 0, one of the type; for int32 it is 0.
+        axis : int, optional
+            The axis whose indices have a scale and a zero point each.
+
+        Returns
+        -------
+        QTensor
+            Its ends are rounded to float32, so its `scale` may differ by a few parts in 2**24. Its `zero_point` does
+            not differ, unless the scale is 0.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument that is none of these, or a scale for which the range is beyond float32.
+
+        Examples
+        --------
+        >>> QTensor.from_scale(np.int8([-128, 0, 127]), 0.5, -3)
+        QTensor(np.int8([-128, 0, 127]), -62.5, 65.0)
+        >>> QTensor.from_scale(np.uint8([[1, 2], [3, 4]]), [1.0, 0.5], axis=1).dequantize()
+        array([[1., 1.],
+               [3., 2.]], dtype=float32)
+        """
+        codes = as_array(data, "data")
+        lo, hi = ranges(scale, zero_point, _codes.of(codes), codes.shape, axis)
+        return cls(codes, lo, hi)
 
     @property
     def code_type(self) -> _codes.CodeType:
         """The code type (`qops.codes`), which says what the codes stand for."""
-        return self.own_code_type or _codes.of(self.data)
+        return self._own or _codes.of(self.data)
 
     @property
     def scale(self) -> Any:
@@ -163,6 +214,11 @@ class QTensor(_Triple):
         """Shape of the data."""
         return self.data.shape
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the data."""
+        return self.data.dtype
+
     def dequantize(self) -> NDArray[np.float32]:
         """Real values of the codes, as `qops.dequantize` gives them.
 
@@ -173,30 +229,30 @@ class QTensor(_Triple):
         values: NDArray[np.float32] = _dequantize(self, None)
         return values
 
+    def __iter__(self) -> Iterator[Any]:
+        """Give data, min and max, if these tell what the codes stand for."""
+        if self._own:
+            raise TypeError(
+                f"data, min and max do not tell that its codes are {self._own.name}: take .data, .min, .max, or "
+                ".dequantize()"
+            )
+        return iter((self.data, self.min, self.max))
+
+    __contains__ = None
+
     def __eq__(self, other: object) -> bool:  # this also removes the hash, as codes can change
-        """Whether `other` is a triple with the same codes, type, shape and range. The answer is one bool."""
-        if not isinstance(other, tuple) or len(other) != 3 or self.data.dtype != getattr(other[0], "dtype", None):
+        """Whether `other` is a tensor with the same codes, code type, shape and range. The answer is one bool."""
+        if not isinstance(other, QTensor) or self.code_type != other.code_type:
             return False
-        same = self.code_type == (other.code_type if isinstance(other, QTensor) else _codes.of(self.data))
-        return same and all(np.array_equal(a, b) for a, b in zip(self, other, strict=True))
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("data", "min", "max"))
 
-    def __ne__(self, other: object) -> bool:
-        """The opposite of ``==``."""
-        return not self == other
+    def __repr__(self) -> str:
+        """Show the call of the constructor, as `shown` shows its arguments."""
+        own = f", {self._own.name!r}" if self._own else ""
+        return f"{type(self).__name__}({shown(self.data)}, {shown(self.min)}, {shown(self.max)}{own})"
 
-    __add__ = __radd__ = _refusing("+: use qops.quantized_add_8p8to8(a, b) or qops.quantized_add_8p8to32(a, b)")
-    __sub__ = __rsub__ = _refusing("-: use qops.quantized_sub_8p8to8(a, b) or qops.quantized_sub_8p8to32(a, b)")
-    __mul__ = __rmul__ = _refusing(
-        "*: use qops.quantized_mul_8x8to8(a, b), qops.quantized_mul_8x8to32(a, b) or t.dequantize()"
-    )
-    __matmul__ = __rmatmul__ = _refusing("@: use qops.matmul(a, b)")
-    __pow__ = __rpow__ = _refusing("**: use qops.quantized_mul_8x8to8(t, t) or t.dequantize()")
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _refusing(f"/: {_IS_NO_ARRAY}")
-    __mod__ = __rmod__ = __divmod__ = __rdivmod__ = _refusing(f"%: {_IS_NO_ARRAY}")
-    __neg__ = __pos__ = __abs__ = _refusing(f"-, +, abs: {_IS_NO_ARRAY}")
-    __contains__ = _refusing(f"in: {_IS_NO_ARRAY}")
-    count = index = _refusing(f"count, index: {_IS_NO_ARRAY}")
-    __lt__ = __le__ = __gt__ = __ge__ = _refusing("<, >: compare the codes, t.data, or the real values, t.dequantize()")
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self.data, self.min, self.max, self._own and self._own.name)
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse the conversion to an array."""
@@ -209,69 +265,11 @@ class QTensor(_Triple):
     __array_function__ = __array_ufunc__
 
 
-def broadcast_shape(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
-    """Give the shape that two broadcast to. numpy's own function takes no more than 32 axes.
-
-    Parameters
-    ----------
-    x, y : tuple of int
-
-    Returns
-    -------
-    tuple of int
-
-    Raises
-    ------
-    ValueError
-        Two lengths of an axis that differ, neither of them 1.
-
-    Examples
-    --------
-    >>> broadcast_shape((3, 1), (4, 1, 5))
-    (4, 3, 5)
-    """
-    rank = max(len(x), len(y))
-    pairs = list(zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y, strict=True))
-    if any(i != j and 1 not in (i, j) for i, j in pairs):
-        raise ValueError(f"x, y: shapes {x} and {y} do not broadcast")
-    return tuple(j if i == 1 else i for i, j in pairs)
+def _remade(cls: type[QTensor], data: NDArray[Any], min: Any, max: Any, row: str | None) -> QTensor:
+    return _tensor(cls, data, min, max, row and _codes.TABLE[row])
 
 
-def _class_of(row: str) -> type[QTensor]:
-    own = {"__slots__": (), "own_code_type": _codes.TABLE[row], "__reduce__": lambda t: (_remade, (row, *t))}
-    return type("QTensor", (QTensor,), {**own, "__doc__": QTensor.__doc__})
-
-
-_CLASSES = {row: _class_of(row) for row in _codes.TABLE}
-
-
-def read_as(row: str) -> type[QTensor]:
-    """Give a class of tensors whose codes have another code type than their dtype has by default.
-
-    Parameters
-    ----------
-    row : str
-        The name of the code type in `qops.codes.TABLE`.
-
-    Returns
-    -------
-    type
-        A subclass of `QTensor`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> read_as("s8_narrow")(np.int8([-127, 0, 127]), -1.0, 1.0).dequantize()
-    array([-1.,  0.,  1.], dtype=float32)
-    """
-    return _CLASSES[row]
-
-
-def _remade(row: str, *parts: Any) -> QTensor:
-    return _CLASSES[row](*parts)
-
-
-tensor: Callable[[NDArray[Any], Any, Any], QTensor] = partial(_tensor, QTensor)
-"""Makes a `QTensor` of parts that an op has checked."""
+tensor: Callable[..., QTensor] = partial(_tensor, QTensor)
+"""Makes a `QTensor` of data, min and max that an op has checked, and of the row of `codes.TABLE` if not by dtype."""
 
 TensorLike: TypeAlias = QTensor | tuple[Any, Any, Any] | list[Any]

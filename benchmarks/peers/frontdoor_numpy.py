@@ -90,8 +90,10 @@ def softmax(a):
     return Candidate(run, lambda: out, 0.5 + 2**-9)
 
 
+SUB_8 = {"float32": difference(SUM.scale, SUM.zero_point, np.uint8, EXACT)}
 FORMS = {
-    "quantized_sub_8p8to8": {"float32": difference(SUM.scale, SUM.zero_point, np.uint8, EXACT)},
+    "quantized_sub_8p8to8": SUB_8,
+    "sub_int8": SUB_8,
     "quantized_sub_8p8to32": {"float32": difference(SUM_LEVEL, 0, np.int32, BOUND_8P8TO32)},
     "quantized_mul_8x8to8": {"float32": product(PRODUCT.scale, PRODUCT.zero_point, np.uint8, EXACT)},
     "lookup": {"take": tanh},

@@ -25,9 +25,9 @@ def away(t):
 
 
 @numba.njit(inline="always")
-def even(t):
-    """Give the mean, rounded half to even."""
-    return np.uint8(i32(np.rint(f32(t) * INVERSE)))
+def inside(t):
+    """Give the mean of the codes less their zero point, which is added before it is rounded half to even."""
+    return cut(np.rint(f32(i32(t - COUNT * X_ZERO)) * INVERSE + X_STEP))
 
 
 @numba.njit(inline="always")
@@ -83,7 +83,7 @@ def form(code, value=i32, dtype=np.int32):
 
 FORMS = {
     "rules_avg_pool_away-stored": form(away),
-    "rules_avg_pool_even-stored": form(even),
+    "rules_avg_pool_torch-nchw": form(inside),
     "rules_avg_pool_torch-nhwc": form(of_values),
     "rules_avg_pool_ort": form(ort, ort_value, np.float32),
     "rules_avg_pool_ort-global": form(ort_global),

@@ -16,7 +16,7 @@ SYSTEMS = {
     "TFLite optimised, ARM NEON": "half-up-double",
     "TFLite fully connected, reference": "double-away",
     "XNNPACK, onnxruntime, torch": "fp32-even",
-    "torch on oneDNN (zero point 3)": "fp32-even-zp-inside",
+    "torch on oneDNN (zero point 3)": "torch-onednn",
     "XNNPACK rndnu": "rndnu",
     "QNNPACK precise": "rndna",
     "a bare >>": "shift-floor",

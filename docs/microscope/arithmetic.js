@@ -5,52 +5,56 @@
 // plain scripts that share one scope: later ones use what those before them define.
 "use strict";
 
-// name, the scale's integer, both roundings, where the shift is split, zero point, what wraps, who computes so
+// name, the scale's integer, both roundings, where the shift is split, zero point, what wraps, what floats beyond int32
+// become, who computes so
 const ROWS = [
-  ["tflite-double", "31 bits", "half_up", "half_away", "at 31", "outside", "left shift",
+  ["tflite-double", "31 bits", "half_up", "half_away", "at 31", "outside", "left shift", "",
    "TFLite reference conv, depthwise, mul, add, quantize; TFLM; CMSIS-NN; gemmlowp"],
-  ["tflite-single", "31 bits, below 2**30", "half_up", "", "once", "outside", "result",
+  ["tflite-single", "31 bits, below 2**30", "half_up", "", "once", "outside", "result", "",
    "TFLM and CMSIS-NN built with single rounding; ruy's reference code"],
-  ["half-up-double", "31 bits", "half_up", "half_up", "at 31", "outside", "left shift",
-   "TFLite optimised conv, fully connected, depthwise s8, quantize; ARM SQRDMULH and SRSHL"],
-  ["double-away", "float64", "half_away", "", "once", "outside", "", "TFLite reference fully connected"],
-  ["fp32-even", "float32", "half_even", "", "once", "outside", "",
-   "XNNPACK, so TFLite by default; QNNPACK fp32; onnxruntime QLinearConv, QLinearMatMul; "
-   + "torch linear on fbgemm, x86, qnnpack"],
-  ["fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "",
-   "torch linear on oneDNN; onnxruntime QLinearMul"],
-  ["fp32-away", "float32", "half_away", "", "once", "outside", "", "ports by hand"],
-  ["double-even-zp-inside", "float64 of a float32", "half_even", "", "once", "inside", "",
+  ["half-up-double", "31 bits", "half_up", "half_up", "at 31", "outside", "left shift", "",
+   "TFLite optimised conv, fully connected; whole blocks of its depthwise s8, quantize; ARM SQRDMULH and SRSHL"],
+  ["double-away", "float64", "half_away", "", "once", "outside", "", "saturates", "TFLite reference fully connected"],
+  ["fp32-even", "float32", "half_even", "", "once", "outside", "", "saturates",
+   "XNNPACK, so TFLite by default; QNNPACK fp32; onnxruntime QLinearConv, QLinearMatMul"],
+  ["torch-fbgemm", "float32", "half_even", "", "once", "outside", "", "lowest", "torch 2.13 linear on fbgemm, x86"],
+  ["torch-qnnpack", "float32", "half_even", "", "once", "outside", "", "lowest", "torch 2.13 linear on qnnpack"],
+  ["torch-onednn", "float32", "half_even", "", "once", "inside", "", "saturates",
+   "torch 2.13 linear on oneDNN: acc * in_scale * w_scale * (1 / out_scale), each product a float32"],
+  ["fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "onnxruntime QLinearMul"],
+  ["fp32-away", "float32", "half_away", "", "once", "outside", "", "saturates", "ports by hand"],
+  ["double-even-zp-inside", "float64 of a float32", "half_even", "", "once", "inside", "", "saturates",
    "onnx ReferenceEvaluator QLinearConv, QLinearMatMul"],
-  ["rndnu", "mantissa of 24 bits", "half_up", "", "once", "outside", "result",
+  ["rndnu", "mantissa of 24 bits", "half_up", "", "once", "outside", "result", "",
    "XNNPACK rndnu: NEON gemm, dwconv, vmul"],
-  ["rndna", "mantissa of 24 bits", "half_away", "", "once", "outside", "", "QNNPACK precise; older XNNPACK"],
-  ["q31", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "", "QNNPACK q31"],
-  ["q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "sum with the zero point",
+  ["rndna", "mantissa of 24 bits", "half_away", "", "once", "outside", "", "", "QNNPACK precise; older XNNPACK"],
+  ["q31", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "", "", "QNNPACK q31"],
+  ["q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "sum with the zero point", "",
    "QNNPACK gemmlowp"],
-  ["rndnu16", "mantissa, 15 bits", "half_up", "half_up", "16 bits", "outside", "",
+  ["rndnu16", "mantissa, 15 bits", "half_up", "half_up", "16 bits", "outside", "", "",
    "XNNPACK qu8 rndnu16: the accumulator is shifted into 16 bits first"],
-  ["xnnpack-cvt", "8 bits", "half_up", "", "once", "outside", "", "XNNPACK convert, 8 bits to 8 bits"],
-  ["tosa-single", "31 bits", "half_up", "", "once", "outside", "", "TOSA RESCALE, SINGLE_ROUND"],
-  ["tosa-double", "31 bits", "half_up", "half_away", "past 31", "outside", "",
+  ["xnnpack-cvt", "8 bits", "half_up", "", "once", "outside", "", "",
+   "XNNPACK convert, 8 bits to 8 bits of the same type"],
+  ["tosa-single", "31 bits", "half_up", "", "once", "outside", "", "", "TOSA RESCALE, SINGLE_ROUND"],
+  ["tosa-double", "31 bits", "half_up", "half_away", "past 31", "outside", "", "",
    "TOSA RESCALE, DOUBLE_ROUND: two steps above a shift of 31"],
-  ["tosa-inexact", "31 bits as a float32", "half_even", "", "once", "outside", "",
+  ["tosa-inexact", "31 bits as a float32", "half_even", "", "once", "outside", "", "saturates",
    "TOSA reference model, INEXACT_ROUND"],
-  ["tflite-int64acc", "31 bits, 16 of them", "half_up", "", "once", "outside", "result",
+  ["tflite-int64acc", "31 bits, 16 of them", "half_up", "", "once", "outside", "result", "",
    "TFLite and TFLM int16x8, accumulators of 48 bits"],
-  ["cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "last bit", "outside", "result",
+  ["cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "last bit", "outside", "result", "",
    "CMSIS-NN s16, all but the last bit of the shift floored"],
-  ["gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step",
+  ["gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step", "",
    "gemmlowp QuantizeDownInt32ToUint8Scale, 2015 to 2017"],
-  ["textbook7-floor", "7 bits", "floor", "", "once", "outside", "", "textbooks, code by hand"],
-  ["textbook7-half-up", "7 bits", "half_up", "", "once", "outside", "", "textbooks, code by hand"],
-  ["shift-floor", "31 bits", "floor", "", "once", "outside", "", "a bare >>"],
-  ["shift-half-up", "31 bits", "half_up", "", "once", "outside", "", "half added, then >>"],
-  ["shift-toward-zero", "31 bits", "truncate", "", "once", "outside", "", "a division in C"],
+  ["textbook7-floor", "7 bits", "floor", "", "once", "outside", "", "", "textbooks, code by hand"],
+  ["textbook7-half-up", "7 bits", "half_up", "", "once", "outside", "", "", "textbooks, code by hand"],
+  ["shift-floor", "31 bits", "floor", "", "once", "outside", "", "", "a bare >>"],
+  ["shift-half-up", "31 bits", "half_up", "", "once", "outside", "", "", "half added, then >>"],
+  ["shift-toward-zero", "31 bits", "truncate", "", "once", "outside", "", "", "a division in C"],
 ];
 const RULES = Object.fromEntries(
-  ROWS.map(([name, multiplier, first, second, split, zeroPoint, wraps, systems]) => [
-    name, { name, multiplier, first, second, split, zeroPoint, wraps, systems },
+  ROWS.map(([name, multiplier, first, second, split, zeroPoint, wraps, beyond, systems]) => [
+    name, { name, multiplier, first, second, split, zeroPoint, wraps, beyond, systems },
   ]),
 );
 const TYPES = {
@@ -228,7 +232,9 @@ function scaledFloat(steps, rule, acc, factor, zero) {
   const result = BigInt(clamp(rounded, -(2 ** 62), 2 ** 62)); // what is so far out saturates anyway
   const tie = Math.abs(sum % 1) === 0.5;
   steps.push({ kind: "float round", width, value: sum, rounding: rule.first, result, tie });
-  return result;
+  if (rule.beyond !== "lowest" || result === wrap32(result)) return result;
+  steps.push({ kind: "beyond", value: result, result: TYPES.int32[0] });
+  return TYPES.int32[0];
 }
 
 /** The real scale as a float rule has it, { given, result }. */

@@ -218,6 +218,12 @@ function floatRoundStep(step) {
   return block(`Round ${ROUNDINGS[rounding]}`, words, rows, step.tie ? " tie" : "");
 }
 
+function beyondStep({ value, result }) {
+  const words = `${text(value)} does not fit 32 bits: the instruction that makes it an integer gives ${strong(result)},
+whatever its sign. Other rules cut it to the nearest end.`;
+  return block("Make it an integer", words, integerRow("integer", result, 0, 32), " odd");
+}
+
 function zeroStep({ value, zero, whole, result }) {
   const wraps = whole === result ? "" : ` It does not fit 32 bits and <em>wraps</em> to ${strong(result)}.`;
   const words = `${text(value)} + ${text(zero)} = ${strong(whole)}.${wraps}`;
@@ -236,7 +242,7 @@ function clampStep({ value, lo, hi, result, why }, type) {
 const STEPS = {
   accumulator: accumulatorStep, scale: scaleStep, left: leftStep, product: productStep, wrap: wrapStep,
   float: floatStep, "float product": floatProductStep, "float sum": floatSumStep, "float round": floatRoundStep,
-  "zero point": zeroStep,
+  beyond: beyondStep, "zero point": zeroStep,
 };
 
 /** What made a tie of a value that lies exactly between no two codes; "" if it does, or if another shift follows. */

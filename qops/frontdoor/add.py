@@ -1,27 +1,34 @@
-"""QuantizedAdd: 8 bit plus 8 bit, to int32 (rounded once) or to 8 bit (in at most two passes)."""
+"""Adds of two tensors of 8-bit codes: into 8 bits (in at most two passes) or into int32 (rounded once)."""
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
-from qops.frontdoor.passes import Ends, Range, RangeInfo
+from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "add_8p8to8_integers", "quantized_add_8p8to8", "quantized_add_8p8to32"]
+__all__ = [
+    "BOUND_8P8TO8",
+    "BOUND_8P8TO32",
+    "add",
+    "add_8p8to8_integers",
+    "quantized_add_8p8to8",
+    "quantized_add_8p8to32",
+]
 
 BOUND_8P8TO32 = 0.5 + 2**-7
-"""Largest error of `quantized_add_8p8to32` against the exact sum, in output LSB.
+"""Largest error of adds and differences in int32 against the exact sum, in output LSB.
 
 In 2**-15 LSB: 2**14 for the rounding of the sum; 0.5 * 255 for each rounded multiplier; 0.5 for the rounded constant;
 less than 0.5 for float64. Together at most 2**14 + 256.
 """
 BOUND_8P8TO8 = 0.6
-"""Largest error of `quantized_add_8p8to8` against the exact sum, in output LSB.
+"""Largest error of adds and differences in 8 bits against the exact sum, in output LSB.
 
 In 1/32 LSB: 16 for the rounding of the sum; for each operand 0.5 for the rounded multiplier (255/256 of half a unit)
 and 0.5 for the floored product (the offset makes up for its mean); 0.5 for the offset. Together 18.5 / 32 = 0.578.
@@ -30,8 +37,85 @@ add_8p8to8_integers = _kernels.add_8p8to8_integers
 """(a, b, range) -> ka, kb, offset of the 16-bit loop of `quantized_add_8p8to8`; ValueError if int16 overflows."""
 
 
+@into_any
+def add(
+    a: TensorLike,
+    b: TensorLike,
+    *,
+    dtype: DTypeLike = "uint8",
+    guess: Guess = None,
+    range: Kept = None,
+    out: NDArray[Any] | None = None,
+    return_info: bool = False,
+) -> QTensor | tuple[QTensor, RangeInfo]:
+    """Add two tensors of uint8 or int8 codes into codes of 8 bits, in at most two passes, or of int32.
+
+    In 8 bits ``c = lowest + round((a + b - min) / step)``, ``step = (max - min) / 255``, by the integers of
+    `quantized_add_8p8to8`. **Error: at most 0.6 output LSB** (`BOUND_8P8TO8`). In int32 ``c = round((a + b) / step)``,
+    by the integers and in the range of `quantized_add_8p8to32`. **Error: at most** ``0.5 + 2**-7`` output LSB
+    (`BOUND_8P8TO32`). Both are against the exact sum of ``min + (q - lowest) * step``, for every pair of ranges. The
+    loops read int8 codes as the uint8 codes that are 128 higher, without a copy: the bits are the same.
+
+    Parameters
+    ----------
+    a, b : (data, min, max)
+        uint8 or int8 tensors, also one of each, of shapes that broadcast.
+    dtype : {uint8, int8, int32}, optional
+        Type of the codes of the result. int32 codes have the op's own range, so these take no `guess` or `range`.
+    guess : (float or None, float or None), optional
+        Output range that is expected. If all results are within, it is the range, because it may be intended; each
+        doubling costs 6 dB. Otherwise the data are read once more, for the smallest range that holds the results, the
+        ends guessed and, on a code, 0. None, for an end or both, is no guess. Without one the first pass takes what the
+        ranges of `a` and `b` allow, and a second is made only if the range gets narrower by 1/16 or more.
+    range : (float, float), optional
+        Output range that is kept, as a deployed graph needs it: one pass, and results beyond it saturate. If
+        min == max, every code is the lowest, which stands for that value.
+    out : ndarray of `dtype`, optional
+        Where the codes are written; of the broadcast shape.
+    return_info : bool, optional
+        Give a `RangeInfo` (passes, range found) as well; not for int32.
+
+    Returns
+    -------
+    QTensor
+        The codes and their range. Unless `guess` or `range` says otherwise, 0 is on a code, so a sum that is exactly 0
+        stays 0.
+    RangeInfo
+        Only with ``return_info``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument that is no such tensor, another dtype, a range or guess that is not finite or with min > max, both
+        of them, one of them for int32, a range narrower than 2**-32 of what the results can span, shapes that do not
+        broadcast, an ``out`` that does not fit or overlaps an input, results beyond float32, for int32 a range with an
+        end of 2**110 (1.3e33) or more.
+
+    See Also
+    --------
+    quantized_add_8p8to8, quantized_add_8p8to32 : the integers, in formulas.
+    qops.nnlib.quantized_add_8p8to8, qops.tensorflow.quantized_add : what those systems compute.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a, b = (np.uint8([0, 100, 255]), -1.0, 1.55), (np.int8([-128, -28, 127]), -1.0, 1.55)
+    >>> t = add(a, b)  # -2, 0 and 3.1
+    >>> t.data, t.zero_point, t.dequantize().round(2)
+    (array([  0, 100, 255], dtype=uint8), 100, array([-2. ,  0. ,  3.1], dtype=float32))
+    >>> add(a, b, range=(-1.0, 1.55), dtype="int8").data
+    array([-128,  -28,  127], dtype=int8)
+    >>> t, info = add(a, b, guess=(0.0, 1.0), return_info=True)
+    >>> info.passes, t.zero_point
+    (2, 100)
+    >>> add(a, b, dtype="int32").dequantize().round(2)
+    array([-2. ,  0. ,  3.1], dtype=float32)
+    """
+    return _kernels.add(QTensor, RangeInfo, a, b, dtype, guess, range, out, return_info)
+
+
 def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """Add two uint8 tensors into int32 codes: the exact sum, rounded once.
+    """Add two uint8 tensors into int32 codes: `add` into int32, with one dtype for the operands.
 
     ``max = 2**17 * max(|a_min|, a_max, |b_min|, b_max)``, ``min = -max``, and with output step ``s``::
 
@@ -46,10 +130,8 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    out : ndarray of int32, optional
-        Where the codes are written; of the broadcast shape.
+    a, b, out
+        As `add` takes them; `a` and `b` of uint8.
 
     Returns
     -------
@@ -59,8 +141,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not broadcast,
-        an ``out`` that does not fit or overlaps an input, a range with an end of 2**110 (1.3e33) or more.
+        What `add` refuses, and int8 codes.
 
     See Also
     --------
@@ -72,50 +153,27 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> import numpy as np
     >>> t = quantized_add_8p8to32((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0))
     >>> t
-    QTensor(data=array([ 8192, 24576], dtype=int32), min=-262144.0, max=262144.0)
+    QTensor(np.int32([8192, 24576]), -262144.0, 262144.0)
     >>> t.data * t.scale  # 1 + 0, 2 + 1
     array([1., 3.])
     """
-    return _kernels_32.add_or_subtract(QTensor, a, b, False, out)
+    return _kernels_32.add_or_subtract(QTensor, a, b, False, False, out)
 
 
-@overload
+@into_uint8
 def quantized_add_8p8to8(
     a: TensorLike,
     b: TensorLike,
-    guess: Ends | None = None,
+    guess: Guess = None,
     *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[False] = False,
-) -> QTensor: ...
-@overload
-def quantized_add_8p8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[True],
-) -> tuple[QTensor, RangeInfo]: ...
-def quantized_add_8p8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
+    range: Kept = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
 ) -> QTensor | tuple[QTensor, RangeInfo]:
-    """Add two uint8 tensors into uint8 codes, in at most two passes over the data.
+    """Add two uint8 tensors into uint8 codes: `add`, but the range found is drawn in to the sums, 0 on a code or not.
 
-    The first pass writes with the guessed output range and records the extremes of the sums. If no code saturated,
-    that is the result. Otherwise the second pass writes again, with the range of the extremes. An end that is not
-    guessed starts as wide as the ranges of `a` and `b` allow; if the data use less, the second pass narrows it. With
-    `range` there is one pass, and sums outside the range saturate.
-
-    With output step ``s`` the 16-bit loop is ::
+    The first pass writes with the guessed output range, or the widest, and records the extremes of the sums. A second
+    writes with the range of the extremes. With output step ``s`` the 16-bit loop is ::
 
         c = sat_u8((mulhi(a << 8, ka) + mulhi(b << 8, kb) + offset) >> 5)
         ka = round(8192 * a_step / s)    kb = round(8192 * b_step / s)
@@ -127,32 +185,18 @@ def quantized_add_8p8to8(
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    guess : (float or None, float or None), optional
-        Expected ends of the output range. A sum outside the guess triggers a second pass. An end that no sum reaches
-        is kept, because it may be intended; each doubling of the range costs 6 dB.
-    range : (float, float), optional
-        A fixed output range, instead of a `guess`, as a deployed graph needs it. If min == max, every code is 0, which
-        stands for that value.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the broadcast shape.
-    return_info : bool, optional
-        Give a `RangeInfo` (passes, range found) as well.
+    a, b, guess, range, out, return_info
+        As `add` takes them; `a` and `b` of uint8. A second pass keeps the guessed ends that no sum reaches.
 
     Returns
     -------
-    QTensor
+    QTensor, or QTensor and RangeInfo
         uint8 codes and their range: `range`, or the guessed ends that held and the ends found for the others.
-    RangeInfo
-        Only with ``return_info``.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range or guess that is not finite or with min > max, both of them, a range
-        narrower than 2**-32 of what the sums can span, shapes that do not broadcast, an ``out`` that does not fit or
-        overlaps an input, ranges whose sum is beyond float32.
+        What `add` refuses, and int8 codes.
 
     See Also
     --------
@@ -160,8 +204,8 @@ def quantized_add_8p8to8(
 
     Notes
     -----
-    Source: the method (guess, record, write again) is that of nnlib's ``op_add.c``. The integers are not, because
-    nnlib's 7-bit alpha and 15-bit recip wrap or lose bits for some ranges.
+    Source: the method (guess, record, write again) and the range without a guess are those of nnlib's ``op_add.c``. The
+    integers are not, because nnlib's 7-bit alpha and 15-bit recip wrap or lose bits for some ranges.
 
     **Bias.** Ties go up. Ties are rare, unless the steps are in a simple proportion: of the sums [0, 1] + [0, 1] into
     [0, 2], half tie, so over all codes the result is 0.25 LSB too high on average. Rounding ties to even would take a
@@ -173,12 +217,11 @@ def quantized_add_8p8to8(
     >>> a = (np.uint8([0, 128, 255]), 0.0, 2.0)
     >>> b = (np.uint8([0, 64, 255]), 0.0, 1.0)
     >>> quantized_add_8p8to8(a, b, guess=(0.0, 3.0))
-    QTensor(data=array([  0, 107, 255], dtype=uint8), min=0.0, max=3.0)
+    QTensor(np.uint8([0, 107, 255]), 0.0, 3.0)
     >>> t, info = quantized_add_8p8to8(a, b, guess=(0.0, 1.0), return_info=True)
     >>> info.passes, round(t.max, 2)
     (2, 3.0)
     >>> quantized_add_8p8to8(a, b, range=(0.0, 1.0))
-    QTensor(data=array([  0, 255, 255], dtype=uint8), min=0.0, max=1.0)
+    QTensor(np.uint8([0, 255, 255]), 0.0, 1.0)
     """
-    found = _kernels.quantized_add_8p8to8(QTensor, a, b, guess, range, out, return_info)
-    return (found[0], RangeInfo(*found[1])) if return_info else found
+    return _kernels.add(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)

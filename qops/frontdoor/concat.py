@@ -67,7 +67,7 @@ def concat(
     --------
     >>> import numpy as np
     >>> concat([(np.uint8([[0, 255]]), 0.0, 2.0), (np.int8([[-128, 127]]), 0.0, 4.0)])
-    QTensor(data=array([[  0, 128,   0, 255]], dtype=uint8), min=0.0, max=4.0)
+    QTensor(np.uint8([[0, 128, 0, 255]]), 0.0, 4.0)
     """
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(f"tensors: expected a sequence of tensors, got {tensors!r:.80}")

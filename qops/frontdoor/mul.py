@@ -1,30 +1,83 @@
-"""QuantizedMul: 8 bit times 8 bit, to int32 (rounded once) or to 8 bit (in at most two passes)."""
+"""Products, element by element, of two tensors of 8-bit codes: into 8 bits (in at most two passes) or into int32."""
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import mul as _kernels
-from qops.frontdoor.passes import Ends, Range, RangeInfo
+from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["BOUND_8X8TO8", "BOUND_8X8TO32", "quantized_mul_8x8to8", "quantized_mul_8x8to32"]
+__all__ = ["BOUND_8X8TO8", "BOUND_8X8TO32", "mul", "quantized_mul_8x8to8", "quantized_mul_8x8to32"]
 
 BOUND_8X8TO32 = 0.5 + 2**-7
-"""Largest error of `quantized_mul_8x8to32` against the exact product, in output LSB.
+"""Largest error of products in int32 against the exact product, in output LSB.
 
 In 2**-23 LSB: 2**22 for the rounding of the product; 0.5 * (65025 + 255 + 255 + 1) = 2**15 for the rounded integers;
 and the error of float64. Together less than 2**22 + 2**16.
 """
 BOUND_8X8TO8 = 0.5 + 2**-4
-"""Largest error of `quantized_mul_8x8to8` against the exact product, in output LSB: as above, in 2**-20 LSB."""
+"""Largest error of products in 8 bits against the exact product, in output LSB: as above, in 2**-20 LSB."""
+
+
+@into_any
+def mul(
+    a: TensorLike,
+    b: TensorLike,
+    *,
+    dtype: DTypeLike = "uint8",
+    guess: Guess = None,
+    range: Kept = None,
+    out: NDArray[Any] | None = None,
+    return_info: bool = False,
+) -> QTensor | tuple[QTensor, RangeInfo]:
+    """Multiply two tensors of uint8 or int8 codes, element by element, into codes of 8 bits or of int32.
+
+    In 8 bits ``c = lowest + round((a * b - min) / step)``, by the integers of `quantized_mul_8x8to8`. **Error: at
+    most** ``0.5 + 2**-4`` output LSB (`BOUND_8X8TO8`). In int32 ``c = round(a * b / step)``, by the integers and in the
+    range of `quantized_mul_8x8to32`. **Error: at most** ``0.5 + 2**-7`` output LSB (`BOUND_8X8TO32`). Both are against
+    the exact product of ``min + (q - lowest) * step``, for every pair of ranges.
+
+    Parameters
+    ----------
+    a, b : (data, min, max)
+        uint8 or int8 tensors, also one of each, of shapes that broadcast.
+    dtype, guess, range, out, return_info
+        As `add` takes them.
+
+    Returns
+    -------
+    QTensor
+        The codes and their range, which is found as by `add`.
+    RangeInfo
+        Only with ``return_info``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `add` refuses; in int32 an output range beyond float32.
+
+    See Also
+    --------
+    quantized_mul_8x8to8, quantized_mul_8x8to32 : the integers, in formulas.
+    qops.nnlib.quantized_mul_8x8to8, qops.tensorflow.quantized_mul : what those systems compute.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a, b = (np.uint8([0, 100, 255]), -1.0, 1.55), (np.int8([127, -18, 127]), -1.0, 1.55)
+    >>> t = mul(a, b, dtype="int8")  # -1.55, 0 and 2.4025
+    >>> t.data, t.zero_point, t.dequantize().round(2)
+    (array([-128,  -28,  127], dtype=int8), -28, array([-1.55,  0.  ,  2.4 ], dtype=float32))
+    """
+    return _kernels.mul(QTensor, RangeInfo, a, b, dtype, guess, range, out, return_info)
 
 
 def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """Multiply two uint8 tensors into int32 codes: the exact product, rounded once.
+    """Multiply two uint8 tensors into int32 codes: `mul` into int32, with one dtype for the operands.
 
     ``max = 2**11 * max(|a_min|, a_max) * max(|b_min|, b_max)``, rounded up to float32, ``min = -max``. With values
     ``min + q * step`` the product has four terms; in 2**-23 output steps ``s`` each is an integer::
@@ -39,10 +92,8 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    out : ndarray of int32, optional
-        Where the codes are written; of the broadcast shape.
+    a, b, out
+        As `quantized_add_8p8to32` takes them.
 
     Returns
     -------
@@ -52,8 +103,7 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not broadcast,
-        an ``out`` that does not fit or overlaps an input, an output range beyond float32.
+        What `mul` refuses, and int8 codes.
 
     See Also
     --------
@@ -66,35 +116,16 @@ def quantized_mul_8x8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> (t.data * t.scale).round(4)  # -2 * 8, 3 * 8
     array([-16.,  24.])
     """
-    return _kernels.quantized_mul_8x8to32(QTensor, a, b, out)
+    return _kernels.mul_32(QTensor, a, b, False, out)
 
 
-@overload
+@into_uint8
 def quantized_mul_8x8to8(
     a: TensorLike,
     b: TensorLike,
-    guess: Ends | None = None,
+    guess: Guess = None,
     *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[False] = False,
-) -> QTensor: ...
-@overload
-def quantized_mul_8x8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[True],
-) -> tuple[QTensor, RangeInfo]: ...
-def quantized_mul_8x8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
+    range: Kept = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
 ) -> QTensor | tuple[QTensor, RangeInfo]:
@@ -113,29 +144,18 @@ def quantized_mul_8x8to8(
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    guess : (float or None, float or None), optional
-        Expected ends of the output range. A product outside the guess triggers a second pass. An end that is not
-        guessed starts as wide as the ranges allow; if the data use less, the second pass narrows it.
-    range : (float, float), optional
-        A fixed output range, instead of a `guess`.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the broadcast shape.
-    return_info : bool, optional
-        Give a `RangeInfo` (passes, range found) as well.
+    a, b, guess, range, out, return_info
+        As `quantized_add_8p8to8` takes them.
 
     Returns
     -------
-    QTensor
-        uint8 codes and their range: `range`, or the guessed ends that held and the ends found for the others.
-    RangeInfo
-        Only with ``return_info``.
+    QTensor, or QTensor and RangeInfo
+        As of `quantized_add_8p8to8`.
 
     Raises
     ------
     TypeError, ValueError
-        What `quantized_add_8p8to8` refuses, and ranges whose product is beyond float32.
+        What `mul` refuses, and int8 codes.
 
     See Also
     --------
@@ -146,9 +166,8 @@ def quantized_mul_8x8to8(
     >>> import numpy as np
     >>> a, b = (np.uint8([0, 128, 255]), -1.0, 1.0), (np.uint8([0, 64, 255]), 0.0, 3.0)
     >>> quantized_mul_8x8to8(a, b, guess=(-3.0, 3.0))
-    QTensor(data=array([128, 128, 255], dtype=uint8), min=-3.0, max=3.0)
+    QTensor(np.uint8([128, 128, 255]), -3.0, 3.0)
     >>> quantized_mul_8x8to8(a, b, range=(0.0, 1.5))
-    QTensor(data=array([  0,   1, 255], dtype=uint8), min=0.0, max=1.5)
+    QTensor(np.uint8([0, 1, 255]), 0.0, 1.5)
     """
-    found = _kernels.quantized_mul_8x8to8(QTensor, a, b, guess, range, out, return_info)
-    return (found[0], RangeInfo(*found[1])) if return_info else found
+    return _kernels.mul(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)

@@ -34,7 +34,7 @@ def multiply_shift(
     bits : int
         Fractional bits of the multiplier, 0..30.
     rounding : str
-        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`. The default is the bare shift.
+        Rule of the shift, one of `qops.fixedpoint.SINGLE_ROUNDINGS`; also "half-up". The default is the bare shift.
     out : ndarray of int32, optional
         Where the result is written; of the shape of `x`.
 
@@ -51,7 +51,7 @@ def multiply_shift(
 
     See Also
     --------
-    qops.fixedpoint.multiply_shift : the same with the integers given.
+    qops.fixedpoint.apply_multiplier : the integers given, and half up by default.
     qops.fixedpoint.quantize_multiplier : 31 bits for any factor.
 
     Examples

@@ -1,11 +1,21 @@
-"""What ops from 8 bits to 8 bits report of how they found their output range."""
+"""What the ops on two tensors share: their signatures, and the report of how they found their output range."""
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, overload
 
-__all__ = ["Ends", "Range", "RangeInfo"]
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
-Ends: TypeAlias = tuple[float | None, float | None]
-Range: TypeAlias = tuple[float, float]
+from qops.qtensor import QTensor, TensorLike
+
+__all__ = ["Guess", "IntoAny", "IntoUint8", "Kept", "RangeInfo", "into_any", "into_uint8"]
+
+Guess: TypeAlias = tuple[float | None, float | None] | None
+Kept: TypeAlias = tuple[float, float] | None
+No: TypeAlias = Literal[False]
+Out: TypeAlias = NDArray[np.uint8] | None
+T: TypeAlias = TensorLike
+Yes: TypeAlias = Literal[True]
 
 
 class RangeInfo(NamedTuple):
@@ -22,3 +32,55 @@ class RangeInfo(NamedTuple):
     passes: int
     found_min: float
     found_max: float
+
+
+class IntoAny(Protocol):
+    """The type of `add`, `sub` and `mul`: `return_info` tells what they give."""
+
+    @overload
+    def __call__(
+        self,
+        a: T,
+        b: T,
+        *,
+        dtype: DTypeLike = "uint8",
+        guess: Guess = None,
+        range: Kept = None,
+        out: NDArray[Any] | None = None,
+        return_info: No = False,
+    ) -> QTensor: ...
+    @overload
+    def __call__(
+        self,
+        a: T,
+        b: T,
+        *,
+        dtype: DTypeLike = "uint8",
+        guess: Guess = None,
+        range: Kept = None,
+        out: NDArray[Any] | None = None,
+        return_info: Yes,
+    ) -> tuple[QTensor, RangeInfo]: ...
+
+
+class IntoUint8(Protocol):
+    """The type of the seed's ops into 8 bits."""
+
+    @overload
+    def __call__(
+        self, a: T, b: T, guess: Guess = None, *, range: Kept = None, out: Out = None, return_info: No = False
+    ) -> QTensor: ...
+    @overload
+    def __call__(
+        self, a: T, b: T, guess: Guess = None, *, range: Kept = None, out: Out = None, return_info: Yes
+    ) -> tuple[QTensor, RangeInfo]: ...
+
+
+def into_any(op: Callable[..., Any]) -> IntoAny:
+    """Give `op` itself, of which type checkers then know both results."""
+    return op
+
+
+def into_uint8(op: Callable[..., Any]) -> IntoUint8:
+    """Give `op` itself, of which type checkers then know both results."""
+    return op

@@ -67,7 +67,7 @@ def quantize(
     Examples
     --------
     >>> quantize([-1.0, 0.0, 0.5, 1.0])
-    QTensor(data=array([  0, 127, 191, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
+    QTensor(np.uint8([0, 127, 191, 254]), -1.0, 1.0078740119934082)
     >>> weights = quantize([[-1.0, 1.0], [0.0, 8.0]], axis=0, dtype=np.int8)
     >>> weights.data.tolist(), weights.scale.round(4).tolist()
     ([[-128, 126], [-128, 127]], [[0.0079], [0.0314]])

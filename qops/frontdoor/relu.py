@@ -52,7 +52,7 @@ def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None 
     >>> import numpy as np
     >>> t = np.uint8([0, 100, 200, 255]), -10.0, 15.5
     >>> relu(t)
-    QTensor(data=array([100, 100, 200, 255], dtype=uint8), min=-10.0, max=15.5)
+    QTensor(np.uint8([100, 100, 200, 255]), -10.0, 15.5)
     >>> relu(t, 6.0).dequantize()
     array([0., 0., 6., 6.], dtype=float32)
     """

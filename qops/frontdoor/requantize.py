@@ -98,9 +98,9 @@ def requantize(
     --------
     >>> t = np.uint8([0, 100, 200]), -1.0, 1.55
     >>> requantize(t, 0.0)
-    QTensor(data=array([  0,   0, 255], dtype=uint8), min=0.0, max=1.0)
+    QTensor(np.uint8([0, 0, 255]), 0.0, 1.0)
     >>> requantize(t, -1.0, 1.55, dtype=np.int8)
-    QTensor(data=array([-128,  -28,   72], dtype=int8), min=-1.0, max=1.5499999523162842)
+    QTensor(np.int8([-128, -28, 72]), -1.0, 1.5499999523162842)
     """
     return _kernels.requantize(QTensor, t, min, max, dtype, False, out)
 
@@ -112,12 +112,8 @@ def requantize_32to8(
 
     Parameters
     ----------
-    t : (data, min, max)
-        int32 tensor, its range symmetric.
-    min, max : float, optional
-        Output range, completed as by `requantize`.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the shape of the data.
+    t, min, max, out
+        As `requantize` takes them; `t` is an int32 tensor.
 
     Returns
     -------
@@ -127,8 +123,7 @@ def requantize_32to8(
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite, with min > max or (input) not symmetric, an
-        ``out`` that does not fit or overlaps the data.
+        What `requantize` refuses, and codes of 8 bits.
 
     See Also
     --------
@@ -137,6 +132,6 @@ def requantize_32to8(
     Examples
     --------
     >>> requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
-    QTensor(data=array([  0, 128, 191], dtype=uint8), min=-4.0, max=4.0)
+    QTensor(np.uint8([0, 128, 191]), -4.0, 4.0)
     """
     return _kernels.requantize(QTensor, t, min, max, "uint8", True, out)

@@ -1,24 +1,74 @@
-"""QuantizedSub: 8 bit minus 8 bit, to int32 or to 8 bit; the adds of `a` and -`b`."""
+"""Differences of two tensors of 8-bit codes: the adds of `a` and -`b`."""
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from qops._kernels.frontdoor import add as _kernels
 from qops._kernels.frontdoor import add_8p8to32 as _kernels_32
 from qops.frontdoor.add import BOUND_8P8TO8 as BOUND_8P8TO8
 from qops.frontdoor.add import BOUND_8P8TO32 as BOUND_8P8TO32
-from qops.frontdoor.passes import Ends, Range, RangeInfo
+from qops.frontdoor.passes import Guess, Kept, RangeInfo, into_any, into_uint8
 from qops.qtensor import QTensor, TensorLike
 
-__all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_sub_8p8to8", "quantized_sub_8p8to32"]
+__all__ = ["BOUND_8P8TO8", "BOUND_8P8TO32", "quantized_sub_8p8to8", "quantized_sub_8p8to32", "sub"]
+
+
+@into_any
+def sub(
+    a: TensorLike,
+    b: TensorLike,
+    *,
+    dtype: DTypeLike = "uint8",
+    guess: Guess = None,
+    range: Kept = None,
+    out: NDArray[Any] | None = None,
+    return_info: bool = False,
+) -> QTensor | tuple[QTensor, RangeInfo]:
+    """Subtract two tensors of uint8 or int8 codes into codes of 8 bits, in at most two passes, or of int32.
+
+    In 8 bits ``c = lowest + round((a - b - min) / step)``, in int32 ``c = round((a - b) / step)``: `add` of `a` and
+    ``-b``. **Error: at most 0.6 output LSB** (`BOUND_8P8TO8`), in int32 ``0.5 + 2**-7`` (`BOUND_8P8TO32`), for every
+    pair of ranges.
+
+    Parameters
+    ----------
+    a, b : (data, min, max)
+        uint8 or int8 tensors, also one of each, of shapes that broadcast.
+    dtype, guess, range, out, return_info
+        As `add` takes them.
+
+    Returns
+    -------
+    QTensor
+        The codes and their range, which is found as by `add`.
+    RangeInfo
+        Only with ``return_info``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        What `add` refuses.
+
+    See Also
+    --------
+    qops.nnlib.quantized_sub_8p8to8_d32, qops.nnlib.quantized_sub_8p8to32 : what the DSP library computes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a, b = (np.uint8([0, 100, 255]), -1.0, 1.55), (np.int8([-128, -28, -128]), -1.0, 1.55)
+    >>> sub(a, b, range=(0.0, 2.55)).data  # 0, 0 and 2.55
+    array([  0,   0, 255], dtype=uint8)
+    """
+    return _kernels.sub(QTensor, RangeInfo, a, b, dtype, guess, range, out, return_info)
 
 
 def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:
-    """Subtract two uint8 tensors into int32 codes: the exact difference, rounded once.
+    """Subtract two uint8 tensors into int32 codes: `sub` into int32, with one dtype for the operands.
 
     The range is that of `quantized_add_8p8to32`. The integers are too, but the terms of `b` are negated::
 
@@ -30,10 +80,8 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    out : ndarray of int32, optional
-        Where the codes are written; of the broadcast shape.
+    a, b, out
+        As `quantized_add_8p8to32` takes them.
 
     Returns
     -------
@@ -56,35 +104,16 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     >>> t.data * t.scale  # 1 - 0, 2 - 1
     array([1., 1.])
     """
-    return _kernels_32.add_or_subtract(QTensor, a, b, True, out)
+    return _kernels_32.add_or_subtract(QTensor, a, b, True, False, out)
 
 
-@overload
+@into_uint8
 def quantized_sub_8p8to8(
     a: TensorLike,
     b: TensorLike,
-    guess: Ends | None = None,
+    guess: Guess = None,
     *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[False] = False,
-) -> QTensor: ...
-@overload
-def quantized_sub_8p8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
-    out: NDArray[np.uint8] | None = None,
-    return_info: Literal[True],
-) -> tuple[QTensor, RangeInfo]: ...
-def quantized_sub_8p8to8(
-    a: TensorLike,
-    b: TensorLike,
-    guess: Ends | None = None,
-    *,
-    range: Range | None = None,
+    range: Kept = None,
     out: NDArray[np.uint8] | None = None,
     return_info: bool = False,
 ) -> QTensor | tuple[QTensor, RangeInfo]:
@@ -96,23 +125,13 @@ def quantized_sub_8p8to8(
 
     Parameters
     ----------
-    a, b : (data, min, max)
-        uint8 tensors of shapes that broadcast.
-    guess : (float or None, float or None), optional
-        Expected ends of the output range. A difference outside the guess triggers a second pass.
-    range : (float, float), optional
-        A fixed output range, instead of a `guess`.
-    out : ndarray of uint8, optional
-        Where the codes are written; of the broadcast shape.
-    return_info : bool, optional
-        Give a `RangeInfo` (passes, range found) as well.
+    a, b, guess, range, out, return_info
+        As `quantized_add_8p8to8` takes them.
 
     Returns
     -------
-    QTensor
-        uint8 codes and their range: `range`, or the guessed ends that held and the ends found for the others.
-    RangeInfo
-        Only with ``return_info``.
+    QTensor, or QTensor and RangeInfo
+        As of `quantized_add_8p8to8`.
 
     Raises
     ------
@@ -124,7 +143,6 @@ def quantized_sub_8p8to8(
     >>> import numpy as np
     >>> a, b = (np.uint8([0, 128, 255]), 0.0, 2.0), (np.uint8([0, 64, 255]), 0.0, 1.0)
     >>> quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
-    QTensor(data=array([ 85, 149, 170], dtype=uint8), min=-1.0, max=2.0)
+    QTensor(np.uint8([85, 149, 170]), -1.0, 2.0)
     """
-    found = _kernels.quantized_sub_8p8to8(QTensor, a, b, guess, range, out, return_info)
-    return (found[0], RangeInfo(*found[1])) if return_info else found
+    return _kernels.sub(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)

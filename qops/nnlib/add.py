@@ -95,7 +95,7 @@ def quantized_add_8p8to8(
     From alpha = 256 on, ``spec`` copies the codes of a, and returns them with the output range instead of a's own.
 
     >>> quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), form="spec")
-    QTensor(data=array([255], dtype=uint8), min=-360.0, max=360.0)
+    QTensor(np.uint8([255]), -360.0, 360.0)
     >>> quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), -302.0, 300.0, form="spec").min
     -302.1803894042969
 
@@ -111,19 +111,19 @@ def quantized_add_8p8to8(
     --------
     >>> a, b = (np.uint8([0, 255]), 0.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0)
     >>> quantized_add_8p8to8(a, b, 0.0, 3.0)
-    QTensor(data=array([  0, 255], dtype=uint8), min=0.0, max=3.0)
+    QTensor(np.uint8([0, 255]), 0.0, 3.0)
     """
     return QuantizedAdd8p8to8(guess_min, guess_max, form=form)(a, b, padding=padding, out=out)
 
 
 def quantized_add_8p8to8_integers(
-    a: tuple[float, float], b: tuple[float, float], out: tuple[float, float], *, form: Form = "op"
+    a: tuple[float, float], b: tuple[float, float], range: tuple[float, float], *, form: Form = "op"
 ) -> dict[str, int | float]:
     """Give the integers with which `quantized_add_8p8to8` computes, for a port to compare with.
 
     Parameters
     ----------
-    a, b, out : (min, max)
+    a, b, range : (min, max)
         Ranges of the operands, and the range that the op returns. For ``spec``, `a` must be the coarser operand; the op
         itself exchanges the operands if needed.
     form : {"op", "flat", "spec", "d32"}
@@ -133,13 +133,13 @@ def quantized_add_8p8to8_integers(
     -------
     dict
         For ``flat``: ka, kb, offset, first_shift and right_shift; zero, the x of 0 + 0; unit, the real size of one unit
-        of x; feasible, False if the original refuses `out`. For ``spec``: ialpha, ikappa, recip and offset, modulo
+        of x; feasible, False if the original refuses `range`. For ``spec``: ialpha, ikappa, recip and offset, modulo
         2**16; copies, True if alpha >= 256: then the codes of a are the result and the integers are not used.
 
     Raises
     ------
     TypeError, ValueError
-        What every function refuses (`qops.nnlib`); an `out` 0 wide; for ``spec``, an operand 0 wide.
+        What every function refuses (`qops.nnlib`); a `range` 0 wide; for ``spec``, an operand 0 wide.
 
     Notes
     -----
@@ -151,8 +151,8 @@ def quantized_add_8p8to8_integers(
     {'ialpha': 256, 'ikappa': 256, 'recip': 10922, 'offset': 0, 'copies': False}
     """
     spec = known_form(form) == "spec"
-    a, b, out = both_ends(a, "a"), both_ends(b, "b"), both_ends(out, "out")
-    for name, (lo, hi) in (("a", a), ("b", b), ("out", out)):
-        if lo == hi and (spec or name == "out"):
+    a, b, kept = both_ends(a, "a"), both_ends(b, "b"), both_ends(range, "range")
+    for name, (lo, hi) in (("a", a), ("b", b), ("range", kept)):
+        if lo == hi and (spec or name == "range"):
             raise ValueError(f"{name}: the range ({lo}, {hi}) is 0 wide")
-    return kernels.add_spec_integers(a, b, out) if spec else kernels.add_flat_integers(a, b, out, True)
+    return kernels.add_spec_integers(a, b, kept) if spec else kernels.add_flat_integers(a, b, kept, True)

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.nnlib import add as kernels
-from qops._kernels.nnlib.pooling import two_integers
 from qops._kernels.nnlib.ranges import f32
 from qops.codes import TABLE
 from qops.nnlib._checks import Checked, two
 from qops.nnlib.add_range import Ends, Guess, chosen, retried, widened
-from qops.qtensor import U8, QTensor, TensorLike, choice, real, tensor
+from qops.qtensor import U8, QTensor, TensorLike, choice, integers, real, tensor
 
 __all__ = ["Form", "QuantizedAdd8p8to8", "QuantizedSub8p8to8D32", "known_form"]
 
@@ -44,7 +43,7 @@ class Node:
         self, a: TensorLike, b: TensorLike, padding: tuple[int, int] | None, out: NDArray[np.uint8] | None
     ) -> QTensor:
         """Make the passes of one call; one that raises leaves the remembered range and `out` as they were."""
-        padding = None if padding is None else two_integers(padding, "padding", 0, CODES.highest)
+        padding = None if padding is None else integers(padding, "padding", 2, 0, CODES.highest)
         x, y, result = two(a, b, out, U8)
         alike, form = x[0].shape == y[0].shape, self._form
         if form == "op":

@@ -59,12 +59,12 @@ def quantized_concat_8(tensors: Sequence[TensorLike], *, out: NDArray[np.uint8] 
     The codes of a range above 0 are read as if code 0 stood for 0:
 
     >>> quantized_concat_8([(np.uint8([0, 255]), 1.0, 2.0)])  # 1 and 2
-    QTensor(data=array([  0, 255], dtype=uint8), min=0.0, max=2.0)
+    QTensor(np.uint8([0, 255]), 0.0, 2.0)
 
     Examples
     --------
     >>> quantized_concat_8([(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)])
-    QTensor(data=array([[  0, 128, 100]], dtype=uint8), min=0.0, max=4.0)
+    QTensor(np.uint8([[0, 128, 100]]), 0.0, 4.0)
     """
     return tensor(*concat(tensors, True, out))
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.conv.convolution import convolve_in_zeros
-from qops._kernels.nnlib.pooling import moving, two_integers
+from qops._kernels.nnlib.pooling import moving
 from qops._kernels.stage.mul import product_max
 from qops.nnlib.quantize_number import quantize_int
-from qops.qtensor import U8, QTensor, TensorLike, into, operands, put, tensor
+from qops.qtensor import U8, QTensor, TensorLike, integers, into, operands, put, tensor
 
 __all__ = ["quantized_conv2d_8x8to32"]
 
@@ -69,7 +69,7 @@ def quantized_conv2d_8x8to32(
     [8, 7, 13, 8]
     [0, 3, 9, 24]
     """
-    steps = two_integers(stride, "stride")
+    steps = integers(stride, "stride", 2, 1)
     (image, x_min, x_max), (filters, w_min, w_max) = operands(x, w, "x", "w", U8)
     for name, array, axes in (("x", image, "(N, H, W, C)"), ("w", filters, "(KH, KW, C, OC)")):
         if array.ndim != 4 or array.size == 0:

@@ -74,7 +74,7 @@ def quantized_minimum_8(
     --------
     >>> a, b = (np.uint8([0, 200]), 0.0, 2.55), (np.uint8([100, 100]), 0.0, 5.1)
     >>> quantized_minimum_8(a, b)
-    QTensor(data=array([  0, 100], dtype=uint8), min=0.0, max=5.099999904632568)
+    QTensor(np.uint8([0, 100]), 0.0, 5.099999904632568)
     """
     return _extreme(np.minimum, a, b, min, max, out)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import quantize as kernels
 from qops._kernels.stage.range import range_float
-from qops.qtensor import F32, U8, QTensor, array, output, span, tensor
+from qops.qtensor import U8, QTensor, float32s, output, span, tensor
 
 __all__ = ["auto_quantize", "auto_quantize_ref", "quantize", "quantize_ref"]
 
@@ -28,8 +28,8 @@ def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | N
 
     Parameters
     ----------
-    x : float32 array
-        Real values.
+    x : array_like of real numbers
+        Read as float32; real values.
     min, max : float
         The requested range.
     out : uint8 array, optional
@@ -70,10 +70,10 @@ def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | N
     Examples
     --------
     >>> quantize(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
-    QTensor(data=array([  0, 127, 190, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
+    QTensor(np.uint8([0, 127, 190, 254]), -1.0, 1.0078740119934082)
     """
-    lo, hi = span(min, max, "range")
-    return _quantized(array(x, "x", F32), kernels.quantize, lo, hi, out)
+    lo, hi = span(min, max)
+    return _quantized(float32s(x, "x"), kernels.quantize, lo, hi, out)
 
 
 def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | None = None) -> QTensor:
@@ -103,17 +103,19 @@ def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8]
 
     >>> quantize_ref(np.float32([1, 2]), 1.0, 2.0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: range: (1.0, 2.0) does not hold 0 ...
+    ValueError: min, max: (1.0, 2.0) does not hold 0 ...
 
     Examples
     --------
     >>> quantize_ref(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
-    QTensor(data=array([  0, 127, 191, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
+    QTensor(np.uint8([0, 127, 191, 254]), -1.0, 1.0078740119934082)
     """
-    lo, hi = span(min, max, "range")
-    values = array(x, "x", F32)
+    lo, hi = span(min, max)
+    values = float32s(x, "x")
     if kernels.refused(lo, hi):
-        raise ValueError(f"range: ({min}, {max}) does not hold 0 or is narrower than 1e-8, which the original refuses")
+        raise ValueError(
+            f"min, max: ({min}, {max}) does not hold 0 or is narrower than 1e-8, which the original refuses"
+        )
     return _quantized(values, kernels.quantize_ref, lo, hi, out)
 
 
@@ -122,8 +124,8 @@ def auto_quantize(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> QTen
 
     Parameters
     ----------
-    x : float32 array
-        Real values, all finite.
+    x : array_like of real numbers
+        Read as float32; real values, all finite.
     out : uint8 array, optional
 
     Returns
@@ -150,7 +152,7 @@ def auto_quantize(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> QTen
     Examples
     --------
     >>> auto_quantize(np.float32([-1, 0, 1]))
-    QTensor(data=array([  0, 127, 254], dtype=uint8), min=-1.0, max=1.0078740119934082)
+    QTensor(np.uint8([0, 127, 254]), -1.0, 1.0078740119934082)
     """
     return _auto(x, kernels.quantize, 0.0, out)
 
@@ -189,7 +191,7 @@ Kernel: TypeAlias = Callable[[NDArray[Any], float, float, NDArray[Any]], tuple[f
 
 
 def _auto(x: ArrayLike, kernel: Kernel, narrowest: float, out: NDArray[np.uint8] | None) -> QTensor:
-    values = array(x, "x", F32)
+    values = float32s(x, "x")
     lowest, highest, finite = range_float(values)
     if not finite:
         raise ValueError("x: has NaN or infinite values, which the original refuses")
@@ -201,5 +203,5 @@ def _quantized(values: NDArray[Any], kernel: Kernel, lo: float, hi: float, out: 
     codes = output(out, U8, values)
     ends = kernel(values, lo, hi, codes)
     if ends is None:
-        raise ValueError(f"range: ({lo}, {hi}) is wider than float32")
+        raise ValueError(f"min, max: ({lo}, {hi}) is wider than float32")
     return tensor(codes, *ends)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.nnlib import quantize as kernels
 from qops._kernels.nnlib.ranges import f32
-from qops.qtensor import F32, S32, QTensor, array, output, span, tensor
+from qops.qtensor import S32, QTensor, float32s, output, span, tensor
 
 __all__ = ["quantize_int32"]
 
@@ -22,7 +22,7 @@ def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int3
 
     Parameters
     ----------
-    x : float32 array
+    x : array_like of real numbers, read as float32
         Real values.
     min, max : float
         The requested range.
@@ -53,12 +53,12 @@ def quantize_int32(x: ArrayLike, min: float, max: float, *, out: NDArray[np.int3
     >>> t.data * t.scale, t.max
     (array([-1. ,  0. ,  0.5]), 256.0)
     """
-    lo, hi = span(min, max, "range")
-    values = array(x, "x", F32)
+    lo, hi = span(min, max)
+    values = float32s(x, "x")
     limit = -lo if -lo > hi else hi
     result = output(out, S32, values)
     factor = f32(2.0**24 / f32(2 * limit)) if limit > 0 else 0.0
     if not (isfinite(factor) and factor > 0 and isfinite(f32(limit * 256))):
-        raise ValueError(f"range: ({lo}, {hi}) is 0 wide, does not hold 0 or is beyond float32")
+        raise ValueError(f"min, max: ({lo}, {hi}) is 0 wide, does not hold 0 or is beyond float32")
     kernels.quantize_32(values, factor, result)
     return tensor(result, f32(-256 * limit), f32(256 * limit))

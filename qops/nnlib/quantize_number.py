@@ -37,7 +37,7 @@ def quantize_int(x: float, min: float, max: float) -> int:
     >>> quantize_int(3.0, 0.0, 2.0), quantize_int(-1.0, 0.0, 2.0)
     (383, -128)
     """
-    lo, hi = span(min, max, "range")
+    lo, hi = span(min, max)
     return kernels.quantized(real(x, "x"), lo, hi)
 
 

@@ -100,7 +100,7 @@ def adjust_range(min: float, max: float) -> AdjustedRange:
     >>> adjust_range(-1.0, 1.0)[:2]
     (-1.0, 1.0078740119934082)
     """
-    lo, hi = span(min, max, "range")
+    lo, hi = span(min, max)
     return AdjustedRange(*kernels.adjusted(lo, hi))
 
 
@@ -138,7 +138,7 @@ def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
     >>> adjust_minmax_for_zero(-1.0, 1.0)
     MovedRange(code=2, min=-1.0, max=1.0078740119934082)
     """
-    lo, hi = span(min, max, "range")
+    lo, hi = span(min, max)
     return MovedRange(*kernels.moved(lo, hi, 0, 1e-6))
 
 
@@ -181,7 +181,7 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
     MovedRange(code=2, min=-1.0, max=1.0078740119934082)
     """
     fixed = integer(fixed, "fixed", 0, 3)
-    lo, hi = span(min, max, "range")
+    lo, hi = span(min, max)
     return MovedRange(*kernels.moved(lo, hi, fixed, 0))
 
 
@@ -220,5 +220,5 @@ def level_zero(min: float, max: float) -> LevelZero:
     >>> level_zero(-1.0, 254.0)
     LevelZero(zero=1, step=1.0)
     """
-    lo, hi = span(min, max, "range")
+    lo, hi = span(min, max)
     return LevelZero(*kernels.level(lo, hi))

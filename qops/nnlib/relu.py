@@ -159,12 +159,12 @@ def quantized_neg_8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> Q
     must recode at least one of them, which rounds.
 
     >>> quantized_neg_8((np.uint8([255]), 0.0, 1.0))
-    QTensor(data=array([0], dtype=uint8), min=-1.0, max=-0.0)
+    QTensor(np.uint8([0]), -1.0, -0.0)
 
     Examples
     --------
     >>> quantized_neg_8((np.uint8([0, 100, 255]), -1.0, 1.55))
-    QTensor(data=array([255, 155,   0], dtype=uint8), min=-1.5499999523162842, max=1.0)
+    QTensor(np.uint8([255, 155, 0]), -1.5499999523162842, 1.0)
     """
     codes, lo, hi = operand(t, "t", U8)
     result = output(out, U8, codes)

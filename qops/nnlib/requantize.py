@@ -88,7 +88,7 @@ def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.u
     Examples
     --------
     >>> requantize_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0), -4.0, 4.0)
-    QTensor(data=array([  0, 127, 191], dtype=uint8), min=-4.0, max=4.031496047973633)
+    QTensor(np.uint8([0, 127, 191]), -4.0, 4.031496047973633)
     """
     lo, hi = adjust_range(min, max)[:2]
     codes, in_min, in_max = operand(t, "t", S32)
@@ -125,12 +125,12 @@ def quantize_down_and_shrink_range_32to8(t: TensorLike, *, out: NDArray[np.uint8
     **Hazards.** Codes that are all 0 give the range (0.0, 0.0), and the next op divides by its width:
 
     >>> quantize_down_and_shrink_range_32to8((np.int32([0]), -1.0, 1.0))
-    QTensor(data=array([0], dtype=uint8), min=0.0, max=0.0)
+    QTensor(np.uint8([0]), 0.0, 0.0)
 
     Examples
     --------
     >>> quantize_down_and_shrink_range_32to8((np.int32([-(2**30), 0, 2**29]), -8.0, 8.0))
-    QTensor(data=array([  0, 170, 255], dtype=uint8), min=-4.0, max=2.0)
+    QTensor(np.uint8([0, 170, 255]), -4.0, 2.0)
     """
     return requantize_32to8(t, *requantization_range_32(t), out=out)
 
@@ -175,16 +175,16 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
     >>> requantize_8to8((np.uint8([0, 10, 255]), 0.0, 255.0), 0.0, 510.0).data
     array([  0,   5, 128], dtype=uint8)
     """
-    lo, hi = span(min, max, "output range")
+    lo, hi = span(min, max)
     codes, in_min, in_max = operand(t, "t", U8)
     adjusted = adjust_range(lo, hi)[:2]
     if adjusted != (lo, hi):
         raise ValueError(
-            f"output range: 0 is between two codes of ({lo}, {hi}), which the original refuses; try {adjusted}"
+            f"min, max: 0 is between two codes of ({lo}, {hi}), which the original refuses; try {adjusted}"
         )
     gain, in_zero, out_zero = recode.gain_8to8(in_min, in_max, lo, hi)
     if not gain < 2**15:
-        raise ValueError(f"output range: ({lo}, {hi}) is too small for the input range ({in_min}, {in_max})")
+        raise ValueError(f"min, max: ({lo}, {hi}) is too small for the input range ({in_min}, {in_max})")
     out = output(out, U8, codes)
     recode.requantize_8to8(codes, gain, in_zero, out_zero, out)
     return QTensor(out, lo, hi)

@@ -12,11 +12,10 @@ from qops._kernels.nnlib import requantize_16 as kernels
 from qops._kernels.nnlib.ranges import f32, step_32
 from qops._kernels.stage.range import range_32
 from qops.codes import TABLE
-from qops.qtensor import S32, QTensor, TensorLike, operand, output, read_as, span
+from qops.qtensor import S32, QTensor, TensorLike, operand, output, span
 
 __all__ = ["quantize_down_and_shrink_range_32to16", "requantize_32to16"]
 
-BALANCED = read_as("s16_balanced")
 HALF = TABLE["s16_balanced"].steps // 2  # on each side of 0
 S16 = np.dtype(np.int16).num
 
@@ -66,7 +65,7 @@ def requantize_32to16(t: TensorLike, min: float, max: float, *, out: NDArray[np.
     >>> t.data, t.max
     (array([-32768,      0,  16384], dtype=int16), 4.0)
     """
-    lo, hi = span(min, max, "output range")
+    lo, hi = span(min, max)
     codes, in_min, in_max = operand(t, "t", S32)
     limit = f32(sorted((2.0**-11, -lo, hi))[-1])
     gain = f32(step_32(in_min, in_max) / f32(limit / HALF))
@@ -129,4 +128,4 @@ def _requantized(
 ) -> QTensor:
     result = output(out, S16, codes)
     kernels.requantize_32to16(codes, gain, shrinks, result)
-    return BALANCED(result, -limit, limit)
+    return QTensor(result, -limit, limit, "s16_balanced")

@@ -109,7 +109,7 @@ def _requantize_i32(
     level = real(level, "level")
     if level < 0:
         raise ValueError(f"level: {level} is negative")
-    lo, hi = span(lo, hi, "output range")
+    lo, hi = span(lo, hi)
     codes = array(x, "x", S32)
     out = output(out, U8, codes)
     kernels.requantize_32to8(codes, level, lo, hi, scalar, out)

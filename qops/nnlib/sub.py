@@ -96,7 +96,7 @@ def quantized_sub_8p8to8_d32(
 
     >>> top, mid = (np.uint8([255]), 0.0, 255.0), (np.uint8([100]), 0.0, 255.0)
     >>> quantized_sub_8p8to8_d32(top, mid, 100.0, 150.0)  # 155
-    QTensor(data=array([255], dtype=uint8), min=0.0, max=150.0)
+    QTensor(np.uint8([255]), 0.0, 150.0)
 
     A zero that lies between two codes is rounded to one of them, and a range that excludes 0 loses its offset:
 
@@ -106,6 +106,6 @@ def quantized_sub_8p8to8_d32(
     Examples
     --------
     >>> quantized_sub_8p8to8_d32((np.uint8([0, 255]), 0.0, 2.55), (np.uint8([255, 0]), 0.0, 2.55), -2.56, 2.54)
-    QTensor(data=array([  1, 255], dtype=uint8), min=-2.559999942779541, max=2.5399999618530273)
+    QTensor(np.uint8([1, 255]), -2.559999942779541, 2.5399999618530273)
     """
     return QuantizedSub8p8to8D32(guess_min, guess_max)(a, b, out=out)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops.qtensor import as_array
 from qops.qtensor import choice as choice
 from qops.qtensor import int32 as int32
+from qops.qtensor import integers as integers
 from qops.qtensor import real as real
 
 
@@ -54,13 +55,6 @@ def sequence(x: Any, name: str) -> list[Any]:
     if isinstance(x, str) or not (isinstance(x, Sequence) or (isinstance(x, np.ndarray) and x.ndim)):
         raise TypeError(f"{name}: expected a sequence, got {x!r:.80}")
     return list(x)
-
-
-def pair(x: Sequence[int], name: str, low: int) -> tuple[int, int]:
-    """Give `x` as two ints (vertical, horizontal), each at least `low`."""
-    if isinstance(x, str) or not isinstance(x, Sequence) or len(x) != 2:
-        raise ValueError(f"{name}: expected two integers (vertical, horizontal), got {x!r:.80}")
-    return int32(x[0], name, low), int32(x[1], name, low)
 
 
 def bias(x: ArrayLike | None, channels: int) -> NDArray[Any] | None:

@@ -88,7 +88,7 @@ def pooling(
     check.choice(alg, "alg", ["max", "avg_inc", "avg_exc"])
     check.choice(layout, "layout", ["nhwc", "nchw"])
     check.instance(window, "window", Window)
-    taps = check.pair(kernel, "kernel", 1)
+    taps = check.integers(kernel, "kernel", 2, 1)
     span = window.moves.span(taps)
     if any(p >= s for pad in (window.pad_l, window.pad_r) for p, s in zip(pad, span, strict=True)):
         got = f"{window.pad_l}, {window.pad_r}"

@@ -44,7 +44,7 @@ class Window:
 
     def __post_init__(self) -> None:
         for name, low in (("stride", 1), ("dilation", 0), ("pad_l", 0), ("pad_r", 0)):
-            object.__setattr__(self, name, check.pair(getattr(self, name), name, low))
+            object.__setattr__(self, name, check.integers(getattr(self, name), name, 2, low))
         (top, left), (bottom, right), (dy, dx) = self.pad_l, self.pad_r, self.dilation
         moves = kernels.Window(self.stride, (dy + 1, dx + 1), ((top, bottom), (left, right)))
         object.__setattr__(self, "moves", moves)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.codes import of
-from qops.qtensor import as_array, check_out, choice, integer, real
+from qops.qtensor import as_array, check_out, choice, float32s, integer, real
 
 _Made = TypeVar("_Made")
 RUNTIMES = ("onnx", "ort")
@@ -75,13 +75,15 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
 
 
 def runtime(value: str) -> str:
-    """Give `value`, if it is the name of a runtime."""
-    return choice(value, "runtime", RUNTIMES)
+    """Give the name of a runtime, of which "onnxruntime" is another name for "ort"."""
+    return "ort" if value == "onnxruntime" else choice(value, "runtime", RUNTIMES)
 
 
 def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divides: bool = False) -> NDArray[Any]:
-    """Give a scale as an array. A plain number becomes a float32. If it `divides`, it must not be 0."""
-    data = array(np.float32(real(value, name)) if isinstance(value, (int, float)) else value, name, allowed)
+    """Give a scale as an array. Plain numbers and float64 become float32. If it `divides`, it must not be 0."""
+    found = np.float32(real(value, name)) if isinstance(value, (int, float)) else as_array(value, name)
+    is_plain = found.dtype in (np.float64, np.int64)  # what lists of Python's numbers become
+    data = array(float32s(found, name) if is_plain else found, name, allowed)
     bad = ~np.isfinite(data.astype(np.float64)) | (divides & (data == 0))
     if bad.any():
         raise ValueError(f"{name}: expected finite numbers{' other than 0' * divides}, got {data[bad].ravel()[0]}")

@@ -13,6 +13,7 @@ from qops.onnx import _checks as check
 from qops.onnx.convolution import Convolution
 from qops.onnx.requantize import combined_scale, stage
 from qops.prepared import argument
+from qops.qtensor import int32s
 
 __all__ = ["QLinearConv", "qlinear_conv"]
 
@@ -53,13 +54,12 @@ class QLinearConv(Convolution):
         runtime: str = "onnx",
     ) -> None:
         codes = x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B
-        self._make(*codes, auto_pad, dilations, group, kernel_shape, pads, strides, runtime)
+        self._make(*codes, auto_pad, dilations, group, kernel_shape, pads, strides, check.runtime(runtime))
 
     x_scale, x_zero_point, w_scale, w_zero_point = (argument(i) for i in (0, 1, 3, 4))
     y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, -1))
 
     def _prepare(self, once: bool) -> None:
-        check.runtime(self.runtime)
         self._pack(self._arguments[2], self._arguments[8:-1], once)
 
     def _finish(self, x: np.dtype[Any]) -> tuple[Finish, np.dtype[Any]]:
@@ -69,7 +69,7 @@ class QLinearConv(Convolution):
             how, dilations = self._moves.auto_pad, [axis.dilation for axis in self._moves.unplaced]
             if self._moves.is_same and max(dilations) > 1:
                 raise ValueError(f"dilations: onnxruntime takes none with auto_pad {how!r}, got {dilations}")
-        bias = None if self._arguments[7] is None else check.array(self._arguments[7], "B", ("int32",))
+        bias = None if self._arguments[7] is None else int32s(self._arguments[7], "B")
         if bias is not None and bias.shape != self._w.shape[:1]:
             raise ValueError(f"B: expected {len(self._w)} values, one an output channel, got shape {bias.shape}")
         codes = stage(self._factor(), y_zero, self.runtime)
@@ -118,11 +118,11 @@ def qlinear_conv(
     x_scale, x_zero_point : float or ndarray of float32, int or ndarray of the type of `x`
         One value each.
     w : ndarray of uint8 or int8, (M, C / group, k1, ..., kn)
-    w_scale, w_zero_point : float or ndarray of float32, int or ndarray of the type of `w`
+    w_scale, w_zero_point : float or array_like of float32, int or ndarray of the type of `w`
         One value each, or M.
     y_scale, y_zero_point : float or ndarray of float32, int or ndarray of uint8 or int8
         One value each. The result has the type of `y_zero_point`; a plain int has the type of `x`.
-    B : ndarray of int32, (M,), optional
+    B : array_like of integers in int32, (M,), optional
         The bias; its scale is ``x_scale * w_scale``.
     auto_pad, dilations, group, kernel_shape, pads, strides : optional
         See `conv_integer`.
@@ -168,4 +168,4 @@ def qlinear_conv(
     """
     codes = x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B
     attributes = auto_pad, dilations, group, kernel_shape, pads, strides
-    return QLinearConv._once(*codes, *attributes, runtime)(x, out, num_threads)
+    return QLinearConv._once(*codes, *attributes, check.runtime(runtime))(x, out, num_threads)

@@ -46,13 +46,14 @@ class QLinearMatMul(Product):
         *,
         runtime: str = "onnx",
     ) -> None:
-        self._make(a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point, runtime)
+        codes = a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
+        self._make(*codes, check.runtime(runtime))
 
     a_scale, a_zero_point, b_scale, b_zero_point = (argument(i) for i in (0, 1, 3, 4))
     y_scale, y_zero_point, runtime = (argument(i) for i in (5, 6, 7))
 
     def _prepare(self, once: bool) -> None:
-        allowed = ("float32",) if check.runtime(self.runtime) == "ort" else check.SCALES
+        allowed = ("float32",) if self.runtime == "ort" else check.SCALES
         a_scale, b_scale = check.scale(self.a_scale, "a_scale", allowed), check.scale(self.b_scale, "b_scale", allowed)
         y_scale = check.one_value(check.scale(self.y_scale, "y_scale", allowed, divides=True), "y_scale")
         if self.runtime == "ort":
@@ -165,4 +166,4 @@ def qlinear_matmul(
     array([[100]], dtype=uint8)
     """
     codes = a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point
-    return QLinearMatMul._once(*codes, runtime)(a, out, num_threads)
+    return QLinearMatMul._once(*codes, check.runtime(runtime))(a, out, num_threads)

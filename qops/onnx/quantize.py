@@ -45,7 +45,7 @@ class QuantizeLinear(Prepared):
         saturate: bool = True,
         runtime: str = "onnx",
     ) -> None:
-        last = output_dtype, precision, saturate, runtime
+        last = output_dtype, precision, saturate, check.runtime(runtime)
         self._make(y_scale, y_zero_point, axis, block_size, *last)
 
     y_scale, y_zero_point, runtime = (argument(i) for i in (0, 1, 7))
@@ -58,7 +58,7 @@ class QuantizeLinear(Prepared):
     def _prepare(self, once: bool) -> None:
         y_scale, y_zero_point, axis, block_size, output_dtype, precision, saturate, runtime = self._arguments
         self._slices = integer(axis, "axis", -64, 63), int32(block_size, "block_size", 0)
-        is_ort = check.runtime(runtime) == "ort"
+        is_ort = runtime == "ort"
         flag(saturate, "saturate")
         (y_zero_point,) = check.optional(y_zero_point)
         self._zero = check.zero_point(y_zero_point, "y_zero_point", _output_type(y_zero_point, output_dtype))
@@ -68,6 +68,10 @@ class QuantizeLinear(Prepared):
             raise ValueError(f"y_zero_point: expected 0 for {self.dtype} codes, got {self._zero}")
         if is_ort:
             _ort_has_kernel(self._scale.dtype, wanted, self.dtype)
+            if self._slices[1] and self._scale.shape in ((), (1,)):
+                raise ValueError(
+                    "block_size: block_size must be 0 for per-tensor quantization, which one scale makes it"
+                )
         self._precision = np.dtype(np.float32) if is_ort else wanted
         is_whole = self._zero.size == 1 and self.dtype.name in check.WHOLE
         step = float(self._scale.item()) if self._scale.size == 1 and self._scale.dtype == np.float32 else 0.0
@@ -197,7 +201,7 @@ def quantize_linear(
         Types that are not listed; NaN, which has no integer code; a scale that is 0 or not finite; scales or zero
         points that do not fit `x`; an `output_dtype` that is not that of the zero point; an `out` that does not fit;
         for ``runtime="ort"``, which has no kernel for them: an `x` that is neither float32 nor float16, a scale of
-        another type, a `precision`; float codes, which are not modelled there.
+        another type, a `precision`; blocks with a scale of shape () or (1,); float codes, which are not modelled there.
 
     Notes
     -----
@@ -227,5 +231,5 @@ def quantize_linear(
     >>> quantize_linear(np.float32([[1, 2], [1, 2]]), np.float32([0.5, 0.25]), axis=0, output_dtype=np.int8).tolist()
     [[2, 4], [4, 8]]
     """
-    last = output_dtype, precision, saturate, runtime
+    last = output_dtype, precision, saturate, check.runtime(runtime)
     return QuantizeLinear._once(y_scale, y_zero_point, axis, block_size, *last)(x, out)

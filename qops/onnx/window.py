@@ -4,11 +4,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.window import same_padding
 from qops._kernels.conv.axes import Axis
-from qops.qtensor import choice, int32
+from qops.qtensor import choice, int32, integers
 
 __all__ = ["Moves"]
 
@@ -32,7 +32,7 @@ class Moves(NamedTuple):
         kernel, count, group = w.shape[2:], w.ndim - 2, int32(group, "group", 1)
         if count < 1 or len(w) % group:
             raise ValueError(f"w: expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
-        if kernel_shape is not None and tuple(_integers(kernel_shape, "kernel_shape", count, 1)) != kernel:
+        if kernel_shape is not None and _integers(kernel_shape, "kernel_shape", count, 1) != kernel:
             raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {kernel_shape}")
         stride, dilation = _integers(strides, "strides", count, 1), _integers(dilations, "dilations", count, 1)
         auto_pad = choice(auto_pad, "auto_pad", AUTO_PADS)
@@ -55,9 +55,7 @@ class Moves(NamedTuple):
         for size, (kernel, stride, dilation, before, after, _) in zip(sizes, self.unplaced, strict=True):
             reach = (kernel - 1) * dilation + 1
             if is_same:
-                needed = max(0, (-(-size // stride) - 1) * stride + reach - size)
-                before = (needed + (self.auto_pad == "SAME_LOWER")) // 2
-                after = needed - before
+                before, after = same_padding(size, kernel, stride, dilation, self.auto_pad == "SAME_LOWER")
             padded = size + before + after
             if padded > MOST:
                 raise ValueError(f"x, w: {size} padded by {before}, {after} is more than memory has")
@@ -68,11 +66,6 @@ class Moves(NamedTuple):
         return found
 
 
-def _integers(values: Any, name: str, count: int, default: int) -> list[int]:
+def _integers(values: Any, name: str, count: int, default: int) -> tuple[int, ...]:
     """Give an attribute as `count` integers, each at least `default`. None stands for that many of `default`."""
-    if values is None:
-        return [default] * count
-    is_list = (isinstance(values, np.ndarray) and values.ndim == 1) or isinstance(values, Sequence)
-    if isinstance(values, str) or not is_list or len(values) != count:
-        raise ValueError(f"{name}: expected {count} integers, got {values!r:.80}")
-    return [int32(value, name, default) for value in values]
+    return (default,) * count if values is None else integers(values, name, count, default)

@@ -3,13 +3,13 @@
 Functions that prepare something have a form in CamelCase, such as `Requantize`: a prepared op, made once of a rule and
 its numbers, then called with data as often as one likes.
 
-* `requantize` turns accumulators into codes by a rule of ``TABLE``; `integers` gives the multiplier and the shift that
-  the rule makes of a scale.
+* `requantize` turns accumulators into codes by a rule of ``TABLE``, or of ``BLOCKS``, where two rules share an array;
+  `integers` gives the multiplier and the shift that the rule makes of a scale.
 * `add` and `mul` take two tensors of codes and a rule of ``ADD`` or ``MUL``, `average_pool` windows and one of
   ``AVERAGE_POOL``.
 * `quantize` turns float32 into codes by a rule of ``QUANTIZE``; `choose_range` gives scale and zero point of a range by
   one of ``RANGE_RULES``.
-* `real_scale`, `quantize_multiplier` and `reduced_multiplier` form a real scale, and integers of it, as systems do.
+* `real_scale`, `tflite_multiplier` and `reduced_multiplier` form a real scale, and integers of it, as systems do.
 * `emit` writes a rule in C; `fewest_bits` finds the smallest multiplier and shift that are exact over a range.
 
 The tables map the name of a rule to its formula and to the systems that use it; ``print(TABLE)`` explains the first.
@@ -22,6 +22,7 @@ What these systems do, too, and no row does:
   scale of the result, with ties away from 0, and the sum saturates. TFLM takes the row ``tflite-double`` there as well.
 * QUANTIZE of LiteRT and TFLM, other than by XNNPACK, casts to int32 before it clamps, so +inf and values of 2**31 steps
   or more become the lowest code; `quantize` gives the highest.
+* Where torch computes 64 elements or 16 channels together, the rows are those of AVX-512; other CPUs were not run.
 * onnxruntime's QLinearAdd without AVX2 has no fused steps, and on ARM it is the row ``qnnpack``: read, not run.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
 """
@@ -34,25 +35,26 @@ from qops.rules.mul import Mul, mul
 from qops.rules.pairs import ADD, MUL, PairRule
 from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize
-from qops.rules.ranges import RANGE_RULES, QuantParams, RangeRule, choose_range
-from qops.rules.requantize import Requantize, integers, requantize
-from qops.rules.scales import quantize_multiplier, real_scale, reduced_multiplier
-from qops.rules.table import TABLE, Rule
+from qops.rules.ranges import RANGE_RULES, RangeRule, choose_range
+from qops.rules.requantize import Requantize, requantize
+from qops.rules.scales import integers, real_scale, reduced_multiplier, tflite_multiplier
+from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 
 __all__ = [
     "ADD",
     "AVERAGE_POOL",
+    "BLOCKS",
     "MUL",
     "QUANTIZE",
     "RANGE_RULES",
     "TABLE",
     "Add",
     "AveragePool",
+    "BlockRule",
     "FewestBits",
     "Mul",
     "PairRule",
     "PoolRule",
-    "QuantParams",
     "Quantize",
     "QuantizeRule",
     "RangeRule",
@@ -67,9 +69,9 @@ __all__ = [
     "integers",
     "mul",
     "quantize",
-    "quantize_multiplier",
     "real_scale",
     "reduced_multiplier",
     "requantize",
+    "tflite_multiplier",
 ]
 __dir__ = __all__.copy

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from qops._kernels.arrays.window import Window
-from qops._kernels.pool.pooling import coded, means
+from qops._kernels.pool.pooling import coded
 from qops._kernels.stage import prepared as stages
 from qops.rules.numbers import Numbers, rule_of
 
@@ -55,12 +54,15 @@ class PoolRule(NamedTuple):
         Whether the result has a scale and zero point of its own.
     made : callable
         What prepares the rule: it takes `Windows`, and returns a function that takes an image and `out`.
+    whole : str
+        Name of the rule that computes a window as large as the image; "" if the rule itself does.
     """
 
     formula: str
     systems: str
     rescales: bool
     made: Callable[[Windows], Pooled]
+    whole: str = ""
 
 
 def _by_stage(w: Windows, stage: Any, zero: int = 0, scale: float = 0.0) -> Pooled:
@@ -77,23 +79,28 @@ def _away_stored(w: Windows) -> Pooled:
     return _by_stage(w, Numbers(rule_of("rndna"), reciprocal(w.size), 0, w.lo, w.hi).stage())
 
 
-def _even_stored(w: Windows) -> Pooled:
-    return lambda image, out: means(image, w.kernel, Window(), "reciprocal", out=out)
+def _torch(w: Windows, where: str) -> Pooled:
+    """The zero point is a "shift" after the rounding, or "plus" before it."""
+    inverse, zero = float(F32(1) / F32(w.size)), {where: w.x_zero_point}
+    stage = stages.FloatStage(inverse, "half_even", w.lo, w.hi, **zero)
+    return _by_stage(w, stage, w.size * w.x_zero_point)
+
+
+def _torch_nchw(w: Windows) -> Pooled:
+    return _torch(w, "plus")
 
 
 def _torch_nhwc(w: Windows) -> Pooled:
-    """Blocks of 16 channels take the mean of x - z, and add z to it; the last C % 16 the mean of the stored codes."""
-    inverse = float(F32(1) / F32(w.size))
-    values = stages.FloatStage(inverse, "half_even", w.lo, w.hi, shift=w.x_zero_point)
-    of_values, of_codes = _by_stage(w, values, w.size * w.x_zero_point), _even_stored(w)
+    """Blocks of 16 channels add the zero point to the rounded mean; the last C % 16 before it is rounded."""
+    of_blocks, of_rest = _torch(w, "shift"), _torch_nchw(w)
 
     def pooled(image: Array, out: Array | None) -> Array:
         rest = image.shape[3] % _TOGETHER
         if rest == image.shape[3]:
-            return of_codes(image, out)
-        made = of_values(image, out)
+            return of_rest(image, out)
+        made = of_blocks(image, out)
         if rest:
-            made[..., -rest:] = of_codes(image[..., -rest:], None)
+            made[..., -rest:] = of_rest(image[..., -rest:], None)
         return made
 
     return pooled
@@ -113,7 +120,7 @@ def _ort(w: Windows) -> Pooled:
 def _ort_global(w: Windows) -> Pooled:
     scale = F32(w.x_scale) / F32(F32(w.y_scale) * F32(w.size))
     if not isfinite(scale):
-        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what ort-global computes in float32")
+        raise ValueError(f"x_scale, y_scale: {w.x_scale}, {w.y_scale} are beyond what is computed of them in float32")
     stage = Numbers(rule_of("fp32-even"), float(scale), w.y_zero_point, w.lo, w.hi).stage()
     return _by_stage(w, stage, w.size * w.x_zero_point)
 
@@ -125,23 +132,36 @@ AVERAGE_POOL = {
         False,
         _away_stored,
     ),
-    "even-stored": PoolRule(
-        "rint(t * (1 / n)) in float32, t the sum of the stored codes", "torch, NCHW", False, _even_stored
+    "torch-nchw": PoolRule(
+        "rint(sum(x - z) * (1 / n) + z) in float32",
+        "torch 2.13, NCHW; engines fbgemm, x86 and onednn, of int8 qnnpack, too",
+        False,
+        _torch_nchw,
     ),
     "torch-nhwc": PoolRule(
-        "rint(sum(x - z) * (1 / n)) + z for 16 channels at a time, the last C % 16 as even-stored",
-        "torch, channels_last",
+        "rint(sum(x - z) * (1 / n)) + z for 16 channels at a time, the last C % 16 as torch-nchw",
+        "torch 2.13, channels_last, on AVX-512; engines as torch-nchw",
         False,
         _torch_nhwc,
     ),
+    "torch-qnnpack": PoolRule(
+        "fp32-even of sum(x - z), scale s / (s * n), s the scale of x and of the result",
+        "torch 2.13, engine qnnpack, uint8, NCHW and channels_last",
+        False,
+        _ort_global,
+    ),
     "ort": PoolRule(
-        "rint(sum((x - zx) * sx) / n / sy + zy), in float32, tap after tap",
-        "onnxruntime QLinearAveragePool",
+        "rint(sum((x - zx) * sx) / n / sy + zy), in float32, tap after tap; a window as large as the image: ort-global",
+        "onnxruntime 1.31 and 1.32 QLinearAveragePool",
         True,
         _ort,
+        "ort-global",
     ),
     "ort-global": PoolRule(
-        "fp32-even of sum(x - zx), scale sx / (sy * n)", "onnxruntime QLinearGlobalAveragePool", True, _ort_global
+        "fp32-even of sum(x - zx), scale sx / (sy * n)",
+        "onnxruntime 1.31 and 1.32 QLinearGlobalAveragePool, QLinearAveragePool of the whole image",
+        True,
+        _ort_global,
     ),
 }
 """Rules of average pooling, by name."""

@@ -104,8 +104,11 @@ def _head(rule: Rule, name: str) -> list[str]:
 
 def _floats(rule: Rule, name: str) -> str:
     kind, suffix = ("double", "") if rule.multiplier.startswith("float64") else ("float", "f")
-    given = "double" if rule.multiplier == "float64" else "float"
-    head = [f"static int32_t {name}(int32_t x, {given} scale, int32_t zero_point, int32_t lo, int32_t hi)", "{"]
+    given = "double scale" if rule.multiplier == "float64" else "float scale"
+    product = f"({kind})x * scale"
+    if rule.scales == "stepwise":
+        given, product = "float before, float scale, float after", f"{product.replace('x *', 'x * before *')} * after"
+    head = [f"static int32_t {name}(int32_t x, {given}, int32_t zero_point, int32_t lo, int32_t hi)", "{"]
     if not rule.multiplier.startswith("float"):  # of its integers
         head = [*_head(rule, name), "    const float scale = (float)multiplier * ldexpf(1, -right_shift);"]
     inside = rule.zero_point == "inside"
@@ -114,7 +117,12 @@ def _floats(rule: Rule, name: str) -> str:
     return "\n".join(
         [
             *head,
-            *(_sum(kind) if inside else [f"    {kind} t = ({kind})x * scale;"]),
+            *(_sum(kind, product) if inside else [f"    {kind} t = {product};"]),
+            *(
+                ["    t = t >= 0x1p31f ? -0x1p31f : t; /* what int32 does not hold */"]
+                if rule.beyond == "lowest"
+                else []
+            ),
             f"    t = t < ({kind})({low}) ? ({kind})({low}) : t > ({kind})({high}) ? ({kind})({high}) : t;",
             f"    return (int32_t){rounded}{'' if inside else ' + zero_point'};",
             "}",
@@ -123,9 +131,9 @@ def _floats(rule: Rule, name: str) -> str:
     )
 
 
-def _sum(kind: str) -> list[str]:
+def _sum(kind: str, product: str) -> list[str]:
     return [
-        f"    const volatile {kind} product = ({kind})x * scale; /* volatile: never one fma with the sum */",
+        f"    const volatile {kind} product = {product}; /* volatile: never one fma with the sum */",
         f"    {kind} t = product + ({kind})zero_point;",
     ]
 
@@ -135,8 +143,10 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
 
     The function of a rule in integers takes ``(x, multiplier, right_shift, zero_point, lo, hi)``, where
     `qops.rules.integers` gives the multiplier and the shift. The function of any other rule takes
-    ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits. The text begins with the systems of the rule. x is
-    int32_t; of tflite-int64acc and cmsis-s64, whose accumulators have 48 bits, it is int64_t.
+    ``(x, scale, zero_point, lo, hi)``, for codes of at most 16 bits; torch-onednn has three floats instead of the
+    scale, ``1 / (1 / in_scale)``, ``1 / (1 / w_scale)`` and ``1 / out_scale``, each rounded to float32. The text begins
+    with the systems of the rule. x is int32_t; of tflite-int64acc and cmsis-s64, whose accumulators have 48 bits, it is
+    int64_t.
 
     gemmlowp-legacy adds its offset to the accumulator. Give the function this sum as ``x``, and 0 as ``zero_point``.
 

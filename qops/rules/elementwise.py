@@ -58,13 +58,15 @@ class PairOp(Prepared):
             integer(y_zero_point, "y_zero_point", *zeros),
             *ends,
             codes.dtype.num,
+            row.beyond,
         )
         self._operands, self._dtype = p, codes.dtype
         try:
             with np.errstate(all="ignore"):  # what is beyond float32 is refused
                 self._stage = row.made(p)
                 if row.tail:
-                    self._stage = self._stage.with_tail(row.width, self._table[row.tail].made(p))
+                    tail = self._table[row.tail]
+                    self._stage = self._stage.with_tail(row.width, tail.made(p._replace(beyond=tail.beyond)))
         except ValueError as why:
             scales = f"{p.a_scale}, {p.b_scale}, {p.y_scale}"
             raise ValueError(f"a_scale, b_scale, y_scale: {scales} are out of the range of {name}: {why}") from None

@@ -114,6 +114,8 @@ class Numbers(NamedTuple):
     lo: int
     hi: int
     """The ends of the codes."""
+    factors: tuple[float, float] = (1.0, 1.0)
+    """What is multiplied by before the scale, and after it: each product is a float32."""
 
     @property
     def scale(self) -> Any:
@@ -151,13 +153,14 @@ class Numbers(NamedTuple):
 
         `is_wide`: for int64 accumulators; the stage differs from that for int32 only if the numbers `can_wrap`.
         """
-        rule, (_, _, zero, lo, hi) = self.rule, self
+        rule, (_, _, zero, lo, hi, (before, after)) = self.rule, self
         if rule.multiplier in FLOATS:
             # the zero point is added before the rounding, or after it
             plus, shift = (zero, 0) if rule.zero_point == "inside" else (0, zero)
             if rule.multiplier in SINGLES:
                 scale = self._as_float32() if rule.multiplier == "31 bits as a float32" else _in_float32(self.scale)
-                return stages.FloatStage(scale, rule.first, lo, hi, plus, shift)
+                float_terms = "times", rule.beyond, before, after
+                return stages.FloatStage(scale, rule.first, lo, hi, plus, shift, *float_terms)
             scale = self.scale if rule.multiplier == "float64" else _in_float32(self.scale)
             return stages.DoubleStage(scale, rule.first, lo, hi, plus, shift)
         multiplier, right_shift = self.integers

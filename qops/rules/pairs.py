@@ -24,7 +24,7 @@ _HALF = 2**30, 31  # 1/2 as a multiplier and a right shift
 
 
 class Operands(NamedTuple):
-    """Scales and zero points of a, b and the result, the ends of its codes, and numpy's number of their dtype."""
+    """Scales and zero points, the ends of the codes, numpy's number of their dtype, and `beyond` of the rule."""
 
     a_scale: float
     a_zero_point: int
@@ -35,6 +35,7 @@ class Operands(NamedTuple):
     lo: int
     hi: int
     typenum: int
+    beyond: str
 
     @property
     def left_shift(self) -> int:
@@ -48,7 +49,7 @@ class Operands(NamedTuple):
     def last_float(self, scale: Any, zero_point: str) -> Any:
         """The stage ``rint(value * scale)`` in float32, with the zero point "outside" or "inside" of the rounding."""
         where: dict[str, Any] = {"shift" if zero_point == "outside" else "plus": self.y_zero_point}
-        return stages.FloatStage(float(scale), "half_even", self.lo, self.hi, **where)
+        return stages.FloatStage(float(scale), "half_even", self.lo, self.hi, beyond=self.beyond, **where)
 
 
 class PairRule(NamedTuple):
@@ -70,6 +71,10 @@ class PairRule(NamedTuple):
         a width, are computed by the rule `tail`.
     tail : str
         Name of that rule.
+    beyond : str
+        What a rounded result that int32 does not hold becomes. "saturates": the end of its sign. "lowest": -2**31, the
+        lowest code. "lowest, wraps": -2**31, and its sum with the zero point wraps. "cut, wraps": the same, but
+        positive ones are cut to 2**31 - 128.
     takes_int16 : bool
         Whether the rule is also one of int16 codes.
     """
@@ -79,6 +84,7 @@ class PairRule(NamedTuple):
     made: Callable[[Operands], PairStage]
     width: int = 0
     tail: str = ""
+    beyond: str = "saturates"
     takes_int16: bool = False
 
 
@@ -174,7 +180,8 @@ def _ort_add(p: Operands) -> PairStage:
     ra, rb = F32(p.a_scale) / F32(p.y_scale), F32(p.b_scale) / F32(p.y_scale)
     constant = F32(p.y_zero_point) - fma(ra, F32(p.a_zero_point), rb * F32(p.b_zero_point))
     a, b = _side(scale=ra), _side(scale=rb, plus=constant)
-    return _in_float32(p, "chain", a, b, stages.FloatStage(1.0, "half_even", p.lo, p.hi))
+    last = stages.FloatStage(1.0, "half_even", p.lo, p.hi, beyond=p.beyond)
+    return _in_float32(p, "chain", a, b, last)
 
 
 def _torch_vectors(p: Operands) -> PairStage:
@@ -220,15 +227,17 @@ ADD = {
     "torch-qnnpack": PairRule("the same as qnnpack", "torch, engine qnnpack", _of_ratios(21, "rndna")),
     "ort-x86": PairRule(
         "rint(fma(a, ra, fma(b, rb, z - (ra * za + rb * zb)))), a and b with their zero points",
-        "onnxruntime QLinearAdd, AVX2 and AVX-512",
+        "onnxruntime 1.31 and 1.32 QLinearAdd, AVX2 and AVX-512",
         _ort_add,
+        beyond="lowest",
     ),
     "torch": PairRule(
         "rint((a * sa + b * sb) * (1 / sy)) + z in float32",
-        "torch, fbgemm, x86, onednn",
+        "torch 2.13 on AVX-512, fbgemm, x86, onednn",
         _torch_vectors,
         64,
         "torch-tail",
+        beyond="cut, wraps",
     ),
     "torch-tail": PairRule(
         "rint((a * sa + b * sb) * (1 / sy) + z) in float32", "torch, the last n % 64 elements", _torch_tail
@@ -242,8 +251,8 @@ ADD = {
 
 def _mul(rule: str, derive: Derivation) -> Callable[[Operands], PairStage]:
     def made(p: Operands) -> PairStage:
-        scale = real_scale(p.a_scale, p.b_scale, p.y_scale, derive)
-        last = p.last(rule, scale)
+        scale, row = real_scale(p.a_scale, p.b_scale, p.y_scale, derive), rule_of(rule)
+        last = p.last_float(scale, row.zero_point) if row.multiplier == "float32" else p.last(rule, scale)
         return PairStage("product", _side(p.a_zero_point), _side(p.b_zero_point), last, p.typenum)
 
     return made
@@ -251,23 +260,39 @@ def _mul(rule: str, derive: Derivation) -> Callable[[Operands], PairStage]:
 
 MUL = {
     "tflite-double": PairRule(
-        "tflite-double of a * b",
-        "TFLite reference and optimised, CMSIS-NN",
-        _mul("tflite-double", "double"),
+        "tflite-double of a * b, scale f32",
+        "LiteRT 2.3 reference, optimised",
+        _mul("tflite-double", "f32"),
         takes_int16=True,
     ),
+    "tflm-double": PairRule(
+        "tflite-double of a * b, scale double", "TFLM, CMSIS-NN", _mul("tflite-double", "double"), takes_int16=True
+    ),
     "tflite-single": PairRule(
-        "tflite-single of a * b",
+        "tflite-single of a * b, scale double",
         "CMSIS-NN, TFLM, single rounding",
         _mul("tflite-single", "double"),
         takes_int16=True,
     ),
     "fp32-even": PairRule("fp32-even of a * b, scale f32", "XNNPACK on x86, so TFLite", _mul("fp32-even", "f32")),
     "ort-x86": PairRule(
-        "fp32-even-zp-inside of a * b, scale f32", "onnxruntime QLinearMul", _mul("fp32-even-zp-inside", "f32")
+        "fp32-even-zp-inside of a * b, scale f32",
+        "onnxruntime 1.31 and 1.32 QLinearMul",
+        _mul("fp32-even-zp-inside", "f32"),
+        beyond="lowest",
     ),
     "torch": PairRule(
-        "fp32-even of a * b, scale f32-reciprocal", "torch, every engine", _mul("fp32-even", "f32-reciprocal")
+        "fp32-even of a * b, scale f32-reciprocal",
+        "torch 2.13 on AVX-512, every engine",
+        _mul("fp32-even", "f32-reciprocal"),
+        64,
+        "torch-tail",
+        beyond="lowest, wraps",
+    ),
+    "torch-tail": PairRule(
+        "as torch; only results beyond int32 differ",
+        "torch, the last n % 64 elements",
+        _mul("fp32-even", "f32-reciprocal"),
     ),
 }
 """Rules of the product of two tensors, by name."""

@@ -45,7 +45,7 @@ def average_pool(
     zero_point : int
         Code of real 0 of `x`.
     x_scale : float
-        Real size of a code step of `x`.
+        Real size of a code step of `x`; read by torch-qnnpack and the rules that rescale.
     y_scale, y_zero_point : float, int, optional
         Those of the result, for the rules that rescale; those of `x` if not given.
     out : ndarray of the dtype of `x`, optional
@@ -75,9 +75,16 @@ def average_pool(
     >>> as_u8.item(), as_s8.item() + 128
     (102, 101)
 
+    torch rounds ties by the layout of its memory and, if that is channels_last, by the number of the channel:
+
+    >>> pixels = np.uint8([[[[6] * 17, [7] * 17]]])  # a zero point of 1: 5.5 + 1
+    >>> found = average_pool(pixels, "torch-nhwc", kernel=(1, 2), zero_point=1)
+    >>> found[..., 0].item(), found[..., 16].item()
+    (7, 6)
+
     Examples
     --------
-    >>> average_pool(np.uint8([[[[1], [2], [4]]]]), "even-stored", kernel=(1, 2), zero_point=0).ravel()
+    >>> average_pool(np.uint8([[[[1], [2], [4]]]]), "torch-nchw", kernel=(1, 2), zero_point=0).ravel()
     array([2, 3], dtype=uint8)
     """
     image = _codes(x)
@@ -122,14 +129,14 @@ class AveragePool(Prepared):
 
     Examples
     --------
-    >>> op = AveragePool("even-stored", kernel=(1, 2), zero_point=0)
+    >>> op = AveragePool("torch-nchw", kernel=(1, 2), zero_point=0)
     >>> op(np.uint8([[[[1], [2], [4]]]])).ravel()
     array([2, 3], dtype=uint8)
     >>> op.shape_of((1, 224, 224, 3))
     (1, 224, 223, 3)
     """
 
-    __slots__ = ("_pooled", "dtype", "kernel", "rule")
+    __slots__ = ("_pooled", "_whole", "dtype", "kernel", "rule")
 
     rule: str
     kernel: tuple[int, int]
@@ -158,7 +165,9 @@ class AveragePool(Prepared):
             raise ValueError(f"y_scale, y_zero_point: {name} keeps those of x")
         y = scale if y_scale is None else _above_0(y_scale, "y_scale")
         y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", codes.lowest, codes.highest)
-        self._pooled = row.made(Windows(self.kernel, scale, zero, y, y_zero, codes.lowest, codes.highest))
+        windows = Windows(self.kernel, scale, zero, y, y_zero, codes.lowest, codes.highest)
+        self._pooled = row.made(windows)
+        self._whole = AVERAGE_POOL[row.whole].made(windows) if row.whole else self._pooled
         kept = (None if y_scale is None else y), (None if y_zero_point is None else y_zero)
         self._keep(self.rule, self.kernel, zero, scale, *kept, "uint8" if codes.name == "u8" else "int8")
 
@@ -194,7 +203,7 @@ class AveragePool(Prepared):
         shape = self.shape_of(image.shape)
         if out is not None:
             check_out(out, image.dtype.num, shape, [image])
-        return self._pooled(image, out)
+        return (self._whole if image.shape[1:3] == self.kernel else self._pooled)(image, out)
 
 
 def _codes(x: ArrayLike) -> NDArray[Any]:

@@ -26,15 +26,21 @@ class QuantizeRule(NamedTuple):
     Attributes
     ----------
     formula : str
-        What is computed in float32, one rounding an operation.
+        What is computed in float32, one rounding an operation, unless it says double.
     systems : str
         Who computes it.
     product : str
-        What is done with the scale s: "over", x / s; "times", x * (1 / s); "fused", x * (1 / s) + z rounded once.
+        What is done with the scale s: "over", x / s; "over in double", the same in double; "times", x * (1 / s);
+        "fused", x * (1 / s) + z rounded once.
     rounding : str
         How that becomes an integer.
     zero_point : str
         "outside": z is added after the rounding; "inside": before.
+    width : int
+        How many elements are computed together; 0 if each is computed by itself. The last elements, which do not fill
+        a width, are computed by the rule `tail`.
+    tail : str
+        Name of that rule.
     """
 
     formula: str
@@ -42,17 +48,53 @@ class QuantizeRule(NamedTuple):
     product: str
     rounding: str
     zero_point: str
+    width: int = 0
+    tail: str = ""
 
 
 QUANTIZE = {
     "div-away": QuantizeRule("half_away(x / s) + z", "TFLite reference", "over", "half_away", "outside"),
-    "inv-even": QuantizeRule("rint(x * (1 / s)) + z", "TFLite optimised and default", "times", "half_even", "outside"),
+    "inv-even": QuantizeRule("rint(x * (1 / s)) + z", "XNNPACK, so TFLite by default", "times", "half_even", "outside"),
+    "tflite-opt": QuantizeRule(
+        "as inv-even",
+        "LiteRT 2.3 optimised",
+        "times",
+        "half_even",
+        "outside",
+        8,
+        "double-div-away",
+    ),
+    "double-div-away": QuantizeRule(
+        "half_away(x / s) + z in double",
+        "LiteRT 2.3 optimised, the last n % 8 elements",
+        "over in double",
+        "half_away",
+        "outside",
+    ),
     "div-even": QuantizeRule("rint(x / s) + z", "ONNX, onnxruntime", "over", "half_even", "outside"),
     "fma-zp-inside": QuantizeRule(
         "rint(fma(x, 1 / s, z))", "torch.quantize_per_tensor", "fused", "half_even", "inside"
     ),
 }
 """Rules of float32 to codes, by name."""
+
+
+class _InDouble:
+    """The quotient by a scale in double, rounded half away from 0: a stage of few elements."""
+
+    def __init__(self, scale: float, zero_point: int, lo: int, hi: int):
+        self._numbers = scale, zero_point, lo, hi
+
+    def run_unless_nan(self, x: NDArray[np.float32], out: NDArray[Any]) -> bool:
+        """Set out to the codes of x; False if one is NaN."""
+        scale, zero, lo, hi = self._numbers
+        real = (x.astype(np.float64) / scale).clip(-(2.0**40), 2.0**40)
+        whole = np.trunc(real)
+        whole += np.trunc(2 * (real - whole))  # both differences are exact
+        if np.isnan(whole).any():
+            return False
+        out[...] = np.clip(whole + zero, lo, hi)
+        return True
 
 
 class Quantize(Prepared):
@@ -81,7 +123,7 @@ class Quantize(Prepared):
     array([ 1,  2, 99], dtype=uint8)
     """
 
-    __slots__ = ("_dtype", "_has_inverse", "_scale", "_stage", "_zero_point")
+    __slots__ = ("_dtype", "_has_inverse", "_scale", "_stage", "_tail", "_width", "_zero_point")
 
     def __init__(self, rule: str, *, scale: float, zero_point: int = 0, dtype: DTypeLike = "uint8"):
         name = choice(rule.removeprefix("quantize/") if isinstance(rule, str) else rule, "rule", QUANTIZE)
@@ -92,11 +134,16 @@ class Quantize(Prepared):
         if not step > 0:
             raise ValueError(f"scale: expected a number above 0, got {scale}")
         # the quotient is rounded to double, then to float32: with 53 bits that is one rounding to 24
-        factor = step if row.product == "over" else 1 / step
+        factor = step if row.product.startswith("over") else 1 / step
         self._has_inverse = factor < BELOW_INFINITY
         plus, shift = (zero, 0) if row.zero_point == "inside" else (0, zero)
         numbers = factor if self._has_inverse else inf, row.rounding, codes.lowest, codes.highest, plus, shift
-        self._stage = stages.FloatStage(*numbers, row.product)
+        self._width = row.width or 1
+        self._tail: Any = Quantize(row.tail, scale=scale, zero_point=zero, dtype=dtype) if row.tail else None
+        if row.product == "over in double":
+            self._stage: Any = _InDouble(step, zero, codes.lowest, codes.highest)
+        else:
+            self._stage = stages.FloatStage(*numbers, row.product)
         self._keep(rule, self._scale, zero, codes.dtype)
 
     @property
@@ -135,6 +182,9 @@ class Quantize(Prepared):
         codes = output(out, self._dtype.num, source)
         if not self._stage.run_unless_nan(values, codes):
             raise ValueError("x: has NaN, which has no code")
+        rest = values.size % self._width
+        if rest:
+            codes.flat[values.size - rest :] = self._tail(values.flat[values.size - rest :])
         return codes
 
 

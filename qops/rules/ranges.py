@@ -5,34 +5,23 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable
 from math import copysign, floor
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from qops.affine import Affine
 from qops.codes import of_dtype
 from qops.qtensor import choice, number
 
-__all__ = ["RANGE_RULES", "QuantParams", "RangeRule", "choose_range"]
+__all__ = ["RANGE_RULES", "RangeRule", "choose_range"]
 
 F32 = np.float32
 _NEAR_CODE = F32(2.0**-14), F32(0.999938965)  # nnlib: a zero point with a fraction between these is not on a code
 _SMALLEST_TORCH = float(F32(6.1e-5))
 
 
-class QuantParams(NamedTuple):
-    """Scale and zero point: a real value is ``scale * (q - zero_point)``.
-
-    Attributes
-    ----------
-    scale : float
-        Real size of one code step.
-    zero_point : int
-        Code of real 0.
-    """
-
-    scale: float
-    zero_point: int
+Chosen: TypeAlias = tuple[float, int]
 
 
 class RangeRule(NamedTuple):
@@ -45,12 +34,12 @@ class RangeRule(NamedTuple):
     systems : str
         Who computes it.
     choose : callable
-        (min, max, qmin, qmax) -> `QuantParams`; min <= 0 <= max.
+        (min, max, qmin, qmax) -> (scale, zero_point); min <= 0 <= max.
     """
 
     formula: str
     systems: str
-    choose: Callable[[float, float, int, int], QuantParams]
+    choose: Callable[[float, float, int, int], Chosen]
 
 
 def _away(x: float) -> int:
@@ -67,15 +56,15 @@ def _nearer_end(lo: float, hi: float, scale: float, qmin: int, qmax: int, sign: 
     return min(max(zero, qmin), qmax)
 
 
-def _tflite(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+def _tflite(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
     if lo == hi:
-        return QuantParams(0.0, 0)
+        return 0.0, 0
     scale = (hi - lo) / (qmax - qmin)
-    return QuantParams(scale, _away(_nearer_end(lo, hi, scale, qmin, qmax, 1)))
+    return scale, _away(_nearer_end(lo, hi, scale, qmin, qmax, 1))
 
 
-def _ort(least: float, symmetric: bool) -> Callable[[float, float, int, int], QuantParams]:
-    def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+def _ort(least: float, symmetric: bool) -> Callable[[float, float, int, int], Chosen]:
+    def choose(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
         lo, hi = float(F32(lo)), float(F32(hi))
         hi = max(hi, float(F32(lo) + F32(least))) if least else hi
         if symmetric:
@@ -83,13 +72,13 @@ def _ort(least: float, symmetric: bool) -> Callable[[float, float, int, int], Qu
             lo = -hi
         scale = (hi - lo) / (qmax - qmin)
         if scale < 2.0**-126:
-            return QuantParams(1.0, 0)
-        return QuantParams(float(F32(scale)), round((qmin + qmax) / 2 if symmetric else qmin - lo / scale))
+            return 1.0, 0
+        return float(F32(scale)), round((qmin + qmax) / 2 if symmetric else qmin - lo / scale)
 
     return choose
 
 
-def _torch(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+def _torch(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
     a, b = F32(lo), F32(hi)
     scale = (float(b) - float(a)) / (qmax - qmin)
     if float(F32(scale)) == 0:
@@ -102,38 +91,38 @@ def _torch(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
             a = F32(-scale * (qmax - qmin))
         else:
             a, b = a * stretch, b * stretch
-    return QuantParams(scale, round(_nearer_end(float(a), float(b), scale, qmin, qmax, -1)))
+    return scale, round(_nearer_end(float(a), float(b), scale, qmin, qmax, -1))
 
 
-def _torch_observer(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+def _torch_observer(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
     scale = max((F32(hi) - F32(lo)) / F32(qmax - qmin), F32(2.0**-23))
-    return QuantParams(float(scale), min(max(qmin - int(np.rint(F32(lo) / scale)), qmin), qmax))
+    return float(scale), min(max(qmin - int(np.rint(F32(lo) / scale)), qmin), qmax)
 
 
-def _dynamic(constant: float) -> Callable[[float, float, int, int], QuantParams]:
-    def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+def _dynamic(constant: float) -> Callable[[float, float, int, int], Chosen]:
+    def choose(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
         if lo == hi:
-            return QuantParams(constant, qmin)
+            return constant, qmin
         scale = (F32(hi) - F32(lo)) / F32(qmax - qmin)
         zero = F32(qmin) - F32(lo) / scale
-        return QuantParams(float(scale), int(np.rint(np.clip(zero, F32(qmin), F32(qmax)))))
+        return float(scale), int(np.rint(np.clip(zero, F32(qmin), F32(qmax))))
 
     return choose
 
 
-def _nudge(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+def _nudge(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
     scale = (F32(hi) - F32(lo)) / (F32(qmax) - F32(qmin))
     zero = float(F32(qmin) - F32(lo) / scale) if scale else float(qmin)
-    return QuantParams(float(scale), min(max(_away(zero), qmin), qmax))
+    return float(scale), min(max(_away(zero), qmin), qmax)
 
 
-def _nnlib(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+def _nnlib(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
     step = (F32(hi) - F32(lo)) / F32(qmax - qmin)
     zero = qmin + floor(float(-F32(lo) / step + F32(0.5))) if step else qmin
-    return QuantParams(float(step), min(zero, qmax))
+    return float(step), min(zero, qmax)
 
 
-def _nnlib_adjusted(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+def _nnlib_adjusted(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
     steps, a, b = F32(qmax - qmin), F32(lo), F32(hi)
     zero = -a * (steps / max(b - a, F32(1e-18)))
     code = np.floor(zero)
@@ -146,24 +135,24 @@ def _nnlib_adjusted(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
     return _nnlib(float(a), float(b), qmin, qmax)
 
 
-def _at_least(width: float) -> Callable[[float, float, int, int], QuantParams]:
-    def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
+def _at_least(width: float) -> Callable[[float, float, int, int], Chosen]:
+    def choose(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
         hi = max(hi, lo + width)
         scale = (hi - lo) / (qmax - qmin)
-        return QuantParams(scale, min(max(qmin + _away(-lo / scale), qmin), qmax))
+        return scale, min(max(qmin + _away(-lo / scale), qmin), qmax)
 
     return choose
 
 
-def _symmetric(steps: float) -> Callable[[float, float, int, int], QuantParams]:
-    def choose(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
-        return QuantParams(max(hi, -lo) / steps, (qmin + qmax + 1) // 2)
+def _symmetric(steps: float) -> Callable[[float, float, int, int], Chosen]:
+    def choose(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
+        return max(hi, -lo) / steps, (qmin + qmax + 1) // 2
 
     return choose
 
 
-def _unsigned(lo: float, hi: float, qmin: int, qmax: int) -> QuantParams:
-    return QuantParams(hi / (qmax - qmin), qmin)
+def _unsigned(lo: float, hi: float, qmin: int, qmax: int) -> Chosen:
+    return hi / (qmax - qmin), qmin
 
 
 RANGE_RULES = {
@@ -215,7 +204,7 @@ RANGE_RULES = {
 """Range rules by name."""
 
 
-def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = "uint8") -> QuantParams:
+def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = "uint8") -> Affine:
     """Choose the scale and the zero point of a range as a system does.
 
     The range is first widened to hold 0, as every rule does. Then ``scale`` is about ``(max - min) / (qmax - qmin)``
@@ -232,7 +221,7 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = "uint8
 
     Returns
     -------
-    QuantParams
+    Affine
 
     Raises
     ------
@@ -247,7 +236,7 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = "uint8
     Examples
     --------
     >>> choose_range(-1.0, 1.0, "tflite")
-    QuantParams(scale=0.00784313725490196, zero_point=128)
+    Affine(scale=0.00784313725490196, zero_point=128, code_type='u8')
     >>> choose_range(-1.0, 1.0, "torch").zero_point, choose_range(-1.0, 1.0, "symmetric-127").scale * 127
     (128, 1.0)
     """
@@ -261,7 +250,7 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = "uint8
     lo, hi = builtins.min(lo, 0.0), builtins.max(hi, 0.0)
     try:
         with np.errstate(all="ignore"):
-            found = RANGE_RULES[rule].choose(lo, hi, codes.lowest, codes.highest)
+            found = Affine(*RANGE_RULES[rule].choose(lo, hi, codes.lowest, codes.highest), codes.name)
     except (ZeroDivisionError, OverflowError, ValueError):
         found = None
     if found is None or not np.isfinite(found.scale):

@@ -12,10 +12,15 @@ from qops._kernels.arrays.checks import is_int32
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared
-from qops.qtensor import as_array, int32, integer, number, output
-from qops.rules.numbers import FLOATS, SINGLES, Numbers, given_integers, given_scales, rule_of
+from qops.qtensor import as_array, choice, int32, integer, output
+from qops.rules.blocks import Tail
+from qops.rules.numbers import FLOATS, SINGLES, Numbers, given_integers, given_scales
+from qops.rules.scales import formed, three_scales
+from qops.rules.table import BLOCKS, TABLE
 
-__all__ = ["Requantize", "integers", "requantize"]
+__all__ = ["Requantize", "requantize"]
+
+_NAMES = {**TABLE, **BLOCKS}
 
 
 class Requantize(Prepared):
@@ -25,7 +30,7 @@ class Requantize(Prepared):
 
     Parameters
     ----------
-    rule, scale, integers, in_zero_point, zero_point, dtype, qmin, qmax, axis
+    rule, scale, integers, scales, in_zero_point, zero_point, dtype, qmin, qmax, axis
         Those of `requantize`. Arrays are copied.
 
     Raises
@@ -48,7 +53,7 @@ class Requantize(Prepared):
     array([0, 3, 6], dtype=int8)
     """
 
-    __slots__ = ("_axis", "_channels", "_dtype", "_in_zero_point", "_numbers", "_stage", "_wide")
+    __slots__ = ("_axis", "_channels", "_dtype", "_in_zero_point", "_numbers", "_stage", "_tail", "_wide")
 
     def __init__(
         self,
@@ -56,6 +61,7 @@ class Requantize(Prepared):
         *,
         scale: ArrayLike | None = None,
         integers: tuple[ArrayLike, ArrayLike] | None = None,
+        scales: tuple[float, ArrayLike, float] | None = None,
         in_zero_point: int = 0,
         zero_point: int = 0,
         dtype: DTypeLike = "int8",
@@ -63,16 +69,23 @@ class Requantize(Prepared):
         qmax: int | None = None,
         axis: int = -1,
     ):
-        row, codes = rule_of(rule), of_dtype(dtype)
+        blocks = BLOCKS.get(choice(rule, "rule", _NAMES))
+        row, codes = TABLE[blocks.whole if blocks else rule], of_dtype(dtype)
         lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
         hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)
         zero = int32(zero_point, "zero_point")
-        if (scale is None) == (integers is None):
-            raise ValueError("scale, integers: expected one of the two, got " + ("none" if scale is None else "both"))
-        steps = given_integers(integers) if scale is None else given_scales(scale)
+        missing = (scale is None) + (integers is None) + (scales is None)
+        if missing != 2:
+            raise ValueError(f"scale, integers, scales: expected one of the three, got {3 - missing}")
+        three, factors = None, (1.0, 1.0)
+        if scales is None:
+            steps = given_integers(integers) if scale is None else given_scales(scale)
+        else:
+            three = three_scales(scales)
+            steps, factors = formed(three, row.scales.split(", ")[0])
         first = steps[0] if isinstance(steps, tuple) else steps
         self._channels = len(first) if isinstance(first, np.ndarray) else None
-        self._numbers = Numbers(row, steps, zero, lo, hi)
+        self._numbers = Numbers(row, steps, zero, lo, hi, factors)
         self._in_zero_point = int32(in_zero_point, "in_zero_point")
         self._axis = integer(axis, "axis", -64, 63)
         self._dtype = codes.dtype
@@ -80,9 +93,9 @@ class Requantize(Prepared):
         self._wide: Any = self._stage
         if self._stage is not None and self._numbers.can_wrap:
             self._wide = self._numbers.stage(is_wide=True)
-        name = "scale" if integers is None else "integers"
-        kept = {"scale": None, "integers": None, name: steps}
-        self._keep(rule, *kept.values(), self._in_zero_point, zero, codes.dtype, qmin, qmax, self._axis)
+        self._tail = Tail(blocks, self._numbers, self._channels) if blocks else None
+        kept = (None if scale is None else steps), (None if integers is None else steps), three
+        self._keep(rule, *kept, self._in_zero_point, zero, codes.dtype, qmin, qmax, self._axis)
 
     @property
     def integers(self) -> Multiplier:
@@ -93,7 +106,8 @@ class Requantize(Prepared):
     @property
     def scale(self) -> Any:
         """How many output steps an input step is: a float, or an array with one a channel."""
-        return self._numbers.scale
+        (before, after), scale = self._numbers.factors, self._numbers.scale
+        return scale if before == after == 1 else before * scale * after
 
     def __call__(self, acc: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the codes of accumulators.
@@ -121,13 +135,15 @@ class Requantize(Prepared):
         codes = output(out, self._dtype.num, x)
         if x.size:
             (self._stage if near is x or near.dtype != np.int64 else self._wide).run(near, codes, inner)
+            if self._tail:
+                self._tail.run(near, codes, self._axis, inner)
         return codes
 
     def _inner(self, x: NDArray[Any]) -> int:
         """How many neighbours belong to each channel; ValueError if there are other than the channels' elements."""
         channels = x.shape[integer(self._axis, "axis", -x.ndim, x.ndim - 1)] if x.ndim else 0
         if channels != self._channels:
-            name = "integers" if self._numbers.has_integers else "scale"
+            name = "integers" if self._numbers.has_integers else "scales" if self._arguments[3] else "scale"
             raise ValueError(f"{name}: {self._channels} of them do not fit axis {self._axis} of acc, shape {x.shape}")
         return max(1, prod(x.shape[self._axis :][1:]))
 
@@ -160,6 +176,7 @@ def requantize(
     *,
     scale: ArrayLike | None = None,
     integers: tuple[ArrayLike, ArrayLike] | None = None,
+    scales: tuple[float, ArrayLike, float] | None = None,
     in_zero_point: int = 0,
     zero_point: int = 0,
     dtype: DTypeLike = "int8",
@@ -178,12 +195,15 @@ def requantize(
     acc : array_like of int
         Accumulators that int32 holds. Rules in integers or in float32, except rndnu16, also take up to 48 bits.
     rule : str
-        A name in `TABLE`.
+        A name in `TABLE`; or in `BLOCKS`, whose rules compute the last elements in another way.
     scale : float or 1-D array_like of float, optional
         How many output steps an input step is (`real_scale`): one number, or one for each channel along `axis`.
     integers : (int, int), optional
         Instead of a scale: the multiplier and the total right shift of a port, or arrays of them along `axis`. TFLite's
         shift, positive to the left, is ``31 - right_shift``.
+    scales : (float, float, float), optional
+        Instead of a scale: ``(in_scale, w_scale, out_scale)``, of which the rule forms its scale in the way that its
+        `Rule.scales` names first; torch-onednn multiplies by one after another. ``w_scale`` may have one a channel.
     in_zero_point : int
         Subtracted from `acc` first.
     zero_point : int
@@ -205,7 +225,7 @@ def requantize(
     ------
     TypeError, ValueError
         A rule that is not known; accumulators that are no integers or too large; a scale that is negative, not finite
-        or out of the rule's range; neither scale nor integers, or both; another number of them than channels; an
+        or out of the rule's range; not one of scale, integers, scales; another number of them than channels; an
         `out` that does not fit or overlaps `acc`.
 
     See Also
@@ -229,6 +249,11 @@ def requantize(
     >>> [requantize(acc, rule, scale=0.5, zero_point=3).tolist() for rule in ("fp32-even", "fp32-even-zp-inside")]
     [[1, 3, 5, 5], [2, 4, 4, 6]]
 
+    What int32 does not hold becomes the lowest code where `Rule.beyond` says so, however large it was:
+
+    >>> [requantize([2**31 - 1], rule, scale=3.0, dtype="uint8").item() for rule in ("fp32-even", "torch-fbgemm")]
+    [255, 0]
+
     Examples
     --------
     >>> requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
@@ -238,6 +263,7 @@ def requantize(
         rule,
         scale=scale,
         integers=integers,
+        scales=scales,
         in_zero_point=in_zero_point,
         zero_point=zero_point,
         dtype=dtype,
@@ -246,42 +272,3 @@ def requantize(
         axis=axis,
     )
     return op(acc, out)
-
-
-def integers(rule: str, scale: float) -> Multiplier:
-    """Give the multiplier and the right shift that a rule makes of a real scale, as a port of the rule has them.
-
-    Parameters
-    ----------
-    rule : str
-        A name in `TABLE`.
-    scale : float
-        How many output steps an input step is.
-
-    Returns
-    -------
-    Multiplier
-        ``scale`` is about ``multiplier / 2**right_shift``, where `right_shift` is the whole shift.
-
-    Raises
-    ------
-    TypeError, ValueError
-        A rule that is not known or has no integers; a scale that is negative, not finite, or out of the rule's range.
-
-    Notes
-    -----
-    Sources: as those of `requantize`.
-
-    Examples
-    --------
-    >>> integers("tflite-double", 0.0033)
-    Multiplier(multiplier=1814194186, right_shift=39)
-    >>> integers("rndnu", 0.0033), integers("textbook7-floor", 0.0033)
-    (Multiplier(multiplier=14173392, right_shift=32), Multiplier(multiplier=0, right_shift=7))
-    """
-    row, value = rule_of(rule), number(scale, "scale")
-    if row.multiplier.startswith("float"):
-        raise ValueError(f"rule: {rule} multiplies by the scale itself, in {row.multiplier}")
-    if value < 0:
-        raise ValueError(f"scale: {value} is negative")
-    return Numbers(row, value, 0, 0, 0).multiplier

@@ -10,9 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.multipliers import one_multiplier
+from qops.fixedpoint import Multiplier
 from qops.qtensor import as_array, choice, number
+from qops.rules.numbers import Numbers, rule_of
 
-__all__ = ["DERIVATIONS", "Derivation", "fma", "quantize_multiplier", "real_scale", "reduced_multiplier"]
+__all__ = [
+    "DERIVATIONS",
+    "Derivation",
+    "fma",
+    "formed",
+    "real_scale",
+    "reduced_multiplier",
+    "tflite_multiplier",
+    "three_scales",
+]
 
 Derivation: TypeAlias = Literal["double", "f32-product", "f32", "f32-reciprocal"]
 Build: TypeAlias = Literal["double", "single", "emulate-float"]
@@ -24,7 +35,7 @@ DERIVATIONS: dict[str, Callable[[float, Any, float], Any]] = {
     "f32": lambda a, b, y: F64(F32(a) * F32(b) / F32(y)),
     "f32-reciprocal": lambda a, b, y: F64(F32(a) * F32(b) * (F32(1) / F32(y))),
 }
-"""in_scale * w_scale / out_scale, as TFLite does it per channel, TFLite per tensor, XNNPACK and MLAS, torch.
+"""in_scale * w_scale / out_scale, as TFLite does it per channel and per tensor, XNNPACK and MLAS, torch mul.
 
 w_scale may be an array of doubles."""
 
@@ -32,14 +43,16 @@ w_scale may be an array of doubles."""
 def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Derivation = "double") -> float:
     """Give ``in_scale * w_scale / out_scale`` as a system rounds it on the way.
 
-    ==============  ======================================  ===========================================
+    ==============  ======================================  ================================================
     derive          computed as                             by
-    ==============  ======================================  ===========================================
-    double          double(in) * double(w) / double(out)    TFLite per channel, and elementwise
+    ==============  ======================================  ================================================
+    double          double(in) * double(w) / double(out)    TFLite per channel, 8 bits to 8 bits; TFLM
     f32-product     double(float32(in * w)) / double(out)   TFLite per tensor
-    f32             float32(float32(in * w) / out)          XNNPACK, MLAS, torch linear
-    f32-reciprocal  float32(float32(in * w) * (1 / out))    torch mul
-    ==============  ======================================  ===========================================
+    f32             float32(float32(in * w) / out)          XNNPACK, MLAS, TFLite mul, torch linear on fbgemm
+    f32-reciprocal  float32(float32(in * w) * (1 / out))    torch mul, torch linear on qnnpack
+    ==============  ======================================  ================================================
+
+    torch linear on oneDNN forms no scale: it multiplies by one after another (`requantize` with ``scales``).
 
     Parameters
     ----------
@@ -78,10 +91,48 @@ def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Deriva
     return found
 
 
-def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
-    """Give TFLite's multiplier of 31 bits and its shift, positive to the left, by one of its builds.
+def three_scales(scales: Any) -> tuple[float, float | NDArray[np.float64], float]:
+    """The scales of an input, of weights and of a result, checked; those of weights may be one a channel."""
+    names = "scales: in_scale", "scales: w_scale", "scales: out_scale"
+    if not isinstance(scales, tuple | list) or len(scales) != 3:
+        raise TypeError(f"scales: expected (in_scale, w_scale, out_scale), got {scales!r:.80}")
+    w = as_array(scales[1], names[1])
+    if w.dtype.kind not in "fiu" or w.ndim > 1:
+        raise TypeError(f"scales: w_scale: expected one number or one a channel, got {w.dtype}, shape {w.shape}")
+    own = float(w.reshape(())) if w.size == 1 else w.astype(F64)
+    if isinstance(own, np.ndarray):
+        own.flags.writeable = False
+    values = number(scales[0], names[0]), own, number(scales[2], names[2])
+    for value, name in zip(values, names, strict=True):
+        if not np.all(np.isfinite(value) & np.greater(value, 0)):
+            raise ValueError(f"{name}: expected finite numbers above 0, got {value}")
+    return values
+
+
+def formed(scales: tuple[float, Any, float], derive: str) -> tuple[Any, tuple[float, float]]:
+    """Give the real scale that a system forms of three scales, and the factors before and after it.
+
+    `derive` is a word of `real_scale`, or "stepwise": then the scale is that of w, and the factors are ``in_scale`` and
+    ``1 / out_scale``. The first two are divided by as reciprocals, so they are rounded twice.
+    """
+    one = F32(1)
+    if derive == "given":
+        raise ValueError("scales: the rule makes no integers of scales, give it integers")
+    with np.errstate(all="ignore"):
+        if derive == "stepwise":
+            before, scale, after = (one / (one / F32(scales[0])), one / (one / F32(scales[1])), one / F32(scales[2]))
+        else:
+            before, scale, after = one, DERIVATIONS[derive](*scales), one
+    if not all(np.all(np.isfinite(x) & (x > 0)) for x in (before, scale, after)):
+        raise ValueError(f"scales: floats do not hold what {derive} makes of {scales!r:.80}")
+    return np.asarray(scale, F64) if np.ndim(scale) else float(scale), (float(before), float(after))
+
+
+def tflite_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
+    """Give TFLite's multiplier of 31 bits and its signed shift, positive to the left, by one of its builds.
 
     ``scale = m * 2**shift`` with m in [0.5, 1); ``multiplier = half_away(m * 2**31)``; below 2**-32 both are 0.
+    `qops.fixedpoint.quantize_multiplier` and `integers` give the total right shift instead: ``31 - shift``.
 
     Parameters
     ----------
@@ -94,6 +145,7 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
     Returns
     -------
     (int, int)
+        The multiplier and the shift, as TFLite writes them.
 
     Raises
     ------
@@ -106,7 +158,7 @@ def quantize_multiplier(scale: float, build: Build = "double") -> tuple[int, int
 
     Examples
     --------
-    >>> quantize_multiplier(0.0033)
+    >>> tflite_multiplier(0.0033)
     (1814194186, -8)
     """
     choice(build, "build", _KINDS)
@@ -125,7 +177,7 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
     Parameters
     ----------
     multiplier : array_like of int
-        Multipliers of `quantize_multiplier`.
+        Multipliers of `tflite_multiplier`.
 
     Returns
     -------
@@ -150,6 +202,45 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
         raise TypeError(f"multiplier: expected integers, got {m.dtype}")
     wide = m.astype(np.int64)
     return np.where(wide < 0x7FFF0000, (wide + 2**15) >> 16, 0x7FFF)
+
+
+def integers(rule: str, scale: float) -> Multiplier:
+    """Give the multiplier and the right shift that a rule makes of a real scale, as a port of the rule has them.
+
+    Parameters
+    ----------
+    rule : str
+        A name in `TABLE`.
+    scale : float
+        How many output steps an input step is.
+
+    Returns
+    -------
+    Multiplier
+        ``scale`` is about ``multiplier / 2**right_shift``, where `right_shift` is the whole shift.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A rule that is not known or has no integers; a scale that is negative, not finite, or out of the rule's range.
+
+    Notes
+    -----
+    Sources: as those of `requantize`.
+
+    Examples
+    --------
+    >>> integers("tflite-double", 0.0033)
+    Multiplier(multiplier=1814194186, right_shift=39)
+    >>> integers("rndnu", 0.0033), integers("textbook7-floor", 0.0033)
+    (Multiplier(multiplier=14173392, right_shift=32), Multiplier(multiplier=0, right_shift=7))
+    """
+    row, value = rule_of(rule), number(scale, "scale")
+    if row.multiplier.startswith("float"):
+        raise ValueError(f"rule: {rule} multiplies by the scale itself, in {row.multiplier}")
+    if value < 0:
+        raise ValueError(f"scale: {value} is negative")
+    return Numbers(row, value, 0, 0, 0).multiplier
 
 
 def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float32]:

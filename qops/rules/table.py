@@ -6,7 +6,7 @@ steps the product is rounded, on which side of that the zero point is added, and
 
 from typing import NamedTuple
 
-__all__ = ["TABLE", "Rule"]
+__all__ = ["BLOCKS", "TABLE", "BlockRule", "Rule"]
 
 
 class Rule(NamedTuple):
@@ -28,8 +28,12 @@ class Rule(NamedTuple):
         "outside": added after the rounding; "inside": before.
     wraps : str
         What wraps modulo 2**32, where others saturate; "" if nothing does.
+    beyond : str
+        What a rounded float that int32 does not hold becomes: "saturates", the end of its sign; "lowest", the lowest
+        code, whatever its sign; "" for rules in integers.
     scales : str
-        How its systems form the real scale, as `real_scale` names it: one word, or two.
+        How its systems form the real scale, as `real_scale` names it: one word, or two; or "stepwise", if they multiply
+        by the three scales one after another.
     systems : str
         Who computes so.
     """
@@ -41,7 +45,30 @@ class Rule(NamedTuple):
     split: str
     zero_point: str
     wraps: str
+    beyond: str
     scales: str
+    systems: str
+
+
+class BlockRule(NamedTuple):
+    """One row of `BLOCKS`: whole blocks go by a rule of `TABLE`, and what is left at the end by another one.
+
+    Attributes
+    ----------
+    whole, tail : str
+        Names of the two rules.
+    size : int
+        Size of a block.
+    of : str
+        What a block is of: "elements" of the array in row-major order; "channels", along their axis.
+    systems : str
+        Who computes so.
+    """
+
+    whole: str
+    tail: str
+    size: int
+    of: str
     systems: str
 
 
@@ -55,7 +82,8 @@ second      how the result is rounded again in the rest of the shift; empty: the
 split       what the first of two steps shifts by, or into; once: there is no second step
 zero_point  outside: added after the rounding; inside: before it
 wraps       what wraps modulo 2**32 where other rules saturate; empty: nothing
-scales      how the systems form the real scale, in the words of real_scale; given: they have none
+beyond      what a rounded float that int32 does not hold becomes: it saturates, or is the lowest; empty: no floats
+scales      how the systems form the real scale, in the words of real_scale; stepwise: not at all; given: they have none
 systems     the systems that use the rule
 
 half_up, half_away and half_even go to the nearest integer: they send ties up, away from 0, and to the even one.
@@ -77,47 +105,68 @@ class Rules(dict[str, Rule]):
 
 # fmt: off
 _ROWS = [
-    ("tflite-double", "31 bits", "half_up", "half_away", "at 31", "outside", "left shift", "double, f32-product",
+    ("tflite-double", "31 bits", "half_up", "half_away", "at 31", "outside", "left shift", "", "double, f32-product",
      "TFLite reference conv, depthwise, mul, add, quantize; TFLM; CMSIS-NN; gemmlowp"),
-    ("tflite-single", "31 bits, below 2**30", "half_up", "", "once", "outside", "result", "double, f32-product",
+    ("tflite-single", "31 bits, below 2**30", "half_up", "", "once", "outside", "result", "", "double, f32-product",
      "TFLM and CMSIS-NN built with single rounding; ruy's reference code"),
-    ("half-up-double", "31 bits", "half_up", "half_up", "at 31", "outside", "left shift", "double, f32-product",
-     "TFLite optimised conv, fully connected, depthwise s8, quantize; ARM SQRDMULH and SRSHL"),
-    ("double-away", "float64", "half_away", "", "once", "outside", "", "double", "TFLite reference fully connected"),
-    ("fp32-even", "float32", "half_even", "", "once", "outside", "", "f32, f32-reciprocal",
-     "XNNPACK, so TFLite by default; QNNPACK fp32; onnxruntime QLinearConv, QLinearMatMul; "
-     "torch linear on fbgemm, x86, qnnpack"),
-    ("fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "f32, f32-reciprocal",
-     "torch linear on oneDNN; onnxruntime QLinearMul"),
-    ("fp32-away", "float32", "half_away", "", "once", "outside", "", "double", "ports by hand"),
-    ("double-even-zp-inside", "float64 of a float32", "half_even", "", "once", "inside", "", "f32",
+    ("half-up-double", "31 bits", "half_up", "half_up", "at 31", "outside", "left shift", "", "double, f32-product",
+     "TFLite optimised conv, fully connected; whole blocks of its depthwise s8, quantize; ARM SQRDMULH and SRSHL"),
+    ("double-away", "float64", "half_away", "", "once", "outside", "", "saturates", "double",
+     "TFLite reference fully connected"),
+    ("fp32-even", "float32", "half_even", "", "once", "outside", "", "saturates", "f32",
+     "XNNPACK, so TFLite by default; QNNPACK fp32; onnxruntime QLinearConv, QLinearMatMul"),
+    ("torch-fbgemm", "float32", "half_even", "", "once", "outside", "", "lowest", "f32",
+     "torch 2.13 linear on fbgemm, x86"),
+    ("torch-qnnpack", "float32", "half_even", "", "once", "outside", "", "lowest", "f32-reciprocal",
+     "torch 2.13 linear on qnnpack"),
+    ("torch-onednn", "float32", "half_even", "", "once", "inside", "", "saturates", "stepwise",
+     "torch 2.13 linear on oneDNN: acc * in_scale * w_scale * (1 / out_scale), each product a float32"),
+    ("fp32-even-zp-inside", "float32", "half_even", "", "once", "inside", "", "lowest", "f32",
+     "onnxruntime QLinearMul"),
+    ("fp32-away", "float32", "half_away", "", "once", "outside", "", "saturates", "double", "ports by hand"),
+    ("double-even-zp-inside", "float64 of a float32", "half_even", "", "once", "inside", "", "saturates", "f32",
      "onnx ReferenceEvaluator QLinearConv, QLinearMatMul"),
-    ("rndnu", "mantissa of 24 bits", "half_up", "", "once", "outside", "result", "f32",
+    ("rndnu", "mantissa of 24 bits", "half_up", "", "once", "outside", "result", "", "f32",
      "XNNPACK rndnu: NEON gemm, dwconv, vmul"),
-    ("rndna", "mantissa of 24 bits", "half_away", "", "once", "outside", "", "f32", "QNNPACK precise; older XNNPACK"),
-    ("q31", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "", "f32", "QNNPACK q31"),
-    ("q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "sum with the zero point", "f32",
+    ("rndna", "mantissa of 24 bits", "half_away", "", "once", "outside", "", "", "f32",
+     "QNNPACK precise; older XNNPACK"),
+    ("q31", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "", "", "f32", "QNNPACK q31"),
+    ("q31-wrap", "mantissa, 31 bits", "half_up", "half_away", "at 31", "outside", "sum with the zero point", "", "f32",
      "QNNPACK gemmlowp"),
-    ("rndnu16", "mantissa, 15 bits", "half_up", "half_up", "16 bits", "outside", "", "f32",
+    ("rndnu16", "mantissa, 15 bits", "half_up", "half_up", "16 bits", "outside", "", "", "f32",
      "XNNPACK qu8 rndnu16: the accumulator is shifted into 16 bits first"),
-    ("xnnpack-cvt", "8 bits", "half_up", "", "once", "outside", "", "f32", "XNNPACK convert, 8 bits to 8 bits"),
-    ("tosa-single", "31 bits", "half_up", "", "once", "outside", "", "double", "TOSA RESCALE, SINGLE_ROUND"),
-    ("tosa-double", "31 bits", "half_up", "half_away", "past 31", "outside", "", "double",
+    ("xnnpack-cvt", "8 bits", "half_up", "", "once", "outside", "", "", "f32",
+     "XNNPACK convert, 8 bits to 8 bits of the same type"),
+    ("tosa-single", "31 bits", "half_up", "", "once", "outside", "", "", "double", "TOSA RESCALE, SINGLE_ROUND"),
+    ("tosa-double", "31 bits", "half_up", "half_away", "past 31", "outside", "", "", "double",
      "TOSA RESCALE, DOUBLE_ROUND: two steps above a shift of 31"),
-    ("tosa-inexact", "31 bits as a float32", "half_even", "", "once", "outside", "", "double",
+    ("tosa-inexact", "31 bits as a float32", "half_even", "", "once", "outside", "", "saturates", "double",
      "TOSA reference model, INEXACT_ROUND"),
-    ("tflite-int64acc", "31 bits, 16 of them", "half_up", "", "once", "outside", "result", "double",
+    ("tflite-int64acc", "31 bits, 16 of them", "half_up", "", "once", "outside", "result", "", "double",
      "TFLite and TFLM int16x8, accumulators of 48 bits"),
-    ("cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "last bit", "outside", "result", "double",
+    ("cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "last bit", "outside", "result", "", "double",
      "CMSIS-NN s16, all but the last bit of the shift floored"),
-    ("gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step", "given",
+    ("gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step", "", "given",
      "gemmlowp QuantizeDownInt32ToUint8Scale, 2015 to 2017"),
-    ("textbook7-floor", "7 bits", "floor", "", "once", "outside", "", "double", "textbooks, code by hand"),
-    ("textbook7-half-up", "7 bits", "half_up", "", "once", "outside", "", "double", "textbooks, code by hand"),
-    ("shift-floor", "31 bits", "floor", "", "once", "outside", "", "double", "a bare >>"),
-    ("shift-half-up", "31 bits", "half_up", "", "once", "outside", "", "double", "half added, then >>"),
-    ("shift-toward-zero", "31 bits", "truncate", "", "once", "outside", "", "double", "a division in C"),
+    ("textbook7-floor", "7 bits", "floor", "", "once", "outside", "", "", "double", "textbooks, code by hand"),
+    ("textbook7-half-up", "7 bits", "half_up", "", "once", "outside", "", "", "double", "textbooks, code by hand"),
+    ("shift-floor", "31 bits", "floor", "", "once", "outside", "", "", "double", "a bare >>"),
+    ("shift-half-up", "31 bits", "half_up", "", "once", "outside", "", "", "double", "half added, then >>"),
+    ("shift-toward-zero", "31 bits", "truncate", "", "once", "outside", "", "", "double", "a division in C"),
 ]
 # fmt: on
 TABLE = Rules((row[0], Rule(*row)) for row in _ROWS)
 """Requantization rules by name."""
+BLOCKS = {
+    "tflite-opt-depthwise": BlockRule(
+        "half-up-double", "tflite-double", 8, "channels", "LiteRT 2.3 optimised depthwise conv, s8"
+    ),
+    "tflite-opt-quantize": BlockRule(
+        "half-up-double",
+        "tflite-double",
+        16,
+        "elements",
+        "LiteRT 2.3 optimised quantize, 8 bits to 8 bits, and its default where the two types differ",
+    ),
+}
+"""Rules of whole arrays by name, for vector code that leaves the last elements to other code."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from qops._kernels.tensorflow.ends import checked, fit
 from qops.codes import TABLE
-from qops.qtensor import QTensor, TensorLike, as_array, parts, read_as, real, tensor
+from qops.qtensor import QTensor, TensorLike, as_array, parts, real, tensor
 
 TYPES = {
     "quint8": TABLE["u8"],
@@ -21,7 +21,6 @@ TYPES = {
 }
 """The code type of each of TensorFlow's quantized types, except in mode SCALED."""
 STEPS, STEPS_32 = TYPES["quint8"].steps, TYPES["qint32"].steps
-AFFINE = read_as(TYPES["qint32"].name)
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
@@ -89,10 +88,10 @@ def codes_of(values: Any, name: str, *allowed: str) -> NDArray[Any]:
 
 def check_axis(x: NDArray[Any], axis: int, mode: str, op: str) -> None:
     """Raise ValueError, in TensorFlow's words, if `op` does not take slices along `axis`."""
-    if mode == "MIN_FIRST":
-        raise ValueError(f"axis: MIN_FIRST mode is not implemented for {op} with axis != -1, got axis {axis}")
     if axis >= x.ndim:
         raise ValueError(f"axis: must be less than number of input's dims, {x.ndim}, but axis was {axis!r:.80}")
+    if mode == "MIN_FIRST" and x.shape[axis] != 1:
+        raise ValueError(f"axis: MIN_FIRST mode is not implemented for {op} with axis != -1, got axis {axis}")
     if x.shape[axis] == 0:
         raise ValueError(f"axis: axis {axis} of the input has size 0, so there is no range to give")
 
@@ -126,7 +125,8 @@ def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
 
 def passed_on(codes: NDArray[Any], lo: float, hi: float) -> QTensor:
     """Check a tensor whose range TensorFlow ignores: its ends may be in any order."""
-    return (AFFINE if codes.itemsize == 4 and lo <= hi != -lo else tensor)(codes, lo, hi)
+    is_lopsided = codes.itemsize == 4 and lo <= hi != -lo
+    return QTensor(codes, lo, hi, TYPES["qint32"]) if is_lopsided else tensor(codes, lo, hi)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

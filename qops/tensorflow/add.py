@@ -143,7 +143,7 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     >>> import numpy as np
     >>> zeros = np.zeros((1, 2), np.uint8)
     >>> quantized_bias_add((zeros, 0.0, 0.0), (zeros[0], 0.0, 0.0))
-    QTensor(data=array([[-2147483648, -2147483648]], dtype=int32), min=-0.0, max=0.0)
+    QTensor(np.int32([[-2147483648, -2147483648]]), -0.0, 0.0)
 
     A range whose min is not a whole number of steps from 0 is read as if it were moved by up to half a step. Here
     255.4 + 0 gives 255:

@@ -57,7 +57,7 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
     >>> import numpy as np
     >>> t = np.uint8([0, 128, 255]), 2.5, 7.25
     >>> quantized_concat(0, [t, t])
-    QTensor(data=array([ 88, 172, 255,  88, 172, 255], dtype=uint8), min=0.0, max=7.25)
+    QTensor(np.uint8([88, 172, 255, 88, 172, 255]), 0.0, 7.25)
 
     The range of a tensor without elements counts too. Each tensor after it is recoded as if it had the range of the
     tensor before it. Here the last two codes should be 0 and 255:
@@ -69,7 +69,7 @@ def quantized_concat(concat_dim: int, values: Sequence[TensorLike], *, out: NDAr
     Examples
     --------
     >>> quantized_concat(1, [(np.uint8([[0, 255]]), 0.0, 2.0), (np.uint8([[100]]), 0.0, 4.0)])
-    QTensor(data=array([[  0, 128, 100]], dtype=uint8), min=0.0, max=4.0)
+    QTensor(np.uint8([[0, 128, 100]]), 0.0, 4.0)
     """
     axis = integer(concat_dim, "concat_dim")
     parts = usual(values) or _tensors(values)

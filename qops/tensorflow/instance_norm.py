@@ -69,7 +69,9 @@ def quantized_instance_norm(
     -----
     Source: TensorFlow, ``quantized_instance_norm.cc``, ``quantization_utils.h``, and Eigen. Eigen adds up the squares
     in another order, and its inverse square root is not correctly rounded. So TensorFlow's range may differ by a few
-    units in the last place, 1e-6 of its size, and so may a code whose value is nearly a tie.
+    units in the last place, 1e-6 of its size, and so may a code whose value is nearly a tie. In data that are symmetric
+    about their mean all codes may be such: the ends of the range are ties, and where TensorFlow takes the other side,
+    most of an image shifts by 1, or by 2 where two such differences meet.
 
     **Hazards.** The range depends on the data, so the same pixel gets another code in another batch. The mean of a
     channel, which becomes 0, is seldom on a code:

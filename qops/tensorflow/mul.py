@@ -70,10 +70,11 @@ def quantized_mul(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     >>> quantized_mul(far, far).data  # 255000000 ** 2
     array([-1702555648], dtype=int32)
 
-    Ranges so narrow that the product of their steps is below the normal float32 make an output range 0 wide.
+    Ends below 2**-126, the smallest normal float32, are read as 0. Ranges so narrow that the product of their steps is
+    below the normal float32 make an output range 0 wide.
 
     >>> quantized_mul((np.uint8([255]), 0.0, 1e-20), (np.uint8([255]), 0.0, 1e-20))
-    QTensor(data=array([65025], dtype=int32), min=-0.0, max=0.0)
+    QTensor(np.int32([65025]), -0.0, 0.0)
 
     Examples
     --------

@@ -27,6 +27,7 @@ def quantized_max_pool(
     strides: Sequence[int],
     padding: str,
     *,
+    onednn: bool = False,
     out: NDArray[Any] | None = None,
 ) -> QTensor:
     """Take the highest code of each window; padding does not count. The range does not change.
@@ -41,6 +42,8 @@ def quantized_max_pool(
     padding : str
         ``VALID``: none. ``SAME``: there are ceil(size / stride) windows; half of the pixels that they lack, rounded
         down, is put in front.
+    onednn : bool
+        Whether oneDNN is on, which is TensorFlow's default on x86. The codes are the same.
     out : ndarray of uint8 or int8, optional
         Where the codes are written; of the type of the input and of shape (N, OH, OW, C).
 
@@ -54,8 +57,9 @@ def quantized_max_pool(
     TypeError, ValueError
         An argument that is not such a tensor (``must have 2 spatial dimensions``); a range that is not finite or is
         wider than float32; ``Pooling is not yet supported on the batch dimension``; ``Non-spatial pooling is not yet
-        supported``; a window or step below 1; another padding; ``Computed output size would be negative``; an `out`
-        that does not fit or overlaps the data.
+        supported``; a window or step below 1; another padding; ``Computed output size would be negative``; with
+        oneDNN, images without a window, of which TensorFlow aborts the call; an `out` that does not fit or overlaps the
+        data.
 
     Notes
     -----
@@ -76,8 +80,13 @@ def quantized_max_pool(
     [4]
     [4, 5, 7, 8]
     """
+    flag(onednn, "onednn")
     image, lo, hi, kernel, stride = _checked(input, ksize, strides, padding)
     window = over(image, kernel, stride, padding)
+    if onednn and window is None and 0 not in image.shape[::3]:
+        raise ValueError(
+            f"ksize: {kernel} in images of {image.shape[1:3]}: no window, and TensorFlow aborts with oneDNN"
+        )
     codes = _nothing(image, kernel, stride, padding, out) if window is None else largest(image, kernel, window, out)
     return passed_on(codes, lo, hi)
 

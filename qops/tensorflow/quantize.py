@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.tensorflow import quantize as kernels
-from qops.qtensor import F32, QTensor, array, flag, integer, output, read_as
-from qops.tensorflow._checks import AFFINE, MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
+from qops.qtensor import F32, QTensor, array, flag, integer, output
+from qops.tensorflow._checks import MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
 
 __all__ = ["quantize_v2"]
 
@@ -20,9 +20,6 @@ WAYS = {
     ("SCALED", "HALF_TO_EVEN"): kernels.SCALED_HALF_EVEN,
 }
 ROUND_MODES = ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")
-BALANCED = read_as("s8_balanced")
-NARROW = {T: read_as(f"{TYPES[T].name}_narrow") for T in ("quint8", "qint8", "quint16", "qint16")}
-NARROW["qint32"] = QTensor  # float32 does not tell its step from that of all codes
 
 
 def quantize_v2(
@@ -141,7 +138,7 @@ def quantize_v2(
     SCALED to quint8 ignores the negative end. Without a positive end, every positive value becomes 255:
 
     >>> quantize_v2(x, -1.0, 0.0, mode="SCALED")
-    QTensor(data=array([  0,   0,   0,   0, 255, 255, 255], dtype=uint8), min=0.0, max=7.4937769349075914e-37)
+    QTensor(np.uint8([0, 0, 0, 0, 255, 255, 255]), 0.0, 7.4937769349075914e-37)
 
     MIN_COMBINED and SCALED to qint32 do not saturate: the top of the range is 2**31, which wraps:
 
@@ -151,7 +148,7 @@ def quantize_v2(
     Examples
     --------
     >>> quantize_v2(x, 0.0, 1.0)
-    QTensor(data=array([  0,   0,   0,   0,  85, 170, 255], dtype=uint8), min=0.0, max=1.0)
+    QTensor(np.uint8([0, 0, 0, 0, 85, 170, 255]), 0.0, 1.0)
     >>> rows = np.float32([[0.5, 1.0], [0.5, 1.0]])
     >>> t = quantize_v2(rows, [0.0, 0.0], [1.0, 2.0], axis=0)
     >>> t.data, t.max
@@ -181,11 +178,12 @@ def quantize_v2(
         quantizer.quantize(part, codes)
     if made is not out:
         np.copyto(out, made, casting="unsafe")
-    kind = _kind(T, mode, way, narrow_range)
+    code_type = _code_type(T, mode, way, narrow_range)
     if len(quantizers) == 1:
-        return kind(out, *quantizers[0].ends)
+        lo, hi = quantizers[0].ends
+        return QTensor(out, lo, hi, code_type)
     found = np.array([q.ends for q in quantizers], np.float32).reshape(-1, 2, *(1,) * (x.ndim - axis - 1))
-    return kind(out, found[:, 0], found[:, 1])
+    return QTensor(out, found[:, 0], found[:, 1], code_type)
 
 
 def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) -> list[tuple[float, float]]:
@@ -237,10 +235,10 @@ def _refuse_unusable(quantizers: list[kernels.Quantizer]) -> None:
             raise ValueError(f"min_range, max_range: ({lo}, {hi}) is too narrow or wide to quantize over")
 
 
-def _kind(T: str, mode: str, way: int, narrow_range: bool) -> type[QTensor]:
-    """Give the class of the result, which has the code type."""
+def _code_type(T: str, mode: str, way: int, narrow_range: bool) -> str | None:
+    """Give the name of the result's code type; None for that of the dtype."""
     if way == kernels.ONEDNN_SCALED and T == "qint8":
-        return BALANCED
-    if mode == "SCALED":
-        return NARROW[T] if narrow_range else QTensor
-    return AFFINE if T == "qint32" else QTensor
+        return "s8_balanced"
+    if mode == "SCALED":  # of narrow qint32, float32 does not tell the step from that of all codes
+        return f"{TYPES[T].name}_narrow" if narrow_range and T != "qint32" else None
+    return TYPES[T].name

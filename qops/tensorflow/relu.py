@@ -53,7 +53,7 @@ def quantized_relu(features: TensorLike, out_type: str | None = None, *, out: ND
 
     >>> import numpy as np
     >>> quantized_relu((np.uint8([0, 100]), -9.0, -4.5))
-    QTensor(data=array([255, 255], dtype=uint8), min=-9.0, max=-4.5)
+    QTensor(np.uint8([255, 255]), -9.0, -4.5)
 
     If 0 lies between two codes, values below 0 do not become exactly 0:
 
@@ -103,7 +103,7 @@ def quantized_relu6(features: TensorLike, out_type: str | None = None, *, out: N
 
     >>> import numpy as np
     >>> quantized_relu6((np.uint8([0, 100]), 7.0, 9.0))
-    QTensor(data=array([0, 0], dtype=uint8), min=7.0, max=9.0)
+    QTensor(np.uint8([0, 0]), 7.0, 9.0)
 
     Examples
     --------

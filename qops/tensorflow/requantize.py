@@ -76,7 +76,7 @@ def requantize(
     An output range that excludes 0 is accepted, and so is one without width:
 
     >>> requantize((q, -1.0, 1.0), -1.0, -0.5)
-    QTensor(data=array([255, 255, 255], dtype=uint8), min=-1.0, max=-0.5)
+    QTensor(np.uint8([255, 255, 255]), -1.0, -0.5)
     >>> requantize((q, -1.0, 1.0), 0.0, 0.0).data
     array([0, 0, 0], dtype=uint8)
 
@@ -202,7 +202,7 @@ def quantize_down_and_shrink_range(input: TensorLike, *, out: NDArray[np.uint8] 
     Examples
     --------
     >>> quantize_down_and_shrink_range((np.int32([-(2**30), 0, 2**30]), -1.0, 1.0))
-    QTensor(data=array([  0, 128, 255], dtype=uint8), min=-0.5, max=0.5)
+    QTensor(np.uint8([0, 128, 255]), -0.5, 0.5)
     """
     ((q, in_min, in_max),) = operands(STEPS_32, ("qint32",), input=input)
     found_min, found_max = _spanned(q, in_min, in_max)

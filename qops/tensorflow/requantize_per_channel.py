@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.stage import prepared as stages
+from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import QTensor, TensorLike, output, parts, tensor
 from qops.tensorflow._checks import TYPES, codes_of, number, numbers, one_of
 
 __all__ = ["requantization_range_per_channel", "requantize_per_channel"]
 
 KINDS = ("quint8", "qint8")
+AT_ONCE = 16
+"""Channels of a vector: as many may have one range."""
 
 
 def requantize_per_channel(
@@ -35,8 +38,8 @@ def requantize_per_channel(
     Parameters
     ----------
     input : (data, min, max)
-        int32 codes (N, H, W, C); min and max are arrays of C values, or of one for all channels; the ranges in any
-        order. If the arrays are longer, their first C values are used.
+        int32 codes (N, H, W, C); min and max are arrays of C values, or of one for all channels, if these are 16 at
+        most; the ranges in any order. If the arrays are longer, their first C values are used.
     requested_output_min, requested_output_max : float
         Range of the output; for qint8, min < 0.
     out_type : {"quint8", "qint8"}
@@ -53,13 +56,14 @@ def requantize_per_channel(
     ------
     TypeError, ValueError
         An argument that is not such a tensor or type (``supports 4D tensors only``, ``input_max has incorrect size``,
-        more than 1 but fewer than C ends, beyond which TensorFlow reads); a number that is not finite; a requested
-        range of (0, 0), or so narrow that a scale is beyond float32; for qint8 a min that is not below 0 (TensorFlow's
-        text says max); an `out` that does not fit.
+        fewer than C ends, but for one with C <= 16: TensorFlow reads beyond them); a number that is not finite; a
+        requested range of (0, 0), or so narrow that a scale is beyond float32; for qint8 a min that is not below 0
+        (TensorFlow's text says max); an `out` that does not fit.
 
     Notes
     -----
-    Source: TensorFlow, ``mkl_requantize_per_channel_op.cc``; oneDNN's reorder. It runs with oneDNN off too.
+    Source: TensorFlow, ``mkl_requantize_per_channel_op.cc``; oneDNN's reorder. It runs with oneDNN off too. Ends below
+    2**-126, the smallest normal float32, are read as 0.
 
     **Hazards.** The range is reported as requested. But the codes are computed from its wider end alone, and code 0
     stands for 0. So quint8 codes with a min below 0 are wrong: read by the reported range, 0.5 comes back as 0.25.
@@ -68,7 +72,7 @@ def requantize_per_channel(
     >>> half = (np.int32([[[[2**30]]]]), np.float32([-1.0]), np.float32([1.0]))
     >>> t = requantize_per_channel(half, -0.5, 1.0)
     >>> t, round(float(t.dequantize().item()), 2)
-    (QTensor(data=array([[[[128]]]], dtype=uint8), min=-0.5, max=1.0), 0.25)
+    (QTensor(np.uint8([[[[128]]]]), -0.5, 1.0), 0.25)
 
     Examples
     --------
@@ -80,7 +84,7 @@ def requantize_per_channel(
     row = TYPES[one_of(out_type, "out_type", KINDS)]
     out_min = number(requested_output_min, "requested_output_min")
     out_max = number(requested_output_max, "requested_output_max")
-    if out_type == "qint8" and not out_min < 0:
+    if out_type == "qint8" and not _flushed(out_min) < 0:
         text = "If out_type is QINT8, requested_output_max must be non negative"
         raise ValueError(f"requested_output_min: {text}, got {out_min} (it is min that must be below 0)")
     q, widest = _per_channel(input)
@@ -88,8 +92,8 @@ def requantize_per_channel(
         raise ValueError(f"input: RequantizePerChannel supports 4D tensors only, got shape {q.shape}")
     widest = _of_channels(q, widest)
     with np.errstate(all="ignore"):
-        wider = np.float32(max(abs(out_min), abs(out_max)))
-        scales = np.float32(row.highest) * (widest / wider / np.float32(2**31))
+        wider = _flushed(max(abs(out_min), abs(out_max)))
+        scales = np.float32(row.highest) * (_flushed(widest) / wider / np.float32(2**31))
     if not np.isfinite(scales).all():
         names = "requested_output_min, requested_output_max"
         raise ValueError(f"{names}: the range ({out_min}, {out_max}) is too narrow for the ranges of the input")
@@ -100,6 +104,12 @@ def requantize_per_channel(
     if codes is not out:
         np.copyto(out, codes)
     return tensor(out, out_min, out_max)  # which may be in any order
+
+
+def _flushed(x: Any) -> Any:
+    """Give numbers as float32, subnormal ones as 0."""
+    near = np.float32(x)
+    return np.where(np.abs(near) < NORMAL, np.float32(0), near)
 
 
 def _per_channel(input: TensorLike) -> tuple[NDArray[Any], NDArray[np.float32]]:
@@ -115,7 +125,7 @@ def _per_channel(input: TensorLike) -> tuple[NDArray[Any], NDArray[np.float32]]:
 def _of_channels(q: NDArray[Any], widest: NDArray[np.float32]) -> NDArray[np.float32]:
     """Give one value for all channels, or the first C; ValueError if there are fewer, where TensorFlow reads beyond."""
     channels = q.shape[-1]
-    if 1 != widest.size < channels:
+    if widest.size < channels and (widest.size > 1 or channels > AT_ONCE):
         raise ValueError(
             f"input: input_min has {widest.size} elements for {channels} channels; TensorFlow reads beyond"
         )

@@ -48,8 +48,7 @@ def quantized_reshape(tensor: TensorLike, shape: ArrayLike) -> QTensor:
     Examples
     --------
     >>> quantized_reshape((np.arange(6, dtype=np.uint8), -1.0, 1.0), [2, -1])
-    QTensor(data=array([[0, 1, 2],
-           [3, 4, 5]], dtype=uint8), min=-1.0, max=1.0)
+    QTensor(np.uint8([[0, 1, 2], [3, 4, 5]]), -1.0, 1.0)
     """
     ((q, lo, hi),) = operands(0, ("quint8", "qint32"), tensor=tensor)
     return passed_on(q.reshape(_lengths(shape, q.size)), lo, hi)

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.window import same_padding
 from qops._kernels.conv.axes import Axis, Operands, padding_code
 from qops._kernels.conv.finish import Finish
-from qops.qtensor import S32, check_out, int32, integer
+from qops.qtensor import S32, check_out, int32, integer, integers
 from qops.tensorflow._checks import codes_of, one_of, shape_text
 from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
 
@@ -165,20 +166,19 @@ class Groups(NamedTuple):
 class Moves(NamedTuple):
     """The strides, and the dilation of data and filters, along each spatial axis."""
 
-    strides: list[int]
-    lhs: list[int]
-    rhs: list[int]
+    strides: tuple[int, ...]
+    lhs: tuple[int, ...]
+    rhs: tuple[int, ...]
 
 
-def _integers(values: Sequence[int], name: str, count: int, least: int) -> list[int]:
+def _integers(values: Sequence[int], name: str, count: int, least: int) -> tuple[int, ...]:
     """Give an attribute of `count` integers; `least` stands for those of an attribute that is not given."""
-    if not isinstance(values, tuple | list):
-        raise TypeError(f"{name}: expected a sequence of integers, got {values!r:.80}")
-    if len(values) == 0 and least == 1:
-        return [1] * count
-    if len(values) != count:
+    is_list = isinstance(values, tuple | list)
+    if is_list and len(values) == 0 and least == 1:
+        return (1,) * count
+    if is_list and len(values) != count:
         raise ValueError(f"{name}: Size of {name} Attr must be {count}, got {len(values)}")
-    return [int32(value, name, least) for value in values]
+    return integers(values, name, count, least)
 
 
 def _check_ranks(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> None:
@@ -234,15 +234,16 @@ def _check_groups(x: tuple[int, ...], w: tuple[int, ...], groups: Groups) -> Non
         raise ValueError(f"batch_group_count: {text}")
 
 
-def _axes(sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: list[int], moves: Moves) -> list[Axis]:
+def _axes(
+    sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: tuple[int, ...], moves: Moves
+) -> list[Axis]:
     """Give the window along each axis of the dilated data."""
     found = []
     for i, (size, taps, stride, apart, dilation) in enumerate(zip(sizes, kernel, *moves, strict=True)):
         length, reach = ((n - 1) * d + 1 if n else 0 for n, d in ((size, apart), (taps, dilation)))
         before, after = pads[2 * i : 2 * i + 2] if pads else (0, 0)
         if padding == "SAME":
-            lacking = max((-(-length // stride) - 1) * stride + reach - length, 0)
-            before, after = lacking // 2, lacking - lacking // 2
+            before, after = same_padding(length, taps, stride, dilation)
         room = length + before + after - reach + 1
         if taps == 0 or room + stride - 1 <= -stride:  # which C divides to a number below 0
             raise ValueError(
@@ -252,7 +253,7 @@ def _axes(sizes: tuple[int, ...], kernel: tuple[int, ...], padding: str, pads: l
     return found
 
 
-def _dilated(x: NDArray[np.int8], apart: list[int], lhs: Affine) -> NDArray[np.int8]:
+def _dilated(x: NDArray[np.int8], apart: tuple[int, ...], lhs: Affine) -> NDArray[np.int8]:
     """Give the data (N, C, ..) with zero points between them."""
     if all(step == 1 for step in apart):
         return x

@@ -17,7 +17,7 @@ from qops.rules.quantize import QUANTIZE, quantize
 from qops.rules.ranges import RANGE_RULES, choose_range
 from qops.rules.requantize import requantize
 from qops.rules.scales import Derivation
-from qops.rules.table import TABLE, Rule
+from qops.rules.table import BLOCKS, TABLE, BlockRule, Rule
 from qops.tools.seen import Dump
 
 __all__ = ["Candidate", "choices", "of", "of_another_scale", "of_the_other_side"]
@@ -56,6 +56,8 @@ def of_another_scale(dump: Dump) -> Iterator[Candidate]:
     if dump.kind == "requantize" and dump.numbers.get("scale") is None:
         scales = {derive: np.asarray(dump.scale(derive)) for derive in get_args(Derivation)}
         for rule in _requantizing():
+            if TABLE[rule].scales == "stepwise":  # with one scale it is fp32-even-zp-inside
+                continue
             own = [scales[derive] for derive in _derivations(rule, dump)]
             for derive in get_args(Derivation):
                 if not any(np.array_equal(scales[derive], other) for other in own):
@@ -77,10 +79,11 @@ def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
                 yield Candidate(rule, f"zero_point {side} of the rounding", _on_the_other_side(rule, derive))
     if dump.kind == "quantize" and "scale" in dump.numbers:
         for rule, row in QUANTIZE.items():
-            if row.zero_point == "outside":
+            if row.zero_point == "outside" and not row.width and rule not in _TAILS:
                 yield Candidate(f"quantize/{rule}", "zero_point inside of the rounding", _quantized_inside(rule))
 
 
+_TAILS = "torch-tail", "double-div-away"  # rows that only compute the last elements of others
 _MOVES_TIES = ["tflite-double", "q31", "rndna", "shift-toward-zero"]
 _MOVES_TIES += ["double-away", "fp32-away", "tosa-inexact", "double-even-zp-inside"]
 _ROUND: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {  # real values
@@ -142,15 +145,20 @@ def _requantizing() -> list[str]:
 
 
 def _derivations(rule: str, dump: Dump) -> list[Derivation]:
-    """How the systems of a rule form the scale; one of them where the dump has it already."""
-    words = cast(list[Derivation], TABLE[rule].scales.split(", "))
-    return words if dump.numbers.get("scale") is None else words[:1]
+    """How the systems of a rule form the scale; one of them where the dump has it already, or they form none."""
+    words = TABLE[rule].scales.split(", ")
+    has_one = dump.numbers.get("scale") is not None or words == ["stepwise"]
+    return ["double"] if has_one else cast(list[Derivation], words)
 
 
 def _requantized_by(rule: str, derive: Derivation) -> Callable[[Dump], NDArray[Any]]:
     def codes(d: Dump) -> NDArray[Any]:
         how = {name: d.numbers[name] for name in _HOW if d.numbers.get(name) is not None}
-        return requantize(d.x, rule, scale=d.scale(derive), dtype=d.y.dtype, **how)
+        if rule in TABLE and TABLE[rule].scales == "stepwise" and d.numbers.get("scale") is None:
+            how["scales"] = tuple(d.numbers[name] for name in ("in_scale", "w_scale", "out_scale"))
+        else:
+            how["scale"] = d.scale(derive)
+        return requantize(d.x, rule, dtype=d.y.dtype, **how)
 
     return codes
 
@@ -166,6 +174,17 @@ def _requantized(dump: Dump) -> Iterator[Candidate]:
             if not any(np.array_equal(scale, other) for other in seen):
                 seen.append(scale)
                 yield Candidate(rule, "", _requantized_by(rule, derive))
+    for name, row in BLOCKS.items():
+        if _has_blocks_and_tail(row, dump):
+            for derive in _derivations(row.whole, dump):
+                yield Candidate(name, "", _requantized_by(name, derive))
+
+
+def _has_blocks_and_tail(row: BlockRule, dump: Dump) -> bool:
+    """Whether the rule is not that of its blocks, or of its tail, on all of a dump."""
+    axis = dump.numbers.get("axis", -1)
+    size = dump.x.size if row.of == "elements" else dump.x.shape[-1 if axis is None else axis]
+    return size > row.size and size % row.size > 0 and not (row.of == "elements" and dump.is_by_channel)
 
 
 def _pairs(table: dict[str, PairRule], call: Callable[..., NDArray[Any]]) -> Callable[[Dump], Iterator[Candidate]]:
@@ -179,7 +198,7 @@ def _pairs(table: dict[str, PairRule], call: Callable[..., NDArray[Any]]) -> Cal
 
     def rules(dump: Dump) -> Iterator[Candidate]:
         for rule in table:
-            if rule != "torch-tail":
+            if rule not in _TAILS:
                 yield Candidate(f"{dump.kind}/{rule}", "", codes_by(rule))
 
     return rules
@@ -191,7 +210,7 @@ def _quantized_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
 
 def _quantized_in(range_rule: str, rule: str) -> Callable[[Dump], NDArray[Any]]:
     def codes(d: Dump) -> NDArray[Any]:
-        scale, zero_point = choose_range(d.numbers["rmin"], d.numbers["rmax"], range_rule, dtype=d.y.dtype)
+        scale, zero_point, _ = choose_range(d.numbers["rmin"], d.numbers["rmax"], range_rule, dtype=d.y.dtype)
         return quantize(d.x, rule, scale=scale, zero_point=zero_point, dtype=d.y.dtype)
 
     return codes
@@ -202,13 +221,13 @@ def choices(dump: Dump) -> set[tuple[float, int]]:
     found: set[tuple[float, int]] = set()
     for rule in RANGE_RULES:
         with suppress(ValueError):  # a range that has no scale by this rule
-            scale, zero_point = choose_range(dump.numbers["rmin"], dump.numbers["rmax"], rule, dtype=dump.y.dtype)
+            scale, zero_point, _ = choose_range(dump.numbers["rmin"], dump.numbers["rmax"], rule, dtype=dump.y.dtype)
             found.add((scale, zero_point))
     return found
 
 
 def _quantized(dump: Dump) -> Iterator[Candidate]:
-    for rule in QUANTIZE:
+    for rule in [rule for rule in QUANTIZE if rule not in _TAILS]:
         if "scale" in dump.numbers:
             yield Candidate(f"quantize/{rule}", "", _quantized_by(rule))
         else:
@@ -225,8 +244,10 @@ def _pooled(dump: Dump) -> Iterator[Candidate]:
         def codes(d: Dump) -> NDArray[Any]:
             n = d.numbers
             how = {"kernel": n["kernel"], "zero_point": n["zero_point"]}
+            if "x_scale" in n:
+                how["x_scale"] = n["x_scale"]
             if AVERAGE_POOL[rule].rescales:
-                how |= {"x_scale": n["x_scale"], "y_scale": n["y_scale"], "y_zero_point": n["y_zp"]}
+                how |= {"y_scale": n["y_scale"], "y_zero_point": n["y_zp"]}
             found = average_pool(d.x, rule, **how)
             if found.size != d.y.size:
                 raise ValueError(f"y: shape {d.y.shape}, a kernel of {n['kernel']} makes {found.shape} of NHWC")

@@ -31,7 +31,8 @@ _OPTIONAL = {
 }
 _SAID = (  # names that probes and vectors write, or that describe a dump; they are ignored
     *("channel", "rule", "multiplier", "right_shift", "killed", "alike"),
-    *("id", "system", "op", "w_dtype", "per_channel", "derive"),
+    *("id", "system", "op", "w_dtype", "per_channel", "derive", "engine", "layout"),
+    *("block", "tail_rule", "beyond_int32", "tail_beyond_int32"),
 )
 _OPERANDS = ("a", "b", "a_zp", "b_zp")  # operands of the product that made the accumulators; ignored
 _RATIOS = {"a_over_y": "a_scale", "b_over_y": "b_scale"}  # ratios of scales stand for the scales with a y_scale of 1
@@ -85,7 +86,7 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
         _one_of(given, ("scale",), ("in_scale", "w_scale", "out_scale"))
     if kind == "quantize":
         _one_of(given, ("scale", "zero_point"), ("rmin", "rmax"))
-    if kind == "avgpool" and ("y_scale" in given or "y_zp" in given or "x_scale" in given):
+    if kind == "avgpool" and ("y_scale" in given or "y_zp" in given):
         for word in ("x_scale", "y_scale", "y_zp"):
             if word not in given:
                 raise ValueError(f"{word}: missing, a pool that rescales has x_scale, y_scale and y_zp")

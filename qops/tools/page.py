@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.pairs import ADD, MUL
 from qops.rules.quantize import QUANTIZE
-from qops.rules.table import TABLE
+from qops.rules.table import BLOCKS, TABLE
 from qops.tools import candidates
 from qops.tools.explanation import Explanation
 from qops.tools.seen import Dump
@@ -102,8 +102,8 @@ def _fitting(found: Explanation) -> Iterator[str]:
 
 
 def _systems(rule: str) -> str:
-    if rule in TABLE:
-        return TABLE[rule].systems
+    if rule in TABLE or rule in BLOCKS:
+        return (TABLE[rule] if rule in TABLE else BLOCKS[rule]).systems
     kind, _, name = rule.split(", ")[-1].partition("/")
     row = _TABLES[kind.removesuffix("-rescale")][name]
     return f"{row.systems}: {row.formula}"

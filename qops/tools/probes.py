@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops.codes import TABLE
+from qops.rules.table import BLOCKS
 from qops.tools import candidates
 from qops.tools.candidates import Candidate
 from qops.tools.seen import Dump
@@ -108,8 +109,11 @@ def separating(results: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
 
 
 def probe_for(dump: Dump, rules: Sequence[str]) -> Probe:
-    """Give at most 256 inputs that separate every two rules which differ at the scales of the dump."""
-    kept = [c for c in candidates.of(dump) if c.rule in rules]
+    """Give at most 256 inputs that separate every two rules which differ at the scales of the dump.
+
+    Rules of `BLOCKS` are left out: they differ from others in the last elements only, wherever these are.
+    """
+    kept = [c for c in candidates.of(dump) if c.rule in rules and c.rule not in BLOCKS]
     if dump.kind == "requantize":
         return _of_accumulators(dump, kept)
     if dump.kind == "avgpool":
@@ -135,6 +139,9 @@ def _results(kept: list[Candidate], asked: Dump) -> dict[str, NDArray[Any]]:
 def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
     """Images of one window each, with as many channels as the dump: some rules round the last channels differently.
 
+    A rule may compute a window as large as the image by another one. So if the images of the dump are larger, these
+    have one more column, which is their first one again.
+
     Every sum of codes that differ by 1 at most, and any codes: a rule that adds float32 values rounds each sum, so it
     may differ from a rule that adds integers for few windows of the same sum.
     """
@@ -147,7 +154,9 @@ def _of_windows(dump: Dump, kept: list[Candidate]) -> Probe:
     uneven = np.random.default_rng(0).integers(info.min, info.max + 1, (max(0, most - sums.size), taps))
     windows = np.concatenate([even, uneven]).astype(dump.x.dtype).reshape(-1, height, width, 1)
     count = len(windows)
-    asked = replace(dump, x=np.repeat(windows, channels, axis=3), y=np.zeros((count, 1, 1, channels), dump.y.dtype))
+    is_whole = dump.x.shape[1:3] == (height, width)
+    x = np.repeat(windows if is_whole else np.concatenate([windows, windows[:, :, :1]], axis=2), channels, axis=3)
+    asked = replace(dump, x=x, y=np.zeros((count, 1, 2 - is_whole, channels), dump.y.dtype))
     results = _results(kept, asked)
     images = [codes.reshape(count, -1) for codes in results.values()]
     # For each rule and each image, this is the index of the first rule that gives the same codes.
@@ -248,4 +257,5 @@ def _values(dump: Dump) -> Dump:
         x = np.concatenate(every).astype(np.float32)
     x = x[np.isfinite(x)]
     x = np.unique(np.concatenate([x, np.nextafter(x, -np.inf), np.nextafter(x, np.inf)])).astype(np.float32)
+    x = np.pad(x, (0, -x.size % 64), "edge")  # whole vectors, so no rule computes a tail
     return replace(dump, x=x, y=np.zeros(x.shape, dump.y.dtype))

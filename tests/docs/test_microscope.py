@@ -188,6 +188,7 @@ def test_what_makes_a_tie_and_what_wraps_is_said(tmp_path):
         "rule=tflite-double&acc=536870912&scale=8&zero=0&type=int8": "8589934592 does not fit, so it wraps to 0",
         "rule=textbook7-floor&acc=1000&scale=0.0033&zero=5&type=int8": "every code will be the zero point",
         "rule=fp32-even&acc=16777217&scale=1&zero=0&type=int32": "16777217 becomes 16777216",
+        "rule=torch-fbgemm&acc=2147483647&scale=3&zero=0&type=uint8": "the instruction that makes it an integer",
         "rule=rndnu16&acc=40000&multiplier=16384&shift=15&zero=0&type=int8": "it becomes 32767, the end",
         "rule=shift-toward-zero&acc=-3&scale=0.5&zero=0&type=int8": "exactly one half of a step",
     }
@@ -203,7 +204,7 @@ def test_a_scale_however_small_has_an_exact_value(tmp_path, scale):
     said = text_of(page["summary"])
     assert " + 5 = 5\n" in said
     assert "gives 5\nexactly" in said
-    assert "24 of 24 rules give this code." in said, "that which takes no scale is not counted"
+    assert "27 of 27 rules give this code." in said, "that which takes no scale is not counted"
 
 
 def test_bits_of_the_long_multiplication_add_up(tmp_path):

@@ -273,7 +273,7 @@ def test_add_broadcasts_as_numpy_does(data, shapes, a, b):
         got, want = op((x, *a), (y, *b)), op((wide_x.copy(), *a), (wide_y.copy(), *b))
         assert got.data.shape == wide_x.shape
         np.testing.assert_array_equal(got.data, want.data)
-        assert got[1:] == want[1:]
+        assert (got.min, got.max) == (want.min, want.max)
 
 
 @given(a=spans(1e3), b=spans(1e3))
@@ -281,4 +281,4 @@ def test_add_is_symmetric(a, b):
     assume(a != b)
     one, two = qops.quantized_add_8p8to8((A, *a), (B, *b)), qops.quantized_add_8p8to8((B, *b), (A, *a))
     np.testing.assert_array_equal(one.data, two.data)
-    assert one[1:] == two[1:]
+    assert (one.min, one.max) == (two.min, two.max)

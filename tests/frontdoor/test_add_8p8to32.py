@@ -28,7 +28,7 @@ def check(a, b):
     np.testing.assert_array_equal(t.data, (p["k"] + A.astype(np.int64) * p["ka"] + B.astype(np.int64) * p["kb"]) >> 15)
     swapped = qops.quantized_add_8p8to32((B, *b), (A, *a))
     np.testing.assert_array_equal(swapped.data, t.data)
-    assert swapped[1:] == t[1:]
+    assert (swapped.min, swapped.max) == (t.min, t.max)
     assert np.abs(t.data.astype(int)).max() <= 2**15
     return off
 

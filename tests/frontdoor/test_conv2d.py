@@ -90,7 +90,7 @@ def test_conv2d_of_one_pixel_is_a_matmul():
     whole = qops.conv2d(x, (w.reshape(1, 1, 7, 6), -3.0, 1.0))
     product = qops.matmul(x, (w, -3.0, 1.0))
     np.testing.assert_array_equal(whole.data, product.data)
-    assert whole[1:] == product[1:]
+    assert (whole.min, whole.max) == (product.min, product.max)
 
 
 def test_conv2d_takes_out_and_threads():

@@ -40,7 +40,7 @@ def check_8(a, b, guess=None, kept=None):
         assert np.abs(t.data - exact.clip(min=-1 if kept is None else 0, max=beyond)).max() <= BOUND_8X8TO8
     swapped = qops.quantized_mul_8x8to8((B, *b), (A, *a), **words)
     np.testing.assert_array_equal(swapped.data, t.data)
-    assert swapped[1:] == t[1:]
+    assert (swapped.min, swapped.max) == (t.min, t.max)
     return t, info
 
 
@@ -139,7 +139,7 @@ def test_mul_broadcasts_as_numpy_does(data, shapes, a, b):
     for op in (qops.quantized_mul_8x8to32, qops.quantized_mul_8x8to8):
         got, want = op((x, *a), (y, *b)), op((wide_x.copy(), *a), (wide_y.copy(), *b))
         np.testing.assert_array_equal(got.data, want.data)
-        assert got[1:] == want[1:]
+        assert (got.min, got.max) == (want.min, want.max)
 
 
 @pytest.mark.parametrize("n", [0, 1])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ops import on_every_tier
 
 import qops
-from qops.fixedpoint import SINGLE_ROUNDINGS, multiply_shift
+from qops.fixedpoint import SINGLE_ROUNDINGS, apply_multiplier
 from qops.frontdoor.multiply_shift import error_bound
 
 CODES = np.arange(256, dtype=np.uint8)
@@ -82,7 +82,7 @@ def test_multiply_shift_rejects_what_int32_does_not_hold(arguments, text):
 def test_multiply_shift_takes_the_name_from_an_array():
     x = np.int32([-3, 3])
     assert qops.multiply_shift(x, 0.5, rounding=np.array(["truncate"])[0]).tolist() == [-1, 1]
-    assert multiply_shift(x, 1, 1, rounding=np.array(["floor"])[0]).tolist() == [-2, 1]
+    assert apply_multiplier(x, 1, 1, rounding=np.array(["floor"])[0]).tolist() == [-2, 1]
 
 
 @pytest.mark.filterwarnings("ignore:Setting the dtype")  # numpy 2.5 would rather not
@@ -101,6 +101,17 @@ def test_a_factor_that_retypes_the_array_is_harmless():
         qops.multiply_shift(x, Factor())
 
 
+def test_roundings_may_be_spelt_with_a_hyphen():
+    x = np.arange(-300, 300)
+    for rounding in ("half_up", "half_away", "half_even"):
+        spelt = rounding.replace("_", "-")
+        assert error_bound(255, rounding=spelt) == error_bound(255, rounding=rounding)
+        for op, by in ((qops.multiply_shift, (0.375, 3)), (apply_multiplier, (3, 3))):
+            np.testing.assert_array_equal(op(x, *by, rounding=spelt), op(x, *by, rounding=rounding))
+    with pytest.raises(ValueError, match=r"^rounding: .* got 'half-down'$"):
+        qops.multiply_shift([1], 0.5, rounding="half-down")
+
+
 @pytest.mark.parametrize("rounding", ["gemmlowp", "hvx", "nearest", "", None, 3])
 def test_multiply_shift_rejects_other_roundings(rounding):
     with pytest.raises(ValueError, match="rounding: expected one of floor, truncate, half_up, half_away, half_even"):
@@ -111,3 +122,11 @@ def test_multiply_shift_rejects_other_roundings(rounding):
 def test_bound_of_what_cannot_be_is_refused(arguments):
     with pytest.raises(ValueError, match=r"(bits|largest|rounding): "):
         error_bound(*arguments)
+
+
+def test_roundings_may_be_spelt_with_hyphens():
+    x = np.arange(-9, 10, dtype=np.int32)
+    for rounding in SINGLE_ROUNDINGS:
+        want = qops.multiply_shift(x, 0.25, 2, rounding=rounding)
+        np.testing.assert_array_equal(qops.multiply_shift(x, 0.25, 2, rounding=rounding.replace("_", "-")), want)
+    np.testing.assert_array_equal(apply_multiplier(x, 1, 2, rounding="half-up"), apply_multiplier(x, 1, 2))

@@ -8,7 +8,6 @@ from ops import on_every_tier, same
 
 import qops
 from qops import QTensor
-from qops.qtensor import read_as
 
 
 def drawn(shape, dtype, seed=0):
@@ -107,7 +106,7 @@ def test_arrays_that_change_afterwards_change_nothing(dtype):
         (lambda: qops.MatMul(B["int8"])((A[0][0], 0.0, 1e38)), "a, b: sums of 9 products"),
         (lambda: qops.MatMul(A[1]), r"b: expected a matrix \(K, N\)"),
         (
-            lambda: qops.MatMul(read_as("u8_narrow")(np.uint8([[1]]), 0.0, 1.0)),
+            lambda: qops.MatMul(QTensor(np.uint8([[1]]), 0.0, 1.0, "u8_narrow")),
             "b: code type u8_narrow is not supported",
         ),
         (lambda: qops.MatMul((np.zeros((2, 2), np.int32), -1.0, 1.0)), "b: expected uint8 or int8 data"),

@@ -67,6 +67,14 @@ def test_int32_codes_per_channel_are_dequantized():
         np.testing.assert_array_equal(got[i], qops.dequantize((codes[i], -float(tops[i, 0]), float(tops[i, 0]))))
 
 
+def test_ends_of_channels_may_be_lists():
+    x = np.float32([[-5, 1], [-1, 9]])
+    lists = qops.quantize(x, [0, 0], [1, 2])
+    assert lists == qops.quantize(x, np.float32([0, 0]), np.float32([1, 2]))
+    assert lists == QTensor(lists.data, lists.min.tolist(), lists.max.tolist())
+    np.testing.assert_array_equal(qops.dequantize((lists.data, lists.min.tolist(), [[1.0, 2.0]])), lists.dequantize())
+
+
 def test_one_end_may_be_given_for_all_channels():
     x = np.float32([[-5, 1], [-1, 9]])
     t = qops.quantize(x, min=0.0, axis=0)
@@ -84,11 +92,11 @@ def test_one_end_may_be_given_for_all_channels():
         ({"min": np.zeros((2, 1))}, "axis: expected one where min or max is given per channel, and the other not"),
         (
             {"min": np.zeros(2), "max": 1.0},
-            r"range: min and max, shapes \(2,\) and \(\), do not fit the data's \(2, 3\)",
+            r"min, max: shapes \(2,\) and \(\) of min and max do not fit the data's \(2, 3\)",
         ),
-        ({"min": np.ones((2, 1)), "max": 0.5}, "range: has a range with min > max"),
-        ({"min": np.full((2, 1), np.nan), "max": 0.5}, "range: has a range that is not finite"),
-        ({"min": np.full((2, 1), -3.4e38), "max": 3.4e38}, "range: one of the ranges, with 0 on a code, is beyond"),
+        ({"min": np.ones((2, 1)), "max": 0.5}, "min, max: has a range with min > max"),
+        ({"min": np.full((2, 1), np.nan), "max": 0.5}, "min, max: has a range that is not finite"),
+        ({"min": np.full((2, 1), -3.4e38), "max": 3.4e38}, "min, max: one of the ranges, with 0 on a code, is beyond"),
         ({"dtype": np.int32}, "dtype: expected uint8, int8, uint16 or int16, got <class 'numpy.int32'>"),
         ({"dtype": "\ud800"}, "dtype: expected uint8"),
         ({"dtype": None}, "dtype: expected uint8"),

@@ -144,7 +144,7 @@ def test_every_public_op_is_in_the_registry_and_all_its_arguments_are_known():
     assert sorted(ops.public()) == sorted(ops.OPS)
     for name, op in ops.OPS.items():
         parameters = inspect.signature(ops.function(name)).parameters
-        assert ("out" in parameters) == (op.out is not None or "out" in op.good), name
+        assert ("out" in parameters) == (op.out is not None), name
         assert set(op.good) <= set(parameters), name
         needed = {key for key, p in parameters.items() if p.default is p.empty and p.kind != p.VAR_KEYWORD}
         assert needed <= set(op.good), name

@@ -27,7 +27,7 @@ def refused(name, key, value, begins=None):
         call(name, **changes)
     assert type(caught.value) in (ValueError, TypeError)
     assert re.match(begins or rf"{key}\b", str(caught.value)), str(caught.value)
-    assert len(str(caught.value)) < 400
+    assert len(str(caught.value)) < 600  # the longest list has the names of all rules
     assert pickle.dumps({**OPS[name].good, **changes}) == before
 
 
@@ -76,7 +76,7 @@ def test_errors_are_short_and_name_arguments(name):
             text = refusal(name, **{key: value})
             assert len(text) < 600, key
             blamed = re.sub(r"\[\d+\]|(?<!,) (min|max|codes)\b", "", text.partition(":")[0]).split(", ")
-            assert not text or {*blamed} <= {*parameters, "range", "output range"}, f"{key}: {text}"
+            assert not text or {*blamed} <= {*parameters}, f"{key}: {text}"
 
 
 def refusal(name, **changes):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import reference_nnlib_add as twin
+from cases import ends_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from qops._kernels.nnlib.add import add_flat_integers, add_spec_integers
@@ -114,7 +115,7 @@ def test_spec_is_the_same_for_strided_and_broadcast_operands(tier):
         (a[..., ::2].copy(), -1, 1), (np.broadcast_to(b, t.data.shape).copy(), 0, 3), form="spec"
     )
     np.testing.assert_array_equal(t.data, whole.data, err_msg=tier)
-    assert t[1:] == whole[1:]
+    assert (t.min, t.max) == (whole.min, whole.max)
 
 
 def test_padding_lanes_count():
@@ -187,7 +188,7 @@ BAD = [
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="fast"), "form: expected one of op, flat, spec, d32, got 'fast'"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1, 256)), "padding"),
     (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=(1.5, 2)), "padding: expected an integer"),
-    (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=5), "padding: expected two integers"),
+    (lambda: nnlib.quantized_add_8p8to8(T, T, form="spec", padding=5), "padding: expected 2 integers"),
     (lambda: nnlib.quantized_add_8p8to8_integers(5, (0, 1), (0, 2)), r"a: expected \(min, max\)"),
     (lambda: nnlib.quantized_add_8p8to8_integers((0, 1), (0,), (0, 2)), r"b: expected \(min, max\)"),
     (lambda: nnlib.quantized_add_8p8to8((T[0][:0], -1, 1), (T[0][:0], -1, 1), form="spec"), "no elements"),
@@ -218,5 +219,5 @@ def test_a_call_that_raises_leaves_the_range():
     wide = (T[0], -1e6, 1e6)
     with pytest.raises(ValueError, match="beyond float32"):
         node((T[0], -3e38, 3e38), (T[0], -3e38, 3e38))
-    assert node(T, T)[1:] == first[1:]
+    assert ends_of(node(T, T)) == (first.min, first.max)
     assert node(wide, wide).max > first.max

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from cases import ends_of
 
 import qops
 from qops import nnlib
@@ -87,7 +88,7 @@ def test_an_operand_is_expanded_along_the_last_axis_only(wide):
     column = (a[..., :1].copy(), -1, 1)
     op, spec = (nnlib.quantized_add_8p8to8((a, -1, 1), column, form=form) for form in ("op", "spec"))
     np.testing.assert_array_equal(op.data, spec.data)
-    assert op[1:] == spec[1:]
+    assert (op.min, op.max) == (spec.min, spec.max)
 
 
 def test_the_retry_rules_need_not_settle():
@@ -98,7 +99,7 @@ def test_the_retry_rules_need_not_settle():
     with pytest.raises(ValueError, match="guess_min None and guess_max None, the output range never settles"):
         nnlib.quantized_add_8p8to8(a, b, form="spec", out=out)
     assert out == 77
-    assert node(a, (b[0], -6.0, 0.0))[1:] == before[1:]
+    assert ends_of(node(a, (b[0], -6.0, 0.0))) == (before.min, before.max)
     assert qops.quantized_add_8p8to8(a, b, return_info=True)[1].passes <= 2
 
 

@@ -29,7 +29,7 @@ def test_pools_match_their_twins(sizes, padding, bright, seed):
     for op, model in POOLS.items():
         t = op((image, -1.0, 2.0), tuple(window), (down, across), padding)
         np.testing.assert_array_equal(t.data, model(image, window, (down, across), padding))
-        assert t[1:] == (-1.0, 2.0)
+        assert (t.min, t.max) == (-1.0, 2.0)
 
 
 @pytest.mark.parametrize("op", POOLS)
@@ -40,9 +40,9 @@ def test_refusals_are_named_and_change_nothing(op):
         ("x", (X[0], 0.0, 1.0), ValueError, "x: expected"),
         ("x", (X[:0], 0.0, 1.0), ValueError, "x: expected"),
         ("window", (4, 1), ValueError, r"window: a window of \(4, 1\) does not fit"),
-        ("window", (2,), TypeError, "window: expected two integers"),
+        ("window", (2,), ValueError, "window: expected 2 integers"),
         ("window", (0, 2), ValueError, "window: expected an integer"),
-        ("stride", "11", TypeError, "stride: expected two integers"),
+        ("stride", "11", TypeError, "stride: expected 2 integers"),
         ("padding", "same", ValueError, "padding: expected one of SAME, VALID, SAME_CAFFE, got 'same'"),
         ("stride", (2, 1), ValueError, "out: shape"),
     ):

@@ -97,8 +97,8 @@ def test_dequantize_qint32_f():
 X = np.zeros(3, np.float32)
 CODES = np.zeros(3, np.uint8)
 BAD = [
-    (lambda: nnlib.quantize(np.zeros(3), 0, 1), "x: expected float32"),
-    (lambda: nnlib.quantize(X, 1, 0), "range: min 1"),
+    (lambda: nnlib.quantize(["0"], 0, 1), "x: expected real numbers, got <U1"),
+    (lambda: nnlib.quantize(X, 1, 0), "min, max: min 1"),
     (lambda: nnlib.quantize(X, -3e38, 3e38), "wider than float32"),
     (lambda: nnlib.quantize_ref(X, -3e38, 3e38), "wider than float32"),
     (lambda: nnlib.quantize_ref(X, 0, 1e-9), "narrower than 1e-8"),
@@ -128,4 +128,12 @@ def test_integers_are_what_the_loop_uses(ends):
     codes = np.minimum((np.where(x < 0, -mantissas, mantissas) + k["offset"]) * k["scaling"] >> 16, 65535) >> 8
     t = nnlib.quantize(x, *ends)
     np.testing.assert_array_equal(t.data, codes)
-    assert t[1:] == (k["min"], k["max"])
+    assert (t.min, t.max) == (k["min"], k["max"])
+
+
+@pytest.mark.parametrize("op", [nnlib.quantize, nnlib.quantize_ref, nnlib.quantize_int32])
+def test_data_are_read_as_float32(op):
+    x = [0.1, -0.7, 3, 1e39]
+    want = op(np.float32([0.1, -0.7, 3, np.inf]), -1.0, 2.0)
+    assert op(x, -1.0, 2.0) == op(np.float64(x), -1.0, 2.0) == want
+    assert nnlib.auto_quantize(x[:3]) == nnlib.auto_quantize(np.float32(x[:3]))

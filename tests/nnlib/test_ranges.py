@@ -90,7 +90,7 @@ def test_ties_go_up(shift):
 
 
 BAD = [
-    (lambda: nnlib.adjust_range(1, 0), "range: min 1"),
+    (lambda: nnlib.adjust_range(1, 0), "min, max: min 1"),
     (lambda: nnlib.adjust_minmax_fixed(0, 1, 4), "fixed: expected .*got 4"),
     (lambda: nnlib.adjust_minmax_fixed(0, 1, True), "fixed: expected an integer, got True"),
     (lambda: nnlib.level_zero(0, np.inf), "range"),

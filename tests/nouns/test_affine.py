@@ -1,5 +1,7 @@
 """qops.affine: each rule against its twin, and the way back to a range."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import reference
@@ -7,7 +9,8 @@ from cases import RANGE_PAIRS, TINY, reals, spans
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qops import affine
+import qops
+from qops import QTensor, affine, codes
 
 RANGES = sorted({ends for pair in RANGE_PAIRS.values() for ends in pair})
 
@@ -26,7 +29,7 @@ def test_holding_zero_any_range_matches_twin(ends):
 
 def check_holding_zero(lo, hi):
     got = affine.holding_zero(lo, hi)
-    assert got == reference.affine_holding_zero(lo, hi)
+    assert got == (*reference.affine_holding_zero(lo, hi), "u8")
     low, high = got.range
     slack = (high - low) * 2**-50
     assert low - slack <= min(0.0, float(np.float32(lo)))
@@ -45,7 +48,7 @@ def test_holding_zero_widens_by_less_than_a_step(ends):
 
 @given(zero_point=st.integers(0, 255), scale=st.floats(2.0**-100, 2.0**100, width=32))
 def test_exact_is_the_inverse_of_range(zero_point, scale):
-    given_back = affine.exact(*affine.Affine(scale, zero_point).range)
+    given_back = affine.exact(*affine.Affine(scale, zero_point, "u8").range)
     assert given_back.zero_point == zero_point
     assert abs(given_back.scale - scale) <= scale * 2**-21
 
@@ -54,7 +57,7 @@ def test_exact_is_the_inverse_of_range(zero_point, scale):
 def test_exact_matches_twin(ends):
     want = reference.affine_exact(*ends)
     if want is None:
-        with pytest.raises(ValueError, match=r"^range: (in \(.*\) 0 is at code|\(.*\) does not hold 0)"):
+        with pytest.raises(ValueError, match=r"^min, max: (in \(.*\) 0 is at code|\(.*\) does not hold 0)"):
             affine.exact(*ends)
     else:
         got = affine.exact(*ends)
@@ -74,8 +77,8 @@ def test_exact_tolerates_a_32768th_of_a_step(off):
 
 @given(limit=reals(1e38).map(abs))
 def test_max_abs_and_symmetric_match_twins(limit):
-    assert affine.max_abs(limit) == reference.affine_max_abs(limit)
-    assert affine.symmetric(limit) == reference.affine_symmetric(limit)
+    assert affine.max_abs(limit) == (*reference.affine_max_abs(limit), "u8")
+    assert affine.symmetric(limit) == (*reference.affine_symmetric(limit), "u8")
     assert affine.symmetric(limit).range[1] == pytest.approx(limit, rel=1e-15)
     assert affine.max_abs(limit).range == (0.0, pytest.approx(limit, rel=1e-15))
 
@@ -91,13 +94,90 @@ def test_limits_are_checked(rule, limit):
 @pytest.mark.parametrize(
     ("ends", "text"),
     [
-        ((2.0, 1.0), "range: min 2.0 > max 1.0"),
-        ((float("nan"), 1.0), r"range: the range \(nan, 1.0\) is not finite"),
-        ((0.0, float("inf")), r"range: the range \(0.0, inf\) is not finite"),
-        ((0.0, "1"), "range max: expected a number, got '1'"),
-        ((None, 1.0), "range min: expected a number, got None"),
+        ((2.0, 1.0), "min, max: min 2.0 > max 1.0"),
+        ((float("nan"), 1.0), r"min, max: the range \(nan, 1.0\) is not finite"),
+        ((0.0, float("inf")), r"min, max: the range \(0.0, inf\) is not finite"),
+        ((0.0, "1"), "max: expected a number, got '1'"),
+        ((None, 1.0), "min: expected a number, got None"),
     ],
 )
 def test_ranges_are_checked(rule, ends, text):
     with pytest.raises((ValueError, TypeError), match=text):
         rule(*ends)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", np.int8, "uint16", "int16"])
+def test_codes_of_an_affine_range_have_its_scale_and_zero_point(dtype):
+    """So for each type: a range of other codes would silently move the zero point."""
+    row = codes.of_dtype(dtype)
+    for made in (affine.holding_zero(-0.3, 2.0, dtype=dtype), affine.symmetric(0.7, dtype=dtype)):
+        t = QTensor(np.array([made.zero_point], row.dtype), *made.range)
+        assert t.zero_point == made.zero_point
+        assert t.scale == pytest.approx(made.scale, rel=2**-22)
+        assert t.dequantize().tolist() == [0.0]
+        assert made.code_type == row.name
+        assert affine.exact(t.min, t.max, dtype=dtype).zero_point == made.zero_point
+    assert affine.holding_zero(-0.3, 2.0, dtype=dtype).range == pytest.approx(
+        (qops.quantize([0.0], -0.3, 2.0, dtype=dtype).min, qops.quantize([0.0], -0.3, 2.0, dtype=dtype).max), rel=2**-22
+    )
+
+
+@pytest.mark.parametrize(
+    "rule", [affine.holding_zero, affine.exact, lambda lo, hi, dtype: affine.symmetric(hi, dtype=dtype)]
+)
+@pytest.mark.parametrize("dtype", ["int32", "float32", "none"])
+def test_other_types_are_refused(rule, dtype):
+    with pytest.raises((ValueError, TypeError), match=r"^dtype: expected .*, got '"):
+        rule(0.0, 1.0, dtype=dtype)
+
+
+# --- QTensor.from_scale --------------------------------------------------------------------------------------------
+
+U8 = np.uint8([1, 2, 255])
+PLAIN = [codes.of_dtype(dtype) for dtype in ("uint8", "int8", "uint16", "int16", "int32")]
+
+
+@given(row=st.sampled_from(PLAIN), scale=st.floats(2.0**-126, 1e29), share=st.floats(0, 1))
+def test_from_scale_keeps_the_zero_point_and_nearly_the_scale(row, scale, share):
+    zero = 0 if row.symmetric else row.lowest + round(share * (row.highest - row.lowest))
+    data = np.array([row.lowest, zero, row.highest], row.dtype)
+    t = QTensor.from_scale(data, scale, zero)
+    assert t.data is data
+    assert t.zero_point == zero
+    assert t.scale == pytest.approx(scale, rel=2**-22)
+    exact = [float((int(q) - zero) * Fraction(scale)) for q in data]
+    np.testing.assert_allclose(t.dequantize(), exact, rtol=0, atol=max(map(abs, exact)) * 2.0**-21 + 2.0**-141)
+
+
+def test_from_scale_of_channels():
+    data = np.arange(6, dtype=np.int8).reshape(1, 3, 2)
+    t = QTensor.from_scale(data, [0.5, 1.0, 2.0], np.int64([0, -5, 7]), axis=-2)
+    assert t.min.shape == t.max.shape == (1, 3, 1)
+    assert t.zero_point.ravel().tolist() == [0, -5, 7]
+    assert t.dequantize().tolist() == [[[0, 0.5], [7, 8], [-6, -4]]]
+    assert QTensor.from_scale(data, [0.5, 1.0, 2.0], 3, axis=1).zero_point.ravel().tolist() == [3, 3, 3]
+    assert QTensor.from_scale(data, 0.5, 3, axis=1) == QTensor.from_scale(data, 0.5, 3)
+    assert QTensor.from_scale(data, 0, 5).dequantize().tolist() == np.zeros(data.shape).tolist()
+
+
+@pytest.mark.parametrize(
+    ("given_", "text"),
+    [
+        ((None, 1.0), "data: expected an array, got None"),
+        ((U8, -1.0), "scale: expected numbers from 1.17.*e-38 on, or 0, got -1.0"),
+        ((U8, 2.0**-127), "scale: expected numbers from"),
+        ((U8, float("inf")), "scale: expected numbers from"),
+        ((U8, float("nan")), "scale: expected numbers from"),
+        ((U8, "1"), "scale: expected numbers from"),
+        ((U8, 2e36), "scale: the range of u8 codes is beyond float32, got 2e"),
+        ((U8, 1.0, 256), r"zero_point: expected integers in \[0, 255\], got 256"),
+        ((U8, 1.0, 1.0), "zero_point: expected integers in"),
+        ((np.int32([1]), 1.0, 1), r"zero_point: expected integers in \[0, 0\], got 1"),
+        ((U8, [1.0, 2.0]), r"scale: expected one number, as axis is not given, got shape \(2,\)"),
+        ((U8, 1.0, [1, 2], 0), r"zero_point: expected 3 numbers for axis 0, got shape \(2,\)"),
+        ((U8, 1.0, 0, 1), r"axis: expected an integer in \[-1, 0\], got 1"),
+    ],
+)
+def test_from_scale_refuses(given_, text):
+    with pytest.raises((TypeError, ValueError), match=f"^{text}"):
+        QTensor.from_scale(*given_)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ops import on_every_tier
 
-from qops.fixedpoint import ROUNDINGS, SINGLE_ROUNDINGS, Multiplier, multiply_shift, quantize_multiplier
+from qops.fixedpoint import ROUNDINGS, SINGLE_ROUNDINGS, Multiplier, apply_multiplier, quantize_multiplier
 
 S32 = st.integers(-(2**31), 2**31 - 1)
 MULTIPLIERS = st.integers(-(2**31) + 1, 2**31 - 1)
@@ -17,15 +17,15 @@ EDGES = np.int32([-(2**31), -(2**31) + 1, -(2**30), -65537, -3, -2, -1, 0, 1, 2,
 
 
 def check(x, multiplier, right_shift, rounding):
-    got = on_every_tier(multiply_shift, x, multiplier, right_shift, rounding=rounding)
+    got = on_every_tier(apply_multiplier, x, multiplier, right_shift, rounding=rounding)
     assert got.dtype == np.int32
-    want = [reference.fixedpoint_multiply_shift(v, multiplier, right_shift, rounding) for v in np.ravel(x).tolist()]
+    want = [reference.fixedpoint_apply_multiplier(v, multiplier, right_shift, rounding) for v in np.ravel(x).tolist()]
     np.testing.assert_array_equal(got.ravel(), want)
 
 
 @pytest.mark.parametrize("rounding", SINGLE_ROUNDINGS)
 @pytest.mark.parametrize("right_shift", range(63))
-def test_multiply_shift_rounds_ties_on_both_sides_of_zero(rounding, right_shift):
+def test_apply_multiplier_rounds_ties_on_both_sides_of_zero(rounding, right_shift):
     """X * multiplier on, one below and one above k + 1/2, for even and odd, negative and positive k."""
     xs, factors = {0}, [1, -1, 3]
     for k in (-5, -4, -3, -2, -1, 0, 1, 2, 3, 4):
@@ -43,7 +43,7 @@ def test_multiply_shift_rounds_ties_on_both_sides_of_zero(rounding, right_shift)
 
 
 @pytest.mark.parametrize("rounding", SINGLE_ROUNDINGS)
-def test_multiply_shift_follows_its_rule_on_every_small_product(rounding):
+def test_apply_multiplier_follows_its_rule_on_every_small_product(rounding):
     x = np.arange(-4096, 4097, dtype=np.int32)
     for right_shift in (0, 1, 2, 3, 7):
         check(x, 1, right_shift, rounding)
@@ -51,55 +51,55 @@ def test_multiply_shift_follows_its_rule_on_every_small_product(rounding):
 
 
 @given(x=st.lists(S32, min_size=1, max_size=40), multiplier=MULTIPLIERS, shift=st.integers(0, 62), data=st.data())
-def test_multiply_shift_matches_twin(x, multiplier, shift, data):
+def test_apply_multiplier_matches_twin(x, multiplier, shift, data):
     rounding = data.draw(st.sampled_from((*SINGLE_ROUNDINGS, "gemmlowp")))
     check(np.array([*x, *EDGES], np.int32), multiplier, shift, rounding)
 
 
 @pytest.mark.parametrize("right_shift", range(63))
 @pytest.mark.parametrize("multiplier", [2**30, 2**31 - 1, -(2**31) + 1, 1518500250, 3 << 29, 0, 1])
-def test_multiply_shift_gemmlowp_matches_its_two_functions(multiplier, right_shift):
+def test_apply_multiplier_gemmlowp_matches_its_two_functions(multiplier, right_shift):
     """Left shifts that wrap, ties of both roundings."""
     ties = [s * (2 * k + 1) * 2 ** max(0, min(29, right_shift - 32)) for s in (1, -1) for k in range(4)]
     near = [v + d for v in ties for d in (-1, 0, 1) if -(2**31) <= v + d < 2**31]
     check(np.array([*near, *EDGES], np.int32), multiplier, right_shift, "gemmlowp")
 
 
-def test_multiply_shift_gemmlowp_differs_from_one_rounding():
+def test_apply_multiplier_gemmlowp_differs_from_one_rounding():
     """25 % of the results at a total shift of 32, as the docstring says; never by more than 1."""
     x = np.random.default_rng(5).integers(-(2**20), 2**20, 20000).astype(np.int32)
     multiplier = 0x5A827999
-    two, one = (multiply_shift(x, multiplier, 32, rounding=rule) for rule in ("gemmlowp", "half_up"))
+    two, one = (apply_multiplier(x, multiplier, 32, rounding=rule) for rule in ("gemmlowp", "half_up"))
     assert 0.24 < (two != one).mean() < 0.26
     assert np.abs(two - one).max() == 1
 
 
 @pytest.mark.parametrize("multiplier", [-32768, -32767, -1, 0, 1, 2, 16384, 32767])
-def test_multiply_shift_hvx_on_all_int16(multiplier):
+def test_apply_multiplier_hvx_on_all_int16(multiplier):
     x = np.arange(-(2**15), 2**15, dtype=np.int32)
-    got = multiply_shift(x, multiplier, 15, rounding="hvx")
+    got = apply_multiplier(x, multiplier, 15, rounding="hvx")
     doubled = np.clip(2 * x.astype(np.int64) * multiplier + 2**15, -(2**31), 2**31 - 1)
     np.testing.assert_array_equal(got, doubled >> 16)
     check(np.int32([-32768, -32767, -1, 0, 1, 32767]), multiplier, 15, "hvx")
 
 
-def test_multiply_shift_hvx_saturates_once():
-    assert multiply_shift([-32768], -32768, 15, rounding="hvx")[0] == 32767
+def test_apply_multiplier_hvx_saturates_once():
+    assert apply_multiplier([-32768], -32768, 15, rounding="hvx")[0] == 32767
 
 
-def test_multiply_shift_saturates_at_both_ends():
+def test_apply_multiplier_saturates_at_both_ends():
     for rounding in SINGLE_ROUNDINGS:
-        got = on_every_tier(multiply_shift, [2**31 - 1, -(2**31), 3, -3] * 9, 2**31 - 1, 1, rounding=rounding)
+        got = on_every_tier(apply_multiplier, [2**31 - 1, -(2**31), 3, -3] * 9, 2**31 - 1, 1, rounding=rounding)
         assert got[:2].tolist() == [2**31 - 1, -(2**31)]
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("multiplier", 2**31), ("multiplier", -(2**31)), ("right_shift", -1), ("right_shift", 63)]
 )
-def test_multiply_shift_rejects_integers_beyond_its_range(name, value):
+def test_apply_multiplier_rejects_integers_beyond_its_range(name, value):
     arguments = {"multiplier": 1, "right_shift": 1} | {name: value}
     with pytest.raises(ValueError, match=f"{name}: {value}"):
-        multiply_shift([1], **arguments)
+        apply_multiplier([1], **arguments)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_multiply_shift_rejects_integers_beyond_its_range(name, value):
         (([-32769, 32768], 1, 15), "x: -32769 to 32768, hvx takes 16 bits"),
     ],
 )
-def test_multiply_shift_hvx_rejects_what_has_no_16_bits(arguments, text):
+def test_apply_multiplier_hvx_rejects_what_has_no_16_bits(arguments, text):
     with pytest.raises(ValueError, match=text):
-        multiply_shift(*arguments, rounding="hvx")
+        apply_multiplier(*arguments, rounding="hvx")
 
 
 @given(factor=st.floats(-(2.0**31) + 1, 2.0**31 - 1))

@@ -19,8 +19,8 @@ def test_taps_are_the_padded_dilated_strided_windows():
     [
         (dict(stride=(0, 1)), ValueError, r"stride: expected an integer in \[1, .*got 0"),
         (dict(dilation=(0, -1)), ValueError, "dilation: expected an integer in .*got -1"),
-        (dict(pad_l=(1,)), ValueError, r"pad_l: expected two integers .*got \(1,\)"),
-        (dict(pad_r=2), ValueError, "pad_r: expected two integers .*got 2"),
+        (dict(pad_l=(1,)), ValueError, r"pad_l: expected 2 integers, got \(1,\)"),
+        (dict(pad_r=2), TypeError, "pad_r: expected 2 integers, got 2"),
         (dict(stride=(1.5, 1)), TypeError, "stride: expected an integer, got 1.5"),
     ],
 )

@@ -176,7 +176,7 @@ REFUSED = [
     ({"dilations": [2, 1]}, ValueError, r"x, w: .* got \(3, 3\), which spans \(5, 3\)"),
     ({"dilations": [0, 1]}, ValueError, "dilations: expected an integer in"),
     ({"strides": [1]}, ValueError, r"strides: expected 2 integers, got \[1\]"),
-    ({"strides": "11"}, ValueError, "strides: expected 2 integers, got '11'"),
+    ({"strides": "11"}, TypeError, "strides: expected 2 integers, got '11'"),
     ({"strides": [1, 0]}, ValueError, "strides: expected an integer in"),
     ({"strides": [1, 1.0]}, TypeError, "strides: expected an integer, got 1.0"),
     ({"pads": [1, 1]}, ValueError, r"pads: expected 4 integers, got \[1, 1\]"),
@@ -199,7 +199,8 @@ REFUSED_SCALES = [
     ({"y_scale": 0.0}, ValueError, "y_scale: expected finite numbers other than 0"),
     ({"y_scale": 1e-40}, ValueError, "x_scale, w_scale, y_scale: .* is beyond float32"),
     ({"y_zero_point": 256}, ValueError, "y_zero_point: expected an integer in"),
-    ({"B": np.int64([1, 2])}, TypeError, "B: expected int32, got int64"),
+    ({"B": [1, 2**31]}, ValueError, "B: int32 does not hold its values, 1 to 2147483648"),
+    ({"B": [1.0, 2.0]}, TypeError, "B: expected integers, got float64"),
     ({"B": np.int32([1])}, ValueError, r"B: expected 2 values, one an output channel, got shape \(1,\)"),
     ({"runtime": "ORT"}, ValueError, "runtime: expected one of"),
     ({"y_zero_point": np.int8(0), "runtime": "ort"}, TypeError, "x, w, y_zero_point: onnxruntime has no kernel for"),
@@ -223,3 +224,26 @@ def test_both_refuse(changes, kind, text):
 def test_qlinear_conv_refuses(changes, kind, text):
     with pytest.raises(kind, match=f"^{text}"):
         onnx.qlinear_conv(**(SCALES | GOOD | changes))
+
+
+def test_scales_and_bias_may_be_lists():
+    """They are rounded to float32, as plain numbers are."""
+    x, w = np.uint8([[[1, 20, 30]]]), np.uint8([[[3]], [[5]]])
+    want = onnx.qlinear_conv(x, 0.1, 0, w, np.float32([0.1, 0.3]), 0, 0.7, 1, np.int32([1, -2]))
+    for scales in ([0.1, 0.3], np.float64([0.1, 0.3])):
+        got = onnx.qlinear_conv(x, 0.1, 0, w, scales, 0, 0.7, 1, [1, -2])
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(onnx.QLinearConv(0.1, 0, w, scales, 0, 0.7, 1, [1, -2])(x), want)
+
+
+def test_onnxruntime_may_be_spelt_out():
+    w = np.uint8([[[1]]])
+    for one in (
+        onnx.QLinearConv(0.5, 0, w, 1.0, 0, 1.0, 1, runtime="onnxruntime"),
+        onnx.QLinearMatMul(0.5, 0, w[0], 1.0, 0, 1.0, 1, runtime="onnxruntime"),
+        onnx.QuantizeLinear(0.5, 1, runtime="onnxruntime"),
+    ):
+        assert one.runtime == "ort"
+        assert "runtime='ort'" in repr(one)
+    zeros = np.zeros(3, np.float32)
+    assert onnx.dynamic_quantize_linear(zeros, runtime="onnxruntime").y_scale == 1

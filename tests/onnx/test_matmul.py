@@ -151,7 +151,7 @@ REFUSED = [
     ({"a_zero_point": np.uint8([1, 2])}, ValueError, r"a_zero_point: expected 1 value, or 1, one a row, of \(1, 2\)"),
     ({"b_zero_point": np.int8([1, 2])}, ValueError, "b_zero_point: expected 1 value, or 1, one a column"),
     ({"a_scale": np.float32([1, 2])}, ValueError, "a_scale: expected 1 value, or 1, one a row"),
-    ({"b_scale": np.float64([1, 2])}, TypeError, "b_scale: expected float32"),
+    ({"b_scale": ["1", "2"]}, TypeError, "b_scale: expected float32"),
     ({"a_scale": np.nan}, ValueError, "a_scale: nan is not a finite float32"),
     ({"y_scale": 0}, ValueError, "y_scale: expected finite numbers other than 0, got 0"),
     ({"y_scale": np.float32([1, 2])}, ValueError, r"y_scale: expected 1 value, got shape \(2,\)"),

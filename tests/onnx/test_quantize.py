@@ -151,6 +151,11 @@ REFUSED = [
         r"y_scale: expected shape \(2, 2\), blocks",
     ),
     ({"block_size": -1}, ValueError, "block_size: expected an integer in"),
+    (
+        {"x": X[0], "y_scale": np.float32([0.5]), "axis": -1, "block_size": 3, "runtime": "ort"},
+        ValueError,
+        "block_size: block_size must be 0 for per-tensor quantization",
+    ),
     ({"y_zero_point": 256}, ValueError, r"y_zero_point: expected an integer in \[0, 255\], got 256"),
     ({"y_zero_point": -1}, ValueError, r"y_zero_point: expected an integer in \[0, 255\], got -1"),
     ({"y_zero_point": True}, TypeError, "y_zero_point: expected an integer, got True"),

@@ -26,6 +26,8 @@ def compiled(rule, folder):
     name, is_float = rule.replace("-", "_"), rules.TABLE[rule].multiplier.startswith("float")
     number = "double scale" if is_float else "int32_t multiplier, int right_shift"
     passed = "scale" if is_float else "multiplier, right_shift"
+    if rules.TABLE[rule].scales == "stepwise":
+        number, passed = "double before, double scale, double after", "before, scale, after"
     loop = f"""
 void run(const int64_t *x, int32_t *y, int64_t n, {number}, int32_t zero_point, int32_t lo, int32_t hi)
 {{
@@ -39,13 +41,16 @@ void run(const int64_t *x, int32_t *y, int64_t n, {number}, int32_t zero_point, 
     subprocess.run([*compiler, *FLAGS, "-o", str(library), str(source), "-lm"], check=True)
     run = ctypes.CDLL(str(library)).run
     sums, codes = (np.ctypeslib.ndpointer(t, flags="C") for t in (np.int64, np.int32))
-    numbers = [ctypes.c_double] if is_float else [ctypes.c_int32, ctypes.c_int]
+    numbers = [ctypes.c_double] * number.count("double") or [ctypes.c_int32, ctypes.c_int]
     run.argtypes = [sums, codes, ctypes.c_int64, *numbers, *[ctypes.c_int32] * 3]
     return run
 
 
 def numbers_of(rule, scale):
     """What the C takes, and what `requantize` does."""
+    if rules.TABLE[rule].scales == "stepwise":
+        one, three = np.float32(1), np.float32([0.37, scale, 0.37])
+        return [one / (one / three[0]), one / (one / three[1]), one / three[2]], {"scales": three.tolist()}
     if rules.TABLE[rule].multiplier.startswith("float"):
         return [scale], {"scale": scale}
     if rule == "gemmlowp-legacy":

@@ -79,6 +79,50 @@ def test_bad_input_is_named(call, changes, text):
         call(how.pop("a"), how.pop("b"), how.pop("rule"), **how)
 
 
+def test_a_product_has_the_scale_that_its_system_forms():
+    """The three scales make one of 26 in 300 random calls another integer."""
+    how = {"a_scale": 0.029999999329447746, "b_scale": 0.019999999552965164, "y_scale": 0.03839999809861183}
+    zeros = {"a_zero_point": 0, "b_zero_point": 0, "y_zero_point": 0}
+    codes = np.int8([-95]), np.int8([65])
+    assert rules.mul(*codes, "tflite-double", **how, **zeros).item() == -96
+    assert rules.mul(*codes, "tflm-double", **how, **zeros).item() == -97
+
+
+BEYOND = [  # op, rule, what it makes of results beyond int32, whether it adds the zero point before it rounds
+    ("add", "ort-x86", "lowest", True),
+    ("add", "torch", "cut, wraps", False),
+    ("add", "torch-tail", "saturates", True),
+    ("mul", "ort-x86", "lowest", True),
+    ("mul", "torch", "lowest, wraps", False),
+    ("mul", "torch-tail", "saturates", False),
+    ("mul", "fp32-even", "saturates", False),
+]
+
+
+@pytest.mark.parametrize("scale", [4.2e6, 4.22e6, 1e8, 2.0**24, 3e33])
+@pytest.mark.parametrize("zero", [0, 1, 100, 127, -1, -128, 128, 255])
+@pytest.mark.parametrize(("op", "rule", "beyond", "inside"), BEYOND)
+def test_what_int32_does_not_hold_becomes_what_the_row_says(tier, rng, op, rule, beyond, inside, zero, scale):
+    """Compared with float32 steps and with Python integers, which are cut and wrapped as C and x86 do it."""
+    dtype, call = (np.int8 if zero < 0 else np.uint8), getattr(rules, op)
+    info, row = np.iinfo(dtype), (rules.ADD if op == "add" else rules.MUL)[rule]
+    a, b = rng.integers(info.min, info.max + 1, (2, 101)).astype(dtype)
+    how = {"a_zero_point": 0, "b_zero_point": 0, "y_zero_point": zero, "a_scale": scale, "y_scale": 1.0}
+    how["b_scale"] = 1.0 if op == "mul" else scale
+    x, y, s = a.astype(np.float32), b.astype(np.float32), np.float32(scale)
+    real = x * y * s if op == "mul" else x * s + y * s
+    if (op, rule) == ("add", "ort-x86"):
+        real = twin.fused_sum(a, b, s, zero)
+    elif inside:
+        real = real + np.float32(zero)
+    want = [twin.beyond_int32(np.rint(v).item(), 0 if inside else zero, beyond) for v in real]
+    want = np.clip(np.array(want, object), info.min, info.max).astype(dtype)
+    if row.tail:
+        want[64:] = call(a[64:], b[64:], row.tail, **how)
+    assert row.beyond == beyond
+    np.testing.assert_array_equal(call(a, b, rule, **how), want)
+
+
 def test_scales_beyond_float32_are_refused():
     codes = np.zeros(64, np.uint8)
     with pytest.raises(ValueError, match=r"^a_scale, b_scale, y_scale: .* are out of the range of torch: float32 "):
@@ -105,11 +149,13 @@ def test_products_of_16_bits_are_rounded_as_their_accumulators(rng):
     a, b = np.concatenate([rng.integers(-32768, 32768, (2, 500)).astype(np.int16), [ends, ends[[0, 2, 1, 3]]]], axis=1)
     how = {"a_scale": 0.00021, "b_scale": 0.00034, "y_scale": 0.00004}
     zeros = {"a_zero_point": 0, "b_zero_point": 0, "y_zero_point": 0}
-    acc, scale = a.astype(np.int32) * b, rules.real_scale(*how.values())
-    for rule in ("tflite-double", "tflite-single"):
-        want = twin.requantize(acc, rule, scale, 0, -32768, 32767)
+    for rule, derive in (("tflite-double", "f32"), ("tflm-double", "double"), ("tflite-single", "double")):
+        scale, name = rules.real_scale(*how.values(), derive), rule.replace("tflm", "tflite")
+        want = twin.requantize(a.astype(np.int32) * b, name, scale, 0, -32768, 32767)
         np.testing.assert_array_equal(rules.mul(a, b, rule, **how, **zeros), want)
-    with pytest.raises(TypeError, match=r"^a: expected uint8 or int8 data, or int16 by tflite-double, tflite-single"):
+    with pytest.raises(
+        TypeError, match=r"^a: expected uint8 or int8 data, or int16 by tflite-double, tflm-double, tflite-single"
+    ):
         rules.mul(a, b, "torch", **how, **zeros)
 
 

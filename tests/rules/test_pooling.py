@@ -15,7 +15,7 @@ from qops.rules.averages import reciprocal
 HALVES = np.int8([[-3, -2], [0, 1], [2, 3]]).reshape(3, 1, 2, 1)  # means -2.5, 0.5, 2.5
 
 
-@pytest.mark.parametrize(("rule", "want"), [("away-stored", [-3, 1, 3]), ("even-stored", [-2, 0, 2])])
+@pytest.mark.parametrize(("rule", "want"), [("away-stored", [-3, 1, 3]), ("torch-nchw", [-2, 0, 2])])
 def test_ties_go_where_the_rule_says(rule, want):
     assert rules.average_pool(HALVES, rule, kernel=(1, 2), zero_point=0).ravel().tolist() == want
 
@@ -51,8 +51,8 @@ def test_one_op_gives_what_the_function_gives_for_images_of_any_shape(rng, rule,
 def test_an_op_is_shown_as_it_is_typed(rule):
     op, x = rules.AveragePool(rule, **HOW[rule], dtype=np.int8), np.arange(-12, 12, dtype=np.int8).reshape(1, 4, 6, 1)
     same(eval(repr(op), vars(rules))(x), op(x))
-    assert repr(rules.AveragePool("even-stored", kernel=[2, 3], zero_point=np.int8(9))) == (
-        "AveragePool('even-stored', kernel=(2, 3), zero_point=9)"
+    assert repr(rules.AveragePool("torch-nchw", kernel=[2, 3], zero_point=np.int8(9))) == (
+        "AveragePool('torch-nchw', kernel=(2, 3), zero_point=9)"
     )
     assert (op.rule, op.kernel, op.dtype) == (rule, (2, 3), np.int8)
 
@@ -65,7 +65,7 @@ def test_an_op_is_shown_as_it_is_typed(rule):
         ({"kernel": 2}, "kernel: expected .height, width."),
         ({"zero_point": 128, "dtype": "int8"}, "zero_point: "),
         ({"x_scale": 0}, "x_scale: expected a number above 0"),
-        ({"y_scale": 1}, "y_scale, y_zero_point: even-stored keeps those of x"),
+        ({"y_scale": 1}, "y_scale, y_zero_point: torch-nchw keeps those of x"),
         ({"dtype": np.int16}, "dtype: expected uint8 or int8, got int16"),
         ({"x": np.zeros((1, 4, 4, 1), np.int8)}, "x: expected uint8 data, got int8"),
         ({"x": np.zeros((4, 4, 1), np.uint8)}, "x: expected 4 dimensions"),
@@ -74,7 +74,7 @@ def test_an_op_is_shown_as_it_is_typed(rule):
     ],
 )
 def test_an_op_refuses_what_is_wrong_by_its_name(change, message):
-    given = {"rule": "even-stored", "kernel": (2, 3), "zero_point": 9} | change
+    given = {"rule": "torch-nchw", "kernel": (2, 3), "zero_point": 9} | change
     x, out = given.pop("x", np.zeros((1, 4, 4, 1), np.uint8)), given.pop("out", None)
     with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         rules.AveragePool(**given)(x, out=out)
@@ -95,11 +95,46 @@ def test_larger_windows_are_refused():
         rules.average_pool(image, "away-stored", kernel=image.shape[1:3], zero_point=0)
 
 
+SEVENS = np.uint8([6] * 7 + [7] * 7).reshape(1, 1, 14, 1)
+
+
+def test_torch_rounds_the_mean_of_real_values():
+    """Seven codes of 6 and seven of 7, of which 2 is subtracted: 4.5 times 1 / 14 in float32 is just above the tie."""
+    for rule, want in (("torch-nchw", 6), ("torch-nhwc", 6), ("torch-qnnpack", 6)):
+        assert rules.average_pool(SEVENS, rule, kernel=(1, 14), zero_point=2).item() == want
+
+
+@pytest.mark.parametrize("rule", ["torch-nchw", "torch-nhwc", "torch-qnnpack"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_means_of_torch_are_those_of_floats_one_by_one(rng, rule, dtype):
+    f32 = np.float32
+    for size in (2, 6, 10, 14, 24):
+        zero, scale = int(rng.integers(0, 100)), f32(rng.uniform(0.01, 2))
+        x = (rng.integers(0, 3, (1, 1, size + 40, 19)) + zero).astype(dtype)
+        got = rules.average_pool(x, rule, kernel=(1, size), zero_point=zero, x_scale=float(scale))
+        sums = np.lib.stride_tricks.sliding_window_view(x.astype(int) - zero, size, 2).sum(-1).astype(f32)
+        inverse = scale / (scale * f32(size)) if rule == "torch-qnnpack" else f32(1) / f32(size)
+        outside, inside = np.rint(sums * inverse) + zero, np.rint(sums * inverse + f32(zero))
+        want = {"torch-nchw": inside, "torch-nhwc": np.where(np.arange(19) < 16, outside, inside)}.get(rule, outside)
+        np.testing.assert_array_equal(got, want)
+
+
+def test_a_window_as_large_as_the_image_goes_by_the_rule_of_the_global_pool():
+    how = {"zero_point": 0, "x_scale": 1.0, "y_scale": 1.0, "y_zero_point": 1}
+    x = np.uint8([0, 1]).reshape(1, 2, 1, 1)
+    op = rules.AveragePool("ort", kernel=(2, 1), **how)
+    assert op(x).item() == 1, "0.5 is rounded, then 1 is added"
+    assert op(np.concatenate([x, x], axis=1)).ravel().tolist() == [2, 2, 2], "1.5 is rounded"
+    assert op(np.repeat(x, 2, axis=2)).ravel().tolist() == [2, 2]
+
+
 @pytest.mark.parametrize(
     ("rule", "x_scale", "y_scale"),
     [("ort", 1e37, 1.0), ("ort", 1.0, 1e-46), ("ort", 1.0, 1e39), ("ort-global", 1e300, 1e-300)],
 )
 def test_scales_beyond_float32_are_refused(rule, x_scale, y_scale):
     how = {"kernel": (1, 2), "zero_point": 0, "x_scale": x_scale, "y_scale": y_scale, "y_zero_point": 0}
-    with pytest.raises(ValueError, match=r"^x_scale, y_scale: .* are beyond what ort(-global)? computes in float32$"):
+    with pytest.raises(
+        ValueError, match=r"^x_scale, y_scale: .* are beyond what (ort computes|is computed of them) in float32$"
+    ):
         rules.average_pool(np.zeros_like(HALVES), rule, **how)

@@ -1,5 +1,8 @@
 """`qops.rules.quantize`: ties of each rule by hand, and scales without a reciprocal. The golden set has the bits."""
 
+from fractions import Fraction
+from math import floor
+
 import numpy as np
 import pytest
 
@@ -13,6 +16,8 @@ TIES = np.float32([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
     [
         ("div-away", [2, 3, 4, 6, 7, 8]),
         ("inv-even", [3, 3, 5, 5, 7, 7]),
+        ("tflite-opt", [2, 3, 4, 6, 7, 8]),  # fewer than 8: all of them are the tail
+        ("double-div-away", [2, 3, 4, 6, 7, 8]),
         ("div-even", [3, 3, 5, 5, 7, 7]),
         ("fma-zp-inside", [2, 4, 4, 6, 6, 8]),
     ],
@@ -84,3 +89,22 @@ def test_prepared_op_gives_the_codes_of_the_function(rng, rule):
         np.testing.assert_array_equal(out, want)
     with pytest.raises(ValueError, match=r"^x: has NaN"):
         op([1.0, np.nan])
+
+
+@pytest.mark.parametrize("shape", [(), (7,), (8,), (9,), (3, 21)])
+def test_the_last_elements_go_by_another_rule(rng, shape):
+    x = (rng.integers(-60, 60, shape) + np.float32(0.5)).astype(np.float32)
+    got = rules.quantize(np.asfortranarray(x), "tflite-opt", scale=1.0, zero_point=5, dtype=np.int8)
+    parts = [rules.quantize(x, r, scale=1.0, zero_point=5, dtype=np.int8).ravel() for r in ("inv-even", "div-away")]
+    cut = x.size // 8 * 8
+    np.testing.assert_array_equal(got.ravel(), np.concatenate([parts[0][:cut], parts[1][cut:]]))
+
+
+@pytest.mark.parametrize("scale", [0.1, 1 / 3, 0.7853981, 2.0**-20])
+def test_quotients_in_double_are_rounded_as_exact_ones(rng, scale):
+    step = np.float32(scale)
+    ties = np.float32((rng.integers(-140, 140, 400) + 0.5) * float(step))
+    x = np.concatenate([ties, np.nextafter(ties, np.float32(9)), np.nextafter(ties, np.float32(-9))])
+    exact = [Fraction(float(v)) / Fraction(float(step)) for v in x]
+    want = [min(max((1 if q > 0 else -1) * floor(abs(q) + Fraction(1, 2)) + 3, -128), 127) for q in exact]
+    assert rules.quantize(x, "double-div-away", scale=scale, zero_point=3, dtype=np.int8).tolist() == want

@@ -14,7 +14,7 @@ def test_the_range_is_widened_to_hold_zero(rule):
 
 def test_symmetric_rules_divide_by_the_number_in_their_name():
     for steps in (127, 127.5, 128):
-        assert rules.choose_range(-2.0, 1.0, f"symmetric-{steps}") == (2 / steps, 128)
+        assert rules.choose_range(-2.0, 1.0, f"symmetric-{steps}") == (2 / steps, 128, "u8")
 
 
 def test_narrow_ranges_are_widened_by_the_rules_that_say_so():
@@ -24,7 +24,7 @@ def test_narrow_ranges_are_widened_by_the_rules_that_say_so():
 
 @pytest.mark.parametrize("rule", rules.RANGE_RULES)
 def test_the_range_of_nothing_but_0_has_a_scale_of_no_sign(rule):
-    scale, zero_point = rules.choose_range(0.0, 0.0, rule)
+    scale, zero_point, _ = rules.choose_range(0.0, 0.0, rule)
     assert not np.signbit(scale)
     assert zero_point in (0, 128)
     assert {"tflite": 0, "tensorflow-nudge": 0, "ort": 1, "ort-dynamic": 1, "torch": 0.1}.get(rule, scale) == scale
@@ -46,5 +46,5 @@ def test_nnlib_rows_are_its_helpers(rule, rng):
             level = nnlib.level_zero(*nnlib.adjust_range(lo, hi)[:2])
         else:
             level = nnlib.level_zero(lo, hi)
-        assert rules.choose_range(lo, hi, rule) == (level.step, level.zero)
-        assert rules.choose_range(lo, hi, rule, dtype="int8") == (level.step, level.zero - 128)
+        assert rules.choose_range(lo, hi, rule) == (level.step, level.zero, "u8")
+        assert rules.choose_range(lo, hi, rule, dtype="int8") == (level.step, level.zero - 128, "s8")

@@ -67,7 +67,7 @@ def test_accumulators_of_48_bits_end_below_2_48(sign):
         rules.requantize(acc + sign, "tflite-int64acc", scale=2.0**-31, dtype=np.int32)
 
 
-@pytest.mark.parametrize(("rule", "whole"), [("fp32-even", round), ("fp32-away", away), ("fp32-even-zp-inside", round)])
+@pytest.mark.parametrize(("rule", "whole"), [("fp32-even", round), ("fp32-away", away), ("torch-onednn", round)])
 def test_codes_that_float32_does_not_hold(rng, rule, whole):
     """float32 steps, but a zero point outside and ends that are integers, each to the last bit."""
     x = np.concatenate([EDGES, rng.integers(-(2**31), 2**31, 300).astype(np.int32)])
@@ -80,7 +80,7 @@ def test_codes_that_float32_does_not_hold(rng, rule, whole):
         how = {"zero_point": zero, "qmin": lo, "qmax": hi, "dtype": np.int32}
         got = rules.requantize(x, rule, scale=scale, **how)
         steps = x.astype(np.float32) * np.float32(scale)
-        first, last = (np.float32(zero), 0) if "inside" in rule else (np.float32(0), zero)
+        first, last = (np.float32(zero), 0) if rule == "torch-onednn" else (np.float32(0), zero)
         ends = -(2**31) if lo is None else lo, 2**31 - 1 if hi is None else hi
         want = [min(max(whole(Fraction(float(s))) + last, ends[0]), ends[1]) for s in steps + first]
         assert got.tolist() == want
@@ -192,8 +192,24 @@ def test_out_is_written_and_nothing_else():
         ({"scale": 1e300}, "^scale: 1e\\+300 is beyond float32"),
         ({"rule": "double-even-zp-inside", "scale": [0.5, 1e39, 0.5]}, "^scale: 1e\\+39 is beyond float32"),
         ({"rule": "cmsis-s64", "scale": None, "integers": (1, 0)}, "^integers: cmsis-s64 shifts by 1"),
-        ({"scale": None}, "^scale, integers: expected one of the two, got none"),
-        ({"integers": (1, 2)}, "^scale, integers: expected one of the two, got both"),
+        ({"scale": None}, "^scale, integers, scales: expected one of the three, got 0"),
+        ({"integers": (1, 2)}, "^scale, integers, scales: expected one of the three, got 2"),
+        (
+            {"scale": None, "scales": (1.0, 2.0)},
+            r"^scales: expected \(in_scale, w_scale, out_scale\), got \(1.0, 2.0\)",
+        ),
+        ({"scale": None, "scales": (1.0, 0.0, 1.0)}, "^scales: w_scale: expected finite numbers above 0, got 0.0"),
+        ({"scale": None, "scales": (1.0, [1.0, np.inf], 1.0)}, "^scales: w_scale: expected finite numbers above 0"),
+        ({"scale": None, "scales": (1.0, "x", 1.0)}, "^scales: w_scale: expected one number or one a channel, got <U1"),
+        ({"scale": None, "scales": (1.0, [1.0, 1.0], 1.0)}, "^scales: 2 of them do not fit axis -1"),
+        (
+            {"rule": "torch-onednn", "scale": None, "scales": (1.0, 1.0, 1e-40)},
+            "^scales: floats do not hold what stepwise makes of",
+        ),
+        (
+            {"rule": "tflite-opt-quantize", "scale": [0.5, 0.5, 0.5]},
+            "^scale, integers, scales: blocks of 16 elements have one, got 3",
+        ),
         ({"scale": -1.0}, "^scale: expected finite numbers, not negative"),
         ({"scale": np.nan}, "^scale: expected finite numbers"),
         ({"scale": "1"}, "^scale: expected numbers"),
@@ -206,6 +222,7 @@ def test_out_is_written_and_nothing_else():
         ({"zero_point": 0.5}, "^zero_point: expected an integer"),
         ({"rule": "rndnu", "scale": 2.0**-50}, "^scale: .* is out of the range of rndnu"),
         ({"rule": "gemmlowp-legacy"}, "^scale: gemmlowp-legacy makes no integers of a scale"),
+        ({"rule": "gemmlowp-legacy", "scale": None, "scales": (1, 1, 1)}, "^scales: the rule makes no integers of"),
         ({"out": np.zeros(2, np.int8)}, "^out: shape"),
         ({"out": np.zeros(3, np.uint8)}, "^out: expected native int8"),
     ],
@@ -238,11 +255,16 @@ PREPARED = [
     {"scale": [0.01, 0.02, 0.5, 2.0]},
     {"integers": (1 << 30, 33)},
     {"integers": ([1 << 30, 3], [33, 20]), "axis": 0},
+    {"scales": (0.37, 0.01, 0.9)},
+    {"scales": (0.37, [0.01, 0.02, 0.5, 2.0], 0.9)},
     {"scale": 0.5, "in_zero_point": 7, "zero_point": -3, "dtype": np.int16, "qmin": -100, "qmax": 2000},
 ]
 
 
-@pytest.mark.parametrize("rule", ["tflite-double", "rndnu", "fp32-even", "double-away", "rndnu16", "q31-wrap"])
+@pytest.mark.parametrize(
+    "rule",
+    ["tflite-double", "rndnu", "fp32-even", "double-away", "rndnu16", "q31-wrap", "torch-onednn", "torch-qnnpack"],
+)
 @pytest.mark.parametrize("how", PREPARED, ids=str)
 def test_prepared_op_gives_the_codes_of_the_function(rng, rule, how):
     op = rules.Requantize(rule, **how)

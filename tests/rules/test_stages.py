@@ -1,11 +1,15 @@
 """The stages that rules are made of refuse what their loops would read wrongly."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+import reference_rules as twin
 
 from qops import rules
 from qops._kernels.stage import prepared as stages
 
+EDGES = [-(2**31), -(2**31) + 1, -1, 0, 1, 2**31 - 1, 2**30, -(2**30)]
 ONE = (np.int64([3]), np.int64([3]))
 HOW = {"rounds": ("half_up", "", "once"), "ends": (0, -128, 127)}
 ENDS = {"rounding": "half_even", "lowest": -128.0, "highest": 127.0}
@@ -44,3 +48,18 @@ def test_a_part_of_the_elements_has_the_channels_of_its_place(tier, rng, rule, f
     rolled = rules.Requantize(rule, scale=np.roll(scales, -first), zero_point=3)
     flat = x.ravel()[first:][: 7 * 30].reshape(30, 7)
     np.testing.assert_array_equal(rolled(flat), op(x).ravel()[first:][: 7 * 30].reshape(30, 7))
+
+
+@pytest.mark.parametrize("rule", ["torch-fbgemm", "torch-qnnpack", "fp32-even-zp-inside", "fp32-even", "torch-onednn"])
+@pytest.mark.parametrize("each", [False, True])
+def test_floats_beyond_int32_become_what_the_row_says(tier, rng, rule, each):
+    x = np.concatenate([EDGES, rng.integers(-(2**31), 2**31, 300)]).astype(np.int32)
+    row = rules.TABLE[rule]
+    for scale, dtype, zero in product((0.9, 1.0, 3.7, 2.0**60), (np.uint8, np.int16, np.int32), (0, 7, 200)):
+        scales = scale * 2.0 ** -np.arange(x.size) if each else scale  # the first one may stay within int32
+        got = rules.requantize(x, rule, scale=scales[::-1] if each else scale, zero_point=zero, dtype=dtype)
+        real = x.astype(np.float32) * np.float32(scales[::-1] if each else scale)
+        plus, shift = (zero, 0) if row.zero_point == "inside" else (0, zero)
+        info = np.iinfo(dtype)
+        want = [twin.beyond_int32(np.rint(v).item(), shift, row.beyond) for v in real + np.float32(plus)]
+        assert got.tolist() == [min(max(v, info.min), info.max) for v in want], (scale, dtype, zero)

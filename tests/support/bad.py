@@ -54,6 +54,8 @@ ALLOWED = {  # what the original takes too
     *((f"tensorflow.{name}", key, "inverted") for name, key in calls_of_tensorflow.RANGES_IN_ANY_ORDER),
     *(("tensorflow.quantize_v2", key, "list") for key in ("min_range", "max_range")),  # one number a slice
     *(("tensorflow.dequantize", "input", f"list_{end}") for end in ("min", "max")),
+    *(("quantize", end, "list") for end in ("min", "max")),  # one number a channel
+    *((name, "t", f"list_{end}") for name in ("dequantize", "error") for end in ("min", "max")),
     *(
         ("tensorflow.requantization_range", "input", f"{kind}_{end}")
         for kind in ("list", "array")
@@ -121,8 +123,8 @@ def tensor_cases(name):
 
 
 def blamed(key):
-    """How the error begins where this number is bad: with its name, or with that of the range that it is an end of."""
-    return rf"((output )?range|{key})\b" if RANGES.fullmatch(key) else rf"{key}\b"
+    """How the error begins where this number is bad: with its name, or with those of both ends of its range."""
+    return rf"(min, max|{key})\b" if RANGES.fullmatch(key) else rf"{key}\b"
 
 
 def bad_arguments(name):

@@ -8,7 +8,9 @@ REALS = np.linspace(-1, 2, 6, dtype=np.float32).reshape(2, 3)
 OTHER = np.uint8([[200, 10, 255], [0, 1, 77]])
 IMAGE = (np.arange(2 * 4 * 5 * 3) * 37 % 256).astype(np.uint8).reshape(2, 4, 5, 3)
 FILTERS = (np.arange(2 * 2 * 3 * 4) * 29 % 256 - 128).astype(np.int8).reshape(2, 2, 3, 4)
+SIGNED = np.int8([[100, -118, 127], [-128, -127, -51]])
 U8, S32 = (CODES, -1.0, 2.0), (CODES_32, -4.0, 4.0)
+S8 = (SIGNED, -1.0, 2.0)
 A_B = {"a": U8, "b": (OTHER, 0.0, 3.0)}
 GUESSED = {"good": {**A_B, "guess": (0.0, 1.0)}, "out": np.uint8}
 POOLED = {"t": (IMAGE, -1.0, 2.0), "kernel": (2, 3), "stride": (2, 1), "padding": "same"}
@@ -17,6 +19,9 @@ ENDS = {"min": -1.0, "max": 1.5}
 CALLS = {
     "quantize": {"good": {"x": REALS, "min": -1.0, "max": 2.0}, "out": np.uint8},
     "dequantize": {"good": {"t": U8}, "out": np.float32},
+    "add": {"good": {"a": U8, "b": S8, "guess": (0.0, 1.0)}, "out": np.uint8},
+    "sub": {"good": {"a": S8, "b": (SIGNED[::-1].copy(), 0.0, 3.0), "dtype": "int8"}, "out": np.int8},
+    "mul": {"good": {"a": S8, "b": U8, "dtype": "int32"}, "out": np.int32},
     "quantized_add_8p8to32": {"good": A_B, "out": np.int32},
     "quantized_add_8p8to8": GUESSED,
     "quantized_sub_8p8to32": {"good": A_B, "out": np.int32},

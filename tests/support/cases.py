@@ -94,3 +94,8 @@ OUT_WAYS = ("plain", "fortran", "reversed", "transposed", "strided", "misaligned
 
 def rounded(lo, hi):
     return float(np.float32(lo)), float(np.float32(hi))
+
+
+def ends_of(t):
+    """The range of a tensor."""
+    return t.min, t.max

@@ -45,3 +45,21 @@ def rounded(value, rounding):
 
 def clamp(value, lowest, highest):
     return max(lowest, min(highest, value))
+
+
+def holding_zero(lo, hi):
+    """(scale, zero_point): of all zero points the one that needs the smallest scale, the lowest of equals."""
+    lo, hi = min(Fraction(0), exact32(lo)), max(Fraction(0), exact32(hi))
+    if lo == hi:
+        return 0.0, 0
+    narrowest = Fraction(255, 2**125)
+    if hi - lo < narrowest:
+        lo, hi = (lo, lo + narrowest) if hi > -lo else (hi - narrowest, hi)
+
+    def scale(zero):
+        below = -lo / zero if zero else (math.inf if lo < 0 else 0)
+        above = hi / (255 - zero) if zero < 255 else (math.inf if hi > 0 else 0)
+        return max(below, above)
+
+    zero_point = min(range(256), key=scale)
+    return float(scale(zero_point)), zero_point

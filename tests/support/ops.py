@@ -58,7 +58,7 @@ OPS = {
     "sweep": Op({"op": qops.relu, "exact": np.abs, "ranges": [(-1.0, 2.0)]}, each=False),
     "vectors": Op({"rule": "fp32-even", "scale": 0.3, "zero_point": 5}),
     "add_vectors": Op({"rule": "frontdoor", "a_range": (0.0, 1.0), "b_range": (0.0, 1.0), "y_range": (0.0, 2.0)}),
-    "fixedpoint.multiply_shift": Op({"x": CODES_32, "multiplier": 1 << 30, "right_shift": 32}, np.int32),
+    "fixedpoint.apply_multiplier": Op({"x": CODES_32, "multiplier": 1 << 30, "right_shift": 32}, np.int32),
     "fixedpoint.quantize_multiplier": Op({"factor": 0.3}),
     "affine.holding_zero": Op({"min": -1.0, "max": 2.0}),
     "affine.exact": Op({"min": -1.0, "max": 1.55}),
@@ -97,7 +97,7 @@ OPS = {
     "nnlib.dequantize": Op({"t": U8_}, np.float32),
     "nnlib.dequantize_qint32_f": Op({"t": S32_}, np.float32),
     "nnlib.quantized_add_8p8to8": Op({**A_B, "guess_min": 0.0, "guess_max": 1.0}, np.uint8),
-    "nnlib.quantized_add_8p8to8_integers": Op({"a": (-1.0, 2.0), "b": (0.0, 3.0), "out": (-1.0, 5.0)}),
+    "nnlib.quantized_add_8p8to8_integers": Op({"a": (-1.0, 2.0), "b": (0.0, 3.0), "range": (-1.0, 5.0)}),
     "nnlib.quantized_add_8p8to32": Op(A_B, np.int32),
     "nnlib.quantized_bias_add_8p8to32": Op({"x": U8_, "bias": (OTHER, 0.0, 3.0)}, np.int32),
     "nnlib.quantized_avg_pool_8": Op({"x": PIXELS, "window": (2, 3), **MOVES}, np.uint8, each=False),
@@ -230,7 +230,9 @@ def changed(name, key, change):
 
 def parts(result):
     """What a result is made of: arrays, numbers, words."""
-    if isinstance(result, (tuple, list)):  # a QTensor and a named tuple too
+    if isinstance(result, qops.QTensor):
+        return [result.data, result.min, result.max, result.code_type.name]
+    if isinstance(result, (tuple, list)):  # a named tuple too
         return [part for value in result for part in parts(value)]
     if hasattr(result, "__dataclass_fields__"):
         return parts([getattr(result, field) for field in result.__dataclass_fields__])

@@ -1,7 +1,7 @@
 """The slow twin of every front-door op: the formulas of the docstrings, in integers, fractions and numpy float32.
 
-No code of the ops is used here. `twin(name)` finds a twin by the name of its op, "fixedpoint.multiply_shift" being
-`fixedpoint_multiply_shift`. Codes come as flat integer arrays, real values as fractions.
+No code of the ops is used here. `twin(name)` finds a twin by the name of its op, "fixedpoint.apply_multiplier" being
+`fixedpoint_apply_multiplier`. Codes come as flat integer arrays, real values as fractions.
 """
 
 import math
@@ -10,7 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 from exact import F32, clamp, exact32, outward, rounded, values
+from exact import holding_zero as affine_holding_zero
 from reference_add import (
+    add,
     add_full_range,
     add_pass,
     positions,
@@ -18,8 +20,9 @@ from reference_add import (
     quantized_add_8p8to32,
     quantized_sub_8p8to8,
     quantized_sub_8p8to32,
+    sub,
 )
-from reference_mul import quantized_mul_8x8to8, quantized_mul_8x8to32
+from reference_mul import mul, quantized_mul_8x8to8, quantized_mul_8x8to32
 from reference_network import concat, farthest, line, lookup, pad, softmax
 from reference_pool import avg_pool, max_pool
 from reference_pool import same as same_pads
@@ -27,6 +30,7 @@ from reference_products import conv2d, matmul
 from reference_relu import relu, values_of
 
 __all__ = [
+    "add",
     "add_full_range",
     "add_pass",
     "avg_pool",
@@ -37,6 +41,7 @@ __all__ = [
     "lookup",
     "matmul",
     "max_pool",
+    "mul",
     "pad",
     "positions",
     "quantized_add_8p8to8",
@@ -48,6 +53,7 @@ __all__ = [
     "relu",
     "same_pads",
     "softmax",
+    "sub",
     "twin",
     "values",
     "values_of",
@@ -59,24 +65,6 @@ def twin(name):
 
 
 # --- affine ----------------------------------------------------------------------------------------------------------
-
-
-def affine_holding_zero(lo, hi):
-    """(scale, zero_point): of all zero points the one that needs the smallest scale, the lowest of equals."""
-    lo, hi = min(Fraction(0), exact32(lo)), max(Fraction(0), exact32(hi))
-    if lo == hi:
-        return 0.0, 0
-    narrowest = Fraction(255, 2**125)
-    if hi - lo < narrowest:
-        lo, hi = (lo, lo + narrowest) if hi > -lo else (hi - narrowest, hi)
-
-    def scale(zero):
-        below = -lo / zero if zero else (math.inf if lo < 0 else 0)
-        above = hi / (255 - zero) if zero < 255 else (math.inf if hi > 0 else 0)
-        return max(below, above)
-
-    zero_point = min(range(256), key=scale)
-    return float(scale(zero_point)), zero_point
 
 
 def affine_exact(lo, hi):
@@ -210,7 +198,7 @@ def rounding_divide_by_pot(x, exponent):
     return x // 2**exponent + (remainder > threshold)
 
 
-def fixedpoint_multiply_shift(x, multiplier, right_shift, rounding):
+def fixedpoint_apply_multiplier(x, multiplier, right_shift, rounding):
     x = int(x)
     if rounding == "gemmlowp":
         shifted = (x * 2 ** max(0, 31 - right_shift) + 2**31) % 2**32 - 2**31
@@ -222,7 +210,7 @@ def fixedpoint_multiply_shift(x, multiplier, right_shift, rounding):
 
 def multiply_shift(x, factor, bits=7, rounding="floor"):
     multiplier = rounded(Fraction(factor) * 2**bits, "half_even")
-    return fixedpoint_multiply_shift(x, multiplier, bits, rounding)
+    return fixedpoint_apply_multiplier(x, multiplier, bits, rounding)
 
 
 # --- error -----------------------------------------------------------------------------------------------------------

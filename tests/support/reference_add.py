@@ -5,7 +5,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
-from exact import F32, outward
+from exact import F32, holding_zero, outward
 
 
 def quantized_add_8p8to32(a, b):
@@ -83,16 +83,24 @@ def quantized_add_8p8to8(a, b, guess=None):
     return in_passes(add_full_range, add_pass, a, b, guess)
 
 
-def in_passes(full_range, one_pass, a, b, guess):
-    """Guess, watch, write at most once more, for any binary op."""
+def zero_on_a_code(lo, hi):
+    """The smallest range that holds lo..hi and, on a code, 0."""
+    scale, zero_point = holding_zero(lo, hi)
+    return float(F32(-zero_point * scale)), float(F32((255 - zero_point) * scale))
+
+
+def in_passes(full_range, one_pass, a, b, guess, widened=lambda lo, hi: (lo, hi)):
+    """Guess, watch, write at most once more, for any binary op; what is not the caller's range is `widened`."""
     a, b = ((q, float(F32(lo)), float(F32(hi))) for q, lo, hi in (a, b))
     full = full_range(a, b)
     ends = [None if end is None else float(F32(end)) for end in guess or (None, None)]
     lo, hi = (limit if end is None else end for end, limit in zip(ends, full, strict=True))
     if hi - lo <= (max(hi, full[1]) - min(lo, full[0])) / 2**32:
         (lo, hi), ends = full, (None, None)
+    if None in ends:
+        lo, hi = widened(lo, hi)
     if lo == hi:
-        return SimpleNamespace(codes=np.zeros(a[0].size, np.uint8), range=full, passes=1, found=full, narrow=[])
+        return SimpleNamespace(codes=np.zeros(a[0].size, np.uint8), range=(lo, hi), passes=1, found=full, narrow=[])
     first = one_pass(a, b, (lo, hi))
     found = max(first.found[0], full[0]), min(first.found[1], full[1])
     better_lo = ends[0] if ends[0] is not None and ends[0] <= found[0] else found[0]
@@ -100,6 +108,7 @@ def in_passes(full_range, one_pass, a, b, guess):
     least = (full[1] - full[0]) / 2**31
     if better_hi - better_lo < least:
         better_lo, better_hi = outward(better_lo, better_lo + least)
+    better_lo, better_hi = widened(better_lo, better_hi)
     if first.fits and better_hi - better_lo > (hi - lo) * 15 / 16:
         return SimpleNamespace(codes=first.codes, range=(lo, hi), passes=1, found=found, narrow=[first.narrow])
     second = one_pass(a, b, (better_lo, better_hi))
@@ -123,3 +132,34 @@ def turned(b):
 def quantized_sub_8p8to8(a, b, guess=None):
     """As `quantized_add_8p8to8`, of a and of what -b is."""
     return quantized_add_8p8to8(a, turned(b), guess)
+
+
+def from_0(t):
+    """The tensor with the codes counted from the lowest: 0 to 255, whatever their type."""
+    q, lo, hi = t
+    return np.ravel(q).astype(np.int64) - np.iinfo(q.dtype).min, float(F32(lo)), float(F32(hi))
+
+
+def into_8_bits(full_range, one_pass, a, b, dtype, guess, kept):
+    """Codes of uint8 or int8, range, passes, range found."""
+    a, b = from_0(a), from_0(b)
+    if kept is None:
+        found = in_passes(full_range, one_pass, a, b, guess, zero_on_a_code)
+    else:
+        kept, full = tuple(float(F32(end)) for end in kept), full_range(a, b)
+        found = one_pass(a, b, kept)
+        found.range, found.passes = kept, 1
+        found.found = max(found.found[0], full[0]), min(found.found[1], full[1])
+    found.codes = (found.codes.astype(np.int64) + np.iinfo(dtype).min).astype(dtype)
+    return found
+
+
+def add(a, b, dtype="uint8", guess=None, kept=None):
+    """Codes of 8 bits, range, passes, range found."""
+    return into_8_bits(add_full_range, add_pass, a, b, dtype, guess, kept)
+
+
+def sub(a, b, dtype="uint8", guess=None, kept=None):
+    """As `add`, of a and of what -b is."""
+    q, lo, hi = from_0(b)
+    return add(a, turned((np.uint8(q), lo, hi)), dtype, guess, kept)

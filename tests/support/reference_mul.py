@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from exact import outward
-from reference_add import in_passes
+from reference_add import in_passes, into_8_bits
 
 
 def exact_values(ends):
@@ -70,3 +70,8 @@ LOW, HIGH = -(2**19) - 2**16, -(2**19) + 2**16
 def quantized_mul_8x8to8(a, b, guess=None):
     """Codes, range, passes, range found, and whether 32 bits held the sums of each pass."""
     return in_passes(full_range, mul_pass, a, b, guess)
+
+
+def mul(a, b, dtype="uint8", guess=None, kept=None):
+    """Codes of 8 bits, range, passes, range found."""
+    return into_8_bits(full_range, mul_pass, a, b, dtype, guess, kept)

@@ -1,5 +1,6 @@
 """Slow twins of `qops.rules`: Python integers and numpy floats, one formula a rule, no table."""
 
+from fractions import Fraction
 from math import floor, frexp
 
 import numpy as np
@@ -59,6 +60,23 @@ def half_up_double(x, m, e):
 
 def tflite_single(x, m, e):
     return wrapped(half_up(x * m, 31 - e))
+
+
+def beyond_int32(value, zero_point, beyond):
+    """An integral float, or an infinity, as an integer, plus the zero point: what int32 does not hold is cut first."""
+    if beyond == "saturates":
+        return int(min(max(value, -(2.0**80)), 2.0**80)) + zero_point
+    if beyond == "cut, wraps":
+        value = min(value, 2**31 - 128)
+    whole = int(value) if -(2**31) <= value < 2**31 else -(2**31)
+    return wrapped(whole + zero_point, 32) if beyond.endswith("wraps") else whole + zero_point
+
+
+def fused_sum(a, b, scale, zero_point):
+    """fma(a, scale, fma(b, scale, zero_point)), each rounded once to float32 from the exact integer ratio."""
+    s = Fraction(float(scale))
+    inner = [F32(float(Fraction(int(y)) * s + zero_point)) for y in b]
+    return [F32(float(Fraction(int(x)) * s + Fraction(float(c)))) for x, c in zip(a, inner, strict=True)]
 
 
 def rndnu16(x, scale):

@@ -71,12 +71,21 @@ def ends(rng):
     return float(np.float32(lo)), float(np.float32(hi)) + 2.0**-10
 
 
+def type_8(rng):
+    """The type of codes of 8 bits."""
+    return rng.choice([np.uint8, np.int8])
+
+
+def codes_8(rng, n):
+    return drawn(rng, n, type_8(rng))
+
+
 def add_8(rng, n):
     """The 8-bit add or difference, its output range anything from far too narrow to too wide, and what it found."""
     (a_lo, a_hi), (b_lo, b_hi) = ends(rng), ends(rng)
     share = rng.uniform(0.02, 1.2)
-    a, b = (drawn(rng, n, np.uint8), a_lo, a_hi), (drawn(rng, n, np.uint8), b_lo, b_hi)
-    kept, out = ((a_lo + b_lo) * share, (a_hi + b_hi) * share + 2.0**-9), unaligned(rng, n, np.uint8)
+    a, b = (codes_8(rng, n), a_lo, a_hi), (codes_8(rng, n), b_lo, b_hi)
+    kept, out = ((a_lo + b_lo) * share, (a_hi + b_hi) * share + 2.0**-9), unaligned(rng, n, type_8(rng))
     subtract = bool(rng.integers(0, 2))
     return lambda: (out, *add.add_8p8to8(a, b, kept, out, subtract).values())
 
@@ -85,21 +94,21 @@ def mul_8(rng, n):
     """The 8-bit product, its output range about what the products span, or much less."""
     (a_lo, a_hi), (b_lo, b_hi) = ends(rng), ends(rng)
     corners, share = [x * y for x in (a_lo, a_hi) for y in (b_lo, b_hi)], rng.choice([0.01, 0.3, 1.1])
-    a, b = (drawn(rng, n, np.uint8), a_lo, a_hi), (drawn(rng, n, np.uint8), b_lo, b_hi)
-    kept, out = (min(corners) * share, max(corners) * share + 2.0**-9), unaligned(rng, n, np.uint8)
+    a, b = (codes_8(rng, n), a_lo, a_hi), (codes_8(rng, n), b_lo, b_hi)
+    kept, out = (min(corners) * share, max(corners) * share + 2.0**-9), unaligned(rng, n, type_8(rng))
     return lambda: (out, *mul.mul_8x8to8(a, b, kept, out).values())
 
 
 def add_32(rng, n):
     """The add into int32."""
-    a, b = (drawn(rng, n, np.uint8), *ends(rng)), (drawn(rng, n, np.uint8), *ends(rng))
+    a, b = (codes_8(rng, n), *ends(rng)), (codes_8(rng, n), *ends(rng))
     out = unaligned(rng, n, np.int32)
     return lambda: (out, add_8p8to32.add_8p8to32(a, b, out))
 
 
 def mul_32(rng, n):
     """The product into int32."""
-    a, b = (drawn(rng, n, np.uint8), *ends(rng)), (drawn(rng, n, np.uint8), *ends(rng))
+    a, b = (codes_8(rng, n), *ends(rng)), (codes_8(rng, n), *ends(rng))
     out = unaligned(rng, n, np.int32)
     return lambda: (out, mul.mul_8x8to32(a, b, out))
 

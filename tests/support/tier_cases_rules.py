@@ -9,8 +9,8 @@ from qops.rules.numbers import Numbers
 
 TYPES = [np.uint8, np.int8, np.uint16, np.int16, np.int32]
 ONE = ["tflite-double", "tflite-single", "half-up-double", "rndna", "cmsis-s64", "fp32-away", "double-away"]
-ONE += ["double-even-zp-inside"]
-EACH = ["tflite-double", "tflite-single", "rndna", "fp32-even", "double-away"]
+ONE += ["double-even-zp-inside", "torch-fbgemm", "torch-onednn", "fp32-even-zp-inside"]
+EACH = ["torch-fbgemm", "torch-onednn", "tflite-double", "tflite-single", "rndna", "fp32-even", "double-away"]
 
 
 def drawn_numbers(rule, rng, out, scale):
@@ -20,7 +20,8 @@ def drawn_numbers(rule, rng, out, scale):
     lo, hi = np.sort(rng.integers(lowest, highest, 2, endpoint=True)).tolist()
     lo, hi = [(lo, hi), (lowest, highest)][rng.integers(0, 2)]
     zero = int(rng.integers(lowest, highest, endpoint=True)) // [1, 1, 2**20][rng.integers(0, 3)]
-    return Numbers(rules.TABLE[rule], scale, zero, lo, hi)
+    factors = (0.37, 2.9) if rules.TABLE[rule].scales == "stepwise" else (1.0, 1.0)
+    return Numbers(rules.TABLE[rule], scale, zero, lo, hi, factors)
 
 
 def one(rule):
@@ -74,14 +75,15 @@ def quantized(rule):
     return case
 
 
-def pair(call, rule):
-    """A case of two arrays of codes."""
+def pair(call, rule, beyond=False):
+    """A case of two arrays of codes; one in three has results beyond int32, if it may."""
 
     def case(rng, n):
         dtype = [np.uint8, np.int8, np.int16][rng.integers(0, 3 if rule.startswith("tflite") else 2)]
         a, b = (tier_cases.drawn(rng, n, dtype) for _ in "ab")
         row, out = codes.of(a), tier_cases.unaligned(rng, n, dtype)
         how = {f"{name}_scale": 2.0 ** rng.choice([rng.uniform(-3, 0), -1]) * [1, 4][name == "y"] for name in "aby"}
+        how["y_scale"] *= 2.0 ** -rng.integers(14, 26) if beyond and rng.integers(0, 3) == 0 else 1
         zeros = (0, 0) if dtype == np.int16 else (row.lowest, row.highest)
         how |= {f"{name}_zero_point": int(rng.integers(*zeros, endpoint=True)) for name in "aby"}
         return lambda: (out, call(a, b, rule, out=out, **how))
@@ -93,4 +95,6 @@ NAMED = {f"rule {rule}": one(rule) for rule in ONE} | {f"rule each {rule}": each
 NAMED |= {f"rule own {rule}": own(rule) for rule in ["rndna", "fp32-away"]}
 NAMED |= {f"pair add {rule}": pair(rules.add, rule) for rule in ["tflite-double", "xnnpack", "ort-x86", "torch-tail"]}
 NAMED |= {f"pair mul {rule}": pair(rules.mul, rule) for rule in ["tflite-single", "fp32-even"]}
+NAMED |= {f"pair add {rule} beyond int32": pair(rules.add, rule, True) for rule in ["ort-x86", "torch"]}
+NAMED |= {f"pair mul {rule} beyond int32": pair(rules.mul, rule, True) for rule in ["ort-x86", "torch", "fp32-even"]}
 NAMED |= {f"quantize {rule}": quantized(rule) for rule in ["div-away", "fma-zp-inside"]}

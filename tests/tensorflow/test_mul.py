@@ -79,3 +79,22 @@ A, B = np.zeros((2, 3), np.uint8), np.zeros(3, np.uint8)
 def test_rejects(x, y, message):
     with pytest.raises((ValueError, TypeError), match=f"^{message}"):
         quantized_mul(x, y)
+
+
+def test_a_step_that_is_the_smallest_normal_number_stays():
+    """Steps of 1 and 2**-63 in both: their product is 2**-126, which TensorFlow does not flush."""
+    t = np.uint8([3]), 0.0, 255 * 2.0**-63
+    z = quantized_mul(t, t)
+    assert (z.min, z.max, z.data.item()) == (-(2.0**-95), 2.0**-95, 9)
+    less = np.uint8([3]), 0.0, 255 * 2.0**-64
+    assert quantized_mul(t, less).max == 0
+
+
+def test_an_end_below_the_normal_numbers_is_0():
+    """As TensorFlow 2.21 gives it."""
+    x, y = (np.uint8([0, 255]), -3.048568e-32, 3.74863e-39), (np.uint8([255, 0]), -1.0, 1.0)
+    z = quantized_mul(x, y)
+    assert np.float32(z.min) == np.float32(-2.01361e-27)
+    assert z.min == quantized_mul((x[0], x[1], 0.0), y).min != -max_of(x[1:], R)
+    same = quantized_mul((x[0], x[1], 0.0), y)
+    np.testing.assert_array_equal(z.data, same.data)

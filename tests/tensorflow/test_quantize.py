@@ -160,6 +160,12 @@ def test_axis_of_size_one_and_below_minus_one():
     t = quantize_v2(np.float32([[0.5], [1.0]]), np.float32([-1]), np.float32([2]), axis=1)
     assert (t.min, t.max) == (-1, 2)
     assert isinstance(t.max, float)
+    one = quantize_v2(X[None], [-1.0], [1.0], mode="MIN_FIRST", axis=0, onednn=True)
+    np.testing.assert_array_equal(one.data[0], quantize_v2(X, -1.0, 1.0, mode="MIN_FIRST").data)
+    np.testing.assert_array_equal(
+        dequantize((one.data, np.float32([-1]), np.float32([1])), "MIN_FIRST", axis=0)[0],
+        dequantize((one.data[0], -1.0, 1.0), "MIN_FIRST"),
+    )
     first = quantize_v2(X, -1.0, 1.0, mode="MIN_FIRST")
     check(quantize_v2(X, -1.0, 1.0, mode="MIN_FIRST", axis=-7, onednn=True), tuple(first))
 

@@ -31,6 +31,16 @@ def test_one_range_is_that_of_all_channels_and_more_than_channels_do_not_count()
     np.testing.assert_array_equal(got, want)
 
 
+def test_one_range_of_16_channels_is_the_most():
+    q = np.full((1, 1, 1, 16), 2**30, np.int32)
+    assert (requantize_per_channel((q, *ONE), -3.0, 3.0, "qint8").data == 64).all()
+
+
+def test_an_end_below_the_normal_numbers_is_0():
+    tiny = np.float32([1e-39] * 3)
+    assert (requantize_per_channel((Q, -tiny, tiny), -2e-38, 2e-38, "qint8").data == 0).all()
+
+
 def test_requantize_per_channel_rounds_half_to_even():
     """A code is 2**24 codes of this range: odd multiples of 2**23 are ties."""
     q = np.arange(-9, 10, 2, dtype=np.int32).reshape(1, 1, 10, 1) * 2**23
@@ -58,13 +68,17 @@ def test_range_refuses_what_has_no_absolute_value():
         assert low == (-high if code < 0 else 0)
 
 
+WIDE = np.float32([-1e3] * 3), np.float32([1e3] * 3)
+MANY, ONE = np.zeros((1, 1, 2, 17), np.int32), (np.float32([-2]), np.float32([3]))
 BAD = [
     ((Q[0], *ENDS), -1.0, 1.0, "input: RequantizePerChannel supports 4D tensors only"),
     ((Q, ENDS[0][:2], ENDS[1]), -1.0, 1.0, "input: input_min and input_max has incorrect size, got 2 and 3"),
     ((Q, ENDS[0][:2], ENDS[1][:2]), -1.0, 1.0, "input: input_min has 2 elements for 3 channels"),
     ((Q, *ENDS), 0.0, 1.0, "requested_output_min: If out_type is QINT8"),
     ((Q, *ENDS), np.nan, 1.0, "requested_output_min: nan"),
-    ((Q, *ENDS), -1e-45, 0.0, "requested_output_min, requested_output_max: .* too narrow"),
+    ((Q, *ENDS), -1e-40, 1e-30, "requested_output_min: If out_type is QINT8, .* must be non negative, got"),
+    ((Q, *WIDE), -1.2e-38, 0.0, "requested_output_min, requested_output_max: .* too narrow"),
+    ((MANY, *ONE), -1.0, 1.0, "input: input_min has 1 elements for 17 channels; TensorFlow reads beyond"),
     ((Q, [np.inf] * 3, ENDS[1]), -1.0, 1.0, "input min: inf"),
     ((Q.astype(np.int8), *ENDS), -1.0, 1.0, "input: expected int32 data, got int8"),
 ]

@@ -126,7 +126,7 @@ BAD = [
     ((X, W, *ONE, "EXPLICIT"), {"explicit_padding": [1, 1, 1, -1]}, "explicit_padding: expected an integer"),
     ((X, W, *ONE, "SAME"), {"window_strides": [1]}, "window_strides: Size of window_strides Attr must be 2"),
     ((X, W, *ONE, "SAME"), {"rhs_dilation": [0, 1]}, "rhs_dilation: expected an integer"),
-    ((X, W, *ONE, "SAME"), {"lhs_dilation": "12"}, "lhs_dilation: expected a sequence"),
+    ((X, W, *ONE, "SAME"), {"lhs_dilation": "12"}, "lhs_dilation: expected 2 integers"),
     ((X[:, :, :1], W, *ONE, "VALID"), {}, "rhs: a kernel of 3, dilation 1, does not fit 1"),
     ((X[:, :, :0], W, *ONE, "EXPLICIT"), {"explicit_padding": [9, 9, 0, 0]}, "lhs: has no elements"),
     ((X, W, *ONE, "SAME"), {"dimension_numbers": {}}, "dimension_numbers: expected each of 4 axes of the input once"),

@@ -56,6 +56,16 @@ def test_the_zero_point_of_a_slice_is_subtracted_in_64_bits(zero):
     assert uniform_requantize(q, 1e-8, zero, 0.5, 3).tolist() != want
 
 
+@pytest.mark.parametrize("factor", [0.25, 0.375, 0.5, 0.75])
+@pytest.mark.parametrize("zeros", [(-(2**31), 10**9), (2**31 - 1, -(10**9)), (-(2**31), 2**31 - 1), (7, 2**31 - 1)])
+def test_sums_with_the_zero_point_of_a_slice_wrap(factor, zeros):
+    """int32 codes less a zero point have 33 bits, so their part of the sum may need all of int32."""
+    q = np.int32([-(2**31), -5, 0, 5, 2**30, 2**31 - 65])
+    got = uniform_requantize(q[None], [factor], [zeros[0]], 1.0, zeros[1], input_quantization_axis=0)
+    want = [twin.requantize(code, factor, *zeros, -128, 127, is_slice=True) for code in q]
+    assert got[0].tolist() == want
+
+
 def test_codes_beyond_the_type_are_cut_to_their_low_bits():
     got = uniform_requantize(np.int32([200, 300]), 1.0, 0, 1.0, 0, "qint8", -(2**31), 2**31 - 1)
     assert got.tolist() == [-56, 44]

@@ -77,7 +77,7 @@ def test_values_beyond_float32_are_clamped():
 
 def test_range_rules_have_a_line_each(rng):
     x = rng.normal(0, 1, 300).astype(np.float32)
-    scale, zero = rules.choose_range(-1.0, 3.0, "tflite")
+    scale, zero, _ = rules.choose_range(-1.0, 3.0, "tflite")
     y = rules.quantize(x, "div-even", scale=scale, zero_point=zero)
     found = qops.explain(x, y, kind="quantize", rmin=-1.0, rmax=3.0)
     first, *lines = str(found).splitlines()
@@ -86,6 +86,25 @@ def test_range_rules_have_a_line_each(rng):
     printed = [f"{chosen}, {then}" for chosen, names in listed for then in names.split(", ")]
     assert sorted(printed) == sorted(found.exact)
     assert len({chosen for chosen, _ in listed}) == len(listed) > 1
+
+
+@pytest.mark.parametrize(("rule", "shape"), [("tflite-opt-depthwise", (40, 12)), ("tflite-opt-quantize", (9, 17))])
+def test_a_tail_of_blocks_is_named(rng, rule, shape):
+    x = (rng.integers(-60, 0, shape) * 64 + 32).astype(np.int32)
+    y = rules.requantize(x, rule, scale=2.0**-6, zero_point=3)
+    found = qops.explain(x, y, scale=2.0**-6, zero_point=3, probe=True)
+    assert found.exact == [rule]
+    assert {"half-up-double", "tflite-double"} <= {v.rule for v in found.excluded}
+    assert found.separated.separates == []
+
+
+def test_three_scales_one_after_another_are_named():
+    x, parts = np.int32([[-6048, 5], [77, 3000]]), {"in_scale": 0.03125, "w_scale": 0.3120425343513489}
+    parts["out_scale"] = 0.6240850687026978
+    y = rules.requantize(x, "torch-onednn", scales=tuple(parts.values()), zero_point=198, dtype=np.uint8)
+    found = qops.explain(x, y, **parts, zero_point=198)
+    assert "torch-onednn" in found.exact
+    assert {"fp32-even", "fp32-even-zp-inside", "torch-fbgemm"} <= {v.rule for v in found.excluded}
 
 
 def test_kinds_of_differences_are_told(rng):
@@ -170,7 +189,11 @@ def test_rules_that_do_not_take_a_scale_are_told():
     found = qops.explain(x, np.zeros(18, np.int8), scale=2.0**-40)
     assert {"rndnu", "rndna", "q31", "q31-wrap"} <= found.refused.keys()
     assert "do not take these numbers: rndnu" in str(found)
-    assert set(rules.TABLE) - OF_OTHER_DATA == {*found.exact, *found.refused, *(v.rule for v in found.excluded)}
+    assert {*rules.TABLE, *rules.BLOCKS} - OF_OTHER_DATA == {
+        *found.exact,
+        *found.refused,
+        *(v.rule for v in found.excluded),
+    }
 
 
 def test_scales_beyond_float32_are_explained_without_a_warning():
@@ -206,7 +229,7 @@ def test_the_command_line_says_what_it_takes(capsys):
 
 
 def test_the_command(rng, tmp_path, capsys):
-    x = accumulators(rng)
+    x = accumulators(rng, 5008)  # whole blocks of 16
     dump, probe = tmp_path / "dump.npz", tmp_path / "probe.npz"
     parts = {"in_scale": 0.5, "w_scale": 0.0066, "out_scale": 1.0, "zero_point": 3, "qmin": -128, "qmax": 127}
     scale = rules.real_scale(0.5, 0.0066, 1.0)

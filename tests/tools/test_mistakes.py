@@ -126,15 +126,17 @@ def test_sums_that_the_device_wrapped(rng):
 
 
 def test_a_tail_of_another_rule():
-    """As LiteRT's optimised QUANTIZE: vectors of 8 round halves to even, the rest away from 0."""
+    """Vectors of 8 round halves to even, and so does the rest, but up by one more; then LiteRT's own tail."""
     x = np.arange(35, dtype=np.float32) - 17.5
     y = rules.quantize(x, "inv-even", scale=1.0, zero_point=3, dtype=np.int8)
-    y[32:] = rules.quantize(x[32:], "div-away", scale=1.0, zero_point=3, dtype=np.int8)
+    y[32:] += 1
     found = qops.explain(x, y, kind="quantize", scale=1.0, zero_point=3)
     assert not found.exact
     named = {v.rule: v.before for v in found.mistakes}
     assert named["quantize/inv-even"] == "the last 3 made in another way, after vectors of 8"
     assert "quantize/div-away" not in named
+    y[32:] = rules.quantize(x[32:], "div-away", scale=1.0, zero_point=3, dtype=np.int8)
+    assert qops.explain(x, y, kind="quantize", scale=1.0, zero_point=3).exact == ["quantize/tflite-opt"]
 
 
 def test_a_clamp_or_a_zero_point_is_not_told_by_a_few_results():

@@ -3,9 +3,9 @@
 cimport numpy as cnp
 
 from qops._kernels.arrays.checks cimport (
-    Ends, array_of, as_array, check_ends, float32s, has_axes, parts, refuse_ends, span_of,
+    Ends, array_of, check_ends, end_names, float32s, has_axes, refuse_ends, span_of,
 )
-from qops._kernels.arrays.codes cimport CodeType, read_code_type
+from qops._kernels.arrays.codes cimport CodeType, Tensor, read_code_type, tensor_of
 
 import numpy as np
 
@@ -19,11 +19,12 @@ cdef bint fits(tuple shape, tuple whole):
 
 cdef tuple spans(cnp.ndarray data, lo, hi, str name):
     """Give the ends of ranges per channel, checked, as two float32 arrays of one shape that broadcasts to the data."""
-    cdef object low = float32s(as_array(lo, name + " min"), name + " min")
-    cdef object high = float32s(as_array(hi, name + " max"), name + " max")
+    low_name, high_name = end_names(name)
+    cdef object low = float32s(lo, low_name)
+    cdef object high = float32s(hi, high_name)
     shape = (<object>data).shape
     if not (fits(low.shape, shape) and fits(high.shape, shape)):
-        raise ValueError(f"{name}: min and max, shapes {low.shape} and {high.shape}, do not fit the data's {shape}")
+        raise ValueError(f"{name}: shapes {low.shape} and {high.shape} of min and max do not fit the data's {shape}")
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise ValueError(f"{name}: has a range that is not finite in float32")
     if not (low <= high).all():
@@ -37,12 +38,13 @@ cdef object reading(t, str name, CodeType* found_type, Ends* ends):
     With one range it sets `ends` to that. With ranges per channel it gives (codes, mins, maxs) instead.
     """
     cdef bint has_channels
-    data, lo, hi = parts(t, name)
+    cdef Tensor read = tensor_of(t, name)
+    data, lo, hi = read.data, read.min, read.max
     has_channels = not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi))
     if not has_channels:
         span_of(lo, hi, name, ends)
     data = array_of(data, name)
-    read_code_type(t, data, name, found_type)
+    read_code_type(read, data, name, found_type)
     if not has_channels:
         check_ends(found_type, ends[0], data, name)
         return data

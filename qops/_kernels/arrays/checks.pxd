@@ -11,6 +11,7 @@ cdef enum:
 cdef struct Ends:  # the ends of a range, float32 values held as doubles
     double min, max
 
+cdef tuple end_names(str name)
 cdef int span_checked(lo, hi, str name, Ends* ends) except -1
 cdef inline int span_of(lo, hi, str name, Ends* ends) except -1:
     """Set `ends` to the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""
@@ -19,7 +20,6 @@ cdef inline int span_of(lo, hi, str name, Ends* ends) except -1:
         if -FLT_MAX <= ends.min <= ends.max <= FLT_MAX:
             return 0
     return span_checked(lo, hi, name, ends)
-cpdef tuple parts(t, str name)
 cdef object range_of(t, str name, Ends* ends)
 cdef cnp.ndarray operand_of(t, str name, int typenum, int or_typenum, Ends* ends)
 cdef cnp.ndarray data_of(t, str name, Ends* ends)
@@ -29,8 +29,8 @@ cdef inline int check_ends(const CodeType* found_type, Ends ends, cnp.ndarray da
     """Raise ValueError if the code type has symmetric ranges and this range is not symmetric."""
     return refuse_ends(ends.min, ends.max, data, name) if found_type.symmetric and ends.min != -ends.max else 0
 cdef int take(cnp.ndarray data, str name, int typenum, int or_typenum=*) except -1
-cpdef cnp.ndarray float32s(cnp.ndarray x, str name)
-cpdef cnp.ndarray int32s(cnp.ndarray x, str name)
+cpdef cnp.ndarray float32s(x, str name)
+cpdef cnp.ndarray int32s(x, str name)
 cdef int writable(out, int typenum, int ndim, cnp.npy_intp* shape) except -1
 cdef inline void extent(cnp.ndarray a, uintptr_t* first, uintptr_t* end) noexcept:
     """Set the addresses between which the memory of `a` lies. They mean nothing if `a` has no elements."""

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 from libc.stdint cimport INT32_MAX, INT32_MIN
 
-from qops._kernels.arrays.codes cimport code_type, declared_code_type, read_code_type, typenum_of
+from qops._kernels.arrays.codes cimport Tensor, code_type, read_code_type, tensor_of, typenum_of
 
 import numpy as np
 
@@ -21,10 +21,16 @@ U8 = cnp.NPY_UINT8
 S32 = cnp.NPY_INT32
 F32 = cnp.NPY_FLOAT32
 
+cdef tuple end_names(str name):
+    """What errors call the two ends of the range `name`: "min" and "max" if it is "min, max", two arguments."""
+    return ("min", "max") if name == "min, max" else (name + " min", name + " max")
+
+
 cdef int span_checked(lo, hi, str name, Ends* ends) except -1:
     """Do what `span_of` says, for any objects; `span_of` handles valid floats itself."""
-    ends.min = <float>lo if type(lo) is float else real(lo, name + " min")
-    ends.max = <float>hi if type(hi) is float else real(hi, name + " max")
+    low_name, high_name = end_names(name)
+    ends.min = <float>lo if type(lo) is float else real(lo, low_name)
+    ends.max = <float>hi if type(hi) is float else real(hi, high_name)
     if not (isfinite(ends.min) and isfinite(ends.max)):
         raise ValueError(f"{name}: the range ({lo}, {hi}) is not finite in float32")
     if ends.min > ends.max:
@@ -32,7 +38,7 @@ cdef int span_checked(lo, hi, str name, Ends* ends) except -1:
     return 0
 
 
-def span(lo, hi, str name):
+def span(lo, hi, str name="min, max"):
     """Give the range (lo, hi) as float32 values; ValueError if one is not finite, or lo > hi."""
     cdef Ends ends
     span_of(lo, hi, name, &ends)
@@ -77,11 +83,12 @@ def dtype_names(int typenum, int or_typenum=-1):
     return " or ".join(str(np.dtype(cnp.PyArray_DescrFromType(t))) for t in (typenum, or_typenum) if t >= 0)
 
 
-cpdef cnp.ndarray float32s(cnp.ndarray x, str name):
+cpdef cnp.ndarray float32s(x, str name):
     """Give `x` as float32; TypeError if its elements are not real numbers."""
-    cdef object source = x
-    if has_type(x, cnp.NPY_FLOAT32):
-        return x
+    cdef cnp.ndarray data = array_of(x, name)
+    cdef object source = data
+    if has_type(data, cnp.NPY_FLOAT32):
+        return data
     if source.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected real numbers, got {source.dtype}")
     with np.errstate(over="ignore"):  # values beyond float32 become infinite
@@ -93,11 +100,12 @@ def is_int32(cnp.ndarray x):
     return has_type(x, cnp.NPY_INT32)
 
 
-cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
+cpdef cnp.ndarray int32s(x, str name):
     """Give `x` as int32; TypeError if its elements are not integers, ValueError if int32 does not hold them."""
-    cdef object source = x
-    if has_type(x, cnp.NPY_INT32):
-        return x
+    cdef cnp.ndarray data = array_of(x, name)
+    cdef object source = data
+    if has_type(data, cnp.NPY_INT32):
+        return data
     if source.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected integers, got {source.dtype}")
     if source.size and not (source.min() >= INT32_MIN and source.max() <= INT32_MAX):
@@ -105,30 +113,19 @@ cpdef cnp.ndarray int32s(cnp.ndarray x, str name):
     return source.astype(np.int32)
 
 
-cpdef tuple parts(t, str name):
-    """Give the parts of the triple `t`, a tuple or list of 3; TypeError for anything else, also an array of 3."""
-    if isinstance(t, tuple) and len(<tuple>t) == 3:
-        return <tuple>t
-    found = t if isinstance(t, tuple) else tuple(t) if isinstance(t, list) else None
-    if found is None or len(found) != 3:
-        got = type(t).__name__ if found is None else f"{len(found)} parts"
-        raise TypeError(f"{name}: expected a (data, min, max) triple, got {got}")
-    return <tuple>found
-
-
 cdef object range_of(t, str name, Ends* ends):
     """Give the data of the triple `t`, still unchecked, and set `ends` to its range.
 
     A TypeError refuses a range per channel and a code type that the dtype of the data does not tell.
     """
-    values, lo, hi = parts(t, name)
-    own = declared_code_type(t)
-    if own is not None:
-        raise TypeError(f"{name}: code type {own.name} is not supported here; dequantize first")
+    cdef Tensor read = tensor_of(t, name)
+    lo, hi = read.min, read.max
+    if read._own is not None:
+        raise TypeError(f"{name}: code type {read._own.name} is not supported here; dequantize first")
     if not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi)):
         raise TypeError(f"{name}: has a range per channel, this op takes one (min, max)")
     span_of(lo, hi, name, ends)
-    return values
+    return read.data
 
 
 cdef int refuse_ends(lo, hi, cnp.ndarray data, str name) except -1:
@@ -154,8 +151,9 @@ cdef cnp.ndarray data_of(t, str name, Ends* ends):
 
 cdef cnp.ndarray codes_of(t, str name, CodeType* found_type, Ends* ends):
     """Give the codes of the triple `t`, checked; set `found_type` to their code type and `ends` to their range."""
-    cdef cnp.ndarray data = data_of(t, name, ends)
-    read_code_type(t, data, name, found_type)
+    cdef Tensor read = tensor_of(t, name)
+    cdef cnp.ndarray data = data_of(read, name, ends)
+    read_code_type(read, data, name, found_type)
     check_ends(found_type, ends[0], data, name)
     return data
 
@@ -234,8 +232,10 @@ def check_out(out, int typenum, tuple shape, inputs):
 
 def unshared(out, t):
     """Give `out`, which may be anything; ValueError if it is an array that shares memory with the data of `t`."""
-    if cnp.PyArray_Check(out) and isinstance(t, (tuple, list)) and len(t) and cnp.PyArray_Check(t[0]):
-        apart(out, t[0], None)
+    if cnp.PyArray_Check(out) and isinstance(t, (Tensor, tuple, list)):
+        data = tensor_of(t, "t").data
+        if cnp.PyArray_Check(data):
+            apart(out, data, None)
     return out
 
 
@@ -272,6 +272,15 @@ cdef int broadcast(cnp.ndarray x, cnp.ndarray y, cnp.npy_intp* shape, str names)
             raise ValueError(f"{names}: shapes {(<object>x).shape} and {(<object>y).shape} do not broadcast")
         shape[ndim - i] = other if one == 1 else one
     return ndim
+
+
+def broadcast_shape(tuple x not None, tuple y not None):
+    """Give the shape that two broadcast to; numpy's own function takes at most 32 axes."""
+    rank = max(len(x), len(y))
+    pairs = list(zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y))
+    if any([i != j and i != 1 and j != 1 for i, j in pairs]):
+        raise ValueError(f"x, y: shapes {x} and {y} do not broadcast")
+    return tuple([j if i == 1 else i for i, j in pairs])
 
 
 cpdef cnp.ndarray output(out, int typenum, cnp.ndarray x, cnp.ndarray y=None, str names="a, b"):

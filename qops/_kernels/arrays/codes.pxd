@@ -30,9 +30,13 @@ cdef inline const CodeType* code_type_of(bint is_signed, int size) noexcept nogi
     """Give the code type of integers of `size` bytes; it has 0 steps if there is none."""
     return &CODE_TYPES[is_signed][size >> 1] if size <= 4 else &NONE
 cdef const CodeType* code_type(cnp.ndarray data) noexcept
-cdef int read_code_type(t, cnp.ndarray data, str name, CodeType* found_type) except -1
+cdef class Tensor:
+    cdef readonly object data, min, max
+    cdef readonly object _own  # the row of `qops.codes.TABLE`, or None for that of the dtype
+
+
+cdef int read_code_type(Tensor t, cnp.ndarray data, str name, CodeType* found_type) except -1
 cdef CodeType from_row(row) except *
-cpdef object tensor(type cls, data, lo, hi)
-cdef inline object declared_code_type(t):
-    """Give the `qops.codes.CodeType` that the class of the tensor `t` declares; None if it declares none."""
-    return None if type(t) is tuple else getattr(type(t), "own_code_type", None)
+
+cpdef Tensor tensor(type cls, data, lo, hi, own=*)
+cdef Tensor tensor_of(t, str name)

@@ -1,24 +1,13 @@
 """Code types as structs, for kernels. Those that a dtype alone tells are the first rows of `qops.codes.TABLE`."""
 
+cimport cython
 cimport numpy as cnp
+from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, UINT8_MAX, UINT16_MAX
 
 cnp.import_array()
 
-cdef extern from *:
-    """
-    static PyObject *new_triple(PyTypeObject *cls, PyObject *a, PyObject *b, PyObject *c)
-    {
-        PyObject *const triple = cls->tp_alloc(cls, 3);
-        if (triple) {
-            PyTuple_SET_ITEM(triple, 0, Py_NewRef(a));
-            PyTuple_SET_ITEM(triple, 1, Py_NewRef(b));
-            PyTuple_SET_ITEM(triple, 2, Py_NewRef(c));
-        }
-        return triple;
-    }
-    """
-    object new_triple(type cls, object a, object b, object c)
+cdef tuple EMPTY = ()
 
 NONE = CodeType(0, 0, 0, False)
 CODE_TYPES[False][:] = [
@@ -50,18 +39,45 @@ def code_type_of_dtype(cnp.ndarray data not None):
     return code_type(data)[0]
 
 
-cpdef object tensor(type cls, data, lo, hi):
-    """Make the tensor (data, lo, hi) of the class `cls`, a subclass of tuple. Nothing is checked.
+@cython.auto_pickle(False)
+@cython.freelist(4)  # for plain triples, which are read as tensors
+cdef class Tensor:
+    """The codes `data`, the ends of their range and their code type, which do not change: the base of `QTensor`."""
 
-    This gives what ``tuple.__new__(cls, (data, lo, hi))`` gives, in a third of the time.
+
+cpdef Tensor tensor(type cls, data, lo, hi, own=None):
+    """Make a tensor of the class `cls`, a subclass of `Tensor`. Nothing is checked.
+
+    `own` is the row of `qops.codes.TABLE` if that is not the one that the dtype tells.
     """
-    return new_triple(cls, data, lo, hi)
+    cdef Tensor t = (<PyTypeObject*>Tensor).tp_new(cls, <PyObject*>EMPTY, NULL)  # past the `__new__` that checks
+    t.data, t.min, t.max, t._own = data, lo, hi, own
+    return t
 
 
-cdef int read_code_type(t, cnp.ndarray data, str name, CodeType* found_type) except -1:
+cdef Tensor tensor_of(t, str name):
+    """Give `t`, a tensor or a tuple or list of 3, as a tensor, unchecked; TypeError for all else, even an array."""
+    if isinstance(t, Tensor):
+        return <Tensor>t
+    if not isinstance(t, (tuple, list)):
+        raise TypeError(f"{name}: expected a (data, min, max) triple, got {type(t).__name__}")
+    cdef tuple values = <tuple>t if isinstance(t, tuple) else tuple(t)
+    if len(values) != 3:
+        raise TypeError(f"{name}: expected a (data, min, max) triple, got {len(values)} parts")
+    cdef Tensor read = Tensor.__new__(Tensor)
+    read.data, read.min, read.max = values
+    return read
+
+
+def parts(t, str name):
+    """Give the data, the min and the max of the tensor or triple `t`, unchecked."""
+    cdef Tensor found = tensor_of(t, name)
+    return found.data, found.min, found.max
+
+
+cdef int read_code_type(Tensor t, cnp.ndarray data, str name, CodeType* found_type) except -1:
     """Set `found_type` to the code type of the codes `data` of the tensor `t`; TypeError if they have none."""
-    own = declared_code_type(t)
-    found_type[0] = code_type(data)[0] if own is None else from_row(own)
+    found_type[0] = code_type(data)[0] if t._own is None else from_row(t._own)
     if found_type.steps == 0:
         raise TypeError(f"{name}: expected uint8, int8, uint16, int16 or int32 data, got {(<object>data).dtype}")
     return 0

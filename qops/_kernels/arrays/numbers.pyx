@@ -1,4 +1,4 @@
-"""Checks of the numbers, flags and names that users pass."""
+"""Checks of the numbers, flags, names and dtypes that users pass."""
 
 cimport numpy as cnp
 from cpython.long cimport PyLong_AsLongLongAndOverflow
@@ -11,6 +11,8 @@ import numpy as np
 
 cnp.import_array()
 
+cdef object UINT8 = np.uint8, INT8 = np.int8, INT32 = np.int32
+cdef str UINT8_NAME = "uint8", INT8_NAME = "int8", INT32_NAME = "int32"
 cdef tuple BOOLS = (bool, np.bool_)
 cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating, np.timedelta64, np.ma.MaskedArray)
 
@@ -50,14 +52,12 @@ cpdef int int32(value, str name, int low=INT32_MIN, int high=INT32_MAX) except? 
     return integer(value, name, low, high)
 
 
-cpdef tuple integers(values, str name, low, high):
-    """Give the members of a tuple or list, as `integer` gives each."""
-    if type(values) is tuple:
-        for value in <tuple>values:
-            if type(value) is not int or not low <= value <= high:
-                break
-        else:
-            return values
+cpdef tuple integers(values, str name, Py_ssize_t count, low, high=INT32_MAX):
+    """Give the members of a tuple, list or 1-D array of `count` integers, as `integer` gives each."""
+    if not isinstance(values, (tuple, list)) and not (cnp.PyArray_Check(values) and (<cnp.ndarray>values).ndim == 1):
+        raise TypeError(f"{name}: expected {count} integers, got {shown(values)}")
+    if len(values) != count:
+        raise ValueError(f"{name}: expected {count} integers, got {shown(values)}")
     return tuple([integer(value, name, low, high) for value in values])
 
 
@@ -77,6 +77,28 @@ cpdef str choice(value, str name, allowed):
     return str(value)
 
 
+cdef int code_typenum(dtype, bint or_int32) except -1:
+    """Give numpy's number of the dtype of results: uint8, int8 or, if `or_int32`, int32; TypeError for any other."""
+    if dtype is UINT8_NAME or dtype is UINT8:
+        return cnp.NPY_UINT8
+    if dtype is INT8_NAME or dtype is INT8:
+        return cnp.NPY_INT8
+    if or_int32 and (dtype is INT32_NAME or dtype is INT32):
+        return cnp.NPY_INT32
+    try:
+        wanted = np.dtype(dtype)
+    except (TypeError, ValueError):
+        wanted = None
+    if wanted == INT8:
+        return cnp.NPY_INT8
+    if wanted == INT32 and or_int32:
+        return cnp.NPY_INT32
+    if wanted != UINT8:
+        expected = "uint8, int8 or int32" if or_int32 else "uint8 or int8"
+        raise TypeError(f"dtype: expected {expected}, got {dtype!r:.80}")
+    return cnp.NPY_UINT8
+
+
 def are_plain(tuple values):
     """Whether all values are Python's own floats and integers, which are immutable."""
     for value in values:
@@ -86,8 +108,8 @@ def are_plain(tuple values):
 
 
 cdef bint has_axes(value):
-    """Whether `value` is an array of at least one dimension, as the ends of ranges per channel are."""
-    return cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
+    """Whether `value` is a list or an array of at least one dimension, as the ends of ranges per channel are."""
+    return isinstance(value, (list, tuple)) or cnp.PyArray_Check(value) and (<cnp.ndarray>value).ndim > 0
 
 
 cpdef double number(value, str name) except? -1:

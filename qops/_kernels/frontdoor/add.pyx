@@ -8,7 +8,10 @@ from qops._kernels.arrays.checks cimport Ends
 from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
-from qops._kernels.frontdoor.passes cimport OnePass, Span, in_passes, outward, span_found, step
+from qops._kernels.frontdoor.passes cimport (
+    OnePass, Span, code_flips, flips_of, in_passes, outward, result_typenum, span_found, step)
+
+from qops._kernels.frontdoor.add_8p8to32 import add_or_subtract
 
 cnp.import_array()
 
@@ -16,7 +19,7 @@ cdef extern from "frontdoor/add.h":
     ctypedef struct add_u8:
         unsigned short ka, kb  # steps of a and of b, in 1/8192 output steps
         short offset  # in 1/32 output steps
-    Py_ssize_t add_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_u8, bint,
+    Py_ssize_t add_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, add_u8, code_flips,
                                  int16_t*, int16_t*, bint) nogil
 
 cdef enum:
@@ -51,7 +54,7 @@ def add_8p8to8_integers(tuple a, tuple b, tuple c):
 
 cdef struct Narrow:
     add_u8 p
-    int flip  # the codes of b are xored with it: FLIP to subtract, 0 to add
+    code_flips flips
     int16_t lowest, highest
 
 
@@ -62,21 +65,22 @@ cdef void add_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef uint8_t* c = <uint8_t*>data[2]
     cdef Narrow* s = <Narrow*>using
     cdef add_u8 p = s.p
-    cdef Py_ssize_t i = add_u8u8_u8__simd(tier(), a, b, c, n, p, s.flip != 0, &s.lowest, &s.highest, n >= STREAM)
+    cdef code_flips f = s.flips
+    cdef Py_ssize_t i = add_u8u8_u8__simd(tier(), a, b, c, n, p, f, &s.lowest, &s.highest, n >= STREAM)
     cdef int16_t x, low = s.lowest, high = s.highest
-    cdef int flip = s.flip
     for i in range(i, n):
-        x = <int16_t>(((a[i] << 8) * <unsigned int>p.ka >> 16) + (((b[i] ^ flip) << 8) * <unsigned int>p.kb >> 16)
-                      + p.offset)
+        x = <int16_t>((((a[i] ^ f.a) << 8) * <unsigned int>p.ka >> 16)
+                      + (((b[i] ^ f.b) << 8) * <unsigned int>p.kb >> 16) + p.offset)
         low = min(low, x)
         high = max(high, x)
-        c[i] = saturate_u8(x >> 5)
+        c[i] = saturate_u8(x >> 5) ^ f.c
     s.lowest, s.highest = low, high
 
 
 cdef struct Wide:
     int64_t ta[256]
     int64_t tb[256]
+    uint8_t flip  # of c; those of a and b are in the tables
     int64_t lowest, highest
 
 
@@ -92,23 +96,24 @@ cdef void add_u8u8_u8_wide(char** data, Py_ssize_t n, void* using) noexcept nogi
         x = s.ta[a[i]] + s.tb[b[i]]
         s.lowest = min(s.lowest, x)
         s.highest = max(s.highest, x)
-        c[i] = saturate_u8(x >> 16)
+        c[i] = saturate_u8(x >> 16) ^ s.flip
 
 
-cdef Span add_narrow(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out, int flip):
-    cdef Narrow n = Narrow(prepare(a, b, c), flip, INT16_MAX, INT16_MIN)
+cdef Span add_narrow(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out, code_flips flips):
+    cdef Narrow n
+    n.p, n.flips, n.lowest, n.highest = prepare(a, b, c), flips, INT16_MAX, INT16_MIN
     walk(add_u8u8_u8, &n, x, y, out)
     return span_found(n.lowest, n.highest, 32, SLACK, c)
 
 
-cdef Span add_wide(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out, int flip):
+cdef Span add_wide(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out, code_flips flips):
     cdef Wide w
     cdef double unit = step(c) / PARTS
     cdef int q
-    w.lowest, w.highest = INT64_MAX, INT64_MIN
+    w.flip, w.lowest, w.highest = flips.c, INT64_MAX, INT64_MIN
     for q in range(256):
-        w.ta[q] = <int64_t>rint(q * (step(a) / unit))
-        w.tb[q ^ flip] = <int64_t>rint(q * (step(b) / unit) + (a.min + b.min - c.min) / unit) + PARTS // 2
+        w.ta[q ^ flips.a] = <int64_t>rint(q * (step(a) / unit))
+        w.tb[q ^ flips.b] = <int64_t>rint(q * (step(b) / unit) + (a.min + b.min - c.min) / unit) + PARTS // 2
     walk(add_u8u8_u8_wide, &w, x, y, out)
     return span_found(<double>w.lowest, <double>w.highest, PARTS, 2, c)
 
@@ -121,13 +126,9 @@ cdef Ends full_range(Ends a, Ends b) except *:
     return outward(lo, hi)
 
 
-cdef Span one_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out, int flip):
-    """Write the codes of x + y in the range c to `out`. The range is not 0 wide."""
-    return add_narrow(x, a, y, b, c, out, flip) if fits_16_bits(a, b, c) else add_wide(x, a, y, b, c, out, flip)
-
-
-cdef Span sum_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out) except *:
-    return one_pass(x, a, y, b, c, out, 0)
+cdef Span sum_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out,
+                   code_flips flips) except *:
+    return add_narrow(x, a, y, b, c, out, flips) if fits_16_bits(a, b, c) else add_wide(x, a, y, b, c, out, flips)
 
 
 cdef Ends negated(Ends r) noexcept nogil:
@@ -139,8 +140,10 @@ cdef Ends full_difference(Ends a, Ends b) except *:
     return full_range(a, negated(b))
 
 
-cdef Span difference_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out) except *:
-    return one_pass(x, a, y, negated(b), c, out, FLIP)
+cdef Span difference_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out,
+                          code_flips flips) except *:
+    flips.b ^= FLIP
+    return sum_pass(x, a, y, negated(b), c, out, flips)
 
 
 def add_8p8to8(tuple a, tuple b, tuple c, cnp.ndarray out, bint subtract=False):
@@ -149,14 +152,22 @@ def add_8p8to8(tuple a, tuple b, tuple c, cnp.ndarray out, bint subtract=False):
     a and b are (codes, min, max).
     """
     cdef OnePass one = difference_pass if subtract else sum_pass
-    return one(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out)
+    cdef code_flips flips
+    flips_of(a[0], b[0], cnp.PyArray_TYPE(out), True, &flips)
+    return one(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out, flips)
 
 
-def quantized_add_8p8to8(type cls, a, b, guess, range, out, return_info):
-    """Add by `in_passes`."""
-    return in_passes(cls, full_range, sum_pass, a, b, guess, range, out, return_info)
+def add(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
+    """Add into int32, or into 8 bits by `in_passes`."""
+    cdef int typenum = result_typenum(dtype, guess, range, return_info)
+    if typenum == cnp.NPY_INT32:
+        return add_or_subtract(cls, a, b, False, True, out)
+    return in_passes(cls, info, full_range, sum_pass, a, b, typenum, guess, range, out, return_info, seed)
 
 
-def quantized_sub_8p8to8(type cls, a, b, guess, range, out, return_info):
-    """Subtract by `in_passes`."""
-    return in_passes(cls, full_difference, difference_pass, a, b, guess, range, out, return_info)
+def sub(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
+    """Subtract into int32, or into 8 bits by `in_passes`."""
+    cdef int typenum = result_typenum(dtype, guess, range, return_info)
+    if typenum == cnp.NPY_INT32:
+        return add_or_subtract(cls, a, b, True, True, out)
+    return in_passes(cls, info, full_difference, difference_pass, a, b, typenum, guess, range, out, return_info, seed)

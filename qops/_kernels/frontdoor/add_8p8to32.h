@@ -31,20 +31,29 @@ TARGET static inline vec TIER(sum)(vec pairs, const TIER(sum_parts) *p)
 }
 #endif
 
-TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
-                                           int stream)
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(add_loop_32)(const uint8_t *a, const uint8_t *b,
+                                                                                int32_t *c, ptrdiff_t n, add_s32 p,
+                                                                                code_flips flips, int stream)
 {
     const TIER(sum_parts) parts = TIER(parts_of)(p);
 
     if (n < LANES)
         return 0;
-    STORE_PAIRS(TIER(sum), &parts, a, b, c, n, stream)
+    STORE_PAIRS(TIER(sum), &parts, a, b, set1_s16(flips_of_pair(flips)), c, n, stream)
     return done(n, stream);
+}
+
+TARGET static ptrdiff_t TIER(add_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, add_s32 p,
+                                           code_flips flips, int stream)
+{
+    return has_flips(flips) ? TIER(add_loop_32)(a, b, c, n, p, flips, stream)
+                            : TIER(add_loop_32)(a, b, c, n, p, NO_FLIPS, stream);
 }
 
 #else
 #ifndef QOPS_ADD_8P8TO32_H
 #define QOPS_ADD_8P8TO32_H
+#include "frontdoor/passes.h"
 #include "lanes/pairs.h"
 
 typedef struct { int32_t ka, kb, k; } add_s32;
@@ -53,9 +62,9 @@ typedef struct { int32_t ka, kb, k; } add_s32;
 #include "lanes/tiers.h"
 
 static inline ptrdiff_t add_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                           add_s32 p, int stream)
+                                           add_s32 p, code_flips flips, int stream)
 {
-    return RUN_TIER(tier, add_u8u8_s32, a, b, c, n, p, stream);
+    return RUN_TIER(tier, add_u8u8_s32, a, b, c, n, p, flips, stream);
 }
 #endif
 #endif

@@ -4,18 +4,19 @@ cimport numpy as cnp
 from libc.math cimport fabs, rint
 from libc.stdint cimport int32_t, uint8_t
 
-from qops._kernels.arrays.checks cimport Ends, data_of, output, take
+from qops._kernels.arrays.checks cimport Ends, data_of, output
 from qops._kernels.arrays.codes cimport code_type_of, tensor
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
-from qops._kernels.frontdoor.passes cimport step
+from qops._kernels.frontdoor.passes cimport code_flips, flips_of, step
 
 cnp.import_array()
 
 cdef extern from "frontdoor/add_8p8to32.h":
     ctypedef struct add_s32:
         int ka, kb, k  # step of a, step of b, and a.min + b.min + 1/2 for the rounding; in 2**-15 output steps
-    Py_ssize_t add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_s32, bint) nogil
+    Py_ssize_t add_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, add_s32, code_flips,
+                                  bint) nogil
 
 cdef enum:
     FRACTION = 15  # bits
@@ -44,37 +45,47 @@ def add_8p8to32_integers(tuple a, tuple b):
     return prepare(Ends(a[0], a[1]), Ends(b[0], b[1]))
 
 
+cdef struct Sums:
+    add_s32 p
+    code_flips flips
+
+
 cdef void add_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = (k + a * ka + b * kb) >> 15. int32 holds every sum, as the largest is about 2**30."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
-    cdef add_s32 p = (<add_s32*>using)[0]
-    cdef Py_ssize_t i = add_u8u8_s32__simd(tier(), a, b, c, n, p, 4 * n >= STREAM)
+    cdef add_s32 p = (<Sums*>using).p
+    cdef code_flips f = (<Sums*>using).flips
+    cdef Py_ssize_t i = add_u8u8_s32__simd(tier(), a, b, c, n, p, f, 4 * n >= STREAM)
     for i in range(i, n):
-        c[i] = (p.k + a[i] * p.ka + b[i] * p.kb) >> FRACTION
+        c[i] = (p.k + (a[i] ^ f.a) * p.ka + (b[i] ^ f.b) * p.kb) >> FRACTION
 
 
 def add_8p8to32(tuple a, tuple b, cnp.ndarray out):
     """Write the codes of a + b to `out`, unchecked; a and b are (codes, min, max)."""
-    cdef add_s32 integers = prepare(Ends(a[1], a[2]), Ends(b[1], b[2]))
-    walk(add_u8u8_s32, &integers, a[0], b[0], out)
+    cdef Sums sums
+    flips_of(a[0], b[0], cnp.NPY_INT32, True, &sums.flips)
+    sums.p = prepare(Ends(a[1], a[2]), Ends(b[1], b[2]))
+    walk(add_u8u8_s32, &sums, a[0], b[0], out)
 
 
-def add_or_subtract(type cls, a, b, bint subtract, out):
-    """Add or subtract two tensors. The result has int32 codes in the range (-max, max)."""
+def add_or_subtract(type cls, a, b, bint subtract, bint also_int8, out):
+    """Add or subtract two tensors of uint8 or, if `also_int8`, int8 codes.
+
+    The result has int32 codes in the range (-max, max).
+    """
     cdef Ends p, s
     cdef double top
-    cdef add_s32 integers
+    cdef Sums sums
     cdef cnp.ndarray x, y, codes
     x, y = data_of(a, "a", &p), data_of(b, "b", &s)
-    take(x, "a", cnp.NPY_UINT8)
-    take(y, "b", cnp.NPY_UINT8)
+    flips_of(x, y, cnp.NPY_INT32, also_int8, &sums.flips)
     top = farthest(p, s)
     if top >= WIDEST:
         raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
     codes = output(out, cnp.NPY_INT32, x, y)
-    integers = prepare(p, Ends(-s.min, -s.max) if subtract else s)
-    walk(add_u8u8_s32, &integers, x, y, codes)
+    sums.p = prepare(p, Ends(-s.min, -s.max) if subtract else s)
+    walk(add_u8u8_s32, &sums, x, y, codes)
     top *= HEAD_ROOM
     return tensor(cls, codes, 0 - top, top)

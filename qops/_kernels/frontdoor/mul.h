@@ -15,8 +15,9 @@ TARGET static inline vec TIER(product_32)(vec pairs, const TIER(mul_parts) *p)
     return sra_s32(add_s32(high, sra_s32(low, 15)), 8);
 }
 
-TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p,
-                                           int stream)
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(mul_loop_32)(const uint8_t *a, const uint8_t *b,
+                                                                                int32_t *c, ptrdiff_t n, mul_terms p,
+                                                                                code_flips flips, int stream)
 {
     const int64_t k = p.k + (p.kab * 32768);
     const TIER(mul_parts) parts = {
@@ -26,16 +27,25 @@ TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, i
 
     if (n < LANES)
         return 0;
-    STORE_PAIRS(TIER(product_32), &parts, a, b, c, n, stream)
+    STORE_PAIRS(TIER(product_32), &parts, a, b, set1_s16(flips_of_pair(flips)), c, n, stream)
     return done(n, stream);
 }
 
+TARGET static ptrdiff_t TIER(mul_u8u8_s32)(const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n, mul_terms p,
+                                           code_flips flips, int stream)
+{
+    return has_flips(flips) ? TIER(mul_loop_32)(a, b, c, n, p, flips, stream)
+                            : TIER(mul_loop_32)(a, b, c, n, p, NO_FLIPS, stream);
+}
+
 /* int32 holds every sum. Single terms may wrap, which cancels in the sum. */
-TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p,
-                                          int32_t *lowest, int32_t *highest, int stream)
+TARGET static inline __attribute__((always_inline)) ptrdiff_t TIER(mul_loop)(const uint8_t *a, const uint8_t *b, uint8_t *c,
+                                                                             ptrdiff_t n, mul_terms p, code_flips flips,
+                                                                             int32_t *lowest, int32_t *highest, int stream)
 {
     const vec k = set1_s32((int32_t)p.k), ka = set1_s32((int32_t)p.ka);
     const vec kb = set1_s32((int32_t)p.kb), kab = set1_s32((int32_t)p.kab);
+    const vec flip_a = set1_s32(flips.a), flip_b = set1_s32(flips.b), flip_c = set1_u8(flips.c);
     const ptrdiff_t w = LANES / 4;
     vec low = set1_s32(INT32_MAX), high = set1_s32(INT32_MIN), q[4];
 
@@ -43,22 +53,31 @@ TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, ui
         return 0;
     FOR_VECTORS(i, n, LANES, c) {
         for (int j = 0; j < 4; j++) {
-            const vec qa = load_u8_s32(a + i + j * w), qb = load_u8_s32(b + i + j * w);
+            const vec qa = xor_bits(load_u8_s32(a + i + j * w), flip_a);
+            const vec qb = xor_bits(load_u8_s32(b + i + j * w), flip_b);
             const vec of_b = add_s32(k, mullo_s32(qb, kb)), of_a = add_s32(ka, mullo_s32(qb, kab));
             const vec x = add_s32(of_b, mullo_s32(qa, of_a));
             low = min_s32(low, x);
             high = max_s32(high, x);
             q[j] = sra_s32(x, 20);
         }
-        store(c + i, narrow_s32_u8(q[0], q[1], q[2], q[3]), stream);
+        store(c + i, xor_bits(narrow_s32_u8(q[0], q[1], q[2], q[3]), flip_c), stream);
     }
     DRAW_OUT(int32_t, low, high, lowest, highest);
     return done(n, stream);
 }
 
+TARGET static ptrdiff_t TIER(mul_u8u8_u8)(const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n, mul_terms p,
+                                          code_flips flips, int32_t *lowest, int32_t *highest, int stream)
+{
+    return has_flips(flips) ? TIER(mul_loop)(a, b, c, n, p, flips, lowest, highest, stream)
+                            : TIER(mul_loop)(a, b, c, n, p, NO_FLIPS, lowest, highest, stream);
+}
+
 #else
 #ifndef QOPS_FRONTDOOR_MUL_H
 #define QOPS_FRONTDOOR_MUL_H
+#include "frontdoor/passes.h"
 #include "lanes/pairs.h"
 
 typedef struct { int64_t k, ka, kb, kab; } mul_terms;
@@ -67,15 +86,15 @@ typedef struct { int64_t k, ka, kb, kab; } mul_terms;
 #include "lanes/tiers.h"
 
 static inline ptrdiff_t mul_u8u8_s32__simd(int tier, const uint8_t *a, const uint8_t *b, int32_t *c, ptrdiff_t n,
-                                           mul_terms p, int stream)
+                                           mul_terms p, code_flips flips, int stream)
 {
-    return RUN_TIER(tier, mul_u8u8_s32, a, b, c, n, p, stream);
+    return RUN_TIER(tier, mul_u8u8_s32, a, b, c, n, p, flips, stream);
 }
 
 static inline ptrdiff_t mul_u8u8_u8__simd(int tier, const uint8_t *a, const uint8_t *b, uint8_t *c, ptrdiff_t n,
-                                          mul_terms p, int32_t *lowest, int32_t *highest, int stream)
+                                          mul_terms p, code_flips flips, int32_t *lowest, int32_t *highest, int stream)
 {
-    return RUN_TIER(tier, mul_u8u8_u8, a, b, c, n, p, lowest, highest, stream);
+    return RUN_TIER(tier, mul_u8u8_u8, a, b, c, n, p, flips, lowest, highest, stream);
 }
 #endif
 #endif

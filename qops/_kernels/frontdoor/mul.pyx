@@ -4,21 +4,23 @@ cimport numpy as cnp
 from libc.math cimport fabs, isfinite, rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 
-from qops._kernels.arrays.checks cimport Ends, data_of, output, take
+from qops._kernels.arrays.checks cimport Ends, data_of, output
 from qops._kernels.arrays.codes cimport code_type_of, tensor
 from qops._kernels.stage.range cimport above
 from qops._kernels.stage.rounding cimport saturate_u8
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.walk cimport STREAM, walk
-from qops._kernels.frontdoor.passes cimport Span, in_passes, outward, span_found, step
+from qops._kernels.frontdoor.passes cimport (
+    Span, code_flips, flips_of, in_passes, outward, result_typenum, span_found, step)
 
 cnp.import_array()
 
 cdef extern from "frontdoor/mul.h":
     ctypedef struct mul_terms:
         int64_t k, ka, kb, kab  # the four terms of a product, in 2**-20 or 2**-23 output steps
-    Py_ssize_t mul_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_terms, bint) nogil
-    Py_ssize_t mul_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_terms,
+    Py_ssize_t mul_u8u8_s32__simd(int, const uint8_t*, const uint8_t*, int32_t*, Py_ssize_t, mul_terms, code_flips,
+                                  bint) nogil
+    Py_ssize_t mul_u8u8_u8__simd(int, const uint8_t*, const uint8_t*, uint8_t*, Py_ssize_t, mul_terms, code_flips,
                                  int32_t*, int32_t*, bint) nogil
 
 cdef enum:
@@ -59,38 +61,48 @@ def mul_8x8to32_integers(tuple a, tuple b):
     return prepare_32(Ends(a[0], a[1]), Ends(b[0], b[1]))
 
 
+cdef struct Products:
+    mul_terms p
+    code_flips flips
+
+
 cdef void mul_u8u8_s32(char** data, Py_ssize_t n, void* using) noexcept nogil:
     """c = (k + a * ka + b * kb + a * b * kab) >> 23. No |c| is above 2**20."""
     cdef const uint8_t* a = <uint8_t*>data[0]
     cdef const uint8_t* b = <uint8_t*>data[1]
     cdef int32_t* c = <int32_t*>data[2]
-    cdef mul_terms p = (<mul_terms*>using)[0]
+    cdef mul_terms p = (<Products*>using).p
+    cdef code_flips f = (<Products*>using).flips
     cdef Py_ssize_t i
-    for i in range(mul_u8u8_s32__simd(tier(), a, b, c, n, p, 4 * n >= STREAM), n):
-        c[i] = <int32_t>(product(a[i], b[i], p) >> FRACTION_32)
+    for i in range(mul_u8u8_s32__simd(tier(), a, b, c, n, p, f, 4 * n >= STREAM), n):
+        c[i] = <int32_t>(product(a[i] ^ f.a, b[i] ^ f.b, p) >> FRACTION_32)
 
 
 def mul_8x8to32(tuple a, tuple b, cnp.ndarray out):
     """Write the codes of a * b to `out`, unchecked; a and b are (codes, min, max)."""
-    cdef mul_terms p = prepare_32(Ends(a[1], a[2]), Ends(b[1], b[2]))
-    walk(mul_u8u8_s32, &p, a[0], b[0], out)
+    cdef Products products
+    flips_of(a[0], b[0], cnp.NPY_INT32, True, &products.flips)
+    products.p = prepare_32(Ends(a[1], a[2]), Ends(b[1], b[2]))
+    walk(mul_u8u8_s32, &products, a[0], b[0], out)
 
 
-def quantized_mul_8x8to32(type cls, a, b, out):
-    """Multiply two tensors. The result has int32 codes in the range (-max, max)."""
+def mul_32(type cls, a, b, bint also_int8, out):
+    """Multiply two tensors of uint8 or, if `also_int8`, int8 codes.
+
+    The result has int32 codes in the range (-max, max).
+    """
     cdef Ends p, s
     cdef double top
-    cdef mul_terms terms
+    cdef Products products
     cdef cnp.ndarray x, y, codes
     x, y = data_of(a, "a", &p), data_of(b, "b", &s)
-    take(x, "a", cnp.NPY_UINT8)
-    take(y, "b", cnp.NPY_UINT8)
+    flips_of(x, y, cnp.NPY_INT32, also_int8, &products.flips)
     top = top_of(p, s)
     if not isfinite(top):
         raise ValueError(f"a, b: the ranges ({p.min}, {p.max}), ({s.min}, {s.max}) make an output beyond float32")
     codes = output(out, cnp.NPY_INT32, x, y)
-    terms = prepare_32(p, s)
-    walk(mul_u8u8_s32, &terms, x, y, codes)
+    products.p = prepare_32(p, s)
+    walk(mul_u8u8_s32, &products, x, y, codes)
     return tensor(cls, codes, 0 - top, top)
 
 
@@ -102,6 +114,7 @@ cdef Ends full_range(Ends a, Ends b) except *:
 
 cdef struct Watched:
     mul_terms p
+    code_flips flips
     bint in_32_bits
     int64_t lowest, highest
 
@@ -113,26 +126,29 @@ cdef void mul_u8u8_u8(char** data, Py_ssize_t n, void* using) noexcept nogil:
     cdef uint8_t* c = <uint8_t*>data[2]
     cdef Watched* s = <Watched*>using
     cdef mul_terms p = s.p
+    cdef code_flips f = s.flips
     cdef int32_t least = INT32_MAX, most = INT32_MIN
     cdef int64_t x, low = s.lowest, high = s.highest
     cdef Py_ssize_t i = 0
     if s.in_32_bits:
-        i = mul_u8u8_u8__simd(tier(), a, b, c, n, p, &least, &most, n >= STREAM)
+        i = mul_u8u8_u8__simd(tier(), a, b, c, n, p, f, &least, &most, n >= STREAM)
         if i > 0:
             low, high = min(low, <int64_t>least), max(high, <int64_t>most)
     for i in range(i, n):
-        x = product(a[i], b[i], p)
+        x = product(a[i] ^ f.a, b[i] ^ f.b, p)
         low = min(low, x)
         high = max(high, x)
-        c[i] = saturate_u8(x >> FRACTION_8)
+        c[i] = saturate_u8(x >> FRACTION_8) ^ f.c
     s.lowest, s.highest = low, high
 
 
-cdef Span product_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out) except *:
+cdef Span product_pass(cnp.ndarray x, Ends a, cnp.ndarray y, Ends b, Ends c, cnp.ndarray out,
+                       code_flips flips) except *:
     cdef Ends full = full_range(a, b)
     cdef double widest = 2040 * step(c)  # int32 holds 2**31 / 2**20 = 2048 output steps
-    cdef Watched w = Watched(prepare(a, b, c.min, step(c), FRACTION_8),
-                             full.max - c.min < widest and c.min - full.min < widest, INT64_MAX, INT64_MIN)
+    cdef Watched w
+    w.p, w.flips, w.lowest, w.highest = prepare(a, b, c.min, step(c), FRACTION_8), flips, INT64_MAX, INT64_MIN
+    w.in_32_bits = full.max - c.min < widest and c.min - full.min < widest
     walk(mul_u8u8_u8, &w, x, y, out)
     return span_found(<double>w.lowest, <double>w.highest, 1 << FRACTION_8, SLACK, c)
 
@@ -142,9 +158,14 @@ def mul_8x8to8(tuple a, tuple b, tuple c, cnp.ndarray out):
 
     a and b are (codes, min, max).
     """
-    return product_pass(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out)
+    cdef code_flips flips
+    flips_of(a[0], b[0], cnp.PyArray_TYPE(out), True, &flips)
+    return product_pass(a[0], Ends(a[1], a[2]), b[0], Ends(b[1], b[2]), Ends(c[0], c[1]), out, flips)
 
 
-def quantized_mul_8x8to8(type cls, a, b, guess, range, out, return_info):
-    """Multiply by `in_passes`."""
-    return in_passes(cls, full_range, product_pass, a, b, guess, range, out, return_info)
+def mul(type cls, type info, a, b, dtype, guess, range, out, return_info, bint seed=False):
+    """Multiply into int32, or into 8 bits by `in_passes`."""
+    cdef int typenum = result_typenum(dtype, guess, range, return_info)
+    if typenum == cnp.NPY_INT32:
+        return mul_32(cls, a, b, True, out)
+    return in_passes(cls, info, full_range, product_pass, a, b, typenum, guess, range, out, return_info, seed)

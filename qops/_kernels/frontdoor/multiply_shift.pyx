@@ -15,11 +15,13 @@ cdef tuple ALL = _ROUNDINGS, SINGLE = _ROUNDINGS[:-2]  # SINGLE: without gemmlow
 
 
 cpdef str known(rounding, tuple rules):
-    """The rounding that a name means."""
+    """The rounding that a name means, which may be spelt with hyphens."""
     cdef str rule
     for rule in rules:
         if rounding is rule:
             return rule
+    if isinstance(rounding, str):
+        rounding = rounding.replace("-", "_")
     return rules[rules.index(choice(rounding, "rounding", rules))]
 
 
@@ -39,7 +41,7 @@ def multiply_shift(x, factor, bits, rounding, out):
     return result
 
 
-def multiply_shift_by(x, multiplier, right_shift, rounding, out):
+def apply_multiplier(x, multiplier, right_shift, rounding, out):
     """y = x * multiplier / 2**right_shift."""
     cdef cnp.ndarray source, codes, result
     cdef str rule = known(rounding, ALL)

@@ -1,17 +1,35 @@
-"""Binary ops from 8 bits to 8 bits: guess the output range, keep the extremes, write at most once more."""
+"""Binary ops from 8 bits to 8 bits: guess the output range, keep the extremes, write at most once more.
+
+The seed's ops take uint8 codes and draw the range in to the results. The others take int8 codes as well, and widen a
+range that the caller did not give to have 0 on a code.
+"""
 
 cimport numpy as cnp
 from libc.math cimport isfinite
 
 from qops._kernels.arrays.checks cimport Ends, data_of, output, real, span_of, take
-from qops._kernels.arrays.codes cimport code_type_of, tensor
-from qops._kernels.arrays.numbers cimport flag
+from qops._kernels.arrays.codes cimport CodeType, code_type_of, tensor
+from qops._kernels.arrays.numbers cimport code_typenum, flag
+from qops._kernels.stage.affine cimport holding_zero
 from qops._kernels.stage.range cimport above, below
 
 cnp.import_array()
 
 cdef double TIGHT = 15 / 16.  # a second pass is made if the range found is narrower than this share of the first
 cdef double NARROWEST = 2.0**-32  # share of the full range; in a narrower range, extremes are not known precisely
+cdef enum:
+    SIGN = 0x80  # an int8 code ^ SIGN is the uint8 code of the same value
+
+
+cdef int flips_of(cnp.ndarray x, cnp.ndarray y, int typenum, bint also_int8, code_flips* flips) except -1:
+    """Set the flips of two operands and of a result of this dtype; TypeError if the operands have another type."""
+    cdef int other = cnp.NPY_INT8 if also_int8 else -1
+    take(x, "a", cnp.NPY_UINT8, other)
+    take(y, "b", cnp.NPY_UINT8, other)
+    flips.a = SIGN if cnp.PyArray_TYPE(x) == cnp.NPY_INT8 else 0
+    flips.b = SIGN if cnp.PyArray_TYPE(y) == cnp.NPY_INT8 else 0
+    flips.c = SIGN if typenum == cnp.NPY_INT8 else 0
+    return 0
 
 
 cdef Ends outward(double lo, double hi) except *:
@@ -60,52 +78,76 @@ cdef Wish wished(guess, kept) except *:
     return w
 
 
-cdef Ends first_range(Wish* w, Ends full) except *:
+cdef Ends zero_on_a_code(Ends r) except *:
+    """The smallest range that holds `r` and, on a code, 0. Only a guess can take it beyond float32."""
+    cdef Ends wide
+    holding_zero(r.min, r.max, code_type_of(False, 1), &wide)
+    if not (isfinite(wide.min) and isfinite(wide.max)):
+        raise ValueError(f"guess: ({r.min}, {r.max}), with 0 on a code, is beyond float32")
+    return wide
+
+
+cdef Ends first_range(Wish* w, Ends full, bint seed) except *:
     """The range of the first pass: the caller's ends, and `full` for the others. A too narrow guess is dropped."""
     cdef Ends ends = Ends(w.ends.min if w.has_min else full.min, w.ends.max if w.has_max else full.max)
     if ends.max - ends.min > (max(ends.max, full.max) - min(ends.min, full.min)) * NARROWEST:
-        return ends
+        return ends if seed or w.has_min and w.has_max else zero_on_a_code(ends)
     if not w.kept:
         w.has_min = w.has_max = False
-        return full
+        return full if seed else zero_on_a_code(full)
     if ends.min < ends.max:
         raise ValueError(f"range: ({ends.min}, {ends.max}) is too narrow for results of ({full.min}, {full.max})")
     return ends
 
 
-cdef Ends second_range(Ends found, Wish w, Ends full) noexcept nogil:
+cdef Ends second_range(Ends found, Wish w, Ends full, bint seed) except *:
     """The range of the second pass: guessed ends that hold, else those found. It is never below NARROWEST."""
     cdef double lo = w.ends.min if w.has_min and w.ends.min <= found.min else found.min
     cdef double hi = w.ends.max if w.has_max and w.ends.max >= found.max else found.max
     cdef double least = 2 * NARROWEST * (full.max - full.min)
-    return Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least))
+    cdef Ends ends = Ends(lo, hi) if hi - lo >= least else Ends(below(lo), above(lo + least))
+    return ends if seed else zero_on_a_code(ends)
 
 
-cdef object in_passes(type cls, FullRange full_range, OnePass one_pass, a, b, guess, kept, out, return_info):
+cdef int result_typenum(dtype, guess, kept, return_info) except -1:
+    """numpy's number of `dtype`; ValueError if it is int32 and a range is given or asked for: it has the op's own."""
+    cdef int typenum = code_typenum(dtype, True)
+    if typenum != cnp.NPY_INT32:
+        return typenum
+    for value, name in ((guess, "guess"), (kept, "range"), (flag(return_info, "return_info") or None, "return_info")):
+        if value is not None:
+            raise ValueError(f"{name}: int32 codes have the op's own range, got {value!r:.80}")
+    return typenum
+
+
+cdef object in_passes(type cls, type info, FullRange full_range, OnePass one_pass, a, b, int typenum, guess, kept,
+                      out, return_info, bint seed):
     """Run an op in the range `kept`, or with a guess and at most one more pass; give a tensor of the class `cls`.
 
-    With `return_info`, give (tensor, (passes, min found, max found)).
+    With `return_info`, give (tensor, info(passes, min found, max found)).
     """
     cdef bint with_info = flag(return_info, "return_info")
+    cdef int passes = 1
+    cdef const CodeType* into = code_type_of(typenum == cnp.NPY_INT8, 1)
     cdef Wish wish = wished(guess, kept)
     cdef Ends p, s, ends, better, full, seen
     cdef Span found
+    cdef code_flips flips
     cdef cnp.ndarray x, y, codes
-    cdef int passes = 1
     x, y = data_of(a, "a", &p), data_of(b, "b", &s)
-    take(x, "a", cnp.NPY_UINT8)
-    take(y, "b", cnp.NPY_UINT8)
+    flips_of(x, y, typenum, not seed, &flips)
     seen = full = full_range(p, s)
-    ends = first_range(&wish, full)
-    codes = output(out, cnp.NPY_UINT8, x, y)
-    if ends.min == ends.max or cnp.PyArray_SIZE(codes) == 0:  # one value, for which code 0 stands, or no elements
-        (<object>codes).fill(0)
+    ends = first_range(&wish, full, seed)
+    codes = output(out, typenum, x, y)
+    if ends.min == ends.max or cnp.PyArray_SIZE(codes) == 0:  # one value, for which the lowest code stands, or none
+        (<object>codes).fill(into.lowest)
     else:
-        found = one_pass(x, p, y, s, ends, codes)
+        found = one_pass(x, p, y, s, ends, codes, flips)
         seen = Ends(max(found.min, full.min), min(found.max, full.max))
-        better = second_range(seen, wish, full)
-        if not wish.kept and (not found.fits or better.max - better.min <= TIGHT * (ends.max - ends.min)):
-            ends, passes = better, 2
-            one_pass(x, p, y, s, ends, codes)
+        if not wish.kept:
+            better = second_range(seen, wish, full, seed)
+            if not found.fits or better.max - better.min <= TIGHT * (ends.max - ends.min):
+                ends, passes = better, 2
+                one_pass(x, p, y, s, ends, codes, flips)
     result = tensor(cls, codes, ends.min, ends.max)
-    return (result, (passes, seen.min, seen.max)) if with_info else result
+    return (result, info(passes, seen.min, seen.max)) if with_info else result

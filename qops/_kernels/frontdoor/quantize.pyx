@@ -87,10 +87,10 @@ cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, To
             raise ValueError(GIVES_NO_RANGE)
         if cnp.PyArray_SIZE(values) == 0:
             lowest = highest = 0.0
-    completed(lo, hi, lowest, highest, "range", &given)
+    completed(lo, hi, lowest, highest, &given)
     a = holding_zero(given.min, given.max, row, ends)
     if not isfinite(ends.max - ends.min):
-        raise ValueError(f"range: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
+        raise ValueError(f"min, max: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
     p.inv_scale, p.zero_point = <float>(1 / a.scale) if a.scale else <float>0, a.zero_point
     p.lowest, p.highest = row.lowest, row.highest
     return 0
@@ -109,9 +109,9 @@ def quantize(type cls, x, lo, hi, axis, dtype, nan, out):
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
         return quantize_channels(cls, x, lo, hi, axis, row[0], typenum, nan, out)
     if lo is not None and type(lo) is not float:
-        lo = real(lo, "range min")
+        lo = real(lo, "min")
     if hi is not None and type(hi) is not float:
-        hi = real(hi, "range max")
+        hi = real(hi, "max")
     source = as_array(x, "x")
     values = float32s(source, "x")
     may_be_nan = lo is not None and hi is not None and (nan is RAISE or nan == RAISE)
@@ -128,7 +128,7 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
     if axis is None:
         if lo is None or hi is None:
             raise ValueError("axis: expected one where min or max is given per channel, and the other not")
-        return spans(values, lo, hi, "range")
+        return spans(values, lo, hi, "min, max")
     axis = integer(axis, "axis", -values.ndim, values.ndim - 1) % values.ndim
     shape = tuple([n if i == axis else 1 for i, n in enumerate(values.shape)])
     if lo is None or hi is None:
@@ -137,7 +137,7 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise ValueError(GIVES_NO_RANGE)
         lo, hi = low if lo is None else lo, high if hi is None else hi
-    lo, hi = spans(values, lo, hi, "range")
+    lo, hi = spans(values, lo, hi, "min, max")
     return np.broadcast_arrays(lo, hi, np.empty(shape))[:2]
 
 
@@ -148,7 +148,7 @@ cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typen
     lo, hi = ends_of_channels(values, lo, hi, axis)
     mins, maxs, scales, zeros = all_holding_zero(lo, hi, row)
     if not np.isfinite(maxs - mins).all():
-        raise ValueError("range: one of the ranges, with 0 on a code, is beyond float32")
+        raise ValueError("min, max: one of the ranges, with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
     if nan == RAISE and np.isnan(values).any():
         raise ValueError(HAS_NAN)

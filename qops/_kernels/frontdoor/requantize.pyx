@@ -4,10 +4,9 @@ cimport numpy as cnp
 from libc.math cimport ceil, floor, rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
 
-import numpy as np
-
 from qops._kernels.arrays.checks cimport Ends, check_ends, data_of, output, real
 from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, tensor
+from qops._kernels.arrays.numbers cimport code_typenum
 from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params
 from qops._kernels.stage.lookup cimport look_up
 from qops._kernels.stage.range cimport above, below, completed, range_32_into
@@ -16,8 +15,6 @@ from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
 
 cnp.import_array()
 
-cdef object UINT8 = np.uint8
-cdef str ITS_NAME = "uint8"
 cdef enum:
     STEEPEST = 512  # output steps per input step; if there are more, all codes but one saturate
 
@@ -97,18 +94,6 @@ cdef void table_8(Ends ends, const CodeType* kind, Ends wanted, const CodeType* 
         table[<uint8_t>(k + kind.lowest)] = <uint8_t>(into.lowest + <int64_t>position)
 
 
-cdef int eight_bits(dtype) except -1:
-    """numpy's type number of the dtype, which is uint8 or int8."""
-    cdef int typenum
-    try:
-        typenum = cnp.NPY_UINT8 if dtype is ITS_NAME or dtype is UINT8 else np.dtype(dtype).num
-    except (TypeError, ValueError):
-        typenum = -1
-    if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8:
-        raise TypeError(f"dtype: expected uint8 or int8, got {dtype!r:.80}")
-    return typenum
-
-
 def requantization_range(t):
     """Give (min, max), the values of the lowest and the highest code."""
     cdef Ends ends
@@ -120,7 +105,7 @@ def requantization_range(t):
 
 def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
     """Give 8-bit codes in the range (lo, hi). None stands for the end of the codes' own range."""
-    cdef int typenum = eight_bits(dtype)
+    cdef int typenum = code_typenum(dtype, False)
     cdef Ends ends, wanted, found = Ends(0, 0)
     cdef const CodeType* kind
     cdef const CodeType* into = code_type_of(typenum == cnp.NPY_INT8, 1)
@@ -129,13 +114,13 @@ def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
     cdef IntegerParams p
     cdef Stage s
     if lo is not None and type(lo) is not float:
-        lo = real(lo, "output range min")
+        lo = real(lo, "min")
     if hi is not None and type(hi) is not float:
-        hi = real(hi, "output range max")
+        hi = real(hi, "max")
     codes = codes_of(t, only_32, &ends, &kind)
     if lo is None or hi is None:
         found = spanned(codes, ends, kind)
-    completed(lo, hi, found.min, found.max, "output range", &wanted)
+    completed(lo, hi, found.min, found.max, &wanted)
     result = output(out, typenum, codes)
     if wanted.min == wanted.max:
         (<object>result).fill(into.lowest)

@@ -10,11 +10,13 @@ static inline int32_t pair_of(int64_t first, int64_t second)
     return (int32_t)((uint32_t)second << 16 | (uint16_t)first);
 }
 
-/* c[i] = step(a[i] and b[i] in one lane, p) for n >= LANES elements. `step` is a function of a vector of such lanes. */
-#define STORE_PAIRS(step, p, a, b, c, n, stream)                              \
+/* c[i] = step(a[i] and b[i] in one lane, p) for n >= LANES elements. `step` is a function of a vector of such lanes.
+ * Before that the codes are xored with the bytes of `flips`, which alternate: one for a, one for b. */
+#define STORE_PAIRS(step, p, a, b, flips, c, n, stream)                       \
     FOR_VECTORS(i, n, LANES, c) {                                             \
         const vec qa = to_widen(load(a + i)), qb = to_widen(load(b + i));     \
-        const vec first = interleave_lo_u8(qa, qb), second = interleave_hi_u8(qa, qb);    \
+        const vec first = xor_bits(interleave_lo_u8(qa, qb), flips);          \
+        const vec second = xor_bits(interleave_hi_u8(qa, qb), flips);         \
         store(c + i, step(widen_lo_u8_s16(first), p), stream);                \
         store(c + i + LANES / 4, step(widen_hi_u8_s16(first), p), stream);    \
         store(c + i + LANES / 2, step(widen_lo_u8_s16(second), p), stream);   \

@@ -15,7 +15,7 @@ TARGET static ptrdiff_t TIER(add_8p8to32)(const uint8_t *a, const uint8_t *b, in
 
     if (n < LANES)
         return 0;
-    STORE_PAIRS(TIER(sum_less_offset), &parts, a, b, c, n, stream)
+    STORE_PAIRS(TIER(sum_less_offset), &parts, a, b, set1_s16(0), c, n, stream)
     return done(n, stream);
 }
 

@@ -1,7 +1,6 @@
 """nnlib's pools: checks the arguments and finds the windows. The loops are in pool/pooling.pyx."""
 
 cimport numpy as cnp
-from libc.stdint cimport INT32_MAX
 
 from qops._kernels.arrays.checks cimport Ends, operand_of
 from qops._kernels.arrays.numbers cimport choice, integers
@@ -10,13 +9,6 @@ from qops._kernels.arrays cimport window as windows
 from qops._kernels.pool import pooling
 
 cnp.import_array()
-
-
-cpdef tuple two_integers(value, str name, lowest=1, highest=INT32_MAX):
-    """Give two integers from lowest to highest."""
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
-    return integers(value, name, lowest, highest)
 
 
 def moving(cnp.ndarray image not None, tuple kernel not None, tuple steps not None, padding, str name):
@@ -31,7 +23,7 @@ def moving(cnp.ndarray image not None, tuple kernel not None, tuple steps not No
 def pool(x, window, stride, padding, out, bint means):
     """Give the largest code of each window, or its mean, in the range of `x`."""
     cdef Ends ends
-    cdef tuple taps = two_integers(window, "window"), steps = two_integers(stride, "stride")
+    cdef tuple taps = integers(window, "window", 2, 1), steps = integers(stride, "stride", 2, 1)
     cdef cnp.ndarray image = operand_of(x, "x", cnp.NPY_UINT8, -1, &ends)
     if cnp.PyArray_NDIM(image) != 4 or cnp.PyArray_SIZE(image) == 0:
         raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {(<object>image).shape}")

@@ -6,23 +6,40 @@
 #include <math.h>
 
 typedef enum { FLOAT_TIMES, FLOAT_FUSED, FLOAT_OVER } float_form;
+typedef enum { BEYOND_SATURATES, BEYOND_LOWEST, BEYOND_LOWEST_WRAPS, BEYOND_CUT_WRAPS } float_beyond;
 typedef struct {
-    float lowest_x, highest_x, minus, scale, plus;
+    float lowest_x, highest_x, minus, before, scale, after, plus;
     double shift, lowest, highest;
     qops_rounding rounding;
     float_form form;
+    float_beyond beyond;
     int wide;
 } float_params;
 
 enum { FLOAT_CUT = 1, FLOAT_PLUS = 2, FLOAT_ONCE = 4, FLOAT_BY = 8, FLOAT_WIDE = 16, FLOAT_INVERSE = 32 };
+enum { FLOAT_THRICE = 64, FLOAT_BEYOND = 128 };
 enum { INVERSE_TO = 1 << 21 };
+
+/* Whether a result may be one that int32 does not hold, and the row does not saturate then. */
+static inline int goes_beyond(float_params p, int is_int)
+{
+    const int stays = is_int && p.before == 1 && p.after == 1 && fabsf(p.scale) <= 0.5f && fabsf(p.plus) < 1 << 30;
+    return p.beyond != BEYOND_SATURATES && !stays;
+}
 
 /* What the row does besides scaling. NaN has to be cut, unless the scale is above 0: then it becomes the lowest code. */
 static inline int float_steps(float_params p, int is_int)
 {
     const int cuts = p.lowest_x > -INFINITY || p.highest_x < INFINITY || p.minus || !(is_int || p.scale > 0);
     return FLOAT_CUT * cuts + FLOAT_PLUS * (p.plus != 0) + FLOAT_ONCE * (p.form == FLOAT_FUSED) +
-           FLOAT_BY * (p.form == FLOAT_OVER) + FLOAT_WIDE * p.wide;
+           FLOAT_BY * (p.form == FLOAT_OVER) + FLOAT_WIDE * p.wide + FLOAT_THRICE * (p.before != 1 || p.after != 1) +
+           FLOAT_BEYOND * goes_beyond(p, is_int);
+}
+
+/* Whether lanes do all steps: sums with the shift, and ends less the shift, must not wrap where the row does not. */
+static inline int is_for_lanes(float_params p, int steps)
+{
+    return !(steps & FLOAT_BEYOND) || (fabs(p.shift) <= UINT16_MAX && p.lowest >= INT16_MIN && p.highest <= UINT16_MAX);
 }
 
 static inline int has_float_ends(float_params p, int is_signed, code_ends *e)

@@ -31,7 +31,11 @@ TARGET static inline vecf TIER(scaled)(vecf near, vecf scale, float_params p, in
         return fma_f32(near, scale, set1_f32(p.plus));
     if (steps & FLOAT_INVERSE)
         return TIER(over)(near, p);
+    if (steps & FLOAT_THRICE)
+        near = mul_f32(near, set1_f32(p.before));
     near = steps & FLOAT_BY ? div_f32(near, scale) : mul_f32(near, scale);
+    if (steps & FLOAT_THRICE)
+        near = mul_f32(near, set1_f32(p.after));
     return steps & FLOAT_PLUS ? add_f32(near, set1_f32(p.plus)) : near;
 }
 
@@ -41,10 +45,24 @@ TARGET static inline vecd TIER(wide_ends)(vecd code, float_params p)
     return min_f64(max_f64(add_f64(code, set1_f64(p.shift)), set1_f64(p.lowest)), set1_f64(p.highest));
 }
 
+/* the last steps where what int32 does not hold does not saturate */
+TARGET static inline vec TIER(beyond)(vecf near, float_params p)
+{
+    const int32_t shift = (int32_t)p.shift, lowest = (int32_t)p.lowest, highest = (int32_t)p.highest;
+    if (p.beyond == BEYOND_LOWEST)
+        return add_s32(min_s32(max_s32(f32_to_s32_trunc(near), set1_s32(lowest - shift)), set1_s32(highest - shift)),
+                       set1_s32(shift));
+    if (p.beyond == BEYOND_CUT_WRAPS)
+        near = min_f32(near, set1_f32(2147483520));
+    return min_s32(max_s32(add_s32(f32_to_s32_trunc(near), set1_s32(shift)), set1_s32(lowest)), set1_s32(highest));
+}
+
 TARGET static inline vec TIER(float_code)(vecf x, vecf scale, float_params p, int steps, qops_rounding rounding)
 {
     const vecf near = TIER(nearest)(TIER(scaled)(x, scale, p, steps), rounding);
     const vecf code = rounding == QOPS_HALF_EVEN ? near : trunc_f32(near);
+    if (steps & FLOAT_BEYOND)
+        return TIER(beyond)(code, p);
     if (steps & FLOAT_WIDE)
         return f64_to_s32_trunc(TIER(wide_ends)(low_f32_f64(code), p), TIER(wide_ends)(high_f32_f64(code), p));
     return f32_to_s32_trunc(min_f32(max_f32(add_f32(code, set1_f32((float)p.shift)), set1_f32((float)p.lowest)),
@@ -226,33 +244,38 @@ static inline ptrdiff_t float_codes__simd(int tier, const void *x, int is_int, i
                                           int stream)
 {
     const int steps = steps_of_one(p, is_int);
-    return RUN_TIER(tier, float_codes, x, is_int, y, n, p, steps, stream);
+    return !is_for_lanes(p, steps) ? 0 : RUN_TIER(tier, float_codes, x, is_int, y, n, p, steps, stream);
 }
 
-/* the scales of a row for each element may be 0 or below as well */
-static inline int steps_of_each(float_params p, int is_int) { return float_steps(p, is_int) | (is_int ? 0 : FLOAT_CUT); }
+/* the scales of a row for each element may be 0 or below as well, and larger than the first one */
+static inline int steps_of_each(float_params p, int is_int)
+{
+    return float_steps(p, is_int) | (is_int ? 0 : FLOAT_CUT) | FLOAT_BEYOND * (p.beyond != BEYOND_SATURATES);
+}
 
 static inline ptrdiff_t float_each__simd(int tier, const void *x, int is_int, int32_t *y, ptrdiff_t n, float_params p,
                                          const float *each, ptrdiff_t period, ptrdiff_t at)
 {
-    return RUN_TIER(tier, float_each, x, is_int, y, n, p, each, period, at, steps_of_each(p, is_int));
+    const int steps = steps_of_each(p, is_int);
+    return !is_for_lanes(p, steps) ? 0 : RUN_TIER(tier, float_each, x, is_int, y, n, p, each, period, at, steps);
 }
 
 static inline ptrdiff_t float_each_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
                                            float_params p, const float *each, ptrdiff_t period, ptrdiff_t at)
 {
     code_ends ends;
-    return p.wide || !has_float_ends(p, is_signed, &ends)
-               ? 0 : RUN_TIER(tier, float_each_8, x, is_int, c, n, p, each, period, at, ends, steps_of_each(p, is_int));
+    const int steps = steps_of_each(p, is_int);
+    return p.wide || steps & FLOAT_BEYOND || !has_float_ends(p, is_signed, &ends)
+               ? 0 : RUN_TIER(tier, float_each_8, x, is_int, c, n, p, each, period, at, ends, steps);
 }
 
 static inline ptrdiff_t float_codes_8__simd(int tier, const void *x, int is_int, void *c, int is_signed, ptrdiff_t n,
                                             float_params p, int stream)
 {
     code_ends ends;
-    const int has_ends = has_float_ends(p, is_signed, &ends);
     const int steps = steps_of_one(p, is_int);
-    return p.wide ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, steps, stream);
+    const int has_ends = has_float_ends(p, is_signed, &ends) && !(steps & FLOAT_BEYOND);
+    return p.wide || !is_for_lanes(p, steps) ? 0 : RUN_TIER(tier, float_codes_8, x, is_int, c, n, p, ends, has_ends, steps, stream);
 }
 
 /* the ends of the codes are those of the type, or between them */
@@ -260,7 +283,7 @@ static inline ptrdiff_t float_codes_16__simd(int tier, const void *x, int is_int
                                              float_params p, int stream)
 {
     const int base = is_signed ? INT16_MIN : 0, steps = steps_of_one(p, is_int);
-    return p.wide || p.lowest < base || p.highest > base + UINT16_MAX
+    return p.wide || p.lowest < base || p.highest > base + UINT16_MAX || !is_for_lanes(p, steps)
                ? 0 : RUN_TIER(tier, float_codes_16, x, is_int, c, n, p, is_signed, steps, stream);
 }
 #endif

@@ -1,10 +1,14 @@
 """From a real value, or an accumulator, to a code in float32, one rounding an operation: parameters, and common loops.
 
     near = clamp(x, lowest_x, highest_x)
-    code = clamp(round((near - minus) * scale + plus) + shift, lowest, highest)
+    code = clamp(round((near - minus) * before * scale * after + plus) + shift, lowest, highest)
 
-FUSED rounds product and sum once; OVER divides by the scale. With `wide`, a stage adds the shift and clamps in double,
-so that all codes of int32 are exact.
+FUSED rounds product and sum once; OVER divides by the scale; both without `before` and `after`. With `wide`, a stage
+adds the shift and clamps in double, so that all codes of int32 are exact.
+
+`beyond` says what a rounded value that int32 does not hold becomes. SATURATES: the end of its sign. LOWEST: -2**31,
+whatever its sign. LOWEST_WRAPS: the same, and the sum with the shift wraps. CUT_WRAPS: values are cut to 2**31 - 128
+first, the largest float32 that int32 holds.
 """
 
 from libc.stdint cimport int32_t
@@ -16,11 +20,17 @@ cdef extern from "stage/float_stage.h":
         TIMES "FLOAT_TIMES"
         FUSED "FLOAT_FUSED"
         OVER "FLOAT_OVER"
+    ctypedef enum Beyond "float_beyond":
+        SATURATES "BEYOND_SATURATES"
+        LOWEST "BEYOND_LOWEST"
+        LOWEST_WRAPS "BEYOND_LOWEST_WRAPS"
+        CUT_WRAPS "BEYOND_CUT_WRAPS"
     ctypedef struct FloatParams "float_params":
-        float lowest_x, highest_x, minus, scale, plus
+        float lowest_x, highest_x, minus, before, scale, after, plus
         double shift, lowest, highest
         Rounding rounding
         Form form
+        Beyond beyond
         bint wide
 
 cdef FloatParams float_params(float scale, Rounding rounding, double lowest, double highest) noexcept nogil

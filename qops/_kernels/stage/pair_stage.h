@@ -129,14 +129,15 @@ static inline ptrdiff_t pair_values__simd(int tier, const void *a, const void *b
     return RUN_TIER(tier, pair_values, a, b, x, n, p, s, type, form);
 }
 
-/* Codes of 8 bits, of products that a row multiplies by its scale and rounds half to even; 0 of any other row. */
+/* Codes of 8 bits, of products that a row multiplies by its scale and rounds half to even; 0 of any other row, and where
+ * a result may be one that int32 does not hold. */
 static inline ptrdiff_t product_codes_8__simd(int tier, const void *a, const void *b, void *c, int is_signed, ptrdiff_t n,
                                               pair_side p, pair_side s, const float_params *f)
 {
     code_ends e;
     const int32_t base = is_signed ? 128 : 0; /* of int8 codes, read as those of uint8 */
     if (!has_float_ends(*f, is_signed, &e) || e.lowest != 0 || e.highest != 255 || f->rounding != QOPS_HALF_EVEN ||
-        float_steps(*f, 1) & ~FLOAT_PLUS || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
+        float_steps(*f, 1) & ~(FLOAT_PLUS | FLOAT_BEYOND) || !(fabsf(f->scale) < 1 << 14 && fabsf(f->plus) < 1 << 20))
         return 0;
     const pair_scale by = {f->scale, f->plus, e.flip, e.zero};
     return RUN_TIER(tier, product_codes_8, a, b, c, n, p.zero + base, s.zero + base, by);

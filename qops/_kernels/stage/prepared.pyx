@@ -8,7 +8,9 @@ from qops._kernels.arrays.checks import dtype_names
 
 from qops._kernels.arrays.codes cimport typenum_of
 from qops._kernels.stage.double_stage cimport DoubleParams
-from qops._kernels.stage.float_stage cimport FUSED, OVER, TIMES, FloatParams, float_params
+from qops._kernels.stage.float_stage cimport (
+    CUT_WRAPS, FUSED, LOWEST, LOWEST_WRAPS, OVER, SATURATES, TIMES, FloatParams, float_params,
+)
 from qops._kernels.stage.integer_stage cimport IntegerParams, integer_lanes, integer_params, shift_by
 from qops._kernels.stage.rounding cimport FLOOR, HALF_AWAY, HALF_EVEN, HALF_UP, TRUNCATE, Rounding
 from qops._kernels.stage.stage cimport (
@@ -24,6 +26,9 @@ cdef dict ROUNDINGS = {
     "floor": FLOOR, "truncate": TRUNCATE, "half_up": HALF_UP, "half_away": HALF_AWAY, "half_even": HALF_EVEN,
 }
 cdef dict FORMS = {"times": TIMES, "fused": FUSED, "over": OVER}
+cdef dict BEYONDS = {
+    "saturates": SATURATES, "lowest": LOWEST, "lowest, wraps": LOWEST_WRAPS, "cut, wraps": CUT_WRAPS,
+}
 SPLITS = ("once", "at 31", "past 31", "last bit")
 cdef enum Split:  # where a shift that is rounded twice is split
     ONCE
@@ -163,16 +168,19 @@ cdef cnp.ndarray repeated(scales, dtype):
 
 
 cdef class FloatStage(PreparedStage):
-    """clamp(round((x - minus) * scale + plus) + shift) in float32, of x within (lowest_x, highest_x).
+    """clamp(round((x - minus) * before * scale * after + plus) + shift) in float32, of x within (lowest_x, highest_x).
 
     One scale, or an array with one a channel. form: "fused" rounds product and sum once, "over" divides by the scale.
+    beyond: what a rounded value that int32 does not hold becomes, a word of BEYONDS, which `float_stage` explains.
     """
 
     def __init__(self, scales, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
-                 str form="times", *, float minus=0.0, float lowest_x=-INFINITY, float highest_x=INFINITY):
+                 str form="times", str beyond="saturates", float before=1.0, float after=1.0, *,
+                 float minus=0.0, float lowest_x=-INFINITY, float highest_x=INFINITY):
         cdef bint is_one = isinstance(scales, float)
         cdef FloatParams p = float_params(scales if is_one else 0.0, ROUNDINGS[rounding], lowest, highest)
         p.plus, p.shift, p.form, p.minus, p.lowest_x, p.highest_x = plus, shift, FORMS[form], minus, lowest_x, highest_x
+        p.beyond, p.before, p.after = BEYONDS[beyond], before, after
         p.wide = <float>lowest != lowest or <float>highest != highest  # or sums with the shift beyond float32
         p.wide = p.wide or shift != 0 and max(-lowest, highest, abs(shift)) > 1 << 24
         if not is_one:

@@ -97,17 +97,17 @@ cpdef tuple range_float(cnp.ndarray values):
     return r.lowest, r.highest, r.nonfinite == 0
 
 
-cdef int completed(lo, hi, double lowest, double highest, str name, Ends* ends) except -1:
+cdef int completed(lo, hi, double lowest, double highest, Ends* ends) except -1:
     """Sets `ends` to the range (lo, hi), an end that is None from the data; if only one is, it is on its side of 0."""
     if lo is None and hi is None:
         ends.min, ends.max = lowest, highest
     elif lo is None:
-        ends.min, ends.max = min(lowest, 0.0), real(hi, name + " max")
+        ends.min, ends.max = min(lowest, 0.0), real(hi, "max")
     elif hi is None:
-        ends.min, ends.max = real(lo, name + " min"), max(highest, 0.0)
+        ends.min, ends.max = real(lo, "min"), max(highest, 0.0)
     else:
-        return span_of(lo, hi, name, ends)
+        return span_of(lo, hi, "min, max", ends)
     if ends.min > ends.max:
         zero = 0.0  # makes 0.0 of -0.0, as tiers differ in which of the two they find
-        raise ValueError(f"{name}: min {ends.min + zero} > max {ends.max + zero}, of which the data gave one")
+        raise ValueError(f"min, max: min {ends.min + zero} > max {ends.max + zero}, of which the data gave one")
     return 0

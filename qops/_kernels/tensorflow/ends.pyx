@@ -3,6 +3,8 @@
 cimport numpy as cnp
 from libc.math cimport fabs, isfinite
 
+from qops._kernels.arrays.codes cimport Tensor
+
 cnp.import_array()
 
 NORMAL = 2.0 ** -126  # the smallest normal float32
@@ -29,9 +31,12 @@ cpdef tuple checked(double low, double high, str names, double steps=0):
 
 cdef tuple fit_one(t, double steps, tuple typenums):
     cdef float low, high
-    if not isinstance(t, tuple) or len(<tuple>t) != 3:
+    if isinstance(t, Tensor):
+        x, lo, hi = (<Tensor>t).data, (<Tensor>t).min, (<Tensor>t).max
+    elif isinstance(t, tuple) and len(<tuple>t) == 3:
+        x, lo, hi = <tuple>t
+    else:
         return None
-    x, lo, hi = <tuple>t
     if type(lo) is not float or type(hi) is not float or not cnp.PyArray_CheckExact(x):
         return None
     low, high = lo, hi

@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 
 from qops._kernels.stage.rounding cimport wrap_s32
 from qops._kernels.stage.mul cimport multiply as products, product_max
+from qops._kernels.tensorflow.ends cimport flush
 from qops._kernels.tensorflow.formulas cimport float_to_quantized, u8_codes
 
 cnp.import_array()
@@ -14,16 +15,16 @@ cdef double smallest = 2.0 ** (31 - 126)  # max of a range whose step is the sma
 
 
 cpdef int32_t offset(float lo, float hi) noexcept:
-    """The uint8 code of 0 in the range (lo, hi), not clamped. It wraps in 32 bits."""
-    return wrap_s32(float_to_quantized(0, lo, hi, u8_codes()))
+    """The uint8 code of 0 in the range (lo, hi), of which subnormal ends are 0, not clamped. It wraps in 32 bits."""
+    return wrap_s32(float_to_quantized(0, flush(lo), flush(hi), u8_codes()))
 
 
 def range_of_products(tuple a, tuple b, str names):
     """The max of the range of int32 codes whose step is step(a) * step(b); 0 if that is subnormal.
 
-    a and b are (uint8 codes, min, max).
+    a and b are (uint8 codes, min, max), of which subnormal ends are 0.
     """
-    cdef double top = product_max(a[1], a[2], b[1], b[2], names)
+    cdef double top = product_max(flush(a[1]), flush(a[2]), flush(b[1]), flush(b[2]), names)
     return top if fabs(top) >= smallest else 0 * top
 
 

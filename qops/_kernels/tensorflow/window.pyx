@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from qops._kernels.arrays.numbers cimport int32
+from qops._kernels.arrays.numbers cimport integers
 from qops._kernels.arrays cimport window as windows
 
 cnp.import_array()
@@ -10,12 +10,9 @@ cnp.import_array()
 
 cpdef tuple four(values, str name):
     """Give an attribute as four integers, each at least 1, for the axes (N, H, W, C)."""
-    cdef Py_ssize_t i
-    if not isinstance(values, (tuple, list)):
-        raise TypeError(f"{name}: expected a sequence of four integers, got {values!r:.80}")
-    if len(values) != 4:
+    if isinstance(values, (tuple, list)) and len(values) != 4:
         raise ValueError(f"{name}: Sliding window {name} field must specify 4 dimensions, got {len(values)}")
-    return tuple([int32(values[i], name, 1) for i in range(4)])
+    return integers(values, name, 4, 1)
 
 
 def of_pool(cnp.ndarray image not None, ksize, strides):

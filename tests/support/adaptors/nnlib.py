@@ -80,7 +80,7 @@ def quantize_scalar(i, attrs):
 
 REFUSALS = {
     "diverges": "a, b: .* the output range never settles",
-    "rejected": r"output range: 0 is between two codes of .*, which the original refuses",  # by Requantize_8to8
+    "rejected": r"min, max: 0 is between two codes of .*, which the original refuses",  # by Requantize_8to8
 }
 """How nnlib fails, or does not end -> how qops says so."""
 

@@ -1,11 +1,22 @@
 """The golden cases of rules in the words of `qops.rules`: arguments are renamed, nothing else."""
 
+import re
+
 import numpy as np
 
 from qops import rules
 
 TYPES = {"u8": np.uint8, "s8": np.int8, "u16": np.uint16, "s16": np.int16}
 ROUNDINGS = {"SaturatingRoundingDoublingHighMul": "shift-half-up", "RoundingDivideByPOT": "rndna"}
+ROWS = {  # a rule of the sets -> where its system and op match the words, the row that stands for them
+    "fp32-even": {"^torch .* engine qnnpack": "torch-qnnpack", "^torch ": "torch-fbgemm"},
+    "fp32-even-zp-inside": {"^torch ": "torch-onednn"},
+    "half-up-double": {"optimised.* DEPTHWISE": "tflite-opt-depthwise"},
+    "requantize/half-up-double": {"^LiteRT": "tflite-opt-quantize"},
+    "quantize/inv-even": {"optimised": "quantize/tflite-opt"},
+    "mul/tflite-double": {"^CMSIS": "mul/tflm-double"},
+    "avgpool/even-stored": {"^torch": "avgpool/torch-nchw"},
+}
 
 
 def exact(values, dtype):
@@ -15,16 +26,26 @@ def exact(values, dtype):
     return found
 
 
+def row(attrs):
+    """The name of a rule in qops: some rules of the sets are several rows, for systems that differ elsewhere."""
+    said = f"{attrs['system']} {attrs.get('op', '')}"
+    found = [name for words, name in ROWS.get(attrs["rule"], {}).items() if re.search(words, said)]
+    return (found or [attrs["rule"]])[0].removeprefix("requantize/")
+
+
 def codes(attrs):
     return {key: attrs[key] for key in ("zero_point", "qmin", "qmax") if key in attrs}
 
 
 def derived(i, attrs):
-    """An op whose scale is made of three."""
-    w = np.asarray(i.get("w_scale", attrs.get("w_scale")))
-    each = [rules.real_scale(attrs["in_scale"], v, attrs["out_scale"], attrs["derive"]) for v in w.ravel().tolist()]
-    scale = each if w.ndim else each[0]
-    return {"y": rules.requantize(i["acc"], attrs["rule"], scale=scale, dtype=TYPES[attrs["dtype"]], **codes(attrs))}
+    """An op whose scale is made of three; by the rows of torch themselves."""
+    w, rule = np.asarray(i.get("w_scale", attrs.get("w_scale"))), row(attrs)
+    if rule.startswith("torch"):
+        how = {"scales": (attrs["in_scale"], w, attrs["out_scale"])}
+    else:
+        each = [rules.real_scale(attrs["in_scale"], v, attrs["out_scale"], attrs["derive"]) for v in w.ravel().tolist()]
+        how = {"scale": each if w.ndim else each[0]}
+    return {"y": rules.requantize(i["acc"], rule, **how, dtype=TYPES[attrs["dtype"]], **codes(attrs))}
 
 
 def scaled(dtype):
@@ -84,8 +105,7 @@ def converted(i, attrs):
     derive = "f32" if attrs["rule"].endswith("cvt") else "double"
     scale = rules.real_scale(attrs["x_scale"], 1.0, attrs["y_scale"], derive)
     zeros = {"in_zero_point": attrs["x_zp"], "zero_point": attrs["y_zp"]}
-    rule = attrs["rule"].removeprefix("requantize/")
-    return {"y": rules.requantize(i["x"], rule, scale=scale, dtype=TYPES[attrs["y_dtype"]], **zeros)}
+    return {"y": rules.requantize(i["x"], row(attrs), scale=scale, dtype=TYPES[attrs["y_dtype"]], **zeros)}
 
 
 def pair(call):
@@ -93,7 +113,7 @@ def pair(call):
         ratios = {"a_scale": "a_over_y", "b_scale": "b_over_y"}
         scales = {name: attrs.get(name, attrs.get(ratios.get(name), 1.0)) for name in ("a_scale", "b_scale", "y_scale")}
         zeros = {f"{name}_zero_point": attrs[f"{name}_zp"] for name in "aby"}
-        return {"y": call(i["a"], i["b"], attrs["rule"], **scales, **zeros)}
+        return {"y": call(i["a"], i["b"], row(attrs), **scales, **zeros)}
 
     return run
 
@@ -102,12 +122,18 @@ def average_pool(i, attrs):
     own = {"x_scale": "x_scale", "y_scale": "y_scale", "y_zero_point": "y_zp"}
     options = {name: attrs[key] for name, key in own.items() if key in attrs}
     how = {"kernel": attrs["kernel"], "zero_point": attrs["zero_point"]} | options
-    return {"y": rules.average_pool(i["x"], attrs["rule"], **how)}
+    return {"y": rules.average_pool(i["x"], row(attrs), **how)}
 
 
 def quantize(i, attrs):
     how = {"scale": attrs["scale"], "zero_point": attrs["zero_point"], "dtype": TYPES[attrs["dtype"]]}
-    return {"y": rules.quantize(i["x"], attrs["rule"], **how)}
+    return {"y": rules.quantize(i["x"], row(attrs), **how)}
+
+
+def of_any_op(i, attrs):
+    """A case of a set that mixes ops."""
+    kind = attrs["rule"].partition("/")[0]
+    return {"add": pair(rules.add), "mul": pair(rules.mul)}.get(kind, derived)(i, attrs)
 
 
 def choose(i, attrs):
@@ -135,7 +161,7 @@ def dynamic(i, attrs):
 
 def multiplier(i, attrs):
     build = attrs["rule"].removeprefix("QuantizeMultiplier/").removeprefix("tflite-")
-    found = [rules.quantize_multiplier(real, build) for real in i["real"].tolist()]
+    found = [rules.tflite_multiplier(real, build) for real in i["real"].tolist()]
     multipliers, shifts = zip(*found, strict=True)
     return {"multiplier": exact(multipliers, np.int32), "shift": exact(shifts, np.int32)}
 
@@ -144,7 +170,10 @@ ADAPTORS = {
     **dict.fromkeys(
         ("litert_conv_s8", "litert_conv_u8", "litert_dw_s8", "litert_dw_u8", "litert_fc_s8", "litert_fc_u8"), derived
     ),
-    **dict.fromkeys(("ort_qlinearconv", "ort_qlinearmatmul", "torch_linear"), derived),
+    **dict.fromkeys(
+        ("litert_dw_tails", "ort_qlinearconv", "ort_qlinearmatmul", "torch_linear", "torch_linear_ties"), derived
+    ),
+    **dict.fromkeys(("ort_overflow", "torch_overflow"), of_any_op),
     **dict.fromkeys(("qnnpack_requantize", "xnnpack_requantize_qu8"), scaled(np.uint8)),
     "xnnpack_requantize_qs8": scaled(np.int8),
     "textbook_shift": textbook,
@@ -154,13 +183,14 @@ ADAPTORS = {
     "gemmlowp_legacy": legacy,
     "gemmlowp_primitives": primitive,
     "tosa_rescale": rescale,
-    "litert_requantize": converted,
+    **dict.fromkeys(("litert_requantize", "litert_requantize_tails"), converted),
     **dict.fromkeys(
         ("cmsis_add", "litert_add", "ort_qlinearadd", "torch_add", "xnnpack_qnnpack_add_shim"), pair(rules.add)
     ),
-    **dict.fromkeys(("cmsis_mul", "litert_mul", "ort_qlinearmul", "torch_mul"), pair(rules.mul)),
-    **dict.fromkeys(("cmsis_avgpool", "litert_avgpool", "ort_averagepool", "torch_avgpool"), average_pool),
-    **dict.fromkeys(("litert_quantize", "ort_quantizelinear", "torch_quantize"), quantize),
+    **dict.fromkeys(("cmsis_mul", "litert_mul", "litert_mul_ties", "ort_qlinearmul", "torch_mul"), pair(rules.mul)),
+    **dict.fromkeys(("cmsis_avgpool", "litert_avgpool", "ort_averagepool", "ort_averagepool_whole"), average_pool),
+    **dict.fromkeys(("torch_avgpool", "torch_avgpool_ties"), average_pool),
+    **dict.fromkeys(("litert_quantize", "litert_quantize_tails", "ort_quantizelinear", "torch_quantize"), quantize),
     **dict.fromkeys(("choose_qparams_ort", "choose_qparams_tflite", "torch_choose_qparams"), choose),
     "ort_dynamicquantizelinear": dynamic,
     "quantize_multiplier": multiplier,

@@ -7,6 +7,7 @@ import numpy as np
 from adaptors import tensorflow_elementwise, tensorflow_products, tensorflow_uniform
 
 from qops import tensorflow
+from qops.qtensor import parts
 
 PARTS = (tensorflow_elementwise, tensorflow_products, tensorflow_uniform)
 """Modules with adaptors and refusals of their own."""
@@ -25,19 +26,19 @@ def dequantize(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
 
 def quantized_add(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     t = tensorflow.quantized_add((i["x"], i["min_x"], i["max_x"]), (i["y"], i["min_y"], i["max_y"]))
-    return dict(zip(("z", "min_z", "max_z"), t, strict=True))
+    return dict(zip(("z", "min_z", "max_z"), parts(t, "t"), strict=True))
 
 
 def quantized_bias_add(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     bias = (i["bias"], i["min_bias"], i["max_bias"])
     t = tensorflow.quantized_bias_add((i["input"], i["min_input"], i["max_input"]), bias)
-    return dict(zip(("output", "min_out", "max_out"), t, strict=True))
+    return dict(zip(("output", "min_out", "max_out"), parts(t, "t"), strict=True))
 
 
 def requantize(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     ends = (i["requested_output_min"], i["requested_output_max"])
     t = tensorflow.requantize((i["input"], i["input_min"], i["input_max"]), *ends, **attrs)
-    return dict(zip(("output", "output_min", "output_max"), t, strict=True))
+    return dict(zip(("output", "output_min", "output_max"), parts(t, "t"), strict=True))
 
 
 def requantization_range(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def requantization_range(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, 
 
 def quantize_down_and_shrink_range(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     t = tensorflow.quantize_down_and_shrink_range((i["input"], i["input_min"], i["input_max"]))
-    return dict(zip(("output", "output_min", "output_max"), t, strict=True))
+    return dict(zip(("output", "output_min", "output_max"), parts(t, "t"), strict=True))
 
 
 ONEDNN = {"QuantizeV2", "Dequantize", "QuantizedAvgPool"}

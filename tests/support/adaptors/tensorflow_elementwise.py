@@ -4,33 +4,34 @@ from itertools import zip_longest
 from typing import Any
 
 from qops import tensorflow
+from qops.qtensor import parts
 
 
 def quantized_relu(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     t = tensorflow.quantized_relu((i["features"], i["min_features"], i["max_features"]), **attrs)
-    return dict(zip(("activations", "min_activations", "max_activations"), t, strict=True))
+    return dict(zip(("activations", "min_activations", "max_activations"), parts(t, "t"), strict=True))
 
 
 def quantized_relu6(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     t = tensorflow.quantized_relu6((i["features"], i["min_features"], i["max_features"]), **attrs)
-    return dict(zip(("activations", "min_activations", "max_activations"), t, strict=True))
+    return dict(zip(("activations", "min_activations", "max_activations"), parts(t, "t"), strict=True))
 
 
 def quantized_mul(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     t = tensorflow.quantized_mul((i["x"], i["min_x"], i["max_x"]), (i["y"], i["min_y"], i["max_y"]))
-    return dict(zip(("z", "min_z", "max_z"), t, strict=True))
+    return dict(zip(("z", "min_z", "max_z"), parts(t, "t"), strict=True))
 
 
 def quantized_concat(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     pairs = zip_longest(i["values"], i["input_mins"], i["input_maxes"])
     tensors = [tuple(part for part in triple if part is not None) for triple in pairs]
     t = tensorflow.quantized_concat(i["concat_dim"], tensors)
-    return dict(zip(("output", "output_min", "output_max"), t, strict=True))
+    return dict(zip(("output", "output_min", "output_max"), parts(t, "t"), strict=True))
 
 
 def quantized_reshape(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     t = tensorflow.quantized_reshape((i["tensor"], i["input_min"], i["input_max"]), i["shape"])
-    return dict(zip(("output", "output_min", "output_max"), t, strict=True))
+    return dict(zip(("output", "output_min", "output_max"), parts(t, "t"), strict=True))
 
 
 REFUSALS = {

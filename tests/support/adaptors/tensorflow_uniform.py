@@ -5,12 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 from qops import tensorflow
+from qops.qtensor import parts
 
 
 def requantize_per_channel(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     ends = (i["requested_output_min"], i["requested_output_max"])
     t = tensorflow.requantize_per_channel((i["input"], i["input_min"], i["input_max"]), *ends, **attrs)
-    return dict(zip(("output", "output_min", "output_max"), t, strict=True))
+    return dict(zip(("output", "output_min", "output_max"), parts(t, "t"), strict=True))
 
 
 def requantization_range_per_channel(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
@@ -38,19 +39,19 @@ def uniform(name: str) -> Callable[[dict[str, Any], dict[str, Any]], dict[str, A
 
 def quantized_resize_bilinear(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     t = tensorflow.quantized_resize_bilinear((i["images"], i["min"], i["max"]), i["size"], **attrs)
-    return dict(zip(("resized_images", "out_min", "out_max"), t, strict=True))
+    return dict(zip(("resized_images", "out_min", "out_max"), parts(t, "t"), strict=True))
 
 
 def quantized_instance_norm(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     t = tensorflow.quantized_instance_norm((i["x"], i["x_min"], i["x_max"]), **attrs)
-    return dict(zip(("y", "y_min", "y_max"), t, strict=True))
+    return dict(zip(("y", "y_min", "y_max"), parts(t, "t"), strict=True))
 
 
 def quantized_batch_norm(i: dict[str, Any], attrs: dict[str, Any]) -> dict[str, Any]:
     tensors = ((i[name], i[f"{name}_min"], i[f"{name}_max"]) for name in ("t", "m", "v", "beta", "gamma"))
     options = {name: value for name, value in attrs.items() if name != "out_type"}  # of one type
     t = tensorflow.quantized_batch_norm_with_global_normalization(*tensors, **options)
-    return dict(zip(("result", "result_min", "result_max"), t, strict=True))
+    return dict(zip(("result", "result_min", "result_max"), parts(t, "t"), strict=True))
 
 
 REFUSALS = {

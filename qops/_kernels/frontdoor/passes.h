@@ -1,0 +1,24 @@
+/* How codes of 8 bits are read and written by loops for uint8 codes. */
+#ifndef QOPS_PASSES_H
+#define QOPS_PASSES_H
+#include <stdint.h>
+
+/* a code xored with its flip is the code that the loop reads or makes: 0x80 makes int8 codes uint8 codes of the same
+ * value, 0xFF turns the codes of b into those of -b */
+typedef struct { uint8_t a, b, c; } code_flips;
+
+/* codes that are not flipped have a loop of their own, in which the flips are constants and cost nothing */
+#define NO_FLIPS ((code_flips){0, 0, 0})
+
+static inline int has_flips(code_flips flips)
+{
+    return flips.a | flips.b | flips.c;
+}
+
+/* the bytes with which STORE_PAIRS xors its pairs of codes */
+static inline int16_t flips_of_pair(code_flips flips)
+{
+    return (int16_t)(flips.b << 8 | flips.a);
+}
+
+#endif
