@@ -36,6 +36,19 @@ test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=
 exhaustive: dev  ## the C of every rule against its kernel, on 10^8 accumulators each: a minute or two
 	QOPS_EXHAUSTIVE=20000000 $(BIN)/python -m pytest tests/rules/test_c_source.py
 
+SEED ?= 1
+fuzz: CALLS ?= 20000
+fuzz: dev  ## random calls of every op on all tiers: SEED=1 CALLS=20000; CALL=77: that one alone, as a failure says it
+	PYTHONPATH=tests/support $(BIN)/python tests/fuzz/fuzz.py --seed $(SEED) $(if $(CALL),--call $(CALL),--calls $(CALLS))
+
+$(VENV)/live: $(VENV)/deps
+	$(BIN)/python -m pip install --quiet 'qops[live]'
+	@touch $@
+
+live: CALLS ?= 300
+live: dev $(if $(PEERS),,$(VENV)/live)  ## random calls of real systems beside qops: SEED=1 CALLS=300; PEERS=python: the systems of that one
+	PYTHONPATH=tests/support:. $(or $(PEERS),$(BIN)/python) tests/live/live.py --seed $(SEED) --calls $(CALLS)
+
 lint: dev  ## style (ruff, cython-lint), types (mypy), and the kernels compiled by clang too, if it is there
 	$(BIN)/ruff check .
 	PATH=$(BIN):$$PATH $(BIN)/cython-lint $(filter %.pyx %.pxd,$(KERNELS))
@@ -112,4 +125,4 @@ clean:  ## remove what was built, .venv too
 	rm -rf $(VENV) build dist *.egg-info
 	find qops/_kernels -name '*.so' -delete
 
-.PHONY: help dev analysis test exhaustive lint bench wheel arm64 amx notebooks docs pyodide debug clean
+.PHONY: help dev analysis test exhaustive fuzz live lint bench wheel arm64 amx notebooks docs pyodide debug clean

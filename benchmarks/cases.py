@@ -106,6 +106,21 @@ def qops_requantize(x: Array) -> Candidate:
     return Candidate(lambda: qops.requantize_32to8(t, lo, hi, out=out), lambda: out, BOUND_REQUANTIZE)
 
 
+SHARES = np.float32([1, 0.5, 2, 0.75, 1.5, 0.25, 1.25, 0.125])  # of the widest range, by channel
+
+
+def requantized_channels(x: Array) -> Array:
+    """Give the real-valued codes of eight channels in turn, cut to the ends."""
+    return np.clip(x * (np.resize(SHARES, x.size) * (STEP / A.scale)) + A.zero_point, 0, 255)
+
+
+def qops_requantize_channels(x: Array) -> Candidate:
+    """Call qops."""
+    t, (lo, hi), out = (x.reshape(-1, 8), -WIDE * SHARES, WIDE * SHARES), A.range, shared(x.size, np.uint8)
+    whole = out.reshape(-1, 8)
+    return Candidate(lambda: qops.requantize_32to8(t, lo, hi, out=whole), lambda: out, BOUND_REQUANTIZE)
+
+
 def spanned(x: Array) -> Array:
     """Give the lowest and the highest code."""
     return np.array([x.min(), x.max()], float)
@@ -169,6 +184,14 @@ CASES = [
     replace(QUANTIZE, name="quantize_nan_lowest", qops=partial(qops_quantize, "lowest"), beside="quantize"),
     Case("dequantize", lambda rng, n: {"a": codes(rng, n)}, dequantized, qops_dequantize, bytes_per_element(5), BYTES),
     Case("requantize_32to8", integers, requantized, qops_requantize, bytes_per_element(5), BYTES),
+    Case(
+        "requantize_32to8_channels",
+        integers,
+        requantized_channels,
+        qops_requantize_channels,
+        bytes_per_element(5),
+        BYTES,
+    ),
     Case("requantization_range", integers, spanned, qops_range, bytes_per_element(4), BYTES),
     Case("multiply_shift", integers, shifted, qops_multiply_shift, bytes_per_element(8), BYTES),
     Case("multiply_shift_half_up", integers, half_up, qops_half_up, bytes_per_element(8), BYTES),

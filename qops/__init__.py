@@ -1,6 +1,7 @@
 """Quantized ops on ``(data, min, max)`` triples, right within a stated bound for every valid input.
 
 quantize, dequantize                                real numbers to codes, and back
+range_of, Observer                                  the range that data should have, at once or from batches
 add, sub, mul                                       sum, difference, product of two tensors, of 8 or of 32 bits
 quantized_add_8p8to8, quantized_add_8p8to32         the sum of uint8 tensors, by the names of the seed text
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
@@ -15,13 +16,14 @@ lookup                                              any function of one variable
 softmax                                             shares of exponentials in their sum
 requantization_range, requantize, requantize_32to8  codes of another range
 multiply_shift                                      integers times a real factor, in fixed point
-error, signed_error, values                         how far codes are from a float reference, in LSB
+error, signed_error, values, bound                  how far codes are from a float reference, and may be, in LSB
 sweep                                               the same of an op on many ranges; `plot` draws it
 explain                                             which rule of a real system made these integers
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
 
 `nnlib`, `tensorflow`, `onednn` and `onnx` are what real systems compute, bit for bit; `rules` their roundings by name.
+`codes` has the code types: what the codes of each dtype stand for.
 """
 
 from importlib import import_module
@@ -36,20 +38,23 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
-    from qops import affine, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow
+    from qops import affine, codes, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow
     from qops.frontdoor.add import add, quantized_add_8p8to8, quantized_add_8p8to32
+    from qops.frontdoor.bound import bound
     from qops.frontdoor.concat import concat
     from qops.frontdoor.conv2d import Conv2D, conv2d
-    from qops.frontdoor.error import ErrorReport, error
+    from qops.frontdoor.error import error
     from qops.frontdoor.lookup import lookup
     from qops.frontdoor.matmul import MatMul, matmul
     from qops.frontdoor.mul import mul, quantized_mul_8x8to8, quantized_mul_8x8to32
     from qops.frontdoor.multiply_shift import multiply_shift
+    from qops.frontdoor.observer import Observer, range_of
     from qops.frontdoor.pad import pad
     from qops.frontdoor.passes import RangeInfo
     from qops.frontdoor.pool import avg_pool, max_pool
     from qops.frontdoor.quantize import dequantize, quantize
     from qops.frontdoor.relu import relu
+    from qops.frontdoor.report import ErrorReport
     from qops.frontdoor.requantize import requantization_range, requantize, requantize_32to8
     from qops.frontdoor.signed_error import signed_error, values
     from qops.frontdoor.softmax import softmax
@@ -65,18 +70,21 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "frontdoor.add": ("add", "quantized_add_8p8to8", "quantized_add_8p8to32"),
+    "frontdoor.bound": ("bound",),
     "frontdoor.concat": ("concat",),
     "frontdoor.conv2d": ("Conv2D", "conv2d"),
-    "frontdoor.error": ("ErrorReport", "error"),
+    "frontdoor.error": ("error",),
     "frontdoor.lookup": ("lookup",),
     "frontdoor.matmul": ("MatMul", "matmul"),
     "frontdoor.mul": ("mul", "quantized_mul_8x8to8", "quantized_mul_8x8to32"),
     "frontdoor.multiply_shift": ("multiply_shift",),
+    "frontdoor.observer": ("Observer", "range_of"),
     "frontdoor.pad": ("pad",),
     "frontdoor.passes": ("RangeInfo",),
     "frontdoor.pool": ("avg_pool", "max_pool"),
     "frontdoor.quantize": ("dequantize", "quantize"),
     "frontdoor.relu": ("relu",),
+    "frontdoor.report": ("ErrorReport",),
     "frontdoor.requantize": ("requantization_range", "requantize", "requantize_32to8"),
     "frontdoor.signed_error": ("signed_error", "values"),
     "frontdoor.softmax": ("softmax",),
@@ -96,7 +104,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name, or a module of qops, when it is first used (PEP 562)."""
     if name in _HOME:
         value = getattr(import_module(f"qops.{_HOME[name]}"), name)
-    elif name in __all__ or name in ("codes", "qtensor", "tools"):
+    elif name in __all__ or name in ("qtensor", "tools"):
         value = import_module(f"qops.{name}")
     else:
         raise AttributeError(f"module 'qops' has no attribute {name!r}")
@@ -130,6 +138,7 @@ __all__ = [
     "ErrorReport",
     "Explanation",
     "MatMul",
+    "Observer",
     "QTensor",
     "RangeInfo",
     "Sweep",
@@ -139,6 +148,8 @@ __all__ = [
     "add_vectors",
     "affine",
     "avg_pool",
+    "bound",
+    "codes",
     "concat",
     "conv2d",
     "dequantize",
@@ -165,6 +176,7 @@ __all__ = [
     "quantized_mul_8x8to32",
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
+    "range_of",
     "relu",
     "requantization_range",
     "requantize",

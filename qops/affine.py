@@ -215,13 +215,13 @@ def ranges(scale: ArrayLike, zero_point: ArrayLike, row: CodeType, shape: tuple[
         axis = _integer(axis, "axis", -len(shape), len(shape) - 1) % len(shape)
     scales, zeros = _along(axis, shape, scale, "scale"), _along(axis, shape, zero_point, "zero_point")
     if scales.dtype.kind not in "fiu" or not np.all((scales == 0) | (scales >= _SMALLEST) & (scales < np.inf)):
-        raise ValueError(f"scale: expected numbers from {_SMALLEST} on, or 0, got {scale!r:.80}")
+        raise ValueError(f"scale: expected numbers from {_SMALLEST} on, or 0, got {shown(scale)}")
     lowest, highest = (0, 0) if row.symmetric else (row.lowest, row.highest)
     if zeros.dtype.kind not in "iu" or not np.all((zeros >= lowest) & (zeros <= highest)):
-        raise ValueError(f"zero_point: expected integers in [{lowest}, {highest}], got {zero_point!r:.80}")
+        raise ValueError(f"zero_point: expected integers in [{lowest}, {highest}], got {shown(zero_point)}")
     lo, hi = _ends(scales.astype(np.float64), zeros.astype(np.int64), row)
     if np.max(np.maximum(-lo, hi), initial=0) > _LARGEST:
-        raise ValueError(f"scale: the range of {row.name} codes is beyond float32, got {scale!r:.80}")
+        raise ValueError(f"scale: the range of {row.name} codes is beyond float32, got {shown(scale)}")
     return lo, hi
 
 
@@ -246,7 +246,7 @@ def _along(axis: int | None, shape: tuple[int, ...], values: Any, name: str) -> 
 def _affine_type(dtype: DTypeLike) -> CodeType:
     row = _of_dtype(dtype)
     if row.symmetric:
-        raise ValueError(f"dtype: expected 8 or 16 bits, got {dtype!r:.80}, whose zero point is always 0")
+        raise ValueError(f"dtype: expected 8 or 16 bits, got {shown(dtype)}, whose zero point is always 0")
     return row
 
 

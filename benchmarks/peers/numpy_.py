@@ -1,11 +1,13 @@
 """numpy: every step with ``out=``, into buffers made beforehand."""
 
+from functools import partial
+
 import numpy as np
 
 from benchmarks import nnlib, onnx, pools, products
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, blank, shared
-from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
+from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, SHARES, STEP, A, B, C
 from benchmarks.peers import frontdoor_numpy, rules_numpy, uniform_numpy
 from qops.frontdoor.add import BOUND_8P8TO32
 
@@ -72,9 +74,10 @@ def dequantize(a):
     return Candidate(run, lambda: out, 2**-20)
 
 
-def requantize(x):
+def requantize(x, shares=1):
     """Multiply in float32."""
-    t, out, factor = blank(x.size, np.float32), shared(x.size, np.uint8), np.float32(STEP / A.scale)
+    x, factor = x.reshape(-1, np.size(shares)), np.float32(shares * (STEP / A.scale))
+    t, out = blank(x.size, np.float32).reshape(x.shape), shared(x.size, np.uint8).reshape(x.shape)
 
     def run():
         np.copyto(t, x, casting="unsafe")
@@ -84,7 +87,7 @@ def requantize(x):
         np.clip(t, 0, 255, out=t)
         np.copyto(out, t, casting="unsafe")
 
-    return Candidate(run, lambda: out, EXACT)
+    return Candidate(run, out.ravel, EXACT)
 
 
 def min_max(x):
@@ -229,6 +232,7 @@ FORMS = {
     "quantize": {"float32": quantize},
     "dequantize": {"float32": dequantize},
     "requantize_32to8": {"float32": requantize},
+    "requantize_32to8_channels": {"float32": partial(requantize, shares=SHARES)},
     "requantization_range": {"reduce": min_max},
     "multiply_shift": {"int64": shifter(np.int64(round(FACTOR * 2**7)), 7, 0)},
     "multiply_shift_half_up": {"int64": shifter(np.int64(MULTIPLIER), RIGHT_SHIFT, 1 << (RIGHT_SHIFT - 1))},

@@ -37,8 +37,8 @@ def constant(name, x):
 
 
 def declared(name, x):
-    """Write the ValueInfoProto of an array like x."""
-    shape = b"".join(data(1, number(1, size)) for size in x.shape)
+    """Write the ValueInfoProto of an array like x; a length of None may be any."""
+    shape = b"".join(data(1, b"" if size is None else number(1, size)) for size in x.shape)
     return data(1, name) + data(2, data(1, number(1, TYPES[x.dtype]) + data(2, shape)))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from qops.frontdoor import (
         add,
+        bound,
         concat,
         conv2d,
         error,
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
         matmul,
         mul,
         multiply_shift,
+        observer,
         pad,
         passes,
         pool,
         quantize,
         relu,
+        report,
         requantize,
         signed_error,
         softmax,
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add",
+    "bound",
     "concat",
     "conv2d",
     "error",
@@ -37,11 +41,13 @@ __all__ = [
     "matmul",
     "mul",
     "multiply_shift",
+    "observer",
     "pad",
     "passes",
     "pool",
     "quantize",
     "relu",
+    "report",
     "requantize",
     "signed_error",
     "softmax",

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.frontdoor import concat as _kernels
 from qops.frontdoor.targets import Range, code_type, kept_range, range_of_all
 from qops.qtensor import U8, QTensor, TensorLike, int32, operand, tensor
@@ -70,7 +71,7 @@ def concat(
     QTensor(np.uint8([[0, 128, 0, 255]]), 0.0, 4.0)
     """
     if not isinstance(tensors, (list, tuple)):
-        raise TypeError(f"tensors: expected a sequence of tensors, got {tensors!r:.80}")
+        raise TypeError(f"tensors: expected a sequence of tensors, got {shown(tensors)}")
     if not tensors:
         raise ValueError("tensors: expected at least one, got none")
     axis, row = int32(axis, "axis"), code_type(dtype)

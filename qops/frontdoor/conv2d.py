@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve, window_sums
 from qops._kernels.conv.weights import pack_weights
@@ -205,13 +206,13 @@ class Conv2D(Prepared):
 def _pair(values: object, name: str, least: int) -> Pair:
     """Check two integers."""
     if not isinstance(values, tuple | list) or len(values) != 2:
-        raise TypeError(f"{name}: expected two integers, got {values!r:.80}")
+        raise TypeError(f"{name}: expected two integers, got {shown(values)}")
     return int32(values[0], name, least), int32(values[1], name, least)
 
 
 def _padding(padding: Padding) -> Padding:
     """Check the padding."""
-    text = f"padding: expected 'SAME', 'VALID' or two pairs of integers, got {padding!r:.80}"
+    text = f"padding: expected 'SAME', 'VALID' or two pairs of integers, got {shown(padding)}"
     if isinstance(padding, str):
         if padding not in ("SAME", "VALID"):
             raise ValueError(text)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from qops import codes as _codes
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.frontdoor.lookup import look_up
 from qops.codes import CodeType
 from qops.frontdoor.targets import Range, code_type, kept_range, range_of_all
@@ -90,7 +91,7 @@ def lookup(
 def _results(function: Callable[[Reals], Any], row: CodeType, lo: float, hi: float) -> Reals:
     """Give what the function makes of the value of each code, in the order of bytes: codes below 0 come last."""
     if not callable(function):
-        raise TypeError(f"function: expected a callable, got {function!r:.80}")
+        raise TypeError(f"function: expected a callable, got {shown(function)}")
     step, zero, base = row.line(lo, hi)
     codes = _BYTES.view(row.dtype)
     values = (codes - float(zero)) * step + base

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 
 from qops import codes as _codes
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import largest, means
 from qops.qtensor import U8, QTensor, TensorLike, choice, int32, operand, tensor
@@ -151,7 +152,7 @@ def _placed(
     if isinstance(around, str):
         return image, lo, hi, size, Window.named(around.upper(), image.shape[1:3], size, step)
     if any(max(pads) >= length for pads, length in zip(around, size, strict=True)):
-        raise ValueError(f"padding: expected less than the kernel, {size}, got {padding!r:.80}")
+        raise ValueError(f"padding: expected less than the kernel, {size}, got {shown(padding)}")
     return image, lo, hi, size, Window(step, (1, 1), around)
 
 
@@ -161,7 +162,7 @@ def _pair(value: object, name: str, least: int) -> Pair:
         both = int32(value, name, least)
         return both, both
     if len(value) != 2:
-        raise TypeError(f"{name}: expected an integer or two, got {value!r:.80}")
+        raise TypeError(f"{name}: expected an integer or two, got {shown(value)}")
     return int32(value[0], name, least), int32(value[1], name, least)
 
 

@@ -25,7 +25,7 @@ def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None 
     Parameters
     ----------
     t : (data, min, max)
-        Tensor of any code type, with one range.
+        Tensor of any code type; min and max may be arrays, per channel.
     limit : float, optional
         Upper end of the values, at least 0: 6.0 for the relu6 of mobile networks.
     out : ndarray, optional
@@ -35,7 +35,7 @@ def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None 
     -------
     QTensor
         Codes of the type and range of `t`. If the range lies wholly outside [0, limit], one value is left: every code
-        stands for it, and the range is (0, 0) or (limit, limit).
+        stands for it, and the range is (0, 0) or (limit, limit). With ranges per channel, so it is in each channel.
 
     Raises
     ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.frontdoor import requantize as _kernels
 from qops.qtensor import QTensor, TensorLike
@@ -23,12 +23,12 @@ for the multiplier. From 8 bits: 0.5, and about 2**-43 for positions in float64.
 def requantization_range(t: TensorLike) -> tuple[float, float]:
     """Give the real range of the codes present: the narrowest range in which `requantize` saturates nothing.
 
-    Its ends are the values of the lowest and the highest code, rounded outward to float32.
+    Its ends are the values of the lowest and the highest code, of all channels, rounded outward to float32.
 
     Parameters
     ----------
     t : (data, min, max)
-        uint8, int8 or int32 tensor.
+        uint8, int8 or int32 tensor; min and max may be arrays, per channel.
 
     Returns
     -------
@@ -50,8 +50,8 @@ def requantization_range(t: TensorLike) -> tuple[float, float]:
 
 def requantize(
     t: TensorLike,
-    min: float | None = None,
-    max: float | None = None,
+    min: float | ArrayLike | None = None,
+    max: float | ArrayLike | None = None,
     *,
     dtype: DTypeLike = "uint8",
     out: NDArray[Any] | None = None,
@@ -65,15 +65,18 @@ def requantize(
         c = saturate(((x * multiplier + term) >> right_shift) + lowest)
 
     If the sum could overflow 64 bits, codes that saturate anyway are clamped first, so nothing wraps for any ranges.
+    With ranges per channel, of `t` or of the output, each channel has a table, or a multiplier and term, of its own.
     **Error: at most** ``0.5 + 2**-17`` LSB (`BOUND_REQUANTIZE`) for values within (min, max); others saturate.
 
     Parameters
     ----------
     t : (data, min, max)
-        uint8, int8 or int32 tensor.
-    min, max : float, optional
-        Output range. An end that is not given comes from `requantization_range`. If only `min` is given, max is at
-        least 0; if only `max` is given, min is at most 0. So ``requantize(t, 0.0)`` is a relu as well.
+        uint8, int8 or int32 tensor; min and max may be arrays, per channel.
+    min, max : float or array_like of float, optional
+        Output range, which is kept as it is given. An end that is not given comes from `requantization_range` and 0,
+        and lies a little further out if that puts 0 on a code. 0 then is on one, unless the end that is given is
+        nearer to 0 than a code step, or float32 does not hold such an end. ``requantize(t, 0.0)`` is a relu as well.
+        Two arrays that broadcast against the codes give ranges per channel.
     dtype : dtype
         Type of the codes: uint8 or int8.
     out : ndarray of `dtype`, optional
@@ -82,13 +85,14 @@ def requantize(
     Returns
     -------
     QTensor
-        The codes and the range. If min == max, every code is the lowest, which stands for that value.
+        The codes and the range: two floats, or two float32 arrays if `min` and `max` are. Where min == max, every code
+        is the lowest, which stands for that value.
 
     Raises
     ------
     TypeError, ValueError
         An argument that is no such tensor or type, a range that is not finite, with min > max or (int32) not symmetric,
-        an ``out`` that does not fit or overlaps the data.
+        one end per channel without the other, an ``out`` that does not fit or overlaps the data.
 
     See Also
     --------
@@ -101,12 +105,20 @@ def requantize(
     QTensor(np.uint8([0, 0, 255]), 0.0, 1.0)
     >>> requantize(t, -1.0, 1.55, dtype=np.int8)
     QTensor(np.int8([-128, -28, 72]), -1.0, 1.5499999523162842)
+    >>> acc, tops = np.int32([[2**30, 2**29], [-(2**29), 2**30]]), np.float32([8.0, 0.5])
+    >>> requantize((acc, -tops, tops), -8.0, 7.9375).dequantize()
+    array([[ 4.   ,  0.125],
+           [-2.   ,  0.25 ]], dtype=float32)
     """
     return _kernels.requantize(QTensor, t, min, max, dtype, False, out)
 
 
 def requantize_32to8(
-    t: TensorLike, min: float | None = None, max: float | None = None, *, out: NDArray[np.uint8] | None = None
+    t: TensorLike,
+    min: float | ArrayLike | None = None,
+    max: float | ArrayLike | None = None,
+    *,
+    out: NDArray[np.uint8] | None = None,
 ) -> QTensor:
     """Requantize int32 codes to uint8 codes, as `requantize` does.
 

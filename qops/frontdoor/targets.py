@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.affine import range_holding_zero
 from qops.codes import TABLE, CodeType
 from qops.qtensor import span
@@ -24,7 +25,7 @@ def code_type(dtype: DTypeLike) -> CodeType:
     try:
         return _EIGHT_BITS[np.dtype(dtype)]
     except (TypeError, ValueError, KeyError):
-        raise TypeError(f"dtype: expected uint8 or int8, got {dtype!r:.80}") from None
+        raise TypeError(f"dtype: expected uint8 or int8, got {shown(dtype)}") from None
 
 
 def kept_range(range: Range) -> Range:
@@ -32,7 +33,7 @@ def kept_range(range: Range) -> Range:
     try:
         lo, hi = range
     except (TypeError, ValueError):
-        raise TypeError(f"range: expected (min, max), got {range!r:.80}") from None
+        raise TypeError(f"range: expected (min, max), got {shown(range)}") from None
     return span(lo, hi, "range")
 
 

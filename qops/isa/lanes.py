@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.qtensor import array, as_array, broadcast_shape
 
 __all__ = ["S16", "S32", "fit", "integer_type", "lanes", "pair_sums", "saturate"]
@@ -38,7 +39,7 @@ def saturate(x: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
         raise TypeError(f"x: expected integers, got {data.dtype}")
     own = np.iinfo(data.dtype)  # numpy 2.0 refuses ends beyond the type of the data
     clamped: NDArray[Any] = np.clip(data, max(info.min, own.min), min(info.max, own.max))
-    return np.asarray(clamped).astype(info.dtype)
+    return _converted(np.asarray(clamped), "x", info.dtype)
 
 
 def integer_type(dtype: DTypeLike) -> np.dtype[Any]:
@@ -46,9 +47,9 @@ def integer_type(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         found = np.dtype(dtype)
     except (TypeError, ValueError):
-        raise TypeError(f"dtype: expected an integer type, got {dtype!r:.80}") from None
+        raise TypeError(f"dtype: expected an integer type, got {shown(dtype)}") from None
     if found.kind not in "iu":
-        raise TypeError(f"dtype: expected an integer type, got {dtype!r:.80}")
+        raise TypeError(f"dtype: expected an integer type, got {shown(dtype)}")
     return found
 
 
@@ -57,8 +58,16 @@ def lanes(x: ArrayLike, name: str, dtype: DTypeLike, wide: DTypeLike, group: int
     data: NDArray[Any] = array(x, name, np.dtype(dtype).num)
     if group > 1 and (data.ndim == 0 or data.shape[-1] % group):
         raise ValueError(f"{name}: expected a last axis that is a multiple of {group}, got shape {data.shape}")
-    widened: NDArray[Any] = data.astype(wide)
-    return widened
+    return _converted(data, name, wide)
+
+
+def _converted(data: NDArray[Any], name: str, dtype: DTypeLike) -> NDArray[Any]:
+    """Convert `data`; ValueError if it has no elements, but longer axes than numpy counts the bytes of."""
+    try:
+        converted: NDArray[Any] = data.astype(dtype)
+    except ValueError:
+        raise ValueError(f"{name}: numpy has no array of shape {data.shape} and {np.dtype(dtype)}") from None
+    return converted
 
 
 def fit(x: NDArray[Any], y: NDArray[Any], names: str = "a, b") -> tuple[NDArray[Any], NDArray[Any]]:

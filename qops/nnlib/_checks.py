@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.qtensor import U8, TensorLike, operands, output, span
 
 Checked: TypeAlias = tuple[NDArray[Any], float, float]
@@ -27,5 +28,5 @@ def two(
 def both_ends(value: Any, name: str) -> tuple[float, float]:
     """Give the ends of a range."""
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise TypeError(f"{name}: expected (min, max), got {value!r:.80}")
+        raise TypeError(f"{name}: expected (min, max), got {shown(value)}")
     return span(value[0], value[1], name)

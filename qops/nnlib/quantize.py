@@ -196,10 +196,12 @@ def _auto(x: ArrayLike, kernel: Kernel, narrowest: float, out: NDArray[np.uint8]
     if not finite:
         raise ValueError("x: has NaN or infinite values, which the original refuses")
     lo, hi = kernels.range_of_data(lowest, highest, narrowest)
-    return _quantized(values, kernel, lo, hi, out)
+    return _quantized(values, kernel, lo, hi, out, "x: its range")
 
 
-def _quantized(values: NDArray[Any], kernel: Kernel, lo: float, hi: float, out: NDArray[np.uint8] | None) -> QTensor:
+def _quantized(
+    values: NDArray[Any], kernel: Kernel, lo: float, hi: float, out: NDArray[np.uint8] | None, words: str = "min, max:"
+) -> QTensor:
     codes = output(out, U8, values)
     ends = kernel(values, lo, hi, codes)
     if ends is None:

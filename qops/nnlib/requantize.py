@@ -11,7 +11,7 @@ from qops._kernels.nnlib import recode
 from qops._kernels.nnlib import requantize as kernels
 from qops._kernels.stage.range import range_32
 from qops.nnlib.ranges import adjust_range
-from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, span
+from qops.qtensor import S32, U8, QTensor, TensorLike, operand, output, span, tensor
 
 __all__ = ["quantize_down_and_shrink_range_32to8", "requantization_range_32", "requantize_8to8", "requantize_32to8"]
 
@@ -97,7 +97,7 @@ def requantize_32to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.u
     _finite(kernels.spanned(lo, hi, 0, 0)[0], 0.0, "min, max: the range", lo, hi)
     out = output(out, U8, codes)
     kernels.requantize_32to8(codes, level, lo, hi, False, out)
-    return QTensor(out, lo, hi)
+    return tensor(out, lo, hi)
 
 
 def quantize_down_and_shrink_range_32to8(t: TensorLike, *, out: NDArray[np.uint8] | None = None) -> QTensor:
@@ -187,7 +187,7 @@ def requantize_8to8(t: TensorLike, min: float, max: float, *, out: NDArray[np.ui
         raise ValueError(f"min, max: ({lo}, {hi}) is too small for the input range ({in_min}, {in_max})")
     out = output(out, U8, codes)
     recode.requantize_8to8(codes, gain, in_zero, out_zero, out)
-    return QTensor(out, lo, hi)
+    return tensor(out, lo, hi)
 
 
 def _finite(a: float, b: float, name: str, lo: float, hi: float) -> tuple[float, float]:

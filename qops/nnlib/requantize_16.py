@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.codes import tensor
 from qops._kernels.nnlib import requantize_16 as kernels
 from qops._kernels.nnlib.ranges import f32, step_32
 from qops._kernels.stage.range import range_32
@@ -128,4 +129,5 @@ def _requantized(
 ) -> QTensor:
     result = output(out, S16, codes)
     kernels.requantize_32to16(codes, gain, shrinks, result)
-    return QTensor(result, -limit, limit, "s16_balanced")
+    made: QTensor = tensor(QTensor, result, -limit, limit, TABLE["s16_balanced"])
+    return made

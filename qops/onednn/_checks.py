@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops.qtensor import as_array
+from qops._kernels.arrays.numbers import shown
+from qops.qtensor import as_array as as_array
 from qops.qtensor import choice as choice
 from qops.qtensor import int32 as int32
 from qops.qtensor import integers as integers
@@ -47,13 +48,13 @@ def shape(x: NDArray[Any], name: str, wanted: tuple[int, ...]) -> NDArray[Any]:
 def instance(x: object, name: str, kind: type) -> None:
     """Raise TypeError if `x` is not a `kind`."""
     if not isinstance(x, kind):
-        raise TypeError(f"{name}: expected a qops.onednn.{kind.__name__}, got {x!r:.80}")
+        raise TypeError(f"{name}: expected a qops.onednn.{kind.__name__}, got {shown(x)}")
 
 
 def sequence(x: Any, name: str) -> list[Any]:
     """Give the members of a sequence or array."""
     if isinstance(x, str) or not (isinstance(x, Sequence) or (isinstance(x, np.ndarray) and x.ndim)):
-        raise TypeError(f"{name}: expected a sequence, got {x!r:.80}")
+        raise TypeError(f"{name}: expected a sequence, got {shown(x)}")
     return list(x)
 
 

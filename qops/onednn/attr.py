@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.onednn import _checks as check
 from qops.onednn.cast import F32
 
@@ -238,7 +239,7 @@ def only(attr: Attr, *names: str) -> Attr:
     check.instance(attr, "attr", Attr)
     for name in attr.given:
         if name not in names:
-            raise ValueError(f"{name}: not supported here, got {getattr(attr, name)!r:.80}")
+            raise ValueError(f"{name}: not supported here, got {shown(getattr(attr, name))}")
     return attr
 
 
@@ -248,7 +249,7 @@ def as_scales(scale: Scales | float, name: str) -> Scales:
         return scale
     values = _positive(scale, name)
     if values.size != 1:
-        raise ValueError(f"{name}: expected one number or Scales, got {scale!r:.80}")
+        raise ValueError(f"{name}: expected one number or Scales, got {shown(scale)}")
     return Scales.__new__(Scales)._set(values, 0)
 
 
@@ -271,7 +272,7 @@ def ops_of(post_ops: Sequence[PostOp]) -> tuple[PostOp, ...]:
     ops = check.sequence(post_ops, "post_ops")
     for op in ops:
         if not isinstance(op, (Sum, Eltwise)):
-            raise TypeError(f"post_ops: expected Sum or Eltwise, got {op!r:.80}")
+            raise TypeError(f"post_ops: expected Sum or Eltwise, got {shown(op)}")
     return tuple(ops)
 
 
@@ -281,13 +282,13 @@ def has_sum(ops: Sequence[PostOp]) -> bool:
 
 
 def _positive(values: ArrayLike, name: str) -> F32:
-    given = np.asarray(values)
+    given = check.as_array(values, name)
     if given.dtype.kind not in "iuf":
-        raise TypeError(f"{name}: expected numbers, got {values!r:.80}")
+        raise TypeError(f"{name}: expected numbers, got {shown(values)}")
     with np.errstate(over="ignore"):
         scales = given.astype(np.float32).reshape(-1)
     if scales.size == 0 or not (np.isfinite(scales) & (scales > 0)).all():
-        raise ValueError(f"{name}: expected finite values above zero, got {values!r:.80}")
+        raise ValueError(f"{name}: expected finite values above zero, got {shown(values)}")
     return scales
 
 

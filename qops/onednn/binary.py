@@ -95,4 +95,4 @@ def binary(
     dst = destination(left.shape, dst_dt, out, inputs, dst_in, has_sum=has_sum(ops))
     combined = CURVES[alg](to_f32(left) * np.float32(factors[0]), to_f32(right) * np.float32(factors[1]))
     steps = post_steps(ops, fused_sum=left.dtype == DTYPES[dst_dt])
-    return store(made(combined, steps, dst.old), dst_dt, out)
+    return store(made(combined, steps, dst.old), dst_dt, out, names="scale0, scale1, post_ops")

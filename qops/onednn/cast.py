@@ -49,15 +49,17 @@ def to_f32(x: ArrayLike) -> F32:
     return np.asarray(x).astype(np.float32)
 
 
-def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms: float) -> NDArray[Any]:
+def store(
+    x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, names: str = "x", **terms: float
+) -> NDArray[Any]:
     """Saturate float32 values and round them half to even: ``q(x) = rne(clamp(x, lowest, highest))``; f32 stays f32.
 
     `x` is float32, or int32, which becomes float32. `out`, which must not overlap it, is where the result is written.
     `terms` are more parameters: ``minus``, ``scales`` and ``plus`` store ``(x - minus)*scales + plus``, each operation
     rounded to float32, with finite terms and a scale other than 0; ``lowest_x`` and ``highest_x`` clamp `x` first.
 
-    ValueError for a NaN that has to become an integer. oneDNN leaves that open: what it stores depends on the version
-    and the CPU (u8 0 or 255, s8 127 or -128, s32 2147483520 or -2147483648).
+    ValueError, which blames the arguments `names`, for a NaN that has to become an integer. oneDNN leaves that open:
+    what it stores depends on the version and the CPU (u8 0 or 255, s8 127 or -128, s32 2147483520 or -2147483648).
 
     Notes
     -----
@@ -77,7 +79,7 @@ def store(x: NDArray[Any], dst_dt: str, out: NDArray[Any] | None = None, **terms
     if dst_dt == "f32":
         return put(x, out)
     if x.dtype == np.float32 and not range_float(x)[2] and np.isnan(x).any():
-        raise ValueError(f"dst: nan has no code in {dst_dt}")
+        raise ValueError(f"{names}: the result holds nan, which has no code in {dst_dt}")
     result = np.empty(x.shape, DTYPES[dst_dt]) if out is None else out
     stage_of(dst_dt, **terms).run(x, result)
     return result

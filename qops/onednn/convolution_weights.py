@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.conv import weights as kernels
 from qops.onednn import _checks as check
 from qops.onednn import output
@@ -116,7 +117,7 @@ def filters_of(weights: ArrayLike, wq_scale: Scales | float | None, m: Machine) 
         raise ValueError(f"weights: expected at least one group and one tap, got shape {w.shape}")
     if w.dtype == np.int8:
         if wq_scale is not None:
-            raise ValueError(f"wq_scale: expected None for int8 weights, got {wq_scale!r:.80}")
+            raise ValueError(f"wq_scale: expected None for int8 weights, got {shown(wq_scale)}")
         return Filters(w, mask, None, m)
     if wq_scale is None:
         raise ValueError("wq_scale: expected the scale of float32 weights, got None")
@@ -146,4 +147,4 @@ def reorder_weights(weights: NDArray[Any], factor: F32 | None, *, halved: bool) 
     if factor is None:
         return store(weights.astype(np.int32), "s8", scales=0.5) if halved else weights
     with np.errstate(all="ignore"):
-        return store(weights * (factor * (HALF if halved else 1)), "s8")
+        return store(weights * (factor * (HALF if halved else 1)), "s8", names="weights, wq_scale")

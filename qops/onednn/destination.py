@@ -90,7 +90,7 @@ class Epilogue:
                 self.stage.codes(x, old, out)
                 return out
         values = self.stage.floats(np.asarray(x if is_scratch else to_f32(x), order="C"), old)
-        return store(values, self.dt, out)
+        return store(values, self.dt, out, names="attr")
 
 
 PLAIN = Epilogue("s32", is_plain=True)
@@ -102,8 +102,8 @@ def made(x: NDArray[Any], steps: Sequence[Step], old: NDArray[Any] | None = None
 
 
 def as_floats(x: NDArray[Any] | None) -> F32 | None:
-    """Give `x` as float32 in C order, if there is one."""
-    return None if x is None else np.asarray(x, np.float32, order="C")
+    """Give `x` as float32 in C order, aligned, if there is one."""
+    return None if x is None else np.require(x, np.float32, ["C", "A"])
 
 
 def fma(x: F32, factor: float, addend: float) -> F32:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.onednn import _checks as check
 from qops.onednn.attr import Attr, Eltwise, PostOp, Scales
 from qops.onednn.cast import DTYPES, F32, ieee, to_f32
@@ -85,7 +86,7 @@ def prepare(
     check.choice(dt, "dst_dt", DTYPES)
     for name in attr.given:
         if name in (("oscale",) if m.divides else ("src_scale", "wei_scale", "dst_scale")):
-            raise ValueError(f"{name}: not known to version {m.version!r}, got {getattr(attr, name)!r:.80}")
+            raise ValueError(f"{name}: not known to version {m.version!r}, got {shown(getattr(attr, name))}")
         if name in ("src_scale", "dst_scale") and getattr(attr, name).mask != 0:
             raise ValueError(f"{name}: expected mask 0, got {getattr(attr, name).mask}")
     if m.divides:

@@ -109,7 +109,7 @@ def quantize_state(x: F32, quant: StateQuant = RECOMMENDED) -> U8:
     >>> quantize_state(np.float32([-1, 0, 1]))
     array([  1, 128, 255], dtype=uint8)
     """
-    return store(fma(x, quant.scale, quant.shift), "u8")
+    return store(fma(x, quant.scale, quant.shift), "u8", names="quant")
 
 
 def dequantize_state(code: U8, quant: StateQuant = RECOMMENDED) -> F32:

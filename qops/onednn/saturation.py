@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.codes import TABLE
 from qops.onednn import _checks as check
 from qops.onednn import dot
@@ -120,7 +121,7 @@ def saturated_pairs(
         x = check.array(src, "src", [np.uint8, np.int8], 4)
         return _of_convolution(x, filters_of(weights, None, m), window)
     if window != DENSE:
-        raise ValueError(f"window: expected none for an inner product, got {window!r:.80}")
+        raise ValueError(f"window: expected none for an inner product, got {shown(window)}")
     x = check.array(src, "src", [np.uint8, np.int8], 2)
     w = _weights(weights)
     check.shape(w, "weights", (len(w), x.shape[1]))

@@ -79,4 +79,4 @@ def sum(
     total = to_f32(codes[0]) * weights[0]
     for x, weight in zip(codes[1:], weights[1:], strict=True):
         total = total + to_f32(x) * weight
-    return store(total, dst_dt, out)
+    return store(total, dst_dt, out, names="scales")

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.codes import of
 from qops.qtensor import as_array, check_out, choice, float32s, integer, real
 
@@ -68,8 +69,8 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
     """Give the dtype of a name or a type, if it is one of `allowed`."""
     try:
         found = np.dtype(dtype)
-    except TypeError:
-        raise TypeError(f"{name}: expected a dtype, got {dtype!r:.80}") from None
+    except (TypeError, ValueError):  # a text that has no bytes is a ValueError
+        raise TypeError(f"{name}: expected a dtype, got {shown(dtype)}") from None
     _named(found, name, allowed)
     return found
 
@@ -178,8 +179,9 @@ def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
     """Give `result` in C order, or in `out`, where it may stand already."""
     if out is None:
         return np.asarray(result, order="C")
-    if not np.may_share_memory(out, result):
-        np.copyto(out, result)
+    place, made = np.asarray(out), np.asarray(result)  # of numpy's own class: a subclass may refuse its functions
+    if not np.may_share_memory(place, made):
+        np.copyto(place, made)
     return out
 
 

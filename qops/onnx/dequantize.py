@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.onnx import _checks as check
 from qops.qtensor import int32, integer
 
@@ -77,7 +78,7 @@ def dequantize_linear(
     scale = check.of_slices(scale, "x_scale", data.shape, axis, block_size)
     zero = check.of_slices(zero, "x_zero_point", data.shape, axis, block_size).astype(np.float32)
     if data.dtype.name in ("int32", *check.FLOATS) and zero.any():
-        raise ValueError(f"x_zero_point: expected 0 for {data.dtype} codes, got {x_zero_point!r:.80}")
+        raise ValueError(f"x_zero_point: expected 0 for {data.dtype} codes, got {shown(x_zero_point)}")
     check.out(out, wanted, data.shape, data, (scale, x_scale, x_zero_point))
     with np.errstate(over="ignore"):
         return check.put(np.asarray((data.astype(np.float32) - zero) * scale).astype(wanted), out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -50,6 +50,17 @@ Kernel = tuple[int | NDArray[np.int64], list[MatMul | Streamed], np.dtype[Any]]
 """What runs for data of one type: its zero point, the products with each matrix of B, the type of their results."""
 
 
+_MOST_MATRICES = 2**24
+"""Of a batch; arrays without elements may have more, on which work would not end."""
+
+
+def _places(batch: tuple[int, ...], names: str) -> Iterable[tuple[int, ...]]:
+    """Give the places of the matrices of a batch; ValueError if there are too many."""
+    if prod(batch) > _MOST_MATRICES:
+        raise ValueError(f"{names}: expected at most {_MOST_MATRICES} matrices, got a batch of {batch}")
+    return np.ndindex(batch)
+
+
 class Product(Prepared):
     """The base of both products: matrices B, which are packed unless the op is for a single call, and the call."""
 
@@ -65,7 +76,7 @@ class Product(Prepared):
             raise ValueError(f"{names[1]}: expected at least 1 dimension, got a scalar")
         self._names, self._is_vector = names, found.ndim == 1
         self._b = found[:, np.newaxis] if self._is_vector else found
-        each = [self._b[at] for at in np.ndindex(self._b.shape[:-2])]
+        each = [self._b[at] for at in _places(self._b.shape[:-2], names[1])]
         self._matrices = each if once else [pack_b(one) for one in each]
         self._kernels: dict[np.dtype[Any], Kernel] = {} if once else check.of_types(self._kernel)
 
@@ -125,7 +136,7 @@ class Product(Prepared):
         made, left = np.empty((*batch, a.shape[-2], self._b.shape[-1]), dtype), np.broadcast_to(a, batch + a.shape[-2:])
         zeros = np.broadcast_to(zeros, (*batch, a.shape[-2], 1))
         number = np.broadcast_to(np.arange(len(products)).reshape(own_batch), batch)
-        for at in np.ndindex(batch):
+        for at in _places(batch, ", ".join(self._names)):
             products[number[at]](left[at], a_zero if type(a_zero) is int else zeros[at], made[at], threads)
         return made
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import same_padding
 from qops._kernels.conv.axes import Axis
 from qops.qtensor import choice, int32, integers
@@ -33,11 +34,11 @@ class Moves(NamedTuple):
         if count < 1 or len(w) % group:
             raise ValueError(f"w: expected (M, C / group, kernel), M divisible by group {group}, got {w.shape}")
         if kernel_shape is not None and _integers(kernel_shape, "kernel_shape", count, 1) != kernel:
-            raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {kernel_shape}")
+            raise ValueError(f"kernel_shape: expected that of w, {kernel}, got {shown(kernel_shape)}")
         stride, dilation = _integers(strides, "strides", count, 1), _integers(dilations, "dilations", count, 1)
         auto_pad = choice(auto_pad, "auto_pad", AUTO_PADS)
         if pads is not None and auto_pad != "NOTSET":
-            raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {pads}")
+            raise ValueError(f"pads: expected none with auto_pad {auto_pad!r}, got {shown(pads)}")
         if 0 in kernel:
             raise ValueError(f"w: a kernel of 0 in shape {w.shape}")
         padding = _integers(pads, "pads", 2 * count, 0)

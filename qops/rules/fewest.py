@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.codes import of_dtype
 from qops.qtensor import int32, integer, number
 
@@ -107,7 +108,7 @@ def fewest_bits(
     if codes.dtype.itemsize > 2:
         raise TypeError(f"dtype: expected codes of 8 or 16 bits, got {codes.dtype}")
     if not isinstance(acc_range, tuple | list) or len(acc_range) != 2:
-        raise TypeError(f"acc_range: expected (lowest, highest), got {acc_range!r:.80}")
+        raise TypeError(f"acc_range: expected (lowest, highest), got {shown(acc_range)}")
     lo = int32(acc_range[0], "acc_range")
     hi = int32(acc_range[1], "acc_range", lo)
     zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.multipliers import multipliers, one_multiplier
 from qops.fixedpoint import Multiplier
@@ -54,9 +55,9 @@ def given_integers(integers: Any) -> Steps:
         if multiplier.shape != right_shift.shape:
             multiplier, right_shift = np.broadcast_arrays(multiplier, right_shift)
     except (TypeError, ValueError):
-        raise TypeError(f"integers: expected (multiplier, right_shift), got {integers!r:.80}") from None
+        raise TypeError(f"integers: expected (multiplier, right_shift), got {shown(integers)}") from None
     if multiplier.dtype.kind not in "iu" or right_shift.dtype.kind not in "iu" or multiplier.ndim > 1:
-        raise TypeError(f"integers: expected integers, one pair or one a channel, got {integers!r:.80}")
+        raise TypeError(f"integers: expected integers, one pair or one a channel, got {shown(integers)}")
     fits = _fits(multiplier, right_shift)
     if not fits.all():
         m, n = (x[~fits].flat[0] for x in (multiplier, right_shift))
@@ -74,7 +75,7 @@ def given_scales(scale: Any) -> Steps:
     if values.dtype.kind not in "fiu":
         raise TypeError(f"scale: expected numbers, got {values.dtype}")
     if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"scale: expected finite numbers, not negative, got {scale!r:.80}")
+        raise ValueError(f"scale: expected finite numbers, not negative, got {shown(scale)}")
     if values.ndim > 1:
         raise ValueError(f"scale: expected one number or one a channel, got shape {values.shape}")
     return _own(values, np.float64, 0.0) if values.size != 1 else float(values.reshape(())) + 0.0
@@ -159,8 +160,9 @@ class Numbers(NamedTuple):
             plus, shift = (zero, 0) if rule.zero_point == "inside" else (0, zero)
             if rule.multiplier in SINGLES:
                 scale = self._as_float32() if rule.multiplier == "31 bits as a float32" else _in_float32(self.scale)
-                float_terms = "times", rule.beyond, before, after
-                return stages.FloatStage(scale, rule.first, lo, hi, plus, shift, *float_terms)
+                return stages.FloatStage(
+                    scale, rule.first, lo, hi, plus, shift, beyond=rule.beyond, before=before, after=after
+                )
             scale = self.scale if rule.multiplier == "float64" else _in_float32(self.scale)
             return stages.DoubleStage(scale, rule.first, lo, hi, plus, shift)
         multiplier, right_shift = self.integers

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.codes import of_dtype
 from qops.prepared import Prepared
 from qops.qtensor import as_array, check_out, choice, integer, number
@@ -222,7 +223,7 @@ def _above_0(value: Any, name: str) -> float:
 
 def _kernel(kernel: Any) -> tuple[int, int]:
     if not isinstance(kernel, tuple | list) or len(kernel) != 2:
-        raise TypeError(f"kernel: expected (height, width), got {kernel!r:.80}")
+        raise TypeError(f"kernel: expected (height, width), got {shown(kernel)}")
     taps = integer(kernel[0], "kernel", 1, _MOST_CODES), integer(kernel[1], "kernel", 1, _MOST_CODES)
     if taps[0] * taps[1] > _MOST_CODES:
         raise ValueError(f"kernel: expected windows of at most {_MOST_CODES} codes, got {taps[0]} by {taps[1]}")

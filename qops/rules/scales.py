@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage.multipliers import one_multiplier
 from qops.fixedpoint import Multiplier
 from qops.qtensor import as_array, choice, number
@@ -95,7 +96,7 @@ def three_scales(scales: Any) -> tuple[float, float | NDArray[np.float64], float
     """The scales of an input, of weights and of a result, checked; those of weights may be one a channel."""
     names = "scales: in_scale", "scales: w_scale", "scales: out_scale"
     if not isinstance(scales, tuple | list) or len(scales) != 3:
-        raise TypeError(f"scales: expected (in_scale, w_scale, out_scale), got {scales!r:.80}")
+        raise TypeError(f"scales: expected (in_scale, w_scale, out_scale), got {shown(scales)}")
     w = as_array(scales[1], names[1])
     if w.dtype.kind not in "fiu" or w.ndim > 1:
         raise TypeError(f"scales: w_scale: expected one number or one a channel, got {w.dtype}, shape {w.shape}")
@@ -124,7 +125,7 @@ def formed(scales: tuple[float, Any, float], derive: str) -> tuple[Any, tuple[fl
         else:
             before, scale, after = one, DERIVATIONS[derive](*scales), one
     if not all(np.all(np.isfinite(x) & (x > 0)) for x in (before, scale, after)):
-        raise ValueError(f"scales: floats do not hold what {derive} makes of {scales!r:.80}")
+        raise ValueError(f"scales: floats do not hold what {derive} makes of {shown(scales)}")
     return np.asarray(scale, F64) if np.ndim(scale) else float(scale), (float(before), float(after))
 
 

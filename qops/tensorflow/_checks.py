@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.ends import checked, fit
 from qops.codes import TABLE
 from qops.qtensor import QTensor, TensorLike, as_array, parts, real, tensor
@@ -27,8 +28,8 @@ Checked: TypeAlias = tuple[NDArray[Any], float, float]
 
 def number(value: Any, name: str) -> float:
     """Give `value` as a float32; ValueError if it is not finite or, in TensorFlow's words, has a rank."""
-    if type(value) is not float and np.ndim(value) != 0:
-        raise ValueError(f"{name}: must be rank 0 but is rank {np.ndim(value)}, got {value}")
+    if isinstance(value, (np.ndarray, list, tuple)) and (rank := as_array(value, name).ndim):
+        raise ValueError(f"{name}: must be rank 0 but is rank {rank}, got {shown(value)}")
     return float(real(value, name))
 
 
@@ -36,8 +37,14 @@ def numbers(value: Any, name: str) -> float | NDArray[np.float32]:
     """Give `value`, a number or an array of numbers, as float32; ValueError if one is not finite."""
     if type(value) is float:
         return float(real(value, name))
-    found = [real(v, name) for v in np.ravel(value)]
-    return np.array(found, np.float32).reshape(np.shape(value))
+    given = as_array(value, name)
+    if given.dtype.kind not in "fiu":
+        return np.array([real(v, name) for v in given.ravel()], np.float32).reshape(given.shape)
+    with np.errstate(over="ignore"):
+        found = given.astype(np.float64).astype(np.float32)
+    if not np.isfinite(found).all():
+        real(given[~np.isfinite(found)][0], name)
+    return found
 
 
 def ends(lo: Any, hi: Any, low_name: str, high_name: str, steps: int = 0) -> tuple[float, float]:
@@ -89,7 +96,7 @@ def codes_of(values: Any, name: str, *allowed: str) -> NDArray[Any]:
 def check_axis(x: NDArray[Any], axis: int, mode: str, op: str) -> None:
     """Raise ValueError, in TensorFlow's words, if `op` does not take slices along `axis`."""
     if axis >= x.ndim:
-        raise ValueError(f"axis: must be less than number of input's dims, {x.ndim}, but axis was {axis!r:.80}")
+        raise ValueError(f"axis: must be less than number of input's dims, {x.ndim}, but axis was {shown(axis)}")
     if mode == "MIN_FIRST" and x.shape[axis] != 1:
         raise ValueError(f"axis: MIN_FIRST mode is not implemented for {op} with axis != -1, got axis {axis}")
     if x.shape[axis] == 0:
@@ -119,7 +126,7 @@ def each_slice(axis: int, run: Callable[[int, NDArray[Any], NDArray[Any]], None]
 def one_of(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """Give `value`, if it is one of the words `allowed`; ValueError if not."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name}: {value!r:.80} is not in the list of allowed values: {', '.join(allowed)}")
+        raise ValueError(f"{name}: {shown(value)} is not in the list of allowed values: {', '.join(allowed)}")
     return str(value)
 
 

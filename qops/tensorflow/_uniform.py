@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.ends import NORMAL
 from qops._kernels.tensorflow.uniform import Scaling, requantize_sums
 from qops.fixedpoint import quantize_multiplier
-from qops.qtensor import int32, integer
+from qops.qtensor import as_array, int32, integer
 from qops.tensorflow._checks import TYPES, each_slice, numbers
 
 LOWEST, HIGHEST = TYPES["qint32"].lowest, TYPES["qint32"].highest
@@ -31,49 +32,51 @@ class Affine(NamedTuple):
 
 
 class Given(NamedTuple):
-    """Scales and zero points of a caller as Python numbers; `fit` checks them once the shape of the tensor is known."""
+    """Checked scales and zero points of a caller; `fit` makes an `Affine` once the shape of the tensor is known."""
 
     prefix: str
-    scales: list[float]
-    zero_points: list[int]
-    shapes: tuple[tuple[int, ...], tuple[int, ...]]
+    scales: float | NDArray[np.float32]
+    zero_points: int | NDArray[np.int64]
     axis: int
 
     def fit(self, shape: tuple[int, ...]) -> Affine:
         """Give them for a tensor of this shape; raise ValueError, in TensorFlow's words, if they do not fit."""
-        if self.axis == -1 and self.shapes == ((), ()):
-            return Affine(-1, self.scales, self.zero_points)
+        if self.axis == -1 and isinstance(self.scales, float) and isinstance(self.zero_points, int):
+            return Affine(-1, [self.scales], [self.zero_points])
         if not -1 <= self.axis < len(shape):
             text = "must be -1 or in range [0, input.rank)"
-            raise ValueError(f"{self.prefix}quantization_axis: {text}, but given {self.axis!r:.80}, rank {len(shape)}")
+            raise ValueError(f"{self.prefix}quantization_axis: {text}, but given {shown(self.axis)}, rank {len(shape)}")
         wanted = shape[self.axis : self.axis + 1] if self.axis >= 0 else ()
         text = "scales and zero_points must be scalar tensors if quantization_axis is -1"
         if self.axis >= 0:
             text = f"scales and zero_points must be a tensor of rank 1 and size {wanted[0]} for axis {self.axis}"
-        for name, found in zip(("scales", "zero_points"), self.shapes, strict=True):
+        for name, found in (("scales", np.shape(self.scales)), ("zero_points", np.shape(self.zero_points))):
             if found != wanted:
                 raise ValueError(f"{self.prefix}{name}: {text}, given shape {found}")
-        return Affine(self.axis, self.scales, self.zero_points)
+        return Affine(self.axis, np.ravel(self.scales).tolist(), np.ravel(self.zero_points).tolist())
 
 
 def given(scales: Any, zero_points: Any, axis: Any, prefix: str = "", positive: str = "") -> Given:
     """Read scales and zero points; ValueError if a scale is not finite or, with these words, not `positive`."""
     axis = integer(axis, f"{prefix}quantization_axis")
-    read = numbers(scales, f"{prefix}scales")
-    found, scales_shape = ([read], ()) if isinstance(read, float) else (read.ravel().tolist(), read.shape)
-    if positive and not all(scale >= NORMAL for scale in found):
+    found = numbers(scales, f"{prefix}scales")
+    if positive and not (found >= NORMAL if isinstance(found, float) else (found >= NORMAL).all()):
         text = f"{positive} scales elements must be all positive"
-        raise ValueError(f"{prefix}scales: {text}, 2**-126 at least, got {scales!r:.80}")
-    zeros, zeros_shape = integers(zero_points, f"{prefix}zero_points")
-    return Given(prefix, found, zeros, (scales_shape, zeros_shape), axis)
+        raise ValueError(f"{prefix}scales: {text}, 2**-126 at least, got {shown(scales)}")
+    return Given(prefix, found, integers(zero_points, f"{prefix}zero_points"), axis)
 
 
-def integers(values: Any, name: str) -> tuple[list[int], tuple[int, ...]]:
-    """Give integers that int32 holds, in a list, and the shape they have."""
+def integers(values: Any, name: str) -> int | NDArray[np.int64]:
+    """Give `values`, an integer that int32 holds or an array of them."""
     if type(values) is int:
-        return [int32(values, name)], ()
-    found = [int32(value, name) for value in np.ravel(np.asarray(values, object))]
-    return found, np.shape(values)
+        return int32(values, name)
+    found = as_array(values, name)
+    if isinstance(values, np.ndarray) and found.dtype.kind in "iu":
+        for end in (found.min(initial=0), found.max(initial=0)):
+            int32(end, name)
+        return found.astype(np.int64)
+    each = [int32(value, name) for value in np.asarray(values, object).ravel()]
+    return np.array(each, np.int64).reshape(found.shape)
 
 
 def ends(lowest: Any, highest: Any, prefix: str, T: str) -> tuple[int, int]:
@@ -104,11 +107,11 @@ def of_products(
     """
     if lhs.axis != -1:
         name = f"{lhs.prefix}quantization_axis"
-        raise ValueError(f"{name}: {name} Attr must be -1 (per-tensor), got {lhs.axis!r:.80}")
+        raise ValueError(f"{name}: {name} Attr must be -1 (per-tensor), got {shown(lhs.axis)}")
     for given_axis, wanted in zip((rhs, output), axes, strict=True):
         if given_axis.axis not in (-1, wanted):
             name = f"{given_axis.prefix}quantization_axis"
-            raise ValueError(f"{name}: must be -1 (per-tensor) or {wanted} (per-channel), got {given_axis.axis!r:.80}")
+            raise ValueError(f"{name}: must be -1 (per-tensor) or {wanted} (per-channel), got {shown(given_axis.axis)}")
     if output.axis != -1 == rhs.axis:
         name = f"{output.prefix}quantization_axis"
         raise ValueError(f"{name}: is {output.axis}, but rhs is per-tensor: TensorFlow's process ends")

@@ -95,7 +95,7 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     if len(axes) == 2:
         a, b = repeated(a, b, out.shape)
     z_max = kernels.quantized_add(a, x_alone, b, y_alone, out)
-    return QTensor(out, -z_max, z_max)
+    return tensor(out, -z_max, z_max)
 
 
 def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.int32] | None = None) -> QTensor:

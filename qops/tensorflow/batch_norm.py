@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.tensorflow import batch_norm as kernels
-from qops.qtensor import QTensor, TensorLike, flag, into, put
+from qops.qtensor import QTensor, TensorLike, flag, into, put, tensor
 from qops.tensorflow._checks import STEPS, number, operands, shape_text
 
 __all__ = ["quantized_batch_norm_with_global_normalization"]
@@ -122,4 +122,4 @@ def quantized_batch_norm_with_global_normalization(
     place = into(out, image[0].shape, [data for data, _, _ in (image, *channels)])
     codes = np.empty(image[0].shape, np.int32) if place is None else place
     kernels.normalize((np.ascontiguousarray(image[0]), *image[1:]), *found, codes)
-    return QTensor(put(codes, out), -LIMIT, LIMIT)
+    return tensor(put(codes, out), -LIMIT, LIMIT)

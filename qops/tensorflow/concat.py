@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.concat import concat, hull, joined, usual
 from qops._kernels.tensorflow.ends import checked, flushed
 from qops.qtensor import QTensor, TensorLike, integer, tensor
@@ -103,7 +104,7 @@ def _misfit(axis: int, parts: list[Checked]) -> ValueError:
     rank = len(shapes[0])
     if not 0 <= axis < rank:
         return ValueError(
-            f"concat_dim: Expected concatenating dimensions in the range [0, {rank}), but got {axis!r:.80}"
+            f"concat_dim: Expected concatenating dimensions in the range [0, {rank}), but got {shown(axis)}"
         )
     others = [shape[:axis] + shape[axis + 1 :] for shape in shapes]
     i = next(i for i, shape in enumerate(shapes) if len(shape) != rank or others[i] != others[0])

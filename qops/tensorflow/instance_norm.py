@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qops._kernels.stage import prepared as stages
-from qops.qtensor import U8, QTensor, TensorLike, flag, output
+from qops.qtensor import U8, QTensor, TensorLike, flag, output, tensor
 from qops.tensorflow._checks import STEPS, number, operands
 
 __all__ = ["quantized_instance_norm"]
@@ -125,7 +125,7 @@ def quantized_instance_norm(
     stages.FloatStage(float(scale), "half_away", -np.inf, np.inf).run(np.asarray(low), start)
     stages.FloatStage(float(scale), "half_away", 0, STEPS, shift=-float(start)).run(values, codes)
     np.take(codes, places, out=out, mode="clip")
-    return QTensor(out, float(low), float(high))
+    return tensor(out, float(low), float(high))
 
 
 def _normalized(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.codes import tensor
 from qops._kernels.tensorflow import quantize as kernels
+from qops.codes import TABLE as CODE_TYPES
 from qops.qtensor import F32, QTensor, array, flag, integer, output
 from qops.tensorflow._checks import MODES, TYPES, check_axis, number, numbers, one_of, ranges_of, slices
 
@@ -178,12 +181,12 @@ def quantize_v2(
         quantizer.quantize(part, codes)
     if made is not out:
         np.copyto(out, made, casting="unsafe")
-    code_type = _code_type(T, mode, way, narrow_range)
+    kind = _code_type(T, mode, way, narrow_range)
+    row = None if kind is None else CODE_TYPES[kind]
     if len(quantizers) == 1:
-        lo, hi = quantizers[0].ends
-        return QTensor(out, lo, hi, code_type)
+        return tensor(QTensor, out, *quantizers[0].ends, row)
     found = np.array([q.ends for q in quantizers], np.float32).reshape(-1, 2, *(1,) * (x.ndim - axis - 1))
-    return QTensor(out, found[:, 0], found[:, 1], code_type)
+    return tensor(QTensor, out, found[:, 0], found[:, 1], row)
 
 
 def _quantize_ranges(x: NDArray[Any], axis: int, mode: str, lo: Any, hi: Any) -> list[tuple[float, float]]:
@@ -231,7 +234,7 @@ def _refuse_unusable(quantizers: list[kernels.Quantizer]) -> None:
     """Raise ValueError where TensorFlow's codes would be undefined."""
     for q in quantizers:
         lo, hi = q.ends
-        if not q.usable:
+        if not (q.usable and isfinite(lo) and isfinite(hi)):
             raise ValueError(f"min_range, max_range: ({lo}, {hi}) is too narrow or wide to quantize over")
 
 

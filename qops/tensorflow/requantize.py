@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from qops._kernels.stage.range import range_32
 from qops._kernels.tensorflow import requantize as kernels
 from qops._kernels.tensorflow.ends import NORMAL
-from qops.qtensor import U8, QTensor, TensorLike, output, parts, tensor
+from qops.qtensor import U8, QTensor, TensorLike, as_array, output, parts, tensor
 from qops.tensorflow._checks import STEPS, STEPS_32, TYPES, codes_of, ends, one_of, operands
 
 __all__ = ["quantize_down_and_shrink_range", "requantization_range", "requantize"]
@@ -99,7 +99,7 @@ def requantize(
     ((q, in_min, in_max),) = operands(STEPS_32, ("qint32",), input=input)
     out = output(out, TYPES[out_type].dtype.num, q)
     kernels.requantize(q, in_min, in_max, out_min, out_max, out)
-    return QTensor(out, out_min, out_max)
+    return tensor(out, out_min, out_max)
 
 
 def requantization_range(input: TensorLike) -> tuple[float, float]:
@@ -146,9 +146,10 @@ def requantization_range(input: TensorLike) -> tuple[float, float]:
     (0.0, 0.5)
     """
     values, lo, hi = parts(input, "input")
-    if np.size(lo) == 0 or np.size(hi) == 0:
-        raise ValueError(f"input: min and max must have an element, got {lo!r} and {hi!r}")
-    in_min, in_max = ends(np.ravel(lo)[0], np.ravel(hi)[0], "input min", "input max", STEPS_32)
+    lows, highs = as_array(lo, "input min").ravel(), as_array(hi, "input max").ravel()
+    if lows.size == 0 or highs.size == 0:
+        raise ValueError(f"input: min and max must have an element, got {lows.size} and {highs.size}")
+    in_min, in_max = ends(lows[0], highs[0], "input min", "input max", STEPS_32)
     return _spanned(codes_of(values, "input", "qint32"), in_min, in_max)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from qops._kernels.arrays.numbers import shown
 from qops.qtensor import QTensor, TensorLike, as_array
 from qops.tensorflow._checks import operands, passed_on
 
@@ -58,7 +59,7 @@ def _lengths(shape: ArrayLike, size: int) -> list[int]:
     """Give the lengths of the axes of so many elements; ValueError in TensorFlow's words."""
     asked: Any = as_array(shape, "shape")
     if asked.ndim != 1 or (asked.size and asked.dtype.kind not in "iu"):
-        raise TypeError(f"shape: expected a 1-D sequence of integers, got {shape!r:.80}")
+        raise TypeError(f"shape: expected a 1-D sequence of integers, got {shown(shape)}")
     lengths: list[int] = asked.tolist()
     unknown = [axis for axis, length in enumerate(lengths) if length == -1]
     if len(unknown) > 1:

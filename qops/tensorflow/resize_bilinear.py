@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow.resize_bilinear import resize
 from qops.qtensor import TensorLike, as_array, flag, int32, into, parts, put
 from qops.tensorflow._checks import ends, passed_on, shape_text
@@ -128,7 +129,7 @@ def quantized_resize_bilinear(
 
 def _size(size: Sequence[int]) -> tuple[int, int]:
     if not isinstance(size, tuple | list) and not (isinstance(size, np.ndarray) and size.ndim):
-        raise TypeError(f"size: expected two integers, got {size!r:.80}")
+        raise TypeError(f"size: expected two integers, got {shown(size)}")
     if len(size) != 2:
         raise ValueError(f"size: shape_t must have two elements, got {len(size)}")
     height, width = (int32(n, "size") for n in size)

@@ -226,13 +226,14 @@ def uniform_quantized_clip_by_value(
            [ 0,  4]], dtype=int32)
     """
     read = given(scales, zero_points, quantization_axis)
-    (low, low_shape), (high, high_shape) = integers(min, "min"), integers(max, "max")
+    low, high = integers(min, "min"), integers(max, "max")
     x = codes_of(operand, "operand", "qint32")
     affine = read.fit(x.shape)
-    for name, found in (("min", low_shape), ("max", high_shape)):
-        if found != read.shapes[0]:
+    for name, found in (("min", low), ("max", high)):
+        if np.shape(found) != np.shape(read.scales):
             text = f"Input {name} shape must be same as scales/zero_points"
-            raise ValueError(f"{name}: {text}. Given shapes {found} and {read.shapes[0]}")
+            raise ValueError(f"{name}: {text}. Given shapes {np.shape(found)} and {np.shape(read.scales)}")
     out = output(out, S32, x)
-    each_slice(affine.axis, lambda i, codes, part: clamp(codes, low[i], high[i], part), x, out)
+    lows, highs = np.ravel(low).tolist(), np.ravel(high).tolist()
+    each_slice(affine.axis, lambda i, codes, part: clamp(codes, lows[i], highs[i], part), x, out)
     return out

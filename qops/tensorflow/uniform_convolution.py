@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import same_padding
 from qops._kernels.conv.axes import Axis, Operands, padding_code
 from qops._kernels.conv.finish import Finish
@@ -200,7 +201,7 @@ def _orders(numbers: Mapping[str, Any] | None, rank: int) -> dict[str, list[int]
     if numbers is None:
         return {tensor: list(range(rank)) for tensor in TENSORS}
     if not isinstance(numbers, Mapping) or numbers.keys() - KEYS:
-        raise TypeError(f"dimension_numbers: expected a mapping of {', '.join(KEYS)}, got {numbers!r:.80}")
+        raise TypeError(f"dimension_numbers: expected a mapping of {', '.join(KEYS)}, got {shown(numbers)}")
     found, given = {}, KEYS | {**numbers}
     for tensor, names in TENSORS.items():
         values = [given[f"{tensor}_{name}_dimension"] for name in names] + [*given[f"{tensor}_spatial_dimensions"]]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops._kernels.tensorflow import uniform as kernels
 from qops._kernels.tensorflow.ends import NORMAL
 from qops.qtensor import F32, array, output
@@ -100,8 +101,9 @@ def uniform_quantize(
     one_of(Tout, "Tout", KINDS)
     lowest, highest = ends(quantization_min_val, quantization_max_val, "", Tout)
     read = given(scales, zero_points, quantization_axis)
-    if any(0 < abs(scale) < NARROWEST for scale in read.scales):
-        raise ValueError(f"scales: expected 0 or at least 2**-124, got {scales!r:.80}")
+    sizes = np.abs(read.scales)
+    if ((sizes > 0) & (sizes < NARROWEST)).any():
+        raise ValueError(f"scales: expected 0 or at least 2**-124, got {shown(scales)}")
     x = array(input, "input", F32)
     affine = read.fit(x.shape)
     out = output(out, TYPES[Tout].dtype.num, x)

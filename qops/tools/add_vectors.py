@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.codes import TABLE
 from qops.frontdoor.add import add_8p8to8_integers
 from qops.frontdoor.add import quantized_add_8p8to8 as frontdoor_add
@@ -171,7 +172,7 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) ->
 
 def _range(given: Any, name: str) -> Range:
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise TypeError(f"{name}: expected (min, max), got {given!r:.80}")
+        raise TypeError(f"{name}: expected (min, max), got {shown(given)}")
     first, last = given
     lo, hi = span(first, last, name)
     if not lo < hi:

@@ -8,6 +8,7 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.qtensor import as_array, choice, integer, number
 from qops.tools.seen import KINDS, Dump
 
@@ -198,7 +199,7 @@ def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
     if values.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected numbers, got {values.dtype}")
     if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"{name}: expected finite numbers, not negative, got {value!r:.80}")
+        raise ValueError(f"{name}: expected finite numbers, not negative, got {shown(value)}")
     return values.astype(np.float64)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.codes import of_dtype
 from qops.frontdoor.error import error
 from qops.frontdoor.signed_error import values
@@ -179,7 +180,7 @@ def _operands(given: Any) -> tuple[Range, ...]:
         several = [tuple(ends) for ends in given] if np.ndim(given[0]) else [tuple(given)]
         found = tuple((float(lo), float(hi)) for lo, hi in several)
     except (TypeError, ValueError, IndexError):
-        raise TypeError(f"ranges: expected (min, max), or one for each operand, got {given!r:.80}") from None
+        raise TypeError(f"ranges: expected (min, max), or one for each operand, got {shown(given)}") from None
     return found
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import qops
-from qops.frontdoor.error import Worst
+from qops._kernels.frontdoor import error as kernels
+from qops.frontdoor.report import Worst
 
 
 def check(codes, lo, hi, want):
@@ -93,6 +94,27 @@ def test_error_of_extremes_neither_warns_nor_overflows(reference_value, hi):
     assert math.isfinite(report.rms)
     assert report.histogram.counts.sum() == 2
     assert len(report.histogram.counts) <= 4096
+
+
+@pytest.mark.parametrize("exponent", [*range(50, 58), 80, 127])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_every_error_is_counted_however_large(sign, exponent):
+    """From 2**53 LSB on, float64 holds no limit of the bins that is one LSB further out."""
+    report = qops.error((np.uint8([0, 0]), 0.0, 255.0), [-sign * 2.0**exponent, 0.0])
+    counts, edges = report.histogram
+    (place,) = np.flatnonzero(counts[len(counts) // 2 + 1 :] if sign > 0 else counts[: len(counts) // 2])
+    place += len(counts) // 2 + 1 if sign > 0 else 0
+    assert edges[place] <= sign * 2.0**exponent <= edges[place + 1]
+    assert counts.sum() == 2
+
+
+def test_blocks_of_data_are_aligned():
+    """Compiled loops read them as C doubles."""
+    raw = np.zeros(8 * 5 + 1, np.uint8)
+    unaligned = raw[1:].view(np.float64)
+    assert not unaligned.flags.aligned
+    for _, parts in kernels.stretches((np.arange(5, dtype=np.uint8), unaligned), 1 << 15):
+        assert all(part.flags.aligned for part in parts)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e39, 1e300])

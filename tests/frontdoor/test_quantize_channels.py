@@ -84,6 +84,26 @@ def test_one_end_may_be_given_for_all_channels():
     assert qops.quantize(np.zeros((0, 2), np.float32), axis=1).max.tolist() == [[0.0, 0.0]]
 
 
+@pytest.mark.parametrize("ndim", [32, 33, 64])
+def test_channels_of_arrays_with_many_axes(ndim):
+    x = np.float32([[-1, 1], [0, 3]]).reshape(*[1] * (ndim - 2), 2, 2)
+    t, flat = qops.quantize(x, axis=-1), qops.quantize(x.reshape(2, 2), axis=1)
+    assert t.min.shape == (*[1] * (ndim - 1), 2)
+    assert t.data.ravel().tolist() == flat.data.ravel().tolist()
+    np.testing.assert_array_equal(qops.dequantize(t).reshape(2, 2), qops.dequantize(flat))
+    assert qops.error(t, x).max == qops.error(flat, x.reshape(2, 2)).max
+    assert qops.quantize(x, t.min, t.max, axis=-1) == t
+
+
+def test_a_channel_may_be_wider_than_float32():
+    """As a range for all channels may, and without a warning."""
+    x = np.float32([[-3e38, 3e38], [1, 2]])
+    t, row = qops.quantize(x, axis=0), qops.quantize(x[0])
+    assert (t.min[0, 0], t.max[0, 0]) == (row.min, row.max)
+    assert t.data[0].tolist() == row.data.tolist()
+    np.testing.assert_array_equal(t.dequantize()[0], row.dequantize())
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

@@ -10,6 +10,7 @@ from ops import on_every_tier
 
 import qops
 from qops.frontdoor.relu import BOUND_RELU
+from qops.qtensor import read_as
 
 EVERY = {t: np.arange(np.iinfo(t).min, np.iinfo(t).max + 1).astype(t) for t in (np.uint8, np.int8, np.uint16, np.int16)}
 SOME = np.int32([-(2**31), -(2**31) + 1, -1, 0, 1, 99, 2**30, 2**31 - 2, 2**31 - 1])
@@ -68,6 +69,23 @@ def test_relu_of_what_is_all_cut():
         assert (t.dequantize() == value).all()
 
 
+@pytest.mark.parametrize("dtype", [*EVERY, np.int32])
+@pytest.mark.parametrize("own", [(7,), (5, 1, 1), (1, 1), (5, 2, 7), (2, 1)], ids=str)
+def test_each_channel_is_cut_as_if_it_were_alone(dtype, own, rng):
+    """The ranges of channels, of which some lie wholly outside."""
+    codes = rng.choice(EVERY.get(dtype, SOME), (5, 2, 7)).astype(dtype)
+    lo, hi = rng.uniform(-3, 2, own).astype(np.float32), rng.uniform(2, 3, own).astype(np.float32)
+    lo, hi = (-hi, hi) if dtype == np.int32 else (lo, np.where(lo < -2, np.float32(-1), hi))
+    for limit in (None, 1.5):
+        t = on_every_tier(qops.relu, (codes, lo, hi), limit)
+        assert t.min.shape == t.max.shape == own
+        each = [np.broadcast_to(ends, codes.shape) for ends in (lo, hi, t.min, t.max)]
+        for at in np.ndindex(codes.shape):
+            low, high, *found = (float(ends[at]) for ends in each)
+            want = qops.relu((codes[at], low, high), limit)
+            assert (t.data[at], *found) == (want.data, want.min, want.max)
+
+
 @pytest.mark.parametrize(
     ("t", "limit", "text"),
     [
@@ -75,7 +93,8 @@ def test_relu_of_what_is_all_cut():
         ((EVERY[np.uint8], 0.0, 1.0), np.inf, "limit: inf is not"),
         ((SOME, -1.0, 2.0), None, "t: the range .* is not symmetric"),
         ((np.float32([1]), 0.0, 1.0), None, "t: expected uint8, int8"),
-        (qops.quantize(np.eye(3), axis=0), None, "t: has a range per channel"),
+        ((SOME, np.float32([-1] * 9), np.float32([1] * 8 + [2])), None, "t: the range .* is not symmetric"),
+        (read_as("s8_narrow")(EVERY[np.int8][1:], -1.0, 1.0), None, "t: code type s8_narrow is not supported here"),
     ],
 )
 def test_relu_refuses(t, limit, text):

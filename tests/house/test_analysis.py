@@ -179,3 +179,13 @@ def test_check_fails_when_two_systems_no_longer_agree(monkeypatch, capsys, found
     monkeypatch.setattr(main, "measure", lambda *_: {**found, "systems_apart": worse})
     assert main.main(["--check"]) == 1
     assert capsys.readouterr().err.count("BROKEN") == 3
+
+
+def test_each_method_lands_where_its_page_says(found):
+    for curve in found["observer_error"]:
+        ends = {method: sqnr for method, (_, sqnr) in curve.found.items()}
+        assert ends["mse"] > max(curve.sqnr) - 0.05
+        if "one value" in curve.name:
+            assert ends["mse"] > max(ends["percentile"], ends["entropy"]) + 3
+        else:
+            assert min(ends["percentile"], ends["entropy"]) > max(curve.sqnr) - 0.5

@@ -75,6 +75,17 @@ def test_outputs_may_lie_in_any_way(name, way):
     same(got, want)
 
 
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_an_output_of_a_subclass_is_what_is_returned(name):
+    class Own(np.ndarray):
+        pass
+
+    out = np.full(shape_of(name), 77, OPS[name].out).view(Own)
+    got = call(name, out=out)
+    assert first_array(got) is out
+    np.testing.assert_array_equal(out.view(np.ndarray), first_array(call(name)))
+
+
 def test_dtypes_may_have_any_name():
     """Arrays as long as a table of codes is, and longer; on Linux C has two names of int64, on Windows of int32."""
     tried = set()

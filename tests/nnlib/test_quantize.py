@@ -101,6 +101,7 @@ BAD = [
     (lambda: nnlib.quantize(X, 1, 0), "min, max: min 1"),
     (lambda: nnlib.quantize(X, -3e38, 3e38), "wider than float32"),
     (lambda: nnlib.quantize_ref(X, -3e38, 3e38), "wider than float32"),
+    (lambda: nnlib.auto_quantize(np.float32([-3e38, 3e38])), "x: its range .* is wider than float32"),
     (lambda: nnlib.quantize_ref(X, 0, 1e-9), "narrower than 1e-8"),
     (lambda: nnlib.quantize_ref(X, 1, 2), "does not hold 0"),
     (lambda: nnlib.auto_quantize(np.float32([1, np.inf])), "infinite"),

@@ -116,3 +116,10 @@ def test_what_is_no_integer_type_is_named_in_short(dtype):
         with pytest.raises(TypeError, match=r"^dtype: expected an integer type, got ") as info:
             narrow()
         assert len(str(info.value)) < 130
+
+
+def test_shapes_that_numpy_does_not_count_are_refused_by_name():
+    x = np.empty((0, 2**62), np.int8)
+    for call, name in ((lambda: isa.vpmovsxbw(x), "a"), (lambda: isa.saturate(x, np.int64), "x")):
+        with pytest.raises(ValueError, match=rf"^{name}: numpy has no array of shape \(0, {2**62}\) and int"):
+            call()

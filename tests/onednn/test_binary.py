@@ -65,3 +65,9 @@ def test_out_may_be_what_the_sum_reads(rng):
     want = onednn.binary(x, y, "add", scale0=0.5, post_ops=[onednn.Sum(0.25)], dst_in=old)
     assert onednn.binary(x, y, "add", scale0=0.5, post_ops=[onednn.Sum(0.25)], dst_in=old, out=old) is old
     assert np.array_equal(old, want)
+
+
+def test_scales_that_make_nan_are_refused_by_name():
+    x = np.uint8([255])
+    with pytest.raises(ValueError, match=r"^scale0, scale1, post_ops: the result holds nan, which has no code in u8"):
+        onednn.binary(x, x, "sub", scale0=3e38, scale1=3e38)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from qops.onednn import Window
+from qops.onednn import Convolution, Window
 from qops.onednn.convolution_weights import filters_of
 from qops.onednn.machine import CONV_KERNELS, machine
 
@@ -38,3 +38,10 @@ def test_the_kernel_is_the_one_that_the_libraries_name(shape, isa, picked):
     for version, name in zip(("2.6", "3.2", "3.13"), picked, strict=True):
         filters = filters_of(weights, None, machine(version, isa))
         assert filters.kernel(np.uint8, 6 % stride == 0, False, window) is CONV_KERNELS[name], version
+
+
+def test_a_weights_scale_that_makes_nan_is_refused_by_name():
+    """The reciprocal of 1e-40 is infinite, and 0 times that is NaN."""
+    weights = np.zeros((1, 1, 1, 1), np.float32)
+    with pytest.raises(ValueError, match=r"^weights, wq_scale: the result holds nan, which has no code in s8"):
+        Convolution(weights, wq_scale=1e-40)

@@ -134,7 +134,7 @@ def test_codes_in_one_pass_are_those_of_steps_and_a_store(rng, tier, shape, dst_
 
 def test_a_nan_that_the_steps_make_is_refused():
     for steps in ([("add", np.inf), ("add", F([-np.inf]))], [("multiply", np.inf)]):
-        with pytest.raises(ValueError, match="dst: nan has no code in u8"):
+        with pytest.raises(ValueError, match=r"^attr: the result holds nan, which has no code in u8"):
             Epilogue("u8", steps).finish(np.zeros(2, np.int32), destination((2,), "u8", None, ()))
 
 

@@ -133,3 +133,11 @@ def test_out_may_be_what_the_sum_reads_and_lie_in_any_order(rng):
     want = onednn.reorder(x, "s8", dst_in=old, **how)
     assert onednn.reorder(x, "s8", dst_in=old, out=old, **how) is old
     assert np.array_equal(old, want)
+
+
+def test_what_the_sum_reads_may_be_unaligned(rng):
+    x, old = rng.normal(0, 50, (2, 4, 6)).astype(np.float32)
+    odd = np.zeros(old.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(old.shape)
+    odd[...] = old
+    how = {"attr": Attr(post_ops=[Sum(0.25)])}
+    assert np.array_equal(onednn.reorder(x, "f32", dst_in=odd, **how), onednn.reorder(x, "f32", dst_in=old, **how))

@@ -137,6 +137,8 @@ def test_calls_change_nothing_and_repeat():
         (dict(bias=np.zeros((3, OUT), F)), ValueError, "bias: expected shape"),
         (dict(weights_scale=Scales(np.ones(3), 8)), ValueError, r"weights_scale: expected a mask of \[0, 24\], got 8"),
         (dict(weights_scale=-1.0), ValueError, "weights_scale: expected finite values above zero, got -1.0"),
+        (dict(weights_scale=[[1.0], [1, 2]]), TypeError, "^weights_scale: expected an array, got list: .*inhomog"),
+        (dict(quant=StateQuant(1e-38)), ValueError, "^quant: the result holds nan, which has no code in u8"),
         (dict(quant=(127, 128)), TypeError, r"quant: expected a qops.onednn.StateQuant, got \(127, 128\)"),
         (dict(bias=np.full((1, 1, 3, OUT), np.nan, F)), ValueError, "bias: expected finite values, got nan"),
     ],

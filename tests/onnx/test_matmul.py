@@ -203,3 +203,27 @@ def test_qlinear_matmul_refuses(changes, kind, text):
 def test_matmul_integer_refuses(changes, text):
     with pytest.raises((TypeError, ValueError), match=f"^{text}"):
         onnx.matmul_integer(**({"A": GOOD["a"], "B": GOOD["b"]} | changes))
+
+
+class Refusing(np.ndarray):
+    def __array_function__(self, *arguments):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_an_out_that_refuses_functions_of_numpy_is_written(batch):
+    a, b = np.full((*batch, 2, 3), 5, np.uint8), np.arange(6, dtype=np.uint8).reshape(3, 2)
+    out = np.zeros((*batch, 2, 2), np.int32).view(Refusing)
+    assert onnx.matmul_integer(a, b, out=out) is out
+    np.testing.assert_array_equal(np.asarray(out), onnx.matmul_integer(a, b))
+
+
+def test_batches_beyond_counting_are_refused():
+    """Matrices without elements may be 2**40; a loop over them would not end."""
+    one, many = np.ones((2, 3), np.uint8), np.empty((2**20, 2**20, 3, 0), np.uint8)
+    with pytest.raises(
+        ValueError, match=r"^B: expected at most 16777216 matrices, got a batch of \(1048576, 1048576\)"
+    ):
+        onnx.matmul_integer(one, many)
+    with pytest.raises(ValueError, match=r"^A, B: expected at most 16777216 matrices"):
+        onnx.matmul_integer(many.transpose(0, 1, 3, 2), one.T[None])

@@ -237,3 +237,8 @@ def test_dynamic_quantize_refuses(x, kind, text):
         onnx.dynamic_quantize_linear(x)
     with pytest.raises(ValueError, match=r"^runtime: expected one of"):
         onnx.dynamic_quantize_linear(X, runtime="numpy")
+
+
+def test_a_type_that_is_no_text_is_refused_by_name():
+    with pytest.raises(TypeError, match=r"^output_dtype: expected a dtype, got '.udc80'"):
+        onnx.quantize_linear(np.float32([1.0]), 1.0, output_dtype="\udc80")

@@ -155,3 +155,8 @@ def bad_outputs(good):
         as_strided(good, strides=(good.itemsize,) * good.ndim),
         *([good.astype(good.dtype.newbyteorder(">"))] if good.itemsize > 1 else []),
     ]
+
+
+def blamed_by(text):
+    """The arguments that an error text begins with."""
+    return re.sub(r"\[\d+\]|(?<!,) (min|max|codes)\b", "", text.partition(":")[0]).split(", ")

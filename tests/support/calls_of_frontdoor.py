@@ -17,6 +17,7 @@ POOLED = {"t": (IMAGE, -1.0, 2.0), "kernel": (2, 3), "stride": (2, 1), "padding"
 ENDS = {"min": -1.0, "max": 1.5}
 
 CALLS = {
+    "range_of": {"good": {"x": REALS}, "each": False},
     "quantize": {"good": {"x": REALS, "min": -1.0, "max": 2.0}, "out": np.uint8},
     "dequantize": {"good": {"t": U8}, "out": np.float32},
     "add": {"good": {"a": U8, "b": S8, "guess": (0.0, 1.0)}, "out": np.uint8},
@@ -48,4 +49,5 @@ CALLS = {
     "error": {"good": {"t": U8, "reference": REALS}},
     "signed_error": {"good": {"t": U8, "reference": REALS}},
     "values": {"good": {"t": U8}},
+    "bound": {"good": {"op": "quantize"}},
 }

@@ -174,7 +174,7 @@ ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
     "rules": rules,
     "onednn.workflow": onednn.workflow,
 }
-TOOLS = {"sweep", "isa_tier", "explain", "vectors", "add_vectors"}
+TOOLS = {"bound", "sweep", "isa_tier", "explain", "vectors", "add_vectors"}
 FRONT_DOOR = [name for name in OPS if name.rpartition(".")[0] in {"", "affine", "fixedpoint"} and name not in TOOLS]
 OUTPUTS = [name for name, op in OPS.items() if op.out]
 

@@ -27,6 +27,7 @@ from reference_network import concat, farthest, line, lookup, pad, softmax
 from reference_pool import avg_pool, max_pool
 from reference_pool import same as same_pads
 from reference_products import conv2d, matmul
+from reference_range import range_of
 from reference_relu import relu, values_of
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "quantized_mul_8x8to32",
     "quantized_sub_8p8to8",
     "quantized_sub_8p8to32",
+    "range_of",
     "relu",
     "same_pads",
     "softmax",

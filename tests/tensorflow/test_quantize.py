@@ -211,6 +211,10 @@ BAD_QUANTIZE = [
     ({"max_range": np.inf}, "max_range: inf"),
     ({"max_range": "1"}, "max_range: expected a number, got .*'1'"),
     ({"min_range": -3e38, "max_range": 3e38}, "wider than float32"),
+    (
+        {"min_range": 1e38, "max_range": 3.4028235e38, "T": "qint8", "mode": "SCALED", "round_mode": "HALF_TO_EVEN"},
+        "min_range, max_range: .* is too narrow or wide",
+    ),
     ({"min_range": [-1.0, -1.0]}, "min_range must contain a single float element, but it contains 2"),
     ({"T": "quint4"}, "T: 'quint4'"),
     ({"mode": "MIN_LAST"}, "mode: 'MIN_LAST' is not in the list"),
@@ -223,6 +227,10 @@ BAD_QUANTIZE = [
     ({"axis": 0, "input": np.zeros((0, 2), np.float32)}, "axis 0 of the input has size 0"),
     ({"min_range": 0.0, "max_range": 0.0, "ensure_minimum_range": 0.0}, "too narrow"),
     ({"ensure_minimum_range": 3e38, "max_range": 2e6}, "too narrow or wide"),
+    ({"ensure_minimum_range": [[1], [1, 2]]}, "^ensure_minimum_range: expected an array, got list: .*inhomogeneous"),
+    ({"max_range": [[1], [1, 2]]}, "^max_range: expected an array, got list: .*inhomogeneous"),
+    ({"max_range": [10**5000]}, "^max_range: an integer of 16610 bits is beyond every float"),
+    ({"ensure_minimum_range": [10**5000]}, "^ensure_minimum_range: must be rank 0 but is rank 1, got a list"),
     ({"out": np.zeros(7, np.int8)}, "out: expected native uint8"),
     ({"out": np.zeros(6, np.uint8)}, "out: shape"),
     ({"out": X.view(np.uint8)[:7]}, "out: shares memory"),
@@ -237,3 +245,11 @@ def test_quantize_rejects(change, message):
     with pytest.raises((ValueError, TypeError), match=message):
         quantize_v2(**{"input": X, "min_range": -1.0, "max_range": 1.0, **change})
     np.testing.assert_array_equal(X, before)
+
+
+def test_a_range_that_becomes_infinite_is_refused_before_out_is_written():
+    """SCALED keeps the step of the wider end: -128/127 of the largest float32 is -inf."""
+    out = np.full(7, 77, np.int8)
+    with pytest.raises(ValueError, match=r"^min_range, max_range: \(-inf, 3.4028\d*e\+38\) is too narrow or wide"):
+        quantize_v2(X, 1e38, 3.4028235e38, "qint8", "SCALED", "HALF_TO_EVEN", out=out)
+    assert (out == 77).all()

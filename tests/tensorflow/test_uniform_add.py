@@ -1,5 +1,7 @@
 """`uniform_quantized_add`, `uniform_quantized_clip_by_value`: twins, broadcasting, slices, bad input."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import reference_tensorflow_uniform as twin
@@ -142,6 +144,12 @@ BAD_CLIPS = [
     ((A, [1], 2, 1.0, 0), {}, "min: Input min shape must be same"),
     ((A, 1, [2], 1.0, 0), {}, "max: Input max shape must be same"),
     ((A, 1, 2**31, 1.0, 0), {}, "max: expected an integer"),
+    ((A, np.array([2**31]), [2], [1.0], [0]), {}, "min: expected an integer in .*, got "),
+    ((A, [True], [2], [1.0], [0]), {}, "min: expected an integer, got True"),
+    ((A, [[1], [1, 2]], 2, 1.0, 0), {}, "min: expected an array, got list: .*inhomogeneous"),
+    ((A, 1, 2, [[1], [1, 2]], 0), {}, "scales: expected an array, got list: .*inhomogeneous"),
+    ((A, 1, 2, np.array([1.0, np.inf]), [0, 0]), {}, "scales: inf is not finite"),
+    ((A, 1, 2, 1.0, 0, 10**5000), {}, "quantization_axis: must be .*, but given an integer of 16610 bits"),
     ((A, [1, 1], [2, 2], *ROWS), {"quantization_axis": 1}, "scales: .* size 3"),
     ((A.astype(np.int8), 1, 2, 1.0, 0), {}, "operand: expected int32 data"),
 ]
@@ -151,3 +159,13 @@ BAD_CLIPS = [
 def test_clip_rejects(arguments, options, message):
     with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
         uniform_quantized_clip_by_value(*arguments, **options)
+
+
+def test_scales_of_other_slices_are_refused_before_they_become_python_numbers():
+    """Of 2**21 scales, lists would be 60 MB and more."""
+    scales, zeros = np.ones(2**21, np.float32), np.zeros(2**21, np.int32)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"^scales: .* size 2 for axis 0, given shape \(2097152,\)"):
+        uniform_quantized_clip_by_value(A, zeros, zeros, scales, zeros, 0)
+    assert tracemalloc.get_traced_memory()[1] < 60 * 2**21
+    tracemalloc.stop()

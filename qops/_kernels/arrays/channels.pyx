@@ -3,13 +3,17 @@
 cimport numpy as cnp
 
 from qops._kernels.arrays.checks cimport (
-    Ends, array_of, check_ends, end_names, float32s, has_axes, refuse_ends, span_of,
+    Ends, array_of, as_array, check_ends, end_names, float32s, has_axes, refuse_ends, span_of,
 )
-from qops._kernels.arrays.codes cimport CodeType, Tensor, read_code_type, tensor_of
+from qops._kernels.arrays.codes cimport CodeType, Tensor, read_code_type, tensor_of, typenum_of
 
 import numpy as np
 
 cnp.import_array()
+
+
+cdef enum:
+    LONG = 4096  # elements of a loop of numpy, beside which the way to the next one costs little
 
 
 cdef bint fits(tuple shape, tuple whole):
@@ -17,33 +21,46 @@ cdef bint fits(tuple shape, tuple whole):
     return len(shape) <= len(whole) and all([n == 1 or n == m for n, m in zip(shape[::-1], whole[::-1])])
 
 
+cdef object of_shape(x, tuple shape):
+    """`x` broadcast to the shape: numpy's function takes some microseconds even where there is nothing to do."""
+    return x if x.shape == shape else np.broadcast_to(x, shape)
+
+
 cdef tuple spans(cnp.ndarray data, lo, hi, str name):
     """Give the ends of ranges per channel, checked, as two float32 arrays of one shape that broadcasts to the data."""
     low_name, high_name = end_names(name)
-    cdef object low = float32s(lo, low_name)
-    cdef object high = float32s(hi, high_name)
+    cdef object low = float32s(as_array(lo, low_name), low_name), high = float32s(as_array(hi, high_name), high_name)
     shape = (<object>data).shape
     if not (fits(low.shape, shape) and fits(high.shape, shape)):
         raise ValueError(f"{name}: shapes {low.shape} and {high.shape} of min and max do not fit the data's {shape}")
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise ValueError(f"{name}: has a range that is not finite in float32")
-    if not (low <= high).all():
+    in_order = low <= high
+    if not in_order.all():
         raise ValueError(f"{name}: has a range with min > max")
-    return tuple(np.broadcast_arrays(low, high))
+    return of_shape(low, in_order.shape), of_shape(high, in_order.shape)
 
 
-cdef object reading(t, str name, CodeType* found_type, Ends* ends):
+cdef object reading(t, str name, CodeType* found_type, Ends* ends, tuple typenums=None):
     """Give the codes of any tensor, checked, and set `found_type` to their code type.
 
-    With one range it sets `ends` to that. With ranges per channel it gives (codes, mins, maxs) instead.
+    With one range it sets `ends` to that. With ranges per channel it gives (codes, mins, maxs) instead. With typenums,
+    numpy's numbers of dtypes, it gives a TypeError for codes of another dtype, and of a type that the dtype does not
+    tell.
     """
     cdef bint has_channels
     cdef Tensor read = tensor_of(t, name)
     data, lo, hi = read.data, read.min, read.max
+    if typenums is not None and read._own is not None:
+        raise TypeError(f"{name}: code type {read._own.name} is not supported here; dequantize first")
     has_channels = not (type(lo) is float and type(hi) is float) and (has_axes(lo) or has_axes(hi))
     if not has_channels:
         span_of(lo, hi, name, ends)
     data = array_of(data, name)
+    if typenums is not None and typenum_of(data) not in typenums:
+        names = [str(np.dtype(cnp.PyArray_DescrFromType(number))) for number in typenums]
+        raise TypeError(f"{name}: expected {', '.join(names[:-1])}{' or ' * (len(names) > 1)}{names[-1]} data, "
+                        f"got {data.dtype}")
     read_code_type(read, data, name, found_type)
     if not has_channels:
         check_ends(found_type, ends[0], data, name)
@@ -52,6 +69,41 @@ cdef object reading(t, str name, CodeType* found_type, Ends* ends):
     if found_type.symmetric and not (lo == -hi).all():
         refuse_ends(lo, hi, data, name)
     return data, lo, hi
+
+
+cdef tuple by_channel(cnp.ndarray codes, tuple ends, Py_ssize_t* inner):
+    """Lay `ends`, which are arrays that broadcast against the codes, or numbers, out by channel.
+
+    Gives float64 arrays with one element for each channel. `inner` is set to how many neighbours in C order belong to
+    one channel; then come those of the next one, and after the last channel those of the first again.
+    """
+    cdef int first = codes.ndim, last = -1, axis
+    shape = (<object>codes).shape
+    for end in ends:
+        for axis, length in enumerate(np.shape(end), codes.ndim - np.ndim(end)):
+            if length != 1:
+                first, last = min(first, axis), max(last, axis)
+    inner[0] = 1
+    for axis in range(last + 1, codes.ndim):
+        inner[0] *= codes.shape[axis]
+    flat = (1,) * first + shape[first:last + 1] + (1,) * (codes.ndim - last - 1)
+    return tuple([of_shape(np.float64(end), flat[:codes.ndim]).flatten() for end in ends])
+
+
+cdef object stretched(ends, cnp.ndarray codes):
+    """`ends`, which broadcast against the codes, repeated along the last axes if they differ along the very last.
+
+    numpy's loops over both are slow where the last axis alone is short, as channels may be.
+    """
+    cdef int axis = codes.ndim
+    cdef Py_ssize_t length = 1
+    if ends.shape[-1:] in ((), (1,)):
+        return ends
+    while axis > 0 and length * codes.shape[axis - 1] <= LONG:
+        axis -= 1
+        length *= codes.shape[axis]
+    own = (1,) * (codes.ndim - ends.ndim) + ends.shape
+    return np.ascontiguousarray(of_shape(ends, own[:axis] + (<object>codes).shape[axis:]))
 
 
 def read(t, str name):

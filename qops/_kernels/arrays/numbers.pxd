@@ -7,4 +7,4 @@ cpdef int int32(value, str name, int low=*, int high=*) except? -1
 cpdef tuple integers(values, str name, Py_ssize_t count, low, high=*)
 cpdef double number(value, str name) except? -1
 cpdef double real(value, str name) except? -1
-cdef str shown(value)
+cpdef str shown(value)

@@ -17,7 +17,7 @@ cdef tuple BOOLS = (bool, np.bool_)
 cdef tuple NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating, np.timedelta64, np.ma.MaskedArray)
 
 
-cdef str shown(value):
+cpdef str shown(value):
     """Give `value` as an error text shows it, at most 80 characters."""
     if isinstance(value, int) and value.bit_length() > 128:
         return f"an integer of {value.bit_length()} bits"

@@ -45,8 +45,8 @@ def stretches(tuple arrays, Py_ssize_t length):
     """Broadcast `arrays` and yield (start, arrays) in blocks of at most `length` elements, as contiguous float64."""
     start, count = 0, len(arrays)  # np.nditer, because `walk` takes at most three arrays and does not convert them
     arrays = tuple(map(np.atleast_1d, arrays))  # a bug of numpy 2.0: nditer leaves the buffer of a 0-d array unfilled
-    with np.nditer(arrays, ["external_loop", "buffered"], [["readonly", "contig"]] * count, [np.float64] * count,
-                   order="C", casting="unsafe", buffersize=length) as steps:
+    with np.nditer(arrays, ["external_loop", "buffered"], [["readonly", "contig", "aligned"]] * count,
+                   [np.float64] * count, order="C", casting="unsafe", buffersize=length) as steps:
         for parts in steps:
             yield start, parts
             start += parts[0].size
@@ -66,7 +66,10 @@ def sums(cnp.ndarray code, cnp.ndarray true, list line, cnp.ndarray off):
 
 
 def count(cnp.ndarray off, double width, Py_ssize_t half):
-    """Count the errors in each bin; there are `half` bins of this `width` on each side of 0."""
+    """Count the errors in each bin; there are `half` bins of this `width` on each side of 0.
+
+    A bin includes its lower edge, and the last one its upper edge too.
+    """
     cdef cnp.npy_intp bins = 2 * half
     cdef cnp.ndarray counts = cnp.PyArray_ZEROS(1, &bins, cnp.NPY_INT64, 0)
     cdef int64_t* found = <int64_t*>cnp.PyArray_DATA(counts)
@@ -76,5 +79,5 @@ def count(cnp.ndarray off, double width, Py_ssize_t half):
     for i in range(cnp.PyArray_SIZE(off)):
         at = x[i] * per_unit
         whole = <Py_ssize_t>at
-        found[whole - (at < whole) + half] += 1
+        found[min(whole - (at < whole) + half, <Py_ssize_t>bins - 1)] += 1
     return counts

@@ -5,7 +5,7 @@ from libc.math cimport ldexp, rint
 
 from qops._kernels.arrays.checks cimport as_array, int32s, integer, number, output
 from qops._kernels.stage.multiply_shift cimport multiply_shift as stage
-from qops._kernels.arrays.numbers cimport choice
+from qops._kernels.arrays.numbers cimport choice, shown
 
 from qops._kernels.stage.multiply_shift import ROUNDINGS as _ROUNDINGS
 
@@ -49,9 +49,9 @@ def apply_multiplier(x, multiplier, right_shift, rounding, out):
     source = as_array(x, "x")
     codes = int32s(source, "x")
     if not -(1LL << 31) < multiplier < 1LL << 31:
-        raise ValueError(f"multiplier: {multiplier!r:.80} is not within 31 bits and a sign")
+        raise ValueError(f"multiplier: {shown(multiplier)} is not within 31 bits and a sign")
     if not 0 <= right_shift <= 62:
-        raise ValueError(f"right_shift: {right_shift!r:.80} is not in 0..62")
+        raise ValueError(f"right_shift: {shown(right_shift)} is not in 0..62")
     if rule == "hvx":
         check_hvx(codes, multiplier, right_shift)
     result = output(out, cnp.NPY_INT32, source)

@@ -9,7 +9,7 @@ from libc.math cimport isfinite
 
 from qops._kernels.arrays.checks cimport Ends, data_of, output, real, span_of, take
 from qops._kernels.arrays.codes cimport CodeType, code_type_of, tensor
-from qops._kernels.arrays.numbers cimport code_typenum, flag
+from qops._kernels.arrays.numbers cimport code_typenum, flag, shown
 from qops._kernels.stage.affine cimport holding_zero
 from qops._kernels.stage.range cimport above, below
 
@@ -63,11 +63,11 @@ cdef Wish wished(guess, kept) except *:
     if given is None:
         return w
     if w.kept and guess is not None:
-        raise ValueError(f"range: give range or guess, not both; got {kept!r:.80} and guess {guess!r:.80}")
+        raise ValueError(f"range: give range or guess, not both; got {shown(kept)} and guess {shown(guess)}")
     try:
         lo, hi = given
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected (min, max), got {given!r:.80}") from None
+        raise TypeError(f"{name}: expected (min, max), got {shown(given)}") from None
     w.has_min, w.has_max = w.kept or lo is not None, w.kept or hi is not None
     if w.has_min and w.has_max:
         span_of(lo, hi, name, &w.ends)

@@ -5,8 +5,9 @@ from libc.float cimport FLT_MAX
 from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t
 
+from qops._kernels.arrays.numbers cimport shown
 from qops._kernels.stage.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
-from qops._kernels.arrays.channels cimport reading, spans
+from qops._kernels.arrays.channels cimport reading, spans, stretched
 from qops._kernels.arrays.checks cimport Ends, as_array, float32s, has_axes, integer, output, real
 from qops._kernels.arrays.codes cimport CodeType, code, code_type_of, tensor
 from qops._kernels.stage.dequantize cimport Values, dequantize_codes
@@ -72,7 +73,7 @@ cdef int typenum_of(dtype) except -1:
     except (TypeError, ValueError):
         wanted = None
     if wanted not in (np.uint8, np.int8, np.uint16, np.int16):
-        raise ValueError(f"dtype: expected uint8, int8, uint16 or int16, got {dtype!r:.80}")
+        raise ValueError(f"dtype: expected uint8, int8, uint16 or int16, got {shown(dtype)}")
     return wanted.num
 
 
@@ -105,7 +106,7 @@ def quantize(type cls, x, lo, hi, axis, dtype, nan, out):
     cdef Ends ends
     cdef ToCodes p = ToCodes(0, 0, 0, 0, typenum, 0)
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
-        raise ValueError(f"nan: {nan!r:.80} is neither 'raise' nor 'lowest'")
+        raise ValueError(f"nan: {shown(nan)} is neither 'raise' nor 'lowest'")
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
         return quantize_channels(cls, x, lo, hi, axis, row[0], typenum, nan, out)
     if lo is not None and type(lo) is not float:
@@ -138,7 +139,8 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
             raise ValueError(GIVES_NO_RANGE)
         lo, hi = low if lo is None else lo, high if hi is None else hi
     lo, hi = spans(values, lo, hi, "min, max")
-    return np.broadcast_arrays(lo, hi, np.empty(shape))[:2]
+    whole = (lo + np.zeros(shape)).shape
+    return np.broadcast_to(lo, whole), np.broadcast_to(hi, whole)
 
 
 cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typenum, nan, out):
@@ -147,7 +149,7 @@ cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typen
     values = float32s(source, "x")
     lo, hi = ends_of_channels(values, lo, hi, axis)
     mins, maxs, scales, zeros = all_holding_zero(lo, hi, row)
-    if not np.isfinite(maxs - mins).all():
+    if not (np.isfinite(mins).all() and np.isfinite(maxs).all()):
         raise ValueError("min, max: one of the ranges, with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
     if nan == RAISE and np.isnan(values).any():
@@ -197,6 +199,8 @@ cdef object dequantize_channels(tuple t, CodeType row, out):
     cdef object values
     codes, lo, hi = t
     steps, zeros, bases = lines(lo, hi, row)
+    lo, hi = stretched(lo, codes), stretched(hi, codes)
+    steps, zeros, bases = stretched(steps, codes), stretched(zeros, codes), stretched(bases, codes)
     unit = 1.0
     if codes.itemsize == 4:
         zeros, bases, unit = 0.0 * zeros, bases - zeros * steps, 2.0**-31

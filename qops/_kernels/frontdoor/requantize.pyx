@@ -1,65 +1,84 @@
-"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range, rounded once."""
+"""Requantize: codes of 8 or 32 bits to 8-bit codes of another range, rounded once; of one range, or one a channel."""
 
 cimport numpy as cnp
-from libc.math cimport ceil, floor, rint
+from libc.math cimport INFINITY, ceil, floor, isfinite, rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t, uint8_t
 
-from qops._kernels.arrays.checks cimport Ends, check_ends, data_of, output, real
-from qops._kernels.arrays.codes cimport CodeType, code_type, code_type_of, tensor
-from qops._kernels.arrays.numbers cimport code_typenum
+import numpy as np
+
+from qops._kernels.arrays.channels cimport by_channel, reading, spans
+from qops._kernels.arrays.checks cimport Ends, as_array, output, real
+from qops._kernels.arrays.codes cimport CodeType, code_type_of, tensor
+from qops._kernels.arrays.numbers cimport code_typenum, has_axes
+from qops._kernels.stage.affine cimport holding_zero
 from qops._kernels.stage.integer_stage cimport IntegerParams, Shift, integer_params
-from qops._kernels.stage.lookup cimport look_up
+from qops._kernels.stage.lookup cimport look_up, look_up_channels
+from qops._kernels.stage.prepared cimport stage_of_rows
 from qops._kernels.stage.range cimport above, below, completed, range_32_into
 from qops._kernels.stage.rounding cimport clamp_f64
 from qops._kernels.stage.stage cimport Stage, integer_stage, stage_over
 
 cnp.import_array()
 
+cdef tuple CODES = (cnp.NPY_UINT8, cnp.NPY_INT8, cnp.NPY_INT32), CODES_32 = (cnp.NPY_INT32,)
 cdef enum:
     STEEPEST = 512  # output steps per input step; if there are more, all codes but one saturate
 
 
-cdef cnp.ndarray codes_of(t, bint only_32, Ends* ends, const CodeType** row):
-    """Check the triple `t` and give its data; set `ends` to its range and `row` to its code type."""
-    cdef cnp.ndarray codes = data_of(t, "t", ends)
-    cdef const CodeType* kind = code_type(codes)
-    row[0] = kind
-    if cnp.PyArray_ITEMSIZE(codes) != 4 and (only_32 or cnp.PyArray_ITEMSIZE(codes) != 1) or kind.steps == 0:
-        expected = "int32" if only_32 else "uint8, int8 or int32"
-        raise TypeError(f"t: expected {expected} data, got {(<object>codes).dtype}")
-    check_ends(kind, ends[0], codes, "t")
-    return codes
+cdef tuple read(t, bint only_32, CodeType* kind):
+    """Check the triple `t` and give (codes, min, max); arrays of ends if there are several. Set `kind` to its type."""
+    cdef Ends ends
+    found = reading(t, "t", kind, &ends, CODES_32 if only_32 else CODES)
+    return found if type(found) is tuple else (found, ends.min, ends.max)
 
 
-cdef Ends spanned(cnp.ndarray codes, Ends ends, const CodeType* kind):
-    """The range from the value of the lowest code to that of the highest; (0, 0) if there are no codes."""
-    cdef int32_t lowest, highest
+cdef Ends between(int32_t lowest, int32_t highest, Ends ends, const CodeType* kind) noexcept nogil:
+    """The range from the value of one code to that of another."""
     cdef double step = (ends.max - ends.min) / kind.steps
-    if cnp.PyArray_SIZE(codes) == 0:
-        return Ends(0, 0)
     if kind.symmetric:
-        range_32_into(codes, &lowest, &highest)
         return Ends(below(lowest * step), above(highest * step))
-    lowest, highest = (<object>codes).min(), (<object>codes).max()
     return Ends(below(ends.min + (lowest - kind.lowest) * step), above(ends.max - (kind.highest - highest) * step))
 
 
+cdef Ends spanned(cnp.ndarray codes, lo, hi, const CodeType* kind):
+    """The range from the lowest value of the codes to the highest; (0, 0) if there are no codes."""
+    cdef int32_t lowest, highest
+    cdef Ends found = Ends(INFINITY, -INFINITY), own
+    if cnp.PyArray_SIZE(codes) == 0:
+        return Ends(0, 0)
+    if type(lo) is not float:
+        axes = tuple([i for i in range(-codes.ndim, 0) if -i > lo.ndim or lo.shape[i] == 1])
+        lows, highs = (<object>codes).min(axes).ravel(), (<object>codes).max(axes).ravel()
+        for lowest, highest, low, high in zip(lows.tolist(), highs.tolist(), lo.ravel().tolist(), hi.ravel().tolist()):
+            own = between(lowest, highest, Ends(low, high), kind)
+            found = Ends(min(found.min, own.min), max(found.max, own.max))
+        return found
+    if kind.symmetric:
+        range_32_into(codes, &lowest, &highest)
+    else:
+        lowest, highest = (<object>codes).min(), (<object>codes).max()
+    return between(lowest, highest, Ends(lo, hi), kind)
+
+
 cdef IntegerParams row_32(double step, double lo, double hi, const CodeType* into) noexcept nogil:
-    """The parameters that take int32 codes of this step to the range (lo, hi), where lo < hi."""
-    cdef double out_step = (hi - lo) / into.steps, ratio = min(step / out_step, <double>STEEPEST)
-    cdef double lowest = INT32_MIN, highest = INT32_MAX, centre, multiplier = ratio * 2.0**51
-    cdef double centre_code
+    """The parameters that take int32 codes of this step to the range (lo, hi); to the lowest code if it is 0 wide."""
+    cdef double out_step = (hi - lo) / into.steps, ratio = 0, centre_code = 0
+    cdef double lowest = INT32_MIN, highest = INT32_MAX, centre, multiplier
     cdef int64_t offset  # code of the centre plus 1/2 for the rounding, in 2**-19 output steps
     cdef int left_shift = 0
     cdef IntegerParams p
-    if step > 0:
+    if out_step > 0:
+        ratio = min(step / out_step, <double>STEEPEST)
+    multiplier = ratio * 2.0**51
+    if ratio > 0:
         lowest = clamp_f64(floor((lo - out_step) / step), INT32_MIN, INT32_MAX)
         highest = clamp_f64(ceil((hi + out_step) / step), INT32_MIN, INT32_MAX)
     centre = floor((lowest + highest + 1) / 2)
     while multiplier > INT32_MAX:
         multiplier /= 2
         left_shift += 1
-    centre_code = clamp_f64((centre * step - lo) / out_step, -into.steps - 1, 2 * into.steps + 1)  # saturates beyond
+    if out_step > 0:
+        centre_code = clamp_f64((centre * step - lo) / out_step, -into.steps - 1, 2 * into.steps + 1)  # saturates
     offset = <int64_t>rint(centre_code * (1 << 19)) + (1 << 18)
     p = integer_params(<int64_t>min(rint(multiplier), <double>INT32_MAX), Shift(offset * (<int64_t>1 << 32), 0, 0, 51),
                        into.lowest, into.highest)
@@ -85,50 +104,113 @@ cdef double sum_of(double a, double b, double c) noexcept nogil:
 
 
 cdef void table_8(Ends ends, const CodeType* kind, Ends wanted, const CodeType* into, uint8_t* table) noexcept nogil:
-    """table[byte of q] = the code of q, rounded half up. Positions are exact to about 2**-43 output steps."""
+    """table[byte of q] = the code of q, rounded half up; the lowest if the output range is 0 wide.
+
+    Positions are exact to about 2**-43 output steps.
+    """
     cdef int64_t k, steps = into.steps
-    cdef double position
+    cdef double position, width = wanted.max - wanted.min
     for k in range(kind.steps + 1):
-        position = sum_of((steps - k) * ends.min, k * ends.max, -steps * wanted.min) / (wanted.max - wanted.min)
-        position = floor(clamp_f64(position + 0.5, 0, steps))
+        position = sum_of((steps - k) * ends.min, k * ends.max, -steps * wanted.min)
+        position = floor(clamp_f64(position / width + 0.5, 0, steps)) if width > 0 else 0
         table[<uint8_t>(k + kind.lowest)] = <uint8_t>(into.lowest + <int64_t>position)
 
 
 def requantization_range(t):
-    """Give (min, max), the values of the lowest and the highest code."""
+    """Give (min, max), the lowest and the highest value of the codes."""
+    cdef CodeType kind
     cdef Ends ends
-    cdef const CodeType* kind
-    codes = codes_of(t, False, &ends, &kind)
-    ends = spanned(codes, ends, kind)
+    codes, lo, hi = read(t, False, &kind)
+    ends = spanned(codes, lo, hi, &kind)
     return ends.min, ends.max
 
 
+cdef object given(end, str name):
+    """An end of the output range as it is given: None, a float, or an array with one for each channel."""
+    if end is None or type(end) is float:
+        return end
+    return as_array(end, name) if has_axes(end) else real(end, name)
+
+
+cdef double beyond_zero(double given, double least, double steps) noexcept nogil:
+    """How far the other end, at least `least` beyond 0, lies for 0 to be on a code of a range that begins at `given`.
+
+    It is `least` if `given` is nearer to 0 than a step.
+    """
+    cdef double place = floor(given * steps / (given + least)) if given > 0 else 0
+    return max(least, <float>((steps - place) * given / place)) if place > 0 else least
+
+
+cdef Ends wanted_of(lo, hi, cnp.ndarray codes, tuple own, const CodeType* kind, const CodeType* into):
+    """The output range (lo, hi). Ends that are None come from the codes, and are moved outward to put 0 on a code.
+
+    They are not moved if they would be beyond float32.
+    """
+    cdef Ends found = Ends(0, 0), wanted, moved
+    if lo is None or hi is None:
+        found = spanned(codes, own[0], own[1], kind)
+    completed(lo, hi, found.min, found.max, &wanted)
+    moved = wanted
+    if lo is None and hi is None:
+        holding_zero(found.min, found.max, into, &moved)
+        moved = Ends(min(moved.min, found.min), max(moved.max, found.max))  # its ends were rounded to float32
+    elif lo is None:
+        moved.min = -beyond_zero(wanted.max, -wanted.min, into.steps)
+    elif hi is None:
+        moved.max = beyond_zero(-wanted.min, wanted.max, into.steps)
+    return moved if isfinite(moved.min) and isfinite(moved.max) else wanted
+
+
 def requantize(type cls, t, lo, hi, dtype, bint only_32, out):
-    """Give 8-bit codes in the range (lo, hi). None stands for the end of the codes' own range."""
+    """Give 8-bit codes in the range (lo, hi). None stands for an end that comes from the codes."""
     cdef int typenum = code_typenum(dtype, False)
-    cdef Ends ends, wanted, found = Ends(0, 0)
-    cdef const CodeType* kind
+    cdef Ends wanted
+    cdef CodeType kind
     cdef const CodeType* into = code_type_of(typenum == cnp.NPY_INT8, 1)
     cdef cnp.ndarray codes, result
     cdef uint8_t table[256]
     cdef IntegerParams p
     cdef Stage s
-    if lo is not None and type(lo) is not float:
-        lo = real(lo, "min")
-    if hi is not None and type(hi) is not float:
-        hi = real(hi, "max")
-    codes = codes_of(t, only_32, &ends, &kind)
-    if lo is None or hi is None:
-        found = spanned(codes, ends, kind)
-    completed(lo, hi, found.min, found.max, &wanted)
+    lo, hi = given(lo, "min"), given(hi, "max")
+    codes, low, high = read(t, only_32, &kind)
+    if has_axes(lo) or has_axes(hi):
+        if lo is None or hi is None:
+            raise ValueError("min, max: expected both ends, as one is given per channel")
+        lo, hi = [end.copy() for end in spans(codes, lo, hi, "min, max")]
+    else:
+        wanted = wanted_of(lo, hi, codes, (low, high), &kind, into)
+        lo, hi = wanted.min, wanted.max
     result = output(out, typenum, codes)
-    if wanted.min == wanted.max:
-        (<object>result).fill(into.lowest)
+    if type(lo) is not float or type(low) is not float:
+        requantize_channels(codes, (low, high, lo, hi), &kind, into, result)
     elif kind.symmetric:
-        p = row_32((ends.max - ends.min) / kind.steps, wanted.min, wanted.max, into)
+        p = row_32((high - low) / kind.steps, lo, hi, into)
         s = integer_stage(&p)
         stage_over(&s, codes, result)
     else:
-        table_8(ends, kind, wanted, into, table)
+        table_8(Ends(low, high), &kind, wanted, into, table)
         look_up(codes, table, result)
-    return tensor(cls, result, wanted.min, wanted.max)
+    return tensor(cls, result, lo, hi)
+
+
+cdef int requantize_channels(cnp.ndarray codes, tuple ends, const CodeType* kind, const CodeType* into,
+                             cnp.ndarray result) except -1:
+    """Requantize codes whose ranges, or whose output ranges, differ; `ends` are those of both, numbers or arrays."""
+    cdef Py_ssize_t i, inner, count
+    cdef bytearray rows
+    cdef double[:] lows, highs, los, his
+    if cnp.PyArray_SIZE(codes) == 0:
+        return 0
+    lows, highs, los, his = by_channel(codes, ends, &inner)
+    count = len(lows)
+    if kind.symmetric:
+        rows = bytearray(count * sizeof(IntegerParams))
+        for i in range(count):
+            (<IntegerParams*><char*>rows)[i] = row_32((highs[i] - lows[i]) / kind.steps, los[i], his[i], into)
+        stage_of_rows(rows).run(np.require(codes, np.int32, ["C", "A"]), result, inner)
+        return 0
+    rows = bytearray(count * 256)
+    for i in range(count):
+        table_8(Ends(lows[i], highs[i]), kind, Ends(los[i], his[i]), into, <uint8_t*><char*>rows + 256 * i)
+    look_up_channels(codes, rows, inner, result)
+    return 0

@@ -6,6 +6,7 @@ from libc.math cimport isfinite
 from qops._kernels.arrays cimport concat as shared
 from qops._kernels.arrays.checks cimport Ends as Range, data_of, take
 from qops._kernels.arrays.concat cimport Part, joined
+from qops._kernels.arrays.numbers cimport shown
 from qops._kernels.nnlib.ranges cimport Ends
 from qops._kernels.nnlib.recode cimport Recoder, prepare_to_hull, recode_codes, set_recoder
 
@@ -41,7 +42,7 @@ cdef Ends hull(const Range* ranges, Py_ssize_t count) except *:
 def concat(tensors, bint vector, out):
     """Concatenate; give (codes, min, max). With `vector`, sums have 16 bits."""
     if not isinstance(tensors, (list, tuple)):
-        raise TypeError(f"tensors: expected a sequence of tensors, got {tensors!r:.80}")
+        raise TypeError(f"tensors: expected a sequence of tensors, got {shown(tensors)}")
     cdef tuple given = tuple(tensors)
     cdef Py_ssize_t count = len(given), i
     if count == 0:

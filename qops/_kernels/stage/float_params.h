@@ -23,7 +23,7 @@ enum { INVERSE_TO = 1 << 21 };
 /* Whether a result may be one that int32 does not hold, and the row does not saturate then. */
 static inline int goes_beyond(float_params p, int is_int)
 {
-    const int stays = is_int && p.before == 1 && p.after == 1 && fabsf(p.scale) <= 0.5f && fabsf(p.plus) < 1 << 30;
+    const int stays = is_int && p.before == 1 && p.after == 1 && fabsf(p.scale) <= 0.99f && fabsf(p.plus) < 1 << 24;
     return p.beyond != BEYOND_SATURATES && !stays;
 }
 

@@ -8,3 +8,5 @@ cdef class PreparedStage:
 
 cdef class FloatStage(PreparedStage):
     cdef cnp.ndarray scales
+
+cdef PreparedStage stage_of_rows(bytearray rows)

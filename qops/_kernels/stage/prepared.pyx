@@ -136,19 +136,33 @@ cdef class IntegerStage(PreparedStage):
 
     cdef int set_channels(self, cnp.ndarray[int64_t] multipliers, cnp.ndarray[int64_t] right_shifts,
                           const Rule* r) except -1:
-        cdef IntegerParams* params
+        cdef bytearray rows
         cdef Py_ssize_t i, count = len(multipliers)
         if count == 0 or len(right_shifts) != count:
             raise ValueError("multiplier, right_shift: expected as many of each, one at least")
-        self.params = bytearray(count * sizeof(IntegerParams))
-        params = <IntegerParams*><char*>self.params
+        rows = bytearray(count * sizeof(IntegerParams))
         for i in range(count):
-            params[i] = params_of(multipliers[i], <int>right_shifts[i], r)
+            (<IntegerParams*><char*>rows)[i] = params_of(multipliers[i], <int>right_shifts[i], r)
+        self.set_rows(rows)
+        return 0
+
+    cdef int set_rows(self, bytearray rows) except -1:
+        """Set the stage to channels with these IntegerParams, and keep them."""
+        cdef IntegerParams* params = <IntegerParams*><char*>rows
+        cdef Py_ssize_t count = len(rows) // sizeof(IntegerParams)
+        self.params = rows
         self.stage = integer_stage(params)
         self.stage.count, self.stage.channels = count, params
         if count > 1:
             self.lanes = integer_lanes(&self.stage.lanes, params, count, period_of(count), SPARE)
         return 0
+
+
+cdef PreparedStage stage_of_rows(bytearray rows):
+    """A stage whose channels, one at least, have the IntegerParams that the bytes are."""
+    cdef IntegerStage stage = IntegerStage.__new__(IntegerStage)
+    stage.set_rows(rows)
+    return stage
 
 
 cdef class TwoStages(PreparedStage):
@@ -175,8 +189,8 @@ cdef class FloatStage(PreparedStage):
     """
 
     def __init__(self, scales, str rounding, double lowest, double highest, float plus=0.0, double shift=0.0,
-                 str form="times", str beyond="saturates", float before=1.0, float after=1.0, *,
-                 float minus=0.0, float lowest_x=-INFINITY, float highest_x=INFINITY):
+                 str form="times", *, float minus=0.0, float lowest_x=-INFINITY, float highest_x=INFINITY,
+                 str beyond="saturates", float before=1.0, float after=1.0):
         cdef bint is_one = isinstance(scales, float)
         cdef FloatParams p = float_params(scales if is_one else 0.0, ROUNDINGS[rounding], lowest, highest)
         p.plus, p.shift, p.form, p.minus, p.lowest_x, p.highest_x = plus, shift, FORMS[form], minus, lowest_x, highest_x

@@ -145,8 +145,8 @@ cdef class Quantizer:
 
     @property
     def usable(self):
-        """Whether float32 holds the scale and the max of the range."""
-        return isfinite(self.p.row.scale) and isfinite(self.p.max)
+        """Whether float32 holds the scale and the ends of the range."""
+        return isfinite(self.p.row.scale) and isfinite(self.p.min) and isfinite(self.p.max)
 
     def quantize(self, cnp.ndarray x, cnp.ndarray out):
         """Write the codes of x to `out`."""

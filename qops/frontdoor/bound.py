@@ -1,0 +1,73 @@
+"""The error bounds of the front door's ops, by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from numpy.typing import DTypeLike
+
+from qops._kernels.arrays.numbers import shown
+from qops.codes import of_dtype as _of_dtype
+
+__all__ = ["bound"]
+
+_8, _16, _32 = ("uint8", "int8"), ("uint16", "int16"), ("int32",)
+_TABLE: dict[
+    str, dict[tuple[str, ...], str]
+] = {  # op: the types of the codes that it gives, by default the first one, and where their bound stands
+    "conv2d": {_32: "conv2d.BOUND_CONV2D"},
+    "matmul": {_32: "matmul.BOUND_MATMUL"},
+    "quantize": {_8: "quantize.BOUND_QUANTIZE", _16: "quantize.BOUND_QUANTIZE_16"},
+    "quantized_add_8p8to8": {_8[:1]: "add.BOUND_8P8TO8"},
+    "quantized_add_8p8to32": {_32: "add.BOUND_8P8TO32"},
+    "quantized_mul_8x8to8": {_8[:1]: "mul.BOUND_8X8TO8"},
+    "quantized_mul_8x8to32": {_32: "mul.BOUND_8X8TO32"},
+    "quantized_sub_8p8to8": {_8[:1]: "add.BOUND_8P8TO8"},
+    "quantized_sub_8p8to32": {_32: "add.BOUND_8P8TO32"},
+    "relu": {_8 + _16 + _32: "relu.BOUND_RELU"},
+    "requantize": {_8: "requantize.BOUND_REQUANTIZE"},
+    "requantize_32to8": {_8[:1]: "requantize.BOUND_REQUANTIZE"},
+}
+
+
+def bound(op: str, dtype: DTypeLike | None = None) -> float:
+    """Give the largest error of an op of the front door: no valid input makes a larger one.
+
+    The error is the distance between a result and the exact value, in LSB of the result, where the value lies within
+    the result's range. The op's documentation says what the bound is made of.
+
+    Parameters
+    ----------
+    op : str
+        The name of the op, such as "quantized_add_8p8to8".
+    dtype : dtype, optional
+        Type of the codes that it gives. By default, the one that it gives by default.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    TypeError, ValueError
+        An op that has no such bound, or that does not give codes of this type. The error of `dequantize` is some
+        roundings to float32, that of `multiply_shift` depends on the data.
+
+    Examples
+    --------
+    >>> bound("quantized_add_8p8to8")
+    0.6
+    >>> bound("quantize"), bound("quantize", "int16")
+    (0.5001220703125, 0.53125)
+    """
+    if not isinstance(op, str) or op not in _TABLE:
+        raise ValueError(f"op: expected one of {', '.join(_TABLE)}, got {shown(op)}")
+    rows = _TABLE[op]
+    names = [name for types in rows for name in types]
+    wanted = names[0] if dtype is None else _of_dtype(dtype).dtype.name
+    if wanted not in names:
+        raise ValueError(f"dtype: {op} gives {', '.join(names)}, not {wanted}")
+    (place,) = (place for types, place in rows.items() if wanted in types)
+    module, _, constant = place.partition(".")
+    largest: float = getattr(import_module(f"qops.frontdoor.{module}"), constant)
+    return largest

@@ -1,0 +1,65 @@
+"""LiteRT (TensorFlow Lite): models of one op on its three sets of kernels, beside the rules named after them."""
+
+from functools import partial
+
+import ai_edge_litert
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+from draws import TYPES, length, of_rule, operands, pick, scale, values, zero_point
+
+from benchmarks.peers.litert_ import F32, model, tensor
+from qops import rules
+
+VERSION = ai_edge_litert.__version__
+KERNELS = {
+    "reference": OpResolverType.BUILTIN_REF,
+    "optimised": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+    "XNNPACK": OpResolverType.AUTO,
+}
+KINDS = {np.uint8: schema.TensorType.UINT8, np.int8: schema.TensorType.INT8}
+ADDS = {"reference": ["tflite-double"] * 2, "optimised": ["tflite-opt-u8", "tflite-opt-s8"], "XNNPACK": ["xnnpack"] * 2}
+MULS = {"reference": "tflite-double", "optimised": "tflite-double", "XNNPACK": "fp32-even"}
+QUANTIZES = {"reference": "div-away", "optimised": "tflite-opt", "XNNPACK": "inv-even"}
+
+
+def ran(kernels, content, *inputs):
+    """A function that invokes a model of one op on these arrays."""
+
+    def run():
+        interpreter = Interpreter(model_content=content, num_threads=1, experimental_op_resolver_type=KERNELS[kernels])
+        interpreter.allocate_tensors()
+        for detail, x in zip(interpreter.get_input_details(), inputs, strict=True):
+            interpreter.set_tensor(detail["index"], x)
+        interpreter.invoke()
+        return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+    return run
+
+
+def elementwise(op, rule, kind, kernels, rng):
+    n, dtype = length(rng), pick(rng, TYPES)
+    a, b, given = operands(rng, n, dtype, op == "MUL")
+    declared = [tensor(n, KINDS[dtype], given[f"{x}_scale"], given[f"{x}_zero_point"]) for x in "aby"]
+    name = f"{op.capitalize()}Options"
+    options = getattr(schema.BuiltinOptions, name), getattr(schema, f"{name}T")()
+    content = model(getattr(schema.BuiltinOperator, op), declared, options)
+    row = kind[TYPES.index(dtype)] if isinstance(kind, list) else kind
+    return of_rule(ran(kernels, content, a, b), lambda: rule(a, b, row, **given), {"a": a, "b": b, **given})
+
+
+def quantize(kernels, rng):
+    n, dtype, s = length(rng), pick(rng, TYPES), scale(rng)
+    x, z = values(rng, n, s), zero_point(rng, dtype)
+    content = model(schema.BuiltinOperator.QUANTIZE, [tensor(n, F32), tensor(n, KINDS[dtype], s, z)])
+    given = {"scale": s, "zero_point": z, "dtype": dtype}
+    return of_rule(ran(kernels, content, x), lambda: rules.quantize(x, QUANTIZES[kernels], **given), {"x": x, **given})
+
+
+OPS = {}
+for name in KERNELS:
+    OPS |= {
+        f"ADD, {name}": partial(elementwise, "ADD", rules.add, ADDS[name], name),
+        f"MUL, {name}": partial(elementwise, "MUL", rules.mul, MULS[name], name),
+        f"QUANTIZE, {name}": partial(quantize, name),
+    }

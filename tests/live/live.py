@@ -1,0 +1,75 @@
+"""Random calls of the systems that are installed, beside qops, bit for bit; ``make live SEED=1 CALLS=300``.
+
+Prints a table of each op's calls that are equal, that both refuse, that end the system's process, and that differ, and
+the first difference of each op; exits with 1 if there is one.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+from children import answers, environment
+
+SYSTEMS = ("onnxruntime", "torch", "tensorflow", "litert")
+BESIDE = [sys.executable, str(Path(__file__).parent / "beside.py")]
+SECONDS = 120
+"""The longest that a call may take; the first one imports the system."""
+COLUMNS = ("equal", "refused", "ended", "different")
+
+
+def listed(system):
+    """The version and the names of the ops of a system; of one that cannot be imported, why not."""
+    done = subprocess.run([*BESIDE, system], capture_output=True, text=True, env=environment())
+    if done.returncode:
+        return {"missing": done.stderr.strip().splitlines()[-1]}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def child(system, seed, calls, ops, first, end):
+    """The command that makes these calls."""
+    return [*BESIDE, system, str(seed), str(calls), json.dumps(ops), str(first), str(end)]
+
+
+def compared(system, version, ops, seed, calls):
+    """Print a line for each op, and give the first difference of each."""
+    counts, differences = Counter(), {}
+    for answer in answers(partial(child, system, seed, calls, ops), 0, len(ops) * calls, SECONDS):
+        op, number = ops[answer["number"] // calls], answer["number"] % calls
+        found = answer.get("found", "ended")
+        counts[found] += 1
+        if found == "different":
+            differences.setdefault(op, f"{system} {op}, call {number} of seed {seed}: {answer['text']}")
+        if number == calls - 1:
+            print(f"{system:<13}{version:<14}{op:<42}", *(f"{counts[word]:>10}" for word in COLUMNS), flush=True)
+            counts.clear()
+    return [*differences.values()]
+
+
+def main(words=None):
+    """Compare the calls; 1 if any differ."""
+    parser = argparse.ArgumentParser(prog="make live", description=__doc__.split("\n")[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--calls", type=int, default=300, help="of each op")
+    parser.add_argument("--systems", nargs="+", default=SYSTEMS, help=f"default: {' '.join(SYSTEMS)}")
+    parser.add_argument("--ops", default="", help="a regular expression: only ops whose names it finds")
+    args = parser.parse_args(words)
+    print(f"{'system':<13}{'version':<14}{'op':<42}", *(f"{word:>10}" for word in COLUMNS))
+    differences = []
+    for system in args.systems:
+        known = listed(system)
+        if "missing" in known:
+            print(f"without {system}: {known['missing']}")
+            continue
+        ops = [op for op in known["ops"] if re.search(args.ops, op)]
+        differences += compared(system, known["version"], ops, args.seed, args.calls)
+    print("", *differences, f"{len(differences)} ops differ", sep="\n\n")
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,193 @@
+"""onnxruntime: models of one op, on the CPU, beside `qops.onnx` and the rules named after it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import onnxruntime as ort
+from draws import (
+    TYPES,
+    Pair,
+    affine,
+    codes,
+    length,
+    of_rule,
+    operands,
+    pick,
+    quantized,
+    result_scale,
+    scale,
+    values,
+    zero_point,
+)
+
+from benchmarks.peers.onnx_model import model
+from qops import onnx, rules
+
+VERSION = ort.__version__
+ORT = {"runtime": "ort"}
+
+
+def ran(op, inputs, outputs, **attributes):
+    """A function that runs the op on arrays by name; those without a name are left out. `outputs`: (dtype, rank)."""
+    given = {name: x for name, x in inputs.items() if x is not None}
+    made = {f"y{i}": SimpleNamespace(dtype=np.dtype(t), shape=(None,) * rank) for i, (t, rank) in enumerate(outputs)}
+    names = [name if name in given else "" for name in inputs]
+    data = {name: given[name] for name in [*given][:1]}
+    constants = {name: x for name, x in given.items() if name not in data}
+
+    def run():
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        proto = model([(op, names, [*made], attributes)], constants, data, made)
+        found = ort.InferenceSession(proto, options, providers=["CPUExecutionProvider"]).run(None, data)
+        return found[0] if len(found) == 1 else found
+
+    return run
+
+
+def numbers(name, s, zero, dtype):
+    """Scale and zero point as arrays."""
+    return {f"{name}_scale": np.array(s, np.float32), f"{name}_zero": np.array(zero, dtype)}
+
+
+def slices(rng, shape, dtype):
+    """A scale and a zero point of a tensor, or one a slice, and the axis."""
+    axis = int(rng.integers(len(shape)))
+    count = () if rng.random() < 0.6 else shape[axis]
+    s = np.array([scale(rng) for _ in range(int(np.prod(count)))], np.float32).reshape(count)
+    z = np.array([zero_point(rng, dtype) for _ in range(s.size)], dtype).reshape(count)
+    return s, z, axis
+
+
+def quantize(rng):
+    shape, dtype = (length(rng, 20), length(rng, 40)), pick(rng, TYPES)
+    s, z, axis = slices(rng, shape, dtype)
+    x = values(rng, shape, float(s.flat[0]))
+    real = ran("QuantizeLinear", {"x": x, "s": s, "z": z}, [(dtype, 2)], axis=axis)
+    return Pair(real, lambda: onnx.quantize_linear(x, s, z, axis=axis, **ORT), {"x": x, "s": s, "z": z, "axis": axis})
+
+
+def dequantize(rng):
+    shape, dtype = (length(rng, 20), length(rng, 40)), pick(rng, (*TYPES, np.int32))
+    s, z, axis = slices(rng, shape, dtype)
+    z = np.zeros_like(z) if dtype is np.int32 else z
+    x = codes(rng, shape, dtype)
+    real = ran("DequantizeLinear", {"x": x, "s": s, "z": z}, [(np.float32, 2)], axis=axis)
+    return Pair(real, lambda: onnx.dequantize_linear(x, s, z, axis=axis), {"x": x, "s": s, "z": z, "axis": axis})
+
+
+def dynamic_quantize(rng):
+    x = values(rng, length(rng), scale(rng)) + np.float32(pick(rng, [0, 0, 3, -900]))
+    real = ran("DynamicQuantizeLinear", {"x": x}, [(np.uint8, 1), (np.float32, 0), (np.uint8, 0)])
+    return Pair(real, lambda: onnx.dynamic_quantize_linear(x, **ORT), {"x": x})
+
+
+def result(rng, of_x, of_w):
+    """The scale of a product as an array."""
+    return np.array(result_scale(rng, of_x.item(), float(of_w.flat[0])), np.float32)
+
+
+def matrices(rng):
+    """Codes of two matrices, and zero points; those of the second may be one a column."""
+    m, k, n = length(rng, 17), length(rng), length(rng, 40)
+    a_type, b_type = pick(rng, TYPES), pick(rng, TYPES)
+    a_zero, b_zero = zero_point(rng, a_type), np.array(zero_point(rng, b_type), b_type)
+    if rng.random() < 0.4:
+        b_zero = codes(rng, n, b_type)
+    return codes(rng, (m, k), a_type, a_zero), codes(rng, (k, n), b_type, 0), np.array(a_zero, a_type), b_zero
+
+
+def matmul_integer(rng):
+    a, b, a_zero, b_zero = matrices(rng)
+    inputs = {"A": a, "B": b, "a_zero_point": a_zero, "b_zero_point": b_zero}
+    return Pair(ran("MatMulInteger", inputs, [(np.int32, 2)]), lambda: onnx.matmul_integer(**inputs), inputs)
+
+
+def qlinear_matmul(rng):
+    a, b, a_zero, b_zero = matrices(rng)
+    y_type, count = pick(rng, (a.dtype.type, np.uint8)), pick(rng, [(), b.shape[1]])
+    b_scale = np.array([scale(rng) for _ in range(int(np.prod(count)))], np.float32).reshape(count)
+    b_zero = np.zeros(count, b.dtype) if b.dtype == np.int8 else np.full(count, b_zero.flat[0], b.dtype)
+    a_numbers = {"a_scale": np.array(scale(rng), np.float32), "a_zero_point": a_zero}
+    b_numbers = {"b": b, "b_scale": b_scale, "b_zero_point": b_zero}
+    y = {
+        "y_scale": result(rng, a_numbers["a_scale"], b_scale),
+        "y_zero_point": np.array(zero_point(rng, y_type), y_type),
+    }
+    inputs = {"a": a, **a_numbers, **b_numbers, **y}
+    return Pair(ran("QLinearMatMul", inputs, [(y_type, 2)]), lambda: onnx.qlinear_matmul(**inputs, **ORT), inputs)
+
+
+def images(rng):
+    """Codes of an image and of filters, and how the window moves."""
+    group, channels, out = pick(rng, [(1, 3, 5), (1, 16, 16), (4, 4, 4), (2, 4, 6), (1, 1, 8)])
+    x_type, w_type = pick(rng, TYPES), pick(rng, TYPES)
+    taps, x_zero = [int(rng.integers(1, 4)) for _ in "hw"], zero_point(rng, x_type)
+    x = codes(
+        rng, (int(rng.integers(1, 3)), channels, int(rng.integers(3, 9)), int(rng.integers(3, 9))), x_type, x_zero
+    )
+    moves = {"strides": [int(rng.integers(1, 3)) for _ in "hw"], "pads": [int(rng.integers(2)) for _ in "hwhw"]}
+    moves |= {"group": group} | ({"dilations": [1, 2]} if rng.random() < 0.2 and taps[1] < 3 else {})
+    w = codes(rng, (out, channels // group, *taps), w_type, 0)
+    return x, w, np.array(x_zero, x_type), moves
+
+
+def conv_integer(rng):
+    x, w, x_zero, moves = images(rng)
+    w_zero = np.array(zero_point(rng, w.dtype), w.dtype)
+    inputs = {"x": x, "w": w, "x_zero_point": x_zero, "w_zero_point": w_zero}
+    real = ran("ConvInteger", inputs, [(np.int32, 4)], **moves)
+    return Pair(real, lambda: onnx.conv_integer(**inputs, **moves), inputs | moves)
+
+
+def qlinear_conv(rng):
+    x, w, x_zero, moves = images(rng)
+    count = pick(rng, [(), w.shape[0]])
+    w_scale = np.array([scale(rng) for _ in range(int(np.prod(count)))], np.float32).reshape(count)
+    w_zero = np.full(count, 0 if w.dtype == np.int8 else zero_point(rng, w.dtype), w.dtype)
+    y_type = x.dtype.type
+    inputs = {"x": x, "x_scale": np.array(scale(rng), np.float32), "x_zero_point": x_zero}
+    inputs |= {"w": w, "w_scale": w_scale, "w_zero_point": w_zero, "y_scale": result(rng, inputs["x_scale"], w_scale)}
+    inputs["y_zero_point"] = np.array(zero_point(rng, y_type), y_type)
+    inputs["B"] = rng.integers(-999, 999, len(w), np.int32) if rng.random() < 0.5 else None
+    real = ran("QLinearConv", inputs, [(y_type, 4)], **moves)
+    return Pair(real, lambda: onnx.qlinear_conv(**inputs, **moves, **ORT), inputs | moves)
+
+
+def elementwise(op, rule, kind):
+    """A maker for an op of two tensors."""
+
+    def make(rng):
+        n, dtype = length(rng), pick(rng, TYPES)
+        a, b, given = operands(rng, n, dtype, op == "QLinearMul")
+        of_a, of_b, of_y = (numbers(x, given[f"{x}_scale"], given[f"{x}_zero_point"], dtype) for x in "aby")
+        real = ran(op, {"a": a, **of_a, "b": b, **of_b, **of_y}, [(dtype, 1)])
+        return of_rule(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
+
+    return make
+
+
+def average_pool(rng):
+    dtype, kernel = pick(rng, TYPES), (int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    shape = (1, kernel[0] + int(rng.integers(4)), kernel[1] + int(rng.integers(4)), length(rng, 17))
+    (x, sx, zx), (_, sy, zy) = quantized(rng, shape, dtype), quantized(rng, 1, dtype)
+    inputs = {"x": x, **numbers("x", sx, zx, dtype), **numbers("y", sy, zy, dtype)}
+    how = {"kernel_shape": [*kernel], "strides": [1, 1], "channels_last": 1}
+    real = ran("QLinearAveragePool", inputs, [(dtype, 4)], **how)
+    given = {"kernel": kernel, "x_scale": sx, "zero_point": zx, **affine("y", sy, zy)}
+    return of_rule(real, lambda: rules.average_pool(x, "ort", **given), {"x": x, **given})
+
+
+OPS = {
+    "QuantizeLinear": quantize,
+    "DequantizeLinear": dequantize,
+    "DynamicQuantizeLinear": dynamic_quantize,
+    "MatMulInteger": matmul_integer,
+    "QLinearMatMul": qlinear_matmul,
+    "ConvInteger": conv_integer,
+    "QLinearConv": qlinear_conv,
+    "QLinearAdd": elementwise("QLinearAdd", rules.add, "ort-x86"),
+    "QLinearMul": elementwise("QLinearMul", rules.mul, "ort-x86"),
+    "QLinearAveragePool": average_pool,
+}

@@ -1,0 +1,113 @@
+"""`make live` on systems made up for that: it counts what is equal, refused and different, and shows a difference."""
+
+import sys
+
+import beside
+import draws
+import live
+import numpy as np
+import pytest
+from draws import Pair
+
+X = np.uint8([1, 2, 3])
+
+
+def refuse():
+    raise ValueError("x: wrong")
+
+
+CASES = {
+    "equal": (X, X.copy(), "equal"),
+    "two arrays": ((X, np.float32(0)), [X, np.float32(0)], "equal"),
+    "not a number": (np.float32([np.nan]), np.float32([np.nan]), "equal"),
+    "a code": (X, np.uint8([1, 2, 4]), "different"),
+    "a type": (X, X.view(np.int8), "different"),
+    "a shape": (X, X[None], "different"),
+    "a sign of 0": (np.float32([0.0]), np.float32([-0.0]), "different"),
+    "fewer": ((X, X), (X,), "different"),
+    "both refuse": (refuse, refuse, "refused"),
+    "it refuses": (refuse, X, "different"),
+    "qops refuses": (X, refuse, "different"),
+}
+
+
+def pair(theirs, ours):
+    return Pair(*(x if callable(x) else lambda x=x: x for x in (theirs, ours)), {"x": X})
+
+
+@pytest.mark.parametrize(("theirs", "ours", "found"), CASES.values(), ids=CASES)
+def test_results_are_compared_bit_for_bit(theirs, ours, found):
+    assert beside.compare(pair(theirs, ours))[0] == found
+
+
+def test_a_rule_need_not_refuse_what_a_system_does():
+    assert beside.compare(draws.of_rule(refuse, lambda: X, {}))[0] == "refused"
+    assert beside.compare(draws.of_rule(lambda: X, refuse, {}))[0] == "different"
+
+
+SYSTEM = """
+import os
+import numpy as np
+from draws import Pair
+
+VERSION, X = "1.0", np.uint8([1, 2, 3])
+
+
+def good(rng):
+    return Pair(lambda: X, lambda: X, {"x": X})
+
+
+def bad(rng):
+    theirs, ours = X, X + rng.integers(2, dtype=np.uint8)
+    return Pair(lambda: os.abort() if rng.random() < 0.3 else theirs, lambda: ours, {"x": X})
+
+
+OPS = {"Good": good, "Bad": bad, "Good too": good}
+"""
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    (tmp_path / "made_up_.py").write_text(SYSTEM)
+    monkeypatch.syspath_prepend(tmp_path.parent)  # the first entry is the folder of the script that is run
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("sys.path", [sys.path[0], *sys.path])
+    return "made_up"
+
+
+def test_the_table_counts_and_the_first_difference_is_shown(system, capsys):
+    assert live.main(["--systems", "no_such_system", system, "--calls", "20", "--seed", "3"]) == 1
+    head, missing, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == ["system", "version", "op", *live.COLUMNS]
+    assert missing == "without no_such_system: ModuleNotFoundError: No module named 'no_such_system_'"
+    assert rows[0].split() == ["made_up", "1.0", "Good", "20", "0", "0", "0"]
+    equal, refused, ended, different = map(int, rows[1].split()[3:])
+    assert (equal + ended + different, refused) == (20, 0)
+    assert min(equal, ended, different) > 0
+    assert rows[2].split() == ["made_up", "1.0", "Good", "too", "20", "0", "0", "0"]
+    text = "\n".join(rows[3:])
+    assert "made_up Bad, call " in text
+    assert (
+        "of seed 3: 3 of 3 elements, at [0]: 1, 2; [1]: 2, 3; [2]: 3, 4\n    x = uint8[3] [1 2 3]\n    system: " in text
+    )
+    assert text.endswith("\n1 ops differ")
+
+
+def test_without_a_difference_it_is_content(system, capsys):
+    assert live.main(["--systems", system, "--calls", "5", "--ops", "^Good"]) == 0
+    assert capsys.readouterr().out.endswith("\n0 ops differ\n")
+
+
+def test_a_call_is_drawn_by_its_seed_op_and_number():
+    def make(rng):
+        return [draws.quantized(rng, 9, np.int8), draws.values(rng, 9, 0.5)]
+
+    assert repr(beside.drawn(make, "a", 1, 2)) == repr(beside.drawn(make, "a", 1, 2))
+    others = [beside.drawn(make, *which) for which in (("b", 1, 2), ("a", 2, 2), ("a", 1, 3))]
+    assert all(repr(other) != repr(beside.drawn(make, "a", 1, 2)) for other in others)
+
+
+def test_values_hold_ties_and_their_neighbours():
+    x = draws.values(np.random.default_rng(1), 1000, 0.25) / np.float32(0.125)
+    assert 500 < (x % 2 == 1).sum() + (x % 2 == 0).sum() < 900
+    assert ((x % 1 != 0) & (abs(x - np.rint(x)) < 1e-4)).sum() > 50

@@ -1,0 +1,118 @@
+"""torch: quantized tensors on its engines, beside the rules named after them."""
+
+from functools import partial
+
+import numpy as np
+import torch
+from draws import TYPES, codes, length, of_rule, operands, pick, quantized, result_scale, scale, values, zero_point
+
+from qops import onnx, rules
+
+torch.set_num_threads(1)
+torch.set_grad_enabled(False)
+VERSION = torch.__version__
+ENGINES = [name for name in ("x86", "onednn", "qnnpack") if name in torch.backends.quantized.supported_engines]
+KINDS = {np.uint8: torch.quint8, np.int8: torch.qint8}
+LINEAR = {"x86": "torch-fbgemm", "onednn": "torch-onednn", "qnnpack": "torch-qnnpack"}
+CONVOLUTION = LINEAR | {"x86": "torch-onednn"}  # x86 gives convolutions to oneDNN
+ADDS = {"x86": "torch", "onednn": "torch", "qnnpack": "torch-qnnpack"}
+
+
+def tensor(x, s, z):
+    """Codes as a quantized tensor."""
+    return torch._make_per_tensor_quantized_tensor(torch.from_numpy(np.ascontiguousarray(x)), s, z)
+
+
+def on(engine, call):
+    """A function that makes the call on this engine and gives its codes."""
+
+    def run():
+        torch.backends.quantized.engine = engine
+        return call().int_repr().numpy()
+
+    return run
+
+
+def quantize(rng):
+    n, dtype, s = length(rng), pick(rng, TYPES), scale(rng)
+    x, z = values(rng, n, s), zero_point(rng, dtype)
+    real = on(ENGINES[0], lambda: torch.quantize_per_tensor(torch.from_numpy(x), s, z, KINDS[dtype]))
+    given = {"scale": s, "zero_point": z}
+    return of_rule(real, lambda: rules.quantize(x, "fma-zp-inside", dtype=dtype, **given), {"x": x, **given})
+
+
+def elementwise(engine, op, rule, kind, rng):
+    n, dtype = length(rng), np.uint8 if engine == "qnnpack" else pick(rng, TYPES)
+    a, b, given = operands(rng, n, dtype, op == "mul")
+    sa, za, sb, zb, sy, zy = given.values()
+    real = on(engine, lambda: getattr(torch.ops.quantized, op)(tensor(a, sa, za), tensor(b, sb, zb), sy, zy))
+    return of_rule(real, lambda: rule(a, b, kind, **given), {"a": a, "b": b, **given})
+
+
+def layer(rule, rng):
+    """The scales and zero points of a layer, x and y of uint8, and what makes its codes of sums."""
+    (sx, zx), sw, zy = (scale(rng), zero_point(rng, np.uint8)), scale(rng), zero_point(rng, np.uint8)
+    sy = result_scale(rng, sx, sw)
+
+    def coded(sums):
+        return rules.requantize(sums, rule, scales=(sx, sw, sy), zero_point=zy, dtype="uint8")
+
+    return {"sx": sx, "zx": zx, "sw": sw, "sy": sy, "zy": zy}, coded
+
+
+def linear(engine, rng):
+    given, coded = layer(LINEAR[engine], rng)
+    m, k, n = length(rng, 9), length(rng, 65), length(rng, 40)
+    x, w = codes(rng, (m, k), np.uint8, given["zx"]), codes(rng, (n, k), np.int8, 0)
+
+    def real():
+        packed = torch.ops.quantized.linear_prepack(tensor(w, given["sw"], 0), None)
+        return torch.ops.quantized.linear(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
+
+    ours = partial(onnx.matmul_integer, x, w.T.copy(), given["zx"])
+    return of_rule(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given})
+
+
+def convolution(engine, rng):
+    given, coded = layer(CONVOLUTION[engine], rng)
+    group, channels, out = pick(rng, [(1, 3, 5), (1, 16, 16), (8, 8, 8), (2, 4, 6)])
+    taps, steps, pads = int(rng.integers(1, 4)), int(rng.integers(1, 3)), int(rng.integers(2))
+    x = codes(rng, (1, channels, int(rng.integers(3, 9)), int(rng.integers(3, 9))), np.uint8, given["zx"])
+    w = codes(rng, (out, channels // group, taps, taps), np.int8, 0)
+
+    def real():
+        prepack, moves = torch.ops.quantized.conv2d_prepack, ([steps] * 2, [pads] * 2, [1, 1], group)
+        packed = prepack(tensor(w, given["sw"], 0), None, *moves)
+        return torch.ops.quantized.conv2d(tensor(x, given["sx"], given["zx"]), packed, given["sy"], given["zy"])
+
+    moves = {"strides": [steps] * 2, "pads": [pads] * 4, "group": group}
+    ours = partial(onnx.conv_integer, x, w, given["zx"], **moves)
+    return of_rule(on(engine, real), lambda: coded(ours()), {"x": x, "w": w, **given, **moves})
+
+
+def average_pool(engine, is_nhwc, rng):
+    dtype, kernel = np.uint8 if engine == "qnnpack" else pick(rng, TYPES), (int(rng.integers(1, 4)), length(rng, 14))
+    shape = (1, kernel[0] + int(rng.integers(3)), kernel[1] + int(rng.integers(3)), length(rng, 40))
+    x, s, z = quantized(rng, shape, dtype)
+
+    def real():
+        image = tensor(x, s, z).permute(0, 3, 1, 2)
+        image = image if is_nhwc else image.contiguous()
+        pooled = torch.nn.functional.avg_pool2d(image, kernel, stride=1)
+        return pooled.permute(0, 2, 3, 1)
+
+    given = {"kernel": kernel, "zero_point": z, "x_scale": s}
+    kind = "torch-qnnpack" if engine == "qnnpack" else "torch-nhwc" if is_nhwc else "torch-nchw"
+    return of_rule(on(engine, real), lambda: rules.average_pool(x, kind, **given), {"x": x, **given})
+
+
+OPS = {"quantize_per_tensor": quantize}
+for name in ENGINES:
+    OPS |= {
+        f"add, {name}": partial(elementwise, name, "add", rules.add, ADDS[name]),
+        f"mul, {name}": partial(elementwise, name, "mul", rules.mul, "torch"),
+        f"linear, {name}": partial(linear, name),
+        f"conv2d, {name}": partial(convolution, name),
+        f"avg_pool2d, {name}": partial(average_pool, name, False),
+        f"avg_pool2d of channels_last, {name}": partial(average_pool, name, True),
+    }
