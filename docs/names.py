@@ -22,6 +22,20 @@ TITLES = {
 }
 """Room -> title of its page, in the order of the site; a room that is not here comes last, under its own name."""
 NOUNS = ("affine", "fixedpoint", "codes")
+GROUPS = {
+    "frontdoor": {
+        "Codes and ranges": ("quantize", "observer", "requantize"),
+        "Sums and products": ("add", "sub", "mul", "matmul", "conv2d"),
+        "Between layers": ("relu", "max_pool", "pool", "lookup", "softmax", "concat", "pad"),
+        "Error": ("error", "signed_error", "bound", "bounds"),
+    },
+    "tools": {
+        "Which rule": ("explain", "explanation"),
+        "Test vectors": ("vectors", "add_vectors"),
+        "Error": ("sweep",),
+    },
+}
+"""Room -> heading in the sidebar -> stems. Those that are in no group come last, under "More"."""
 
 
 def place(value: Any) -> tuple[str, str]:
@@ -68,6 +82,24 @@ def rooms() -> dict[str, dict[str, list[str]]]:
         bounds = [name for name in module.__all__ if name.startswith("BOUND") and is_defined_in(module, name)]
         names.extend(f"{module.__name__}.{name}" for name in bounds)
     return {room: dict(sorted(stems.items())) for room, stems in found.items() if stems}
+
+
+def grouped(room: str) -> dict[str, list[str]]:
+    """Heading -> stems of a room, in the order of the sidebar; one group without a heading if none is said."""
+    stems, groups = [*rooms()[room]], GROUPS.get(room, {})
+    found = {name: [stem for stem in group if stem in stems] for name, group in groups.items()}
+    rest = [stem for stem in stems if stem not in sum(found.values(), [])]
+    return found | ({"More" if groups else "": rest} if rest else {})
+
+
+def title_of(names: list[str]) -> str:
+    """The title of the page of a stem: what users type, three names at most."""
+    shown = [name for name in map(short, names) if "BOUND" not in name]
+    words = {name.lower().replace("_", "") for name in shown if name.rpartition(".")[2].islower()}
+    mine = [name for name in shown if not (name.rpartition(".")[2][0].isupper() and name.lower() in words)]
+    first, *others = mine
+    more = [name.rpartition(".")[2] for name in others[:2]]
+    return ", ".join([f"qops.{first}", *more, *(["..."] if len(others) > 2 else [])])
 
 
 def value_of(dotted: str) -> Any:

@@ -5,7 +5,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-from docs.names import TITLES, rooms, short, value_of
+from docs.names import TITLES, grouped, rooms, short, title_of, value_of
 from qops.prepared import Prepared
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
@@ -15,7 +15,7 @@ TEXT = Path(__file__).parent / "text"
 def said() -> dict[str, str]:
     """Op -> what README's table says of it, and its bound if there is a column for that."""
     rows = re.findall(r"^\| `([\w.]+)` \| (.+?) \|$", README.split("\n## Ops\n")[1].split("\n## ")[0], flags=re.M)
-    plain = {name: text.replace("\\|", "&#124;").replace("**", r"\*\*") for name, text in rows}  # 2**17 is no bold
+    plain = {name: text.replace("**", r"\*\*") for name, text in rows}  # 2**17 is no bold
     named = {name: text.removesuffix(" | -") for name, text in plain.items()}
     return {name: text.replace(" | ", ". *Error, in output LSB:* ") for name, text in named.items()}
 
@@ -48,7 +48,7 @@ def summary(dotted: str) -> str:
     """The first sentence of a docstring, as Markdown."""
     doc = inspect.getdoc(value_of(dotted)) or ""
     text = " ".join(doc.split("\n\n")[0].split())
-    return re.sub(r"(?<!`)`([^`]+)`(?!`)", r"`\1`", text.replace("``", "`")).replace("|", "&#124;")
+    return re.sub(r"(?<!`)`([^`]+)`(?!`)", r"`\1`", text.replace("``", "`")).replace("|", "\\|")
 
 
 def row(dotted: str, texts: dict[str, str]) -> str:
@@ -70,8 +70,7 @@ def stem_page(room: str, stem: str, names: list[str]) -> str:
     """The page with the docstrings of one file."""
     module = module_of(room, stem)
     body = "\n".join(map(directive, names))
-    title = f"{room}: {stem}" if room != "nouns" else stem
-    return f"# {title}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
+    return f"# {title_of(names)}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
 
 
 def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
@@ -83,9 +82,15 @@ def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
     places = {name: place for place, name in enumerate(texts)}  # README's rows may say "the same" of the row above
     ops = "\n".join(row(name, texts) for name in sorted(names, key=lambda name: places.get(short(name), len(places))))
     table = f"| name | what it computes |\n| --- | --- |\n{ops}\n"
-    tree = "\n".join(stems)
+    trees = (toctree(group, heading) for heading, group in grouped(room).items())
     head = f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n"
-    return f"{head}## Names\n\n{table}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+    return f"{head}## Names\n\n{table}\n{''.join(trees)}"
+
+
+def toctree(pages: list[str], caption: str = "") -> str:
+    """A part of the sidebar."""
+    said = f":caption: {caption}\n" if caption else ""
+    return "```{toctree}\n:hidden:\n" + said + "\n" + "\n".join(pages) + "\n```\n"
 
 
 def hazard(dotted: str) -> str:
