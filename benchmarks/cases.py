@@ -24,6 +24,7 @@ from benchmarks.rules_pairs import RULES_PAIRS
 from benchmarks.rules_pools import RULES_POOLS
 from benchmarks.rules_wide import RULES_WIDE
 from benchmarks.tensorflow import TENSORFLOW
+from benchmarks.tflite import TFLITE
 from benchmarks.uniform import UNIFORM, bytes_per_element
 from qops import fixedpoint
 from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
@@ -208,5 +209,6 @@ CASES = [
     *NNLIB,
     *TENSORFLOW,
     *ONNX,
+    *TFLITE,
     *POOLS,
 ]

@@ -1,6 +1,9 @@
 """Differences, products and relu of the front door, with the data and the references of the same ops of qops.nnlib."""
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from benchmarks.nnlib import A, B, centred
 from benchmarks.products import any_codes
 from qops.affine import Affine
 from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
-from qops.frontdoor.matmul import BOUND_MATMUL
+from qops.frontdoor.matmul import BOUND_MATMUL, BOUND_MATMUL_8
 from qops.frontdoor.mul import BOUND_8X8TO8, BOUND_8X8TO32
 
 Array = NDArray[Any]
@@ -105,6 +108,40 @@ def qops_conv2d(x: Array, w: Array, prepared: bool = False) -> Candidate:
     return Candidate(lambda: qops.conv2d(t, f, padding="SAME", out=out), lambda: out, BOUND_MATMUL)
 
 
+def layer_range(weights: Array) -> Affine:
+    """Give the steps of the results of a layer, whose products deviate by about 73 * 73 steps: most are within two."""
+    return Affine(2 * A.scale * B.scale * 73**2 * math.sqrt(weights.size // weights.shape[-1]) / 255, 0)
+
+
+def layer_codes(results: Callable[..., Array], **inputs: Array) -> Array:
+    """Give the real-valued codes of a layer with a bias of 1, 2, ... steps and a relu."""
+    sums, weights = results(**inputs), [*inputs.values()][1]
+    y = layer_range(weights)
+    values = A.scale * B.scale * sums + y.scale * np.arange(1, sums.shape[-1] + 1)
+    return np.clip(values / y.scale, 0, 255)
+
+
+def qops_layer(
+    function: Callable[..., Any], kind: Callable[..., Any], prepared: bool = False, **inputs: Array
+) -> Candidate:
+    """Call qops: a layer into 8 bits whose weights have a range for each output channel."""
+    (t, w), words = inputs.values(), {"padding": "same"} if function is qops.conv2d else {}
+    y, n, out = layer_range(w), w.shape[-1], shared(t.size, np.uint8).reshape(t.shape)
+    ends = [np.full((1,) * (w.ndim - 1) + (n,), end, np.float32) for end in B.range]
+    bias = y.scale * np.arange(1, n + 1)
+    words |= {"dtype": "uint8", "range": y.range, "clip": (0, None)}
+    if prepared:
+        op = kind((w, *ends), bias, **words)
+        return Candidate(lambda: op((t, *A.range), out), lambda: out, BOUND_MATMUL_8)
+    return Candidate(lambda: function((t, *A.range), (w, *ends), bias, **words, out=out), lambda: out, BOUND_MATMUL_8)
+
+
+def layer(case: Case, results: Callable[..., Array], function: Callable[..., Any], kind: Callable[..., Any]) -> Case:
+    """Make a row of a whole layer of a row's data, whose sums of products `results` gives."""
+    judged = partial(qops_layer, function, kind)
+    return replace(case, name=f"{case.name}_layer", reference=partial(layer_codes, results), qops=judged)
+
+
 def of_bytes(name: str, inputs: Any, reference: Any, candidate: Any, count: int) -> Case:
     """Make a row that is timed against memcpy of so many bytes an element."""
     return Case(name, inputs, reference, candidate, lambda n: count * n, BYTES)
@@ -118,6 +155,10 @@ MATMUL = Case(
     "matmul", nnlib.matrices, nnlib.product, qops_matmul, lambda n: 2 * n**3, peak.EXACT, (64, 256, 1024), (64, 256)
 )
 CONV2D = Case("conv2d", nnlib.filtered, nnlib.convolved, qops_conv2d, nnlib.operations, peak.EXACT, (14, 56), (14,))
+LAYERS = [
+    layer(MATMUL, nnlib.product, qops.matmul, qops.MatMul),
+    layer(CONV2D, nnlib.convolved, qops.conv2d, qops.Conv2D),
+]
 FRONTDOOR = [
     of_bytes("quantized_sub_8p8to8", pair, sub_8, SUB_8, 3),
     of_bytes("sub_int8", pair, sub_8, qops_sub_int8, 3),
@@ -127,4 +168,6 @@ FRONTDOOR = [
     of_bytes("relu", lambda rng, n: {"a": any_codes(rng, (n,), np.uint8)}, nnlib.relu, qops_relu, 2),
     *both(MATMUL),
     *both(CONV2D),
+    *both(LAYERS[0]),
+    *both(LAYERS[1]),
 ]

@@ -16,6 +16,7 @@ TITLES = {
     "tensorflow": "TensorFlow",
     "onednn": "oneDNN",
     "onnx": "ONNX",
+    "tflite": "TFLite",
     "rules": "Rules by name",
     "isa": "Instructions",
     "nouns": "Codes, ranges, fixed point",

@@ -52,7 +52,7 @@ def counts(system: str) -> list[Count]:
         rejects = file.with_suffix(".rejects.json")
         refused = json.loads(rejects.read_text("utf-8")) if rejects.exists() else []
         good = [case for case in cases if "error" not in case["outputs"]]
-        values = sum(values_in(case["outputs"], known) for case in good)
+        values = sum(values_in(case["outputs"], known) * len(case.get("systems", "1")) for case in good)
         values += sum(values_in(case.get("outputs_onednn1", {}), known) for case in good)
         found.append(Count(file.stem, len(good), len(refused) + len(cases) - len(good), values))
     return found

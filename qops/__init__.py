@@ -6,7 +6,7 @@ add, sub, mul                                       sum, difference, product of 
 quantized_add_8p8to8, quantized_add_8p8to32         the sum of uint8 tensors, by the names of the seed text
 quantized_sub_8p8to8, quantized_sub_8p8to32         the difference
 quantized_mul_8x8to8, quantized_mul_8x8to32         the product, element by element
-matmul, conv2d                                      sums of products, exact, into 32 bits
+matmul, conv2d                                      layers: products, bias, clip, into 32 or 8 bits, rounded once
 MatMul, Conv2D                                      the same, prepared: weights packed once for many inputs
 relu                                                values below 0, and above a limit, cut off
 max_pool, avg_pool                                  the largest and the mean value of windows over images
@@ -22,8 +22,8 @@ explain                                             which rule of a real system 
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
 
-`nnlib`, `tensorflow`, `onednn` and `onnx` are what real systems compute, bit for bit; `rules` their roundings by name.
-`codes` has the code types: what the codes of each dtype stand for.
+`nnlib`, `tensorflow`, `onednn`, `onnx` and `tflite` are what real systems compute, bit for bit; `rules` their roundings
+by name. `codes` has the code types: what the codes of each dtype stand for.
 """
 
 from importlib import import_module
@@ -38,7 +38,7 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
-    from qops import affine, codes, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow
+    from qops import affine, codes, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow, tflite
     from qops.frontdoor.add import add, quantized_add_8p8to8, quantized_add_8p8to32
     from qops.frontdoor.bound import bound
     from qops.frontdoor.concat import concat
@@ -187,6 +187,7 @@ __all__ = [
     "sub",
     "sweep",
     "tensorflow",
+    "tflite",
     "values",
     "vectors",
 ]

@@ -15,6 +15,7 @@ from qops._kernels.arrays.checks import as_array as _as_array
 from qops._kernels.arrays.checks import span as _span
 from qops._kernels.arrays.numbers import integer as _integer
 from qops._kernels.arrays.numbers import real as _real
+from qops._kernels.arrays.numbers import shown as _shown
 from qops._kernels.stage.affine import range_holding_zero as _range_holding_zero
 from qops.codes import TABLE as _TABLE
 from qops.codes import CodeType
@@ -215,13 +216,13 @@ def ranges(scale: ArrayLike, zero_point: ArrayLike, row: CodeType, shape: tuple[
         axis = _integer(axis, "axis", -len(shape), len(shape) - 1) % len(shape)
     scales, zeros = _along(axis, shape, scale, "scale"), _along(axis, shape, zero_point, "zero_point")
     if scales.dtype.kind not in "fiu" or not np.all((scales == 0) | (scales >= _SMALLEST) & (scales < np.inf)):
-        raise ValueError(f"scale: expected numbers from {_SMALLEST} on, or 0, got {shown(scale)}")
+        raise ValueError(f"scale: expected numbers from {_SMALLEST} on, or 0, got {_shown(scale)}")
     lowest, highest = (0, 0) if row.symmetric else (row.lowest, row.highest)
     if zeros.dtype.kind not in "iu" or not np.all((zeros >= lowest) & (zeros <= highest)):
-        raise ValueError(f"zero_point: expected integers in [{lowest}, {highest}], got {shown(zero_point)}")
+        raise ValueError(f"zero_point: expected integers in [{lowest}, {highest}], got {_shown(zero_point)}")
     lo, hi = _ends(scales.astype(np.float64), zeros.astype(np.int64), row)
     if np.max(np.maximum(-lo, hi), initial=0) > _LARGEST:
-        raise ValueError(f"scale: the range of {row.name} codes is beyond float32, got {shown(scale)}")
+        raise ValueError(f"scale: the range of {row.name} codes is beyond float32, got {_shown(scale)}")
     return lo, hi
 
 
@@ -246,7 +247,7 @@ def _along(axis: int | None, shape: tuple[int, ...], values: Any, name: str) -> 
 def _affine_type(dtype: DTypeLike) -> CodeType:
     row = _of_dtype(dtype)
     if row.symmetric:
-        raise ValueError(f"dtype: expected 8 or 16 bits, got {shown(dtype)}, whose zero point is always 0")
+        raise ValueError(f"dtype: expected 8 or 16 bits, got {_shown(dtype)}, whose zero point is always 0")
     return row
 
 

@@ -44,7 +44,7 @@ class Prepared:
 
     def _make(self, *arguments: Any) -> None:
         """Keep all arguments of the constructor, in their order, and of arrays a copy; then prepare the op."""
-        named = zip(arguments, _parameters(type(self)), strict=True)
+        named = zip(arguments, parameters(type(self)), strict=True)
         self._keep(*(_own(value, parameter.name) for value, parameter in named))
         self._prepare(once=False)
 
@@ -87,7 +87,7 @@ class Prepared:
     def __repr__(self) -> str:
         """Show the call of the constructor: arguments by position, then by name those that are not the default."""
         words = []
-        for parameter, value in zip(_parameters(type(self)), self._arguments, strict=True):
+        for parameter, value in zip(parameters(type(self)), self._arguments, strict=True):
             by_name = parameter.kind is Parameter.KEYWORD_ONLY or parameter.default is not Parameter.empty
             if parameter.default is Parameter.empty or not _is(value, parameter.default):
                 words.append(f"{parameter.name}={shown(value)}" if by_name else shown(value))
@@ -123,12 +123,13 @@ def _read_only(slot: Any) -> property:
     return property(slot.__get__, set_in_constructor, doc="")  # its class describes it
 
 
-def _parameters(kind: type[Prepared]) -> list[Parameter]:
+def parameters(kind: type[Prepared]) -> list[Parameter]:
+    """Give the arguments of the constructor of a class of prepared ops."""
     return [*signature(kind.__init__).parameters.values()][1:]
 
 
 def _remade(kind: type[Prepared], arguments: tuple[Any, ...]) -> Prepared:
-    pairs = list(zip(_parameters(kind), arguments, strict=True))
+    pairs = list(zip(parameters(kind), arguments, strict=True))
     named = {p.name: value for p, value in pairs if p.kind is Parameter.KEYWORD_ONLY}
     return kind(*(value for p, value in pairs if p.kind is not Parameter.KEYWORD_ONLY), **named)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         concat,
         conv2d,
         error,
+        layer,
         lookup,
         matmul,
         mul,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         softmax,
         sub,
         targets,
+        window,
     )
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "concat",
     "conv2d",
     "error",
+    "layer",
     "lookup",
     "matmul",
     "mul",
@@ -53,6 +56,7 @@ __all__ = [
     "softmax",
     "sub",
     "targets",
+    "window",
 ]
 __dir__ = __all__.copy
 

@@ -15,8 +15,14 @@ _8, _16, _32 = ("uint8", "int8"), ("uint16", "int16"), ("int32",)
 _TABLE: dict[
     str, dict[tuple[str, ...], str]
 ] = {  # op: the types of the codes that it gives, by default the first one, and where their bound stands
-    "conv2d": {_32: "conv2d.BOUND_CONV2D"},
-    "matmul": {_32: "matmul.BOUND_MATMUL"},
+    "add": {_8: "add.BOUND_8P8TO8", _32: "add.BOUND_8P8TO32"},
+    "avg_pool": {_8: "pool.BOUND_AVG_POOL"},
+    "concat": {_8: "concat.BOUND_CONCAT"},
+    "conv2d": {_32: "conv2d.BOUND_CONV2D", _8: "conv2d.BOUND_CONV2D_8"},
+    "lookup": {_8: "lookup.BOUND_LOOKUP"},
+    "matmul": {_32: "matmul.BOUND_MATMUL", _8: "matmul.BOUND_MATMUL_8"},
+    "mul": {_8: "mul.BOUND_8X8TO8", _32: "mul.BOUND_8X8TO32"},
+    "pad": {_8: "pad.BOUND_PAD"},
     "quantize": {_8: "quantize.BOUND_QUANTIZE", _16: "quantize.BOUND_QUANTIZE_16"},
     "quantized_add_8p8to8": {_8[:1]: "add.BOUND_8P8TO8"},
     "quantized_add_8p8to32": {_32: "add.BOUND_8P8TO32"},
@@ -27,6 +33,8 @@ _TABLE: dict[
     "relu": {_8 + _16 + _32: "relu.BOUND_RELU"},
     "requantize": {_8: "requantize.BOUND_REQUANTIZE"},
     "requantize_32to8": {_8[:1]: "requantize.BOUND_REQUANTIZE"},
+    "softmax": {_8: "softmax.BOUND_SOFTMAX"},
+    "sub": {_8: "add.BOUND_8P8TO8", _32: "add.BOUND_8P8TO32"},
 }
 
 

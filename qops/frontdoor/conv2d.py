@@ -1,59 +1,74 @@
-"""conv2d: the convolution of 8-bit images with 8-bit filters, whatever their ranges, into int32 codes."""
+"""conv2d: the convolution of 8-bit images with 8-bit filters, whatever their ranges, a bias, and one rounding."""
 
 from __future__ import annotations
 
 from math import prod
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve, window_sums
-from qops._kernels.conv.weights import pack_weights
-from qops.frontdoor.matmul import BOUND_MATMUL, Terms, centred, check_length, highest, scaled
-from qops.prepared import Prepared
-from qops.qtensor import S32, QTensor, TensorLike, check_out, int32, unshared
+from qops._kernels.conv.weights import PackedWeights, pack_weights
+from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, S8, Layer, Terms, check_length, options, weights
+from qops.frontdoor.targets import Ends, Range
+from qops.frontdoor.window import Padding, Pair, padding_of, pair
+from qops.prepared import argument
+from qops.qtensor import U8, QTensor, TensorLike, check_out, int32, operand, unshared
 
-__all__ = ["BOUND_CONV2D", "Conv2D", "conv2d"]
+__all__ = ["BOUND_CONV2D", "BOUND_CONV2D_8", "Conv2D", "conv2d"]
 
-BOUND_CONV2D = BOUND_MATMUL
-"""Largest error of `conv2d` against the exact sum of products, in output LSB: that of `matmul`."""
-
-Pair: TypeAlias = tuple[int, int]
-Padding: TypeAlias = str | tuple[Pair, Pair]
+BOUND_CONV2D = BOUND_LAYER
+"""Largest error of `conv2d` with int32 codes against the exact result, in output LSB."""
+BOUND_CONV2D_8 = BOUND_LAYER_8
+"""The same with 8-bit codes, for results within the range."""
 
 
 def conv2d(
     x: TensorLike,
     w: TensorLike,
+    bias: ArrayLike | None = None,
     *,
-    stride: Pair = (1, 1),
-    dilation: Pair = (1, 1),
-    padding: Padding = "VALID",
-    out: NDArray[np.int32] | None = None,
+    stride: int | Pair = 1,
+    dilation: int | Pair = 1,
+    padding: Padding = 0,
+    groups: int = 1,
+    dtype: DTypeLike = "int32",
+    guess: Ends | None = None,
+    range: Range | None = None,
+    clip: Ends | None = None,
+    out: NDArray[Any] | None = None,
     num_threads: int = 1,
 ) -> QTensor:
-    """Convolve images of uint8 or int8 codes: int32 codes of the exact sums of products, rounded once.
+    """Convolve images of uint8 or int8 codes with filters, add a bias, clip, and round the result once.
 
-    ``y[n, i, j, o] = sum(x[n, i * sh + k * dh - top, j * sw + l * dw - left, c] * w[k, l, c, o])`` over k, l and c, of
-    real values, with the arithmetic and the output range of `matmul` for K = KH * KW * C. Padding is real 0, even if
-    that is not on a code. **Error: at most** ``0.5 + 2**-16`` output LSB (`BOUND_CONV2D`), for every pair of ranges,
-    also those that exclude 0 or have it between two codes.
+    ``value[n, i, j, o] = sum(x[n, i * sh + k * dh - top, j * sw + l * dw - left, c] * w[k, l, c, o]) + bias[o]`` over
+    k, l and c, of real values. Codes are made of values as by `matmul`, for K = KH * KW * C products. Padding is real
+    0, even if that is not on a code. **Error: at most** ``0.5 + 2**-16`` output LSB (`BOUND_CONV2D`) in int32 and
+    ``0.5 + 2**-13`` (`BOUND_CONV2D_8`) in 8 bits, for all ranges, also those that exclude 0 or have it between two
+    codes.
 
     Parameters
     ----------
     x : (data, min, max)
-        uint8 or int8 images (N, H, W, C).
+        uint8 or int8 images (N, H, W, C * groups).
     w : (data, min, max)
-        uint8 or int8 filters (KH, KW, C, O); KH * KW * C at most 131071.
-    stride, dilation : (int, int), optional
+        uint8 or int8 filters (KH, KW, C, O), KH * KW * C at most 131071, with one range or one for each filter: ends
+        of shape (1, 1, 1, O), as ``quantize(w, axis=3)`` gives them.
+    bias : array_like of float, or of int32, (O,), optional
+        Real values; or int32 codes, which count ``x_step * w_step``, as accumulators do.
+    stride, dilation : int or (int, int), optional
         Down and across, from 1 on.
-    padding : {"VALID", "SAME"} or ((int, int), (int, int)), optional
-        "VALID": no padding. "SAME": ``ceil(size / stride)`` outputs; an odd pixel of padding goes after the image. Two
-        pairs: the pixels above and below, left and right.
-    out : ndarray of int32, optional
+    padding : int, {"same", "valid"} or (int or (int, int), int or (int, int)), optional
+        Pixels around the image; those above and below, then those left and right, where a pair says what is before the
+        image and what after it. "same": ``ceil(size / stride)`` outputs; an odd pixel of padding goes after the image.
+        "valid": none. Words in capitals mean the same.
+    groups : int, optional
+        Channels in so many groups of C, each with O / groups filters of its own. C = 1 is a depthwise convolution.
+    dtype, guess, range, clip : optional
+        Type and range of the codes, and what values are cut to before they are rounded; see `matmul`.
+    out : ndarray of `dtype`, optional
         Where the codes are written; of shape (N, OH, OW, O).
     num_threads : int, optional
         How many threads share the work; the bits are the same.
@@ -61,14 +76,14 @@ def conv2d(
     Returns
     -------
     QTensor
-        int32 codes of shape (N, OH, OW, O), ``min == -max``.
+        Codes of shape (N, OH, OW, O), in a range as by `matmul`; int32 codes have arrays of shape (1, 1, 1, O) as ends
+        if `w` has a range for each filter.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not fit, an
-        axis of length 0, a stride, dilation or padding other than above, filters that do not fit in the padded image,
-        an ``out`` that does not fit or overlaps an input, an output range beyond float32.
+        What `matmul` refuses; an axis of length 0, a stride, dilation or padding other than above, groups that do not
+        divide O, images of another number of channels, filters that do not fit in the padded image.
 
     See Also
     --------
@@ -79,14 +94,17 @@ def conv2d(
     --------
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0
     >>> w = np.int8([[1, 1], [1, -1]]).reshape(2, 2, 1, 1), -128.0, 127.0
-    >>> t = conv2d(x, w, stride=(2, 2), padding="SAME")
+    >>> t = conv2d(x, w, stride=2, padding="same")
     >>> t.data.ravel().tolist(), t.scale  # 0 + 1 + 3 - 4, 2 + 5, 6 + 7, 8
     ([0, 7, 13, 8], 1.0)
+    >>> conv2d(x, w, [-5.0], stride=2, padding="same", dtype="uint8", range=(0.0, 255.0), clip=(0, 6)).data.ravel()
+    array([0, 2, 6, 3], dtype=uint8)
     """
-    return Conv2D(w, stride=stride, dilation=dilation, padding=padding)(x, unshared(out, w), num_threads)
+    op = Conv2D._once(w, bias, stride, dilation, padding, groups, dtype, guess, range, clip)
+    return op(x, unshared(unshared(out, w), (bias,)), num_threads)
 
 
-class Conv2D(Prepared):
+class Conv2D(Layer):
     """Prepared form of `conv2d`: the filters are packed once, for many images.
 
     Called as ``op(x, out=None, num_threads=1)``, it gives what `conv2d` gives with the same arguments. Each `x` may
@@ -94,54 +112,75 @@ class Conv2D(Prepared):
 
     Parameters
     ----------
-    w : (data, min, max)
-        As `conv2d` takes it. The codes are copied.
-    stride, dilation, padding
-        As `conv2d` takes them.
+    w, bias, stride, dilation, padding, groups, dtype, guess, range, clip
+        As `conv2d` takes them. Arrays are copied.
 
     Attributes
     ----------
     w : QTensor
         The filters. Their codes are read-only.
-    stride, dilation : (int, int)
+    bias, stride, dilation, padding, groups, dtype, guess, range, clip
         As they were given.
-    padding : str or ((int, int), (int, int))
-        As it was given.
 
     Raises
     ------
     TypeError, ValueError
-        Filters, a stride, a dilation or a padding that `conv2d` refuses.
+        An argument that `conv2d` refuses.
 
     Examples
     --------
-    >>> op = Conv2D((np.int8([[1, 1], [1, -1]]).reshape(2, 2, 1, 1), -128.0, 127.0), stride=(2, 2), padding="SAME")
+    >>> op = Conv2D((np.int8([[1, 1], [1, -1]]).reshape(2, 2, 1, 1), -128.0, 127.0), stride=2, padding="same")
     >>> op((np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0)).data.ravel().tolist()
     [0, 7, 13, 8]
     >>> op.shape_of((1, 224, 224, 1))
     (1, 112, 112, 1)
     """
 
-    __slots__ = ("_line", "_packed", "_taps", "dilation", "padding", "stride", "w")
-
-    w: QTensor
-    stride: Pair
-    dilation: Pair
-    padding: Padding
+    __slots__ = ("_packed", "_taps", "_way")
 
     def __init__(
-        self, w: TensorLike, *, stride: Pair = (1, 1), dilation: Pair = (1, 1), padding: Padding = "VALID"
+        self,
+        w: TensorLike,
+        bias: ArrayLike | None = None,
+        *,
+        stride: int | Pair = 1,
+        dilation: int | Pair = 1,
+        padding: Padding = 0,
+        groups: int = 1,
+        dtype: DTypeLike = "int32",
+        guess: Ends | None = None,
+        range: Range | None = None,
+        clip: Ends | None = None,
     ) -> None:
-        filters = centred(w, "w")
-        self.stride, self.dilation = _pair(stride, "stride", 1), _pair(dilation, "dilation", 1)
-        self.padding = _padding(padding)
-        if filters.codes.ndim != 4 or 0 in filters.codes.shape:
-            raise ValueError(f"w: expected (KH, KW, C, O), each at least 1, got shape {filters.codes.shape}")
-        check_length(prod(filters.codes.shape[:3]), "w")
-        self.w, self._line = filters.kept(), filters.line
-        self._packed = pack_weights(filters.codes.transpose(3, 2, 0, 1))
-        self._taps = filters.codes.sum(2, np.int32)
-        self._keep(self.w, self.stride, self.dilation, self.padding)
+        self._keep(w, bias, stride, dilation, padding, groups, dtype, guess, range, clip)
+        self._prepare(once=False)
+
+    w, bias, stride, dilation, padding, groups = (argument(i) for i in (0, 1, 2, 3, 4, 5))
+    dtype, guess, range, clip = (argument(i) for i in (6, 7, 8, 9))
+    _packed: PackedWeights
+    _taps: NDArray[np.int32]
+    _way: tuple[Pair, Pair, str | tuple[Pair, Pair]]
+    """Stride, dilation and padding, each in full."""
+
+    def _prepare(self, once: bool) -> None:
+        filters, bias, stride, dilation, padding, groups, *others = self._arguments
+        w = weights(filters, "w")
+        self._way = pair(stride, "stride", 1), pair(dilation, "dilation", 1), padding_of(padding)
+        if w.codes.ndim != 4 or 0 in w.codes.shape:
+            raise ValueError(f"w: expected (KH, KW, C, O), each at least 1, got shape {w.codes.shape}")
+        channels, groups = w.codes.shape[3], int32(groups, "groups", 1)
+        if channels % groups:
+            raise ValueError(f"groups: expected a divisor of the {channels} filters of w, got {groups}")
+        k = check_length(prod(w.codes.shape[:3]), "w")
+        given = options(channels, bias, *others)
+        self._finishes(w, k, given)
+        self._packed = pack_weights(w.codes.transpose(3, 2, 0, 1), groups=groups)
+        self._taps = w.codes.sum(2, np.int32)
+        if not once:
+            words = (
+                value if isinstance(value, (int, str)) else _tuples(value) for value in (stride, dilation, padding)
+            )
+            self._keep(w.kept(), given.bias, *words, groups, *given[1:])
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for images of a shape.
@@ -149,7 +188,7 @@ class Conv2D(Prepared):
         Parameters
         ----------
         shape : tuple of int
-            (N, H, W, C).
+            (N, H, W, C * groups).
 
         Returns
         -------
@@ -158,65 +197,58 @@ class Conv2D(Prepared):
         """
         return self._placed(shape)[1]
 
-    def __call__(self, x: TensorLike, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> QTensor:
+    def __call__(self, x: TensorLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> QTensor:
         """Convolve the images `x` with the filters, as `conv2d` does."""
-        image = centred(x, "x")
+        codes, *ends = operand(x, "x", U8, S8)
         num_threads = int32(num_threads, "num_threads", 1)
-        window, shape = self._placed(image.codes.shape)
-        top = highest(image.line, self._line, prod(self.w.shape[:3]), "x, w")
+        window, shape = self._placed(codes.shape)
+        tops = self._tops(ends, "x, w")
         if out is not None:
-            check_out(out, S32, shape, [image.given])
-        images, kernel = Images(image.codes, window), self.w.shape[:2]
-        sums = convolve(images, self._packed, num_threads=num_threads)
-        terms = self._terms(image.codes.shape, window)
-        rows = window_sums(images, kernel).reshape(-1) if self._line.base else np.zeros(sums.size // shape[3], np.int32)
-        return scaled(sums, image.line, self._line, top, rows, terms, out, shape)
+            check_out(out, self._dtype.num, shape, [codes])
+        middle = 128 if codes.dtype.num == U8 else 0
+        images = Images(codes, window, middle, middle)
+        sums = convolve(images, self._packed, num_threads=num_threads).reshape(-1, shape[3])
+        rows = self._rows(images, len(sums)) if self._epilogue.needs_rows else None
+        return self._finished(sums, ends, rows, self._terms(codes.shape, window), tops, out, shape, "x, w")
 
     def _placed(self, shape: tuple[int, ...]) -> tuple[Window, tuple[int, ...]]:
         """Give the window over images of this shape, and the shape of the result."""
-        kernel, channels = self.w.shape[:2], self.w.shape[2]
+        o, c, *kernel = self._packed.shape
+        stride, dilation, padding = self._way
         if len(shape) != 4 or 0 in shape:
             raise ValueError(f"x: expected (N, H, W, C), each at least 1, got shape {shape}")
-        if shape[3] != channels:
-            shapes = f"{shape} is (N, H, W, C), and {self.w.shape} is (KH, KW, C, O)"
-            raise ValueError(f"x: expected images of {channels} channels, as w has: {shapes}")
+        if shape[3] != c * self._packed.groups:
+            shapes = f"{shape} is (N, H, W, C * groups), and {(*kernel, c, o)} is (KH, KW, C, O)"
+            raise ValueError(f"x: expected images of {c * self._packed.groups} channels, as w has: {shapes}")
         size = shape[1:3]
-        if isinstance(self.padding, str):
-            window = Window.named(self.padding, size, kernel, self.stride, self.dilation)
+        if isinstance(padding, str):
+            window = Window.named(padding, size, kernel, stride, dilation)
         else:
-            window = Window(self.stride, self.dilation, self.padding)
+            window = Window(stride, dilation, padding)
         room = tuple(n + sum(pads) for n, pads in zip(size, window.padding, strict=True))
         if any(span > n for span, n in zip(window.span(kernel), room, strict=True)):
             raise ValueError(
-                f"x: padded images of {room} have no room for filters of {kernel}, dilation {self.dilation}"
+                f"x: padded images of {room} have no room for filters of {tuple(kernel)}, dilation {dilation}"
             )
-        return window, (shape[0], *window.out_size(size, kernel), self.w.shape[3])
+        return window, (shape[0], *window.out_size(size, kernel), o)
+
+    def _rows(self, images: Images, places: int) -> NDArray[np.int32]:
+        """Give the sum of the codes of each window; with groups, of those that each filter takes."""
+        packed = self._packed
+        sums = window_sums(images, packed.shape[2:], packed.groups).reshape(places, packed.groups)
+        return sums.reshape(-1) if packed.groups == 1 else sums.repeat(packed.shape[0] // packed.groups, axis=1)
 
     def _terms(self, shape: tuple[int, ...], window: Window) -> Terms:
         """Give the sums of the filters for each cut. Padding adds nothing, so only taps inside the image count."""
-        (down, of_row), (across, of_column) = window.cuts(shape[1:3], self.w.shape[:2])
+        (down, of_row), (across, of_column) = window.cuts(shape[1:3], self._packed.shape[2:])
         kh, kw, o = self._taps.shape
         rows = (down.astype(np.int32) @ self._taps.reshape(kh, kw * o)).reshape(len(down), kw, o)
         columns = across.astype(np.int32) @ rows  # (ways to cut at the top and bottom, at the left and right, O)
-        counts = np.multiply.outer(down.sum(1), across.sum(1)).reshape(-1) * shape[3]
+        counts = np.multiply.outer(down.sum(1), across.sum(1)).reshape(-1) * self._packed.shape[1]
         which = of_row[:, None] * len(across) + of_column
         return Terms(columns.reshape(-1, o), counts, which.reshape(-1))
 
 
-def _pair(values: object, name: str, least: int) -> Pair:
-    """Check two integers."""
-    if not isinstance(values, tuple | list) or len(values) != 2:
-        raise TypeError(f"{name}: expected two integers, got {shown(values)}")
-    return int32(values[0], name, least), int32(values[1], name, least)
-
-
-def _padding(padding: Padding) -> Padding:
-    """Check the padding."""
-    text = f"padding: expected 'SAME', 'VALID' or two pairs of integers, got {shown(padding)}"
-    if isinstance(padding, str):
-        if padding not in ("SAME", "VALID"):
-            raise ValueError(text)
-        return str(padding)
-    if not isinstance(padding, tuple | list) or len(padding) != 2:
-        raise TypeError(text)
-    return _pair(padding[0], "padding", 0), _pair(padding[1], "padding", 0)
+def _tuples(value: Any) -> Any:
+    """Give the lists of a list, and it, as tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, (tuple, list)) else value

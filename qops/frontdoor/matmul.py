@@ -1,56 +1,72 @@
-"""matmul: the product of two matrices of 8-bit codes, whatever their ranges, into int32 codes."""
+"""matmul: the product of a tensor and a matrix of 8-bit codes, whatever their ranges, a bias, and one rounding."""
 
 from __future__ import annotations
 
-from math import isfinite, prod
-from typing import Any, NamedTuple
+from math import prod
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops import codes as _codes
-from qops._kernels.frontdoor.matmul import codes_of_sums
-from qops._kernels.gemm.gemm import code_sums, product
-from qops._kernels.gemm.packed import pack_b
-from qops.prepared import Prepared
-from qops.qtensor import S32, U8, QTensor, TensorLike, check_out, int32, operand, put, tensor, unshared
+from qops._kernels.gemm.gemm import product, sums_of_rows
+from qops._kernels.gemm.packed import PackedB, pack_b
+from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, S8, Layer, Terms, check_length, options, weights
+from qops.frontdoor.targets import Ends, Range
+from qops.prepared import argument
+from qops.qtensor import U8, QTensor, TensorLike, check_out, int32, operand, unshared
 
-__all__ = ["BOUND_MATMUL", "MatMul", "matmul"]
+__all__ = ["BOUND_MATMUL", "BOUND_MATMUL_8", "MatMul", "matmul"]
 
-BOUND_MATMUL = 0.5 + 2**-16
-"""Largest error of `matmul` and of `conv2d` against the exact sum of products, in output LSB.
-
-0.5 for the rounding of the sum. The sum has four terms of at most about 2**31 LSB; the relative error of each in
-float64 is about 2**-51.
-"""
-_S8 = np.dtype(np.int8).num
-_MOST = 2**17 - 1
-_HIGHEST = _codes.TABLE["s32"].steps / 2  # codes from 0 to max
-_MARGIN = 1 + 2**-20  # keeps the highest code below 2**31
-_NO_COLUMNS = np.empty((1, 0), np.int8)
+BOUND_MATMUL = BOUND_LAYER
+"""Largest error of `matmul` with int32 codes against the exact result, in output LSB."""
+BOUND_MATMUL_8 = BOUND_LAYER_8
+"""The same with 8-bit codes, for results within the range."""
 
 
-def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> QTensor:
-    """Multiply two matrices of uint8 or int8 codes: int32 codes of the exact sums of products, rounded once.
+def matmul(
+    a: TensorLike,
+    b: TensorLike,
+    bias: ArrayLike | None = None,
+    *,
+    dtype: DTypeLike = "int32",
+    guess: Ends | None = None,
+    range: Range | None = None,
+    clip: Ends | None = None,
+    out: NDArray[Any] | None = None,
+    num_threads: int = 1,
+) -> QTensor:
+    """Multiply a tensor of uint8 or int8 codes by a matrix of them, add a bias, clip, and round the result once.
 
-    With the values ``a = a_0 + qa * a_step`` of centred codes (uint8 less 128), the same for b, and output step ``s``::
+    With values ``a_0 + qa * a_step`` of centred codes (uint8 less 128), and the same for b::
 
-        c[i, j] = round((sum(qa * qb) * a_step * b_step + sum(qa) * a_step * b_0 + sum(qb) * b_step * a_0
-                         + K * a_0 * b_0) / s)
+        value[i, j] = sum(qa * qb) * a_step * b_step + sum(qa) * a_step * b_0 + sum(qb) * b_step * a_0
+                      + K * a_0 * b_0 + bias[j]
+        code[i, j] = round(clip(value[i, j]) / step)
 
-    The three sums are exact integers; all else is float64. ``max`` is ``2**31 * a_step * b_step``, rounded up to
-    float32, or more if K products of the farthest ends need it; ``min = -max``. So if 0 is on a code of both, sums
-    below 2**22 are the plain integers ``sum((qa - za) * (qb - zb))``. **Error: at most** ``0.5 + 2**-16`` output LSB
-    (`BOUND_MATMUL`) against the exact sum of products, for every pair of ranges, also those that exclude 0 or have it
-    between two codes.
+    relative to the range's lowest code. The three sums are exact integers; all else is float64, where b_step and b_0
+    may differ by column. **Error: at most** ``0.5 + 2**-16`` output LSB (`BOUND_MATMUL`) in int32 and ``0.5 + 2**-13``
+    (`BOUND_MATMUL_8`) in 8 bits, against the exact value, for all ranges, also those that exclude 0 or have it between
+    two codes.
 
     Parameters
     ----------
     a : (data, min, max)
         uint8 or int8 tensor of shape (..., K).
     b : (data, min, max)
-        uint8 or int8 matrix (K, N), K at most 131071.
-    out : ndarray of int32, optional
+        uint8 or int8 matrix (K, N), K at most 131071, with one range or one for each column: ends of shape (1, N), as
+        ``quantize(b, axis=1)`` gives them.
+    bias : array_like of float, or of int32, (N,), optional
+        Real values; or int32 codes, which count ``a_step * b_step``, as accumulators do.
+    dtype : {int32, uint8, int8}, optional
+        Type of the codes.
+    guess : (float or None, float or None), optional
+        Real values that the range of 8-bit codes holds beside the results, so that it is the same for most data.
+    range : (float, float), optional
+        A fixed range for 8-bit codes; results outside saturate. If min == max, every code is the lowest, which stands
+        for that value.
+    clip : (float or None, float or None), optional
+        Values are cut to this range before they are rounded: (0, None) is a relu, (0, 6) a relu6.
+    out : ndarray of `dtype`, optional
         Where the codes are written; of shape (..., N).
     num_threads : int, optional
         How many threads share the product; the bits are the same.
@@ -58,13 +74,19 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
     Returns
     -------
     QTensor
-        int32 codes of shape (..., N), ``min == -max``.
+        Codes of shape (..., N). 8 bits: in `range`, or in the smallest range that holds the results, the guess and, on
+        a code, 0; the product is computed once in any case. int32: ``max`` is ``2**31 * a_step * b_step``, rounded up
+        to float32, or more if the farthest sums need it, and ``min = -max``; arrays of shape (1, N) if `b` has a range
+        for each column. So if 0 is on a code of both, sums below 2**22 are the plain integers
+        ``sum((qa - za) * (qb - zb))``.
 
     Raises
     ------
     TypeError, ValueError
-        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not fit, an
-        ``out`` that does not fit or overlaps an input, an output range beyond float32, a number of threads below 1.
+        An argument that is no such tensor, a range that is not finite or with min > max, shapes that do not fit, a bias
+        that float32 does not hold, `range` or `guess` for int32, both of them, a `range` narrower than 2**-25 of what
+        the sums can be, an ``out`` that does not fit or overlaps an input, an output range beyond float32, a number of
+        threads below 1.
 
     See Also
     --------
@@ -80,52 +102,80 @@ def matmul(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32] | None = None
     >>> t = matmul((np.uint8([[0, 255]]), 1.0, 2.0), (np.uint8([[255], [255]]), 0.0, 3.0))
     >>> round(float(t.data[0, 0] * t.scale), 5)  # 1 * 3 + 2 * 3
     9.0
+
+    A whole layer, with a bias and a relu6, into 8 bits:
+
+    >>> matmul(a, b, [13.0], dtype="uint8", range=(0.0, 25.5), clip=(0, 6))  # 6 for 3 - 13 + 16 = 3; 0
+    QTensor(data=array([[30],
+           [ 0]], dtype=uint8), min=0.0, max=25.5)
     """
-    return MatMul(b)(a, unshared(out, b), num_threads)
+    op = MatMul._once(b, bias, dtype, guess, range, clip)
+    return op(a, unshared(unshared(out, b), (bias,)), num_threads)
 
 
-class MatMul(Prepared):
+class MatMul(Layer):
     """Prepared form of `matmul`: the matrix `b` is packed once, for many `a`.
 
-    Called as ``op(a, out=None, num_threads=1)``, it gives what ``matmul(a, b, out=out, num_threads=num_threads)``
-    gives. Each `a` may have its own type, range and leading axes.
+    Called as ``op(a, out=None, num_threads=1)``, it gives what `matmul` gives with the same arguments. Each `a` may
+    have its own type, range and leading axes.
 
     Parameters
     ----------
-    b : (data, min, max)
-        As `matmul` takes it. The codes are copied.
+    b, bias, dtype, guess, range, clip
+        As `matmul` takes them. Arrays are copied.
 
     Attributes
     ----------
     b : QTensor
         The matrix. Its codes are read-only.
+    bias, dtype, guess, range, clip
+        As they were given.
 
     Raises
     ------
     TypeError, ValueError
-        A `b` that `matmul` refuses.
+        An argument that `matmul` refuses.
 
     Examples
     --------
-    >>> op = MatMul((np.int8([[2], [-4]]), -128.0, 127.0))
+    >>> op = MatMul((np.int8([[2], [-4]]), -128.0, 127.0), clip=(0, None))
     >>> op
-    MatMul(QTensor(np.int8([[2], [-4]]), -128.0, 127.0))
-    >>> op((np.uint8([[0, 3], [9, 200]]), -1.0, 254.0)).data.tolist()
-    [[-10], [-780]]
+    MatMul(QTensor(np.int8([[2], [-4]]), -128.0, 127.0), clip=(0.0, None))
+    >>> op((np.uint8([[4, 2], [9, 200]]), -1.0, 254.0)).data.tolist()
+    [[2], [0]]
     """
 
-    __slots__ = ("_line", "_packed", "_terms", "b")
+    __slots__ = ("_packed", "_terms")
 
-    b: QTensor
+    def __init__(
+        self,
+        b: TensorLike,
+        bias: ArrayLike | None = None,
+        *,
+        dtype: DTypeLike = "int32",
+        guess: Ends | None = None,
+        range: Range | None = None,
+        clip: Ends | None = None,
+    ) -> None:
+        self._keep(b, bias, dtype, guess, range, clip)
+        self._prepare(once=False)
 
-    def __init__(self, b: TensorLike) -> None:
-        w = centred(b, "b")
+    b, bias, dtype, guess, range, clip = (argument(i) for i in (0, 1, 2, 3, 4, 5))
+    _packed: PackedB
+    _terms: Terms
+
+    def _prepare(self, once: bool) -> None:
+        b, *others = self._arguments
+        w = weights(b, "b")
         if w.codes.ndim != 2:
             raise ValueError(f"b: expected a matrix (K, N), got shape {w.codes.shape}")
         k = check_length(len(w.codes), "b")
-        self.b, self._line, self._packed = w.kept(), w.line, pack_b(w.codes)
+        given = options(w.codes.shape[1], *others)
+        self._finishes(w, k, given)
+        self._packed = pack_b(w.codes)
         self._terms = Terms(self._packed.colsum[None], np.array([k], np.int64), np.zeros(1, np.int64))
-        self._keep(self.b)
+        if not once:
+            self._keep(w.kept(), *given)
 
     def shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Give the shape of the result for an `a` of a shape.
@@ -140,108 +190,20 @@ class MatMul(Prepared):
         tuple of int
             (..., N).
         """
-        k, n = self.b.shape
+        k, n = self._packed.k, self._packed.n
         if not shape or shape[-1] != k:
             raise ValueError(f"a: expected shape (..., {k}) for a b of shape {(k, n)}, got {shape}")
         return (*shape[:-1], n)
 
-    def __call__(self, a: TensorLike, out: NDArray[np.int32] | None = None, num_threads: int = 1) -> QTensor:
+    def __call__(self, a: TensorLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> QTensor:
         """Multiply `a` with the matrix, as `matmul` does."""
-        x = centred(a, "a")
-        num_threads = int32(num_threads, "num_threads", 1)
-        shape, k = self.shape_of(x.codes.shape), len(self.b.data)
-        top = highest(x.line, self._line, k, "a, b")
+        codes, *ends = operand(a, "a", U8, S8)
+        num_threads, shape = int32(num_threads, "num_threads", 1), self.shape_of(codes.shape)
+        tops = self._tops(ends, "a, b")
         if out is not None:
-            check_out(out, S32, shape, [x.given])
-        left = x.codes.reshape(prod(shape[:-1]), k)
-        rows = code_sums(left, _NO_COLUMNS)[0] if self._line.base else np.zeros(len(left), np.int32)
-        sums = product(left, self._packed, num_threads=num_threads)
-        return scaled(sums, x.line, self._line, top, rows, self._terms, out, shape)
-
-
-class Line(NamedTuple):
-    """The values of centred codes: ``base + code * step``."""
-
-    step: float
-    base: float
-    min: float
-    max: float
-
-
-class Centred(NamedTuple):
-    """A checked operand."""
-
-    given: NDArray[Any]
-    """The codes as they were given."""
-    codes: NDArray[np.int8]
-    """uint8 codes less 128, int8 codes as they are."""
-    line: Line
-
-    def kept(self) -> QTensor:
-        """Copy the operand for a prepared op. The copied codes are read-only."""
-        codes = self.given.copy()
-        codes.flags.writeable = False
-        return tensor(codes, self.line.min, self.line.max)
-
-
-def centred(t: TensorLike, name: str) -> Centred:
-    """Check the operand `t`; `name` is the caller's word for it."""
-    given, lo, hi = operand(t, name, U8, _S8)
-    row = _codes.of(given)
-    step, middle = (hi - lo) / row.steps, (row.lowest + row.highest + 1) // 2
-    signed = given if middle == 0 else (given ^ np.uint8(middle)).view(np.int8)
-    return Centred(given, signed, Line(step, lo + (middle - row.lowest) * step, lo, hi))
-
-
-def check_length(k: int, name: str) -> int:
-    """Give `k`, the number of products of a sum; ValueError if int32 does not hold the sum."""
-    if k > _MOST:
-        raise ValueError(f"{name}: sums of {k} products, int32 holds those of {_MOST}")
-    return k
-
-
-def highest(x: Line, w: Line, k: int, names: str) -> float:
-    """Give the max of the range of sums of k products, a float32; ValueError if float32 does not hold it."""
-    farthest = k * max(abs(x.min), abs(x.max)) * max(abs(w.min), abs(w.max))
-    wanted = max(_HIGHEST * x.step * w.step, farthest * _MARGIN)
-    with np.errstate(over="ignore"):
-        near = np.float32(wanted)
-        top = float(near if float(near) >= wanted else np.nextafter(near, np.float32(np.inf)))
-    if not isfinite(top):
-        if k == 0:
-            return 0.0
-        raise ValueError(f"{names}: sums of {k} products of the ranges are beyond float32")
-    return top
-
-
-class Terms(NamedTuple):
-    """The parts of sums that do not depend on the codes of the first operand."""
-
-    columns: NDArray[np.int32]
-    """The sums of the second operand's codes in each column, for each cut that the border of an image makes."""
-    counts: NDArray[np.int64]
-    """How many products a sum has, for each cut."""
-    which: NDArray[np.int64]
-    """The cut of each row of sums; it repeats with its length."""
-
-
-def scaled(
-    sums: NDArray[np.int32],
-    x: Line,
-    w: Line,
-    top: float,
-    rows: NDArray[np.int32],
-    terms: Terms,
-    out: NDArray[np.int32] | None,
-    shape: tuple[int, ...],
-) -> QTensor:
-    """Give the codes of sums in the range (-top, top), in `out` if it is given.
-
-    `rows` has, for each row of sums, the sum of the first operand's codes.
-    """
-    factors = x.step * w.step, x.step * w.base, x.base * w.step, x.base * w.base
-    place = sums if out is None or not out.flags.carray else out
-    if sums.size:
-        matrix, codes = sums.reshape(-1, shape[-1]), place.reshape(-1, shape[-1])
-        codes_of_sums(matrix, (rows, *terms), factors, _HIGHEST / top if top else 0.0, codes)
-    return tensor(put(place.reshape(shape), out), -top, top)
+            check_out(out, self._dtype.num, shape, [codes])
+        left = codes if codes.ndim == 2 else codes.reshape(prod(shape[:-1]), self._packed.k)
+        middle = 128 if codes.dtype.num == U8 else 0
+        sums = product(left, self._packed, offsets=(middle, 0), num_threads=num_threads)
+        rows = sums_of_rows(left, middle) if self._epilogue.needs_rows else None
+        return self._finished(sums, ends, rows, self._terms, tops, out, shape, "a, b")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -10,15 +10,14 @@ from qops import codes as _codes
 from qops._kernels.arrays.numbers import shown
 from qops._kernels.arrays.window import Window
 from qops._kernels.pool.pooling import largest, means
-from qops.qtensor import U8, QTensor, TensorLike, choice, int32, operand, tensor
+from qops.frontdoor.window import Padding, Pair, padding_of, pair
+from qops.qtensor import U8, QTensor, TensorLike, operand, tensor
 
 __all__ = ["BOUND_AVG_POOL", "avg_pool", "max_pool"]
 
 BOUND_AVG_POOL = 0.5 + 2**-15
 """Largest error of `avg_pool` in LSB. Up to 65535 pixels in a window it is 0.5; above, float32 rounds the quotient."""
 
-Pair: TypeAlias = tuple[int, int]
-Padding: TypeAlias = str | int | tuple[int | Pair, int | Pair]
 
 _S8 = _codes.TABLE["s8"].dtype.num
 _MOST = 2**23
@@ -141,32 +140,16 @@ def _placed(
     t: TensorLike, kernel: int | Pair | None, stride: int | Pair | None, padding: Padding
 ) -> tuple[NDArray[Any], float, float, Pair, Window]:
     """Check the arguments of a pool; give the images, their range, the size of the window, and how it moves."""
-    size = None if kernel is None else _pair(kernel, "kernel", 1)
-    step = None if stride is None else _pair(stride, "stride", 1)
-    around = choice(padding.lower(), "padding", ("valid", "same")) if isinstance(padding, str) else _sides(padding)
+    size = None if kernel is None else pair(kernel, "kernel", 1)
+    step = None if stride is None else pair(stride, "stride", 1)
+    around = padding_of(padding)
     image, lo, hi = operand(t, "t", U8, _S8)
     if image.ndim != 4 or 0 in image.shape:
         raise ValueError(f"t: expected (N, H, W, C), each at least 1, got shape {image.shape}")
     size = size or image.shape[1:3]
     step = step or size
     if isinstance(around, str):
-        return image, lo, hi, size, Window.named(around.upper(), image.shape[1:3], size, step)
+        return image, lo, hi, size, Window.named(around, image.shape[1:3], size, step)
     if any(max(pads) >= length for pads, length in zip(around, size, strict=True)):
         raise ValueError(f"padding: expected less than the kernel, {size}, got {shown(padding)}")
     return image, lo, hi, size, Window(step, (1, 1), around)
-
-
-def _pair(value: object, name: str, least: int) -> Pair:
-    """Check two integers, or one for both."""
-    if not isinstance(value, (tuple, list)):
-        both = int32(value, name, least)
-        return both, both
-    if len(value) != 2:
-        raise TypeError(f"{name}: expected an integer or two, got {shown(value)}")
-    return int32(value[0], name, least), int32(value[1], name, least)
-
-
-def _sides(padding: object) -> tuple[Pair, Pair]:
-    """Check the pixels of padding: on all sides, vertically and horizontally, or on each of the four sides."""
-    down, across = padding if isinstance(padding, (tuple, list)) and len(padding) == 2 else (padding, padding)
-    return _pair(down, "padding", 0), _pair(across, "padding", 0)

@@ -13,8 +13,9 @@ from qops._kernels.stage.affine import range_holding_zero
 from qops.codes import TABLE, CodeType
 from qops.qtensor import span
 
-__all__ = ["Range", "code_type", "kept_range", "range_of_all"]
+__all__ = ["Ends", "Range", "code_type", "kept_range", "range_of_all"]
 
+Ends: TypeAlias = tuple[float | None, float | None]
 Range: TypeAlias = tuple[float, float]
 
 _EIGHT_BITS = {row.dtype: row for row in (TABLE["u8"], TABLE["s8"])}

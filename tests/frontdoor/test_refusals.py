@@ -13,6 +13,7 @@ import qops
 
 NAN, INF = math.nan, math.inf
 ARGUMENTS = {name: OPS[name].good for name in FRONT_DOOR}
+ARGUMENTS["matmul"] = {**ARGUMENTS["matmul"], "b": (ARGUMENTS["matmul"]["b"][0], 0.0, 3.0)}  # one range
 OUTPUTS = {name: OPS[name].out for name in FRONT_DOOR if OPS[name].out}
 TENSORS = [(name, key) for name, arguments in ARGUMENTS.items() for key in arguments if key in {"a", "b", "t"}]
 NUMBERS = [(name, key) for name, arguments in ARGUMENTS.items() for key in arguments if key in {"min", "max"}]

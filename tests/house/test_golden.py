@@ -17,7 +17,7 @@ import pytest
 
 OWN = Path(__file__).parents[1] / "golden"
 ROOT = Path(os.environ.get("QOPS_GOLDEN") or OWN)
-SYSTEMS = ("nnlib", "onednn", "rules", "tensorflow")
+SYSTEMS = ("nnlib", "onednn", "rules", "tensorflow", "tflite")
 UNSPECIFIED = {  # what a set's README says not to compare, as a predicate on the inputs: qops refuses these
     ("onednn", "reorder"): (lambda inputs: np.isnan(inputs["src"]).all(), "src: expected numbers, got nan"),
 }
@@ -129,6 +129,24 @@ def refusal(system, name, case, inputs):
     return found[0]
 
 
+def by_library(op, case, call, inputs, path):
+    """TFLite's cases: each kernel library gives the outputs, or outputs of its own, or refuses."""
+    module = import_module("adaptors.tflite")
+    attrs = case["attrs"] | {"steps": case.get("steps"), "options": case.get("options")} | module.asked(case)
+    assert case.get("systems") or case["error"], f"{case['id']} expects nothing"
+    for library in case.get("systems", ()):
+        keys = case.get(f"outputs{module.SUFFIXES[library]}", case["outputs"])
+        wanted = looked_up(keys, path)
+        got = call(inputs, attrs | {"library": module.KERNELS[library], "y_dtype": wanted["y"].dtype})
+        same(got["y"], wanted["y"], f"{case['id']} {library}")
+    for library, reason in case.get("error", {}).items():
+        words, of = module.refusal(op, case, reason), case.get("outputs")
+        if words is not None:
+            y_dtype = looked_up(of, path)["y"].dtype if of else "int32"
+            with pytest.raises((ValueError, TypeError), match=rf"^(?:{words})"):
+                call(inputs, attrs | {"library": module.KERNELS[library], "y_dtype": y_dtype})
+
+
 @pytest.mark.parametrize(("system", "name", "case"), list(cases()))
 def test_golden(system, name, case):
     assert case is not None, f"no golden cases in {ROOT / system / name}"
@@ -136,6 +154,9 @@ def test_golden(system, name, case):
     call = adaptor(system, name, case)
     inputs = looked_up(case["inputs"], path)
     attrs = case["attrs"] | {key: case[key] for key in ("lib", "isa", "rule", "system") if key in case}
+    if system == "tflite":
+        by_library(name.removesuffix(".rejects"), case, call, inputs, path)
+        return
     reason = refusal(system, name, case, inputs)
     if reason:
         with pytest.raises((ValueError, TypeError), match=f"^(?:{reason})"):

@@ -40,11 +40,12 @@ def test_import_loads_no_room():
         ("qops.rules", {"rules"}),
         ("qops.nnlib.quantized_relu_8", {"nnlib"}),
         ("qops.explain", {"tools", "rules"}),
+        ("qops.tflite.tanh", {"tflite", "rules"}),
     ],
 )
 def test_a_name_loads_its_own_room(use, rooms):
     loaded = {name.split(".")[1] for name in in_a_new_process(f"import sys, qops; {use}; {LOADED}")}
-    assert loaded & {"frontdoor", "nnlib", "tensorflow", "onednn", "onnx", "rules", "tools"} == rooms
+    assert loaded & {"frontdoor", "nnlib", "tensorflow", "onednn", "onnx", "tflite", "rules", "tools"} == rooms
 
 
 def test_modules_of_the_front_door_load_one_by_one():

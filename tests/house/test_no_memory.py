@@ -28,7 +28,7 @@ FRESH = """
 import ctypes, gc, os, sys
 import numpy as np
 import qops
-from qops import onednn, onnx, rules
+from qops import onednn, onnx, rules, tflite
 
 rng = np.random.default_rng(1)
 IMAGE, ROWS = rng.integers(0, 256, (1, 32, 5, 5), np.uint8), rng.integers(0, 256, (3, 128), np.uint8)
@@ -51,6 +51,11 @@ CALLS = {
     "onnx.qlinear_conv": lambda: onnx.qlinear_conv(IMAGE, 0.5, 7, filters(), scales(32), 0, 9.0, 5),
     "onnx.matmul_integer": lambda: onnx.matmul_integer(ROWS, matrix()),
     "onnx.qlinear_matmul": lambda: onnx.qlinear_matmul(ROWS, 0.5, 7, matrix(), scales(96), 0, 9.0, 5),
+    "tflite.conv_2d": lambda: tflite.conv_2d(
+        PIXELS.view(np.int8), filters().transpose(0, 2, 3, 1).copy(), ACC[0, :32], x_scale=numbers(), x_zero_point=3,
+        w_scale=scales(32), y_scale=900.0, y_zero_point=0,
+    ),
+    "tflite.tanh": lambda: tflite.tanh(PIXELS, x_scale=numbers(), x_zero_point=3, y_scale=0.01, y_zero_point=0),
     "onednn.convolution": lambda: onednn.convolution(IMAGE, filters()),
     "onednn.inner_product": lambda: onednn.inner_product(ROWS, np.ascontiguousarray(matrix().T)),
     "onednn.gemm_u8s8s32": lambda: onednn.gemm_u8s8s32(ROWS, matrix()),
@@ -93,7 +98,7 @@ def in_a_new_process(code):
 def test_a_thousand_calls_with_fresh_weights_leave_no_memory_behind():
     """The weights of 1,000 calls are 9 MB and more; a call without weights that is kept has a block of memory."""
     lines = in_a_new_process(FRESH)
-    assert len(lines) == 11
+    assert len(lines) == 13
     for name, grown, blocks in map(str.split, lines):
         assert int(grown) <= 2 << 20, f"{name}: {grown} bytes"
         assert int(blocks) < 500, f"{name}: {blocks} blocks"
@@ -185,8 +190,12 @@ def call_all(change):
             refused += 1
     for name in PREPARED:
         given, data = parts(name)
-        op = kind_of(name)(**fresh(given, change))
-        op(**fresh(data, change))
+        try:
+            op = kind_of(name)(**fresh(given, change))
+        except ValueError:  # an op whose result has one scale
+            refused += 1
+        else:
+            op(**fresh(data, change))
     return refused
 
 for info in pkgutil.walk_packages(qops.__path__, "qops."):

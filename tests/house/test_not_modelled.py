@@ -43,7 +43,14 @@ ONNX = """
     QLinearMul QLinearAveragePool QLinearGlobalAveragePool QLinearConcat QLinearSigmoid QLinearLeakyRelu QGemm
     QAttention DynamicQuantizeMatMul MatMulNBits
 """
-LISTS = {"nnlib": NNLIB, "TensorFlow": TENSORFLOW, "oneDNN": ONEDNN, "ONNX": ONNX}
+TFLITE = """
+    ABS ADD AVERAGE_POOL_2D BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM CONCATENATION CONV_2D CUMSUM DEPTHWISE_CONV_2D
+    DEQUANTIZE DIV ELU EQUAL EXP FULLY_CONNECTED GELU GREATER HARD_SWISH L2_NORMALIZATION LEAKY_RELU LESS LOGISTIC
+    LOG_SOFTMAX MAXIMUM MAX_POOL_2D MEAN MINIMUM MUL NEG PACK PAD PADV2 PRELU QUANTIZE REDUCE_MAX REDUCE_MIN RELU RELU6
+    RELU_0_TO_1 RELU_N1_TO_1 RESHAPE RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR RSQRT SLICE SOFTMAX SPLIT SPLIT_V SQRT
+    SQUARED_DIFFERENCE STRIDED_SLICE SUB SUM SVDF TANH TRANSPOSE TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM UNPACK
+"""
+LISTS = {"nnlib": NNLIB, "TensorFlow": TENSORFLOW, "oneDNN": ONEDNN, "ONNX": ONNX, "TFLite": TFLITE}
 
 
 def plain(name):
@@ -67,7 +74,7 @@ MISSING = table((ROOT / "README.md").read_text())
 
 
 def test_the_table_names_every_system():
-    assert list(MISSING) == ["nnlib", "TensorFlow", "oneDNN", "ONNX", "rules"]
+    assert list(MISSING) == ["nnlib", "TensorFlow", "oneDNN", "ONNX", "TFLite", "rules"]
     assert all(MISSING.values())
 
 
@@ -83,11 +90,11 @@ def test_every_op_is_modelled_or_in_the_table(system):
     assert {plain(name) for name in LISTS[system].split()} - modelled(system) == missing
 
 
-@pytest.mark.parametrize("system", ["nnlib", "tensorflow"])
+@pytest.mark.parametrize("system", ["nnlib", "tensorflow", "TFLite"])
 def test_every_golden_op_is_in_a_list(system):
     """But the helper functions and the other forms of an op, whose names say so."""
     names = {plain(name) for name in {**LISTS, "tensorflow": TENSORFLOW}[system].split()}
-    files = {file.name.split(".")[0] for file in (ROOT / "tests/golden" / system).glob("*.json")}
+    files = {file.name.split(".")[0] for file in (ROOT / "tests/golden" / system.lower()).glob("*.json")}
     ops = {name: re.sub("(_(d32|flat|spec|session|seed|ref))+$", "", name) for name in files if name[:3] != "fn_"}
     assert len(ops) > 20
     assert not [name for name, op in ops.items() if not {plain(name), plain(op)} & names]

@@ -5,6 +5,7 @@ import inspect
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
+import calls_of_tflite
 import numpy as np
 import pytest
 from nested import at, paths
@@ -13,7 +14,7 @@ from prepared_ops import CALL, FEW, OTHER_CALLS, kind_of, made, parts, room_of
 
 from qops.prepared import Prepared
 
-WITH_TYPE = {"rules.Add", "rules.Mul", "rules.AveragePool"}
+WITH_TYPE = {"rules.Add", "rules.Mul", "rules.AveragePool"} | {*calls_of_tflite.PREPARED} - {"tflite.Quantize"}
 """Their constructors take `dtype`, which the functions read off the data."""
 NAMED = pytest.mark.parametrize("name", PREPARED)
 CALLED = pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_an_op_is_shown_as_it_is_typed(name, changes):
 
 @NAMED
 def test_long_arrays_are_not_shown(name):
-    assert len(repr(made(name)[0])) < 200
+    assert len(repr(made(name)[0])) < 250
 
 
 @CALLED
@@ -213,6 +214,7 @@ def test_rooms_have_the_prepared_ops_that_they_promise():
         "": "MatMul Conv2D",
         "rules.": "Requantize Quantize Add Mul AveragePool",
         "onnx.": "QLinearConv ConvInteger MatMulInteger QLinearMatMul QuantizeLinear",
+        "tflite.": "Conv2D DepthwiseConv2D FullyConnected Add Mul Softmax Tanh",
         "onednn.": "Convolution InnerProduct MatMul GemmU8S8S32 GemmS8S8S32",
     }
     assert {room + kind for room, kinds in promised.items() for kind in kinds.split()} <= PREPARED.keys()

@@ -12,11 +12,12 @@ import calls_of_frontdoor
 import calls_of_onednn
 import calls_of_rules
 import calls_of_tensorflow
+import calls_of_tflite
 import calls_of_uniform
 import numpy as np
 
 import qops
-from qops import affine, fixedpoint, isa, nnlib, onednn, onnx, rules, tensorflow
+from qops import affine, fixedpoint, isa, nnlib, onednn, onnx, rules, tensorflow, tflite
 from qops._kernels.machine import tiers
 
 CODES = np.arange(6, dtype=np.uint8).reshape(2, 3) * 40
@@ -36,7 +37,7 @@ PIXELS, FILTERS = (IMAGE, -1.0, 2.0), ((TAPS.view(np.uint8)).reshape(2, 2, 4, 3)
 MOVES = {"stride": (2, 1), "padding": "SAME"}
 A_B = {"a": U8_, "b": (OTHER, 0.0, 3.0)}
 Q_U8 = {"x_scale": 0.5, "x_zero_point": 9, "w_scale": np.float32([0.5, 1, 2, 4]), "w_zero_point": 3}
-PARTS = (calls_of_frontdoor, calls_of_tensorflow, calls_of_uniform, calls_of_rules, calls_of_onednn)
+PARTS = (calls_of_frontdoor, calls_of_tensorflow, calls_of_uniform, calls_of_rules, calls_of_onednn, calls_of_tflite)
 """Modules with calls of their own."""
 
 
@@ -164,6 +165,7 @@ PREPARED = {
     "onnx.MatMulInteger": ("onnx.matmul_integer", ("A",)),
     "onnx.QLinearMatMul": ("onnx.qlinear_matmul", ("a",)),
     "onnx.QuantizeLinear": ("onnx.quantize_linear", ("x",)),
+    **calls_of_tflite.PREPARED,
 }
 """Prepared ops: the function whose bits each gives, and those of its arguments that are data, which a call takes."""
 ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
@@ -172,6 +174,7 @@ ROOMS = {"": qops, "affine": affine, "fixedpoint": fixedpoint, "isa": isa} | {
     "onednn": onednn,
     "onnx": onnx,
     "rules": rules,
+    "tflite": tflite,
     "onednn.workflow": onednn.workflow,
 }
 TOOLS = {"bound", "sweep", "isa_tier", "explain", "vectors", "add_vectors"}
@@ -257,7 +260,9 @@ def same(one, two):
 
 
 def first_array(result):
-    """The array of a result: a QTensor's codes, or the array itself."""
+    """The array of a result: a QTensor's codes, the first of several arrays, or the array itself."""
+    if isinstance(result, (tflite.SvdfStep, tflite.LstmSequence)):
+        return result.y
     return result.data if isinstance(result, qops.QTensor) else result
 
 

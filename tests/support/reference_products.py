@@ -7,18 +7,52 @@ from exact import outward
 
 
 def exact_values(t):
-    """An object array of the exact values of uint8 or int8 codes."""
+    """An object array of the exact values of uint8 or int8 codes, of one range or of one for each last index."""
     codes, lo, hi = t
-    step, lowest = (Fraction(hi) - Fraction(lo)) / 255, np.iinfo(codes.dtype).min
-    table = {q: Fraction(lo) + (q - lowest) * step for q in range(lowest, lowest + 256)}
-    return np.array([table[q] for q in codes.ravel().tolist()], object).reshape(codes.shape)
+    lowest = np.iinfo(codes.dtype).min
+    ends = [np.broadcast_to(np.float64(end), codes.shape).ravel().tolist() for end in (lo, hi)]
+    values = [
+        Fraction(low) + (q - lowest) * (Fraction(high) - Fraction(low)) / 255
+        for q, low, high in zip(codes.ravel().tolist(), *ends, strict=True)
+    ]
+    return np.array(values, object).reshape(codes.shape)
 
 
-def highest(a, b, k):
-    """The end of the output range for sums of k products."""
+def channels(t):
+    """The ranges of the output channels, (min, max) each."""
+    n = t[0].shape[-1]
+    return list(zip(*(np.broadcast_to(np.ravel(end), n).astype(float).tolist() for end in t[1:]), strict=True))
+
+
+def biases(a, b, bias):
+    """The exact real bias of each channel: that of int32 counts the product of both steps."""
+    if bias is None:
+        return [Fraction(0)] * b[0].shape[-1]
+    step = (Fraction(a[2]) - Fraction(a[1])) / 255
+    steps = [step * (Fraction(hi) - Fraction(lo)) / 255 for lo, hi in channels(b)]
+    is_count = bias.dtype == np.int32
+    return [Fraction(x) * (s if is_count else 1) for x, s in zip(bias.tolist(), steps, strict=True)]
+
+
+def highest(a, b, k, bias=0, clip=(None, None)):
+    """The end of the output range for sums of k products of one range each, and a bias."""
     steps = [(hi - lo) / 255 for _, lo, hi in (a, b)]
     ends = [max(abs(lo), abs(hi)) for _, lo, hi in (a, b)]
-    return outward(0.0, max(2.0**31 * steps[0] * steps[1], k * ends[0] * ends[1] * (1 + 2**-20)))[1]
+    farthest = max(k * ends[0] * ends[1] + abs(float(bias)), clip[0] or 0, -(clip[1] or 0))
+    return outward(0.0, max(2.0**31 * steps[0] * steps[1], farthest * (1 + 2**-20)))[1]
+
+
+def tops(a, b, k, bias, clip):
+    """The ends of the output ranges of int32 codes, one for each channel."""
+    found = [highest(a, (None, *ends), k, x, clip) for ends, x in zip(channels(b), biases(a, b, bias), strict=True)]
+    return found if np.ndim(b[1]) else [max(found)] * len(found)
+
+
+def clipped(values, clip):
+    """Values cut to the clip, whose ends may be None."""
+    lo, hi = clip
+    values = values if lo is None else [max(v, Fraction(lo)) for v in values]
+    return values if hi is None else [min(v, Fraction(hi)) for v in values]
 
 
 def matmul(a, b, k=None):
@@ -26,10 +60,10 @@ def matmul(a, b, k=None):
     x, w = exact_values(a), exact_values(b)
     rows = x.reshape(-1, w.shape[0]) if w.shape[0] else np.empty((int(np.prod(x.shape[:-1])), 0), object)
     sums = [sum(x * y for x, y in zip(row, column, strict=True)) for row in rows for column in w.T]
-    return sums, highest(a, b, w.shape[0] if k is None else k)
+    return sums, None if np.ndim(b[1]) else highest(a, b, w.shape[0] if k is None else k)
 
 
-def conv2d(x, w, stride=(1, 1), dilation=(1, 1), pads=((0, 0), (0, 0))):
+def conv2d(x, w, stride=(1, 1), dilation=(1, 1), pads=((0, 0), (0, 0)), groups=1):
     """(exact sums over windows, flat; max of the range); what is padded is 0."""
     image, filters = exact_values(x), exact_values(w)
     image = np.pad(image, ((0, 0), *pads, (0, 0)), constant_values=Fraction(0))
@@ -40,5 +74,6 @@ def conv2d(x, w, stride=(1, 1), dilation=(1, 1), pads=((0, 0), (0, 0))):
     for m, i, j, k in np.ndindex(n, len(down), len(across), o):
         rows = image[m, down[i] : down[i] + (kh - 1) * dilation[0] + 1 : dilation[0]]
         taps = rows[:, across[j] : across[j] + (kw - 1) * dilation[1] + 1 : dilation[1]]
-        sums.append((taps * filters[..., k]).sum())
-    return sums, highest(x, w, kh * kw * c)
+        first = k // (o // groups) * c
+        sums.append((taps[..., first : first + c] * filters[..., k]).sum())
+    return sums, None if np.ndim(w[1]) else highest(x, w, kh * kw * c)

@@ -4,7 +4,7 @@ import numpy as np
 
 import qops
 from qops import codes
-from qops._kernels.frontdoor import add, add_8p8to32, matmul, mul
+from qops._kernels.frontdoor import add, add_8p8to32, layer, mul
 from qops._kernels.nnlib import bias_add
 from qops._kernels.onednn import destination
 from qops._kernels.stage import affine, multiply_shift
@@ -215,13 +215,22 @@ def step(name, dtype=np.float32, operand=None):
     return case
 
 
-def codes_of_sums(rng, n):
-    """The codes of a row of sums of products, in the range of int32."""
-    sums, out = drawn(rng, n, np.int32)[None], unaligned(rng, n, np.int32)[None]
-    columns = rng.integers(-(2**20), 2**20, (1, n), dtype=np.int32)
-    terms = rng.integers(-(2**20), 2**20, 1, dtype=np.int32), columns, np.int64([n]), np.zeros(1, np.int64)
-    call = sums, terms, tuple(rng.uniform(-1, 1, 4)), float(rng.uniform(0.1, 0.9)), out
-    return lambda: (out, matmul.codes_of_sums(*call))
+def layered(dtype):
+    """A case of sums of products with terms of rows and of columns, a bias and a clip."""
+
+    def case(rng, n):
+        m, n = (1, n) if n < 9000 else (n // 61, 61)
+        sums, out = drawn(rng, m * n, np.int32).reshape(m, n), unaligned(rng, m * n, dtype).reshape(m, n)
+        rows = rng.integers(-(2**20), 2**20, (m, n)[: rng.integers(1, 3)], dtype=np.int32)
+        columns = rng.integers(-(2**20), 2**20, (2, n), dtype=np.int32)
+        terms = columns, np.int64([n, 5]), rng.integers(0, 2, 3)
+        low = rng.uniform(-1, 0, n).astype(np.float32)
+        bias, clip = rng.normal(0, 1e7, n), (-np.inf, rng.uniform(1e6, 1e7))
+        op = layer.Epilogue(2**17, n, low, low + 1, bias, False, out.dtype.num, clip, None, (None, 3.0))
+        tops = op.tops(-1.0, 2.0, "a, b") if dtype == np.int32 else None
+        return lambda: (out, op.run(sums, -1.0, 2.0, rows, terms, out, tops, "a, b"))
+
+    return case
 
 
 def stored(name):
@@ -256,7 +265,7 @@ def tensorflow_quantized(way, dtype):
 
 ADDS = [add_8, mul_8, add_32, mul_32, bias_add_32, bias_add_32_far]
 RANGES = [spanned, spanned_float, finite]
-CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, *RANGES, codes_of_sums]
+CASES = [*ADDS, quantized, dequantized, requantized, requantized_at_steps, *RANGES]
 ROWS = [tensorflow_requantized]
 WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
     ("MIN_FIRST", np.uint8),
@@ -270,6 +279,7 @@ WAYS = [  # each rounding, codes of 8 and of 32 bits, and one that is not cut
 NAMED = {case.__name__: case for case in [*CASES, *ROWS]} | {
     **{f"shifted_{name}": shifted(name) for name in multiply_shift.ROUNDINGS},
     **{f"step_{name}": step(name) for name in ("add", "multiply", "divide", "relu", "leak", "sum", "fma")},
+    **{f"layer {np.dtype(dtype)}": layered(dtype) for dtype in (np.int32, np.uint8, np.int8)},
     **{f"stored_{name}": stored(name) for name in ("u8", "s8", "s32")},
     **{f"tensorflow {way} {dtype.__name__}": tensorflow_quantized(way, dtype) for way, dtype in WAYS},
     "step_convert": step("", np.int32),

@@ -201,9 +201,15 @@ cdef cnp.ndarray column_sums(cnp.ndarray b):
     return sums
 
 
-def code_sums(a, b):
-    """Give the row sums of A (uint8 or int8), m values, and the column sums of B (int8), 1 x n, as int32."""
-    return row_sums(by_rows(matrix(a, "a"))), column_sums(matrix(b, "b"))
+def sums_of_rows(a, int32_t offset=0):
+    """Give the sum of each row of A - offset, int32. a: uint8 or int8, m x k."""
+    cdef cnp.ndarray left = by_rows(matrix(a, "a")), sums = row_sums(left)
+    cdef int32_t *row = <int32_t *>cnp.PyArray_DATA(sums)
+    cdef int32_t less = offset * <int32_t>cnp.PyArray_DIM(left, 1)
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_DIM(left, 0)):
+        row[i] -= less
+    return sums
 
 
 cdef bint is_zero(x):
@@ -238,18 +244,18 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
 
 @cython.final
 cdef class MatMul:
-    """A prepared product with one packed B: (A - a_offset) x (B - b_offset), as accumulators or as their codes.
+    """A prepared product with one packed B: (A - a_offset) x (B - b_offset) + bias, as accumulators or as their codes.
 
-    b_offset: see `product`. codes: the stage that takes whole rows of accumulators to codes of the dtype `typenum`;
+    b_offset, bias: see `product`. codes: the stage that takes whole rows of accumulators to codes of dtype `typenum`;
     without it the result is the accumulators.
     """
     cdef PackedB b
-    cdef object b_offset
+    cdef object b_offset, bias
     cdef PreparedStage codes
     cdef int typenum
 
-    def __init__(self, PackedB b, b_offset=0, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32):
-        self.b, self.b_offset, self.codes, self.typenum = b, b_offset, codes, typenum
+    def __init__(self, PackedB b, b_offset=0, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32, bias=None):
+        self.b, self.b_offset, self.codes, self.typenum, self.bias = b, b_offset, codes, typenum, bias
 
     def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):
         """Multiply A, whose columns are as many as the rows of B; the result is m x n, in `out` if that is given."""
@@ -260,7 +266,7 @@ cdef class MatMul:
             apart(out, a, None)
             made = out if cnp.PyArray_ISCARRAY(out) else None
         if self.codes is None:
-            made = product(a, self.b, made, offsets=(a_offset, self.b_offset), num_threads=num_threads)
+            made = product(a, self.b, made, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
         else:
             made = cnp.PyArray_EMPTY(2, shape, self.typenum, 0) if made is None else made
             self.make_codes(a, a_offset, made, num_threads)
@@ -280,6 +286,6 @@ cdef class MatMul:
         sums = np.empty((rows, self.b.n), np.int32)
         for i from 0 <= i < m by rows:
             some = product(a[i : i + rows], self.b, sums[: min(rows, m - i)], offsets=(a_offset, self.b_offset),
-                           num_threads=num_threads)
+                           bias=self.bias, num_threads=num_threads)
             self.codes.run(some, made[i : i + rows])
         return 0

@@ -32,6 +32,18 @@ cdef void look_up_4(char** data, Py_ssize_t n, void* using) noexcept nogil:
         out[i] = table[codes[i]]
 
 
+def look_up_bytes(cnp.ndarray codes not None, cnp.ndarray table not None, cnp.ndarray out not None):
+    """Set out to table[code], all of 8 bits and of one shape; after 127 the table goes on with 128 or -128."""
+    for x, name in ((codes, "codes"), (table, "table"), (out, "out")):
+        if cnp.PyArray_ITEMSIZE(x) != 1:
+            raise TypeError(f"{name}: expected codes of 8 bits, got {x.dtype}")
+    if not cnp.PyArray_IS_C_CONTIGUOUS(table) or cnp.PyArray_SIZE(table) != 256:
+        raise ValueError(f"table: expected 256 neighbours, got shape {(<object>table).shape}")
+    if (<object>codes).shape != (<object>out).shape:
+        raise ValueError(f"out: expected shape {(<object>codes).shape}, got {(<object>out).shape}")
+    look_up(codes, cnp.PyArray_DATA(table), out)
+
+
 cdef object look_up(cnp.ndarray codes, void* table, cnp.ndarray out):
     """out = table[byte of the code], for elements of out, and of the 256 of the table, of one byte or of four."""
     walk(look_up_1 if cnp.PyArray_ITEMSIZE(out) == 1 else look_up_4, table, codes, out)

@@ -1,0 +1,211 @@
+"""A layer, as `matmul` and `conv2d` are: products of codes with weights, a bias, a clip, and one rounding to codes."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops import codes as _codes
+from qops._kernels.arrays.channels import read
+from qops._kernels.arrays.numbers import shown
+from qops._kernels.frontdoor.layer import Epilogue
+from qops.frontdoor.targets import Ends
+from qops.prepared import Prepared
+from qops.qtensor import U8, QTensor, TensorLike, as_array, operand, put, real, span, tensor
+
+__all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "Layer", "Terms", "Weights", "check_length"]
+
+BOUND_LAYER = 0.5 + 2**-16
+"""Largest error of int32 codes of `matmul` and `conv2d` against the exact results, in output LSB.
+
+0.5 for the rounding. The rest is that of float64: a result has five terms, of which the product of codes and the three
+of zero points are at most about 2**31 LSB each. Their relative errors are at most 10 * 2**-53, those of four additions
+2**-53 of what is added.
+"""
+BOUND_LAYER_8 = 0.5 + 2**-13
+"""The same of 8-bit codes, for results within the range.
+
+A range is at least 2**-25 of the sums that the ranges of the operands allow, so float64's error is below 2**-14 LSB.
+The ends of a range that is found are float32, which cuts at most 2**-16 LSB off the farthest result.
+"""
+S8 = np.dtype(np.int8).num
+_MOST = 2**17 - 1
+
+
+class Weights(NamedTuple):
+    """The second operand of a layer: one range, or one for each output channel."""
+
+    given: NDArray[Any]
+    """The codes as they were given."""
+    codes: NDArray[np.int8]
+    """uint8 codes less 128, int8 codes as they are."""
+    min: Any
+    max: Any
+
+    @property
+    def ends(self) -> tuple[Any, Any]:
+        """The range: two floats, or two arrays of one float32 for each channel."""
+        if isinstance(self.min, float):
+            return self.min, self.max
+        return self.min.reshape(-1), self.max.reshape(-1)
+
+    def kept(self) -> QTensor:
+        """Copy the operand for a prepared op. The copied arrays are read-only."""
+        return tensor(_own(self.given), *(end if isinstance(end, float) else _own(end) for end in (self.min, self.max)))
+
+
+def weights(t: TensorLike, name: str) -> Weights:
+    """Check the weights `t`, of which the last axis has the output channels; `name` is the caller's word for them."""
+    given, lo, hi = read(t, name)
+    if isinstance(lo, float):
+        given, lo, hi = operand(t, name, U8, S8)
+    else:
+        operand((given, -1.0, 1.0), name, U8, S8)
+        declared = t.code_type if isinstance(t, QTensor) else _codes.of(given)
+        if declared != _codes.of(given):
+            raise TypeError(f"{name}: code type {declared.name} is not supported here; dequantize first")
+        channels = given.shape[-1] if given.ndim else 0
+        if lo.shape[-1] != channels or lo.size != channels:
+            wanted = (1,) * (given.ndim - 1) + (channels,)
+            raise ValueError(f"{name}: expected one range or ends of shape {wanted}, got ends of shape {lo.shape}")
+    signed = given if given.dtype == np.int8 else (given ^ np.uint8(128)).view(np.int8)
+    return Weights(given, signed, lo, hi)
+
+
+class Terms(NamedTuple):
+    """The parts of sums that do not depend on the codes of the first operand."""
+
+    columns: NDArray[np.int32]
+    """The sums of the second operand's codes in each column, for each cut that the border of an image makes."""
+    counts: NDArray[np.int64]
+    """How many products a sum has, for each cut."""
+    which: NDArray[np.int64]
+    """The cut of each row of sums; it repeats with its length."""
+
+
+def check_length(k: int, name: str) -> int:
+    """Give `k`, the number of products of a sum; ValueError if int32 does not hold the sum."""
+    if k > _MOST:
+        raise ValueError(f"{name}: sums of {k} products, int32 holds those of {_MOST}")
+    return k
+
+
+class Options(NamedTuple):
+    """What a layer does with its sums, as its constructor takes it; checked."""
+
+    bias: NDArray[Any] | None
+    dtype: str
+    guess: Ends | None
+    range: tuple[float, float] | None
+    clip: Ends | None
+
+
+def options(channels: int, bias: ArrayLike | None, dtype: DTypeLike, guess: Any, kept: Any, clip: Any) -> Options:
+    """Check the options of a layer; `kept` is its `range`."""
+    row = _codes.of_dtype(dtype)
+    if row.name not in ("s32", "u8", "s8"):
+        raise TypeError(f"dtype: expected int32, uint8 or int8, got {shown(dtype)}")
+    found = Options(
+        None if bias is None else _bias(bias, channels),
+        row.dtype.name,
+        None if guess is None else _ends(guess, "guess"),
+        None if kept is None else span(*_pair(kept, "range"), "range"),
+        None if clip is None else _ends(clip, "clip"),
+    )
+    if found.range and found.guess:
+        raise ValueError(f"range: give range or guess, not both; got {shown(kept)} and guess {shown(guess)}")
+    for name, ends in (("range", found.range), ("guess", found.guess)):
+        if ends and row.symmetric:
+            raise ValueError(f"{name}: int32 codes have the range of all possible sums; give a dtype of 8 bits")
+    return found
+
+
+def _pair(given: Any, name: str) -> tuple[Any, Any]:
+    try:
+        lo, hi = given
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected (min, max), got {shown(given)}") from None
+    return lo, hi
+
+
+def _ends(given: Any, name: str) -> Ends:
+    """Check two ends of which each may be None."""
+    lo, hi = _pair(given, name)
+    lo, hi = (None if end is None else real(end, f"{name} {word}") for end, word in ((lo, "min"), (hi, "max")))
+    if lo is not None and hi is not None and lo > hi:
+        raise ValueError(f"{name}: min {lo} > max {hi}")
+    return lo, hi
+
+
+def _bias(bias: ArrayLike, channels: int) -> NDArray[Any]:
+    """Check a bias, and give a copy of it."""
+    given = as_array(bias, "bias")
+    if given.dtype.kind != "f" and (given.dtype.kind, given.dtype.itemsize) != ("i", 4):
+        raise TypeError(f"bias: expected real values (float) or codes (int32), got {given.dtype}")
+    if given.shape != (channels,):
+        raise ValueError(f"bias: expected shape {(channels,)}, one value for each output channel, got {given.shape}")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(given.astype(np.float32)).all():
+            raise ValueError("bias: has a value that is not finite in float32")
+    return _own(given.astype(given.dtype.newbyteorder("="), copy=False))
+
+
+def _own(given: NDArray[Any]) -> NDArray[Any]:
+    """Give a copy that nobody can write to."""
+    copy = np.array(given)
+    copy.flags.writeable = False
+    return copy
+
+
+class Layer(Prepared):
+    """What the prepared ops `MatMul` and `Conv2D` are: weights, packed, and the epilogue of their sums."""
+
+    __slots__ = ("_dtype", "_epilogue")
+
+    _epilogue: Epilogue
+    _dtype: np.dtype[Any]
+
+    def _finishes(self, w: Weights, k: int, given: Options) -> None:
+        """Make the epilogue of sums of k products."""
+        in_steps = given.bias is not None and given.bias.dtype == np.int32
+        bias = None if given.bias is None else given.bias.astype(np.float64)
+        lo, hi = given.clip or (None, None)
+        clip = -inf if lo is None else lo, inf if hi is None else hi
+        self._dtype = np.dtype(given.dtype)
+        channels = w.codes.shape[-1]
+        ends = given.guess or (None, None)
+        self._epilogue = Epilogue(k, channels, *w.ends, bias, in_steps, self._dtype.num, clip, given.range, ends)
+
+    def _tops(self, ends: tuple[float, float], names: str) -> Any:
+        """Give the ends of int32 ranges, one or one for each channel; None for 8 bits."""
+        return self._epilogue.tops(*ends, names) if self._dtype.itemsize == 4 else None
+
+    def _finished(
+        self,
+        sums: NDArray[np.int32],
+        ends: tuple[float, float],
+        rows: NDArray[np.int32] | None,
+        terms: Terms | None,
+        tops: Any,
+        out: NDArray[Any] | None,
+        shape: tuple[int, ...],
+        names: str,
+    ) -> QTensor:
+        """Give the codes of a matrix of sums of products, in `out` if it is given.
+
+        ends: the range of the first operand. tops: what `_tops` gives. For the rest see `Epilogue.run`.
+        """
+        if out is not None and out.flags.carray:
+            place = out.reshape(sums.shape)
+        else:
+            place = sums if tops is not None else np.empty(sums.shape, self._dtype)
+        found = self._epilogue.run(sums, *ends, rows, terms, place, tops, names)
+        if isinstance(tops, np.ndarray):
+            top = tops.astype(np.float32).reshape((1,) * (len(shape) - 1) + (-1,))
+            found = -top, top
+        elif tops is not None:
+            found = -tops, tops
+        return tensor(put(place.reshape(shape), out), *found)

@@ -1,0 +1,33 @@
+"""How windows move over images, as the arguments of the front door's ops say it."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from qops._kernels.arrays.numbers import shown
+from qops.qtensor import int32
+
+__all__ = ["Padding", "Pair", "padding_of", "pair"]
+
+Pair: TypeAlias = tuple[int, int]
+Padding: TypeAlias = int | str | tuple[int | Pair, int | Pair]
+
+
+def pair(value: Any, name: str, least: int) -> Pair:
+    """Check two integers, down and across, or one for both."""
+    if not isinstance(value, tuple | list):
+        both = int32(value, name, least)
+        return both, both
+    if len(value) != 2:
+        raise TypeError(f"{name}: expected an integer or two, got {shown(value)}")
+    return int32(value[0], name, least), int32(value[1], name, least)
+
+
+def padding_of(padding: Any) -> str | tuple[Pair, Pair]:
+    """Check the padding: "SAME" or "VALID" in any letters, or pixels: for all sides, two ways, or each side."""
+    if isinstance(padding, str):
+        if padding.upper() not in ("SAME", "VALID"):
+            raise ValueError(f"padding: expected 'same', 'valid' or numbers of pixels, got {shown(padding)}")
+        return padding.upper()
+    down, across = padding if isinstance(padding, tuple | list) and len(padding) == 2 else (padding, padding)
+    return pair(down, "padding", 0), pair(across, "padding", 0)

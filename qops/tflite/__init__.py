@@ -1,0 +1,139 @@
+"""TFLite's integer kernels, bit for bit: LiteRT 2.3's reference, optimised and XNNPACK kernels, and TFLite Micro's.
+
+Each function is an operator, under TFLite's name in snake_case. Arrays are plain codes: int8, uint8, or int16 with zero
+points of 0. Images are NHWC. Arguments mean the same in all ops:
+
+* ``x_scale``, ``x_zero_point`` and those of ``a``, ``b``, ``w`` and ``y``, the result: a value is ``scale * (code -
+  zero_point)``. A scale is taken as float32, as model files have it.
+* ``activation`` is the fused one: NONE, RELU, RELU6 or RELU_N1_TO_1.
+* ``stride``, ``dilation`` and ``window`` are (vertical, horizontal), ``padding`` is SAME or VALID.
+* ``kernel`` tells whose bits: "reference" (LiteRT's BUILTIN_REF), "optimized" (LiteRT without delegates), "xnnpack"
+  (LiteRT's default, which takes what XNNPACK has not from the optimised kernels) or "tflm" (TFLite Micro). What differs
+  between them is a table of facts, `qops.tflite.kernels`. The optimised kernels and XNNPACK are those of x86.
+
+A prepared op is for a layer that runs many times: its constructor takes all arguments but the data, and `dtype`, the
+type of the codes; it checks them, makes the integers and tables, and packs the weights. It has the name of its function
+in CamelCase. The function does all of that for a single call, and keeps nothing.
+"""
+
+from qops.tflite.abs import Abs, Neg, abs, neg
+from qops.tflite.add import Add, Sub, add, sub
+from qops.tflite.batch_matmul import BatchMatmul, batch_matmul
+from qops.tflite.concatenation import concatenation
+from qops.tflite.convolution import Conv2D, conv_2d
+from qops.tflite.depthwise import DepthwiseConv2D, depthwise_conv_2d
+from qops.tflite.exp import Elu, Exp, Gelu, elu, exp, gelu
+from qops.tflite.extremes import Maximum, Minimum, maximum, minimum
+from qops.tflite.fully_connected import FullyConnected, fully_connected
+from qops.tflite.hard_swish import HardSwish, hard_swish
+from qops.tflite.leaky_relu import LeakyRelu, Prelu, leaky_relu, prelu
+from qops.tflite.log_softmax import L2Normalization, LogSoftmax, l2_normalization, log_softmax
+from qops.tflite.logistic import Logistic, Tanh, logistic, tanh
+from qops.tflite.lstm import LstmSequence, UnidirectionalSequenceLstm, unidirectional_sequence_lstm
+from qops.tflite.mean import Mean, Sum, mean, sum
+from qops.tflite.mul import Mul, SquaredDifference, mul, squared_difference
+from qops.tflite.pad import Pad, PadV2, pad, padv2
+from qops.tflite.pooling import AveragePool2D, MaxPool2D, average_pool_2d, max_pool_2d
+from qops.tflite.quantize import Dequantize, Quantize, dequantize, quantize
+from qops.tflite.reduce_max import ReduceMax, ReduceMin, reduce_max, reduce_min
+from qops.tflite.relu import Relu, Relu0To1, Relu6, ReluN1To1, relu, relu6, relu_0_to_1, relu_n1_to_1
+from qops.tflite.resize import ResizeBilinear, ResizeNearestNeighbor, resize_bilinear, resize_nearest_neighbor
+from qops.tflite.softmax import Softmax, softmax
+from qops.tflite.sqrt import Rsqrt, Sqrt, rsqrt, sqrt
+from qops.tflite.svdf import Svdf, SvdfStep, svdf
+from qops.tflite.transpose_conv import TransposeConv, transpose_conv
+
+__all__ = [
+    "Abs",
+    "Add",
+    "AveragePool2D",
+    "BatchMatmul",
+    "Conv2D",
+    "DepthwiseConv2D",
+    "Dequantize",
+    "Elu",
+    "Exp",
+    "FullyConnected",
+    "Gelu",
+    "HardSwish",
+    "L2Normalization",
+    "LeakyRelu",
+    "LogSoftmax",
+    "Logistic",
+    "LstmSequence",
+    "MaxPool2D",
+    "Maximum",
+    "Mean",
+    "Minimum",
+    "Mul",
+    "Neg",
+    "Pad",
+    "PadV2",
+    "Prelu",
+    "Quantize",
+    "ReduceMax",
+    "ReduceMin",
+    "Relu",
+    "Relu0To1",
+    "Relu6",
+    "ReluN1To1",
+    "ResizeBilinear",
+    "ResizeNearestNeighbor",
+    "Rsqrt",
+    "Softmax",
+    "Sqrt",
+    "SquaredDifference",
+    "Sub",
+    "Sum",
+    "Svdf",
+    "SvdfStep",
+    "Tanh",
+    "TransposeConv",
+    "UnidirectionalSequenceLstm",
+    "abs",
+    "add",
+    "average_pool_2d",
+    "batch_matmul",
+    "concatenation",
+    "conv_2d",
+    "depthwise_conv_2d",
+    "dequantize",
+    "elu",
+    "exp",
+    "fully_connected",
+    "gelu",
+    "hard_swish",
+    "l2_normalization",
+    "leaky_relu",
+    "log_softmax",
+    "logistic",
+    "max_pool_2d",
+    "maximum",
+    "mean",
+    "minimum",
+    "mul",
+    "neg",
+    "pad",
+    "padv2",
+    "prelu",
+    "quantize",
+    "reduce_max",
+    "reduce_min",
+    "relu",
+    "relu6",
+    "relu_0_to_1",
+    "relu_n1_to_1",
+    "resize_bilinear",
+    "resize_nearest_neighbor",
+    "rsqrt",
+    "softmax",
+    "sqrt",
+    "squared_difference",
+    "sub",
+    "sum",
+    "svdf",
+    "tanh",
+    "transpose_conv",
+    "unidirectional_sequence_lstm",
+]
+__dir__ = __all__.copy

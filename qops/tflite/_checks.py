@@ -1,0 +1,145 @@
+"""What TFLite's ops take: scales of float32, zero points, types of codes, activations, and an `out`."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.codes import of_dtype
+from qops.qtensor import as_array, check_out, choice, integer, number
+from qops.tflite.kernels import Kernel
+from qops.tflite.types import types_of
+
+ACTIVATIONS: dict[str, tuple[float | None, float | None]] = {
+    "NONE": (None, None),
+    "RELU": (0.0, None),
+    "RELU6": (0.0, 6.0),
+    "RELU_N1_TO_1": (-1.0, 1.0),
+}
+"""The lowest and the highest real value that a fused activation lets through."""
+PADDINGS = ("SAME", "VALID")
+
+
+def codes(x: ArrayLike, name: str, op: str) -> NDArray[Any]:
+    """Give `x` as an array of one of the types of an op, in native byte order."""
+    return typed(x, name, types_of(op))
+
+
+def typed(x: ArrayLike, name: str, allowed: Iterable[str]) -> NDArray[Any]:
+    """Give `x` as an array of one of these types, in native byte order."""
+    data = as_array(x, name)
+    if data.dtype.name not in allowed:
+        raise TypeError(f"{name}: expected {', '.join(allowed)} data, got {data.dtype}")
+    return data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("="))
+
+
+def dtype_of(dtype: DTypeLike, op: str, name: str = "dtype") -> np.dtype[Any]:
+    """Give the type of codes of an op, by its name or as a type."""
+    try:
+        found = of_dtype(dtype).dtype
+    except TypeError:
+        found = None
+    if found is None or found.name not in types_of(op):
+        raise TypeError(f"{name}: expected {', '.join(types_of(op))}, got {dtype!r:.80}")
+    return found
+
+
+def ends(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """Give the lowest and the highest code of a type."""
+    row = of_dtype(dtype)
+    return row.lowest, row.highest
+
+
+def scale(value: float, name: str) -> float:
+    """Give a scale, above 0, as the float32 that TFLite stores."""
+    step = float(np.float32(number(value, name)))
+    if not 0 < step < np.inf:
+        raise ValueError(f"{name}: expected a number above 0 that float32 holds, got {value!r:.80}")
+    return step
+
+
+def scales(value: ArrayLike, name: str, count: int, *, axis: str = "output channel") -> float | NDArray[np.float64]:
+    """Give one scale, or an array of one for each channel, as float32 values in double."""
+    if isinstance(value, (int, float)):
+        return scale(value, name)
+    data = as_array(value, name)
+    if data.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected numbers, got {data.dtype}")
+    if data.shape not in ((), (1,), (count,)):
+        raise ValueError(f"{name}: expected 1 value or {count}, one an {axis}, got shape {data.shape}")
+    if data.size == 1:
+        return scale(data.item(), name)
+    with np.errstate(over="ignore"):
+        each = data.astype(np.float32).astype(np.float64)
+    if not ((each > 0) & (each < np.inf)).all():
+        raise ValueError(f"{name}: expected numbers above 0 that float32 holds, got {value!r:.80}")
+    return each
+
+
+def zero_point(value: int, name: str, dtype: np.dtype[Any]) -> int:
+    """Give a zero point, a code of the type; that of int16 is 0."""
+    return integer(value, name, *((0, 0) if dtype == np.int16 else ends(dtype)))
+
+
+def pair(value: Any, name: str, least: int = 1) -> tuple[int, int]:
+    """Give two integers, vertical and horizontal."""
+    if not (isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)) or len(value) != 2:
+        raise TypeError(f"{name}: expected two integers, got {value!r:.80}")
+    return integer(value[0], name, least, 2**31 - 1), integer(value[1], name, least, 2**31 - 1)
+
+
+def padding(value: str) -> str:
+    """Give `value`, if it is SAME or VALID."""
+    return choice(value, "padding", PADDINGS)
+
+
+def limits(
+    activation: str, scale: float, zero: int, dtype: np.dtype[Any], facts: Kernel | None = None
+) -> tuple[int, int]:
+    """Give the lowest and the highest code of a result after its fused activation."""
+    lowest, highest = ends(dtype)
+    low, high = ACTIVATIONS[choice(activation, "activation", ACTIVATIONS)]
+    lower, upper = (None if value is None else zero + steps(value, scale, facts) for value in (low, high))
+    lo = lowest if lower is None else max(lowest, lower)
+    return lo, highest if upper is None else min(highest, upper)
+
+
+def steps(value: float, scale: float, facts: Kernel | None) -> int:
+    """Give ``half_away(value / scale)``, which int32 must hold."""
+    with np.errstate(over="ignore"):
+        quotient = float(np.float32(value) / np.float32(scale))
+    if abs(quotient) >= 2**31 - 0.5:
+        if facts is None or facts.checks_activation:
+            raise ValueError(f"y_scale: int32 does not hold {value} in steps of {scale}, which the activation needs")
+        quotient = float(np.clip(quotient, -(2**31), 2**31))
+    return int(np.floor(abs(quotient) + 0.5)) * (1 if quotient >= 0 else -1)
+
+
+def out(x: Any, dtype: np.dtype[Any], shape: tuple[int, ...], *others: Any) -> None:
+    """Raise if `x` is given and a result of this type and shape cannot be written to it, apart from the inputs."""
+    if x is not None:
+        check_out(x, dtype.num, shape, [other for other in others if isinstance(other, np.ndarray)])
+
+
+def put(result: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
+    """Give `result` in C order, or in `out`, where it may stand already."""
+    if out is None:
+        made = np.asarray(result)  # a result without axes may be a number
+        return made if made.flags.owndata and made.flags.c_contiguous else made.copy()
+    if not np.may_share_memory(out, result):
+        np.copyto(out, result)
+    return out
+
+
+def zero_points_16(zeros: tuple[int, int, int]) -> None:
+    """Raise ValueError if a zero point of codes of 16 bits is not 0."""
+    for zero, name in zip(zeros, ("a_zero_point", "b_zero_point", "y_zero_point"), strict=True):
+        integer(zero, name, 0, 0)
+
+
+def fixed_output(given: Any, scale: float, zero: int) -> None:
+    """Raise ValueError if the result has another scale or zero point than the one that the op has."""
+    if given.y_scale != scale:
+        raise ValueError(f"y_scale: expected {scale}, got {given.y_scale}")
+    integer(given.y_zero_point, "y_zero_point", zero, zero)

@@ -1,0 +1,144 @@
+"""ABS and NEG."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    quantized,
+    scaled,
+)
+from qops.tflite.unary import Unary
+
+__all__ = ["Abs", "Neg", "abs", "neg"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+
+
+class Abs(Unary):
+    """The prepared form of `abs`: a table of all codes.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `abs`, and `dtype`, the type of the codes:
+    int8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "ABS"
+
+    def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
+        near = np.abs(x - given.x_zero_point)
+        if given.x_scale == given.y_scale:
+            return near + given.y_zero_point
+        return scaled(near, quantized(float(F32(given.x_scale) / F32(given.y_scale)))) + given.y_zero_point
+
+
+class Neg(Unary):
+    """The prepared form of `neg`: a table of all codes.
+
+    Called ``op(x, out=None)``. The constructor takes `kernel`, and `dtype`, the type of the codes: int8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "NEG"
+
+    def __init__(self, *, dtype: DTypeLike = "int8", kernel: str = "reference") -> None:
+        self._make(dtype, kernel)
+
+    def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
+        return np.where(x == x.min(), x, -x)
+
+
+def abs(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give the absolute value.
+
+    ``abs(x - x_zero_point)``, taken to `y_scale` by a multiplier if the scales differ.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or int16
+        Codes.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op.
+
+    Notes
+    -----
+    Sources: TFLite ``elementwise.cc``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> abs(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    array([10,  0, 10], dtype=int8)
+    """
+    data = check.codes(x, "x", "ABS")
+    return Abs._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+
+
+def neg(
+    x: ArrayLike,
+    *,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Negate codes.
+
+    TFLite negates the code, whatever the zero point is; the lowest code stays what it is.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or int16
+        Codes.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op.
+
+    Notes
+    -----
+    Sources: TFLite ``neg.cc``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> neg(np.int8([-128, 0, 20]))
+    array([-128,    0,  -20], dtype=int8)
+    """
+    data = check.codes(x, "x", "NEG")
+    return Neg._once(data.dtype, kernel)(data, out)

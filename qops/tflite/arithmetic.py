@@ -1,0 +1,98 @@
+"""TFLite's integer arithmetic on arrays of int64, each step as the original rounds, saturates or wraps it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.stage.multipliers import one_multiplier
+
+__all__ = [
+    "Multiplier",
+    "clip_s32",
+    "double_high",
+    "half_away",
+    "leading_zeros",
+    "quantized",
+    "rounded_shift",
+    "scaled",
+    "scaled_up",
+    "scaled_wide",
+    "wrap",
+]
+
+Codes = NDArray[np.int64]
+Multiplier = tuple[int, int]
+"""A factor as TFLite has it: 31 bits, and a shift that is positive to the left."""
+
+
+def quantized(scale: float) -> Multiplier:
+    """Give TFLite's multiplier of a real scale, which may be negative; QuantizeMultiplier.
+
+    Examples
+    --------
+    >>> quantized(0.0033), quantized(-0.75)
+    ((1814194186, -8), (-1610612736, 0))
+    """
+    if not abs(scale) < 2.0**60:
+        raise ValueError(f"scale: a factor of {scale} has no multiplier")
+    multiplier, right_shift = one_multiplier(abs(float(scale)), "31 bits")
+    return (-multiplier if scale < 0 else multiplier), 31 - right_shift
+
+
+def wrap(x: Any, bits: int = 32) -> Codes:
+    """Give the low bits as a signed integer."""
+    half = np.int64(1) << np.int64(bits - 1)
+    return np.asarray(((np.asarray(x, np.int64) + half) & (2 * half - 1)) - half)
+
+
+def clip_s32(x: Any) -> Codes:
+    """Saturate to int32."""
+    return np.clip(np.asarray(x, np.int64), -(2**31), 2**31 - 1)
+
+
+def double_high(a: Any, b: Any, bits: int = 31) -> Codes:
+    """Give ``half_up(a * b / 2**bits)``, saturated: gemmlowp's SaturatingRoundingDoublingHighMul of bits + 1 bits."""
+    product = np.asarray(a, np.int64) * np.asarray(b, np.int64)
+    return np.minimum((product + (1 << (bits - 1))) >> bits, 2**bits - 1)
+
+
+def rounded_shift(x: Any, right_shift: Any) -> Codes:
+    """Give ``half_away(x / 2**right_shift)``: gemmlowp's RoundingDivideByPOT."""
+    x, n = np.asarray(x, np.int64), np.asarray(right_shift, np.int64)
+    half = (np.int64(1) << n) >> 1
+    return np.where(n == 0, x, (x + half - (x < 0)) >> n)
+
+
+def scaled(x: Any, by: tuple[Any, Any]) -> Codes:
+    """Give x times a multiplier, rounded twice, half up and half away: MultiplyByQuantizedMultiplier."""
+    m, e = (np.asarray(part, np.int64) for part in by)
+    return rounded_shift(double_high(wrap(np.asarray(x, np.int64) << np.maximum(e, 0)), m), np.maximum(-e, 0))
+
+
+def scaled_up(x: Any, by: tuple[Any, Any]) -> Codes:
+    """Give the same with both steps rounded half up, as vector instructions of ARM do."""
+    m, e = (np.asarray(part, np.int64) for part in by)
+    n = np.maximum(-e, 0)
+    high = double_high(wrap(np.asarray(x, np.int64) << np.maximum(e, 0)), m)
+    return np.asarray((high + ((np.int64(1) << n) >> 1)) >> n)
+
+
+def scaled_wide(x: Any, by: tuple[Any, Any]) -> Codes:
+    """Give x, of 48 bits, times a multiplier reduced to 15 bits, rounded once, half up."""
+    m, e = (np.asarray(part, np.int64) for part in by)
+    reduced, n = np.where(m < 0x7FFF0000, (m + 2**15) >> 16, 0x7FFF), 15 - e
+    return wrap((np.asarray(x, np.int64) * reduced + (np.int64(1) << (n - 1))) >> n)
+
+
+def half_away(x: Any) -> NDArray[Any]:
+    """Round floats half away from 0, exactly."""
+    x = np.asarray(x)
+    with np.errstate(invalid="ignore"):  # infinities stay what they are
+        whole = np.trunc(x)
+        return np.where(np.abs(x - whole) >= 0.5, whole + np.sign(x), whole)
+
+
+def leading_zeros(x: Any) -> Codes:
+    """Count the leading zeros of integers of 32 bits, not negative."""
+    return 32 - np.frexp(np.asarray(x, np.float64))[1].astype(np.int64)

@@ -1,0 +1,164 @@
+"""BATCH_MATMUL: products of two batches of matrices."""
+
+from __future__ import annotations
+
+from math import prod
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops._kernels.gemm.gemm import MatMul
+from qops._kernels.gemm.packed import pack_b
+from qops.qtensor import broadcast_shape, int32
+from qops.rules.scales import DERIVATIONS
+from qops.tflite import _checks as check
+from qops.tflite.op import Op
+from qops.tflite.weights import stage
+
+__all__ = ["BatchMatmul", "batch_matmul"]
+
+
+class BatchMatmul(Op):
+    """The prepared form of `batch_matmul`: the second batch of matrices is packed once.
+
+    Called ``op(a, out=None, num_threads=1)``. The constructor takes all other arguments of `batch_matmul`, and `dtype`,
+    the type of the codes of a: int8 or int16.
+    """
+
+    __slots__ = ("_adjoint", "_b", "_matrices", "_stage", "_zeros")
+    _name = "BATCH_MATMUL"
+
+    def __init__(
+        self,
+        b: ArrayLike,
+        *,
+        a_scale: float,
+        a_zero_point: int,
+        b_scale: float,
+        b_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        adj_x: bool = False,
+        adj_y: bool = False,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        scales = a_scale, a_zero_point, b_scale, b_zero_point
+        self._make(b, *scales, y_scale, y_zero_point, adj_x, adj_y, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        facts, is_8 = self._facts, self._dtype == np.int8
+        data = check.typed(given.b, "b", ("int8",) if is_8 else ("int16", *facts.matmul_16x8))
+        if data.ndim < 2:
+            raise ValueError(f"b: expected at least 2 dimensions, got shape {data.shape}")
+        rule = facts.matmul if given.b_zero_point == 0 else facts.matmul_offset
+        derive = "f32" if rule == "fp32-even" and is_8 else "f32-product"
+        with np.errstate(all="ignore"):
+            scale = float(DERIVATIONS[derive](given.a_scale, given.b_scale, given.y_scale))
+        if not np.isfinite(scale):
+            raise ValueError(f"a_scale, b_scale, y_scale: {derive} gives {scale}, no finite number")
+        self._stage = stage(rule if is_8 else "tflite-int64acc", scale, given.y_zero_point, check.ends(self._dtype))
+        self._zeros, self._adjoint = (given.a_zero_point, given.b_zero_point), given.adj_x
+        turned = data.swapaxes(-1, -2) if given.adj_y else data
+        self._b = turned if is_8 else turned.astype(np.float64)
+        flat = turned.reshape(prod(turned.shape[:-2]), *turned.shape[-2:]) if is_8 else ()
+        self._matrices = [MatMul(pack_b(one), given.b_zero_point, self._stage, self._dtype.num) for one in flat]
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if len(shape) < 2:
+            raise ValueError(f"a: expected at least 2 dimensions, got shape {shape}")
+        rows, depth = shape[:-3:-1] if self._adjoint else shape[-2:]
+        try:
+            batch = broadcast_shape(shape[:-2], self._b.shape[:-2])
+            if depth != self._b.shape[-2]:
+                raise ValueError
+        except ValueError:
+            raise ValueError(f"a, b: shapes {shape} and {self._b.shape} do not fit a matrix product") from None
+        return (*batch, rows, self._b.shape[-1])
+
+    def __call__(self, a: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
+        """Multiply a batch on so many threads, into `out` if it is given."""
+        threads, data = int32(num_threads, "num_threads", 1), self._codes(a, "a")
+        shape = self._shape(data.shape)
+        check.out(out, self._dtype, shape, data)
+        left = data.swapaxes(-1, -2) if self._adjoint else data
+        made = np.empty(shape, self._dtype)
+        if self._dtype == np.int16:  # exact in double
+            sums: NDArray[Any] = (left.astype(np.float64) @ self._b).astype(np.int64)
+            if sums.size:
+                self._stage.run(sums, made)
+            return check.put(made, out)
+        lefts = np.broadcast_to(left, shape[:-2] + left.shape[-2:])
+        own = self._b.shape[:-2]
+        numbers = np.broadcast_to(np.arange(prod(own)).reshape(own), shape[:-2])
+        for at in np.ndindex(shape[:-2]):
+            self._matrices[numbers[at]](lefts[at], self._zeros[0], made[at], threads)
+        return check.put(made, out)
+
+
+def batch_matmul(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    a_scale: float,
+    a_zero_point: int,
+    b_scale: float,
+    b_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    adj_x: bool = False,
+    adj_y: bool = False,
+    kernel: str = "reference",
+    num_threads: int = 1,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Multiply two batches of matrices and make codes.
+
+    ``y = clamp(round((a - a_zero_point) @ (b - b_zero_point) * a_scale * b_scale / y_scale) + y_zero_point)``, with
+    sums of int32, or of 64 bits for int16. XNNPACK takes only a `b_zero_point` of 0; others go to the optimised
+    kernels.
+
+    Parameters
+    ----------
+    a : ndarray of int8 or int16, (..., M, K)
+        Codes.
+    b : ndarray of the type of `a`, (..., K, N)
+        Codes; LiteRT takes int8 beside int16 too. Leading axes broadcast.
+    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    adj_x, adj_y : bool
+        Whether the matrices of `a` and of `b` are transposed.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    num_threads : int
+        How many threads share the work; the bits are the same.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `a`, (..., M, N)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers that do not fit; an `out` that does not fit; a kernel library that has no such
+        op.
+
+    Notes
+    -----
+    Sources: TFLite ``batch_matmul.cc``, ``reference/batch_matmul.h``; XNNPACK ``qs8-gemm``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"a_scale": 1.0, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 1, "y_scale": 2.0, "y_zero_point": 0}
+    >>> batch_matmul(np.int8([[1, 2]]), np.int8([[3], [4]]), **how)
+    array([[4]], dtype=int8)
+    """
+    data = check.codes(a, "a", "BATCH_MATMUL")
+    given = b, a_scale, a_zero_point, b_scale, b_zero_point, y_scale
+    more = y_zero_point, adj_x, adj_y, data.dtype, kernel
+    return BatchMatmul._once(*given, *more)(data, out, num_threads)

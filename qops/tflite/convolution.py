@@ -1,0 +1,246 @@
+"""CONV_2D: convolutions of images NHWC with weights OHWI, and what depthwise ones share with them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops._kernels.conv.convolution import Images
+from qops._kernels.conv.finish import Finish
+from qops._kernels.conv.weights import pack_weights
+from qops.qtensor import int32, integer
+from qops.tflite import _checks as check
+from qops.tflite.op import Op
+from qops.tflite.weights import bias_of, fit_in_halves, scale_of, stage, weights_of
+from qops.tflite.window import Moves, codes_of, wide_sums
+
+__all__ = ["Conv2D", "conv_2d"]
+
+
+class Convolution(Op):
+    """The base of both convolutions: packed weights, the window, the stages."""
+
+    __slots__ = ("_bias", "_channels", "_count", "_moves", "_packed", "_size", "_stage", "_tail", "_zeros")
+
+    def _pack(self, given: SimpleNamespace, w: NDArray[Any], groups: int) -> None:
+        """Check weights (O, H, W, I) and what belongs to them, pack them, and make the stage."""
+        facts, self._count, self._size, self._channels = self._facts, len(w), w.shape[1:3], groups * w.shape[3]
+        fit_in_halves(w, w[0].size, self._dtype)
+        self._bias = bias_of(given.bias, self._dtype, len(w))
+        self._zeros = given.x_zero_point, self._w_zero(given)
+        self._moves = Moves(given.stride, given.dilation, given.padding)
+        self._packed = pack_weights(w.transpose(0, 3, 1, 2), groups=groups)
+        derive = {"uint8": facts.u8_scale, "int8": facts.channel_scale}.get(given.w_type, "double")
+        scale = scale_of(given, self._dtype, derive if self._dtype != np.int16 else "double", len(w))
+        if np.max(scale) >= facts.scale_below and self._dtype != np.int16:
+            raise ValueError(f"x_scale, w_scale, y_scale: {facts.name} takes no scale of {np.max(scale)}")
+        ends = check.limits(given.activation, given.y_scale, given.y_zero_point, self._dtype, facts)
+        y = given.y_zero_point, ends
+        rule, block = self._rule(given, groups)
+        self._stage, self._tail = stage(rule, scale, *y), None
+        if len(w) % block:
+            first, each = len(w) // block * block, len(w) // groups
+            pixel = first // each  # the channel of x from which the rest is made
+            start = pixel * each
+            rest = pack_weights(w[start:].transpose(0, 3, 1, 2), groups=groups - pixel)
+            some = scale[start:] if isinstance(scale, np.ndarray) else scale
+            self._tail = first, pixel, start, rest, stage(facts.tail, some, *y)
+
+    def _w_zero(self, given: SimpleNamespace) -> int:
+        """Give the zero point of the weights: 0, but for uint8."""
+        return integer(given.w_zero_point, "w_zero_point", 0, 255 if self._dtype == np.uint8 else 0)
+
+    def _rule(self, given: SimpleNamespace, groups: int) -> tuple[str, int]:
+        """Give the rule of the codes, and how many channels it takes together."""
+        raise NotImplementedError
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        window = self._moves.over(shape, self._size, self._channels)
+        return (shape[0], *window.out_size(shape[1:3], self._size, "x, w"), self._count)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the packed weights."""
+        return int(self._packed.nbytes)
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
+        """Convolve `x` on so many threads, into `out` if it is given."""
+        threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
+        window = self._moves.over(data.shape, self._size, self._channels)
+        shape = self._shape(data.shape)
+        check.out(out, self._dtype, shape, data)
+        codes = np.empty(shape, self._dtype) if out is None else out
+        if self._dtype == np.int16:
+            made = np.empty(shape, self._dtype)
+            self._stage.run(wide_sums(data, self._packed, window, self._bias, threads), made)
+            return check.put(made, out)
+        zero, w_zero = self._zeros
+        finish = Finish(w_zero, self._bias, self._stage, self._dtype.num)
+        codes_of(Images(data, window, zero, zero), self._packed, finish, codes, threads)
+        if self._tail is not None:
+            first, pixel, start, packed, rest = self._tail
+            finish = Finish(w_zero, None if self._bias is None else self._bias[start:], rest, self._dtype.num)
+            made = codes_of(Images(data[..., pixel:], window, zero, zero), packed, finish, None, threads)
+            codes[..., first:] = made[..., first - start :]
+        return codes
+
+
+class Conv2D(Convolution):
+    """The prepared form of `conv_2d`: the weights are packed once, for images of any size.
+
+    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `conv_2d`, and `dtype`, the
+    type of the codes: int8, uint8 or int16.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"x_scale": 0.5, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 1}
+    >>> op = Conv2D(np.int8([[[[1]]]]), np.int32([0]), **how)
+    >>> op(np.int8([[[[1], [3], [5]]]])).ravel()
+    array([2, 3, 4], dtype=int8)
+    """
+
+    __slots__ = ()
+    _name = "CONV_2D"
+
+    def __init__(
+        self,
+        w: ArrayLike,
+        bias: ArrayLike | None = None,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        w_scale: ArrayLike,
+        y_scale: float,
+        y_zero_point: int,
+        w_zero_point: int = 0,
+        w_type: str = "int8",
+        stride: tuple[int, int] = (1, 1),
+        dilation: tuple[int, int] = (1, 1),
+        padding: str = "VALID",
+        groups: int = 1,
+        activation: str = "NONE",
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        x, by, y = (x_scale, x_zero_point), (w_scale,), (y_scale, y_zero_point, w_zero_point, w_type)
+        self._make(w, bias, *x, *by, *y, stride, dilation, padding, groups, activation, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        w = weights_of(given.w, given.w_type, 4, self._dtype)
+        groups = int32(given.groups, "groups", 1)
+        if len(w) % groups:
+            raise ValueError(f"groups: expected a divisor of the {len(w)} output channels, got {groups}")
+        if given.bias is None and self._facts.needs_bias:
+            raise ValueError(f"bias: {given.kernel} takes no CONV_2D without one")
+        self._pack(given, w, groups)
+
+    def _rule(self, given: SimpleNamespace, groups: int) -> tuple[str, int]:
+        facts = self._facts
+        if self._dtype == np.int16:
+            has_32 = self._bias is not None and self._bias.dtype == np.int32
+            return facts.conv_bias32 if has_32 else "tflite-int64acc", 1
+        if self._dtype == np.uint8:
+            return facts.conv_u8, 1
+        if given.w_type == "int4":
+            return facts.tail if groups > 1 else facts.conv_int4, 1
+        return facts.conv_groups if groups > 1 else facts.conv, 1
+
+
+def conv_2d(
+    x: ArrayLike,
+    w: ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    w_scale: ArrayLike,
+    y_scale: float,
+    y_zero_point: int,
+    w_zero_point: int = 0,
+    w_type: str = "int8",
+    stride: tuple[int, int] = (1, 1),
+    dilation: tuple[int, int] = (1, 1),
+    padding: str = "VALID",
+    groups: int = 1,
+    activation: str = "NONE",
+    kernel: str = "reference",
+    num_threads: int = 1,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Convolve images NHWC with weights OHWI, add a bias and make codes.
+
+    ``y = clamp(round((sum of (x - x_zero_point) * (w - w_zero_point) + bias) * x_scale * w_scale / y_scale) +
+    y_zero_point)``. The rounding is that of the kernel library: two steps, half up and half away, in the reference and
+    TFLM; half up twice in the optimised kernels, but not with groups; in float32, half to even, in XNNPACK. 16 bits by
+    8 have sums of 48 bits.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16, (N, H, W, C)
+        Codes.
+    w : ndarray of int8 or uint8, (O, KH, KW, C / groups)
+        Weights.
+    bias : ndarray, optional
+        int32; for data of int16 int64 or int32. One value an output channel, of scale x_scale * w_scale.
+    x_scale, x_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    w_scale : float or 1-D array
+        Real size of a code step of the weights: one, or one for each output channel.
+    y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    w_zero_point : int
+        The code of 0 of the weights.
+    w_type : {"int8", "int4", "uint8"}
+        Type of the weights. Those of int4 are an array of int8, from -8 to 7; those of uint8 go with data of uint8.
+    stride : (int, int)
+        Vertical and horizontal distance of the windows.
+    dilation : (int, int)
+        Distance of the taps of a window.
+    padding : {"VALID", "SAME"}
+        SAME gives ceil(size / stride) windows, an odd pixel of padding after the image; padding is real 0.
+    groups : int
+        How many groups the channels are divided into.
+    activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
+        What the result is clamped to.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    num_threads : int
+        How many threads share the work; the bits are the same.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, (N, OH, OW, O)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers that do not fit; an `out` that does not fit; a kernel library that has no such
+        op, or that needs a bias and gets none; a limit of the activation that int32 does not hold.
+
+    Notes
+    -----
+    Sources: TFLite ``conv.cc``, ``integer_ops/conv.h``, ``conv_common.cc``; XNNPACK ``qs8-qc8w-igemm``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, w, bias = np.int8([[[[1], [3], [5]]]]), np.int8([[[[1]]]]), np.int32([0])
+    >>> how = {"x_scale": 0.5, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 1}
+    >>> conv_2d(x, w, bias, **how).ravel()
+    array([2, 3, 4], dtype=int8)
+
+    **Hazard.** The same model gives other codes by another delegate, on ties here and by double rounding elsewhere:
+
+    >>> [conv_2d(-x, w, bias, **how, kernel=k).ravel().tolist() for k in ("reference", "optimized", "xnnpack")]
+    [[1, 0, -1], [1, 0, -1], [1, -1, -1]]
+    """
+    data = check.codes(x, "x", "CONV_2D")
+    given = w, bias, x_scale, x_zero_point, w_scale, y_scale, y_zero_point, w_zero_point
+    more = w_type, stride, dilation, padding, groups, activation, data.dtype, kernel
+    return Conv2D._once(*given, *more)(data, out, num_threads)

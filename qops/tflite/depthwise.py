@@ -1,0 +1,168 @@
+"""DEPTHWISE_CONV_2D: each channel convolved by itself, with weights 1HWO."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.qtensor import int32
+from qops.tflite import _checks as check
+from qops.tflite.convolution import Convolution
+from qops.tflite.weights import weights_of
+
+__all__ = ["DepthwiseConv2D", "depthwise_conv_2d"]
+
+
+class DepthwiseConv2D(Convolution):
+    """The prepared form of `depthwise_conv_2d`: the weights are packed once, for images of any size.
+
+    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `depthwise_conv_2d`, and
+    `dtype`, the type of the codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "DEPTHWISE_CONV_2D"
+
+    def __init__(
+        self,
+        w: ArrayLike,
+        bias: ArrayLike | None = None,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        w_scale: ArrayLike,
+        y_scale: float,
+        y_zero_point: int,
+        w_zero_point: int = 0,
+        w_type: str = "int8",
+        depth_multiplier: int = 1,
+        stride: tuple[int, int] = (1, 1),
+        dilation: tuple[int, int] = (1, 1),
+        padding: str = "VALID",
+        activation: str = "NONE",
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        x, by, y = (x_scale, x_zero_point), (w_scale,), (y_scale, y_zero_point, w_zero_point, w_type)
+        self._make(w, bias, *x, *by, *y, depth_multiplier, stride, dilation, padding, activation, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        w = weights_of(given.w, given.w_type, 4, self._dtype)
+        each = int32(given.depth_multiplier, "depth_multiplier", 1)
+        if len(w) != 1 or w.shape[3] % each:
+            raise ValueError(f"w: expected (1, H, W, {each} times the channels of x), got shape {w.shape}")
+        if given.bias is None and self._facts.depthwise_needs_bias:
+            raise ValueError(f"bias: {given.kernel} ends the process on a DEPTHWISE_CONV_2D without one")
+        if given.bias is not None and self._dtype == np.int16:
+            check.typed(given.bias, "bias", ("int64",))
+        self._pack(given, w.transpose(3, 1, 2, 0), w.shape[3] // each)
+
+    def _w_zero(self, given: SimpleNamespace) -> int:
+        if self._dtype == np.int8 and self._facts.ignores_w_zero_point:
+            return 0 * check.zero_point(given.w_zero_point, "w_zero_point", self._dtype)
+        return super()._w_zero(given)
+
+    def _rule(self, given: SimpleNamespace, groups: int) -> tuple[str, int]:
+        facts = self._facts
+        if self._dtype == np.int16:
+            return "tflite-int64acc", 1
+        if self._dtype == np.uint8:
+            return facts.depthwise_u8, 1
+        if given.w_type == "int4":
+            if not facts.depthwise_int4:
+                raise ValueError(f"kernel: {given.kernel} has no DEPTHWISE_CONV_2D of int4 weights")
+            return facts.depthwise_int4, facts.depthwise_int4_block
+        return facts.depthwise, facts.depthwise_block
+
+
+def depthwise_conv_2d(
+    x: ArrayLike,
+    w: ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    w_scale: ArrayLike,
+    y_scale: float,
+    y_zero_point: int,
+    w_zero_point: int = 0,
+    w_type: str = "int8",
+    depth_multiplier: int = 1,
+    stride: tuple[int, int] = (1, 1),
+    dilation: tuple[int, int] = (1, 1),
+    padding: str = "VALID",
+    activation: str = "NONE",
+    kernel: str = "reference",
+    num_threads: int = 1,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Convolve each channel of images NHWC with filters of its own, 1HWO.
+
+    Output channel ``c * depth_multiplier + m`` is made of channel c; the rest is as in `conv_2d`. The optimised kernels
+    of int8 round the first ``O // 8 * 8`` channels half up twice, and the last ``O % 8`` as the reference does.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16, (N, H, W, C)
+        Codes.
+    w : ndarray of int8 or uint8, (1, KH, KW, C * depth_multiplier)
+        Weights.
+    bias : ndarray, optional
+        int32; for data of int16 int64. One value an output channel, of scale x_scale * w_scale.
+    x_scale, x_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    w_scale : float or 1-D array
+        Real size of a code step of the weights: one, or one for each output channel.
+    y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    w_zero_point : int
+        The code of 0 of the weights. Of int8 TFLite does not read it; XNNPACK refuses all but 0.
+    w_type : {"int8", "int4", "uint8"}
+        Type of the weights. Those of int4 are an array of int8, from -8 to 7; those of uint8 go with data of uint8.
+    depth_multiplier : int
+        How many channels are made of one.
+    stride : (int, int)
+        Vertical and horizontal distance of the windows.
+    dilation : (int, int)
+        Distance of the taps of a window.
+    padding : {"VALID", "SAME"}
+        SAME gives ceil(size / stride) windows, an odd pixel of padding after the image; padding is real 0.
+    activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
+        What the result is clamped to.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    num_threads : int
+        How many threads share the work; the bits are the same.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, (N, OH, OW, C * depth_multiplier)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers that do not fit; an `out` that does not fit; a kernel library that has no such
+        op, or that needs a bias and gets none; a limit of the activation that int32 does not hold.
+
+    Notes
+    -----
+    Sources: TFLite ``depthwise_conv.cc``, ``integer_ops/depthwise_conv.h``, ``optimized_ops.h``; XNNPACK
+    ``qs8-qc8w-dwconv``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, w = np.int8([[[[1, 2], [3, 4]]]]), np.int8([[[[1, -1]]]])
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
+    >>> depthwise_conv_2d(x, w, np.int32([0, 0]), **how).tolist()
+    [[[[1, -2], [3, -4]]]]
+    """
+    data = check.codes(x, "x", "DEPTHWISE_CONV_2D")
+    given = w, bias, x_scale, x_zero_point, w_scale, y_scale, y_zero_point, w_zero_point
+    more = w_type, depth_multiplier, stride, dilation, padding, activation, data.dtype, kernel
+    return DepthwiseConv2D._once(*given, *more)(data, out, num_threads)

@@ -1,0 +1,243 @@
+"""EXP, ELU and GELU."""
+
+from __future__ import annotations
+
+from math import erfc, sqrt
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.tflite import _checks as check
+from qops.tflite.tables import interpolated, of_8_bits, of_16_bits
+from qops.tflite.unary import Unary
+
+__all__ = ["Elu", "Exp", "Gelu", "elu", "exp", "gelu"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+
+
+class Exp(Unary):
+    """The prepared form of `exp`: a table of all codes.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `exp`, and `dtype`, the type of the codes:
+    int8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "EXP"
+
+    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+        if self._dtype == np.int16:
+            ends = (given.x_scale, given.x_zero_point), (given.y_scale, given.y_zero_point)
+            return interpolated(of_16_bits(np.exp, *ends), x)
+        return of_8_bits(np.exp, x - given.x_zero_point, given.x_scale, given.y_scale) + given.y_zero_point
+
+
+class Elu(Unary):
+    """The prepared form of `elu`: a table of all codes.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `elu`, and `dtype`, the type of the codes:
+    int8.
+    """
+
+    __slots__ = ()
+    _name = "ELU"
+
+    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+        near, zero = x - given.x_zero_point, given.y_zero_point
+        if self._facts.elu == "outside":
+            return of_8_bits(self._function, near, given.x_scale, given.y_scale) + zero
+        values = self._function((F32(given.x_scale) * near.astype(F32)).astype(np.float64)).astype(F32)
+        return np.rint(values * (F32(1) / F32(given.y_scale)) + F32(zero))
+
+    @staticmethod
+    def _function(v: Any) -> Any:
+        return np.where(v < 0, np.expm1(np.minimum(v, 0)), v)
+
+
+class Gelu(Unary):
+    """The prepared form of `gelu`: a table of all codes.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `gelu`, and `dtype`, the type of the codes:
+    int8 or uint8.
+    """
+
+    __slots__ = ()
+    _name = "GELU"
+
+    def __init__(
+        self,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        approximate: bool = False,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        self._make(x_scale, x_zero_point, y_scale, y_zero_point, approximate, dtype, kernel)
+
+    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+        function = self._by_tanh if given.approximate else self._by_erfc
+        return of_8_bits(function, x - given.x_zero_point, given.x_scale, given.y_scale) + given.y_zero_point
+
+    @staticmethod
+    def _by_tanh(v: Any) -> Any:
+        return 0.5 * v * (1 + np.tanh(sqrt(2 / np.pi) * (v + 0.044715 * v**3)))
+
+    @staticmethod
+    def _by_erfc(v: Any) -> Any:
+        return 0.5 * v * np.array([erfc(-one * sqrt(0.5)) for one in v.tolist()])
+
+
+def exp(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give exp(x).
+
+    A table of all codes, of ``half_away(exp(x_scale * (x - x_zero_point)) / y_scale) + y_zero_point`` in float32; 16
+    bits are interpolated between 513 points.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or int16
+        Codes.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op.
+
+    Notes
+    -----
+    Sources: TFLite ``exp.cc``, ``lut.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> exp(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    array([ 1, 10, 74], dtype=int8)
+    """
+    data = check.codes(x, "x", "EXP")
+    return Exp._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+
+
+def elu(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give exp(x) - 1 below 0, and x above.
+
+    A table of all codes, of ``half_away(elu(x_scale * (x - x_zero_point)) / y_scale) + y_zero_point`` in float32.
+    XNNPACK adds the zero point before it rounds, half to even. The reference has no such kernel.
+
+    Parameters
+    ----------
+    x : ndarray of int8
+        Codes.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op.
+
+    Notes
+    -----
+    Sources: TFLite ``activations.cc``, ``lut.h``; XNNPACK ``elu``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> elu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, kernel="optimized")
+    array([-9,  0, 20], dtype=int8)
+    """
+    data = check.codes(x, "x", "ELU")
+    return Elu._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+
+
+def gelu(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    approximate: bool = False,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give x times the normal distribution function of x.
+
+    A table of all codes, of ``half_away(gelu(x_scale * (x - x_zero_point)) / y_scale) + y_zero_point`` in float32.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or uint8
+        Codes.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    approximate : bool
+        Whether the form with a hyperbolic tangent is used; else the one with erfc.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op.
+
+    Notes
+    -----
+    Sources: TFLite ``gelu.cc``, ``lut.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gelu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    array([ 0,  0, 20], dtype=int8)
+    """
+    data = check.codes(x, "x", "GELU")
+    return Gelu._once(x_scale, x_zero_point, y_scale, y_zero_point, approximate, data.dtype, kernel)(data, out)

@@ -1,0 +1,146 @@
+"""MAXIMUM and MINIMUM: the larger or the smaller of two codes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.tflite import _checks as check
+from qops.tflite.pairs import Pair
+
+__all__ = ["Maximum", "Minimum", "maximum", "minimum"]
+
+Codes = NDArray[np.int64]
+
+
+class Extreme(Pair):
+    """The base of both ops."""
+
+    __slots__ = ()
+    _function: ClassVar[np.ufunc]
+
+    def __init__(self, *, dtype: DTypeLike = "int8", kernel: str = "reference") -> None:
+        self._make(dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        self._stage, self._block = None, 1
+
+    def _plain(self, a: Codes, b: Codes) -> Codes:
+        return self._function(a, b)
+
+
+class Maximum(Extreme):
+    """The prepared form of `maximum`.
+
+    Called ``op(a, b, out=None)``. The constructor takes `kernel`, and `dtype`, the type of all codes.
+    """
+
+    __slots__ = ()
+    _name = "MAXIMUM"
+    _function = np.maximum
+
+
+class Minimum(Extreme):
+    """The prepared form of `minimum`.
+
+    Called ``op(a, b, out=None)``. The constructor takes `kernel`, and `dtype`, the type of all codes.
+    """
+
+    __slots__ = ()
+    _name = "MINIMUM"
+    _function = np.minimum
+
+
+def maximum(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give the larger of two codes.
+
+    TFLite reads neither scales nor zero points here, so all three should have the same.
+
+    Parameters
+    ----------
+    a : ndarray of int8, uint8 or int16
+        Codes.
+    b : ndarray of the type of `a`
+        Codes; shapes broadcast.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `a`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Types that differ or are not listed, shapes that do not broadcast, an `out` that does not fit; a kernel library
+        that has no such op.
+
+    Notes
+    -----
+    Sources: TFLite ``maximum_minimum.cc``, ``reference/maximum_minimum.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> maximum(np.int8([1, -5]), np.int8([0]))
+    array([1, 0], dtype=int8)
+    """
+    data = check.codes(a, "a", "MAXIMUM")
+    return Maximum._once(data.dtype, kernel)(data, b, out)
+
+
+def minimum(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give the smaller of two codes.
+
+    TFLite reads neither scales nor zero points here, so all three should have the same.
+
+    Parameters
+    ----------
+    a : ndarray of int8, uint8 or int16
+        Codes.
+    b : ndarray of the type of `a`
+        Codes; shapes broadcast.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `a`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Types that differ or are not listed, shapes that do not broadcast, an `out` that does not fit; a kernel library
+        that has no such op.
+
+    Notes
+    -----
+    Sources: TFLite ``maximum_minimum.cc``, ``reference/maximum_minimum.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> minimum(np.int8([1, -5]), np.int8([0]))
+    array([ 0, -5], dtype=int8)
+    """
+    data = check.codes(a, "a", "MINIMUM")
+    return Minimum._once(data.dtype, kernel)(data, b, out)

@@ -1,0 +1,249 @@
+"""FULLY_CONNECTED: rows times weights (O, K)."""
+
+from __future__ import annotations
+
+from math import prod
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops._kernels.gemm.gemm import MatMul, product
+from qops._kernels.gemm.packed import pack_b
+from qops.qtensor import int32, integer
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    half_away,
+    wrap,
+)
+from qops.tflite.op import Op
+from qops.tflite.weights import bias_of, fit_in_halves, scale_of, stage, weights_of
+from qops.tflite.window import finished
+
+__all__ = ["FullyConnected", "fully_connected"]
+
+
+class FullyConnected(Op):
+    """The prepared form of `fully_connected`: the weights are packed once, for any number of rows.
+
+    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `fully_connected`, and
+    `dtype`, the type of the codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ("_bias", "_count", "_depth", "_keeps", "_last", "_matrix", "_packed", "_stage", "_w", "_zeros")
+    _name = "FULLY_CONNECTED"
+
+    def __init__(
+        self,
+        w: ArrayLike,
+        bias: ArrayLike | None = None,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        w_scale: ArrayLike,
+        y_scale: float,
+        y_zero_point: int,
+        w_zero_point: int = 0,
+        w_type: str = "int8",
+        keep_num_dims: bool = False,
+        activation: str = "NONE",
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        x, y = (x_scale, x_zero_point, w_scale), (y_scale, y_zero_point, w_zero_point, w_type)
+        self._make(w, bias, *x, *y, keep_num_dims, activation, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        facts, w = self._facts, weights_of(given.w, given.w_type, 2, self._dtype, wide=True)
+        (self._count, self._depth), self._keeps = w.shape, given.keep_num_dims
+        if w.dtype != np.int16:
+            fit_in_halves(w, self._depth, self._dtype)
+        self._bias = bias_of(given.bias, self._dtype, len(w))
+        has_channels = isinstance(check.scales(given.w_scale, "w_scale", len(w)), np.ndarray)
+        if given.w_type == "int4" and has_channels and not facts.connected_channels_int4:
+            raise ValueError(f"w_scale: {given.kernel} takes 1 value for int4 weights, got one an output channel")
+        codes = check.ends(w.dtype) if w.dtype != np.int16 else (0, 0)
+        w_zero = integer(given.w_zero_point, "w_zero_point", *codes)
+        self._zeros = given.x_zero_point, 0 if has_channels else w_zero
+        scale = scale_of(given, self._dtype, self._derive(given, has_channels), len(w))
+        if given.w_type == "int4":
+            factor = facts.connected_int4_factor
+            w, scale = w * np.int8(factor), scale / factor
+            if self._bias is not None:
+                self._bias = wrap(self._bias.astype(np.int64) * factor).astype(np.int32)
+        rule = self._rule(given)
+        self._last = scale, given.y_zero_point, self._limits(given)
+        self._stage = None if rule == "double-away" and self._overflows() else stage(rule, *self._last)
+        self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
+        if w.dtype != np.int16:
+            self._packed = pack_b(w.T)
+            bias = None if self._dtype == np.int16 else self._bias
+            self._matrix = MatMul(self._packed, self._zeros[1], self._stage_8(), self._dtype.num, bias)
+
+    def _derive(self, given: SimpleNamespace, has_channels: bool) -> str:
+        """Give how the scale is made, in the words of `real_scale`."""
+        facts = self._facts
+        if self._dtype == np.uint8 and facts.connected_scale == "f32":
+            return facts.u8_scale
+        if given.w_type == "int16":
+            return "f32-product"
+        if self._dtype == np.int16 and facts.connected_scale == "f32":
+            return "double" if has_channels else "f32-product"
+        return "double" if has_channels and facts.connected_scale == "f32-product" else facts.connected_scale
+
+    def _rule(self, given: SimpleNamespace) -> str:
+        facts = self._facts
+        if given.w_type == "int16":
+            if not facts.connected_int16:
+                raise ValueError(f"kernel: {given.kernel} has no FULLY_CONNECTED of int16 weights")
+            return facts.connected_int16
+        if self._dtype == np.int16:
+            has_32 = self._bias is not None and self._bias.dtype == np.int32
+            return facts.connected_bias32 if has_32 else facts.connected_wide
+        if self._dtype == np.uint8:
+            return facts.connected_u8
+        return facts.connected_int4 if given.w_type == "int4" else facts.connected
+
+    def _stage_8(self) -> Any:
+        """Give the stage that products of 8 bits have; those of 16 bits are sums of two products."""
+        return None if self._dtype == np.int16 else self._stage
+
+    def _overflows(self) -> bool:
+        """Whether a sum times the scale may be beyond int32, which then gives the lowest integer; sums have 48 bits."""
+        scale, zero, _ = self._last
+        most = 2.0**47 if self._dtype == np.int16 else 2.0**31
+        return bool(np.max(scale) * most + abs(zero) >= 2.0**31)
+
+    def _rounded(self, sums: NDArray[Any]) -> NDArray[Any]:
+        """Give codes of sums by double-away, where what is beyond int32 becomes the lowest integer and then wraps."""
+        scale, zero, ends = self._last
+        values = half_away(sums.astype(np.float64) * scale)
+        fits = (values >= -(2.0**31)) & (values < 2.0**31)
+        whole = np.where(fits, values, -(2.0**31)).astype(np.int64)
+        return np.clip(wrap(whole + zero), *ends).astype(self._dtype)
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        size = prod(shape)
+        if size % self._depth or (self._keeps and shape[-1:] != (self._depth,)):
+            raise ValueError(f"x, w: shape {shape} does not fit weights of {self._depth} inputs")
+        return (*shape[:-1], self._count) if self._keeps else (size // self._depth, self._count)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the packed weights."""
+        return int(self._packed.nbytes if self._w is None else self._w.nbytes)
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
+        """Multiply the rows of `x` on so many threads, into `out` if it is given."""
+        threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
+        shape = self._shape(data.shape)
+        check.out(out, self._dtype, shape, data)
+        rows = data.reshape(-1, self._depth)
+        codes = np.empty(shape, self._dtype) if out is None or not out.flags.c_contiguous else out
+        flat = codes.reshape(-1, self._count)  # a view
+        if self._dtype != np.int16 and self._stage is not None:
+            self._matrix(rows, self._zeros[0], flat, threads)
+        elif self._stage is None:
+            flat[...] = self._rounded(self._sums(rows, threads))
+        else:
+            self._stage.run(self._sums(rows, threads), flat)
+        return check.put(codes, out)
+
+    def _sums(self, rows: NDArray[Any], threads: int) -> NDArray[Any]:
+        if self._dtype != np.int16:
+            return self._matrix(rows, self._zeros[0], None, threads)
+        if self._w is None:
+            halves = (rows >> 8).astype(np.int8), (rows & 255).astype(np.uint8)
+            upper, lower = (product(half, self._packed, num_threads=threads) for half in halves)
+            return finished(upper.astype(np.int64) * 256 + lower, self._bias)
+        sums: NDArray[Any] = (rows.astype(np.float64) @ self._w).astype(np.int64)  # 16 bits by 16, exact in double
+        return sums if self._bias is None else sums + self._bias.view(np.int32)[: self._count]
+
+
+def fully_connected(
+    x: ArrayLike,
+    w: ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    w_scale: ArrayLike,
+    y_scale: float,
+    y_zero_point: int,
+    w_zero_point: int = 0,
+    w_type: str = "int8",
+    keep_num_dims: bool = False,
+    activation: str = "NONE",
+    kernel: str = "reference",
+    num_threads: int = 1,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Multiply rows by weights (O, K), add a bias and make codes.
+
+    The reference rounds ``sum * scale`` once, half away, in double; what is beyond int32 becomes the lowest integer, so
+    the lowest code. The optimised kernels round half up twice, TFLM half up and half away, XNNPACK in float32. `x` is
+    read as rows of K codes.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16, (..., K)
+        Codes; as many as a multiple of K.
+    w : ndarray of int8, uint8 or int16, (O, K)
+        Weights.
+    bias : ndarray, optional
+        int32; for data of int16 int64 or int32. One value an output channel, of scale x_scale * w_scale.
+    x_scale, x_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    w_scale : float or 1-D array
+        Real size of a code step of the weights: one, or one for each output channel.
+    y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    w_zero_point : int
+        The code of 0 of the weights; it is not read if they have a scale for each output.
+    w_type : {"int8", "int4", "uint8", "int16"}
+        Type of the weights. Those of int4 are an array of int8, from -8 to 7; those of uint8 go with data of uint8,
+        those of int16 with int16.
+    keep_num_dims : bool
+        Whether the result keeps all axes of `x` but the last; else it has two.
+    activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
+        What the result is clamped to.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    num_threads : int
+        How many threads share the work; the bits are the same.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, (rows, O), or (..., O) with `keep_num_dims`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers that do not fit; an `out` that does not fit; a kernel library that has no such
+        op, or that needs a bias and gets none; a limit of the activation that int32 does not hold.
+
+    Notes
+    -----
+    Sources: TFLite ``fully_connected.cc``, ``integer_ops/fully_connected.h``, ``fully_connected_common.cc``; XNNPACK
+    ``qs8-gemm``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, w = np.int8([[100, 3]]), np.int8([[1, 0], [0, 127]])
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_zero_point": 0}
+    >>> fully_connected(x, w, **how, y_scale=4.0)
+    array([[25, 95]], dtype=int8)
+
+    **Hazard.** A sum that is beyond int32 in steps of the result gives the lowest code in the reference:
+
+    >>> [fully_connected(x, w, **how, y_scale=1e-8, kernel=k).tolist() for k in ("reference", "xnnpack")]
+    [[[-128, -128]], [[127, 127]]]
+    """
+    data = check.codes(x, "x", "FULLY_CONNECTED")
+    given = w, bias, x_scale, x_zero_point, w_scale, y_scale
+    more = y_zero_point, w_zero_point, w_type, keep_num_dims, activation, data.dtype, kernel
+    return FullyConnected._once(*given, *more)(data, out, num_threads)

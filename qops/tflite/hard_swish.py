@@ -1,0 +1,98 @@
+"""HARD_SWISH."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    double_high,
+    quantized,
+    rounded_shift,
+)
+from qops.tflite.unary import Unary
+
+__all__ = ["HardSwish", "hard_swish"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+
+
+class HardSwish(Unary):
+    """The prepared form of `hard_swish`: a table of all codes.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `hard_swish`, and `dtype`, the type of the
+    codes: int8 or uint8.
+    """
+
+    __slots__ = ()
+    _name = "HARD_SWISH"
+
+    def _made(self, x: Codes, given: SimpleNamespace) -> NDArray[Any]:
+        step = F32(1 / 128) * F32(given.x_scale)
+        m, e = quantized(float(step / F32(given.y_scale)))
+        n, f = quantized(float(step / F32(3 / 32768)))
+        if e > 0:
+            raise ValueError(f"x_scale, y_scale: {given.x_scale} is more than 128 times {given.y_scale}")
+        m, n = (min((one + 2**15) >> 16, 32767) for one in (m, n))
+        fine = (x - given.x_zero_point) * 128
+        near = double_high(fine, m, 15)
+        gate = np.clip(fine << (f - 1), -(2**15), 2**15 - 1) if f > 0 else fine
+        gate = double_high(gate, n, 15)
+        gate = np.clip(gate << 1, -(2**15), 2**15 - 1) if f > 0 else rounded_shift(gate, -f)
+        product = ((gate + 2**15) >> 1) * near
+        made = np.sign(product) * (abs(product) >> 15)
+        return rounded_shift(made, -e) + given.y_zero_point
+
+
+def hard_swish(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give x * relu6(x + 3) / 6.
+
+    In fixed point of 16 bits, with a high product that is truncated; all kernels give the same codes.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or uint8
+        Codes.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op; an `x_scale` of more
+        than 128 times `y_scale`.
+
+    Notes
+    -----
+    Sources: TFLite ``hard_swish.cc``, ``reference/hard_swish.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> hard_swish(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    array([-3,  0, 17], dtype=int8)
+    """
+    data = check.codes(x, "x", "HARD_SWISH")
+    return HardSwish._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)

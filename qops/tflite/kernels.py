@@ -1,0 +1,260 @@
+"""What differs between TFLite's kernels: one table of facts, in which a kernel library is a column.
+
+The other modules read these facts. None of them asks for a kernel library by name.
+"""
+
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from qops.qtensor import choice
+from qops.tflite.types import LIBRARIES, TAKES
+
+__all__ = ["KERNELS", "Kernel", "kernel_for"]
+
+
+class Kernel(NamedTuple):
+    """One library of kernels. A rule is a name in `qops.rules.TABLE`; "" means that there is no such kernel."""
+
+    name: str
+    conv: str
+    """The rule of convolutions of int8, without groups."""
+    conv_groups: str
+    """The same with groups."""
+    conv_int4: str
+    """The same for weights of 4 bits, without groups; with groups it is the one of the tail."""
+    conv_u8: str
+    """The same for uint8."""
+    conv_bias32: str
+    """The same for int16 with a bias of int32; with another bias it is "tflite-int64acc"."""
+    depthwise: str
+    """The rule of depthwise convolutions of int8."""
+    depthwise_int4: str
+    """The same for weights of 4 bits."""
+    depthwise_u8: str
+    """The same for uint8."""
+    depthwise_block: int
+    """Channels that a depthwise convolution computes together; those that fill no block take the rule of the tail."""
+    depthwise_int4_block: int
+    """The same for weights of 4 bits."""
+    tail: str
+    """The rule of the elements that fill no block."""
+    channel_scale: str
+    """How the scale of a convolution of int8 is made, in the words of `qops.rules.real_scale`."""
+    u8_scale: str
+    """The same of uint8."""
+    ignores_w_zero_point: bool
+    """Whether DEPTHWISE_CONV_2D of int8 takes a zero point of the weights, which it does not read."""
+    scale_below: float
+    """The scale from which on there is no convolution of 8 bits."""
+    needs_bias: bool
+    """Whether CONV_2D refuses to run without a bias."""
+    depthwise_needs_bias: bool
+    """Whether DEPTHWISE_CONV_2D does."""
+    transpose: str
+    """The rule of TRANSPOSE_CONV of int8."""
+    transpose_bias32: str
+    """The same for int16 with a bias of int32."""
+    connected: str
+    """The rule of FULLY_CONNECTED of int8, with weights of 8 bits."""
+    connected_int4: str
+    """The same with weights of 4 bits."""
+    connected_int4_factor: int
+    """What weights of 4 bits and the bias are multiplied by, and the scale divided; sums wrap earlier by it."""
+    connected_u8: str
+    """The same for uint8."""
+    connected_scale: str
+    """How the one scale of a FULLY_CONNECTED is made."""
+    connected_wide: str
+    """The rule for int16 with a bias of int64, or none."""
+    connected_bias32: str
+    """The same with a bias of int32."""
+    connected_int16: str
+    """The rule of int16 with weights of 16 bits."""
+    connected_channels_int4: bool
+    """Whether weights of 4 bits may have a scale for each output."""
+    matmul: str
+    """The rule of BATCH_MATMUL of int8, if the zero point of b is 0."""
+    matmul_offset: str
+    """The same for another zero point."""
+    matmul_16x8: tuple[str, ...]
+    """Types of b beside int16 that go with an a of int16."""
+    checks_activation: bool
+    """Whether a limit of a convolution's activation, in steps of the result, must fit int32."""
+    add: str
+    """The rule of ADD of 8 bits, in `qops.rules.ADD`; "blocks" are those of 16 elements, of uint8 8, of "optimized"."""
+    sub: str
+    """The same of SUB."""
+    add_beyond: str
+    """The one of ADD that takes over where ratios of scales are not in [2**-10, 2**8)."""
+    sub_beyond: str
+    """The one of SUB."""
+    any_zero_point: bool
+    """Whether the zero points of operands of ADD and MUL need not be codes."""
+    sub_ratios: str
+    """The type in which SUB makes its three ratios of scales."""
+    shifts_int16: bool
+    """Whether ADD and SUB of int16 have a kernel for scales that are powers of two."""
+    mul: str
+    """The rule of MUL of int8; "blocks" are those of 16 elements."""
+    mul_beyond: str
+    """The one that takes over where the scale is not in [2**-16, 2**8)."""
+    mul_scale: str
+    """How MUL makes its scale."""
+    difference_aborts: bool
+    """Whether SQUARED_DIFFERENCE ends the process if the last ratio of scales is 1 or more."""
+    pool_rescales: bool
+    """Whether pools take a result of another scale than x, whose codes they copy."""
+    mean: str
+    """How MEAN of 8 bits is made: "integer", "blocks" of 16 channels over the spatial axes, or "float"."""
+    sum: str
+    """How SUM is made: "bytes", which reads int8 as uint8, "linear" in float32, "float", or "integer"."""
+    reduce_scales: bool
+    """Whether REDUCE_MAX and REDUCE_MIN take a result of another scale than x."""
+    float_softmax: bool
+    """Whether SOFTMAX of 8 bits to 8 bits and LOG_SOFTMAX of int8 use tables of float32."""
+    sigmoid_s8: str
+    """How LOGISTIC and TANH of int8 are made: a "table" of float32, or "gemmlowp"."""
+    sigmoid_s16: str
+    """The same for int16, if the scale is the power of two of that kernel; else a table of 256 sigmoids is used."""
+    sigmoid_output: str
+    """What LOGISTIC of 8 bits demands of the result: its "scale", its "zero point" of -128, or nothing."""
+    ratio: str
+    """The type of the ratio of scales in LEAKY_RELU and RELU."""
+    leaky: str
+    """How LEAKY_RELU of 8 bits is made: "integer", or "8.8", of multipliers with 8 bits behind the point."""
+    relu6_rescales: bool
+    """Whether RELU6 takes codes to the scale of the result; else it only clamps."""
+    elu: str
+    """Where ELU of int8 adds the zero point: "outside" or "inside" of the rounding."""
+    rsqrt_s16: str
+    """How RSQRT of int16 is made: a "table" of 513 entries, or "integer"."""
+    prelu_alpha_s16: tuple[str, ...]
+    """The types that alpha may have in PRELU of int16, which reads its bytes as int8."""
+    quantize: str
+    """How QUANTIZE of float32 is made: "divide", "blocks" of 8 elements, or "even"."""
+    requantize: str
+    """How QUANTIZE of 8 bits to 8 bits is made: "integer", "blocks" of 16 elements, or "8.8"."""
+    dequantize_block: int
+    """Elements that DEQUANTIZE computes together, as ``x * scale - zero_point * scale`` in float32."""
+    bilinear_bits: int
+    """The fraction of the weights of RESIZE_BILINEAR of int8, in bits; 10 is TFLite's, which truncates positions."""
+    concatenates_any: bool
+    """Whether CONCATENATION ignores a fused activation."""
+    reads_int32: bool
+    """Whether PAD and PADV2 read paddings of int64 as words of int32."""
+    quantizes: dict[str, str]
+    """The types that QUANTIZE makes of a type."""
+    lstm: str
+    """The arithmetic of the LSTM: "lite" or "micro"."""
+    state_s8: bool
+    """Whether SVDF keeps a state of int8."""
+
+
+_DOUBLE, _UP, _EVEN, _AWAY, _WIDE = "tflite-double", "half-up-double", "fp32-even", "double-away", "tflite-int64acc"
+_LITE = {
+    "float32": "int8 int16 uint8",
+    "int8": "int8 int16 uint8",
+    "int16": "int8 int16 int32",
+    "uint8": "int8 int16 uint8",
+    "int32": "int8 int16",
+}
+_MICRO = {
+    "float32": "int8 int16",
+    "int8": "int8 int16 uint8 int32",
+    "int16": "int8 int16 int32",
+    "uint8": "int8",
+    "int32": "int8 int16",
+}
+_EITHER = ("int8", "int16")
+# fmt: off
+_FACTS: dict[str, tuple[Any, ...]] = {
+    #                           reference     optimized      xnnpack        tflm
+    "conv":                    (_DOUBLE,      _UP,           _EVEN,         _DOUBLE),
+    "conv_groups":             (_DOUBLE,      _DOUBLE,       _EVEN,         _DOUBLE),
+    "conv_int4":               (_DOUBLE,      _UP,           _UP,           _DOUBLE),
+    "conv_u8":                 (_DOUBLE,      _UP,           _EVEN,         ""),
+    "conv_bias32":             (_DOUBLE,      _UP,           _UP,           _DOUBLE),
+    "depthwise":               (_DOUBLE,      _UP,           _EVEN,         _DOUBLE),
+    "depthwise_int4":          ("",           _UP,           _UP,           _DOUBLE),
+    "depthwise_u8":            (_DOUBLE,      _DOUBLE,       _EVEN,         ""),
+    "depthwise_block":         (1,            8,             1,             1),
+    "depthwise_int4_block":    (1,            8,             8,             1),
+    "tail":                    (_DOUBLE,      _DOUBLE,       _DOUBLE,       _DOUBLE),
+    "channel_scale":           ("double",     "double",      "f32",         "double"),
+    "u8_scale":                ("f32-product", "f32-product", "f32",        "f32-product"),
+    "ignores_w_zero_point":    (True,         True,          False,         True),
+    "scale_below":             (inf,          inf,           256.0,         inf),
+    "needs_bias":              (True,         True,          True,          False),
+    "depthwise_needs_bias":    (False,        True,          True,          False),
+    "transpose":               (_DOUBLE,      _DOUBLE,       _EVEN,         _DOUBLE),
+    "transpose_bias32":        (_DOUBLE,      _DOUBLE,       _DOUBLE,       ""),
+    "connected":               (_AWAY,        _UP,           _EVEN,         _DOUBLE),
+    "connected_int4":          (_AWAY,        _UP,           _EVEN,         _DOUBLE),
+    "connected_int4_factor":   (1,            1,             16,            1),
+    "connected_u8":            (_AWAY,        _UP,           _EVEN,         ""),
+    "connected_scale":         ("double",     "f32-product", "f32",         "double"),
+    "connected_wide":          (_AWAY,        _AWAY,         _AWAY,         _WIDE),
+    "connected_bias32":        (_AWAY,        _UP,           _UP,           _DOUBLE),
+    "connected_int16":         (_WIDE,        _WIDE,         _WIDE,         ""),
+    "connected_channels_int4": (True,         True,          True,          False),
+    "matmul":                  (_DOUBLE,      _DOUBLE,       _EVEN,         _DOUBLE),
+    "matmul_offset":           (_DOUBLE,      _DOUBLE,       _DOUBLE,       _DOUBLE),
+    "matmul_16x8":             (("int8",),    ("int8",),     ("int8",),     ()),
+    "checks_activation":       (True,         True,          False,         True),
+    "add":                     (_DOUBLE,      "blocks",      "xnnpack",     _DOUBLE),
+    "sub":                     (_DOUBLE,      _DOUBLE,       "xnnpack",     _DOUBLE),
+    "add_beyond":              ("",           "",            "blocks",       ""),
+    "sub_beyond":              ("",           "",            _DOUBLE,        ""),
+    "any_zero_point":          (True,         True,          False,         True),
+    "sub_ratios":              ("float64",    "float64",     "float64",     "float32"),
+    "shifts_int16":            (True,         True,          True,          False),
+    "mul":                     (_DOUBLE,      "blocks",      _EVEN,         _DOUBLE),
+    "mul_beyond":              ("",           "",            "blocks",       ""),
+    "mul_scale":               ("f32",        "f32",         "f32",         "double"),
+    "difference_aborts":       (True,         True,          True,          False),
+    "pool_rescales":           (True,         True,          True,          False),
+    "mean":                    ("integer",    "blocks",      "float",       "integer"),
+    "sum":                     ("bytes",      "linear",      "float",       "integer"),
+    "reduce_scales":           (False,        False,         True,          False),
+    "float_softmax":           (False,        True,          True,          False),
+    "sigmoid_s8":              ("table",      "table",       "table",       "gemmlowp"),
+    "sigmoid_s16":             ("table",      "gemmlowp",    "gemmlowp",    "table"),
+    "sigmoid_output":          ("scale",      "scale",       "",            "zero point"),
+    "ratio":                   ("float32",    "float32",     "float32",     "float64"),
+    "leaky":                   ("integer",    "integer",     "8.8",         "integer"),
+    "relu6_rescales":          (True,         True,          True,          False),
+    "elu":                     ("outside",    "outside",     "inside",      "outside"),
+    "rsqrt_s16":               ("table",      "table",       "table",       "integer"),
+    "prelu_alpha_s16":         (_EITHER,      _EITHER,       _EITHER,       ("int8",)),
+    "quantize":                ("divide",     "blocks",      "even",        "divide"),
+    "requantize":              ("integer",    "blocks",      "8.8",         "integer"),
+    "dequantize_block":        (1,            8,             1,             1),
+    "bilinear_bits":           (10,           10,            11,            10),
+    "concatenates_any":        (False,        False,         True,          False),
+    "reads_int32":             (False,        False,         False,         True),
+    "quantizes":               (_LITE,        _LITE,         _LITE,         _MICRO),
+    "lstm":                    ("lite",       "lite",        "lite",        "micro"),
+    "state_s8":                (False,        False,         False,         True),
+}
+# fmt: on
+KERNELS = {name: Kernel(name, **{fact: cells[i] for fact, cells in _FACTS.items()}) for i, name in enumerate(LIBRARIES)}
+"""All kernel libraries, by name."""
+
+
+def kernel_for(name: str, op: str, dtype: "np.dtype[Any]") -> Kernel:
+    """Give the facts of a kernel library; ValueError if there is none of that name, or it has no such op.
+
+    Examples
+    --------
+    >>> kernel_for("xnnpack", "ADD", np.dtype("int8")).add
+    'xnnpack'
+    >>> kernel_for("tflm", "ADD", np.dtype("uint8"))
+    Traceback (most recent call last):
+    ValueError: kernel: tflm has no uint8 ADD
+    """
+    facts = KERNELS[choice(name, "kernel", KERNELS)]
+    if dtype.name not in TAKES[op, name]:
+        raise ValueError(f"kernel: {name} has no {dtype} {op}")
+    return facts

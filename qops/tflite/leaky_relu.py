@@ -1,0 +1,229 @@
+"""LEAKY_RELU and PRELU."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.qtensor import broadcast_shape, integer, number
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    quantized,
+    scaled,
+)
+from qops.tflite.op import Op
+from qops.tflite.unary import Unary
+
+__all__ = ["LeakyRelu", "Prelu", "leaky_relu", "prelu"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+
+
+class LeakyRelu(Unary):
+    """The prepared form of `leaky_relu`: a table of all codes.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `leaky_relu`, and `dtype`, the type of the
+    codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "LEAKY_RELU"
+
+    def __init__(
+        self,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        alpha: float,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        self._make(x_scale, x_zero_point, y_scale, y_zero_point, alpha, dtype, kernel)
+
+    def _made(self, x: Codes, given: SimpleNamespace) -> Codes:
+        kind = np.dtype(self._facts.ratio).type
+        x_scale, y_scale, alpha = kind(given.x_scale), kind(given.y_scale), kind(F32(number(given.alpha, "alpha")))
+        above, below = float(x_scale / y_scale), float(x_scale * alpha / y_scale)
+        near, zero = x - given.x_zero_point, given.y_zero_point
+        takes = 2.0**-8 <= above <= 2.0**7 and 2.0**-8 <= abs(below) <= 2.0**7
+        if self._facts.leaky == "8.8" and self._dtype != np.int16 and takes:
+            m, n = (int(np.rint(256 * ratio)) for ratio in (above, below))
+            return (near * np.where(near >= 0, m, n) + (zero << 8) + 128) >> 8
+        sign = 1 if below >= 0 else -1
+        return np.where(near >= 0, scaled(near, quantized(above)), sign * scaled(near, quantized(abs(below)))) + zero
+
+
+class Prelu(Op):
+    """The prepared form of `prelu`: its integers, and alpha.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `prelu`, and `dtype`, the type of the
+    codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ("_above", "_alpha", "_below", "_zeros")
+    _name = "PRELU"
+
+    def __init__(
+        self,
+        alpha: ArrayLike,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        alpha_scale: float,
+        alpha_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        x, by, y = (x_scale, x_zero_point), (alpha_scale, alpha_zero_point), (y_scale, y_zero_point)
+        self._make(alpha, *x, *by, *y, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        kinds = self._facts.prelu_alpha_s16 if self._dtype == np.int16 else (self._dtype.name,)
+        alpha = check.typed(given.alpha, "alpha", kinds)
+        if alpha.dtype == np.int16:  # its first bytes are read
+            alpha = np.ascontiguousarray(alpha).view(np.int8).ravel()[: alpha.size].reshape(alpha.shape)
+        zero = integer(given.alpha_zero_point, "alpha_zero_point", *check.ends(alpha.dtype))
+        self._alpha, self._zeros = alpha.astype(np.int64) - zero, (given.x_zero_point, given.y_zero_point)
+        x_scale, y_scale = F32(given.x_scale), F32(given.y_scale)
+        self._above = quantized(float(x_scale / y_scale))
+        self._below = quantized(float(F32(x_scale * F32(given.alpha_scale)) / y_scale))
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        try:
+            fits = broadcast_shape(shape, self._alpha.shape) == shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(f"x, alpha: shape {self._alpha.shape} does not broadcast to {shape}")
+        return shape
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the codes of `x`, in `out` if it is given."""
+        data = self._codes(x)
+        check.out(out, self._dtype, self._shape(data.shape), data)
+        zero, y_zero = self._zeros
+        near = data.astype(np.int64) - zero
+        made = np.where(near >= 0, scaled(near, self._above), scaled(near * self._alpha, self._below)) + y_zero
+        return check.put(np.clip(made, *check.ends(self._dtype)).astype(self._dtype), out)
+
+
+def leaky_relu(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    alpha: float,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Multiply values below 0 by alpha.
+
+    By one multiplier from `x_zero_point` on, and by another below it. XNNPACK has factors with 8 bits behind the point,
+    if both are between 1 / 256 and 128.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16
+        Codes.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    alpha : float
+        What negative values are multiplied by.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op.
+
+    Notes
+    -----
+    Sources: TFLite ``activations.cc``, ``reference/leaky_relu.h``; XNNPACK ``qs8-vlrelu``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leaky_relu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, alpha=0.3)
+    array([-6,  0, 20], dtype=int8)
+    """
+    data = check.codes(x, "x", "LEAKY_RELU")
+    return LeakyRelu._once(x_scale, x_zero_point, y_scale, y_zero_point, alpha, data.dtype, kernel)(data, out)
+
+
+def prelu(
+    x: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    alpha_scale: float,
+    alpha_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Multiply values below 0 by an alpha of their own.
+
+    By one multiplier from `x_zero_point` on, and below it the product of both codes by another.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16
+        Codes.
+    alpha : ndarray of the type of `x`, or of int8 for int16
+        Codes, that broadcast to `x`.
+    x_scale, x_zero_point, alpha_scale, alpha_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op; an alpha that does
+        not broadcast to `x`.
+
+    Notes
+    -----
+    Sources: TFLite ``activations.cc``, ``reference/prelu.h``; ``prelu_common.cc``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"x_scale": 0.1, "x_zero_point": 0, "alpha_zero_point": 0, "y_scale": 0.1, "y_zero_point": 0}
+    >>> prelu(np.int8([[-20, -20]]), np.int8([1, -1]), **how, alpha_scale=0.5)
+    array([[-10,  10]], dtype=int8)
+
+    **Hazard.** Of int16, alpha is int8. LiteRT takes an alpha of int16 too, and reads its bytes as int8:
+
+    >>> prelu(np.int16([-100, -100]), np.int16([50, 100]), **how, alpha_scale=0.01)
+    array([-50,   0], dtype=int16)
+    """
+    data = check.codes(x, "x", "PRELU")
+    given = alpha, x_scale, x_zero_point, alpha_scale
+    more = alpha_zero_point, y_scale, y_zero_point, data.dtype, kernel
+    return Prelu._once(*given, *more)(data, out)

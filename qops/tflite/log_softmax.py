@@ -1,0 +1,213 @@
+"""LOG_SOFTMAX and L2_NORMALIZATION."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    double_high,
+    quantized,
+    rounded_shift,
+    scaled,
+    wrap,
+)
+from qops.tflite.fixed_point import (
+    exp_of_negative,
+    inverse_sqrt,
+    log_from_one,
+)
+from qops.tflite.softmax import Rows, float_sums, scale_of_differences
+
+__all__ = ["L2Normalization", "LogSoftmax", "l2_normalization", "log_softmax"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+
+
+class LogSoftmax(Rows):
+    """The prepared form of `log_softmax`: its integers or its table.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `log_softmax`, and `dtype`, the type of the
+    codes: int8 or uint8.
+    """
+
+    __slots__ = ("_by", "_least", "_table", "_x_scale", "_zero")
+    _name = "LOG_SOFTMAX"
+
+    def __init__(
+        self,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        self._make(x_scale, x_zero_point, y_scale, y_zero_point, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        self._output, self._x_scale = self._dtype, F32(given.x_scale)
+        self._zero = check.ends(self._dtype)[1]
+        check.fixed_output(given, 1 / 16, self._zero)
+        self._by, self._least = scale_of_differences(given.x_scale)
+        self._table: NDArray[Any] | None = None
+        if self._facts.float_softmax or self._dtype == np.uint8:
+            steps = -F32(given.x_scale) * np.arange(256, dtype=F32)
+            self._table = np.exp(steps.astype(np.float64)).astype(F32)
+
+    def _made(self, x: Codes) -> NDArray[Any]:
+        down = x - x.max(-1, keepdims=True)
+        if self._table is not None:
+            near = np.log(float_sums(self._table[-down]).astype(np.float64)).astype(F32)
+            return np.rint((down.astype(F32) * self._x_scale - near) * F32(16)) + self._zero
+        within = down >= self._least
+        m, e = self._by
+        steps = double_high(wrap(np.where(within, down, 0) << e), m)
+        parts = np.where(within, exp_of_negative(steps, 5), 0)
+        log = log_from_one(rounded_shift(parts, 12).sum(-1, keepdims=True))
+        back = quantized(2.0 ** (31 - e) / m)
+        least = np.maximum(self._least - 1, scaled(wrap(log - 2**31), back))
+        return np.where(down > least, rounded_shift(steps - log, 22) + self._zero, self._zero - 255)
+
+
+class L2Normalization(Rows):
+    """The prepared form of `l2_normalization`.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `l2_normalization`, and `dtype`, the type
+    of the codes: int8 or uint8.
+    """
+
+    __slots__ = ("_zero",)
+    _name = "L2_NORMALIZATION"
+
+    def __init__(
+        self,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        self._make(x_scale, x_zero_point, y_scale, y_zero_point, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        self._output, self._zero = self._dtype, given.x_zero_point
+        check.fixed_output(given, 1 / 128, 128 if self._dtype == np.uint8 else 0)
+
+    def _made(self, x: Codes) -> NDArray[Any]:
+        near = x - self._zero
+        m, e = inverse_sqrt((near * near).sum(-1, keepdims=True))
+        if self._dtype == np.uint8:
+            return 128 + scaled(128 * near, (m, e))
+        return scaled(near, (m, e + 7))
+
+
+def log_softmax(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give the logarithm of the softmax of each row, over the last axis.
+
+    The reference and TFLM compute int8 in fixed point with 26 bits behind the point; the others add floats of a table,
+    as all do with uint8.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or uint8
+        Codes; the zero point does not matter.
+    x_scale, x_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    y_scale, y_zero_point : float, int
+        1 / 16 and the highest code.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op; another scale or zero
+        point of the result.
+
+    Notes
+    -----
+    Sources: TFLite ``activations.cc``, ``reference/log_softmax.h``, gemmlowp ``fixedpoint.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 16, y_zero_point=127)
+    array([[ 88, 104, 120]], dtype=int8)
+    """
+    data = check.codes(x, "x", "LOG_SOFTMAX")
+    return LogSoftmax._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)
+
+
+def l2_normalization(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Divide each row by the root of the sum of its squares.
+
+    ``x - x_zero_point`` times one over that root, which is an integer and a shift by Newton's method.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or uint8
+        Codes; the scale does not matter.
+    x_scale, x_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    y_scale, y_zero_point : float, int
+        1 / 128, and 0, or 128 for uint8.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, of its shape
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op; another scale or zero
+        point of the result.
+
+    Notes
+    -----
+    Sources: TFLite ``l2norm.cc``, ``integer_ops/l2normalization.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> l2_normalization(np.int8([[3, 4]]), x_scale=1.0, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
+    array([[ 77, 102]], dtype=int8)
+    """
+    data = check.codes(x, "x", "L2_NORMALIZATION")
+    return L2Normalization._once(x_scale, x_zero_point, y_scale, y_zero_point, data.dtype, kernel)(data, out)

@@ -1,0 +1,272 @@
+"""UNIDIRECTIONAL_SEQUENCE_LSTM: int8 or int16 data and hidden states, weights of int8, cell states of int16."""
+
+from __future__ import annotations
+
+from math import frexp
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.qtensor import number
+from qops.tflite import _checks as check
+from qops.tflite import fixed_point
+from qops.tflite.arithmetic import (
+    quantized,
+    rounded_shift,
+    scaled,
+    scaled_wide,
+    wrap,
+)
+from qops.tflite.op import Op
+from qops.tflite.tables import sigmoid_16, tanh_16
+
+__all__ = ["LstmSequence", "UnidirectionalSequenceLstm", "unidirectional_sequence_lstm"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+
+
+def _clip_16(x: Any) -> Codes:
+    return np.clip(x, -(2**15), 2**15 - 1)
+
+
+class LstmSequence(NamedTuple):
+    """What `unidirectional_sequence_lstm` gives.
+
+    Attributes
+    ----------
+    y : ndarray of the type of `x`, (batch, steps, cells)
+        The hidden state after each step; (steps, batch, cells) with `time_major`.
+    hidden : ndarray of the type of `x`, (batch, cells)
+        The last hidden state.
+    cell : ndarray of int16, (batch, cells)
+        The last cell state.
+    """
+
+    y: NDArray[Any]
+    hidden: NDArray[Any]
+    cell: NDArray[np.int16]
+
+
+class UnidirectionalSequenceLstm(Op):
+    """The prepared form of `unidirectional_sequence_lstm`: weights and integers.
+
+    Called ``op(x, hidden=None, cell=None, out=None)``. The constructor takes all other arguments of
+    `unidirectional_sequence_lstm`, and `dtype`, the type of the data: int8 or int16.
+    """
+
+    __slots__ = ("_b", "_by_r", "_by_w", "_clip", "_last", "_power", "_r", "_time_major", "_w", "_zeros")
+    _name = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+
+    def __init__(
+        self,
+        w: ArrayLike,
+        r: ArrayLike,
+        b: ArrayLike,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        w_scale: ArrayLike,
+        r_scale: ArrayLike,
+        hidden_scale: float,
+        hidden_zero_point: int,
+        cell_scale: float,
+        cell_clip: float = 0.0,
+        time_major: bool = False,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        x, by, state = (x_scale, x_zero_point), (w_scale, r_scale), (hidden_scale, hidden_zero_point, cell_scale)
+        self._make(w, r, b, *x, *by, *state, cell_clip, time_major, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        w, r = check.typed(given.w, "w", ("int8",)), check.typed(given.r, "r", ("int8",))
+        b = check.typed(given.b, "b", ("int32",) if self._dtype == np.int8 else ("int64",))
+        if w.ndim != 3 or len(w) != 4 or not w.size:
+            raise ValueError(f"w: expected 4 gates, (4, cells, inputs), got shape {w.shape}")
+        for data, name, shape in ((r, "r", (4, w.shape[1], w.shape[1])), (b, "b", w.shape[:2])):
+            if data.shape != shape:
+                raise ValueError(f"{name}: expected shape {shape}, got {data.shape}")
+        self._w, self._r, self._b = w.astype(np.int64), r.astype(np.int64), b.astype(np.int64)
+        hidden_scale, cell_scale = (check.scale(getattr(given, f"{n}_scale"), f"{n}_scale") for n in ("hidden", "cell"))
+        hidden_zero = check.zero_point(given.hidden_zero_point, "hidden_zero_point", self._dtype)
+        self._zeros, self._time_major = (given.x_zero_point, hidden_zero), given.time_major
+        self._power = frexp(cell_scale)[1] - 1
+        least = -12, -9 if self._facts.lstm == "lite" else 0
+        if frexp(cell_scale)[0] != 0.5 or not least[0] <= self._power <= least[1]:
+            raise ValueError(f"cell_scale: expected a power of two, 2**{least[0]} to 2**{least[1]}, got {cell_scale}")
+        self._by_w, self._by_r = (
+            [quantized(float(F32(F32(scale) * F32(step)) / F32(2.0**-12))) for scale in self._four(values, name)]
+            for values, name, step in (
+                (given.w_scale, "w_scale", given.x_scale),
+                (given.r_scale, "r_scale", hidden_scale),
+            )
+        )
+        clip = number(given.cell_clip, "cell_clip")
+        self._clip = int(min(clip / cell_scale, 32767)) if clip > 0 else 0
+        if self._facts.lstm == "lite":
+            self._last = quantized(float(F32(2.0**-15) / F32(hidden_scale) * F32(2.0**-15)))
+        else:
+            self._last = quantized(2.0**-30 / hidden_scale)
+
+    @staticmethod
+    def _four(values: Any, name: str) -> list[float]:
+        each = check.scales(values, name, 4, axis="gate")
+        return [each] * 4 if isinstance(each, float) else each.tolist()
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if len(shape) != 3 or shape[2] != self._w.shape[2]:
+            raise ValueError(f"x: expected 3 dimensions, the last of {self._w.shape[2]}, got shape {shape}")
+        return (*shape[:2], self._w.shape[1])
+
+    def _gate(self, i: int, x: Codes, hidden: Codes) -> Codes:
+        """Give the sum of a gate, with 12 bits behind the point."""
+        by, (zero, hidden_zero) = scaled if self._dtype == np.int8 else scaled_wide, self._zeros
+        first = (x - zero) @ self._w[i].T + self._b[i]
+        second = (hidden - hidden_zero) @ self._r[i].T
+        if self._dtype == np.int8:
+            first, second = wrap(first), wrap(second)
+        made = by(second, self._by_r[i])
+        return _clip_16(_clip_16(by(first, self._by_w[i])) + (made if self._facts.lstm == "lite" else _clip_16(made)))
+
+    def _step(self, x: Codes, hidden: Codes, cell: Codes) -> tuple[Codes, Codes]:
+        """Give the hidden state and the cell state after a step."""
+        sums = [self._gate(i, x, hidden) for i in range(4)]
+        if self._facts.lstm == "lite":
+            i, f, o = (fixed_point.logistic(sums[at], 3, 15) for at in (0, 1, 3))
+            kept = _clip_16(rounded_shift(f * cell, 15))
+            new = _clip_16(rounded_shift(i * fixed_point.tanh(sums[2], 3, 15), 30 + self._power))
+        else:
+            i, f, o = (sigmoid_16(3 * sums[at]) for at in (0, 1, 3))
+            kept = _clip_16(scaled(f * cell, quantized(2.0**-15)))
+            new = _clip_16(scaled(i * tanh_16(3 * sums[2]), quantized(2.0 ** (-30 - self._power))))
+        cell = _clip_16(kept + new)
+        if self._clip:
+            cell = np.clip(cell, -self._clip, self._clip)
+        if self._facts.lstm == "lite":
+            bent = fixed_point.tanh(cell, 15 + self._power, 15)
+        else:
+            bent = tanh_16(3 * cell << (12 + self._power))
+        hidden = scaled(o * bent, self._last) + self._zeros[1]
+        return np.clip(hidden, *check.ends(self._dtype)), cell
+
+    def _state(self, state: ArrayLike | None, name: str, start: tuple[int, Any], batch: int) -> NDArray[Any]:
+        zero, dtype = start
+        shape = batch, self._w.shape[1]
+        data = np.full(shape, zero, dtype) if state is None else check.typed(state, name, (np.dtype(dtype).name,))
+        if data.shape != shape:
+            raise ValueError(f"{name}: expected shape {shape}, got {data.shape}")
+        return data
+
+    def __call__(
+        self,
+        x: ArrayLike,
+        hidden: ArrayLike | None = None,
+        cell: ArrayLike | None = None,
+        out: NDArray[Any] | None = None,
+    ) -> LstmSequence:
+        """Run all steps, from states or from zeros; the hidden states are in `out` if it is given."""
+        data = self._codes(x)
+        shape = self._shape(data.shape)
+        batch = shape[1 if self._time_major else 0]
+        first = self._state(hidden, "hidden", (self._zeros[1], self._dtype), batch)
+        second = self._state(cell, "cell", (0, np.int16), batch)
+        check.out(out, self._dtype, shape, data, first, second)
+        steps = (data if self._time_major else data.swapaxes(0, 1)).astype(np.int64)
+        h, c, made = first.astype(np.int64), second.astype(np.int64), np.empty((len(steps), *first.shape), self._dtype)
+        for at, step in enumerate(steps):
+            h, c = self._step(step, h, c)
+            made[at] = h
+        y = check.put(made if self._time_major else made.swapaxes(0, 1), out)
+        return LstmSequence(y, h.astype(self._dtype), c.astype(np.int16))
+
+
+def unidirectional_sequence_lstm(
+    x: ArrayLike,
+    w: ArrayLike,
+    r: ArrayLike,
+    b: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    w_scale: ArrayLike,
+    r_scale: ArrayLike,
+    hidden_scale: float,
+    hidden_zero_point: int,
+    cell_scale: float,
+    cell_clip: float = 0.0,
+    time_major: bool = False,
+    hidden: ArrayLike | None = None,
+    cell: ArrayLike | None = None,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> LstmSequence:
+    """Run a layer of LSTM cells over a sequence.
+
+    Gates have 12 bits behind the point, the cell state is int16. LiteRT uses gemmlowp's functions of 16 bits, TFLM a
+    table of 256 sigmoids; they clamp and round the sums otherwise, too. Without peepholes, projection and
+    normalization.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or int16, (batch, steps, inputs)
+        Codes; int16 for TFLM only.
+    w : ndarray of int8, (4, cells, inputs)
+        Weights of the data, for the gates input, forget, cell and output.
+    r : ndarray of int8, (4, cells, cells)
+        Weights of the hidden state.
+    b : ndarray of int32, or of int64 for int16, (4, cells)
+        Biases, of scale x_scale * w_scale.
+    x_scale, x_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    w_scale, r_scale : float or array of 4
+        Real size of a code step of the weights, one or one a gate.
+    hidden_scale, hidden_zero_point : float, int
+        Those of the hidden state, which is the result.
+    cell_scale : float
+        Real size of a code step of the cell state, a power of two.
+    cell_clip : float
+        What the cell state is cut to; 0 is no cut.
+    time_major : bool
+        Whether steps are the first axis.
+    hidden : ndarray of the type of `x`, (batch, cells), optional
+        The hidden state before; real 0 by default.
+    cell : ndarray of int16, (batch, cells), optional
+        The cell state before; 0 by default.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    LstmSequence
+        The hidden states of all steps, (batch, steps, cells), and the last states.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers that do not fit; an `out` that does not fit; a `cell_scale` that is no power of
+        two, or beyond what the kernel library computes.
+
+    Notes
+    -----
+    Sources: TFLite ``unidirectional_sequence_lstm.cc``, ``lstm_eval.cc``; ``lstm_eval_general.cc``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> w, r = (rng.integers(-99, 99, (4, 2, n), np.int8) for n in (3, 2))
+    >>> how = {"x_scale": 0.1, "x_zero_point": 0, "w_scale": 0.01, "r_scale": 0.01, "hidden_scale": 1 / 128}
+    >>> x, b = rng.integers(-99, 99, (1, 2, 3), np.int8), np.zeros((4, 2), np.int32)
+    >>> y, hidden, cell = unidirectional_sequence_lstm(x, w, r, b, **how, hidden_zero_point=0, cell_scale=2.0**-11)
+    >>> y.tolist(), cell.tolist()
+    ([[[0, 0], [0, 37]]], [[-12, 740]])
+    """
+    data = check.codes(x, "x", "UNIDIRECTIONAL_SEQUENCE_LSTM")
+    given = w, r, b, x_scale, x_zero_point, w_scale, r_scale
+    more = hidden_scale, hidden_zero_point, cell_scale, cell_clip, time_major, data.dtype, kernel
+    return UnidirectionalSequenceLstm._once(*given, *more)(data, hidden, cell, out)

@@ -1,0 +1,252 @@
+"""MUL and SQUARED_DIFFERENCE."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.rules.scales import DERIVATIONS
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    quantized,
+    scaled,
+    wrap,
+)
+from qops.tflite.pairs import Pair, multiplied
+
+__all__ = ["Mul", "SquaredDifference", "mul", "squared_difference"]
+
+Codes = NDArray[np.int64]
+
+
+class Mul(Pair):
+    """The prepared form of `mul`: its scale and its stage.
+
+    Called ``op(a, b, out=None)``. The constructor takes all other arguments of `mul`, and `dtype`, the type of all
+    codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ("_by", "_ends", "_zeros")
+    _name = "MUL"
+    _any_zero_point = ("a_zero_point", "b_zero_point")
+
+    def __init__(
+        self,
+        *,
+        a_scale: float,
+        a_zero_point: int,
+        b_scale: float,
+        b_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        activation: str = "NONE",
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        a, b, y = (a_scale, a_zero_point), (b_scale, b_zero_point), (y_scale, y_zero_point)
+        self._make(*a, *b, *y, activation, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        facts = self._facts
+        with np.errstate(all="ignore"):
+            scale = float(DERIVATIONS[facts.mul_scale](given.a_scale, given.b_scale, given.y_scale))
+        if not np.isfinite(scale):
+            raise ValueError(f"a_scale, b_scale, y_scale: {facts.mul_scale} gives {scale}, no finite number")
+        self._zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
+        if self._dtype == np.int16:
+            check.zero_points_16(self._zeros)
+        self._by, self._ends = quantized(scale), self._limits(given)
+        rule = facts.mul if 2.0**-16 <= scale < 2.0**8 or facts.mul != "fp32-even" else facts.mul_beyond
+        rule = facts.tail if self._dtype == np.int16 else rule
+        self._stage, self._block = None, 1
+        if rule == "blocks":
+            self._block = 16 if self._dtype == np.int8 else 1
+            lowest, highest = check.ends(self._dtype)
+            if self._block > 1 and (highest - lowest) ** 2 * scale > 2**15 - 512:  # the result may wrap to 16 bits
+                return
+            rule, self._block = facts.tail, 1
+        self._stage = multiplied(rule, scale, given, self._ends, self._dtype)
+
+    def _plain(self, a: Codes, b: Codes) -> Codes:
+        za, zb, zy = self._zeros
+        return np.clip(wrap(scaled(wrap((a - za) * (b - zb)), self._by) + zy), *self._ends)
+
+    def _blocks(self, a: Codes, b: Codes) -> Codes:
+        za, zb, zy = self._zeros
+        near = np.clip(scaled((a - za) * (b - zb), self._by), -(2**15), 2**15 - 1)
+        return np.clip(np.clip(wrap(near + zy, 16), *check.ends(self._dtype)), *self._ends)
+
+
+class SquaredDifference(Pair):
+    """The prepared form of `squared_difference`: its integers.
+
+    Called ``op(a, b, out=None)``. The constructor takes all other arguments of `squared_difference`, and `dtype`, the
+    type of all codes: int8 or int16.
+    """
+
+    __slots__ = ("_factors", "_left", "_zeros")
+    _name = "SQUARED_DIFFERENCE"
+
+    def __init__(
+        self,
+        *,
+        a_scale: float,
+        a_zero_point: int,
+        b_scale: float,
+        b_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        a, b, y = (a_scale, a_zero_point), (b_scale, b_zero_point), (y_scale, y_zero_point)
+        self._make(*a, *b, *y, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        self._zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
+        self._stage, self._block, self._left = None, 1, 0 if self._dtype == np.int16 else 7
+        twice = 2 * max(given.a_scale, given.b_scale)
+        last = twice * twice / (2 ** (2 * self._left) * given.y_scale)
+        if last >= 1 and self._facts.difference_aborts:
+            raise ValueError(f"a_scale, b_scale, y_scale: {last} is the last ratio, which ends the process from 1 on")
+        if not last < 2**31:
+            raise ValueError(f"a_scale, b_scale, y_scale: {last} is the last ratio, beyond a multiplier")
+        self._factors = quantized(given.a_scale / twice), quantized(given.b_scale / twice), quantized(last)
+
+    def _plain(self, a: Codes, b: Codes) -> Codes:
+        za, zb, zy = self._zeros
+        first, second, last = self._factors
+        difference = scaled((a - za) << self._left, first) - scaled((b - zb) << self._left, second)
+        return np.clip(wrap(scaled(wrap(difference * difference), last) + zy), *check.ends(self._dtype))
+
+
+def mul(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    a_scale: float,
+    a_zero_point: int,
+    b_scale: float,
+    b_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    activation: str = "NONE",
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Multiply codes.
+
+    ``(a - a_zero_point) * (b - b_zero_point)`` times ``a_scale * b_scale / y_scale``, which is float32 in LiteRT and
+    double in TFLM, rounded twice. The optimised kernel of int8 saturates to 16 bits in whole blocks of 16, and wraps
+    when it adds the zero point. XNNPACK rounds in float32; if the scale is not in [2**-16, 2**8), the optimised kernel
+    runs.
+
+    Parameters
+    ----------
+    a : ndarray of int8, uint8 or int16
+        Codes.
+    b : ndarray of the type of `a`
+        Codes; shapes broadcast.
+    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
+        What the result is clamped to.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `a`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Types that differ or are not listed, shapes that do not broadcast, an `out` that does not fit; a kernel library
+        that has no such op; a limit of the activation that int32 does not hold.
+
+    Notes
+    -----
+    Sources: TFLite ``mul.cc``, ``integer_ops/mul.h``; ``mul_common.cc``; XNNPACK ``qs8-vmul``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
+    >>> mul(np.int8([2, 3, -50]), np.int8([3, 3, 3]), **how)
+    array([  5,   6, -35], dtype=int8)
+
+    **Hazard.** In a whole block, a product far above the range gives the lowest code if the zero point is negative:
+
+    >>> how = {"a_scale": 1.0, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 0.1, "y_zero_point": -9}
+    >>> x = np.full(17, 127, np.int8)
+    >>> mul(x, -x, **how, kernel="optimized")
+    array([ 127,  127,  127,  127,  127,  127,  127,  127,  127,  127,  127,
+            127,  127,  127,  127,  127, -128], dtype=int8)
+    """
+    data = check.codes(a, "a", "MUL")
+    given = a_scale, a_zero_point, b_scale, b_zero_point
+    more = y_scale, y_zero_point, activation, data.dtype, kernel
+    return Mul._once(*given, *more)(data, b, out)
+
+
+def squared_difference(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    a_scale: float,
+    a_zero_point: int,
+    b_scale: float,
+    b_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Square the difference of codes.
+
+    Both operands are taken to twice the larger scale, as in `add` but shifted left by 7 bits, of int16 by none; the
+    square of their difference, which wraps to int32, is taken to `y_scale`.
+
+    Parameters
+    ----------
+    a : ndarray of int8 or int16
+        Codes.
+    b : ndarray of the type of `a`
+        Codes; shapes broadcast.
+    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `a`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Types that differ or are not listed, shapes that do not broadcast, an `out` that does not fit; a kernel library
+        that has no such op; in LiteRT, scales that end the process because the last ratio is 1 or more.
+
+    Notes
+    -----
+    Sources: TFLite ``squared_difference.cc``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
+    >>> squared_difference(np.int8([1, 5, -5]), np.int8([1, 1, 1]), **how)
+    array([ 3,  7, 12], dtype=int8)
+    """
+    data = check.codes(a, "a", "SQUARED_DIFFERENCE")
+    given = a_scale, a_zero_point, b_scale, b_zero_point
+    more = y_scale, y_zero_point, data.dtype, kernel
+    return SquaredDifference._once(*given, *more)(data, b, out)

@@ -1,0 +1,92 @@
+"""`Op`, the base of this room's prepared ops: it checks arguments by their names, which mean the same in every op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.prepared import Prepared, parameters
+from qops.qtensor import as_array, flag, int32, number
+from qops.tflite import _checks as check
+from qops.tflite.kernels import Kernel, kernel_for
+
+__all__ = ["Op"]
+
+CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "stride": check.pair,
+    "dilation": check.pair,
+    "window": check.pair,
+    "padding": lambda value, _: check.padding(value),
+    "x_scale": check.scale,
+    "a_scale": check.scale,
+    "b_scale": check.scale,
+    "y_scale": check.scale,
+    "alpha_scale": check.scale,
+    "beta": number,
+    "keep_dims": flag,
+    "pot_scale_int16": flag,
+    "align_corners": flag,
+    "half_pixel_centers": flag,
+    "approximate": flag,
+    "adj_x": flag,
+    "adj_y": flag,
+    "keep_num_dims": flag,
+    "time_major": flag,
+}
+"""How an argument of this name is checked."""
+
+
+class Op(Prepared):
+    """A prepared op of TFLite. A subclass has a `_name`, and defines `_fill`, which prepares what calls need."""
+
+    __slots__ = ("_dtype", "_facts")
+
+    _name: ClassVar[str]
+    _any_zero_point: ClassVar[tuple[str, ...]] = ()
+    """Zero points that may be any int32."""
+    _own_zero_point: ClassVar[tuple[str, ...]] = ()
+    """Zero points that `_fill` checks."""
+    _dtype: np.dtype[Any]
+    _facts: Kernel
+
+    def _prepare(self, once: bool) -> None:
+        named = zip(parameters(type(self)), self._arguments, strict=True)
+        given = SimpleNamespace(**{parameter.name: value for parameter, value in named})
+        self._dtype = check.dtype_of(given.dtype, self._name)
+        self._facts = kernel_for(given.kernel, self._name, self._dtype)
+        for name, value in vars(given).items():
+            if name in CHECKS:
+                setattr(given, name, CHECKS[name](value, name))
+            elif name in self._any_zero_point and self._facts.any_zero_point:
+                setattr(given, name, int32(value, name))
+            elif name in self._own_zero_point:
+                continue
+            elif name in ("x_zero_point", "a_zero_point", "b_zero_point", "y_zero_point"):
+                setattr(given, name, check.zero_point(value, name, self._dtype))
+        try:
+            with np.errstate(all="ignore"):  # a factor that is not finite is refused
+                self._fill(given)
+        except ValueError as why:
+            if not str(why).startswith("scale:"):
+                raise
+            names = [name for name in vars(given) if name.endswith("_scale")]
+            raise ValueError(f"{', '.join(names)}: {str(why).removeprefix('scale: ')}") from None
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        """Prepare what calls need, of arguments that are checked."""
+        raise NotImplementedError
+
+    def _codes(self, x: ArrayLike, name: str = "x") -> NDArray[Any]:
+        """Give data of a call, which has the type that the op is for."""
+        data = as_array(x, name)
+        return (
+            data if data.dtype == self._dtype and data.dtype.isnative else check.typed(data, name, (self._dtype.name,))
+        )
+
+    def _limits(self, given: SimpleNamespace) -> tuple[int, int]:
+        """Give the lowest and the highest code after the fused activation."""
+        return check.limits(given.activation, given.y_scale, given.y_zero_point, self._dtype)

@@ -1,0 +1,197 @@
+"""PAD and PADV2: codes around an array."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.qtensor import integer
+from qops.tflite import _checks as check
+from qops.tflite.op import Op
+
+__all__ = ["Pad", "PadV2", "pad", "padv2"]
+
+
+class Padding(Op):
+    """The base of both ops."""
+
+    __slots__ = ("_code", "_pads")
+    _code: int
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        pads = check.typed(given.paddings, "paddings", ("int32", "int64"))
+        if pads.ndim != 2 or pads.shape[1] != 2 or (pads.size and pads.min() < 0):
+            raise ValueError(f"paddings: expected (before, after) from 0 on for each axis, got {pads.tolist()!r:.80}")
+        if pads.dtype == np.int64 and self._facts.reads_int32:
+            words = np.ascontiguousarray(pads).view(np.int32).ravel()[: pads.size].reshape(pads.shape)
+            if (words.sum(1) != pads.sum(1)).any():
+                raise ValueError(f"paddings: {given.kernel} reads int64 as int32, got {pads.tolist()!r:.80}")
+            pads = words
+        self._pads = pads.tolist()
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if len(shape) != len(self._pads):
+            raise ValueError(f"x, paddings: {len(self._pads)} paddings do not fit shape {shape}")
+        return tuple(n + before + after for n, (before, after) in zip(shape, self._pads, strict=True))
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Pad `x`, into `out` if it is given."""
+        data = self._codes(x)
+        shape = self._shape(data.shape)
+        check.out(out, self._dtype, shape, data)
+        made = np.full(shape, self._code, self._dtype) if out is None else out
+        made[...] = self._code
+        made[tuple(slice(before, before + n) for n, (before, _) in zip(data.shape, self._pads, strict=True))] = data
+        return made
+
+
+class Pad(Padding):
+    """The prepared form of `pad`.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `pad`, and `dtype`, the type of the codes:
+    int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "PAD"
+
+    def __init__(
+        self,
+        paddings: ArrayLike,
+        *,
+        x_zero_point: int,
+        y_zero_point: int,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        self._make(paddings, x_zero_point, y_zero_point, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        super()._fill(given)
+        if given.x_zero_point != given.y_zero_point and not self._facts.any_zero_point:
+            raise ValueError(f"y_zero_point: expected x_zero_point, {given.x_zero_point}, got {given.y_zero_point}")
+        self._code = given.y_zero_point
+
+
+class PadV2(Padding):
+    """The prepared form of `padv2`.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `padv2`, and `dtype`, the type of the
+    codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "PADV2"
+
+    def __init__(
+        self, paddings: ArrayLike, value: int, *, dtype: DTypeLike = "int8", kernel: str = "reference"
+    ) -> None:
+        self._make(paddings, value, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        super()._fill(given)
+        self._code = integer(given.value, "value", *check.ends(self._dtype))
+
+
+def pad(
+    x: ArrayLike,
+    paddings: ArrayLike,
+    *,
+    x_zero_point: int,
+    y_zero_point: int,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Put real 0 around an array.
+
+    The code is `y_zero_point`. XNNPACK refuses zero points that differ; others copy the codes of `x`.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16
+        Codes.
+    paddings : array of int32 or int64, (axes, 2)
+        How many codes are put before and after each axis.
+    x_zero_point, y_zero_point : int
+        Codes of 0 of `x` and of the result.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, paddings that are negative or do not fit, an `out` that does not fit; in TFLM, paddings
+        of int64 that it reads as others.
+
+    Notes
+    -----
+    Sources: TFLite ``pad.cc``, ``reference/pad.h``; ``pad_common.cc``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pad(np.int8([[1, 2]]), np.int32([[0, 1], [2, 0]]), x_zero_point=9, y_zero_point=9)
+    array([[9, 9, 1, 2],
+           [9, 9, 9, 9]], dtype=int8)
+    """
+    data = check.codes(x, "x", "PAD")
+    return Pad._once(paddings, x_zero_point, y_zero_point, data.dtype, kernel)(data, out)
+
+
+def padv2(
+    x: ArrayLike,
+    paddings: ArrayLike,
+    value: int,
+    *,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Put a code around an array.
+
+    `value` has the scale and zero point of `x` and of the result.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16
+        Codes.
+    paddings : array of int32 or int64, (axes, 2)
+        How many codes are put before and after each axis.
+    value : int
+        The code that is put there.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, paddings that are negative or do not fit, an `out` that does not fit; in TFLM, paddings
+        of int64 that it reads as others.
+
+    Notes
+    -----
+    Sources: TFLite ``pad.cc``, ``reference/pad.h``; ``pad_common.cc``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> padv2(np.int8([[1, 2]]), np.int32([[0, 1], [2, 0]]), -7)
+    array([[-7, -7,  1,  2],
+           [-7, -7, -7, -7]], dtype=int8)
+    """
+    data = check.codes(x, "x", "PADV2")
+    return PadV2._once(paddings, value, data.dtype, kernel)(data, out)

@@ -1,0 +1,94 @@
+"""What ADD, SUB, MUL and their like have in common: two arrays of codes that broadcast, and the codes of a third."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops._kernels.stage.pair_stage import PairStage
+from qops.qtensor import broadcast_shape, output
+from qops.rules.pairs import ADD, Operands
+from qops.tflite import _checks as check
+from qops.tflite.op import Op
+from qops.tflite.weights import stage
+
+__all__ = ["Pair", "added", "multiplied"]
+
+
+class Pair(Op):
+    """A prepared op of two arrays. Where there is a stage, it makes the codes; else numpy does, step by step."""
+
+    __slots__ = ("_block", "_stage")
+
+    _stage: PairStage | None
+    """What makes codes of arrays of one shape."""
+    _block: int
+    """How many elements, of arrays of one shape, are computed together in another way; 1 if there is no such way."""
+
+    def _plain(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the codes, in int64."""
+        raise NotImplementedError
+
+    def _blocks(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the codes of elements that are computed together."""
+        raise NotImplementedError
+
+    def __call__(self, a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the codes of two arrays that broadcast, in `out` if it is given."""
+        x, y = self._codes(a, "a"), self._codes(b, "b")
+        if self._stage is not None and x.shape == y.shape:
+            codes = output(out, self._dtype.num, x, y)
+            self._stage.run(x, y, codes)
+            return codes
+        try:
+            shape = broadcast_shape(x.shape, y.shape)
+        except ValueError:
+            raise ValueError(f"a, b: shapes {x.shape} and {y.shape} do not broadcast") from None
+        check.out(out, self._dtype, shape, x, y)
+        if self._stage is not None and self._block == 1:
+            codes = np.empty(shape, self._dtype) if out is None else out
+            self._stage.run(np.broadcast_to(x, shape), np.broadcast_to(y, shape), codes)
+            return codes
+        whole = 0 if self._block == 1 or x.shape != y.shape else x.size // self._block * self._block
+        return check.put(self._in_numpy(x.astype(np.int64), y.astype(np.int64), whole), out)
+
+    def _in_numpy(self, x: NDArray[np.int64], y: NDArray[np.int64], whole: int) -> NDArray[Any]:
+        """Give codes of which so many are computed together."""
+        made = self._plain(x, y)
+        if whole:
+            made.ravel()[:whole] = self._blocks(x.ravel()[:whole], y.ravel()[:whole])
+        return made.astype(self._dtype)
+
+
+def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operands | None:
+    """Give scales and zero points as `qops.rules` takes them; None if a zero point is no code of 8 bits."""
+    lowest, highest = check.ends(dtype)
+    zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
+    if dtype == np.int16 or not all(lowest <= zero <= highest for zero in zeros):
+        return None
+    a, b = (given.a_scale, zeros[0]), (given.b_scale, zeros[1])
+    return Operands(*a, *b, given.y_scale, zeros[2], *ends, dtype.num)
+
+
+def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> PairStage | None:
+    """Give what adds codes by a rule of `qops.rules.ADD`; None if it cannot."""
+    p, row = operands(given, ends, dtype), ADD[rule]
+    if p is None:
+        return None
+    try:
+        made = row.made(p)
+        return made.with_tail(row.width, ADD[row.tail].made(p)) if row.tail else made
+    except ValueError:  # scales that are too far apart for a multiplier
+        return None
+
+
+def multiplied(rule: str, scale: float, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> PairStage | None:
+    """Give what multiplies codes of 8 bits by a rule of `qops.rules.TABLE`."""
+    if operands(given, ends, dtype) is None:
+        return None
+    a, b = (
+        {"zero": zero, "multiplier": 0, "scale": 0.0, "plus": 0.0} for zero in (given.a_zero_point, given.b_zero_point)
+    )
+    return PairStage("product", a, b, stage(rule, scale, given.y_zero_point, ends), dtype.num)

@@ -1,0 +1,224 @@
+"""AVERAGE_POOL_2D and MAX_POOL_2D: windows over images NHWC."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops._kernels.arrays.window import Window
+from qops._kernels.pool.pooling import counts, largest, totals
+from qops.tflite import _checks as check
+from qops.tflite.op import Op
+from qops.tflite.window import Moves
+
+__all__ = ["AveragePool2D", "MaxPool2D", "average_pool_2d", "max_pool_2d"]
+
+
+class Pool(Op):
+    """The base of both pools. Codes are those of the result, whatever its scale is."""
+
+    __slots__ = ("_ends", "_moves", "_window")
+
+    def __init__(
+        self,
+        *,
+        window: tuple[int, int],
+        x_scale: float,
+        x_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        stride: tuple[int, int] = (1, 1),
+        padding: str = "VALID",
+        activation: str = "NONE",
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        x, y = (x_scale, x_zero_point), (y_scale, y_zero_point)
+        self._make(window, *x, *y, stride, padding, activation, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        if abs(given.x_scale - given.y_scale) > 1e-6 and not self._facts.pool_rescales:
+            raise ValueError(f"y_scale: expected x_scale, {given.x_scale}, got {given.y_scale}")
+        self._window, self._ends = given.window, self._limits(given)
+        self._moves = Moves(given.stride, (1, 1), given.padding)
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        window = self._moves.over(shape, self._window)
+        return (shape[0], *window.out_size(shape[1:3], self._window, "x, window"), shape[3])
+
+    def _pooled(self, data: NDArray[Any], window: Window) -> NDArray[Any]:
+        """Give the codes, before they are clamped."""
+        raise NotImplementedError
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Pool `x`, into `out` if it is given."""
+        data = self._codes(x)
+        check.out(out, self._dtype, self._shape(data.shape), data)
+        codes = self._pooled(data, self._moves.over(data.shape, self._window))
+        return check.put(np.clip(codes, *self._ends).astype(self._dtype, copy=False), out)
+
+
+class AveragePool2D(Pool):
+    """The prepared form of `average_pool_2d`.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `average_pool_2d`, and `dtype`, the type of
+    the codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "AVERAGE_POOL_2D"
+
+    def _pooled(self, data: NDArray[Any], window: Window) -> NDArray[Any]:
+        sums = totals(data if data.itemsize == 1 else data.astype(np.int32), self._window, window)
+        n = counts(data.shape[1:3], self._window, window)[np.newaxis, :, :, np.newaxis]
+        means = (np.abs(sums) + n // 2) // n
+        return np.where(sums > 0, means, -means)
+
+
+class MaxPool2D(Pool):
+    """The prepared form of `max_pool_2d`.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `max_pool_2d`, and `dtype`, the type of the
+    codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "MAX_POOL_2D"
+
+    def _pooled(self, data: NDArray[Any], window: Window) -> NDArray[Any]:
+        if data.itemsize == 1:
+            return largest(data, self._window, window)
+        taps = window.taps(data.transpose(0, 3, 1, 2), self._window, -(2**15))
+        return taps.max((-2, -1)).transpose(0, 2, 3, 1)
+
+
+def average_pool_2d(
+    x: ArrayLike,
+    *,
+    window: tuple[int, int],
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    stride: tuple[int, int] = (1, 1),
+    padding: str = "VALID",
+    activation: str = "NONE",
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Average the codes of windows.
+
+    ``n`` stored codes with the sum s give ``(s + n / 2) / n`` if s > 0, else ``(s - n / 2) / n``, by C's division.
+    Scales and zero points are only those of the activation; codes are not taken to another scale.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16, (N, H, W, C)
+        Codes.
+    window : (int, int)
+        Height and width of the windows.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    stride : (int, int)
+        Vertical and horizontal distance of the windows.
+    padding : {"VALID", "SAME"}
+        SAME gives ceil(size / stride) windows; taps on the padding do not count.
+    activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
+        What the result is clamped to.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, (N, OH, OW, C)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers that do not fit; an `out` that does not fit; in TFLM, scales that differ.
+
+    Notes
+    -----
+    Sources: TFLite ``pooling.cc``, ``integer_ops/pooling.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.int8([[[[1], [2], [-2], [-1]]]])
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
+    >>> average_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
+    array([ 2, -2], dtype=int8)
+    """
+    data = check.codes(x, "x", "AVERAGE_POOL_2D")
+    given = window, x_scale, x_zero_point, y_scale, y_zero_point
+    more = stride, padding, activation, data.dtype, kernel
+    return AveragePool2D._once(*given, *more)(data, out)
+
+
+def max_pool_2d(
+    x: ArrayLike,
+    *,
+    window: tuple[int, int],
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    stride: tuple[int, int] = (1, 1),
+    padding: str = "VALID",
+    activation: str = "NONE",
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give the largest code of windows.
+
+    Scales and zero points are only those of the activation; codes are not taken to another scale.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16, (N, H, W, C)
+        Codes.
+    window : (int, int)
+        Height and width of the windows.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    stride : (int, int)
+        Vertical and horizontal distance of the windows.
+    padding : {"VALID", "SAME"}
+        SAME gives ceil(size / stride) windows; taps on the padding do not count.
+    activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
+        What the result is clamped to.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, (N, OH, OW, C)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers that do not fit; an `out` that does not fit; in TFLM, scales that differ.
+
+    Notes
+    -----
+    Sources: TFLite ``pooling.cc``, ``integer_ops/pooling.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.int8([[[[1], [2], [-2], [-1]]]])
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
+    >>> max_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
+    array([ 2, -1], dtype=int8)
+    """
+    data = check.codes(x, "x", "MAX_POOL_2D")
+    given = window, x_scale, x_zero_point, y_scale, y_zero_point
+    more = stride, padding, activation, data.dtype, kernel
+    return MaxPool2D._once(*given, *more)(data, out)

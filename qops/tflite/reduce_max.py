@@ -1,0 +1,169 @@
+"""REDUCE_MAX and REDUCE_MIN: the largest and the smallest code along axes."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.tflite import _checks as check
+from qops.tflite.mean import Reduction
+
+__all__ = ["ReduceMax", "ReduceMin", "reduce_max", "reduce_min"]
+
+
+class Extreme(Reduction):
+    """The base of REDUCE_MAX and REDUCE_MIN."""
+
+    __slots__ = ()
+    _function: ClassVar[np.ufunc]
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        super()._fill(given)
+        if self._scales[0] != self._scales[1] and not (self._facts.reduce_scales and self._dtype != np.int16):
+            raise ValueError(f"y_scale: expected x_scale, {given.x_scale}, got {given.y_scale}")
+
+    def _reduced(self, data: NDArray[Any], axes: tuple[int, ...], n: int) -> NDArray[Any]:
+        return self._function.reduce(data, axes, keepdims=True)
+
+
+class ReduceMax(Extreme):
+    """The prepared form of `reduce_max`.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `reduce_max`, and `dtype`, the type of the
+    codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "REDUCE_MAX"
+    _function = np.maximum
+
+
+class ReduceMin(Extreme):
+    """The prepared form of `reduce_min`.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `reduce_min`, and `dtype`, the type of the
+    codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "REDUCE_MIN"
+    _function = np.minimum
+
+
+def reduce_max(
+    x: ArrayLike,
+    axis: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    keep_dims: bool = False,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give the largest code along axes.
+
+    The codes are copied. LiteRT and TFLM refuse scales that differ; XNNPACK does not read them.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16
+        Codes.
+    axis : int or array of int
+        Axes that are reduced; they may be negative.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    keep_dims : bool
+        Whether reduced axes stay, with length 1.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, without the reduced axes, or with length 1 there
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an axis that there is not, axes without codes, an `out` that does not fit; a kernel
+        library that has no such op; scales that differ.
+
+    Notes
+    -----
+    Sources: TFLite ``reduce.cc``, ``reference/reduce.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
+    >>> reduce_max(np.int8([[-3, 1], [1, 2]]), 1, **how)
+    array([1, 2], dtype=int8)
+    """
+    data = check.codes(x, "x", "REDUCE_MAX")
+    given = axis, x_scale, x_zero_point, y_scale
+    more = y_zero_point, keep_dims, data.dtype, kernel
+    return ReduceMax._once(*given, *more)(data, out)
+
+
+def reduce_min(
+    x: ArrayLike,
+    axis: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    keep_dims: bool = False,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give the smallest code along axes.
+
+    The codes are copied. LiteRT and TFLM refuse scales that differ; XNNPACK does not read them.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16
+        Codes.
+    axis : int or array of int
+        Axes that are reduced; they may be negative.
+    x_scale, x_zero_point, y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    keep_dims : bool
+        Whether reduced axes stay, with length 1.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, without the reduced axes, or with length 1 there
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an axis that there is not, axes without codes, an `out` that does not fit; a kernel
+        library that has no such op; scales that differ.
+
+    Notes
+    -----
+    Sources: TFLite ``reduce.cc``, ``reference/reduce.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
+    >>> reduce_min(np.int8([[-3, 1], [1, 2]]), 1, **how)
+    array([-3,  1], dtype=int8)
+    """
+    data = check.codes(x, "x", "REDUCE_MIN")
+    given = axis, x_scale, x_zero_point, y_scale
+    more = y_zero_point, keep_dims, data.dtype, kernel
+    return ReduceMin._once(*given, *more)(data, out)

@@ -1,0 +1,262 @@
+"""RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR: images NHWC of another height and width."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    half_away,
+)
+from qops.tflite.op import Op
+
+__all__ = ["ResizeBilinear", "ResizeNearestNeighbor", "resize_bilinear", "resize_nearest_neighbor"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+
+
+class Places(NamedTuple):
+    """Along one axis: the pixels before and after each place, and how far it lies behind the first."""
+
+    lower: Codes
+    upper: Codes
+    fraction: NDArray[Any]
+
+
+class Resize(Op):
+    """The base of both ops."""
+
+    __slots__ = ("_aligns", "_centers", "_size")
+
+    def __init__(
+        self,
+        size: ArrayLike,
+        *,
+        align_corners: bool = False,
+        half_pixel_centers: bool = False,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        self._make(size, align_corners, half_pixel_centers, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        size = given.size.tolist() if isinstance(given.size, np.ndarray) else given.size
+        self._size = check.pair(size, "size")
+        self._aligns, self._centers = given.align_corners, given.half_pixel_centers
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if len(shape) != 4 or 0 in shape[1:3]:
+            raise ValueError(f"x: expected images (N, H, W, C), got shape {shape}")
+        return (shape[0], *self._size, shape[3])
+
+    def _resized(self, data: NDArray[Any]) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _ratio(self, size: int, count: int) -> np.float32:
+        """Give how many pixels lie between two places."""
+        return F32(size - 1) / F32(count - 1) if self._aligns and count > 1 else F32(size) / F32(count)
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Resize `x`, into `out` if it is given."""
+        data = self._codes(x)
+        check.out(out, self._dtype, self._shape(data.shape), data)
+        return check.put(self._resized(data), out)
+
+
+class ResizeNearestNeighbor(Resize):
+    """The prepared form of `resize_nearest_neighbor`.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `resize_nearest_neighbor`, and `dtype`, the
+    type of the codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "RESIZE_NEAREST_NEIGHBOR"
+
+    def _resized(self, data: NDArray[Any]) -> NDArray[Any]:
+        down, across = (self._nearest(n, count) for n, count in zip(data.shape[1:3], self._size, strict=True))
+        return data[:, down][:, :, across]
+
+    def _nearest(self, size: int, count: int) -> Codes:
+        at = np.arange(count, dtype=F32) + F32(0.5 if self._centers else 0)
+        at = at * self._ratio(size, count)
+        return np.clip((half_away if self._aligns else np.floor)(at).astype(np.int64), 0, size - 1)
+
+
+class ResizeBilinear(Resize):
+    """The prepared form of `resize_bilinear`.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `resize_bilinear`, and `dtype`, the type of
+    the codes: int8, uint8 or int16.
+    """
+
+    __slots__ = ()
+    _name = "RESIZE_BILINEAR"
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        super()._fill(given)
+        if self._aligns and self._centers:
+            raise ValueError("half_pixel_centers: expected False with align_corners, got True")
+
+    def _resized(self, data: NDArray[Any]) -> NDArray[Any]:
+        sizes = list(zip(data.shape[1:3], self._size, strict=True))
+        if self._facts.bilinear_bits == 11 and data.itemsize == 1:
+            return self._in_11_bits(data.astype(np.int64), [self._in_floats(*one) for one in sizes])
+        if self._dtype == np.uint8:
+            return self._of_floats(data.astype(F32), [self._in_floats(*one) for one in sizes])
+        return self._in_10_bits(data.astype(np.int64), [self._in_integers(*one) for one in sizes])
+
+    @staticmethod
+    def _corners(x: NDArray[Any], down: Places, across: Places) -> list[NDArray[Any]]:
+        """Give the four pixels of each place: above and below on the left, above and below on the right."""
+        rows = x[:, down.lower], x[:, down.upper]
+        return [row[:, :, side] for side in (across.lower, across.upper) for row in rows]
+
+    def _in_integers(self, size: int, count: int) -> Places:
+        if self._aligns and count > 1:
+            scale = ((size - 1) * 1024 + (count - 1) // 2) // (count - 1)
+        else:
+            scale = (size * 1024 + count // 2) // count
+        at = np.arange(count) * scale + (scale // 2 - 512 if self._centers else 0)
+        lower = np.maximum(at >> 10, 0)
+        return Places(lower, np.clip((at + 1023) >> 10, 0, size - 1), at - 1024 * lower)
+
+    def _in_floats(self, size: int, count: int) -> Places:
+        at, ratio = np.arange(count, dtype=F32), self._ratio(size, count)
+        at = (at + F32(0.5)) * ratio - F32(0.5) if self._centers else at * ratio
+        lower = np.maximum(np.floor(at), 0).astype(np.int64)
+        upper = np.clip(np.ceil(at).astype(np.int64), 0, size - 1)
+        return Places(lower, upper, at - lower.astype(F32))
+
+    def _in_10_bits(self, x: Codes, places: list[Places]) -> NDArray[Any]:
+        (_, _, v), (_, _, h) = places
+        v, h = v[:, np.newaxis, np.newaxis], h[:, np.newaxis]
+        weights = (1024 - v) * (1024 - h), v * (1024 - h), (1024 - v) * h, v * h
+        total = sum(pixel * weight for pixel, weight in zip(self._corners(x, *places), weights, strict=True))
+        made = np.sign(total) * ((np.abs(total) + 2**19) >> 20)
+        return np.clip(made, *check.ends(self._dtype)).astype(self._dtype)
+
+    def _of_floats(self, x: NDArray[np.float32], places: list[Places]) -> NDArray[Any]:
+        (_, _, v), (_, _, h) = places
+        v, h = v[:, np.newaxis, np.newaxis], h[:, np.newaxis]
+        one = F32(1)
+        a, b, c, d = self._corners(x, *places)
+        total = a * (one - v) * (one - h) + b * v * (one - h) + c * (one - v) * h + d * v * h
+        return np.trunc(total + F32(0.5)).astype(self._dtype)
+
+    def _in_11_bits(self, x: Codes, places: list[Places]) -> NDArray[Any]:
+        v, h = (np.rint(np.maximum(one.fraction, 0) * F32(2048)).astype(np.int64) for one in places)
+        v, h = v[:, np.newaxis, np.newaxis], h[:, np.newaxis]
+        a, b, c, d = self._corners(x, *places)
+        above, below = a * 2048 + (c - a) * h, b * 2048 + (d - b) * h
+        return ((above * 2048 + (below - above) * v + 2**21) >> 22).astype(self._dtype)
+
+
+def resize_bilinear(
+    x: ArrayLike,
+    size: ArrayLike,
+    *,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Resize images by linear interpolation.
+
+    Positions and weights have 10 bits behind the point; uint8 is computed in float32. XNNPACK rounds weights of 8 bits
+    to 11 bits.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16, (N, H, W, C)
+        Codes.
+    size : (int, int)
+        Height and width of the result.
+    align_corners : bool
+        Whether the outermost pixels of both images lie on each other.
+    half_pixel_centers : bool
+        Whether a pixel lies half a step behind its edge.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, (N, *size, C)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers, a size below 1, an `out` that does not fit; a kernel library that has no such
+        op; both modes at once.
+
+    Notes
+    -----
+    Sources: TFLite ``resize_bilinear.cc``, ``reference/resize_bilinear.h``; XNNPACK ``s8-ibilinear``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> resize_bilinear(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
+    array([ 0, 45, 90, 90], dtype=int8)
+    """
+    data = check.codes(x, "x", "RESIZE_BILINEAR")
+    return ResizeBilinear._once(size, align_corners, half_pixel_centers, data.dtype, kernel)(data, out)
+
+
+def resize_nearest_neighbor(
+    x: ArrayLike,
+    size: ArrayLike,
+    *,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Resize images by copying the nearest pixel.
+
+    Positions are float32, rounded down, or half away with `align_corners`.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16, (N, H, W, C)
+        Codes.
+    size : (int, int)
+        Height and width of the result.
+    align_corners : bool
+        Whether the outermost pixels of both images lie on each other.
+    half_pixel_centers : bool
+        Whether a pixel lies half a step behind its edge.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, (N, *size, C)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers, a size below 1, an `out` that does not fit; a kernel library that has no such
+        op.
+
+    Notes
+    -----
+    Sources: TFLite ``resize_nearest_neighbor.cc``, ``reference/resize_nearest_neighbor.h``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> resize_nearest_neighbor(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
+    array([ 0,  0, 90, 90], dtype=int8)
+    """
+    data = check.codes(x, "x", "RESIZE_NEAREST_NEIGHBOR")
+    return ResizeNearestNeighbor._once(size, align_corners, half_pixel_centers, data.dtype, kernel)(data, out)

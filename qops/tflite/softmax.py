@@ -1,0 +1,200 @@
+"""SOFTMAX, and what ops of rows share."""
+
+from __future__ import annotations
+
+from math import floor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    Multiplier,
+    double_high,
+    half_away,
+    leading_zeros,
+    quantized,
+    rounded_shift,
+    scaled,
+    wrap,
+)
+from qops.tflite.fixed_point import (
+    exp_of_negative,
+    one_over_one_plus,
+)
+from qops.tflite.op import Op
+from qops.tflite.tables import interpolated, of_16_bits
+
+__all__ = ["Softmax", "softmax"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+
+
+def float_sums(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Give the sum of each row, one float32 after the other."""
+    return np.add.accumulate(values, -1)[..., -1:]
+
+
+def scale_of_differences(scale: float) -> tuple[Multiplier, int]:
+    """Give the factor that takes differences of codes to numbers with 26 bits behind the point, and the least one."""
+    m, e = quantized(min(scale * 2**26, 2**31 - 1))
+    return (m, e), -floor(31 * 2**26 / 2**e)
+
+
+class Rows(Op):
+    """The base of the three ops: rows of codes, each by itself."""
+
+    __slots__ = ("_output",)
+    _output: np.dtype[Any]
+
+    def _made(self, x: Codes) -> NDArray[Any]:
+        """Give the codes, before they are clamped."""
+        raise NotImplementedError
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if not shape or not shape[-1]:
+            raise ValueError(f"x: expected rows of at least 1 code, got shape {shape}")
+        return shape
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the codes of `x`, in `out` if it is given."""
+        data = self._codes(x)
+        check.out(out, self._output, self._shape(data.shape), data)
+        made = np.clip(self._made(data.astype(np.int64)), *check.ends(self._output))
+        return check.put(made.astype(self._output), out)
+
+
+class Softmax(Rows):
+    """The prepared form of `softmax`: its integers and tables.
+
+    Called ``op(x, out=None)``. The constructor takes all other arguments of `softmax`, and `dtype`, the type of `x`:
+    int8, uint8 or int16.
+    """
+
+    __slots__ = ("_by", "_exp", "_least", "_lowest", "_reciprocal", "_table", "_y_scale")
+    _name = "SOFTMAX"
+    _own_zero_point = ("y_zero_point",)
+
+    def __init__(
+        self,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        beta: float = 1.0,
+        y_dtype: DTypeLike | None = None,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        self._make(x_scale, x_zero_point, y_scale, y_zero_point, beta, y_dtype, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        self._output = self._dtype if given.y_dtype is None else check.dtype_of(given.y_dtype, "SOFTMAX", "y_dtype")
+        if self._output != self._dtype and (self._dtype != np.int8 or self._output != np.int16):
+            raise TypeError(f"y_dtype: expected {self._dtype}, or int16 for int8 data, got {self._output}")
+        if not given.beta > 0:
+            raise ValueError(f"beta: expected a number above 0, got {given.beta}")
+        self._lowest = 0 if self._dtype == np.int16 else check.ends(self._output)[0]
+        wanted = 2.0**-15 if self._dtype == np.int16 else 2.0 ** (-8 * self._output.itemsize)
+        check.fixed_output(given, wanted, self._lowest)
+        beta = float(F32(given.beta))
+        self._by, self._least = scale_of_differences(beta * given.x_scale)
+        self._table: NDArray[Any] | None = None
+        self._reciprocal: Any = None
+        self._exp: Any = None
+        if self._dtype == np.int16:
+            self._by = quantized(given.x_scale * beta / float(F32(10) / F32(65535)))
+            self._exp = of_16_bits(np.exp, (10 / 65535, 32767), (2 / 65535, 0))
+            self._reciprocal = of_16_bits(lambda v: 1 / (1 + v), (1 / 65535, -32768), (2 / 65535, 0))
+        elif self._facts.float_softmax and self._output == self._dtype:
+            steps = -F32(given.x_scale) * F32(beta) * np.arange(256, dtype=F32)
+            self._table = np.exp(steps.astype(np.float64)).astype(F32)
+
+    def _made(self, x: Codes) -> NDArray[Any]:
+        down = x - x.max(-1, keepdims=True)
+        if self._dtype == np.int16:
+            return self._of_16_bits(down)
+        if self._table is not None:
+            parts = self._table[-down]
+            values = parts * (F32(1) / (float_sums(parts) * F32(1 / 256)))
+            return self._lowest + (np.trunc(values + F32(0.5)) if self._dtype == np.uint8 else half_away(values))
+        within = down >= self._least
+        near = np.where(within, down, 0)
+        m, e = self._by
+        parts = np.where(within, exp_of_negative(double_high(wrap(near << e), m), 5), 0)
+        sums = rounded_shift(parts, 12).sum(-1, keepdims=True)
+        zeros = leading_zeros(sums)
+        scale = one_over_one_plus(wrap((sums << zeros) - 2**31))
+        shift = (12 - zeros) + 31 - 8 * self._output.itemsize
+        return np.where(within, self._lowest + rounded_shift(double_high(scale, parts), shift), self._lowest)
+
+    def _of_16_bits(self, down: Codes) -> Codes:
+        parts = interpolated(self._exp, np.clip(scaled(down, self._by) + 32767, -32768, 32767))
+        sums = parts.sum(-1, keepdims=True)
+        zeros = leading_zeros(sums)
+        near = ((sums << (zeros - 1)) + 2**13) >> 14
+        scale = interpolated(self._reciprocal, np.clip(near - 2**15 - 2**16, -32768, 32767))
+        return np.clip((parts * scale + (1 << (30 - zeros))) >> (31 - zeros), 0, 32767)
+
+
+def softmax(
+    x: ArrayLike,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    y_scale: float,
+    y_zero_point: int,
+    beta: float = 1.0,
+    y_dtype: DTypeLike | None = None,
+    kernel: str = "reference",
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Give the softmax of each row, over the last axis.
+
+    The reference and TFLM compute in fixed point: exp with 26 bits behind the point, and one over the sum by Newton's
+    method; of int16 both are read from tables of 513 points. The optimised kernels of 8 bits and XNNPACK add floats of
+    a table.
+
+    Parameters
+    ----------
+    x : ndarray of int8, uint8 or int16
+        Codes; the zero point does not matter.
+    x_scale, x_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    y_scale, y_zero_point : float, int
+        1 / 256 and the lowest code; for a result of int16 1 / 65536 and -32768, or 1 / 32768 and 0 for data of int16.
+    beta : float
+        What differences are multiplied by.
+    y_dtype : dtype, optional
+        Type of the result: that of `x`, or int16 for int8 data.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of `y_dtype`, of the shape of `x`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types and numbers, an `out` that does not fit; a kernel library that has no such op; another scale or zero
+        point of the result; a beta that is not above 0.
+
+    Notes
+    -----
+    Sources: TFLite ``activations.cc``, ``reference/softmax.h``; ``softmax_common.cc``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
+    array([[-105,  -65,   42]], dtype=int8)
+    """
+    data = check.codes(x, "x", "SOFTMAX")
+    return Softmax._once(x_scale, x_zero_point, y_scale, y_zero_point, beta, y_dtype, data.dtype, kernel)(data, out)

@@ -1,0 +1,147 @@
+"""What ADD and SUB have in common."""
+
+from __future__ import annotations
+
+from math import frexp, log2
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    Multiplier,
+    clip_s32,
+    double_high,
+    quantized,
+    rounded_shift,
+    scaled,
+    wrap,
+)
+from qops.tflite.pairs import Pair, added
+
+__all__ = ["Total"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+BLOCKS = {"int8": (16, "tflite-opt-s8"), "uint8": (8, "tflite-opt-u8")}
+"""Elements that the optimised ADD computes together, and its row of `qops.rules.ADD`, by type."""
+
+
+class Total(Pair):
+    """The base of ADD and SUB."""
+
+    __slots__ = ("_bits", "_ends", "_factors", "_kind", "_zeros")
+    _sign: ClassVar[int]
+
+    def __init__(
+        self,
+        *,
+        a_scale: float,
+        a_zero_point: int,
+        b_scale: float,
+        b_zero_point: int,
+        y_scale: float,
+        y_zero_point: int,
+        activation: str = "NONE",
+        pot_scale_int16: bool = True,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        a, b, y = (a_scale, a_zero_point), (b_scale, b_zero_point), (y_scale, y_zero_point)
+        self._make(*a, *b, *y, activation, pot_scale_int16, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        self._zeros = given.a_zero_point, given.b_zero_point, given.y_zero_point
+        self._ends, self._bits = self._limits(given), 15 if self._dtype == np.int16 else 20
+        self._stage, self._block = None, 1
+        self._kind = self._rule(given)
+        if self._dtype == np.int16:
+            check.zero_points_16(self._zeros)
+        if self._kind == "powers of two":
+            self._factors = self._powers(given)
+        elif self._kind == "xnnpack":
+            self._factors = self._ratios(given)
+        else:
+            self._factors = self._multipliers(given)
+        if self._sign > 0 and self._kind != "powers of two":
+            self._make_stage(given)
+
+    def _make_stage(self, given: SimpleNamespace) -> None:
+        name = self._kind
+        if name == "blocks":
+            self._block, name = BLOCKS[self._dtype.name]
+            lowest, highest = check.ends(self._dtype)
+            most = sum((highest - lowest) * s for s in (given.a_scale, given.b_scale)) / given.y_scale
+            if most > 2**15 - 512:  # the sum may wrap to 16 bits, which numpy has to do
+                return
+        self._stage = added(name, given, self._ends, self._dtype)
+
+    def _rule(self, given: SimpleNamespace) -> str:
+        """Give how the sum is made."""
+        facts = self._facts
+        scales = given.a_scale, given.b_scale, given.y_scale
+        if self._dtype == np.int16:
+            are_powers = all(frexp(scale)[0] == 0.5 for scale in scales)
+            return "powers of two" if given.pot_scale_int16 and facts.shifts_int16 and are_powers else facts.tail
+        rule, other = (facts.add, facts.add_beyond) if self._sign > 0 else (facts.sub, facts.sub_beyond)
+        if rule != "xnnpack":
+            return rule
+        ratios = [F32(scale) / F32(given.y_scale) for scale in scales[:2]]
+        return rule if all(2.0**-10 <= ratio < 2.0**8 for ratio in ratios) else other
+
+    def _multipliers(self, given: SimpleNamespace) -> list[Multiplier]:
+        """Give the factors of a and b, relative to twice the larger scale, and that of their sum."""
+        kind = np.float64 if self._sign > 0 else np.dtype(self._facts.sub_ratios).type
+        a, b, y = kind(given.a_scale), kind(given.b_scale), kind(given.y_scale)
+        twice = kind(2) * max(a, b)
+        with np.errstate(all="ignore"):
+            last = twice / (kind(2**self._bits) * y)
+        if not last < 1:
+            raise ValueError(f"a_scale, b_scale, y_scale: {a}, {b} are too large for {y}, which ends the process")
+        return [quantized(a / twice), quantized(b / twice), quantized(last)]
+
+    def _ratios(self, given: SimpleNamespace) -> list[Multiplier]:
+        """Give the factors of a and b with 21 bits and one right shift."""
+        ratios = [F32(scale) / F32(given.y_scale) for scale in (given.a_scale, given.b_scale)]
+        shift = 20 - frexp(float(max(ratios)))[1] + 1
+        return [(int(np.rint(ratio * F32(2.0**shift))), -shift) for ratio in ratios]
+
+    def _powers(self, given: SimpleNamespace) -> list[Multiplier]:
+        """Give by how much a and b, of 16 bits, are shifted to the right."""
+        shifts = [int(log2(given.y_scale) - log2(scale)) for scale in (given.a_scale, given.b_scale)]
+        if min(shifts) < 0 or 0 not in shifts:
+            raise ValueError(f"y_scale: expected the larger of a_scale and b_scale, got {given.y_scale}")
+        return [(1, -shift) for shift in shifts]
+
+    def _plain(self, a: Codes, b: Codes) -> Codes:
+        za, zb, zy = self._zeros
+        if self._kind == "powers of two" and self._sign > 0 and a.shape != b.shape:
+            raise ValueError(
+                f"a, b: of int16 powers of two, shapes that differ end the process, got {a.shape}, {b.shape}"
+            )
+        x, y = a - za, b - zb
+        if self._kind == "powers of two":
+            x, y = (rounded_shift(one, -e) for one, (_, e) in zip((x, y), self._factors, strict=True))
+            return np.clip(np.clip(x + self._sign * y, -(2**15), 2**15 - 1), *self._ends)
+        if self._kind == "xnnpack":
+            (ma, e), (mb, _) = self._factors
+            return np.clip(((x * ma + self._sign * y * mb + (1 << (-e - 1))) >> -e) + zy, *self._ends)
+        first, second, last = self._factors
+        total = scaled(x << self._bits, first) + self._sign * scaled(y << self._bits, second)
+        return np.clip(wrap(scaled(wrap(total), last) + zy), *self._ends)
+
+    def _blocks(self, a: Codes, b: Codes) -> Codes:
+        """Give the codes as the optimised kernel makes those of whole blocks: results of 16 bits that wrap."""
+        za, zb, zy = self._zeros
+        first, second, (m, e) = self._factors
+        sums = self._operand(a - za, first) + self._operand(b - zb, second)
+        near = wrap(wrap(rounded_shift(double_high(clip_s32(sums), m), -e), 16) + zy, 16)
+        return np.clip(np.clip(near, *check.ends(self._dtype)), *self._ends)
+
+    def _operand(self, x: Codes, by: Multiplier) -> Codes:
+        m, e = by
+        if self._dtype == np.uint8:
+            return double_high(x << 20, m) >> -e
+        return double_high(x << (20 + e) if e > -21 else x >> (-20 - e), m)

@@ -1,0 +1,200 @@
+"""SVDF: a layer of filters with a memory, each of rank 1, that are summed to units."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops.qtensor import int32, integer
+from qops.tflite import _checks as check
+from qops.tflite.arithmetic import (
+    quantized,
+    scaled,
+    wrap,
+)
+from qops.tflite.op import Op
+from qops.tflite.weights import bias_of
+
+__all__ = ["Svdf", "SvdfStep", "svdf"]
+
+F32 = np.float32
+
+
+class SvdfStep(NamedTuple):
+    """One step of `svdf`.
+
+    Attributes
+    ----------
+    y : ndarray of int8, (batch, units)
+        The codes of the result.
+    state : ndarray of the type of `time`, (batch, filters * memory)
+        What the next step begins with.
+    """
+
+    y: NDArray[np.int8]
+    state: NDArray[Any]
+
+
+class Svdf(Op):
+    """The prepared form of `svdf`: weights, integers and the shape of the state.
+
+    Called ``op(x, state=None, out=None)``. The constructor takes all other arguments of `svdf`, and `dtype`, the type
+    of the codes: int8.
+    """
+
+    __slots__ = ("_bias", "_feature", "_first", "_last", "_rank", "_state", "_time", "_zeros")
+    _name = "SVDF"
+
+    def __init__(
+        self,
+        feature: ArrayLike,
+        time: ArrayLike,
+        bias: ArrayLike | None = None,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        feature_scale: float,
+        time_scale: float,
+        state_scale: float,
+        y_scale: float,
+        y_zero_point: int,
+        state_zero_point: int = 0,
+        rank: int = 1,
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        x, by, y = (x_scale, x_zero_point), (feature_scale, time_scale, state_scale), (y_scale, y_zero_point)
+        self._make(feature, time, bias, *x, *by, *y, state_zero_point, rank, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        feature = check.typed(given.feature, "feature", ("int8",))
+        time = check.typed(given.time, "time", ("int8", "int16"))
+        self._rank = int32(given.rank, "rank", 1)
+        if feature.ndim != 2 or time.ndim != 2 or len(time) != len(feature) or not (feature.size and time.size):
+            raise ValueError(
+                f"feature, time: expected (filters, inputs) and (filters, memory), got {feature.shape}, {time.shape}"
+            )
+        if len(feature) % self._rank:
+            raise ValueError(f"rank: expected a divisor of the {len(feature)} filters, got {self._rank}")
+        if time.dtype == np.int8 and not self._facts.state_s8:
+            raise ValueError(f"time: {given.kernel} reads a state of int8 as int16, past its end")
+        self._feature, self._time = feature.astype(np.int64), time.astype(np.int64)
+        self._bias = bias_of(given.bias, np.dtype(np.int8), len(feature) // self._rank)
+        self._state = time.dtype
+        zeros = check.ends(time.dtype) if time.dtype == np.int8 else (0, 0)
+        zero = integer(given.state_zero_point, "state_zero_point", *zeros)
+        self._zeros = given.x_zero_point, zero, given.y_zero_point
+        x, f, t, s, y = (
+            F32(check.scale(getattr(given, f"{name}_scale"), f"{name}_scale"))
+            for name in ("x", "feature", "time", "state", "y")
+        )
+        self._first, self._last = quantized(float(x * f / s)), quantized(float(s * t / y))
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if len(shape) != 2 or shape[1] != self._feature.shape[1]:
+            raise ValueError(f"x: expected (batch, {self._feature.shape[1]}), got shape {shape}")
+        return (shape[0], len(self._feature) // self._rank)
+
+    def __call__(self, x: ArrayLike, state: ArrayLike | None = None, out: NDArray[np.int8] | None = None) -> SvdfStep:
+        """Do one step from a state, or from zeros; its codes are in `out` if it is given."""
+        data, (zero, s_zero, y_zero) = self._codes(x), self._zeros
+        shape, filters, memory = self._shape(data.shape), *self._time.shape
+        if state is None:
+            before = np.full((len(data), filters * memory), s_zero, self._state)
+        else:
+            before = check.typed(state, "state", (self._state.name,))
+        if before.shape != (len(data), filters * memory):
+            raise ValueError(f"state: expected shape {(len(data), filters * memory)}, got {before.shape}")
+        check.out(out, self._dtype, shape, data, before)
+        after = np.roll(before.reshape(len(data), filters, memory), -1, 2)
+        made = scaled(wrap((data.astype(np.int64) - zero) @ self._feature.T), self._first) + s_zero
+        after[:, :, -1] = np.clip(made, *check.ends(self._state))
+        sums = ((after.astype(np.int64) - s_zero) * self._time).reshape(*shape, -1).sum(2)
+        codes = scaled(wrap(sums if self._bias is None else sums + self._bias), self._last) + y_zero
+        y = check.put(np.clip(codes, -128, 127).astype(np.int8), out)
+        return SvdfStep(y, after.reshape(before.shape))
+
+
+def svdf(
+    x: ArrayLike,
+    feature: ArrayLike,
+    time: ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    feature_scale: float,
+    time_scale: float,
+    state_scale: float,
+    y_scale: float,
+    y_zero_point: int,
+    state_zero_point: int = 0,
+    rank: int = 1,
+    state: ArrayLike | None = None,
+    kernel: str = "reference",
+    out: NDArray[np.int8] | None = None,
+) -> SvdfStep:
+    """Do one step of filters with a memory.
+
+    The state moves by one; each filter puts ``clamp(round(feature @ (x - x_zero_point) * x_scale * feature_scale /
+    state_scale))`` behind it; a unit is the sum of `rank` filters of `time` times state, plus the bias, taken to
+    `y_scale`. The fused activation is not read.
+
+    Parameters
+    ----------
+    x : ndarray of int8, (batch, inputs)
+        Codes.
+    feature : ndarray of int8, (filters, inputs)
+        Weights of the data.
+    time : ndarray of int16 or int8, (filters, memory)
+        Weights of the state; int8 for TFLM only.
+    bias : ndarray of int32, (filters / rank,), optional
+        Of scale state_scale * time_scale.
+    x_scale, x_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    feature_scale, time_scale, state_scale : float
+        Real size of a code step of each.
+    y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    state_zero_point : int
+        Code of 0 of a state of int8.
+    rank : int
+        How many filters make a unit.
+    state : ndarray of the type of `time`, (batch, filters * memory), optional
+        The state before; `state_zero_point` everywhere by default.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    SvdfStep
+        The codes of the units, (batch, filters / rank), and the state after.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers that do not fit; an `out` that does not fit; in LiteRT a state of int8, which it
+        reads past its end.
+
+    Notes
+    -----
+    Sources: TFLite ``svdf.cc``, ``reference/svdf.h``; ``svdf_common.cc``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "feature_scale": 1.0, "time_scale": 1.0, "state_scale": 1.0}
+    >>> feature, time = np.int8([[1, 2]]), np.int16([[1, 10]])
+    >>> y, state = svdf(np.int8([[1, 1]]), feature, time, **how, y_scale=1.0, y_zero_point=0)
+    >>> y, svdf(np.int8([[2, 0]]), feature, time, state=state, **how, y_scale=1.0, y_zero_point=0)
+    (array([[30]], dtype=int8), SvdfStep(y=array([[23]], dtype=int8), state=array([[3, 2]], dtype=int16)))
+    """
+    data = check.codes(x, "x", "SVDF")
+    given = feature, time, bias, x_scale, x_zero_point, feature_scale, time_scale
+    more = state_scale, y_scale, y_zero_point, state_zero_point, rank, data.dtype, kernel
+    return Svdf._once(*given, *more)(data, state, out)

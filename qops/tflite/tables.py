@@ -1,0 +1,90 @@
+"""Tables of a function: of all codes of 8 bits, of 513 points between which 16 bits are interpolated, of sigmoids."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.tflite.arithmetic import half_away, wrap
+
+__all__ = ["SIGMOIDS", "Function", "interpolated", "of_8_bits", "of_16_bits", "sigmoid_16", "tanh_16"]
+
+F32 = np.float32
+Codes = NDArray[np.int64]
+Function = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""A function of real numbers, in double; tables round its values to float32, as C's functions of floats do."""
+_HIGHER = (
+    "4 8 12 14 15 16 17 19 20 21 22 25 27 28 29 30 31 33 34 35 37 39 40 41 43 44 45 46 49 50 54 62 63 64 66 82 86 93 "
+    "100 103 112 116 135 255"
+)
+"""Entries of TFLite's table of sigmoids that are one higher than the rounded values."""
+
+
+def _sigmoids() -> Codes:
+    values = half_away(65536 / (1 + np.exp(-np.arange(256) / 24))).astype(np.int64)
+    values[[int(i) for i in _HIGHER.split()]] += 1
+    values.flags.writeable = False
+    return values
+
+
+SIGMOIDS = _sigmoids()
+"""TFLite's table of 256 sigmoids of i / 24, in 16 bits."""
+
+
+def _floats(function: Function, x: NDArray[Any]) -> NDArray[np.float32]:
+    with np.errstate(all="ignore"):
+        return function(x.astype(np.float64)).astype(F32)
+
+
+def of_8_bits(function: Function, x: Codes, x_scale: float, y_scale: float) -> NDArray[Any]:
+    """Give ``half_away(f(x * x_scale) / y_scale)`` in float32, of codes less their zero point; it may be infinite."""
+    values = _floats(function, F32(x_scale) * x.astype(F32))
+    with np.errstate(all="ignore"):
+        return np.asarray(half_away(values * (F32(1) / F32(y_scale))))
+
+
+def of_16_bits(function: Function, x: tuple[float, int], y: tuple[float, int]) -> Codes:
+    """Give the 513 points of a function of codes of 16 bits; x and y are scale and zero point.
+
+    The points are moved by half of what the line between two of them is off in the middle.
+    """
+    (x_min, x_max), (y_min, y_max) = (
+        [F32(scale) * F32(code - zero) for code in (-32768, 32767)] for scale, zero in (x, y)
+    )
+    step, inverse = F32(x_max - x_min) / F32(512), F32(65536) / F32(y_max - y_min)
+    points = x_min + np.arange(513, dtype=F32) * step
+    values = _floats(function, points) * inverse
+    samples = half_away(values[:512])
+    middle = half_away(_floats(function, points[:512] + step / F32(2)) * inverse)
+    line = half_away((values[1:] + samples) / F32(2))
+    last = half_away(_floats(function, np.array([x_max])) * inverse)
+    table = np.append(samples - half_away((line - middle) / F32(2)), last)
+    return np.clip(table, -32768, 32767).astype(np.int64)
+
+
+def interpolated(table: Codes, x: Codes) -> Codes:
+    """Give the values of codes of 16 bits by a table of 513 points."""
+    at, rest = 256 + (x >> 7), x & 127
+    slope = wrap(table[at + 1] - table[at], 16)
+    return wrap(table[at] + ((slope * rest + 64) >> 7), 16)
+
+
+def sigmoid_16(x: Codes) -> Codes:
+    """Give the sigmoid in 15 bits of numbers with 12 bits behind the point, times 3."""
+    near = np.abs(x)
+    at = np.minimum(near >> 9, 254)
+    made = np.where(
+        near >> 9 >= 255, 0x7FFF << 10, (SIGMOIDS[at] << 9) + (near & 511) * (SIGMOIDS[at + 1] - SIGMOIDS[at])
+    )
+    return np.where(x >= 0, made + 512, (1 << 25) - made + 511) >> 10
+
+
+def tanh_16(x: Codes) -> Codes:
+    """Give the hyperbolic tangent in 15 bits of the same numbers."""
+    near = np.abs(x)
+    at = np.minimum(near >> 8, 254)
+    made = np.where(
+        near >> 8 >= 255, 0xFFFF << 8, (SIGMOIDS[at] << 8) + (near & 255) * (SIGMOIDS[at + 1] - SIGMOIDS[at])
+    )
+    return np.where(x >= 0, made - (1 << 23) + 128, -made + (1 << 23) + 127) >> 8

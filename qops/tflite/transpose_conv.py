@@ -1,0 +1,203 @@
+"""TRANSPOSE_CONV: each pixel of an image adds its multiple of the weights OHWI to a larger image."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from qops._kernels.arrays.window import Window
+from qops._kernels.conv.convolution import Images
+from qops._kernels.conv.finish import Finish
+from qops._kernels.conv.weights import pack_weights
+from qops.qtensor import int32, integer
+from qops.tflite import _checks as check
+from qops.tflite.op import Op
+from qops.tflite.weights import bias_of, fit_in_halves, scale_of, stage, weights_of
+from qops.tflite.window import codes_of, wide_sums
+
+__all__ = ["TransposeConv", "transpose_conv"]
+
+DENSE = Window()
+
+
+class TransposeConv(Op):
+    """The prepared form of `transpose_conv`: the weights are packed once, for images of one size of the result.
+
+    Called ``op(x, out=None, num_threads=1)``. The constructor takes all other arguments of `transpose_conv`, and
+    `dtype`, the type of the codes: int8 or int16.
+    """
+
+    __slots__ = ("_bias", "_channels", "_packed", "_places", "_size", "_stage", "_zero")
+    _name = "TRANSPOSE_CONV"
+
+    def __init__(
+        self,
+        output_shape: ArrayLike,
+        w: ArrayLike,
+        bias: ArrayLike | None = None,
+        *,
+        x_scale: float,
+        x_zero_point: int,
+        w_scale: ArrayLike,
+        y_scale: float,
+        y_zero_point: int,
+        w_zero_point: int = 0,
+        stride: tuple[int, int] = (1, 1),
+        padding: str = "VALID",
+        activation: str = "NONE",
+        dtype: DTypeLike = "int8",
+        kernel: str = "reference",
+    ) -> None:
+        x, y = (x_scale, x_zero_point, w_scale), (y_scale, y_zero_point, w_zero_point)
+        self._make(output_shape, w, bias, *x, *y, stride, padding, activation, dtype, kernel)
+
+    def _fill(self, given: SimpleNamespace) -> None:
+        facts, w = self._facts, weights_of(given.w, "int8", 4, self._dtype)
+        integer(given.w_zero_point, "w_zero_point", 0, 0)
+        shape = check.typed(given.output_shape, "output_shape", ("int32", "int64"))
+        if shape.shape != (4,) or shape.min() < 0 or shape[3] != len(w):
+            raise ValueError(f"output_shape: expected N, H, W, {len(w)}, got {shape.tolist()!r:.80}")
+        self._size, self._channels, self._zero = tuple(shape.tolist()), w.shape[3], given.x_zero_point
+        fit_in_halves(w, w[0].size, self._dtype)
+        self._bias = bias_of(given.bias, self._dtype, len(w))
+        if self._dtype == np.int16 and self._has_32 and not facts.transpose_bias32:
+            raise ValueError(f"bias: {given.kernel} reads a bias of int16 data as int64, got int32")
+        kernel, stride = w.shape[1:3], given.stride
+        takes = kernel[0] >= stride[0] and kernel[1] >= stride[1]  # XNNPACK leaves others to the next kernels
+        scale = scale_of(
+            given, self._dtype, facts.channel_scale if takes and self._dtype == np.int8 else "double", len(w)
+        )
+        self._stage = stage(self._rule(takes), scale, given.y_zero_point, self._limits(given))
+        same = Window.named(given.padding, self._size[1:3], kernel, stride).padding
+        before = [k - 1 - p[0] for k, p in zip(kernel, same, strict=True)]
+        self._places = kernel, stride, before
+        self._packed = pack_weights(w[:, ::-1, ::-1].transpose(0, 3, 1, 2))
+
+    @property
+    def _has_32(self) -> bool:
+        return self._bias is not None and self._bias.dtype == np.int32
+
+    def _rule(self, takes: bool) -> str:
+        if self._dtype == np.int16:
+            return self._facts.transpose_bias32 if self._has_32 else "tflite-int64acc"
+        return self._facts.transpose if takes else self._facts.tail
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if len(shape) != 4 or shape[3] != self._channels:
+            raise ValueError(f"x: expected images (N, H, W, {self._channels}), got shape {shape}")
+        return (shape[0], *self._size[1:])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the packed weights."""
+        return int(self._packed.nbytes)
+
+    def _spread(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Give the image whose pixels lie a stride apart, in one of zeros whose windows are those of the result."""
+        kernel, stride, before = self._places
+        size = [n + k - 1 for n, k in zip(self._size[1:3], kernel, strict=True)]
+        wide = np.full((len(x), *size, self._channels), self._zero, self._dtype)
+        taken = [len(range(b, n, s)) for b, n, s in zip(before, size, stride, strict=True)]
+        rows, columns = (slice(b, n, s) for b, n, s in zip(before, size, stride, strict=True))
+        some = x[:, : taken[0], : taken[1]]
+        wide[:, rows, columns][:, : some.shape[1], : some.shape[2]] = some
+        return wide
+
+    def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
+        """Give the result of `x` on so many threads, in `out` if it is given."""
+        threads, data = int32(num_threads, "num_threads", 1), self._codes(x)
+        shape = self._shape(data.shape)
+        check.out(out, self._dtype, shape, data)
+        wide = self._spread(data)
+        if self._dtype == np.int16:
+            made = np.empty(shape, self._dtype)
+            self._stage.run(wide_sums(wide, self._packed, DENSE, self._bias, threads), made)
+            return check.put(made, out)
+        finish = Finish(0, self._bias, self._stage, self._dtype.num)
+        return codes_of(Images(wide, DENSE, self._zero, self._zero), self._packed, finish, out, threads)
+
+
+def transpose_conv(
+    x: ArrayLike,
+    output_shape: ArrayLike,
+    w: ArrayLike,
+    bias: ArrayLike | None = None,
+    *,
+    x_scale: float,
+    x_zero_point: int,
+    w_scale: ArrayLike,
+    y_scale: float,
+    y_zero_point: int,
+    w_zero_point: int = 0,
+    stride: tuple[int, int] = (1, 1),
+    padding: str = "VALID",
+    activation: str = "NONE",
+    kernel: str = "reference",
+    num_threads: int = 1,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Add the weights OHWI, times each pixel of an image, to a larger image.
+
+    Pixel (i, j) adds to the places from ``i * stride - before`` on. Sums become codes as in `conv_2d`, but the
+    optimised kernels round as the reference does. XNNPACK leaves kernels that are smaller than the stride to them.
+
+    Parameters
+    ----------
+    x : ndarray of int8 or int16, (N, H, W, C)
+        Codes.
+    output_shape : array of int32, (4,)
+        N, OH, OW and O of the result; it has as many images as `x`, whatever N is.
+    w : ndarray of int8, (O, KH, KW, C)
+        Weights.
+    bias : ndarray, optional
+        int32; for data of int16 int64 or int32. One value an output channel, of scale x_scale * w_scale.
+    x_scale, x_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    w_scale : float or 1-D array
+        Real size of a code step of the weights: one, or one for each output channel.
+    y_scale, y_zero_point : float, int
+        A value is ``scale * (code - zero_point)``.
+    w_zero_point : int
+        It is 0.
+    stride : (int, int)
+        Vertical and horizontal distance of the windows.
+    padding : {"VALID", "SAME"}
+        That of the convolution which takes the result to `x`.
+    activation : {"NONE", "RELU", "RELU6", "RELU_N1_TO_1"}
+        What the result is clamped to.
+    kernel : {"reference", "optimized", "xnnpack", "tflm"}
+        Whose bits.
+    num_threads : int
+        How many threads share the work; the bits are the same.
+    out : ndarray, optional
+        Where the codes are written, of the type and shape of the result, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `x`, `output_shape`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes and numbers that do not fit; an `out` that does not fit; a kernel library that has no such
+        op, or that needs a bias and gets none; a limit of the activation that int32 does not hold.
+
+    Notes
+    -----
+    Sources: TFLite ``transpose_conv.cc``, ``integer_ops/transpose_conv.h``; XNNPACK ``qs8-igemm``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
+    >>> x, w = np.int8([[[[1], [2]]]]), np.int8([[[[1], [10]]]])
+    >>> transpose_conv(x, np.int32([1, 1, 4, 1]), w, stride=(1, 2), **how).ravel()
+    array([ 1, 10,  2, 20], dtype=int8)
+    """
+    data = check.codes(x, "x", "TRANSPOSE_CONV")
+    given = output_shape, w, bias, x_scale, x_zero_point, w_scale, y_scale
+    more = y_zero_point, w_zero_point, stride, padding, activation, data.dtype, kernel
+    return TransposeConv._once(*given, *more)(data, out, num_threads)

@@ -1,0 +1,66 @@
+"""Weights, biases and the scales of accumulators: what convolutions and products of TFLite have in common."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.qtensor import choice
+from qops.rules.numbers import Numbers, rule_of
+from qops.rules.scales import DERIVATIONS
+from qops.tflite import _checks as check
+
+__all__ = ["bias_of", "fit_in_halves", "scale_of", "stage", "weights_of"]
+
+WEIGHTS = {"int8": ("int8", -128, 127), "int4": ("int8", -8, 7), "uint8": ("uint8", 0, 255), "int16": ("int16", 0, 0)}
+"""The type of an array of weights, and its lowest and highest code, by TFLite's type."""
+MOST_TERMS = (2**31 - 1) // (255 * 128)
+
+
+def weights_of(w: ArrayLike, w_type: str, axes: int, x: np.dtype[Any], wide: bool = False) -> NDArray[Any]:
+    """Give an array of weights, whose codes must be those of their type; uint8 only with codes of uint8."""
+    dtype, lowest, highest = WEIGHTS[choice(w_type, "w_type", WEIGHTS)]
+    if w_type not in {"uint8": ("uint8",), "int8": ("int8", "int4"), "int16": ("int8", "int16")[: 1 + wide]}[x.name]:
+        raise ValueError(f"w_type: {w_type} weights do not go with {x} data")
+    data = check.typed(w, "w", (dtype,))
+    if data.ndim != axes or not data.size:
+        raise ValueError(f"w: expected {axes} dimensions, none of 0, got shape {data.shape}")
+    if w_type == "int4" and not (lowest <= data.min() and data.max() <= highest):
+        raise ValueError(f"w: expected codes of {w_type}, {lowest} to {highest}, got {data.min()} to {data.max()}")
+    return data
+
+
+def fit_in_halves(w: NDArray[Any], terms: int, x: np.dtype[Any]) -> None:
+    """Raise ValueError if sums of so many products of the low bytes of 16 bits may be beyond int32."""
+    if x == np.int16 and terms > MOST_TERMS:
+        raise ValueError(f"w: expected at most {MOST_TERMS} products in a sum of 16 by 8 bits, got shape {w.shape}")
+
+
+def bias_of(bias: ArrayLike | None, x: np.dtype[Any], count: int) -> NDArray[Any] | None:
+    """Give a bias: int32, or with codes of int16 int32 or int64; one value an output channel."""
+    if bias is None:
+        return None
+    data = check.typed(bias, "bias", ("int32", "int64") if x == np.int16 else ("int32",))
+    if data.shape != (count,):
+        raise ValueError(f"bias: expected {count} values, one an output channel, got shape {data.shape}")
+    return data
+
+
+def scale_of(given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: int) -> float | NDArray[np.float64]:
+    """Give the scale of accumulators, or one a channel; uint8 has one, whose product is float32."""
+    w_scale = check.scales(given.w_scale, "w_scale", count)
+    if dtype == np.uint8 and isinstance(w_scale, np.ndarray):
+        raise ValueError("w_scale: expected 1 value for uint8 weights, got one an output channel")
+    with np.errstate(all="ignore"):
+        scale = DERIVATIONS[derive](given.x_scale, w_scale, given.y_scale)
+    if not np.isfinite(scale).all():
+        raise ValueError(f"x_scale, w_scale, y_scale: {derive} gives {scale!r:.80}, no finite number")
+    return np.asarray(scale, np.float64) if isinstance(w_scale, np.ndarray) else float(scale)
+
+
+def stage(rule: str, scale: float | NDArray[np.float64], zero: int, ends: tuple[int, int]) -> Any:
+    """Give what makes codes of accumulators by a rule of `qops.rules.TABLE`."""
+    return Numbers(rule_of(rule), scale, zero, *ends).stage()

@@ -1,0 +1,56 @@
+"""Windows over images NHWC, and sums under them: 8 bits by 8 to codes, and 16 by 8 to sums of 48 bits."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops._kernels.arrays.window import Window
+from qops._kernels.conv.convolution import Images, convolve
+from qops._kernels.conv.finish import Finish
+from qops._kernels.conv.weights import PackedWeights
+from qops.tflite.arithmetic import wrap
+
+__all__ = ["Moves", "codes_of", "finished", "wide_sums"]
+
+
+class Moves(NamedTuple):
+    """How a window moves over an image."""
+
+    stride: tuple[int, int]
+    dilation: tuple[int, int]
+    padding: str
+
+    def over(self, shape: tuple[int, ...], kernel: tuple[int, int], channels: int | None = None) -> Window:
+        """Give the window over images of this shape, NHWC; ValueError if it does not fit, or has other channels."""
+        if len(shape) != 4 or channels not in (None, shape[3]):
+            raise ValueError(f"x: expected images (N, H, W, {channels or 'C'}), got shape {shape}")
+        return Window.named(self.padding, shape[1:3], kernel, self.stride, self.dilation)
+
+
+def codes_of(
+    images: Images, packed: PackedWeights, finish: Finish, out: NDArray[Any] | None, threads: int
+) -> NDArray[Any]:
+    """Convolve and make codes, into `out` if it is given, which may lie anywhere."""
+    if out is None or out.flags.aligned:
+        return convolve(images, packed, out, finish, num_threads=threads)
+    out[...] = convolve(images, packed, None, finish, num_threads=threads)
+    return out
+
+
+def wide_sums(
+    x: NDArray[np.int16], packed: PackedWeights, window: Window, bias: NDArray[Any] | None, threads: int
+) -> NDArray[np.int64]:
+    """Convolve 16 bits with 8, as two halves of 8: sums of 48 bits, which wrap to 32 with a bias of int32."""
+    high, low = (x >> 8).astype(np.int8), (x & 255).astype(np.uint8)
+    upper, lower = (convolve(Images(half, window), packed, num_threads=threads) for half in (high, low))
+    return finished(upper.astype(np.int64) * 256 + lower, bias)
+
+
+def finished(sums: NDArray[np.int64], bias: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Add a bias to sums of 48 bits; one of int32 makes them int32, which wrap."""
+    if bias is None:
+        return sums
+    return wrap(sums + bias) if bias.dtype == np.int32 else sums + bias
