@@ -26,9 +26,9 @@ NOUNS = ("affine", "fixedpoint", "codes")
 GROUPS = {
     "frontdoor": {
         "Codes and ranges": ("quantize", "observer", "requantize"),
-        "Sums and products": ("add", "sub", "mul", "matmul", "conv2d"),
+        "Sums and products": ("add", "sub", "mul", "multiply_shift", "matmul", "conv2d", "passes"),
         "Between layers": ("relu", "max_pool", "pool", "lookup", "softmax", "concat", "pad"),
-        "Error": ("error", "signed_error", "bound", "bounds"),
+        "Error": ("error", "report", "error_report", "signed_error", "bound"),
     },
     "tools": {
         "Which rule": ("explain", "explanation"),
@@ -89,18 +89,26 @@ def grouped(room: str) -> dict[str, list[str]]:
     """Heading -> stems of a room, in the order of the sidebar; one group without a heading if none is said."""
     stems, groups = [*rooms()[room]], GROUPS.get(room, {})
     found = {name: [stem for stem in group if stem in stems] for name, group in groups.items()}
-    rest = [stem for stem in stems if stem not in sum(found.values(), [])]
+    placed = {stem for group in found.values() for stem in group}
+    rest = [stem for stem in stems if stem not in placed]
     return found | ({"More" if groups else "": rest} if rest else {})
 
 
-def title_of(names: list[str]) -> str:
-    """The title of the page of a stem: what users type, three names at most."""
-    shown = [name for name in map(short, names) if "BOUND" not in name]
-    words = {name.lower().replace("_", "") for name in shown if name.rpartition(".")[2].islower()}
-    mine = [name for name in shown if not (name.rpartition(".")[2][0].isupper() and name.lower() in words)]
-    first, *others = mine
-    more = [name.rpartition(".")[2] for name in others[:2]]
-    return ", ".join([f"qops.{first}", *more, *(["..."] if len(others) > 2 else [])])
+def title_of(stem: str, names: list[str]) -> str:
+    """The title of the page of a stem, what users type: its module, or its names, that of the stem first.
+
+    Three are enough, and neither bounds nor prepared forms nor the long names beside a short one are needed.
+    """
+    shown = [short(name) for name in names if "BOUND" not in name]
+    if {name.rpartition(".")[0].rpartition(".")[2] for name in shown} == {stem}:
+        return f"qops.{shown[0].rpartition('.')[0]}"
+    last = {name: name.rpartition(".")[2] for name in shown}
+    small = {word.replace("_", "") for word in last.values() if word[0].islower()}
+    mine = [name for name, word in last.items() if word[0].islower() or word.lower() not in small]
+    if stem in last.values():
+        mine = [name for name in mine if not last[name].startswith("quantized_") or last[name] == stem]
+    first, *others = sorted(mine, key=lambda name: last[name] != stem)
+    return ", ".join([f"qops.{first}", *(last[name] for name in others[:2]), *(["..."] if len(others) > 2 else [])])
 
 
 def value_of(dotted: str) -> Any:

@@ -70,7 +70,7 @@ def stem_page(room: str, stem: str, names: list[str]) -> str:
     """The page with the docstrings of one file."""
     module = module_of(room, stem)
     body = "\n".join(map(directive, names))
-    return f"# {title_of(names)}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
+    return f"# {title_of(stem, names)}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
 
 
 def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
@@ -80,11 +80,13 @@ def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
     top = own.read_text("utf-8") if own.exists() else docstring_of(f"qops.{room}", "")
     names = [name for group in stems.values() for name in group if "BOUND" not in name]
     places = {name: place for place, name in enumerate(texts)}  # README's rows may say "the same" of the row above
-    ops = "\n".join(row(name, texts) for name in sorted(names, key=lambda name: places.get(short(name), len(places))))
-    table = f"| name | what it computes |\n| --- | --- |\n{ops}\n"
-    trees = (toctree(group, heading) for heading, group in grouped(room).items())
-    head = f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n"
-    return f"{head}## Names\n\n{table}\n{''.join(trees)}"
+    names.sort(key=lambda name: places.get(short(name), len(places)))
+    parts = []
+    for heading, group in grouped(room).items():
+        ops = "\n".join(row(name, texts) for name in names if any(name in stems[stem] for stem in group))
+        parts.append(f"## {heading or 'Names'}\n\n| name | what it computes |\n| --- | --- |\n{ops}\n\n")
+        parts.append(toctree(group))
+    return f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n{''.join(parts)}"
 
 
 def toctree(pages: list[str], caption: str = "") -> str:

@@ -51,7 +51,12 @@ def simple(path):
 def tree(path, text):
     """The pages that the toctrees of a page name."""
     blocks = re.findall(r"^```\{toctree\}\n(.*?)^```$", text, flags=re.M | re.S)
-    lines = [line for block in blocks for line in block.splitlines() if line and line[0] != ":"]
+    lines = [
+        re.sub(r".* <(.+)>$", r"\1", line)
+        for block in blocks
+        for line in block.splitlines()
+        if line[:1] not in ("", ":")
+    ]
     return [(Path(path).parent / line).as_posix() for line in lines]
 
 
