@@ -43,7 +43,8 @@ html_math_renderer = "mathml"
 html_sidebars = {page: [] for page in ("index", "ten_minutes", "surprises")}
 html_domain_indices = False  # it would list internal modules
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
+    "navbar_persistent": ["search-button"],
     "show_prev_next": False,
     "collapse_navigation": True,
     "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in wide}},

@@ -24,7 +24,10 @@ def directive(dotted: str) -> str:
     """How Sphinx reads the docstring of a name."""
     value = value_of(dotted)
     if inspect.isclass(value) and issubclass(value, Prepared):
-        shown = [name for name in dir(value) if name[0] != "_" and inspect.getdoc(getattr(value, name))]
+        given = inspect.signature(value).parameters  # the docstring of the class describes these
+        shown = [
+            name for name in dir(value) if name[0] != "_" and name not in given and inspect.getdoc(getattr(value, name))
+        ]
         options = f":members: {', '.join(shown)}", ":inherited-members:", ":special-members: __call__"
         return f".. autoclass:: {dotted}\n   " + "\n   ".join(options) + "\n"
     if inspect.isclass(value):
@@ -66,10 +69,16 @@ def module_of(room: str, stem: str) -> str:
     return name
 
 
+def kind(dotted: str) -> int:
+    """Where a name stands on its page: functions, then classes, then bounds."""
+    value = value_of(dotted)
+    return 1 if inspect.isclass(value) else 0 if callable(value) else 2
+
+
 def stem_page(room: str, stem: str, names: list[str]) -> str:
     """The page with the docstrings of one file."""
     module = module_of(room, stem)
-    body = "\n".join(map(directive, names))
+    body = "\n".join(map(directive, sorted(names, key=kind)))
     return f"# {title_of(stem, names)}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
 
 
