@@ -97,7 +97,7 @@ def grouped(room: str) -> dict[str, list[str]]:
 def title_of(stem: str, names: list[str]) -> str:
     """The title of the page of a stem, what users type: its module, or its names, that of the stem first.
 
-    Three are enough, and neither bounds nor prepared forms nor the long names beside a short one are needed.
+    Two are enough, and neither bounds nor prepared forms nor the long names beside a short one are needed.
     """
     shown = [short(name) for name in names if "BOUND" not in name]
     if {name.rpartition(".")[0].rpartition(".")[2] for name in shown} == {stem}:
@@ -107,8 +107,9 @@ def title_of(stem: str, names: list[str]) -> str:
     mine = [name for name, word in last.items() if word[0].islower() or word.lower() not in small]
     if stem in last.values():
         mine = [name for name in mine if not last[name].startswith("quantized_") or last[name] == stem]
-    first, *others = sorted(mine, key=lambda name: last[name] != stem)
-    return ", ".join([f"qops.{first}", *(last[name] for name in others[:2]), *(["..."] if len(others) > 2 else [])])
+    first, *others = sorted(mine, key=lambda name: (last[name] != stem, last[name][0].isupper()))
+    more = [last[name] for name in others[:1]] + ["..."] * (len(others) > 1)
+    return ", ".join([first if "." in first else f"qops.{first}", *more])
 
 
 def value_of(dotted: str) -> Any:
