@@ -11,7 +11,7 @@ import qops
 
 TITLES = {
     "frontdoor": "The front door",
-    "tools": "Answers: explain and vectors",
+    "tools": "Answers and errors",
     "nnlib": "Hexagon nnlib",
     "tensorflow": "TensorFlow",
     "onednn": "oneDNN",
@@ -22,7 +22,7 @@ TITLES = {
     "nouns": "Codes, ranges, fixed point",
 }
 """Room -> title of its page, in the order of the site; a room that is not here comes last, under its own name."""
-NOUNS = ("affine", "fixedpoint", "codes")
+NOUNS = ("affine", "fixedpoint", "codes", "plot")
 GROUPS = {
     "frontdoor": {
         "Codes and ranges": ("quantize", "observer", "requantize"),
@@ -33,7 +33,7 @@ GROUPS = {
     "tools": {
         "Which rule": ("explain", "explanation"),
         "Test vectors": ("vectors", "add_vectors"),
-        "Error": ("sweep",),
+        "Error": ("sweep", "plot"),
     },
 }
 """Room -> heading in the sidebar -> stems. Those that are in no group come last, under "More"."""
@@ -44,7 +44,7 @@ def place(value: Any) -> tuple[str, str]:
     _, *parts = inspect.unwrap(value).__module__.split(".")
     if not parts:  # isa_tier, which the package itself defines
         return "isa", value.__name__
-    return (parts[0], parts[-1]) if len(parts) > 1 else ("nouns", parts[0])
+    return (parts[0], parts[-1]) if len(parts) > 1 else ("tools" if parts == ["plot"] else "nouns", parts[0])
 
 
 def packages() -> list[ModuleType]:

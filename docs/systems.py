@@ -1,5 +1,6 @@
 """Pages of the rooms: one page for each system with its ops, and one for each source file with its docstrings."""
 
+import contextlib
 import inspect
 import re
 from importlib import import_module
@@ -61,12 +62,11 @@ def row(dotted: str, texts: dict[str, str]) -> str:
 
 def module_of(room: str, stem: str) -> str:
     """The public module of a stem, or "" if it has none."""
-    name = f"qops.{stem}" if room == "nouns" else f"qops.{room}.{stem}"
-    try:
-        import_module(name)
-    except ModuleNotFoundError:
-        return ""
-    return name
+    for name in (f"qops.{room}.{stem}", f"qops.{stem}"):
+        with contextlib.suppress(ModuleNotFoundError):
+            import_module(name)
+            return name
+    return ""
 
 
 def kind(dotted: str) -> int:
@@ -94,7 +94,7 @@ def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
     for heading, group in grouped(room).items():
         ops = "\n".join(row(name, texts) for name in names if any(name in stems[stem] for stem in group))
         parts.append(f"## {heading or 'Names'}\n\n| name | what it computes |\n| --- | --- |\n{ops}\n\n")
-        parts.append(toctree(group))
+        parts.append(f"{toctree(group)}\n")
     return f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n{''.join(parts)}"
 
 
