@@ -94,7 +94,7 @@ def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
     for heading, group in grouped(room).items():
         ops = "\n".join(row(name, texts) for name in names if any(name in stems[stem] for stem in group))
         parts.append(f"## {heading or 'Names'}\n\n| name | what it computes |\n| --- | --- |\n{ops}\n\n")
-        parts.append(f"{toctree(group)}\n")
+        parts.append(f"{toctree(group, heading or 'Functions')}\n")
     return f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n{''.join(parts)}"
 
 
