@@ -9,6 +9,7 @@ LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "obje
 """Tag -> the attribute that has the browser fetch something at once."""
 CODE = ("code", "kbd", "math", "pre", "script", "style")
 MARKUP = re.compile(r"\S*(?:`|\w\*\*(?=[\s.,;:)]|$))\S*")
+ENTITY = re.compile(r"\S*&#?\w+;\S*")
 
 
 class Page(HTMLParser):
@@ -21,6 +22,7 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.loaded: list[str] = []
         self.words: list[str] = []
+        self.entities: list[str] = []
         self.unsaid: list[str] = []
         self.code = 0
         self.feed(text)
@@ -43,7 +45,8 @@ class Page(HTMLParser):
         self.code -= tag in CODE
 
     def handle_data(self, data: str) -> None:
-        """Note words."""
+        """Note words, and names of characters that should be characters, in code too."""
+        self.entities += ENTITY.findall(data) if self.lasttag not in ("script", "style") else []
         if not self.code:
             self.words.append(data)
 
@@ -57,6 +60,7 @@ def complaints(folder: Path) -> list[str]:
         name = path.relative_to(folder.resolve())
         found += [f"{name} has no words for {image}" for image in page.unsaid]
         found += [f"{name} shows its markup: {word}" for text in page.words for word in MARKUP.findall(text)]
+        found += [f"{name} shows its markup: {word}" for word in page.entities]
         for link in page.loaded + page.links:
             parts = urlsplit(link)
             if parts.scheme == "data":

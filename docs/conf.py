@@ -40,9 +40,11 @@ html_extra_path = ["extra"]
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"
-html_sidebars = {"index": []}
+html_sidebars = {page: [] for page in ("index", "ten_minutes", "surprises")}
+html_domain_indices = False  # it would list internal modules
 html_theme_options = {
     "header_links_before_dropdown": 6,
+    "navbar_persistent": ["search-button"],
     "show_prev_next": False,
     "collapse_navigation": True,
     "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in wide}},
@@ -65,6 +67,12 @@ def write_block(writer: nodes.NodeVisitor, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def with_neighbours(app: Sphinx, page: str, template: str, context: dict[str, object], tree: object) -> None:
+    """Give the pages that are read one after the other their links to the previous and the next."""
+    context["theme_show_prev_next"] = page.startswith(("notebooks/", "guide/"))
+
+
 def setup(app: Sphinx) -> None:
-    """Register the writers of formulas."""
+    """Register the writers of formulas, and what puts links at the foot of pages."""
+    app.connect("html-page-context", with_neighbours, priority=900)
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))

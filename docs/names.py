@@ -11,7 +11,7 @@ import qops
 
 TITLES = {
     "frontdoor": "The front door",
-    "tools": "Answers: explain and vectors",
+    "tools": "Answers and errors",
     "nnlib": "Hexagon nnlib",
     "tensorflow": "TensorFlow",
     "onednn": "oneDNN",
@@ -22,7 +22,21 @@ TITLES = {
     "nouns": "Codes, ranges, fixed point",
 }
 """Room -> title of its page, in the order of the site; a room that is not here comes last, under its own name."""
-NOUNS = ("affine", "fixedpoint", "codes")
+NOUNS = ("affine", "fixedpoint", "codes", "plot")
+GROUPS = {
+    "frontdoor": {
+        "Codes and ranges": ("quantize", "observer", "requantize"),
+        "Sums and products": ("add", "sub", "mul", "multiply_shift", "matmul", "conv2d", "passes"),
+        "Between layers": ("relu", "max_pool", "pool", "lookup", "softmax", "concat", "pad"),
+        "Error": ("error", "report", "error_report", "signed_error", "bound"),
+    },
+    "tools": {
+        "Which rule": ("explain", "explanation"),
+        "Test vectors": ("vectors", "add_vectors"),
+        "Error": ("sweep", "plot"),
+    },
+}
+"""Room -> heading in the sidebar -> stems. Those that are in no group come last, under "More"."""
 
 
 def place(value: Any) -> tuple[str, str]:
@@ -30,7 +44,7 @@ def place(value: Any) -> tuple[str, str]:
     _, *parts = inspect.unwrap(value).__module__.split(".")
     if not parts:  # isa_tier, which the package itself defines
         return "isa", value.__name__
-    return (parts[0], parts[-1]) if len(parts) > 1 else ("nouns", parts[0])
+    return (parts[0], parts[-1]) if len(parts) > 1 else ("tools" if parts == ["plot"] else "nouns", parts[0])
 
 
 def packages() -> list[ModuleType]:
@@ -69,6 +83,33 @@ def rooms() -> dict[str, dict[str, list[str]]]:
         bounds = [name for name in module.__all__ if name.startswith("BOUND") and is_defined_in(module, name)]
         names.extend(f"{module.__name__}.{name}" for name in bounds)
     return {room: dict(sorted(stems.items())) for room, stems in found.items() if stems}
+
+
+def grouped(room: str) -> dict[str, list[str]]:
+    """Heading -> stems of a room, in the order of the sidebar; one group without a heading if none is said."""
+    stems, groups = [*rooms()[room]], GROUPS.get(room, {})
+    found = {name: [stem for stem in group if stem in stems] for name, group in groups.items()}
+    placed = {stem for group in found.values() for stem in group}
+    rest = [stem for stem in stems if stem not in placed]
+    return found | ({"More" if groups else "": rest} if rest else {})
+
+
+def title_of(stem: str, names: list[str]) -> str:
+    """The title of the page of a stem, what users type: its module, or its names, that of the stem first.
+
+    Two are enough, and neither bounds nor prepared forms nor the long names beside a short one are needed.
+    """
+    shown = [short(name) for name in names if "BOUND" not in name]
+    if {name.rpartition(".")[0].rpartition(".")[2] for name in shown} == {stem}:
+        return f"qops.{shown[0].rpartition('.')[0]}"
+    last = {name: name.rpartition(".")[2] for name in shown}
+    small = {word.replace("_", "") for word in last.values() if word[0].islower()}
+    mine = [name for name, word in last.items() if word[0].islower() or word.lower() not in small]
+    if stem in last.values():
+        mine = [name for name in mine if not last[name].startswith("quantized_") or last[name] == stem]
+    first, *others = sorted(mine, key=lambda name: (last[name] != stem, last[name][0].isupper()))
+    more = [last[name] for name in others[:1]] + ["..."] * (len(others) > 1)
+    return ", ".join([first if "." in first else f"qops.{first}", *more])
 
 
 def value_of(dotted: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from docs import rule_table
 from docs.names import rooms
-from docs.systems import room_page
+from docs.systems import room_page, toctree
 from qops import rules
 
 A, B = (codes.ravel() for codes in np.meshgrid(*[np.arange(256, dtype=np.uint8)] * 2, indexing="ij"))
@@ -166,9 +166,9 @@ def index() -> str:
     parts = []
     for name, (title, table) in tables.items():
         rows = "".join(f"| [{rule}]({name}/{rule}.md) | {row.systems} |\n" for rule, row in table.items())
-        tree = "\n".join(f"{name}/{rule}" for rule in table)
+        tree = toctree([f"{rule} <{name}/{rule}>" for rule in table], title)
         head = "| rule | computed by |\n| --- | --- |\n"
-        parts.append(f"## {title}\n\n{head}{rows}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
+        parts.append(f"## {title}\n\n{head}{rows}\n{tree}")
     return room_page("rules", rooms()["rules"], "\n".join(parts))
 
 

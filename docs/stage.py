@@ -34,13 +34,20 @@ def about(room: str) -> str:
     return " ".join(text.replace("``", "`").split()).partition(". ")[0].removesuffix(".") + "."
 
 
+def sidebar() -> dict[str, list[str]]:
+    """Heading -> rooms, beside the reference; the rules have a page of their own in the site's head."""
+    ours, shared = ["frontdoor", "tools"], ["nouns", "isa"]
+    real = [room for room in rooms() if room not in (*ours, *shared, "rules")]
+    return {"Right ops": ours, "Real systems": real, "What all share": shared}
+
+
 def ops_page() -> str:
     """The list of rooms, each with the first sentence of its page."""
     rows = "".join(f"| [{TITLES.get(room, room)}]({room}/index.md) | {about(room)} |\n" for room in rooms())
-    tree = "\n".join(f"{room}/index" for room in rooms() if room != "rules")
+    trees = "".join(systems.toctree([f"{room}/index" for room in group], name) for name, group in sidebar().items())
     table = f"| page | what is there |\n| --- | --- |\n{rows}"
     text = (TEXT / "ops.md").read_text("utf-8").replace("{rooms}", table)
-    return f"{text}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+    return f"{text}\n{trees}"
 
 
 def described(notebook: Path) -> str:
@@ -76,6 +83,12 @@ def pages(lite: bool = False) -> dict[str, str]:
     return found | {"notebooks/index.md": course_page(lite), "ops.md": ops_page(), "trust/claims.md": claims_page()}
 
 
+def microscope_page() -> str:
+    """The microscope with a way back to the site, which it does not have where it is opened as a plain file."""
+    text = (HERE / "microscope/index.html").read_text("utf-8")
+    return text.replace("<header>\n", '<header>\n<p><a href="../index.html">qops</a></p>\n', 1)
+
+
 def write(folder: Path, lite: bool = False) -> None:
     """Lay out all sources in a new folder, figures drawn."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -89,4 +102,5 @@ def write(folder: Path, lite: bool = False) -> None:
         figures.draw(script, folder / "gallery")
     shutil.copytree(HERE / "static", folder / "static")
     shutil.copytree(HERE / "microscope", folder / "extra/microscope")
+    (folder / "extra/microscope/index.html").write_text(microscope_page(), "utf-8")
     shutil.copy(HERE / "conf.py", folder)

@@ -1,11 +1,12 @@
 """Pages of the rooms: one page for each system with its ops, and one for each source file with its docstrings."""
 
+import contextlib
 import inspect
 import re
 from importlib import import_module
 from pathlib import Path
 
-from docs.names import TITLES, rooms, short, value_of
+from docs.names import TITLES, grouped, rooms, short, title_of, value_of
 from qops.prepared import Prepared
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
@@ -15,7 +16,7 @@ TEXT = Path(__file__).parent / "text"
 def said() -> dict[str, str]:
     """Op -> what README's table says of it, and its bound if there is a column for that."""
     rows = re.findall(r"^\| `([\w.]+)` \| (.+?) \|$", README.split("\n## Ops\n")[1].split("\n## ")[0], flags=re.M)
-    plain = {name: text.replace("\\|", "&#124;").replace("**", r"\*\*") for name, text in rows}  # 2**17 is no bold
+    plain = {name: text.replace("**", r"\*\*") for name, text in rows}  # 2**17 is no bold
     named = {name: text.removesuffix(" | -") for name, text in plain.items()}
     return {name: text.replace(" | ", ". *Error, in output LSB:* ") for name, text in named.items()}
 
@@ -24,7 +25,10 @@ def directive(dotted: str) -> str:
     """How Sphinx reads the docstring of a name."""
     value = value_of(dotted)
     if inspect.isclass(value) and issubclass(value, Prepared):
-        shown = [name for name in dir(value) if name[0] != "_" and inspect.getdoc(getattr(value, name))]
+        given = inspect.signature(value).parameters  # the docstring of the class describes these
+        shown = [
+            name for name in dir(value) if name[0] != "_" and name not in given and inspect.getdoc(getattr(value, name))
+        ]
         options = f":members: {', '.join(shown)}", ":inherited-members:", ":special-members: __call__"
         return f".. autoclass:: {dotted}\n   " + "\n   ".join(options) + "\n"
     if inspect.isclass(value):
@@ -48,7 +52,7 @@ def summary(dotted: str) -> str:
     """The first sentence of a docstring, as Markdown."""
     doc = inspect.getdoc(value_of(dotted)) or ""
     text = " ".join(doc.split("\n\n")[0].split())
-    return re.sub(r"(?<!`)`([^`]+)`(?!`)", r"`\1`", text.replace("``", "`")).replace("|", "&#124;")
+    return re.sub(r"(?<!`)`([^`]+)`(?!`)", r"`\1`", text.replace("``", "`")).replace("|", "\\|")
 
 
 def row(dotted: str, texts: dict[str, str]) -> str:
@@ -58,20 +62,24 @@ def row(dotted: str, texts: dict[str, str]) -> str:
 
 def module_of(room: str, stem: str) -> str:
     """The public module of a stem, or "" if it has none."""
-    name = f"qops.{stem}" if room == "nouns" else f"qops.{room}.{stem}"
-    try:
-        import_module(name)
-    except ModuleNotFoundError:
-        return ""
-    return name
+    for name in (f"qops.{room}.{stem}", f"qops.{stem}"):
+        with contextlib.suppress(ModuleNotFoundError):
+            import_module(name)
+            return name
+    return ""
+
+
+def kind(dotted: str) -> int:
+    """Where a name stands on its page: functions, then classes, then bounds."""
+    value = value_of(dotted)
+    return 1 if inspect.isclass(value) else 0 if callable(value) else 2
 
 
 def stem_page(room: str, stem: str, names: list[str]) -> str:
     """The page with the docstrings of one file."""
     module = module_of(room, stem)
-    body = "\n".join(map(directive, names))
-    title = f"{room}: {stem}" if room != "nouns" else stem
-    return f"# {title}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
+    body = "\n".join(map(directive, sorted(names, key=kind)))
+    return f"# {title_of(stem, names)}\n\n{docstring_of(module) if module else ''}\n```{{eval-rst}}\n{body}```\n"
 
 
 def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
@@ -81,11 +89,19 @@ def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
     top = own.read_text("utf-8") if own.exists() else docstring_of(f"qops.{room}", "")
     names = [name for group in stems.values() for name in group if "BOUND" not in name]
     places = {name: place for place, name in enumerate(texts)}  # README's rows may say "the same" of the row above
-    ops = "\n".join(row(name, texts) for name in sorted(names, key=lambda name: places.get(short(name), len(places))))
-    table = f"| name | what it computes |\n| --- | --- |\n{ops}\n"
-    tree = "\n".join(stems)
-    head = f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n"
-    return f"{head}## Names\n\n{table}\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n"
+    names.sort(key=lambda name: places.get(short(name), len(places)))
+    parts = []
+    for heading, group in grouped(room).items():
+        ops = "\n".join(row(name, texts) for name in names if any(name in stems[stem] for stem in group))
+        parts.append(f"## {heading or 'Names'}\n\n| name | what it computes |\n| --- | --- |\n{ops}\n\n")
+        parts.append(f"{toctree(group, heading or 'Functions')}\n")
+    return f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n{''.join(parts)}"
+
+
+def toctree(pages: list[str], caption: str = "") -> str:
+    """A part of the sidebar."""
+    said = f":caption: {caption}\n" if caption else ""
+    return "```{toctree}\n:hidden:\n" + said + "\n" + "\n".join(pages) + "\n```\n"
 
 
 def hazard(dotted: str) -> str:

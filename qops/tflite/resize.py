@@ -188,7 +188,7 @@ def resize_bilinear(
 
     Returns
     -------
-    ndarray of the type of `x`, (N, *size, C)
+    ndarray of the type of `x`, (N, height, width, C)
 
     Raises
     ------
@@ -240,7 +240,7 @@ def resize_nearest_neighbor(
 
     Returns
     -------
-    ndarray of the type of `x`, (N, *size, C)
+    ndarray of the type of `x`, (N, height, width, C)
 
     Raises
     ------

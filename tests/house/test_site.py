@@ -51,7 +51,12 @@ def simple(path):
 def tree(path, text):
     """The pages that the toctrees of a page name."""
     blocks = re.findall(r"^```\{toctree\}\n(.*?)^```$", text, flags=re.M | re.S)
-    lines = [line for block in blocks for line in block.splitlines() if line and line[0] != ":"]
+    lines = [
+        re.sub(r".* <(.+)>$", r"\1", line)
+        for block in blocks
+        for line in block.splitlines()
+        if line[:1] not in ("", ":")
+    ]
     return [(Path(path).parent / line).as_posix() for line in lines]
 
 
@@ -79,6 +84,27 @@ def test_every_room_says_of_every_op_what_readme_says():
         table = PAGES[f"{room}/index.md"]
         for name in (name for group in stems.values() for name in group if "BOUND" not in name):
             assert f"<{name}>` | {said.get(names.short(name)) or systems.summary(name)} |" in table, name
+
+
+def test_pages_have_the_names_that_users_type():
+    titles = {path: text.splitlines()[0].removeprefix("# ") for path, text in PAGES.items()}
+    assert titles["frontdoor/matmul.md"] == "qops.matmul"
+    assert titles["frontdoor/quantize.md"] == "qops.quantize, dequantize"
+    assert titles["nouns/fixedpoint.md"] == "qops.fixedpoint"
+    assert titles["nnlib/dequantize.md"] == "nnlib.dequantize, dequantize_qint32_f"
+    for room, stems in names.rooms().items():
+        assert len({titles[f"{room}/{stem}.md"] for stem in stems}) == len(stems), room
+        assert sorted(stem for group in names.grouped(room).values() for stem in group) == sorted(stems)
+
+
+def test_functions_come_before_classes_and_bounds():
+    page = PAGES["frontdoor/conv2d.md"]
+    places = [page.index(f":: qops.{name}\n") for name in ("conv2d", "Conv2D", "frontdoor.conv2d.BOUND_CONV2D")]
+    assert places == sorted(places)
+
+
+def test_the_microscope_leads_back_to_the_site():
+    assert '<a href="../index.html">qops</a>' in stage.microscope_page()
 
 
 def test_every_page_and_notebook_is_in_a_toctree_once():
@@ -219,11 +245,12 @@ def test_every_script_of_the_gallery_draws_its_figure(script, tmp_path):
 
 
 def test_pages_that_are_wrong_are_found(tmp_path):
-    (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">1</a><a href="d.html">2</a><a href="#x">3</a></p>')
+    (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">1</a><a href="f.html">2</a><a href="#x">3</a></p>')
     (tmp_path / "b.html").write_text(
         '<a href="https://example.org">1</a><script src="https://example.org/x.js"></script>'
     )
     (tmp_path / "c.html").write_text("<p>at most 0.5 + 2**-7 LSB** of **kw, <code>a` 2** b</code></p><p>a `b</p>")
+    (tmp_path / "d.html").write_text("<p><code>max&amp;#124;T&amp;#124;</code> a &amp; b</p>")
     (tmp_path / "d.png").touch()
     (tmp_path / "e.html").write_text(
         '<img alt="" src="d.png"><img alt="a map" src="d.png"><img alt="d.png" src="d.png">'
@@ -231,10 +258,11 @@ def test_pages_that_are_wrong_are_found(tmp_path):
     (tmp_path / "s.css").write_text("@font-face { src: url(https://example.org/f.woff) }")
     assert check.complaints(tmp_path) == [
         "a.html links to b.html#y, which has no such anchor",
-        "a.html links to d.html, which is not there",
+        "a.html links to f.html, which is not there",
         "b.html loads https://example.org/x.js",
         "c.html shows its markup: LSB**",
         "c.html shows its markup: `b",
+        "d.html shows its markup: max&#124;T&#124;",
         "e.html has no words for d.png",
         "s.css loads from the network",
     ]

@@ -1,0 +1,74 @@
+"""The pages written by hand: their code runs, and gives the outputs that they show."""
+
+import doctest
+import re
+import shlex
+
+import pytest
+
+from docs import stage
+from qops.__main__ import main
+from qops.tools import dump
+
+PAGES = {path.relative_to(stage.TEXT).as_posix(): path.read_text("utf-8") for path in sorted(stage.TEXT.rglob("*.md"))}
+RUN = [name for name, text in PAGES.items() if ">>>" in text]
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", flags=re.M | re.S)
+
+
+def run(text, name):
+    """Run the blocks of a page one after the other, those of Python in one space; how many examples failed of how many.
+
+    A shell command must begin with ``python -m qops``, and succeed.
+    """
+    space, failed, tried = {}, 0, 0
+    runner = doctest.DocTestRunner()
+    for language, code in BLOCK.findall(text):
+        if language == "sh":
+            for line in code.splitlines():
+                words = shlex.split(line)
+                assert words[:3] == ["python", "-m", "qops"], line
+                assert main(words[3:]) == 0, line
+            continue
+        examples = doctest.DocTestParser().get_doctest(code, space, name, name, 0)
+        result = runner.run(examples, clear_globs=False)
+        space.update(examples.globs)
+        failed, tried = failed + result.failed, tried + result.attempted
+    return failed, tried
+
+
+def test_the_pages_for_a_beginning_are_run():
+    guide = {name for name in PAGES if name.startswith("guide/")} - {"guide/index.md"}
+    assert len(guide) >= 7
+    assert {*guide, "ten_minutes.md", "surprises.md"} == {*RUN}
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_the_code_of_a_page_gives_what_the_page_shows(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = run(PAGES[name], name)
+    assert tried >= 4
+    assert failed == 0
+
+
+def test_a_wrong_output_is_found():
+    assert run("```python\n>>> a = 1\n>>> a + 1\n2\n```\n\nand\n\n```python\n>>> a\n2\n```\n", "made up") == (1, 3)
+
+
+def test_every_surprise_says_what_it_is_of():
+    for part in PAGES["surprises.md"].split("\n## ")[1:-1]:
+        assert re.search(r"^\*[^*]+\d[^*]*\*", part, flags=re.M), part
+        assert re.search(r"\b([Rr]un|[Rr]ead)\b", part.split("```")[-1]), part
+
+
+def test_the_table_of_dumps_is_the_code_s():
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \|$", PAGES["guide/dump.md"], flags=re.M)
+    assert dict(rows) == dump.NAMES
+
+
+def test_no_sentence_is_long():
+    """Plain sentences of at most 32 words, outside code, tables and links."""
+    for name in RUN:
+        text = re.sub(r"^(```|:::).*?^\1$|^\|.*$|^#.*$", "\n", PAGES[name], flags=re.M | re.S)
+        prose = re.sub(r"^(```.*?^```$|\|.*|#.*)", "\n", text, flags=re.M)
+        for sentence in re.split(r"(?<=[.:;?])\s+|\n\s*\n", prose):
+            assert len(sentence.split()) <= 32, (name, sentence)
