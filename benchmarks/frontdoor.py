@@ -110,7 +110,7 @@ def qops_conv2d(x: Array, w: Array, prepared: bool = False) -> Candidate:
 
 def layer_range(weights: Array) -> Affine:
     """Give the steps of the results of a layer, whose products deviate by about 73 * 73 steps: most are within two."""
-    return Affine(2 * A.scale * B.scale * 73**2 * math.sqrt(weights.size // weights.shape[-1]) / 255, 0)
+    return Affine(2 * A.scale * B.scale * 73**2 * math.sqrt(weights.size // weights.shape[-1]) / 255, 0, "u8")
 
 
 def layer_codes(results: Callable[..., Array], **inputs: Array) -> Array:

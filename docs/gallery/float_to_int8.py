@@ -1,8 +1,8 @@
 """A network from float to int8.
 
-scikit-learn trains three layers on pictures of digits. Each of them becomes a prepared op with int8 weights, which have
-a range for each channel; the ranges of the results come from 200 pictures. The bars show the error of each layer against
-float, and where it comes from: the rounding of the results, that of the weights, and what the layers before hand on.
+scikit-learn trains three layers on pictures of digits. Each of them becomes a prepared op with int8 weights, which
+have a range for each channel; the ranges of the results come from 200 pictures. The bars show the error of each layer
+against float, and where it comes from: the rounding of the results, that of the weights, and the layers before.
 """
 
 import matplotlib.pyplot as plt

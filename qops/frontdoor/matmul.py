@@ -106,8 +106,7 @@ def matmul(
     A whole layer, with a bias and a relu6, into 8 bits:
 
     >>> matmul(a, b, [13.0], dtype="uint8", range=(0.0, 25.5), clip=(0, 6))  # 6 for 3 - 13 + 16 = 3; 0
-    QTensor(data=array([[30],
-           [ 0]], dtype=uint8), min=0.0, max=25.5)
+    QTensor(np.uint8([[30], [0]]), 0.0, 25.5)
     """
     op = MatMul._once(b, bias, dtype, guess, range, clip)
     return op(a, unshared(out, b, bias), num_threads)

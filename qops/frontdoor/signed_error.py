@@ -38,7 +38,7 @@ def values(t: TensorLike) -> NDArray[np.float64]:
     >>> values((np.uint8([0, 51, 255]), 1.0, 2.0))
     array([1. , 1.2, 2. ])
     """
-    return _values_and_step(t)[0]
+    return np.asarray(_values_and_step(t)[0])
 
 
 def signed_error(t: TensorLike, reference: ArrayLike) -> NDArray[np.float64]:
@@ -86,4 +86,4 @@ def signed_error(t: TensorLike, reference: ArrayLike) -> NDArray[np.float64]:
         raise ValueError("reference: has values that are NaN or infinite")
     if not np.all(step):
         raise ValueError("t: its range is zero wide, so an error has no LSB to be measured in")
-    return (got - want) / step
+    return np.asarray((got - want) / step)

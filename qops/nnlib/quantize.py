@@ -205,5 +205,5 @@ def _quantized(
     codes = output(out, U8, values)
     ends = kernel(values, lo, hi, codes)
     if ends is None:
-        raise ValueError(f"min, max: ({lo}, {hi}) is wider than float32")
+        raise ValueError(f"{words} ({lo}, {hi}) is wider than float32")
     return tensor(codes, *ends)

@@ -77,7 +77,7 @@ def type_of(dtype: DTypeLike, name: str, allowed: Sequence[str]) -> np.dtype[Any
 
 def runtime(value: str) -> str:
     """Give the name of a runtime, of which "onnxruntime" is another name for "ort"."""
-    return "ort" if value == "onnxruntime" else choice(value, "runtime", RUNTIMES)
+    return "ort" if isinstance(value, str) and value == "onnxruntime" else choice(value, "runtime", RUNTIMES)
 
 
 def scale(value: ArrayLike, name: str, allowed: Sequence[str] = SCALES, *, divides: bool = False) -> NDArray[Any]:

@@ -155,8 +155,11 @@ def sweep(
     >>> [row.max_lsb for row in sweep(halve, lambda x: x / 2, [(0, 255)])]
     [0.5]
     """
-    row, chosen = of_dtype(dtype), [_operands(given) for given in ranges]
-    if codes != "all":
+    row, chosen = of_dtype(dtype), [_operands(given) for given in _listed(ranges)]
+    for function, name in ((op, "op"), (exact, "exact")):
+        if not callable(function):
+            raise TypeError(f"{name}: expected a function, got {shown(function)}")
+    if not (isinstance(codes, str) and codes == "all"):
         integer(codes, "codes", 1, 2**31 - 1)
     for given in chosen:
         if codes == "all" and (len(given) > 2 or row.dtype.itemsize > 1):
@@ -172,6 +175,13 @@ def sweep(
             found.append(made)
             tell(f"{len(found)} of {len(chosen)} ranges")
     return found
+
+
+def _listed(ranges: Any) -> list[Any]:
+    try:
+        return list(ranges)
+    except TypeError:
+        raise TypeError(f"ranges: expected one (min, max) or several for each row, got {shown(ranges)}") from None
 
 
 def _operands(given: Any) -> tuple[Range, ...]:

@@ -54,8 +54,23 @@ ALLOWED = {  # what the original takes too
     *((f"tensorflow.{name}", key, "inverted") for name, key in calls_of_tensorflow.RANGES_IN_ANY_ORDER),
     *(("tensorflow.quantize_v2", key, "list") for key in ("min_range", "max_range")),  # one number a slice
     *(("tensorflow.dequantize", "input", f"list_{end}") for end in ("min", "max")),
-    *(("quantize", end, "list") for end in ("min", "max")),  # one number a channel
-    *((name, "t", f"list_{end}") for name in ("dequantize", "error") for end in ("min", "max")),
+    *((name, end, "list") for name in ("quantize", "requantize", "requantize_32to8") for end in ("min", "max")),
+    *(
+        (name, "t", f"list_{end}")  # one number a channel
+        for name in ("dequantize", "error", "relu", "requantize", "signed_error", "values")
+        for end in ("min", "max")
+    ),
+    *(
+        (f"onnx.{name}", f"{operand}_scale", kind)  # of one element
+        for name, operands in {
+            "quantize_linear": "y",
+            "dequantize_linear": "x",
+            "qlinear_matmul": "aby",
+            "qlinear_conv": "xwy",
+        }.items()
+        for operand in operands
+        for kind in ("list", "array")
+    ),
     *(
         ("tensorflow.requantization_range", "input", f"{kind}_{end}")
         for kind in ("list", "array")

@@ -50,8 +50,9 @@ def test_golden_vectors_are_dumps():
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_rule_of_golden_vectors_is_named(tmp_path, capsys, name):
-    case, arrays = CASES[name], np.load(GOLDEN / f"{name.split()[0]}.npz")
-    parts = {key: arrays[value] for key, value in {**case["inputs"], **case["outputs"]}.items()}
+    case = CASES[name]
+    with np.load(GOLDEN / f"{name.split()[0]}.npz") as arrays:
+        parts = {key: arrays[value] for key, value in {**case["inputs"], **case["outputs"]}.items()}
     said = {"kind": kind_of(case), "id": case["id"], "system": case["system"], **case["attrs"]}
     np.savez(tmp_path / "dump.npz", **said, **parts)
     typed = {"dtype": str(parts["y"].dtype)} | said

@@ -104,7 +104,7 @@ cpdef cnp.ndarray int32s(x, str name):
     """Give `x` as int32; TypeError if its elements are not integers, ValueError if int32 does not hold them."""
     cdef cnp.ndarray data = array_of(x, name)
     cdef object source = data
-    if has_type(data, cnp.NPY_INT32):
+    if has_type(data, cnp.NPY_INT32) and source.dtype.isnative:
         return data
     if source.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected integers, got {source.dtype}")
