@@ -135,7 +135,7 @@ def sweep(
     Raises
     ------
     TypeError, ValueError
-        Ranges that are none, `codes` that are neither "all" nor a number above 0, "all" with more than two operands or
+        Arguments of other types, ranges that are none, `codes` that are neither "all" nor a number above 0, "all" with more than two operands or
         with codes of more than 8 bits. A ValueError of the op is kept in the row, as `SweepRow.refused`; any other
         error of `op` or `exact` is raised.
 
@@ -159,8 +159,10 @@ def sweep(
     for function, name in ((op, "op"), (exact, "exact")):
         if not callable(function):
             raise TypeError(f"{name}: expected a function, got {shown(function)}")
+    if not (executor is None or isinstance(executor, Executor)):
+        raise TypeError(f"executor: expected a concurrent.futures.Executor, got {shown(executor)}")
     if not (isinstance(codes, str) and codes == "all"):
-        integer(codes, "codes", 1, 2**31 - 1)
+        codes = integer(codes, "codes", 1, 2**31 - 1)
     for given in chosen:
         if codes == "all" and (len(given) > 2 or row.dtype.itemsize > 1):
             raise ValueError(
