@@ -135,9 +135,9 @@ def sweep(
     Raises
     ------
     TypeError, ValueError
-        Arguments of other types, ranges that are none, `codes` that are neither "all" nor a number above 0, "all" with more than two operands or
-        with codes of more than 8 bits. A ValueError of the op is kept in the row, as `SweepRow.refused`; any other
-        error of `op` or `exact` is raised.
+        Arguments of other types, ranges that are none, `codes` that are neither "all" nor a number above 0, "all" with
+        more than two operands or with codes of more than 8 bits. A ValueError of the op is kept in the row, as
+        `SweepRow.refused`; any other error of `op` or `exact` is raised.
 
     See Also
     --------
