@@ -18,7 +18,7 @@ $(VENV)/deps: pyproject.toml
 	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.1' 'numpy>=2.0'
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	@echo "installing what tests, lint and analysis need"
-	$(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[dev]'
+	PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[dev]'
 	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
 
 $(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
