@@ -31,7 +31,7 @@ for w, bias, clip in layers:
 
 shares, want, codes = [], x[1200:], qops.quantize(x[1200:], 0, 1)
 for op, layer in zip(ops, layers, strict=True):
-    weights, given, before = qops.values(op.b), qops.values(codes), want
+    weights, given = qops.values(op.b), qops.values(codes)
     want, codes = in_float(want, *layer), op(codes)
     exact = in_float(given, weights, *layer[1:])
     errors = qops.values(codes) - exact, exact - in_float(given, *layer), in_float(given, *layer) - want
