@@ -37,6 +37,8 @@ if not Path(headers, "Python.h").exists():
 class BuildExtensions(build_ext):
     """Compiles with the flags that the compiler knows, on all cores, and says how far it is."""
 
+    ready = 0
+
     def run(self):
         """As setuptools does, but what an editable package is made of stays, and is not made again if it is new."""
         if self.editable_mode:
@@ -47,8 +49,8 @@ class BuildExtensions(build_ext):
     def build_extension(self, extension):
         """As setuptools does, and say how many are ready."""
         super().build_extension(extension)
-        self.done = [*getattr(self, "done", []), extension.name]
-        print(f"kernels ready: {len(self.done)} of {len(self.extensions)}", end="\r", file=sys.stderr, flush=True)
+        self.ready += 1
+        print(f"kernels ready: {self.ready} of {len(self.extensions)}", end="\r", file=sys.stderr, flush=True)
 
     def build_extensions(self):
         """As setuptools does, with these flags, which depend on the compiler."""

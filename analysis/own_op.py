@@ -48,7 +48,7 @@ def _function(text: str, option: str) -> Callable[..., Any]:
     except (ImportError, AttributeError, ValueError) as why:
         raise BadOption(f"{option} {text}: expected MODULE:FUNCTION, {why}") from why
     if not callable(found):
-        raise BadOption(f"{option} {text}: no function, but a {type(found).__name__}")
+        raise BadOption(f"{option} {text}: expected a function, got {found!r:.80}")
     return found
 
 

@@ -11,8 +11,8 @@ from analysis import error_plots, style
 from analysis.photograph_error import Measured, measure, summary, tables
 from analysis.report import Figures
 from analysis.systems import CHAIN, FUSED, decibels
+from qops import values
 from qops.frontdoor.add import BOUND_8P8TO8
-from qops.frontdoor.error import values
 
 __all__ = ["figures", "measure", "summary", "tables"]
 
@@ -42,7 +42,7 @@ def draw_scene(m: Measured) -> Figure:
     pictures = (*zip(m.scene.names, (m.a, m.b), strict=True), ("their sum, by qops 8p8to8", ours.tensor))
     black, white = min(t.min for _, t in pictures), max(t.max for _, t in pictures)
     for ax, (name, t) in zip(axes[0], pictures, strict=True):
-        show_picture(ax, values(t)[0], black, white, f"{name}\n[{t.min:.3g}, {t.max:.3g}]")
+        show_picture(ax, values(t), black, white, f"{name}\n[{t.min:.3g}, {t.max:.3g}]")
     for ax, system in zip(axes[1:].flat, (*FUSED, *CHAIN), strict=True):
         total = m.of(system.name)
         shown = error_plots.show_error(ax, total.off, every(total.off))
@@ -63,7 +63,7 @@ def draw_results(m: Measured, guess: str) -> Figure:
         total = m.of(system.name, guess)
         t, passes = total.tensor, f"{total.passes} pass" + "es" * (total.passes > 1)
         show_picture(
-            upper, values(t)[0], 0, white, f"{system.name}\n{passes}, range [{round(t.min, 2) + 0:.2f}, {t.max:.2f}]"
+            upper, values(t), 0, white, f"{system.name}\n{passes}, range [{round(t.min, 2) + 0:.2f}, {t.max:.2f}]"
         )
         shown = error_plots.show_error(lower, total.off, every(total.off))
         lower.set_title(f"max {style.short(total.report.max)} LSB, SQNR {decibels(total.report)} dB")

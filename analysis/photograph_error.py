@@ -11,8 +11,7 @@ from analysis.pictures import Picture, Scene, scenes
 from analysis.report import Table
 from analysis.summary import Line
 from analysis.systems import CHAIN, FUSED, HEADS, Range, Sum, System, apply, cells
-from qops import QTensor, error, quantize
-from qops.frontdoor.error import values
+from qops import QTensor, error, quantize, values
 
 OP = "two pictures added"
 
@@ -53,7 +52,7 @@ def measure(picture: Picture | None = None) -> list[Measured]:
         real = scene.a.astype(np.float64) + scene.b
         results = []
         for system in (*FUSED, *CHAIN):
-            for guess, ends in guesses(values(a)[0] + values(b)[0]).items():
+            for guess, ends in guesses(values(a) + values(b)).items():
                 total = apply(system, a, b, ends)
                 results.append(Result(system, guess, total, error(total.tensor, real).sqnr))
         found.append(Measured(scene, a, b, results))

@@ -12,8 +12,7 @@ from analysis.pictures import photograph
 from analysis.report import Figures, Table
 from analysis.summary import Line
 from analysis.systems import HEADS, cells
-from qops import ErrorReport, QTensor, dequantize, error, nnlib, quantize, tensorflow
-from qops.frontdoor.error import values
+from qops import ErrorReport, QTensor, dequantize, error, nnlib, quantize, signed_error, tensorflow
 from qops.frontdoor.quantize import BOUND_QUANTIZE
 
 Op = Callable[[NDArray[np.float32], float, float], QTensor]
@@ -60,10 +59,9 @@ def measure() -> Measured:
             lo, hi = asked(z)
             x = np.append(np.linspace(lo, hi, 20_000), 0).astype(np.float32)
             t = op(x, lo, hi)
-            got, lsb = values(t)
-            inside = (x >= t.min) & (x <= t.max)
-            largest.append(float(np.abs(got - x)[inside].max() / lsb))
-            zero.append(float(got[-1] / lsb))
+            off, inside = signed_error(t, x), (x >= t.min) & (x <= t.max)
+            largest.append(float(np.abs(off)[inside].max()))
+            zero.append(float(off[-1]))
         curves.append(Curve(name, largest, zero, error(op(picture, *ends), picture)))
     back = max(abs(float(dequantize(quantize([0.0], *asked(z)))[0])) for z in ZEROS)
     return Measured(curves, back)

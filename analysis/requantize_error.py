@@ -11,8 +11,7 @@ from analysis.reasons import notes
 from analysis.report import Figures, Table
 from analysis.summary import Line
 from analysis.systems import Range
-from qops import ErrorReport, QTensor, error, nnlib, requantize_32to8, tensorflow
-from qops.frontdoor.error import values
+from qops import ErrorReport, QTensor, error, nnlib, requantize_32to8, signed_error, tensorflow, values
 from qops.frontdoor.requantize import BOUND_REQUANTIZE
 
 Op = Callable[[QTensor, float, float], QTensor]
@@ -62,9 +61,8 @@ def codes(ratio: float, out: Range) -> QTensor:
 def errors(requantize: Op, t: QTensor, out: Range) -> tuple[ErrorReport, float]:
     """Error of values within the range of the result, and the largest one in LSB of those beyond it."""
     result = requantize(t, *out)
-    got, lsb = values(result)
-    true = values(t)[0]
-    off = (got - true.clip(result.min, result.max)) / lsb
+    true = values(t)
+    off = signed_error(result, true.clip(result.min, result.max))
     fits = (true >= result.min) & (true <= result.max)
     within = error(QTensor(result.data[fits], result.min, result.max), true[fits])
     return within, float(np.abs(off[~fits]).max(initial=0))

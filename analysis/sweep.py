@@ -9,8 +9,7 @@ import numpy as np
 
 from analysis.ranges import holding_zero, many_ranges
 from analysis.systems import ALL, Range, System, all_pairs, apply
-from qops import QTensor
-from qops.frontdoor.error import values
+from qops import QTensor, values
 
 PAIRS = 256 * 256  # of codes, in every row
 Piece = tuple[Range, Range]
@@ -70,7 +69,7 @@ def _guesses(system: System, x: QTensor, y: QTensor) -> Iterator[tuple[str, Rang
     """Give no guess, and for systems that are swept with guesses the range of the results and a quarter of it."""
     yield "none", None
     if system.guessed:
-        exact = system.exact(values(x)[0], values(y)[0])
+        exact = system.exact(values(x), values(y))
         lo, hi = float(exact.min()), float(exact.max())
         yield "exact", (lo, hi)
         yield "quarter", (lo / 4, max(lo / 4, hi / 4))

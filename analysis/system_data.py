@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.network import digits, features, learned, run_float
 from analysis.pictures import scenes
-from qops import QTensor, nnlib, quantize, tensorflow
-from qops.frontdoor.error import values
+from qops import QTensor, nnlib, quantize, tensorflow, values
 
 Reals = NDArray[np.float64]
 
@@ -84,7 +83,7 @@ def data(zero_on_code: bool = False) -> Data:
         code(blur.b),
         images,
         filters,
-        code(values(sums)[0]),
+        code(values(sums)),
         code(layers[1].bias),
         code(features(last)),
         code(layers[2].weights.T),
@@ -94,7 +93,7 @@ def data(zero_on_code: bool = False) -> Data:
 
 def of(t: QTensor) -> Result:
     """Give a triple as a Result."""
-    return Result(t.data, values(t)[0], (t.min, t.max))
+    return Result(t.data, values(t), (t.min, t.max))
 
 
 def plain(x: NDArray) -> Result:

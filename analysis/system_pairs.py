@@ -9,8 +9,7 @@ import numpy as np
 
 from analysis.pictures import scenes
 from analysis.system_data import Pair, Result, Step, data, from_int8, nearest, of, plain, uniform
-from qops import QTensor, nnlib, quantized_add_8p8to32, tensorflow
-from qops.frontdoor.error import values
+from qops import QTensor, nnlib, quantized_add_8p8to32, tensorflow, values
 
 POOL, STRIDE = (3, 3), (2, 2)
 RANGE = "TensorFlow keeps the range, nnlib moves an end to put 0 on a code: nnlib's range for both"
@@ -81,12 +80,12 @@ def _add() -> Iterator[Pair]:
         Step(
             "TensorFlow's steps of an operand are whole numbers of codes: exact sums instead",
             of(n),
-            nearest(values(a)[0] + values(b)[0], n),
+            nearest(values(a) + values(b), n),
         ),
         Step(
             "nnlib's code of 0 is whole: ranges with 0 on a code, and exact sums",
             of(on),
-            nearest(values(c)[0] + values(d)[0], on),
+            nearest(values(c) + values(d), on),
         ),
     ]
     yield Pair("Add_8p8to32", "QuantizedAdd", "picture + blur", steps)
@@ -153,7 +152,7 @@ def _concat() -> Iterator[Pair]:
     d = data(True)
     a, b = (QTensor(x.data[..., None], x.min, x.max) for x in (d.picture, d.blur))
     n, t = nnlib.quantized_concat_8([a, b]), tensorflow.quantized_concat(2, [a, b])
-    exact = nearest(np.concatenate([values(a)[0], values(b)[0]], axis=2), n)
+    exact = nearest(np.concatenate([values(a), values(b)], axis=2), n)
     alike = "nnlib moves a range by whole steps of the operand: the nearest codes"
     yield Pair("Concat_8", "QuantizedConcat", "picture, blur", [Step("", of(n), of(t)), Step(alike, exact, of(t))])
 
@@ -161,7 +160,7 @@ def _concat() -> Iterator[Pair]:
 def _requantize() -> Iterator[Pair]:
     d = data(True)
     acc = quantized_add_8p8to32(d.picture, d.blur)
-    ends = float(values(acc)[0].min()), float(values(acc)[0].max())
+    ends = float(values(acc).min()), float(values(acc).max())
     n, t = nnlib.requantize_32to8(acc, *ends), tensorflow.requantize(acc, *ends)
     same = of(tensorflow.requantize(acc, n.min, n.max))
     exact = nearest(acc.data * acc.scale, n)

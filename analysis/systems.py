@@ -22,10 +22,11 @@ from qops import (
     quantized_sub_8p8to8,
     quantized_sub_8p8to32,
     requantize_32to8,
+    signed_error,
     tensorflow,
+    values,
 )
 from qops.frontdoor.add import BOUND_8P8TO8, BOUND_8P8TO32
-from qops.frontdoor.error import values
 from qops.frontdoor.mul import BOUND_8X8TO8, BOUND_8X8TO32
 
 Range = tuple[float, float]
@@ -149,10 +150,9 @@ HEADS = ("max LSB", "mean LSB", "bias LSB", "SQNR dB")
 
 def apply(system: System, a: QTensor, b: QTensor, guess: Range | None = None) -> Sum:
     """Run a system, and measure the error against the exact result of what the codes stand for."""
-    exact = system.exact(values(a)[0], values(b)[0])
+    exact = system.exact(values(a), values(b))
     result, passes = system.run(a, b, guess)
-    got, lsb = values(result)
-    return Sum(system, result, passes, error(result, exact), (got - exact) / lsb)
+    return Sum(system, result, passes, error(result, exact), signed_error(result, exact))
 
 
 def cells(e: ErrorReport) -> list[str]:

@@ -13,7 +13,7 @@ from analysis.report import Figures, Table
 from analysis.summary import Line
 from analysis.system_data import Pair, Reals, Result, Step, data
 from analysis.system_pairs import pairs
-from qops.frontdoor.error import values
+from qops import values
 
 NNLIB = "#e69f00"
 LEAST = 1e-6  # LSB: end of the logarithmic scale
@@ -193,7 +193,7 @@ def draw_maps(found: Sequence[Compared]) -> Drawing:
     """Draw the picture, and where the codes of it differ."""
     figure, axes = style.panels(2, 3, height=3.0)
     first, *rest = axes.flat
-    first.imshow(values(data().picture)[0], cmap="gray", interpolation="nearest")
+    first.imshow(values(data().picture), cmap="gray", interpolation="nearest")
     first.set(xticks=[], yticks=[], title="the picture\n")
     by_name = {c.pair.tensorflow: c for c in found}
     for ax, name in zip(rest, SHOWN, strict=True):

@@ -18,13 +18,13 @@ from qops.frontdoor.report import FINEST_BIN, MOST_BINS, ErrorReport, Histogram,
 from qops.qtensor import QTensor, TensorLike
 from qops.qtensor import as_array as _as_array
 
-__all__ = ["error", "values"]
+__all__ = ["error", "line_of"]
 
 _BLOCK = 1 << 15  # elements; the arrays computed for a block stay in the cache
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def _line(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
+def line_of(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
     """Give the codes of `t` and (step, zero, base) of their values."""
     data, lo, hi = _channels.read(t, "t")
     row = t.code_type if isinstance(t, QTensor) else _codes.of(data)
@@ -33,36 +33,6 @@ def _line(t: TensorLike) -> tuple[NDArray[Any], Any, Any, Any]:
         return data, step, zero, base
     between = np.asarray(base) != 0  # 0 is between two codes: then count from the lowest code, so both ends are exact
     return data, step, np.where(between, row.lowest, zero), np.where(between, lo, base)
-
-
-def values(t: TensorLike) -> tuple[NDArray[Any], Any]:
-    """Exact real values of a tensor, in float64, and the size of its LSB.
-
-    If 0 is on a code, the value is ``(q - zero) * step``, so that code is exactly 0, as in `dequantize`. Otherwise it
-    is ``min + (q - lowest) * step``.
-
-    Parameters
-    ----------
-    t : (data, min, max)
-        Tensor of any code type; min and max may be arrays, per channel.
-
-    Returns
-    -------
-    (ndarray of float64, float or ndarray)
-        The values, of the data's shape, and the size of an LSB.
-
-    Raises
-    ------
-    TypeError, ValueError
-        An argument that is no such tensor.
-
-    Examples
-    --------
-    >>> values((np.uint8([0, 255]), 1.0, 2.0))
-    (array([1., 2.]), 0.00392156862745098)
-    """
-    data, step, zero, base = _line(t)
-    return (data.astype(np.float64) - zero) * step + base, step
 
 
 def error(t: TensorLike, reference: ArrayLike, op: str | None = None) -> ErrorReport:
@@ -107,7 +77,7 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None) -> ErrorRe
     SQNR          54.5 dB
     worst         0.298039 for 0.3, at (1,)
     """
-    data, step, zero, base = _line(t)
+    data, step, zero, base = line_of(t)
     want = _as_array(reference, "reference")
     if want.dtype.kind not in "fiu":
         raise TypeError(f"reference: expected real numbers, got {want.dtype}")

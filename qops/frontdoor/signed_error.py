@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops.frontdoor.error import values as _values_and_step
+from qops.frontdoor.error import line_of as _line_of
 from qops.qtensor import TensorLike
 from qops.qtensor import as_array as _as_array
 
@@ -38,7 +40,7 @@ def values(t: TensorLike) -> NDArray[np.float64]:
     >>> values((np.uint8([0, 51, 255]), 1.0, 2.0))
     array([1. , 1.2, 2. ])
     """
-    return np.asarray(_values_and_step(t)[0])
+    return _values_and_step(t)[0]
 
 
 def signed_error(t: TensorLike, reference: ArrayLike) -> NDArray[np.float64]:
@@ -87,3 +89,8 @@ def signed_error(t: TensorLike, reference: ArrayLike) -> NDArray[np.float64]:
     if not np.all(step):
         raise ValueError("t: its range is zero wide, so an error has no LSB to be measured in")
     return np.asarray((got - want) / step)
+
+
+def _values_and_step(t: TensorLike) -> tuple[NDArray[np.float64], Any]:
+    data, step, zero, base = _line_of(t)
+    return np.asarray((data.astype(np.float64) - zero) * step + base), step

@@ -89,7 +89,7 @@ def test_error_and_range_of_channels(source, rng):
     lows, highs = zip(*ranges, strict=True)
     assert qops.requantization_range(t) == (min(lows), max(highs))
     found = qops.requantize(t)
-    assert qops.error(found, qops.frontdoor.error.values(t)[0]).max <= BOUND_REQUANTIZE
+    assert qops.error(found, qops.values(t)).max <= BOUND_REQUANTIZE
     assert qops.requantization_range((codes[:0], *t[1:])) == (0.0, 0.0)
     assert qops.requantize((codes[:0], *t[1:])).shape == (0, 3)
     assert qops.requantize((codes[:, :0], t[1][:0], t[2][:0]), -1.0, 1.0).shape == (40, 0)

@@ -70,15 +70,17 @@ def test_an_op_of_two_operands_and_a_picture(tmp_path, rng, capsys):
     assert "average on 3 choices of ranges" in capsys.readouterr().out
 
 
-def test_an_op_of_one_operand():
+def test_an_op_of_one_operand(tmp_path, capsys):
     assert run("root", "exact_root") == 0
+    assert "root on 3 choices of ranges" in capsys.readouterr().out
+    assert (tmp_path / "pages/worst.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(
     ("op", "exact", "text"),
     [
         ("none", "mean", "--op mine_of_a_user:none: expected MODULE:FUNCTION"),
-        ("average", "three", "--exact mine_of_a_user:three: no function, but a int"),
+        ("average", "three", "--exact mine_of_a_user:three: expected a function, got 3"),
         ("refuses", "exact_root", "it refuses every choice of ranges"),
     ],
 )

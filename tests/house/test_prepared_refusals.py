@@ -10,7 +10,7 @@ from ops import OPS, PREPARED, first_array, same
 from prepared_ops import CALL, kind_of, made, parts
 
 NAMED = pytest.mark.parametrize("name", PREPARED)
-SEEN_BY_CALLS = {("rules.Requantize", "scale")}
+SEEN_BY_CALLS = {("rules.Requantize", "scale"), ("onnx.QuantizeLinear", "y_scale")}
 """Arguments that may be an array, whose length a call compares with the data."""
 
 

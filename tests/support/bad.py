@@ -61,16 +61,16 @@ ALLOWED = {  # what the original takes too
         for end in ("min", "max")
     ),
     *(
-        (f"onnx.{name}", f"{operand}_scale", kind)  # of one element
+        (f"onnx.{name}", f"{operand}_scale", "list")  # of one element
         for name, operands in {
             "quantize_linear": "y",
             "dequantize_linear": "x",
             "qlinear_matmul": "aby",
-            "qlinear_conv": "xwy",
+            "qlinear_conv": "xy",
         }.items()
         for operand in operands
-        for kind in ("list", "array")
     ),
+    *(("onnx.qlinear_matmul", f"{operand}_scale", "array") for operand in "ab"),  # one a row, one a column
     *(
         ("tensorflow.requantization_range", "input", f"{kind}_{end}")
         for kind in ("list", "array")
