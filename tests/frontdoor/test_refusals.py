@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from calls.parts import CODES, CODES_32, OTHER, REALS
 from numpy.lib.stride_tricks import as_strided
-from ops import CODES, CODES_32, FRONT_DOOR, OPS, OTHER, REALS, first_array, function
+from ops import FRONT_DOOR, OPS, first_array, function
 
 import qops
 

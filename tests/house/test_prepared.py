@@ -5,7 +5,7 @@ import inspect
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
-import calls_of_tflite
+import calls
 import numpy as np
 import pytest
 from nested import at, paths
@@ -14,7 +14,7 @@ from prepared_ops import CALL, FEW, OTHER_CALLS, kind_of, made, parts, room_of
 
 from qops.prepared import Prepared
 
-WITH_TYPE = {"rules.Add", "rules.Mul", "rules.AveragePool"} | {*calls_of_tflite.PREPARED} - {"tflite.Quantize"}
+WITH_TYPE = {"rules.Add", "rules.Mul", "rules.AveragePool"} | {*calls.tflite.PREPARED} - {"tflite.Quantize"}
 """Their constructors take `dtype`, which the functions read off the data."""
 NAMED = pytest.mark.parametrize("name", PREPARED)
 CALLED = pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-import calls_of_tensorflow
+import calls
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from ops import OPS, arrays, changed, function, is_tensor
@@ -51,7 +51,7 @@ NOT_TENSORS = {
 }
 ALLOWED = {  # what the original takes too
     ("isa.hvx_vasr_rnd_sat", "shift", "huge"),  # the instruction looks at the lowest bits alone
-    *((f"tensorflow.{name}", key, "inverted") for name, key in calls_of_tensorflow.RANGES_IN_ANY_ORDER),
+    *((f"tensorflow.{name}", key, "inverted") for name, key in calls.tensorflow.RANGES_IN_ANY_ORDER),
     *(("tensorflow.quantize_v2", key, "list") for key in ("min_range", "max_range")),  # one number a slice
     *(("tensorflow.dequantize", "input", f"list_{end}") for end in ("min", "max")),
     *((name, end, "list") for name in ("quantize", "requantize", "requantize_32to8") for end in ("min", "max")),

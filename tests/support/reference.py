@@ -229,6 +229,11 @@ def signed_error(codes, lo, hi, reference):
     return [g - w for g, w in zip(got, want, strict=True)], lsb
 
 
+def log10(x):
+    """Of a fraction that may be beyond the range of a float."""
+    return math.log10(x.numerator) - math.log10(x.denominator)
+
+
 def error(codes, lo, hi, reference):
     """The report, every sum exact."""
     differences, lsb = signed_error(codes, lo, hi, reference)
@@ -240,7 +245,7 @@ def error(codes, lo, hi, reference):
         mean=float(sum(map(abs, off)) / count),
         rms=math.sqrt(sum(o * o for o in off) / count),
         bias=float(sum(off) / count),
-        sqnr=math.inf if noise == 0 else -math.inf if signal == 0 else 10 * math.log10(signal / noise),
+        sqnr=math.inf if noise == 0 else -math.inf if signal == 0 else 10 * (log10(signal) - log10(noise)),
         lsb=float(lsb),
         worst=max(range(count), key=lambda i: abs(off[i])),
     )

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-S8 = np.int8([[-128, -3, 0], [7, 90, 127]])
+from calls.parts import REALS, S8, Op
+
 OTHER = np.int8([[20, -10, 55], [0, 1, 77]])
 POSITIVE = np.int8([[-100, -3, 0], [7, 90, 127]])
-REALS = np.linspace(-1, 2, 6, dtype=np.float32).reshape(2, 3)
 IMAGE = (np.arange(2 * 4 * 5 * 2) * 37 % 256 - 128).astype(np.int8).reshape(2, 4, 5, 2)
 TAPS = (np.arange(4 * 2 * 3 * 2) * 29 % 256 - 128).astype(np.int8).reshape(4, 2, 3, 2)
 DEEP = (np.arange(2 * 3 * 4) * 29 % 256 - 128).astype(np.int8).reshape(1, 2, 3, 4)
@@ -23,15 +23,15 @@ LAYER = {"w_scale": SCALES, "y_scale": 300.0, "y_zero_point": -5, **X}
 
 
 def layer(good):
-    return {"good": good, "out": np.int8, "each": False}
+    return Op(good, np.int8, each=False)
 
 
 def each(**changes):
-    return {"good": ONE | changes, "out": np.int8}
+    return Op(ONE | changes, np.int8)
 
 
 def pairs(**changes):
-    return {"good": PAIR | changes, "out": np.int8}
+    return Op(PAIR | changes, np.int8)
 
 
 CALLS = {
@@ -46,8 +46,8 @@ CALLS = {
     "tflite.sub": pairs(),
     "tflite.mul": pairs(y_scale=9.0),
     "tflite.squared_difference": pairs(y_scale=90.0),
-    "tflite.maximum": {"good": {"a": S8, "b": OTHER}, "out": np.int8},
-    "tflite.minimum": {"good": {"a": S8, "b": OTHER}, "out": np.int8},
+    "tflite.maximum": Op({"a": S8, "b": OTHER}, np.int8),
+    "tflite.minimum": Op({"a": S8, "b": OTHER}, np.int8),
     "tflite.average_pool_2d": layer({"x": IMAGE, "window": (2, 3), **X, **Y, **WINDOW}),
     "tflite.max_pool_2d": layer({"x": IMAGE, "window": (2, 3), **X, **Y, **WINDOW}),
     "tflite.mean": layer({"x": IMAGE, "axis": (1, 2), **X, **Y}),
@@ -66,15 +66,15 @@ CALLS = {
     "tflite.sqrt": each(x=POSITIVE, x_zero_point=-100),
     "tflite.rsqrt": each(x=POSITIVE, x_zero_point=-100, y_scale=0.01),
     "tflite.abs": each(),
-    "tflite.neg": {"good": {"x": S8}, "out": np.int8},
+    "tflite.neg": Op({"x": S8}, np.int8),
     "tflite.leaky_relu": each(alpha=0.3),
     "tflite.prelu": layer(ONE | {"alpha": np.int8([5, -7, 99]), "alpha_scale": 0.01, "alpha_zero_point": 1}),
     "tflite.relu": each(),
     "tflite.relu6": each(),
     "tflite.relu_n1_to_1": each(),
     "tflite.relu_0_to_1": each(),
-    "tflite.quantize": {"good": {"x": REALS, "y_scale": 0.01, "y_zero_point": 9}, "out": np.int8},
-    "tflite.dequantize": {"good": {"x": S8, **X}, "out": np.float32},
+    "tflite.quantize": Op({"x": REALS, "y_scale": 0.01, "y_zero_point": 9}, np.int8),
+    "tflite.dequantize": Op({"x": S8, **X}, np.float32),
     "tflite.concatenation": layer(
         {"tensors": [S8, OTHER], "axis": 1, "x_scale": 0.5, "x_zero_point": 3, "y_scale": 0.5, "y_zero_point": 3}
     ),
@@ -124,13 +124,13 @@ PREPARED = {
 }
 FIRST = {"w": TAPS[:1, :1, :1], "bias": BIAS[:1], "w_scale": SCALES[:1]}
 FEW = {
-    "Conv2D": FIRST,
-    "DepthwiseConv2D": {"w": DEEP[:, :1, :1]},
-    "FullyConnected": FIRST | {"w": ROWS[0, :1]},
-    "TransposeConv": FIRST | {"output_shape": np.int32([1, 4, 4, 1])},
-    "BatchMatmul": {"b": ROWS[0, :3].T},
-    "Svdf": {"feature": FILTERS[:2], "time": np.int16(FILTERS[:2]), "bias": BIAS[:1], "state": STATE[:, :6]},
-    "UnidirectionalSequenceLstm": {
+    "tflite.Conv2D": FIRST,
+    "tflite.DepthwiseConv2D": {"w": DEEP[:, :1, :1]},
+    "tflite.FullyConnected": FIRST | {"w": ROWS[0, :1]},
+    "tflite.TransposeConv": FIRST | {"output_shape": np.int32([1, 4, 4, 1])},
+    "tflite.BatchMatmul": {"b": ROWS[0, :3].T},
+    "tflite.Svdf": {"feature": FILTERS[:2], "time": np.int16(FILTERS[:2]), "bias": BIAS[:1], "state": STATE[:, :6]},
+    "tflite.UnidirectionalSequenceLstm": {
         "w": GATES[:, :1, 2:],
         "r": GATES[:, :1, :1],
         "b": np.int32(GATES[:, :1, 0]),
@@ -138,22 +138,20 @@ FEW = {
         "cell": np.int16(ROWS[:, 1, :1]),
     },
 }
-"""Changes of the good call after which every array is shown whole."""
 OTHER_CALLS = {
-    "Conv2D": {"kernel": "xnnpack", "activation": "RELU6", "dilation": (1, 2), "w_type": "int8"},
-    "DepthwiseConv2D": {"kernel": "optimized", "activation": "RELU", "bias": BIAS[::-1].copy()},
-    "FullyConnected": {"kernel": "tflm", "keep_num_dims": True, "w_zero_point": 3},
-    "BatchMatmul": {"adj_y": True, "b": ROWS[0, :3], "kernel": "xnnpack"},
-    "Add": {"kernel": "optimized", "activation": "RELU_N1_TO_1"},
-    "Sub": {"kernel": "xnnpack"},
-    "Mul": {"kernel": "tflm"},
-    "AveragePool2D": {"activation": "RELU"},
-    "Mean": {"kernel": "optimized", "keep_dims": True},
-    "Softmax": {"kernel": "xnnpack", "beta": 0.5},
-    "Gelu": {"approximate": True},
-    "LeakyRelu": {"kernel": "xnnpack", "alpha": -0.5},
-    "Quantize": {"kernel": "xnnpack", "dtype": "uint8"},
-    "ResizeBilinear": {"align_corners": True, "kernel": "xnnpack"},
-    "Svdf": {"kernel": "tflm", "bias": None},
+    "tflite.Conv2D": {"kernel": "xnnpack", "activation": "RELU6", "dilation": (1, 2), "w_type": "int8"},
+    "tflite.DepthwiseConv2D": {"kernel": "optimized", "activation": "RELU", "bias": BIAS[::-1].copy()},
+    "tflite.FullyConnected": {"kernel": "tflm", "keep_num_dims": True, "w_zero_point": 3},
+    "tflite.BatchMatmul": {"adj_y": True, "b": ROWS[0, :3], "kernel": "xnnpack"},
+    "tflite.Add": {"kernel": "optimized", "activation": "RELU_N1_TO_1"},
+    "tflite.Sub": {"kernel": "xnnpack"},
+    "tflite.Mul": {"kernel": "tflm"},
+    "tflite.AveragePool2D": {"activation": "RELU"},
+    "tflite.Mean": {"kernel": "optimized", "keep_dims": True},
+    "tflite.Softmax": {"kernel": "xnnpack", "beta": 0.5},
+    "tflite.Gelu": {"approximate": True},
+    "tflite.LeakyRelu": {"kernel": "xnnpack", "alpha": -0.5},
+    "tflite.Quantize": {"kernel": "xnnpack", "dtype": "uint8"},
+    "tflite.ResizeBilinear": {"align_corners": True, "kernel": "xnnpack"},
+    "tflite.Svdf": {"kernel": "tflm", "bias": None},
 }
-"""Changes of the good call that give the constructor other words."""

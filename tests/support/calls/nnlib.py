@@ -1,0 +1,59 @@
+"""Good calls of `qops.nnlib` for the registry `ops.OPS`."""
+
+import numpy as np
+
+from calls.parts import CODES, CODES_32, NCHW, OIHW, OTHER, OTHER_U8, REALS, S32, U8, Op
+
+A_B = {"a": U8, "b": OTHER_U8}
+PIXELS, FILTERS = (NCHW, -1.0, 2.0), (OIHW.view(np.uint8).reshape(2, 2, 4, 3), 0.0, 3.0)
+MOVES = {"stride": (2, 1), "padding": "SAME"}
+
+CALLS = {
+    "nnlib.adjust_minmax_fixed": Op({"min": -1.0, "max": 2.0, "fixed": 0}),
+    "nnlib.adjust_minmax_for_zero": Op({"min": -1.0, "max": 2.0}),
+    "nnlib.adjust_range": Op({"min": -1.0, "max": 2.0}),
+    "nnlib.level_zero": Op({"min": -1.0, "max": 2.0}),
+    "nnlib.multiplier_below_one": Op({"x": 0.3}),
+    "nnlib.auto_quantize": Op({"x": REALS}, np.uint8),
+    "nnlib.auto_quantize_ref": Op({"x": REALS}, np.uint8),
+    "nnlib.quantize": Op({"x": REALS, "min": -1.0, "max": 2.0}, np.uint8),
+    "nnlib.quantize_ref": Op({"x": REALS, "min": -1.0, "max": 2.0}, np.uint8),
+    "nnlib.quantize_int": Op({"x": 0.3, "min": -1.0, "max": 2.0}),
+    "nnlib.quantize_uint": Op({"x": 0.3, "min": -1.0, "max": 2.0}),
+    "nnlib.quantize_uint8": Op({"x": 0.3, "min": -1.0, "max": 2.0}),
+    "nnlib.dequantize": Op({"t": U8}, np.float32),
+    "nnlib.dequantize_qint32_f": Op({"t": S32}, np.float32),
+    "nnlib.quantized_add_8p8to8": Op({**A_B, "guess_min": 0.0, "guess_max": 1.0}, np.uint8),
+    "nnlib.quantized_add_8p8to8_integers": Op({"a": (-1.0, 2.0), "b": (0.0, 3.0), "range": (-1.0, 5.0)}),
+    "nnlib.quantized_add_8p8to32": Op(A_B, np.int32),
+    "nnlib.quantized_bias_add_8p8to32": Op({"x": U8, "bias": OTHER_U8}, np.int32),
+    "nnlib.quantized_avg_pool_8": Op({"x": PIXELS, "window": (2, 3), **MOVES}, np.uint8, each=False),
+    "nnlib.quantized_max_pool_8": Op({"x": PIXELS, "window": (2, 3), **MOVES}, np.uint8, each=False),
+    "nnlib.quantized_conv2d_8x8to32": Op({"x": PIXELS, "w": FILTERS, **MOVES}, np.int32, each=False),
+    "nnlib.quantized_matmul_8x8to32": Op({"a": U8, "b": (OTHER.T.copy(), 0.0, 3.0)}, np.int32, each=False),
+    "nnlib.quantized_bias_add_32p32to32": Op({"x": S32, "bias": (CODES_32[::-1].copy(), -2.0, 2.0)}, np.int32),
+    "nnlib.quantized_clamp_8": Op({"t": U8, "lower": -0.5, "upper": 1.0}, np.uint8),
+    "nnlib.quantized_concat_8": Op({"tensors": [U8, OTHER_U8]}, np.uint8, each=False),
+    "nnlib.quantized_concat_8_ref": Op({"tensors": [U8, OTHER_U8]}, np.uint8, each=False),
+    "nnlib.quantized_maximum_8": Op({**A_B, "min": -1.5, "max": 3.5}, np.uint8),
+    "nnlib.quantized_minimum_8": Op({**A_B, "min": -1.5, "max": 3.5}, np.uint8),
+    "nnlib.quantized_mul_8x8to8": Op(A_B, np.uint8, each=False),
+    "nnlib.quantized_mul_8x8to32": Op(A_B, np.int32),
+    "nnlib.quantized_neg_8": Op({"t": U8}, np.uint8),
+    "nnlib.quantized_relu_8": Op({"t": U8}, np.uint8),
+    "nnlib.quantized_relux_8": Op({"t": U8, "limit": 1.0}, np.uint8),
+    "nnlib.quantized_sub_8p8to8_d32": Op({**A_B, "guess_min": -3.0, "guess_max": 1.0}, np.uint8),
+    "nnlib.quantized_sub_8p8to32": Op(A_B, np.int32),
+    "nnlib.quantize_down_and_shrink_range_32to8": Op({"t": S32}, np.uint8),
+    "nnlib.requantization_range_32": Op({"t": S32}),
+    "nnlib.requantize_8to8": Op({"t": U8, "min": -2.0, "max": 1.984375}, np.uint8),
+    "nnlib.quantize_int32": Op({"x": REALS, "min": -1.0, "max": 2.0}, np.int32),
+    "nnlib.quantize_down_and_shrink_range_32to16": Op({"t": S32}, np.int16),
+    "nnlib.requantize_32to16": Op({"t": S32, "min": -1.0, "max": 1.5}, np.int16),
+    "nnlib.requantize_32to8": Op({"t": S32, "min": -1.0, "max": 1.5}, np.uint8),
+    "nnlib.requantize_i32": Op({"x": CODES_32, "level": 1e-9, "min": -1.0, "max": 1.5}, np.uint8),
+    "nnlib.requantize_i32_scalar": Op({"x": CODES_32, "level": 1e-9, "min": -1.0, "max": 1.5}, np.uint8),
+    "nnlib.requantize_u8": Op({"x": CODES, "gain": 0.7, "in_zero": 80, "out_zero": 90}, np.uint8),
+    "nnlib.mul_by_quantized_multiplier": Op({"x": CODES_32, "multiplier": 1 << 30, "shift": 2}, np.int32),
+    "nnlib.rounding_divide_by_pot": Op({"x": CODES_32, "exponent": 5}, np.int32),
+}

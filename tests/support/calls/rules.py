@@ -1,0 +1,42 @@
+"""Good calls of `qops.rules` for the registry `ops.OPS`."""
+
+import numpy as np
+
+from calls.parts import CODES, Op
+
+OTHER = CODES[::-1].copy()
+CODES_32 = np.arange(6, dtype=np.int32).reshape(2, 3) * 250_000_000 - 700_000_000
+IMAGE = np.arange(2 * 4 * 5 * 3, dtype=np.uint8).reshape(2, 4, 5, 3)
+PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 9, "y_scale": 0.7, "y_zero_point": 20}
+REQUANTIZE = {"acc": CODES_32, "rule": "tflite-double", "scale": 1e-7, "zero_point": 5}
+POOL = {"x": IMAGE, "rule": "torch-nchw", "kernel": (2, 2), "zero_point": 9}
+QUANTIZE = {"x": np.float32(CODES) / 100 - 1, "rule": "div-even", "scale": 0.01, "zero_point": 100}
+
+CALLS = {
+    "rules.requantize": Op(REQUANTIZE, np.int8),
+    "rules.integers": Op({"rule": "rndnu", "scale": 0.3}),
+    "rules.real_scale": Op({"in_scale": 0.3, "w_scale": 0.2, "out_scale": 0.1}),
+    "rules.tflite_multiplier": Op({"scale": 0.3}),
+    "rules.reduced_multiplier": Op({"multiplier": CODES_32}),
+    "rules.fewest_bits": Op({"scale": 0.3, "acc_range": (-500, 500)}),
+    "rules.emit": Op({"rule": "rndnu"}),
+    "rules.choose_range": Op({"min": -1.0, "max": 2.0, "rule": "tflite"}),
+    "rules.add": Op({"a": CODES, "b": OTHER, "rule": "xnnpack", **PAIR}, np.uint8),
+    "rules.mul": Op({"a": CODES, "b": OTHER, "rule": "ort-x86", **PAIR}, np.uint8),
+    "rules.average_pool": Op(POOL, np.uint8, each=False),
+    "rules.quantize": Op(QUANTIZE, np.uint8),
+}
+PREPARED = {
+    "rules.Requantize": ("rules.requantize", ("acc",)),
+    "rules.Quantize": ("rules.quantize", ("x",)),
+    "rules.Add": ("rules.add", ("a", "b")),
+    "rules.Mul": ("rules.mul", ("a", "b")),
+    "rules.AveragePool": ("rules.average_pool", ("x",)),
+}
+OTHER_CALLS = {
+    "rules.Requantize": {"scale": np.array([1e-7, 2e-7, 3e-7]), "dtype": "uint8", "qmin": 3, "axis": 1},
+    "rules.Add": {"rule": "torch"},
+    "rules.Mul": {"rule": "tflite-double", "a_zero_point": 0},
+    "rules.Quantize": {"rule": "inv-even", "dtype": "int8", "zero_point": -5},
+    "rules.AveragePool": {"rule": "ort", "x_scale": 0.5, "y_scale": 0.7, "y_zero_point": 3},
+}
