@@ -1,5 +1,6 @@
 """Settings of hypothesis, random numbers of each test's own, each SIMD tier in turn, and a guard of the tier."""
 
+import gc
 import os
 import shutil
 import zlib
@@ -27,6 +28,12 @@ def pytest_collection_modifyitems(config, items):
     for item in items if config.pluginmanager.hasplugin("xdist") else ():
         if "found" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("analysis"))
+
+
+def pytest_collection_finish(session):
+    """Take what was collected out of the sight of the garbage collector, which would walk through it at each test."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

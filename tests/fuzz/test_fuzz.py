@@ -9,7 +9,8 @@ import fuzz
 import judge
 import numpy as np
 import pytest
-from ops import OPS, Op
+from calls.parts import Op
+from ops import OPS
 
 from qops._kernels.machine import tiers
 

@@ -4,14 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+from calls.parts import CODES, OTHER
 from cases import OUT_WAYS, WAYS, lay_out
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from ops import (
-    CODES,
     OPS,
-    OTHER,
     OUTPUTS,
     arrays,
     call,

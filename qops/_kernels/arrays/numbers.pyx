@@ -95,7 +95,7 @@ cdef int code_typenum(dtype, bint or_int32) except -1:
         return cnp.NPY_INT32
     if wanted != UINT8:
         expected = "uint8, int8 or int32" if or_int32 else "uint8 or int8"
-        raise TypeError(f"dtype: expected {expected}, got {dtype!r:.80}")
+        raise TypeError(f"dtype: expected {expected}, got {shown(dtype)}")
     return cnp.NPY_UINT8
 
 

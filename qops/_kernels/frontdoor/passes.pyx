@@ -116,7 +116,7 @@ cdef int result_typenum(dtype, guess, kept, return_info) except -1:
         return typenum
     for value, name in ((guess, "guess"), (kept, "range"), (flag(return_info, "return_info") or None, "return_info")):
         if value is not None:
-            raise ValueError(f"{name}: int32 codes have the op's own range, got {value!r:.80}")
+            raise ValueError(f"{name}: int32 codes have the op's own range, got {shown(value)}")
     return typenum
 
 
