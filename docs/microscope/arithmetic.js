@@ -42,7 +42,7 @@ const ROWS = [
    "TOSA reference model, INEXACT_ROUND"],
   ["tflite-int64acc", "31 bits, 16 of them", "half_up", "", "once", "outside", "result", "",
    "TFLite and TFLM int16x8, accumulators of 48 bits"],
-  ["cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "last bit", "outside", "result", "",
+  ["cmsis-s64", "16 bits of 31", "floor", "half_up", "last bit", "outside", "result", "",
    "CMSIS-NN s16, all but the last bit of the shift floored"],
   ["gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step", "",
    "gemmlowp QuantizeDownInt32ToUint8Scale, 2015 to 2017"],
@@ -124,13 +124,17 @@ function ofMantissa(scale, bits) {
   return [m >> BigInt(53 - bits), bits - shift];
 }
 
+/** A multiplier of 31 bits, rounded to 16. */
+const reduced = (m) => (m < 0x7fff0000n ? (m + 2n ** 15n) >> 16n : 0x7fffn);
+
 const MULTIPLIERS = {
   "31 bits": (scale) => of31Bits(scale, false),
   "31 bits as a float32": (scale) => of31Bits(scale, false),
   "31 bits, below 2**30": (scale) => of31Bits(scale, true),
-  "31 bits, 16 of them": (scale) => {
+  "31 bits, 16 of them": (scale) => of31Bits(scale, false),
+  "16 bits of 31": (scale) => {
     const [m, n] = of31Bits(scale, false);
-    return [m < 0x7fff0000n ? (m + 2n ** 15n) >> 16n : 0x7fffn, n - 16];
+    return [reduced(m), n - 16];
   },
   "mantissa of 24 bits": (scale) => ofMantissa(scale, 24),
   "mantissa, 31 bits": (scale) => ofMantissa(scale, 31),
@@ -196,6 +200,11 @@ function clamped(steps, value, lo, hi, why) {
 
 /** acc * multiplier / 2**rightShift as a rule rounds it, before the zero point. */
 function scaledInteger(steps, rule, acc, multiplier, n) {
+  if (rule.multiplier === "31 bits, 16 of them") {
+    if (n < 16) throw new RangeError("shifts by 16 at least");
+    steps.push({ kind: "reduce", value: multiplier, n, result: reduced(multiplier) });
+    [multiplier, n] = [reduced(multiplier), n - 16];
+  }
   if (rule.split === "16 bits") {
     const left = movedLeft(steps, acc, Math.max(15 - n, 0), false);
     const near = shifted(steps, left, Math.max(n - 15, 0), rule.first);

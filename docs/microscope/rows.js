@@ -10,7 +10,8 @@ const MULTIPLIER_WORDS = {
   "31 bits": "Its first 31 bits are kept, rounded",
   "31 bits as a float32": "Its first 31 bits are kept, rounded, and made a float32 in the next step",
   "31 bits, below 2**30": "Its first 31 bits are kept, rounded",
-  "31 bits, 16 of them": "Its first 31 bits are rounded to 15, so that a product with 48 bits fits 64",
+  "31 bits, 16 of them": "Its first 31 bits are kept, rounded",
+  "16 bits of 31": "Its first 31 bits are rounded to 16, so that a product with 48 bits fits 64",
   "mantissa of 24 bits": "The 24 bits that a float32 has of it are taken as they are",
   "mantissa, 31 bits": "The 24 bits that a float32 has of it are taken, and 7 zeros after them",
   "mantissa, 15 bits": "The 24 bits that a float32 has of it are rounded to 15",
@@ -239,10 +240,16 @@ function clampStep({ value, lo, hi, result, why }, type) {
   return block(title, words, bitRow(is16 ? "kept" : "code", result, width), value === result ? "" : " cut");
 }
 
+function reduceStep({ value, n, result }) {
+  const words = `${text(value)} is rounded to ${strong(result)}, and the shift is ${n} − 16: a product with an accumulator
+of 48 bits then fits 64.`;
+  return block("Round the multiplier to 16 bits", words, bitRow("multiplier", result, 16));
+}
+
 const STEPS = {
   accumulator: accumulatorStep, scale: scaleStep, left: leftStep, product: productStep, wrap: wrapStep,
   float: floatStep, "float product": floatProductStep, "float sum": floatSumStep, "float round": floatRoundStep,
-  beyond: beyondStep, "zero point": zeroStep,
+  beyond: beyondStep, reduce: reduceStep, "zero point": zeroStep,
 };
 
 /** What made a tie of a value that lies exactly between no two codes; "" if it does, or if another shift follows. */

@@ -26,6 +26,8 @@ _TERMS = {  # what is added to v before `v >> n`, which floors, to round in anot
     "half_away": "((int64_t)1 << {n} >> 1) - ({v} < 0 && {n} > 0)",
     "half_even": "((int64_t)1 << {n} >> 1) - ({n} > 0 && !(shifted_64({v}, {n}) & 1))",
 }
+_REDUCES = "31 bits, 16 of them"
+_REDUCED = "multiplier < 0x7FFF0000 ? (int32_t)shifted_64((int64_t)multiplier + (1 << 15), 16) : 0x7FFF"
 _ROUNDS = {"half_even": "rint{f}({t})", "half_away": "round{f}({t})"}
 
 
@@ -91,13 +93,18 @@ _SPLITS = {"once": _once, "at 31": _at_31, "past 31": _past_31, "last bit": _las
 
 def _integers(rule: Rule, name: str) -> str:
     lines = _every_step_wraps(rule) if rule.wraps == "every step" else _SPLITS[rule.split](rule)
+    if rule.multiplier == _REDUCES:
+        lines = [f"    const int32_t reduced = {_REDUCED};", *lines]
+        lines = [
+            line.replace("* multiplier", "* reduced").replace("right_shift", "(right_shift - 16)") for line in lines
+        ]
     if rule.wraps == "sum with the zero point":
         lines.append("    y = wrap_s32(y);")
     return "\n".join([*_head(rule, name), *lines, _CLAMPED, "}", ""])
 
 
 def _head(rule: Rule, name: str) -> list[str]:
-    x = "int64_t x" if rule.multiplier == "31 bits, 16 of them" else "int32_t x"
+    x = "int64_t x" if rule.multiplier in (_REDUCES, "16 bits of 31") else "int32_t x"
     first = f"static int32_t {name}({x}, int32_t multiplier, int right_shift,"
     return [first, " " * first.index("(") + " int32_t zero_point, int32_t lo, int32_t hi)", "{"]
 

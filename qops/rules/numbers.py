@@ -33,6 +33,8 @@ SINGLES = {"float32", "31 bits as a float32"}
 FLOATS = {*SINGLES, "float64", "float64 of a float32"}
 """Multipliers of rules that compute in floats."""
 _LARGEST_SHIFT = 62
+_REDUCES = "31 bits, 16 of them"
+"""A multiplier that is rounded to 16 bits where it is used."""
 BELOW_INFINITY = 2.0**128 - 2.0**103
 """Where float32 begins to round to infinity."""
 
@@ -90,7 +92,7 @@ def _own(values: NDArray[Any], dtype: Any, plus: float = 0) -> NDArray[Any]:
 
 def multiplier_of(rule: Rule, steps: Any) -> tuple[Any, Any]:
     """Multiplier and right shift that a rule makes of a real scale, or arrays of them; ValueError where it cannot."""
-    kind = "31 bits" if rule.multiplier in FLOATS else rule.multiplier
+    kind = "31 bits" if rule.multiplier in (*FLOATS, _REDUCES) else rule.multiplier
     if kind == "given":
         raise ValueError(f"scale: {rule.name} makes no integers of a scale, give it integers")
     if isinstance(steps, float):
@@ -137,6 +139,20 @@ class Numbers(NamedTuple):
         return self.steps if self.has_integers else multiplier_of(self.rule, self.steps)
 
     @property
+    def factors_of_loop(self) -> tuple[Any, Any]:
+        """What the loop multiplies by and shifts by: `integers`, which some rules round to 16 bits first."""
+        multiplier, right_shift = self.integers
+        if self.rule.multiplier != _REDUCES:
+            return multiplier, right_shift
+        if np.any(np.less(right_shift, 16)):
+            name = "integers" if self.has_integers else "scale"
+            raise ValueError(
+                f"{name}: {self.rule.name} shifts by 16 at least, got a right shift of {np.min(right_shift)}"
+            )
+        reduced = np.where(np.less(multiplier, 0x7FFF0000), np.add(multiplier, 1 << 15) >> 16, 0x7FFF)
+        return (reduced, right_shift - 16) if reduced.ndim else (int(reduced), right_shift - 16)
+
+    @property
     def multiplier(self) -> Multiplier:
         """Multiplier and total right shift of one scale."""
         multiplier, right_shift = self.integers
@@ -165,7 +181,7 @@ class Numbers(NamedTuple):
                 )
             scale = self.scale if rule.multiplier == "float64" else _in_float32(self.scale)
             return stages.DoubleStage(scale, rule.first, lo, hi, plus, shift)
-        multiplier, right_shift = self.integers
+        multiplier, right_shift = self.factors_of_loop
         if rule.split == "16 bits":
             return self._short_stage(multiplier, right_shift)
         if rule.split == "last bit" and not np.all(right_shift):

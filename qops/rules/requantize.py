@@ -165,7 +165,10 @@ class Requantize(Prepared):
         wide = np.asarray(np.subtract(x, moved, dtype=np.int64, casting="unsafe"))
         if rule.multiplier in SINGLES:
             return wide.astype(np.float32)
-        if rule.wraps != "every step" and int(np.max(np.abs(self._numbers.integers[0]))) * max(-least, most) >= 2**62:
+        if (
+            rule.wraps != "every step"
+            and int(np.max(np.abs(self._numbers.factors_of_loop[0]))) * max(-least, most) >= 2**62
+        ):
             raise ValueError(f"acc: 64 bits do not hold {least} to {most} times the multiplier of {rule.name}")
         return wide
 
@@ -200,7 +203,8 @@ def requantize(
         How many output steps an input step is (`real_scale`): one number, or one for each channel along `axis`.
     integers : (int, int), optional
         Instead of a scale: the multiplier and the total right shift of a port, or arrays of them along `axis`. TFLite's
-        shift, positive to the left, is ``31 - right_shift``.
+        shift, positive to the left, is ``31 - right_shift``; CMSIS-NN's beside a reduced multiplier (cmsis-s64) is
+        ``15 - right_shift``.
     scales : (float, float, float), optional
         Instead of a scale: ``(in_scale, w_scale, out_scale)``, of which the rule forms its scale in the way that its
         `Rule.scales` names first; torch-onednn multiplies by one after another. ``w_scale`` may have one a channel.

@@ -76,7 +76,7 @@ _LEGEND = """\
 A scale becomes an integer multiplier and a right shift. The product with it is rounded in one step or in two.
 
 name        the name that requantize takes as its rule
-multiplier  the bits of the multiplier; or the float type that the scale keeps; given: by the caller
+multiplier  the bits of the multiplier, or the float type that the scale keeps; 16 of them: those that the rule uses
 first       how the product is rounded in the whole shift; if second is not empty, in the first part, mostly 31 bits
 second      how the result is rounded again in the rest of the shift; empty: there is no second step
 split       what the first of two steps shifts by, or into; once: there is no second step
@@ -144,7 +144,7 @@ _ROWS = [
      "TOSA reference model, INEXACT_ROUND"),
     ("tflite-int64acc", "31 bits, 16 of them", "half_up", "", "once", "outside", "result", "", "double",
      "TFLite and TFLM int16x8, accumulators of 48 bits"),
-    ("cmsis-s64", "31 bits, 16 of them", "floor", "half_up", "last bit", "outside", "result", "", "double",
+    ("cmsis-s64", "16 bits of 31", "floor", "half_up", "last bit", "outside", "result", "", "double",
      "CMSIS-NN s16, all but the last bit of the shift floored"),
     ("gemmlowp-legacy", "given", "half_up", "", "once", "offset added to the accumulator", "every step", "", "given",
      "gemmlowp QuantizeDownInt32ToUint8Scale, 2015 to 2017"),

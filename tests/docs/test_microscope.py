@@ -126,7 +126,8 @@ def states():
     for rule in rules.TABLE:
         given = "multiplier=1814194186&shift=39" if rule == "gemmlowp-legacy" else "scale=0.0033"
         yield f"rule={rule}&acc=-1000&{given}&zero=-5&type=int16"
-        yield f"rule={rule}&acc=-3&multiplier=16384&shift=15&zero=3&type=uint8&min=1&max=200"
+        short = "multiplier=1073741824&shift=31" if rule == "tflite-int64acc" else "multiplier=16384&shift=15"
+        yield f"rule={rule}&acc=-3&{short}&zero=3&type=uint8&min=1&max=200"
         yield f"rule={rule}&acc=2147483647&multiplier=2147483647&shift=23&zero=255&type=int32"
 
 

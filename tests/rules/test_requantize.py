@@ -125,6 +125,35 @@ def test_accumulators_of_48_bits():
     assert rules.requantize(x, "tflite-int64acc", integers=given, dtype=np.int16).tolist() == [1024, -1024]
 
 
+@pytest.mark.parametrize("shift", [0, 3, 15, -1, -20, -31])
+def test_integers_of_tflite_for_48_bits_are_those_that_its_files_and_ports_hold(rng, shift):
+    """Those of QuantizeMultiplier; the rule reduces them, as MultiplyByQuantizedMultiplier does."""
+    acc = rng.integers(-(2**40), 2**40, 300) >> rng.integers(0, 30, 300)
+    for m in (2**30, 0x7FFEFFFF, 0x7FFF0000, 2**31 - 1, 1_518_500_250, 0):
+        reduced, total = (m + 2**15) >> 16 if m < 0x7FFF0000 else 0x7FFF, 15 - shift
+        want = wrapped_products(acc, reduced, total)
+        got = rules.requantize(acc, "tflite-int64acc", integers=(m, 31 - shift), dtype=np.int32)
+        assert got.tolist() == want, m
+        assert rules.Requantize("tflite-int64acc", integers=(m, 31 - shift)).integers == (m, 31 - shift)
+    both = np.int32([2**30, 2**31 - 1]), np.int32([31 - shift, 31 - shift])
+    got = rules.requantize(np.stack([acc, acc], 1), "tflite-int64acc", integers=both, dtype=np.int32)
+    assert (
+        got[:, 0].tolist()
+        == rules.requantize(acc, "tflite-int64acc", integers=(2**30, 31 - shift), dtype=np.int32).tolist()
+    )
+    assert got[:, 1].tolist() == wrapped_products(acc, 0x7FFF, 15 - shift)
+
+
+def wrapped_products(acc, multiplier, right_shift):
+    exact = [(int(x) * multiplier + ((1 << right_shift) >> 1)) >> right_shift for x in acc]
+    return [(y + 2**31) % 2**32 - 2**31 for y in exact]
+
+
+def test_integers_of_tflite_for_48_bits_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"^integers: tflite-int64acc shifts by 16 at least, got a right shift of 15"):
+        rules.requantize([1], "tflite-int64acc", integers=(2**30, 15))
+
+
 def test_the_table_prints_what_its_columns_mean_and_its_rows():
     words, columns, roundings, table = str(rules.TABLE).split("\n\n")
     assert words.startswith("A scale becomes an integer multiplier")

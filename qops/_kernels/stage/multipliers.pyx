@@ -12,7 +12,7 @@ from qops._kernels.stage.rounding cimport truncate_x86_s64
 cnp.import_array()
 
 KINDS = (
-    "31 bits", "31 bits, below 2**30", "31 bits, half down", "31 bits, 16 of them", "mantissa of 24 bits",
+    "31 bits", "31 bits, below 2**30", "31 bits, half down", "16 bits of 31", "mantissa of 24 bits",
     "mantissa, 31 bits", "mantissa, 15 bits", "7 bits", "8 bits",
 )
 cdef enum Kind:

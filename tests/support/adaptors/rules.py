@@ -70,7 +70,7 @@ def fixed_point(i, attrs):
 def wide(i, attrs):
     """Accumulators of 48 bits; TFLite reduces the multiplier to 16 bits, CMSIS-NN is given it so."""
     if "multiplier" in i:
-        given = rules.reduced_multiplier(i["multiplier"]), 15 - attrs["shift"]
+        given = i["multiplier"], 31 - attrs["shift"]
     else:
         given = i["reduced_multiplier"], 15 - attrs["shift"]
     return {"y": rules.requantize(i["acc"], attrs["rule"], integers=given, dtype=np.int32)}
