@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -41,7 +40,9 @@ DERIVATIONS: dict[str, Callable[[float, Any, float], Any]] = {
 w_scale may be an array of doubles."""
 
 
-def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Derivation = "double") -> float:
+def real_scale(
+    in_scale: ArrayLike, w_scale: ArrayLike, out_scale: ArrayLike, derive: Derivation = "double"
+) -> float | NDArray[np.float64]:
     """Give ``in_scale * w_scale / out_scale`` as a system rounds it on the way.
 
     ==============  ======================================  ================================================
@@ -57,19 +58,20 @@ def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Deriva
 
     Parameters
     ----------
-    in_scale, w_scale, out_scale : float
-        Above 0.
+    in_scale, w_scale, out_scale : float or array_like of float
+        Above 0. Arrays are broadcast: ``w_scale`` may have one a channel.
     derive : str
         One of the four.
 
     Returns
     -------
-    float
+    float, or ndarray of float64
+        A float for three numbers; of arrays, an array of their common shape.
 
     Raises
     ------
     TypeError, ValueError
-        A scale that is no finite number above 0, another word.
+        A scale that is no finite number above 0, arrays that do not broadcast, another word.
 
     Notes
     -----
@@ -79,17 +81,34 @@ def real_scale(in_scale: float, w_scale: float, out_scale: float, derive: Deriva
     --------
     >>> real_scale(0.1, 0.2, 0.3) == real_scale(0.1, 0.2, 0.3, "f32")
     False
+    >>> real_scale(0.5, [0.25, 0.5], 2.0)
+    array([0.0625, 0.125 ])
     """
     choice(derive, "derive", DERIVATIONS)
-    values = [number(x, name) for x, name in ((in_scale, "in_scale"), (w_scale, "w_scale"), (out_scale, "out_scale"))]
-    for value, name in zip(values, ("in_scale", "w_scale", "out_scale"), strict=True):
-        if not value > 0:
-            raise ValueError(f"{name}: expected a number above 0, got {value}")
+    names = "in_scale", "w_scale", "out_scale"
+    values = [_scales(x, name) for x, name in zip((in_scale, w_scale, out_scale), names, strict=True)]
+    shapes = [np.shape(value) for value in values]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError(f"in_scale, w_scale, out_scale: shapes {shapes} do not broadcast") from None
     with np.errstate(all="ignore"):
-        found = float(DERIVATIONS[derive](*values))
-    if not isfinite(found):
-        raise ValueError(f"in_scale, w_scale, out_scale: {derive} gives {found}, no finite number")
-    return found
+        found = np.asarray(DERIVATIONS[derive](*values), F64)
+    if not np.all(np.isfinite(found)):
+        raise ValueError(f"in_scale, w_scale, out_scale: {derive} gives {shown(found)}, no finite number")
+    return found if shape else float(found)
+
+
+def _scales(x: ArrayLike, name: str) -> Any:
+    """One scale as a float, or an array of them as doubles, all of them above 0."""
+    value = number(x, name) if np.ndim(x) == 0 else as_array(x, name)
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "fiu":
+            raise TypeError(f"{name}: expected numbers, got {value.dtype}")
+        value = value.astype(F64)
+    if not np.all(np.isfinite(value) & np.greater(value, 0)):
+        raise ValueError(f"{name}: expected finite numbers above 0, got {shown(value)}")
+    return value
 
 
 def three_scales(scales: Any) -> tuple[float, float | NDArray[np.float64], float]:

@@ -1,6 +1,7 @@
 """Three scales of a layer, as the rules of `qops.rules.requantize` multiply by them."""
 
 import numpy as np
+import pytest
 
 from qops import rules
 
@@ -32,3 +33,29 @@ def test_three_scales_tell_a_tie_that_their_product_does_not():
     acc, how = [-6048], {"zero_point": 198, "dtype": "uint8"}
     assert rules.requantize(acc, "torch-onednn", scales=SCALES_OF_A_TIE, **how) == 103
     assert rules.requantize(acc, "torch-onednn", scale=rules.real_scale(*SCALES_OF_A_TIE, "f32"), **how) == 104
+
+
+@pytest.mark.parametrize("derive", ["double", "f32-product", "f32", "f32-reciprocal"])
+def test_real_scales_of_arrays_are_those_of_each_number(derive):
+    random = np.random.default_rng(31)
+    a, w, y = (2.0 ** random.uniform(-9, 3, shape) for shape in ((40, 1), 7, ()))
+    found = rules.real_scale(a, w, float(y), derive)
+    each = [[rules.real_scale(float(p), float(q), float(y), derive) for q in w] for p in a[:, 0]]
+    assert found.dtype == np.float64
+    assert found.tolist() == each
+    assert isinstance(rules.real_scale(0.5, 0.25, 2.0, derive), float)
+
+
+@pytest.mark.parametrize(
+    ("scales", "error", "said"),
+    [
+        ((0.5, [0.25, 0.0], 1.0), ValueError, "w_scale: "),
+        (([0.5, np.nan], 0.25, 1.0), ValueError, "in_scale: "),
+        ((0.5, 0.25, [True]), TypeError, "out_scale: "),
+        (([0.5, 0.5], [0.5, 0.5, 0.5], 1.0), ValueError, "in_scale, w_scale, out_scale: "),
+        (([1e300], 1e300, 1.0), ValueError, "in_scale, w_scale, out_scale: "),
+    ],
+)
+def test_bad_arrays_of_scales_are_refused(scales, error, said):
+    with pytest.raises(error, match=f"^{said}"):
+        rules.real_scale(*scales)

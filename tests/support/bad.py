@@ -78,6 +78,7 @@ ALLOWED = {  # what the original takes too
     ),
     *((f"onednn.{cell}", "weights_scale", "list") for cell in ("lstm", "gru")),  # scales, of which there may be more
     *((name, "scale", "list") for name in ("explain", "rules.requantize")),  # one a channel
+    *(("rules.real_scale", f"{end}_scale", kind) for end in ("in", "w", "out") for kind in ("list", "array")),
     *(  # ONNX: an input left out is None
         (f"onnx.{name}", f"{operand}_zero_point", "none")
         for name, operands in {
