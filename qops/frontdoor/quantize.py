@@ -66,9 +66,9 @@ def quantize(
 
     Examples
     --------
-    >>> quantize([-1.0, 0.0, 0.5, 1.0])
+    >>> qops.quantize([-1.0, 0.0, 0.5, 1.0])
     QTensor(np.uint8([0, 127, 191, 254]), -1.0, 1.0078740119934082)
-    >>> weights = quantize([[-1.0, 1.0], [0.0, 8.0]], axis=0, dtype=np.int8)
+    >>> weights = qops.quantize([[-1.0, 1.0], [0.0, 8.0]], axis=0, dtype=np.int8)
     >>> weights.data.tolist(), weights.scale.round(4).tolist()
     ([[-128, 126], [-128, 127]], [[0.0079], [0.0314]])
     """
@@ -102,7 +102,7 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
 
     Examples
     --------
-    >>> dequantize(quantize([-1.0, 0.0, 0.5, 1.0]))
+    >>> qops.dequantize(qops.quantize([-1.0, 0.0, 0.5, 1.0]))
     array([-1.      ,  0.      ,  0.503937,  1.      ], dtype=float32)
     """
     return _kernels.dequantize(t, out)

@@ -4,9 +4,8 @@ Each primitive is a pure function of arrays. `Attr` holds the scales and zero po
 and `version` name the machine to be reproduced; what differs between machines stands in one table,
 `qops.onednn.machine`. The default is VNNI, whose products are exact. Without VNNI, pairs of products saturate:
 
->>> import numpy as np
 >>> a, b = np.uint8([[255, 255]]), np.int8([[127], [127]])
->>> int(gemm_u8s8s32(a, b).item()), int(gemm_u8s8s32(a, b, isa="avx2").item())
+>>> int(qops.onednn.gemm_u8s8s32(a, b).item()), int(qops.onednn.gemm_u8s8s32(a, b, isa="avx2").item())
 (64770, 32767)
 """
 

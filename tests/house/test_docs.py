@@ -7,6 +7,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from ops import FRONT_DOOR, OPS, function, own_functions
 
@@ -157,10 +158,13 @@ def test_no_function_shadows_a_module_of_the_front_door(name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_docstrings_run(name):
+    """As users type them: after ``import numpy as np`` and ``import qops``, and nothing else."""
     module = import_module(name)
-    result = doctest.testmod(module)
-    assert not result.failed
     assert module.__doc__, "every module says what it is"
+    runner = doctest.DocTestRunner()
+    for test in doctest.DocTestFinder().find(module):
+        test.globs = {"np": np, "qops": qops}
+        assert not runner.run(test).failed, test.name
 
 
 def test_examples_are_found_at_all():
