@@ -210,6 +210,8 @@ def _measured(
     except ValueError as refusal:
         return SweepRow(ranges, str(refusal))
     report = error(made, exact(*map(values, tensors)))
+    lo: Any
+    hi: Any
     lo, hi = (made.min, made.max) if isinstance(made, QTensor) else made[1:]
     errors = (report.max, report.mean, report.rms, report.bias, report.sqnr)
     worst = tuple(int(x[report.worst.index]) for x in data)
