@@ -1,4 +1,4 @@
-"""Docstrings are complete, their examples and README's run, and README's table is the list of ops."""
+"""Docstrings are complete, their examples and README's run."""
 
 import doctest
 import inspect
@@ -182,21 +182,3 @@ def test_examples_of_readme_run():
     result = doctest.testfile(str(README), module_relative=False)
     assert result.attempted > 0
     assert not result.failed
-
-
-def table_of_ops(text):
-    """Names in the first column of the tables under the heading "## Ops"."""
-    part = re.split(r"^## ", text, flags=re.M)
-    rows = [line for chapter in part if chapter.startswith("Ops\n") for line in chapter.splitlines()]
-    return re.findall(r"^\| *`([\w.]+)` *\|", "\n".join(rows), flags=re.M)
-
-
-def test_readme_lists_every_op_once():
-    listed = table_of_ops(README.read_text())
-    assert sorted(listed) == sorted([*(own_functions(qops).keys() - {"isa_tier"}), *SYSTEM_OPS])
-
-
-def test_readme_table_is_read():
-    other = "## Other\n| `no` | x |\n"
-    ops = "## Ops\n| op | bound |\n| --- | --- |\n| `quantize` | 0.5 |\n| `nnlib.add` | 0 |\n"
-    assert table_of_ops(f"# x\n{other}{ops}## Next\n| `no` | x |\n") == ["quantize", "nnlib.add"]
