@@ -18,7 +18,7 @@ $(VENV)/deps: pyproject.toml
 	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.1' 'numpy>=2.0'
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	@echo "installing the package and what the analysis needs"
-	PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[analysis]'
+	PYTHONWARNINGS='ignore:Editable installation,ignore:Compat editable installs' $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[analysis]'
 	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
 
 # qops is installed already: pip adds what the extra needs, and builds nothing again
