@@ -12,22 +12,28 @@ help:  ## list the targets
 
 $(VENV)/deps: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "qops needs Python 3.11 or newer, this is " + sys.version)'
-	@echo "setting up $(VENV): packages from PyPI, and the kernels compiled on all cores; some three minutes, once"
+	@echo "setting up $(VENV), once: packages from PyPI, then the kernels, compiled on all cores in some minutes"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet 'setuptools>=77' 'cython>=3.1' 'numpy>=2.0'
 	$(BIN)/python setup.py --quiet build_ext --inplace
-	@echo "installing what tests, lint and analysis need"
-	PYTHONWARNINGS='ignore:Editable installation' $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[dev]'
+	@echo "installing the package and what the analysis needs"
+	PYTHONWARNINGS='ignore:Editable installation,ignore:Compat editable installs' $(BIN)/python -m pip install --quiet --no-build-isolation --config-settings editable_mode=compat --editable '.[analysis]'
 	@touch $@ && touch $(VENV)/built  # an editable package has its kernels built in place
+
+# qops is installed already: pip adds what the extra needs, and builds nothing again
+$(VENV)/dev: $(VENV)/deps
+	@echo "installing what tests and lint need"
+	$(BIN)/python -m pip install --quiet 'qops[dev]'
+	@touch $@
 
 $(VENV)/built: $(VENV)/deps setup.py $(KERNELS)
 	@test -z "$$(find setup.py $(KERNELS) -newer $@ 2>&1)" || $(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
 
-dev: $(VENV)/built  ## a .venv with the package, editable, and all that tests, lint and analysis need
+dev: $(VENV)/built $(VENV)/dev  ## a .venv with the package, editable, and all that tests, lint and analysis need
 
-analysis: dev  ## the main job: error of the quantized ops on real data -> build/analysis/index.html
+analysis: $(VENV)/built  ## the main job: error of the quantized ops on real data -> build/analysis/index.html
 	$(BIN)/python -m analysis
 
 test: dev  ## every test; QOPS_GOLDEN=DIR: on other golden vectors; QOPS_EXPECT=avx512: fail where that tier is missing
@@ -56,7 +62,6 @@ lint: dev  ## style (ruff, cython-lint), types (mypy), and the kernels compiled 
 	$(if $(CLANG),CC="$(CLANG) -Werror" $(BIN)/python setup.py --quiet build_ext --build-lib build/clang --build-temp build/clang,\
 		@echo "clang is not installed, so nothing says whether it compiles the kernels: install clang-19")
 
-# qops is installed already: pip adds what the extra needs, and builds nothing again
 $(VENV)/bench: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet 'qops[bench]'
 	@touch $@
@@ -87,14 +92,14 @@ $(VENV)/lab: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet 'qops[notebooks]'
 	@touch $@
 
-notebooks: dev $(VENV)/lab  ## the course, opened in JupyterLab
+notebooks: $(VENV)/built $(VENV)/lab  ## the course, opened in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 $(VENV)/docs: $(VENV)/deps
 	$(BIN)/python -m pip install --quiet 'qops[docs]'
 	@touch $@
 
-docs: dev $(VENV)/docs $(if $(LITE),$(VENV)/lite)  ## the site -> build/docs/site; LITE=wheel: the course runs in it, PYODIDE=folder: without other hosts
+docs: $(VENV)/built $(VENV)/docs $(if $(LITE),$(VENV)/lite)  ## the site -> build/docs/site; LITE=wheel: the course runs in it, PYODIDE=folder: without other hosts
 	$(BIN)/python -m docs $(if $(LITE),--lite $(LITE)) $(if $(PYODIDE),--pyodide $(PYODIDE))
 
 $(VENV)/lite: $(VENV)/deps
@@ -103,7 +108,7 @@ $(VENV)/lite: $(VENV)/deps
 
 PYTHON312 ?= python3.12
 WASI ?= /usr/include/wasm32-wasi
-pyodide: $(VENV)/deps  ## a wheel for Pyodide, the Python of browsers, tested in node; NUMPY_WASM=its numpy wheel
+pyodide: dev  ## a wheel for Pyodide, the Python of browsers, tested in node; NUMPY_WASM=its numpy wheel
 	$(BIN)/python tests/pyodide/build.py --numpy '$(NUMPY_WASM)' --python $(PYTHON312) --wasi $(WASI) \
 		tests/frontdoor tests/nouns tests/house/test_golden.py tests/product/test_window.py tests/product/test_pooling.py \
 		tests/product/test_gemm.py tests/onnx/test_convolution.py tests/onnx/test_prepared_refusals.py

@@ -2,23 +2,32 @@
 
 import contextlib
 import inspect
+import math
 import re
 from importlib import import_module
 from pathlib import Path
 
+import qops
 from docs.names import TITLES, grouped, rooms, short, title_of, value_of
 from qops.prepared import Prepared
 
-README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 TEXT = Path(__file__).parent / "text"
 
 
-def said() -> dict[str, str]:
-    """Op -> what README's table says of it, and its bound if there is a column for that."""
-    rows = re.findall(r"^\| `([\w.]+)` \| (.+?) \|$", README.split("\n## Ops\n")[1].split("\n## ")[0], flags=re.M)
-    plain = {name: text.replace("**", r"\*\*") for name, text in rows}  # 2**17 is no bold
-    named = {name: text.removesuffix(" | -") for name, text in plain.items()}
-    return {name: text.replace(" | ", ". *Error, in output LSB:* ") for name, text in named.items()}
+def power(value: float) -> str:
+    """A bound as its docstring has it: 0.5 + 2**-7."""
+    exponent = round(math.log2(value - 0.5)) if value > 0.5 else 0
+    return f"0.5 + 2\\*\\*{exponent}" if value == 0.5 + 2.0**exponent else f"{value:g}"
+
+
+def bounds(op: str) -> str:
+    """The bound of an op of the front door, of each type of codes that has another one than the types before it."""
+    found: dict[str, list[str]] = {}
+    for dtype in ("uint8", "int8", "uint16", "int16", "int32"):
+        with contextlib.suppress(ValueError):  # an op without a bound, or that does not give these codes
+            found.setdefault(power(qops.bound(op, dtype)), []).append(dtype)
+    first, *others = found or [""]
+    return "; ".join([first, *(f"{', '.join(found[value])} {value}" for value in others)])
 
 
 def directive(dotted: str) -> str:
@@ -55,9 +64,11 @@ def summary(dotted: str) -> str:
     return re.sub(r"(?<!`)`([^`]+)`(?!`)", r"`\1`", text.replace("``", "`")).replace("|", "\\|")
 
 
-def row(dotted: str, texts: dict[str, str]) -> str:
-    """One row of the table of a room."""
-    return f"| {{py:obj}}`{short(dotted)} <{dotted}>` | {texts.get(short(dotted)) or summary(dotted)} |"
+def row(dotted: str) -> str:
+    """One row of the table of a room: the first sentence of the docstring, and the bound if there is one."""
+    bound = bounds(short(dotted))
+    words = summary(dotted) + (f" *Error, in output LSB:* {bound}" if bound else "")
+    return f"| {{py:obj}}`{short(dotted)} <{dotted}>` | {words} |"
 
 
 def module_of(room: str, stem: str) -> str:
@@ -84,15 +95,12 @@ def stem_page(room: str, stem: str, names: list[str]) -> str:
 
 def room_page(room: str, stems: dict[str, list[str]], more: str = "") -> str:
     """The page of a room: what it is, its ops with what they compute, the pages of its stems."""
-    texts = said()
     own = TEXT / room / "index.md"
     top = own.read_text("utf-8") if own.exists() else docstring_of(f"qops.{room}", "")
     names = [name for group in stems.values() for name in group if "BOUND" not in name]
-    places = {name: place for place, name in enumerate(texts)}  # README's rows may say "the same" of the row above
-    names.sort(key=lambda name: places.get(short(name), len(places)))
     parts = []
     for heading, group in grouped(room).items():
-        ops = "\n".join(row(name, texts) for name in names if any(name in stems[stem] for stem in group))
+        ops = "\n".join(row(name) for name in names if any(name in stems[stem] for stem in group))
         parts.append(f"## {heading or 'Names'}\n\n| name | what it computes |\n| --- | --- |\n{ops}\n\n")
         parts.append(f"{toctree(group, heading or 'Functions')}\n")
     return f"# {TITLES.get(room, room)}\n\n{top}\n{more}\n{''.join(parts)}"
@@ -122,9 +130,21 @@ def hazards_page() -> str:
     return (TEXT / "trust/hazards.md").read_text("utf-8") + "".join(parts)
 
 
+def not_modelled(room: str) -> tuple[str, str]:
+    """What the docstring of a room says is not modelled: names of ops, and what else."""
+    doc = inspect.getdoc(import_module(f"qops.{room}")) or ""
+    found = re.search(r"^Not modelled: (.+?);\s(.+?)\.(?=\n\n|\Z)", doc, flags=re.M | re.S)
+    if not found:
+        return "", ""
+    names, rest = (" ".join(text.replace("``", "`").split()) for text in found.groups())
+    return names, rest
+
+
 def not_modelled_page() -> str:
-    """What README says is not modelled."""
-    return "# What is not modelled\n" + README.split("\n## What is not modelled\n")[1].split("\n## ")[0]
+    """What the docstrings of the rooms say is not modelled."""
+    found = {room: not_modelled(room) for room in rooms() if room not in ("frontdoor", "tools", "nouns", "isa")}
+    rows = "".join(f"| {TITLES.get(room, room)} | {names} | {rest} |\n" for room, (names, rest) in found.items())
+    return (TEXT / "trust/not_modelled.md").read_text("utf-8").replace("{systems}\n", rows)
 
 
 def pages() -> dict[str, str]:

@@ -125,7 +125,7 @@ def isa_tier() -> str:
 
     Examples
     --------
-    >>> isa_tier() in ("plain", "avx2", "avxvnni", "avx512", "vnni", "amx", "neon", "dotprod", "i8mm")
+    >>> qops.isa_tier() in ("plain", "avx2", "avxvnni", "avx512", "vnni", "amx", "neon", "dotprod", "i8mm")
     True
     """
     name: str = _name_of_tier()

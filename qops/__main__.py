@@ -29,12 +29,12 @@ from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors
 
 _DUMP = """\
-A dump holds arrays and numbers by these names. acc are accumulators and y the
-device's codes of them; x, or a and b, are what it read. zero_point and ..._zp are
-codes of real 0. kind names the op; without it the op is requantize. A .json dump
-names the type of y as dtype. For each kind, the names before the semicolon, and
-those of the others that the op has; the scale of requantize is given as scale, or
-as what it is made of, in_scale, w_scale and out_scale:"""
+A dump holds the arguments of qops.explain by their names, with the same defaults.
+x, or acc or a, is what the op read, and y are the device's codes of it. zero_point
+and ..._zp are codes of real 0. kind names the op; without it the op is requantize.
+A .json dump names the type of y as dtype. Each kind needs the names before the
+semicolon, and takes the others. The scale of requantize is given as scale, or as
+what it is made of, in_scale, w_scale and out_scale:"""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that nobody reads
 

@@ -41,7 +41,7 @@ class Affine(NamedTuple):
 
     Examples
     --------
-    >>> Affine(0.5, 0, "u8").range, Affine(0.5, 0, "s8").range
+    >>> qops.affine.Affine(0.5, 0, "u8").range, qops.affine.Affine(0.5, 0, "s8").range
     ((0.0, 127.5), (-64.0, 63.5))
     """
 
@@ -78,9 +78,9 @@ def holding_zero(min: float, max: float, *, dtype: DTypeLike = "uint8") -> Affin
 
     Examples
     --------
-    >>> holding_zero(-1.0, 1.0)
+    >>> qops.affine.holding_zero(-1.0, 1.0)
     Affine(scale=0.007874015748031496, zero_point=127, code_type='u8')
-    >>> holding_zero(0.5, 2.55).range
+    >>> qops.affine.holding_zero(0.5, 2.55).range
     (0.0, 2.549999952316284)
     """
     row = _affine_type(dtype)
@@ -110,9 +110,9 @@ def exact(min: float, max: float, *, dtype: DTypeLike = "uint8") -> Affine:
 
     Examples
     --------
-    >>> exact(-2.0, 3.1)
+    >>> qops.affine.exact(-2.0, 3.1)
     Affine(scale=0.01999999962601007, zero_point=100, code_type='u8')
-    >>> exact(-1.0, 1.0)
+    >>> qops.affine.exact(-1.0, 1.0)
     Traceback (most recent call last):
     ValueError: min, max: in (-1.0, 1.0) 0 is at code 127.5, not on a code
     """
@@ -146,7 +146,7 @@ def max_abs(limit: float) -> Affine:
 
     Examples
     --------
-    >>> 1 / max_abs(15.0).scale  # the quantization factor Q = 255 / R
+    >>> 1 / qops.affine.max_abs(15.0).scale  # the quantization factor Q = 255 / R
     17.0
     """
     row = _TABLE["u8"]
@@ -174,9 +174,9 @@ def symmetric(limit: float, *, dtype: DTypeLike = "uint8") -> Affine:
 
     Examples
     --------
-    >>> symmetric(127.0).range
+    >>> qops.affine.symmetric(127.0).range
     (-128.0, 127.0)
-    >>> symmetric(127.0, dtype="int8")
+    >>> qops.affine.symmetric(127.0, dtype="int8")
     Affine(scale=1.0, zero_point=0, code_type='s8')
     """
     row = _affine_type(dtype)
@@ -208,7 +208,8 @@ def ranges(scale: ArrayLike, zero_point: ArrayLike, row: CodeType, shape: tuple[
 
     Examples
     --------
-    >>> low, high = ranges([1.0, 0.5], 0, _TABLE["u8"], (3, 2), axis=1)
+    >>> from qops.affine import ranges
+    >>> low, high = ranges([1.0, 0.5], 0, qops.codes.TABLE["u8"], (3, 2), axis=1)
     >>> high
     array([[255. , 127.5]])
     """

@@ -69,7 +69,7 @@ class CodeType(NamedTuple):
 
         Examples
         --------
-        >>> TABLE["s8"].line(-128.0, 127.0)
+        >>> qops.codes.TABLE["s8"].line(-128.0, 127.0)
         (1.0, 0, 0.0)
         """
         return _line(min, max, self)
@@ -119,7 +119,7 @@ def of(data: NDArray[Any], name: str = "data") -> CodeType:
 
     Examples
     --------
-    >>> of(np.int8([1])).lowest
+    >>> qops.codes.of(np.int8([1])).lowest
     -128
     """
     row = _BY_DTYPE.get(data.dtype.str[1:])
@@ -147,7 +147,7 @@ def of_dtype(dtype: DTypeLike) -> CodeType:
 
     Examples
     --------
-    >>> of_dtype("int16").highest
+    >>> qops.codes.of_dtype("int16").highest
     32767
     """
     try:
@@ -177,7 +177,7 @@ def named(code_type: str | CodeType, data: NDArray[Any]) -> CodeType:
 
     Examples
     --------
-    >>> named("s8_narrow", np.int8([1])).lowest
+    >>> qops.codes.named("s8_narrow", np.int8([1])).lowest
     -127
     """
     row = TABLE.get(code_type) if isinstance(code_type, str) else code_type

@@ -70,9 +70,9 @@ def quantize_multiplier(factor: float) -> Multiplier:
 
     Examples
     --------
-    >>> quantize_multiplier(0.75)
+    >>> qops.fixedpoint.quantize_multiplier(0.75)
     Multiplier(multiplier=1610612736, right_shift=31)
-    >>> quantize_multiplier(-3.0)
+    >>> qops.fixedpoint.quantize_multiplier(-3.0)
     Multiplier(multiplier=-1610612736, right_shift=29)
     """
     factor = _number(factor, "factor")
@@ -144,8 +144,8 @@ def apply_multiplier(
     Examples
     --------
     >>> x = [-6, -2, 2, 6]  # times 1/4: -1.5, -0.5, 0.5, 1.5
-    >>> for rule in SINGLE_ROUNDINGS:
-    ...     print(rule, apply_multiplier(x, 1, 2, rounding=rule))
+    >>> for rule in qops.fixedpoint.SINGLE_ROUNDINGS:
+    ...     print(rule, qops.fixedpoint.apply_multiplier(x, 1, 2, rounding=rule))
     floor [-2 -1  0  1]
     truncate [-1  0  0  1]
     half_up [-1  0  1  2]
@@ -154,10 +154,16 @@ def apply_multiplier(
 
     **Hazard.** Two roundings are not one: 3/8 becomes 1/2 in the first step, and 1/2 becomes 1 in the second.
 
-    >>> three_eighths = Multiplier(3 << 28, 31)
-    >>> int(apply_multiplier(1, *three_eighths)), int(apply_multiplier(1, 3 << 28, 31, rounding="gemmlowp"))
+    >>> three_eighths = qops.fixedpoint.Multiplier(3 << 28, 31)
+    >>> (
+    ...     int(qops.fixedpoint.apply_multiplier(1, *three_eighths)),
+    ...     int(qops.fixedpoint.apply_multiplier(1, 3 << 28, 31, rounding="gemmlowp")),
+    ... )
     (0, 0)
-    >>> int(apply_multiplier(1, 3 << 29, 32)), int(apply_multiplier(1, 3 << 29, 32, rounding="gemmlowp"))
+    >>> (
+    ...     int(qops.fixedpoint.apply_multiplier(1, 3 << 29, 32)),
+    ...     int(qops.fixedpoint.apply_multiplier(1, 3 << 29, 32, rounding="gemmlowp")),
+    ... )
     (0, 1)
     """
     return _apply_multiplier(x, multiplier, right_shift, rounding, out)

@@ -83,10 +83,9 @@ def error_map(off: ArrayLike, *, bound: float | None = None, scale: float = _SCA
 
     Examples
     --------
-    >>> import qops
     >>> image = np.linspace(0, 1, 64 * 64).reshape(64, 64)
     >>> off = qops.signed_error(qops.quantize(image), image)
-    >>> error_map(off).get_title(loc="left")
+    >>> qops.plot.error_map(off).get_title(loc="left")
     'largest error 0.498 LSB'
     """
     x, scale = _errors(off, 2), _above_0(scale, "scale")
@@ -138,7 +137,7 @@ def error_histogram(
 
     Examples
     --------
-    >>> error_histogram([-0.25, 0.25], bound=0.5).get_xlabel()
+    >>> qops.plot.error_histogram([-0.25, 0.25], bound=0.5).get_xlabel()
     'error in LSB'
     """
     x, scale = _errors(off), _above_0(scale, "scale")
@@ -187,7 +186,7 @@ def error_curve(
 
     Examples
     --------
-    >>> error_curve([1, 2, 3], [0.1, -0.4, 0.2], bound=0.5).get_ylabel()
+    >>> qops.plot.error_curve([1, 2, 3], [0.1, -0.4, 0.2], bound=0.5).get_ylabel()
     'error in LSB'
     """
     at, y = _as_array(x, "x"), _errors(off)
@@ -234,7 +233,7 @@ def number_line(t: TensorLike, points: ArrayLike = (), *, ax: Axes | None = None
 
     Examples
     --------
-    >>> ax = number_line((np.uint8([0, 1, 2, 3]), 0.0, 2.55), points=[0.012])
+    >>> ax = qops.plot.number_line((np.uint8([0, 1, 2, 3]), 0.0, 2.55), points=[0.012])
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['0', '0.01', '0.02', '0.03']
     """

@@ -155,6 +155,7 @@ def shown(value: Any) -> str:
 
     Examples
     --------
+    >>> from qops.prepared import shown
     >>> shown(np.array([0.1, 0.2])), shown(np.int8([1, -2])), shown(np.zeros((64, 32), np.uint8))
     ('[0.1, 0.2]', 'np.int8([1, -2])', '<uint8 (64, 32)>')
     """

@@ -33,7 +33,7 @@ from qops._kernels.arrays.checks import (
     unshared,
 )
 from qops._kernels.arrays.codes import Tensor as _Tensor
-from qops._kernels.arrays.codes import parts
+from qops._kernels.arrays.codes import check_order, parts
 from qops._kernels.arrays.codes import tensor as _tensor
 from qops._kernels.arrays.numbers import choice, flag, int32, integer, integers, number, real
 from qops._kernels.frontdoor.quantize import dequantize as _dequantize
@@ -110,20 +110,19 @@ class QTensor(_Tensor):
     ``data, lo, hi = t`` unpacks a tensor whose codes these three tell. The others refuse, as the three would be read
     as other values:
 
-    >>> data, lo, hi = QTensor(np.int8([-127, 0, 127]), -1.0, 1.0, "s8_narrow")
+    >>> data, lo, hi = qops.QTensor(np.int8([-127, 0, 127]), -1.0, 1.0, "s8_narrow")
     Traceback (most recent call last):
     TypeError: data, min and max do not tell that its codes are s8_narrow: take .data, .min, .max, or .dequantize()
 
     **Hazards.** Being unpacked, a tensor is iterated as well. So ``max(t)``, ``any(t)`` and ``sorted(t)`` fail with an
     error of numpy, and ``sum(t)`` adds both ends to the codes:
 
-    >>> sum(QTensor(np.uint8([1, 2]), 0.0, 255.0))
+    >>> sum(qops.QTensor(np.uint8([1, 2]), 0.0, 255.0))
     array([256., 257.])
 
     Examples
     --------
-    >>> import numpy as np
-    >>> t = QTensor(np.uint8([0, 128, 255]), -1.0, 0.9921875)
+    >>> t = qops.QTensor(np.uint8([0, 128, 255]), -1.0, 0.9921875)
     >>> t
     QTensor(np.uint8([0, 128, 255]), -1.0, 0.9921875)
     >>> t.scale, t.zero_point
@@ -136,8 +135,8 @@ class QTensor(_Tensor):
     __slots__ = ()
 
     data: NDArray[Any]
-    min: Any
-    max: Any
+    min: float | NDArray[np.float32]
+    max: float | NDArray[np.float32]
     _own: _codes.CodeType | None
 
     def __new__(
@@ -148,6 +147,7 @@ class QTensor(_Tensor):
         code_type: str | _codes.CodeType | None = None,
     ) -> Self:
         """Check the members."""
+        check_order(data, max, "data")
         codes = as_array(data, "data")
         row = _codes.of(codes) if code_type is None else _codes.named(code_type, codes)
         own = None if row is _codes.of(codes) else row
@@ -183,9 +183,9 @@ class QTensor(_Tensor):
 
         Examples
         --------
-        >>> QTensor.from_scale(np.int8([-128, 0, 127]), 0.5, -3)
+        >>> qops.QTensor.from_scale(np.int8([-128, 0, 127]), 0.5, -3)
         QTensor(np.int8([-128, 0, 127]), -62.5, 65.0)
-        >>> QTensor.from_scale(np.uint8([[1, 2], [3, 4]]), [1.0, 0.5], axis=1).dequantize()
+        >>> qops.QTensor.from_scale(np.uint8([[1, 2], [3, 4]]), [1.0, 0.5], axis=1).dequantize()
         array([[1., 1.],
                [3., 2.]], dtype=float32)
         """
@@ -199,14 +199,15 @@ class QTensor(_Tensor):
         return self._own or _codes.of(self.data)
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> float | NDArray[np.float64]:
         """Real size of one code step, ``(max - min) / steps``: a float, or an array with ranges per channel."""
-        return self.code_type.line(self.min, self.max)[0]
+        step: float | NDArray[np.float64] = self.code_type.line(self.min, self.max)[0]
+        return step
 
     @property
-    def zero_point(self) -> Any:
+    def zero_point(self) -> int | NDArray[np.int64]:
         """Code nearest to real 0, clamped to the type; exact if 0 is on a code, as after `quantize`."""
-        zero = self.code_type.line(self.min, self.max)[1]
+        zero: int | NDArray[np.float64] = self.code_type.line(self.min, self.max)[1]
         return zero if isinstance(zero, int) else zero.astype(np.int64)
 
     @property

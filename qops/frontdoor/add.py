@@ -98,17 +98,16 @@ def add(
 
     Examples
     --------
-    >>> import numpy as np
     >>> a, b = (np.uint8([0, 100, 255]), -1.0, 1.55), (np.int8([-128, -28, 127]), -1.0, 1.55)
-    >>> t = add(a, b)  # -2, 0 and 3.1
+    >>> t = qops.add(a, b)  # -2, 0 and 3.1
     >>> t.data, t.zero_point, t.dequantize().round(2)
     (array([  0, 100, 255], dtype=uint8), 100, array([-2. ,  0. ,  3.1], dtype=float32))
-    >>> add(a, b, range=(-1.0, 1.55), dtype="int8").data
+    >>> qops.add(a, b, range=(-1.0, 1.55), dtype="int8").data
     array([-128,  -28,  127], dtype=int8)
-    >>> t, info = add(a, b, guess=(0.0, 1.0), return_info=True)
+    >>> t, info = qops.add(a, b, guess=(0.0, 1.0), return_info=True)
     >>> info.passes, t.zero_point
     (2, 100)
-    >>> add(a, b, dtype="int32").dequantize().round(2)
+    >>> qops.add(a, b, dtype="int32").dequantize().round(2)
     array([-2. ,  0. ,  3.1], dtype=float32)
     """
     return _kernels.add(QTensor, RangeInfo, a, b, dtype, guess, range, out, return_info)
@@ -150,8 +149,7 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     Examples
     --------
-    >>> import numpy as np
-    >>> t = quantized_add_8p8to32((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0))
+    >>> t = qops.quantized_add_8p8to32((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0))
     >>> t
     QTensor(np.int32([8192, 24576]), -262144.0, 262144.0)
     >>> t.data * t.scale  # 1 + 0, 2 + 1
@@ -213,15 +211,14 @@ def quantized_add_8p8to8(
 
     Examples
     --------
-    >>> import numpy as np
     >>> a = (np.uint8([0, 128, 255]), 0.0, 2.0)
     >>> b = (np.uint8([0, 64, 255]), 0.0, 1.0)
-    >>> quantized_add_8p8to8(a, b, guess=(0.0, 3.0))
+    >>> qops.quantized_add_8p8to8(a, b, guess=(0.0, 3.0))
     QTensor(np.uint8([0, 107, 255]), 0.0, 3.0)
-    >>> t, info = quantized_add_8p8to8(a, b, guess=(0.0, 1.0), return_info=True)
+    >>> t, info = qops.quantized_add_8p8to8(a, b, guess=(0.0, 1.0), return_info=True)
     >>> info.passes, round(t.max, 2)
     (2, 3.0)
-    >>> quantized_add_8p8to8(a, b, range=(0.0, 1.0))
+    >>> qops.quantized_add_8p8to8(a, b, range=(0.0, 1.0))
     QTensor(np.uint8([0, 255, 255]), 0.0, 1.0)
     """
     return _kernels.add(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)

@@ -63,9 +63,9 @@ def bound(op: str, dtype: DTypeLike | None = None) -> float:
 
     Examples
     --------
-    >>> bound("quantized_add_8p8to8")
+    >>> qops.bound("quantized_add_8p8to8")
     0.6
-    >>> bound("quantize"), bound("quantize", "int16")
+    >>> qops.bound("quantize"), qops.bound("quantize", "int16")
     (0.5001220703125, 0.53125)
     """
     if not isinstance(op, str) or op not in _TABLE:

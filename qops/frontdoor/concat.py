@@ -66,8 +66,7 @@ def concat(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> concat([(np.uint8([[0, 255]]), 0.0, 2.0), (np.int8([[-128, 127]]), 0.0, 4.0)])
+    >>> qops.concat([(np.uint8([[0, 255]]), 0.0, 2.0), (np.int8([[-128, 127]]), 0.0, 4.0)])
     QTensor(np.uint8([[0, 128, 0, 255]]), 0.0, 4.0)
     """
     if not isinstance(tensors, (list, tuple)):

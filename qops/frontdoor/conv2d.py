@@ -94,10 +94,10 @@ def conv2d(
     --------
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0
     >>> w = np.int8([[1, 1], [1, -1]]).reshape(2, 2, 1, 1), -128.0, 127.0
-    >>> t = conv2d(x, w, stride=2, padding="same")
+    >>> t = qops.conv2d(x, w, stride=2, padding="same")
     >>> t.data.ravel().tolist(), t.scale  # 0 + 1 + 3 - 4, 2 + 5, 6 + 7, 8
     ([0, 7, 13, 8], 1.0)
-    >>> conv2d(x, w, [-5.0], stride=2, padding="same", dtype="uint8", range=(0.0, 255.0), clip=(0, 6)).data.ravel()
+    >>> qops.conv2d(x, w, [-5.0], stride=2, padding="same", dtype="uint8", range=(0.0, 255.0), clip=(0, 6)).data.ravel()
     array([0, 2, 6, 3], dtype=uint8)
     """
     op = Conv2D._once(w, bias, stride, dilation, padding, groups, dtype, guess, range, clip)
@@ -129,7 +129,7 @@ class Conv2D(Layer):
 
     Examples
     --------
-    >>> op = Conv2D((np.int8([[1, 1], [1, -1]]).reshape(2, 2, 1, 1), -128.0, 127.0), stride=2, padding="same")
+    >>> op = qops.Conv2D((np.int8([[1, 1], [1, -1]]).reshape(2, 2, 1, 1), -128.0, 127.0), stride=2, padding="same")
     >>> op((np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0)).data.ravel().tolist()
     [0, 7, 13, 8]
     >>> op.shape_of((1, 224, 224, 1))

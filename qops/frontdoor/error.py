@@ -61,13 +61,12 @@ def error(t: TensorLike, reference: ArrayLike, op: str | None = None) -> ErrorRe
 
     Examples
     --------
-    >>> import qops
-    >>> report = error(qops.quantize([0.0, 0.3, 1.0]), [0.0, 0.3, 1.0])
+    >>> report = qops.error(qops.quantize([0.0, 0.3, 1.0]), [0.0, 0.3, 1.0])
     >>> round(report.max, 3), report.worst.index
     (0.5, (1,))
     >>> (report + report).count
     6
-    >>> print(error(qops.quantize([0.0, 0.3, 1.0]), [0.0, 0.3, 1.0], "quantize"))
+    >>> print(qops.error(qops.quantize([0.0, 0.3, 1.0]), [0.0, 0.3, 1.0], "quantize"))
     elements      3
     LSB           0.00392157
     max error     0.5000 LSB, bound 0.5001

@@ -73,11 +73,11 @@ def lookup(
     Examples
     --------
     >>> t = np.uint8([0, 128, 192, 255]), -4.0, 3.96875
-    >>> lookup(t, np.tanh).dequantize().round(3)
+    >>> qops.lookup(t, np.tanh).dequantize().round(3)
     array([-0.999,  0.   ,  0.968,  0.999], dtype=float32)
-    >>> lookup(t, lambda x: 1 / (1 + np.exp(-x)), (0.0, 1.0))
+    >>> qops.lookup(t, lambda x: 1 / (1 + np.exp(-x)), (0.0, 1.0))
     QTensor(np.uint8([5, 128, 225, 250]), 0.0, 1.0)
-    >>> lookup(t, np.log)
+    >>> qops.lookup(t, np.log)
     Traceback (most recent call last):
     ValueError: function: expected finite results, got nan for code 0, whose value is -4
     """

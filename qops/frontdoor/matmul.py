@@ -96,16 +96,16 @@ def matmul(
     Examples
     --------
     >>> a, b = (np.uint8([[0, 3], [9, 200]]), -1.0, 254.0), (np.int8([[2], [-4]]), -128.0, 127.0)
-    >>> t = matmul(a, b)
+    >>> t = qops.matmul(a, b)
     >>> t.data.tolist(), t.scale  # -1 * 2 + 2 * -4, 8 * 2 + 199 * -4
     ([[-10], [-780]], 1.0)
-    >>> t = matmul((np.uint8([[0, 255]]), 1.0, 2.0), (np.uint8([[255], [255]]), 0.0, 3.0))
+    >>> t = qops.matmul((np.uint8([[0, 255]]), 1.0, 2.0), (np.uint8([[255], [255]]), 0.0, 3.0))
     >>> round(float(t.data[0, 0] * t.scale), 5)  # 1 * 3 + 2 * 3
     9.0
 
     A whole layer, with a bias and a relu6, into 8 bits:
 
-    >>> matmul(a, b, [13.0], dtype="uint8", range=(0.0, 25.5), clip=(0, 6))  # 6 for 3 - 13 + 16 = 3; 0
+    >>> qops.matmul(a, b, [13.0], dtype="uint8", range=(0.0, 25.5), clip=(0, 6))  # 6 for 3 - 13 + 16 = 3; 0
     QTensor(np.uint8([[30], [0]]), 0.0, 25.5)
     """
     op = MatMul._once(b, bias, dtype, guess, range, clip)
@@ -137,7 +137,7 @@ class MatMul(Layer):
 
     Examples
     --------
-    >>> op = MatMul((np.int8([[2], [-4]]), -128.0, 127.0), clip=(0, None))
+    >>> op = qops.MatMul((np.int8([[2], [-4]]), -128.0, 127.0), clip=(0, None))
     >>> op
     MatMul(QTensor(np.int8([[2], [-4]]), -128.0, 127.0), clip=(0.0, None))
     >>> op((np.uint8([[4, 2], [9, 200]]), -1.0, 254.0)).data.tolist()

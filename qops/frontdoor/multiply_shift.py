@@ -56,7 +56,7 @@ def multiply_shift(
 
     Examples
     --------
-    >>> multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
+    >>> qops.multiply_shift(np.uint8([0, 100, 255]), 0.3)  # 0.3 = 38 / 128 and a little
     array([ 0, 29, 75], dtype=int32)
     """
     return _kernels.multiply_shift(x, factor, bits, rounding, out)
@@ -89,7 +89,8 @@ def error_bound(largest: int, bits: int = 7, rounding: SingleRounding = "floor")
 
     Examples
     --------
-    >>> error_bound(255, rounding="half_up")  # 255 * 0.5 / 128 < 1, and the rounding of the shift
+    >>> # 255 * 0.5 / 128 < 1, and the rounding of the shift
+    >>> qops.frontdoor.multiply_shift.error_bound(255, rounding="half_up")
     1.49609375
     """
     largest, bits = integer(largest, "largest", 0, 2**31), integer(bits, "bits", 0, 30)

@@ -79,7 +79,7 @@ class Observer:
 
     Examples
     --------
-    >>> observer = Observer("percentile", percentile=99.0)
+    >>> observer = qops.Observer("percentile", percentile=99.0)
     >>> for batch in np.split(np.linspace(-2, 6, 4000), 4):
     ...     observer.update(batch)
     >>> lo, hi = observer.range()
@@ -271,15 +271,14 @@ def range_of(
 
     Examples
     --------
-    >>> import qops
     >>> x = np.random.default_rng(0).normal(size=10_000)
     >>> x[0] = 40.0
-    >>> [round(end, 1) for end in range_of(x)]
+    >>> [round(end, 1) for end in qops.range_of(x)]
     [-3.9, 40.0]
-    >>> [round(end, 1) for end in range_of(x, "percentile", percentile=99.9)]
+    >>> [round(end, 1) for end in qops.range_of(x, "percentile", percentile=99.9)]
     [-3.3, 3.1]
     >>> weights = x.reshape(10, 1000)
-    >>> qops.quantize(weights, *range_of(weights, axis=0), axis=0).scale.shape
+    >>> qops.quantize(weights, *qops.range_of(weights, axis=0), axis=0).scale.shape
     (10, 1)
     """
     observer = Observer(method, axis=axis, dtype=dtype, symmetric=symmetric, percentile=percentile, bins=bins)

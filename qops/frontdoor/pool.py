@@ -69,11 +69,10 @@ def max_pool(
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.uint8([[1, 5, 2], [7, 0, 3], [4, 6, 8]]).reshape(1, 3, 3, 1), 0.0, 255.0
-    >>> max_pool(t, 2, stride=1).data.ravel().tolist()
+    >>> qops.max_pool(t, 2, stride=1).data.ravel().tolist()
     [7, 5, 7, 8]
-    >>> max_pool(t, 2, padding="same").data.ravel().tolist()
+    >>> qops.max_pool(t, 2, padding="same").data.ravel().tolist()
     [7, 3, 6, 8]
     """
     image, lo, hi, size, window = _placed(t, kernel, stride, padding)
@@ -123,11 +122,10 @@ def avg_pool(
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.uint8([[1, 5, 2], [7, 0, 3], [4, 6, 8]]).reshape(1, 3, 3, 1), 0.0, 255.0
-    >>> avg_pool(t, None).data.item()  # of all pixels
+    >>> qops.avg_pool(t, None).data.item()  # of all pixels
     4
-    >>> avg_pool(t, 2, padding="same").data.ravel().tolist()  # of 13 / 4, 5 / 2, 10 / 2 and 8
+    >>> qops.avg_pool(t, 2, padding="same").data.ravel().tolist()  # of 13 / 4, 5 / 2, 10 / 2 and 8
     [3, 2, 5, 8]
     """
     image, lo, hi, size, window = _placed(t, kernel, stride, padding)

@@ -25,6 +25,7 @@ def quantize(
     *,
     axis: int | None = None,
     dtype: DTypeLike = "uint8",
+    symmetric: bool = False,
     nan: Literal["raise", "lowest"] = "raise",
     out: NDArray[Any] | None = None,
 ) -> QTensor:
@@ -45,6 +46,10 @@ def quantize(
         Each index along this axis gets a range of its own.
     dtype : {uint8, int8, uint16, int16}, optional
         Type of the codes.
+    symmetric : bool, optional
+        Whether 0 is on the middle code, 128 for uint8 and 0 for int8, as many chips want their weights: the larger of
+        ``|min|`` and ``|max|``, T, is on the highest code, and the range is ``(-T * 128 / 127, T)`` (32768 / 32767 with
+        16 bits).
     nan : {"raise", "lowest"}, optional
         What a NaN does if both ends are given: it raises ValueError, which leaves the content of `out` undefined, or it
         gets the lowest code.
@@ -61,18 +66,20 @@ def quantize(
     ------
     TypeError, ValueError
         Data that are not numbers, a range that is not finite, beyond float32 when widened or with min > max, another
-        dtype or axis, an ``out`` that does not fit or overlaps `x`; NaN; infinite data when an end of the range has to
-        come from them. With both ends given infinities saturate.
+        dtype or axis, an ``out`` that does not fit or overlaps `x`; NaN, with its index; infinite data when an end of
+        the range has to come from them. With both ends given infinities saturate.
 
     Examples
     --------
-    >>> quantize([-1.0, 0.0, 0.5, 1.0])
+    >>> qops.quantize([-1.0, 0.0, 0.5, 1.0])
     QTensor(np.uint8([0, 127, 191, 254]), -1.0, 1.0078740119934082)
-    >>> weights = quantize([[-1.0, 1.0], [0.0, 8.0]], axis=0, dtype=np.int8)
+    >>> weights = qops.quantize([[-1.0, 1.0], [0.0, 8.0]], axis=0, dtype=np.int8)
     >>> weights.data.tolist(), weights.scale.round(4).tolist()
     ([[-128, 126], [-128, 127]], [[0.0079], [0.0314]])
+    >>> qops.quantize([-1.0, 0.0, 0.25], dtype="int8", symmetric=True)
+    QTensor(np.int8([-127, 0, 32]), -1.0078740119934082, 1.0)
     """
-    return _kernels.quantize(QTensor, x, min, max, axis, dtype, nan, out)
+    return _kernels.quantize(QTensor, x, min, max, axis, dtype, symmetric, nan, out)
 
 
 def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
@@ -102,7 +109,7 @@ def dequantize(t: TensorLike, *, out: NDArray[np.float32] | None = None) -> NDAr
 
     Examples
     --------
-    >>> dequantize(quantize([-1.0, 0.0, 0.5, 1.0]))
+    >>> qops.dequantize(qops.quantize([-1.0, 0.0, 0.5, 1.0]))
     array([-1.      ,  0.      ,  0.503937,  1.      ], dtype=float32)
     """
     return _kernels.dequantize(t, out)

@@ -49,11 +49,10 @@ def relu(t: TensorLike, limit: float | None = None, *, out: NDArray[Any] | None 
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.uint8([0, 100, 200, 255]), -10.0, 15.5
-    >>> relu(t)
+    >>> qops.relu(t)
     QTensor(np.uint8([100, 100, 200, 255]), -10.0, 15.5)
-    >>> relu(t, 6.0).dequantize()
+    >>> qops.relu(t, 6.0).dequantize()
     array([0., 0., 6., 6.], dtype=float32)
     """
     return _kernels.relu(QTensor, t, limit, out)

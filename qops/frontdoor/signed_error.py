@@ -37,7 +37,7 @@ def values(t: TensorLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> values((np.uint8([0, 51, 255]), 1.0, 2.0))
+    >>> qops.values((np.uint8([0, 51, 255]), 1.0, 2.0))
     array([1. , 1.2, 2. ])
     """
     return _values_and_step(t)[0]
@@ -73,7 +73,7 @@ def signed_error(t: TensorLike, reference: ArrayLike) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> signed_error((np.uint8([0, 100, 255]), 0.0, 255.0), [0.0, 100.25, 254.0])
+    >>> qops.signed_error((np.uint8([0, 100, 255]), 0.0, 255.0), [0.0, 100.25, 254.0])
     array([ 0.  , -0.25,  1.  ])
     """
     got, step = _values_and_step(t)

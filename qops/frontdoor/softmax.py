@@ -55,15 +55,14 @@ def softmax(t: TensorLike, axis: int = -1, *, dtype: DTypeLike = "uint8", out: N
     -----
     **Hazards.** A share below 1 / 510 becomes 0, so where no value stands out from many, all codes are 0:
 
-    >>> softmax((np.zeros(1000, np.uint8), 0.0, 1.0)).data.max()
+    >>> qops.softmax((np.zeros(1000, np.uint8), 0.0, 1.0)).data.max()
     np.uint8(0)
 
     Examples
     --------
-    >>> import numpy as np
-    >>> softmax((np.uint8([0, 1, 2, 255]), 0.0, 255.0)).data
+    >>> qops.softmax((np.uint8([0, 1, 2, 255]), 0.0, 255.0)).data
     array([  0,   0,   0, 255], dtype=uint8)
-    >>> softmax((np.uint8([[10, 20], [30, 20]]), 0.0, 25.5), axis=0).dequantize().round(3)
+    >>> qops.softmax((np.uint8([[10, 20], [30, 20]]), 0.0, 25.5), axis=0).dequantize().round(3)
     array([[0.118, 0.502],
            [0.882, 0.502]], dtype=float32)
     """

@@ -59,9 +59,8 @@ def sub(
 
     Examples
     --------
-    >>> import numpy as np
     >>> a, b = (np.uint8([0, 100, 255]), -1.0, 1.55), (np.int8([-128, -28, -128]), -1.0, 1.55)
-    >>> sub(a, b, range=(0.0, 2.55)).data  # 0, 0 and 2.55
+    >>> qops.sub(a, b, range=(0.0, 2.55)).data  # 0, 0 and 2.55
     array([  0,   0, 255], dtype=uint8)
     """
     return _kernels.sub(QTensor, RangeInfo, a, b, dtype, guess, range, out, return_info)
@@ -99,8 +98,7 @@ def quantized_sub_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
 
     Examples
     --------
-    >>> import numpy as np
-    >>> t = quantized_sub_8p8to32((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0))
+    >>> t = qops.quantized_sub_8p8to32((np.uint8([0, 255]), 1.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0))
     >>> t.data * t.scale  # 1 - 0, 2 - 1
     array([1., 1.])
     """
@@ -140,9 +138,8 @@ def quantized_sub_8p8to8(
 
     Examples
     --------
-    >>> import numpy as np
     >>> a, b = (np.uint8([0, 128, 255]), 0.0, 2.0), (np.uint8([0, 64, 255]), 0.0, 1.0)
-    >>> quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
+    >>> qops.quantized_sub_8p8to8(a, b, range=(-1.0, 2.0))
     QTensor(np.uint8([85, 149, 170]), -1.0, 2.0)
     """
     return _kernels.sub(QTensor, RangeInfo, a, b, "uint8", guess, range, out, return_info, True)

@@ -31,7 +31,7 @@ def saturate(x: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:
 
     Examples
     --------
-    >>> saturate(np.array([-40000, 5, 64770]), np.int16)
+    >>> qops.isa.saturate(np.array([-40000, 5, 64770]), np.int16)
     array([-32768,      5,  32767], dtype=int16)
     """
     info, data = np.iinfo(integer_type(dtype)), as_array(x, "x")

@@ -40,7 +40,7 @@ def vpmaddubsw(a: ArrayLike, b: ArrayLike) -> S16:
     saturates, so this one is why machines with and without VNNI may disagree.
 
     >>> a, b = np.uint8([255, 255]), np.int8([127, 127])
-    >>> vpmaddubsw(a, b), 2 * 255 * 127
+    >>> qops.isa.vpmaddubsw(a, b), 2 * 255 * 127
     (array([32767], dtype=int16), 64770)
     """
     left, right = fit(lanes(a, "a", np.uint8, np.int32, 2), lanes(b, "b", np.int8, np.int32, 2))
@@ -62,9 +62,9 @@ def vpmaddwd(a: ArrayLike, b: ArrayLike) -> S32:
     -----
     **Hazards.** It is exact for all inputs but one: four times -32768 wraps.
 
-    >>> vpmaddwd(np.int16([32767, -1]), np.int16([1, 1]))
+    >>> qops.isa.vpmaddwd(np.int16([32767, -1]), np.int16([1, 1]))
     array([32766], dtype=int32)
-    >>> vpmaddwd(np.int16([-32768, -32768]), np.int16([-32768, -32768]))
+    >>> qops.isa.vpmaddwd(np.int16([-32768, -32768]), np.int16([-32768, -32768]))
     array([-2147483648], dtype=int32)
     """
     left, right = fit(lanes(a, "a", np.int16, np.int64, 2), lanes(b, "b", np.int16, np.int64, 2))
@@ -86,7 +86,7 @@ def vpaddd(a: ArrayLike, b: ArrayLike) -> S32:
     -----
     **Hazards.** It wraps, modulo 2**32.
 
-    >>> vpaddd(np.int32([2147483647]), np.int32([1]))
+    >>> qops.isa.vpaddd(np.int32([2147483647]), np.int32([1]))
     array([-2147483648], dtype=int32)
     """
     left, right = fit(lanes(a, "a", np.int32, np.int64), lanes(b, "b", np.int32, np.int64))
@@ -113,7 +113,7 @@ def vpdpbusd(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     **Hazards.** The sum wraps, modulo 2**32.
 
     >>> a, b = np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0])
-    >>> vpdpbusd(np.int32([0]), a, b), vpdpbusd(np.int32([2147483647]), a, b)
+    >>> qops.isa.vpdpbusd(np.int32([0]), a, b), qops.isa.vpdpbusd(np.int32([2147483647]), a, b)
     (array([64770], dtype=int32), array([-2147418879], dtype=int32))
     """
     left, right = fit(lanes(a, "a", np.uint8, np.int64, 4), lanes(b, "b", np.int8, np.int64, 4))
@@ -134,7 +134,7 @@ def vpmovzxbw(a: ArrayLike) -> S16:
 
     Examples
     --------
-    >>> vpmovzxbw(np.uint8([200]))
+    >>> qops.isa.vpmovzxbw(np.uint8([200]))
     array([200], dtype=int16)
     """
     return lanes(a, "a", np.uint8, np.int16)
@@ -153,7 +153,7 @@ def vpmovsxbw(a: ArrayLike) -> S16:
 
     Examples
     --------
-    >>> vpmovsxbw(np.int8([-56]))
+    >>> qops.isa.vpmovsxbw(np.int8([-56]))
     array([-56], dtype=int16)
     """
     return lanes(a, "a", np.int8, np.int16)
@@ -176,7 +176,7 @@ def vpmulhrsw(a: ArrayLike, b: ArrayLike) -> S16:
     -----
     **Hazards.** -1.0 * -1.0 wraps to -1.0. HVX's vmpy saturates there.
 
-    >>> vpmulhrsw(np.int16([-32768, 3]), np.int16([-32768, 16384]))
+    >>> qops.isa.vpmulhrsw(np.int16([-32768, 3]), np.int16([-32768, 16384]))
     array([-32768,      2], dtype=int16)
     """
     left, right = fit(lanes(a, "a", np.int16, np.int32), lanes(b, "b", np.int16, np.int32))
@@ -204,11 +204,11 @@ def dot4_maddubs(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
     the saturated sum: 32258 becomes 255.
 
     >>> zero, b = np.int32([0]), np.int8([127, 127, 0, 0])
-    >>> dot4_maddubs(zero, np.uint8([255, 255, 0, 0]), b)
+    >>> qops.isa.dot4_maddubs(zero, np.uint8([255, 255, 0, 0]), b)
     array([32767], dtype=int32)
     >>> a_s8 = np.array([127, 127, 0, 0])
     >>> compensation = -128 * b.sum(dtype=np.int32)
-    >>> dot4_maddubs(zero, (a_s8 + 128).astype(np.uint8), b) + compensation, int(a_s8 @ b)
+    >>> qops.isa.dot4_maddubs(zero, (a_s8 + 128).astype(np.uint8), b) + compensation, int(a_s8 @ b)
     (array([255], dtype=int32), 32258)
     """
     acc, pairs = lanes(c, "c", np.int32, np.int32), vpmaddubsw(lanes(a, "a", np.uint8, np.uint8, 4), b)
@@ -230,7 +230,7 @@ def dot4_widened(c: ArrayLike, a: ArrayLike, b: ArrayLike) -> S32:
 
     Examples
     --------
-    >>> dot4_widened(np.int32([0]), np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0]))
+    >>> qops.isa.dot4_widened(np.int32([0]), np.uint8([255, 255, 0, 0]), np.int8([127, 127, 0, 0]))
     array([64770], dtype=int32)
     """
     acc, left = lanes(c, "c", np.int32, np.int32), lanes(a, "a", np.uint8, np.int16, 4)

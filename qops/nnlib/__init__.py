@@ -22,6 +22,15 @@ Formulas
     the even one. ``plus_half(v)`` is ``trunc(v + copysign(0.5, v))``: half away, but 0.49999997 becomes 1, and an odd
     number between 2**23 and 2**24 the next even one, because the sum is rounded to float32. ``sat_u8``, ``sat_s16`` and
     ``sat_s32`` saturate, ``>>`` is an arithmetic shift, which rounds down.
+
+Not modelled: ``Supernode_8x8p8to8``, ``Supernode_8x8p32to8``, ``DepthwiseSupernode_8x8p8to8``,
+``DepthwiseSupernode_8x8p32to8``, ``SuperFC_8x8p32to8``, ``QuantizedDepthwiseConv2d_8x8to32``,
+``QuantizedTransposeConv2d_8x8p32to8``, ``QuantizedBatchNorm_8x8p8to8``, ``QuantizedInstanceNorm_8``,
+``QuantizedSoftmax_8``, ``QuantizedSigmoid_8``, ``QuantizedTanh_8``, ``QuantizedPRelu_8``, ``QuantizedLRN_8``,
+``QuantizedL2Pool_8``, ``QuantizedResizeBilinear_8``, ``QuantizedMean_8``, ``QuantizedSum_8to32``, ``QuantizedDiv_8``,
+``QuantizedRecip_8``, ``QuantizedSqrt_8``, ``QuantizedPad_8``, ``QuantizedSplit_8``, ``QuantizedStridedSlice_8``; other
+versions than 0x00021401; the blocked ``_d32`` layout (its ops take plain arrays here); the vector paths of matmul and
+conv2d.
 """
 
 from qops.nnlib.add import quantized_add_8p8to8, quantized_add_8p8to8_integers

@@ -64,53 +64,55 @@ def quantized_add_8p8to8(
     **Hazards.** In ``spec`` the sum x of the formulas wraps: 200.0 + 1.0 in the range (0, 201) is 255 LSB off.
 
     >>> top = np.uint8([255])
-    >>> quantized_add_8p8to8((top, 0.0, 200.0), (top, 0.0, 1.0), 0.0, 201.0, form="spec").data
+    >>> qops.nnlib.quantized_add_8p8to8((top, 0.0, 200.0), (top, 0.0, 1.0), 0.0, 201.0, form="spec").data
     array([0], dtype=uint8)
 
     For ranges far from 0, ikappa wraps, and the range that is found is wrong:
 
     >>> ends, mid = np.uint8([0, 255]), np.uint8([160])
-    >>> quantized_add_8p8to8((ends, 1000.0, 1001.0), (ends, 0.0, 1.0), form="spec").max
+    >>> qops.nnlib.quantized_add_8p8to8((ends, 1000.0, 1001.0), (ends, 0.0, 1.0), form="spec").max
     0.5
 
     The last subtraction wraps, so a code that should saturate to 255 is stored as 0:
 
-    >>> quantized_add_8p8to8((top, 0.0, 127.0), (top, 0.0, 1.0), -1.0, 0.0, form="spec").data
+    >>> qops.nnlib.quantized_add_8p8to8((top, 0.0, 127.0), (top, 0.0, 1.0), -1.0, 0.0, form="spec").data
     array([0], dtype=uint8)
 
     If the given range is narrower than that of b, recip is limited to 32767. A range 0 wide is not refused:
 
-    >>> quantized_add_8p8to8((mid, -1.0, 1.0), (mid, -1.0, 1.0), -0.5, 0.5, form="spec").data  # 0.51
+    >>> qops.nnlib.quantized_add_8p8to8((mid, -1.0, 1.0), (mid, -1.0, 1.0), -0.5, 0.5, form="spec").data  # 0.51
     array([193], dtype=uint8)
-    >>> quantized_add_8p8to8((ends, -1.0, 1.0), (ends, -1.0, 1.0), 0.0, 0.0, form="spec").data
+    >>> qops.nnlib.quantized_add_8p8to8((ends, -1.0, 1.0), (ends, -1.0, 1.0), 0.0, 0.0, form="spec").data
     array([  0, 255], dtype=uint8)
 
     The retry rules of ``spec`` may never end: the third asks for a width that float32 may round away each time.
 
     >>> a, b = (np.uint8([128]), -24.254631, 20.347172), (np.uint8([255]), -0.9, 0.1)
-    >>> quantized_add_8p8to8(a, b, form="spec")  # doctest: +ELLIPSIS
+    >>> qops.nnlib.quantized_add_8p8to8(a, b, form="spec")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: a, b: for (-24.25463104248047, 20.347171783447266) and (-0.8999999761581421, 0.10000000149011612), ...
 
     From alpha = 256 on, ``spec`` copies the codes of a, and returns them with the output range instead of a's own.
 
-    >>> quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), form="spec")
+    >>> qops.nnlib.quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), form="spec")
     QTensor(np.uint8([255]), -360.0, 360.0)
-    >>> quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), -302.0, 300.0, form="spec").min
+    >>> qops.nnlib.quantized_add_8p8to8((top, -300.0, 300.0), (top, -1.0, 1.0), -302.0, 300.0, form="spec").min
     -302.1803894042969
 
     ``flat`` loses the offset of a range that excludes 0 (1 + 0 is 0 here). If the upper end is given, ``flat`` never
     moves the lower end, although that was not given.
 
-    >>> quantized_add_8p8to8((np.uint8([0]), 1.0, 2.0), (np.uint8([0]), 0.0, 1.0), 0.0, 3.0, form="flat").data
+    >>> qops.nnlib.quantized_add_8p8to8(
+    ...     (np.uint8([0]), 1.0, 2.0), (np.uint8([0]), 0.0, 1.0), 0.0, 3.0, form="flat"
+    ... ).data
     array([0], dtype=uint8)
-    >>> quantized_add_8p8to8((np.uint8([0]), -1.0, 1.0), (np.uint8([0]), -1.0, 1.0), guess_max=2.0).min
+    >>> qops.nnlib.quantized_add_8p8to8((np.uint8([0]), -1.0, 1.0), (np.uint8([0]), -1.0, 1.0), guess_max=2.0).min
     0.0
 
     Examples
     --------
     >>> a, b = (np.uint8([0, 255]), 0.0, 2.0), (np.uint8([0, 255]), 0.0, 1.0)
-    >>> quantized_add_8p8to8(a, b, 0.0, 3.0)
+    >>> qops.nnlib.quantized_add_8p8to8(a, b, 0.0, 3.0)
     QTensor(np.uint8([0, 255]), 0.0, 3.0)
     """
     return QuantizedAdd8p8to8(guess_min, guess_max, form=form)(a, b, padding=padding, out=out)
@@ -147,7 +149,7 @@ def quantized_add_8p8to8_integers(
 
     Examples
     --------
-    >>> quantized_add_8p8to8_integers((0, 2), (0, 1), (0, 3), form="spec")
+    >>> qops.nnlib.quantized_add_8p8to8_integers((0, 2), (0, 1), (0, 3), form="spec")
     {'ialpha': 256, 'ikappa': 256, 'recip': 10922, 'offset': 0, 'copies': False}
     """
     spec = known_form(form) == "spec"

@@ -49,17 +49,17 @@ def quantized_add_8p8to32(a: TensorLike, b: TensorLike, *, out: NDArray[np.int32
     offset:
 
     >>> one = np.uint8([1])
-    >>> quantized_add_8p8to32((one, 1.0, 256.0), (one, 0.0, 255.0)).data // 0x7F80  # 2 + 1
+    >>> qops.nnlib.quantized_add_8p8to32((one, 1.0, 256.0), (one, 0.0, 255.0)).data // 0x7F80  # 2 + 1
     array([2], dtype=int32)
 
     Where both steps are below 1e-10, the weight of the finer operand is too small:
 
-    >>> quantized_add_8p8to32((one, 0.0, 255e-12), (one, 0.0, 510e-12)).data  # not 1.5 * 0x7F80
+    >>> qops.nnlib.quantized_add_8p8to32((one, 0.0, 255e-12), (one, 0.0, 510e-12)).data  # not 1.5 * 0x7F80
     array([32966], dtype=int32)
 
     Examples
     --------
-    >>> t = quantized_add_8p8to32((np.uint8([255]), 0.0, 255.0), (np.uint8([10]), 0.0, 25.5))
+    >>> t = qops.nnlib.quantized_add_8p8to32((np.uint8([255]), 0.0, 255.0), (np.uint8([10]), 0.0, 25.5))
     >>> t.data, round(t.max, 3)
     (array([8355840], dtype=int32), 65793.008)
     """

@@ -54,14 +54,14 @@ def multiplier_below_one(x: float) -> MultiplierBelowOne:
 
     **Hazards.** A subnormal factor is read as if it were normal:
 
-    >>> multiplier_below_one(2.0**-149).right_shift
+    >>> qops.nnlib.multiplier_below_one(2.0**-149).right_shift
     126
 
     Examples
     --------
-    >>> multiplier_below_one(0.375)
+    >>> qops.nnlib.multiplier_below_one(0.375)
     MultiplierBelowOne(code=0, multiplier=1610612736, right_shift=1)
-    >>> multiplier_below_one(1.0)
+    >>> qops.nnlib.multiplier_below_one(1.0)
     MultiplierBelowOne(code=-1, multiplier=0, right_shift=0)
     """
     return MultiplierBelowOne(*kernels.below_one(real(x, "x")))
@@ -106,12 +106,13 @@ def mul_by_quantized_multiplier(
 
     **Hazards.** The left shift wraps, although the product after it saturates:
 
-    >>> int(mul_by_quantized_multiplier(np.int32(2**30), 2**30, 1))
+    >>> int(qops.nnlib.mul_by_quantized_multiplier(np.int32(2**30), 2**30, 1))
     -1073741824
 
     Examples
     --------
-    >>> mul_by_quantized_multiplier(np.int32([-3, 100]), 2**30, -1)  # half of them is -1 and 50, half of that 0 and 25
+    >>> # half of them is -1 and 50, half of that 0 and 25
+    >>> qops.nnlib.mul_by_quantized_multiplier(np.int32([-3, 100]), 2**30, -1)
     array([ 0, 25], dtype=int32)
     """
     multiplier = int32(multiplier, "multiplier")
@@ -150,7 +151,7 @@ def rounding_divide_by_pot(x: ArrayLike, exponent: int, *, out: NDArray[np.int32
 
     **Hazards.** Ties go up, while gemmlowp's function of the same name sends them away from zero:
 
-    >>> rounding_divide_by_pot(np.int32([-6, -2, 2, 6]), 2)
+    >>> qops.nnlib.rounding_divide_by_pot(np.int32([-6, -2, 2, 6]), 2)
     array([-1,  0,  1,  2], dtype=int32)
     """
     exponent = integer(exponent, "exponent", 0, 62)

@@ -48,14 +48,17 @@ def quantized_max_pool_8(
     **Hazards.** ``SAME`` and ``SAME_CAFFE`` are different windows if the padding has an odd number of pixels:
 
     >>> x = np.arange(4, dtype=np.uint8).reshape(1, 1, 4, 1)
-    >>> [quantized_max_pool_8((x, 0.0, 1.0), (1, 2), (1, 1), p).data.ravel().tolist() for p in ("SAME", "SAME_CAFFE")]
+    >>> [
+    ...     qops.nnlib.quantized_max_pool_8((x, 0.0, 1.0), (1, 2), (1, 1), p).data.ravel().tolist()
+    ...     for p in ("SAME", "SAME_CAFFE")
+    ... ]
     [[1, 2, 3, 3], [0, 1, 2, 3]]
 
     Examples
     --------
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1)
     >>> for padding in ("VALID", "SAME", "SAME_CAFFE"):
-    ...     quantized_max_pool_8((x, 0.0, 1.0), (2, 2), (2, 2), padding).data.ravel().tolist()
+    ...     qops.nnlib.quantized_max_pool_8((x, 0.0, 1.0), (2, 2), (2, 2), padding).data.ravel().tolist()
     [4]
     [4, 5, 7, 8]
     [0, 2, 6, 8]
@@ -100,19 +103,19 @@ def quantized_avg_pool_8(
     **Hazards.** The quotient 32768 / count is rounded down, so means of many pixels are too low:
 
     >>> bright = np.full((1, 10, 10, 1), 255, np.uint8)
-    >>> quantized_avg_pool_8((bright, 0.0, 1.0), (10, 10), (1, 1), "VALID").data.item()
+    >>> qops.nnlib.quantized_avg_pool_8((bright, 0.0, 1.0), (10, 10), (1, 1), "VALID").data.item()
     254
 
     A sum from 2**15 on, such as that of 129 bright pixels, is read as a negative number:
 
     >>> bright = np.full((1, 12, 12, 1), 255, np.uint8)
-    >>> quantized_avg_pool_8((bright, 0.0, 1.0), (12, 12), (1, 1), "VALID").data.item()
+    >>> qops.nnlib.quantized_avg_pool_8((bright, 0.0, 1.0), (12, 12), (1, 1), "VALID").data.item()
     0
 
     Examples
     --------
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1)
-    >>> quantized_avg_pool_8((x, 0.0, 1.0), (2, 2), (2, 2), "SAME").data.ravel().tolist()  # of 4, 2, 2 and 1
+    >>> qops.nnlib.quantized_avg_pool_8((x, 0.0, 1.0), (2, 2), (2, 2), "SAME").data.ravel().tolist()  # of 4, 2, 2 and 1
     [2, 4, 7, 8]
     """
     return tensor(*kernels.pool(x, window, stride, padding, out, True))

@@ -54,22 +54,22 @@ def quantize(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8] | N
 
     **Hazards.** Values a little beyond the range saturate, but from about 5000 times the range on the sum wraps:
 
-    >>> quantize(np.float32([-2, 2, -1e4, 1e4]), -1.0, 1.0).data
+    >>> qops.nnlib.quantize(np.float32([-2, 2, -1e4, 1e4]), -1.0, 1.0).data
     array([  0, 255, 255,   0], dtype=uint8)
 
     A range above 0 is not widened to hold 0, and its min is added, though it should be subtracted:
 
-    >>> quantize(np.float32([1, 2]), 1.0, 2.0).data  # not 0, 255
+    >>> qops.nnlib.quantize(np.float32([1, 2]), 1.0, 2.0).data  # not 0, 255
     array([255, 255], dtype=uint8)
 
     NaN and infinity get codes like any other number:
 
-    >>> quantize(np.float32([np.nan, np.inf]), -1.0, 1.0).data
+    >>> qops.nnlib.quantize(np.float32([np.nan, np.inf]), -1.0, 1.0).data
     array([255, 254], dtype=uint8)
 
     Examples
     --------
-    >>> quantize(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
+    >>> qops.nnlib.quantize(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
     QTensor(np.uint8([0, 127, 190, 254]), -1.0, 1.0078740119934082)
     """
     lo, hi = span(min, max)
@@ -101,13 +101,13 @@ def quantize_ref(x: ArrayLike, min: float, max: float, *, out: NDArray[np.uint8]
 
     **Hazards.** It refuses ranges that `quantize` takes, so a graph may run on the vector unit and fail in plain C:
 
-    >>> quantize_ref(np.float32([1, 2]), 1.0, 2.0)  # doctest: +ELLIPSIS
+    >>> qops.nnlib.quantize_ref(np.float32([1, 2]), 1.0, 2.0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ValueError: min, max: (1.0, 2.0) does not hold 0 ...
 
     Examples
     --------
-    >>> quantize_ref(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
+    >>> qops.nnlib.quantize_ref(np.float32([-1, 0, 0.5, 1]), -1.0, 1.0)
     QTensor(np.uint8([0, 127, 191, 254]), -1.0, 1.0078740119934082)
     """
     lo, hi = span(min, max)
@@ -146,12 +146,12 @@ def auto_quantize(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> QTen
     **Hazards.** Data that are all 0 give a range 1e-18 wide here, and one 1e-4 wide with `auto_quantize_ref`:
 
     >>> zeros = np.zeros(1, np.float32)
-    >>> auto_quantize(zeros).max, auto_quantize_ref(zeros).max
+    >>> qops.nnlib.auto_quantize(zeros).max, qops.nnlib.auto_quantize_ref(zeros).max
     (1.000000045813705e-18, 9.999999747378752e-05)
 
     Examples
     --------
-    >>> auto_quantize(np.float32([-1, 0, 1]))
+    >>> qops.nnlib.auto_quantize(np.float32([-1, 0, 1]))
     QTensor(np.uint8([0, 127, 254]), -1.0, 1.0078740119934082)
     """
     return _auto(x, kernels.quantize, 0.0, out)
@@ -181,7 +181,7 @@ def auto_quantize_ref(x: ArrayLike, *, out: NDArray[np.uint8] | None = None) -> 
 
     **Hazards.** Data much smaller than 1e-4 lose all their codes:
 
-    >>> auto_quantize_ref(np.float32([0, 1e-7])).data
+    >>> qops.nnlib.auto_quantize_ref(np.float32([0, 1e-7])).data
     array([0, 0], dtype=uint8)
     """
     return _auto(x, kernels.quantize_ref, 1e-4, out)

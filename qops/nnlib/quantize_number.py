@@ -34,7 +34,7 @@ def quantize_int(x: float, min: float, max: float) -> int:
 
     Examples
     --------
-    >>> quantize_int(3.0, 0.0, 2.0), quantize_int(-1.0, 0.0, 2.0)
+    >>> qops.nnlib.quantize_int(3.0, 0.0, 2.0), qops.nnlib.quantize_int(-1.0, 0.0, 2.0)
     (383, -128)
     """
     lo, hi = span(min, max)
@@ -64,7 +64,7 @@ def quantize_uint(x: float, min: float, max: float) -> int:
 
     **Hazards.** The result need not be a code of 8 bits:
 
-    >>> quantize_uint(3.0, 0.0, 2.0), quantize_uint(-1.0, 0.0, 2.0)
+    >>> qops.nnlib.quantize_uint(3.0, 0.0, 2.0), qops.nnlib.quantize_uint(-1.0, 0.0, 2.0)
     (383, 0)
     """
     code = quantize_int(x, min, max)
@@ -94,7 +94,7 @@ def quantize_uint8(x: float, min: float, max: float) -> int:
 
     Examples
     --------
-    >>> quantize_uint8(1.0, 0.0, 2.0), quantize_uint8(3.0, 0.0, 2.0)
+    >>> qops.nnlib.quantize_uint8(1.0, 0.0, 2.0), qops.nnlib.quantize_uint8(3.0, 0.0, 2.0)
     (128, 255)
     """
     code = quantize_uint(x, min, max)

@@ -92,12 +92,12 @@ def adjust_range(min: float, max: float) -> AdjustedRange:
 
     **Hazards.** A range 0 wide stays as it is, but its step is that of a range 1e-18 wide:
 
-    >>> adjust_range(0.0, 0.0)[:3]
+    >>> qops.nnlib.adjust_range(0.0, 0.0)[:3]
     (0.0, 0.0, 3.9215687722665715e-21)
 
     Examples
     --------
-    >>> adjust_range(-1.0, 1.0)[:2]
+    >>> qops.nnlib.adjust_range(-1.0, 1.0)[:2]
     (-1.0, 1.0078740119934082)
     """
     lo, hi = span(min, max)
@@ -130,12 +130,12 @@ def adjust_minmax_for_zero(min: float, max: float) -> MovedRange:
 
     **Hazards.** A range narrower than 1e-6 keeps a zero between two codes:
 
-    >>> adjust_minmax_for_zero(-1e-7, 1e-7).code
+    >>> qops.nnlib.adjust_minmax_for_zero(-1e-7, 1e-7).code
     -1
 
     Examples
     --------
-    >>> adjust_minmax_for_zero(-1.0, 1.0)
+    >>> qops.nnlib.adjust_minmax_for_zero(-1.0, 1.0)
     MovedRange(code=2, min=-1.0, max=1.0078740119934082)
     """
     lo, hi = span(min, max)
@@ -172,12 +172,12 @@ def adjust_minmax_fixed(min: float, max: float, fixed: int) -> MovedRange:
 
     **Hazards.** A fixed end may move inward:
 
-    >>> adjust_minmax_fixed(-1.3, 10.6, 1)
+    >>> qops.nnlib.adjust_minmax_fixed(-1.3, 10.6, 1)
     MovedRange(code=1, min=-1.307489037513733, max=10.600000381469727)
 
     Examples
     --------
-    >>> adjust_minmax_fixed(-1.0, 1.0, 1)
+    >>> qops.nnlib.adjust_minmax_fixed(-1.0, 1.0, 1)
     MovedRange(code=2, min=-1.0, max=1.0078740119934082)
     """
     fixed = integer(fixed, "fixed", 0, 3)
@@ -209,15 +209,14 @@ def level_zero(min: float, max: float) -> LevelZero:
     **Hazards.** In 0.8 % of all ranges the `quantize_uint8` of 0 is another code; nnlib's ops use the one or the other.
     A range that excludes 0 gets a zero all the same.
 
-    >>> from qops.nnlib import quantize_uint8
-    >>> level_zero(-0.01, 0.01).zero, quantize_uint8(0.0, -0.01, 0.01)
+    >>> qops.nnlib.level_zero(-0.01, 0.01).zero, qops.nnlib.quantize_uint8(0.0, -0.01, 0.01)
     (127, 128)
-    >>> level_zero(1.0, 2.0).zero
+    >>> qops.nnlib.level_zero(1.0, 2.0).zero
     0
 
     Examples
     --------
-    >>> level_zero(-1.0, 254.0)
+    >>> qops.nnlib.level_zero(-1.0, 254.0)
     LevelZero(zero=1, step=1.0)
     """
     lo, hi = span(min, max)

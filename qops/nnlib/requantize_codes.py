@@ -52,18 +52,18 @@ def requantize_i32(
 
     **Hazards.** The same code gives another result in a tensor of 127 elements than in one of 128.
 
-    >>> [int(requantize_i32(np.full(n, -258, np.int32), 0.25, -64.5, 190.5)[0]) for n in (127, 128)]
+    >>> [int(qops.nnlib.requantize_i32(np.full(n, -258, np.int32), 0.25, -64.5, 190.5)[0]) for n in (127, 128)]
     [1, 0]
 
     The multiplier is the ``plus_half`` of a number. If that is odd and above 2**23, the multiplier is one too large, so
     a value of 0.49999997 becomes 1.
 
-    >>> requantize_i32(np.int32([64]), (2**24 - 1) * 2.0**-31, 0.0, 255.0)
+    >>> qops.nnlib.requantize_i32(np.int32([64]), (2**24 - 1) * 2.0**-31, 0.0, 255.0)
     array([1], dtype=uint8)
 
     Examples
     --------
-    >>> requantize_i32(np.int32([-100, 0, 100]), 0.5, -64.0, 191.0)
+    >>> qops.nnlib.requantize_i32(np.int32([-100, 0, 100]), 0.5, -64.0, 191.0)
     array([ 14,  64, 114], dtype=uint8)
     """
     return _requantize_i32(x, level, min, max, False, out)
@@ -97,7 +97,7 @@ def requantize_i32_scalar(
     **Hazards.** It is a third formula beside the two that `requantize_i32` has for a gain below 1:
 
     >>> x = np.full(128, -258, np.int32)
-    >>> [int(f(x, 0.25, -64.5, 190.5)[0]) for f in (requantize_i32, requantize_i32_scalar)]
+    >>> [int(f(x, 0.25, -64.5, 190.5)[0]) for f in (qops.nnlib.requantize_i32, qops.nnlib.requantize_i32_scalar)]
     [0, 1]
     """
     return _requantize_i32(x, level, min, max, True, out)
@@ -154,7 +154,7 @@ def requantize_u8(
 
     Examples
     --------
-    >>> requantize_u8(np.uint8([126, 128, 131]), 0.5, 128, 100)
+    >>> qops.nnlib.requantize_u8(np.uint8([126, 128, 131]), 0.5, 128, 100)
     array([ 99, 100, 102], dtype=uint8)
     """
     gain = real(gain, "gain")

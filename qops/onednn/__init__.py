@@ -4,10 +4,13 @@ Each primitive is a pure function of arrays. `Attr` holds the scales and zero po
 and `version` name the machine to be reproduced; what differs between machines stands in one table,
 `qops.onednn.machine`. The default is VNNI, whose products are exact. Without VNNI, pairs of products saturate:
 
->>> import numpy as np
 >>> a, b = np.uint8([[255, 255]]), np.int8([[127], [127]])
->>> int(gemm_u8s8s32(a, b).item()), int(gemm_u8s8s32(a, b, isa="avx2").item())
+>>> int(qops.onednn.gemm_u8s8s32(a, b).item()), int(qops.onednn.gemm_u8s8s32(a, b, isa="avx2").item())
 (64770, 32767)
+
+Not modelled: ``deconvolution``, ``softmax``, ``layer_normalization``, ``batch_normalization``, ``resampling``,
+``concat``, ``prelu``, ``shuffle``, ``reduction``, ``rnn_vanilla``, ``lbr_gru``, ``augru``; other versions than 2.6, 3.2
+and 3.13; SSE4.1, AMX and ARM; packed GEMM of the C interface; k split over threads.
 """
 
 from qops.onednn import workflow

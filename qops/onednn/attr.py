@@ -47,7 +47,7 @@ class Scales:
 
     Examples
     --------
-    >>> Scales([0.5, 0.25], mask=1 << 1).along((3, 2), "wei_scale", masks=(0, 2)).shape
+    >>> qops.onednn.Scales([0.5, 0.25], mask=1 << 1).along((3, 2), "wei_scale", masks=(0, 2)).shape
     (1, 2)
     """
 
@@ -176,9 +176,9 @@ class Attr:
 
     Examples
     --------
-    >>> Attr(src_scale=0.5, src_zp=3).given
+    >>> qops.onednn.Attr(src_scale=0.5, src_zp=3).given
     ['src_scale', 'src_zp']
-    >>> Attr(src_zp=2**31)
+    >>> qops.onednn.Attr(src_zp=2**31)
     Traceback (most recent call last):
     ValueError: src_zp: expected an integer in [-2147483648, 2147483647], got 2147483648
     """

@@ -43,6 +43,7 @@ def to_f32(x: ArrayLike) -> F32:
 
     Examples
     --------
+    >>> from qops.onednn.cast import to_f32
     >>> to_f32(np.int32(2**24 + 1))
     array(1.6777216e+07, dtype=float32)
     """
@@ -65,6 +66,7 @@ def store(
     -----
     **Hazards.** s32 never reaches 2147483647:
 
+    >>> from qops.onednn.cast import store
     >>> store(np.float32([3e9]), "s32")
     array([2147483520], dtype=int32)
 
@@ -90,6 +92,7 @@ def cvtps2dq(x: F32) -> NDArray[np.int32]:
 
     Examples
     --------
+    >>> from qops.onednn.cast import cvtps2dq
     >>> cvtps2dq(np.float32([2.5, 2147483648.0]))
     array([          2, -2147483648], dtype=int32)
     """
@@ -101,6 +104,7 @@ def round_half_away_s32(x: NDArray[np.float64]) -> NDArray[np.int32]:
 
     Examples
     --------
+    >>> from qops.onednn.cast import round_half_away_s32
     >>> round_half_away_s32(np.array([0.5, -0.5, 1.4, 3e9]))
     array([         1,         -1,          1, 2147483647], dtype=int32)
     """

@@ -34,7 +34,7 @@ class Convolution(Product):
 
     Examples
     --------
-    >>> op = Convolution(np.int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa="avx2")
+    >>> op = qops.onednn.Convolution(np.int8([[[[1, 2]]]]), window=qops.onednn.Window(pad_l=(0, 1)), isa="avx2")
     >>> op
     Convolution(np.int8([[[[1, 2]]]]), window=Window(pad_l=(0, 1)), isa='avx2')
     >>> op(np.uint8([[[[10, 20]]]])), op.shape_of((1, 1, 1, 2))
@@ -204,13 +204,13 @@ def convolution(
     **Hazards.** A sum of 5*5*3 ones is 75 with VNNI. Halved weights of 1 are rounded to 0, and so is the sum:
 
     >>> src, weights = np.ones((1, 3, 5, 5), np.int8), np.ones((1, 3, 5, 5), np.int8)
-    >>> [int(convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
+    >>> [int(qops.onednn.convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
     [75, 0]
 
     For a u8 source the weights are not halved, and pairs saturate:
 
     >>> src, weights = np.full((1, 2, 1, 1), 255, np.uint8), np.full((1, 2, 1, 1), 127, np.int8)
-    >>> [int(convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
+    >>> [int(qops.onednn.convolution(src, weights, isa=isa).item()) for isa in ("vnni", "avx2")]
     [64770, 32767]
 
     An image of one channel has no pairs of channels, so nothing can saturate. But 3.13 with AVX-512 and without VNNI
@@ -218,13 +218,16 @@ def convolution(
 
     >>> grey, taps = np.full((1, 1, 7, 7), 255, np.uint8), np.zeros((1, 1, 3, 3), np.int8)
     >>> taps[0, 0, :2, 0] = 127
-    >>> [int(convolution(grey, taps, isa=isa)[0, 0, 0, 0]) for isa in ("vnni", "avx2", "avx512")]
+    >>> [int(qops.onednn.convolution(grey, taps, isa=isa)[0, 0, 0, 0]) for isa in ("vnni", "avx2", "avx512")]
     [64770, 64770, 32767]
 
     Padding never saturates. The image can, even if its codes stand for 0, and then it is darker than its padding:
 
-    >>> window, attr = Window(pad_l=(0, 1)), Attr(src_zp=255)
-    >>> [convolution(src, weights, window=window, attr=attr, isa=isa).ravel().tolist() for isa in ("vnni", "avx2")]
+    >>> window, attr = qops.onednn.Window(pad_l=(0, 1)), qops.onednn.Attr(src_zp=255)
+    >>> [
+    ...     qops.onednn.convolution(src, weights, window=window, attr=attr, isa=isa).ravel().tolist()
+    ...     for isa in ("vnni", "avx2")
+    ... ]
     [[0, 0], [0, -32003]]
 
     The accumulator wraps at 2**31: with the largest codes, from channels*taps = 65794 on.
@@ -233,7 +236,7 @@ def convolution(
     --------
     >>> image = np.uint8([[0, 0, 9], [0, 5, 0], [1, 0, 0]]).reshape(1, 1, 3, 3)
     >>> edges = np.int8([[0, 1, 0], [1, -4, 1], [0, 1, 0]]).reshape(1, 1, 3, 3)
-    >>> convolution(image, edges, window=Window(pad_l=(1, 1), pad_r=(1, 1)))[0, 0]
+    >>> qops.onednn.convolution(image, edges, window=qops.onednn.Window(pad_l=(1, 1), pad_r=(1, 1)))[0, 0]
     array([[  0,  14, -36],
            [  6, -20,  14],
            [ -4,   6,   0]], dtype=int32)

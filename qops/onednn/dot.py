@@ -31,6 +31,7 @@ def wrap_s32(x: NDArray[Any]) -> S32:
 
     Examples
     --------
+    >>> from qops.onednn.dot import wrap_s32
     >>> wrap_s32(np.array([2**31, -2**31 - 1]))
     array([-2147483648,  2147483647], dtype=int32)
     """
@@ -42,6 +43,7 @@ def shifted(a: NDArray[Any]) -> U8:
 
     Examples
     --------
+    >>> from qops.onednn.dot import shifted
     >>> shifted(np.int8([-128, 0, 127]))
     array([  0, 128, 255], dtype=uint8)
     """
@@ -58,6 +60,7 @@ def paired(rows: NDArray[Any], k_starts: Sequence[int]) -> S32:
 
     Examples
     --------
+    >>> from qops.onednn.dot import paired
     >>> paired(np.uint8([[1, 2, 3]]), (0,)).tolist(), paired(np.uint8([[1, 2, 3]]), (0, 1)).tolist()
     ([[[1, 2], [3, 0]]], [[[1, 0], [2, 3]]])
     """
@@ -73,6 +76,7 @@ def leaves_s16(pairs: S32, top: ArrayLike) -> NDArray[np.bool_]:
 
     Examples
     --------
+    >>> from qops.onednn.dot import leaves_s16
     >>> leaves_s16(np.int32([[127, 127], [127, -127]]), 255)
     array([ True, False])
     """
@@ -105,6 +109,7 @@ def compensated(
 
     **Hazards.** A sum of 64770 becomes 32767, and other pairs of the same data give another result:
 
+    >>> from qops.onednn.dot import compensated, compensation, shifted
     >>> compensated(np.uint8([[255, 255]]), np.int8([[127], [127]]), saturates=True)
     array([[32767]], dtype=int32)
     >>> a, b = np.uint8([[255, 255, 255, 255]]), np.int8([[-1], [127], [127], [-1]])

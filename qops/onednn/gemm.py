@@ -65,7 +65,7 @@ class GemmU8S8S32(PreparedGemm):
 
     Examples
     --------
-    >>> op = GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
+    >>> op = qops.onednn.GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
     >>> op
     GemmU8S8S32(np.int8([[1, -1], [0, 2]]), ao=1)
     >>> op(np.uint8([[1, 2], [3, 4]]))
@@ -82,7 +82,7 @@ class GemmS8S8S32(PreparedGemm):
 
     Examples
     --------
-    >>> GemmS8S8S32(np.int8([[1, -1], [0, 2]]))(np.int8([[1, -2], [3, 4]]))
+    >>> qops.onednn.GemmS8S8S32(np.int8([[1, -1], [0, 2]]))(np.int8([[1, -2], [3, 4]]))
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """
@@ -164,7 +164,7 @@ def gemm_u8s8s32(
     **Hazards.** Without VNNI pairs of products saturate:
 
     >>> a, b = np.uint8([[255, 255, 0, 0]]), np.int8([[127], [127], [0], [0]])
-    >>> gemm_u8s8s32(a, b), gemm_u8s8s32(a, b, isa="avx2")
+    >>> qops.onednn.gemm_u8s8s32(a, b), qops.onednn.gemm_u8s8s32(a, b, isa="avx2")
     (array([[64770]], dtype=int32), array([[32767]], dtype=int32))
 
     Where a k block starts, pairing starts anew. AVX2 cuts K = 257 at 129, so that 129 and 130 are a pair there
@@ -172,23 +172,23 @@ def gemm_u8s8s32(
 
     >>> a, b = np.zeros((1, 257), np.uint8), np.full((257, 1), 127, np.int8)
     >>> a[0, [129, 130]] = 255
-    >>> [int(gemm_u8s8s32(a, b, isa=isa)[0, 0]) for isa in ("vnni", "avx512", "avx2")]
+    >>> [int(qops.onednn.gemm_u8s8s32(a, b, isa=isa)[0, 0]) for isa in ("vnni", "avx512", "avx2")]
     [64770, 64770, 32767]
 
     The accumulator wraps modulo 2**32: with the largest codes, from K = 65794 on. With an alpha other than 1, each k
     block saturates instead:
 
     >>> a, b, c = np.uint8([[1]]), np.int8([[1]]), np.int32([[2**31 - 1]])
-    >>> gemm_u8s8s32(a, b, beta=1.0, c=c), gemm_u8s8s32(a, b, alpha=2.0, beta=1.0, c=c)
+    >>> qops.onednn.gemm_u8s8s32(a, b, beta=1.0, c=c), qops.onednn.gemm_u8s8s32(a, b, alpha=2.0, beta=1.0, c=c)
     (array([[-2147483648]], dtype=int32), array([[2147483647]], dtype=int32))
 
     Examples
     --------
     >>> a, b = np.uint8([[1, 2], [3, 4]]), np.int8([[1, -1], [0, 2]])
-    >>> gemm_u8s8s32(a, b)
+    >>> qops.onednn.gemm_u8s8s32(a, b)
     array([[1, 3],
            [3, 5]], dtype=int32)
-    >>> gemm_u8s8s32(a, b, ao=1)  # codes that stand for themselves less 1
+    >>> qops.onednn.gemm_u8s8s32(a, b, ao=1)  # codes that stand for themselves less 1
     array([[0, 2],
            [2, 4]], dtype=int32)
     """
@@ -244,18 +244,18 @@ def gemm_s8s8s32(
     **Hazards.** The error of saturation stays in the result:
 
     >>> a, b = np.int8([[127, 127, 0, 0]]), np.int8([[127], [127], [0], [0]])
-    >>> gemm_s8s8s32(a, b), gemm_s8s8s32(a, b, isa="avx2")
+    >>> qops.onednn.gemm_s8s8s32(a, b), qops.onednn.gemm_s8s8s32(a, b, isa="avx2")
     (array([[32258]], dtype=int32), array([[255]], dtype=int32))
 
     The accumulator wraps: with the largest codes, from K = 131072 on. A single offset makes AVX2 exact, but not
     AVX-512:
 
-    >>> [int(gemm_s8s8s32(a, b, ao=1, isa=isa)[0, 0]) for isa in ("vnni", "avx2", "avx512")]
+    >>> [int(qops.onednn.gemm_s8s8s32(a, b, ao=1, isa=isa)[0, 0]) for isa in ("vnni", "avx2", "avx512")]
     [32004, 32004, 1]
 
     Examples
     --------
-    >>> gemm_s8s8s32(np.int8([[1, -2], [3, 4]]), np.int8([[1, -1], [0, 2]]))
+    >>> qops.onednn.gemm_s8s8s32(np.int8([[1, -2], [3, 4]]), np.int8([[1, -1], [0, 2]]))
     array([[ 1, -5],
            [ 3,  5]], dtype=int32)
     """

@@ -24,7 +24,9 @@ class InnerProduct(Product):
 
     Examples
     --------
-    >>> op = InnerProduct(np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt="u8", attr=Attr(src_scale=0.01))
+    >>> op = qops.onednn.InnerProduct(
+    ...     np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt="u8", attr=qops.onednn.Attr(src_scale=0.01)
+    ... )
     >>> op
     InnerProduct(np.int8([[100, -50, 25], [10, 20, -40]]), dst_dt='u8', attr=Attr(src_scale=Scales(0.01)))
     >>> op(np.uint8([[50, 100, 200]])), op.shape_of((1, 3))
@@ -155,25 +157,24 @@ def inner_product(
     **Hazards.** Without VNNI, pairs saturate:
 
     >>> src, weights = np.int8([[127, 127, 0, 0]]), np.int8([[127, 127, 0, 0]])
-    >>> inner_product(src, weights), inner_product(src, weights, isa="avx2")
+    >>> qops.onednn.inner_product(src, weights), qops.onednn.inner_product(src, weights, isa="avx2")
     (array([[32258]], dtype=int32), array([[255]], dtype=int32))
 
     The accumulator wraps at 2**31: with the largest codes, from IC = 65794 on:
 
     >>> k = 65794
-    >>> inner_product(np.full((1, k), 255, np.uint8), np.full((1, k), -128, np.int8)).item()
+    >>> qops.onednn.inner_product(np.full((1, k), 255, np.uint8), np.full((1, k), -128, np.int8)).item()
     2147451136
 
     Examples
     --------
     Codes of the source and the weights are hundredths. The result in float32, then its relu in codes of 0.02:
 
-    >>> from qops.onednn import Eltwise
     >>> x, w, bias = np.uint8([[50, 100, 200]]), np.int8([[100, -50, 25], [10, 20, -40]]), np.float32([0.1, -0.2])
-    >>> inner_product(x, w, bias, dst_dt="f32", attr=Attr(src_scale=0.01, wei_scale=0.01))
+    >>> qops.onednn.inner_product(x, w, bias, dst_dt="f32", attr=qops.onednn.Attr(src_scale=0.01, wei_scale=0.01))
     array([[ 0.6 , -0.75]], dtype=float32)
-    >>> attr = Attr(src_scale=0.01, wei_scale=0.01, dst_scale=0.02, post_ops=[Eltwise()])
-    >>> inner_product(x, w, bias, dst_dt="u8", attr=attr)
+    >>> attr = qops.onednn.Attr(src_scale=0.01, wei_scale=0.01, dst_scale=0.02, post_ops=[qops.onednn.Eltwise()])
+    >>> qops.onednn.inner_product(x, w, bias, dst_dt="u8", attr=attr)
     array([[30,  0]], dtype=uint8)
     """
     op = InnerProduct.once(weights, bias, dst_dt, attr, weights_format, isa, version)

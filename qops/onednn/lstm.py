@@ -83,7 +83,7 @@ def lstm(
     >>> x, h, c = np.full((1, 1, 2), 255, np.uint8), np.full((1, 1, 1, 1), 128, np.uint8), np.zeros((1, 1, 1, 1))
     >>> w, u, b = np.ones((1, 1, 2, 4, 1)), np.zeros((1, 1, 1, 4, 1)), np.full((1, 1, 4, 1), -1)
     >>> c, w, u, b = (v.astype(np.float32) for v in (c, w, u, b))
-    >>> [int(lstm(x, h, c, w, u, b, weights_scale=s, isa=isa)[1].item())
+    >>> [int(qops.onednn.lstm(x, h, c, w, u, b, weights_scale=s, isa=isa)[1].item())
     ...  for s in (127, 63) for isa in ("vnni", "avx2")]
     [175, 121, 175, 175]
     """

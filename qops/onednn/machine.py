@@ -85,6 +85,7 @@ class Machine(NamedTuple):
 
         Examples
         --------
+        >>> from qops.onednn.machine import machine
         >>> machine("2.6", "avx2").k_starts(257), machine("2.6", "avx512").k_starts(257)
         ((0, 129), (0,))
         """
@@ -98,6 +99,7 @@ class Machine(NamedTuple):
 
         Examples
         --------
+        >>> from qops.onednn.machine import machine
         >>> machine("2.6", "avx2").pair_starts(257), machine("2.6", "avx2").pair_starts(259)
         ((0, 129), ())
         """
@@ -194,6 +196,7 @@ def machine(version: str, isa: str) -> Machine:
 
     Examples
     --------
+    >>> from qops.onednn.machine import machine
     >>> machine("3.2", "vnni").saturates
     False
     >>> machine("2.6", "sse41")

@@ -29,7 +29,7 @@ class MatMul(Product):
 
     Examples
     --------
-    >>> op = MatMul(np.int8([[100, 10], [-50, 20]]), np.int32([1, -1]), attr=Attr(src_zp=128))
+    >>> op = qops.onednn.MatMul(np.int8([[100, 10], [-50, 20]]), np.int32([1, -1]), attr=qops.onednn.Attr(src_zp=128))
     >>> op
     MatMul(np.int8([[100, 10], [-50, 20]]), bias=np.int32([1, -1]), attr=Attr(src_zp=128))
     >>> op(np.uint8([[128, 129]])), op.shape_of((1, 2))
@@ -191,14 +191,14 @@ def matmul(
     without them it saturates:
 
     >>> src, weights = np.int8([[127, 127]]), np.int8([[127], [127]])
-    >>> [int(matmul(src, weights, attr=Attr(src_zp=zp), isa="avx2").item()) for zp in (0, 1)]
+    >>> [int(qops.onednn.matmul(src, weights, attr=qops.onednn.Attr(src_zp=zp), isa="avx2").item()) for zp in (0, 1)]
     [255, 32004]
 
     Other zero points are taken off after the product. There 2.6 sums the rows of a u8 source as if its codes were s8,
     and is off by 256*zw for each source code above 127:
 
-    >>> src, weights, attr = np.uint8([[200]]), np.int8([[5]]), Attr(src_zp=-1, wei_zp=2)
-    >>> [int(matmul(src, weights, attr=attr, isa="avx2", version=v).item()) for v in ("3.2", "2.6")]
+    >>> src, weights, attr = np.uint8([[200]]), np.int8([[5]]), qops.onednn.Attr(src_zp=-1, wei_zp=2)
+    >>> [int(qops.onednn.matmul(src, weights, attr=attr, isa="avx2", version=v).item()) for v in ("3.2", "2.6")]
     [603, 1115]
 
     Examples
@@ -206,7 +206,9 @@ def matmul(
     Codes of both matrices are hundredths. The source, with the zero point 128, is (-1, 0, 1):
 
     >>> src, weights = np.uint8([[28, 128, 228]]), np.int8([[100, 10], [-50, 20], [25, -40]])
-    >>> matmul(src, weights, dst_dt="f32", attr=Attr(src_scale=0.01, wei_scale=0.01, src_zp=128))
+    >>> qops.onednn.matmul(
+    ...     src, weights, dst_dt="f32", attr=qops.onednn.Attr(src_scale=0.01, wei_scale=0.01, src_zp=128)
+    ... )
     array([[-0.75, -0.5 ]], dtype=float32)
     """
     op = MatMul.once(weights, bias, dst_dt, attr, isa, version)

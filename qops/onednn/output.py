@@ -115,6 +115,7 @@ def reciprocal(scale: F32) -> F32:
 
     Examples
     --------
+    >>> from qops.onednn.output import reciprocal
     >>> x = np.float32([41])
     >>> (x * reciprocal(x)).tolist()
     [0.9999999403953552]
@@ -134,8 +135,8 @@ def post_steps(ops: Sequence[PostOp], fused_sum: bool = True, minus_0: bool = Fa
 
     Examples
     --------
-    >>> from qops.onednn import Sum
-    >>> post_steps([Sum(0.5), Eltwise(alpha=0.25, scale=2.0)])
+    >>> from qops.onednn.output import post_steps
+    >>> post_steps([qops.onednn.Sum(0.5), qops.onednn.Eltwise(alpha=0.25, scale=2.0)])
     [('fma', 0.5), ('leak', 0.25), ('multiply', 2.0)]
     """
     steps: list[Step] = []

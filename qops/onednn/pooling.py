@@ -73,14 +73,17 @@ def pooling(
 
     >>> image = np.zeros((1, 64, 2, 14), np.uint8)
     >>> image[0, 0, 0, 0] = 91
-    >>> [int(pooling(image, "avg_inc", (2, 7), window=Window(stride=(2, 7)), layout=layout)[0, 0, 0, 0])
-    ...  for layout in ("nhwc", "nchw")]
+    >>> window = qops.onednn.Window(stride=(2, 7))
+    >>> [
+    ...     qops.onednn.pooling(image, "avg_inc", (2, 7), window=window, layout=layout)[0, 0, 0, 0].item()
+    ...     for layout in ("nhwc", "nchw")
+    ... ]
     [7, 6]
 
     Examples
     --------
-    >>> image, window = np.uint8([[1, 2], [3, 5]]).reshape(1, 1, 2, 2), Window(stride=(2, 2))
-    >>> [int(pooling(image, alg, (2, 2), window=window).item()) for alg in ("max", "avg_inc")]
+    >>> image, window = np.uint8([[1, 2], [3, 5]]).reshape(1, 1, 2, 2), qops.onednn.Window(stride=(2, 2))
+    >>> [int(qops.onednn.pooling(image, alg, (2, 2), window=window).item()) for alg in ("max", "avg_inc")]
     [5, 3]
     """
     m = machine(version, isa)

@@ -74,22 +74,22 @@ def reorder(
     **Hazards.** With a scale, s32 values become float32 and lose bits above 2**24. Without one they do not:
 
     >>> x = np.int32([2**24 + 1])
-    >>> reorder(x, "s32"), reorder(x, "s32", attr=Attr(src_scale=1.0))
+    >>> qops.onednn.reorder(x, "s32"), qops.onednn.reorder(x, "s32", attr=qops.onednn.Attr(src_scale=1.0))
     (array([16777217], dtype=int32), array([16777216], dtype=int32))
 
     From float32, s32 saturates at 2147483520, the largest float32 below 2**31:
 
-    >>> reorder(np.float32([3e9]), "s32")
+    >>> qops.onednn.reorder(np.float32([3e9]), "s32")
     array([2147483520], dtype=int32)
 
     But 2.6 makes INT_MIN of values that are too large, if there are 4, 8, 12, ... of them, no scale and no Sum:
 
-    >>> [int(reorder(np.full(n, 3e9, np.float32), "s32", version="2.6")[0]) for n in (3, 4)]
+    >>> [int(qops.onednn.reorder(np.full(n, 3e9, np.float32), "s32", version="2.6")[0]) for n in (3, 4)]
     [2147483520, -2147483648]
 
     45.5 / 7 is 6.5, which is rounded to 6. But oneDNN multiplies by the float32 reciprocal of 7, which is above 1/7:
 
-    >>> reorder(np.float32([45.5]), "s8", attr=Attr(dst_scale=7.0))
+    >>> qops.onednn.reorder(np.float32([45.5]), "s8", attr=qops.onednn.Attr(dst_scale=7.0))
     array([7], dtype=int8)
     """
     data = check.array(src, "src", [np.float32, np.int32, np.int8, np.uint8])

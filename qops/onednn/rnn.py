@@ -92,7 +92,7 @@ def recommended_weights_scale(weights: ArrayLike) -> float:
 
     Examples
     --------
-    >>> recommended_weights_scale(np.float32([0.5, -2.0]))
+    >>> qops.onednn.recommended_weights_scale(np.float32([0.5, -2.0]))
     31.5
     """
     peak = float(np.abs(check.array(weights, "weights", [np.float32])).max(initial=0))
@@ -106,6 +106,7 @@ def quantize_state(x: F32, quant: StateQuant = RECOMMENDED) -> U8:
 
     Examples
     --------
+    >>> from qops.onednn.rnn import quantize_state
     >>> quantize_state(np.float32([-1, 0, 1]))
     array([  1, 128, 255], dtype=uint8)
     """
@@ -117,6 +118,7 @@ def dequantize_state(code: U8, quant: StateQuant = RECOMMENDED) -> F32:
 
     Examples
     --------
+    >>> from qops.onednn.rnn import dequantize_state
     >>> dequantize_state(np.uint8([1, 128, 255]))
     array([-1.,  0.,  1.], dtype=float32)
     """

@@ -102,17 +102,20 @@ def saturated_pairs(
     weights pay for that:
 
     >>> x, w = np.int8([[127, 127]]), np.int8([[127, 127]])
-    >>> saturated_pairs(x, w).share, saturated_pairs(x.reshape(1, 2, 1, 1), w.reshape(1, 2, 1, 1)).share
+    >>> (
+    ...     qops.onednn.saturated_pairs(x, w).share,
+    ...     qops.onednn.saturated_pairs(x.reshape(1, 2, 1, 1), w.reshape(1, 2, 1, 1)).share,
+    ... )
     (1.0, 0.0)
     >>> bits7 = np.int8([[63, 63]]).reshape(1, 2, 1, 1)
-    >>> [saturated_pairs(x.reshape(1, 2, 1, 1), w).largest_loss for w in (bits7, 2 * bits7)]
+    >>> [qops.onednn.saturated_pairs(x.reshape(1, 2, 1, 1), w).largest_loss for w in (bits7, 2 * bits7)]
     [254, 0]
 
     Examples
     --------
     The pair (127, 127) saturates in the first of two rows, the pair (127, -127) in none:
 
-    >>> saturated_pairs(np.uint8([[255, 255, 255, 255], [9, 9, 9, 9]]), np.int8([[127, 127, 127, -127]]))
+    >>> qops.onednn.saturated_pairs(np.uint8([[255, 255, 255, 255], [9, 9, 9, 9]]), np.int8([[127, 127, 127, -127]]))
     Saturation(counts=array([[1, 0]]), places=2, largest_loss=32003, mean_loss=16001.5)
     """
     m = machine(version, isa)
@@ -210,14 +213,14 @@ def unsafe_pairs(weights: ArrayLike, top: int = U8_TOP, *, src_dt: str = "u8") -
     **Hazards.** A source of 7 bits is safe only while no code is above 127, and nothing but its scale ensures that:
 
     >>> w = np.int8([[127, 127, 127, -127, 64, 64]])
-    >>> unsafe_pairs(w), unsafe_pairs(w, top=127), unsafe_pairs(w, top=130)
+    >>> qops.onednn.unsafe_pairs(w), qops.onednn.unsafe_pairs(w, top=127), qops.onednn.unsafe_pairs(w, top=130)
     (array([[ True, False, False]]), array([[False, False, False]]), array([[ True, False, False]]))
 
     On AVX-512 other pairs can saturate in two places: those of taps, in images of one channel (see `convolution`), and
     those of s8 codes times one row of weights, where 2.6, and 3.2 with weights "oi", add 128 to the weights:
 
     >>> x, w = np.int8([[127, 127], [0, 0]]), np.int8([[60, 60]])
-    >>> unsafe_pairs(w), saturated_pairs(x, w, isa="avx512", version="2.6").counts
+    >>> qops.onednn.unsafe_pairs(w), qops.onednn.saturated_pairs(x, w, isa="avx512", version="2.6").counts
     (array([[False]]), array([[1]]))
     """
     top = check.int32(top, "top", 0, U8_TOP)

@@ -61,10 +61,13 @@ def sum(
 
     **Hazards.** Ties go to even codes. The order of the sources matters, because each sum is rounded to float32:
 
-    >>> sum([np.uint8([1, 3]), np.uint8([2, 2])], [0.5, 1.0])
+    >>> qops.onednn.sum([np.uint8([1, 3]), np.uint8([2, 2])], [0.5, 1.0])
     array([2, 4], dtype=uint8)
     >>> x = np.uint8([1])
-    >>> [sum([x, x, x], s, dst_dt="f32").item() for s in ([2.0**24, 1, -(2.0**24)], [2.0**24, -(2.0**24), 1])]
+    >>> [
+    ...     qops.onednn.sum([x, x, x], s, dst_dt="f32").item()
+    ...     for s in ([2.0**24, 1, -(2.0**24)], [2.0**24, -(2.0**24), 1])
+    ... ]
     [0.0, 1.0]
     """
     codes = [check.array(x, f"srcs[{i}]", [np.uint8, np.int8]) for i, x in enumerate(check.sequence(srcs, "srcs"))]

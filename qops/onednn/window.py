@@ -70,7 +70,7 @@ class Window:
 
         Examples
         --------
-        >>> Window(stride=(2, 2), pad_l=(1, 1), pad_r=(1, 1)).out_size((5, 7), (3, 3))
+        >>> qops.onednn.Window(stride=(2, 2), pad_l=(1, 1), pad_r=(1, 1)).out_size((5, 7), (3, 3))
         (3, 4)
         """
         return self.moves.out_size(size, kernel)
@@ -92,8 +92,7 @@ class Window:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> Window(pad_l=(0, 1)).taps(np.arange(4).reshape(1, 1, 2, 2), (2, 2), fill=9)[0, 0, 0].tolist()
+        >>> qops.onednn.Window(pad_l=(0, 1)).taps(np.arange(4).reshape(1, 1, 2, 2), (2, 2), fill=9)[0, 0, 0].tolist()
         [[[9, 0], [9, 2]], [[0, 1], [2, 3]]]
         """
         return self.moves.taps(image, kernel, fill)

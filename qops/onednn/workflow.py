@@ -8,8 +8,11 @@ Source: the page "Int8 Inference" of the documentation of DNNL 1.2.
 **Hazards.** The text says that [ ] rounds half to even, but its worked example truncates. So each function here takes
 the `rounding`: "half_even" or "truncate".
 
->>> q_w = weights_factor(np.float32([-5.1, 6.8, -1.2, 9.8]))
->>> [quantize_weights(np.float32([-5.1, 6.8, -1.2, 9.8]), q_w, rounding=r).tolist() for r in ROUNDINGS]
+>>> q_w = qops.onednn.workflow.weights_factor(np.float32([-5.1, 6.8, -1.2, 9.8]))
+>>> [
+...     qops.onednn.workflow.quantize_weights(np.float32([-5.1, 6.8, -1.2, 9.8]), q_w, rounding=r).tolist()
+...     for r in qops.onednn.workflow.ROUNDINGS
+... ]
 [[-66, 88, -16, 127], [-66, 88, -15, 127]]
 """
 
@@ -67,10 +70,10 @@ def activations_factor(activations: ArrayLike, bits: int = 8) -> Scales:
 
     Examples
     --------
-    >>> activations_factor(np.float32([15, 14, 15, 8, 11])).values
+    >>> qops.onednn.workflow.activations_factor(np.float32([15, 14, 15, 8, 11])).values
     array([17.], dtype=float32)
-    >>> q_a = activations_factor(np.float32([15]), bits=7)
-    >>> quantize_activations(np.float32([15, 18]), q_a)
+    >>> q_a = qops.onednn.workflow.activations_factor(np.float32([15]), bits=7)
+    >>> qops.onednn.workflow.quantize_activations(np.float32([15, 18]), q_a)
     array([127, 152], dtype=uint8)
     """
     top, data = ACTIVATION_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.finite(activations, "activations")
@@ -104,7 +107,7 @@ def weights_factor(weights: ArrayLike, mask: int = 0, bits: int = 8) -> Scales:
 
     Examples
     --------
-    >>> weights_factor(np.float32([[1, 2], [-4, 0]]), mask=1 << 0).values
+    >>> qops.onednn.workflow.weights_factor(np.float32([[1, 2], [-4, 0]]), mask=1 << 0).values
     array([63.5 , 31.75], dtype=float32)
     """
     top, mask = WEIGHT_TOP >> (8 - check.int32(bits, "bits", 2, 8)), check.int32(mask, "mask", 0)
@@ -134,7 +137,10 @@ def quantize_activations(activations: ArrayLike, q_a: Scales, rounding: str = "h
 
     Examples
     --------
-    >>> [quantize_activations(np.float32([0.5, 14.9, 99]), Scales(17.0), r).tolist() for r in ROUNDINGS]
+    >>> [
+    ...     qops.onednn.workflow.quantize_activations(np.float32([0.5, 14.9, 99]), qops.onednn.Scales(17.0), r).tolist()
+    ...     for r in qops.onednn.workflow.ROUNDINGS
+    ... ]
     [[8, 253, 255], [8, 253, 255]]
     """
     return _codes_of(activations, ("activations", "q_a"), q_a, rounding, 0, ACTIVATION_TOP).astype(np.uint8)
@@ -162,7 +168,7 @@ def quantize_weights(weights: ArrayLike, q_w: Scales, rounding: str = "half_even
 
     Examples
     --------
-    >>> quantize_weights(np.float32([[1, 2], [-4, 9]]), Scales([63.5, 31.75], mask=1))
+    >>> qops.onednn.workflow.quantize_weights(np.float32([[1, 2], [-4, 9]]), qops.onednn.Scales([63.5, 31.75], mask=1))
     array([[  64,  127],
            [-127,  127]], dtype=int8)
     """
@@ -193,7 +199,9 @@ def quantize_bias(bias: ArrayLike, q_a: Scales, q_w: Scales, rounding: str = "ha
 
     Examples
     --------
-    >>> quantize_bias(np.float32([2.4, -5.2, -8]), Scales(17.0), Scales(127 / 9.8), "truncate")
+    >>> qops.onednn.workflow.quantize_bias(
+    ...     np.float32([2.4, -5.2, -8]), qops.onednn.Scales(17.0), qops.onednn.Scales(127 / 9.8), "truncate"
+    ... )
     array([  528, -1145, -1762], dtype=int32)
     """
     factor = factors_product(q_a, q_w)
@@ -228,7 +236,9 @@ def dequantize(x: ArrayLike, q_a: Scales, q_w: Scales, axis: int = -1) -> F32:
 
     Examples
     --------
-    >>> dequantize(np.int32([[220, 220]]), Scales(10.0), Scales([2.0, 4.0], mask=1))
+    >>> qops.onednn.workflow.dequantize(
+    ...     np.int32([[220, 220]]), qops.onednn.Scales(10.0), qops.onednn.Scales([2.0, 4.0], mask=1)
+    ... )
     array([[11. ,  5.5]], dtype=float32)
     """
     axis = check.int32(axis, "axis")
@@ -270,7 +280,7 @@ def output_scale(q_a: Scales, q_w: Scales, q_dst: Scales | None = None, mask: in
 
     Examples
     --------
-    >>> output_scale(Scales(10.0), Scales([2.0, 4.0], mask=1))
+    >>> qops.onednn.workflow.output_scale(qops.onednn.Scales(10.0), qops.onednn.Scales([2.0, 4.0], mask=1))
     Scales([0.05, 0.025], mask=2)
     """
     top = 1.0 if q_dst is None else only_factor(q_dst, "q_dst")

@@ -8,6 +8,10 @@ scalar may be a plain number. By default the results are those of the reference 
 A prepared op is for a layer that runs many times: its constructor takes all arguments but the data, checks them, makes
 the stage and packs the weights; a call takes the data. It has the name of its function in CamelCase. The function does
 all of that for a single call, and keeps nothing.
+
+Not modelled: ``QLinearAdd``, ``QLinearMul``, ``QLinearAveragePool``, ``QLinearGlobalAveragePool``, ``QLinearConcat``,
+``QLinearSigmoid``, ``QLinearLeakyRelu``, ``QGemm``, ``QAttention``, ``DynamicQuantizeMatMul``, ``MatMulNBits``;
+onnxruntime on ARM and on GPUs (the sums, products and means of its CPU kernels are rules of ``qops.rules``).
 """
 
 from qops.onnx.convolution import ConvInteger, conv_integer

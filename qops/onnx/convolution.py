@@ -103,8 +103,7 @@ class ConvInteger(Convolution):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> op = ConvInteger(np.int8([[[1, -1]]]), 128, pads=[1, 0])
+    >>> op = qops.onnx.ConvInteger(np.int8([[[1, -1]]]), 128, pads=[1, 0])
     >>> op, op(np.uint8([[[130, 131]]]))
     (ConvInteger(np.int8([[[1, -1]]]), x_zero_point=128, pads=(1, 0)), array([[[-2, -1]]], dtype=int32))
     """
@@ -194,15 +193,17 @@ def conv_integer(
 
     **Hazards.** A code of 0 is not real 0. A port that pads the codes with 0 is wrong at every border:
 
-    >>> import numpy as np
     >>> x, w = np.uint8([[[130, 131]]]), np.int8([[[1, 1]]])
-    >>> conv_integer(x, w, 128, pads=[1, 1]).ravel(), conv_integer(np.pad(x, ((0, 0), (0, 0), (1, 1))), w, 128).ravel()
+    >>> (
+    ...     qops.onnx.conv_integer(x, w, 128, pads=[1, 1]).ravel(),
+    ...     qops.onnx.conv_integer(np.pad(x, ((0, 0), (0, 0), (1, 1))), w, 128).ravel(),
+    ... )
     (array([2, 5, 3], dtype=int32), array([-126,    5, -125], dtype=int32))
 
     Examples
     --------
     >>> x = np.arange(2, 11, dtype=np.uint8).reshape(1, 1, 3, 3)
-    >>> conv_integer(x, np.ones((1, 1, 2, 2), np.uint8), 1).tolist()
+    >>> qops.onnx.conv_integer(x, np.ones((1, 1, 2, 2), np.uint8), 1).tolist()
     [[[[12, 16], [24, 28]]]]
     """
     zeros, attributes = check.optional(x_zero_point, w_zero_point), (auto_pad, dilations, group, kernel_shape)

@@ -58,15 +58,14 @@ def dequantize_linear(
 
     **Hazards.** int32 codes become float32, which rounds them, before they are scaled:
 
-    >>> import numpy as np
-    >>> int(dequantize_linear(np.int32(2**24 + 1), 1.0))
+    >>> int(qops.onnx.dequantize_linear(np.int32(2**24 + 1), 1.0))
     16777216
 
     Examples
     --------
-    >>> dequantize_linear(np.uint8([118, 128, 135]), 0.5, 128)
+    >>> qops.onnx.dequantize_linear(np.uint8([118, 128, 135]), 0.5, 128)
     array([-5. ,  0. ,  3.5], dtype=float32)
-    >>> dequantize_linear(np.int8([[2, 4, 6]]), np.float32([[0.5, 0.25]]), axis=1, block_size=2)
+    >>> qops.onnx.dequantize_linear(np.int8([[2, 4, 6]]), np.float32([[0.5, 0.25]]), axis=1, block_size=2)
     array([[1. , 2. , 1.5]], dtype=float32)
     """
     data = check.array(x, "x", (*check.CODES, "int32"))

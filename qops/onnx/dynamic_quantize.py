@@ -66,19 +66,18 @@ def dynamic_quantize_linear(x: ArrayLike, *, runtime: str = "onnx") -> Dynamical
 
     **Hazards.** 0 is exactly on a code, so the ends of the range may not be. Here -0.5 has the code of 0:
 
-    >>> import numpy as np
-    >>> y, scale, zero = dynamic_quantize_linear(np.float32([-0.5, 0.0, 254.5]))
+    >>> y, scale, zero = qops.onnx.dynamic_quantize_linear(np.float32([-0.5, 0.0, 254.5]))
     >>> y, float(scale), int(zero)
     (array([  0,   0, 254], dtype=uint8), 1.0, 0)
 
     The scale of zeros depends on the runtime:
 
-    >>> [float(dynamic_quantize_linear(np.zeros(3, np.float32), runtime=r).y_scale) for r in ("onnx", "ort")]
+    >>> [float(qops.onnx.dynamic_quantize_linear(np.zeros(3, np.float32), runtime=r).y_scale) for r in ("onnx", "ort")]
     [0.003921568859368563, 1.0]
 
     Examples
     --------
-    >>> tuple(dynamic_quantize_linear(np.float32([0, 2, -3, -2.5, 1.34, 0.5])))
+    >>> tuple(qops.onnx.dynamic_quantize_linear(np.float32([0, 2, -3, -2.5, 1.34, 0.5])))
     (array([153, 255,   0,  26, 221, 179], dtype=uint8), np.float32(0.019607844), np.uint8(153))
     """
     data = check.array(x, "x", ("float32",))

@@ -149,8 +149,7 @@ class MatMulInteger(Product):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> op = MatMulInteger(np.int8([[127], [-1]]), 12)
+    >>> op = qops.onnx.MatMulInteger(np.int8([[127], [-1]]), 12)
     >>> op, op(np.uint8([[13, 14]])), op.shape_of((5, 2))
     (MatMulInteger(np.int8([[127], [-1]]), a_zero_point=12), array([[125]], dtype=int32), (5, 1))
     """
@@ -210,14 +209,13 @@ def matmul_integer(
     **Hazards.** On AVX2 without VNNI, onnxruntime saturates sums of two products of uint8 by int8 to 16 bits. The
     standard and this function do not:
 
-    >>> import numpy as np
-    >>> matmul_integer(np.uint8([[255, 255]]), np.int8([[127], [127]]))
+    >>> qops.onnx.matmul_integer(np.uint8([[255, 255]]), np.int8([[127], [127]]))
     array([[64770]], dtype=int32)
 
     Examples
     --------
     >>> A, B = np.uint8([[11, 7, 3], [10, 6, 2]]), np.uint8([[1, 4], [2, 5], [3, 6]])
-    >>> matmul_integer(A, B, 12, 0)
+    >>> qops.onnx.matmul_integer(A, B, 12, 0)
     array([[-38, -83],
            [-44, -98]], dtype=int32)
     """

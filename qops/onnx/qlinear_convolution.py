@@ -27,8 +27,7 @@ class QLinearConv(Convolution):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> op = QLinearConv(0.5, 0, np.uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime="ort")
+    >>> op = qops.onnx.QLinearConv(0.5, 0, np.uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime="ort")
     >>> op, op(np.uint8([[[1, 3, 5]]]))
     (QLinearConv(0.5, 0, np.uint8([[[1]]]), 1.0, 0, 1.0, 1, runtime='ort'), array([[[1, 3, 3]]], dtype=uint8))
     """
@@ -150,21 +149,20 @@ def qlinear_conv(
 
     **Hazards.** As in `qlinear_matmul`, with an odd zero point the runtimes differ on every tie:
 
-    >>> import numpy as np
     >>> x, w = np.uint8([[[1, 3, 5]]]), np.uint8([[[1]]])
-    >>> [qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 1, runtime=r).ravel().tolist() for r in ("onnx", "ort")]
+    >>> [qops.onnx.qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 1, runtime=r).ravel().tolist() for r in ("onnx", "ort")]
     [[2, 2, 4], [1, 3, 3]]
 
     The bias has the scale of the accumulator, not that of the result. Its real value is ``B * x_scale * w_scale``:
 
-    >>> qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.int32([10]))
+    >>> qops.onnx.qlinear_conv(x, 0.5, 0, w, 1.0, 0, 1.0, 0, np.int32([10]))
     array([[[6, 6, 8]]], dtype=uint8)
 
     Examples
     --------
     >>> x = np.uint8([[[[128, 138], [148, 158]]]])
     >>> w = np.int8([[[[100]]], [[[-50]]]])
-    >>> qlinear_conv(x, 0.1, 128, w, np.float32([0.01, 0.02]), 0, 0.1, 128, pads=[0, 1, 0, 0]).tolist()
+    >>> qops.onnx.qlinear_conv(x, 0.1, 128, w, np.float32([0.01, 0.02]), 0, 0.1, 128, pads=[0, 1, 0, 0]).tolist()
     [[[[128, 128, 138], [128, 148, 158]], [[128, 128, 118], [128, 108, 98]]]]
     """
     codes = x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B

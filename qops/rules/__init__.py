@@ -25,6 +25,9 @@ What these systems do, too, and no row does:
 * Where torch computes 64 elements or 16 channels together, the rows are those of AVX-512; other CPUs were not run.
 * onnxruntime's QLinearAdd without AVX2 has no fused steps, and on ARM it is the row ``qnnpack``: read, not run.
 * TOSA's RESCALE with 16-bit multipliers is the row ``tosa-single``, with the multiplier and the shift as `integers`.
+
+Not modelled: ``fbgemm-avx2``, ``torch-conv``, ``mlas-arm``, ``cmsis-mve``; pools of 16 bits; average pools with
+padding; TFLite's optimised adds beyond 16 bits, where they wrap; shared exponents (MX, E8M0).
 """
 
 from qops.rules.add import Add, add

@@ -35,9 +35,8 @@ class Add(PairOp):
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> op = Add("xnnpack", **how)
+    >>> op = qops.rules.Add("xnnpack", **how)
     >>> op(np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1]))
     array([4, 4, 5, 5], dtype=uint8)
     """
@@ -94,10 +93,9 @@ def add(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
     >>> a, b = np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1])  # 0.5, 1, 1.5, 2
-    >>> add(a, b, "xnnpack", **how), add(a, b, "ort-x86", **how)
+    >>> qops.rules.add(a, b, "xnnpack", **how), qops.rules.add(a, b, "ort-x86", **how)
     (array([4, 4, 5, 5], dtype=uint8), array([4, 4, 4, 5], dtype=uint8))
     """
     op = Add(

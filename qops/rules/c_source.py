@@ -180,7 +180,7 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
 
     Examples
     --------
-    >>> print(emit("textbook7-floor"))  # doctest: +ELLIPSIS
+    >>> print(qops.rules.emit("textbook7-floor"))  # doctest: +ELLIPSIS
     /* textbook7-floor: textbooks, code by hand */
     #include <stdint.h>
     ...

@@ -96,7 +96,7 @@ def fewest_bits(
 
     Examples
     --------
-    >>> found = fewest_bits(0.3, (-400, 400))
+    >>> found = qops.rules.fewest_bits(0.3, (-400, 400))
     >>> found.multiplier, found.right_shift, found.bits
     (307, 10, 9)
     >>> found.pareto[-2]

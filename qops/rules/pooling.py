@@ -71,21 +71,21 @@ def average_pool(
     **Hazards.** TFLite rounds away from the stored 0, so the same picture in s8 and in u8 gives other results:
 
     >>> pixels = np.uint8([[[[101], [102]]]])
-    >>> as_u8 = average_pool(pixels, "away-stored", kernel=(1, 2), zero_point=128)
-    >>> as_s8 = average_pool((pixels - 128).astype(np.int8), "away-stored", kernel=(1, 2), zero_point=0)
+    >>> as_u8 = qops.rules.average_pool(pixels, "away-stored", kernel=(1, 2), zero_point=128)
+    >>> as_s8 = qops.rules.average_pool((pixels - 128).astype(np.int8), "away-stored", kernel=(1, 2), zero_point=0)
     >>> as_u8.item(), as_s8.item() + 128
     (102, 101)
 
     torch rounds ties by the layout of its memory and, if that is channels_last, by the number of the channel:
 
     >>> pixels = np.uint8([[[[6] * 17, [7] * 17]]])  # a zero point of 1: 5.5 + 1
-    >>> found = average_pool(pixels, "torch-nhwc", kernel=(1, 2), zero_point=1)
+    >>> found = qops.rules.average_pool(pixels, "torch-nhwc", kernel=(1, 2), zero_point=1)
     >>> found[..., 0].item(), found[..., 16].item()
     (7, 6)
 
     Examples
     --------
-    >>> average_pool(np.uint8([[[[1], [2], [4]]]]), "torch-nchw", kernel=(1, 2), zero_point=0).ravel()
+    >>> qops.rules.average_pool(np.uint8([[[[1], [2], [4]]]]), "torch-nchw", kernel=(1, 2), zero_point=0).ravel()
     array([2, 3], dtype=uint8)
     """
     image = _codes(x)
@@ -130,7 +130,7 @@ class AveragePool(Prepared):
 
     Examples
     --------
-    >>> op = AveragePool("torch-nchw", kernel=(1, 2), zero_point=0)
+    >>> op = qops.rules.AveragePool("torch-nchw", kernel=(1, 2), zero_point=0)
     >>> op(np.uint8([[[[1], [2], [4]]]])).ravel()
     array([2, 3], dtype=uint8)
     >>> op.shape_of((1, 224, 224, 3))

@@ -118,7 +118,7 @@ class Quantize(Prepared):
 
     Examples
     --------
-    >>> op = Quantize("inv-even", scale=0.1)
+    >>> op = qops.rules.Quantize("inv-even", scale=0.1)
     >>> op([0.1, 0.25, 9.9])
     array([ 1,  2, 99], dtype=uint8)
     """
@@ -235,12 +235,12 @@ def quantize(
 
     >>> x = np.float32([-2.5, -0.5, 0.5, 2.5])
     >>> names = ("div-away", "div-even", "fma-zp-inside")
-    >>> {rule: quantize(x, rule, scale=1.0, zero_point=5).tolist() for rule in names}
+    >>> {rule: qops.rules.quantize(x, rule, scale=1.0, zero_point=5).tolist() for rule in names}
     {'div-away': [2, 4, 6, 8], 'div-even': [3, 5, 5, 7], 'fma-zp-inside': [2, 4, 6, 8]}
 
     Examples
     --------
-    >>> quantize([0.1, 0.25, 9.9], "inv-even", scale=0.1)
+    >>> qops.rules.quantize([0.1, 0.25, 9.9], "inv-even", scale=0.1)
     array([ 1,  2, 99], dtype=uint8)
     """
     return Quantize(rule, scale=scale, zero_point=zero_point, dtype=dtype)(x, out)

@@ -235,9 +235,12 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = "uint8
 
     Examples
     --------
-    >>> choose_range(-1.0, 1.0, "tflite")
+    >>> qops.rules.choose_range(-1.0, 1.0, "tflite")
     Affine(scale=0.00784313725490196, zero_point=128, code_type='u8')
-    >>> choose_range(-1.0, 1.0, "torch").zero_point, choose_range(-1.0, 1.0, "symmetric-127").scale * 127
+    >>> (
+    ...     qops.rules.choose_range(-1.0, 1.0, "torch").zero_point,
+    ...     qops.rules.choose_range(-1.0, 1.0, "symmetric-127").scale * 127,
+    ... )
     (128, 1.0)
     """
     rule = choice(rule, "rule", RANGE_RULES)

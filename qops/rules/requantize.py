@@ -44,7 +44,7 @@ class Requantize(Prepared):
 
     Examples
     --------
-    >>> op = Requantize("tflite-double", scale=0.0033, zero_point=3)
+    >>> op = qops.rules.Requantize("tflite-double", scale=0.0033, zero_point=3)
     >>> op
     Requantize('tflite-double', scale=0.0033, zero_point=3)
     >>> op.integers
@@ -246,21 +246,27 @@ def requantize(
 
     >>> acc = [-3, 1, 3, 5]
     >>> for rule in ("tflite-double", "tflite-single", "fp32-even"):
-    ...     print(rule, requantize(acc, rule, scale=0.4999999))
+    ...     print(rule, qops.rules.requantize(acc, rule, scale=0.4999999))
     tflite-double [-2  1  2  3]
     tflite-single [-1  0  1  2]
     fp32-even [-1  0  1  2]
-    >>> [requantize(acc, rule, scale=0.5, zero_point=3).tolist() for rule in ("fp32-even", "fp32-even-zp-inside")]
+    >>> [
+    ...     qops.rules.requantize(acc, rule, scale=0.5, zero_point=3).tolist()
+    ...     for rule in ("fp32-even", "fp32-even-zp-inside")
+    ... ]
     [[1, 3, 5, 5], [2, 4, 4, 6]]
 
     What int32 does not hold becomes the lowest code where `Rule.beyond` says so, however large it was:
 
-    >>> [requantize([2**31 - 1], rule, scale=3.0, dtype="uint8").item() for rule in ("fp32-even", "torch-fbgemm")]
+    >>> [
+    ...     qops.rules.requantize([2**31 - 1], rule, scale=3.0, dtype="uint8").item()
+    ...     for rule in ("fp32-even", "torch-fbgemm")
+    ... ]
     [255, 0]
 
     Examples
     --------
-    >>> requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
+    >>> qops.rules.requantize([-1000, 0, 1000], "tflite-double", scale=0.0033, zero_point=5)
     array([2, 5, 8], dtype=int8)
     """
     op = Requantize(

@@ -79,7 +79,7 @@ def real_scale(
 
     Examples
     --------
-    >>> real_scale(0.1, 0.2, 0.3) == real_scale(0.1, 0.2, 0.3, "f32")
+    >>> qops.rules.real_scale(0.1, 0.2, 0.3) == qops.rules.real_scale(0.1, 0.2, 0.3, "f32")
     False
     >>> real_scale(0.5, [0.25, 0.5], 2.0)
     array([0.0625, 0.125 ])
@@ -178,7 +178,7 @@ def tflite_multiplier(scale: float, build: Build = "double") -> tuple[int, int]:
 
     Examples
     --------
-    >>> tflite_multiplier(0.0033)
+    >>> qops.rules.tflite_multiplier(0.0033)
     (1814194186, -8)
     """
     choice(build, "build", _KINDS)
@@ -214,7 +214,7 @@ def reduced_multiplier(multiplier: ArrayLike) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> reduced_multiplier([1 << 30, 0x7FFFFFFF])
+    >>> qops.rules.reduced_multiplier([1 << 30, 0x7FFFFFFF])
     array([16384, 32767])
     """
     m = as_array(multiplier, "multiplier")
@@ -250,9 +250,9 @@ def integers(rule: str, scale: float) -> Multiplier:
 
     Examples
     --------
-    >>> integers("tflite-double", 0.0033)
+    >>> qops.rules.integers("tflite-double", 0.0033)
     Multiplier(multiplier=1814194186, right_shift=39)
-    >>> integers("rndnu", 0.0033), integers("textbook7-floor", 0.0033)
+    >>> qops.rules.integers("rndnu", 0.0033), qops.rules.integers("textbook7-floor", 0.0033)
     (Multiplier(multiplier=14173392, right_shift=32), Multiplier(multiplier=0, right_shift=7))
     """
     row, value = rule_of(rule), number(scale, "scale")
@@ -285,6 +285,7 @@ def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float32]:
 
     Examples
     --------
+    >>> from qops.rules.scales import fma
     >>> a = np.float32(1 + 2**-12)
     >>> float(fma(a, a, -1)), float(a * a - 1)
     (0.0004883408546447754, 0.00048828125)

@@ -5,6 +5,12 @@ modelled (``TF_ENABLE_ONEDNN_OPTS=0``). `quantize_v2`, `dequantize` and `quantiz
 oneDNN on, which is TensorFlow's default on x86, and have an argument for it.
 
 The ops whose names begin with ``uniform_`` take scales and zero points instead, and return arrays.
+
+Not modelled: ``QuantizedReluX``, ``QuantizedDepthwiseConv2D``, ``QuantizedConv2DPerChannel``, ``QuantizedConcatV2``,
+``QuantizedMatMulWithBias``, ``QuantizedConv2DWithBias``, ``QuantizedConv2DAndRequantize``,
+``UniformQuantizedDotHybrid``, ``UniformQuantizedConvolutionHybrid``, ``FakeQuantWithMinMaxVars``,
+``QuantizeAndDequantizeV4``; ARM builds; an int8 filter of ``QuantizedConv2D``; with oneDNN on, windows along the
+channels of a pool; ranges whose step is below the normal float32.
 """
 
 from qops.tensorflow.add import quantized_add, quantized_bias_add

@@ -53,17 +53,16 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
 
     **Hazards.** c1 - c0 is an integer, so an operand some 1028 times narrower than the other vanishes:
 
-    >>> import numpy as np
     >>> wide, all_codes = (np.zeros(256, np.uint8), 0.0, 1e6), np.arange(256, dtype=np.uint8)
-    >>> quantized_add(wide, (all_codes, 0.0, 1.0)).data.any()
+    >>> qops.tensorflow.quantized_add(wide, (all_codes, 0.0, 1.0)).data.any()
     np.False_
 
     A wider operand is still rounded coarsely. A single element is not, so adding one element gives another result than
     adding a tensor that is filled with it, here by 92 codes:
 
     >>> x, y_range = (np.zeros(2, np.uint8), -1.0, 1.0), (-12.625, 3.3)
-    >>> alone = quantized_add(x, (np.uint8(255), *y_range)).data
-    >>> filled = quantized_add(x, (np.full(2, 255, np.uint8), *y_range)).data
+    >>> alone = qops.tensorflow.quantized_add(x, (np.uint8(255), *y_range)).data
+    >>> filled = qops.tensorflow.quantized_add(x, (np.full(2, 255, np.uint8), *y_range)).data
     >>> int(alone[0]), int(filled[0])
     (24022, 23930)
 
@@ -71,14 +70,14 @@ def quantized_add(x: TensorLike, y: TensorLike, *, out: NDArray[np.int32] | None
     does not:
 
     >>> row_of_zeros, column = np.zeros((2, 3), np.uint8), np.array([[0], [255]], np.uint8)
-    >>> z = quantized_add((row_of_zeros, 0.0, 1.0), (column, 0.0, 1.0))
+    >>> z = qops.tensorflow.quantized_add((row_of_zeros, 0.0, 1.0), (column, 0.0, 1.0))
     >>> np.rint(z.data * z.scale)
     array([[0., 1., 0.],
            [1., 0., 1.]])
 
     Examples
     --------
-    >>> z = quantized_add((np.uint8([0, 255]), 0.0, 6.0), (np.uint8([255, 255]), -3.0, 0.0))
+    >>> z = qops.tensorflow.quantized_add((np.uint8([0, 255]), 0.0, 6.0), (np.uint8([255, 255]), -3.0, 0.0))
     >>> z.max
     98304.0
     >>> np.abs(np.round(z.data * z.scale, 3))
@@ -140,21 +139,20 @@ def quantized_bias_add(input: TensorLike, bias: TensorLike, *, out: NDArray[np.i
     **Hazards.** The factor is 2**17 here and 2**14 in `quantized_add`. The sum can wrap. If all ranges are (0, 0), it
     does, because each of the three terms is the lowest code then:
 
-    >>> import numpy as np
     >>> zeros = np.zeros((1, 2), np.uint8)
-    >>> quantized_bias_add((zeros, 0.0, 0.0), (zeros[0], 0.0, 0.0))
+    >>> qops.tensorflow.quantized_bias_add((zeros, 0.0, 0.0), (zeros[0], 0.0, 0.0))
     QTensor(np.int32([[-2147483648, -2147483648]]), -0.0, 0.0)
 
     A range whose min is not a whole number of steps from 0 is read as if it were moved by up to half a step. Here
     255.4 + 0 gives 255:
 
-    >>> t = quantized_bias_add((np.uint8([[255]]), 0.4, 255.4), (np.uint8([0]), 0.0, 1.0))
+    >>> t = qops.tensorflow.quantized_bias_add((np.uint8([[255]]), 0.4, 255.4), (np.uint8([0]), 0.0, 1.0))
     >>> round(float(t.data[0, 0] * t.scale), 1)
     255.0
 
     Examples
     --------
-    >>> t = quantized_bias_add((np.uint8([[0, 255]]), 0.0, 6.0), (np.uint8([0, 255]), -3.0, 0.0))
+    >>> t = qops.tensorflow.quantized_bias_add((np.uint8([[0, 255]]), 0.0, 6.0), (np.uint8([0, 255]), -3.0, 0.0))
     >>> t.max, t.data
     (786432.0, array([[-8192, 16384]], dtype=int32))
     """

@@ -70,31 +70,36 @@ def quantized_batch_norm_with_global_normalization(
     **Hazards.** The product wraps as soon as t / sqrt(v) reaches 512. Here the exact results are
     30 / sqrt(0.0039 + 1e-3) = 428 and 40 / sqrt(0.0039 + 1e-3) = 571:
 
-    >>> import numpy as np
     >>> channel, least = (np.uint8([0, 0]), 0.0, 1.0), (np.uint8([1, 1]), 0.0, 1.0)
     >>> t = np.uint8([30, 40]).reshape(1, 1, 1, 2), 0.0, 255.0
-    >>> y = quantized_batch_norm_with_global_normalization(t, channel, least, channel, channel, 1e-3, False)
+    >>> y = qops.tensorflow.quantized_batch_norm_with_global_normalization(
+    ...     t, channel, least, channel, channel, 1e-3, False
+    ... )
     >>> np.round(y.data.ravel() / 2048).tolist()
     [428.0, -454.0]
 
     The scale has 11 fractional bits, like the result. With a variance of 1e6 its code, 2.048, is rounded to 2:
 
     >>> wide = np.uint8([255, 255]), 0.0, 1e6
-    >>> y = quantized_batch_norm_with_global_normalization(t, channel, wide, channel, channel, 1e-3, False)
+    >>> y = qops.tensorflow.quantized_batch_norm_with_global_normalization(
+    ...     t, channel, wide, channel, channel, 1e-3, False
+    ... )
     >>> [round(v, 4) for v in (y.data.ravel() / 2048).tolist()]  # 0.03 and 0.04
     [0.0293, 0.0391]
 
     Ties go toward 0. Here beta is 0.5 and 1.5 codes, and all else is 0:
 
     >>> dark, beta = (np.zeros((1, 1, 1, 2), np.uint8), 0.0, 1.0), (np.uint8([1, 3]), 0.0, 255 / 4096)
-    >>> y = quantized_batch_norm_with_global_normalization(dark, channel, least, beta, channel, 1e-3, False)
+    >>> y = qops.tensorflow.quantized_batch_norm_with_global_normalization(
+    ...     dark, channel, least, beta, channel, 1e-3, False
+    ... )
     >>> y.data.ravel()
     array([0, 1], dtype=int32)
 
     Examples
     --------
     >>> ones, zeros = (np.uint8([1, 1]), 0.0, 255.0), (np.uint8([0, 0]), 0.0, 255.0)
-    >>> y = quantized_batch_norm_with_global_normalization(t, ones, ones, zeros, ones, 0.0, True)
+    >>> y = qops.tensorflow.quantized_batch_norm_with_global_normalization(t, ones, ones, zeros, ones, 0.0, True)
     >>> y.min, y.max, y.data.ravel() / 2048
     (-1048576.0, 1048576.0, array([29., 39.]))
     """

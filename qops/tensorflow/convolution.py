@@ -72,7 +72,7 @@ def quantized_conv2d(
 
     >>> x = np.full((1, 1, 3, 1), 255, np.uint8), -2.0, -1.0
     >>> w = np.full((1, 3, 1, 1), 255, np.uint8), 0.0, 1.0
-    >>> t = quantized_conv2d(x, w, (1, 1, 1, 1), "SAME")
+    >>> t = qops.tensorflow.quantized_conv2d(x, w, (1, 1, 1, 1), "SAME")
     >>> np.round(t.data.ravel() * t.scale, 2)
     array([-3., -3., -3.])
 
@@ -80,7 +80,7 @@ def quantized_conv2d(
     VALID may do the same from a stride of 4 on.
 
     >>> x, w = np.uint8([1, 2, 3, 4, 5, 6]).reshape(1, 1, 6, 1), np.ones((1, 1, 1, 1), np.uint8)
-    >>> quantized_conv2d((x, 0.0, 255.0), (w, 0.0, 255.0), (1, 3, 3, 1), "SAME").data.ravel()
+    >>> qops.tensorflow.quantized_conv2d((x, 0.0, 255.0), (w, 0.0, 255.0), (1, 3, 3, 1), "SAME").data.ravel()
     array([2, 5], dtype=int32)
 
     Examples
@@ -88,7 +88,7 @@ def quantized_conv2d(
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1), 0.0, 255.0
     >>> w = np.ones((2, 2, 1, 1), np.uint8), 0.0, 255.0
     >>> for padding in ("VALID", "SAME"):
-    ...     quantized_conv2d(x, w, (1, 2, 2, 1), padding).data.ravel().tolist()
+    ...     qops.tensorflow.quantized_conv2d(x, w, (1, 2, 2, 1), padding).data.ravel().tolist()
     [8]
     [8, 7, 13, 8]
     """

@@ -78,42 +78,42 @@ def dequantize(
     **Hazards.** qint32 codes become float32, which has 24 bits. In SCALED they become int32 again, which wraps, unless
     several slices have ranges of their own:
 
-    >>> import numpy as np
     >>> codes = np.int32([2**31 - 1, 2**31 - 65, -(2**31)])
-    >>> dequantize((codes, -1.0, 1.0), mode="SCALED")
+    >>> qops.tensorflow.dequantize((codes, -1.0, 1.0), mode="SCALED")
     array([-1.        ,  0.99999994, -1.        ], dtype=float32)
-    >>> dequantize((codes, [-1.0] * 3, [1.0] * 3), mode="SCALED", axis=0)
+    >>> qops.tensorflow.dequantize((codes, [-1.0] * 3, [1.0] * 3), mode="SCALED", axis=0)
     array([ 1.        ,  0.99999994, -1.        ], dtype=float32)
 
     MIN_FIRST does not invert `quantize_v2`, not even for 0 in the most common range. `dequantize` divides by the step
     and gets -127.49999; `quantize_v2` multiplies by its inverse and gets -127.5:
 
-    >>> from qops.tensorflow import quantize_v2
-    >>> dequantize(quantize_v2(np.float32([0.0]), -1.0, 1.0, mode="MIN_FIRST"), mode="MIN_FIRST")
+    >>> qops.tensorflow.dequantize(
+    ...     qops.tensorflow.quantize_v2(np.float32([0.0]), -1.0, 1.0, mode="MIN_FIRST"), mode="MIN_FIRST"
+    ... )
     array([0.00784314], dtype=float32)
 
     An environment variable decides whether oneDNN is on. With narrow_range and a range above 0, that makes the steps of
     quint8 codes up to 255 times as wide:
 
     >>> t = (np.uint8([0, 1, 2]), 2.5, 7.25)
-    >>> dequantize(t, "SCALED", narrow_range=True)
+    >>> qops.tensorflow.dequantize(t, "SCALED", narrow_range=True)
     array([0.        , 0.02843137, 0.05686275], dtype=float32)
-    >>> dequantize(t, "SCALED", narrow_range=True, onednn=True)
+    >>> qops.tensorflow.dequantize(t, "SCALED", narrow_range=True, onednn=True)
     array([0. , 2.5, 5. ], dtype=float32)
 
     Numbers below the normal float32 (2**-126) count as 0: an end of the range, the step, a value:
 
-    >>> dequantize((np.uint8([255]), 1e-38, 1e-38), mode="SCALED")
+    >>> qops.tensorflow.dequantize((np.uint8([255]), 1e-38, 1e-38), mode="SCALED")
     array([0.], dtype=float32)
 
     The range is not checked, and SCALED of unsigned codes does not read min:
 
-    >>> dequantize((np.uint8([0, 255]), 5.0, 1.0), mode="SCALED")
+    >>> qops.tensorflow.dequantize((np.uint8([0, 255]), 5.0, 1.0), mode="SCALED")
     array([0., 1.], dtype=float32)
 
     Examples
     --------
-    >>> dequantize((np.uint8([0, 128, 255]), -1.0, 1.0))
+    >>> qops.tensorflow.dequantize((np.uint8([0, 128, 255]), -1.0, 1.0))
     array([-1.        ,  0.00392163,  1.        ], dtype=float32)
     """
     values, lo, hi = parts(input, "input")

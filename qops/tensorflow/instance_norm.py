@@ -76,21 +76,22 @@ def quantized_instance_norm(
     **Hazards.** The range depends on the data, so the same pixel gets another code in another batch. The mean of a
     channel, which becomes 0, is seldom on a code:
 
-    >>> import numpy as np
     >>> x = np.uint8([0, 255, 255, 255]).reshape(1, 2, 2, 1)
-    >>> t = quantized_instance_norm((x, -1.0, 1.0))
+    >>> t = qops.tensorflow.quantized_instance_norm((x, -1.0, 1.0))
     >>> t.data.ravel(), round(t.min, 3), round(t.max, 3)
     (array([  0, 255, 255, 255], dtype=uint8), -1.732, 0.577)
 
     If all pixels of a channel are the same, they become 0. If all channels are such, the range is (0, 0.001), and 0 has
     code 0:
 
-    >>> quantized_instance_norm((np.full((1, 2, 2, 1), 77, np.uint8), -1.0, 1.0)).data.ravel()
+    >>> qops.tensorflow.quantized_instance_norm((np.full((1, 2, 2, 1), 77, np.uint8), -1.0, 1.0)).data.ravel()
     array([0, 0, 0, 0], dtype=uint8)
 
     Examples
     --------
-    >>> t = quantized_instance_norm((np.uint8([0, 100, 200]).reshape(1, 1, 3, 1), 0.0, 1.0), True, -2.0, 2.0)
+    >>> t = qops.tensorflow.quantized_instance_norm(
+    ...     (np.uint8([0, 100, 200]).reshape(1, 1, 3, 1), 0.0, 1.0), True, -2.0, 2.0
+    ... )
     >>> t.data.ravel(), t.min, t.max
     (array([ 50, 128, 206], dtype=uint8), -2.0, 2.0)
     """

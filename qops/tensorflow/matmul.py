@@ -60,19 +60,19 @@ def quantized_matmul(
     each product adds up over K:
 
     >>> row, column = np.full((1, 100), 255, np.uint8), np.full((100, 1), 255, np.uint8)
-    >>> t = quantized_matmul((row, -1.0, 1.0), (column, -1.0, 1.0))
+    >>> t = qops.tensorflow.quantized_matmul((row, -1.0, 1.0), (column, -1.0, 1.0))
     >>> round(float(t.data.item() * t.scale), 2)  # 100 * 1 * 1
     99.22
 
     Sums wrap, from K = 33026 on:
 
     >>> row, column = np.full((1, 33026), 255, np.uint8), np.full((33026, 1), 255, np.uint8)
-    >>> quantized_matmul((row, 0.0, 1.0), (column, 0.0, 1.0)).data.item()
+    >>> qops.tensorflow.quantized_matmul((row, 0.0, 1.0), (column, 0.0, 1.0)).data.item()
     -2147451646
 
     Examples
     --------
-    >>> t = quantized_matmul((np.uint8([[0, 3]]), -1.0, 254.0), (np.uint8([[2], [4]]), 0.0, 255.0))
+    >>> t = qops.tensorflow.quantized_matmul((np.uint8([[0, 3]]), -1.0, 254.0), (np.uint8([[2], [4]]), 0.0, 255.0))
     >>> t.data, t.scale
     (array([[6]], dtype=int32), 1.0)
     """

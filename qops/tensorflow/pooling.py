@@ -68,15 +68,14 @@ def quantized_max_pool(
     **Hazards.** With ``VALID``, a window that is larger than the images is an error only if it is larger by more than a
     stride. If it is not, there are no windows:
 
-    >>> import numpy as np
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1)
-    >>> quantized_max_pool((x, 0.0, 1.0), (1, 4, 4, 1), (1, 1, 1, 1), "VALID").data.shape
+    >>> qops.tensorflow.quantized_max_pool((x, 0.0, 1.0), (1, 4, 4, 1), (1, 1, 1, 1), "VALID").data.shape
     (1, 0, 0, 1)
 
     Examples
     --------
     >>> for padding in ("VALID", "SAME"):
-    ...     quantized_max_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), padding).data.ravel().tolist()
+    ...     qops.tensorflow.quantized_max_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), padding).data.ravel().tolist()
     [4]
     [4, 5, 7, 8]
     """
@@ -135,22 +134,22 @@ def quantized_avg_pool(
     **Hazards.** An environment variable decides whether oneDNN is on, and so which codes the same call gives on the
     same machine. Without oneDNN, a mean is up to one code too near to code 0, which is min for uint8:
 
-    >>> import numpy as np
     >>> x = np.uint8([0, 1, 1, 1, 2, 2, 2, 3]).reshape(1, 2, 4, 1)
-    >>> quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME").data.ravel()
+    >>> qops.tensorflow.quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME").data.ravel()
     array([1, 1], dtype=uint8)
-    >>> quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME", onednn=True).data.ravel()
+    >>> qops.tensorflow.quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME", onednn=True).data.ravel()
     array([1, 2], dtype=uint8)
 
     If there are no windows, oneDNN gives no range either:
 
-    >>> quantized_avg_pool((x, 0.0, 1.0), (1, 3, 3, 1), (1, 2, 2, 1), "VALID", onednn=True).min
+    >>> qops.tensorflow.quantized_avg_pool((x, 0.0, 1.0), (1, 3, 3, 1), (1, 2, 2, 1), "VALID", onednn=True).min
     array([], dtype=float32)
 
     Examples
     --------
     >>> x = np.arange(9, dtype=np.uint8).reshape(1, 3, 3, 1)
-    >>> quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME").data.ravel().tolist()  # of 4, 2, 2 and 1
+    >>> y = qops.tensorflow.quantized_avg_pool((x, 0.0, 1.0), (1, 2, 2, 1), (1, 2, 2, 1), "SAME")
+    >>> y.data.ravel().tolist()  # of 4, 2, 2 and 1
     [2, 3, 6, 8]
     """
     flag(onednn, "onednn")

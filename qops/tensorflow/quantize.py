@@ -113,48 +113,47 @@ def quantize_v2(
     **Hazards.** An environment variable decides whether oneDNN is on, and so which codes the same call gives on the
     same machine:
 
-    >>> import numpy as np
     >>> x = np.linspace(-1, 1, 7, dtype=np.float32)
-    >>> quantize_v2(x, -1.0, 1.0, mode="MIN_FIRST").data
+    >>> qops.tensorflow.quantize_v2(x, -1.0, 1.0, mode="MIN_FIRST").data
     array([  0,  43,  85, 128, 171, 213, 255], dtype=uint8)
-    >>> quantize_v2(x, -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
+    >>> qops.tensorflow.quantize_v2(x, -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array([  0,  42,  85, 128, 170, 212, 255], dtype=uint8)
 
     With oneDNN, a 0-d input is truncated, not rounded (165.75 becomes code 165), and it is not clamped to the range:
     beyond it, the code is the low 8 bits of an int32 (2.0 gives 382, whose low 8 bits are 126), or 0 if int32 does not
     hold it. This is undefined in C; x86 does it so.
 
-    >>> quantize_v2(np.float32(0.3), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
+    >>> qops.tensorflow.quantize_v2(np.float32(0.3), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array(165, dtype=uint8)
-    >>> quantize_v2(np.float32(2.0), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
+    >>> qops.tensorflow.quantize_v2(np.float32(2.0), -1.0, 1.0, mode="MIN_FIRST", onednn=True).data
     array(126, dtype=uint8)
 
     A range end below the normal float32 (2**-126) is read as 0, and reported as 0:
 
-    >>> quantize_v2(x, -1.0, 1e-39).max
+    >>> qops.tensorflow.quantize_v2(x, -1.0, 1e-39).max
     0.0
 
     A narrow range is widened upwards, without a warning:
 
-    >>> quantize_v2(x, -1e-6, 1e-6).max
+    >>> qops.tensorflow.quantize_v2(x, -1e-6, 1e-6).max
     0.009998999536037445
 
     SCALED to quint8 ignores the negative end. Without a positive end, every positive value becomes 255:
 
-    >>> quantize_v2(x, -1.0, 0.0, mode="SCALED")
+    >>> qops.tensorflow.quantize_v2(x, -1.0, 0.0, mode="SCALED")
     QTensor(np.uint8([0, 0, 0, 0, 255, 255, 255]), 0.0, 7.4937769349075914e-37)
 
     MIN_COMBINED and SCALED to qint32 do not saturate: the top of the range is 2**31, which wraps:
 
-    >>> quantize_v2(np.float32([0.99, 1.0]), -1.0, 1.0, "qint32").data
+    >>> qops.tensorflow.quantize_v2(np.float32([0.99, 1.0]), -1.0, 1.0, "qint32").data
     array([ 2126008832, -2147483648], dtype=int32)
 
     Examples
     --------
-    >>> quantize_v2(x, 0.0, 1.0)
+    >>> qops.tensorflow.quantize_v2(x, 0.0, 1.0)
     QTensor(np.uint8([0, 0, 0, 0, 85, 170, 255]), 0.0, 1.0)
     >>> rows = np.float32([[0.5, 1.0], [0.5, 1.0]])
-    >>> t = quantize_v2(rows, [0.0, 0.0], [1.0, 2.0], axis=0)
+    >>> t = qops.tensorflow.quantize_v2(rows, [0.0, 0.0], [1.0, 2.0], axis=0)
     >>> t.data, t.max
     (array([[128, 255],
            [ 64, 128]], dtype=uint8), array([[1.],

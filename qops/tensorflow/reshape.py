@@ -42,13 +42,12 @@ def quantized_reshape(tensor: TensorLike, shape: ArrayLike) -> QTensor:
 
     **Hazards.** The range is passed on unchecked, even if its ends are in the wrong order:
 
-    >>> import numpy as np
-    >>> quantized_reshape((np.uint8([1, 2]), 1.0, -1.0), [2, 1]).max
+    >>> qops.tensorflow.quantized_reshape((np.uint8([1, 2]), 1.0, -1.0), [2, 1]).max
     -1.0
 
     Examples
     --------
-    >>> quantized_reshape((np.arange(6, dtype=np.uint8), -1.0, 1.0), [2, -1])
+    >>> qops.tensorflow.quantized_reshape((np.arange(6, dtype=np.uint8), -1.0, 1.0), [2, -1])
     QTensor(np.uint8([[0, 1, 2], [3, 4, 5]]), -1.0, 1.0)
     """
     ((q, lo, hi),) = operands(0, ("quint8", "qint32"), tensor=tensor)

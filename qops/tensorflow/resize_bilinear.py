@@ -75,24 +75,23 @@ def quantized_resize_bilinear(
     **Hazards.** The difference of two rows loses its fraction before it is weighted, that of two columns does not. So a
     picture and its transpose give different results:
 
-    >>> import numpy as np
     >>> x = np.uint8([[22, 220], [5, 138]]).reshape(1, 2, 2, 1)
     >>> for picture in (x, x.transpose(0, 2, 1, 3)):
-    ...     quantized_resize_bilinear((picture, 0.0, 1.0), (3, 3)).data[0, 1, 1].item()
+    ...     qops.tensorflow.quantized_resize_bilinear((picture, 0.0, 1.0), (3, 3)).data[0, 1, 1].item()
     114
     113
 
     int32 codes are read as float32, and the highest codes wrap, unless the size stays the same:
 
     >>> q = np.full((1, 1, 1, 1), 2**31 - 1, np.int32), -1.0, 1.0
-    >>> [quantized_resize_bilinear(q, size).data[0, 0, 0].item() for size in ((1, 1), (1, 2))]
+    >>> [qops.tensorflow.quantized_resize_bilinear(q, size).data[0, 0, 0].item() for size in ((1, 1), (1, 2))]
     [2147483647, -2147483648]
 
     Examples
     --------
     >>> x = np.uint8([0, 100, 200]).reshape(1, 1, 3, 1)
     >>> for options in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
-    ...     quantized_resize_bilinear((x, 0.0, 1.0), (1, 5), **options).data.ravel().tolist()
+    ...     qops.tensorflow.quantized_resize_bilinear((x, 0.0, 1.0), (1, 5), **options).data.ravel().tolist()
     [0, 59, 120, 180, 200]
     [0, 50, 100, 150, 200]
     [0, 40, 100, 159, 200]

@@ -111,14 +111,18 @@ def uniform_quantized_convolution(
     so padding is not 0. Here a zero point of 200 gives a padding of -56, and each tap on it adds -256:
 
     >>> x, w = np.int8([[[100, 100]]]), np.int8([[[1, 1]]])
-    >>> uniform_quantized_convolution(x, w, 1.0, 200, 1.0, 0, 1.0, 0, "EXPLICIT", explicit_padding=[1, 1]).ravel()
+    >>> qops.tensorflow.uniform_quantized_convolution(
+    ...     x, w, 1.0, 200, 1.0, 0, 1.0, 0, "EXPLICIT", explicit_padding=[1, 1]
+    ... ).ravel()
     array([-356, -200, -356], dtype=int32)
 
     Examples
     --------
     >>> x, w = np.arange(9, dtype=np.int8).reshape(1, 1, 3, 3), np.ones((1, 1, 2, 2), np.int8)
     >>> for padding in ("VALID", "SAME"):
-    ...     uniform_quantized_convolution(x, w, 1.0, 0, 1.0, 0, 0.5, 3, padding, window_strides=[2, 2]).ravel().tolist()
+    ...     qops.tensorflow.uniform_quantized_convolution(
+    ...         x, w, 1.0, 0, 1.0, 0, 0.5, 3, padding, window_strides=[2, 2]
+    ...     ).ravel().tolist()
     [19]
     [19, 17, 29, 19]
     """

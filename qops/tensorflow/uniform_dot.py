@@ -80,13 +80,13 @@ def uniform_quantized_dot(
     codes saturate, and then wrap when the zero point is added:
 
     >>> a, b = np.full((1, 4), 127, np.int8), np.full((4, 1), 127, np.int8)
-    >>> [uniform_quantized_dot(a, b, 1.0, 0, 1.0, 0, 1e-6, zero).item() for zero in (0, 1)]
+    >>> [qops.tensorflow.uniform_quantized_dot(a, b, 1.0, 0, 1.0, 0, 1e-6, zero).item() for zero in (0, 1)]
     [2147483647, -2147483648]
 
     Examples
     --------
     >>> a, b = np.int8([[10, 20]]), np.int8([[1, 2], [3, 4]])
-    >>> uniform_quantized_dot(a, b, 0.5, 10, [1.0, 2.0], [1, 0], 0.25, 7, rhs_quantization_axis=1)
+    >>> qops.tensorflow.uniform_quantized_dot(a, b, 0.5, 10, [1.0, 2.0], [1, 0], 0.25, 7, rhs_quantization_axis=1)
     array([[ 47, 167]], dtype=int32)
     """
     lowest, highest = ends(output_quantization_min_val, output_quantization_max_val, "output_", "qint32")

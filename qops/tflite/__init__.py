@@ -14,6 +14,11 @@ points of 0. Images are NHWC. Arguments mean the same in all ops:
 A prepared op is for a layer that runs many times: its constructor takes all arguments but the data, and `dtype`, the
 type of the codes; it checks them, makes the integers and tables, and packs the weights. It has the name of its function
 in CamelCase. The function does all of that for a single call, and keeps nothing.
+
+Not modelled: ``BIDIRECTIONAL_SEQUENCE_LSTM``, ``CUMSUM``, ``DIV``, ``EQUAL``, ``GREATER``, ``LESS``, ``PACK``,
+``RESHAPE``, ``SLICE``, ``SPLIT``, ``SPLIT_V``, ``STRIDED_SLICE``, ``TRANSPOSE``, ``UNPACK``; the kernels of ARM; float
+activations with quantized weights (hybrid); blockwise weights, weights of 2 bits, sparse weights; LSTMs with peepholes,
+projection or layer norm; TFLM built with single rounding.
 """
 
 from qops.tflite.abs import Abs, Neg, abs, neg

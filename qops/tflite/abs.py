@@ -94,8 +94,7 @@ def abs(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> abs(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.abs(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([10,  0, 10], dtype=int8)
     """
     data = check.codes(x, "x", "ABS")
@@ -136,8 +135,7 @@ def neg(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> neg(np.int8([-128, 0, 20]))
+    >>> qops.tflite.neg(np.int8([-128, 0, 20]))
     array([-128,    0,  -20], dtype=int8)
     """
     data = check.codes(x, "x", "NEG")

@@ -93,17 +93,16 @@ def add(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
     >>> a, b = np.int8([0, 1, 2, -3]), np.int8([1, 1, 1, 0])
-    >>> [add(a, b, **how, kernel=k).tolist() for k in ("reference", "xnnpack")]
+    >>> [qops.tflite.add(a, b, **how, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[4, 4, 5, 1], [4, 4, 5, 2]]
 
     **Hazard.** The optimised kernel wraps where all others saturate, in whole blocks of 16:
 
     >>> how["y_scale"] = 0.003
     >>> x = np.full(17, 127, np.int8)
-    >>> add(x, x, **how, kernel="optimized")
+    >>> qops.tflite.add(x, x, **how, kernel="optimized")
     array([-128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128,
            -128, -128, -128, -128, -128,  127], dtype=int8)
     """
@@ -166,9 +165,8 @@ def sub(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> sub(np.int8([0, 9, 2]), np.int8([1, 1, -9]), **how)
+    >>> qops.tflite.sub(np.int8([0, 9, 2]), np.int8([1, 1, -9]), **how)
     array([2, 7, 9], dtype=int8)
     """
     data = check.codes(a, "a", "SUB")

@@ -31,6 +31,7 @@ def quantized(scale: float) -> Multiplier:
 
     Examples
     --------
+    >>> from qops.tflite.arithmetic import quantized
     >>> quantized(0.0033), quantized(-0.75)
     ((1814194186, -8), (-1610612736, 0))
     """

@@ -153,9 +153,8 @@ def batch_matmul(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"a_scale": 1.0, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 1, "y_scale": 2.0, "y_zero_point": 0}
-    >>> batch_matmul(np.int8([[1, 2]]), np.int8([[3], [4]]), **how)
+    >>> qops.tflite.batch_matmul(np.int8([[1, 2]]), np.int8([[3], [4]]), **how)
     array([[4]], dtype=int8)
     """
     data = check.codes(a, "a", "BATCH_MATMUL")

@@ -100,9 +100,8 @@ def concatenation(
 
     Examples
     --------
-    >>> import numpy as np
     >>> x, y = np.uint8([10, 20]), np.uint8([30])
-    >>> concatenation([x, y], axis=0, x_scale=[0.5, 1.0], x_zero_point=0, y_scale=1.0, y_zero_point=0)
+    >>> qops.tflite.concatenation([x, y], axis=0, x_scale=[0.5, 1.0], x_zero_point=0, y_scale=1.0, y_zero_point=0)
     array([ 5, 10, 30], dtype=uint8)
     """
     along, y = int32(axis, "axis"), (check.scale(y_scale, "y_scale"), int32(y_zero_point, "y_zero_point"))

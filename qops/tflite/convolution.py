@@ -96,9 +96,8 @@ class Conv2D(Convolution):
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"x_scale": 0.5, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 1}
-    >>> op = Conv2D(np.int8([[[[1]]]]), np.int32([0]), **how)
+    >>> op = qops.tflite.Conv2D(np.int8([[[[1]]]]), np.int32([0]), **how)
     >>> op(np.int8([[[[1], [3], [5]]]])).ravel()
     array([2, 3, 4], dtype=int8)
     """
@@ -229,15 +228,17 @@ def conv_2d(
 
     Examples
     --------
-    >>> import numpy as np
     >>> x, w, bias = np.int8([[[[1], [3], [5]]]]), np.int8([[[[1]]]]), np.int32([0])
     >>> how = {"x_scale": 0.5, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 1}
-    >>> conv_2d(x, w, bias, **how).ravel()
+    >>> qops.tflite.conv_2d(x, w, bias, **how).ravel()
     array([2, 3, 4], dtype=int8)
 
     **Hazard.** The same model gives other codes by another delegate, on ties here and by double rounding elsewhere:
 
-    >>> [conv_2d(-x, w, bias, **how, kernel=k).ravel().tolist() for k in ("reference", "optimized", "xnnpack")]
+    >>> [
+    ...     qops.tflite.conv_2d(-x, w, bias, **how, kernel=k).ravel().tolist()
+    ...     for k in ("reference", "optimized", "xnnpack")
+    ... ]
     [[1, 0, -1], [1, 0, -1], [1, -1, -1]]
     """
     data = check.codes(x, "x", "CONV_2D")

@@ -156,10 +156,9 @@ def depthwise_conv_2d(
 
     Examples
     --------
-    >>> import numpy as np
     >>> x, w = np.int8([[[[1, 2], [3, 4]]]]), np.int8([[[[1, -1]]]])
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> depthwise_conv_2d(x, w, np.int32([0, 0]), **how).tolist()
+    >>> qops.tflite.depthwise_conv_2d(x, w, np.int32([0, 0]), **how).tolist()
     [[[[1, -2], [3, -4]]]]
     """
     data = check.codes(x, "x", "DEPTHWISE_CONV_2D")

@@ -135,8 +135,7 @@ def exp(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> exp(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    >>> qops.tflite.exp(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([ 1, 10, 74], dtype=int8)
     """
     data = check.codes(x, "x", "EXP")
@@ -184,8 +183,9 @@ def elu(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> elu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, kernel="optimized")
+    >>> qops.tflite.elu(
+    ...     np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, kernel="optimized"
+    ... )
     array([-9,  0, 20], dtype=int8)
     """
     data = check.codes(x, "x", "ELU")
@@ -235,8 +235,7 @@ def gelu(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> gelu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    >>> qops.tflite.gelu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([ 0,  0, 20], dtype=int8)
     """
     data = check.codes(x, "x", "GELU")

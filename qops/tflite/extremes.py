@@ -92,8 +92,7 @@ def maximum(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> maximum(np.int8([1, -5]), np.int8([0]))
+    >>> qops.tflite.maximum(np.int8([1, -5]), np.int8([0]))
     array([1, 0], dtype=int8)
     """
     data = check.codes(a, "a", "MAXIMUM")
@@ -138,8 +137,7 @@ def minimum(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> minimum(np.int8([1, -5]), np.int8([0]))
+    >>> qops.tflite.minimum(np.int8([1, -5]), np.int8([0]))
     array([ 0, -5], dtype=int8)
     """
     data = check.codes(a, "a", "MINIMUM")

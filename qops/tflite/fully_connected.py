@@ -232,15 +232,14 @@ def fully_connected(
 
     Examples
     --------
-    >>> import numpy as np
     >>> x, w = np.int8([[100, 3]]), np.int8([[1, 0], [0, 127]])
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_zero_point": 0}
-    >>> fully_connected(x, w, **how, y_scale=4.0)
+    >>> qops.tflite.fully_connected(x, w, **how, y_scale=4.0)
     array([[25, 95]], dtype=int8)
 
     **Hazard.** A sum that is beyond int32 in steps of the result gives the lowest code in the reference:
 
-    >>> [fully_connected(x, w, **how, y_scale=1e-8, kernel=k).tolist() for k in ("reference", "xnnpack")]
+    >>> [qops.tflite.fully_connected(x, w, **how, y_scale=1e-8, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[[-128, -128]], [[127, 127]]]
     """
     data = check.codes(x, "x", "FULLY_CONNECTED")

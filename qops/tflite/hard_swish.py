@@ -90,8 +90,7 @@ def hard_swish(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> hard_swish(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
+    >>> qops.tflite.hard_swish(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0)
     array([-3,  0, 17], dtype=int8)
     """
     data = check.codes(x, "x", "HARD_SWISH")

@@ -248,6 +248,7 @@ def kernel_for(name: str, op: str, dtype: "np.dtype[Any]") -> Kernel:
 
     Examples
     --------
+    >>> from qops.tflite.kernels import kernel_for
     >>> kernel_for("xnnpack", "ADD", np.dtype("int8")).add
     'xnnpack'
     >>> kernel_for("tflm", "ADD", np.dtype("uint8"))

@@ -159,8 +159,9 @@ def leaky_relu(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> leaky_relu(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, alpha=0.3)
+    >>> qops.tflite.leaky_relu(
+    ...     np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=0.1, y_zero_point=0, alpha=0.3
+    ... )
     array([-6,  0, 20], dtype=int8)
     """
     data = check.codes(x, "x", "LEAKY_RELU")
@@ -213,14 +214,13 @@ def prelu(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"x_scale": 0.1, "x_zero_point": 0, "alpha_zero_point": 0, "y_scale": 0.1, "y_zero_point": 0}
-    >>> prelu(np.int8([[-20, -20]]), np.int8([1, -1]), **how, alpha_scale=0.5)
+    >>> qops.tflite.prelu(np.int8([[-20, -20]]), np.int8([1, -1]), **how, alpha_scale=0.5)
     array([[-10,  10]], dtype=int8)
 
     **Hazard.** Of int16, alpha is int8. LiteRT takes an alpha of int16 too, and reads its bytes as int8:
 
-    >>> prelu(np.int16([-100, -100]), np.int16([50, 100]), **how, alpha_scale=0.01)
+    >>> qops.tflite.prelu(np.int16([-100, -100]), np.int16([50, 100]), **how, alpha_scale=0.01)
     array([-50,   0], dtype=int16)
     """
     data = check.codes(x, "x", "PRELU")

@@ -154,8 +154,7 @@ def log_softmax(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> log_softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 16, y_zero_point=127)
+    >>> qops.tflite.log_softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 16, y_zero_point=127)
     array([[ 88, 104, 120]], dtype=int8)
     """
     data = check.codes(x, "x", "LOG_SOFTMAX")
@@ -205,8 +204,7 @@ def l2_normalization(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> l2_normalization(np.int8([[3, 4]]), x_scale=1.0, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
+    >>> qops.tflite.l2_normalization(np.int8([[3, 4]]), x_scale=1.0, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
     array([[ 77, 102]], dtype=int8)
     """
     data = check.codes(x, "x", "L2_NORMALIZATION")

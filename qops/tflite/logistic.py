@@ -161,8 +161,7 @@ def logistic(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> logistic(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
+    >>> qops.tflite.logistic(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
     array([-97,   0,  97], dtype=int8)
     """
     data = check.codes(x, "x", "LOGISTIC")
@@ -212,8 +211,7 @@ def tanh(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> tanh(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
+    >>> qops.tflite.tanh(np.int8([-20, 0, 20]), x_scale=0.1, x_zero_point=0, y_scale=1 / 128, y_zero_point=0)
     array([-123,    0,  123], dtype=int8)
     """
     data = check.codes(x, "x", "TANH")

@@ -257,12 +257,13 @@ def unidirectional_sequence_lstm(
 
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> w, r = (rng.integers(-99, 99, (4, 2, n), np.int8) for n in (3, 2))
     >>> how = {"x_scale": 0.1, "x_zero_point": 0, "w_scale": 0.01, "r_scale": 0.01, "hidden_scale": 1 / 128}
     >>> x, b = rng.integers(-99, 99, (1, 2, 3), np.int8), np.zeros((4, 2), np.int32)
-    >>> y, hidden, cell = unidirectional_sequence_lstm(x, w, r, b, **how, hidden_zero_point=0, cell_scale=2.0**-11)
+    >>> y, hidden, cell = qops.tflite.unidirectional_sequence_lstm(
+    ...     x, w, r, b, **how, hidden_zero_point=0, cell_scale=2.0**-11
+    ... )
     >>> y.tolist(), cell.tolist()
     ([[[0, 0], [0, 37]]], [[-12, 740]])
     """

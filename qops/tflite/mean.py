@@ -202,9 +202,8 @@ def mean(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> [mean(np.int8([[0, 1], [1, 2]]), 1, **how, kernel=k).tolist() for k in ("reference", "xnnpack")]
+    >>> [qops.tflite.mean(np.int8([[0, 1], [1, 2]]), 1, **how, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[1, 2], [0, 2]]
     """
     data = check.codes(x, "x", "MEAN")
@@ -259,14 +258,13 @@ def sum(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> sum(np.int8([[-3, 1], [1, 2]]), 1, **how, kernel="tflm")
+    >>> qops.tflite.sum(np.int8([[-3, 1], [1, 2]]), 1, **how, kernel="tflm")
     array([-2,  3], dtype=int8)
 
     **Hazard.** The reference reads and writes the bytes of int8 as uint8, so -3 counts as 253:
 
-    >>> sum(np.int8([[-3, 1], [1, 2]]), 1, **how)
+    >>> qops.tflite.sum(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([-2,  3], dtype=int8)
     """
     data = check.codes(x, "x", "SUM")

@@ -175,16 +175,15 @@ def mul(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> mul(np.int8([2, 3, -50]), np.int8([3, 3, 3]), **how)
+    >>> qops.tflite.mul(np.int8([2, 3, -50]), np.int8([3, 3, 3]), **how)
     array([  5,   6, -35], dtype=int8)
 
     **Hazard.** In a whole block, a product far above the range gives the lowest code if the zero point is negative:
 
     >>> how = {"a_scale": 1.0, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 0.1, "y_zero_point": -9}
     >>> x = np.full(17, 127, np.int8)
-    >>> mul(x, -x, **how, kernel="optimized")
+    >>> qops.tflite.mul(x, -x, **how, kernel="optimized")
     array([ 127,  127,  127,  127,  127,  127,  127,  127,  127,  127,  127,
             127,  127,  127,  127,  127, -128], dtype=int8)
     """
@@ -241,9 +240,8 @@ def squared_difference(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 0.5, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
-    >>> squared_difference(np.int8([1, 5, -5]), np.int8([1, 1, 1]), **how)
+    >>> qops.tflite.squared_difference(np.int8([1, 5, -5]), np.int8([1, 1, 1]), **how)
     array([ 3,  7, 12], dtype=int8)
     """
     data = check.codes(a, "a", "SQUARED_DIFFERENCE")

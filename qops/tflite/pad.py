@@ -138,8 +138,7 @@ def pad(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> pad(np.int8([[1, 2]]), np.int32([[0, 1], [2, 0]]), x_zero_point=9, y_zero_point=9)
+    >>> qops.tflite.pad(np.int8([[1, 2]]), np.int32([[0, 1], [2, 0]]), x_zero_point=9, y_zero_point=9)
     array([[9, 9, 1, 2],
            [9, 9, 9, 9]], dtype=int8)
     """
@@ -188,8 +187,7 @@ def padv2(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> padv2(np.int8([[1, 2]]), np.int32([[0, 1], [2, 0]]), -7)
+    >>> qops.tflite.padv2(np.int8([[1, 2]]), np.int32([[0, 1], [2, 0]]), -7)
     array([[-7, -7,  1,  2],
            [-7, -7, -7, -7]], dtype=int8)
     """

@@ -148,10 +148,9 @@ def average_pool_2d(
 
     Examples
     --------
-    >>> import numpy as np
     >>> x = np.int8([[[[1], [2], [-2], [-1]]]])
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> average_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
+    >>> qops.tflite.average_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
     array([ 2, -2], dtype=int8)
     """
     data = check.codes(x, "x", "AVERAGE_POOL_2D")
@@ -212,10 +211,9 @@ def max_pool_2d(
 
     Examples
     --------
-    >>> import numpy as np
     >>> x = np.int8([[[[1], [2], [-2], [-1]]]])
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> max_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
+    >>> qops.tflite.max_pool_2d(x, window=(1, 2), stride=(1, 2), **how).ravel()
     array([ 2, -1], dtype=int8)
     """
     data = check.codes(x, "x", "MAX_POOL_2D")

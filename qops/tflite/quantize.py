@@ -181,16 +181,15 @@ def quantize(
 
     Examples
     --------
-    >>> import numpy as np
     >>> x = np.float32([0.5, 1.5, 2.5])
-    >>> [quantize(x, y_scale=1.0, y_zero_point=0, kernel=k).tolist() for k in ("reference", "xnnpack")]
+    >>> [qops.tflite.quantize(x, y_scale=1.0, y_zero_point=0, kernel=k).tolist() for k in ("reference", "xnnpack")]
     [[1, 2, 3], [0, 2, 2]]
 
     **Hazard.** Floats are cast to int32 before they are clamped, so +inf and values of 2**31 steps or more give the
     lowest code; not in XNNPACK:
 
     >>> x = np.float32([np.inf, 1e30])
-    >>> [quantize(x, y_scale=1.0, y_zero_point=0, kernel=k).tolist() for k in ("tflm", "xnnpack")]
+    >>> [qops.tflite.quantize(x, y_scale=1.0, y_zero_point=0, kernel=k).tolist() for k in ("tflm", "xnnpack")]
     [[-128, -128], [127, 127]]
     """
     return Quantize._once(y_scale, y_zero_point, x_scale, x_zero_point, dtype, kernel)(x, out)
@@ -235,8 +234,7 @@ def dequantize(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> dequantize(np.int8([3, 4]), x_scale=0.1, x_zero_point=3)
+    >>> qops.tflite.dequantize(np.int8([3, 4]), x_scale=0.1, x_zero_point=3)
     array([0. , 0.1], dtype=float32)
     """
     data = check.codes(x, "x", "DEQUANTIZE")

@@ -100,9 +100,8 @@ def reduce_max(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> reduce_max(np.int8([[-3, 1], [1, 2]]), 1, **how)
+    >>> qops.tflite.reduce_max(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([1, 2], dtype=int8)
     """
     data = check.codes(x, "x", "REDUCE_MAX")
@@ -158,9 +157,8 @@ def reduce_min(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "y_scale": 1.0, "y_zero_point": 0}
-    >>> reduce_min(np.int8([[-3, 1], [1, 2]]), 1, **how)
+    >>> qops.tflite.reduce_min(np.int8([[-3, 1], [1, 2]]), 1, **how)
     array([-3,  1], dtype=int8)
     """
     data = check.codes(x, "x", "REDUCE_MIN")

@@ -134,8 +134,7 @@ def relu(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> relu(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.relu(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 50], dtype=int8)
     """
     data = check.codes(x, "x", "RELU")
@@ -182,8 +181,7 @@ def relu6(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> relu6(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.relu6(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([ 0,  2, 30], dtype=int8)
     """
     data = check.codes(x, "x", "RELU6")
@@ -230,8 +228,7 @@ def relu_n1_to_1(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> relu_n1_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.relu_n1_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([-5,  2,  5], dtype=int8)
     """
     data = check.codes(x, "x", "RELU_N1_TO_1")
@@ -278,8 +275,7 @@ def relu_0_to_1(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> relu_0_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
+    >>> qops.tflite.relu_0_to_1(np.int8([-20, 4, 100]), x_scale=0.1, x_zero_point=0, y_scale=0.2, y_zero_point=0)
     array([0, 2, 5], dtype=int8)
     """
     data = check.codes(x, "x", "RELU_0_TO_1")

@@ -202,8 +202,7 @@ def resize_bilinear(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> resize_bilinear(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
+    >>> qops.tflite.resize_bilinear(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
     array([ 0, 45, 90, 90], dtype=int8)
     """
     data = check.codes(x, "x", "RESIZE_BILINEAR")
@@ -254,8 +253,7 @@ def resize_nearest_neighbor(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> resize_nearest_neighbor(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
+    >>> qops.tflite.resize_nearest_neighbor(np.int8([[[[0], [90]]]]), (1, 4)).ravel()
     array([ 0,  0, 90, 90], dtype=int8)
     """
     data = check.codes(x, "x", "RESIZE_NEAREST_NEIGHBOR")

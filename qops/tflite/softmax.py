@@ -192,8 +192,7 @@ def softmax(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
+    >>> qops.tflite.softmax(np.int8([[0, 10, 20]]), x_scale=0.1, x_zero_point=0, y_scale=1 / 256, y_zero_point=-128)
     array([[-105,  -65,   42]], dtype=int8)
     """
     data = check.codes(x, "x", "SOFTMAX")

@@ -107,8 +107,7 @@ def sqrt(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> sqrt(np.int8([-128, -120, 127]), x_scale=1.0, x_zero_point=-128, y_scale=0.1, y_zero_point=0)
+    >>> qops.tflite.sqrt(np.int8([-128, -120, 127]), x_scale=1.0, x_zero_point=-128, y_scale=0.1, y_zero_point=0)
     array([  0,  28, 127], dtype=int8)
     """
     data = check.codes(x, "x", "SQRT")
@@ -157,14 +156,13 @@ def rsqrt(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> rsqrt(np.int8([0, 1, 4, 100]), x_scale=1.0, x_zero_point=0, y_scale=0.01, y_zero_point=0)
+    >>> qops.tflite.rsqrt(np.int8([0, 1, 4, 100]), x_scale=1.0, x_zero_point=0, y_scale=0.01, y_zero_point=0)
     array([127, 100,  50,  10], dtype=int8)
 
     **Hazard.** Of int16, LiteRT gives 24755 where TFLM gives 9061:
 
     >>> how = {"x_scale": 0.2959345281124115, "x_zero_point": 0, "y_scale": 0.000202881550649181, "y_zero_point": 0}
-    >>> [rsqrt(np.int16([1]), **how, kernel=k).item() for k in ("reference", "tflm")]
+    >>> [qops.tflite.rsqrt(np.int16([1]), **how, kernel=k).item() for k in ("reference", "tflm")]
     [24755, 9061]
     """
     data = check.codes(x, "x", "RSQRT")

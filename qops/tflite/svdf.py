@@ -187,11 +187,10 @@ def svdf(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "feature_scale": 1.0, "time_scale": 1.0, "state_scale": 1.0}
     >>> feature, time = np.int8([[1, 2]]), np.int16([[1, 10]])
-    >>> y, state = svdf(np.int8([[1, 1]]), feature, time, **how, y_scale=1.0, y_zero_point=0)
-    >>> y, svdf(np.int8([[2, 0]]), feature, time, state=state, **how, y_scale=1.0, y_zero_point=0)
+    >>> y, state = qops.tflite.svdf(np.int8([[1, 1]]), feature, time, **how, y_scale=1.0, y_zero_point=0)
+    >>> y, qops.tflite.svdf(np.int8([[2, 0]]), feature, time, state=state, **how, y_scale=1.0, y_zero_point=0)
     (array([[30]], dtype=int8), SvdfStep(y=array([[23]], dtype=int8), state=array([[3, 2]], dtype=int16)))
     """
     data = check.codes(x, "x", "SVDF")

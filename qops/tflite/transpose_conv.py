@@ -191,10 +191,9 @@ def transpose_conv(
 
     Examples
     --------
-    >>> import numpy as np
     >>> how = {"x_scale": 1.0, "x_zero_point": 0, "w_scale": 1.0, "y_scale": 1.0, "y_zero_point": 0}
     >>> x, w = np.int8([[[[1], [2]]]]), np.int8([[[[1], [10]]]])
-    >>> transpose_conv(x, np.int32([1, 1, 4, 1]), w, stride=(1, 2), **how).ravel()
+    >>> qops.tflite.transpose_conv(x, np.int32([1, 1, 4, 1]), w, stride=(1, 2), **how).ravel()
     array([ 1, 10,  2, 20], dtype=int8)
     """
     data = check.codes(x, "x", "TRANSPOSE_CONV")

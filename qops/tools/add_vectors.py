@@ -143,7 +143,7 @@ def add_vectors(rule: str, *, a_range: Range, b_range: Range, y_range: Range) ->
 
     Examples
     --------
-    >>> found = add_vectors("nnlib-spec", a_range=(-1.7, 3.1), b_range=(-0.3, 2.2), y_range=(-0.5, 2.0))
+    >>> found = qops.add_vectors("nnlib-spec", a_range=(-1.7, 3.1), b_range=(-0.3, 2.2), y_range=(-0.5, 2.0))
     >>> found.integers["ialpha"], found.integers["recip"], found.alike
     (245, 32767, ['recip -1', 'recip +1', 'x does not wrap'])
     >>> found.a.size < 64, "frontdoor" in found.killed, "no half" in found.killed

@@ -43,13 +43,14 @@ _RECODED = {  # a dump of codes that get another scale is one of accumulators, w
 }
 _CODES = ("zero_point", "qmin", "qmax", "a_zp", "b_zp", "y_zp")
 _SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
-_IN_FILES = {  # what a file must have: first the input
-    **{"requantize": ("acc", "y", "zero_point"), "add": ("a", "y", "b"), "mul": ("a", "y", "b")},
+_IN_FILES = {  # what a file must have: first the input, which may also be called x as in `qops.explain`
+    **{"requantize": ("acc", "y"), "add": ("a", "y", "b"), "mul": ("a", "y", "b")},
     **{"quantize": ("x", "y"), "avgpool": ("x", "y")},
 }
 NAMES = {
-    kind: f"{', '.join(must)}; {', '.join(name for name in _OPTIONAL[kind] if name not in must)}"
-    for kind, must in ((kind, (*must, *_NEEDED[kind])) for kind, must in _IN_FILES.items())
+    kind: f"{'x' if source == 'x' else f'x or {source}'}, {', '.join((*must, *_NEEDED[kind]))}; "
+    + ", ".join(_OPTIONAL[kind])
+    for kind, (source, *must) in _IN_FILES.items()
 }
 """What a file of each kind holds, in words."""
 _SCALES = ("scale", "in_scale", "w_scale", "out_scale", "a_scale", "b_scale", "y_scale", "x_scale")
@@ -192,7 +193,7 @@ def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
     """Give one scale, or an array of them where an op may have several."""
     if not isinstance(value, list | tuple | np.ndarray) or name not in ("scale", "w_scale"):
         one = number(value, name)
-        if name != "scale" and not one > 0:
+        if not one > 0:
             raise ValueError(f"{name}: expected a number above 0, got {one}")
         return one
     values = as_array(value, name)
@@ -200,6 +201,8 @@ def _scale(value: Any, name: str) -> float | NDArray[np.float64]:
         raise TypeError(f"{name}: expected numbers, got {values.dtype}")
     if not (np.isfinite(values) & (values >= 0)).all():
         raise ValueError(f"{name}: expected finite numbers, not negative, got {shown(value)}")
+    if not values.any():
+        raise ValueError(f"{name}: expected a number above 0, got {shown(value)}")
     return values.astype(np.float64)
 
 
@@ -223,10 +226,10 @@ def _by_element(x: NDArray[Any], numbers: dict[str, Any]) -> tuple[NDArray[Any],
 def read_dump(path: Path) -> Dump:
     """Read a dump, an ``.npz`` or a ``.json`` file.
 
-    It holds ``kind``, which a dump of accumulators may leave out; the inputs ``acc``, or ``a`` and ``b``, or ``x``; the
-    result ``y``; and the numbers of `qops.explain` by their names. Accumulators need a ``zero_point``, even if it is 0.
-    A json file gives the type of y as ``dtype`` ("s8", "u8", "s16", "u16", "s32" or numpy's names). Names that only say
-    where a dump is from (``id``, ``system``, ``op``, ``derive`` ...) may stand beside them. Any other name is refused.
+    It holds the arguments of `qops.explain` by their names, with the same defaults. The input ``x`` may also be called
+    ``acc`` if it is accumulators, and ``a`` if it is a first operand. A json file gives the type of y as ``dtype``
+    ("s8", "u8", "s16", "u16", "s32" or numpy's names). Names that only say where a dump is from (``id``, ``system``,
+    ``op``, ``derive`` ...) may stand beside them. Any other name is refused.
 
     Parameters
     ----------
@@ -246,15 +249,17 @@ def read_dump(path: Path) -> Dump:
     if "x_zp" in parts and "acc" not in parts and str(np.asarray(parts.get("kind", "requantize"))) == "requantize":
         parts = {"w_scale": 1.0} | {_RECODED.get(name, name): value for name, value in parts.items()}
     dtype = parts.pop("dtype", None)
-    if "kind" not in parts and "acc" not in parts:
+    if "kind" not in parts and "acc" not in parts and "x" not in parts:
         raise ValueError(f"kind: missing in {path.name}, one of {', '.join(KINDS)}")
     kind = choice(str(np.asarray(parts.pop("kind", "requantize"))), "kind", KINDS)
     for name in (*_SAID, *(_OPERANDS if kind == "requantize" else ())):
         parts.pop(name, None)
     if kind in ("add", "mul") and _RATIOS.keys() <= parts.keys():
         parts |= {scale: parts.pop(ratio) for ratio, scale in _RATIOS.items()} | {"y_scale": 1.0}
-    source = _IN_FILES[kind][0]
-    for name in _IN_FILES[kind]:
+    source, *others = _IN_FILES[kind]
+    if source not in parts and "x" in parts:
+        source = "x"
+    for name in (source, *others):
         if name not in parts:
             raise ValueError(f"{name}: missing in {path.name}, a dump of {kind}")
     x, y, b = as_array(parts.pop(source), source), as_array(parts.pop("y"), "y"), parts.pop("b", None)

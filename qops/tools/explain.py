@@ -243,7 +243,7 @@ def explain(
     --------
     >>> acc = np.arange(-300, 300, 7, dtype=np.int32)
     >>> y = np.clip((acc * 3 + 4) >> 3, -128, 127).astype(np.int8)
-    >>> found = explain(acc, y, scale=0.375)
+    >>> found = qops.explain(acc, y, scale=0.375)
     >>> len(found.exact), found.exact[:3]  # 3/8 is a multiplier of 2 bits, so these rules are one function
     (8, ['tflite-single', 'rndnu', 'xnnpack-cvt'])
     >>> even = next(v for v in found.excluded if v.rule == "fp32-even")

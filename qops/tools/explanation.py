@@ -14,6 +14,7 @@ from qops.tools.probes import Probe
 __all__ = ["Explanation", "Verdict", "Witness"]
 
 _NEAREST = 10
+_LINES, _LABELS = 6, 4  # how many lines of excluded rules are printed, and how many rules in one
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class Explanation:
         for v in self.mistakes:
             by_words.setdefault(v.before, []).append(v.rule)
         lines += [f"  all of them, once a mistake is undone ({words}): {_names(of)}" for words, of in by_words.items()]
-        lines += [_line(v) for v in self.excluded[:_NEAREST]]
+        lines += _lines(self.excluded)
         if self.refused:
             lines.append(f"  rules that do not take these numbers: {_names(self.refused)}")
         if self.separated is not None:
@@ -172,8 +173,20 @@ def _names(rules: Iterable[str]) -> str:
     return ", ".join(by_range.get("", [])) + "".join(lines)
 
 
-def _line(v: Verdict) -> str:
-    return f"  {v.label}: {v.differs:,} differ ({v.share:.2%}), by {v.largest} at most{_said(v)}"
+def _lines(excluded: Iterable[Verdict]) -> list[str]:
+    """Rules with the same differences and witness in one line; the nearest lines, and how many more rules there are."""
+    alike: dict[str, list[str]] = {}
+    for v in excluded:
+        alike.setdefault(f"{v.differs:,} differ ({v.share:.2%}), by {v.largest} at most{_said(v)}", []).append(v.label)
+    lines = [f"  {_listed(labels)}: {words}" for words, labels in alike.items()]
+    more = sum(map(len, list(alike.values())[_LINES:]))
+    return lines[:_LINES] + [f"  and {more} more"] * bool(more)
+
+
+def _listed(labels: list[str]) -> str:
+    """A few labels, and how many more."""
+    more = len(labels) - _LABELS
+    return ", ".join(labels[:_LABELS]) + f" and {more} more" * (more > 0)
 
 
 def _said(v: Verdict) -> str:

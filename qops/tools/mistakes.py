@@ -190,6 +190,7 @@ def tails(size: int) -> list[tuple[int, int]]:
 
     Examples
     --------
+    >>> from qops.tools.mistakes import tails
     >>> tails(35), tails(28), tails(64)
     ([(8, 3)], [(8, 4), (16, 12)], [])
     """

@@ -30,6 +30,7 @@ def bars(title: str, values: Sequence[tuple[str, float]], form: str, every: int 
 
     Examples
     --------
+    >>> from qops.tools.svg import bars
     >>> drawn = bars("off by", [("-1", 3.0), ("+1", 0.0)], "{:.0f}")
     >>> drawn.count("<rect"), "<title>-1: 3</title>" in drawn
     (2, True)

@@ -146,13 +146,12 @@ def sweep(
 
     Examples
     --------
-    >>> import qops
-    >>> found = sweep(qops.quantized_add_8p8to8, np.add, [((-1, 1), (0, 3)), ((2, 5), (-4, -3))])
+    >>> found = qops.sweep(qops.quantized_add_8p8to8, np.add, [((-1, 1), (0, 3)), ((2, 5), (-4, -3))])
     >>> found.worst.max_lsb < 0.6
     True
     >>> def halve(t):
     ...     return t.data // 2, 0.0, 255.0
-    >>> [row.max_lsb for row in sweep(halve, lambda x: x / 2, [(0, 255)])]
+    >>> [row.max_lsb for row in qops.sweep(halve, lambda x: x / 2, [(0, 255)])]
     [0.5]
     """
     row, chosen = of_dtype(dtype), [_operands(given) for given in _listed(ranges)]
@@ -211,6 +210,8 @@ def _measured(
     except ValueError as refusal:
         return SweepRow(ranges, str(refusal))
     report = error(made, exact(*map(values, tensors)))
+    lo: Any
+    hi: Any
     lo, hi = (made.min, made.max) if isinstance(made, QTensor) else made[1:]
     errors = (report.max, report.mean, report.rms, report.bias, report.sqnr)
     worst = tuple(int(x[report.worst.index]) for x in data)

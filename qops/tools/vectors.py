@@ -231,7 +231,7 @@ def vectors(
 
     Examples
     --------
-    >>> found = vectors("tflite-double", scale=0.0033, zero_point=3)
+    >>> found = qops.vectors("tflite-double", scale=0.0033, zero_point=3)
     >>> found.acc.size < 64, "tflite-single" in found.killed, "clamped before the zero point" in found.killed
     (True, True, True)
     >>> found.alike[:3]  # these are the same function at this scale

@@ -142,7 +142,7 @@ def test_quantize_refuses_nan_wherever_it_is(size, dtype, ends):
         x[at] = np.nan
         for out, beside in ((None, 0), (memory[1:], 0), (memory[:-1], -1), (memory[:0:-1], 0)):
             memory[beside] = 77
-            with pytest.raises(ValueError, match=r"^x: has NaN; nan='lowest' gives it the lowest code"):
+            with pytest.raises(ValueError, match=rf"^x: has NaN at index \({at},\); nan='lowest' gives it the lowest"):
                 qops.quantize(x, *ends, dtype=dtype, out=out)
             assert memory[beside] == 77
         assert np.isnan(x[at])
@@ -173,7 +173,8 @@ def test_quantize_rejects_nonfinite_data_without_a_range(value, at):
     x = np.zeros(100, np.float32)
     x[at] = value
     for ends in ({}, {"min": 0.0}, {"max": 0.0}):
-        with pytest.raises(ValueError, match="x: has NaN, infinite values or some beyond float32"):
+        named = "NaN" if np.isnan(value) else "a value that is infinite or beyond float32"
+        with pytest.raises(ValueError, match=rf"^x: has {named} at index \({at},\), so it cannot give the range"):
             on_every_tier(qops.quantize, x, **ends)
 
 

@@ -1,5 +1,7 @@
 """quantize and dequantize of all code types, and with ranges per channel."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from ops import on_every_tier
@@ -120,6 +122,8 @@ def test_a_channel_may_be_wider_than_float32():
         ({"dtype": np.int32}, "dtype: expected uint8, int8, uint16 or int16, got <class 'numpy.int32'>"),
         ({"dtype": "\ud800"}, "dtype: expected uint8"),
         ({"dtype": None}, "dtype: expected uint8"),
+        ({"symmetric": 1}, "symmetric: "),
+        ({"symmetric": "yes", "axis": 0}, "symmetric: "),
     ],
 )
 def test_quantize_refuses_what_it_cannot_do(arguments, text):
@@ -131,9 +135,9 @@ def test_quantize_refuses_what_it_cannot_do(arguments, text):
 
 def test_quantize_refuses_nan_in_channels():
     x = np.float32([[1, np.nan], [2, 3]])
-    with pytest.raises(ValueError, match="x: has NaN, infinite values"):
+    with pytest.raises(ValueError, match=r"^x: has NaN at index \(0, 1\), so it cannot give the range"):
         qops.quantize(x, axis=0)
-    with pytest.raises(ValueError, match="x: has NaN; nan='lowest'"):
+    with pytest.raises(ValueError, match=r"^x: has NaN at index \(0, 1\); nan='lowest'"):
         qops.quantize(x, 0.0, 1.0, axis=0)
     assert qops.quantize(x, 0.0, 3.0, axis=0, nan="lowest").data.tolist() == [[85, 0], [170, 255]]
 
@@ -152,3 +156,49 @@ def test_numbers_are_read_before_the_array_is_looked_at():
     x, codes = np.ones(64, np.float32), np.ones(64, np.uint8)
     assert qops.quantize(x, 0.0, Shrinking(x)).data.shape == (1,)
     assert qops.dequantize((codes, 0.0, Shrinking(codes))).shape == (1,)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16])
+@pytest.mark.parametrize("ends", [(None, None), (-0.75, None), (None, 2.5), (-3.0, 1.0)])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_symmetric_codes_have_0_in_the_middle_and_the_larger_end_on_the_last(dtype, ends, axis, rng):
+    """Against exact fractions: `half` codes on each side of the middle, the larger end on the highest."""
+    x = (rng.normal(size=(5, 7)) * 10.0 ** rng.integers(-3, 3, (5, 1))).astype(np.float32)
+    t = on_every_tier(qops.quantize, x, *ends, axis=axis, dtype=dtype, symmetric=True)
+    info = np.iinfo(dtype)
+    middle, half = (info.min + info.max + 1) // 2, (info.max - info.min) // 2
+    assert np.all(t.zero_point == middle)
+    rows = {None: x.reshape(1, -1), 0: x, -1: x.T}[axis]
+    for row, lo, hi, codes in zip(
+        rows,
+        np.ravel(t.min),
+        np.ravel(t.max),
+        {None: t.data.reshape(1, -1), 0: t.data, -1: t.data.T}[axis],
+        strict=True,
+    ):
+        given = [min(row.min(), 0) if ends[0] is None else ends[0], max(row.max(), 0) if ends[1] is None else ends[1]]
+        limit = Fraction(float(max(map(abs, given))))
+        assert hi == np.float32(limit)
+        assert lo == np.float32(-limit * (half + 1) / half)
+        exact = [max(min(Fraction(float(v)) * half / limit, half), -half - 1) for v in row]
+        off = [abs(int(code) - middle - want) for code, want in zip(codes, exact, strict=True)]
+        assert max(off) <= (BOUND_QUANTIZE if info.bits == 8 else BOUND_QUANTIZE_16)
+
+
+@pytest.mark.parametrize("limit", [2.0**-149, 1e-40, 2.0**-126, 1e-30, 3.0, 3e38])
+def test_symmetric_ranges_of_any_width_have_0_in_the_middle(limit):
+    for dtype, middle in ((np.uint8, 128), (np.int8, 0), (np.uint16, 32768), (np.int16, 0)):
+        for x in ([limit], [-limit]):
+            t = qops.quantize(x, dtype=dtype, symmetric=True)
+            assert t.zero_point == middle
+            assert t.max >= limit
+            assert qops.quantize([x], axis=1, dtype=dtype, symmetric=True).max.item() == t.max
+    assert qops.quantize([0.0], symmetric=True) == qops.quantize([0.0])
+    with pytest.raises(ValueError, match=r"^min, max: .* beyond float32"):
+        qops.quantize([3.4e38], symmetric=True)
+
+
+def test_a_range_in_the_place_of_the_data_is_named():
+    for ends in ((1.0, np.zeros(4)), (np.zeros(4), 1.0)):
+        with pytest.raises(ValueError, match=r"^x: is one number, .* the order is x, min, max"):
+            qops.quantize(-1.0, *ends)

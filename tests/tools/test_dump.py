@@ -129,7 +129,8 @@ def test_a_range_that_cannot_be_is_refused(y, ends, text):
         ({"acc": [[1], [2, 3]]}, "acc: "),
         ({"axis": 5, "scale": [0.5, 0.5]}, "axis: "),
         ({"kind": None, "acc": None, "a": [1]}, "kind: missing in dump.json, one of requantize"),
-        ({"zero_point": None}, "zero_point: missing in dump.json, a dump of requantize"),
+        ({"scale": 0}, "scale: expected a number above 0, got 0"),
+        ({"y": None}, "y: missing in dump.json, a dump of requantize"),
         ({"dtype": None}, "y: expected codes of int8, uint8, int16, uint16 or int32, got int64; a json dump names"),
         ({"scael": 0.5}, "scael: requantize has no such number"),
         ({"kind": "requantize", "x_zp": 3}, "x_zp: requantize has no such number"),
@@ -217,3 +218,16 @@ def test_products_of_16_bits_are_explained(rng):
     numbers = {"a_scale": 0.01, "a_zp": 0, "b_scale": 0.002, "b_zp": 0, "y_scale": 0.5, "y_zp": 0}
     y = rules.mul(a, b, "tflite-double", **{key.replace("_zp", "_zero_point"): v for key, v in numbers.items()})
     assert "mul/tflite-double" in qops.explain(a, y, kind="mul", b=b, **numbers).exact
+
+
+@pytest.mark.parametrize("numbers", [{}, {"zero_point": 7}])
+def test_a_file_with_the_arguments_of_the_function_by_name_says_the_same(tmp_path, capsys, numbers):
+    acc = np.arange(-500, 500, 7, dtype=np.int32)
+    arguments = {"x": acc, "y": qops.rules.requantize(acc, "rndnu", scale=0.375, **numbers), "scale": 0.375, **numbers}
+    np.savez(tmp_path / "dump.npz", **arguments)
+    assert main(["explain", str(tmp_path / "dump.npz")]) == 0
+    assert capsys.readouterr().out == f"{qops.explain(**arguments)}\n"
+    pair = {"x": CODES, "b": CODES, "y": CODES, "kind": "add", **PAIR}
+    np.savez(tmp_path / "dump.npz", **pair)
+    assert main(["explain", str(tmp_path / "dump.npz")]) == 1
+    assert capsys.readouterr().out == f"{qops.explain(**pair)}\n"

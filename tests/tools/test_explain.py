@@ -162,7 +162,9 @@ def test_the_scale_is_formed_as_systems_do(rng):
         ({"qmin": -999}, "^qmin: -999 is no code of y, int8"),
         ({"qmin": 9, "qmax": 1}, "^qmin: 9 is above qmax, 1"),
         ({"scale": [0.5, 0.5]}, "^scale: 2 of them do not fit axis"),
-        ({"scale": -0.5}, "^scale: expected finite numbers"),
+        ({"scale": -0.5}, "^scale: expected a number above 0, got -0.5"),
+        ({"scale": 0}, "^scale: expected a number above 0, got 0"),
+        ({"scale": [0.0] * 4}, "^scale: expected a number above 0, got"),
         ({"scale": None, "in_scale": 1.0, "w_scale": 0.0, "out_scale": 1.0}, "^w_scale: expected a number above 0"),
     ],
 )
@@ -182,6 +184,24 @@ def test_odd_numbers_are_explained_too(rng, dtype, scale):
     assert found.probe.size <= 256
     assert str(found).splitlines()[0].startswith(", ".join(found.exact))
     assert not qops.explain(x, y ^ np.array(1, dtype), scale=scale).exact
+
+
+def test_rules_with_the_same_witness_are_printed_in_one_line_and_the_last_line_counts_the_others():
+    x = np.int32([-14091, -4013, 909, 12121, 18690, 26212])
+    found = qops.explain(
+        x, rules.requantize(x, "tflite-double", scale=0.0033, zero_point=3), scale=0.0033, zero_point=3
+    )
+    lines = str(found).splitlines()[1:]
+    assert len(lines) == 7
+    witnesses = {(v.differs, v.largest, v.kind, v.first.index, v.first.wanted): [] for v in found.excluded}
+    for v in found.excluded:
+        witnesses[v.differs, v.largest, v.kind, v.first.index, v.first.wanted].append(v.label)
+    assert max(map(len, witnesses.values())) > 4
+    for line, (key, labels) in zip(lines[:-1], witnesses.items(), strict=False):
+        more = f" and {len(labels) - 4} more" if len(labels) > 4 else ""
+        assert line.startswith(f"  {', '.join(labels[:4])}{more}: {key[0]:,} differ")
+        assert line.endswith(f"the rule {key[-1]}")
+    assert lines[-1] == f"  and {sum(map(len, list(witnesses.values())[6:]))} more"
 
 
 def test_rules_that_do_not_take_a_scale_are_told():

@@ -40,3 +40,4 @@ cdef CodeType from_row(row) except *
 
 cpdef Tensor tensor(type cls, data, lo, hi, own=*)
 cdef Tensor tensor_of(t, str name)
+cpdef check_order(data, hi, str name)

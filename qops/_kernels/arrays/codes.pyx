@@ -66,7 +66,17 @@ cdef Tensor tensor_of(t, str name):
         raise TypeError(f"{name}: expected a (data, min, max) triple, got {len(values)} parts")
     cdef Tensor read = Tensor.__new__(Tensor)
     read.data, read.min, read.max = values
+    if cnp.PyArray_Check(read.max):
+        check_order(read.data, read.max, name)
     return read
+
+
+cpdef check_order(data, hi, str name):
+    """TypeError if the codes stand last, after the ends of their range."""
+    if cnp.PyArray_Check(hi) and cnp.PyArray_ISINTEGER(hi) and (
+        cnp.PyArray_ISFLOAT(data) if cnp.PyArray_Check(data) else cnp.PyArray_IsAnyScalar(data)
+    ):
+        raise TypeError(f"{name}: expected (data, min, max), got (min, max, data)")
 
 
 def parts(t, str name):

@@ -5,8 +5,10 @@ from libc.float cimport FLT_MAX
 from libc.math cimport isfinite
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t
 
-from qops._kernels.arrays.numbers cimport shown
-from qops._kernels.stage.affine cimport Affine, Line, all_holding_zero, dequantize_32, holding_zero, line_of, lines
+from qops._kernels.arrays.numbers cimport flag, shown
+from qops._kernels.stage.affine cimport (
+    Affine, Line, all_holding_zero, all_mirrored, dequantize_32, holding_zero, line_of, lines, mirrored
+)
 from qops._kernels.arrays.channels cimport reading, spans, stretched
 from qops._kernels.arrays.checks cimport Ends, as_array, float32s, has_axes, integer, output, real
 from qops._kernels.arrays.codes cimport CodeType, code, code_type_of, tensor
@@ -29,8 +31,6 @@ cdef extern from "frontdoor/quantize.h":
 cdef object UINT8 = np.uint8
 cdef str ITS_NAME = "uint8"
 cdef str RAISE = "raise"
-cdef str HAS_NAN = "x: has NaN; nan='lowest' gives it the lowest code"
-cdef str GIVES_NO_RANGE = "x: has NaN, infinite values or some beyond float32, so it cannot give the range"
 cdef float WHOLE = 12582912  # 1.5 * 2**23: a float this large has no fraction bits, so adding it rounds half to even
 
 cdef struct ToCodes:
@@ -77,19 +77,40 @@ cdef int typenum_of(dtype) except -1:
     return wanted.num
 
 
-cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, ToCodes* p) except -1:
+cdef str first(bad, word):
+    """Say where the first of the bad values is."""
+    return f"x: has {word} at index {tuple([int(i) for i in np.unravel_index(np.argmax(bad), bad.shape)])}"
+
+
+cdef int refuse_nan(values) except -1:
+    raise ValueError(f"{first(np.isnan(values), 'NaN')}; nan='lowest' gives it the lowest code")
+
+
+cdef int refuse_infinite(values) except -1:
+    """Of values that have to give an end of the range."""
+    if np.isnan(values).any():
+        raise ValueError(f"{first(np.isnan(values), 'NaN')}, so it cannot give the range; "
+                         "with min, max and nan='lowest' it gets the lowest code")
+    raise ValueError(f"{first(np.isinf(values), 'a value that is infinite or beyond float32')}, "
+                     "so it cannot give the range; with min and max it saturates")
+
+
+cdef int prepare(
+    lo, hi, cnp.ndarray values, bint symmetric, const CodeType* row, Ends* ends, ToCodes* p
+) except -1:
     """Set `ends` to the smallest range that holds lo, hi and 0, and `p` to its numbers. None: the end of the values."""
     cdef double lowest = 0, highest = 0
-    cdef Ends given
+    cdef Ends given, wide
     cdef Affine a
     if lo is None or hi is None:
         lowest, highest, finite = range_float(values)
         if not finite:
-            raise ValueError(GIVES_NO_RANGE)
+            refuse_infinite(values)
         if cnp.PyArray_SIZE(values) == 0:
             lowest = highest = 0.0
     completed(lo, hi, lowest, highest, &given)
-    a = holding_zero(given.min, given.max, row, ends)
+    wide = mirrored(given, row.steps) if symmetric else given
+    a = holding_zero(wide.min, wide.max, row, ends)
     if not isfinite(ends.max - ends.min):
         raise ValueError(f"min, max: ({given.min:.6g}, {given.max:.6g}), with 0 on a code, is beyond float32")
     p.inv_scale, p.zero_point = <float>(1 / a.scale) if a.scale else <float>0, a.zero_point
@@ -97,7 +118,7 @@ cdef int prepare(lo, hi, cnp.ndarray values, const CodeType* row, Ends* ends, To
     return 0
 
 
-def quantize(type cls, x, lo, hi, axis, dtype, nan, out):
+def quantize(type cls, x, lo, hi, axis, dtype, symmetric, nan, out):
     """Quantize in the smallest range that holds lo, hi and 0. None stands for the end of the data."""
     cdef cnp.ndarray source, values, codes
     cdef bint may_be_nan
@@ -108,7 +129,7 @@ def quantize(type cls, x, lo, hi, axis, dtype, nan, out):
     if nan is not RAISE and (not isinstance(nan, str) or nan not in (RAISE, "lowest")):
         raise ValueError(f"nan: {shown(nan)} is neither 'raise' nor 'lowest'")
     if axis is not None or type(lo) is not float and has_axes(lo) or type(hi) is not float and has_axes(hi):
-        return quantize_channels(cls, x, lo, hi, axis, row[0], typenum, nan, out)
+        return quantize_channels(cls, x, lo, hi, axis, row[0], typenum, flag(symmetric, "symmetric"), nan, out)
     if lo is not None and type(lo) is not float:
         lo = real(lo, "min")
     if hi is not None and type(hi) is not float:
@@ -116,11 +137,11 @@ def quantize(type cls, x, lo, hi, axis, dtype, nan, out):
     source = as_array(x, "x")
     values = float32s(source, "x")
     may_be_nan = lo is not None and hi is not None and (nan is RAISE or nan == RAISE)
-    prepare(lo, hi, values, row, &ends, &p)
+    prepare(lo, hi, values, symmetric is not False and flag(symmetric, "symmetric"), row, &ends, &p)
     codes = output(out, typenum, source)
     walk(quantize_loop, &p, values, codes)
     if may_be_nan and p.saw_nan and np.isnan(values).any():  # the loop also reports very low values and 0 * inf
-        raise ValueError(HAS_NAN)
+        refuse_nan(values)
     return tensor(cls, codes, ends.min, ends.max)
 
 
@@ -129,6 +150,8 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
     if axis is None:
         if lo is None or hi is None:
             raise ValueError("axis: expected one where min or max is given per channel, and the other not")
+        if values.ndim == 0:
+            raise ValueError("x: is one number, and min or max has an axis; the order is x, min, max")
         return spans(values, lo, hi, "min, max")
     axis = integer(axis, "axis", -values.ndim, values.ndim - 1) % values.ndim
     shape = tuple([n if i == axis else 1 for i, n in enumerate(values.shape)])
@@ -136,24 +159,26 @@ cdef tuple ends_of_channels(values, lo, hi, axis):
         others = tuple([i for i in range(values.ndim) if i != axis])
         low, high = values.min(others, keepdims=True, initial=0), values.max(others, keepdims=True, initial=0)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
-            raise ValueError(GIVES_NO_RANGE)
+            refuse_infinite(values)
         lo, hi = low if lo is None else lo, high if hi is None else hi
     lo, hi = spans(values, lo, hi, "min, max")
     whole = (lo + np.zeros(shape)).shape
     return np.broadcast_to(lo, whole), np.broadcast_to(hi, whole)
 
 
-cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typenum, nan, out):
+cdef object quantize_channels(type cls, x, lo, hi, axis, CodeType row, int typenum, bint symmetric, nan, out):
     """`quantize` with ranges per channel, in numpy."""
     source = as_array(x, "x")
     values = float32s(source, "x")
     lo, hi = ends_of_channels(values, lo, hi, axis)
+    if symmetric:
+        lo, hi = all_mirrored(lo, hi, row.steps)
     mins, maxs, scales, zeros = all_holding_zero(lo, hi, row)
     if not (np.isfinite(mins).all() and np.isfinite(maxs).all()):
         raise ValueError("min, max: one of the ranges, with 0 on a code, is beyond float32")
     codes = output(out, typenum, source)
     if nan == RAISE and np.isnan(values).any():
-        raise ValueError(HAS_NAN)
+        refuse_nan(values)
     inverse = np.divide(1, scales, out=np.zeros_like(scales), where=scales > 0).astype(np.float32)
     with np.errstate(over="ignore", invalid="ignore"):
         near = np.fmin(np.fmax(values * inverse, row.lowest - zeros), row.highest - zeros)

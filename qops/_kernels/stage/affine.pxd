@@ -19,5 +19,7 @@ cdef struct Line:
 cdef Affine holding_zero(double lo, double hi, const CodeType* t, Ends* ends) noexcept nogil
 cdef Line line_of(double lo, double hi, const CodeType* t) noexcept nogil
 cdef tuple all_holding_zero(lo, hi, CodeType t)
+cdef Ends mirrored(Ends given, double steps) noexcept nogil
+cdef tuple all_mirrored(lo, hi, double steps)
 cdef tuple lines(lo, hi, CodeType t)
 cdef object dequantize_32(cnp.ndarray codes, Line line, cnp.ndarray out)

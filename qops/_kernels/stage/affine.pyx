@@ -48,6 +48,25 @@ cdef Affine holding_zero(double lo, double hi, const CodeType* t, Ends* ends) no
     return p
 
 
+cdef Ends mirrored(Ends given, double steps) noexcept nogil:
+    """The range that has 0 on the middle code and the end that is farther from 0 on the highest, or opposite of it."""
+    cdef double limit = max(-given.min, given.max)
+    if limit > 0:
+        limit = max(limit, steps * FINEST)  # `holding_zero` widens a narrower range on one side
+    return Ends(-limit * (steps + 1) / (steps - 1), limit)
+
+
+cdef tuple all_mirrored(lo, hi, double steps):
+    """`mirrored` of each pair of ends, as float64 arrays."""
+    cdef Ends ends
+    found = []
+    for low, high in zip(lo.ravel().tolist(), hi.ravel().tolist()):
+        ends = mirrored(Ends(low, high), steps)
+        found.append((ends.min, ends.max))
+    lows, highs = np.array(found, np.float64).reshape(-1, 2).T
+    return lows.reshape(lo.shape), highs.reshape(lo.shape)
+
+
 def range_holding_zero(double lo, double hi, row):
     """The range that holds lo, hi and exactly 0 in the codes of `row`, and its (scale, zero_point)."""
     cdef Ends ends
