@@ -81,7 +81,7 @@ def real_scale(
     --------
     >>> qops.rules.real_scale(0.1, 0.2, 0.3) == qops.rules.real_scale(0.1, 0.2, 0.3, "f32")
     False
-    >>> real_scale(0.5, [0.25, 0.5], 2.0)
+    >>> qops.rules.real_scale(0.5, [0.25, 0.5], 2.0)
     array([0.0625, 0.125 ])
     """
     choice(derive, "derive", DERIVATIONS)
