@@ -1,0 +1,14 @@
+"""Model files as graphs of prepared ops: what a file computes, tensor by tensor, bit for bit.
+
+``qops.models.load("model.tflite")`` gives a `Graph`: tensors by name, with their scales and zero points, and ops in the
+order in which they run. ``graph.run(x)`` runs it on codes, and ``graph.real(x)`` in real numbers, without any rounding.
+Reading a format needs a small package: ``pip install 'qops[tflite]'``.
+"""
+
+from qops.models.graph import Graph, Layer, Op, Tensor
+from qops.models.load import load
+from qops.models.tflite_file import Operator
+from qops.models.tflite_writer import tflite_bytes
+
+__all__ = ["Graph", "Layer", "Op", "Operator", "Tensor", "load", "tflite_bytes"]
+__dir__ = __all__.copy

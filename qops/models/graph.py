@@ -1,0 +1,333 @@
+"""A network as a plain graph: tensors by name, and prepared ops in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.qtensor import as_array, choice
+
+__all__ = ["Graph", "Layer", "Op", "Tensor"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """One tensor of a graph: what its codes mean.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its graph.
+    shape : tuple of int or None
+        As the file announces it; None where a size is only known at run time.
+    dtype : str
+        The name of the type: "int8", "uint8", "int16", "int4", "int32", "float32" and so on. Codes of int4 are kept in
+        arrays of int8.
+    scale, zero_point : ndarray or None
+        A value is ``scale * (code - zero_point)``. float32 and int64, of shape () or, with `axis`, (channels,). None for
+        tensors that are not quantized.
+    axis : int or None
+        Which axis has a scale for each channel.
+    data : ndarray or None
+        The codes or values of a constant.
+    """
+
+    name: str
+    shape: tuple[int | None, ...]
+    dtype: str
+    scale: NDArray[np.float32] | None = None
+    zero_point: NDArray[np.int64] | None = None
+    axis: int | None = None
+    data: NDArray[Any] | None = None
+
+    def values(self, codes: NDArray[Any]) -> NDArray[np.float64]:
+        """Give the real values of codes of this tensor, ``scale * (code - zero_point)``.
+
+        Parameters
+        ----------
+        codes : ndarray
+            Codes; values, if the tensor is not quantized.
+
+        Returns
+        -------
+        ndarray of float64
+        """
+        if self.scale is None or self.zero_point is None:
+            return codes.astype(np.float64)
+        scale, zero = (self._along(part, codes.ndim) for part in (self.scale.astype(np.float64), self.zero_point))
+        return np.asarray((codes.astype(np.float64) - zero) * scale)
+
+    def codes(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Give the nearest codes of real values, half to even, clamped to the type.
+
+        Parameters
+        ----------
+        values : ndarray
+            Real numbers.
+
+        Returns
+        -------
+        ndarray
+            Codes; the values in the type of the tensor, if it is not quantized.
+        """
+        dtype = np.dtype("int8" if self.dtype == "int4" else self.dtype)
+        if self.scale is None or self.zero_point is None:
+            return values.astype(dtype)
+        scale, zero = (self._along(part, values.ndim) for part in (self.scale.astype(np.float64), self.zero_point))
+        info = np.iinfo(dtype)
+        return np.clip(np.rint(values / scale) + zero, info.min, info.max).astype(dtype)
+
+    def _along(self, part: NDArray[Any], axes: int) -> NDArray[Any]:
+        if self.axis is None or part.ndim == 0:
+            return part.reshape(())
+        shape = [1] * axes
+        shape[self.axis] = -1
+        return part.reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What `explain` and a port need of an op: its integers, where they stand in the open.
+
+    Attributes
+    ----------
+    kind : str
+        What `qops.explain` calls the op: "requantize" of sums, "add", "mul", "avgpool".
+    numbers : dict
+        Scales, zero points and ends of codes, by the names of `qops.explain`.
+    weights, bias : ndarray or None
+        The codes of the weights in the order of the file, and the bias.
+    sums : callable or None
+        ``sums(x, bias)`` gives the exact sums of products of codes, int64, with the bias, for codes `x` of the op's
+        input. Only for "requantize".
+    x_zero_point : int
+        The zero point of the data, which `sums` subtracts.
+    """
+
+    kind: str
+    numbers: dict[str, Any]
+    weights: NDArray[Any] | None = None
+    bias: NDArray[Any] | None = None
+    sums: Callable[[NDArray[Any], NDArray[Any] | None], NDArray[np.int64]] | None = None
+    x_zero_point: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One op of a graph, ready to run.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its graph, for example ``conv_2d_3``.
+    kind : str
+        The name of the operator in the format of the file, for example ``CONV_2D``.
+    inputs, outputs : tuple of str
+        Names of tensors, constants included.
+    reads : tuple of str
+        Those of `inputs` that are no constants: what a call takes, in this order.
+    call : callable
+        Codes of `reads` to a tuple of the codes of `outputs`.
+    real : callable or None
+        The same in real numbers: values of `reads` to a tuple of the values of `outputs`, in float64. None where the op
+        has no such formula here.
+    rule : str
+        Whose bits the op gives.
+    layer : Layer or None
+        Its integers, where `explain` can ask for the rule.
+    remade : callable or None
+        ``remade(runtime)`` gives the same op with the bits of another runtime; ValueError if that has no such op.
+    """
+
+    name: str
+    kind: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    reads: tuple[str, ...]
+    call: Callable[..., tuple[NDArray[Any], ...]] = field(repr=False)
+    real: Callable[..., tuple[NDArray[Any], ...]] | None = field(default=None, repr=False)
+    rule: str = ""
+    layer: Layer | None = field(default=None, repr=False)
+    remade: Callable[[str], Op] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A network that was read from a file: tensors by name, and ops in the order in which they run.
+
+    Attributes
+    ----------
+    name : str
+        The name of the file.
+    inputs, outputs : tuple of str
+        Names of tensors.
+    tensors : dict of str to Tensor
+        All of them, constants included.
+    ops : tuple of Op
+        In an order in which each op comes after those whose results it reads.
+    runtime : str
+        Whose bits the ops give, for example "reference" or "ort".
+    fused : tuple of str
+        What the runtime makes one op of, in words: one sentence for each group of nodes.
+
+    Raises
+    ------
+    ValueError
+        An op that reads what no op before it writes, a name that stands twice.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    tensors: dict[str, Tensor] = field(repr=False)
+    ops: tuple[Op, ...] = field(repr=False)
+    runtime: str = ""
+    fused: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        known = {name for name, tensor in self.tensors.items() if tensor.data is not None} | set(self.inputs)
+        names: set[str] = set()
+        for op in self.ops:
+            for name in op.reads:
+                if name not in known:
+                    raise ValueError(f"{self.name}: {op.name} ({op.kind}) reads {name!r}, which nothing before it writes")
+            for name in op.outputs:
+                if name in known:
+                    raise ValueError(f"{self.name}: {op.name} ({op.kind}) writes {name!r}, which stands already")
+            if op.name in names:
+                raise ValueError(f"{self.name}: two ops are called {op.name!r}")
+            names.add(op.name)
+            known.update(op.outputs)
+        for name in self.outputs:
+            if name not in known:
+                raise ValueError(f"{self.name}: nothing writes the output {name!r}")
+
+    def run(self, x: ArrayLike | Mapping[str, ArrayLike], *, keep: str | None = None) -> dict[str, NDArray[Any]]:
+        """Run all ops on codes.
+
+        Parameters
+        ----------
+        x : array_like, or dict of str to array_like
+            The input, or each of them by its name, of the type that the graph has.
+        keep : {None, "all"}
+            What the result holds. By default it is the outputs of the graph, and a tensor is dropped after its last
+            reader; "all" keeps every tensor that is no constant.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Tensors by name.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An input that is missing, unknown, or of another type or shape than the graph has.
+        """
+        given = {name: self._given(name, value) for name, value in self._named(x).items()}
+        return self._walk(given, keep, lambda op: op.call)
+
+    def real(self, x: ArrayLike | Mapping[str, ArrayLike], *, keep: str | None = None) -> dict[str, NDArray[Any]]:
+        """Run all ops in real numbers: the network without any rounding of activations.
+
+        Parameters
+        ----------
+        x : array_like, or dict of str to array_like
+            The values of the input, or of each of them by its name.
+        keep : {None, "all"}
+            As in `run`.
+
+        Returns
+        -------
+        dict of str to ndarray of float64
+            Values by the names of tensors. An op without a formula is run on the nearest codes of its inputs.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An input that is missing, unknown, or of another shape.
+        """
+        given = {name: np.asarray(as_array(value, name), np.float64) for name, value in self._named(x).items()}
+        for name, value in given.items():
+            self._check_shape(name, value.shape)
+        return self._walk(given, keep, self.real_of)
+
+    def real_of(self, op: Op) -> Callable[..., tuple[NDArray[Any], ...]]:
+        """Give what an op does in real numbers; one without a formula rounds its inputs to codes.
+
+        Parameters
+        ----------
+        op : Op
+            One of `ops`.
+
+        Returns
+        -------
+        callable
+            Values of ``op.reads`` to a tuple of the values of ``op.outputs``.
+        """
+        if op.real is not None:
+            return op.real
+
+        def rounded(*values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+            codes = (self.tensors[name].codes(value) for name, value in zip(op.reads, values, strict=True))
+            made = zip(op.outputs, op.call(*codes), strict=True)
+            return tuple(self.tensors[name].values(y) for name, y in made)
+
+        return rounded
+
+    def _walk(
+        self, given: dict[str, NDArray[Any]], keep: str | None, function: Callable[[Op], Callable[..., Sequence[Any]]]
+    ) -> dict[str, NDArray[Any]]:
+        choice(keep or "outputs", "keep", ("outputs", "all"))
+        last = {name: i for i, op in enumerate(self.ops) for name in op.reads}
+        values = dict(given)
+        for i, op in enumerate(self.ops):
+            try:
+                made = function(op)(*(values[name] for name in op.reads))
+            except (ValueError, TypeError) as why:
+                raise ValueError(f"{self.name}: {op.name} ({op.kind}): {why}") from why
+            values.update(zip(op.outputs, made, strict=True))
+            if keep is None:
+                for name in {*op.reads, *op.outputs} - set(self.outputs):
+                    if last.get(name, i) <= i:
+                        values.pop(name, None)
+        return values if keep else {name: self._value(name, values) for name in self.outputs}
+
+    def _value(self, name: str, values: dict[str, NDArray[Any]]) -> NDArray[Any]:
+        data = self.tensors[name].data
+        return values[name] if data is None else data
+
+    def _named(self, x: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+        if not isinstance(x, Mapping):
+            if len(self.inputs) != 1:
+                raise TypeError(f"x: {self.name} has {len(self.inputs)} inputs; expected a dict of {_list(self.inputs)}")
+            return {self.inputs[0]: x}
+        for name in x:
+            if name not in self.inputs:
+                raise ValueError(f"x: {self.name} has no input {name!r}, only {_list(self.inputs)}")
+        for name in self.inputs:
+            if name not in x:
+                raise ValueError(f"x: the input {name!r} is missing")
+        return dict(x)
+
+    def _given(self, name: str, value: ArrayLike) -> NDArray[Any]:
+        data, dtype = as_array(value, name), self.tensors[name].dtype
+        if data.dtype != np.dtype(dtype):
+            raise TypeError(f"{name}: expected {dtype} codes, got {data.dtype}")
+        self._check_shape(name, data.shape)
+        return data
+
+    def _check_shape(self, name: str, shape: tuple[int, ...]) -> None:
+        """Sizes must be those of the file, but for the first, the batch."""
+        wanted = self.tensors[name].shape
+        fits = len(wanted) == len(shape) and all(w in (None, n) for w, n in zip(wanted[1:], shape[1:], strict=True))
+        if not fits:
+            said = ", ".join("?" if size is None else str(size) for size in wanted)
+            raise ValueError(f"{name}: expected shape ({said}), got {shape}")
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))

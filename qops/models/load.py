@@ -1,0 +1,74 @@
+"""Reads a model file into a graph of prepared ops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from qops.models.graph import Graph
+from qops.models.tflite_file import read_tflite
+from qops.models.tflite_ops import Missing, op_of
+from qops.qtensor import choice
+from qops.tflite.kernels import KERNELS
+
+__all__ = ["load"]
+
+
+def load(path: str | Path, *, runtime: str | None = None) -> Graph:
+    """Read a model file, .tflite, into a graph of prepared ops.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    runtime : {"reference", "optimized", "xnnpack", "tflm"}, optional
+        Whose bits the graph gives; by default those of the reference kernels. `qops.tflite` says what each of them is.
+
+    Returns
+    -------
+    Graph
+        ``graph.run(x)`` runs it on codes, ``graph.real(x)`` in real numbers.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        The package that reads the format is not installed: ``pip install 'qops[tflite]'``.
+    ValueError
+        A file that is damaged, or of another format; operators that qops does not have, each named with its place; a
+        runtime that is not known.
+    OSError
+        A file that cannot be opened.
+
+    Notes
+    -----
+    Only the first subgraph of a file is read. Variable tensors (the states of SVDF and LSTM) start at real 0 in each run.
+
+    Examples
+    --------
+    >>> qops.models.load("no-such-model.txt")
+    Traceback (most recent call last):
+    ValueError: path: expected a .tflite file, got 'no-such-model.txt'
+    """
+    place = Path(path)
+    if place.suffix == ".tflite":
+        return _of_tflite(place, choice(runtime or "reference", "runtime", KERNELS))
+    raise ValueError(f"path: expected a .tflite file, got {str(path)!r}")
+
+
+def _of_tflite(path: Path, kernel: str) -> Graph:
+    file = read_tflite(path)
+    counts: Counter[str] = Counter()
+    ops, missing = [], []
+    for i, operator in enumerate(file.operators):
+        stem = operator.kind.lower()
+        name = f"{stem}_{counts[stem]}" if counts[stem] else stem
+        counts[stem] += 1
+        try:
+            ops.append(op_of(operator, name, kernel))
+        except Missing as why:
+            result = operator.outputs[0].name if operator.outputs else ""
+            missing.append(f"operator {i}, {operator.kind} (result {result!r}): {why}")
+    if missing:
+        raise ValueError(f"{path.name}: {len(missing)} operators cannot be read:\n  " + "\n  ".join(missing))
+    ends = (tuple(t.name for t in part) for part in (file.inputs, file.outputs))
+    return Graph(path.name, *ends, {t.name: t for t in file.tensors}, tuple(ops), kernel)

@@ -1,0 +1,120 @@
+"""TFLite's operators that only move codes: they are the same for codes and for values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.tflite_file import Operator
+
+__all__ = ["MOVES"]
+
+Arrays = Sequence[Any]
+Moved = tuple[NDArray[Any], ...]
+
+
+def _integers(values: Any) -> list[int]:
+    return [int(n) for n in np.ravel(values)]
+
+
+def _reshape(op: Operator, given: Arrays) -> Moved:
+    """The shape is the second input, or stands in the options; the batch may be larger than the file's."""
+    x = given[0]
+    wanted = _integers(given[1] if len(given) > 1 and given[1] is not None else op.options.get("NewShape", []))
+    announced = [n or 0 for n in (op.inputs[0].shape if op.inputs[0] is not None else ())]
+    if announced and wanted and announced[0] == wanted[0] and x.shape[:1] != (wanted[0],):
+        wanted[0] = x.shape[0]
+    return (x.reshape(wanted),)
+
+
+def _squeeze(op: Operator, given: Arrays) -> Moved:
+    axes = tuple(_integers(op.options.get("SqueezeDims", [])))
+    return (np.squeeze(given[0], axes or None),)
+
+
+def _transpose(op: Operator, given: Arrays) -> Moved:
+    return (np.ascontiguousarray(np.transpose(given[0], _integers(given[1]))),)
+
+
+def _split(op: Operator, given: Arrays) -> Moved:
+    axis, x = given
+    return tuple(np.ascontiguousarray(part) for part in np.split(x, op.options["NumSplits"], _integers(axis)[0]))
+
+
+def _split_v(op: Operator, given: Arrays) -> Moved:
+    x, sizes, axis = given
+    counts = _integers(sizes)
+    rest = x.shape[_integers(axis)[0]] - sum(n for n in counts if n >= 0)
+    ends = np.cumsum([rest if n < 0 else n for n in counts])[:-1]
+    return tuple(np.ascontiguousarray(part) for part in np.split(x, ends, _integers(axis)[0]))
+
+
+def _slice(op: Operator, given: Arrays) -> Moved:
+    x, begin, size = given
+    ends = zip(_integers(begin), _integers(size), x.shape, strict=True)
+    return (np.ascontiguousarray(x[tuple(slice(b, n if s < 0 else b + s) for b, s, n in ends)]),)
+
+
+def _strided_slice(op: Operator, given: Arrays) -> Moved:
+    """Masks say, a bit an axis, which ends are left out and which axes one index removes."""
+    x, (begin, end, steps) = given[0], (_integers(part) for part in given[1:4])
+    o = op.options
+    if o.get("EllipsisMask") or o.get("NewAxisMask"):
+        raise ValueError("STRIDED_SLICE with an ellipsis or a new axis is not read")
+    where: list[Any] = []
+    for i, (b, e, s) in enumerate(zip(begin, end, steps, strict=True)):
+        if o.get("ShrinkAxisMask", 0) >> i & 1:
+            where.append(b)
+        else:
+            first = None if o.get("BeginMask", 0) >> i & 1 else b
+            where.append(slice(first, None if o.get("EndMask", 0) >> i & 1 else e, s))
+    return (np.ascontiguousarray(x[tuple(where)]),)
+
+
+def _gather(op: Operator, given: Arrays) -> Moved:
+    if op.options.get("BatchDims"):
+        raise ValueError("GATHER with batch dimensions is not read")
+    return (np.take(given[0], np.asarray(given[1]).astype(np.int64), op.options.get("Axis", 0)),)
+
+
+def _space_to_depth(op: Operator, given: Arrays) -> Moved:
+    x, b = given[0], op.options["BlockSize"]
+    n, h, w, c = x.shape
+    made = x.reshape(n, h // b, b, w // b, b, c).transpose(0, 1, 3, 2, 4, 5)
+    return (np.ascontiguousarray(made.reshape(n, h // b, w // b, b * b * c)),)
+
+
+def _depth_to_space(op: Operator, given: Arrays) -> Moved:
+    x, b = given[0], op.options["BlockSize"]
+    n, h, w, c = x.shape
+    made = x.reshape(n, h, w, b, b, c // (b * b)).transpose(0, 1, 3, 2, 4, 5)
+    return (np.ascontiguousarray(made.reshape(n, h * b, w * b, c // (b * b))),)
+
+
+def _mirror_pad(op: Operator, given: Arrays) -> Moved:
+    mode = "symmetric" if op.options.get("Mode") else "reflect"
+    return (np.pad(given[0], [tuple(_integers(row)) for row in given[1]], mode=mode),)
+
+
+MOVES: dict[str, Callable[[Operator, Arrays], Moved]] = {
+    "RESHAPE": _reshape,
+    "SQUEEZE": _squeeze,
+    "EXPAND_DIMS": lambda op, given: (np.expand_dims(given[0], _integers(given[1])[0]),),
+    "TRANSPOSE": _transpose,
+    "PACK": lambda op, given: (np.stack(list(given), op.options.get("Axis", 0)),),
+    "UNPACK": lambda op, given: tuple(
+        np.ascontiguousarray(part) for part in np.moveaxis(given[0], op.options.get("Axis", 0), 0)
+    ),
+    "SPLIT": _split,
+    "SPLIT_V": _split_v,
+    "SLICE": _slice,
+    "STRIDED_SLICE": _strided_slice,
+    "GATHER": _gather,
+    "SPACE_TO_DEPTH": _space_to_depth,
+    "DEPTH_TO_SPACE": _depth_to_space,
+    "MIRROR_PAD": _mirror_pad,
+}
+"""What moves codes, by operator. Each takes the operator and its inputs, and gives all outputs."""

@@ -1,0 +1,264 @@
+"""Reads a .tflite file into plain tensors and operators. Nothing is run, and no more is read than the file holds."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from inspect import signature
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.graph import Tensor
+
+__all__ = ["TYPES", "Operator", "TfliteFile", "read_tflite"]
+
+_DAMAGE = (struct.error, ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, MemoryError)
+"""What reading a damaged file raises, in flatbuffers, in numpy and here."""
+TYPES = {
+    **{0: "float32", 1: "float16", 2: "int32", 3: "uint8", 4: "int64", 5: "string", 6: "bool", 7: "int16"},
+    **{8: "complex64", 9: "int8", 10: "float64", 12: "uint64", 15: "uint32", 16: "uint16", 17: "int4"},
+}
+"""The types of tensors, by their numbers in the schema."""
+_MOST_BYTES = 2**31  # of a file and of a tensor; flatbuffers hold no more
+_ABSENT = -1  # the index of an optional input that is left out
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One operator as the file has it.
+
+    Attributes
+    ----------
+    kind : str
+        For example ``CONV_2D``; the name of a custom operator.
+    inputs, outputs : list of Tensor
+        An optional input that is left out is None.
+    options : dict
+        The fields of its options, by their names in the schema.
+    intermediates : list of Tensor
+        Of an LSTM: tensors that carry its inner scales.
+    """
+
+    kind: str
+    inputs: list[Tensor | None]
+    outputs: list[Tensor]
+    options: dict[str, Any]
+    intermediates: list[Tensor]
+
+
+@dataclass(frozen=True)
+class TfliteFile:
+    """The main subgraph of a file.
+
+    Attributes
+    ----------
+    inputs, outputs : list of Tensor
+    tensors : list of Tensor
+    operators : list of Operator
+    """
+
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    tensors: list[Tensor]
+    operators: list[Operator]
+
+
+def read_tflite(path: Path) -> TfliteFile:
+    """Read a .tflite file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    TfliteFile
+
+    Raises
+    ------
+    ModuleNotFoundError
+        The package ``tflite``, the schema, is not installed.
+    ValueError
+        A file that is no such flatbuffer, is cut or damaged, or holds what is not read: sparse weights, types that are
+        not known, weights outside of the file.
+    OSError
+        A file that cannot be opened.
+    """
+    try:
+        import tflite  # noqa: F401, PLC0415 - an extra, loaded when used
+    except ModuleNotFoundError as why:
+        raise ModuleNotFoundError(
+            "tflite: reading .tflite files needs this package; python -m pip install 'qops[tflite]'"
+        ) from why
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"{path.name}: larger than 2 GiB, which no flatbuffer is")
+    data = path.read_bytes()
+    if data[4:8] != b"TFL3":
+        raise ValueError(f"{path.name}: not a TFLite flatbuffer, which has TFL3 at its bytes 4 to 7")
+    try:
+        return _Reader(data).file()
+    except _Refused as why:
+        raise ValueError(f"{path.name}: {why}") from None
+    except _DAMAGE as why:
+        raise ValueError(f"{path.name}: damaged flatbuffer ({why})") from None
+
+
+class _Refused(Exception):
+    """What a sound file holds and this reader does not take."""
+
+
+class _Reader:
+    """Follows the offsets of one file.
+
+    A damaged file may let many vectors lie on each other, so that little data describe a graph that is huge. So the
+    reader counts the elements that it reads, and gives up when they are more than the file can hold.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._left = 64 + len(data)
+
+    def file(self) -> TfliteFile:
+        import tflite  # noqa: PLC0415
+
+        model = tflite.Model.GetRootAs(self._data)
+        count = model.SubgraphsLength()
+        if count < 1:
+            raise ValueError("no subgraph")
+        graph = model.Subgraphs(0)
+        self._spend(graph.TensorsLength() + graph.OperatorsLength())
+        tensors: list[Tensor] = []
+        names: set[str] = set()
+        for i in range(graph.TensorsLength()):
+            tensor = self._tensor(model, graph.Tensors(i), i, names)
+            names.add(tensor.name)
+            tensors.append(tensor)
+        ends = [[tensors[i] for i in self._indices(vector, len(tensors))] for vector in (graph.Inputs, graph.Outputs)]
+        operators = [self._operator(model, graph.Operators(i), tensors) for i in range(graph.OperatorsLength())]
+        return TfliteFile(*ends, tensors, operators)
+
+    def _spend(self, count: int) -> None:
+        self._left -= max(count, 1)
+        if self._left < 0:
+            raise ValueError("vectors lie on each other")
+
+    def _vector(self, get: Any) -> NDArray[Any]:
+        """Give a vector of numbers; `get` is the method of the schema that gives one of them."""
+        owner, name = get.__self__, get.__name__
+        self._spend(getattr(owner, f"{name}Length")())
+        values = getattr(owner, f"{name}AsNumpy")()
+        return values if isinstance(values, np.ndarray) else np.empty(0, np.int64)
+
+    def _indices(self, get: Any, count: int) -> list[int]:
+        found = [int(i) for i in self._vector(get)]
+        if any(not 0 <= i < count for i in found):
+            raise ValueError("an index of a tensor that is not there")
+        return found
+
+    def _tensor(self, model: Any, given: Any, i: int, names: set[str]) -> Tensor:
+        name = (given.Name() or b"").decode("utf-8", "replace") or f"tensor_{i}"
+        name = name if name not in names else f"{name}:{i}"
+        if given.Sparsity() is not None:
+            raise _Refused(f"tensor {name!r} is sparse, which qops does not read")
+        if given.Type() not in TYPES:
+            raise _Refused(f"tensor {name!r} is of type {given.Type()}, which qops does not know")
+        dtype = TYPES[given.Type()]
+        shape = tuple(int(n) for n in self._vector(given.Shape))
+        if any(n < 0 for n in shape) or prod(shape) * _itemsize(dtype) > _MOST_BYTES:
+            raise ValueError(f"tensor {name!r} announces shape {shape}")
+        signature_ = self._vector(given.ShapeSignature)
+        known = tuple(None if s == -1 else n for s, n in zip(signature_, shape, strict=True)) if signature_.size else shape
+        scale, zero, axis = self._quantization(given.Quantization(), name, shape)
+        data = self._constant(model, given, name, shape, dtype)
+        return Tensor(name, known if data is None else shape, dtype, scale, zero, axis, data)
+
+    def _quantization(
+        self, given: Any, name: str, shape: tuple[int, ...]
+    ) -> tuple[NDArray[np.float32] | None, NDArray[np.int64] | None, int | None]:
+        if given is None or given.ScaleLength() == 0:
+            return None, None, None
+        if given.DetailsType():
+            raise _Refused(f"tensor {name!r} has a quantization of its own kind, which qops does not read")
+        scale, zero = self._vector(given.Scale).astype(np.float32), self._vector(given.ZeroPoint).astype(np.int64)
+        if zero.size == 0:
+            zero = np.zeros(scale.size, np.int64)
+        if scale.size == 1:
+            return scale.reshape(()), zero[:1].reshape(()), None
+        axis = given.QuantizedDimension()
+        if not (0 <= axis < len(shape) and shape[axis] == scale.size) or zero.size not in (1, scale.size):
+            raise ValueError(f"tensor {name!r} of shape {shape} has {scale.size} scales along axis {axis}")
+        return scale, np.broadcast_to(zero, scale.shape).copy(), axis
+
+    def _constant(self, model: Any, given: Any, name: str, shape: tuple[int, ...], dtype: str) -> NDArray[Any] | None:
+        index = given.Buffer()
+        if not 0 <= index < model.BuffersLength():
+            raise ValueError(f"tensor {name!r} is in buffer {index}, which is not there")
+        buffer = model.Buffers(index)
+        if buffer.Size() or buffer.Offset() > 1:
+            raise _Refused(f"tensor {name!r} is stored outside of the flatbuffer, which qops does not read")
+        if buffer.DataLength() == 0:
+            return None
+        data = buffer.DataAsNumpy()
+        if dtype == "string":
+            return None
+        if dtype == "int4":
+            low_first = np.stack([data << 4, data & 0xF0], -1).reshape(-1).view(np.int8) >> 4
+            if low_first.size - prod(shape) not in (0, 1):
+                raise ValueError(f"tensor {name!r} of shape {shape} has {data.size} bytes")
+            return np.ascontiguousarray(low_first[: prod(shape)].reshape(shape))
+        if data.size != prod(shape) * _itemsize(dtype):
+            raise ValueError(f"tensor {name!r} of shape {shape}, {dtype}, has {data.size} bytes")
+        return np.frombuffer(data.tobytes(), np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
+
+    def _operator(self, model: Any, given: Any, tensors: list[Tensor]) -> Operator:
+        import tflite  # noqa: PLC0415
+
+        code = model.OperatorCodes(given.OpcodeIndex())
+        number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
+        kind = _named(tflite.BuiltinOperator, number)
+        if kind == "CUSTOM":
+            kind = (code.CustomCode() or b"").decode("utf-8", "replace") or kind
+        inputs: list[Tensor | None] = []
+        for i in self._vector(given.Inputs):
+            if not (i == _ABSENT or 0 <= i < len(tensors)):
+                raise ValueError("an index of a tensor that is not there")
+            inputs.append(None if i == _ABSENT else tensors[i])
+        outputs = [tensors[i] for i in self._indices(given.Outputs, len(tensors))]
+        inner = [tensors[i] for i in self._indices(given.Intermediates, len(tensors))]
+        return Operator(kind, inputs, outputs, self._options(given), inner)
+
+    def _options(self, given: Any) -> dict[str, Any]:
+        """Give all fields of the options. Which table they are is a number in the file, whose name is the class."""
+        import tflite  # noqa: PLC0415
+
+        table = given.BuiltinOptions()
+        if table is None or not given.BuiltinOptionsType():
+            return {}
+        kind = getattr(tflite, _named(tflite.BuiltinOptions, given.BuiltinOptionsType()))
+        options = kind()
+        options.Init(table.Bytes, table.Pos)
+        found: dict[str, Any] = {}
+        for name, method in vars(kind).items():
+            if name.endswith("AsNumpy"):
+                found[name.removesuffix("AsNumpy")] = self._vector(getattr(options, name.removesuffix("AsNumpy")))
+            elif name[0].isupper() and len(signature(getattr(options, name)).parameters) == 0:
+                if not name.endswith(("Length", "IsNone")) and callable(method):
+                    found[name] = getattr(options, name)()
+        return found
+
+
+def _itemsize(dtype: str) -> int:
+    return 1 if dtype in ("int4", "string") else np.dtype(dtype).itemsize
+
+
+def _named(enumeration: Any, number: int) -> str:
+    """Give the name of a number of the schema."""
+    for name, value in vars(enumeration).items():
+        if value == number and not name.startswith("_"):
+            return name
+    raise _Refused(f"number {number} of {enumeration.__name__}, which the installed schema does not know")

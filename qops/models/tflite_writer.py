@@ -1,0 +1,164 @@
+"""Writes a .tflite file of plain tensors and operators: what `qops.models.tflite_file` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.graph import Tensor
+from qops.models.tflite_file import TYPES, Operator
+
+__all__ = ["OPTIONS", "tflite_bytes"]
+
+_DEPRECATED_END = 127  # builtin codes up to here stand in the old field too
+_VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4, "ADD": 2, "SUB": 2, "MUL": 2, "SOFTMAX": 2}
+
+OPTIONS = {
+    **{kind: f"{kind.title().replace('_', '')}Options" for kind in ("ADD", "SUB", "MUL", "RESHAPE", "SOFTMAX")},
+    **{"CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions"},
+    **{"FULLY_CONNECTED": "FullyConnectedOptions", "TRANSPOSE_CONV": "TransposeConvOptions"},
+    **{"AVERAGE_POOL_2D": "Pool2DOptions", "MAX_POOL_2D": "Pool2DOptions", "BATCH_MATMUL": "BatchMatMulOptions"},
+    **{kind: "ReducerOptions" for kind in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN")},
+    **{"CONCATENATION": "ConcatenationOptions", "LEAKY_RELU": "LeakyReluOptions", "GELU": "GeluOptions"},
+    **{"RESIZE_BILINEAR": "ResizeBilinearOptions", "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions"},
+    **{"SQUEEZE": "SqueezeOptions", "PACK": "PackOptions", "UNPACK": "UnpackOptions", "GATHER": "GatherOptions"},
+    **{"SPLIT": "SplitOptions", "SPLIT_V": "SplitVOptions", "STRIDED_SLICE": "StridedSliceOptions"},
+    **{"SPACE_TO_DEPTH": "SpaceToDepthOptions", "DEPTH_TO_SPACE": "DepthToSpaceOptions", "SVDF": "SVDFOptions"},
+    **{"MIRROR_PAD": "MirrorPadOptions", "UNIDIRECTIONAL_SEQUENCE_LSTM": "UnidirectionalSequenceLSTMOptions"},
+}
+"""The table of options of an operator, by its name in the schema; other operators have none."""
+
+
+def tflite_bytes(
+    tensors: Sequence[Tensor], operators: Sequence[Operator], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> bytes:
+    """Give the bytes of a model with one subgraph.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+        All tensors; each name stands once.
+    operators : sequence of Operator
+        In the order in which they run.
+    inputs, outputs : sequence of Tensor
+        Those of the model.
+
+    Returns
+    -------
+    bytes
+        The flatbuffer.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        The package ``tflite`` is not installed.
+    """
+    return _Writer().model(tensors, operators, inputs, outputs)
+
+
+class _Writer:
+    def __init__(self) -> None:
+        import flatbuffers  # noqa: PLC0415 - an extra, loaded when used
+        import tflite  # noqa: PLC0415
+
+        self._b, self._schema = flatbuffers.Builder(1024), tflite
+
+    def model(self, tensors: Any, operators: Any, inputs: Any, outputs: Any) -> bytes:
+        where = {t.name: i for i, t in enumerate(tensors)}
+        constants = [t.data for t in tensors if t.data is not None]
+        buffers = [self._table("Buffer"), *(self._buffer(t) for t in tensors if t.data is not None)]
+        place = iter(range(1, len(constants) + 1))
+        written = {t.name for op in operators for t in op.outputs} | {t.name for t in inputs}
+        made = [
+            self._tensor(t, next(place) if t.data is not None else 0, state=t.data is None and t.name not in written)
+            for t in tensors
+        ]
+        kinds = sorted({op.kind for op in operators})
+        codes = [self._code(kind) for kind in kinds]
+        ops = [self._operator(op, kinds.index(op.kind), where) for op in operators]
+        graph = self._table(
+            "SubGraph",
+            Tensors=self._tables(made),
+            Inputs=self._numbers([where[t.name] for t in inputs]),
+            Outputs=self._numbers([where[t.name] for t in outputs]),
+            Operators=self._tables(ops),
+        )
+        parts = {"OperatorCodes": codes, "Subgraphs": [graph], "Buffers": buffers}
+        vectors = {name: self._tables(part) for name, part in parts.items()}
+        self._b.Finish(self._table("Model", Version=3, **vectors), b"TFL3")
+        return bytes(self._b.Output())
+
+    def _table(self, kind: str, **fields: Any) -> int:
+        """Write a table of the schema; `fields` are numbers, or places of what stands before it."""
+        schema = self._schema
+        getattr(schema, f"{kind}Start")(self._b)
+        for name, value in fields.items():
+            getattr(schema, f"{kind}Add{name}")(self._b, value)
+        place: int = getattr(schema, f"{kind}End")(self._b)
+        return place
+
+    def _tables(self, places: Sequence[int]) -> int:
+        self._b.StartVector(4, len(places), 4)
+        for place in reversed(places):
+            self._b.PrependUOffsetTRelative(place)
+        end: int = self._b.EndVector()
+        return end
+
+    def _numbers(self, values: Any, dtype: str = "int32") -> int:
+        place: int = self._b.CreateNumpyVector(np.asarray(values, dtype))
+        return place
+
+    def _buffer(self, tensor: Tensor) -> int:
+        assert tensor.data is not None
+        raw = _packed(tensor.data) if tensor.dtype == "int4" else np.frombuffer(tensor.data.tobytes(), np.uint8)
+        self._b.StartVector(1, raw.size, 16)  # the kernels read aligned words
+        self._b.head -= raw.size
+        self._b.Bytes[self._b.Head() : self._b.Head() + raw.size] = raw.tobytes()
+        return self._table("Buffer", Data=self._b.EndVector())
+
+    def _tensor(self, tensor: Tensor, buffer: int, *, state: bool) -> int:
+        more: dict[str, Any] = {"IsVariable": True} if state else {}
+        if tensor.scale is not None and tensor.zero_point is not None:
+            more["Quantization"] = self._table(
+                "QuantizationParameters",
+                Scale=self._numbers(np.atleast_1d(tensor.scale), "float32"),
+                ZeroPoint=self._numbers(np.atleast_1d(tensor.zero_point), "int64"),
+                QuantizedDimension=tensor.axis or 0,
+            )
+        name, shape = self._b.CreateString(tensor.name), self._numbers([n or 1 for n in tensor.shape])
+        number = next(number for number, word in TYPES.items() if word == tensor.dtype)
+        return self._table("Tensor", Shape=shape, Type=number, Buffer=buffer, Name=name, **more)
+
+    def _code(self, kind: str) -> int:
+        number = getattr(self._schema.BuiltinOperator, kind)
+        fields = {"DeprecatedBuiltinCode": min(number, _DEPRECATED_END), "Version": _VERSIONS.get(kind, 2)}
+        return self._table("OperatorCode", BuiltinCode=number, **fields)
+
+    def _operator(self, op: Operator, code: int, where: dict[str, int]) -> int:
+        fields: dict[str, Any] = {
+            "Inputs": self._numbers([-1 if t is None else where[t.name] for t in op.inputs]),
+            "Outputs": self._numbers([where[t.name] for t in op.outputs]),
+        }
+        if op.intermediates:
+            fields["Intermediates"] = self._numbers([where[t.name] for t in op.intermediates])
+        table = OPTIONS.get(op.kind)
+        if table:
+            given = {name: self._field(value) for name, value in op.options.items()}
+            fields["BuiltinOptions"] = self._table(table, **given)
+            fields["BuiltinOptionsType"] = getattr(self._schema.BuiltinOptions, table)
+        return self._table("Operator", OpcodeIndex=code, **fields)
+
+    def _field(self, value: Any) -> Any:
+        return self._numbers(value) if isinstance(value, np.ndarray | list | tuple) else value
+
+
+def _packed(codes: NDArray[Any]) -> NDArray[np.uint8]:
+    """Two codes of 4 bits a byte, the first in the low half."""
+    flat = codes.reshape(-1)
+    pairs = np.append(flat, np.zeros(flat.size % 2, flat.dtype)).astype(np.uint8).reshape(-1, 2) & 15
+    return np.asarray(pairs[:, 0] | pairs[:, 1] << 4, np.uint8)
+
+

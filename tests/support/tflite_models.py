@@ -1,0 +1,67 @@
+"""Model files of golden TFLite cases: one operator each, with the data that the golden set has for it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from qops.models.graph import Tensor
+from qops.models.tflite_file import Operator
+from qops.models.tflite_writer import tflite_bytes
+
+GOLDEN = Path(__file__).parents[1] / "golden/tflite"
+SYSTEMS = {"ref": "reference", "opt": "optimized", "xnn": "xnnpack", "tflm": "tflm"}
+SUFFIXES = {"ref": "", "opt": "_optimized", "xnn": "_xnnpack", "tflm": "_tflm"}
+
+
+def cases(kind):
+    """The cases of an operator, and its arrays."""
+    with np.load(GOLDEN / f"{kind}.npz") as arrays:
+        return json.loads((GOLDEN / f"{kind}.json").read_text()), dict(arrays)
+
+
+def kinds():
+    return sorted(path.stem for path in GOLDEN.glob("*.json") if ".rejects" not in path.name)
+
+
+def tensor(name, case, array, data):
+    attrs = case["attrs"]
+    scale = attrs.get(f"{name}_scale")
+    axis = attrs.get(f"{name}_axis", 0) if isinstance(scale, list) and len(scale) > 1 else None
+    if scale is not None:
+        scale = np.float32(scale).reshape(-1 if axis is not None else ())
+    zero = None if scale is None else np.broadcast_to(np.int64(attrs.get(f"{name}_zp", 0)), scale.shape).copy()
+    dtype = attrs.get("w_type", array.dtype.name) if name == "w" else array.dtype.name
+    return Tensor(name, array.shape, dtype, scale, zero, axis, array if data else None)
+
+
+def model(case, arrays):
+    """The bytes of the file of one case; the arrays that a call takes, by name."""
+    steps = "steps" in case
+    inputs = {name: None if key is None else arrays[key] for name, key in case["inputs"].items()}
+    if steps:
+        inputs["x"] = inputs["x"][0]
+    fixed = {name for name in inputs if name in case["attrs"].get("const", [])}
+    tensors = {name: None if a is None else tensor(name, case, a, name in fixed) for name, a in inputs.items()}
+    (y,) = (arrays[key] for name, key in case["outputs"].items() if name == "y")
+    result = tensor("y", case, y[0] if steps else y, data=False)
+    inner = [
+        Tensor(f"inner_{i}", (), "int8", np.float32(scale), np.int64(zero))
+        for i, (scale, zero) in enumerate(case["attrs"].get("intermediates", []))
+    ]
+    options = {key[0].upper() + key[1:]: value for key, value in case.get("options", {}).items()}
+    states = case["attrs"].get("state", [])
+    fed = [tensors[name] for name in inputs if tensors[name] is not None and name not in fixed and name not in states]
+    operator = Operator(case["op"], list(tensors.values()), [result], options, inner)
+    known = [t for t in tensors.values() if t is not None]
+    file = tflite_bytes([*known, *inner, result], [operator], fed, [result])
+    return file, {t.name: inputs[t.name] for t in fed}
+
+
+def wanted(case, arrays, system):
+    """What a system gave; None if it did not run the case."""
+    if system not in case["systems"]:
+        return None
+    found = case.get(f"outputs{SUFFIXES[system]}", case["outputs"])
+    y = arrays[found["y"]]
+    return y[0] if "steps" in case else y
