@@ -1,0 +1,142 @@
+"""The result of `debug`: a row a layer, the first layer that differs and why, and how they print."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+__all__ = ["First", "Hunt", "LayerRow"]
+
+_NAMES = 24  # characters of a name in the table
+
+
+class LayerRow(NamedTuple):
+    """One layer: how far the device is from the graph, and the codes from float.
+
+    Attributes
+    ----------
+    name, op, output : str
+        The name of the op, its kind, and the tensor that it makes.
+    rule : str
+        Whose bits the graph gives.
+    differ : int or None
+        How many codes of the device differ when the layer is fed what the device fed it. None without a dump of it.
+    largest : float or None
+        The largest of these differences, in codes.
+    share : float or None
+        Which share of all codes differ.
+    saturated : float or None
+        Which share of the codes are the lowest or the highest of the type, and not real 0; None for real numbers.
+    lsb : float or None
+        Largest distance from the float network, in steps of the tensor; None for tensors without a scale.
+    sqnr : float or None
+        Signal against quantization noise, ``10 log10(sum(real**2) / sum((value - real)**2))`` dB. None if it is not
+        finite.
+    whole : int or None
+        How many codes of the device differ from the graph run as a whole: errors of the layers before add up.
+    """
+
+    name: str
+    op: str
+    output: str
+    rule: str
+    differ: int | None
+    largest: float | None
+    share: float | None
+    saturated: float | None
+    lsb: float | None
+    sqnr: float | None
+    whole: int | None
+
+
+class First(NamedTuple):
+    """The first layer that differs.
+
+    Attributes
+    ----------
+    layer, output : str
+        The name of the op and of the tensor.
+    cause : str
+        Why, in one sentence without its full stop.
+    rules : list of str
+        The rules that give the integers of the device, once the cause is undone.
+    """
+
+    layer: str
+    output: str
+    cause: str
+    rules: list[str]
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """What `debug` found. Printed, it is a table, and a few lines on the first layer that differs.
+
+    Attributes
+    ----------
+    model : str
+        The name of the file.
+    layers : list of LayerRow
+        In the order in which they run.
+    first : First or None
+        The first layer that differs; None if none does.
+    notes : list of str
+        What the reader should know: seeded noise, tensors without a dump.
+    """
+
+    model: str
+    layers: list[LayerRow]
+    first: First | None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the device differs from the graph anywhere."""
+        return self.first is not None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what ``python -m qops debug --json`` prints.
+
+        Returns
+        -------
+        dict
+            ``model``, ``layers`` and ``first``.
+        """
+        fields = [name for name in LayerRow._fields if name != "whole"]
+        layers = [{name: getattr(row, name) for name in fields} for row in self.layers]
+        return {"model": self.model, "layers": layers, "first": None if self.first is None else self.first._asdict()}
+
+    def __str__(self) -> str:
+        head = ("layer", "op", "differ", "largest", "share", "whole", "saturated", "LSB", "SQNR dB")
+        rows = [head, *(_cells(row) for row in self.layers)]
+        wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        lines = [self.model]
+        for row in rows:
+            cells = (c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True)))  # noqa: PLR2004
+            lines.append("  " + "  ".join(cells).rstrip())
+        lines += [f"  {note}" for note in self.notes]
+        if self.first is not None:
+            lines.append(f"first: {self.first.layer} ({self.first.output}): {self.first.cause}")
+            if self.first.rules:
+                lines.append(f"  rules that then give every integer: {', '.join(self.first.rules)}")
+        elif any(row.differ is not None for row in self.layers):
+            lines.append("no layer differs: the device gives every integer of the model")
+        return "\n".join(lines)
+
+
+def _cells(row: LayerRow) -> tuple[str, ...]:
+    name = row.name if len(row.name) <= _NAMES else f"{row.name[: _NAMES - 1]}…"
+    return (
+        *(name, row.op, _count(row.differ), "" if not row.largest else f"{row.largest:g}", _share(row.share)),
+        *(_count(row.whole), _share(row.saturated)),
+        *("" if v is None or not math.isfinite(v) else f"{v:.2f}" for v in (row.lsb, row.sqnr)),
+    )
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else "0" if value == 0 else f"{value:.2%}"
