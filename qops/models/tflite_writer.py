@@ -14,7 +14,11 @@ from qops.models.tflite_file import TYPES, Operator
 __all__ = ["OPTIONS", "tflite_bytes"]
 
 _DEPRECATED_END = 127  # builtin codes up to here stand in the old field too
-_VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4, "ADD": 2, "SUB": 2, "MUL": 2, "SOFTMAX": 2}
+_VERSIONS = {
+    **{"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4},
+    **dict.fromkeys(("ELU", "EXPAND_DIMS", "HARD_SWISH", "NEG", "PRELU", "RELU_0_TO_1", "RELU_N1_TO_1", "RESHAPE"), 1),
+}
+"""Versions of operators, at which LiteRT has their kernels of 8 and of 16 bits; that of others is 2."""
 
 OPTIONS = {
     **{kind: f"{kind.title().replace('_', '')}Options" for kind in ("ADD", "SUB", "MUL", "RESHAPE", "SOFTMAX")},
@@ -128,7 +132,7 @@ class _Writer:
                 ZeroPoint=self._numbers(np.atleast_1d(tensor.zero_point), "int64"),
                 QuantizedDimension=tensor.axis or 0,
             )
-        name, shape = self._b.CreateString(tensor.name), self._numbers([n or 1 for n in tensor.shape])
+        name, shape = self._b.CreateString(tensor.name), self._numbers([1 if n is None else n for n in tensor.shape])
         number = next(number for number, word in TYPES.items() if word == tensor.dtype)
         return self._table("Tensor", Shape=shape, Type=number, Buffer=buffer, Name=name, **more)
 

@@ -46,7 +46,7 @@ def model(case, arrays):
     (y,) = (arrays[key] for name, key in case["outputs"].items() if name == "y")
     result = tensor("y", case, y[0] if steps else y, data=False)
     inner = [
-        Tensor(f"inner_{i}", (), "int8", np.float32(scale), np.int64(zero))
+        Tensor(f"inner_{i}", (0,), "int8", np.float32(scale), np.int64(zero))
         for i, (scale, zero) in enumerate(case["attrs"].get("intermediates", []))
     ]
     options = {key[0].upper() + key[1:]: value for key, value in case.get("options", {}).items()}

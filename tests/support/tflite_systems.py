@@ -1,0 +1,46 @@
+"""The interpreters that run .tflite models: LiteRT with each of its sets of kernels, and TFLite Micro."""
+
+import numpy as np
+
+ARENA = 1 << 24
+"""Bytes that TFLite Micro may use; by itself it takes ten times the size of the file, which small models go beyond."""
+
+
+def litert(content, inputs, kernel):
+    """The arrays that LiteRT makes of the bytes of a model and arrays by the names of its inputs."""
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    resolvers = {
+        "reference": OpResolverType.BUILTIN_REF,
+        "optimized": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+        "xnnpack": OpResolverType.AUTO,
+    }
+    made = Interpreter(model_content=content, num_threads=1, experimental_op_resolver_type=resolvers[kernel])
+    made.allocate_tensors()
+    for detail in made.get_input_details():
+        made.set_tensor(detail["index"], inputs[detail["name"]])
+    made.invoke()
+    return [made.get_tensor(detail["index"]) for detail in made.get_output_details()]
+
+
+def tflm(content, inputs):
+    """The same of TFLite Micro, to which inputs have no names: they come in the order of the model."""
+    from tflite_micro.python.tflite_micro.runtime import Interpreter
+
+    made = Interpreter.from_bytes(content, arena_size=ARENA)
+    for i, x in enumerate(inputs.values()):
+        made.set_input(np.ascontiguousarray(x), i)
+    made.invoke()
+    return [made.get_output(i) for i in range(_count(content))]
+
+
+def run(content, inputs, kernel):
+    """What the system gives whose kernels qops.tflite calls so."""
+    return tflm(content, inputs) if kernel == "tflm" else litert(content, inputs, kernel)
+
+
+def _count(content):
+    """How many results a model has."""
+    import tflite
+
+    return tflite.Model.GetRootAs(content).Subgraphs(0).OutputsLength()
