@@ -110,13 +110,13 @@ PYTHON312 ?= python3.12
 WASI ?= /usr/include/wasm32-wasi
 pyodide: dev  ## a wheel for Pyodide, the Python of browsers, tested in node; NUMPY_WASM=its numpy wheel
 	$(BIN)/python tests/pyodide/build.py --numpy '$(NUMPY_WASM)' --python $(PYTHON312) --wasi $(WASI) \
-		tests/frontdoor tests/nouns tests/house/test_golden.py tests/product/test_window.py tests/product/test_pooling.py \
+		tests/frontdoor tests/nouns tests/contract/test_golden.py tests/product/test_window.py tests/product/test_pooling.py \
 		tests/product/test_gemm.py tests/onnx/test_convolution.py tests/onnx/test_prepared_refusals.py
 
 amx: dev  ## tests of the kernels of AMX and AVX-VNNI in build/amx, on a CPU that has neither, but AVX-512 and VNNI
 	CFLAGS="-include $(CURDIR)/tests/amx/tiles.h -include $(CURDIR)/tests/amx/avxvnni.h" $(BIN)/python setup.py --quiet build --build-base build/amx --build-lib build/amx/lib
 	cd build/amx && QOPS_EXPECT=amx PYTHONPATH=lib:../.. ../../$(BIN)/python -m pytest -c ../../pyproject.toml --rootdir ../.. \
-		../../tests/product ../../tests/onednn ../../tests/house/test_tiers.py ../../tests/house/test_golden.py \
+		../../tests/product ../../tests/onednn ../../tests/contract/test_tiers.py ../../tests/contract/test_golden.py \
 		--deselect tests/product/test_amx.py::test_without_permission_the_tier_below_does_the_work \
 		--deselect tests/product/test_threads.py::test_nothing_is_written_after_a_call_that_is_interrupted_twice \
 		--deselect tests/product/test_threads.py::test_with_little_address_space_threads_that_die_hold_nobody_up

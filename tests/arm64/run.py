@@ -32,9 +32,9 @@ OTHERS = {
 }
 TESTS = [  # longest first; the loops over elements are the same on all tiers but the plain one, products differ
     ("tests/frontdoor", f"not ({OTHERS['max']})", ("max",)),
-    ("tests/house/test_golden.py", "not every_", ("max",)),
+    ("tests/contract/test_golden.py", "not every_", ("max",)),
     ("tests/product", f"not ({OTHERS['max']})", ("max",)),
-    ("tests/house/test_tiers.py", "every_length and neon", ("cortex-a72",)),
+    ("tests/contract/test_tiers.py", "every_length and neon", ("cortex-a72",)),
     *[("tests/product/test_gemm.py", f"not ({OTHERS[cpu]})", (cpu,)) for cpu in ("cortex-a72", "neoverse-n1")],
     ("tests/nouns", "", ("neoverse-n1",)),
 ]
