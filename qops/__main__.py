@@ -31,7 +31,7 @@ from qops.tools.vectors import vectors
 _DUMP = """\
 A dump holds the arguments of qops.explain by their names, with the same defaults.
 x, or acc or a, is what the op read, and y are the device's codes of it. zero_point
-and ..._zp are codes of real 0. kind names the op; without it the op is requantize.
+and ..._zero_point are codes of real 0. kind names the op; without it the op is requantize.
 A .json dump names the type of y as dtype. Each kind needs the names before the
 semicolon, and takes the others. The scale of requantize is given as scale, or as
 what it is made of, in_scale, w_scale and out_scale:"""

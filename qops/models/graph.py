@@ -96,7 +96,7 @@ class Layer:
     Attributes
     ----------
     kind : str
-        What `qops.explain` calls the op: "requantize" of sums, "add", "mul", "avgpool".
+        What `qops.explain` calls the op: "requantize" of sums, "add", "mul", "average_pool".
     numbers : dict
         Scales, zero points and ends of codes, by the names of `qops.explain`.
     weights, bias : ndarray or None

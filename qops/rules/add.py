@@ -43,7 +43,6 @@ class Add(PairOp):
 
     __slots__ = ()
     _table = ADD
-    _prefix = "add/"
 
 
 def add(

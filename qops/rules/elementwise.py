@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.qtensor import as_array, choice, integer, number, output
+from qops.qtensor import as_array, integer, number, output
+from qops.rules.names import rule_named
 from qops.rules.pairs import Operands, PairRule
 
 __all__ = ["PairOp", "dtype_of"]
@@ -28,7 +29,6 @@ class PairOp(Prepared):
     __slots__ = ("_dtype", "_operands", "_stage")
 
     _table: ClassVar[dict[str, PairRule]]
-    _prefix: ClassVar[str]
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class PairOp(Prepared):
         y_zero_point: int,
         dtype: DTypeLike = "uint8",
     ):
-        name = choice(rule.removeprefix(self._prefix) if isinstance(rule, str) else rule, "rule", self._table)
+        name = rule_named(rule, self._table)
         row, codes = self._table[name], of_dtype(dtype)
         if codes.dtype.itemsize > 1 and not (row.takes_int16 and codes.dtype == np.int16):
             wide = ", ".join(key for key, other in self._table.items() if other.takes_int16)

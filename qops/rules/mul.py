@@ -42,7 +42,6 @@ class Mul(PairOp):
 
     __slots__ = ()
     _table = MUL
-    _prefix = "mul/"
 
 
 def mul(

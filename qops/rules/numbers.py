@@ -10,7 +10,8 @@ from qops._kernels.arrays.numbers import shown
 from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.multipliers import multipliers, one_multiplier
 from qops.fixedpoint import Multiplier
-from qops.qtensor import as_array, choice
+from qops.qtensor import as_array
+from qops.rules.names import rule_named
 from qops.rules.table import TABLE, Rule
 
 __all__ = [
@@ -41,7 +42,7 @@ BELOW_INFINITY = 2.0**128 - 2.0**103
 
 def rule_of(rule: object) -> Rule:
     """The row of a name; ValueError if there is none."""
-    return TABLE[choice(rule, "rule", TABLE)]
+    return TABLE[rule_named(rule, TABLE)]
 
 
 def _fits(multiplier: Any, right_shift: Any) -> Any:

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.arrays.numbers import shown
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.qtensor import as_array, check_out, choice, integer, number
+from qops.qtensor import as_array, check_out, integer, number
 from qops.rules.averages import AVERAGE_POOL, Windows
+from qops.rules.names import rule_named
 
 __all__ = ["AveragePool", "average_pool"]
 
@@ -154,8 +155,7 @@ class AveragePool(Prepared):
         y_zero_point: int | None = None,
         dtype: DTypeLike = "uint8",
     ) -> None:
-        name = rule.removeprefix("avgpool/").removeprefix("avgpool-rescale/") if isinstance(rule, str) else rule
-        self.rule, codes = choice(name, "rule", AVERAGE_POOL), of_dtype(dtype)
+        self.rule, codes = rule_named(rule, AVERAGE_POOL), of_dtype(dtype)
         row = AVERAGE_POOL[self.rule]
         if codes.name not in ("u8", "s8"):
             raise TypeError(f"dtype: expected uint8 or int8, got {codes.dtype}")
@@ -163,7 +163,7 @@ class AveragePool(Prepared):
         zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
         scale = _above_0(x_scale, "x_scale")
         if not row.rescales and (y_scale is not None or y_zero_point is not None):
-            raise ValueError(f"y_scale, y_zero_point: {name} keeps those of x")
+            raise ValueError(f"y_scale, y_zero_point: {rule} keeps those of x")
         y = scale if y_scale is None else _above_0(y_scale, "y_scale")
         y_zero = zero if y_zero_point is None else integer(y_zero_point, "y_zero_point", codes.lowest, codes.highest)
         windows = Windows(self.kernel, scale, zero, y, y_zero, codes.lowest, codes.highest)

@@ -12,7 +12,8 @@ from qops._kernels.arrays.checks import float32s
 from qops._kernels.stage import prepared as stages
 from qops.codes import of_dtype
 from qops.prepared import Prepared
-from qops.qtensor import as_array, choice, integer, number, output
+from qops.qtensor import as_array, integer, number, output
+from qops.rules.names import rule_named
 from qops.rules.numbers import BELOW_INFINITY
 
 __all__ = ["QUANTIZE", "Quantize", "QuantizeRule", "quantize"]
@@ -126,7 +127,7 @@ class Quantize(Prepared):
     __slots__ = ("_dtype", "_has_inverse", "_scale", "_stage", "_tail", "_width", "_zero_point")
 
     def __init__(self, rule: str, *, scale: float, zero_point: int = 0, dtype: DTypeLike = "uint8"):
-        name = choice(rule.removeprefix("quantize/") if isinstance(rule, str) else rule, "rule", QUANTIZE)
+        name = rule_named(rule, QUANTIZE)
         row, codes = QUANTIZE[name], of_dtype(dtype)
         zero = integer(zero_point, "zero_point", codes.lowest, codes.highest)
         self._scale, self._zero_point, self._dtype = number(scale, "scale"), zero, codes.dtype

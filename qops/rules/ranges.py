@@ -12,7 +12,8 @@ from numpy.typing import DTypeLike
 
 from qops.affine import Affine
 from qops.codes import of_dtype
-from qops.qtensor import choice, number
+from qops.qtensor import number
+from qops.rules.names import rule_named
 
 __all__ = ["RANGE_RULES", "RangeRule", "choose_range"]
 
@@ -243,7 +244,7 @@ def choose_range(min: float, max: float, rule: str, *, dtype: DTypeLike = "uint8
     ... )
     (128, 1.0)
     """
-    rule = choice(rule, "rule", RANGE_RULES)
+    rule = rule_named(rule, RANGE_RULES)
     codes = of_dtype(dtype)
     if codes.dtype.itemsize != 1:
         raise TypeError(f"dtype: expected uint8 or int8, got {codes.dtype}")

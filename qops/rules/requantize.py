@@ -12,8 +12,9 @@ from qops._kernels.arrays.checks import is_int32
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
 from qops.prepared import Prepared
-from qops.qtensor import as_array, choice, int32, integer, output
+from qops.qtensor import as_array, int32, integer, output
 from qops.rules.blocks import Tail
+from qops.rules.names import rule_named
 from qops.rules.numbers import FLOATS, SINGLES, Numbers, given_integers, given_scales
 from qops.rules.scales import formed, three_scales
 from qops.rules.table import BLOCKS, TABLE
@@ -69,7 +70,7 @@ class Requantize(Prepared):
         qmax: int | None = None,
         axis: int = -1,
     ):
-        blocks = BLOCKS.get(choice(rule, "rule", _NAMES))
+        blocks = BLOCKS.get(rule_named(rule, _NAMES))
         row, codes = TABLE[blocks.whole if blocks else rule], of_dtype(dtype)
         lo = codes.lowest if qmin is None else integer(qmin, "qmin", codes.lowest, codes.highest)
         hi = codes.highest if qmax is None else integer(qmax, "qmax", lo, codes.highest)

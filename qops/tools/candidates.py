@@ -80,7 +80,7 @@ def of_the_other_side(dump: Dump) -> Iterator[Candidate]:
     if dump.kind == "quantize" and "scale" in dump.numbers:
         for rule, row in QUANTIZE.items():
             if row.zero_point == "outside" and not row.width and rule not in _TAILS:
-                yield Candidate(f"quantize/{rule}", "zero_point inside of the rounding", _quantized_inside(rule))
+                yield Candidate(rule, "zero_point inside of the rounding", _quantized_inside(rule))
 
 
 _TAILS = "torch-tail", "double-div-away"  # rows that only compute the last elements of others
@@ -190,8 +190,7 @@ def _has_blocks_and_tail(row: BlockRule, dump: Dump) -> bool:
 def _pairs(table: dict[str, PairRule], call: Callable[..., NDArray[Any]]) -> Callable[[Dump], Iterator[Candidate]]:
     def codes_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
         def codes(d: Dump) -> NDArray[Any]:
-            n = d.numbers
-            how = {f"{v}_scale": n[f"{v}_scale"] for v in "aby"} | {f"{v}_zero_point": n[f"{v}_zp"] for v in "aby"}
+            how = {f"{v}_{word}": d.numbers[f"{v}_{word}"] for v in "aby" for word in ("scale", "zero_point")}
             return call(d.x, d.b, rule, **how)
 
         return codes
@@ -199,7 +198,7 @@ def _pairs(table: dict[str, PairRule], call: Callable[..., NDArray[Any]]) -> Cal
     def rules(dump: Dump) -> Iterator[Candidate]:
         for rule in table:
             if rule not in _TAILS:
-                yield Candidate(f"{dump.kind}/{rule}", "", codes_by(rule))
+                yield Candidate(rule, "", codes_by(rule))
 
     return rules
 
@@ -229,16 +228,16 @@ def choices(dump: Dump) -> set[tuple[float, int]]:
 def _quantized(dump: Dump) -> Iterator[Candidate]:
     for rule in [rule for rule in QUANTIZE if rule not in _TAILS]:
         if "scale" in dump.numbers:
-            yield Candidate(f"quantize/{rule}", "", _quantized_by(rule))
+            yield Candidate(rule, "", _quantized_by(rule))
         else:
             for choice in RANGE_RULES:
-                yield Candidate(f"choose/{choice}, quantize/{rule}", "", _quantized_in(choice, rule))
+                yield Candidate(f"{choice}, {rule}", "", _quantized_in(choice, rule))
 
 
 def _pooled(dump: Dump) -> Iterator[Candidate]:
     n = dump.numbers
     rescaled = n.get("y_scale") is not None
-    kept = not rescaled or (n["y_scale"], n["y_zp"]) == (n["x_scale"], n["zero_point"])
+    kept = not rescaled or (n["y_scale"], n["y_zero_point"]) == (n["x_scale"], n["zero_point"])
 
     def codes_by(rule: str) -> Callable[[Dump], NDArray[Any]]:
         def codes(d: Dump) -> NDArray[Any]:
@@ -247,7 +246,7 @@ def _pooled(dump: Dump) -> Iterator[Candidate]:
             if "x_scale" in n:
                 how["x_scale"] = n["x_scale"]
             if AVERAGE_POOL[rule].rescales:
-                how |= {"y_scale": n["y_scale"], "y_zero_point": n["y_zp"]}
+                how |= {"y_scale": n["y_scale"], "y_zero_point": n["y_zero_point"]}
             found = average_pool(d.x, rule, **how)
             if found.size != d.y.size:
                 raise ValueError(f"y: shape {d.y.shape}, a kernel of {n['kernel']} makes {found.shape} of NHWC")
@@ -257,7 +256,7 @@ def _pooled(dump: Dump) -> Iterator[Candidate]:
 
     for name, rule in AVERAGE_POOL.items():
         if rescaled if rule.rescales else kept:
-            yield Candidate(f"avgpool{'-rescale' * rule.rescales}/{name}", "", codes_by(name))
+            yield Candidate(name, "", codes_by(name))
 
 
 _RULES: dict[str, Callable[[Dump], Iterator[Candidate]]] = {
@@ -265,5 +264,5 @@ _RULES: dict[str, Callable[[Dump], Iterator[Candidate]]] = {
     "add": _pairs(ADD, add),
     "mul": _pairs(MUL, mul),
     "quantize": _quantized,
-    "avgpool": _pooled,
+    "average_pool": _pooled,
 }

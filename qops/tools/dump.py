@@ -1,6 +1,7 @@
 """Dumps of a device: the data and numbers that `explain` needs of an op, from arguments or from a file."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -14,13 +15,13 @@ from qops.tools.seen import KINDS, Dump
 
 __all__ = ["NAMES", "dump_of", "read_dump"]
 
-_PAIR = ("a_scale", "a_zp", "b_scale", "b_zp", "y_scale", "y_zp")
+_PAIR = ("a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 _NEEDED = {  # numbers that must be given; requantize and quantize also need a scale, which is checked separately
     "requantize": (),
     "add": _PAIR,
     "mul": _PAIR,
     "quantize": (),
-    "avgpool": ("kernel", "zero_point"),
+    "average_pool": ("kernel", "zero_point"),
 }
 _ENDS = ("qmin", "qmax")
 _OPTIONAL = {
@@ -28,24 +29,25 @@ _OPTIONAL = {
     "add": _ENDS,
     "mul": _ENDS,
     "quantize": ("scale", "zero_point", "rmin", "rmax", *_ENDS),
-    "avgpool": ("x_scale", "y_scale", "y_zp", *_ENDS),
+    "average_pool": ("x_scale", "y_scale", "y_zero_point", *_ENDS),
 }
 _SAID = (  # names that probes and vectors write, or that describe a dump; they are ignored
     *("channel", "rule", "multiplier", "right_shift", "killed", "alike"),
     *("id", "system", "op", "w_dtype", "per_channel", "derive", "engine", "layout"),
     *("block", "tail_rule", "beyond_int32", "tail_beyond_int32"),
 )
-_OPERANDS = ("a", "b", "a_zp", "b_zp")  # operands of the product that made the accumulators; ignored
+_OPERANDS = ("a", "b", "a_zero_point", "b_zero_point")  # of the product that made the accumulators; ignored
+_OLD = {"a_zp", "b_zp", "x_zp", "y_zp"}  # zero points as they were spelt once; refused
 _RATIOS = {"a_over_y": "a_scale", "b_over_y": "b_scale"}  # ratios of scales stand for the scales with a y_scale of 1
 _RECODED = {  # a dump of codes that get another scale is one of accumulators, with these names for those
-    **{"x": "acc", "x_scale": "in_scale", "x_zp": "in_zero_point", "y_scale": "out_scale", "y_zp": "zero_point"},
-    **{"y_dtype": "dtype", "x_dtype": "w_dtype"},
+    **{"x": "acc", "x_scale": "in_scale", "x_zero_point": "in_zero_point", "x_dtype": "w_dtype"},
+    **{"y_scale": "out_scale", "y_zero_point": "zero_point", "y_dtype": "dtype"},
 }
-_CODES = ("zero_point", "qmin", "qmax", "a_zp", "b_zp", "y_zp")
+_CODES = ("zero_point", "qmin", "qmax", "a_zero_point", "b_zero_point", "y_zero_point")
 _SHORT = {"u8": "uint8", "s8": "int8", "u16": "uint16", "s16": "int16", "s32": "int32"}
 _IN_FILES = {  # what a file must have: first the input, which may also be called x as in `qops.explain`
     **{"requantize": ("acc", "y"), "add": ("a", "y", "b"), "mul": ("a", "y", "b")},
-    **{"quantize": ("x", "y"), "avgpool": ("x", "y")},
+    **{"quantize": ("x", "y"), "average_pool": ("x", "y")},
 }
 NAMES = {
     kind: f"{'x' if source == 'x' else f'x or {source}'}, {', '.join((*must, *_NEEDED[kind]))}; "
@@ -75,7 +77,8 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     TypeError, ValueError
         An unknown kind; a number that is missing, not known or no number of its sort; data of the wrong type or shape.
     """
-    choice(kind, "kind", KINDS)
+    _kind(kind)
+    _check_spelling(numbers)
     given = {name: value for name, value in numbers.items() if value is not None}
     known = (*_NEEDED[kind], *_OPTIONAL[kind])
     for word in given:
@@ -88,10 +91,10 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
         _one_of(given, ("scale",), ("in_scale", "w_scale", "out_scale"))
     if kind == "quantize":
         _one_of(given, ("scale", "zero_point"), ("rmin", "rmax"))
-    if kind == "avgpool" and ("y_scale" in given or "y_zp" in given):
-        for word in ("x_scale", "y_scale", "y_zp"):
+    if kind == "average_pool" and ("y_scale" in given or "y_zero_point" in given):
+        for word in ("x_scale", "y_scale", "y_zero_point"):
             if word not in given:
-                raise ValueError(f"{word}: missing, a pool that rescales has x_scale, y_scale and y_zp")
+                raise ValueError(f"{word}: missing, a pool that rescales has x_scale, y_scale and y_zero_point")
     source, result = as_array(x, name), as_array(y, "y")
     second = None if b is None else as_array(b, "b")
     _check_data(kind, source, result, second, name)
@@ -101,6 +104,18 @@ def dump_of(kind: str, x: Any, y: Any, b: Any, numbers: dict[str, Any], name: st
     if "out_scale" in checked and not np.isfinite(dump.scale()).all():
         raise ValueError("in_scale, w_scale, out_scale: in_scale * w_scale / out_scale is beyond every float")
     return dump
+
+
+def _kind(word: str) -> str:
+    if word == "avgpool":
+        raise ValueError("kind: 'avgpool' is spelt 'average_pool'")
+    return choice(word, "kind", KINDS)
+
+
+def _check_spelling(names: Iterable[str]) -> None:
+    for name in names:
+        if name in _OLD:
+            raise TypeError(f"{name}: is spelt {name[0]}_zero_point")
 
 
 def _check_codes(numbers: dict[str, Any], info: "np.iinfo[Any]") -> None:
@@ -139,14 +154,14 @@ def _check_data(kind: str, x: NDArray[Any], y: NDArray[Any], b: Any, name: str) 
         raise ValueError(
             f"b: {'missing' if b is None else 'given'}, {kind} has {'two operands' if b is None else 'one'}"
         )
-    if kind in ("add", "mul", "avgpool"):
-        types = (np.int8, np.uint8) if kind == "avgpool" else (np.int8, np.uint8, np.int16)
+    if kind in ("add", "mul", "average_pool"):
+        types = (np.int8, np.uint8) if kind == "average_pool" else (np.int8, np.uint8, np.int16)
         if x.dtype not in types:
             raise TypeError(f"{name}: expected {' or '.join(t.__name__ for t in types)} codes, got {x.dtype}")
         for codes, word in ((y, "y"), (b, "b")):
             if codes is not None and codes.dtype != x.dtype:
                 raise TypeError(f"{word}: expected {x.dtype} codes as {name}, got {codes.dtype}")
-    if kind != "avgpool" and x.size != y.size:
+    if kind != "average_pool" and x.size != y.size:
         raise ValueError(f"y: {y.size} elements, shape {y.shape}, for the {x.size} of {name}, shape {x.shape}")
 
 
@@ -246,12 +261,14 @@ def read_dump(path: Path) -> Dump:
         A file that is not such a dump; the error says which name is missing.
     """
     parts = _read(path)
-    if "x_zp" in parts and "acc" not in parts and str(np.asarray(parts.get("kind", "requantize"))) == "requantize":
+    _check_spelling(parts)
+    is_recoded = "x_zero_point" in parts and "acc" not in parts
+    if is_recoded and str(np.asarray(parts.get("kind", "requantize"))) == "requantize":
         parts = {"w_scale": 1.0} | {_RECODED.get(name, name): value for name, value in parts.items()}
     dtype = parts.pop("dtype", None)
     if "kind" not in parts and "acc" not in parts and "x" not in parts:
         raise ValueError(f"kind: missing in {path.name}, one of {', '.join(KINDS)}")
-    kind = choice(str(np.asarray(parts.pop("kind", "requantize"))), "kind", KINDS)
+    kind = _kind(str(np.asarray(parts.pop("kind", "requantize"))))
     for name in (*_SAID, *(_OPERANDS if kind == "requantize" else ())):
         parts.pop(name, None)
     if kind in ("add", "mul") and _RATIOS.keys() <= parts.keys():
@@ -266,7 +283,7 @@ def read_dump(path: Path) -> Dump:
     if dtype is not None:
         word = choice(str(dtype), "dtype", (*_SHORT, *_SHORT.values()))
         y = _held(y, _SHORT.get(word, word), "y")
-    if kind in ("add", "mul", "avgpool"):
+    if kind in ("add", "mul", "average_pool"):
         x = _held(x, y.dtype, source)
         b = None if b is None else _held(as_array(b, "b"), y.dtype, "b")
     return dump_of(kind, x, y, b, parts, source)

@@ -196,10 +196,10 @@ def explain(
     ----------
     x : array_like
         requantize: accumulators, of 48 bits at most. add, mul: codes of the first operand. quantize: float32 values.
-        avgpool: codes, NHWC.
+        average_pool: codes, NHWC.
     y : ndarray
         The result of the device; its dtype is the type of the codes.
-    kind : {"requantize", "add", "mul", "quantize", "avgpool"}
+    kind : {"requantize", "add", "mul", "quantize", "average_pool"}
         What was computed.
     scale : float or 1-D array_like, optional
         requantize: how many output steps an input step is: one number, one for each channel along ``axis``, or one for
@@ -213,10 +213,10 @@ def explain(
         requantize: ``in_scale``, ``w_scale`` (one or several, like ``scale``) and ``out_scale`` instead of ``scale``;
         ``zero_point`` and ``in_zero_point``, by default 0; ``axis``, by default the last. quantize: ``zero_point``; or
         instead of it and ``scale`` the range ``rmin``, ``rmax``, for which every rule of `qops.rules.RANGE_RULES` is
-        tried. add, mul: ``a_scale``, ``a_zp``, ``b_scale``, ``b_zp``, ``y_scale``, ``y_zp``. avgpool: ``kernel``, which
-        moves by 1 without padding, and ``zero_point``; ``x_scale``, ``y_scale`` and ``y_zp`` too if the result has a
-        scale of its own, and for onnxruntime's rules, which are not tried without. All kinds: ``qmin`` and ``qmax``,
-        the codes that the result was clamped to, as by a fused ReLU.
+        tried. add, mul: ``a_scale``, ``a_zero_point``, ``b_scale``, ``b_zero_point``, ``y_scale``, ``y_zero_point``.
+        average_pool: ``kernel``, which moves by 1 without padding, and ``zero_point``; ``x_scale``, ``y_scale`` and
+        ``y_zero_point`` too if the result has a scale of its own, and for onnxruntime's rules, which are not tried
+        without. All kinds: ``qmin`` and ``qmax``, the codes that the result was clamped to, as by a fused ReLU.
 
     Returns
     -------

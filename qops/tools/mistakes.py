@@ -49,13 +49,13 @@ def undone(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 def _zero_points(dump: Dump) -> Iterator[tuple[str, Dump]]:
     info = np.iinfo(dump.y.dtype)
-    for name in ("zero_point", "in_zero_point", "y_zp", "a_zp", "b_zp"):
+    for name in ("zero_point", "in_zero_point", "y_zero_point", "a_zero_point", "b_zero_point"):
         zero = dump.numbers.get(name)
-        if zero and dump.kind != "avgpool":
+        if zero and dump.kind != "average_pool":
             yield f"{name} left out", dump.but(**{name: 0})
             if name == "in_zero_point" or info.min <= -zero <= info.max:
                 yield f"{name} of the other sign", dump.but(**{name: -zero})
-    name = "y_zp" if dump.b is not None else "zero_point"
+    name = "y_zero_point" if dump.b is not None else "zero_point"
     zero = dump.numbers.get(name) or 0
     for found in _zero_points_seen(dump):
         if found not in (zero, 0, -zero):
@@ -91,7 +91,7 @@ def _signs(dump: Dump) -> Iterator[tuple[str, Dump]]:
 
 
 def _clamps(dump: Dump) -> Iterator[tuple[str, Dump]]:
-    name = "y_zp" if "y_zp" in dump.numbers else "zero_point"
+    name = "y_zero_point" if "y_zero_point" in dump.numbers else "zero_point"
     zero, (lo, hi), info = dump.numbers.get(name) or 0, dump.ends, np.iinfo(dump.y.dtype)
     if lo < zero < hi:
         yield f"clamped at {name}, a fused ReLU", dump.but(qmin=zero)
@@ -126,7 +126,7 @@ def _other_steps(dump: Dump) -> Iterator[tuple[str, Dump]]:
 def _layouts(dump: Dump) -> Iterator[tuple[str, Dump]]:
     """The result with the axes in the order of the input, for each other order in which it may have been written."""
     x, y = dump.x, dump.y
-    if dump.kind == "avgpool":
+    if dump.kind == "average_pool":
         if x.ndim == 4:
             seen = replace(dump, x=np.ascontiguousarray(x.transpose(0, 2, 3, 1)))
             yield "x is NCHW, y NHWC", seen
@@ -161,8 +161,9 @@ def _orders(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 def _operands(dump: Dump) -> Iterator[tuple[str, Dump]]:
     if dump.b is not None:
         n = dump.numbers
-        yield "a and b exchanged", dump.but(a_scale=n["b_scale"], b_scale=n["a_scale"], a_zp=n["b_zp"], b_zp=n["a_zp"])
-        yield "scales of a and b exchanged", dump.but(a_scale=n["b_scale"], b_scale=n["a_scale"])
+        seen = dump.but(a_scale=n["b_scale"], b_scale=n["a_scale"])
+        yield "a and b exchanged", seen.but(a_zero_point=n["b_zero_point"], b_zero_point=n["a_zero_point"])
+        yield "scales of a and b exchanged", seen
 
 
 def _axes(dump: Dump) -> Iterator[tuple[str, Dump]]:
@@ -200,7 +201,7 @@ def tails(size: int) -> list[tuple[int, int]]:
 
 def _tails(dump: Dump) -> Iterator[tuple[str, Dump]]:
     """The elements of whole vectors, for the case that the last elements were made by another rule."""
-    if dump.kind == "avgpool" or dump.is_by_channel:
+    if dump.kind == "average_pool" or dump.is_by_channel:
         return
     for width, left in tails(dump.x.size):
         x, y, b = (None if v is None else v.reshape(-1)[:-left] for v in (dump.x, dump.y, dump.b))

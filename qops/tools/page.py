@@ -21,7 +21,7 @@ __all__ = ["page_of"]
 _PICTURED = 4  # how many functions are drawn
 _FAR = 6  # differences of 6 and more share one bar
 _STEP_BINS, _PLACE_BINS = 32, 64
-_TABLES: dict[str, Any] = {"add": ADD, "mul": MUL, "quantize": QUANTIZE, "avgpool": AVERAGE_POOL}
+_TABLES: dict[str, Any] = {"add": ADD, "mul": MUL, "quantize": QUANTIZE, "average_pool": AVERAGE_POOL}
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2733; --soft: #66727f; --line: #d5dbe1; --bar: #2f6f9f; --good: #24704a;
   --bad: #a8442a; --page: #fff; }
@@ -60,7 +60,7 @@ def page_of(dump: Dump, found: Explanation, name: str) -> str:
     """
     parts = [
         *_head(dump, found, name),
-        *_fitting(found),
+        *_fitting(dump, found),
         *_mistaken(found),
         *_others(found),
         *_pictures(dump, found),
@@ -93,19 +93,18 @@ def _short(value: Any) -> str:
     return str(value)
 
 
-def _fitting(found: Explanation) -> Iterator[str]:
+def _fitting(dump: Dump, found: Explanation) -> Iterator[str]:
     if found.exact:
         yield "<h2>Rules that give every integer</h2>"
         if len(found.exact) > 1:
             yield "<p>On these data they are the same function, so the data do not decide between them.</p>"
-        yield _table(("rule", "systems"), [(rule, _systems(rule)) for rule in found.exact])
+        yield _table(("rule", "systems"), [(rule, _systems(dump.kind, rule)) for rule in found.exact])
 
 
-def _systems(rule: str) -> str:
-    if rule in TABLE or rule in BLOCKS:
+def _systems(kind: str, rule: str) -> str:
+    if kind == "requantize":
         return (TABLE[rule] if rule in TABLE else BLOCKS[rule]).systems
-    kind, _, name = rule.split(", ")[-1].partition("/")
-    row = _TABLES[kind.removesuffix("-rescale")][name]
+    row = _TABLES[kind][rule.split(", ")[-1]]  # a range rule may stand before
     return f"{row.systems}: {row.formula}"
 
 

@@ -116,7 +116,7 @@ def probe_for(dump: Dump, rules: Sequence[str]) -> Probe:
     kept = [c for c in candidates.of(dump) if c.rule in rules and c.rule not in BLOCKS]
     if dump.kind == "requantize":
         return _of_accumulators(dump, kept)
-    if dump.kind == "avgpool":
+    if dump.kind == "average_pool":
         return _of_windows(dump, kept)
     asked = _pairs_of_codes(dump) if dump.b is not None else _values(dump)
     results = _results(kept, asked)

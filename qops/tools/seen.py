@@ -10,7 +10,7 @@ from qops.rules.scales import DERIVATIONS, Derivation
 
 __all__ = ["KINDS", "Dump"]
 
-KINDS = ("requantize", "add", "mul", "quantize", "avgpool")
+KINDS = ("requantize", "add", "mul", "quantize", "average_pool")
 _BLOCK = 64  # how many elements some rules compute together
 _SAMPLE = 4096  # how many elements a sample has
 _CHANNELS, _ROWS = 16, 256  # how many channels and rows a sample has if each channel has a scale
@@ -72,14 +72,14 @@ class Dump:
     def real(self, where: NDArray[np.intp]) -> NDArray[np.float64] | None:
         """Give the exact results of some elements, in code steps from the zero point; None for a pool."""
         n, x = self.numbers, self.x.reshape(-1)[where].astype(np.float64)
-        if self.kind == "avgpool":
+        if self.kind == "average_pool":
             return None
         if self.kind == "quantize":
             return np.asarray(x / n["scale"]) if "scale" in n else None
         if self.b is None:
             return np.asarray((x - n.get("in_zero_point", 0)) * self._scales_at(where))
-        b = (self.b.reshape(-1)[where].astype(np.float64) - n["b_zp"]) * n["b_scale"]
-        a = (x - n["a_zp"]) * n["a_scale"]
+        b = (self.b.reshape(-1)[where].astype(np.float64) - n["b_zero_point"]) * n["b_scale"]
+        a = (x - n["a_zero_point"]) * n["a_scale"]
         return np.asarray((a + b if self.kind == "add" else a * b) / n["y_scale"])
 
     def _scales_at(self, where: NDArray[np.intp]) -> Any:
@@ -98,7 +98,7 @@ class Dump:
 
     def sample(self) -> "Dump":
         """Give a few of the elements, from everywhere: a rule that fails on them fails on all."""
-        if self.kind == "avgpool" or self.x.size <= _SAMPLE:
+        if self.kind == "average_pool" or self.x.size <= _SAMPLE:
             return self
         if self.is_by_channel:
             return self._sample_of_channels()

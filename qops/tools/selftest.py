@@ -46,7 +46,7 @@ def _requantize(i: Values, attrs: Values) -> Any:
 def _rules_add(i: Values, attrs: Values) -> Any:
     scales = {f"{name}_scale": attrs[f"{name}_scale"] for name in "aby"}
     zeros = {f"{name}_zero_point": attrs[f"{name}_zp"] for name in "aby"}
-    return (rules.add(i["a"], i["b"], attrs["rule"], **scales, **zeros),)
+    return (rules.add(i["a"], i["b"], attrs["rule"].removeprefix("add/"), **scales, **zeros),)
 
 
 CALLS: dict[str, Callable[[Values, Values], Any]] = {

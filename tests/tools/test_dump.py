@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,14 +19,20 @@ from qops import rules
 from qops.__main__ import main
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "rules"
-PAIR = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
+PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 100, "y_scale": 0.7, "y_zero_point": 30}
 CODES = np.uint8([1, 2, 3])
-KINDS = ("requantize", "add", "mul", "quantize", "avgpool")
+KINDS = ("requantize", "add", "mul", "quantize", "average_pool")
 
 
 def kind_of(case: dict) -> str:
-    """The kind that the name of a rule begins with; that of accumulators has none."""
-    return case["rule"].split("/")[0].removesuffix("-rescale") if "/" in case["rule"] else "requantize"
+    """The kind that the name of a rule of the sets begins with; that of accumulators has none."""
+    first = case["rule"].split("/")[0].removesuffix("-rescale") if "/" in case["rule"] else "requantize"
+    return {"avgpool": "average_pool"}.get(first, first)
+
+
+def respelt(names: dict) -> dict:
+    """Names of the sets as dumps spell them."""
+    return {re.sub("^([abxy])_zp$", r"\1_zero_point", name): value for name, value in names.items()}
 
 
 def golden() -> Iterator[tuple[str, dict]]:
@@ -53,14 +60,14 @@ def test_the_rule_of_golden_vectors_is_named(tmp_path, capsys, name):
     case = CASES[name]
     with np.load(GOLDEN / f"{name.split()[0]}.npz") as arrays:
         parts = {key: arrays[value] for key, value in {**case["inputs"], **case["outputs"]}.items()}
-    said = {"kind": kind_of(case), "id": case["id"], "system": case["system"], **case["attrs"]}
+    said = {"kind": kind_of(case), "id": case["id"], "system": case["system"], **respelt(case["attrs"])}
     np.savez(tmp_path / "dump.npz", **said, **parts)
     typed = {"dtype": str(parts["y"].dtype)} | said
     lists = {key: value.tolist() for key, value in parts.items()}
     (tmp_path / "dump.json").write_text(json.dumps(typed | lists))
     for file in ("dump.npz", "dump.json"):
         assert main(["explain", str(tmp_path / file), "--json"]) == 0
-        names = {case["rule"].removeprefix("requantize/"), row({**case["attrs"], **case})}  # the first without a tail
+        names = {case["rule"].rpartition("/")[2], row({**case["attrs"], **case})}  # the first without a tail
         assert names & {*json.loads(capsys.readouterr().out)["exact"]}
 
 
@@ -75,8 +82,10 @@ def test_an_array_of_one_number_is_a_number(one):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"a_zp": 300}, "^a_zp: 300 is no code of y, uint8"),
-        ({"y_zp": -1}, "^y_zp: -1 is no code of y, uint8"),
+        ({"a_zero_point": 300}, "^a_zero_point: 300 is no code of y, uint8"),
+        ({"y_zero_point": -1}, "^y_zero_point: -1 is no code of y, uint8"),
+        ({"y_zp": 30}, "^y_zp: is spelt y_zero_point"),
+        ({"kind": "avgpool"}, "^kind: 'avgpool' is spelt 'average_pool'"),
         ({"y": np.int8([1, 2, 3])}, "^y: expected uint8 codes as x, got int8"),
         ({"b": np.int8([1, 2, 3])}, "^b: expected uint8 codes as x, got int8"),
         ({"x": np.int32([1, 2, 3]), "kind": "mul"}, "^x: expected int8 or uint8 or int16 codes, got int32"),
@@ -92,10 +101,10 @@ def test_what_cannot_be_is_refused(changes, text):
     ("numbers", "text"),
     [
         ({"kind": "add", "b": CODES}, "^a_scale: missing, add cannot be explained without it"),
-        ({"kind": "avgpool", "kernel": (1, 1)}, "^zero_point: missing, avgpool cannot"),
+        ({"kind": "average_pool", "kernel": (1, 1)}, "^zero_point: missing, average_pool cannot"),
         (
-            {"kind": "avgpool", "kernel": (1, 1), "zero_point": 0, "y_scale": 1.0},
-            "^x_scale: missing, a pool that rescales has x_scale, y_scale and y_zp",
+            {"kind": "average_pool", "kernel": (1, 1), "zero_point": 0, "y_scale": 1.0},
+            "^x_scale: missing, a pool that rescales has x_scale, y_scale and y_zero_point",
         ),
         ({"scale": ["a", "b"], "zero_point": 0}, "^scale: expected numbers, got <U1"),
         ({"scale": [0.5, -0.5], "zero_point": 0}, r"^scale: expected finite numbers, not negative, got \[0.5, -0.5\]"),
@@ -133,8 +142,11 @@ def test_a_range_that_cannot_be_is_refused(y, ends, text):
         ({"y": None}, "y: missing in dump.json, a dump of requantize"),
         ({"dtype": None}, "y: expected codes of int8, uint8, int16, uint16 or int32, got int64; a json dump names"),
         ({"scael": 0.5}, "scael: requantize has no such number"),
-        ({"kind": "requantize", "x_zp": 3}, "x_zp: requantize has no such number"),
-        ({"kind": "quantize", "acc": None, "x": [0.5], "y": [1], "x_zp": 3}, "x_zp: quantize has no such number"),
+        ({"kind": "requantize", "x_zero_point": 3}, "x_zero_point: requantize has no such number"),
+        ({"kind": "quantize", "acc": None, "x": [0.5], "y": [1], "x_zero_point": 3}, "x_zero_point: quantize has no"),
+        ({"a_zp": 0}, "a_zp: is spelt a_zero_point"),
+        ({"kind": None, "acc": None, "x": [1], "x_zp": 3}, "x_zp: is spelt x_zero_point"),
+        ({"kind": "avgpool"}, "kind: 'avgpool' is spelt 'average_pool'"),
     ],
 )
 def test_odd_files_are_refused(tmp_path, capsys, changes, text):
@@ -215,9 +227,10 @@ def test_nobody_reads_what_is_printed_on_windows(words, monkeypatch):
 
 def test_products_of_16_bits_are_explained(rng):
     a, b = rng.integers(-32768, 32768, (2, 500)).astype(np.int16)
-    numbers = {"a_scale": 0.01, "a_zp": 0, "b_scale": 0.002, "b_zp": 0, "y_scale": 0.5, "y_zp": 0}
-    y = rules.mul(a, b, "tflite-double", **{key.replace("_zp", "_zero_point"): v for key, v in numbers.items()})
-    assert "mul/tflite-double" in qops.explain(a, y, kind="mul", b=b, **numbers).exact
+    zeros = {f"{name}_zero_point": 0 for name in "aby"}
+    numbers = {"a_scale": 0.01, "b_scale": 0.002, "y_scale": 0.5, **zeros}
+    y = rules.mul(a, b, "tflite-double", **numbers)
+    assert "tflite-double" in qops.explain(a, y, kind="mul", b=b, **numbers).exact
 
 
 @pytest.mark.parametrize("numbers", [{}, {"zero_point": 7}])

@@ -82,12 +82,12 @@ def test_page_of_a_mistake_and_of_other_kinds(capsys, tmp_path, acc, rng):
     assert "x is NCHW, y NHWC (or OIHW, OHWI)" in "".join(text["h1"])
     image = rng.integers(0, 256, (1, 9, 9, 20)).astype(np.uint8)
     y = rules.average_pool(image, "torch-nhwc", kernel=(2, 2), zero_point=9)
-    np.savez(tmp_path / "pool.npz", kind="avgpool", x=image, y=y, kernel=(2, 2), zero_point=9)
+    np.savez(tmp_path / "pool.npz", kind="average_pool", x=image, y=y, kernel=(2, 2), zero_point=9)
     _, text = page(capsys, tmp_path / "pool.npz", 0)
     assert any("torch 2.13, channels_last" in cell for cell in text["td"])
     a, b = rng.integers(0, 256, (2, 300)).astype(np.uint8)
-    how = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
-    y = rules.add(a, b, "xnnpack", **{key.replace("_zp", "_zero_point"): value for key, value in how.items()})
+    how = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 100, "y_scale": 0.7, "y_zero_point": 30}
+    y = rules.add(a, b, "xnnpack", **how)
     np.savez(tmp_path / "add.npz", kind="add", a=a, b=b, y=y, **how)
     html, _ = page(capsys, tmp_path / "add.npz", 0)
     assert "XNNPACK, so TFLite" in html

@@ -10,8 +10,7 @@ from qops import rules
 from qops.__main__ import main
 from qops.tools import probes
 
-PAIR = {"a_scale": 0.5, "a_zp": 3, "b_scale": 0.25, "b_zp": 100, "y_scale": 0.7, "y_zp": 30}
-LONG = {key.replace("_zp", "_zero_point"): value for key, value in PAIR.items()}
+PAIR = {"a_scale": 0.5, "a_zero_point": 3, "b_scale": 0.25, "b_zero_point": 100, "y_scale": 0.7, "y_zero_point": 30}
 
 
 def test_edges_are_where_every_code_begins():
@@ -65,13 +64,12 @@ def test_the_nearest_are_separated_if_no_rule_fits(rng):
 def test_pairs_of_codes(rng, kind, op):
     a, b = np.uint8([[3, 50], [100, 100]])
     rule = next(iter(rules.ADD if kind == "add" else rules.MUL))
-    found = qops.explain(a, op(a, b, rule, **LONG), kind=kind, b=b, probe=True, **PAIR)
-    names = [r.split("/")[1] for r in found.exact]
+    found = qops.explain(a, op(a, b, rule, **PAIR), kind=kind, b=b, probe=True, **PAIR)
     every = np.arange(256, dtype=np.uint8)
     pairs = np.repeat(every, 256), np.tile(every, 256)
-    on_all = {op(*pairs, r, **LONG).tobytes() for r in names}
+    on_all = {op(*pairs, r, **PAIR).tobytes() for r in found.exact}
     assert found.probe.shape[1] == 2
-    assert len({op(*found.probe.T.copy(), r, **LONG).tobytes() for r in names}) == len(on_all) > 1
+    assert len({op(*found.probe.T.copy(), r, **PAIR).tobytes() for r in found.exact}) == len(on_all) > 1
 
 
 def test_values():
@@ -83,21 +81,20 @@ def test_values():
     assert len({rules.quantize(found.probe, r, scale=0.1).tobytes() for r in rules.QUANTIZE}) >= 3
 
 
-@pytest.mark.parametrize("numbers", [{}, {"x_scale": 0.5, "y_scale": 0.3, "y_zp": 9}])
+@pytest.mark.parametrize("numbers", [{}, {"x_scale": 0.5, "y_scale": 0.3, "y_zero_point": 9}])
 @pytest.mark.parametrize("channels", [1, 19])
 def test_windows(rng, numbers, channels):
     numbers = {"kernel": (2, 2), "zero_point": 3, **numbers}
     image = np.full((1, 3, 3, channels), 3, np.uint8)  # means that every rule rounds alike
-    named = {key.replace("y_zp", "y_zero_point"): value for key, value in numbers.items()}
-    kept = {name: rule for name, rule in rules.AVERAGE_POOL.items() if rule.rescales == ("y_zp" in numbers)}
-    y = rules.average_pool(image, next(iter(kept)), **named)
-    found = qops.explain(image, y, kind="avgpool", probe=True, **numbers)
+    kept = {name: rule for name, rule in rules.AVERAGE_POOL.items() if rule.rescales == ("y_zero_point" in numbers)}
+    y = rules.average_pool(image, next(iter(kept)), **numbers)
+    found = qops.explain(image, y, kind="average_pool", probe=True, **numbers)
     assert 0 < len(found.probe) <= 256
     assert found.probe.shape[1:] == (2, 3, channels)
     many = rng.integers(0, 256, (300, 2, 3, channels), dtype=np.uint8)
-    left = [name.split("/")[1] for name in found.exact]
+    left = found.exact
     answers, functions = (
-        {rules.average_pool(x, rule, **named).tobytes() for rule in left} for x in (found.probe, many)
+        {rules.average_pool(x, rule, **numbers).tobytes() for rule in left} for x in (found.probe, many)
     )
     assert len(answers) >= len(functions) > 1
 
@@ -108,12 +105,12 @@ def test_windows(rng, numbers, channels):
 )
 def test_windows_that_differ_in_the_rounding_of_float32_sums_alone_are_found(numbers, kernel):
     x_scale, zero, y_scale, y_zero = numbers
-    named = {"kernel": kernel, "zero_point": zero, "x_scale": x_scale, "y_scale": y_scale}
+    named = {"kernel": kernel, "zero_point": zero, "x_scale": x_scale, "y_scale": y_scale, "y_zero_point": y_zero}
     image = np.full((1, kernel[0] + 1, kernel[1], 1), zero, np.uint8)  # its mean is 0 by every rule
-    y = rules.average_pool(image, "ort", **named, y_zero_point=y_zero)
-    found = qops.explain(image, y, kind="avgpool", probe=True, **named, y_zp=y_zero)
-    ort, whole = (rules.average_pool(found.probe, r, **named, y_zero_point=y_zero) for r in ("ort", "ort-global"))
-    assert {"avgpool-rescale/ort", "avgpool-rescale/ort-global"} <= set(found.exact)
+    y = rules.average_pool(image, "ort", **named)
+    found = qops.explain(image, y, kind="average_pool", probe=True, **named)
+    ort, whole = (rules.average_pool(found.probe, r, **named) for r in ("ort", "ort-global"))
+    assert {"ort", "ort-global"} <= set(found.exact)
     assert not np.array_equal(ort, whole)
     assert not found.separated.alike
 

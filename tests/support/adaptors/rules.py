@@ -13,9 +13,9 @@ ROWS = {  # a rule of the sets -> where its system and op match the words, the r
     "fp32-even-zp-inside": {"^torch ": "torch-onednn"},
     "half-up-double": {"optimised.* DEPTHWISE": "tflite-opt-depthwise"},
     "requantize/half-up-double": {"^LiteRT": "tflite-opt-quantize"},
-    "quantize/inv-even": {"optimised": "quantize/tflite-opt"},
-    "mul/tflite-double": {"^CMSIS": "mul/tflm-double"},
-    "avgpool/even-stored": {"^torch": "avgpool/torch-nchw"},
+    "quantize/inv-even": {"optimised": "tflite-opt"},
+    "mul/tflite-double": {"^CMSIS": "tflm-double"},
+    "avgpool/even-stored": {"^torch": "torch-nchw"},
 }
 
 
@@ -30,7 +30,7 @@ def row(attrs):
     """The name of a rule in qops: some rules of the sets are several rows, for systems that differ elsewhere."""
     said = f"{attrs['system']} {attrs.get('op', '')}"
     found = [name for words, name in ROWS.get(attrs["rule"], {}).items() if re.search(words, said)]
-    return (found or [attrs["rule"]])[0].removeprefix("requantize/")
+    return (found or [attrs["rule"]])[0].rpartition("/")[2]  # the sets write the op before some names
 
 
 def codes(attrs):

@@ -1,0 +1,31 @@
+"""Rules have one spelling each, that of the tables. With its op before it a rule is refused, and the name said."""
+
+import numpy as np
+import pytest
+
+from qops import rules
+
+CODES = np.uint8([1, 2])
+PAIR = {f"{name}_{word}": value for name in "aby" for word, value in (("scale", 0.5), ("zero_point", 3))}
+CALLS = {
+    "add/ort-x86": lambda rule: rules.add(CODES, CODES, rule, **PAIR),
+    "mul/tflite-double": lambda rule: rules.mul(CODES, CODES, rule, **PAIR),
+    "quantize/div-even": lambda rule: rules.quantize([0.5], rule, scale=1.0),
+    "avgpool-rescale/ort": lambda rule: rules.average_pool(
+        np.zeros((1, 1, 1, 1), np.uint8), rule, kernel=(1, 1), zero_point=0
+    ),
+    "requantize/half-up-double": lambda rule: rules.requantize([1], rule, scale=0.5),
+    "choose/tflite": lambda rule: rules.choose_range(-1.0, 1.0, rule),
+    "requantize/rndnu": lambda rule: rules.integers(rule, 0.5),
+}
+
+
+@pytest.mark.parametrize("rule", CALLS)
+def test_a_rule_with_its_op_is_refused_and_the_name_is_said(rule):
+    with pytest.raises(ValueError, match=f"^rule: '{rule}' is spelt '{rule.split('/')[1]}'"):
+        CALLS[rule](rule)
+
+
+def test_other_words_are_refused_with_the_names_that_there_are():
+    with pytest.raises(ValueError, match=r"^rule: expected one of tflite-double, .* got 'add/none'"):
+        rules.add(CODES, CODES, "add/none", **PAIR)
