@@ -66,6 +66,17 @@ def test_many_pixels_of_few_and_many_channels(channels, rng):
         np.testing.assert_array_equal(np.moveaxis(moved.data, 1, 3), t.data)
 
 
+def test_narrow_ranges_far_from_0_are_each_cut_where_they_end(rng):
+    """Each channel then has a stretch of codes of its own, outside of which all codes saturate."""
+    acc = codes_of(np.int32, rng, (100, 6))
+    tops, far = np.float32([[1, 0.8, 0.5, 2, 0.015, 0.3]]), np.float32([[0.7, 0.6, 0.4, 1.1, 0.0127, 0.25]])
+    t = on_every_tier(qops.requantize, (acc, -tops, tops), far, far * np.float32(1.0002))
+    for i in range(6):
+        one = acc[:, i], -float(tops[0, i]), float(tops[0, i])
+        want = qops.requantize(one, float(t.min[0, i]), float(t.max[0, i]))
+        np.testing.assert_array_equal(t.data[:, i], want.data)
+
+
 @pytest.mark.parametrize("source", DTYPES)
 @pytest.mark.parametrize("way", ["fortran", "reversed", "strided", "swapped", "misaligned", "read_only"])
 def test_codes_and_outputs_may_lie_in_any_way(source, way, rng):

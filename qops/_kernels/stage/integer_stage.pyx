@@ -107,6 +107,13 @@ cdef void integer_each(const IntegerParams* params, Py_ssize_t count, const Inte
     each_from(near, c, i, n, params, count, first)
 
 
+cdef bint alike(const IntegerParams* a, const IntegerParams* b) noexcept nogil:
+    """Whether two channels have the numbers in common that the lanes take from the first channel for all."""
+    return (a.lowest == b.lowest and a.highest == b.highest and a.centre == b.centre and a.zero_point == b.zero_point and
+            a.lowest_code == b.lowest_code and a.highest_code == b.highest_code and
+            a.least == b.least and a.most == b.most)
+
+
 cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, Py_ssize_t count, Py_ssize_t period,
                              Py_ssize_t spare):
     """Lay the parameters of channels out for vectors, a period and `spare` more, in memory that is returned."""
@@ -117,6 +124,6 @@ cdef bytearray integer_lanes(IntegerLanes* lanes, const IntegerParams* params, P
     lanes.params, lanes.period, lanes.steps = params_in(<char*>memory, period + spare), period, steps_of(once)
     for i in range(period + spare):
         once = in_one_step(params + i % count, &room)
-        lanes.steps = steps_of_both(lanes.steps, steps_of(once))
+        lanes.steps = steps_of_both(lanes.steps, steps_of(once)) if alike(params, params + i % count) else -1
         put_params(lanes.params, i, once)
     return memory
