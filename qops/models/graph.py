@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops.qtensor import as_array, choice
+from qops.rules import Requantize
 
-__all__ = ["Graph", "Layer", "Op", "Tensor"]
+__all__ = ["Alone", "Graph", "Layer", "Op", "Tensor"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +107,8 @@ class Layer:
         input. Only for "requantize".
     x_zero_point : int
         The zero point of the data, which `sums` subtracts.
+    requantize : Requantize or None
+        What takes the sums to codes, or the products of codes of "mul": a rule and its integers.
     """
 
     kind: str
@@ -114,6 +117,31 @@ class Layer:
     bias: NDArray[Any] | None = None
     sums: Callable[[NDArray[Any], NDArray[Any] | None], NDArray[np.int64]] | None = None
     x_zero_point: int = 0
+    requantize: Requantize | None = None
+
+
+class Alone(NamedTuple):
+    """One op as a model of its own.
+
+    Attributes
+    ----------
+    file : bytes
+        The model.
+    suffix : str
+        What the name of such a file ends with, for example ``.tflite``.
+    inputs : dict of str to ndarray
+        What it reads, by the names of its inputs.
+    place : tuple of int
+        Where the element stands in its result, if the model was cut down to one.
+    how : str
+        In words, how it was cut down; "" if it was not.
+    """
+
+    file: bytes
+    suffix: str
+    inputs: dict[str, NDArray[Any]]
+    place: tuple[int, ...]
+    how: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +169,11 @@ class Op:
         Its integers, where `explain` can ask for the rule.
     remade : callable or None
         ``remade(runtime)`` gives the same op with the bits of another runtime; ValueError if that has no such op.
+    prepared : object or None
+        The prepared op of `qops.tflite` or `qops.onnx`, where one does all the work.
+    alone : callable or None
+        ``alone(inputs, outputs, index=None)`` gives an `Alone`, a model of this op that reads `inputs`. With `index` it
+        makes one element of the first output alone; None if no smaller op does.
     """
 
     name: str
@@ -153,6 +186,8 @@ class Op:
     rule: str = ""
     layer: Layer | None = field(default=None, repr=False)
     remade: Callable[[str], Op] | None = field(default=None, repr=False)
+    prepared: Any = field(default=None, repr=False)
+    alone: Callable[..., Alone | None] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 from qops import tflite
 from qops.models.graph import Layer, Op, Tensor
 from qops.models.moves import MOVES
+from qops.models.tflite_alone import alone
 from qops.models.tflite_file import Operator
 from qops.models.tflite_real import ACTIVATIONS, PADDINGS, REAL, products
+from qops.prepared import Prepared
 
 __all__ = ["Missing", "op_of"]
 
@@ -430,7 +433,16 @@ def op_of(operator: Operator, name: str, kernel: str) -> Op:
         return found if type(found) is tuple else (found,)
 
     real, remade = _real_of(operator, reads), partial(op_of, operator, name)
-    return Op(name, kind, inputs, outputs, reads, call, real, rule, made.layer, remade)
+    prepared = made.run if isinstance(made.run, Prepared) else None
+    own = partial(alone, operator, reads)
+    return Op(name, kind, inputs, outputs, reads, call, real, rule, _known(made), remade, prepared, own)
+
+
+def _known(made: Made) -> Layer | None:
+    """Give the layer with what takes its sums to codes, which the prepared op knows."""
+    if made.layer is None or not hasattr(made.run, "requantize"):
+        return made.layer
+    return replace(made.layer, requantize=made.run.requantize)
 
 
 def _made(operator: Operator, kind: str, kernel: str) -> tuple[Made, str]:

@@ -12,9 +12,11 @@ from qops._kernels.conv.convolution import Images
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.qtensor import int32, integer
+from qops.rules.requantize import Requantize
+from qops.rules.table import BLOCKS
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
-from qops.tflite.weights import bias_of, fit_in_halves, scale_of, stage, weights_of
+from qops.tflite.weights import Rounding, bias_of, fit_in_halves, scale_of, weights_of
 from qops.tflite.window import Moves, codes_of, wide_sums
 
 __all__ = ["Conv2D", "conv_2d"]
@@ -23,7 +25,7 @@ __all__ = ["Conv2D", "conv_2d"]
 class Convolution(Op):
     """The base of both convolutions: packed weights, the window, the stages."""
 
-    __slots__ = ("_bias", "_channels", "_count", "_moves", "_packed", "_size", "_stage", "_tail", "_zeros")
+    __slots__ = ("_bias", "_channels", "_count", "_moves", "_packed", "_rounding", "_size", "_stage", "_tail", "_zeros")
 
     def _pack(self, given: SimpleNamespace, w: NDArray[Any], groups: int) -> None:
         """Check weights (O, H, W, I) and what belongs to them, pack them, and make the stage."""
@@ -40,14 +42,16 @@ class Convolution(Op):
         ends = check.limits(given.activation, given.y_scale, given.y_zero_point, self._dtype, facts)
         y = given.y_zero_point, ends
         rule, block = self._rule(given, groups)
-        self._stage, self._tail = stage(rule, scale, *y), None
+        self._rounding = Rounding(rule, scale, *y)
+        self._stage, self._tail = self._rounding.stage(), None
         if len(w) % block:
+            self._rounding = self._rounding._replace(rule=_in_blocks(rule, facts.tail, block))
             first, each = len(w) // block * block, len(w) // groups
             pixel = first // each  # the channel of x from which the rest is made
             start = pixel * each
             rest = pack_weights(w[start:].transpose(0, 3, 1, 2), groups=groups - pixel)
             some = scale[start:] if isinstance(scale, np.ndarray) else scale
-            self._tail = first, pixel, start, rest, stage(facts.tail, some, *y)
+            self._tail = first, pixel, start, rest, Rounding(facts.tail, some, *y).stage()
 
     def _w_zero(self, given: SimpleNamespace) -> int:
         """Give the zero point of the weights: 0, but for uint8."""
@@ -65,6 +69,11 @@ class Convolution(Op):
     def nbytes(self) -> int:
         """Bytes of the packed weights."""
         return int(self._packed.nbytes)
+
+    @property
+    def requantize(self) -> Requantize:
+        """What takes the sums, the last axis of which are output channels, to codes."""
+        return self._rounding.requantize(self._dtype)
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Convolve `x` on so many threads, into `out` if it is given."""
@@ -86,6 +95,11 @@ class Convolution(Op):
             made = codes_of(Images(data[..., pixel:], window, zero, zero), packed, finish, None, threads)
             codes[..., first:] = made[..., first - start :]
         return codes
+
+
+def _in_blocks(rule: str, tail: str, size: int) -> str:
+    """Give the name of the rule of which whole blocks of channels go by the one, and the rest by the other."""
+    return next(name for name, row in BLOCKS.items() if row[:4] == (rule, tail, size, "channels"))
 
 
 class Conv2D(Convolution):

@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.gemm.gemm import MatMul, product
 from qops._kernels.gemm.packed import pack_b
 from qops.qtensor import int32, integer
+from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
     half_away,
     wrap,
 )
 from qops.tflite.op import Op
-from qops.tflite.weights import bias_of, fit_in_halves, scale_of, stage, weights_of
+from qops.tflite.weights import Rounding, bias_of, fit_in_halves, scale_of, weights_of
 from qops.tflite.window import finished
 
 __all__ = ["FullyConnected", "fully_connected"]
@@ -31,7 +32,7 @@ class FullyConnected(Op):
     `dtype`, the type of the codes: int8, uint8 or int16.
     """
 
-    __slots__ = ("_bias", "_count", "_depth", "_keeps", "_last", "_matrix", "_packed", "_stage", "_w", "_zeros")
+    __slots__ = ("_bias", "_count", "_depth", "_keeps", "_matrix", "_packed", "_rounding", "_stage", "_w", "_zeros")
     _name = "FULLY_CONNECTED"
 
     def __init__(
@@ -67,14 +68,14 @@ class FullyConnected(Op):
         w_zero = integer(given.w_zero_point, "w_zero_point", *codes)
         self._zeros = given.x_zero_point, 0 if has_channels else w_zero
         scale = scale_of(given, self._dtype, self._derive(given, has_channels), len(w))
+        rule, last = self._rule(given), (given.y_zero_point, self._limits(given))
+        self._rounding = own = Rounding(rule, scale, *last)
         if given.w_type == "int4":
             factor = facts.connected_int4_factor
-            w, scale = w * np.int8(factor), scale / factor
+            w, own = w * np.int8(factor), Rounding(rule, scale / factor, *last)
             if self._bias is not None:
                 self._bias = wrap(self._bias.astype(np.int64) * factor).astype(np.int32)
-        rule = self._rule(given)
-        self._last = scale, given.y_zero_point, self._limits(given)
-        self._stage = None if rule == "double-away" and self._overflows() else stage(rule, *self._last)
+        self._stage = None if rule == "double-away" and self._overflows() else own.stage()
         self._w = np.asarray(w.T, np.float64) if w.dtype == np.int16 else None
         if w.dtype != np.int16:
             self._packed = pack_b(w.T)
@@ -111,13 +112,13 @@ class FullyConnected(Op):
 
     def _overflows(self) -> bool:
         """Whether a sum times the scale may be beyond int32, which then gives the lowest integer; sums have 48 bits."""
-        scale, zero, _ = self._last
+        _, scale, zero, _ = self._rounding
         most = 2.0**47 if self._dtype == np.int16 else 2.0**31
         return bool(np.max(scale) * most + abs(zero) >= 2.0**31)
 
     def _rounded(self, sums: NDArray[Any]) -> NDArray[Any]:
         """Give codes of sums by double-away, where what is beyond int32 becomes the lowest integer and then wraps."""
-        scale, zero, ends = self._last
+        _, scale, zero, ends = self._rounding
         values = half_away(sums.astype(np.float64) * scale)
         fits = (values >= -(2.0**31)) & (values < 2.0**31)
         whole = np.where(fits, values, -(2.0**31)).astype(np.int64)
@@ -133,6 +134,11 @@ class FullyConnected(Op):
     def nbytes(self) -> int:
         """Bytes of the packed weights."""
         return int(self._packed.nbytes if self._w is None else self._w.nbytes)
+
+    @property
+    def requantize(self) -> Requantize:
+        """What takes the sums, the last axis of which are outputs, to codes."""
+        return self._rounding.requantize(self._dtype)
 
     def __call__(self, x: ArrayLike, out: NDArray[Any] | None = None, num_threads: int = 1) -> NDArray[Any]:
         """Multiply the rows of `x` on so many threads, into `out` if it is given."""

@@ -100,6 +100,12 @@ class Mean(Reduction):
         super()._fill(given)
         self._by = quantized(given.x_scale / given.y_scale)
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The factor of sums before it is divided by their number of codes, in kernels that compute in integers."""
+        has_factor = self._facts.mean == "integer" or self._dtype == np.int16
+        return dict(zip(("multiplier", "shift"), self._by, strict=True)) if has_factor else {}
+
     def _reduced(self, data: NDArray[Any], axes: tuple[int, ...], n: int) -> NDArray[Any]:
         sums, (x_scale, y_scale), how = self._sums(data, axes), self._scales, self._facts.mean
         if how == "float" and self._dtype != np.int16:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
 from qops.tflite.arithmetic import (
@@ -16,6 +17,7 @@ from qops.tflite.arithmetic import (
     wrap,
 )
 from qops.tflite.pairs import Pair, multiplied
+from qops.tflite.weights import Rounding
 
 __all__ = ["Mul", "SquaredDifference", "mul", "squared_difference"]
 
@@ -29,7 +31,7 @@ class Mul(Pair):
     codes: int8, uint8 or int16.
     """
 
-    __slots__ = ("_by", "_ends", "_zeros")
+    __slots__ = ("_by", "_ends", "_rule", "_scale", "_zeros")
     _name = "MUL"
     _any_zero_point = ("a_zero_point", "b_zero_point")
 
@@ -61,6 +63,7 @@ class Mul(Pair):
         self._by, self._ends = quantized(scale), self._limits(given)
         rule = facts.mul if 2.0**-16 <= scale < 2.0**8 or facts.mul != "fp32-even" else facts.mul_beyond
         rule = facts.tail if self._dtype == np.int16 else rule
+        self._scale, self._rule = scale, facts.tail if rule == "blocks" else rule
         self._stage, self._block = None, 1
         if rule == "blocks":
             self._block = 16 if self._dtype == np.int8 else 1
@@ -69,6 +72,11 @@ class Mul(Pair):
                 return
             rule, self._block = facts.tail, 1
         self._stage = multiplied(rule, scale, given, self._ends, self._dtype)
+
+    @property
+    def requantize(self) -> Requantize:
+        """What takes products of codes less their zero points to codes; the optimised kernel's blocks may wrap."""
+        return Rounding(self._rule, self._scale, self._zeros[2], self._ends).requantize(self._dtype)
 
     def _plain(self, a: Codes, b: Codes) -> Codes:
         za, zb, zy = self._zeros

@@ -80,6 +80,11 @@ class Op(Prepared):
         """Prepare what calls need, of arguments that are checked."""
         raise NotImplementedError
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """What was made of scales and zero points, by name; empty if nothing was. Shifts are positive to the left."""
+        return {}
+
     def _codes(self, x: ArrayLike, name: str = "x") -> NDArray[Any]:
         """Give data of a call, which has the type that the op is for."""
         data = as_array(x, name)

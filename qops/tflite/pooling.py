@@ -45,6 +45,11 @@ class Pool(Op):
         self._window, self._ends = given.window, self._limits(given)
         self._moves = Moves(given.stride, (1, 1), given.padding)
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The lowest and the highest code after the fused activation."""
+        return dict(zip(("qmin", "qmax"), self._ends, strict=True))
+
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         window = self._moves.over(shape, self._window)
         return (shape[0], *window.out_size(shape[1:3], self._window, "x, window"), shape[3])

@@ -83,6 +83,14 @@ class Quantize(Prepared):
         fits = (values >= -(2.0**31)) & (values < 2.0**31)  # others become the lowest integer
         return np.clip(np.where(fits, values, -(2.0**31)) + zero, *ends).astype(self._dtype)
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The factor of codes, in kernels that compute in integers; empty for floats."""
+        step, how = self._x[0], self._facts.requantize
+        if step is None or how != "integer":
+            return {}
+        return dict(zip(("multiplier", "shift"), quantized(step / self._y[0]), strict=True))
+
     def _of_codes(self, data: NDArray[Any]) -> NDArray[Any]:
         x_scale, x_zero = self._x
         if x_scale is None:

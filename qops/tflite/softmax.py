@@ -114,6 +114,16 @@ class Softmax(Rows):
             steps = -F32(given.x_scale) * F32(beta) * np.arange(256, dtype=F32)
             self._table = np.exp(steps.astype(np.float64)).astype(F32)
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The factor of differences and the least one, or the tables that there are instead."""
+        if self._table is not None:
+            return {"table": self._table.copy()}
+        found = {"multiplier": self._by[0], "shift": self._by[1]}
+        if self._exp is not None:
+            return {**found, "exp_table": self._exp.copy(), "reciprocal_table": self._reciprocal.copy()}
+        return {**found, "least": self._least}
+
     def _made(self, x: Codes) -> NDArray[Any]:
         down = x - x.max(-1, keepdims=True)
         if self._dtype == np.int16:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import frexp, log2
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -101,6 +101,17 @@ class Total(Pair):
         if not last < 1:
             raise ValueError(f"a_scale, b_scale, y_scale: {a}, {b} are too large for {y}, which ends the process")
         return [quantized(a / twice), quantized(b / twice), quantized(last)]
+
+    @property
+    def integers(self) -> dict[str, Any]:
+        """The factors of a, of b and of their sum as multipliers and shifts; which of them there are, `kind` says."""
+        names = ("a", "b", "y")[: len(self._factors)]
+        found = {"kind": self._kind, "qmin": self._ends[0], "qmax": self._ends[1]}
+        if len(self._factors) > 2:
+            found["left_shift"] = self._bits
+        for name, (multiplier, shift) in zip(names, self._factors, strict=True):
+            found |= {f"{name}_multiplier": multiplier, f"{name}_shift": shift}
+        return found
 
     def _ratios(self, given: SimpleNamespace) -> list[Multiplier]:
         """Give the factors of a and b with 21 bits and one right shift."""

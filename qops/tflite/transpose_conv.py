@@ -13,9 +13,10 @@ from qops._kernels.conv.convolution import Images
 from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import pack_weights
 from qops.qtensor import int32, integer
+from qops.rules.requantize import Requantize
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
-from qops.tflite.weights import bias_of, fit_in_halves, scale_of, stage, weights_of
+from qops.tflite.weights import Rounding, bias_of, fit_in_halves, scale_of, weights_of
 from qops.tflite.window import codes_of, wide_sums
 
 __all__ = ["TransposeConv", "transpose_conv"]
@@ -30,7 +31,7 @@ class TransposeConv(Op):
     `dtype`, the type of the codes: int8 or int16.
     """
 
-    __slots__ = ("_bias", "_channels", "_packed", "_places", "_size", "_stage", "_zero")
+    __slots__ = ("_bias", "_channels", "_packed", "_places", "_rounding", "_size", "_stage", "_zero")
     _name = "TRANSPOSE_CONV"
 
     def __init__(
@@ -70,7 +71,8 @@ class TransposeConv(Op):
         scale = scale_of(
             given, self._dtype, facts.channel_scale if takes and self._dtype == np.int8 else "double", len(w)
         )
-        self._stage = stage(self._rule(takes), scale, given.y_zero_point, self._limits(given))
+        self._rounding = Rounding(self._rule(takes), scale, given.y_zero_point, self._limits(given))
+        self._stage = self._rounding.stage()
         same = Window.named(given.padding, self._size[1:3], kernel, stride).padding
         before = [k - 1 - p[0] for k, p in zip(kernel, same, strict=True)]
         self._places = kernel, stride, before
@@ -94,6 +96,11 @@ class TransposeConv(Op):
     def nbytes(self) -> int:
         """Bytes of the packed weights."""
         return int(self._packed.nbytes)
+
+    @property
+    def requantize(self) -> Requantize:
+        """What takes the sums, the last axis of which are output channels, to codes."""
+        return self._rounding.requantize(self._dtype)
 
     def _spread(self, x: NDArray[Any]) -> NDArray[Any]:
         """Give the image whose pixels lie a stride apart, in one of zeros whose windows are those of the result."""

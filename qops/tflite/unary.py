@@ -42,6 +42,11 @@ class Unary(Op):
         self._table = np.roll(table, lowest)  # begins with code 0
         self._table.flags.writeable = False
 
+    @property
+    def integers(self) -> dict[str, Any]:
+        """What all codes of 8 bits become, from the lowest code on: a port may hold it as a table."""
+        return {"table": np.roll(self._table, -check.ends(self._dtype)[0])} if self._dtype.itemsize == 1 else {}
+
     def _from(self, given: SimpleNamespace) -> int:
         """Give the lowest code that the op takes."""
         return check.ends(self._dtype)[0]

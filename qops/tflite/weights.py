@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.arrays.numbers import shown
 from qops.qtensor import choice
 from qops.rules.numbers import Numbers, rule_of
+from qops.rules.requantize import Requantize
 from qops.rules.scales import DERIVATIONS
 from qops.tflite import _checks as check
 
-__all__ = ["bias_of", "fit_in_halves", "scale_of", "stage", "weights_of"]
+__all__ = ["Rounding", "bias_of", "fit_in_halves", "scale_of", "stage", "weights_of"]
 
 WEIGHTS = {"int8": ("int8", -128, 127), "int4": ("int8", -8, 7), "uint8": ("uint8", 0, 255), "int16": ("int16", 0, 0)}
 """The type of an array of weights, and its lowest and highest code, by TFLite's type."""
@@ -65,3 +66,23 @@ def scale_of(given: SimpleNamespace, dtype: np.dtype[Any], derive: str, count: i
 def stage(rule: str, scale: float | NDArray[np.float64], zero: int, ends: tuple[int, int]) -> Any:
     """Give what makes codes of accumulators by a rule of `qops.rules.TABLE`."""
     return Numbers(rule_of(rule), scale, zero, *ends).stage()
+
+
+class Rounding(NamedTuple):
+    """What takes the sums of a layer to codes: a rule of `qops.rules`, and its numbers."""
+
+    rule: str
+    scale: float | NDArray[np.float64]
+    zero_point: int
+    ends: tuple[int, int]
+
+    def stage(self) -> Any:
+        """Give the loop that makes the codes."""
+        return stage(*self)
+
+    def requantize(self, dtype: np.dtype[Any]) -> Requantize:
+        """Give the same as a prepared op that can be read: channels are the last axis."""
+        lo, hi = self.ends
+        return Requantize(
+            self.rule, scale=self.scale, zero_point=self.zero_point, dtype=dtype, qmin=min(lo, hi), qmax=hi
+        )

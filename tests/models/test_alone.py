@@ -1,0 +1,91 @@
+"""One op of a graph as a model of its own: whole, and cut down to what makes one element."""
+
+import numpy as np
+import pytest
+import small_network
+import tflite_models
+
+from qops.models import load
+
+ONE_ELEMENT = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "ADD", "MUL", "AVERAGE_POOL_2D", "SOFTMAX", "TANH"}
+FEW = 12  # golden cases of each operator
+
+
+def again(path, made, runtime):
+    """Write a model, read it and run it on its inputs."""
+    path.write_bytes(made.file)
+    graph = load(path, runtime=runtime)
+    (op,) = graph.ops
+    return op, graph.run(made.inputs)
+
+
+def taken(path, inputs):
+    """The graph of the first runtime that takes a file, and all its tensors."""
+    for runtime in ("reference", "tflm", "xnnpack", "optimized"):
+        try:
+            graph = load(path, runtime=runtime)
+            return graph, graph.run(inputs, keep="all")
+        except ValueError:
+            continue
+    raise AssertionError(path)
+
+
+@pytest.mark.parametrize("kind", tflite_models.kinds())
+def test_an_operator_alone_gives_the_same(kind, tmp_path, rng):
+    """Of golden cases: each is read, and its one op is written anew, whole and for a few elements."""
+    found, arrays = tflite_models.cases(kind)
+    tried = cut = 0
+    for case in found[:: max(1, len(found) // FEW)]:
+        file, inputs = tflite_models.model(case, arrays)
+        (tmp_path / "case.tflite").write_bytes(file)
+        graph, made = taken(tmp_path / "case.tflite", inputs)
+        (op,) = graph.ops
+        given, wanted = ([made[name] for name in names] for names in (op.reads, op.outputs))
+        own, values = again(tmp_path / "alone.tflite", op.alone(given, wanted), graph.runtime)
+        assert (own.kind, own.reads, own.outputs) == (op.kind, op.reads, op.outputs)
+        for name, value in zip(op.outputs, wanted, strict=True):
+            np.testing.assert_array_equal(values[name], value)
+        tried += 1
+        for place in rng.integers(0, wanted[0].size, min(3, wanted[0].size)):
+            index = tuple(map(int, np.unravel_index(place, wanted[0].shape)))
+            one = op.alone(given, wanted, index)
+            if one is None:
+                continue
+            _, values = again(tmp_path / "one.tflite", one, graph.runtime)
+            assert values[op.outputs[0]][one.place] == wanted[0][index], (case, index)
+            assert one.how
+            cut += 1
+    assert tried
+    assert cut or kind not in ONE_ELEMENT
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+@pytest.mark.parametrize("runtime", ["reference", "optimized", "xnnpack", "tflm"])
+def test_one_element_of_every_layer_of_a_network(dtype, runtime, tmp_path, rng):
+    _, x = small_network.file(tmp_path / "small.tflite", dtype)
+    graph = load(tmp_path / "small.tflite", runtime=runtime)
+    made = graph.run(x, keep="all")
+    for op in graph.ops:
+        given, wanted = [made[name] for name in op.reads], [made[name] for name in op.outputs]
+        for place in rng.integers(0, wanted[0].size, 6):
+            index = tuple(map(int, np.unravel_index(place, wanted[0].shape)))
+            one = op.alone(given, wanted, index)
+            if op.kind == "RESHAPE":
+                assert one is None
+                continue
+            assert sum(x.size for x in one.inputs.values()) <= min(128, sum(x.size for x in given))
+            _, values = again(tmp_path / "one.tflite", one, runtime)
+            assert values[op.outputs[0]][one.place] == wanted[0][index]
+
+
+def test_inputs_that_do_not_count_are_left_out(tmp_path):
+    """Padding, zero points and weights of 0 add nothing to a sum, so a corner needs fewer pixels than the middle."""
+    _, x = small_network.file(tmp_path / "small.tflite")
+    graph = load(tmp_path / "small.tflite")
+    made = graph.run(x, keep="all")
+    op = graph.ops[0]
+    given, wanted = [made[name] for name in op.reads], [made[name] for name in op.outputs]
+    corner, middle = (op.alone(given, wanted, (0, at, at, 0)) for at in (0, 4))
+    assert corner.inputs["image"].shape == (1, 2, 2, 3)
+    assert middle.inputs["image"].shape == (1, 3, 3, 3)
+    assert len(corner.file) < len(op.alone(given, wanted).file)
