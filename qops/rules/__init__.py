@@ -35,7 +35,8 @@ from qops.rules.averages import AVERAGE_POOL, PoolRule
 from qops.rules.c_source import emit
 from qops.rules.fewest import FewestBits, Tradeoff, fewest_bits
 from qops.rules.mul import Mul, mul
-from qops.rules.pairs import ADD, MUL, PairRule
+from qops.rules.operands import AddIntegers, PairRule
+from qops.rules.pairs import ADD, MUL
 from qops.rules.pooling import AveragePool, average_pool
 from qops.rules.quantize import QUANTIZE, Quantize, QuantizeRule, quantize
 from qops.rules.ranges import RANGE_RULES, RangeRule, choose_range
@@ -52,6 +53,7 @@ __all__ = [
     "RANGE_RULES",
     "TABLE",
     "Add",
+    "AddIntegers",
     "AveragePool",
     "BlockRule",
     "FewestBits",

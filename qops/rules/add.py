@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from qops.rules.elementwise import PairOp, dtype_of
+from qops.rules.operands import AddIntegers, of_add
 from qops.rules.pairs import ADD
 
 __all__ = ["Add", "add"]
@@ -19,7 +20,7 @@ class Add(PairOp):
 
     Parameters
     ----------
-    rule, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+    rule, a_zero_point, b_zero_point, y_zero_point, a_scale, b_scale, y_scale, integers, qmin, qmax
         Those of `add`.
     dtype : data type
         Type of all codes: uint8, int8 or int16.
@@ -39,10 +40,16 @@ class Add(PairOp):
     >>> op = qops.rules.Add("xnnpack", **how)
     >>> op(np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1]))
     array([4, 4, 5, 5], dtype=uint8)
+    >>> [tuple(step) for step in op.integers]  # what XNNPACK's own code holds: two multipliers and a shift
+    [(1048576, 0), (1048576, 0), (1, 21)]
     """
 
     __slots__ = ()
     _table = ADD
+
+    @staticmethod
+    def _integers_of(integers: Any) -> AddIntegers:
+        return of_add(integers)
 
 
 def add(
@@ -50,12 +57,15 @@ def add(
     b: ArrayLike,
     rule: str,
     *,
-    a_scale: float,
     a_zero_point: int,
-    b_scale: float,
     b_zero_point: int,
-    y_scale: float,
     y_zero_point: int,
+    a_scale: float | None = None,
+    b_scale: float | None = None,
+    y_scale: float | None = None,
+    integers: tuple[Any, Any, Any] | None = None,
+    qmin: int | None = None,
+    qmax: int | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Add two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
@@ -70,8 +80,16 @@ def add(
         with a `PairRule.tail` compute the last elements, in row-major order, in another way.
     rule : str
         A name in `ADD`.
-    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
-        A value is ``scale * (code - zero_point)``; those of the result are y's.
+    a_zero_point, b_zero_point, y_zero_point : int
+        Codes of real 0; y is the result.
+    a_scale, b_scale, y_scale : float, optional
+        A value is ``scale * (code - zero_point)``.
+    integers : AddIntegers, optional
+        What a port of the system's code has, in place of the scales; for rules of integers. A multiplier and a right
+        shift each for a, b and y: `AddIntegers`, or three pairs.
+    qmin, qmax : int, optional
+        Lowest and highest code that the result is clamped to, as by a fused activation; the ends of the type if not
+        given.
     out : ndarray of the dtype of `a`, optional
         Where the codes are written; of the shape of `a`.
 
@@ -82,8 +100,8 @@ def add(
     Raises
     ------
     TypeError, ValueError
-        A rule that is not known, other dtypes, shapes that differ, a scale that is not above 0, a zero point that is no
-        code, an `out` that does not fit or overlaps an input.
+        A rule that is not known, other dtypes, shapes that differ, a scale that is not above 0, integers beside a scale
+        or for a rule that has none, a zero point that is no code, an `out` that does not fit or overlaps an input.
 
     Notes
     -----
@@ -96,15 +114,24 @@ def add(
     >>> a, b = np.uint8([0, 1, 2, 3]), np.uint8([1, 1, 1, 1])  # 0.5, 1, 1.5, 2
     >>> qops.rules.add(a, b, "xnnpack", **how), qops.rules.add(a, b, "ort-x86", **how)
     (array([4, 4, 5, 5], dtype=uint8), array([4, 4, 4, 5], dtype=uint8))
+
+    With the integers of a port of TFLite, whose shifts 0, -1 and -18 are 31, 32 and 49 here:
+
+    >>> zeros = {"a_zero_point": 0, "b_zero_point": 0, "y_zero_point": 3}
+    >>> qops.rules.add(a, b, "tflite-double", integers=((1 << 30, 31), (1 << 30, 32), (1 << 30, 49)), **zeros)
+    array([4, 5, 6, 7], dtype=uint8)
     """
     op = Add(
         rule,
-        a_scale=a_scale,
         a_zero_point=a_zero_point,
-        b_scale=b_scale,
         b_zero_point=b_zero_point,
-        y_scale=y_scale,
         y_zero_point=y_zero_point,
+        a_scale=a_scale,
+        b_scale=b_scale,
+        y_scale=y_scale,
+        integers=integers,
         dtype=dtype_of(a, b, rule, ADD),
+        qmin=qmin,
+        qmax=qmax,
     )
     return op(a, b, out)

@@ -6,7 +6,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from qops.fixedpoint import Multiplier
 from qops.rules.elementwise import PairOp, dtype_of
+from qops.rules.operands import of_mul
 from qops.rules.pairs import MUL
 
 __all__ = ["Mul", "mul"]
@@ -19,7 +21,7 @@ class Mul(PairOp):
 
     Parameters
     ----------
-    rule, a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point
+    rule, a_zero_point, b_zero_point, y_zero_point, a_scale, b_scale, y_scale, integers, qmin, qmax
         Those of `mul`.
     dtype : data type
         Type of all codes: uint8, int8 or int16.
@@ -38,10 +40,16 @@ class Mul(PairOp):
     >>> how = {"a_scale": 0.5, "a_zero_point": 0, "b_scale": 1.0, "b_zero_point": 0, "y_scale": 1.0, "y_zero_point": 3}
     >>> qops.rules.Mul("fp32-even", **how)(np.uint8([1, 3, 5]), np.uint8([1, 1, 1]))
     array([3, 5, 5], dtype=uint8)
+    >>> qops.rules.Mul("tflite-double", **how).integers
+    Multiplier(multiplier=1073741824, right_shift=31)
     """
 
     __slots__ = ()
     _table = MUL
+
+    @staticmethod
+    def _integers_of(integers: Any) -> Multiplier:
+        return of_mul(integers)
 
 
 def mul(
@@ -49,12 +57,15 @@ def mul(
     b: ArrayLike,
     rule: str,
     *,
-    a_scale: float,
     a_zero_point: int,
-    b_scale: float,
     b_zero_point: int,
-    y_scale: float,
     y_zero_point: int,
+    a_scale: float | None = None,
+    b_scale: float | None = None,
+    y_scale: float | None = None,
+    integers: tuple[int, int] | None = None,
+    qmin: int | None = None,
+    qmax: int | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Multiply two tensors of 8-bit codes, or of 16 bits, by the rule of a real system, to the bit.
@@ -68,8 +79,16 @@ def mul(
         Codes, both of one type and shape. int16 is for tflite-double and tflite-single, with zero points of 0.
     rule : str
         A name in `MUL`.
-    a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point : float, int
-        A value is ``scale * (code - zero_point)``; those of the result are y's.
+    a_zero_point, b_zero_point, y_zero_point : int
+        Codes of real 0; y is the result.
+    a_scale, b_scale, y_scale : float, optional
+        A value is ``scale * (code - zero_point)``.
+    integers : (int, int), optional
+        What a port of the system's code has, in place of the scales; for rules of integers. A multiplier and the whole
+        right shift; where the code has a shift with a sign, 31 less that.
+    qmin, qmax : int, optional
+        Lowest and highest code that the result is clamped to, as by a fused activation; the ends of the type if not
+        given.
     out : ndarray of the dtype of `a`, optional
         Where the codes are written; of the shape of `a`.
 
@@ -80,8 +99,8 @@ def mul(
     Raises
     ------
     TypeError, ValueError
-        A rule that is not known, other dtypes, shapes that differ, a scale that is not above 0, a zero point that is no
-        code, an `out` that does not fit or overlaps an input.
+        A rule that is not known, other dtypes, shapes that differ, a scale that is not above 0, integers beside a scale
+        or for a rule that has none, a zero point that is no code, an `out` that does not fit or overlaps an input.
 
     Notes
     -----
@@ -96,12 +115,15 @@ def mul(
     """
     op = Mul(
         rule,
-        a_scale=a_scale,
         a_zero_point=a_zero_point,
-        b_scale=b_scale,
         b_zero_point=b_zero_point,
-        y_scale=y_scale,
         y_zero_point=y_zero_point,
+        a_scale=a_scale,
+        b_scale=b_scale,
+        y_scale=y_scale,
+        integers=integers,
         dtype=dtype_of(a, b, rule, MUL),
+        qmin=qmin,
+        qmax=qmax,
     )
     return op(a, b, out)

@@ -1,91 +1,26 @@
-"""The rules of the sum and the product of two tensors of 8-bit codes: `ADD` and `MUL`, and how they run."""
+"""The rules of the sum and the product of two tensors of codes: `ADD` and `MUL`, and how they run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import frexp, inf
-from typing import Any, NamedTuple
+from math import frexp, inf, isfinite
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from qops._kernels.stage import prepared as stages
 from qops._kernels.stage.multipliers import one_multiplier
 from qops._kernels.stage.pair_stage import PairStage
-from qops.rules.numbers import BELOW_INFINITY, Numbers, rule_of
-from qops.rules.scales import Derivation, fma, real_scale
+from qops.fixedpoint import Multiplier
+from qops.rules.numbers import BELOW_INFINITY, multiplier_of, rule_of
+from qops.rules.operands import AddIntegers, Operands, PairRule
+from qops.rules.scales import DERIVATIONS, Derivation, fma
 
-__all__ = ["ADD", "MUL", "Operands", "PairRule"]
+__all__ = ["ADD", "MUL"]
 
 F32 = np.float32
-Array = NDArray[Any]
 _LARGEST_SHIFT = 62
 _HALF = 2**30, 31  # 1/2 as a multiplier and a right shift
-
-
-class Operands(NamedTuple):
-    """Scales and zero points, the ends of the codes, numpy's number of their dtype, and `beyond` of the rule."""
-
-    a_scale: float
-    a_zero_point: int
-    b_scale: float
-    b_zero_point: int
-    y_scale: float
-    y_zero_point: int
-    lo: int
-    hi: int
-    typenum: int
-    beyond: str
-
-    @property
-    def left_shift(self) -> int:
-        """By how much TFLite's add shifts codes to the left: 15 bits those of 16 bits, 20 those of 8."""
-        return 15 if self.hi > 255 else 20
-
-    def last(self, rule: str, steps: Any) -> Any:
-        """The stage that makes codes of values, by a rule of `TABLE` and its scale or integers."""
-        return Numbers(rule_of(rule), steps, self.y_zero_point, self.lo, self.hi).stage()
-
-    def last_float(self, scale: Any, zero_point: str) -> Any:
-        """The stage ``rint(value * scale)`` in float32, with the zero point "outside" or "inside" of the rounding."""
-        where: dict[str, Any] = {"shift" if zero_point == "outside" else "plus": self.y_zero_point}
-        return stages.FloatStage(float(scale), "half_even", self.lo, self.hi, beyond=self.beyond, **where)
-
-
-class PairRule(NamedTuple):
-    """One row of `ADD` or `MUL`.
-
-    Attributes
-    ----------
-    formula : str
-        What is computed. a and b stand for codes less their zero points, unless the formula says otherwise; z is the
-        zero point of the result; sa, sb and sy are the scales; ra = sa / sy, rb = sb / sy. MBQM is TFLite's
-        MultiplyByQuantizedMultiplier. SRDHM is gemmlowp's SaturatingRoundingDoublingHighMul. ma, mb and my are their
-        multipliers, ea and eb their shifts, positive to the left.
-    systems : str
-        Who computes it.
-    made : callable
-        operands -> what makes the codes.
-    width : int
-        How many elements are computed together; 0 if each is computed by itself. The last elements, which do not fill
-        a width, are computed by the rule `tail`.
-    tail : str
-        Name of that rule.
-    beyond : str
-        What a rounded result that int32 does not hold becomes. "saturates": the end of its sign. "lowest": -2**31, the
-        lowest code. "lowest, wraps": -2**31, and its sum with the zero point wraps. "cut, wraps": the same, but
-        positive ones are cut to 2**31 - 128.
-    takes_int16 : bool
-        Whether the rule is also one of int16 codes.
-    """
-
-    formula: str
-    systems: str
-    made: Callable[[Operands], PairStage]
-    width: int = 0
-    tail: str = ""
-    beyond: str = "saturates"
-    takes_int16: bool = False
 
 
 def _side(zero_point: int = 0, multiplier: int = 0, scale: Any = 0.0, plus: Any = 0.0) -> dict[str, Any]:
@@ -96,39 +31,54 @@ def _side(zero_point: int = 0, multiplier: int = 0, scale: Any = 0.0, plus: Any 
 # ---------------------------------------------------------------- add
 
 
-def _steps(p: Operands, rule: str) -> list[tuple[int, int]]:
-    """The multipliers of TFLite's add: of both inputs, relative to twice the larger scale, and of the result."""
-    twice = 2 * max(p.a_scale, p.b_scale)
-    scales = p.a_scale / twice, p.b_scale / twice, twice / (2**p.left_shift * p.y_scale)
-    steps = [one_multiplier(scale, rule_of(rule).multiplier) for scale in scales]
-    if not all(0 <= right_shift <= _LARGEST_SHIFT for _, right_shift in steps):
-        raise ValueError(f"too far apart, so that a right shift is not in 0..{_LARGEST_SHIFT}: {steps}")
-    return steps
+def _of_scales(rule: str) -> Callable[[Operands], AddIntegers]:
+    """TFLite's integers: of both operands, relative to twice the larger scale, and of the result."""
+    kind = rule_of(rule).multiplier
+
+    def derived(p: Operands) -> AddIntegers:
+        twice = 2 * max(p.a_scale, p.b_scale)
+        scales = p.a_scale / twice, p.b_scale / twice, twice / (2**p.left_shift * p.y_scale)
+        steps = AddIntegers(*(Multiplier(*one_multiplier(scale, kind)) for scale in scales))
+        if not all(0 <= right_shift <= _LARGEST_SHIFT for _, right_shift in steps):
+            raise ValueError(f"too far apart, so that a right shift is not in 0..{_LARGEST_SHIFT}: {steps}")
+        return steps
+
+    return derived
 
 
-def _staged(p: Operands, steps: list[tuple[int, int]], lefts: list[int], second: str, last: Any) -> PairStage:
+def _staged(p: Operands, steps: list[Multiplier], lefts: list[int], second: str, last: Any) -> PairStage:
     """Shift each operand to the left, multiply and round it once or twice, first half up; the last stage takes the sum.
 
-    The operand with the larger scale is multiplied by exactly 1/2. That is a left shift of one bit less, and needs no
-    rounding. If both scales are equal, this holds for both operands, and the form is "sum".
+    TFLite multiplies the operand with the larger scale by exactly 1/2. That is a left shift of one bit less, and needs
+    no rounding. If both scales are equal, this holds for both operands, and the form is "sum".
     """
-    zeros = p.a_zero_point, p.b_zero_point
-    exact = [(step == _HALF and left > 0, z, left - 1) for step, z, left in zip(steps, zeros, lefts, strict=True)]
-    if all(is_half for is_half, _, _ in exact):
-        a, b = (_side(z, 2**left) for _, z, left in exact)
-        return PairStage("sum", a, b, last, p.typenum)
-    i = [is_half for is_half, _, _ in exact].index(True)
-    (_, zero, left), (_, other_zero, other_left), (m, n) = exact[i], exact[1 - i], steps[1 - i]
-    more = 0 if p.hi > 255 or n > _LARGEST_SHIFT - 2 else 2  # bits that int32 has left
+    zeros, typenum = (p.a_zero_point, p.b_zero_point), p.codes.dtype.num
+    halves = [step == _HALF and left > 0 for step, left in zip(steps, lefts, strict=True)]
+    if all(halves):
+        a, b = (_side(z, 2 ** (left - 1)) for z, left in zip(zeros, lefts, strict=True))
+        return PairStage("sum", a, b, last, typenum)
+    a, of_a = _rounded(p, zeros[0], steps[0], lefts[0], second)
+    b, of_b = _rounded(p, zeros[1], steps[1], lefts[1], second)
+    if halves[0]:
+        return PairStage("staged", _side(zeros[0], lefts[0] - 1), b, last, typenum, of_b=of_b)
+    if halves[1]:
+        return PairStage("staged", _side(zeros[1], lefts[1] - 1), a, last, typenum, of_b=of_a, exchanged=True)
+    return PairStage("staged", a, b, last, typenum, of_a=of_a, of_b=of_b)
+
+
+def _rounded(p: Operands, zero: int, step: Multiplier, left: int, second: str) -> tuple[dict[str, Any], Any]:
+    """The numbers of an operand that is multiplied and rounded, and the stage that does it."""
+    m, n = step
+    # int32 has two bits left, with which lanes need no low words of the products; but a shift to the left may wrap
+    more = 0 if p.codes.highest > 255 or n > _LARGEST_SHIFT - 2 or n < 31 else 2
     rounds, ends = ("half_up", second, "at 31" if second else "once"), (0, -(2**31), 2**31 - 1)
-    stage = stages.IntegerStage(m, n, rounds, ends, shifted=more)
-    half, other = _side(zero, left), _side(other_zero, other_left + 1 + more)
-    return PairStage("staged", half, other, last, p.typenum, of_b=stage, exchanged=i == 1)
+    wraps = "" if second else "result"
+    return _side(zero, left + more), stages.IntegerStage(m, n, rounds, ends, wraps, shifted=more)
 
 
 def _tflite_add(rule: str) -> Callable[[Operands], PairStage]:
     def made(p: Operands) -> PairStage:
-        *both, last = _steps(p, rule)
+        *both, last = p.integers
         return _staged(p, both, [p.left_shift] * 2, rule_of(rule).second, p.last(rule, last))
 
     return made
@@ -138,58 +88,73 @@ def _tflite_optimised(is_signed: bool) -> Callable[[Operands], PairStage]:
     """The part of a right shift beyond 31: for s8 the left shift of 20 is less by it; for u8 it floors at the end."""
 
     def made(p: Operands) -> PairStage:
-        *both, last = _steps(p, "tflite-double")
+        *both, last = p.integers
         less = [right_shift - 31 for _, right_shift in both]
-        if max(less) > 20:
-            raise ValueError("a_scale and b_scale are more than 2**20 apart")
+        if max(less) > 20 or min(less) < 0:
+            raise ValueError("a and b are more than 2**20 apart, or multiplied by 1 or more")
         end = p.last("tflite-double", last)
         if is_signed:
-            return _staged(p, [(m, 31) for m, _ in both], [20 - n for n in less], "", end)
+            return _staged(p, [Multiplier(m, 31) for m, _ in both], [20 - n for n in less], "", end)
         return _staged(p, both, [20, 20], "floor", end)
 
     return made
 
 
-def _of_ratios(bits: int, rule: str) -> Callable[[Operands], PairStage]:
+def _of_ratios(bits: int) -> Callable[[Operands], AddIntegers]:
     """Multipliers of `bits` + 1 bits for a_scale / y_scale and b_scale / y_scale, with one right shift for both."""
 
-    def made(p: Operands) -> PairStage:
-        ratios = [F32(s) / F32(p.y_scale) for s in (p.a_scale, p.b_scale)]
+    def derived(p: Operands) -> AddIntegers:
+        with np.errstate(all="ignore"):  # what is beyond float32 is refused
+            ratios = [F32(s) / F32(p.y_scale) for s in (p.a_scale, p.b_scale)]
         if not 2.0**-40 < max(ratios) < 2**8:
             raise ValueError("the larger of a_scale / y_scale and b_scale / y_scale is not between 2**-40 and 2**8")
         right_shift = bits - frexp(float(max(ratios)))[1] + 1
-        m, n = (int(np.rint(r * F32(2.0**right_shift))) for r in ratios)
+        a, b = (Multiplier(int(np.rint(r * F32(2.0**right_shift))), 0) for r in ratios)
+        return AddIntegers(a, b, Multiplier(1, right_shift))
+
+    return derived
+
+
+def _by_ratios(rule: str) -> Callable[[Operands], PairStage]:
+    def made(p: Operands) -> PairStage:
+        (m, a_shift), (n, b_shift), (one, right_shift) = p.integers
+        if (a_shift, b_shift, one) != (0, 0, 1) or max(abs(m), abs(n)) >= 2**22:
+            raise ValueError("a and b have multipliers of at most 22 bits and right shifts of 0, and y is (1, shift)")
         wider = max(0, 34 - right_shift)  # the same factor, so that lanes need only the upper 32 bits of the product
         last = p.last(rule, (1 << wider, right_shift + wider))
-        return PairStage("sum", _side(p.a_zero_point, m), _side(p.b_zero_point, n), last, p.typenum)
+        return PairStage("sum", _side(p.a_zero_point, m), _side(p.b_zero_point, n), last, p.codes.dtype.num)
 
     return made
 
 
+@np.errstate(all="ignore")  # what is beyond float32 is refused
 def _in_float32(p: Operands, form: str, a: dict[str, Any], b: dict[str, Any], last: Any) -> PairStage:
     """Give what computes a form in float32; ValueError if the lowest or highest codes lead beyond float32."""
     step = float(F32(p.y_scale))
-    ends = [[(q - s["zero"]) * s["scale"] + s["plus"] for q in (p.lo, p.hi)] for s in (a, b)]
+    ends = [[(q - s["zero"]) * s["scale"] + s["plus"] for q in (p.codes.lowest, p.codes.highest)] for s in (a, b)]
     values = [step, 1 / step if step else inf, *ends[0], *ends[1], *(x + y for x in ends[0] for y in ends[1])]
     if not all(abs(value) < BELOW_INFINITY for value in values):
         raise ValueError("float32 does not hold what is computed of the lowest or highest codes")
-    return PairStage(form, a, b, last, p.typenum)
+    return PairStage(form, a, b, last, p.codes.dtype.num)
 
 
+@np.errstate(all="ignore")  # as above
 def _ort_add(p: Operands) -> PairStage:
     ra, rb = F32(p.a_scale) / F32(p.y_scale), F32(p.b_scale) / F32(p.y_scale)
     constant = F32(p.y_zero_point) - fma(ra, F32(p.a_zero_point), rb * F32(p.b_zero_point))
     a, b = _side(scale=ra), _side(scale=rb, plus=constant)
-    last = stages.FloatStage(1.0, "half_even", p.lo, p.hi, beyond=p.beyond)
+    last = stages.FloatStage(1.0, "half_even", p.qmin, p.qmax, beyond=p.beyond)
     return _in_float32(p, "chain", a, b, last)
 
 
+@np.errstate(all="ignore")  # as above
 def _torch_vectors(p: Operands) -> PairStage:
     both = (p.a_scale, p.a_zero_point), (p.b_scale, p.b_zero_point)
     a, b = (_side(scale=F32(s), plus=-F32(z) * F32(s)) for s, z in both)
     return _in_float32(p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "outside"))
 
 
+@np.errstate(all="ignore")  # as above
 def _torch_tail(p: Operands) -> PairStage:
     a, b = _side(p.a_zero_point, scale=F32(p.a_scale)), _side(p.b_zero_point, scale=F32(p.b_scale))
     return _in_float32(p, "float sum", a, b, p.last_float(F32(1) / F32(p.y_scale), "inside"))
@@ -200,18 +165,21 @@ ADD = {
         "MBQM((a << 20), ma) + MBQM((b << 20), mb), then MBQM(sum, my) + z; int16: << 15; MBQM by tflite-double",
         "TFLite reference, CMSIS-NN, TFLM",
         _tflite_add("tflite-double"),
+        _of_scales("tflite-double"),
         takes_int16=True,
     ),
     "tflite-single": PairRule(
         "the same, MBQM by tflite-single",
         "CMSIS-NN, TFLM, single rounding",
         _tflite_add("tflite-single"),
+        _of_scales("tflite-single"),
         takes_int16=True,
     ),
     "tflite-opt-s8": PairRule(
         "SRDHM(a << (20 + ea), ma) + SRDHM(b << (20 + eb), mb), then as tflite-double",
         "TFLite optimised, s8",
         _tflite_optimised(True),
+        _of_scales("tflite-double"),
         16,
         "tflite-double",
     ),
@@ -219,12 +187,15 @@ ADD = {
         "(SRDHM(a << 20, ma) >> -ea) + (SRDHM(b << 20, mb) >> -eb), then as tflite-double",
         "TFLite optimised, u8",
         _tflite_optimised(False),
+        _of_scales("tflite-double"),
         8,
         "tflite-double",
     ),
-    "xnnpack": PairRule("(a * ma + b * mb + 2**(n-1)) >> n, 21 bits", "XNNPACK, so TFLite", _of_ratios(20, "rndnu")),
-    "qnnpack": PairRule("the same with 22 bits, half away", "QNNPACK", _of_ratios(21, "rndna")),
-    "torch-qnnpack": PairRule("the same as qnnpack", "torch, engine qnnpack", _of_ratios(21, "rndna")),
+    "xnnpack": PairRule(
+        "(a * ma + b * mb + 2**(n-1)) >> n, 21 bits", "XNNPACK, so TFLite", _by_ratios("rndnu"), _of_ratios(20)
+    ),
+    "qnnpack": PairRule("the same with 22 bits, half away", "QNNPACK", _by_ratios("rndna"), _of_ratios(21)),
+    "torch-qnnpack": PairRule("the same as qnnpack", "torch, engine qnnpack", _by_ratios("rndna"), _of_ratios(21)),
     "ort-x86": PairRule(
         "rint(fma(a, ra, fma(b, rb, z - (ra * za + rb * zb)))), a and b with their zero points",
         "onnxruntime 1.31 and 1.32 QLinearAdd, AVX2 and AVX-512",
@@ -235,8 +206,8 @@ ADD = {
         "rint((a * sa + b * sb) * (1 / sy)) + z in float32",
         "torch 2.13 on AVX-512, fbgemm, x86, onednn",
         _torch_vectors,
-        64,
-        "torch-tail",
+        width=64,
+        tail="torch-tail",
         beyond="cut, wraps",
     ),
     "torch-tail": PairRule(
@@ -249,11 +220,31 @@ ADD = {
 # ---------------------------------------------------------------- mul
 
 
-def _mul(rule: str, derive: Derivation) -> Callable[[Operands], PairStage]:
+def _real(p: Operands, derive: Derivation) -> float:
+    """The real scale of a product as its system forms it."""
+    with np.errstate(all="ignore"):  # what is beyond floats is refused
+        scale = float(DERIVATIONS[derive](p.a_scale, p.b_scale, p.y_scale))
+    if not isfinite(scale):
+        raise ValueError(f"{derive} gives {scale}")
+    return scale
+
+
+def _of_product(rule: str, derive: Derivation) -> Callable[[Operands], Multiplier]:
+    return lambda p: Multiplier(*multiplier_of(rule_of(rule), _real(p, derive)))
+
+
+def _in_integers(rule: str) -> Callable[[Operands], PairStage]:
     def made(p: Operands) -> PairStage:
-        scale, row = real_scale(p.a_scale, p.b_scale, p.y_scale, derive), rule_of(rule)
-        last = p.last_float(scale, row.zero_point) if row.multiplier == "float32" else p.last(rule, scale)
-        return PairStage("product", _side(p.a_zero_point), _side(p.b_zero_point), last, p.typenum)
+        last = p.last(rule, p.integers)
+        return PairStage("product", _side(p.a_zero_point), _side(p.b_zero_point), last, p.codes.dtype.num)
+
+    return made
+
+
+def _in_floats(rule: str, derive: Derivation) -> Callable[[Operands], PairStage]:
+    def made(p: Operands) -> PairStage:
+        last = p.last_float(_real(p, derive), rule_of(rule).zero_point)
+        return PairStage("product", _side(p.a_zero_point), _side(p.b_zero_point), last, p.codes.dtype.num)
 
     return made
 
@@ -262,37 +253,43 @@ MUL = {
     "tflite-double": PairRule(
         "tflite-double of a * b, scale f32",
         "LiteRT 2.3 reference, optimised",
-        _mul("tflite-double", "f32"),
+        _in_integers("tflite-double"),
+        _of_product("tflite-double", "f32"),
         takes_int16=True,
     ),
     "tflm-double": PairRule(
-        "tflite-double of a * b, scale double", "TFLM, CMSIS-NN", _mul("tflite-double", "double"), takes_int16=True
+        "tflite-double of a * b, scale double",
+        "TFLM, CMSIS-NN",
+        _in_integers("tflite-double"),
+        _of_product("tflite-double", "double"),
+        takes_int16=True,
     ),
     "tflite-single": PairRule(
         "tflite-single of a * b, scale double",
         "CMSIS-NN, TFLM, single rounding",
-        _mul("tflite-single", "double"),
+        _in_integers("tflite-single"),
+        _of_product("tflite-single", "double"),
         takes_int16=True,
     ),
-    "fp32-even": PairRule("fp32-even of a * b, scale f32", "XNNPACK on x86, so TFLite", _mul("fp32-even", "f32")),
+    "fp32-even": PairRule("fp32-even of a * b, scale f32", "XNNPACK on x86, so TFLite", _in_floats("fp32-even", "f32")),
     "ort-x86": PairRule(
         "fp32-even-zp-inside of a * b, scale f32",
         "onnxruntime 1.31 and 1.32 QLinearMul",
-        _mul("fp32-even-zp-inside", "f32"),
+        _in_floats("fp32-even-zp-inside", "f32"),
         beyond="lowest",
     ),
     "torch": PairRule(
         "fp32-even of a * b, scale f32-reciprocal",
         "torch 2.13 on AVX-512, every engine",
-        _mul("fp32-even", "f32-reciprocal"),
-        64,
-        "torch-tail",
+        _in_floats("fp32-even", "f32-reciprocal"),
+        width=64,
+        tail="torch-tail",
         beyond="lowest, wraps",
     ),
     "torch-tail": PairRule(
         "as torch; only results beyond int32 differ",
         "torch, the last n % 64 elements",
-        _mul("fp32-even", "f32-reciprocal"),
+        _in_floats("fp32-even", "f32-reciprocal"),
     ),
 }
 """Rules of the product of two tensors, by name."""

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from qops._kernels.stage.pair_stage import PairStage
+from qops.codes import of_dtype
 from qops.qtensor import broadcast_shape, output
-from qops.rules.pairs import ADD, Operands
+from qops.rules.operands import Operands
+from qops.rules.pairs import ADD
 from qops.tflite import _checks as check
 from qops.tflite.op import Op
 from qops.tflite.weights import stage
@@ -69,7 +71,7 @@ def operands(given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> Operand
     if dtype == np.int16 or not all(lowest <= zero <= highest for zero in zeros):
         return None
     a, b = (given.a_scale, zeros[0]), (given.b_scale, zeros[1])
-    return Operands(*a, *b, given.y_scale, zeros[2], *ends, dtype.num, "saturates")
+    return Operands(*a, *b, given.y_scale, zeros[2], of_dtype(dtype), *ends)
 
 
 def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) -> PairStage | None:
@@ -78,7 +80,7 @@ def added(rule: str, given: Any, ends: tuple[int, int], dtype: np.dtype[Any]) ->
     if p is None:
         return None
     try:
-        p = p._replace(beyond=row.beyond)
+        p = p._replace(beyond=row.beyond, integers=row.derived(p) if row.derived else None)
         made = row.made(p)
         return made.with_tail(row.width, ADD[row.tail].made(p)) if row.tail else made
     except ValueError:  # scales that are too far apart for a multiplier

@@ -11,7 +11,8 @@ from qops.rules.add import add
 from qops.rules.averages import AVERAGE_POOL
 from qops.rules.mul import mul
 from qops.rules.numbers import FLOATS, SINGLES, multiplier_of
-from qops.rules.pairs import ADD, MUL, PairRule
+from qops.rules.operands import PairRule
+from qops.rules.pairs import ADD, MUL
 from qops.rules.pooling import average_pool
 from qops.rules.quantize import QUANTIZE, quantize
 from qops.rules.ranges import RANGE_RULES, choose_range

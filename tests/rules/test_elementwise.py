@@ -138,7 +138,7 @@ def test_adds_of_16_bits_are_what_tflite_gives():
     zeros = {"a_zero_point": 0, "b_zero_point": 0, "y_zero_point": 0}
     assert rules.add(a, b, "tflite-double", **how, **zeros).tolist() == [15199, 6968, 32767, -32768, -10125]
     assert rules.add(a, b, "tflite-single", **how, **zeros)[4] == -10124
-    with pytest.raises(TypeError, match=r"^a: expected uint8 or int8 data, or int16 by tflite-double, tflite-single"):
+    with pytest.raises(TypeError, match=r"^a: expected uint8 or int8, or int16 by tflite-double, tflite-single"):
         rules.add(a, b, "xnnpack", **how, **zeros)
     with pytest.raises(ValueError, match=r"^b_zero_point: expected an integer in"):
         rules.add(a, b, "tflite-double", **how, **{**zeros, "b_zero_point": 1})
@@ -154,7 +154,7 @@ def test_products_of_16_bits_are_rounded_as_their_accumulators(rng):
         want = twin.requantize(a.astype(np.int32) * b, name, scale, 0, -32768, 32767)
         np.testing.assert_array_equal(rules.mul(a, b, rule, **how, **zeros), want)
     with pytest.raises(
-        TypeError, match=r"^a: expected uint8 or int8 data, or int16 by tflite-double, tflm-double, tflite-single"
+        TypeError, match=r"^a: expected uint8 or int8, or int16 by tflite-double, tflm-double, tflite-single"
     ):
         rules.mul(a, b, "torch", **how, **zeros)
 

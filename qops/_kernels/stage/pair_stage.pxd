@@ -21,7 +21,8 @@ cdef struct Pairs:
     Form form
     int typenum  # numpy's number of the dtype of all codes
     bint exchanged  # a is the second array
-    Stage of_b  # SHIFTED: the stage of b
+    bint has_of_a
+    Stage of_a, of_b  # SHIFTED: the stages of a, if it has one, and of b
     Stage last
     Py_ssize_t width  # elements that are computed together, 1 if each is by itself
     const Pairs* tail  # what computes the elements at the end that do not fill a width; NULL: there are none

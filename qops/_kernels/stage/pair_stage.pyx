@@ -4,7 +4,8 @@
     sum        (a - a_zero) * a_multiplier + (b - b_zero) * b_multiplier
     float sum  fma(a - a_zero, a_scale, a_plus) + fma(b - b_zero, b_scale, b_plus)
     chain      fma(a - a_zero, a_scale, fma(b - b_zero, b_scale, b_plus))
-    staged     ((a - a_zero) << a_multiplier) + stage((b - b_zero) << b_multiplier), by a stage of its own
+    staged     a's part + stage((b - b_zero) << b_multiplier), where a's part is made in the same way by a stage of its
+               own, or without one is (a - a_zero) << a_multiplier
 
 Integers are int32; fma is one rounding to float32.
 """
@@ -76,10 +77,18 @@ cdef inline void values_of(const code* a, const code* b, void* x, Py_ssize_t n, 
 
 
 cdef inline void block_of(const code* a, const code* b, void* x, Py_ssize_t n, const Pairs* p) noexcept nogil:
-    cdef int32_t[BLOCK] near
+    cdef int32_t[BLOCK] near, part
+    cdef int32_t* sum = <int32_t*>x
+    cdef Py_ssize_t i
     values_of(a, b, near if p.form == SHIFTED else x, n, p.a, p.b, p.form)
     if p.form == SHIFTED:
         stage_run(&p.of_b, near, cnp.NPY_INT32, x, cnp.NPY_INT32, 0, n)
+    if p.form == SHIFTED and p.has_of_a:
+        values_of(b, a, near, n, p.b, p.a, SHIFTED)
+        stage_run(&p.of_a, near, cnp.NPY_INT32, part, cnp.NPY_INT32, 0, n)
+        for i in range(n):
+            sum[i] += part[i]
+    elif p.form == SHIFTED:
         values_of(a, b, x, n, p.a, p.b, ONTO)
 
 
@@ -117,22 +126,24 @@ cdef void pairs_loop(char** data, Py_ssize_t n, void* using) noexcept nogil:
 cdef class PairStage:
     """A form with its numbers: `pairs.run(a, b, out)` sets out to the codes of two arrays, all of one dtype.
 
-    typenum: numpy's number of that dtype, uint8, int8 or int16. last: the stage that makes codes of the values. of_b:
-    the stage of its own that the form "staged" has. exchanged: a is the second array.
+    typenum: numpy's number of that dtype, uint8, int8 or int16. last: the stage that makes codes of the values. of_a,
+    of_b: the stages of their own that operands of the form "staged" have. exchanged: a is the second array.
     """
 
     def __init__(self, str form, Side a, Side b, PreparedStage last, int typenum, *,
-                 PreparedStage of_b or None=None, bint exchanged=False):
+                 PreparedStage of_a or None=None, PreparedStage of_b or None=None, bint exchanged=False):
         cdef Pairs* p = &self.pairs
         if typenum != cnp.NPY_UINT8 and typenum != cnp.NPY_INT8 and typenum != cnp.NPY_INT16:
             raise TypeError(f"typenum: expected that of uint8, int8 or int16, got {typenum}")
         p.form, p.a, p.b, p.typenum, p.exchanged = FORMS[form], a, b, typenum, exchanged
-        p.width, p.tail, p.last = 1, NULL, last.stage
+        p.width, p.tail, p.last, p.has_of_a = 1, NULL, last.stage, of_a is not None
+        if of_a is not None:
+            p.of_a = of_a.stage
         if of_b is not None:
             p.of_b = of_b.stage
         elif p.form == SHIFTED:
             raise TypeError("of_b: expected a stage, as the form is 'staged', got None")
-        self.alive = last, of_b
+        self.alive = last, of_a, of_b
 
     def with_tail(self, Py_ssize_t width, PairStage tail):
         """The same of `width` elements together; those at the end that do not fill a width are the tail's."""
