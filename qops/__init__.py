@@ -19,11 +19,12 @@ multiply_shift                                      integers times a real factor
 error, signed_error, values, bound                  how far codes are from a float reference, and may be, in LSB
 sweep                                               the same of an op on many ranges; `plot` draws it
 explain                                             which rule of a real system made these integers
+debug                                               which layer of a network differs first from a device's dump, and why
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
 
 `nnlib`, `tensorflow`, `onednn`, `onnx` and `tflite` are what real systems compute, bit for bit; `rules` their roundings
-by name. `codes` has the code types: what the codes of each dtype stand for.
+by name. `models` reads model files. `codes` has the code types: what the codes of each dtype stand for.
 """
 
 from importlib import import_module
@@ -38,7 +39,21 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 if TYPE_CHECKING:  # these are imported when they are first used: see __getattr__
-    from qops import affine, codes, fixedpoint, frontdoor, isa, nnlib, onednn, onnx, plot, rules, tensorflow, tflite
+    from qops import (
+        affine,
+        codes,
+        fixedpoint,
+        frontdoor,
+        isa,
+        models,
+        nnlib,
+        onednn,
+        onnx,
+        plot,
+        rules,
+        tensorflow,
+        tflite,
+    )
     from qops.frontdoor.add import add, quantized_add_8p8to8, quantized_add_8p8to32
     from qops.frontdoor.bound import bound
     from qops.frontdoor.concat import concat
@@ -61,8 +76,10 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.frontdoor.sub import quantized_sub_8p8to8, quantized_sub_8p8to32, sub
     from qops.qtensor import QTensor
     from qops.tools.add_vectors import AddVectors, add_vectors
+    from qops.tools.debug import debug
     from qops.tools.explain import explain
     from qops.tools.explanation import Explanation
+    from qops.tools.hunt import Hunt
     from qops.tools.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors import Vectors, vectors
 
@@ -91,8 +108,10 @@ _HOMES = {
     "frontdoor.sub": ("quantized_sub_8p8to8", "quantized_sub_8p8to32", "sub"),
     "qtensor": ("QTensor",),
     "tools.add_vectors": ("AddVectors", "add_vectors"),
+    "tools.debug": ("debug",),
     "tools.explain": ("explain",),
     "tools.explanation": ("Explanation",),
+    "tools.hunt": ("Hunt",),
     "tools.sweep": ("Sweep", "SweepRow", "sweep"),
     "tools.vectors": ("Vectors", "vectors"),
 }
@@ -137,6 +156,7 @@ __all__ = [
     "Conv2D",
     "ErrorReport",
     "Explanation",
+    "Hunt",
     "MatMul",
     "Observer",
     "QTensor",
@@ -152,6 +172,7 @@ __all__ = [
     "codes",
     "concat",
     "conv2d",
+    "debug",
     "dequantize",
     "error",
     "explain",
@@ -162,6 +183,7 @@ __all__ = [
     "lookup",
     "matmul",
     "max_pool",
+    "models",
     "mul",
     "multiply_shift",
     "nnlib",

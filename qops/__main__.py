@@ -1,6 +1,7 @@
 """The command line.
 
-``python -m qops explain dump.npz``, ``python -m qops vectors requantize --rule NAME --scale S -o DIR``,
+``python -m qops explain dump.npz``, ``python -m qops debug model.tflite --device dump.npz``,
+``python -m qops vectors requantize --rule NAME --scale S -o DIR``,
 ``python -m qops vectors add --rule NAME --a-range MIN MAX --b-range MIN MAX --y-range MIN MAX -o DIR``,
 ``python -m qops emit NAME`` and ``python -m qops selftest``.
 """
@@ -18,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from qops.rules import TABLE, Rule, emit
+from qops.tflite.kernels import KERNELS
 from qops.tools.add_forms import FORMS, Form
 from qops.tools.add_vectors import add_vectors
+from qops.tools.debug import debug
 from qops.tools.dump import NAMES, read_dump
 from qops.tools.explain import explained
 from qops.tools.formats import FORMATS, VectorSet, write
@@ -35,6 +38,10 @@ and ..._zero_point are codes of real 0. kind names the op; without it the op is 
 A .json dump names the type of y as dtype. Each kind needs the names before the
 semicolon, and takes the others. The scale of requantize is given as scale, or as
 what it is made of, in_scale, w_scale and out_scale:"""
+_DEVICE = """\
+The dump holds tensors by the names that the model has for them: an .npz file, or a
+folder of .npy files, or of .bin or .raw files with plain bytes. Not all tensors
+need be there. Without --data the inputs are those of the dump, or seeded noise."""
 _NEGATIVE = re.compile(r"-(\d|\.\d).*")  # numbers such as -5e-1 and -1., which argparse would take for options
 _NO_READER = (errno.EPIPE, errno.EINVAL)  # Windows says EINVAL of a pipe that nobody reads
 
@@ -52,6 +59,13 @@ def _explain(options: argparse.Namespace) -> int:
     else:
         print(json.dumps(found.as_dict()) if options.json else found)
     return 0 if found.exact else 1
+
+
+def _debug(options: argparse.Namespace) -> int:
+    given = {"device": options.device, "float_model": options.float, "runtime": options.runtime}
+    found = debug(options.model, options.data, **given)
+    print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
+    return 1 if found.differs else 0
 
 
 def _requantize_vectors(options: argparse.Namespace) -> int:
@@ -79,12 +93,13 @@ def _emit(options: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m qops",
-        description="Tell which rule of a real system made some integers, make test vectors for a port of a rule, and "
-        "write a rule in C.",
-        epilog="The exit code is 0; 1 if no rule fits or a check fails; 2 for bad input.",
+        description="Tell which rule of a real system made some integers, find the layer of a network that differs "
+        "first from a device, make test vectors for a port of a rule, and write a rule in C.",
+        epilog="The exit code is 0; 1 if no rule fits, a layer differs or a check fails; 2 for bad input.",
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_explain(commands)
+    _add_debug(commands)
     _add_vectors_of_both_kinds(commands)
     text = _command(commands, "emit", "write a rule of requantize in C", _rules(TABLE))
     text.add_argument("rule", choices=TABLE, metavar="NAME", help="a rule of the list below")
@@ -108,6 +123,18 @@ def _add_explain(commands: Any) -> None:
     form.add_argument("--json", action="store_true", help="print the answer as JSON")
     form.add_argument("--html", action="store_true", help="print the answer as an HTML page with pictures")
     explain.set_defaults(run=_explain)
+
+
+def _add_debug(commands: Any) -> None:
+    words = "find the first layer of a network that differs from a device's dump, and why"
+    made = _command(commands, "debug", words, _DEVICE)
+    made.add_argument("model", type=Path, help="a .tflite file")
+    made.add_argument("--data", type=Path, metavar="FILE.npz", help="the inputs, by name")
+    made.add_argument("--device", type=Path, metavar="DUMP", help="what the device gave; see below")
+    made.add_argument("--float", type=Path, metavar="MODEL", help="the float model (default: this one, not rounded)")
+    made.add_argument("--runtime", metavar="NAME", help=f"whose bits are expected: {', '.join(KERNELS)}")
+    made.add_argument("--json", action="store_true", help="print the answer as JSON")
+    made.set_defaults(run=_debug)
 
 
 def _add_vectors_of_both_kinds(commands: Any) -> None:
@@ -173,7 +200,8 @@ def main(arguments: list[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0; 1 if no rule fits or a check fails; 2 for bad input; 141 if nobody reads what is printed.
+        The exit code: 0; 1 if no rule fits, a layer differs or a check fails; 2 for bad input; 141 if nobody reads
+        what is printed.
     """
     parser = _parser()
     words = sys.argv[1:] if arguments is None else arguments
@@ -188,7 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
             return 141
         said = f"{why.filename}: {why.strerror}" if why.filename else str(why)
-    except (ValueError, TypeError) as why:
+    except (ValueError, TypeError, ModuleNotFoundError) as why:
         said = str(why)
     print(f"{parser.prog}: {said}", file=sys.stderr)
     return 2

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.qtensor import as_array, choice
 from qops.rules import Requantize
 
@@ -26,11 +27,11 @@ class Tensor:
     shape : tuple of int or None
         As the file announces it; None where a size is only known at run time.
     dtype : str
-        The name of the type: "int8", "uint8", "int16", "int4", "int32", "float32" and so on. Codes of int4 are kept in
-        arrays of int8.
+        The name of the type: "int8", "uint8", "int16", "int4", "int32", "float32" and so on. Codes of int4 are kept
+        in arrays of int8.
     scale, zero_point : ndarray or None
-        A value is ``scale * (code - zero_point)``. float32 and int64, of shape () or, with `axis`, (channels,). None for
-        tensors that are not quantized.
+        A value is ``scale * (code - zero_point)``. float32 and int64, of shape () or, with `axis`, (channels,). None
+        for tensors that are not quantized.
     axis : int or None
         Which axis has a scale for each channel.
     data : ndarray or None
@@ -174,6 +175,8 @@ class Op:
     alone : callable or None
         ``alone(inputs, outputs, index=None)`` gives an `Alone`, a model of this op that reads `inputs`. With `index` it
         makes one element of the first output alone; None if no smaller op does.
+    runtime : str
+        The one that the op has now. An op with `remade` is pickled as these two.
     """
 
     name: str
@@ -188,6 +191,10 @@ class Op:
     remade: Callable[[str], Op] | None = field(default=None, repr=False)
     prepared: Any = field(default=None, repr=False)
     alone: Callable[..., Alone | None] | None = field(default=None, repr=False)
+    runtime: str = field(default="", repr=False)
+
+    def __reduce__(self) -> Any:
+        return super().__reduce__() if self.remade is None else (self.remade, (self.runtime,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,12 +234,13 @@ class Graph:
         known = {name for name, tensor in self.tensors.items() if tensor.data is not None} | set(self.inputs)
         names: set[str] = set()
         for op in self.ops:
+            who = f"{self.name}: {op.name} ({op.kind})"
             for name in op.reads:
                 if name not in known:
-                    raise ValueError(f"{self.name}: {op.name} ({op.kind}) reads {name!r}, which nothing before it writes")
+                    raise ValueError(f"{who} reads {name!r}, which nothing before it writes")
             for name in op.outputs:
                 if name in known:
-                    raise ValueError(f"{self.name}: {op.name} ({op.kind}) writes {name!r}, which stands already")
+                    raise ValueError(f"{who} writes {name!r}, which stands already")
             if op.name in names:
                 raise ValueError(f"{self.name}: two ops are called {op.name!r}")
             names.add(op.name)
@@ -260,10 +268,10 @@ class Graph:
         Raises
         ------
         TypeError, ValueError
-            An input that is missing, unknown, or of another type or shape than the graph has.
+            An input that is missing, unknown, or of another type or shape than the graph has; an op that refuses what
+            it reads.
         """
-        given = {name: self._given(name, value) for name, value in self._named(x).items()}
-        return self._walk(given, keep, lambda op: op.call)
+        return self._walk(self.inputs_of(x), keep, lambda op: op.call)
 
     def real(self, x: ArrayLike | Mapping[str, ArrayLike], *, keep: str | None = None) -> dict[str, NDArray[Any]]:
         """Run all ops in real numbers: the network without any rounding of activations.
@@ -285,10 +293,34 @@ class Graph:
         TypeError, ValueError
             An input that is missing, unknown, or of another shape.
         """
-        given = {name: np.asarray(as_array(value, name), np.float64) for name, value in self._named(x).items()}
-        for name, value in given.items():
-            self._check_shape(name, value.shape)
+        given = {key: value.astype(np.float64) for key, value in self._named(x, "x").items()}
         return self._walk(given, keep, self.real_of)
+
+    def inputs_of(self, x: ArrayLike | Mapping[str, ArrayLike], name: str = "x") -> dict[str, NDArray[Any]]:
+        """Check codes of the inputs.
+
+        Parameters
+        ----------
+        x : array_like, or dict of str to array_like
+            The input, or each of them by its name.
+        name : str
+            What the caller calls them, for errors.
+
+        Returns
+        -------
+        dict of str to ndarray
+
+        Raises
+        ------
+        TypeError, ValueError
+            An input that is missing, unknown, or of another type or shape than the graph has.
+        """
+        found = self._named(x, name)
+        for key, data in found.items():
+            if data.dtype != np.dtype(self.tensors[key].dtype):
+                said = name if not isinstance(x, Mapping) else f"{name}[{key!r}]"
+                raise TypeError(f"{said}: expected {self.tensors[key].dtype}, got {data.dtype}")
+        return found
 
     def real_of(self, op: Op) -> Callable[..., tuple[NDArray[Any], ...]]:
         """Give what an op does in real numbers; one without a formula rounds its inputs to codes.
@@ -335,33 +367,27 @@ class Graph:
         data = self.tensors[name].data
         return values[name] if data is None else data
 
-    def _named(self, x: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+    def _named(self, x: ArrayLike | Mapping[str, ArrayLike], name: str) -> dict[str, NDArray[Any]]:
+        """Give the inputs by their names, of the shapes that the graph has."""
         if not isinstance(x, Mapping):
             if len(self.inputs) != 1:
-                raise TypeError(f"x: {self.name} has {len(self.inputs)} inputs; expected a dict of {_list(self.inputs)}")
-            return {self.inputs[0]: x}
-        for name in x:
-            if name not in self.inputs:
-                raise ValueError(f"x: {self.name} has no input {name!r}, only {_list(self.inputs)}")
-        for name in self.inputs:
-            if name not in x:
-                raise ValueError(f"x: the input {name!r} is missing")
-        return dict(x)
+                raise TypeError(f"{name}: expected a dict with {_list(self.inputs)}, got {shown(x)}")
+            return {self.inputs[0]: self._shaped(self.inputs[0], x, name)}
+        for key in x:
+            if key not in self.inputs:
+                raise ValueError(f"{name}: {self.name} has no input {shown(key)}, only {_list(self.inputs)}")
+        for key in self.inputs:
+            if key not in x:
+                raise ValueError(f"{name}: the input {key!r} is missing")
+        return {key: self._shaped(key, value, f"{name}[{key!r}]") for key, value in x.items()}
 
-    def _given(self, name: str, value: ArrayLike) -> NDArray[Any]:
-        data, dtype = as_array(value, name), self.tensors[name].dtype
-        if data.dtype != np.dtype(dtype):
-            raise TypeError(f"{name}: expected {dtype} codes, got {data.dtype}")
-        self._check_shape(name, data.shape)
-        return data
-
-    def _check_shape(self, name: str, shape: tuple[int, ...]) -> None:
-        """Sizes must be those of the file, but for the first, the batch."""
-        wanted = self.tensors[name].shape
-        fits = len(wanted) == len(shape) and all(w in (None, n) for w, n in zip(wanted[1:], shape[1:], strict=True))
-        if not fits:
+    def _shaped(self, key: str, value: ArrayLike, name: str) -> NDArray[Any]:
+        """Give an array whose sizes are those of the file, but for the first, the batch."""
+        data, wanted = as_array(value, name), self.tensors[key].shape
+        if len(wanted) != data.ndim or any(w not in (None, n) for w, n in zip(wanted[1:], data.shape[1:], strict=True)):
             said = ", ".join("?" if size is None else str(size) for size in wanted)
-            raise ValueError(f"{name}: expected shape ({said}), got {shape}")
+            raise ValueError(f"{name}: expected shape ({said}), got {shown(data.shape)}")
+        return data
 
 
 def _list(names: Iterable[str]) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from qops._kernels.arrays.numbers import shown
 from qops.models.graph import Graph
 from qops.models.tflite_file import read_tflite
-from qops.models.tflite_ops import Missing, op_of
+from qops.models.tflite_ops import op_of
+from qops.models.tflite_site import Missing
 from qops.qtensor import choice
 from qops.tflite.kernels import KERNELS
 
@@ -41,7 +43,8 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
 
     Notes
     -----
-    Only the first subgraph of a file is read. Variable tensors (the states of SVDF and LSTM) start at real 0 in each run.
+    Only the first subgraph of a file is read. Variable tensors, the states of SVDF and LSTM, start at real 0 in each
+    run.
 
     Examples
     --------
@@ -49,10 +52,12 @@ def load(path: str | Path, *, runtime: str | None = None) -> Graph:
     Traceback (most recent call last):
     ValueError: path: expected a .tflite file, got 'no-such-model.txt'
     """
+    if not isinstance(path, str | Path):
+        raise TypeError(f"path: expected the name of a file, got {shown(path)}")
     place = Path(path)
     if place.suffix == ".tflite":
-        return _of_tflite(place, choice(runtime or "reference", "runtime", KERNELS))
-    raise ValueError(f"path: expected a .tflite file, got {str(path)!r}")
+        return _of_tflite(place, choice("reference" if runtime is None else runtime, "runtime", KERNELS))
+    raise ValueError(f"path: expected a .tflite file, got {shown(str(path))}")
 
 
 def _of_tflite(path: Path, kernel: str) -> Graph:
@@ -70,5 +75,5 @@ def _of_tflite(path: Path, kernel: str) -> Graph:
             missing.append(f"operator {i}, {operator.kind} (result {result!r}): {why}")
     if missing:
         raise ValueError(f"{path.name}: {len(missing)} operators cannot be read:\n  " + "\n  ".join(missing))
-    ends = (tuple(t.name for t in part) for part in (file.inputs, file.outputs))
-    return Graph(path.name, *ends, {t.name: t for t in file.tensors}, tuple(ops), kernel)
+    inputs, outputs = (tuple(t.name for t in part) for part in (file.inputs, file.outputs))
+    return Graph(path.name, inputs, outputs, {t.name: t for t in file.tensors}, tuple(ops), kernel)

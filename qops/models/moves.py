@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,8 +95,8 @@ def _depth_to_space(op: Operator, given: Arrays) -> Moved:
 
 
 def _mirror_pad(op: Operator, given: Arrays) -> Moved:
-    mode = "symmetric" if op.options.get("Mode") else "reflect"
-    return (np.pad(given[0], [tuple(_integers(row)) for row in given[1]], mode=mode),)
+    mode: Literal["symmetric", "reflect"] = "symmetric" if op.options.get("Mode") else "reflect"
+    return (np.pad(given[0], np.asarray(given[1], np.int64), mode=mode),)
 
 
 MOVES: dict[str, Callable[[Operator, Arrays], Moved]] = {

@@ -67,6 +67,15 @@ class TfliteFile:
     operators: list[Operator]
 
 
+def schema() -> Any:
+    """Give the package ``tflite``, the schema of the files, which is an extra; ModuleNotFoundError without it."""
+    try:
+        import tflite
+    except ModuleNotFoundError as why:
+        raise ModuleNotFoundError(f".tflite files need the package {why.name}: pip install 'qops[tflite]'") from why
+    return tflite
+
+
 def read_tflite(path: Path) -> TfliteFile:
     """Read a .tflite file.
 
@@ -89,19 +98,14 @@ def read_tflite(path: Path) -> TfliteFile:
     OSError
         A file that cannot be opened.
     """
-    try:
-        import tflite  # noqa: F401, PLC0415 - an extra, loaded when used
-    except ModuleNotFoundError as why:
-        raise ModuleNotFoundError(
-            "tflite: reading .tflite files needs this package; python -m pip install 'qops[tflite]'"
-        ) from why
+    known = schema()
     if path.stat().st_size > _MOST_BYTES:
         raise ValueError(f"{path.name}: larger than 2 GiB, which no flatbuffer is")
     data = path.read_bytes()
     if data[4:8] != b"TFL3":
         raise ValueError(f"{path.name}: not a TFLite flatbuffer, which has TFL3 at its bytes 4 to 7")
     try:
-        return _Reader(data).file()
+        return _Reader(data, known).file()
     except _Refused as why:
         raise ValueError(f"{path.name}: {why}") from None
     except _DAMAGE as why:
@@ -119,14 +123,12 @@ class _Reader:
     reader counts the elements that it reads, and gives up when they are more than the file can hold.
     """
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
+    def __init__(self, data: bytes, known: Any) -> None:
+        self._data, self._schema = data, known
         self._left = 64 + len(data)
 
     def file(self) -> TfliteFile:
-        import tflite  # noqa: PLC0415
-
-        model = tflite.Model.GetRootAs(self._data)
+        model = self._schema.Model.GetRootAs(self._data)
         count = model.SubgraphsLength()
         if count < 1:
             raise ValueError("no subgraph")
@@ -138,9 +140,11 @@ class _Reader:
             tensor = self._tensor(model, graph.Tensors(i), i, names)
             names.add(tensor.name)
             tensors.append(tensor)
-        ends = [[tensors[i] for i in self._indices(vector, len(tensors))] for vector in (graph.Inputs, graph.Outputs)]
+        inputs, outputs = (
+            [tensors[i] for i in self._indices(end, len(tensors))] for end in (graph.Inputs, graph.Outputs)
+        )
         operators = [self._operator(model, graph.Operators(i), tensors) for i in range(graph.OperatorsLength())]
-        return TfliteFile(*ends, tensors, operators)
+        return TfliteFile(inputs, outputs, tensors, operators)
 
     def _spend(self, count: int) -> None:
         self._left -= max(count, 1)
@@ -171,8 +175,8 @@ class _Reader:
         shape = tuple(int(n) for n in self._vector(given.Shape))
         if any(n < 0 for n in shape) or prod(shape) * _itemsize(dtype) > _MOST_BYTES:
             raise ValueError(f"tensor {name!r} announces shape {shape}")
-        signature_ = self._vector(given.ShapeSignature)
-        known = tuple(None if s == -1 else n for s, n in zip(signature_, shape, strict=True)) if signature_.size else shape
+        signed = self._vector(given.ShapeSignature)
+        known = tuple(None if s == -1 else n for s, n in zip(signed, shape, strict=True)) if signed.size else shape
         scale, zero, axis = self._quantization(given.Quantization(), name, shape)
         data = self._constant(model, given, name, shape, dtype)
         return Tensor(name, known if data is None else shape, dtype, scale, zero, axis, data)
@@ -216,11 +220,9 @@ class _Reader:
         return np.frombuffer(data.tobytes(), np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
 
     def _operator(self, model: Any, given: Any, tensors: list[Tensor]) -> Operator:
-        import tflite  # noqa: PLC0415
-
         code = model.OperatorCodes(given.OpcodeIndex())
         number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
-        kind = _named(tflite.BuiltinOperator, number)
+        kind = _named(self._schema.BuiltinOperator, number)
         if kind == "CUSTOM":
             kind = (code.CustomCode() or b"").decode("utf-8", "replace") or kind
         inputs: list[Tensor | None] = []
@@ -234,22 +236,24 @@ class _Reader:
 
     def _options(self, given: Any) -> dict[str, Any]:
         """Give all fields of the options. Which table they are is a number in the file, whose name is the class."""
-        import tflite  # noqa: PLC0415
-
         table = given.BuiltinOptions()
         if table is None or not given.BuiltinOptionsType():
             return {}
-        kind = getattr(tflite, _named(tflite.BuiltinOptions, given.BuiltinOptionsType()))
+        kind = getattr(self._schema, _named(self._schema.BuiltinOptions, given.BuiltinOptionsType()))
         options = kind()
         options.Init(table.Bytes, table.Pos)
         found: dict[str, Any] = {}
         for name, method in vars(kind).items():
             if name.endswith("AsNumpy"):
                 found[name.removesuffix("AsNumpy")] = self._vector(getattr(options, name.removesuffix("AsNumpy")))
-            elif name[0].isupper() and len(signature(getattr(options, name)).parameters) == 0:
-                if not name.endswith(("Length", "IsNone")) and callable(method):
-                    found[name] = getattr(options, name)()
+            elif name[0].isupper() and not name.endswith(("Length", "IsNone")) and _is_number(method):
+                found[name] = getattr(options, name)()
         return found
+
+
+def _is_number(method: Any) -> bool:
+    """Whether a method of the schema gives the one value of a field; those of vectors take an index."""
+    return callable(method) and len(signature(method).parameters) == 1
 
 
 def _itemsize(dtype: str) -> int:

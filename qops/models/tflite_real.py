@@ -1,7 +1,7 @@
 """What TFLite's operators compute, in real numbers: the formulas that their integer kernels round.
 
-Each function takes the operator as the file has it and the values of its inputs in their order, None for one that is left
-out, and gives the values of its first output.
+Each function takes the operator as the file has it and the values of its inputs in their order, None for one that is
+left out, and gives the values of its first output.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from qops.models.tflite_file import Operator
 
-__all__ = ["ACTIVATIONS", "PADDINGS", "REAL", "products"]
+__all__ = ["ACTIVATIONS", "LIMITS", "PADDINGS", "REAL", "products"]
 
 Values = NDArray[np.float64]
 Given = Sequence[Any]
@@ -24,12 +24,14 @@ Given = Sequence[Any]
 ACTIVATIONS = {0: "NONE", 1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}
 """The fused activations, by their numbers in the schema; others are for floats only."""
 PADDINGS = {0: "SAME", 1: "VALID"}
-_LIMITS = {"NONE": (-np.inf, np.inf), "RELU": (0, np.inf), "RELU_N1_TO_1": (-1, 1), "RELU6": (0, 6)}
+LIMITS = {"NONE": (-np.inf, np.inf), "RELU": (0.0, np.inf), "RELU_N1_TO_1": (-1.0, 1.0), "RELU6": (0.0, 6.0)}
+"""The lowest and the highest real value that each lets through."""
+_TANH = 4  # a fused activation of floats
 
 
 def _activated(op: Operator, y: Values) -> Values:
     number = op.options.get("FusedActivationFunction", 0)
-    return np.tanh(y) if number == 4 else np.clip(y, *_LIMITS[ACTIVATIONS[number]])  # noqa: PLR2004
+    return np.tanh(y) if number == _TANH else np.clip(y, *LIMITS[ACTIVATIONS[number]])
 
 
 def _padded(op: Operator, x: Values, size: tuple[int, int], fill: float) -> Values:
@@ -52,8 +54,11 @@ def _windows(op: Operator, x: Values, taps: tuple[int, int], fill: float = 0.0) 
 
 def _conv(op: Operator, x: Values, w: Values) -> Values:
     groups = x.shape[3] // w.shape[3]
-    parts = zip(np.split(x, groups, 3), np.split(w, groups, 0), strict=True)
-    return np.concatenate([np.einsum("nhwcij,oijc->nhwo", _windows(op, a, b.shape[1:3]), b, optimize=True) for a, b in parts], 3)
+    made = [
+        np.einsum("nhwcij,oijc->nhwo", _windows(op, a, b.shape[1:3]), b, optimize=True)
+        for a, b in zip(np.split(x, groups, 3), np.split(w, groups, 0), strict=True)
+    ]
+    return np.concatenate(made, 3)
 
 
 def _depthwise(op: Operator, x: Values, w: Values) -> Values:

@@ -65,8 +65,8 @@ def tflite_bytes(
 
 class _Writer:
     def __init__(self) -> None:
-        import flatbuffers  # noqa: PLC0415 - an extra, loaded when used
-        import tflite  # noqa: PLC0415
+        import flatbuffers
+        import tflite
 
         self._b, self._schema = flatbuffers.Builder(1024), tflite
 
@@ -164,5 +164,3 @@ def _packed(codes: NDArray[Any]) -> NDArray[np.uint8]:
     flat = codes.reshape(-1)
     pairs = np.append(flat, np.zeros(flat.size % 2, flat.dtype)).astype(np.uint8).reshape(-1, 2) & 15
     return np.asarray(pairs[:, 0] | pairs[:, 1] << 4, np.uint8)
-
-

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops._kernels.arrays.checks import is_int32
 from qops.codes import of_dtype
 from qops.fixedpoint import Multiplier
-from qops.prepared import Prepared
+from qops.prepared import Prepared, argument
 from qops.qtensor import as_array, int32, integer, output
 from qops.rules.blocks import Tail
 from qops.rules.names import rule_named
@@ -97,6 +97,8 @@ class Requantize(Prepared):
         self._tail = Tail(blocks, self._numbers, self._channels) if blocks else None
         kept = (None if scale is None else steps), (None if integers is None else steps), three
         self._keep(rule, *kept, self._in_zero_point, zero, codes.dtype, qmin, qmax, self._axis)
+
+    rule = argument(0)
 
     @property
     def integers(self) -> Multiplier:

@@ -15,6 +15,7 @@ from qops.tools.explain import explain
 __all__ = ["Cause", "cause_of"]
 
 _MOST = 200_000  # elements that are explained; more tell nothing new
+Fault = tuple[str, NDArray[np.int64], dict[str, Any]]  # in words, the sums that it makes, the numbers that it makes
 _ENOUGH = 16  # elements that two tensors must share before the one is taken for the other
 
 
@@ -54,9 +55,7 @@ class Seen(NamedTuple):
     wanted: NDArray[Any]
 
 
-def cause_of(
-    graph: Graph, seen: Seen, others: dict[str, NDArray[Any]], progress: Callable[[str], None]
-) -> Cause:
+def cause_of(graph: Graph, seen: Seen, others: dict[str, NDArray[Any]], progress: Callable[[str], None]) -> Cause:
     """Find why an op of a device differs from the graph when it reads the same.
 
     Parameters
@@ -143,7 +142,7 @@ def _answer(seen: Seen, layer: Layer) -> Any:
         if layer.kind == "requantize":
             assert layer.sums is not None
             return _asked(layer, layer.sums(seen.inputs[0], layer.bias), seen.got)
-        if len(seen.inputs) == 2 and all(x.shape == seen.got.shape for x in seen.inputs):  # noqa: PLR2004
+        if len(seen.inputs) == 2 and all(x.shape == seen.got.shape for x in seen.inputs):
             return _asked(layer, seen.inputs[0], seen.got, seen.inputs[1])
     except (ValueError, TypeError):  # numbers that no rule takes
         return None
@@ -183,24 +182,24 @@ def _faulty(seen: Seen, progress: Callable[[str], None]) -> Cause | None:
 
 def _exact(layer: Layer, sums: NDArray[np.int64], got: NDArray[Any], numbers: dict[str, Any]) -> list[str]:
     """Ask on a few rows first: a fault that was not made fails on them."""
-    few = sums[:1, :2] if sums.ndim > 2 else sums[:2]  # noqa: PLR2004
-    small = got.reshape(sums.shape)[:1, :2] if sums.ndim > 2 else got.reshape(sums.shape)[:2]  # noqa: PLR2004
+    few = sums[:1, :2] if sums.ndim > 2 else sums[:2]
+    small = got.reshape(sums.shape)[:1, :2] if sums.ndim > 2 else got.reshape(sums.shape)[:2]
     if not _asked(layer, few, small, **numbers).exact:
         return []
     rules: list[str] = _asked(layer, sums, got, **numbers).exact
     return rules
 
 
-def _faults(layer: Layer, seen: Seen) -> Iterator[tuple[str, NDArray[np.int64], dict[str, Any]]]:
+def _faults(layer: Layer, seen: Seen) -> Iterator[Fault]:
     """Give each fault in words, the sums that it makes, and the numbers that it makes."""
     assert layer.sums is not None
     x, bias = seen.inputs[0], layer.bias
     plain, products = layer.sums(x, bias), layer.sums(x, None)
     scale = np.asarray(layer.numbers["w_scale"])
     if scale.ndim:
-        for shift in (1, -1):
-            which = "the channel before" if shift > 0 else "the channel after"
-            yield f"scales of channels shifted by one: each channel has that of {which}", plain, {"w_scale": np.roll(scale, shift)}
+        for shift, which in ((1, "before"), (-1, "after")):
+            words = f"scales of channels shifted by one: each channel has that of the channel {which}"
+            yield words, plain, {"w_scale": np.roll(scale, shift)}
         yield "one scale for all channels: that of the first", plain, {"w_scale": float(scale[0])}
     if bias is not None:
         yield "the bias left out", products, {}
@@ -221,7 +220,7 @@ def _faults(layer: Layer, seen: Seen) -> Iterator[tuple[str, NDArray[np.int64], 
     yield from _zero_points(layer, x, plain)
 
 
-def _zero_points(layer: Layer, x: NDArray[Any], plain: NDArray[np.int64]) -> Iterator[tuple[str, NDArray[np.int64], dict[str, Any]]]:
+def _zero_points(layer: Layer, x: NDArray[Any], plain: NDArray[np.int64]) -> Iterator[Fault]:
     """Another zero point of the input adds a multiple of the sum of weights to each sum."""
     assert layer.sums is not None
     each = layer.sums(np.full(x.shape, 1, x.dtype), None) - layer.sums(np.zeros(x.shape, x.dtype), None)
@@ -264,4 +263,5 @@ def _nearest(seen: Seen) -> Cause:
     if found is None or not found.excluded:
         return Cause("no cause that is known here gives these integers", [])
     v = found.excluded[0]
-    return Cause(f"no known rule or mistake; the nearest is {v.rule}, of which {v.differs:,} integers differ, {v.kind or 'of all kinds'}", [])
+    kind = f", {v.kind}" if v.kind else ""
+    return Cause(f"no known rule or mistake; the nearest is {v.rule}, of which {v.differs:,} integers differ{kind}", [])

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.models import Graph, Op, load
+from qops.qtensor import choice
 from qops.tools.causes import Cause, Seen, cause_of
 from qops.tools.device import Wrong, as_nhwc, named, noise, tensors_of
 from qops.tools.hunt import First, Hunt, LayerRow
@@ -24,8 +26,8 @@ Arrays = dict[str, NDArray[Any]]
 class Walk(NamedTuple):
     """All tensors of one hunt, by name.
 
-    `whole` is what the graph gives of the data, `device` what the device gave, in the order of axes of the graph, `wrong`
-    what was wrong with its layout, `real` the network in real numbers.
+    `whole` is what the graph gives of the data, `device` what the device gave, in the order of axes of the graph,
+    `wrong` what was wrong with its layout, `real` the network in real numbers.
     """
 
     graph: Graph
@@ -85,15 +87,27 @@ def debug(
     >>> os.path.exists("model.tflite") and qops.debug("model.tflite", device="dump.npz")
     False
     """
-    graph = model if isinstance(model, Graph) else load(model, runtime=runtime)
-    twin = load(float_model) if isinstance(float_model, str | Path) else float_model
+    graph = _graph(model, "model", runtime)
+    twin = None if float_model is None else _graph(float_model, "float_model")
     with Progress() as progress:
         return debugged(graph, data, device, twin, progress)
 
 
-def debugged(
-    graph: Graph, data: Any, device: Any, float_model: Graph | None, progress: Callable[[str], None]
-) -> Hunt:
+def _graph(model: Any, name: str, runtime: str | None = None) -> Graph:
+    """Give the graph of a model, or of a file."""
+    if isinstance(model, Graph):
+        if runtime is not None:
+            choice(runtime, "runtime", [model.runtime])
+        return model
+    if not isinstance(model, str | Path):
+        raise TypeError(f"{name}: expected a file or a graph, got {shown(model)}")
+    try:
+        return load(model, runtime=runtime)
+    except (ValueError, TypeError) as why:  # by the name that the caller gave
+        raise type(why)(str(why).replace("path:", f"{name}:", 1)) from None
+
+
+def debugged(graph: Graph, data: Any, device: Any, float_model: Graph | None, progress: Callable[[str], None]) -> Hunt:
     """Do the work of `debug`, with progress told to a caller.
 
     Parameters
@@ -139,18 +153,16 @@ def _inputs(graph: Graph, data: Any, dumped: Arrays) -> tuple[Arrays, list[str]]
         if all(name in dumped for name in graph.inputs):
             return {name: _of_shape(graph, name, dumped[name]) for name in graph.inputs}, []
         return noise(graph), ["no data: the inputs are seeded noise, each code as likely as the next"]
-    if isinstance(data, str | Path):
-        found = dict(tensors_of(data, "data"))
-        if len(found) == 1 and len(graph.inputs) == 1:
-            found = {graph.inputs[0]: next(iter(found.values()))}
-    else:
-        given = data if isinstance(data, Mapping) else {graph.inputs[0]: data}
-        found = dict(tensors_of(given, "data"))
+    if not isinstance(data, Mapping | str | Path):
+        return graph.inputs_of(data, "data"), []
+    found = dict(tensors_of(data, "data"))
+    if len(found) == 1 and len(graph.inputs) == 1 and isinstance(data, str | Path):
+        found = {graph.inputs[0]: next(iter(found.values()))}
     for name, value in found.items():
         tensor = graph.tensors.get(name)
         if tensor is not None and tensor.scale is not None and value.dtype.kind == "f":
             found[name] = tensor.codes(value)
-    return found, []
+    return graph.inputs_of(found, "data"), []
 
 
 def _of_shape(graph: Graph, name: str, codes: NDArray[Any]) -> NDArray[Any]:
@@ -160,14 +172,12 @@ def _of_shape(graph: Graph, name: str, codes: NDArray[Any]) -> NDArray[Any]:
         return codes
     if codes.size % each:
         raise ValueError(f"device: {name!r} has {codes.size:,} elements, the model {each:,} an item")
-    if codes.ndim == 4 and len(shape) == 4 and list(codes.shape) == [shape[0], shape[3], *shape[1:3]]:  # noqa: PLR2004
+    if codes.ndim == 4 and len(shape) == 4 and list(codes.shape) == [shape[0], shape[3], *shape[1:3]]:
         return np.ascontiguousarray(codes.transpose(0, 2, 3, 1))
     return codes.reshape(-1, *shape[1:])
 
 
-def _walked(
-    graph: Graph, inputs: Arrays, dumped: Arrays, twin: Graph | None, progress: Callable[[str], None]
-) -> Walk:
+def _walked(graph: Graph, inputs: Arrays, dumped: Arrays, twin: Graph | None, progress: Callable[[str], None]) -> Walk:
     progress("running the whole network")
     whole = graph.run(inputs, keep="all")
     device, wrong = {}, {}

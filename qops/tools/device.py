@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from os.path import isdir
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import is_zipfile
@@ -11,6 +12,7 @@ from zipfile import is_zipfile
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from qops._kernels.arrays.numbers import shown
 from qops.models import Graph, Tensor
 from qops.qtensor import as_array
 
@@ -51,14 +53,16 @@ def tensors_of(given: str | Path | Mapping[str, ArrayLike], name: str) -> Dumped
     """
     if isinstance(given, Mapping):
         return Dumped({str(key): as_array(value, f"{name}[{key!r}]") for key, value in given.items()}, name)
+    if not isinstance(given, str | Path):
+        raise TypeError(f"{name}: expected a file, a folder or a dict, got {shown(given)}")
     path = Path(given)
-    if path.is_dir():
+    if isdir(path):  # unlike Path.is_dir, it takes names that no file can have
         files = sorted(file for file in path.iterdir() if file.suffix in (".npy", *_RAW))
         if not files:
             raise ValueError(f"{name}: no .npy, .bin or .raw files in {path}")
         return Dumped({file.stem: _array(file) for file in files}, str(path))
     if path.suffix != ".npz":
-        raise ValueError(f"{name}: expected an .npz file or a folder, got {str(given)!r}")
+        raise ValueError(f"{name}: expected an .npz file or a folder, got {shown(str(given))}")
     try:
         with path.open("rb") as file:
             if not is_zipfile(file):

@@ -113,7 +113,7 @@ class Hunt:
         wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
         lines = [self.model]
         for row in rows:
-            cells = (c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True)))  # noqa: PLR2004
+            cells = (c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(row, wide, strict=True)))
             lines.append("  " + "  ".join(cells).rstrip())
         lines += [f"  {note}" for note in self.notes]
         if self.first is not None:

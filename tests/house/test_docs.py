@@ -19,7 +19,7 @@ MODULES = ["qops", *(found.name for found in pkgutil.walk_packages(qops.__path__
 SYSTEMS = [
     found.name
     for found in pkgutil.iter_modules(qops.__path__)
-    if found.ispkg and not found.name.startswith("_") and found.name not in {"frontdoor", "isa", "tools"}
+    if found.ispkg and not found.name.startswith("_") and found.name not in {"frontdoor", "isa", "models", "tools"}
 ]
 SYSTEM_ROOMS = [f"qops.{system}" for system in SYSTEMS]
 SYSTEM_OPS = [name for name in OPS if name.rpartition(".")[0] in SYSTEMS]

@@ -53,6 +53,8 @@ def room(name):
     return "nouns" if parts[1] in NOUNS else parts[1]
 
 
+READ, EXTRAS = ("tflite", "onnx"), ("flatbuffers",)
+"""Systems whose files `models` reads; packages that it reads them with, beside those of the systems' names."""
 LAYERS = ("machine", "arrays", "stage", "gemm", "pool", "conv")
 """Kernels that all rooms share, the lowest first: each may use those before it."""
 
@@ -66,6 +68,8 @@ def below(here):
         return {*shared, "_kernels.frontdoor", "nouns"}
     if here == "tools":
         return {"_kernels.machine", "_kernels.arrays", "nouns", *PACKAGES}
+    if here == "models":
+        return {here, "_kernels.arrays", "nouns", "rules", *READ, *EXTRAS}
     name = here.removeprefix("_kernels.")
     if name in LAYERS:
         return {here, *(f"_kernels.{layer}" for layer in LAYERS[: LAYERS.index(name)])}

@@ -15,7 +15,7 @@ class Network:
         self.tensors, self.operators = [], []
 
     def activation(self, name, shape, scale=None, zero=None):
-        low, high, lowest = self.scales.get(name, (-1.0, 1.0, 0))[:3] if scale is None else (0, 0, 0)
+        low, high = self.scales.get(name, (-1.0, 1.0))
         if scale is None and self.dtype == "int16":
             scale, zero = max(abs(low), abs(high)) / 32767, 0
         elif scale is None:
@@ -61,12 +61,14 @@ def network(dtype="int8", scales=None, size=8):
     fixed = (1 / 32768, 0) if dtype == "int16" else (1 / 127, -1)
     x = net.activation("image", (1, size, size, 3), *fixed)
     y = net.layer("CONV_2D", "conv", x, weights(8, 3, 3, 3), (1, size, size, 8), 0, **_WINDOW)
-    z = net.layer("DEPTHWISE_CONV_2D", "depthwise", y, weights(1, 3, 3, 8), (1, size, size, 8), 3, 3, **_WINDOW, DepthMultiplier=1)
+    by_channel = {**_WINDOW, "DepthMultiplier": 1}
+    z = net.layer("DEPTHWISE_CONV_2D", "depthwise", y, weights(1, 3, 3, 8), (1, size, size, 8), 3, 3, **by_channel)
     z = net.layer("CONV_2D", "pointwise", z, weights(8, 1, 1, 8), (1, size, size, 8), 0, 0, **_WINDOW)
     total = net.activation("sum", z.shape)
     how = {"FusedActivationFunction": 1, "PotScaleInt16": False}
     z = net.operator("ADD", [y, z], [total], **how)
-    window = {"StrideH": 2, "StrideW": 2, "Padding": 1, "FilterHeight": 2, "FilterWidth": 2, "FusedActivationFunction": 0}
+    window = {"StrideH": 2, "StrideW": 2, "Padding": 1, "FilterHeight": 2, "FilterWidth": 2}
+    window["FusedActivationFunction"] = 0
     pooled = net.activation("pool", (1, size // 2, size // 2, 8), total.scale, total.zero_point)
     z = net.operator("AVERAGE_POOL_2D", [z], [pooled], **window)
     flat = net.activation("flat", (1, size * size * 2), total.scale, total.zero_point)
@@ -85,7 +87,7 @@ def file(path, dtype="int8", images=4):
     for _ in range(3):  # the biases' scales follow those of the results before them
         graph = load(path)
         values = [graph.real(draw.uniform(-1, 1, (1, 8, 8, 3)), keep="all") for _ in range(images)]
-        scales = {n: (min(v[n].min() for v in values), max(v[n].max() for v in values), 0) for n in values[0]}
+        scales = {n: (min(v[n].min() for v in values), max(v[n].max() for v in values)) for n in values[0]}
         path.write_bytes(network(dtype, scales).bytes())
     graph = load(path)
     tensor = graph.tensors["image"]

@@ -1,0 +1,130 @@
+"""One operator of a .tflite file in its place: what the makers of prepared ops read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qops.models.graph import Layer, Tensor
+from qops.models.tflite_file import Operator
+from qops.models.tflite_real import ACTIVATIONS, PADDINGS
+
+__all__ = ["MOST", "Made", "Maker", "Missing", "Site"]
+
+MOST = 2**28
+"""Elements of the largest result whose size a constant may tell."""
+
+
+class Missing(ValueError):
+    """An operator that qops does not have, in words."""
+
+
+class Made(NamedTuple):
+    """A prepared op, and which inputs a call takes."""
+
+    takes: tuple[int, ...]
+    run: Callable[..., Any]
+    layer: Layer | None = None
+
+
+class Site:
+    """One operator in its place."""
+
+    def __init__(self, operator: Operator, kernel: str) -> None:
+        self.operator, self.kernel, self.options = operator, kernel, operator.options
+        self.kind, self.outputs = operator.kind, operator.outputs
+
+    def tensor(self, i: int) -> Tensor:
+        """Give an input that the operator cannot do without."""
+        found = self.operator.inputs[i] if i < len(self.operator.inputs) else None
+        if found is None:
+            raise Missing(f"its input {i} is left out")
+        return found
+
+    def has(self, i: int) -> bool:
+        """Whether an input is given."""
+        return i < len(self.operator.inputs) and self.operator.inputs[i] is not None
+
+    def constant(self, i: int) -> NDArray[Any]:
+        """Give the codes of an input, which must be a constant."""
+        tensor = self.tensor(i)
+        if tensor.data is None:
+            raise Missing(f"its input {i}, {tensor.name!r}, is no constant")
+        return tensor.data
+
+    def bias(self, i: int) -> NDArray[Any] | None:
+        """Give an input that may be left out, and else must be a constant."""
+        return self.constant(i) if self.has(i) else None
+
+    def size(self, i: int) -> list[int]:
+        """Give a constant that tells the size of the result, or of two of its axes."""
+        size = [int(n) for n in self.constant(i).reshape(-1)]
+        if prod(max(n, 1) for n in size) > MOST:
+            raise Missing(f"its result of size {size} is too large")
+        return size
+
+    def numbers(self, name: str, tensor: Tensor) -> dict[str, Any]:
+        """Give scale and zero point of a tensor as the arguments of a prepared op."""
+        if tensor.scale is None or tensor.zero_point is None:
+            raise Missing(f"{tensor.name!r} has no scale")
+        if tensor.scale.ndim:
+            raise Missing(f"{tensor.name!r} has a scale for each channel")
+        return {f"{name}_scale": float(tensor.scale), f"{name}_zero_point": int(tensor.zero_point)}
+
+    def x(self, i: int = 0) -> dict[str, Any]:
+        """Give scale and zero point of an input."""
+        return self.numbers("x", self.tensor(i))
+
+    @property
+    def y(self) -> dict[str, Any]:
+        """Scale and zero point of the result."""
+        return self.numbers("y", self.outputs[0])
+
+    def own(self, i: int = 0) -> dict[str, Any]:
+        """Give the type of the codes and the library of kernels."""
+        return {"dtype": self.tensor(i).dtype, "kernel": self.kernel}
+
+    @property
+    def activation(self) -> dict[str, str]:
+        """The fused activation."""
+        number = self.options.get("FusedActivationFunction", 0)
+        if number not in ACTIVATIONS:
+            raise Missing(f"its fused activation is number {number}, which has no integers")
+        return {"activation": ACTIVATIONS[number]}
+
+    @property
+    def moves(self) -> dict[str, Any]:
+        """Strides and padding of a window."""
+        o = self.options
+        if o["Padding"] not in PADDINGS:
+            raise Missing(f"its padding is number {o['Padding']}, which is not known")
+        return {"stride": (o["StrideH"], o["StrideW"]), "padding": PADDINGS[o["Padding"]]}
+
+    @property
+    def dilation(self) -> dict[str, Any]:
+        """The distance of the taps."""
+        return {"dilation": (self.options["DilationHFactor"], self.options["DilationWFactor"])}
+
+    def weights(self, i: int, channel: int) -> dict[str, Any]:
+        """Give type, scales and zero point of weights, whose channels lie along one axis."""
+        w = self.tensor(i)
+        if w.scale is None or w.zero_point is None:
+            raise Missing(f"its weights {w.name!r} have no scale (a hybrid layer)")
+        if w.axis not in (None, channel):
+            raise Missing(f"its weights {w.name!r} have scales along axis {w.axis}")
+        zeros = np.unique(w.zero_point)
+        if zeros.size != 1:
+            raise Missing(f"its weights {w.name!r} have more than one zero point")
+        return {
+            "w_scale": w.scale if w.scale.ndim else float(w.scale),
+            "w_zero_point": int(zeros[0]),
+            "w_type": w.dtype,
+        }
+
+
+Maker = Callable[[Site], Made]
+"""Makes the prepared op of an operator in its place."""
