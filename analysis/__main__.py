@@ -13,10 +13,12 @@ from analysis import (
     add_error,
     add_guess_error,
     add_ratio_error,
+    first_page,
     mul_error,
     multiply_shift_error,
     network_error,
     observer_error,
+    ops_error,
     own_op,
     photograph,
     pictures,
@@ -41,6 +43,7 @@ PAGES: dict[str, tuple[ModuleType, ...]] = {
     "add": (add_error, add_ratio_error, add_guess_error),
     "multiply": (mul_error, multiply_shift_error),
     "codes": (quantize_error, observer_error, requantize_error),
+    "ops": (ops_error,),
     "network": (network_error,),
     "systems": (systems_apart,),
     "rules": (rules_apart,),
@@ -84,22 +87,14 @@ def lines(views: Sequence[ModuleType], found: Mapping[str, Any]) -> list[summary
     return [line for v in views if hasattr(v, "summary") for line in v.summary(found[stem(v)])]
 
 
-def overview(found: Mapping[str, Any], checked: Sequence[Claim]) -> report.Table:
-    """The summary of all views; ops lead to their pages, counts of claims to the claims."""
-    pages = {line.op: f"{page}.html" for page, views in PAGES.items() for line in lines(views, found)}
-    table = summary.table("How far from float, in a table", lines(VIEWS, found), checked)
-    counts = {row[table.head.index("claims held")] for row in table.rows} - {"-"}
-    return table._replace(links={**pages, **dict.fromkeys(counts, "claims.html")})
+def by_page(found: Mapping[str, Any]) -> dict[str, list[summary.Line]]:
+    """The lines of each page."""
+    return {page: lines(views, found) for page, views in PAGES.items()}
 
 
-def claim_table(found: Sequence[Claim]) -> report.Table:
-    """Every claim beside what was measured."""
-    limits = [(">= " if c.at_least else "<= ") + f"{c.limit:.8g}" for c in found]
-    rows = [
-        ["held" if c.holds else "BROKEN", c.op, c.text, f"{c.measured:.6g}", limit]
-        for c, limit in zip(found, limits, strict=True)
-    ]
-    return report.Table("What qops claims, measured anew", ("", "op", "claim", "measured", "limit"), rows, words=3)
+def links(found: Mapping[str, Any]) -> dict[str, str]:
+    """The page that each op is on."""
+    return {line.op: f"{page}.html" for page, own in by_page(found).items() for line in own}
 
 
 def draw(view: ModuleType, found: Any, out: Path) -> str:
@@ -117,12 +112,11 @@ def write(out: Path, found: Mapping[str, Any], checked: Sequence[Claim]) -> Path
     names = [*PAGES, "claims"]
     for page, views in PAGES.items():
         report.write(out, page, [draw(v, found[stem(v)], out) for v in views], names)
-    report.write(out, "claims", [report.section("claims", [], [claim_table(checked)])], names)
+    report.write(out, "claims", [report.section("claims", [], [first_page.claim_table(checked)])], names)
     tidy.write(out / "sweep.csv", sweep.columns(found["sweep_error"].rows))
     first = {page: (stem(views[0]), views[0].figures(found[stem(views[0])])) for page, views in PAGES.items()}
     cards = "".join(report.card(page, view, next(iter(figures))) for page, (view, figures) in first.items())
-    table = report.paragraph("index", "summary") + report.as_html(overview(found, checked))
-    body = [report.heading("index", "h1"), table, f'<div class="cards">{cards}</div>']
+    body = first_page.body(lines(VIEWS, found), checked, links(found), cards)
     return report.write(out, "index", body, names)
 
 
@@ -157,11 +151,12 @@ def show_all(options: Namespace, where: Sequence[pool.Pool]) -> int:
         for view in VIEWS if options.tables else ():
             print("\n".join(map(report.as_text, view.tables(found[stem(view)]))))
         file = write(options.out or OUT, found, checked)
-        table = overview(found, checked)
-        own = [row for row in table.rows if any(cell.startswith("qops") for cell in row)]
-        print(report.as_text(table if options.tables else table._replace(rows=own, notes=())))
+        if options.tables:
+            print(report.as_text(first_page.overview(lines(VIEWS, found), checked, {})))
+        print(report.as_text(first_page.brief(by_page(found), checked)))
+        print(first_page.verdict(lines(VIEWS, found), checked))
     if options.check or options.tables:
-        print(report.as_text(claim_table(checked)))
+        print(report.as_text(first_page.claim_table(checked)))
     broken = [c for c in checked if not c.holds]
     for c in broken:
         print(f"BROKEN: {c.text}: measured {c.measured:.8g}, limit {c.limit:.8g}", file=sys.stderr)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis import network_error, photograph_error, sweep
+from analysis import network_error, ops_error, photograph_error, sweep
 from analysis.network_int8 import EXACT, SATURATING, VARIANTS
 from analysis.requantize_error import RATIOS
 from analysis.summary import Claim
@@ -36,6 +36,7 @@ def measured(found: Mapping[str, Any]) -> dict[str, float]:
         **of_adds(found),
         **of_sweep(found["sweep_error"].rows),
         **of_codes(found),
+        **of_ops(found["ops_error"]),
         **of_photograph(found["photograph"]),
         **of_network(found["network_error"]),
         **of_systems(found["systems_apart"]),
@@ -61,6 +62,8 @@ def of_sweep(rows: Sequence[sweep.Row]) -> dict[str, float]:
         "add8_largest": max(r.max_lsb for r in fused),
         "add8_passes": max(r.passes for r in fused),
         "chain_largest": max(r.max_lsb for r in chain if r.holds_zero),
+        "sub8_largest": max(r.max_lsb for r in wide["subtract into 8 bits"]),
+        "sub32_largest": max(r.max_lsb for r in wide["subtract into 32 bits"]),
         "mul8_largest": max(r.max_lsb for r in product),
         "mul8_passes": max(r.passes for r in product),
         "add32_largest": max(r.max_lsb for r in wide["add into 32 bits"]),
@@ -82,7 +85,15 @@ def of_codes(found: Mapping[str, Any]) -> dict[str, float]:
         "factor_alone": max(steps.factor_alone),
         "shift_half_up": max(steps.by_factor["half_up"]),
         "shift_floor": max(steps.by_factor["floor"]),
+        **{f"shift_{r}": steps.by_bits[r][7].largest for r in ("half_away", "half_even", "truncate")},
     }
+
+
+def of_ops(found: Sequence[ops_error.Measured]) -> dict[str, float]:
+    """Layers, pools, joins and functions."""
+    by_claim = {m.op.claim: m for m in found}
+    parts = max(e.part for e in by_claim["dequantize"].errors)
+    return {key: m.largest for key, m in by_claim.items()} | {"dequantize": parts * 2**21}
 
 
 def of_photograph(scenes: Sequence[photograph_error.Measured]) -> dict[str, float]:

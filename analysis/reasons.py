@@ -13,7 +13,9 @@ def why(op: str, system: str, a: Range, b: Range, narrow: bool = False) -> str:
     lost = not all(lo <= 0 <= hi for lo, hi in (a, b))
     wide, fine = sorted((hi - lo for lo, hi in (a, b)), reverse=True)
     if narrow and not fused:
-        reasons.append("keeps a range that is given, and sums beyond it become the lowest or highest code")
+        reasons.append(
+            "was given a range too narrow, and keeps it: sums beyond it become the lowest or the highest code"
+        )
     if "spec" in system and 255 * wide > 2**15 * fine:
         reasons.append("sums wrap in int16: the wider operand has more than 32,767 steps of the finer one")
     if lost and "nnlib" in system:

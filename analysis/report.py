@@ -102,9 +102,9 @@ def section(stem: str, figures: Iterable[str], tables: Iterable[Table]) -> str:
     return "\n".join([heading(stem, "h2"), *figures, *map(as_html, tables)])
 
 
-def heading(stem: str, tag: str) -> str:
-    """Title and text of a view or page."""
-    return f'<{tag} id="{stem}">{escape(WORDS[stem]["title"])}</{tag}>{paragraph(stem, "text")}'
+def heading(stem: str, tag: str, answer: str = "") -> str:
+    """Title and text of a view or page, and between them its answer."""
+    return f'<{tag} id="{stem}">{escape(WORDS[stem]["title"])}</{tag}>{answer}{paragraph(stem, "text")}'
 
 
 def paragraph(stem: str, key: str) -> str:

@@ -10,35 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from qops.plot import BOUND_COLOUR as BOUND
+from qops.plot import STYLE
+
 DPI = 200  # the page shows 100 pixels an inch: two image pixels a page pixel
 PANEL = 2.56  # inches of a panel that is 512 pixels wide: a photograph, or 256 codes, pixel on pixel
-INK, FAINT, BOUND = "#1a1a1a", "#6b6b6b", "#7b2d8b"
+INK, FAINT = STYLE["text.color"], STYLE["axes.edgecolor"]
 
-plt.rcParams.update(
-    {
-        "figure.facecolor": "white",
-        "font.size": 9.5,
-        "text.color": INK,
-        "axes.labelcolor": INK,
-        "axes.titlesize": 10,
-        "axes.titlelocation": "left",
-        "axes.titlepad": 8.5,  # clear of a ring around a pixel of the first row
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.edgecolor": FAINT,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "grid.color": "#e4e4e4",
-        "grid.linewidth": 0.7,
-        "xtick.color": FAINT,
-        "ytick.color": FAINT,
-        "xtick.labelcolor": INK,
-        "ytick.labelcolor": INK,
-        "legend.frameon": False,
-        "lines.linewidth": 1.7,
-        "savefig.dpi": DPI,
-    }
-)
+plt.rcParams.update(STYLE)
+plt.rcParams["axes.titlepad"] = 8.5  # clear of a ring around a pixel of the first row
+plt.rcParams["savefig.dpi"] = DPI
 
 
 def panels(

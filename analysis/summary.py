@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite, nan
 from typing import NamedTuple
 
-from analysis.reasons import notes
+from analysis.reasons import FAR
 from analysis.report import Table
 
 HEAD = (
@@ -17,7 +17,7 @@ HEAD = (
     "bound LSB",
     "anywhere: max LSB",
     "claims held",
-    "worst case",
+    "worst case, and why it is far off",
 )
 
 
@@ -67,7 +67,7 @@ def held(line: Line, claims: Sequence[Claim]) -> str:
 
 
 def table(title: str, lines: Sequence[Line], claims: Sequence[Claim]) -> Table:
-    """All lines; a claim that is broken shows in its count."""
+    """All lines; a claim that is broken shows in its count, and a row that is far off says why."""
     rows = [
         [
             x.op,
@@ -79,14 +79,18 @@ def table(title: str, lines: Sequence[Line], claims: Sequence[Claim]) -> Table:
             number(x.bound, ".4g"),
             size(x.anywhere),
             held(x, claims),
-            x.worst,
+            f"{x.worst}. {size(max(x.max, x.anywhere))} LSB: {x.why}" if far_off(x) else x.worst,
         ]
         for x in lines
     ]
-    far = {f"{x.op}, {x.system}": (max(x.max, x.anywhere), x.why) for x in lines}
-    return Table(title, HEAD, rows, words=2, notes=notes(far))
+    return Table(title, HEAD, rows, words=2)
+
+
+def far_off(x: Line) -> bool:
+    """Whether a row needs its reason."""
+    return max(x.max, x.anywhere) > FAR and bool(x.why)
 
 
 def size(error: float) -> str:
     """An error in few letters, whether a third of an LSB or a billion of them."""
-    return number(error, ".3f" if error < 1000 else ".1e")
+    return number(error, ".1e" if error >= 1000 or 0 < error < 5e-4 else ".3f" if error < 10 else ".1f")

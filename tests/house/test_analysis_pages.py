@@ -4,10 +4,11 @@ import re
 from html import unescape
 
 import numpy as np
+import ops
 import pytest
 
 import analysis.__main__ as main
-from analysis import claims, reasons, report, summary
+from analysis import chart, claims, first_page, reasons, report, summary
 
 PAGES = ["index", *main.PAGES, "claims"]
 
@@ -35,9 +36,11 @@ def test_each_page_holds_the_figures_and_tables_of_its_views(pages, found):
     assert pages["index"].count("<table>") == pages["claims"].count("<table>") == 1
 
 
-def test_index_begins_with_the_summary_and_leads_to_every_page(pages):
+def test_index_begins_with_the_answer_and_leads_to_every_page(pages, found):
     first = pages["index"]
-    assert first.index("The first four numbers of a row are") < first.index("<table>") < first.index("<img")
+    told = first_page.verdict(main.lines(main.VIEWS, found), claims.claims(found))
+    parts = [told, 'class="chart"', "<img", "The first four numbers of a row are", "<table>"]
+    assert sorted(parts, key=first.index) == parts
     assert set(re.findall(r'class="card" href="(\w+)\.html"', first)) == set(main.PAGES)
     for page in PAGES:
         assert set(re.findall(r"<nav>.*</nav>", pages[page])[0].split('href="')[1:]) != set()
@@ -57,12 +60,62 @@ def test_every_cell_of_a_narrow_screen_says_what_it_is(pages):
         assert "overflow-x" not in text
 
 
+def test_verdict_is_what_was_measured(found):
+    lines, checked = main.lines(main.VIEWS, found), claims.claims(found)
+    told = first_page.verdict(lines, checked)
+    largest = max(x.anywhere for x in lines if x.bound is not None and not x.op.startswith("multiply and shift"))
+    assert f"at most {largest:.3f} LSB off" in told
+    assert told.endswith(f"none is beyond its bound, and all {len(checked)} claims hold.")
+    worse = [x._replace(anywhere=0.7) if x.system == "qops matmul into int32" else x for x in lines]
+    told = first_page.verdict(worse, [checked[0]._replace(limit=-1.0), *checked[1:]])
+    assert "at most 0.700 LSB off (layers, a range per channel" in told
+    assert "beyond its bound: qops matmul into int32, layers" in told
+    assert told.endswith(f"and 1 of {len(checked)} claims are BROKEN.")
+
+
+def test_chart_has_every_row_with_its_number_and_bound(pages, found):
+    rows = re.findall(r'<div class="bar">(.*?)</div>', pages["index"])
+    lines = main.lines(main.VIEWS, found)
+    assert len(rows) == len(lines)
+    for x in lines:
+        mine = [r for r in rows if f'"who">{x.system}<' in r and f'"num">{summary.size(x.anywhere)}' in r]
+        assert mine, x
+        bound = "</span>" if x.bound is None else f" <small>of {summary.size(x.bound)}</small></span>"
+        assert all(f'"num">{summary.size(x.anywhere)}{bound}' in r for r in mine), x
+        assert all((unescape(x.why) in unescape(r)) == (max(x.max, x.anywhere) > reasons.FAR) for r in mine if x.why)
+    assert not re.search('class="[a-z]+ over"', pages["index"])
+
+
+def test_chart_is_logarithmic_and_ends_where_it_says():
+    assert [chart.place(x) for x in (0, 0.1, 1, 10, 1000, 1e9)] == [f"left:{p:.2f}%" for p in (0, 0, 25, 50, 100, 100)]
+    line = summary.Line("op", "qops x", 0.5, 0.1, bound=0.6, anywhere=0.61)
+    assert 'class="qops over"' in chart.row(line)
+    assert "over" not in chart.row(line._replace(anywhere=0.6))
+
+
+def test_every_op_of_the_front_door_has_a_row_and_a_claim(found):
+    names = {m.rpartition(".")[2] for m in ops.OPS if ops.function(m).__module__.startswith("qops.frontdoor.")}
+    helpers = {"error", "signed_error", "values", "bound", "range_of", "requantization_range", "Observer"}
+    told = " ".join(c.text for c in claims.claims(found)) + " "
+    missing = {n for n in names - helpers if not re.search(rf"(?<![a-z]){n}(?![a-z])", told)}
+    assert not missing
+    rows = {(x.op, x.system) for x in main.lines(main.VIEWS, found)}
+    assert {(c.op, c.system) for c in claims.claims(found)} <= rows
+
+
+def test_terminal_gets_some_ten_lines(found):
+    table = first_page.brief(main.by_page(found), claims.claims(found))
+    assert len(report.as_text(table).splitlines()) <= 12
+    assert sum(int(row[-1].split(" of ")[1]) for row in table.rows) == len(claims.claims(found))
+
+
 def test_summary_counts_every_claim_once(found):
     checked = claims.claims(found)
-    table = main.overview(found, checked)
+    lines = main.lines(main.VIEWS, found)
+    table = first_page.overview(lines, checked, {})
     column = [row[table.head.index("claims held")] for row in table.rows]
     assert sum(int(cell.split(" of ")[1]) for cell in column if cell != "-") == len(checked)
-    broken = main.overview(found, [c._replace(limit=-np.inf, at_least=False) for c in checked])
+    broken = first_page.overview(lines, [c._replace(limit=-np.inf, at_least=False) for c in checked], {})
     assert {row[table.head.index("claims held")][0] for row in broken.rows} == {"0", "-"}
 
 
@@ -81,8 +134,10 @@ def test_rows_that_are_far_off_are_explained(found):
     far = [x for x in lines if max(x.max, x.anywhere) > reasons.FAR]
     assert len(far) > 10
     assert all(x.why for x in far)
-    notes = " ".join(summary.table("", lines, []).notes)
-    assert all(f"{x.op}, {x.system} (" in notes for x in far)
+    table = summary.table("", lines, [])
+    cells = {(row[0], row[1]): row[-1] for row in table.rows}
+    assert all(cells[x.op, x.system].endswith(f" LSB: {x.why}") for x in far)
+    assert any("was given a range too narrow" in x.why for x in far if summary.size(x.anywhere) == "765.0")
     tables = [table for view in main.VIEWS for table in view.tables(found[main.stem(view)])]
     for table in (t for t in tables if {"max LSB", "by at most"} & set(t.head)):
         place = table.head.index("max LSB" if "max LSB" in table.head else "by at most")
