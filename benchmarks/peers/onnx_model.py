@@ -7,12 +7,17 @@ import numpy as np
 
 TYPES = {np.dtype(t): code for code, t in ((1, np.float32), (2, np.uint8), (3, np.int8), (6, np.int32))}
 OPSET, MICROSOFT_OPSET, IR_VERSION = 18, 1, 8
-MICROSOFT = {"QLinearAdd", "QLinearMul"}
+MICROSOFT = (
+    *("QLinearAdd", "QLinearMul", "QLinearAveragePool", "QLinearGlobalAveragePool", "QLinearConcat", "QLinearSigmoid"),
+    *("QLinearLeakyRelu", "QGemm", "DynamicQuantizeMatMul", "MatMulIntegerToFloat"),
+)
+"""Operators of onnxruntime's own domain."""
 
 
 def varint(value: int) -> bytes:
     """Write seven bits a byte, the low ones first."""
     head = b""
+    value &= 2**64 - 1  # a negative number stands as its two's complement
     while value > 127:
         head += bytes([value & 127 | 128])
         value >>= 7
@@ -43,18 +48,21 @@ def declared(name, x):
 
 
 def attribute(name, value):
-    """Write the AttributeProto of an integer or of several."""
+    """Write the AttributeProto of an integer, a float, a word, or of several integers."""
+    if isinstance(value, float):
+        return data(1, name) + varint(2 << 3 | 5) + np.float32(value).tobytes() + number(20, 1)
+    if isinstance(value, str):
+        return data(1, name) + data(4, value) + number(20, 3)
     if isinstance(value, int):
         return data(1, name) + number(3, value) + number(20, 2)
     return data(1, name) + b"".join(number(8, one) for one in value) + number(20, 7)
 
 
 def node(op, inputs, outputs, attributes=()):
-    """Write a NodeProto; what takes its channels last is Microsoft's."""
+    """Write a NodeProto."""
     names = b"".join(data(1, name) for name in inputs) + b"".join(data(2, name) for name in outputs)
     given = b"".join(data(5, attribute(*one)) for one in dict(attributes).items())
-    is_microsofts = op in MICROSOFT or "channels_last" in dict(attributes)
-    return names + data(4, op) + given + (data(7, "com.microsoft") if is_microsofts else b"")
+    return names + data(4, op) + given + (data(7, "com.microsoft") if op in MICROSOFT else b"")
 
 
 def model(nodes, constants, inputs, outputs) -> bytes:

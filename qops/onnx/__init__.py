@@ -9,32 +9,74 @@ A prepared op is for a layer that runs many times: its constructor takes all arg
 the stage and packs the weights; a call takes the data. It has the name of its function in CamelCase. The function does
 all of that for a single call, and keeps nothing.
 
-Not modelled: ``QLinearAdd``, ``QLinearMul``, ``QLinearAveragePool``, ``QLinearGlobalAveragePool``, ``QLinearConcat``,
-``QLinearSigmoid``, ``QLinearLeakyRelu``, ``QGemm``, ``QAttention``, ``DynamicQuantizeMatMul``, ``MatMulNBits``;
-onnxruntime on ARM and on GPUs (the sums, products and means of its CPU kernels are rules of ``qops.rules``).
+onnxruntime's own operators (``com.microsoft``) have no reference: ``qlinear_add``, ``qgemm`` and their like have its
+bits.
+
+Not modelled: ``QAttention``, ``QLinearSoftmax``, ``QLinearWhere``, ``QLinearReduceMean``, ``MatMulNBits``; onnxruntime
+on ARM and on GPUs, and its own operators without AVX2.
 """
 
 from qops.onnx.convolution import ConvInteger, conv_integer
 from qops.onnx.dequantize import dequantize_linear
 from qops.onnx.dynamic_quantize import DynamicallyQuantized, dynamic_quantize_linear
+from qops.onnx.float_matmul import (
+    DynamicQuantizeMatMul,
+    MatMulIntegerToFloat,
+    dynamic_quantize_matmul,
+    matmul_integer_to_float,
+)
 from qops.onnx.matmul import MatMulInteger, matmul_integer
+from qops.onnx.max_pool import MaxPool, max_pool
+from qops.onnx.qgemm import QGemm, qgemm
+from qops.onnx.qlinear_add import QLinearAdd, qlinear_add
+from qops.onnx.qlinear_average_pool import (
+    QLinearAveragePool,
+    QLinearGlobalAveragePool,
+    qlinear_average_pool,
+    qlinear_global_average_pool,
+)
+from qops.onnx.qlinear_concat import qlinear_concat
 from qops.onnx.qlinear_convolution import QLinearConv, qlinear_conv
+from qops.onnx.qlinear_leaky_relu import QLinearLeakyRelu, qlinear_leaky_relu
 from qops.onnx.qlinear_matmul import QLinearMatMul, qlinear_matmul
+from qops.onnx.qlinear_mul import QLinearMul, qlinear_mul
+from qops.onnx.qlinear_sigmoid import QLinearSigmoid, qlinear_sigmoid
 from qops.onnx.quantize import QuantizeLinear, quantize_linear
 
 __all__ = [
     "ConvInteger",
+    "DynamicQuantizeMatMul",
     "DynamicallyQuantized",
     "MatMulInteger",
+    "MatMulIntegerToFloat",
+    "MaxPool",
+    "QGemm",
+    "QLinearAdd",
+    "QLinearAveragePool",
     "QLinearConv",
+    "QLinearGlobalAveragePool",
+    "QLinearLeakyRelu",
     "QLinearMatMul",
+    "QLinearMul",
+    "QLinearSigmoid",
     "QuantizeLinear",
     "conv_integer",
     "dequantize_linear",
     "dynamic_quantize_linear",
+    "dynamic_quantize_matmul",
     "matmul_integer",
+    "matmul_integer_to_float",
+    "max_pool",
+    "qgemm",
+    "qlinear_add",
+    "qlinear_average_pool",
+    "qlinear_concat",
     "qlinear_conv",
+    "qlinear_global_average_pool",
+    "qlinear_leaky_relu",
     "qlinear_matmul",
+    "qlinear_mul",
+    "qlinear_sigmoid",
     "quantize_linear",
 ]
 __dir__ = __all__.copy

@@ -42,7 +42,8 @@ ONEDNN = """
 ONNX = """
     QuantizeLinear DequantizeLinear DynamicQuantizeLinear MatMulInteger ConvInteger QLinearMatMul QLinearConv QLinearAdd
     QLinearMul QLinearAveragePool QLinearGlobalAveragePool QLinearConcat QLinearSigmoid QLinearLeakyRelu QGemm
-    QAttention DynamicQuantizeMatMul MatMulNBits
+    QAttention DynamicQuantizeMatMul MatMulNBits MatMulIntegerToFloat MaxPool QLinearSoftmax QLinearWhere
+    QLinearReduceMean
 """
 TFLITE = """
     ABS ADD AVERAGE_POOL_2D BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM CONCATENATION CONV_2D CUMSUM DEPTHWISE_CONV_2D

@@ -67,9 +67,20 @@ ALLOWED = {  # what the original takes too
             "dequantize_linear": "x",
             "qlinear_matmul": "aby",
             "qlinear_conv": "xy",
+            "qlinear_add": "ABC",
+            "qlinear_mul": "ABC",
+            "qlinear_sigmoid": "XY",
+            "qlinear_leaky_relu": "XY",
+            "qlinear_concat": "Y",
+            "qlinear_average_pool": "xy",
+            "qlinear_global_average_pool": "xy",
+            "qgemm": "aby",
+            "dynamic_quantize_matmul": "b",
+            "matmul_integer_to_float": "ab",
         }.items()
         for operand in operands
     ),
+    *((f"onnx.{name}", "b_scale", "array") for name in ("qgemm", "dynamic_quantize_matmul", "matmul_integer_to_float")),
     *(("onnx.qlinear_matmul", f"{operand}_scale", "array") for operand in "ab"),  # one a row, one a column
     *(
         ("tensorflow.requantization_range", "input", f"{kind}_{end}")
@@ -86,6 +97,15 @@ ALLOWED = {  # what the original takes too
             "dequantize_linear": "x",
             "matmul_integer": "ab",
             "conv_integer": "xw",
+            "qlinear_add": "ABC",
+            "qlinear_mul": "ABC",
+            "qlinear_sigmoid": "XY",
+            "qlinear_leaky_relu": "XY",
+            "qlinear_concat": "Y",
+            "qlinear_average_pool": "xy",
+            "qlinear_global_average_pool": "xy",
+            "dynamic_quantize_matmul": "b",
+            "matmul_integer_to_float": "ab",
         }.items()
         for operand in operands
     ),

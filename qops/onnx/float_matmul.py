@@ -1,0 +1,234 @@
+"""DynamicQuantizeMatMul and MatMulIntegerToFloat: products of codes to float32, onnxruntime's own ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops.onnx import _checks as check
+from qops.onnx.by_type import codes
+from qops.onnx.dynamic_quantize import dynamic_quantize_linear
+from qops.onnx.matmul import Kernel, Product
+from qops.prepared import argument
+
+__all__ = ["DynamicQuantizeMatMul", "MatMulIntegerToFloat", "dynamic_quantize_matmul", "matmul_integer_to_float"]
+
+F32 = np.float32
+FLOAT32 = np.dtype(np.float32)
+
+
+class _ToFloat(Product):
+    """A product whose sums become ``f32(acc) * (a_scale * b_scale) + bias``."""
+
+    __slots__ = ("_b_scale", "_bias")
+
+    def _packed(self, b: ArrayLike, b_scale: ArrayLike, bias: ArrayLike | None, once: bool) -> None:
+        self._pack(b, ("A", "B"), once)
+        if self._is_vector:
+            raise ValueError(f"B: expected a matrix, got shape {self._b.shape[:1]}")
+        columns = self._b.shape[-1]
+        self._b_scale = check.channels(check.scale(b_scale, "b_scale", ("float32",)), "b_scale", columns)
+        self._bias = None if bias is None else check.array(bias, "bias", ("float32",))
+        if self._bias is not None and self._bias.shape != (columns,):
+            raise ValueError(f"bias: expected {columns} values, one a column, got shape {self._bias.shape}")
+
+    def _floats(self, acc: NDArray[np.int32], a_scale: np.float32, out: NDArray[Any] | None) -> NDArray[np.float32]:
+        with np.errstate(over="ignore"):
+            made = acc.astype(F32)
+            made *= a_scale * self._b_scale
+            if self._bias is not None:
+                made += self._bias
+        return check.put(made, out)
+
+
+class DynamicQuantizeMatMul(_ToFloat):
+    """The prepared form of `dynamic_quantize_matmul`: the second matrix is packed once.
+
+    Called ``op(A, out=None, num_threads=1)``. The constructor takes all other arguments of `dynamic_quantize_matmul`.
+
+    Examples
+    --------
+    >>> op = qops.onnx.DynamicQuantizeMatMul(np.int8([[1], [2]]), 0.5)
+    >>> op, op(np.float32([[0, 255], [51, 102]]))
+    (DynamicQuantizeMatMul(np.int8([[1], [2]]), 0.5), array([[255. ],
+           [127.5]], dtype=float32))
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self, B: ArrayLike, b_scale: ArrayLike, b_zero_point: ArrayLike | None = 0, bias: ArrayLike | None = None
+    ) -> None:
+        self._make(B, b_scale, *check.optional(b_zero_point), bias)
+
+    b_scale, b_zero_point, a_zero_point = argument(1), argument(2), 0
+
+    def _prepare(self, once: bool) -> None:
+        self._packed(self._arguments[0], self.b_scale, self._arguments[3], once)
+
+    def __call__(
+        self, A: ArrayLike, out: NDArray[np.float32] | None = None, num_threads: int = 1
+    ) -> NDArray[np.float32]:
+        """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
+        a = check.array(A, "A", ("float32",))
+        check.out(out, FLOAT32, self._shape(a.shape), a, self._arguments)
+        try:
+            made = dynamic_quantize_linear(a, runtime="ort")
+        except ValueError as why:
+            raise ValueError(f"A: {str(why).removeprefix('x: ')}") from None
+        _, products, dtype = self._kernel_for(made.y)
+        kernel: Kernel = int(made.y_zero_point), products, dtype
+        return self._floats(self._run(kernel, made.y, None, num_threads), made.y_scale, out)
+
+
+class MatMulIntegerToFloat(_ToFloat):
+    """The prepared form of `matmul_integer_to_float`: the second matrix is packed once.
+
+    Called ``op(A, out=None, num_threads=1)``. The constructor takes all other arguments of `matmul_integer_to_float`. A
+    plain `a_zero_point` has the type of the data of each call.
+
+    Examples
+    --------
+    >>> op = qops.onnx.MatMulIntegerToFloat(np.int8([[1], [2]]), 0.5, 0.25)
+    >>> op, op(np.uint8([[0, 255]]))
+    (MatMulIntegerToFloat(np.int8([[1], [2]]), 0.5, 0.25), array([[63.75]], dtype=float32))
+    """
+
+    __slots__ = ("_a_scale",)
+
+    def __init__(
+        self,
+        B: ArrayLike,
+        a_scale: ArrayLike,
+        b_scale: ArrayLike,
+        a_zero_point: ArrayLike | None = 0,
+        b_zero_point: ArrayLike | None = 0,
+        bias: ArrayLike | None = None,
+    ) -> None:
+        self._make(B, a_scale, b_scale, *check.optional(a_zero_point, b_zero_point), bias)
+
+    a_scale, b_scale, a_zero_point, b_zero_point = (argument(i) for i in range(1, 5))
+
+    def _prepare(self, once: bool) -> None:
+        self._a_scale = F32(check.one_value(check.scale(self.a_scale, "a_scale", ("float32",)), "a_scale"))
+        self._packed(self._arguments[0], self.b_scale, self._arguments[5], once)
+
+    def __call__(
+        self, A: ArrayLike, out: NDArray[np.float32] | None = None, num_threads: int = 1
+    ) -> NDArray[np.float32]:
+        """Multiply `A` by the matrix that was given, on so many threads, into `out` if it is given."""
+        a = codes(A, "A")
+        if a.dtype == np.int8 != self._b.dtype:
+            raise TypeError(f"A, B: onnxruntime has no kernel for {a.dtype} by {self._b.dtype}")
+        check.out(out, FLOAT32, self._shape(a.shape), a, self._arguments)
+        return self._floats(self._run(self._kernel_for(a), a, None, num_threads), self._a_scale, out)
+
+
+def dynamic_quantize_matmul(
+    A: ArrayLike,
+    B: ArrayLike,
+    b_scale: ArrayLike,
+    b_zero_point: ArrayLike | None = 0,
+    bias: ArrayLike | None = None,
+    *,
+    num_threads: int = 1,
+    out: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]:
+    """Quantize a matrix over its range, and multiply it, as onnxruntime: ``com.microsoft.DynamicQuantizeMatMul``.
+
+    `dynamic_quantize_linear` with ``runtime="ort"`` makes codes q, a scale and a zero point of all of `A`. Then, with
+    an exact int32 sum, in float32, rounded after each operation::
+
+        Y = f32((q - zero_point) @ (B - b_zero_point)) * (scale * b_scale) + bias
+
+    Parameters
+    ----------
+    A : ndarray of float32, (..., M, K)
+    B : ndarray of uint8 or int8, (..., K, N)
+    b_scale : float or ndarray of float32
+        One value, or N.
+    b_zero_point : int or ndarray of the type of `B`
+        One value, or N; None is 0.
+    bias : ndarray of float32, (N,), optional
+    num_threads, out : optional
+        See `matmul_integer`; `out` is float32.
+
+    Returns
+    -------
+    ndarray of float32, (..., M, N)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes that do not fit, scales that are not finite; an `A` that is empty or holds what
+        `dynamic_quantize_linear` refuses.
+
+    Notes
+    -----
+    Source: onnxruntime, ``contrib_ops/cpu/quantization/dynamic_quantize_matmul.cc``. The standard has no such operator.
+
+    Examples
+    --------
+    >>> qops.onnx.dynamic_quantize_matmul(np.float32([[0, 255], [51, 102]]), np.int8([[1], [2]]), 0.5)
+    array([[255. ],
+           [127.5]], dtype=float32)
+    """
+    return DynamicQuantizeMatMul._once(B, b_scale, *check.optional(b_zero_point), bias)(A, out, num_threads)
+
+
+def matmul_integer_to_float(
+    A: ArrayLike,
+    B: ArrayLike,
+    a_scale: ArrayLike,
+    b_scale: ArrayLike,
+    a_zero_point: ArrayLike | None = 0,
+    b_zero_point: ArrayLike | None = 0,
+    bias: ArrayLike | None = None,
+    *,
+    num_threads: int = 1,
+    out: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]:
+    """Multiply matrices of codes to float32, as onnxruntime does: ``com.microsoft.MatMulIntegerToFloat``.
+
+    With an exact int32 sum, in float32, rounded after each operation::
+
+        Y = f32((A - a_zero_point) @ (B - b_zero_point)) * (a_scale * b_scale) + bias
+
+    onnxruntime makes this op of two DequantizeLinear and a MatMul whose result stays float32, and of MatMulInteger,
+    Cast and Mul.
+
+    Parameters
+    ----------
+    A, B : ndarray of uint8 or int8, (..., M, K) and (..., K, N)
+        As in `matmul_integer`.
+    a_scale, b_scale : float or ndarray of float32
+        One value; of `b_scale` there may be N.
+    a_zero_point, b_zero_point : int or ndarray of the type of `A` and of `B`
+        One value; of `b_zero_point` there may be N; None is 0.
+    bias : ndarray of float32, (N,), optional
+    num_threads, out : optional
+        See `matmul_integer`; `out` is float32.
+
+    Returns
+    -------
+    ndarray of float32, (..., M, N)
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes that do not fit, scales that are not finite; int8 by uint8, for which onnxruntime has no
+        kernel.
+
+    Notes
+    -----
+    Source: onnxruntime, ``contrib_ops/cpu/quantization/dynamic_quantize_matmul.cc``. The standard has no such operator.
+
+    Examples
+    --------
+    >>> qops.onnx.matmul_integer_to_float(np.uint8([[0, 255]]), np.int8([[1], [2]]), 0.5, 0.25)
+    array([[63.75]], dtype=float32)
+    """
+    zeros = check.optional(a_zero_point, b_zero_point)
+    return MatMulIntegerToFloat._once(B, a_scale, b_scale, *zeros, bias)(A, out, num_threads)

@@ -1,0 +1,91 @@
+"""`QLinearPair`, the base of QLinearAdd and QLinearMul: two tensors that broadcast, by a rule of `qops.rules`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from qops import rules
+from qops.onnx import _checks as check
+from qops.onnx.by_type import ByType, codes, scale_above_0, zero_of
+from qops.prepared import argument
+from qops.qtensor import broadcast_shape
+
+__all__ = ["QLinearPair"]
+
+Rule = rules.Add | rules.Mul
+
+
+class QLinearPair(ByType):
+    """Two tensors of codes into a third. The first of the two rules takes A and B, the second B and A."""
+
+    __slots__ = ()
+
+    _rule: ClassVar[type[Rule]]
+
+    def __init__(
+        self,
+        A_scale: ArrayLike,
+        A_zero_point: ArrayLike | None,
+        B_scale: ArrayLike,
+        B_zero_point: ArrayLike | None,
+        C_scale: ArrayLike,
+        C_zero_point: ArrayLike | None = 0,
+    ) -> None:
+        self._make(A_scale, A_zero_point, B_scale, B_zero_point, C_scale, C_zero_point)
+
+    A_scale, A_zero_point, B_scale, B_zero_point = (argument(i) for i in range(4))
+    C_scale, C_zero_point = argument(4), argument(5)
+
+    def _check(self) -> None:
+        for i, name in ((0, "A_scale"), (2, "B_scale"), (4, "C_scale")):
+            scale_above_0(self._arguments[i], name)
+
+    def _of(self, dtype: np.dtype[Any]) -> tuple[Rule, Rule]:
+        a, b, c = (self._numbers(i, name, dtype) for i, name in ((0, "A"), (2, "B"), (4, "C")))
+        return self._ruled(a, b, c, dtype), self._ruled(b, a, c, dtype)
+
+    def _numbers(self, i: int, name: str, dtype: np.dtype[Any]) -> tuple[float, int]:
+        """Give scale and zero point of one tensor; they stand at this place of the arguments."""
+        scale, zero = self._arguments[i : i + 2]
+        return float(scale_above_0(scale, f"{name}_scale")), zero_of(zero, f"{name}_zero_point", dtype)
+
+    def _ruled(self, a: tuple[float, int], b: tuple[float, int], c: tuple[float, int], dtype: np.dtype[Any]) -> Rule:
+        numbers = {
+            f"{x}_{what}": part[i]
+            for x, part in (("a", a), ("b", b), ("y", c))
+            for i, what in enumerate(("scale", "zero_point"))
+        }
+        try:
+            return self._rule("ort-x86", **numbers, dtype=dtype)
+        except ValueError as why:
+            raise ValueError(f"A_scale, B_scale, C_scale: {str(why).partition(': ')[2]}") from None
+
+    def __call__(self, A: ArrayLike, B: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Give the codes of `A` and `B`, in `out` if it is given."""
+        a, b = codes(A, "A"), codes(B, "B")
+        if a.dtype != b.dtype:
+            raise TypeError(f"B: expected {a.dtype} data as A, got {b.dtype}")
+        both = self._for(a.dtype)
+        if a.shape == b.shape:
+            check.out(out, a.dtype, a.shape, a, (b,))
+            made: NDArray[Any] = both[0](a, b, out)
+            return made
+        try:
+            shape = broadcast_shape(a.shape, b.shape)
+        except ValueError:
+            raise ValueError(f"A, B: shapes {a.shape} and {b.shape} do not broadcast") from None
+        check.out(out, a.dtype, shape, a, (b,))
+        a, b, rule = (b, a, both[1]) if _repeats(a.shape, b.shape) else (a, b, both[0])
+        return check.put(rule(*(np.ascontiguousarray(np.broadcast_to(x, shape)) for x in (a, b))), out)
+
+
+def _repeats(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether onnxruntime's loops see a as one number and b as many; they exchange the two then."""
+    ranks = max(len(a), len(b))
+    for m, n in zip(((1,) * (ranks - len(a)) + a)[::-1], ((1,) * (ranks - len(b)) + b)[::-1], strict=True):
+        if m != 1 or n != 1:
+            return m == 1
+    return False

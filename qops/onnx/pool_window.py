@@ -1,0 +1,110 @@
+"""The windows of a pool over any number of spatial axes: ONNX's attributes, and the taps of all windows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple, Self
+
+from qops._kernels.arrays.numbers import shown
+from qops._kernels.arrays.window import same_padding
+from qops.onnx.window import AUTO_PADS
+from qops.qtensor import choice, integer, integers
+
+__all__ = ["Axis", "Window", "taps"]
+
+_MOST = 2**31 - 1
+"""What ONNX's attributes may be here."""
+_MOST_TAPS = 2**20
+"""Of a window, each of which is a pass over the result."""
+
+
+class Axis(NamedTuple):
+    """The windows along one axis: of `size` pixels, padded by `before` in front, `count` windows."""
+
+    size: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    after: int
+    count: int
+
+    def places(self, tap: int) -> tuple[slice, slice]:
+        """Give which windows have this tap inside of the image, and which pixels it reads."""
+        first = tap * self.dilation - self.before  # the pixel that window 0 reads
+        low = max(0, -(first // self.stride))
+        high = max(low, min(self.count, (self.size - 1 - first) // self.stride + 1))
+        start = low * self.stride + first
+        return slice(low, high), slice(start, start + (high - low) * self.stride, self.stride)
+
+
+class Window(NamedTuple):
+    """The attributes of a pool, checked."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[int, ...]
+    auto_pad: str
+    ceil_mode: int
+
+    @classmethod
+    def of(
+        cls,
+        kernel_shape: Sequence[int],
+        strides: Sequence[int] | None,
+        dilations: Sequence[int] | None,
+        pads: Sequence[int] | None,
+        auto_pad: str,
+        ceil_mode: int,
+    ) -> Self:
+        """Check the attributes of a pool."""
+        if not isinstance(kernel_shape, (list, tuple)) or not kernel_shape:
+            raise TypeError(f"kernel_shape: expected a list of integers, got {shown(kernel_shape)}")
+        count = len(kernel_shape)
+        kernel = _integers(kernel_shape, "kernel_shape", count, 1)
+        if prod(kernel) > _MOST_TAPS:
+            raise ValueError(f"kernel_shape: expected windows of at most {_MOST_TAPS} taps, got {shown(kernel_shape)}")
+        how = choice(auto_pad, "auto_pad", AUTO_PADS)
+        if pads is not None and how != "NOTSET":
+            raise ValueError(f"pads: expected none with auto_pad {how!r}, got {shown(pads)}")
+        padding, dilation = _integers(pads, "pads", 2 * count, 0), _integers(dilations, "dilations", count, 1)
+        for i, (k, d) in enumerate(zip(kernel, dilation, strict=True)):
+            if max(padding[i], padding[count + i]) > (k - 1) * d:
+                raise ValueError(f"pads: expected less than a kernel of {k}, dilation {d}, got {shown(pads)}")
+        ceil = integer(ceil_mode, "ceil_mode", 0, 1)
+        return cls(kernel, _integers(strides, "strides", count, 1), dilation, padding, how, ceil)
+
+    def axes(self, sizes: tuple[int, ...], name: str) -> list[Axis]:
+        """Give the windows along each axis of an image of these sizes; ValueError if none fits."""
+        if len(sizes) != len(self.kernel):
+            raise ValueError(f"{name}: expected {len(self.kernel)} spatial axes, as kernel_shape, got {len(sizes)}")
+        return [self._axis(i, size, name) for i, size in enumerate(sizes)]
+
+    def _axis(self, i: int, size: int, name: str) -> Axis:
+        kernel, stride, dilation = self.kernel[i], self.strides[i], self.dilations[i]
+        before, after = self.pads[i], self.pads[len(self.kernel) + i]
+        if self.auto_pad.startswith("SAME"):
+            before, after = same_padding(size, kernel, stride, dilation, self.auto_pad == "SAME_LOWER")
+        room = size + before + after - ((kernel - 1) * dilation + 1)
+        if room < 0 or not size:
+            window = f"a window of {kernel}, dilation {dilation}, does not fit {size} padded by {before}, {after}"
+            raise ValueError(f"{name}, kernel_shape: {window}")
+        count = -(-room // stride) + 1 if self.ceil_mode else room // stride + 1
+        if (count - 1) * stride >= size + before:  # such a window would begin behind the image
+            count -= 1
+        return Axis(size, kernel, stride, dilation, before, after, count)
+
+
+def taps(axes: Sequence[Axis]) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+    """Give, tap after tap, the windows that have it inside of the image, and the pixels that it reads."""
+    for tap in product(*(range(axis.kernel) for axis in axes)):
+        places = [axis.places(i) for axis, i in zip(axes, tap, strict=True)]
+        yield tuple(of_result for of_result, _ in places), tuple(of_image for _, of_image in places)
+
+
+def _integers(values: Any, name: str, count: int, lowest: int) -> tuple[int, ...]:
+    """Give an attribute as `count` integers, each at least `lowest`; None stands for that many of `lowest`."""
+    return (lowest,) * count if values is None else integers(values, name, count, lowest, _MOST)

@@ -1,0 +1,97 @@
+"""QLinearAdd: sums of codes, onnxruntime's own op."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from qops import rules
+from qops.onnx.pairs import QLinearPair
+
+__all__ = ["QLinearAdd", "qlinear_add"]
+
+
+class QLinearAdd(QLinearPair):
+    """The prepared form of `qlinear_add`: the numbers of its rule.
+
+    Called ``op(A, B, out=None)``. The constructor takes all other arguments of `qlinear_add`. A plain zero point has
+    the type of the data of each call.
+
+    Examples
+    --------
+    >>> op = qops.onnx.QLinearAdd(0.5, 0, 0.25, 0, 1.0, 1)
+    >>> op, op(np.uint8([1, 3]), np.uint8([2, 2]))
+    (QLinearAdd(0.5, 0, 0.25, 0, 1.0, C_zero_point=1), array([2, 3], dtype=uint8))
+    """
+
+    __slots__ = ()
+    _rule = rules.Add
+
+
+def qlinear_add(
+    A: ArrayLike,
+    A_scale: ArrayLike,
+    A_zero_point: ArrayLike | None,
+    B: ArrayLike,
+    B_scale: ArrayLike,
+    B_zero_point: ArrayLike | None,
+    C_scale: ArrayLike,
+    C_zero_point: ArrayLike | None = 0,
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """Add codes, as onnxruntime does on x86: ``com.microsoft.QLinearAdd``.
+
+    Real numbers: ``C = A + B``. In float32, with ``ra = A_scale / C_scale``, ``rb = B_scale / C_scale``::
+
+        k = C_zero_point - fma(ra, A_zero_point, rb * B_zero_point)
+        C = saturate(half_even(fma(A, ra, fma(B, rb, k))))
+
+    so the zero point is inside of the rounding. This is the row ``ort-x86`` of `qops.rules.add`. Where an operand is
+    one number along the last axis that has more than one element, the other one is A, as in onnxruntime's loops.
+
+    Parameters
+    ----------
+    A : ndarray of uint8 or int8
+        Codes.
+    A_scale, A_zero_point : float or ndarray of float32, int or ndarray of the type of `A`
+        One value each, the scale above 0; a zero point that is None is 0. So are those of B and C.
+    B : ndarray of the type of `A`
+        Codes, of a shape that broadcasts against that of `A`.
+    B_scale, B_zero_point : float or ndarray of float32, int or ndarray of the type of `A`
+    C_scale, C_zero_point : float or ndarray of float32, int or ndarray of the type of `A`
+    out : ndarray of the type of `A`, optional
+        Where the codes are written, apart from the inputs.
+
+    Returns
+    -------
+    ndarray of the type of `A`
+
+    Raises
+    ------
+    TypeError, ValueError
+        Other types, shapes that do not broadcast, scales that are not above 0 or too far apart for float32.
+
+    Notes
+    -----
+    Source: onnxruntime, ``contrib_ops/cpu/quantization/qlinear_binary_op.cc``, ``core/mlas/lib/qladd.cpp``, on CPUs
+    with AVX2. The standard has no such operator.
+
+    **Hazard.** Dequantize, Add, QuantizeLinear, which onnxruntime replaces by this op, round the quotient before they
+    add the zero point. With an odd zero point the two differ on every tie:
+
+    >>> a, b = np.uint8([1, 3, 5]), np.uint8([0, 0, 0])
+    >>> qops.onnx.qlinear_add(a, 0.5, 0, b, 0.5, 0, 1.0, 1)
+    array([2, 2, 4], dtype=uint8)
+    >>> qops.onnx.quantize_linear(np.float32(0.5) * a, 1.0, 1)
+    array([1, 3, 3], dtype=uint8)
+
+    Examples
+    --------
+    >>> qops.onnx.qlinear_add(np.uint8([10, 20]), 0.5, 0, np.uint8([[4], [8]]), 0.25, 0, 1.0, 0)
+    array([[ 6, 11],
+           [ 7, 12]], dtype=uint8)
+    """
+    numbers = A_scale, A_zero_point, B_scale, B_zero_point, C_scale, C_zero_point
+    return QLinearAdd._once(*numbers)(A, B, out)
