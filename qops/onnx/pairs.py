@@ -53,7 +53,7 @@ class QLinearPair(ByType):
         return float(scale_above_0(scale, f"{name}_scale")), zero_of(zero, f"{name}_zero_point", dtype)
 
     def _ruled(self, a: tuple[float, int], b: tuple[float, int], c: tuple[float, int], dtype: np.dtype[Any]) -> Rule:
-        numbers = {
+        numbers: dict[str, Any] = {
             f"{x}_{what}": part[i]
             for x, part in (("a", a), ("b", b), ("y", c))
             for i, what in enumerate(("scale", "zero_point"))

@@ -21,7 +21,7 @@ _MOST_TAPS = 2**20
 
 
 class Axis(NamedTuple):
-    """The windows along one axis: of `size` pixels, padded by `before` in front, `count` windows."""
+    """The windows along one axis: of `size` pixels, padded by `before` in front; how many windows there are."""
 
     size: int
     kernel: int
@@ -29,13 +29,13 @@ class Axis(NamedTuple):
     dilation: int
     before: int
     after: int
-    count: int
+    windows: int
 
     def places(self, tap: int) -> tuple[slice, slice]:
         """Give which windows have this tap inside of the image, and which pixels it reads."""
         first = tap * self.dilation - self.before  # the pixel that window 0 reads
         low = max(0, -(first // self.stride))
-        high = max(low, min(self.count, (self.size - 1 - first) // self.stride + 1))
+        high = max(low, min(self.windows, (self.size - 1 - first) // self.stride + 1))
         start = low * self.stride + first
         return slice(low, high), slice(start, start + (high - low) * self.stride, self.stride)
 
@@ -98,11 +98,11 @@ class Window(NamedTuple):
         return Axis(size, kernel, stride, dilation, before, after, count)
 
 
-def taps(axes: Sequence[Axis]) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+def taps(axes: Sequence[Axis]) -> Iterator[tuple[Any, Any]]:
     """Give, tap after tap, the windows that have it inside of the image, and the pixels that it reads."""
     for tap in product(*(range(axis.kernel) for axis in axes)):
         places = [axis.places(i) for axis, i in zip(axes, tap, strict=True)]
-        yield tuple(of_result for of_result, _ in places), tuple(of_image for _, of_image in places)
+        yield (..., *(of_result for of_result, _ in places)), (..., *(of_image for _, of_image in places))
 
 
 def _integers(values: Any, name: str, count: int, lowest: int) -> tuple[int, ...]:

@@ -37,10 +37,10 @@ class QGemm(Prepared):
     def __init__(
         self,
         a_scale: ArrayLike,
-        a_zero_point: ArrayLike,
+        a_zero_point: ArrayLike | None,
         B: ArrayLike,
         b_scale: ArrayLike,
-        b_zero_point: ArrayLike,
+        b_zero_point: ArrayLike | None,
         C: ArrayLike | None = None,
         y_scale: ArrayLike | None = None,
         y_zero_point: ArrayLike | None = None,
@@ -60,7 +60,8 @@ class QGemm(Prepared):
             raise ValueError(f"B: expected a matrix, got shape {b.shape}")
         integer(self.transA, "transA", 0, 1)
         own = b.T if integer(self.transB, "transB", 0, 1) else b
-        self._product = (MatMulInteger._once if once else MatMulInteger)(own, self.a_zero_point, self.b_zero_point)
+        zeros = check.optional(self.a_zero_point, self.b_zero_point)
+        self._product = (MatMulInteger._once if once else MatMulInteger)(own, *zeros)
         self._bias = None if self._arguments[5] is None else int32s(self._arguments[5], "C")
         self._factor = self._scaled(own.shape[1])
         if (self.y_scale is None) != (self.y_zero_point is None):
@@ -118,10 +119,10 @@ def _with_bias(acc: NDArray[np.int32], bias: NDArray[np.int32]) -> NDArray[np.in
 def qgemm(
     A: ArrayLike,
     a_scale: ArrayLike,
-    a_zero_point: ArrayLike,
+    a_zero_point: ArrayLike | None,
     B: ArrayLike,
     b_scale: ArrayLike,
-    b_zero_point: ArrayLike,
+    b_zero_point: ArrayLike | None,
     C: ArrayLike | None = None,
     y_scale: ArrayLike | None = None,
     y_zero_point: ArrayLike | None = None,
@@ -144,7 +145,7 @@ def qgemm(
     ----------
     A : ndarray of uint8 or int8, (M, K), or (K, M) with `transA`
     a_scale, a_zero_point : float or ndarray of float32, int or ndarray of the type of `A`
-        One value each.
+        One value each; a zero point that is None is 0.
     B : ndarray of uint8 or int8, (K, N), or (N, K) with `transB`
     b_scale, b_zero_point : float or ndarray of float32, int or ndarray of the type of `B`
         One value each, or N.

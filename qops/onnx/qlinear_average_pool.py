@@ -106,7 +106,7 @@ class QLinearAveragePool(_Means):
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         first = (shape[0], shape[-1], *shape[1:-1]) if self.channels_last else shape
-        return self._from((*first[:2], *(axis.count for axis in self._window.axes(first[2:], "X"))))
+        return self._from((*first[:2], *(axis.windows for axis in self._window.axes(first[2:], "X"))))
 
     def __call__(self, X: ArrayLike, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Give the means of the windows of `X`, in `out` if it is given."""
@@ -121,12 +121,12 @@ class QLinearAveragePool(_Means):
     def _of_windows(self, x: NDArray[Any], axes: list[Axis]) -> NDArray[Any]:
         """Add the values of each window tap after tap, divide by their count and quantize, all in float32."""
         (x_scale, y_scale), (x_zero, y_zero) = self._scales, self._for(x.dtype)
-        sums = np.zeros((*x.shape[:2], *(axis.count for axis in axes)), F32)
+        sums = np.zeros((*x.shape[:2], *(axis.windows for axis in axes)), F32)
         counts = np.zeros(sums.shape[2:], F32)
         with np.errstate(all="ignore"):
             values = x_scale * (x.astype(F32) - F32(x_zero))
             for of_result, of_image in taps(axes):
-                sums[(..., *of_result)] += values[(..., *of_image)]
+                sums[of_result] += values[of_image]
                 counts[of_result] += F32(1)
             mean = sums / (F32(prod(self._window.kernel)) if self.count_include_pad else counts)
             near = np.rint(mean / y_scale + F32(y_zero))

@@ -104,6 +104,7 @@ ALLOWED = {  # what the original takes too
             "qlinear_concat": "Y",
             "qlinear_average_pool": "xy",
             "qlinear_global_average_pool": "xy",
+            "qgemm": "ab",
             "dynamic_quantize_matmul": "b",
             "matmul_integer_to_float": "ab",
         }.items()
