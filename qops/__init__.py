@@ -20,6 +20,7 @@ error, signed_error, values, bound                  how far codes are from a flo
 sweep                                               the same of an op on many ranges; `plot` draws it
 explain                                             which rule of a real system made these integers
 debug                                               which layer of a network differs first from a device's dump, and why
+params                                              every constant that a port of a network needs, and its C
 vectors, add_vectors                                integers that tell a port of a rule, or of an add, from all others
 isa_tier                                            which of the CPU's instructions are used
 
@@ -80,6 +81,7 @@ if TYPE_CHECKING:  # these are imported when they are first used: see __getattr_
     from qops.tools.explain import explain
     from qops.tools.explanation import Explanation
     from qops.tools.hunt import Hunt
+    from qops.tools.params import Params, params
     from qops.tools.sweep import Sweep, SweepRow, sweep
     from qops.tools.vectors import Vectors, vectors
 
@@ -112,6 +114,7 @@ _HOMES = {
     "tools.explain": ("explain",),
     "tools.explanation": ("Explanation",),
     "tools.hunt": ("Hunt",),
+    "tools.params": ("Params", "params"),
     "tools.sweep": ("Sweep", "SweepRow", "sweep"),
     "tools.vectors": ("Vectors", "vectors"),
 }
@@ -159,6 +162,7 @@ __all__ = [
     "Hunt",
     "MatMul",
     "Observer",
+    "Params",
     "QTensor",
     "RangeInfo",
     "Sweep",
@@ -190,6 +194,7 @@ __all__ = [
     "onednn",
     "onnx",
     "pad",
+    "params",
     "plot",
     "quantize",
     "quantized_add_8p8to8",

@@ -1,6 +1,7 @@
 """The command line.
 
 ``python -m qops explain dump.npz``, ``python -m qops debug model.tflite --device dump.npz``,
+``python -m qops params model.tflite -o DIR``,
 ``python -m qops vectors requantize --rule NAME --scale S -o DIR``,
 ``python -m qops vectors add --rule NAME --a-range MIN MAX --b-range MIN MAX --y-range MIN MAX -o DIR``,
 ``python -m qops emit NAME`` and ``python -m qops selftest``.
@@ -27,6 +28,9 @@ from qops.tools.dump import NAMES, read_dump
 from qops.tools.explain import explained
 from qops.tools.formats import FORMATS, VectorSet, write
 from qops.tools.page import page_of
+from qops.tools.params import FORMS as PARAM_FORMS
+from qops.tools.params import params
+from qops.tools.ports import PORTS
 from qops.tools.progress import Progress
 from qops.tools.selftest import selftest
 from qops.tools.vectors import vectors
@@ -68,6 +72,14 @@ def _debug(options: argparse.Namespace) -> int:
     return 1 if found.differs else 0
 
 
+def _params(options: argparse.Namespace) -> int:
+    found = params(options.model, options.port)
+    print(found)
+    for path in found.write(options.output, options.format):
+        print(path)
+    return 0
+
+
 def _requantize_vectors(options: argparse.Namespace) -> int:
     names = ("scale", "zero_point", "dtype", "qmin", "qmax")
     return _written(vectors(options.rule, **{name: getattr(options, name) for name in names}), options)
@@ -100,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     _add_explain(commands)
     _add_debug(commands)
+    _add_params(commands)
     _add_vectors_of_both_kinds(commands)
     text = _command(commands, "emit", "write a rule of requantize in C", _rules(TABLE))
     text.add_argument("rule", choices=TABLE, metavar="NAME", help="a rule of the list below")
@@ -135,6 +148,17 @@ def _add_debug(commands: Any) -> None:
     made.add_argument("--runtime", metavar="NAME", help=f"whose bits are expected: {', '.join(KERNELS)}")
     made.add_argument("--json", action="store_true", help="print the answer as JSON")
     made.set_defaults(run=_debug)
+
+
+def _add_params(commands: Any) -> None:
+    made = _command(commands, "params", "write every constant that a port of a model needs, and the C of its rules")
+    made.add_argument("model", type=Path, help="a .tflite file")
+    made.add_argument("--port", default="tflm", choices=PORTS, help="the system to port to (default: %(default)s)")
+    made.add_argument("--format", default="c", choices=PARAM_FORMS, help="format of the files (default: %(default)s)")
+    made.add_argument(
+        "-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder to write to (default: this one)"
+    )
+    made.set_defaults(run=_params)
 
 
 def _add_vectors_of_both_kinds(commands: Any) -> None:

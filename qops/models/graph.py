@@ -106,8 +106,8 @@ class Layer:
     sums : callable or None
         ``sums(x, bias)`` gives the exact sums of products of codes, int64, with the bias, for codes `x` of the op's
         input. Only for "requantize".
-    x_zero_point : int
-        The zero point of the data, which `sums` subtracts.
+    x_zero_point, w_zero_point : int
+        The zero points of the data and of the weights, which `sums` subtracts.
     requantize : Requantize or None
         What takes the sums to codes, or the products of codes of "mul": a rule and its integers.
     """
@@ -118,6 +118,7 @@ class Layer:
     bias: NDArray[Any] | None = None
     sums: Callable[[NDArray[Any], NDArray[Any] | None], NDArray[np.int64]] | None = None
     x_zero_point: int = 0
+    w_zero_point: int = 0
     requantize: Requantize | None = None
 
 

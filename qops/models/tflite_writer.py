@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from qops.models.graph import Tensor
 from qops.models.tflite_file import TYPES, Operator
 
-__all__ = ["OPTIONS", "tflite_bytes"]
+__all__ = ["OPTIONS", "packed_int4", "tflite_bytes"]
 
 _DEPRECATED_END = 127  # builtin codes up to here stand in the old field too
 _VERSIONS = {
@@ -117,7 +117,7 @@ class _Writer:
 
     def _buffer(self, tensor: Tensor) -> int:
         assert tensor.data is not None
-        raw = _packed(tensor.data) if tensor.dtype == "int4" else np.frombuffer(tensor.data.tobytes(), np.uint8)
+        raw = packed_int4(tensor.data) if tensor.dtype == "int4" else np.frombuffer(tensor.data.tobytes(), np.uint8)
         self._b.StartVector(1, raw.size, 16)  # the kernels read aligned words
         self._b.head -= raw.size
         self._b.Bytes[self._b.Head() : self._b.Head() + raw.size] = raw.tobytes()
@@ -159,8 +159,18 @@ class _Writer:
         return self._numbers(value) if isinstance(value, np.ndarray | list | tuple) else value
 
 
-def _packed(codes: NDArray[Any]) -> NDArray[np.uint8]:
-    """Two codes of 4 bits a byte, the first in the low half."""
+def packed_int4(codes: NDArray[Any]) -> NDArray[np.uint8]:
+    """Give two codes of 4 bits a byte, the first in the low half.
+
+    Parameters
+    ----------
+    codes : ndarray of int8
+        From -8 to 7.
+
+    Returns
+    -------
+    ndarray of uint8
+    """
     flat = codes.reshape(-1)
     pairs = np.append(flat, np.zeros(flat.size % 2, flat.dtype)).astype(np.uint8).reshape(-1, 2) & 15
     return np.asarray(pairs[:, 0] | pairs[:, 1] << 4, np.uint8)

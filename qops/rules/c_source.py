@@ -1,12 +1,13 @@
 """A rule as portable C: no undefined behaviour, no shift of a negative number left to the compiler."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from qops.qtensor import choice
 from qops.rules.numbers import rule_of
 from qops.rules.table import Rule
 
-__all__ = ["emit"]
+__all__ = ["emit", "emit_all"]
 
 _SHIFT = """static int64_t shifted_64(int64_t v, int n)
 {
@@ -193,11 +194,34 @@ def emit(rule: str, lang: Literal["c"] = "c") -> str:
     }
     <BLANKLINE>
     """
-    row = rule_of(rule)
+    rule_of(rule)
     choice(lang, "lang", ["c"])
-    name = rule.replace("-", "_")
-    is_float = "float" in row.multiplier
-    body = _floats(row, name) if is_float else _integers(row, name)
-    helpers = "\n".join(text for word, text in (("shifted_64", _SHIFT), ("wrap_s32", _WRAP)) if word in body)
-    includes = "#include <math.h>\n#include <stdint.h>\n" if is_float else "#include <stdint.h>\n"
-    return "\n".join(filter(None, (f"/* {rule}: {row.systems} */\n{includes}", helpers, body)))
+    return emit_all([rule])
+
+
+def emit_all(rules: Iterable[str]) -> str:
+    """Write rules in one text, in which each helper stands once.
+
+    Parameters
+    ----------
+    rules : iterable of str
+        Names in `qops.rules.TABLE`; one that stands twice is written once.
+
+    Returns
+    -------
+    str
+        Text of C.
+
+    Raises
+    ------
+    ValueError
+        A rule that is not known.
+    """
+    rows = [rule_of(rule) for rule in dict.fromkeys(rules)]
+    is_float = ["float" in row.multiplier for row in rows]
+    made = zip(rows, is_float, strict=True)
+    bodies = [(_floats if floats else _integers)(row, row.name.replace("-", "_")) for row, floats in made]
+    helpers = (text for word, text in (("shifted_64", _SHIFT), ("wrap_s32", _WRAP)) if word in "".join(bodies))
+    says = "\n".join(f"/* {row.name}: {row.systems} */" for row in rows)
+    includes = "#include <math.h>\n#include <stdint.h>\n" if any(is_float) else "#include <stdint.h>\n"
+    return "\n".join((f"{says}\n{includes}", *helpers, *bodies))

@@ -101,6 +101,11 @@ class Requantize(Prepared):
     rule = argument(0)
 
     @property
+    def ends(self) -> tuple[int, int]:
+        """The lowest and the highest code."""
+        return self._numbers.lo, self._numbers.hi
+
+    @property
     def integers(self) -> Multiplier:
         """Multiplier and total right shift, or int64 arrays of them; ValueError where the rule has none."""
         multiplier, right_shift = self._numbers.integers

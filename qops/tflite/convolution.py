@@ -70,6 +70,10 @@ class Convolution(Op):
         """Bytes of the packed weights."""
         return int(self._packed.nbytes)
 
+    def windows(self, shape: tuple[int, ...]) -> dict[str, int]:
+        """Give, by name, how windows move over images of this shape: size, stride, dilation, padding."""
+        return self._moves.integers(shape, self._size)
+
     @property
     def requantize(self) -> Requantize:
         """What takes the sums, the last axis of which are output channels, to codes."""

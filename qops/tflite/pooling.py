@@ -50,6 +50,10 @@ class Pool(Op):
         """The lowest and the highest code after the fused activation."""
         return dict(zip(("qmin", "qmax"), self._ends, strict=True))
 
+    def windows(self, shape: tuple[int, ...]) -> dict[str, int]:
+        """Give, by name, how windows move over images of this shape: size, stride, padding."""
+        return self._moves.integers(shape, self._window)
+
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         window = self._moves.over(shape, self._window)
         return (shape[0], *window.out_size(shape[1:3], self._window, "x, window"), shape[3])

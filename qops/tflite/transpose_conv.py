@@ -98,6 +98,13 @@ class TransposeConv(Op):
         return int(self._packed.nbytes)
 
     @property
+    def integers(self) -> dict[str, Any]:
+        """The stride, and what padding cuts off the result at its top and at its left."""
+        (kh, kw), (down, across), before = self._places
+        pads = {"pad_top": kh - 1 - before[0], "pad_left": kw - 1 - before[1]}
+        return {"stride_h": down, "stride_w": across, **pads}
+
+    @property
     def requantize(self) -> Requantize:
         """What takes the sums, the last axis of which are output channels, to codes."""
         return self._rounding.requantize(self._dtype)

@@ -29,6 +29,12 @@ class Moves(NamedTuple):
             raise ValueError(f"x: expected images (N, H, W, {channels or 'C'}), got shape {shape}")
         return Window.named(self.padding, shape[1:3], kernel, self.stride, self.dilation)
 
+    def integers(self, shape: tuple[int, ...], kernel: tuple[int, int]) -> dict[str, int]:
+        """Give what a port holds of a window over images of this shape."""
+        (top, _), (left, _) = self.over(shape, kernel).padding
+        names = "filter_h", "filter_w", "stride_h", "stride_w", "dilation_h", "dilation_w", "pad_top", "pad_left"
+        return dict(zip(names, (*kernel, *self.stride, *self.dilation, top, left), strict=True))
+
 
 def codes_of(
     images: Images, packed: PackedWeights, finish: Finish, out: NDArray[Any] | None, threads: int

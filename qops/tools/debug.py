@@ -87,14 +87,33 @@ def debug(
     >>> os.path.exists("model.tflite") and qops.debug("model.tflite", device="dump.npz")
     False
     """
-    graph = _graph(model, "model", runtime)
-    twin = None if float_model is None else _graph(float_model, "float_model")
+    graph = graph_of(model, "model", runtime)
+    twin = None if float_model is None else graph_of(float_model, "float_model")
     with Progress() as progress:
         return debugged(graph, data, device, twin, progress)
 
 
-def _graph(model: Any, name: str, runtime: str | None = None) -> Graph:
-    """Give the graph of a model, or of a file."""
+def graph_of(model: Any, name: str, runtime: str | None = None) -> Graph:
+    """Give the graph of a model, or of a file.
+
+    Parameters
+    ----------
+    model : str, Path or Graph
+        What the caller gave.
+    name : str
+        What the caller calls it.
+    runtime : str, optional
+        Whose bits.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    TypeError, ValueError, OSError
+        Another thing, a file that cannot be read, another runtime than the graph has.
+    """
     if isinstance(model, Graph):
         if runtime is not None:
             choice(runtime, "runtime", [model.runtime])

@@ -1,0 +1,98 @@
+"""Text of C99: names, numbers, arrays, comments, of anything that a model file may hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from qops.rules.c_source import emit_all
+
+__all__ = ["comment", "constants", "inline_rules", "names", "rules_text"]
+
+_COLUMN = 100
+_TYPES = {"float32": "float", "float64": "double"}
+
+
+def names(wanted: Iterable[str]) -> list[str]:
+    """Give names that C can have, each another one."""
+    found: list[str] = []
+    for name in wanted:
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        plain = plain if re.match(r"[A-Za-z]", plain) else f"layer_{plain}"
+        own, i = plain, 1
+        while own in found:
+            own, i = f"{plain}_{i}", i + 1
+        found.append(own)
+    return found
+
+
+def comment(text: str) -> str:
+    """Give words as a comment, whatever is in them."""
+    plain = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    return f"/* {plain.replace('*/', '* /').replace('??', '? ?')} */"
+
+
+def _number(value: Any) -> str:
+    """A number in C, exactly."""
+    if isinstance(value, np.floating | float):
+        single = isinstance(value, np.float32)
+        if not np.isfinite(value):
+            raise ValueError(f"no finite number: {value}")
+        return float(value).hex() + "f" * single
+    whole = int(value)
+    return f"({whole + 1} - 1)" if whole in (-(2**31), -(2**63)) else str(whole)
+
+
+def _array(name: str, values: Any) -> str:
+    """An array, its shape behind it."""
+    flat = values.reshape(-1)
+    words = [_number(value) for value in flat]
+    lines, line = [], "   "
+    for word in words:
+        if len(line) + len(word) + 2 > _COLUMN:
+            lines.append(line)
+            line = "   "
+        line += f" {word},"
+    kind = _TYPES.get(values.dtype.name, f"{values.dtype.name}_t")
+    shape = f" {comment(' x '.join(map(str, values.shape)))}" if values.ndim > 1 else ""
+    return "\n".join([f"static const {kind} {name}[{flat.size}] = {{{shape}", *lines, line, "};"])
+
+
+def constants(name: str, values: Mapping[str, Any]) -> str:
+    """Give constants of one layer: integers as an enum, floats and arrays as const.
+
+    Parameters
+    ----------
+    name : str
+        What their names begin with.
+    values : dict
+        Integers, floats and arrays.
+
+    Returns
+    -------
+    str
+    """
+    whole, rest = [], []
+    for key, value in values.items():
+        if isinstance(value, np.ndarray) and value.ndim:
+            rest.append(_array(f"{name}_{key}", value))
+        elif isinstance(value, np.ndarray | np.floating | float) and np.asarray(value).dtype.kind == "f":
+            kind = _TYPES[np.asarray(value).dtype.name]
+            rest.append(f"static const {kind} {name}_{key} = {_number(np.asarray(value)[()])};")
+        else:
+            whole.append(f"    {name}_{key} = {_number(value)},")
+    return "\n".join([*(["enum {", *whole, "};"] if whole else []), *rest, ""])
+
+
+def rules_text(rules: Iterable[str]) -> str:
+    """Give rules in C with their helpers; "" for none."""
+    rows = list(dict.fromkeys(rules))
+    return emit_all(rows) if rows else "#include <stdint.h>\n"
+
+
+def inline_rules(text: str) -> str:
+    """Make functions inline, as those of a header must be that a program need not all call."""
+    return re.sub(r"^static (u?int\d+_t \w+\()", r"static inline \1", text, flags=re.M)

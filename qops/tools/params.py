@@ -1,0 +1,215 @@
+"""Every constant that a port of a model needs, layer by layer, as C, JSON or npz."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qops.models import Graph, Op, Tensor
+from qops.qtensor import choice
+from qops.tools import c_text
+from qops.tools.debug import graph_of
+from qops.tools.folder import write_new
+from qops.tools.ports import PORTS, Ported, ported
+
+__all__ = ["FORMS", "Params", "params"]
+
+FORMS = ("c", "json", "npz")
+
+
+@dataclass(frozen=True)
+class Params:
+    """The constants of a model for one port. Printed, it is a line a layer.
+
+    Attributes
+    ----------
+    model : str
+        The name of the file.
+    port : str
+        "tflm", "cmsis-nn" or "xnnpack".
+    layers : list of Ported
+        In the order in which they run: ``.name``, ``.op``, ``.rules``, ``.constants`` and the C of one code, ``.code``.
+    """
+
+    model: str
+    port: str
+    layers: list[Ported]
+
+    def __str__(self) -> str:
+        wide = max((len(layer.name) for layer in self.layers), default=0)
+        lines = [f"{self.model} for {self.port}"]
+        for layer in self.layers:
+            said = ", ".join([*layer.rules, f"{len(layer.constants)} constants"])
+            lines.append(f"  {layer.name:<{wide}}  {layer.op}: {said}")
+        return "\n".join(lines)
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules of `qops.rules.TABLE` that the layers use."""
+        return list(dict.fromkeys(rule for layer in self.layers for rule in layer.rules))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give all of it as plain numbers, lists and words.
+
+        Returns
+        -------
+        dict
+            ``model``, ``port``, ``layers`` and ``rules``, the C of the rules.
+        """
+        layers = [
+            {
+                **{"name": layer.name, "op": layer.op, "rules": layer.rules, "code": layer.code},
+                "reads": [_told(t) for t in layer.reads],
+                "writes": [_told(t) for t in layer.writes],
+                "constants": {key: np.asarray(value).tolist() for key, value in layer.constants.items()},
+            }
+            for layer in self.layers
+        ]
+        rules = c_text.rules_text(self.rules)
+        return {"model": self.model, "port": self.port, "layers": layers, "rules": rules}
+
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Give the constants as arrays.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Constants by the names "layer.constant".
+        """
+        return {
+            f"{layer.name}.{key}": np.asarray(value) for layer in self.layers for key, value in layer.constants.items()
+        }
+
+    def header(self) -> str:
+        """Give the constants as a C header, which includes ``rules.h``.
+
+        Returns
+        -------
+        str
+        """
+        parts = [c_text.comment(f"{self.model} for {self.port}: the constants of each layer, and the C of one code.")]
+        parts += ["#ifndef QOPS_PARAMS_H", "#define QOPS_PARAMS_H", '#include "rules.h"', ""]
+        for layer in self.layers:
+            lines = [f"{layer.name}: {layer.op}", *(f"   reads {_words(t)}" for t in layer.reads)]
+            lines += [f"   writes {_words(t)}" for t in layer.writes]
+            parts.append(c_text.comment("\n".join(lines)))
+            parts.append(c_text.constants(layer.name, layer.constants))
+            if layer.code:
+                parts.append(c_text.inline_rules(layer.code))
+        return "\n".join([*parts, "#endif", ""])
+
+    def write(self, folder: str | Path, form: str = "c") -> list[Path]:
+        """Write files, none over one that is there.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made if it is missing.
+        form : {"c", "json", "npz"}
+            C: ``params.h`` and ``rules.h``; else ``params.json`` or ``params.npz``.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Raises
+        ------
+        ValueError, OSError
+            Another form; a file that is there already, a folder that cannot be written to.
+        """
+        choice(form, "form", FORMS)
+        if form == "json":
+            return write_new(folder, {"params.json": json.dumps(self.as_dict(), indent=1)})
+        if form == "npz":
+            file = io.BytesIO()
+            np.savez(file, **self.arrays())  # type: ignore[arg-type]
+            return write_new(folder, {"params.npz": file.getvalue()})
+        rules = c_text.inline_rules(c_text.rules_text(self.rules))
+        guarded = f"#ifndef QOPS_RULES_H\n#define QOPS_RULES_H\n{rules}\n#endif\n"
+        return write_new(folder, {"params.h": self.header(), "rules.h": guarded})
+
+
+def _words(t: Tensor) -> str:
+    shape = " x ".join("?" if n is None else str(n) for n in t.shape)
+    said = f"{t.name}: {t.dtype}, {shape or 'one number'}"
+    if t.scale is None or t.zero_point is None:
+        return said
+    if t.scale.ndim:
+        return f"{said}, {t.scale.size} scales"
+    return f"{said}, scale {float(t.scale)!r}, zero point {int(t.zero_point)}"
+
+
+def _told(t: Tensor) -> dict[str, Any]:
+    numbers = {"scale": t.scale, "zero_point": t.zero_point}
+    return {
+        **{"name": t.name, "dtype": t.dtype, "shape": list(t.shape)},
+        **{key: None if value is None else value.tolist() for key, value in numbers.items()},
+    }
+
+
+def params(model: str | Path | Graph, port: str = "tflm") -> Params:
+    """Give every constant that a port of a model needs, as the system derives it.
+
+    Multipliers and shifts, or float scales; zero points with the sign that the system adds them with; weights, biases,
+    and sums of weights where the system takes them; the lowest and highest code after a fused activation; strides and
+    padding; tables. With them comes the C of the rule, and of each layer the function that makes one code.
+
+    Parameters
+    ----------
+    model : str, Path or Graph
+        A model file, or one that `qops.models.load` has read.
+    port : {"tflm", "cmsis-nn", "xnnpack"}
+        The system. TFLM and CMSIS-NN have shifts that are positive to the left, and add zero points that are negated;
+        XNNPACK multiplies by floats; ops of 8 bits that it lacks are as TFLite runs them beside it.
+
+    Returns
+    -------
+    Params
+        ``print`` shows a line a layer; ``.write(folder, "c")`` writes files.
+
+    Raises
+    ------
+    ValueError, OSError
+        A file that cannot be read, another port, ops that the system does not have: each is named.
+
+    See Also
+    --------
+    qops.rules.emit : one rule in C.
+    qops.vectors : test vectors for one rule.
+
+    Notes
+    -----
+    Sources: those of `qops.tflite`; CMSIS-NN ``arm_nnfunctions.h``, ``arm_vector_sum_s8.c``; XNNPACK ``packing.c``.
+
+    Examples
+    --------
+    >>> qops.params("model.tflite", "esp-nn")
+    Traceback (most recent call last):
+    ValueError: port: expected one of tflm, cmsis-nn, xnnpack, got 'esp-nn'
+    """
+    own = choice(port, "port", PORTS)
+    graph = graph_of(model, "model")
+    ops, missing = [], []
+    for op in graph.ops:
+        try:
+            ops.append(_made_for(op, graph, own))
+        except ValueError as why:
+            missing.append(f"{op.name} ({op.kind}): {why}")
+    if missing:
+        raise ValueError(f"model: {own} does not have all of {graph.name}:\n  " + "\n  ".join(missing))
+    whole = replace(graph, ops=tuple(ops), runtime=PORTS[own].runtime)
+    names = c_text.names(op.name for op in ops)
+    return Params(graph.name, own, [ported(op, whole, own, name) for op, name in zip(ops, names, strict=True)])
+
+
+def _made_for(op: Op, graph: Graph, port: str) -> Op:
+    """Give the op with the bits of a port; ValueError if that has no such op."""
+    if port == "xnnpack" and op.prepared is not None and graph.tensors[op.reads[0]].dtype == "int16":
+        raise ValueError("XNNPACK computes no codes of 16 bits")
+    return op if op.remade is None else op.remade(PORTS[port].runtime)

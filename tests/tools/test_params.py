@@ -1,0 +1,185 @@
+"""`params`: the constants of a port, and that C which holds nothing else gives every code of every layer."""
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import small_network
+
+from qops import rules
+from qops.__main__ import main
+from qops.models import Operator, Tensor, load, tflite_bytes
+from qops.tools.params import params
+
+SUPPORT = Path(__file__).parents[1] / "support"
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
+LOOPS = {
+    "CONV_2D": "CONVOLUTION",
+    "DEPTHWISE_CONV_2D": "DEPTHWISE",
+    "FULLY_CONNECTED": "CONNECTED",
+    "ADD": "PAIR",
+    "AVERAGE_POOL_2D": "AVERAGE",
+}
+RUNTIMES = {"tflm": "tflm", "cmsis-nn": "tflm", "xnnpack": "xnnpack"}
+
+
+def ran(folder, loop, codes, *, xnnpack=False):
+    """Compile one loop of port.h beside the constants, run it on codes, and give what it prints."""
+    main = f"""{"#define XNNPACK" if xnnpack else ""}
+#include "port.h"
+int main(void)
+{{
+    static int32_t in[{codes.size}];
+    const int count = {codes.size};
+    for (int i = 0; i < count; i++)
+        if (scanf("%d", &in[i]) != 1)
+            return 1;
+    {loop}
+    return 0;
+}}
+"""
+    (folder / "main.c").write_text(main)
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    include = f"-I{SUPPORT}", f"-I{folder}"
+    subprocess.run([*compiler, *FLAGS, *include, "-o", folder / "main", folder / "main.c", "-lm"], check=True)
+    text = "\n".join(map(str, codes.ravel().tolist()))
+    done = subprocess.run([folder / "main"], input=text, capture_output=True, text=True, check=True)
+    return np.array(done.stdout.split(), np.int64)
+
+
+def loop_of(layer, dtype, port):
+    if layer.op == "SOFTMAX":
+        kind = "16" if dtype == "int16" else "FLOAT" if port == "xnnpack" else "8"
+        return f"SOFTMAX_{kind}({layer.name})"
+    return f"{LOOPS[layer.op]}({layer.name})"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "port"),
+    [("int8", "tflm"), ("int8", "cmsis-nn"), ("int8", "xnnpack"), ("int16", "tflm"), ("int16", "cmsis-nn")],
+)
+def test_c_that_holds_the_constants_gives_every_code(dtype, port, tmp_path):
+    _, x = small_network.file(tmp_path / "small.tflite", dtype)
+    graph = load(tmp_path / "small.tflite", runtime=RUNTIMES[port])
+    found = params(graph, port)
+    found.write(tmp_path)
+    made = graph.run(x, keep="all")
+    for op, layer in zip(graph.ops, found.layers, strict=True):
+        if op.kind == "RESHAPE":
+            assert not layer.constants
+            continue
+        codes = np.stack([made[name] for name in op.reads])
+        wanted = made[op.outputs[0]]
+        if layer.rules == ["cmsis-s64"]:  # CMSIS-NN floors all but the last bit, which TFLM does not
+            sums = op.layer.sums(made[op.reads[0]], op.layer.bias)
+            own = op.layer.requantize
+            numbers = {"scale": own.scale, "zero_point": 0, "qmin": own.ends[0], "qmax": own.ends[1]}
+            wanted = rules.requantize(sums, "cmsis-s64", **numbers, dtype="int16")
+        loop = loop_of(layer, dtype, port)
+        np.testing.assert_array_equal(ran(tmp_path, loop, codes, xnnpack=port == "xnnpack"), wanted.ravel())
+        for packed in {"kernel_sums_with_bias", "packed_bias"} & set(layer.constants):
+            if op.kind == "FULLY_CONNECTED":
+                loop = f"PACKED({layer.name}, {layer.name}_{packed})"
+                np.testing.assert_array_equal(ran(tmp_path, loop, codes, xnnpack=port == "xnnpack"), wanted.ravel())
+
+
+def test_the_constants_are_what_the_systems_derive(tmp_path):
+    graph, _ = small_network.file(tmp_path / "small.tflite")
+    tflm, cmsis, xnnpack = (params(graph, port) for port in ("tflm", "cmsis-nn", "xnnpack"))
+    conv, image = graph.ops[0], graph.tensors["image"]
+    scale = float(image.scale) * graph.tensors["conv/w"].scale.astype(float) / float(graph.tensors["conv"].scale)
+    own = tflm.layers[0].constants
+    pairs = [rules.tflite_multiplier(one) for one in scale]
+    assert list(zip(own["multiplier"].tolist(), own["shift"].tolist(), strict=True)) == pairs
+    assert own["input_offset"] == -int(image.zero_point)
+    assert own["output_offset"] == int(graph.tensors["conv"].zero_point)
+    np.testing.assert_array_equal(own["weights"], conv.layer.weights)
+    np.testing.assert_array_equal(own["bias"], conv.layer.bias)
+    theirs = xnnpack.layers[0].constants
+    assert theirs["scale"].dtype == np.float32
+    assert theirs["input_zero_point"] == int(image.zero_point)
+    sums = conv.layer.weights.astype(int).sum((1, 2, 3))
+    np.testing.assert_array_equal(theirs["packed_bias"], conv.layer.bias - int(image.zero_point) * sums)
+    dense = cmsis.layers[6].constants
+    np.testing.assert_array_equal(dense["kernel_sums"], graph.ops[6].layer.weights.astype(int).sum(1))
+    assert str(tflm).splitlines()[1].split() == ["conv_2d", "CONV_2D:", "tflite-double,", "25", "constants"]
+
+
+def test_json_and_npz_hold_the_same(tmp_path):
+    graph, _ = small_network.file(tmp_path / "small.tflite")
+    found = params(graph, "cmsis-nn")
+    (json_file,) = found.write(tmp_path / "out", "json")
+    (npz_file,) = found.write(tmp_path / "out", "npz")
+    read = json.loads(json_file.read_text())
+    assert [layer["op"] for layer in read["layers"]] == [op.kind for op in graph.ops]
+    assert read["layers"][0]["reads"][0] == {
+        **{"name": "image", "dtype": "int8", "shape": [1, 8, 8, 3]},
+        **{"scale": float(graph.tensors["image"].scale), "zero_point": -1},
+    }
+    assert "static int32_t tflite_double" in read["rules"]
+    with np.load(npz_file) as arrays:
+        for layer in read["layers"]:
+            for name, values in layer["constants"].items():
+                np.testing.assert_array_equal(arrays[f"{layer['name']}.{name}"], values)
+        assert len(arrays) == sum(len(layer["constants"]) for layer in read["layers"])
+
+
+def one_op(path, kind, shape, options, dtype="int8", name="y"):
+    x = Tensor("x", shape, dtype, np.float32(0.1), np.asarray(0))
+    y = Tensor(name, shape, dtype, np.float32(1 / 256), np.asarray(-128))
+    path.write_bytes(tflite_bytes([x, y], [Operator(kind, [x], [y], options, [])], [x], [y]))
+    return load(path)
+
+
+def test_an_op_of_one_code_is_a_table(tmp_path):
+    graph = one_op(tmp_path / "one.tflite", "LOGISTIC", (1, 4), {})
+    table = params(graph, "tflm").layers[0].constants["table"]
+    codes = np.arange(-128, 128).astype(np.int8).reshape(64, 4)
+    made = load(tmp_path / "one.tflite", runtime="tflm").run(codes)["y"]
+    np.testing.assert_array_equal(table, made.ravel())
+
+
+def test_names_of_a_hostile_file_are_no_c(tmp_path):
+    graph = one_op(tmp_path / "one.tflite", "LOGISTIC", (1, 4), {}, name='*/ #error "\n#include </etc/passwd> ??/')
+    params(graph, "tflm").write(tmp_path)
+    assert ran(tmp_path, 'printf("%d\\n", (int)logistic_table[in[0] + 128]);', np.int8([3])).size == 1
+
+
+def test_what_a_port_lacks_is_named(tmp_path):
+    graph, _ = small_network.file(tmp_path / "small.tflite", "int16")
+    with pytest.raises(
+        ValueError, match=r"model: xnnpack does not have all of small.tflite:\n  conv_2d \(CONV_2D\): .*16 bits"
+    ):
+        params(graph, "xnnpack")
+    with pytest.raises(ValueError, match="port: expected"):
+        params(graph, "esp-nn")
+
+
+def test_no_file_is_written_over(tmp_path):
+    graph = one_op(tmp_path / "one.tflite", "LOGISTIC", (1, 4), {})
+    (tmp_path / "rules.h").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"rules\.h: is there already"):
+        params(graph).write(tmp_path)
+    assert (tmp_path / "rules.h").read_text() == "mine"
+    assert not (tmp_path / "params.h").exists()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        params(graph).write(tmp_path / "file")
+    with pytest.raises(ValueError, match="form: expected"):
+        params(graph).write(tmp_path / "new", "xml")
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_command_line_writes_and_says_what(tmp_path, capsys):
+    small_network.file(tmp_path / "small.tflite")
+    words = ["params", str(tmp_path / "small.tflite"), "--port", "cmsis-nn", "-o", str(tmp_path / "out")]
+    assert main(words) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "small.tflite for cmsis-nn"
+    assert said[-2:] == [str(tmp_path / "out" / name) for name in ("params.h", "rules.h")]
+    assert main(words) == 2
+    assert "is there already" in capsys.readouterr().err
