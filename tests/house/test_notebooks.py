@@ -4,12 +4,17 @@ A cell with the tag "exercise" waits for the reader: its assert fails, until it 
 `solutions.ipynb` that solves it.
 """
 
+import os
 import re
+import shlex
+import subprocess
 from ast import literal_eval
 from copy import deepcopy
+from ctypes import CDLL, c_float, c_int, c_void_p
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from nbclient import NotebookClient
 
@@ -17,7 +22,7 @@ import qops
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 SOLUTIONS = FOLDER / "solutions.ipynb"
-CHAPTERS = sorted(FOLDER.glob("[1-9]_*.ipynb"))
+CHAPTERS = [*sorted(FOLDER.glob("[1-9]_*.ipynb")), FOLDER / "appendix_traps.ipynb"]
 NOTEBOOKS = [*CHAPTERS, SOLUTIONS]
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
@@ -61,7 +66,7 @@ def followed_by_solutions(path):
 
 def test_every_notebook_has_its_place():
     assert set(FOLDER.glob("*.ipynb")) == set(NOTEBOOKS)
-    assert {path.name[0] for path in CHAPTERS} == set("123456789")
+    assert [path.name[0] for path in CHAPTERS] == [*"123456789", "a"]
 
 
 @every_notebook
@@ -98,6 +103,26 @@ def test_exercises_are_solved(path):
 
 def test_every_solution_has_its_exercise():
     assert SOLVED.keys() == {name for path in CHAPTERS for name in exercises(path)}
+
+
+def test_the_c_that_notebook_4_prints_gives_the_codes_of_nnlib(tmp_path):
+    chapter = nbformat.read(FOLDER / "4_quantized_add_8p8to8.ipynb", as_version=4)
+    (printed_c,) = re.findall(r"```c\n(.*?)```", chapter.cells[0].source, flags=re.S)
+    source, library = tmp_path / "add.c", tmp_path / "add.so"
+    source.write_text(f"#include <math.h>\n#include <stdint.h>\n{printed_c}")
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    subprocess.run([*compiler, "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source, "-lm"], check=True)
+    a, b = (np.ascontiguousarray(codes, np.uint8) for codes in np.mgrid[0:256, 0:256])
+    (a_min, a_max), (b_min, b_max) = ends = (-1.0, 3.0), (-0.6, 0.6)
+    want = qops.nnlib.quantized_add_8p8to8((a, *ends[0]), (b, *ends[1]), -1.6, 3.6, form="spec")
+    c, found = np.empty_like(a), np.empty(2, np.float32)
+    real = map(c_float, (a_min, a_max, b_min, b_max, want.min, want.max))
+    first, second, *guess = [next(real) for _ in range(2)], [next(real) for _ in range(2)], *real
+    places = [c_void_p(found[i:].ctypes.data) for i in range(2)]
+    at = [c_void_p(codes.ctypes.data) for codes in (a, b, c)]
+    CDLL(str(library)).add_with_a_guess(at[0], *first, at[1], *second, *guess, at[2], *places, c_int(a.size))
+    np.testing.assert_array_equal(c, want.data)
+    np.testing.assert_allclose(found, (-1.6, 3.6), atol=2.5 * 1.2 / 255)
 
 
 @every_notebook
