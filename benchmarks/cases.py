@@ -12,6 +12,7 @@ from benchmarks.case import Candidate, Case, shared
 from benchmarks.frontdoor import FRONTDOOR, pair
 from benchmarks.frontdoor import SUM as C
 from benchmarks.frontdoor import SUM_LEVEL as LEVEL
+from benchmarks.layers import LAYERS
 from benchmarks.memcpy import BYTES
 from benchmarks.network import NETWORK
 from benchmarks.nnlib import NNLIB, A, B
@@ -206,6 +207,7 @@ CASES = [
     *UNIFORM,
     *PRODUCTS,
     *QUANTIZED_CONVOLUTIONS,
+    *LAYERS,
     *NNLIB,
     *TENSORFLOW,
     *ONNX,

@@ -5,7 +5,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
-from benchmarks import pools
+from benchmarks import layers, pools
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate
 from benchmarks.cases import STEP, A, B, C
@@ -133,12 +133,25 @@ def convolution(x, w):
     return invoked(content, [codes], lambda y: codes_u8(y).transpose(0, 3, 1, 2), conv.ONE_STEP)
 
 
+def fully_connected(x, w):
+    """FULLY_CONNECTED, a batch of rows."""
+    constants = [np.ascontiguousarray(w.T), np.zeros(w.shape[1], np.int32)]
+    rows, result, weights = s8(1, layers.X), s8(1, layers.result(w)), s8(1, layers.W)
+    weights.quantization.zeroPoint, bias = [0], tensor(1, S32, layers.X.scale * layers.W.scale)
+    rows.shape, result.shape, weights.shape = list(x.shape), list(x.shape), list(constants[0].shape)
+    bias.shape = [w.shape[1]]
+    options = (schema.BuiltinOptions.FullyConnectedOptions, schema.FullyConnectedOptionsT())
+    content = model(schema.BuiltinOperator.FULLY_CONNECTED, [rows, weights, bias, result], options, constants)
+    return invoked(content, [codes_s8(x)], codes_u8, conv.ONE_STEP)
+
+
 ADD = elementwise(schema.BuiltinOperator.ADD, (schema.BuiltinOptions.AddOptions, schema.AddOptionsT()), C)
 SUB = elementwise(schema.BuiltinOperator.SUB, (schema.BuiltinOptions.SubOptions, schema.SubOptionsT()), SUM)
 MUL = elementwise(schema.BuiltinOperator.MUL, (schema.BuiltinOptions.MulOptions, schema.MulOptionsT()), PRODUCT)
 FORMS = {
     conv.DENSE.name: {"CONV_2D": convolution},
     conv.DEPTHWISE.name: {"DEPTHWISE_CONV_2D": convolution},
+    layers.PRODUCT.name: {"FULLY_CONNECTED": fully_connected},
     **{name: {"MAX_POOL_2D": pool(schema.BuiltinOperator.MAX_POOL_2D, p)} for name, p in pools.MAX_POOLS.items()},
     **{
         name: {"AVERAGE_POOL_2D": pool(schema.BuiltinOperator.AVERAGE_POOL_2D, p)}

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks import frontdoor, nnlib, onnx, pools, products, tflite
+from benchmarks import frontdoor, layers, nnlib, onnx, pools, products, tflite
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, SHARES, STEP, A, B, C
@@ -224,7 +224,7 @@ OF_SYSTEMS = {
 """The forms of ops that several rooms have, on the same data."""
 
 OF_MODELS = [
-    *(*products.CONVOLUTIONS, products.DEPTHWISE, *conv.QUANTIZED_CONVOLUTIONS),
+    *(*products.CONVOLUTIONS, products.DEPTHWISE, *conv.QUANTIZED_CONVOLUTIONS, layers.PRODUCT),
     *(*onnx.ONNX, *frontdoor.LAYERS, *tflite.TFLITE),
 ]
 """Rows whose numpy form is the reference itself."""

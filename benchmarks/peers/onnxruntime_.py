@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks import onnx, pools, products
+from benchmarks import layers, onnx, pools, products
 from benchmarks.case import Candidate, blank, shared
 from benchmarks.cases import STEP, A, B, C
 from benchmarks.frontdoor import PRODUCT
@@ -82,6 +82,19 @@ def product_codes(a, b):
     return Candidate(bound([node], constants, {"a": a}, {"y": out}), lambda: out, 0)
 
 
+def layer(x, w):
+    """QLinearMatMul with a constant of one scale."""
+    out = shared(x.size, np.uint8).reshape(x.shape)
+    constants = {
+        "w": w,
+        **parameters("x", *layers.X),
+        **parameters("w", *layers.W),
+        **parameters("y", *layers.result(w)),
+    }
+    node = ("QLinearMatMul", ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"], ["y"])
+    return Candidate(bound([node], constants, {"x": x}, {"y": out}), lambda: out, ONE_STEP)
+
+
 def windows(pool, x):
     """Give the attributes of a pool."""
     (top, bottom), (left, right) = pool.pads(x)
@@ -124,6 +137,7 @@ FORMS = {
     **{key: {"MatMulInteger": product} for key in products.UNPACKED},
     **{key: {"MatMulInteger": packed_product} for key in products.PACKED},
     "onnx_matmul_integer": {"MatMulInteger": centred_product},
+    layers.PRODUCT.name: {"QLinearMatMul": layer},
     "onnx_qlinear_matmul": {"QLinearMatMul": product_codes},
     **onnxruntime_convolutions.FORMS,
 }

@@ -6,6 +6,7 @@ import numpy as np
 import onnxruntime as ort
 
 from benchmarks.peers.onnx_model import model
+from qops.codes import TABLE
 
 
 def bound(nodes, constants, inputs, outputs):
@@ -29,7 +30,7 @@ def bound(nodes, constants, inputs, outputs):
     return run
 
 
-def parameters(letter, scale, zero_point):
-    """Scale and zero point of uint8 codes as constants of the model."""
-    scale, zero = np.array(scale, np.float32), np.array(zero_point, np.uint8)
+def parameters(letter, scale, zero_point, code_type="u8"):
+    """Scale and zero point, members of an `Affine`, as constants of the model."""
+    scale, zero = np.array(scale, np.float32), np.array(zero_point, TABLE[code_type].dtype)
     return {f"{letter}_scale": scale, f"{letter}_zero": zero}

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from benchmarks import nnlib, products
+from benchmarks import layers, nnlib, products
 from benchmarks import quantized_convolution as conv
 from benchmarks.case import Candidate, shared
 from benchmarks.cases import FACTOR, LEVEL, MULTIPLIER, RIGHT_SHIFT, STEP, A, B, C
@@ -151,6 +151,26 @@ def quantized_convolution(engine):
     return make
 
 
+def quantized_linear(engine):
+    """Give a maker for quantized.linear of one of torch's engines, weights packed beforehand."""
+
+    def make(x, w):
+        if engine not in torch.backends.quantized.supported_engines:
+            raise RuntimeError(f"torch has no engine {engine}")
+        torch.backends.quantized.engine = engine
+        rows = as_quantized(torch.from_numpy(x), layers.X.scale, layers.X.zero_point)
+        weights = as_quantized(torch.from_numpy(np.ascontiguousarray(w.T)), layers.W.scale, 0)
+        packed = torch.ops.quantized.linear_prepack(weights, None)
+        call, y, found = torch.ops.quantized.linear.default, layers.result(w), []
+
+        def run():
+            found[:] = (call(rows, packed, y.scale, y.zero_point),)
+
+        return Candidate(run, lambda: found[0].int_repr().numpy(), conv.ONE_STEP)
+
+    return make
+
+
 def convolution(x, w):
     """conv2d of float32, which holds these sums, with filters made beforehand; it has no kernel from codes to int32."""
     codes = torch.from_numpy(x).permute(0, 3, 1, 2)
@@ -170,6 +190,7 @@ FORMS = {
         case.name: {f"conv2d, {name}": quantized_convolution(name) for name in ("onednn", "x86")}
         for case in conv.QUANTIZED_CONVOLUTIONS
     },
+    layers.PRODUCT.name: {f"linear, {name}": quantized_linear(name) for name in ("onednn", "x86")},
     **{name: {"float32": convolution} for name in ("nnlib_conv2d_8x8to32", "tensorflow_conv2d", "conv2d")},
     "quantized_add_8p8to8": {"add": add_8, "add.out": add_8_out},
     "quantized_add_8p8to32": {"float32": add_32},
