@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from qops._kernels.arrays.window import Window
 from qops._kernels.conv.convolution import Images, convolve, window_sums
+from qops._kernels.conv.finish import Finish
 from qops._kernels.conv.weights import PackedWeights, pack_weights
+from qops._kernels.frontdoor.layer import LayerStage
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, S8, Layer, Terms, check_length, options, weights
 from qops.frontdoor.targets import Ends, Range
 from qops.frontdoor.window import Padding, Pair, padding_of, pair
@@ -205,11 +207,17 @@ class Conv2D(Layer):
         tops = self._tops(ends, "x, w")
         if out is not None:
             check_out(out, self._dtype.num, shape, [codes])
-        middle = 128 if codes.dtype.num == U8 else 0
-        images = Images(codes, window, middle, middle)
-        sums = convolve(images, self._packed, num_threads=num_threads).reshape(-1, shape[3])
-        rows = self._rows(images, len(sums)) if self._epilogue.needs_rows else None
-        return self._finished(sums, ends, rows, self._terms(codes.shape, window), tops, out, shape, "x, w")
+        zero, is_exact = self._zero(codes, ends)
+        images = Images(codes, window, zero, zero)
+        rows = self._rows(images, prod(shape[:3])) if self._epilogue.needs_rows else None
+
+        def multiply(stage: LayerStage | None, typenum: int, place: NDArray[Any] | None) -> NDArray[Any]:
+            finish = Finish(codes=stage, typenum=typenum)
+            made: NDArray[Any] = convolve(images, self._packed, place, finish, num_threads=num_threads)
+            return made.reshape(-1, shape[3])
+
+        terms = None if is_exact else self._terms(codes.shape, window)
+        return self._made(multiply, ends, rows, terms, tops, out, shape, "x, w")
 
     def _placed(self, shape: tuple[int, ...]) -> tuple[Window, tuple[int, ...]]:
         """Give the window over images of this shape, and the shape of the result."""

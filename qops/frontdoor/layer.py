@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from qops import codes as _codes
 from qops._kernels.arrays.channels import read
 from qops._kernels.arrays.numbers import shown
-from qops._kernels.frontdoor.layer import Epilogue
+from qops._kernels.frontdoor.layer import Epilogue, LayerStage, run_stage
 from qops.frontdoor.targets import Ends, kept_range
 from qops.prepared import Prepared
-from qops.qtensor import U8, QTensor, TensorLike, as_array, operand, put, real, tensor
+from qops.qtensor import S32, U8, QTensor, TensorLike, as_array, operand, put, real, tensor
 
 __all__ = ["BOUND_LAYER", "BOUND_LAYER_8", "Layer", "Terms", "Weights", "check_length"]
 
@@ -155,6 +155,13 @@ def _own(given: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
+class Multiply(Protocol):
+    """The product of one call."""
+
+    def __call__(self, stage: LayerStage | None, typenum: int, place: NDArray[Any] | None) -> NDArray[Any]:
+        """Give the sums of products, a matrix; or their codes, of the dtype `typenum`, in `place`."""
+
+
 class Layer(Prepared):
     """What the prepared ops `MatMul` and `Conv2D` are: weights, packed, and the epilogue of their sums."""
 
@@ -174,13 +181,18 @@ class Layer(Prepared):
         ends = given.guess or (None, None)
         self._epilogue = Epilogue(k, channels, *w.ends, bias, in_steps, self._dtype.num, clip, given.range, ends)
 
+    def _zero(self, codes: NDArray[Any], ends: tuple[float, float]) -> tuple[int, bool]:
+        """Give the code of the first operand that is subtracted from all, and whether it stands for 0."""
+        zero, base = self._epilogue.zero_of(*ends)
+        return zero - 128 if codes.dtype.num == S8 else zero, base == 0
+
     def _tops(self, ends: tuple[float, float], names: str) -> Any:
         """Give the ends of int32 ranges, one or one for each channel; None for 8 bits."""
         return self._epilogue.tops(*ends, names) if self._dtype.itemsize == 4 else None
 
-    def _finished(
+    def _made(
         self,
-        sums: NDArray[np.int32],
+        multiply: Multiply,
         ends: tuple[float, float],
         rows: NDArray[np.int32] | None,
         terms: Terms | None,
@@ -189,18 +201,28 @@ class Layer(Prepared):
         shape: tuple[int, ...],
         names: str,
     ) -> QTensor:
-        """Give the codes of a matrix of sums of products, in `out` if it is given.
+        """Give the codes of the layer, of this shape, in `out` if it is given.
 
-        ends: the range of the first operand. tops: what `_tops` gives. For the rest see `Epilogue.run`.
+        ends: the range of the first operand. tops: what `_tops` gives. For `rows` and `terms` see `Epilogue.stage`.
+        Codes of a known range are made by the product itself, while its sums are in the cache.
         """
-        if out is not None and out.flags.carray:
-            place = out.reshape(sums.shape)
+        place = out if out is not None and out.flags.carray else np.empty(shape, self._dtype)
+        found = self._epilogue.kept_for(*ends) if tops is None else tops
+        sums = None
+        if found is None:
+            sums = multiply(None, S32, None)
+            found = self._epilogue.watched(sums, *ends, rows, terms, names)
+        if tops is None and found[0] == found[1]:  # one value, for which the lowest code stands
+            place.fill(-128 if self._dtype.num == S8 else 0)
+        elif sums is None:
+            multiply(self._epilogue.stage(*ends, rows, terms, found), self._dtype.num, place)
         else:
-            place = sums if tops is not None else np.empty(sums.shape, self._dtype)
-        found = self._epilogue.run(sums, *ends, rows, terms, place, tops, names)
-        if isinstance(tops, np.ndarray):
-            top = tops.astype(np.float32).reshape((1,) * (len(shape) - 1) + (-1,))
-            found = -top, top
-        elif tops is not None:
-            found = -tops, tops
-        return tensor(put(place.reshape(shape), out), *found)
+            run_stage(self._epilogue.stage(*ends, rows, terms, found), sums, place)
+        return tensor(put(place, out), *(found if tops is None else _int32_ends(tops, len(shape))))
+
+
+def _int32_ends(tops: Any, ndim: int) -> tuple[Any, Any]:
+    """Give the ends of int32 codes; arrays for `ndim` dimensions where each column has its own."""
+    if isinstance(tops, np.ndarray):
+        tops = tops.astype(np.float32).reshape((1,) * (ndim - 1) + (-1,))
+    return -tops, tops

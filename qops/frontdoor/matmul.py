@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.gemm.gemm import product, sums_of_rows
+from qops._kernels.frontdoor.layer import LayerStage
+from qops._kernels.gemm.gemm import sums_of_rows
+from qops._kernels.gemm.matmul import MatMul as Product
 from qops._kernels.gemm.packed import PackedB, pack_b
 from qops.frontdoor.layer import BOUND_LAYER, BOUND_LAYER_8, S8, Layer, Terms, check_length, options, weights
 from qops.frontdoor.targets import Ends, Range
@@ -37,7 +39,8 @@ def matmul(
 ) -> QTensor:
     """Multiply a tensor of uint8 or int8 codes by a matrix of them, add a bias, clip, and round the result once.
 
-    With values ``a_0 + qa * a_step`` of centred codes (uint8 less 128), and the same for b::
+    With values ``a_0 + qa * a_step``, where qa counts codes from the one nearest to 0 (`QTensor.zero_point`) and a_0 is
+    that one's value, exactly 0 where float32 ends cannot tell it from 0; and the same for b::
 
         value[i, j] = sum(qa * qb) * a_step * b_step + sum(qa) * a_step * b_0 + sum(qb) * b_step * a_0
                       + K * a_0 * b_0 + bias[j]
@@ -202,7 +205,12 @@ class MatMul(Layer):
         if out is not None:
             check_out(out, self._dtype.num, shape, [codes])
         left = codes if codes.ndim == 2 else codes.reshape(prod(shape[:-1]), self._packed.k)
-        middle = 128 if codes.dtype.num == U8 else 0
-        sums = product(left, self._packed, offsets=(middle, 0), num_threads=num_threads)
-        rows = sums_of_rows(left, middle) if self._epilogue.needs_rows else None
-        return self._finished(sums, ends, rows, self._terms, tops, out, shape, "a, b")
+        zero, is_exact = self._zero(codes, ends)
+        rows = sums_of_rows(left, zero) if self._epilogue.needs_rows else None
+
+        def multiply(stage: LayerStage | None, typenum: int, place: NDArray[Any] | None) -> NDArray[Any]:
+            matrix = None if place is None else place.reshape(len(left), self._packed.n)
+            made: NDArray[Any] = Product(self._packed, 0, stage, typenum)(left, zero, matrix, num_threads)
+            return made
+
+        return self._made(multiply, ends, rows, None if is_exact else self._terms, tops, out, shape, "a, b")

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from qops._kernels.gemm.gemm import MatMul, product
+from qops._kernels.gemm.gemm import product
+from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import PackedB, pack_b
 from qops._kernels.stage.prepared import PreparedStage
 from qops.onnx import _checks as check

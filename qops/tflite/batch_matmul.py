@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.gemm.gemm import MatMul
+from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
 from qops.qtensor import broadcast_shape, int32
 from qops.rules.scales import DERIVATIONS

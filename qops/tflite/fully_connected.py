@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from qops._kernels.gemm.gemm import MatMul, product
+from qops._kernels.gemm.gemm import product
+from qops._kernels.gemm.matmul import MatMul
 from qops._kernels.gemm.packed import pack_b
 from qops.qtensor import int32, integer
 from qops.rules.requantize import Requantize

@@ -220,6 +220,21 @@ def test_groups_are_convolutions_side_by_side(dtype, rng):
         np.testing.assert_array_equal(whole[..., 3 * g : 3 * g + 3], part)
 
 
+@pytest.mark.parametrize("ends", [(-1.0, 2.0), (0.3, 2.0)], ids=["0 inside", "0 outside"])
+@pytest.mark.parametrize(
+    "words", [{}, {"dtype": "uint8", "range": (-30.0, 30.0)}, {"dtype": "int8", "guess": (-900.0, 900.0)}]
+)
+def test_rows_and_images_are_the_same_alone_and_in_any_number_of_parts(ends, words, rng):
+    """So many that their sums do not fit in one batch, with terms of rows, of columns and of the image's border."""
+    a, w = drawn(rng, (301, 20), np.uint8), (drawn(rng, (20, 333), np.int8), -0.4, 1.0)
+    alone = np.concatenate([qops.matmul((row[None], *ends), w, **words).data for row in a])
+    x, f = drawn(rng, (3, 21, 23, 5), np.uint8), (drawn(rng, (3, 2, 5, 40), np.int8), -0.4, 1.0)
+    apart = np.concatenate([qops.conv2d((image[None], *ends), f, padding=1, **words).data for image in x])
+    for count in (1, 2, 3, 50, 400):
+        np.testing.assert_array_equal(qops.matmul((a, *ends), w, num_threads=count, **words).data, alone)
+        np.testing.assert_array_equal(qops.conv2d((x, *ends), f, padding=1, num_threads=count, **words).data, apart)
+
+
 def test_depthwise_filters_of_many_channels_within_bound(rng):
     x, w = (drawn(rng, (1, 3, 3, 300), np.uint8), -1.0, 2.0), (drawn(rng, (2, 2, 1, 300), np.int8), -0.3, 1.0)
     values = twin.conv2d(x, w, groups=300)[0]

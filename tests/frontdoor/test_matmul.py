@@ -52,7 +52,7 @@ def test_matmul_of_any_ranges_within_bound(a, b, data):
     check((x, *a), (y, *b))
 
 
-@pytest.mark.parametrize("k", [1, 4, 33026, 131071])
+@pytest.mark.parametrize("k", [1, 4, 33026, 65536, 65537, 131071])
 def test_matmul_of_long_rows_within_bound(k):
     """All at the far end: 2**31 is passed where the codes are not centred, and the last code nearly reached."""
     for ends in ((-1.0, 1.0), (0.0, 1.0), (-1.0, 0.0), (3.0, 3.1)):

@@ -7,15 +7,26 @@ from exact import outward
 
 
 def exact_values(t):
-    """An object array of the exact values of uint8 or int8 codes, of one range or of one for each last index."""
+    """An object array of the exact values of uint8 or int8 codes, of one range or of one for each last index.
+
+    A code that is within 2**-15 of a step of 0 is 0, as float32 ends cannot say it better.
+    """
     codes, lo, hi = t
     lowest = np.iinfo(codes.dtype).min
     ends = [np.broadcast_to(np.float64(end), codes.shape).ravel().tolist() for end in (lo, hi)]
     values = [
-        Fraction(low) + (q - lowest) * (Fraction(high) - Fraction(low)) / 255
+        value(q - lowest, Fraction(low), Fraction(high))
         for q, low, high in zip(codes.ravel().tolist(), *ends, strict=True)
     ]
     return np.array(values, object).reshape(codes.shape)
+
+
+def value(level, low, high):
+    """The exact value of a code that is `level` above the lowest."""
+    step = (high - low) / 255
+    zero = round(-low / step) if step else 0
+    is_zero = 0 <= zero <= 255 and abs(low + zero * step) <= step / 2**15
+    return (level - zero) * step if is_zero and step else low + level * step
 
 
 def channels(t):

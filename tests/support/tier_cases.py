@@ -228,7 +228,13 @@ def layered(dtype):
         bias, clip = rng.normal(0, 1e7, n), (-np.inf, rng.uniform(1e6, 1e7))
         op = layer.Epilogue(2**17, n, low, low + 1, bias, False, out.dtype.num, clip, None, (None, 3.0))
         tops = op.tops(-1.0, 2.0, "a, b") if dtype == np.int32 else None
-        return lambda: (out, op.run(sums, -1.0, 2.0, rows, terms, out, tops, "a, b"))
+
+        def run():
+            found = tops if dtype == np.int32 else op.watched(sums, -1.0, 2.0, rows, terms, "a, b")
+            layer.run_stage(op.stage(-1.0, 2.0, rows, terms, found), sums, out)
+            return out, np.ravel(found).tolist()
+
+        return run
 
     return case
 

@@ -171,7 +171,8 @@ cdef void put_rows(const Convolution *p, int32_t *made, Py_ssize_t number, Py_ss
     cdef Py_ssize_t _i, pixels = p.ow, row = p.ow * p.groups * p.oc
     cdef char *y = p.y + number * p.y_image + first * p.y_row
     if p.has_stage:
-        stage_run(&p.stage, made, cnp.NPY_INT32, scratch if p.y_is_strided else y, p.y_type, 0, rows * row)
+        stage_run(&p.stage, made, cnp.NPY_INT32, scratch if p.y_is_strided else y, p.y_type,
+                  (number * p.oh + first) * row, rows * row)
     else:
         scratch = <char *>made
     if not p.y_is_strided:

@@ -1,16 +1,19 @@
 """The epilogue of `matmul` and `conv2d`: sums of products of codes become codes of the real sums, rounded once."""
 
+cimport cython
 cimport numpy as cnp
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport INT32_MAX, INT32_MIN, int32_t, int64_t
 
 from qops._kernels.arrays.checks cimport Ends
-from qops._kernels.arrays.codes cimport code_type_of
+from qops._kernels.arrays.codes cimport code_type_of, typenum_of
 from qops._kernels.gemm.tile cimport aligned
-from qops._kernels.frontdoor.sums cimport Row, Sums, find_ends, make_codes
-from qops._kernels.stage.affine cimport holding_zero
+from qops._kernels.stage.affine cimport Line, holding_zero, line_of
+from qops._kernels.stage.layer_stage cimport LayerParams, LayerRow, layer_ends
+from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.stage.range cimport above
 from qops._kernels.stage.rounding cimport clamp_f64
+from qops._kernels.stage.stage cimport LAYER, stage_run
 
 import numpy as np
 
@@ -21,16 +24,22 @@ cdef double MARGIN = 1 + 2.0**-20  # keeps the highest code of int32 below 2**31
 cdef double NARROWEST = 2.0**-25  # share of what sums can be; in a narrower range, float64 would break the bound
 cdef double STEPS = 255  # of a range of 8-bit codes
 cdef enum:
-    MIDDLE = 128  # how far the middle code, which is centred to 0, lies above the lowest
+    MIDDLE = 128  # how far the middle code lies above the lowest
+    FEW = 1 << 16  # int32 holds sums of up to so many products of 8-bit codes with any zero point
 
 
-cdef struct Values:  # of centred codes, middle + code * step; and the bias of weights
-    double step, middle, farthest, bias
+cdef struct Values:  # of codes, (code - zero) * step + base, counted from the lowest code; and the bias of weights
+    double step, zero, base, farthest, bias
 
 
-cdef Values values_of(double lo, double hi, double bias=0) noexcept nogil:
-    cdef double step = (hi - lo) / STEPS
-    return Values(step, lo + MIDDLE * step, max(fabs(lo), fabs(hi)), bias)
+cdef Values values_of(double lo, double hi) noexcept nogil:
+    """The values of codes. Where 0 is on a code, as far as float32 ends can say it, that is `zero` and `base` is 0."""
+    cdef Line line = line_of(lo, hi, code_type_of(False, 1))
+    return Values(line.step, line.zero, line.base, max(fabs(lo), fabs(hi)), 0)
+
+
+cdef double value_of(const Values* v, double code) noexcept nogil:
+    return v.base + (code - v.zero) * v.step
 
 
 cdef struct Positions:  # of codes, from `lowest` to `highest`: value * per_value - first
@@ -40,29 +49,37 @@ cdef struct Positions:  # of codes, from `lowest` to `highest`: value * per_valu
 cdef int64_t ONE_CUT = 0
 
 
-cdef cnp.ndarray set_sums(Sums* s, cnp.ndarray sums, cnp.ndarray rows, terms):
-    """Set all but the tables themselves, whose memory it gives; see `Epilogue.run`.
+@cython.final
+cdef class LayerStage(PreparedStage):
+    """The stage that takes the sums of one call to codes. Products run it over whole rows."""
+    cdef LayerParams params
+    cdef cnp.ndarray memory, rows
+    cdef object terms
 
-    Tables begin at cache lines: loads that cross lines would take twice as long.
-    """
-    cdef Py_ssize_t cuts = 1 if terms is None else len(terms[1])
-    cdef cnp.npy_intp size
-    cdef cnp.ndarray memory
-    cdef double* table
-    s.m, s.n, s.ld = cnp.PyArray_DIM(sums, 0), cnp.PyArray_DIM(sums, 1), (cnp.PyArray_DIM(sums, 1) + 7) // 8 * 8
-    s.stride, s.places, s.which = s.n, 1, &ONE_CUT
-    if terms is not None:
-        s.places, s.which = len(terms[2]), <const int64_t*>cnp.PyArray_DATA(terms[2])
-    s.first.sums, s.first.rows, s.first.each = <const int32_t*>cnp.PyArray_DATA(sums), NULL, False
-    if rows is not None:
-        s.first.rows, s.first.each = <const int32_t*>cnp.PyArray_DATA(rows), cnp.PyArray_NDIM(rows) == 2
-    size = (5 + 2 * cuts) * s.ld + 8
-    memory = cnp.PyArray_EMPTY(1, &size, cnp.NPY_DOUBLE, 0)
-    table = <double*>aligned(cnp.PyArray_DATA(memory))
-    s.first.of_sum, s.first.of_row, s.first.per_value = table, table + s.ld, table + 2 * s.ld
-    s.first.lowest, s.first.highest = table + 3 * s.ld, table + 4 * s.ld
-    s.first.of_count, s.first.added = table + 5 * s.ld, table + (5 + cuts) * s.ld
-    return memory
+    cdef int set(self, Py_ssize_t n, cnp.ndarray rows, terms) except -1:
+        """Set all but the numbers in the tables; see `Epilogue.stage`.
+
+        Tables begin at cache lines: loads that cross lines would take twice as long.
+        """
+        cdef LayerParams* p = &self.params
+        cdef Py_ssize_t cuts = 1 if terms is None else len(terms[1]), ld = (n + 7) // 8 * 8
+        cdef cnp.npy_intp size = (5 + 2 * cuts) * ld + 8
+        cdef double* table
+        self.memory, self.rows, self.terms = cnp.PyArray_EMPTY(1, &size, cnp.NPY_DOUBLE, 0), rows, terms
+        self.stage.kind, self.stage.count, self.stage.inner = LAYER, 1, 1
+        self.stage.layer, self.stage.before = p, NULL
+        p.n = p.stride = n
+        p.ld, p.places, p.which = ld, 1, &ONE_CUT
+        if terms is not None:
+            p.places, p.which = len(terms[2]), <const int64_t*>cnp.PyArray_DATA(terms[2])
+        p.first.rows, p.first.each = NULL, False
+        if rows is not None:
+            p.first.rows, p.first.each = <const int32_t*>cnp.PyArray_DATA(rows), cnp.PyArray_NDIM(rows) == 2
+        table = <double*>aligned(cnp.PyArray_DATA(self.memory))
+        p.first.of_sum, p.first.of_row, p.first.per_value = table, table + ld, table + 2 * ld
+        p.first.lowest, p.first.highest = table + 3 * ld, table + 4 * ld
+        p.first.of_count, p.first.added = table + 5 * ld, table + (5 + cuts) * ld
+        return 0
 
 
 cdef class Epilogue:
@@ -85,6 +102,7 @@ cdef class Epilogue:
     def __init__(self, Py_ssize_t k, Py_ssize_t n, lo, hi, double[::1] bias or None, bint in_steps, int typenum,
                  tuple clip, tuple kept or None, tuple guess):
         cdef Py_ssize_t j
+        cdef Values* w
         cdef const float[:] lows, highs
         self.k, self.n, self.typenum = k, n, typenum
         self.clip, self.kept, self.guess, self.in_steps = Ends(clip[0], clip[1]), kept, guess, in_steps
@@ -95,16 +113,29 @@ cdef class Epilogue:
         if self.has_ranges:
             lows, highs = lo, hi
         for j in range(self.kinds):
-            self.columns[j] = values_of(lows[j], highs[j]) if self.has_ranges else values_of(lo, hi)
-            self.columns[j].bias = bias[j] if bias is not None and n else 0
-            self.is_centred = self.is_centred and self.columns[j].middle == 0
+            w = &self.columns[j]
+            w[0] = values_of(lows[j], highs[j]) if self.has_ranges else values_of(lo, hi)
+            w.bias = bias[j] if bias is not None and n else 0
+            self.is_centred = self.is_centred and value_of(w, MIDDLE) == 0
         for j in range(self.kinds, n):
             self.columns[j] = self.columns[0]
 
     @property
     def needs_rows(self):
-        """Whether `run` needs the sums of the first operand's codes, as the weights' middle codes are not all 0."""
+        """Whether `stage` needs the sums of the first operand's codes, as the weights' middle codes are not all 0."""
         return not self.is_centred
+
+    cdef Values left(self, double lo, double hi) noexcept:
+        """The values of the first operand's codes, of which the product subtracts `zero`."""
+        cdef Values x = values_of(lo, hi)
+        if self.k > FEW:
+            x.zero, x.base = MIDDLE, value_of(&x, MIDDLE)
+        return x
+
+    def zero_of(self, double lo, double hi):
+        """What to subtract from the first operand's codes, counted from the lowest; and the value of that code."""
+        cdef Values x = self.left(lo, hi)
+        return <int>x.zero, x.base
 
     cdef inline double bias_of(self, const Values* w, double step) noexcept:
         """The bias of a column, a real value; `step` is that of the first operand."""
@@ -120,7 +151,7 @@ cdef class Epilogue:
 
         lo, hi: the range of the first operand. ValueError if float32 does not hold an end.
         """
-        cdef Values x = values_of(lo, hi)
+        cdef Values x = self.left(lo, hi)
         cdef cnp.ndarray found = np.empty(self.kinds)
         cdef double* tops = <double*>cnp.PyArray_DATA(found)
         cdef double farthest, top = 0
@@ -135,40 +166,70 @@ cdef class Epilogue:
             raise ValueError(f"{names}: sums of {self.k} products of the ranges are beyond float32")
         return found if self.has_ranges else top
 
-    cdef void set_columns(self, Sums* s, Values x, terms, Positions p, const double* tops):
+    cdef void set_columns(self, LayerStage stage, Values x, Positions p, const double* tops):
         """Set the tables of each column; with `tops`, one for each column, the positions are those of int32 codes.
 
             value = sum * x.step * step + row * x.step * middle
-                    + column * x.middle * step + count * x.middle * middle + bias
+                    + column * x.base * step + count * x.base * middle + bias
             position = value * per_value - first
-
-        terms: (columns, counts, which). At the border of an image the padding cuts off a part of the filters; for each
-        such cut, `columns` has the sum of the filters' codes in each column, and `counts` the number of products of a
-        sum. `which` has the cut of each row of sums; it repeats with its length. None if x.middle is 0.
         """
         cdef const int32_t* columns = NULL
         cdef const int64_t* counts = NULL
-        cdef Row* r = &s.first
-        cdef Py_ssize_t i, j, at, cuts = 1 if terms is None else len(terms[1])
-        cdef double each = p.per_value
+        cdef LayerRow* r = &stage.params.first
+        cdef Py_ssize_t i, j, at, cuts = 1 if stage.terms is None else len(stage.terms[1])
+        cdef double each = p.per_value, middle
         cdef Values w
-        if terms is not None:
-            columns, counts = <const int32_t*>cnp.PyArray_DATA(terms[0]), <const int64_t*>cnp.PyArray_DATA(terms[1])
+        if stage.terms is not None:
+            columns = <const int32_t*>cnp.PyArray_DATA(stage.terms[0])
+            counts = <const int64_t*>cnp.PyArray_DATA(stage.terms[1])
         for j in range(self.n):
-            w = self.columns[j]
+            w, middle = self.columns[j], value_of(&self.columns[j], MIDDLE)
             if tops != NULL:
                 each = HIGHEST / tops[j] if tops[j] > 0 else 0
-            r.of_sum[j], r.of_row[j], r.per_value[j] = x.step * w.step * each, x.step * w.middle, each
+            r.of_sum[j], r.of_row[j], r.per_value[j] = x.step * w.step * each, x.step * middle, each
             r.lowest[j], r.highest[j] = p.lowest, p.highest
             if isfinite(self.clip.min):
                 r.lowest[j] = clamp_f64(self.clip.min * each - p.first, p.lowest, p.highest)
             if isfinite(self.clip.max):
                 r.highest[j] = clamp_f64(self.clip.max * each - p.first, p.lowest, p.highest)
             for i in range(cuts):
-                at = i * s.ld + j
-                r.of_count[at] = 0 if columns == NULL else counts[i] * (x.middle * w.middle)
-                r.added[at] = 0 if columns == NULL else columns[i * self.n + j] * (x.middle * w.step) * each
+                at = i * stage.params.ld + j
+                r.of_count[at] = 0 if columns == NULL else counts[i] * (x.base * middle)
+                r.added[at] = 0 if columns == NULL else columns[i * self.n + j] * (x.base * w.step) * each
                 r.added[at] += self.bias_of(&w, x.step) * each - p.first
+
+    cdef double most(self, Values x) noexcept:
+        """How far from 0 the results of all columns can be."""
+        cdef double farthest = 0
+        cdef Py_ssize_t j
+        for j in range(self.kinds):
+            farthest = max(farthest, self.farthest(j, x))
+        return farthest
+
+    def kept_for(self, double lo, double hi):
+        """The range that is kept, or None; ValueError if it is too narrow for an operand of range (lo, hi)."""
+        cdef double farthest = self.most(self.left(lo, hi))
+        if self.kept is None:
+            return None
+        least, most = self.kept
+        if least < most and not most - least > NARROWEST * farthest:
+            raise ValueError(f"range: {self.kept} is too narrow for sums of up to {farthest:.6g}")
+        return self.kept
+
+    def watched(self, cnp.ndarray sums, double lo, double hi, cnp.ndarray rows or None, terms, str names):
+        """The range of 8-bit codes for results: it holds all of them, the guess and, on a code, 0. See `stage`."""
+        cdef Values x = self.left(lo, hi)
+        cdef LayerStage stage = LayerStage()
+        cdef double[2] found = [INFINITY, -INFINITY]
+        cdef const int32_t* data = <const int32_t*>cnp.PyArray_DATA(sums)
+        cdef Py_ssize_t m = cnp.PyArray_DIM(sums, 0)
+        cdef Ends ends
+        stage.set(self.n, rows, terms)
+        self.set_columns(stage, x, Positions(1, 0, -INFINITY, INFINITY), NULL)
+        with nogil:
+            layer_ends(&stage.params, data, m, found)
+        ends = self.range_of(found, self.most(x), names)
+        return ends.min, ends.max
 
     cdef Ends range_of(self, const double* found, double farthest, str names) except *:
         """The range of 8-bit codes for results from found[0] to found[1], with 0 on a code."""
@@ -185,45 +246,37 @@ cdef class Epilogue:
             raise ValueError(f"{names}: the range of the results, ({lo}, {hi}), is beyond float32")
         return ends
 
-    cdef Ends ends_8(self, Sums* s, Values x, terms, str names) except *:
-        """The range of 8-bit codes: the one that is kept, or that of all results, which are computed to find it."""
-        cdef double[2] found = [INFINITY, -INFINITY]
-        cdef double farthest = 0
-        cdef Py_ssize_t j
-        for j in range(self.kinds):
-            farthest = max(farthest, self.farthest(j, x))
-        if self.kept is not None:
-            lo, hi = self.kept
-            if lo < hi and not hi - lo > NARROWEST * farthest:
-                raise ValueError(f"range: {self.kept} is too narrow for sums of up to {farthest:.6g}")
-            return Ends(lo, hi)
-        self.set_columns(s, x, terms, Positions(1, 0, -INFINITY, INFINITY), NULL)
-        find_ends(s, found)
-        return self.range_of(found, farthest, names)
+    def stage(self, double lo, double hi, cnp.ndarray rows or None, terms, ends):
+        """Give the stage from sums of products to codes.
 
-    def run(self, cnp.ndarray sums, double lo, double hi, cnp.ndarray rows or None, terms,
-            cnp.ndarray codes, tops, str names):
-        """Make the codes of sums, and give the range of 8-bit codes; that of int32 codes is -tops, tops.
-
-        sums: int32, m x n. lo, hi: the range of the first operand. rows: the sums of its centred codes, one for each
-        row of sums, or m x n; None unless `needs_rows`. terms: see `set_columns`. codes: m x n; those of int32 may be
-        the sums. tops: what `tops` gives, for int32. All arrays are contiguous.
+        lo, hi: the range of the first operand. rows: the sums of its codes less `zero_of`, one for each row of sums, or
+        one for each sum; None unless `needs_rows`. terms: None if the value that `zero_of` gives is 0, else (columns,
+        counts, which). At the border of an image the padding cuts off a part of the filters; for each such cut,
+        `columns` has the sum of the filters' codes in each column, and `counts` the number of products of a sum.
+        `which` has the cut of each row of sums; it repeats with its length. ends: the range (min, max) of 8-bit codes,
+        min < max; of int32 codes what `tops` gives. All arrays are contiguous.
         """
-        cdef Values x = values_of(lo, hi)
-        cdef Ends ends = Ends(0, 0)
+        cdef LayerStage made = LayerStage()
+        cdef Values x = self.left(lo, hi)
+        cdef const double* tops = NULL
         cdef Positions p
-        cdef Sums s
-        cdef bint is_32 = self.typenum == cnp.NPY_INT32
-        cdef int flip = MIDDLE if self.typenum == cnp.NPY_INT8 else 0
-        _kept = set_sums(&s, sums, rows, terms)  # memory of the tables
-        if is_32:
-            p = Positions(0 if self.has_ranges or tops == 0 else HIGHEST / tops, 0, INT32_MIN, INT32_MAX)
+        made.set(self.n, rows, terms)
+        if self.typenum != cnp.NPY_INT32:
+            least, most = ends
+            p = Positions(STEPS / (most - least), least * (STEPS / (most - least)), 0, STEPS)
+        elif self.has_ranges:
+            p, tops = Positions(0, 0, INT32_MIN, INT32_MAX), <const double*>cnp.PyArray_DATA(ends)
         else:
-            ends = self.ends_8(&s, x, terms, names)
-            if ends.min == ends.max:  # one value, for which the lowest code stands
-                (<object>codes).fill(-flip)
-                return ends.min, ends.max
-            p = Positions(STEPS / (ends.max - ends.min), ends.min * (STEPS / (ends.max - ends.min)), 0, STEPS)
-        self.set_columns(&s, x, terms, p, <const double*>cnp.PyArray_DATA(tops) if self.has_ranges and is_32 else NULL)
-        make_codes(&s, cnp.PyArray_DATA(codes), is_32, flip)
-        return ends.min, ends.max
+            p = Positions(0 if ends == 0 else HIGHEST / ends, 0, INT32_MIN, INT32_MAX)
+        self.set_columns(made, x, p, tops)
+        return made
+
+
+def run_stage(LayerStage stage, cnp.ndarray sums, cnp.ndarray codes):
+    """Set contiguous codes to those of all sums."""
+    cdef const void* x = cnp.PyArray_DATA(sums)
+    cdef void* made = cnp.PyArray_DATA(codes)
+    cdef int typenum = typenum_of(codes)
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(sums)
+    with nogil:
+        stage_run(&stage.stage, x, cnp.NPY_INT32, made, typenum, 0, n)

@@ -9,7 +9,6 @@ An exact kernel that multiplies 16-bit words does not need this. A B of u8, for 
 shifted to b - 128, and 128 times the row sums of A is added. Pairs are the terms of k (0, 1), (2, 3), ..., counted anew
 from each start in ``pairs``; a last term without a partner is paired with 0.
 """
-cimport cython
 cimport numpy as cnp
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint32_t
@@ -18,14 +17,13 @@ from libc.string cimport memset
 from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.tiers cimport tier
 from qops._kernels.arrays.checks cimport apart, array, writable
-from qops._kernels.stage.prepared cimport PreparedStage
 from qops._kernels.arrays.walk cimport at_a_line
 from qops._kernels.gemm.blocks cimport Product
 from qops._kernels.gemm.offsets cimport row_sums, subtract_terms
 from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix, runs_of, signed_codes
 from qops._kernels.gemm.run cimport run_product
 from qops._kernels.gemm.tile cimport (
-    GEMM_ROWS, SHIFT, Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, takes_amx,
+    SHIFT, Run, find_kernel, find_unsigned_kernel, gemm_kernel, quads_of, takes_amx,
 )
 
 import numpy as np
@@ -33,7 +31,6 @@ import numpy as np
 cnp.import_array()
 
 cdef enum:
-    STRIP = 1 << 16  # accumulators of whole rows that are made before their codes: they stay in the cache
     MANY = 1 << 15  # from so many numbers on, it is faster to begin new memory at a cache line
 
 
@@ -55,7 +52,15 @@ cdef cnp.ndarray result(out, cnp.npy_intp m, cnp.npy_intp n, cnp.ndarray a, cnp.
     return c
 
 
-cdef void set_packed(Product *p, PackedB packed) noexcept:
+cdef void set_left(Product *p, cnp.ndarray a, uint32_t a_offset) noexcept:
+    """Set the fields of p for an A with contiguous rows, from which `a_offset` is subtracted if B is packed."""
+    p.m, p.k = cnp.PyArray_DIM(a, 0), cnp.PyArray_DIM(a, 1)
+    p.a, p.lda = <const uint8_t *>cnp.PyArray_DATA(a), cnp.PyArray_STRIDE(a, 0)
+    p.a_signed = cnp.PyArray_TYPE(a) == cnp.NPY_INT8
+    p.n_runs, p.runs, p.set_up, p.a_offset = 1, NULL, NULL, a_offset
+
+
+cdef int set_packed(Product *p, PackedB packed) except -1:
     """Set the fields of p for a packed B."""
     p.kernel = packed.kernel
     p.n = packed.n
@@ -65,6 +70,7 @@ cdef void set_packed(Product *p, PackedB packed) noexcept:
     p.sums = <const int32_t *>cnp.PyArray_DATA(packed.sums)
     p.quads = packed.quads
     p.exceeds_l2 = 4 * p.quads * p.n > caches.second
+    return set_runs(p, packed.runs)
 
 
 cdef const gemm_kernel *kernel_for(cnp.ndarray b, bint saturating, Py_ssize_t rows, int on) noexcept:
@@ -109,22 +115,15 @@ cdef int multiply(cnp.ndarray c, cnp.ndarray a, b, tuple pairs, bint accumulate,
     """
     cdef cnp.ndarray left = by_rows(a), right = None, runs = None
     cdef Product p
-    p.m = cnp.PyArray_DIM(left, 0)
-    p.k = cnp.PyArray_DIM(left, 1)
-    p.a = <const uint8_t *>cnp.PyArray_DATA(left)
-    p.lda = cnp.PyArray_STRIDE(left, 0)
-    p.a_signed = cnp.PyArray_TYPE(left) == cnp.NPY_INT8
-    p.n_runs, p.runs, p.set_up, p.a_offset = 1, NULL, NULL, a_offset
+    set_left(&p, left, a_offset)
     if type(b) is PackedB:
-        runs = (<PackedB>b).runs
         set_packed(&p, b)
     else:
         right = by_rows(b)
         set_row_major(&p, right, pairs is not None, tier() if on < 0 else on)
         if pairs:
             runs = runs_of(p.kernel, p.k, pairs)
-    if runs is not None:
-        set_runs(&p, runs)
+            set_runs(&p, runs)
     p.c = <int32_t *>cnp.PyArray_DATA(c)
     p.ldc = cnp.PyArray_STRIDE(c, 0) // 4
     p.accumulate = accumulate
@@ -240,52 +239,3 @@ def take_off_offsets(cnp.ndarray c, cnp.ndarray a, b, a_offset, b_offset):
     else:
         rows = cnp.PyArray_ZEROS(1, cnp.PyArray_DIMS(c), cnp.NPY_INT32, 0)
     subtract_terms(c, columns, a_offset, rows, b_offset, k)
-
-
-@cython.final
-cdef class MatMul:
-    """A prepared product with one packed B: (A - a_offset) x (B - b_offset) + bias, as accumulators or as their codes.
-
-    b_offset, bias: see `product`. codes: the stage that takes whole rows of accumulators to codes of dtype `typenum`;
-    without it the result is the accumulators.
-    """
-    cdef PackedB b
-    cdef object b_offset, bias
-    cdef PreparedStage codes
-    cdef int typenum
-
-    def __init__(self, PackedB b, b_offset=0, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32, bias=None):
-        self.b, self.b_offset, self.codes, self.typenum, self.bias = b, b_offset, codes, typenum, bias
-
-    def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):
-        """Multiply A, whose columns are as many as the rows of B; the result is m x n, in `out` if that is given."""
-        cdef cnp.npy_intp[2] shape = [cnp.PyArray_DIM(a, 0), self.b.n]
-        cdef cnp.ndarray made = None
-        if out is not None:
-            writable(out, self.typenum, 2, shape)
-            apart(out, a, None)
-            made = out if cnp.PyArray_ISCARRAY(out) else None
-        if self.codes is None:
-            made = product(a, self.b, made, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
-        else:
-            made = cnp.PyArray_EMPTY(2, shape, self.typenum, 0) if made is None else made
-            self.make_codes(a, a_offset, made, num_threads)
-        if out is not None and made is not out:
-            np.copyto(out, made)
-            return out
-        return made
-
-    cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
-        """Make accumulators of some rows, which stay in the cache, then their codes, and so on."""
-        cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0), i
-        cdef Py_ssize_t rows = max(1, STRIP // max(1, self.b.n) // GEMM_ROWS) * GEMM_ROWS
-        if cnp.PyArray_SIZE(made) == 0:
-            return 0
-        if num_threads > 1 or rows > m or type(a_offset) is not int:
-            rows = m
-        sums = np.empty((rows, self.b.n), np.int32)
-        for i from 0 <= i < m by rows:
-            some = product(a[i : i + rows], self.b, sums[: min(rows, m - i)], offsets=(a_offset, self.b_offset),
-                           bias=self.bias, num_threads=num_threads)
-            self.codes.run(some, made[i : i + rows])
-        return 0

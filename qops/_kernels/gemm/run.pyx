@@ -7,9 +7,6 @@ from qops._kernels.gemm.tile cimport GEMM_ROWS
 from qops._kernels.machine.caches cimport caches
 from qops._kernels.machine.threads cimport run_parts
 
-cdef enum:
-    BRIEF = 1 << 18  # a product of at most so many multiplications, about 1 us with vectors, keeps the GIL
-
 ctypedef struct Divided:  # a product in parts
     Product whole
     bint by_rows  # whether parts are rows; else they are columns, cut between panels so that none is packed twice

@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t
 from qops._kernels.stage.double_stage cimport DoubleParams
 from qops._kernels.stage.float_stage cimport FloatParams
 from qops._kernels.stage.integer_stage cimport IntegerLanes, IntegerParams
+from qops._kernels.stage.layer_stage cimport LayerParams
 from qops._kernels.stage.post_ops cimport PostOps
 
 cdef enum Kind:
@@ -17,6 +18,7 @@ cdef enum Kind:
     REAL  # multiply and round in float32; from int32 or float32
     DOUBLE  # multiply and round in double; from int32
     POST_OPS  # oneDNN's float32 steps, then REAL parameters; from int32
+    LAYER  # a layer of the front door, in double, with terms of rows and columns; from int32, whole rows at a time
 
 cdef union Params:
     IntegerParams integer
@@ -30,6 +32,7 @@ cdef struct Stage:
     const void* channels  # INTEGER: the IntegerParams of each channel; else the scales, repeated as `period_of` says
     IntegerLanes lanes  # INTEGER: the same, laid out for vectors
     const PostOps* post_ops  # POST_OPS: the steps
+    const LayerParams* layer  # LAYER: all its parameters
     Stage* before  # a stage into int32, whose codes are what this one takes; NULL: there is none
 
 cdef enum:

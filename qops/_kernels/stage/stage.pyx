@@ -9,6 +9,7 @@ from qops._kernels.machine.tiers cimport tier
 from qops._kernels.stage.double_stage cimport double_codes, double_codes_8, double_each
 from qops._kernels.stage.float_stage cimport float_codes, float_codes_8, float_codes_16, float_each, float_each_8
 from qops._kernels.stage.integer_stage cimport integer_codes, integer_codes_8, integer_codes_16, integer_each
+from qops._kernels.stage.layer_stage cimport layer_codes
 from qops._kernels.stage.post_ops cimport make_steps, steps_8__simd
 from qops._kernels.stage.range cimport has_nan
 
@@ -33,7 +34,7 @@ cdef Stage integer_stage(const IntegerParams* params) noexcept nogil:
     cdef Stage s
     s.kind, s.params.integer = INTEGER, params[0]
     s.count = s.inner = 1
-    s.channels, s.post_ops, s.before = NULL, NULL, NULL
+    s.channels, s.post_ops, s.layer, s.before = NULL, NULL, NULL, NULL
     return s
 
 
@@ -42,7 +43,7 @@ cdef Stage float_stage(const FloatParams* params) noexcept nogil:
     cdef Stage s
     s.kind, s.params.real = REAL, params[0]
     s.count = s.inner = 1
-    s.channels, s.post_ops, s.before = NULL, NULL, NULL
+    s.channels, s.post_ops, s.layer, s.before = NULL, NULL, NULL, NULL
     return s
 
 
@@ -176,6 +177,8 @@ cdef void stage_run(const Stage* s, const void* x, int x_type, void* c, int c_ty
         in_two(s, x, x_type, c, c_type, first, n)
     elif s.kind == POST_OPS:
         stage_post_ops(s, <const int32_t*>x, NULL, c, c_type, first, n)
+    elif s.kind == LAYER:
+        layer_codes(s.layer, <const int32_t*>x, c, size == 4, 128 if c_type == cnp.NPY_INT8 else 0, first, n)
     elif s.count > 1 and s.inner > 1:
         by_channel(s, x, x_type, c, c_type, first, n)
     elif size == 4:

@@ -1,0 +1,141 @@
+"""A prepared product with one packed B, whose accumulators may become codes while they are in the cache."""
+cimport cython
+cimport numpy as cnp
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.pyport cimport PY_SSIZE_T_MAX
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from qops._kernels.arrays.checks cimport apart, writable
+from qops._kernels.arrays.codes cimport typenum_of
+from qops._kernels.gemm.blocks cimport Product
+from qops._kernels.gemm.gemm cimport is_zero, set_left, set_packed
+from qops._kernels.gemm.packed cimport PackedB, by_rows, matrix
+from qops._kernels.gemm.run cimport BRIEF
+from qops._kernels.gemm.stream cimport product as sums_of_products
+from qops._kernels.gemm.tile cimport GEMM_ROWS, aligned
+from qops._kernels.machine.caches cimport caches
+from qops._kernels.machine.threads cimport run_parts
+from qops._kernels.stage.prepared cimport PreparedStage
+from qops._kernels.stage.stage cimport Stage, stage_run
+
+import numpy as np
+
+from qops._kernels.gemm.gemm import product
+
+cnp.import_array()
+
+cdef enum:
+    STRIP = 1 << 16  # accumulators of whole rows that are made before their codes: they stay in the cache
+
+
+ctypedef struct Coded:  # a product whose accumulators become codes, in parts of whole rows
+    Product product  # without C
+    const Stage *stage
+    char *codes  # m x n, in C order
+    int typenum, size  # numpy's number of the dtype of codes, and their bytes
+    Py_ssize_t at_once  # rows of accumulators that are made before their codes
+    Py_ssize_t parts
+
+
+cdef int make_part(const void *op, Py_ssize_t i) noexcept nogil:
+    """Make the codes of part i, for `run_parts`."""
+    cdef const Coded *p = <const Coded *>op
+    cdef Product some = p.product
+    cdef int64_t units = (p.product.m + GEMM_ROWS - 1) // GEMM_ROWS  # in 64 bits, because Py_ssize_t may have 32
+    cdef Py_ssize_t first = <Py_ssize_t>(units * i // p.parts) * GEMM_ROWS
+    cdef Py_ssize_t end = min(<Py_ssize_t>(units * (i + 1) // p.parts) * GEMM_ROWS, p.product.m)
+    cdef Py_ssize_t row, n = p.product.n
+    cdef int64_t bytes = 64 + <int64_t>4 * min(p.at_once, end - first) * n
+    cdef void *memory = PyMem_RawMalloc(<size_t>bytes) if bytes <= PY_SSIZE_T_MAX else NULL
+    cdef int failed = memory == NULL
+    some.c, some.ldc = <int32_t *>aligned(memory), n
+    for row from first <= row < end by p.at_once:
+        some.a, some.m = p.product.a + row * p.product.lda, min(p.at_once, end - row)
+        failed = failed or sums_of_products(&some)
+        if failed:
+            break
+        stage_run(p.stage, some.c, cnp.NPY_INT32, p.codes + row * n * p.size, p.typenum, row * n, some.m * n)
+    PyMem_RawFree(memory)
+    return failed
+
+
+@cython.final
+cdef class MatMul:
+    """A prepared product with one packed B: (A - a_offset) x (B - b_offset) + bias, as accumulators or as their codes.
+
+    b_offset, bias: see `product`. codes: the stage that takes whole rows of accumulators to codes of dtype `typenum`;
+    without it the result is the accumulators.
+    """
+    cdef PackedB b
+    cdef object b_offset, bias
+    cdef PreparedStage codes
+    cdef int typenum
+
+    def __init__(self, PackedB b, b_offset=0, PreparedStage codes or None=None, int typenum=cnp.NPY_INT32, bias=None):
+        self.b, self.b_offset, self.codes, self.typenum, self.bias = b, b_offset, codes, typenum, bias
+
+    def __call__(self, cnp.ndarray a, a_offset=0, out=None, Py_ssize_t num_threads=1):
+        """Multiply A, whose columns are as many as the rows of B; the result is m x n, in `out` if that is given."""
+        cdef cnp.npy_intp[2] shape = [cnp.PyArray_DIM(a, 0), self.b.n]
+        cdef cnp.ndarray made = None
+        if out is not None:
+            writable(out, self.typenum, 2, shape)
+            apart(out, a, None)
+            made = out if cnp.PyArray_ISCARRAY(out) else None
+        if self.codes is None:
+            made = product(a, self.b, made, offsets=(a_offset, self.b_offset), bias=self.bias, num_threads=num_threads)
+        else:
+            made = cnp.PyArray_EMPTY(2, shape, self.typenum, 0) if made is None else made
+            self.make_codes(a, a_offset, made, num_threads)
+        if out is not None and made is not out:
+            np.copyto(out, made)
+            return out
+        return made
+
+    cdef int make_codes(self, cnp.ndarray a, a_offset, cnp.ndarray made, Py_ssize_t num_threads) except -1:
+        """Make the codes: on each thread for some rows, if nothing but the zero point of A is taken off."""
+        cdef Py_ssize_t m = cnp.PyArray_DIM(a, 0), rows = max(1, STRIP // max(1, self.b.n) // GEMM_ROWS) * GEMM_ROWS
+        cdef cnp.ndarray left = matrix(a, "a")
+        cdef Py_ssize_t i
+        cdef bint is_one = type(a_offset) is int
+        cdef bint is_in_parts = num_threads == 1 or 1 < num_threads <= m // GEMM_ROWS
+        cdef bint is_plain = is_one and self.bias is None and not self.b.is_shifted and is_zero(self.b_offset)
+        if cnp.PyArray_SIZE(made) == 0:
+            return 0
+        if is_plain and is_in_parts and cnp.PyArray_DIM(left, 1) == self.b.k:
+            return self.make_parts(by_rows(left), a_offset & 0xFFFFFFFF, made, num_threads, rows)
+        if num_threads > 1 or rows > m or not is_one:
+            rows = m
+        sums = np.empty((rows, self.b.n), np.int32)
+        for i from 0 <= i < m by rows:
+            some = product(a[i : i + rows], self.b, sums[: min(rows, m - i)], offsets=(a_offset, self.b_offset),
+                           bias=self.bias, num_threads=num_threads)
+            self.make_some(some, i, made)
+        return 0
+
+    cdef int make_parts(self, cnp.ndarray a, uint32_t a_offset, cnp.ndarray made, Py_ssize_t num_threads,
+                        Py_ssize_t rows) except -1:
+        """Make accumulators of some rows, which stay in the cache, then their codes, and so on, on each thread."""
+        cdef Coded p
+        set_left(&p.product, a, a_offset)
+        set_packed(&p.product, self.b)
+        p.product.caches, p.product.accumulate = caches, False
+        p.stage, p.at_once = &self.codes.stage, rows
+        p.codes, p.typenum = cnp.PyArray_BYTES(made), typenum_of(made)
+        p.size = <int>cnp.PyArray_ITEMSIZE(made)
+        p.parts = max(<Py_ssize_t>1, min(num_threads, p.product.m // GEMM_ROWS))
+        if p.parts == 1 and <int64_t>p.product.m * p.product.n * p.product.k <= BRIEF:
+            if make_part(&p, 0):
+                raise MemoryError
+            return 0
+        return run_parts(make_part, &p, p.parts)
+
+    cdef int make_some(self, cnp.ndarray sums, Py_ssize_t first, cnp.ndarray made) except -1:
+        """Make the codes of accumulators of whole rows, of which the first is row `first`, in their place in `made`."""
+        cdef Py_ssize_t start = first * self.b.n, n = cnp.PyArray_SIZE(sums)
+        cdef const void *x = cnp.PyArray_DATA(sums)
+        cdef void *codes = cnp.PyArray_BYTES(made) + start * cnp.PyArray_ITEMSIZE(made)
+        cdef int typenum = typenum_of(made)
+        with nogil:
+            stage_run(&self.codes.stage, x, cnp.NPY_INT32, codes, typenum, start, n)
+        return 0

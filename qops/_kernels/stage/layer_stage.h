@@ -1,0 +1,130 @@
+/* The loops of layer_stage.pyx for the whole vectors of each row. They return how many columns they did. */
+#ifdef TIER
+
+/* Half a vector of positions, from column j on: `position` in layer_stage.pyx. */
+TARGET static inline vecd TIER(layer_positions)(const layer_row *r, ptrdiff_t j)
+{
+    vecd x = mul_f64(load_s32_f64(r->sums + j), load_f64(r->of_sum + j));
+    if (r->rows) {
+        const vecd row = r->each ? load_s32_f64(r->rows + j) : set1_f64(*r->rows);
+        const vecd term = add_f64(mul_f64(row, load_f64(r->of_row + j)), load_f64(r->of_count + j));
+        x = add_f64(x, mul_f64(term, load_f64(r->per_value + j)));
+    }
+    x = add_f64(x, load_f64(r->added + j));
+    return min_f64(max_f64(x, load_f64(r->lowest + j)), load_f64(r->highest + j));
+}
+
+TARGET static inline vec TIER(layer_vector)(const layer_row *r, ptrdiff_t j)
+{
+    return f64_to_s32_rint(TIER(layer_positions)(r, j), TIER(layer_positions)(r, j + LANES / 8));
+}
+
+TARGET static ptrdiff_t TIER(layer_32)(const layer_params *p, int32_t *codes)
+{
+    enum { MANY = LANES / 4 };
+    const ptrdiff_t n = p->n / MANY * MANY;
+    for (ptrdiff_t i = 0; i < p->m; i++) {
+        const layer_row r = row_of(p, i);
+        for (ptrdiff_t j = 0; j < n; j += MANY)
+            store(codes + i * p->stride + j, TIER(layer_vector)(&r, j), 0);
+    }
+    return n;
+}
+
+TARGET static ptrdiff_t TIER(layer_8)(const layer_params *p, uint8_t *codes, uint8_t flip)
+{
+    enum { MANY = LANES / 4 };
+    const ptrdiff_t n = p->n / MANY * MANY;
+    for (ptrdiff_t i = 0; i < p->m; i++) {
+        const layer_row r = row_of(p, i);
+        uint8_t *c = codes + i * p->stride;
+        ptrdiff_t j = 0;
+        for (; j + LANES <= n; j += LANES) {
+            const vec low = TIER(layer_vector)(&r, j), next = TIER(layer_vector)(&r, j + MANY);
+            const vec third = TIER(layer_vector)(&r, j + 2 * MANY), high = TIER(layer_vector)(&r, j + 3 * MANY);
+            store(c + j, xor_bits(narrow_s32_u8(low, next, third, high), set1_u8(flip)), 0);
+        }
+        for (; j < n; j += MANY) {
+            int32_t some[MANY];
+            store(some, TIER(layer_vector)(&r, j), 0);
+            for (int k = 0; k < MANY; k++)
+                c[j + k] = (uint8_t)some[k] ^ flip;
+        }
+    }
+    return n;
+}
+
+TARGET static ptrdiff_t TIER(layer_ends)(const layer_params *p, double *ends)
+{
+    enum { HALF = LANES / 8 };
+    const ptrdiff_t n = p->n / HALF * HALF;
+    vecd low = set1_f64(ends[0]), high = set1_f64(ends[1]);
+    double lows[HALF], highs[HALF];
+    for (ptrdiff_t i = 0; i < p->m; i++) {
+        const layer_row r = row_of(p, i);
+        for (ptrdiff_t j = 0; j < n; j += HALF) {
+            const vecd x = TIER(layer_positions)(&r, j);
+            low = min_f64(low, x);
+            high = max_f64(high, x);
+        }
+    }
+    memcpy(lows, &low, sizeof(lows));
+    memcpy(highs, &high, sizeof(highs));
+    for (int k = 0; k < HALF; k++) {
+        ends[0] = lows[k] < ends[0] ? lows[k] : ends[0];
+        ends[1] = highs[k] > ends[1] ? highs[k] : ends[1];
+    }
+    return n;
+}
+
+#else
+#ifndef QOPS_LAYER_STAGE_H
+#define QOPS_LAYER_STAGE_H
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* a row of sums, and the tables of its columns; see layer_stage.pxd */
+typedef struct {
+    const int32_t *sums, *rows;
+    int each;
+    double *of_sum, *of_row, *of_count, *per_value, *added, *lowest, *highest;
+} layer_row;
+
+typedef struct {
+    layer_row first;
+    ptrdiff_t start, m, n, stride, ld, places;
+    const int64_t *which;
+} layer_params;
+
+static inline layer_row row_of(const layer_params *p, ptrdiff_t i)
+{
+    const ptrdiff_t at = p->start + i, cut = p->which[p->places == 1 ? 0 : at % p->places];
+    layer_row r = p->first;
+    r.sums += i * p->stride;
+    r.of_count += cut * p->ld;
+    r.added += cut * p->ld;
+    if (r.rows)
+        r.rows += r.each ? at * p->stride : at;
+    return r;
+}
+
+#define QOPS_BODY "stage/layer_stage.h"
+#include "lanes/tiers.h"
+
+static inline ptrdiff_t layer_32__simd(int tier, const layer_params *p, int32_t *codes)
+{
+    return RUN_TIER(tier, layer_32, p, codes);
+}
+
+static inline ptrdiff_t layer_8__simd(int tier, const layer_params *p, uint8_t *codes, uint8_t flip)
+{
+    return RUN_TIER(tier, layer_8, p, codes, flip);
+}
+
+static inline ptrdiff_t layer_ends__simd(int tier, const layer_params *p, double *ends)
+{
+    return RUN_TIER(tier, layer_ends, p, ends);
+}
+#endif
+#endif

@@ -1,0 +1,31 @@
+"""From a sum of products of codes to the code of a layer's result, in double; rows and columns have terms of their own.
+
+    position = sum * of_sum + (row * of_row + of_count) * per_value + added
+    code = round_half_even(min(max(position, lowest), highest))
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+cdef extern from "stage/layer_stage.h" nogil:
+    ctypedef struct LayerRow "layer_row":  # a row of sums, and tables with a number for each column
+        const int32_t *sums
+        const int32_t *rows  # the sums of the first operand's codes; NULL: they are not needed
+        int each  # whether there is one of each column, not one of the row
+        double *of_sum
+        double *of_row
+        double *of_count
+        double *per_value
+        double *added
+        double *lowest
+        double *highest
+    ctypedef struct LayerParams "layer_params":
+        LayerRow first  # its tables are those of the first cut; the sums are those of row `start`
+        Py_ssize_t start, m  # rows: the first one's number, and how many
+        Py_ssize_t n, stride  # columns, and the distance of rows
+        Py_ssize_t ld  # from the tables of one cut to those of the next
+        Py_ssize_t places
+        const int64_t *which  # the cut of each place, which rows repeat
+
+cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,
+                      Py_ssize_t first, Py_ssize_t n) noexcept nogil
+cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t m, double* found) noexcept nogil

@@ -1,0 +1,104 @@
+"""The loops of the layer stage: sums of products to codes of int32 or of 8 bits."""
+
+from libc.stdint cimport int32_t, uint8_t
+
+from qops._kernels.machine.tiers cimport tier
+from qops._kernels.stage.rounding cimport clamp_f64
+
+cdef extern from "stage/layer_stage.h" nogil:
+    LayerRow row_of(const LayerParams*, Py_ssize_t i)
+    Py_ssize_t layer_32__simd(int, const LayerParams*, int32_t*)
+    Py_ssize_t layer_8__simd(int, const LayerParams*, uint8_t*, uint8_t flip)
+    Py_ssize_t layer_ends__simd(int, const LayerParams*, double*)
+
+cdef enum:
+    BLOCK = 256  # columns
+
+cdef double WHOLE = 6755399441055744  # 1.5 * 2**52: doubles this large have no fraction, so adding it rounds to even
+
+
+cdef inline double position(const LayerRow* r, Py_ssize_t j) noexcept nogil:
+    """The position of column j among the codes; of `rows` there may be one for all columns."""
+    cdef double x = r.sums[j] * r.of_sum[j]
+    if r.rows != NULL:
+        x += (r.rows[j if r.each else 0] * r.of_row[j] + r.of_count[j]) * r.per_value[j]
+    return clamp_f64(x + r.added[j], r.lowest[j], r.highest[j])
+
+
+cdef void codes_32(const LayerParams* p, int32_t* codes) noexcept nogil:
+    """code = round_half_even(position)."""
+    cdef Py_ssize_t i, j, first = layer_32__simd(tier(), p, codes)
+    cdef LayerRow r
+    for i in range(p.m if first < p.n else 0):
+        r = row_of(p, i)
+        for j in range(first, p.n):
+            codes[i * p.stride + j] = <int32_t>((position(&r, j) + WHOLE) - WHOLE)
+
+
+cdef void codes_8(const LayerParams* p, uint8_t* codes, uint8_t flip) noexcept nogil:
+    """code = round_half_even(position) ^ flip."""
+    cdef Py_ssize_t i, j, first = layer_8__simd(tier(), p, codes, flip)
+    cdef LayerRow r
+    for i in range(p.m if first < p.n else 0):
+        r = row_of(p, i)
+        for j in range(first, p.n):
+            codes[i * p.stride + j] = <uint8_t>((position(&r, j) + WHOLE) - WHOLE) ^ flip
+
+
+cdef void ends(const LayerParams* p, double* found) noexcept nogil:
+    """Widen found[0]..found[1] to hold every position."""
+    cdef Py_ssize_t i, j, first = layer_ends__simd(tier(), p, found)
+    cdef double x
+    cdef LayerRow r
+    for i in range(p.m if first < p.n else 0):
+        r = row_of(p, i)
+        for j in range(first, p.n):
+            x = position(&r, j)
+            found[0] = min(found[0], x)
+            found[1] = max(found[1], x)
+
+
+cdef LayerParams some_columns(const LayerParams* p, Py_ssize_t first) noexcept nogil:
+    """Columns from `first` on, so few that their tables, of which every row reads all, stay in the nearest cache."""
+    cdef LayerParams some = p[0]
+    cdef LayerRow* r = &some.first
+    some.n = min(<Py_ssize_t>BLOCK, p.n - first)
+    r.sums += first
+    if r.rows != NULL and r.each:
+        r.rows += first
+    r.of_sum, r.of_row, r.of_count = r.of_sum + first, r.of_row + first, r.of_count + first
+    r.per_value, r.added = r.per_value + first, r.added + first
+    r.lowest, r.highest = r.lowest + first, r.highest + first
+    return some
+
+
+cdef LayerParams some_rows(const LayerParams* p, const int32_t* sums, Py_ssize_t start, Py_ssize_t m) noexcept nogil:
+    """The parameters of m rows from row `start` on, whose sums are these."""
+    cdef LayerParams some = p[0]
+    some.first.sums, some.start, some.m = sums, start, m
+    return some
+
+
+cdef void layer_codes(const LayerParams* p, const int32_t* sums, void* codes, bint is_32, uint8_t flip,
+                      Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Make the codes of n sums, whole rows, of which the first is number `first`; 8-bit codes are xored with `flip`."""
+    cdef Py_ssize_t column
+    cdef LayerParams some, rows
+    if n == 0:
+        return
+    rows = some_rows(p, sums, first // p.n, n // p.n)
+    for column from 0 <= column < p.n by BLOCK:
+        some = some_columns(&rows, column)
+        if is_32:
+            codes_32(&some, <int32_t*>codes + column)
+        else:
+            codes_8(&some, <uint8_t*>codes + column, flip)
+
+
+cdef void layer_ends(const LayerParams* p, const int32_t* sums, Py_ssize_t m, double* found) noexcept nogil:
+    """Widen found[0]..found[1] to hold all positions of m rows of sums."""
+    cdef Py_ssize_t column
+    cdef LayerParams some, rows = some_rows(p, sums, 0, m)
+    for column from 0 <= column < p.n by BLOCK:
+        some = some_columns(&rows, column)
+        ends(&some, found)
