@@ -129,7 +129,8 @@ def __getattr__(name: str) -> Any:
     elif name in __all__ or name in ("qtensor", "tools"):
         value = import_module(f"qops.{name}")
     else:
-        raise AttributeError(f"module 'qops' has no attribute {name!r}")
+        here = import_module(__name__)  # lets Python add which name is near: "Did you mean: 'quantize'?"
+        raise AttributeError(f"module 'qops' has no attribute {name!r}", name=name, obj=here)
     globals()[name] = value
     return value
 
