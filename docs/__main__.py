@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stage.write(source, lite=bool(lite))
     flags = ["-W", "--keep-going", "-q", "-E", "-b", "html", "-d", os.fspath(out / "doctrees")]
     code = sphinx([*flags, os.fspath(source), os.fspath(site)])
-    wrong = check.complaints(site)
+    wrong = check.complaints(site) + check.unfound(site, stage.searched())
     print(*wrong, sep="\n", file=sys.stderr)
     if not (code or wrong):
         print(f"Open {site / 'index.html'} in a browser.")

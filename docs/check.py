@@ -1,6 +1,8 @@
 """Checks of a built site: links lead somewhere, nothing comes from the network, no page shows its markup."""
 
+import json
 import re
+from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -49,6 +51,20 @@ class Page(HTMLParser):
         self.entities += ENTITY.findall(data) if self.lasttag not in ("script", "style") else []
         if not self.code:
             self.words.append(data)
+
+
+def unfound(folder: Path, wanted: Mapping[str, Sequence[str]]) -> list[str]:
+    """Give the words that a search of the site would not find first on the page that has them."""
+    index = json.loads(
+        (folder / "searchindex.js").read_text("utf-8").removeprefix("Search.setIndex(").removesuffix(")")
+    )
+    entries, pages = index["indexentries"], index["docnames"]
+    return [
+        f"a search for {word!r} does not lead to {page}"
+        for page, words in wanted.items()
+        for word in words
+        if page not in [pages[entry[0]] for entry in entries.get(word.lower(), ()) if entry[2]]
+    ]
 
 
 def complaints(folder: Path) -> list[str]:

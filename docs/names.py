@@ -12,6 +12,7 @@ import qops
 TITLES = {
     "frontdoor": "The front door",
     "tools": "Answers and errors",
+    "models": "Model files",
     "nnlib": "Hexagon nnlib",
     "tensorflow": "TensorFlow",
     "onednn": "oneDNN",
@@ -32,7 +33,8 @@ GROUPS = {
     },
     "tools": {
         "Which rule": ("explain", "explanation"),
-        "Test vectors": ("vectors", "add_vectors"),
+        "Which layer": ("debug", "hunt"),
+        "A port": ("params", "vectors", "add_vectors"),
         "Error": ("sweep", "plot"),
     },
 }

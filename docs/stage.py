@@ -5,16 +5,31 @@ import json
 import re
 import shutil
 import tomllib
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
 from docs import browser, figures, rule_pages, systems, validation
-from docs.names import TITLES, rooms
+from docs.names import TITLES, rooms, short
 
 ROOT = Path(__file__).parents[1]
 HERE = Path(__file__).parent
 TEXT = HERE / "text"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SEARCHED = {
+    "ten_minutes": ("tutorial", "getting started", "quickstart", "first steps", "install", "installation"),
+    "guide/index": ("user guide", "how to"),
+    "guide/dump": ("dump", "npz"),
+    "guide/error": ("tolerance", "accuracy"),
+    "guide/layer": ("layer", "linear layer"),
+    "guide/port": ("port", "dsp"),
+    "guide/speed": ("speed", "threads"),
+    "guide/test_vectors": ("test vectors", "golden vectors"),
+    "notebooks/index": ("course", "notebook", "jupyter"),
+    "trust/compare": ("peers", "alternatives"),
+    "trust/where": ("platforms", "windows", "macos"),
+}
+"""Page -> words that people search for, which lead to it first; a page of ops has the names of its ops."""
 
 
 def course_page(lite: bool = False) -> str:
@@ -36,9 +51,9 @@ def about(room: str) -> str:
 
 def sidebar() -> dict[str, list[str]]:
     """Heading -> rooms, beside the reference; the rules have a page of their own in the site's head."""
-    ours, shared = ["frontdoor", "tools"], ["nouns", "isa"]
-    real = [room for room in rooms() if room not in (*ours, *shared, "rules")]
-    return {"Right ops": ours, "Real systems": real, "What all share": shared}
+    answers, shared = ["tools", "models"], ["nouns", "isa"]
+    real = [room for room in rooms() if room not in ("frontdoor", *answers, *shared, "rules")]
+    return {"Right ops": ["frontdoor"], "Answers": answers, "Real systems": real, "What all share": shared}
 
 
 def ops_page() -> str:
@@ -51,8 +66,9 @@ def ops_page() -> str:
 
 
 def described(notebook: Path) -> str:
-    """A notebook whose figures have the words before them for readers who cannot see them."""
+    """A notebook with a link to itself, whose figures have the words before them for readers who cannot see them."""
     found, words = json.loads(notebook.read_text("utf-8")), ""
+    found["cells"][0]["source"] += [f"\n\n{{download}}`Download this notebook <{notebook.name}>`"]
     for cell in found["cells"]:
         if cell["cell_type"] == "markdown":
             words = " ".join(re.sub(r"[#*`$\\]", "", "".join(cell["source"])).split())
@@ -76,11 +92,25 @@ def develop_pages() -> dict[str, str]:
     return found | {"develop/index.md": f"{text}\n```{{toctree}}\n:hidden:\n\ncontributing\nchangelog\n```\n"}
 
 
+def with_words(text: str, words: Iterable[str]) -> str:
+    """A page that a search for these words finds first."""
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n```{{index}} {', '.join(f'! {word}' for word in words)}\n```\n{rest}"
+
+
 def pages(lite: bool = False) -> dict[str, str]:
     """Path -> text, of every page that is not a notebook."""
     found = {path.relative_to(TEXT).as_posix(): path.read_text("utf-8") for path in sorted(TEXT.rglob("*.md"))}
     found |= systems.pages() | rule_pages.pages() | validation.pages() | figures.pages() | develop_pages()
-    return found | {"notebooks/index.md": course_page(lite), "ops.md": ops_page(), "trust/claims.md": claims_page()}
+    found |= {"notebooks/index.md": course_page(lite), "ops.md": ops_page(), "trust/claims.md": claims_page()}
+    return found | {f"{page}.md": with_words(found[f"{page}.md"], words) for page, words in searched().items()}
+
+
+def searched() -> dict[str, tuple[str, ...]]:
+    """Page -> words, those of `SEARCHED` and the names of our own ops and tools."""
+    ours = {f"{room}/{stem}": names for room in ("frontdoor", "tools") for stem, names in rooms()[room].items()}
+    own = {page: tuple(short(n) for n in names if "BOUND" not in n) for page, names in ours.items()}
+    return SEARCHED | {page: names for page, names in own.items() if names}
 
 
 def microscope_page() -> str:

@@ -284,3 +284,19 @@ def test_what_the_docs_need_is_an_extra():
     packages = {name.replace("-", "_") for name in re.findall(r'"([\w-]+)>=', text)}
     used = re.search(r"extensions = \[(.*?)\]", (ROOT / "docs/conf.py").read_text("utf-8"), flags=re.S)[1]
     assert {name.split(".")[0] for name in re.findall(r'"([\w.]+)"', used)} <= packages
+
+
+def test_words_that_people_search_for_lead_to_their_page(tmp_path):
+    assert "```{index} ! tutorial, ! getting started, " in PAGES["ten_minutes.md"]
+    assert "```{index} ! dequantize, ! quantize\n" in PAGES["frontdoor/quantize.md"]
+    index = {"docnames": ["a", "b"], "indexentries": {"tutorial": [[1, "index-0", True]], "add": [[0, "", False]]}}
+    (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})")
+    assert check.unfound(tmp_path, {"b": ("tutorial",)}) == []
+    lost = check.unfound(tmp_path, {"a": ("tutorial", "add", "sub")})
+    assert lost == [f"a search for {word!r} does not lead to a" for word in ("tutorial", "add", "sub")]
+
+
+def test_every_notebook_offers_itself():
+    for notebook in stage.NOTEBOOKS:
+        first = json.loads(stage.described(notebook))["cells"][0]
+        assert "".join(first["source"]).endswith(f"{{download}}`Download this notebook <{notebook.name}>`")
