@@ -15,7 +15,7 @@ import re
 import sys
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from qops.tools.debug import debug
 from qops.tools.dump import NAMES, read_dump
 from qops.tools.explain import explained
 from qops.tools.formats import FORMATS, VectorSet, write
+from qops.tools.hunt import Hunt
 from qops.tools.page import page_of
 from qops.tools.params import FORMS as PARAM_FORMS
 from qops.tools.params import params
@@ -69,7 +70,18 @@ def _debug(options: argparse.Namespace) -> int:
     given = {"device": options.device, "float_model": options.float, "runtime": options.runtime}
     found = debug(options.model, options.data, **given)
     print(json.dumps(found.as_dict(), allow_nan=False) if options.json else found)
+    if options.reduce is not None:
+        _reduce(found, options.reduce, sys.stderr if options.json else sys.stdout)
     return 1 if found.differs else 0
+
+
+def _reduce(found: Hunt, folder: Path, told: TextIO) -> None:
+    """Write the files of the layer that differs, and tell their names, or that there is nothing to write."""
+    if found.case is None:
+        print("no layer differs by itself: nothing is written", file=told)
+        return
+    for path in found.reduce(folder):
+        print(path, file=told)
 
 
 def _params(options: argparse.Namespace) -> int:
@@ -147,6 +159,8 @@ def _add_debug(commands: Any) -> None:
     made.add_argument("--float", type=Path, metavar="MODEL", help="the float model (default: this one, not rounded)")
     made.add_argument("--runtime", metavar="NAME", help=f"whose bits are expected: {', '.join(KERNELS)}")
     made.add_argument("--json", action="store_true", help="print the answer as JSON")
+    words = "write that layer as a model of its own, with a test in C and a report"
+    made.add_argument("--reduce", type=Path, metavar="DIR", help=words)
     made.set_defaults(run=_debug)
 
 

@@ -98,7 +98,7 @@ class Requantize(Prepared):
         kept = (None if scale is None else steps), (None if integers is None else steps), three
         self._keep(rule, *kept, self._in_zero_point, zero, codes.dtype, qmin, qmax, self._axis)
 
-    rule = argument(0)
+    rule, axis = argument(0), argument(9)
 
     @property
     def ends(self) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from qops.rules.c_source import emit_all
 
-__all__ = ["comment", "constants", "inline_rules", "names", "rules_text"]
+__all__ = ["array", "comment", "constants", "inline_rules", "names", "rules_text"]
 
 _COLUMN = 100
 _TYPES = {"float32": "float", "float64": "double"}
@@ -46,8 +46,20 @@ def _number(value: Any) -> str:
     return f"({whole + 1} - 1)" if whole in (-(2**31), -(2**63)) else str(whole)
 
 
-def _array(name: str, values: Any) -> str:
-    """An array, its shape behind it."""
+def array(name: str, values: Any) -> str:
+    """Give an array as a constant, with its shape if it has more than one axis.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    values : ndarray
+        Integers or floats.
+
+    Returns
+    -------
+    str
+    """
     flat = values.reshape(-1)
     words = [_number(value) for value in flat]
     lines, line = [], "   "
@@ -78,7 +90,7 @@ def constants(name: str, values: Mapping[str, Any]) -> str:
     whole, rest = [], []
     for key, value in values.items():
         if isinstance(value, np.ndarray) and value.ndim:
-            rest.append(_array(f"{name}_{key}", value))
+            rest.append(array(f"{name}_{key}", value))
         elif isinstance(value, np.ndarray | np.floating | float) and np.asarray(value).dtype.kind == "f":
             kind = _TYPES[np.asarray(value).dtype.name]
             rest.append(f"static const {kind} {name}_{key} = {_number(np.asarray(value)[()])};")

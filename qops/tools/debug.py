@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from qops._kernels.arrays.numbers import shown
 from qops.models import Graph, Op, load
 from qops.qtensor import choice
+from qops.tools.case import Case, apart
 from qops.tools.causes import Cause, Seen, cause_of
 from qops.tools.device import Wrong, as_nhwc, named, noise, tensors_of
 from qops.tools.hunt import First, Hunt, LayerRow
@@ -19,7 +20,6 @@ from qops.tools.progress import Progress
 
 __all__ = ["debug", "debugged"]
 
-_FLOAT = 2.0**-16  # differences of float32 tensors up to this share of the largest value are not told
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -153,17 +153,17 @@ def debugged(graph: Graph, data: Any, device: Any, float_model: Graph | None, pr
     missing = [op.outputs[0] for op in graph.ops if op.outputs[0] not in walk.device]
     if device is not None and missing:
         notes.append(f"{len(missing)} of {len(graph.ops)} results are not in the dump, the first {missing[0]!r}")
-    rows, first = [], _unlike_inputs(graph, inputs, walk)
+    rows, first, case = [], _unlike_inputs(graph, inputs, walk), None
     for seen, row in _rows(walk, progress):
         rows.append(row)
         output = seen.op.outputs[0]
         if first is None and row.differ:
             wrong = walk.wrong.get(output)
             cause = Cause(wrong.words, []) if wrong else cause_of(graph, seen, walk.whole, progress)
-            first = First(row.name, output, *cause)
+            first, case = First(row.name, output, *cause), Case(graph, *seen)
     if first is None and device is not None:
         first = _inherited(rows) or _elsewhere(graph, device, unknown, walk)
-    return Hunt(graph.name, rows, first, notes)
+    return Hunt(graph.name, rows, first, notes, case)
 
 
 def _inputs(graph: Graph, data: Any, dumped: Arrays) -> tuple[Arrays, list[str]]:
@@ -255,9 +255,9 @@ def _row(walk: Walk, op: Op, got: NDArray[Any], wanted: NDArray[Any]) -> LayerRo
     given = output in walk.device
     differ = whole = largest = None
     if given:
-        apart = _apart(got, wanted)
-        differ, largest = int(np.count_nonzero(apart)), float(apart.max(initial=0))
-        whole = int(np.count_nonzero(_apart(got, walk.whole[output])))
+        off = apart(got, wanted)
+        differ, largest = int(np.count_nonzero(off)), float(off.max(initial=0))
+        whole = int(np.count_nonzero(apart(got, walk.whole[output])))
         differ = walk.wrong[output].differ if output in walk.wrong else differ
     saturated = None
     if got.dtype.kind in "iu" and tensor.scale is not None:
@@ -267,14 +267,6 @@ def _row(walk: Walk, op: Op, got: NDArray[Any], wanted: NDArray[Any]) -> LayerRo
     lsb, sqnr = _against_float(walk, output, got)
     share = None if differ is None else differ / size
     return LayerRow(op.name, op.kind, output, op.rule, differ, largest, share, saturated, lsb, sqnr, whole)
-
-
-def _apart(got: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
-    """How far apart two tensors are; float32 up to a share of the largest value, for sums in another order."""
-    found = np.abs(got.astype(np.float64) - wanted.astype(np.float64))
-    if got.dtype.kind == "f":
-        found[found <= _FLOAT * np.abs(wanted).max(initial=0)] = 0
-    return np.asarray(found)
 
 
 def _against_float(walk: Walk, output: str, got: NDArray[Any]) -> tuple[float | None, float | None]:

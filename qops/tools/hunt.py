@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from qops.tools.case import Case
+from qops.tools.reduce import reduced
 
 __all__ = ["First", "Hunt", "LayerRow"]
 
@@ -83,12 +87,15 @@ class Hunt:
         The first layer that differs; None if none does.
     notes : list of str
         What the reader should know: seeded noise, tensors without a dump.
+    case : Case or None
+        The first layer that differs, with what it read and gave.
     """
 
     model: str
     layers: list[LayerRow]
     first: First | None
     notes: list[str] = field(default_factory=list)
+    case: Case | None = field(default=None, repr=False)
 
     @property
     def differs(self) -> bool:
@@ -106,6 +113,36 @@ class Hunt:
         fields = [name for name in LayerRow._fields if name != "whole"]
         layers = [{name: getattr(row, name) for name in fields} for row in self.layers]
         return {"model": self.model, "layers": layers, "first": None if self.first is None else self.first._asdict()}
+
+    def reduce(self, folder: str | Path) -> list[Path]:
+        """Write the first layer that differs as files for its vendor.
+
+        ``layer.tflite`` is a model of this layer alone. ``device.npz`` and ``expected.npz`` are what it read and gave,
+        by the names of tensors. ``smallest.tflite`` and ``smallest_device.npz`` make one element that differs of as few
+        inputs as it takes. ``test.c`` is a test in C99 that fails on the device's numbers, and ``issue.md`` a report.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Made if it is missing.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Raises
+        ------
+        ValueError
+            No layer differs by itself, or it cannot be written as a model of its own.
+        OSError
+            One of the files is there already; a folder that cannot be written to. Then nothing is written.
+        """
+        if self.first is None:
+            raise ValueError(f"{self.model}: no layer differs; nothing to reduce")
+        if self.case is None:
+            raise ValueError(f"{self.first.layer}: {self.first.cause}; no layer differs by itself, nothing to reduce")
+        return reduced(self.case, self.first, folder)
 
     def __str__(self) -> str:
         head = ("layer", "op", "differ", "largest", "share", "whole", "saturated", "LSB", "SQNR dB")
