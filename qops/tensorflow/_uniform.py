@@ -18,31 +18,23 @@ LOWEST, HIGHEST = TYPES["qint32"].lowest, TYPES["qint32"].highest
 LARGEST = 2.0**30 - 0.25  # from here on, a quotient of scales becomes the largest multiplier and shift
 
 
-class Affine(NamedTuple):
-    """The scales and zero points of a tensor: one, or one for each slice."""
+class Given(NamedTuple):
+    """Checked scales and zero points of a caller; lists, once `fit` has seen the shape of the tensor."""
 
+    prefix: str
+    scales: Any
+    zero_points: Any
     axis: int
-    scales: list[float]
-    zero_points: list[int]
 
     def of(self, i: int) -> tuple[float, int]:
-        """Give the scale and the zero point of a slice."""
+        """Give the scale and the zero point of a slice, after `fit`; there may be one for all slices."""
         i = i if len(self.scales) > 1 else 0
         return self.scales[i], self.zero_points[i]
 
-
-class Given(NamedTuple):
-    """Checked scales and zero points of a caller; `fit` makes an `Affine` once the shape of the tensor is known."""
-
-    prefix: str
-    scales: float | NDArray[np.float32]
-    zero_points: int | NDArray[np.int64]
-    axis: int
-
-    def fit(self, shape: tuple[int, ...]) -> Affine:
+    def fit(self, shape: tuple[int, ...]) -> Given:
         """Give them for a tensor of this shape; raise ValueError, in TensorFlow's words, if they do not fit."""
         if self.axis == -1 and isinstance(self.scales, float) and isinstance(self.zero_points, int):
-            return Affine(-1, [self.scales], [self.zero_points])
+            return self._replace(scales=[self.scales], zero_points=[self.zero_points])
         if not -1 <= self.axis < len(shape):
             text = "must be -1 or in range [0, input.rank)"
             raise ValueError(f"{self.prefix}quantization_axis: {text}, but given {shown(self.axis)}, rank {len(shape)}")
@@ -53,7 +45,7 @@ class Given(NamedTuple):
         for name, found in (("scales", np.shape(self.scales)), ("zero_points", np.shape(self.zero_points))):
             if found != wanted:
                 raise ValueError(f"{self.prefix}{name}: {text}, given shape {found}")
-        return Affine(self.axis, np.ravel(self.scales).tolist(), np.ravel(self.zero_points).tolist())
+        return self._replace(scales=np.ravel(self.scales).tolist(), zero_points=np.ravel(self.zero_points).tolist())
 
 
 def given(scales: Any, zero_points: Any, axis: Any, prefix: str = "", positive: str = "") -> Given:
@@ -100,7 +92,7 @@ def scaling(
 
 def of_products(
     lhs: Given, rhs: Given, output: Given, shapes: tuple[tuple[int, ...], ...], axes: tuple[int, int]
-) -> tuple[Affine, Affine, Affine]:
+) -> tuple[Given, Given, Given]:
     """Give the scales and zero points of the operands and of the result of a product.
 
     The channels of `rhs` and of the output lie along `axes`. ValueError if TensorFlow refuses, or its process ends.
@@ -120,7 +112,7 @@ def of_products(
 
 
 def codes_of_sums(
-    sums: NDArray[np.int32], affines: tuple[Affine, Affine, Affine], lowest: int, highest: int, out: NDArray[np.int32]
+    sums: NDArray[np.int32], affines: tuple[Given, Given, Given], lowest: int, highest: int, out: NDArray[np.int32]
 ) -> None:
     """Write the codes of sums of products, with the channels last, to `out`, which must not overlap the sums."""
     lhs, rhs, last = affines

@@ -13,7 +13,7 @@ from qops._kernels.tensorflow import uniform as kernels
 from qops._kernels.tensorflow.uniform import Scaling
 from qops.qtensor import S32, broadcast_shape, output
 from qops.tensorflow._checks import codes_of, each_slice
-from qops.tensorflow._uniform import HIGHEST, LOWEST, Affine, ends, given, integers, scaling
+from qops.tensorflow._uniform import HIGHEST, LOWEST, Given, ends, given, integers, scaling
 
 __all__ = ["uniform_quantized_add", "uniform_quantized_clip_by_value"]
 
@@ -122,7 +122,7 @@ def uniform_quantized_add(
     return out
 
 
-def _to_sum(affine: Affine, i: int, last: Affine) -> Scaling:
+def _to_sum(affine: Given, i: int, last: Given) -> Scaling:
     """Give the change from the scale of slice i of an operand to the scale of the output."""
     i = 0 if affine.axis >= 0 and len(affine.scales) == 1 else i
     scale, zero = affine.of(i)
@@ -139,7 +139,7 @@ def _sum_shape(a: NDArray[Any], b: NDArray[Any]) -> tuple[int, ...]:
 
 
 def _check_axes(
-    one: Affine, other: Affine, last: Affine, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]
+    one: Given, other: Given, last: Given, a: NDArray[Any], b: NDArray[Any], shape: tuple[int, ...]
 ) -> None:
     """Raise ValueError for axes that TensorFlow refuses, or with which its process ends."""
     if last.axis < 0:

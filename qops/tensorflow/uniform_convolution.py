@@ -15,7 +15,7 @@ from qops._kernels.conv.axes import Axis, Operands, padding_code
 from qops._kernels.conv.finish import Finish
 from qops.qtensor import S32, check_out, int32, integer, integers
 from qops.tensorflow._checks import codes_of, one_of, shape_text
-from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
+from qops.tensorflow._uniform import Given, codes_of_sums, ends, given, of_products
 
 __all__ = ["uniform_quantized_convolution"]
 
@@ -258,7 +258,7 @@ def _axes(
     return found
 
 
-def _dilated(x: NDArray[np.int8], apart: tuple[int, ...], lhs: Affine) -> NDArray[np.int8]:
+def _dilated(x: NDArray[np.int8], apart: tuple[int, ...], lhs: Given) -> NDArray[np.int8]:
     """Give the data (N, C, ..) with zero points between them."""
     if all(step == 1 for step in apart):
         return x
@@ -272,7 +272,7 @@ def _sums(
     x: NDArray[np.int8],
     w: NDArray[np.int8],
     axes: list[Axis],
-    affines: tuple[Affine, Affine, Affine],
+    affines: tuple[Given, Given, Given],
     groups: Groups,
 ) -> NDArray[np.int32]:
     """Give the sums, with the output features last. Each part of the batch goes with its own filters."""

@@ -9,7 +9,7 @@ from qops._kernels.gemm.gemm import product
 from qops._kernels.tensorflow import uniform as kernels
 from qops.qtensor import S32, check_out
 from qops.tensorflow._checks import codes_of, shape_text
-from qops.tensorflow._uniform import Affine, codes_of_sums, ends, given, of_products
+from qops.tensorflow._uniform import Given, codes_of_sums, ends, given, of_products
 
 __all__ = ["uniform_quantized_dot"]
 
@@ -110,7 +110,7 @@ def uniform_quantized_dot(
     return codes
 
 
-def _sums(a: NDArray[np.int8], b: NDArray[np.int8], zero: int, rhs: Affine) -> NDArray[np.int32]:
+def _sums(a: NDArray[np.int8], b: NDArray[np.int8], zero: int, rhs: Given) -> NDArray[np.int32]:
     """Give the sums. If float32 holds all partial sums exactly, they are those of an exact product."""
     if rhs.axis >= 0:
         return product(a, b, offsets=(zero, np.array(rhs.zero_points, np.int64)))
